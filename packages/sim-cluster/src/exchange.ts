@@ -1,0 +1,22 @@
+/** One HTTP exchange as values: what http.ts reads from a socket and tests write by hand. */
+export interface ApiRequest {
+  readonly method: string;
+  /** Path with its query, as in the request line: `/api/v1/nodes?limit=500`. */
+  readonly path: string;
+  /** Header names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array | null;
+}
+
+/**
+ * Where the answer goes. `head` is called once and first, `data` any number of times, `end` once
+ * and last unless the client aborts. Everything but a watch is finished before `exchange` returns.
+ */
+export interface ResponseSink {
+  head(status: number, headers: Readonly<Record<string, string>>): void;
+  data(chunk: string): void;
+  end(): void;
+}
+
+/** Answers one request. The returned function is the client hanging up; after it the sink is silent. */
+export type Exchange = (request: ApiRequest, sink: ResponseSink) => () => void;
