@@ -1,1 +1,20 @@
-export {};
+// The contract: what goes in, what comes out.
+export type { Command, Report, Setback } from './command.ts';
+export type { Config, EvictionMode } from './config.ts';
+// The engine.
+export { defaultConfig, resolveConfig } from './config.ts';
+export type { Engine } from './engine.ts';
+export { createEngine } from './engine.ts';
+export type { Event, Outcome } from './event.ts';
+export type { Decision } from './eviction/decide.ts';
+export type { ObservedTaint } from './eviction/taint-ledger.ts';
+// Pure functions worth having on their own.
+export { type MatchOptions, toleratesTaint } from './eviction/tolerations.ts';
+export type { Work } from './eviction/work.ts';
+export type { Explanation, NodeExplanation, PodExplanation, Subject } from './explain/explain.ts';
+export { describeReason } from './explain/text.ts';
+export type { Node, Owner, Pod, PodRef, Taint, TaintEffect, Toleration } from './model.ts';
+export type { Cause, Reason, ReasonCode, StartSource } from './reason.ts';
+export { formatTaint, parseTaint } from './taint-spec.ts';
+export type { Instant, Millis } from './time.ts';
+export { formatDuration, formatTime, parseDuration, parseTime } from './time.ts';

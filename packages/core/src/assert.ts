@@ -1,0 +1,9 @@
+/** Stops on a mistake of ours. The cluster's oddities are data and never come here. */
+export function assert(condition: boolean, message: string): asserts condition {
+  if (!condition) throw new Error(`taintmgr: broken invariant: ${message}`);
+}
+
+/** The end of an exhaustive switch. */
+export function unreachable(value: never): never {
+  throw new Error(`taintmgr: unexpected ${JSON.stringify(value)}`);
+}

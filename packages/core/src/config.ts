@@ -1,0 +1,57 @@
+import type { Millis } from './time.ts';
+
+/** How a pod is made to leave. */
+export type EvictionMode =
+  /** DELETE, as kube-controller-manager does: disruption budgets are not asked. */
+  | 'delete'
+  /** The Eviction API: disruption budgets are respected. */
+  | 'evict';
+
+/** The engine's limits and choices. Times are in milliseconds. */
+export interface Config {
+  readonly mode: EvictionMode;
+  /** Whether this replica acts from the start; false for one that waits to be elected. */
+  readonly leader: boolean;
+  /** Tolerations with operator Lt and Gt count (feature gate TaintTolerationComparisonOperators). */
+  readonly comparisonOperators: boolean;
+  /** Evictions sent and not yet answered, at most. */
+  readonly evictionsInFlightMax: number;
+  /** Wait after the first failed attempt; it doubles with each further one. */
+  readonly retryWaitMsMin: Millis;
+  readonly retryWaitMsMax: Millis;
+  /** Wait after a disruption budget refused, where the API server names no time. */
+  readonly blockedRetryWaitMs: Millis;
+  /** An accepted eviction that the watch does not confirm for so long is looked at again. */
+  readonly confirmationWaitMs: Millis;
+}
+
+export const defaultConfig: Config = {
+  mode: 'delete',
+  leader: true,
+  comparisonOperators: false,
+  evictionsInFlightMax: 50,
+  retryWaitMsMin: 200,
+  retryWaitMsMax: 10_000,
+  blockedRetryWaitMs: 5_000,
+  confirmationWaitMs: 30_000,
+};
+
+/** Fills in the defaults. Throws RangeError naming the field, the value and what is allowed. */
+export function resolveConfig(options: Partial<Config>): Config {
+  const config = { ...defaultConfig, ...options };
+  refuse('mode', config.mode, ['delete', 'evict'].includes(config.mode), 'delete or evict');
+  wholeNumber('evictionsInFlightMax', config.evictionsInFlightMax, 1);
+  wholeNumber('retryWaitMsMin', config.retryWaitMsMin, 1);
+  wholeNumber('retryWaitMsMax', config.retryWaitMsMax, config.retryWaitMsMin);
+  wholeNumber('blockedRetryWaitMs', config.blockedRetryWaitMs, 1);
+  wholeNumber('confirmationWaitMs', config.confirmationWaitMs, 1);
+  return config;
+}
+
+function wholeNumber(field: string, value: number, min: number): void {
+  refuse(field, value, Number.isSafeInteger(value) && value >= min, `a whole number from ${min}`);
+}
+
+function refuse(field: string, value: unknown, allowed: boolean, what: string): void {
+  if (!allowed) throw new RangeError(`config.${field}: got ${JSON.stringify(value)}, want ${what}`);
+}

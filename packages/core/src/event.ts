@@ -1,0 +1,33 @@
+import type { Node, Pod } from './model.ts';
+import type { Millis } from './time.ts';
+
+/** How a command ended, as far as the one who sent it can tell. */
+export type Outcome =
+  /** The API server accepted it. */
+  | { readonly kind: 'done' }
+  /** The target is no more, or is another object of the same name (404, 409 on the uid). */
+  | { readonly kind: 'gone' }
+  /** A disruption budget refuses it now (429 with cause DisruptionBudget). */
+  | { readonly kind: 'blocked'; readonly message: string; readonly retryAfter: Millis | null }
+  /** Everything else: refused, overloaded, unreachable. `status` is null without an answer. */
+  | {
+      readonly kind: 'failed';
+      readonly status: number | null;
+      readonly message: string;
+      readonly retryAfter: Millis | null;
+    };
+
+/** What the engine is told. A relist arrives as upserts and deletes; there is no "resync". */
+export type Event =
+  | { readonly kind: 'nodeUpsert'; readonly node: Node }
+  | { readonly kind: 'nodeDelete'; readonly name: string }
+  | { readonly kind: 'podUpsert'; readonly pod: Pod }
+  | { readonly kind: 'podDelete'; readonly uid: string }
+  /** Everything that existed has been told once; nothing is evicted before. */
+  | { readonly kind: 'synced' }
+  /** Whether this replica may act. A standby stays warm and sends nothing. */
+  | { readonly kind: 'leadership'; readonly held: boolean }
+  /** The outcome of the command with this id. */
+  | { readonly kind: 'result'; readonly id: string; readonly outcome: Outcome }
+  /** Time has passed. An extra tick is harmless. */
+  | { readonly kind: 'tick' };

@@ -1,0 +1,23 @@
+import type { Setback } from '../command.ts';
+import type { Instant } from '../time.ts';
+
+/** How far the eviction of one pod has come. `deadline` is when it was due. */
+export type Work =
+  | { readonly kind: 'waiting'; readonly deadline: Instant }
+  /** Command `id` is out and not yet answered. */
+  | {
+      readonly kind: 'sending';
+      readonly deadline: Instant;
+      readonly id: string;
+      readonly attempt: number;
+    }
+  /** Attempt number `attempt` failed; the next one is at `at`. */
+  | {
+      readonly kind: 'retrying';
+      readonly deadline: Instant;
+      readonly attempt: number;
+      readonly at: Instant;
+      readonly setback: Setback;
+    }
+  /** The API server accepted it; the watch has not yet shown the pod leaving. */
+  | { readonly kind: 'sent'; readonly deadline: Instant; readonly since: Instant };

@@ -1,0 +1,67 @@
+import type { Decision } from '../eviction/decide.ts';
+import type { EvictionMachine } from '../eviction/machine.ts';
+import type { ObservedTaint } from '../eviction/taint-ledger.ts';
+import type { Work } from '../eviction/work.ts';
+import type { Node, Pod } from '../model.ts';
+import type { StoreView } from '../store.ts';
+import type { Instant, Millis } from '../time.ts';
+
+/** What to explain. */
+export type Subject =
+  | { readonly kind: 'node'; readonly name: string }
+  | { readonly kind: 'pod'; readonly namespace: string; readonly name: string };
+
+/** Why and when one pod goes or stays. */
+export interface PodExplanation {
+  readonly kind: 'pod';
+  readonly pod: Pod;
+  readonly decision: Decision;
+  /** How far the eviction has come; null where none is pending. */
+  readonly work: Work | null;
+  /** Time left to the deadline, negative when overdue; null for a pod that stays. */
+  readonly remaining: Millis | null;
+}
+
+/** The same for all pods of a node: next to go first, those that stay last, then by name. */
+export interface NodeExplanation {
+  readonly kind: 'node';
+  readonly node: Node;
+  readonly taints: readonly ObservedTaint[];
+  readonly pods: readonly PodExplanation[];
+}
+
+/** Null where the subject is not known. */
+export type Explanation = NodeExplanation | PodExplanation | null;
+
+/** Answers with the values the machine acts on; it has no opinion of its own. */
+export function explain(
+  now: Instant,
+  subject: Subject,
+  store: StoreView,
+  machine: EvictionMachine,
+): Explanation {
+  if (subject.kind === 'pod') {
+    const pod = store.podNamed(subject.namespace, subject.name);
+    return pod && explainPod(now, pod, machine);
+  }
+  const node = store.node(subject.name);
+  if (!node) return null;
+  const pods = Array.from(store.podsOn(node.name), (pod) => explainPod(now, pod, machine));
+  return { kind: 'node', node, taints: machine.taints.of(node.name), pods: pods.sort(byDeadline) };
+}
+
+function explainPod(now: Instant, pod: Pod, machine: EvictionMachine): PodExplanation {
+  const decision = machine.decisionOn(pod);
+  const remaining = decision.kind === 'evict' ? decision.deadline - now : null;
+  return { kind: 'pod', pod, decision, work: machine.workOn(pod.uid), remaining };
+}
+
+function byDeadline(a: PodExplanation, b: PodExplanation): number {
+  const [left, right] = [a, b].map(({ remaining }) => remaining ?? Number.POSITIVE_INFINITY);
+  if (left !== right) return (left ?? 0) < (right ?? 0) ? -1 : 1;
+  return nameOf(a) < nameOf(b) ? -1 : 1;
+}
+
+function nameOf({ pod }: PodExplanation): string {
+  return `${pod.namespace}/${pod.name}`;
+}

@@ -1,0 +1,72 @@
+import type { Instant } from './time.ts';
+
+/** The effects Kubernetes knows; objects may carry others, which then match nothing. */
+export type TaintEffect = 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
+
+/** spec.taints[] of a node. */
+export interface Taint {
+  readonly key: string;
+  readonly value: string;
+  /** One of TaintEffect in any object the API server accepted. */
+  readonly effect: string;
+  /** When the taint was put on; null where nobody wrote it (`kubectl taint` does not). */
+  readonly timeAdded: Instant | null;
+}
+
+/** spec.tolerations[] of a pod. Absent strings are empty. */
+export interface Toleration {
+  /** Empty: every key. */
+  readonly key: string;
+  /** '', 'Equal', 'Exists', 'Lt' or 'Gt' in any object the API server accepted. */
+  readonly operator: string;
+  readonly value: string;
+  /** Empty: every effect. */
+  readonly effect: string;
+  /** Seconds, a signed 64-bit integer (a bigint where a number cannot hold it); null: for ever. */
+  readonly tolerationSeconds: number | bigint | null;
+}
+
+/** The controller that owns a pod. */
+export interface Owner {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+}
+
+/** The part of a Node that decisions need. */
+export interface Node {
+  readonly name: string;
+  readonly uid: string;
+  readonly taints: readonly Taint[];
+}
+
+/** Names one pod, this very pod and not another of the same name. */
+export interface PodRef {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  /** spec.nodeName; empty while unbound. */
+  readonly nodeName: string;
+}
+
+/** The part of a Pod that decisions need. */
+export interface Pod extends PodRef {
+  readonly tolerations: readonly Toleration[];
+  /** When it was bound to its node; null where the object does not say. */
+  readonly boundAt: Instant | null;
+  /** metadata.deletionTimestamp: set while the pod terminates. */
+  readonly deletionTimestamp: Instant | null;
+  readonly phase: string;
+  /** metadata.generation, for the condition we put on it; 0 where absent. */
+  readonly generation: number;
+  /** True for the API's image of a static pod (annotation kubernetes.io/config.mirror). */
+  readonly mirror: boolean;
+  readonly owner: Owner | null;
+  /** True when some volume is an emptyDir: its data goes with the pod. */
+  readonly hasEmptyDir: boolean;
+}
+
+/** The name of a pod alone, without what is known about it. */
+export function podRef({ namespace, name, uid, nodeName }: PodRef): PodRef {
+  return { namespace, name, uid, nodeName };
+}

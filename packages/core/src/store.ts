@@ -1,0 +1,129 @@
+import type { Event } from './event.ts';
+import type { Node, Pod, Toleration } from './model.ts';
+
+/** What an event did to the store; null for events that carry no object. */
+export type Change =
+  | { readonly kind: 'node'; readonly name: string; readonly node: Node | null }
+  | { readonly kind: 'pod'; readonly pod: Pod; readonly previous: Pod | null }
+  | { readonly kind: 'podGone'; readonly previous: Pod };
+
+/** What the machines may do with the store: read it. */
+export interface StoreView {
+  node(name: string): Node | null;
+  nodes(): Iterable<Node>;
+  pod(uid: string): Pod | null;
+  podsOn(nodeName: string): Iterable<Pod>;
+  podNamed(namespace: string, name: string): Pod | null;
+}
+
+/**
+ * The engine's picture of the cluster: nodes, pods, and pods by node. It has one writer, the
+ * engine. Equal lists of tolerations are kept once, whoever built them: a cluster has few
+ * different ones and a great many pods.
+ */
+export class Store implements StoreView {
+  readonly #nodes = new Map<string, Node>();
+  readonly #pods = new Map<string, Pod>();
+  readonly #podsByNode = new Map<string, Map<string, Pod>>();
+  readonly #tolerations = new Interned<readonly Toleration[]>(tolerationsKey);
+
+  node(name: string): Node | null {
+    return this.#nodes.get(name) ?? null;
+  }
+
+  nodes(): Iterable<Node> {
+    return this.#nodes.values();
+  }
+
+  pod(uid: string): Pod | null {
+    return this.#pods.get(uid) ?? null;
+  }
+
+  podsOn(nodeName: string): Iterable<Pod> {
+    return this.#podsByNode.get(nodeName)?.values() ?? [];
+  }
+
+  /** Looks through all pods: for people's questions, not for decisions. */
+  podNamed(namespace: string, name: string): Pod | null {
+    for (const pod of this.#pods.values()) {
+      if (pod.name === name && pod.namespace === namespace) return pod;
+    }
+    return null;
+  }
+
+  /** Takes in what the event says about an object; null when that changes nothing. */
+  apply(event: Event): Change | null {
+    switch (event.kind) {
+      case 'nodeUpsert':
+        this.#nodes.set(event.node.name, event.node);
+        return { kind: 'node', name: event.node.name, node: event.node };
+      case 'nodeDelete':
+        return this.#nodes.delete(event.name)
+          ? { kind: 'node', name: event.name, node: null }
+          : null;
+      case 'podUpsert':
+        return this.#upsertPod(event.pod);
+      case 'podDelete':
+        return this.#deletePod(event.uid);
+      default:
+        return null;
+    }
+  }
+
+  #upsertPod(incoming: Pod): Change {
+    const previous = this.#pods.get(incoming.uid) ?? null;
+    const pod = { ...incoming, tolerations: this.#tolerations.take(incoming.tolerations) };
+    if (previous) this.#forget(previous);
+    this.#pods.set(pod.uid, pod);
+    if (pod.nodeName !== '') {
+      const pods = this.#podsByNode.get(pod.nodeName) ?? new Map<string, Pod>();
+      this.#podsByNode.set(pod.nodeName, pods.set(pod.uid, pod));
+    }
+    return { kind: 'pod', pod, previous };
+  }
+
+  #deletePod(uid: string): Change | null {
+    const previous = this.#pods.get(uid);
+    if (!previous) return null;
+    this.#forget(previous);
+    return { kind: 'podGone', previous };
+  }
+
+  #forget(pod: Pod): void {
+    this.#pods.delete(pod.uid);
+    this.#tolerations.release(pod.tolerations);
+    const pods = this.#podsByNode.get(pod.nodeName);
+    pods?.delete(pod.uid);
+    if (pods?.size === 0) this.#podsByNode.delete(pod.nodeName);
+  }
+}
+
+/** Equal values kept once, for as long as somebody uses them. */
+class Interned<T> {
+  readonly #keyOf: (value: T) => string;
+  readonly #kept = new Map<string, { readonly value: T; uses: number }>();
+
+  constructor(keyOf: (value: T) => string) {
+    this.#keyOf = keyOf;
+  }
+
+  take(value: T): T {
+    const key = this.#keyOf(value);
+    const entry = this.#kept.get(key) ?? { value, uses: 0 };
+    entry.uses += 1;
+    this.#kept.set(key, entry);
+    return entry.value;
+  }
+
+  release(value: T): void {
+    const key = this.#keyOf(value);
+    const entry = this.#kept.get(key);
+    if (entry && --entry.uses === 0) this.#kept.delete(key);
+  }
+}
+
+function tolerationsKey(tolerations: readonly Toleration[]): string {
+  return JSON.stringify(
+    tolerations.map((t) => [t.key, t.operator, t.value, t.effect, t.tolerationSeconds?.toString()]),
+  );
+}

@@ -1,0 +1,110 @@
+/** A length of time in milliseconds. */
+export type Millis = number;
+
+/** A point in time in milliseconds since the Unix epoch. */
+export type Instant = number;
+
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+const durationUnits = [
+  ['d', day],
+  ['h', hour],
+  ['m', minute],
+  ['s', second],
+] as const;
+
+const rfc3339 =
+  /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:Z|([+-])(\d{2}):(\d{2}))$/;
+
+/** Reads an RFC 3339 time; null for anything else. Fractions are cut to milliseconds. */
+export function parseTime(text: string): Instant | null {
+  const match = rfc3339.exec(text);
+  if (!match) return null;
+  const number = (group: number): number => Number(match[group] ?? 0);
+  const [month, dayOfMonth] = [number(2), number(3)];
+  if (month < 1 || month > 12 || dayOfMonth < 1 || dayOfMonth > 31) return null;
+  if (number(4) > 23 || number(5) > 59 || number(6) > 60) return null;
+  const offset = (number(9) * hour + number(10) * minute) * (match[8] === '-' ? -1 : 1);
+  const clock = number(4) * hour + number(5) * minute + number(6) * second;
+  const fraction = Math.floor(Number(`0.${match[7] ?? '0'}`) * second);
+  return daysSinceEpoch(number(1), month, dayOfMonth) * day + clock + fraction - offset;
+}
+
+/** Writes an instant as Kubernetes' Time does: RFC 3339, UTC, whole seconds. */
+export function formatTime(instant: Instant): string {
+  const days = Math.floor(instant / day);
+  const rest = instant - days * day;
+  const { year, month, dayOfMonth } = dateOfDays(days);
+  const clock = [Math.floor(rest / hour), Math.floor(rest / minute) % 60];
+  const [hours, minutes, seconds] = [...clock, Math.floor(rest / second) % 60].map(twoDigits);
+  const date = `${String(year).padStart(4, '0')}-${twoDigits(month)}-${twoDigits(dayOfMonth)}`;
+  return `${date}T${hours}:${minutes}:${seconds}Z`;
+}
+
+/**
+ * Writes a length of time for people, the two largest units that are not zero: `0s`, `41s`,
+ * `2m54s`, `1h5m`, `3d4h`. Milliseconds are dropped, a negative length gets a minus sign.
+ */
+export function formatDuration(length: Millis): string {
+  let rest = Math.abs(length);
+  let text = '';
+  let units = 0;
+  for (const [name, size] of durationUnits) {
+    const count = Math.floor(rest / size);
+    rest %= size;
+    if (count > 0) text += `${count}${name}`;
+    if (text !== '' && ++units === 2) break;
+  }
+  if (text === '') return '0s';
+  return length < 0 ? `-${text}` : text;
+}
+
+const goDuration = /^(?:\d+(?:\.\d+)?(?:h|m|s|ms))+$/;
+const unitMillis: Readonly<Record<string, Millis>> = { h: hour, m: minute, s: second, ms: 1 };
+
+/** Reads a duration as kubectl's flags do (`90s`, `1h30m`, `500ms`, `0`); null for anything else. */
+export function parseDuration(text: string): Millis | null {
+  if (text === '0') return 0;
+  if (!goDuration.test(text)) return null;
+  let total = 0;
+  for (const [, count, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|h|m|s)/g)) {
+    total += Number(count) * (unitMillis[unit ?? ''] ?? 0);
+  }
+  return total;
+}
+
+function twoDigits(value: number): string {
+  return String(value).padStart(2, '0');
+}
+
+// The civil calendar without Date: days are counted in 400-year eras that begin on 1 March, so
+// that the leap day is the last day of its year.
+const daysPerEra = 146_097;
+const daysFromEraToEpoch = 719_468;
+
+function daysSinceEpoch(year: number, month: number, dayOfMonth: number): number {
+  const shifted = month <= 2 ? year - 1 : year;
+  const era = Math.floor(shifted / 400);
+  const yearOfEra = shifted - era * 400;
+  const dayOfYear = Math.floor((153 * ((month + 9) % 12) + 2) / 5) + dayOfMonth - 1;
+  const leapDays = Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100);
+  return era * daysPerEra + yearOfEra * 365 + leapDays + dayOfYear - daysFromEraToEpoch;
+}
+
+function dateOfDays(days: number): { year: number; month: number; dayOfMonth: number } {
+  const shifted = days + daysFromEraToEpoch;
+  const era = Math.floor(shifted / daysPerEra);
+  const dayOfEra = shifted - era * daysPerEra;
+  const leapDays =
+    Math.floor(dayOfEra / 1460) - Math.floor(dayOfEra / 36_524) + Math.floor(dayOfEra / 146_096);
+  const yearOfEra = Math.floor((dayOfEra - leapDays) / 365);
+  const dayOfYear =
+    dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
+  const shiftedMonth = Math.floor((5 * dayOfYear + 2) / 153);
+  const dayOfMonth = dayOfYear - Math.floor((153 * shiftedMonth + 2) / 5) + 1;
+  const month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9;
+  return { year: yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfMonth };
+}
