@@ -3,12 +3,14 @@ export type { Command, Report, Setback } from './command.ts';
 export type { Config, EvictionMode } from './config.ts';
 // The engine.
 export { defaultConfig, resolveConfig } from './config.ts';
+export type { DrainFault, DrainOptions, DrainVerdict } from './drain/filters.ts';
+// Pure functions worth having on their own.
+export { drainFaultText, drainFlag, drainVerdict } from './drain/filters.ts';
 export type { Engine } from './engine.ts';
 export { createEngine } from './engine.ts';
 export type { Event, Outcome } from './event.ts';
 export type { Decision } from './eviction/decide.ts';
 export type { ObservedTaint } from './eviction/taint-ledger.ts';
-// Pure functions worth having on their own.
 export { type MatchOptions, toleratesTaint } from './eviction/tolerations.ts';
 export type { Work } from './eviction/work.ts';
 export type { Explanation, NodeExplanation, PodExplanation, Subject } from './explain/explain.ts';

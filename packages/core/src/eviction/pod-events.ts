@@ -7,17 +7,19 @@ import type { Reason } from '../reason.ts';
 
 /** The Event that tells that a pod is being evicted, and why. */
 export function evictionEvent(pod: Pod, because: readonly Reason[]): Command {
-  return podEvent(pod, `Marking for deletion Pod ${pod.namespace}/${pod.name}`, because);
+  const over = because[0]?.code === 'TolerationExpires' ? ', and that time has passed' : '';
+  return podEvent(pod, 'Marking for deletion', because, over);
 }
 
 /** The Event that tells that a pending eviction was called off. */
 export function cancelEvent(pod: Pod, because: readonly Reason[]): Command {
-  return podEvent(pod, `Cancelling deletion of Pod ${pod.namespace}/${pod.name}`, because);
+  return podEvent(pod, 'Cancelling deletion of', because, '');
 }
 
-function podEvent(pod: Pod, opening: string, because: readonly Reason[]): Command {
+function podEvent(pod: Pod, opening: string, because: readonly Reason[], closing: string): Command {
   const [decisive] = because;
-  const message = decisive ? `${opening}: ${describeReason(decisive)}` : opening;
+  const why = decisive ? `: ${describeReason(decisive)}${closing}` : '';
+  const message = `${opening} Pod ${pod.namespace}/${pod.name}${why}`;
   const reason = 'TaintManagerEviction';
   return { kind: 'recordEvent', pod: podRef(pod), type: 'Normal', reason, message, because };
 }

@@ -1,0 +1,57 @@
+import type { Pod } from '../model.ts';
+
+/** Which pods a drain may take along; the names and defaults are kubectl drain's. */
+export interface DrainOptions {
+  /** Take pods that no controller would start again. */
+  readonly force: boolean;
+  /** Leave DaemonSet pods where they are instead of refusing. */
+  readonly ignoreDaemonSets: boolean;
+  /** Take pods whose emptyDir data is lost with them. */
+  readonly deleteEmptyDirData: boolean;
+}
+
+/** Why a drain leaves a pod or refuses to begin. */
+export type DrainFault = 'DaemonSet' | 'EmptyDir' | 'Unmanaged';
+
+/** What a drain does with a pod that its taint would evict. */
+export type DrainVerdict =
+  | { readonly kind: 'take' }
+  /** Left on the node without further ado. */
+  | { readonly kind: 'leave'; readonly fault: 'DaemonSet' }
+  /** The drain does not begin while this pod is there, unless the named flag is given. */
+  | { readonly kind: 'refuse'; readonly faults: readonly DrainFault[] };
+
+/** The flag that overrides a fault. */
+export const drainFlag: Readonly<Record<DrainFault, string>> = {
+  DaemonSet: '--ignore-daemonsets',
+  EmptyDir: '--delete-emptydir-data',
+  Unmanaged: '--force',
+};
+
+/** A fault in words; the first words are kubectl drain's. */
+export const drainFaultText: Readonly<Record<DrainFault, string>> = {
+  DaemonSet: 'managed by a DaemonSet, which would start it again',
+  EmptyDir: 'has local storage (emptyDir), whose data would be lost',
+  Unmanaged: 'declares no controller, nothing would start it again',
+};
+
+/**
+ * Judges one pod. Finished pods are taken whatever they are; otherwise every fault is named, so
+ * that one answer shows all flags that are missing.
+ */
+export function drainVerdict(pod: Pod, options: DrainOptions): DrainVerdict {
+  if (pod.phase === 'Succeeded' || pod.phase === 'Failed') return { kind: 'take' };
+  if (isDaemonSetPod(pod)) {
+    return options.ignoreDaemonSets
+      ? { kind: 'leave', fault: 'DaemonSet' }
+      : { kind: 'refuse', faults: ['DaemonSet'] };
+  }
+  const faults: DrainFault[] = [];
+  if (pod.hasEmptyDir && !options.deleteEmptyDirData) faults.push('EmptyDir');
+  if (pod.owner === null && !options.force) faults.push('Unmanaged');
+  return faults.length === 0 ? { kind: 'take' } : { kind: 'refuse', faults };
+}
+
+function isDaemonSetPod({ owner }: Pod): boolean {
+  return owner?.kind === 'DaemonSet' && owner.apiVersion === 'apps/v1';
+}

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import * as core from '@taintmgr/core';
+
+describe('the door', () => {
+  it('offers exactly this', () => {
+    assert.deepEqual(Object.keys(core).sort(), [
+      'createEngine',
+      'defaultConfig',
+      'describeReason',
+      'drainFaultText',
+      'drainFlag',
+      'drainVerdict',
+      'formatDuration',
+      'formatTaint',
+      'formatTime',
+      'parseDuration',
+      'parseTaint',
+      'parseTime',
+      'resolveConfig',
+      'toleratesTaint',
+    ]);
+  });
+});
+
+describe('options', () => {
+  const faults: readonly [Parameters<typeof core.createEngine>[0], string][] = [
+    [{ evictionsInFlightMax: 0 }, 'config.evictionsInFlightMax: got 0, want a whole number from 1'],
+    [{ retryWaitMsMin: 1.5 }, 'config.retryWaitMsMin: got 1.5, want a whole number from 1'],
+    [
+      { retryWaitMsMin: 500, retryWaitMsMax: 100 },
+      'config.retryWaitMsMax: got 100, want a whole number from 500',
+    ],
+    [JSON.parse('{"mode":"drop"}'), 'config.mode: got "drop", want delete or evict'],
+  ];
+  for (const [options, message] of faults) {
+    it(message, () => {
+      assert.throws(() => core.createEngine(options), { name: 'RangeError', message });
+    });
+  }
+});
+
+it('time that goes backwards is a mistake of the caller', () => {
+  const engine = core.createEngine();
+  engine.handle(5, { kind: 'tick' });
+  assert.throws(() => engine.handle(4, { kind: 'tick' }), /time goes forward: 4 after 5/);
+});
+
+it('what is not known is explained as null', () => {
+  const engine = core.createEngine();
+  assert.equal(engine.explain(0, { kind: 'node', name: 'n1' }), null);
+  assert.equal(engine.explain(0, { kind: 'pod', namespace: 'shop', name: 'web-0' }), null);
+});

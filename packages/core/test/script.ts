@@ -1,0 +1,181 @@
+import {
+  type Command,
+  createEngine,
+  describeReason,
+  type Engine,
+  type Event,
+  formatTaint,
+  type Outcome,
+  type Pod,
+  parseTaint,
+  type Taint,
+  type Toleration,
+} from '@taintmgr/core';
+
+/**
+ * The little language of the transcripts. One command a line, first its time in seconds:
+ *
+ *     0 node n1 maintenance:NoExecute@-10     a node and its taints, @ = timeAdded
+ *     0 pod shop/web-0 on n1 for maintenance:NoExecute 5 | all   tolerations: a taint and seconds
+ *     3 pod shop/web-0 gone | terminating | mirror ...
+ *     0 synced | standby | leader | tick | node n1 gone
+ *     0 done shop/web-0 | gone ... | failed ... 500 boom | blocked ... needs 2, has 2
+ *     0 explain n1
+ */
+export function runScript(script: string): string {
+  const run = new Run();
+  const output: string[] = [];
+  for (const line of script.split('\n')) {
+    if (line.startsWith('#') || line.trim() === '') {
+      output.push(line);
+      continue;
+    }
+    output.push(line, ...run.step(line).map((text) => `    ${text}`));
+  }
+  return output.join('\n');
+}
+
+const base = { phase: 'Running', generation: 1, boundAt: null, owner: null, hasEmptyDir: false };
+
+class Run {
+  #engine: Engine = createEngine();
+  readonly #pods = new Map<string, Pod>();
+  readonly #ids = new Map<string, string>();
+  #recreated = 0;
+
+  step(line: string): string[] {
+    const [time = '', verb = '', ...words] = line.split(' ');
+    const now = Number(time) * 1000;
+    if (verb === 'config') return this.#configure(JSON.parse(words.join(' ')));
+    if (verb === 'explain') return this.#explain(now, words[0] ?? '');
+    const commands = this.#engine.handle(now, this.#event(verb, words));
+    const wake = this.#engine.nextWake();
+    const told = commands.map((command) => this.#tell(command));
+    return wake === null ? told : [...told, `wake ${seconds(wake)}`];
+  }
+
+  #configure(config: Parameters<typeof createEngine>[0]): string[] {
+    this.#engine = createEngine(config);
+    return [];
+  }
+
+  #event(verb: string, words: readonly string[]): Event {
+    const [subject = '', ...rest] = words;
+    switch (verb) {
+      case 'node':
+        if (rest[0] === 'gone') return { kind: 'nodeDelete', name: subject };
+        return {
+          kind: 'nodeUpsert',
+          node: { name: subject, uid: subject, taints: rest.map(readTaint) },
+        };
+      case 'pod':
+        return this.#podEvent(subject, rest);
+      case 'synced':
+      case 'tick':
+        return { kind: verb };
+      case 'standby':
+      case 'leader':
+        return { kind: 'leadership', held: verb === 'leader' };
+      default:
+        return {
+          kind: 'result',
+          id: this.#ids.get(subject) ?? 'unknown',
+          outcome: readOutcome(verb, rest),
+        };
+    }
+  }
+
+  #podEvent(subject: string, words: readonly string[]): Event {
+    const known = this.#pods.get(subject);
+    if (words[0] === 'gone') {
+      this.#pods.delete(subject);
+      this.#recreated += 1;
+      return { kind: 'podDelete', uid: known?.uid ?? 'unknown' };
+    }
+    const [namespace = '', name = ''] = subject.split('/');
+    const pod: Pod = {
+      ...base,
+      namespace,
+      name,
+      uid: known?.uid ?? (this.#recreated > 0 ? `${name}-${this.#recreated}` : name),
+      nodeName: after(words, 'on') ?? known?.nodeName ?? '',
+      tolerations: words.includes('for')
+        ? readTolerations(words.slice(words.indexOf('for') + 1))
+        : (known?.tolerations ?? []),
+      boundAt: after(words, 'bound') ? Number(after(words, 'bound')) * 1000 : base.boundAt,
+      deletionTimestamp: words.includes('terminating') ? 0 : null,
+      mirror: words.includes('mirror'),
+    };
+    this.#pods.set(subject, pod);
+    return { kind: 'podUpsert', pod };
+  }
+
+  #tell(command: Command): string {
+    if (command.kind === 'report') return tellReport(command.report);
+    const { pod, because } = command;
+    const reasons = because.map(describeReason).join('; ');
+    if (command.kind === 'recordEvent') return `event ${command.reason} "${command.message}"`;
+    this.#ids.set(`${pod.namespace}/${pod.name}`, command.id);
+    return `${command.kind} ${pod.namespace}/${pod.name} uid ${pod.uid} because ${reasons}`;
+  }
+
+  #explain(now: number, name: string): string[] {
+    const explanation = this.#engine.explain(now, { kind: 'node', name });
+    if (explanation?.kind !== 'node') return ['not known'];
+    const taints = explanation.taints.map(
+      ({ taint, start, startSource }) =>
+        `${formatTaint(taint)} since ${seconds(start)} (${startSource})`,
+    );
+    const pods = explanation.pods.map(({ pod, decision, work, remaining }) => {
+      const left = remaining === null ? '-' : seconds(remaining);
+      const state = work ? ` ${work.kind}` : '';
+      const because = decision.because.map(describeReason).join('; ');
+      return `${pod.namespace}/${pod.name} ${decision.kind} ${left}${state}: ${because}`;
+    });
+    return [...taints, ...pods];
+  }
+}
+
+function tellReport(report: Extract<Command, { kind: 'report' }>['report']): string {
+  const name = `${report.pod.namespace}/${report.pod.name}`;
+  if (report.kind === 'retry') {
+    const { kind, message } = report.setback;
+    return `retry ${name} at ${seconds(report.at)} after attempt ${report.attempt}: ${kind} ${message}`;
+  }
+  const [from, to] = [report.from, report.to].map((at) => (at === null ? 'none' : seconds(at)));
+  const because = report.because.map(describeReason).join('; ');
+  return `deadline ${name} ${from} -> ${to} (${report.cause}) because ${because || 'it is gone'}`;
+}
+
+function readOutcome(verb: string, words: readonly string[]): Outcome {
+  if (verb === 'done' || verb === 'gone') return { kind: verb };
+  if (verb === 'blocked') return { kind: verb, message: words.join(' '), retryAfter: null };
+  const [status = '', ...message] = words;
+  return { kind: 'failed', status: Number(status), message: message.join(' '), retryAfter: null };
+}
+
+function readTaint(text: string): Taint {
+  const [spec = '', added] = text.split('@');
+  return { ...parseTaint(spec), timeAdded: added === undefined ? null : Number(added) * 1000 };
+}
+
+function readTolerations(words: readonly string[]): readonly Toleration[] {
+  const text = words.join(' ').split(/ (?:on|bound|terminating|mirror)/)[0] ?? '';
+  return text.split(' | ').map((entry) => {
+    const [spec = '', time] = entry.split(' ');
+    const tolerationSeconds = time === undefined ? null : Number(time);
+    if (spec === 'all') {
+      return { key: '', operator: 'Exists', value: '', effect: '', tolerationSeconds };
+    }
+    const { key, value, effect } = parseTaint(spec);
+    return { key, operator: value === '' ? 'Exists' : 'Equal', value, effect, tolerationSeconds };
+  });
+}
+
+function after(words: readonly string[], word: string): string | undefined {
+  return words.includes(word) ? words[words.indexOf(word) + 1] : undefined;
+}
+
+function seconds(millis: number): string {
+  return `${millis / 1000}s`;
+}
