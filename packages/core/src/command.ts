@@ -31,11 +31,15 @@ export type Report =
  * carrying their id; `recordEvent` and `report` are best effort and have no result.
  */
 export type Command =
-  /** Set the DisruptionTarget condition, then DELETE with the uid as precondition. */
+  /**
+   * Set the DisruptionTarget condition, then DELETE. Guard `uid`: this very pod or none; `name`:
+   * whatever pod has the name by then, as kube-controller-manager does.
+   */
   | {
       readonly kind: 'deletePod';
       readonly id: string;
       readonly pod: PodRef;
+      readonly guard: 'uid' | 'name';
       readonly generation: number;
       readonly because: readonly Reason[];
     }

@@ -7,8 +7,17 @@ export type EvictionMode =
   /** The Eviction API: disruption budgets are respected. */
   | 'evict';
 
+/** Whose rules hold. */
+export type Semantics =
+  /** What the API documents; nothing lost, nothing early. */
+  | 'precise'
+  /** kube-controller-manager 1.36.2 to the letter, its defects included. */
+  | 'upstream-1.36';
+
 /** The engine's limits and choices. Times are in milliseconds. */
 export interface Config {
+  readonly semantics: Semantics;
+  /** Under `upstream-1.36` always `delete`. */
   readonly mode: EvictionMode;
   /** Whether this replica acts from the start; false for one that waits to be elected. */
   readonly leader: boolean;
@@ -26,6 +35,7 @@ export interface Config {
 }
 
 export const defaultConfig: Config = {
+  semantics: 'precise',
   mode: 'delete',
   leader: true,
   comparisonOperators: false,
@@ -39,13 +49,18 @@ export const defaultConfig: Config = {
 /** Fills in the defaults. Throws RangeError naming the field, the value and what is allowed. */
 export function resolveConfig(options: Partial<Config>): Config {
   const config = { ...defaultConfig, ...options };
-  refuse('mode', config.mode, ['delete', 'evict'].includes(config.mode), 'delete or evict');
+  oneOf('semantics', config.semantics, ['precise', 'upstream-1.36']);
+  oneOf('mode', config.mode, ['delete', 'evict']);
   wholeNumber('evictionsInFlightMax', config.evictionsInFlightMax, 1);
   wholeNumber('retryWaitMsMin', config.retryWaitMsMin, 1);
   wholeNumber('retryWaitMsMax', config.retryWaitMsMax, config.retryWaitMsMin);
   wholeNumber('blockedRetryWaitMs', config.blockedRetryWaitMs, 1);
   wholeNumber('confirmationWaitMs', config.confirmationWaitMs, 1);
   return config;
+}
+
+function oneOf(field: string, value: string, allowed: readonly string[]): void {
+  refuse(field, value, allowed.includes(value), allowed.join(' or '));
 }
 
 function wholeNumber(field: string, value: number, min: number): void {

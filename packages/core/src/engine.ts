@@ -2,7 +2,8 @@ import { assert } from './assert.ts';
 import type { Command } from './command.ts';
 import { type Config, resolveConfig } from './config.ts';
 import type { Event } from './event.ts';
-import { EvictionMachine } from './eviction/machine.ts';
+import { PreciseEvictionMachine } from './eviction/machine.ts';
+import { UpstreamEvictionMachine } from './eviction/upstream/machine.ts';
 import { type Explanation, explain, type Subject } from './explain/explain.ts';
 import { Store } from './store.ts';
 import type { Instant } from './time.ts';
@@ -27,7 +28,11 @@ export interface Engine {
 /** A new engine that knows nothing yet. Throws RangeError for an option that is not allowed. */
 export function createEngine(options: Partial<Config> = {}): Engine {
   const store = new Store();
-  const eviction = new EvictionMachine(store, resolveConfig(options));
+  const config = resolveConfig(options);
+  const eviction =
+    config.semantics === 'precise'
+      ? new PreciseEvictionMachine(store, config)
+      : new UpstreamEvictionMachine(store, config);
   let latest = Number.NEGATIVE_INFINITY;
   return {
     handle(now, event) {

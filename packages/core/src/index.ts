@@ -1,6 +1,6 @@
 // The contract: what goes in, what comes out.
 export type { Command, Report, Setback } from './command.ts';
-export type { Config, EvictionMode } from './config.ts';
+export type { Config, EvictionMode, Semantics } from './config.ts';
 // The engine.
 export { defaultConfig, resolveConfig } from './config.ts';
 export type { DrainFault, DrainOptions, DrainVerdict } from './drain/filters.ts';
@@ -17,6 +17,7 @@ export type { Explanation, NodeExplanation, PodExplanation, Subject } from './ex
 export { describeReason } from './explain/text.ts';
 export type { Node, Owner, Pod, PodRef, Taint, TaintEffect, Toleration } from './model.ts';
 export type { Cause, Reason, ReasonCode, StartSource } from './reason.ts';
-export { formatTaint, parseTaint } from './taint-spec.ts';
+export { formatTaint, parseTaint, parseTaintChanges, type TaintChanges } from './taint-spec.ts';
+
 export type { Instant, Millis } from './time.ts';
 export { formatDuration, formatTime, parseDuration, parseTime } from './time.ts';

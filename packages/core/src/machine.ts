@@ -1,5 +1,9 @@
 import type { Command } from './command.ts';
 import type { Event } from './event.ts';
+import type { Decision } from './eviction/decide.ts';
+import type { ObservedTaint } from './eviction/taint-ledger.ts';
+import type { Work } from './eviction/work.ts';
+import type { Pod, PodRef } from './model.ts';
 import type { Change } from './store.ts';
 import type { Instant } from './time.ts';
 
@@ -12,4 +16,14 @@ export interface Machine {
   handle(now: Instant, event: Event, change: Change | null): readonly Command[];
   /** The earliest instant at which a tick could yield a command; null: only an event can. */
   nextWake(): Instant | null;
+}
+
+/** A machine that evicts, and can be asked about it. */
+export interface EvictionMachine extends Machine {
+  /** The NoExecute taints of a node as this machine counts them, in the node's order. */
+  taintsOf(nodeName: string): readonly ObservedTaint[];
+  /** The decision on a pod that holds now: the one the machine acts on. */
+  decisionOn(pod: Pod): Decision;
+  /** How far the eviction of a pod has come; null when none is pending. */
+  workOn(pod: PodRef): Work | null;
 }

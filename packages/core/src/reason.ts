@@ -31,7 +31,11 @@ export type Reason =
       readonly startSource: StartSource;
       readonly deadline: Instant;
     }
-  | { readonly code: 'ToleratedForever'; readonly taint: Taint; readonly toleration: Toleration };
+  | { readonly code: 'ToleratedForever'; readonly taint: Taint; readonly toleration: Toleration }
+  /** upstream-1.36 only: a timer set for taints that are there no more still runs. */
+  | { readonly code: 'TimerKept' }
+  /** upstream-1.36 only: it will not look at the pod again until something changes. */
+  | { readonly code: 'GivenUp' };
 
 export type ReasonCode = Reason['code'];
 

@@ -3,7 +3,14 @@ import type { Node, Pod, Toleration } from './model.ts';
 
 /** What an event did to the store; null for events that carry no object. */
 export type Change =
-  | { readonly kind: 'node'; readonly name: string; readonly node: Node | null }
+  | {
+      readonly kind: 'node';
+      readonly name: string;
+      /** Null: it is gone. */
+      readonly node: Node | null;
+      /** Null: it is new. */
+      readonly previous: Node | null;
+    }
   | { readonly kind: 'pod'; readonly pod: Pod; readonly previous: Pod | null }
   | { readonly kind: 'podGone'; readonly previous: Pod };
 
@@ -55,12 +62,9 @@ export class Store implements StoreView {
   apply(event: Event): Change | null {
     switch (event.kind) {
       case 'nodeUpsert':
-        this.#nodes.set(event.node.name, event.node);
-        return { kind: 'node', name: event.node.name, node: event.node };
+        return this.#upsertNode(event.node);
       case 'nodeDelete':
-        return this.#nodes.delete(event.name)
-          ? { kind: 'node', name: event.name, node: null }
-          : null;
+        return this.#deleteNode(event.name);
       case 'podUpsert':
         return this.#upsertPod(event.pod);
       case 'podDelete':
@@ -68,6 +72,19 @@ export class Store implements StoreView {
       default:
         return null;
     }
+  }
+
+  #upsertNode(node: Node): Change {
+    const { name } = node;
+    const previous = this.node(name);
+    this.#nodes.set(name, node);
+    return { kind: 'node', name, node, previous };
+  }
+
+  #deleteNode(name: string): Change | null {
+    const previous = this.node(name);
+    this.#nodes.delete(name);
+    return previous && { kind: 'node', name, node: null, previous };
   }
 
   #upsertPod(incoming: Pod): Change {

@@ -16,6 +16,7 @@ describe('the door', () => {
       'formatTime',
       'parseDuration',
       'parseTaint',
+      'parseTaintChanges',
       'parseTime',
       'resolveConfig',
       'toleratesTaint',

@@ -3,15 +3,15 @@ import type { Command, Report, Setback } from '../command.ts';
 import type { Config } from '../config.ts';
 import type { Event, Outcome } from '../event.ts';
 import { InFlight, nextAttempt } from '../inflight.ts';
-import type { Machine } from '../machine.ts';
-import { type Node, type Pod, podRef } from '../model.ts';
+import type { EvictionMachine } from '../machine.ts';
+import { type Node, type Pod, type PodRef, podRef } from '../model.ts';
 import type { Cause, Reason } from '../reason.ts';
 import { Schedule } from '../schedule.ts';
 import type { Change, StoreView } from '../store.ts';
 import type { Instant } from '../time.ts';
 import { type Decision, decide } from './decide.ts';
 import { cancelEvent, evictionEvent } from './pod-events.ts';
-import { TaintLedger } from './taint-ledger.ts';
+import { type ObservedTaint, TaintLedger } from './taint-ledger.ts';
 import type { Work } from './work.ts';
 
 /**
@@ -35,7 +35,7 @@ import type { Work } from './work.ts';
  * Before `synced` and without leadership nothing is sent, but everything is decided, so that the
  * first event afterwards acts at once.
  */
-export class EvictionMachine implements Machine {
+export class PreciseEvictionMachine implements EvictionMachine {
   readonly #config: Config;
   readonly #store: StoreView;
   readonly #taints = new TaintLedger();
@@ -71,19 +71,16 @@ export class EvictionMachine implements Machine {
     return this.#mayAct() ? this.#schedule.next() : null;
   }
 
-  /** What is known of the taints; for explanations. */
-  get taints(): Pick<TaintLedger, 'of'> {
-    return this.#taints;
+  taintsOf(nodeName: string): readonly ObservedTaint[] {
+    return this.#taints.of(nodeName);
   }
 
-  /** The decision on a pod that holds now: the one the machine acts on. */
   decisionOn(pod: Pod): Decision {
     const node = this.#store.node(pod.nodeName);
     return decide(pod, node, this.#taints.of(pod.nodeName), this.#config);
   }
 
-  /** How far the eviction of a pod has come; null when none is pending. */
-  workOn(uid: string): Work | null {
+  workOn({ uid }: PodRef): Work | null {
     return this.#work.get(uid) ?? null;
   }
 
@@ -120,17 +117,17 @@ export class EvictionMachine implements Machine {
 
   /** What was sent cannot be called back, and what failed keeps its turn unless it got more time. */
   #plan(now: Instant, pod: Pod, cause: Cause, { deadline, because }: Eviction): void {
-    const work = this.workOn(pod.uid);
+    const work = this.workOn(pod);
     if (work?.kind === 'sending' || work?.kind === 'sent') return;
     if (work?.kind === 'retrying' && deadline <= now) return;
     const from = work?.deadline ?? null;
     if (work?.kind === 'waiting' && from === deadline) return;
-    this.#put(pod.uid, { kind: 'waiting', deadline }, deadline);
+    this.#put(pod.uid, { kind: 'waiting', deadline, since: now }, deadline);
     if (from !== null || deadline > now) this.#tellDeadline(pod, from, deadline, cause, because);
   }
 
   #cancel(pod: Pod, cause: Cause, because: readonly Reason[]): void {
-    const work = this.workOn(pod.uid);
+    const work = this.workOn(pod);
     if (work?.kind !== 'waiting' && work?.kind !== 'retrying') return;
     this.#drop(pod, cause, because);
     this.#commands.push(cancelEvent(pod, because));
@@ -138,7 +135,7 @@ export class EvictionMachine implements Machine {
 
   /** Ends the work, telling it if somebody was still waiting for the deadline. */
   #drop(pod: Pod, cause: Cause, because: readonly Reason[]): void {
-    const work = this.workOn(pod.uid);
+    const work = this.workOn(pod);
     this.#work.delete(pod.uid);
     this.#schedule.cancel(pod.uid);
     if (work?.kind !== 'waiting' && work?.kind !== 'retrying') return;
@@ -147,8 +144,8 @@ export class EvictionMachine implements Machine {
 
   #actOn(now: Instant, uid: string): void {
     const pod = this.#known(uid);
-    const work = this.workOn(uid);
-    assert(work !== null && work.kind !== 'sending', `pod ${uid} was waiting for its turn`);
+    const work = this.#work.get(uid);
+    assert(work !== undefined && work.kind !== 'sending', `pod ${uid} was waiting for its turn`);
     if (work.kind === 'sent') {
       this.#work.delete(uid);
       this.#reconsider(now, pod, 'EvictionUnconfirmed');
@@ -170,7 +167,7 @@ export class EvictionMachine implements Machine {
     const target = { id, pod: podRef(pod), because };
     this.#commands.push(
       this.#config.mode === 'delete'
-        ? { kind: 'deletePod', ...target, generation: pod.generation }
+        ? { kind: 'deletePod', ...target, guard: 'uid', generation: pod.generation }
         : { kind: 'evictPod', ...target },
     );
   }
@@ -178,7 +175,7 @@ export class EvictionMachine implements Machine {
   /** A result for work that was dropped meanwhile only frees its place. */
   #settle(now: Instant, id: string, outcome: Outcome): void {
     const uid = this.#inFlight.finish(id);
-    const work = uid === null ? null : this.workOn(uid);
+    const work = uid === null ? undefined : this.#work.get(uid);
     if (uid === null || work?.kind !== 'sending' || work.id !== id) return;
     const { attempt, deadline } = work;
     if (outcome.kind === 'done' || outcome.kind === 'gone') {
@@ -190,7 +187,7 @@ export class EvictionMachine implements Machine {
     const at = this.#retryAt(now, uid, attempt, outcome);
     this.#put(uid, { kind: 'retrying', deadline, attempt, at, setback: outcome }, at);
     this.#reconsider(now, pod, 'EvictionFailed');
-    if (this.workOn(uid)?.kind !== 'retrying') return;
+    if (this.#work.get(uid)?.kind !== 'retrying') return;
     this.#tell({ kind: 'retry', pod: podRef(pod), attempt, at, setback: outcome });
   }
 

@@ -3,7 +3,8 @@ import type { Instant } from '../time.ts';
 
 /** How far the eviction of one pod has come. `deadline` is when it was due. */
 export type Work =
-  | { readonly kind: 'waiting'; readonly deadline: Instant }
+  /** Planned at `since`, or planned anew then. */
+  | { readonly kind: 'waiting'; readonly deadline: Instant; readonly since: Instant }
   /** Command `id` is out and not yet answered. */
   | {
       readonly kind: 'sending';

@@ -1,7 +1,7 @@
 import type { Decision } from '../eviction/decide.ts';
-import type { EvictionMachine } from '../eviction/machine.ts';
 import type { ObservedTaint } from '../eviction/taint-ledger.ts';
 import type { Work } from '../eviction/work.ts';
+import type { EvictionMachine } from '../machine.ts';
 import type { Node, Pod } from '../model.ts';
 import type { StoreView } from '../store.ts';
 import type { Instant, Millis } from '../time.ts';
@@ -47,13 +47,13 @@ export function explain(
   const node = store.node(subject.name);
   if (!node) return null;
   const pods = Array.from(store.podsOn(node.name), (pod) => explainPod(now, pod, machine));
-  return { kind: 'node', node, taints: machine.taints.of(node.name), pods: pods.sort(byDeadline) };
+  return { kind: 'node', node, taints: machine.taintsOf(node.name), pods: pods.sort(byDeadline) };
 }
 
 function explainPod(now: Instant, pod: Pod, machine: EvictionMachine): PodExplanation {
   const decision = machine.decisionOn(pod);
   const remaining = decision.kind === 'evict' ? decision.deadline - now : null;
-  return { kind: 'pod', pod, decision, work: machine.workOn(pod.uid), remaining };
+  return { kind: 'pod', pod, decision, work: machine.workOn(pod), remaining };
 }
 
 function byDeadline(a: PodExplanation, b: PodExplanation): number {

@@ -21,6 +21,10 @@ export function describeReason(reason: Reason): string {
       return `tolerates ${formatTaint(reason.taint)} for ${describeSeconds(reason)}`;
     case 'ToleratedForever':
       return `tolerates ${formatTaint(reason.taint)} without limit`;
+    case 'TimerKept':
+      return 'a timer set for earlier taints still runs';
+    case 'GivenUp':
+      return 'given up, until its tolerations or the taints of its node change';
   }
 }
 

@@ -1,0 +1,263 @@
+import type { Command } from '../../command.ts';
+import type { Config } from '../../config.ts';
+import type { Event, Outcome } from '../../event.ts';
+import { InFlight } from '../../inflight.ts';
+import type { EvictionMachine } from '../../machine.ts';
+import { type Node, type Pod, type PodRef, podRef, type Taint } from '../../model.ts';
+import type { Reason } from '../../reason.ts';
+import { Schedule } from '../../schedule.ts';
+import type { Change, StoreView } from '../../store.ts';
+import type { Instant, Millis } from '../../time.ts';
+import type { Decision } from '../decide.ts';
+import type { ObservedTaint } from '../taint-ledger.ts';
+import type { Work } from '../work.ts';
+import { upstreamReasons } from './reasons.ts';
+import { TimedQueue } from './timed-queue.ts';
+import { upstreamWait } from './wait.ts';
+
+/** One run of the deletion procedure: up to five attempts. */
+interface Run {
+  readonly key: string;
+  readonly pod: PodRef;
+  readonly attempt: number;
+}
+
+const attemptsMax = 5;
+const pauseMs: Millis = 10;
+
+/**
+ * kube-controller-manager 1.36.2's taint-eviction-controller, its defects included: what recorded
+ * behaviour is replayed with, what `precise` is compared with, and the oracle of its tests. The
+ * rules by which it differs from `precise` are named in docs/differences.md.
+ *
+ * Theory of operation. A node whose list of NoExecute taints changed, and a pod whose tolerations
+ * or node changed, is looked at; nothing else is. Each look either starts a deletion, sets a timer,
+ * leaves a timer as it is, or cancels it. Deletions and timers go by the pod's name.
+ */
+export class UpstreamEvictionMachine implements EvictionMachine {
+  readonly #config: Config;
+  readonly #store: StoreView;
+  readonly #pods = new Map<string, Pod>();
+  readonly #taints = new Map<string, readonly ObservedTaint[]>();
+  readonly #inFlight = new InFlight('upstream', Number.POSITIVE_INFINITY);
+  #queue = new TimedQueue();
+  /** Runs by the id of the command they wait for, and then of the pause after a failure. */
+  #runs = new Map<string, Run>();
+  #pauses = new Schedule();
+  #synced = false;
+  #leader: boolean;
+  #running = false;
+  #commands: Command[] = [];
+
+  constructor(store: StoreView, config: Config) {
+    this.#store = store;
+    this.#config = config;
+    this.#leader = config.leader;
+  }
+
+  handle(now: Instant, event: Event, change: Change | null): readonly Command[] {
+    this.#commands = [];
+    if (change) this.#cache(change);
+    if (event.kind === 'synced') this.#synced = true;
+    if (event.kind === 'leadership') this.#leader = event.held;
+    const running = this.#synced && this.#leader;
+    if (running !== this.#running) this.#turn(now, running);
+    else if (running && change) this.#follow(now, change);
+    if (event.kind === 'result') this.#settle(now, event.id, event.outcome);
+    if (running) this.#fireDue(now);
+    return this.#commands;
+  }
+
+  nextWake(): Instant | null {
+    const [timer, pause] = [this.#queue.next(), this.#pauses.next()];
+    if (timer === null || pause === null) return timer ?? pause;
+    return Math.min(timer, pause);
+  }
+
+  taintsOf(nodeName: string): readonly ObservedTaint[] {
+    return this.#taints.get(nodeName) ?? [];
+  }
+
+  /** What it is about to do; a pod it does not think of any more is kept, whatever its taints. */
+  decisionOn(pod: Pod): Decision {
+    const because = this.#reasonsFor(pod);
+    const entry = this.#queue.entry(keyOf(pod));
+    if (!entry) return { kind: 'keep', because };
+    const deadline = entry.kind === 'timer' ? entry.fireAt : entry.createdAt;
+    return { kind: 'evict', deadline, because };
+  }
+
+  workOn(pod: PodRef): Work | null {
+    const entry = this.#queue.entry(keyOf(pod));
+    if (!entry) return null;
+    const deadline = entry.kind === 'timer' ? entry.fireAt : entry.createdAt;
+    const run = [...this.#runs].find(([, { key }]) => key === keyOf(pod));
+    if (!run) return { kind: 'waiting', deadline, since: entry.createdAt };
+    return { kind: 'sending', deadline, id: run[0], attempt: run[1].attempt };
+  }
+
+  #cache(change: Change): void {
+    if (change.kind === 'pod') this.#pods.set(keyOf(change.pod), change.pod);
+    if (change.kind !== 'podGone') return;
+    const key = keyOf(change.previous);
+    if (this.#pods.get(key)?.uid === change.previous.uid) this.#pods.delete(key);
+  }
+
+  /** Rule `restart`: a start looks at everything anew, a stop forgets everything without a word. */
+  #turn(now: Instant, running: boolean): void {
+    this.#running = running;
+    this.#queue = new TimedQueue();
+    this.#runs = new Map();
+    this.#pauses = new Schedule();
+    this.#taints.clear();
+    if (running) for (const node of this.#store.nodes()) this.#lookAtNode(now, node.name, node);
+  }
+
+  #follow(now: Instant, change: Change): void {
+    switch (change.kind) {
+      case 'node':
+        if (this.#isNodeNews(change)) this.#lookAtNode(now, change.name, change.node);
+        return;
+      case 'pod': {
+        const { pod, previous } = change;
+        const changed =
+          previous?.tolerations !== pod.tolerations || previous.nodeName !== pod.nodeName;
+        if (changed) this.#look(now, pod, this.taintsOf(pod.nodeName));
+        return;
+      }
+      case 'podGone':
+        if (!this.#pods.has(keyOf(change.previous))) this.#cancel(change.previous);
+    }
+  }
+
+  /** A new node always, a known one when its NoExecute taints changed, be it in order or time. */
+  #isNodeNews({ node, previous }: Extract<Change, { kind: 'node' }>): boolean {
+    if (!node || !previous) return true;
+    return JSON.stringify(noExecute(node)) !== JSON.stringify(noExecute(previous));
+  }
+
+  /** Rule `node-deletion-keeps-timers`: a node that is gone is forgotten, its pods are not looked at. */
+  #lookAtNode(now: Instant, name: string, node: Node | null): void {
+    const taints = node ? noExecute(node) : [];
+    const observed = taints.map(
+      (taint): ObservedTaint => ({ taint, start: now, startSource: 'firstSeen' }),
+    );
+    if (observed.length === 0) this.#taints.delete(name);
+    else this.#taints.set(name, observed);
+    if (!node) return;
+    for (const pod of this.#store.podsOn(name)) {
+      if (observed.length === 0) this.#cancel(pod);
+      else this.#look(now, pod, observed);
+    }
+  }
+
+  #look(now: Instant, pod: Pod, observed: readonly ObservedTaint[]): void {
+    if (observed.length === 0) return;
+    const taints = observed.map(({ taint }) => taint);
+    const verdict = upstreamWait(taints, pod.tolerations, this.#config);
+    if (verdict.kind === 'finite') {
+      this.#schedule(now, pod, verdict.wait);
+      return;
+    }
+    this.#cancel(pod);
+    if (verdict.kind === 'intolerable') this.#add(now, pod, now, now);
+  }
+
+  /** Rule `first-timer-kept`: a timer set earlier stays, whatever the wait would be now. */
+  #schedule(now: Instant, pod: Pod, wait: Millis): void {
+    const existing = this.#queue.timer(keyOf(pod));
+    if (existing && existing.createdAt < now) return;
+    if (existing) this.#cancel(pod);
+    this.#add(now, pod, existing?.createdAt ?? now, now + wait);
+  }
+
+  #add(now: Instant, pod: PodRef, createdAt: Instant, fireAt: Instant): void {
+    if (this.#queue.add(now, keyOf(pod), createdAt, fireAt)) this.#begin(pod);
+  }
+
+  #cancel(pod: PodRef): void {
+    if (this.#queue.cancel(keyOf(pod))) this.#record(pod, 'Cancelling deletion of');
+  }
+
+  #fireDue(now: Instant): void {
+    for (let key = this.#queue.takeDue(now); key !== null; key = this.#queue.takeDue(now)) {
+      this.#begin(this.#pods.get(key) ?? refOf(key));
+    }
+    for (let id = this.#pauses.takeDue(now); id !== null; id = this.#pauses.takeDue(now)) {
+      this.#afterPause(id);
+    }
+  }
+
+  #begin(pod: PodRef): void {
+    this.#record(pod, 'Marking for deletion');
+    this.#attempt({ key: keyOf(pod), pod: podRef(pod), attempt: 1 });
+  }
+
+  /** Rule `delete-by-name`: whatever pod has the name by then is deleted. */
+  #attempt(run: Run): void {
+    const pod = this.#pods.get(run.key);
+    const id = this.#inFlight.start(run.key);
+    const because = pod ? this.#reasonsFor(pod) : [];
+    this.#runs.set(id, run);
+    const generation = pod?.generation ?? 0;
+    this.#commands.push({
+      kind: 'deletePod',
+      id,
+      pod: run.pod,
+      guard: 'name',
+      generation,
+      because,
+    });
+  }
+
+  #settle(now: Instant, id: string, outcome: Outcome): void {
+    this.#inFlight.finish(id);
+    const run = this.#runs.get(id);
+    if (!run) return;
+    if (outcome.kind !== 'done') {
+      this.#pauses.set(id, now + pauseMs);
+      return;
+    }
+    this.#runs.delete(id);
+    this.#queue.finish(run.key);
+  }
+
+  /** Rule `five-tries`: after the fifth the pod is forgotten. */
+  #afterPause(id: string): void {
+    const run = this.#runs.get(id);
+    this.#runs.delete(id);
+    if (!run) return;
+    if (run.attempt === attemptsMax) this.#queue.finish(run.key);
+    else this.#attempt({ ...run, attempt: run.attempt + 1 });
+  }
+
+  #reasonsFor(pod: Pod): readonly Reason[] {
+    return upstreamReasons(
+      pod,
+      this.taintsOf(pod.nodeName),
+      this.#queue.entry(keyOf(pod)),
+      this.#config,
+    );
+  }
+
+  /** Events name no uid, so `kubectl describe pod` does not show them. */
+  #record({ namespace, name, nodeName }: PodRef, opening: string): void {
+    const pod = { namespace, name, uid: '', nodeName };
+    const message = `${opening} Pod ${namespace}/${name}`;
+    const reason = 'TaintManagerEviction';
+    this.#commands.push({ kind: 'recordEvent', pod, type: 'Normal', reason, message, because: [] });
+  }
+}
+
+function noExecute(node: Node): readonly Taint[] {
+  return node.taints.filter(({ effect }) => effect === 'NoExecute');
+}
+
+function keyOf({ namespace, name }: PodRef): string {
+  return `${namespace}/${name}`;
+}
+
+function refOf(key: string): PodRef {
+  const [namespace = '', name = ''] = key.split('/');
+  return { namespace, name, uid: '', nodeName: '' };
+}

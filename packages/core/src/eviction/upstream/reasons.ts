@@ -1,0 +1,37 @@
+import type { Pod } from '../../model.ts';
+import type { Reason } from '../../reason.ts';
+import type { Instant } from '../../time.ts';
+import type { ObservedTaint } from '../taint-ledger.ts';
+import { decidingToleration, type MatchOptions } from '../tolerations.ts';
+import type { QueueEntry } from './timed-queue.ts';
+
+/**
+ * Why kube-controller-manager is about to evict a pod, or is not: what it reads from the taints,
+ * and, where it has a timer that says otherwise or has given up, that.
+ */
+export function upstreamReasons(
+  pod: Pod,
+  observed: readonly ObservedTaint[],
+  entry: QueueEntry | null,
+  options: MatchOptions,
+): readonly Reason[] {
+  const reasons = observed.map((one) => judge(pod, one, entry?.createdAt ?? one.start, options));
+  if (reasons.length === 0 && !entry) return [{ code: 'NoTaint' }];
+  const stays = reasons.every(({ code }) => code === 'ToleratedForever');
+  if (entry?.kind === 'timer' && stays) return [{ code: 'TimerKept' }, ...reasons];
+  if (!entry && !stays) return [{ code: 'GivenUp' }, ...reasons];
+  return reasons;
+}
+
+function judge(
+  pod: Pod,
+  { taint, startSource }: ObservedTaint,
+  start: Instant,
+  options: MatchOptions,
+): Reason {
+  const toleration = decidingToleration(pod.tolerations, taint, options);
+  if (!toleration) return { code: 'NoToleration', taint, start, startSource };
+  if (toleration.tolerationSeconds === null) return { code: 'ToleratedForever', taint, toleration };
+  const deadline = start + Math.max(0, Number(toleration.tolerationSeconds)) * 1000;
+  return { code: 'TolerationExpires', taint, toleration, start, startSource, deadline };
+}

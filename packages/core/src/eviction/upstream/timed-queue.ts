@@ -1,0 +1,86 @@
+import { Schedule } from '../../schedule.ts';
+import type { Instant } from '../../time.ts';
+
+/** What is stored under a key: a timer, or the mark of a deletion that began without one. */
+export type QueueEntry =
+  | {
+      readonly kind: 'timer';
+      readonly createdAt: Instant;
+      readonly fireAt: Instant;
+      readonly timer: string;
+    }
+  | { readonly kind: 'inProgress'; readonly createdAt: Instant };
+
+/**
+ * kube-controller-manager's timed queue, with its races: entries go by name, a timer that has fired
+ * stays in the map while its deletion runs, and whatever is stored under the name is removed when
+ * that deletion ends. A timer that lost its entry this way still fires and can no longer be
+ * cancelled (rule `orphan-timer`).
+ */
+export class TimedQueue {
+  readonly #entries = new Map<string, QueueEntry>();
+  readonly #schedule = new Schedule();
+  readonly #keys = new Map<string, string>();
+  #count = 0;
+
+  /** The pending timer of a key; a deletion in progress counts as none. */
+  timer(key: string): Extract<QueueEntry, { kind: 'timer' }> | null {
+    const entry = this.#entries.get(key);
+    return entry?.kind === 'timer' ? entry : null;
+  }
+
+  entry(key: string): QueueEntry | null {
+    return this.#entries.get(key) ?? null;
+  }
+
+  entries(): Iterable<readonly [string, QueueEntry]> {
+    return this.#entries;
+  }
+
+  /**
+   * Adds work due `fireAt - createdAt` from now; nothing when the key has an entry. True when it is
+   * to begin at once.
+   */
+  add(now: Instant, key: string, createdAt: Instant, fireAt: Instant): boolean {
+    if (this.#entries.has(key)) return false;
+    const delay = fireAt - createdAt;
+    if (delay <= 0) {
+      this.#entries.set(key, { kind: 'inProgress', createdAt });
+      return true;
+    }
+    // Zero padded: timers due at one instant fire in the order in which they were set.
+    const timer = String(++this.#count).padStart(12, '0');
+    this.#entries.set(key, { kind: 'timer', createdAt, fireAt: now + delay, timer });
+    this.#schedule.set(timer, now + delay);
+    this.#keys.set(timer, key);
+    return false;
+  }
+
+  /** Forgets the entry of a key; whether that was a timer, fired or not. */
+  cancel(key: string): boolean {
+    const entry = this.#entries.get(key);
+    this.#entries.delete(key);
+    if (entry?.kind !== 'timer') return false;
+    this.#schedule.cancel(entry.timer);
+    this.#keys.delete(entry.timer);
+    return true;
+  }
+
+  /** Removes whatever is stored under the key of a deletion that ended. Its timer goes on. */
+  finish(key: string): void {
+    this.#entries.delete(key);
+  }
+
+  /** Takes the key of the next timer due at `now`. */
+  takeDue(now: Instant): string | null {
+    const timer = this.#schedule.takeDue(now);
+    if (timer === null) return null;
+    const key = this.#keys.get(timer) ?? null;
+    this.#keys.delete(timer);
+    return key;
+  }
+
+  next(): Instant | null {
+    return this.#schedule.next();
+  }
+}

@@ -1,0 +1,55 @@
+import type { Taint, Toleration } from '../../model.ts';
+import type { Millis } from '../../time.ts';
+import { decidingToleration, type MatchOptions } from '../tolerations.ts';
+
+/** What kube-controller-manager makes of a pod's tolerations and its node's NoExecute taints. */
+export type UpstreamWait =
+  /** Some taint is not tolerated. */
+  | { readonly kind: 'intolerable'; readonly taint: Taint }
+  | { readonly kind: 'forever'; readonly used: readonly Toleration[] }
+  | { readonly kind: 'finite'; readonly wait: Millis; readonly used: readonly Toleration[] };
+
+const nanosPerSecond = 1_000_000_000n;
+const nanosPerMilli = 1_000_000;
+const int64Max = 2n ** 63n - 1n;
+
+/** `taints` must not be empty: upstream never asks then, and would answer "at once". */
+export function upstreamWait(
+  taints: readonly Taint[],
+  tolerations: readonly Toleration[],
+  options: MatchOptions,
+): UpstreamWait {
+  const used: Toleration[] = [];
+  for (const taint of taints) {
+    const toleration = decidingToleration(tolerations, taint, options);
+    if (!toleration) return { kind: 'intolerable', taint };
+    used.push(toleration);
+  }
+  const nanos = minTolerationNanos(used);
+  if (nanos < 0n) return { kind: 'forever', used };
+  return { kind: 'finite', wait: Number(nanos) / nanosPerMilli, used };
+}
+
+/**
+ * The shortest time of the tolerations in nanoseconds, negative for no limit. Rule
+ * `seconds-wrap`: the product is a wrapping int64, so 9223372037 s become "no limit" and
+ * 18446744074 s become 0.29 s.
+ */
+export function minTolerationNanos(used: readonly Toleration[]): bigint {
+  if (used.length === 0) return 0n;
+  let min = int64Max;
+  for (const { tolerationSeconds } of used) {
+    if (tolerationSeconds === null) continue;
+    const seconds = int64(tolerationSeconds);
+    if (seconds <= 0n) return 0n;
+    if (seconds < min) min = seconds;
+  }
+  return min === int64Max ? -1n : BigInt.asIntN(64, min * nanosPerSecond);
+}
+
+/** What JSON.parse rounded beyond the range came from a number at its edge. */
+function int64(seconds: number | bigint): bigint {
+  const value = BigInt(seconds);
+  if (value > int64Max) return int64Max;
+  return value < -int64Max ? -int64Max - 1n : value;
+}

@@ -1,0 +1,28 @@
+import { checkScenario } from './taint-eviction-scenarios.ts';
+import { checkTaintParse } from './taint-parse.ts';
+import { checkMatching } from './toleration-matching.ts';
+
+/** The vector files that can be read, by name without `.jsonl`: what differs in a line, or null. */
+export const checks: Readonly<Record<string, (line: string) => string | null>> = {
+  'taint-eviction-scenarios': (line) => checkScenario(JSON.parse(line)),
+  'taint-parse': (line) => checkTaintParse(JSON.parse(line)),
+  'toleration-matching': (line) => checkMatching(JSON.parse(line)),
+};
+
+export interface Result {
+  readonly passed: number;
+  /** One line for each failed case. */
+  readonly failures: readonly string[];
+}
+
+/** Runs every case of a vector file: one JSON object a line. */
+export function runVectors(name: string, text: string): Result {
+  const check = checks[name];
+  if (!check) throw new RangeError(`no check for vectors "${name}"`);
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  const failures = lines.flatMap((line, index) => {
+    const difference = check(line);
+    return difference === null ? [] : [`${name}, line ${index + 1}: ${difference}`];
+  });
+  return { passed: lines.length - failures.length, failures };
+}

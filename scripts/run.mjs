@@ -1,0 +1,102 @@
+// The entry of every npm script that a fresh clone may start with: it installs what the task needs
+// (`npm install`, once), then runs the task on the project's own Node. Plain JavaScript, because it
+// has to run on whatever Node (20 or newer) the machine has.
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const bin = join(root, 'node_modules', '.bin');
+const source = ['-C', '@taintmgr/source'];
+const runtimes = join('tools', 'runtimes');
+const coreTests = 'packages/core/test';
+
+/** What to install before a task: a file that proves it is there, and the command that brings it. */
+const needs = {
+  runtime: { proof: 'node_modules/node/bin/node', install: ['install', '--omit=dev'] },
+  everything: { proof: 'node_modules/fast-check/package.json', install: ['install'] },
+  runtimes: {
+    proof: join(runtimes, 'node_modules/deno/package.json'),
+    install: ['install', '--prefix', runtimes],
+  },
+};
+
+/** Each task is either a program of ours (`main`) or commands run one after the other (`steps`). */
+const tasks = {
+  demo: { needs: ['runtime'], main: 'apps/controller/src/demo/main.ts' },
+  cluster: { needs: ['runtime'], main: 'packages/sim-cluster/src/main.ts' },
+  controller: { needs: ['runtime'], main: 'apps/controller/src/main.ts' },
+  'kubectl-taintmgr': { needs: ['runtime'], main: 'apps/kubectl-taintmgr/src/main.ts' },
+  conformance: { needs: ['everything'], main: 'scripts/conformance.ts' },
+  'test:bun': {
+    needs: ['everything', 'runtimes'],
+    steps: [[tool('bun'), 'test', '--conditions', '@taintmgr/source', coreTests]],
+  },
+  'test:deno': {
+    needs: ['everything', 'runtimes'],
+    steps: [[tool('deno'), 'test', '-A', '--conditions', '@taintmgr/source', coreTests]],
+  },
+  test: {
+    needs: ['everything', 'runtimes'],
+    steps: ['test:node', 'test:bun', 'test:deno'].map(npmRun),
+  },
+  check: {
+    needs: ['everything', 'runtimes'],
+    steps: ['types', 'lint', 'boundaries', 'tidy', 'knip', 'build', 'pack:check', 'test'].map(
+      npmRun,
+    ),
+  },
+};
+
+const [name = '', ...args] = process.argv.slice(2);
+const task = tasks[name];
+if (!task) fail(`unknown task "${name}", want one of ${Object.keys(tasks).join(', ')}`);
+task.needs.forEach(install);
+process.env.PATH = `${bin}${delimiter}${process.env.PATH}`;
+if (task.main) await runMain(join(root, task.main));
+else task.steps.forEach(runStep);
+
+function install(need) {
+  const { proof, install: command } = needs[need];
+  if (existsSync(join(root, proof))) return;
+  process.stderr.write(`taintmgr: installing what "${name}" needs: npm ${command.join(' ')}\n`);
+  const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
+  // npm's own output goes to stderr: stdout belongs to the task.
+  const result = spawnSync('npm', [...command, ...quiet], { cwd: root, stdio: ['ignore', 2, 2] });
+  if (result.status !== 0) fail('npm install failed; run it by hand to see why', result.status);
+}
+
+/** In this process when its Node can run TypeScript, else in the project's own Node. */
+async function runMain(main) {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const isOurs = major > 22 || (major === 22 && minor >= 19);
+  const hasSource = process.execArgv.includes('@taintmgr/source');
+  if (isOurs && hasSource) {
+    process.argv = [process.argv[0], main, ...args];
+    await import(pathToFileURL(main).href);
+    return;
+  }
+  const child = spawn(join(bin, 'node'), [...source, main, ...args], { stdio: 'inherit' });
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
+  child.on('error', (error) => fail(error.message));
+  child.on('exit', (status, signal) => process.exit(signal ? 1 : status));
+}
+
+function runStep([command, ...rest]) {
+  const result = spawnSync(command, rest, { cwd: root, stdio: 'inherit' });
+  if (result.status !== 0) fail(`"${[command, ...rest].join(' ')}" failed`, result.status);
+}
+
+function npmRun(script) {
+  return ['npm', 'run', '-s', script];
+}
+
+function tool(command) {
+  return join(root, runtimes, 'node_modules', '.bin', command);
+}
+
+function fail(message, status) {
+  process.stderr.write(`taintmgr: ${message}\n`);
+  process.exit(status || 1);
+}
