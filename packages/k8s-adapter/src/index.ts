@@ -1,1 +1,63 @@
-export {};
+// Running the engine against a cluster, in real time.
+
+export { type DriveOptions, drive } from './driver.ts';
+export {
+  Loop,
+  type LoopAction,
+  type LoopInput,
+  type LoopOptions,
+  type Machine,
+  type Notice,
+  type ReflectorStatus,
+} from './loop.ts';
+
+// The same on a virtual clock, against a cluster in this process.
+
+export {
+  type Exchange,
+  type ExchangeSink,
+  VirtualDriver,
+  type VirtualOptions,
+  type VirtualTime,
+} from './virtual.ts';
+
+// Reaching a cluster.
+
+export { type ConnectionFlag, connectionFlags, connectionOptions } from './connection-flags.ts';
+export { KubeconfigError } from './kubeconfig/file.ts';
+export {
+  type ClusterConfig,
+  type KubeconfigOptions,
+  loadKubeconfig,
+  type Surroundings,
+} from './kubeconfig.ts';
+export type { Sink, Transport } from './sink.ts';
+export { type Access, type Authorization, HttpTransport, type TlsMaterial } from './transport.ts';
+
+// Single requests for commands.
+
+export { ApiClient, type ApiClientOptions, ApiError, ConnectionError } from './client.ts';
+export {
+  type ApiRequest,
+  createEventRequest,
+  type DeletionOptions,
+  deletePodRequest,
+  type EventText,
+  evictPodRequest,
+  getNodeRequest,
+  type ListOptions,
+  listRequest,
+  nodesPath,
+  podsPath,
+  type RemovalOptions,
+  type Selectors,
+  setTaintsRequest,
+  type TaintObject,
+} from './proto/request.ts';
+
+// Reading what the API sends.
+
+export type { Failure, FailureCause } from './proto/answer.ts';
+export { nodeFromJson, podFromJson } from './proto/convert.ts';
+export type { Removal } from './proto/execute.ts';
+export type { EventCommand } from './proto/executor.ts';

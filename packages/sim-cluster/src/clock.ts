@@ -1,3 +1,5 @@
+import { TimerHeap } from './timer-heap.ts';
+
 /**
  * The cluster's own clock. Everything in the cluster that waits (kubelets, graceful deletion,
  * watch timeouts) waits on this clock, so the same cluster runs in real time for the demo and on
@@ -28,12 +30,6 @@ export class RealClock implements Clock {
   }
 }
 
-interface Waiting {
-  readonly at: number;
-  readonly order: number;
-  readonly callback: () => void;
-}
-
 /**
  * A clock that moves only when told to. Callbacks run in the order of their instants, equal
  * instants in the order in which they were set, so a run depends on nothing but its inputs.
@@ -41,7 +37,7 @@ interface Waiting {
 export class VirtualClock implements Clock {
   #now: number;
   #order = 0;
-  readonly #waiting = new Set<Waiting>();
+  readonly #waiting = new TimerHeap();
 
   constructor(startMs: number) {
     this.#now = startMs;
@@ -52,37 +48,45 @@ export class VirtualClock implements Clock {
   }
 
   after(delayMs: number, callback: () => void): Timer {
-    const waiting = { at: this.#now + Math.max(0, delayMs), order: this.#order++, callback };
+    const waiting = {
+      at: this.#now + Math.max(0, delayMs),
+      order: this.#order++,
+      callback,
+      index: -1,
+    };
     this.#waiting.add(waiting);
-    return { cancel: () => void this.#waiting.delete(waiting) };
+    return { cancel: () => this.#waiting.remove(waiting) };
   }
 
   /** The instant of the earliest pending callback, or null when nothing waits. */
   nextWake(): number | null {
-    return this.#earliest()?.at ?? null;
+    return this.#waiting.first()?.at ?? null;
   }
 
   /** Moves to `instant`, running every callback due on the way at its own instant. */
   advanceTo(instant: number): void {
-    for (let next = this.#earliest(); next && next.at <= instant; next = this.#earliest()) {
-      this.#waiting.delete(next);
+    for (
+      let next = this.#waiting.first();
+      next && next.at <= instant;
+      next = this.#waiting.first()
+    ) {
+      this.#waiting.remove(next);
       this.#now = next.at;
       next.callback();
     }
     this.#now = Math.max(this.#now, instant);
   }
 
-  #earliest(): Waiting | null {
-    let earliest: Waiting | null = null;
-    for (const waiting of this.#waiting) {
-      if (
-        !earliest ||
-        waiting.at < earliest.at ||
-        (waiting.at === earliest.at && waiting.order < earliest.order)
-      ) {
-        earliest = waiting;
-      }
+  /**
+   * Moves from instant to instant until `condition` holds, at most to `deadline`; returns whether
+   * it holds. The condition is read once after all callbacks of an instant have run.
+   */
+  advanceUntil(condition: () => boolean, deadline: number): boolean {
+    while (!condition()) {
+      const next = this.nextWake();
+      if (next === null || next > deadline) return false;
+      this.advanceTo(next);
     }
-    return earliest;
+    return true;
   }
 }

@@ -16,6 +16,8 @@ export interface ResponseSink {
   head(status: number, headers: Readonly<Record<string, string>>): void;
   data(chunk: string): void;
   end(): void;
+  /** The connection broke: the answer, or what is left of it, will not come. Instead of `end`. */
+  reset(): void;
 }
 
 /** Answers one request. The returned function is the client hanging up; after it the sink is silent. */

@@ -1,1 +1,58 @@
-export {};
+// Values that cross the wire.
+
+export type { ApiRequest, Exchange, ResponseSink } from './exchange.ts';
+export type { Json, KubeObject, ObjectMeta, OwnerReference } from './objects.ts';
+
+// The API server.
+
+export type { Change, ClusterApi, DeleteOptions } from './api.ts';
+export { ApiServer, type ApiServerOptions } from './api-server.ts';
+export { ApiError, type Cause, type Status, type StatusDetails } from './errors.ts';
+export type { LoadReport, Unloaded } from './load.ts';
+
+// Who may do what.
+
+export type { Tokens } from './auth/authenticator.ts';
+export type { Rule, User } from './auth/authorizer.ts';
+
+// What goes wrong.
+
+export type { Fault, FaultRule, Faults } from './faults.ts';
+
+// HTTPS.
+
+export { type Certificate, createCertificate } from './https/certificate.ts';
+export { type KubeconfigOptions, kubeconfigText, writeKubeconfig } from './https/kubeconfig.ts';
+export { type HttpsOptions, type HttpsServer, startHttps } from './https/server.ts';
+
+// The cluster around it.
+
+export { Cluster, type ClusterOptions, type ClusterPart } from './cluster.ts';
+export { type EmbeddedCluster, type EmbeddedOptions, startEmbedded } from './embedded.ts';
+export type { Kubelet } from './kubelet/kubelet.ts';
+export type { NodeConditionType, NodeDescription } from './kubelet/node-status.ts';
+export type { PodEnd } from './kubelet/pod-status.ts';
+export type { KubeletTiming, RangeMs } from './kubelet/timing.ts';
+export { type Topology, threeZones } from './topology.ts';
+
+// Objects to put into it.
+
+export {
+  daemonSet,
+  deployment,
+  job,
+  namespace,
+  node,
+  pdb,
+  pod,
+  statefulSet,
+  type TimedToleration,
+  taint,
+  toleration,
+  type WorkloadOptions,
+} from './builders.ts';
+
+// Time and chance.
+
+export { type Clock, RealClock, type Timer, VirtualClock } from './clock.ts';
+export { type Random, seededRandom } from './prng.ts';

@@ -31,6 +31,8 @@ export interface ObjectMeta {
   readonly annotations?: Readonly<Record<string, string>>;
   readonly ownerReferences?: readonly OwnerReference[];
   readonly finalizers?: readonly string[];
+  /** Who owns which field, as server-side apply keeps it. */
+  readonly managedFields?: readonly Json[];
 }
 
 /**

@@ -1,0 +1,93 @@
+import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import type { EvictionMode } from '@taintmgr/core';
+import { connectionFlags, connectionOptions, type KubeconfigOptions } from '@taintmgr/k8s-adapter';
+import type { LogFormat } from './log.ts';
+import { version } from './version.ts';
+
+/** What the command line says. */
+export interface Options {
+  readonly connection: KubeconfigOptions;
+  /** Run against an embedded cluster instead of a real one. */
+  readonly simulate: boolean;
+  /** Seed of the embedded cluster. */
+  readonly seed: number;
+  readonly mode: EvictionMode;
+  readonly evictionsInFlightMax: number;
+  readonly logFormat: LogFormat;
+  readonly verbosity: number;
+}
+
+const summary = `Evicts pods from nodes with NoExecute taints: on time, never before, never forgotten.
+
+Without --kubeconfig it looks where kubectl looks (KUBECONFIG, ~/.kube/config) and, inside a pod, uses
+the service account. Logs go to stderr. SIGTERM or Ctrl-C ends it after the evictions under way.`;
+
+const examples = `
+Examples:
+  taintmgr-controller --kubeconfig ~/.kube/config
+  taintmgr-controller --mode=evict --logging-format=json
+  taintmgr-controller --simulate`;
+
+const modes = ['delete', 'evict'] as const;
+const formats = ['text', 'json'] as const;
+
+/**
+ * Reads the command line (without program and script name). Prints what is wrong, or the help, and
+ * throws CommanderError with the exit code to use.
+ */
+export function parseOptions(argv: readonly string[]): Options {
+  const program = new Command('taintmgr-controller')
+    .description(summary)
+    .version(version, '--version', 'print the version and exit')
+    .helpOption('-h, --help', 'print this help and exit')
+    .option('--simulate', 'run against an embedded cluster, started for the purpose', false)
+    .option('--seed <number>', 'seed of the embedded cluster', wholeNumber(0), 1)
+    .addOption(
+      new Option('--mode <mode>', 'delete pods as kube-controller-manager does, or evict them')
+        .choices(modes)
+        .default(modes[0]),
+    )
+    .option('--concurrent-evictions <number>', 'evictions under way at once', wholeNumber(1), 50)
+    .addOption(
+      new Option('--logging-format <format>', 'how log lines are written')
+        .choices(formats)
+        .default(formats[0]),
+    )
+    .option('-v, --v <level>', 'log level; from 2 on with every detail', wholeNumber(0), 0)
+    .addHelpText('after', examples)
+    .showHelpAfterError('See taintmgr-controller --help for the flags.')
+    .allowExcessArguments(false)
+    .exitOverride();
+  program.optionsGroup('Connection:');
+  for (const { flags, description, option } of connectionFlags) {
+    const connection = new Option(flags, description);
+    program.addOption(option === 'asGroup' ? connection.argParser(collect) : connection);
+  }
+  const parsed = program.parse(argv, { from: 'user' }).opts();
+  const { simulate, seed, mode, concurrentEvictions, loggingFormat, v } = parsed;
+  const connection = connectionOptions(parsed);
+  if (simulate && Object.keys(connection).length > 0) {
+    program.error('error: --simulate starts its own cluster: leave out the connection flags');
+  }
+  return {
+    connection,
+    simulate,
+    seed,
+    mode,
+    evictionsInFlightMax: concurrentEvictions,
+    logFormat: loggingFormat,
+    verbosity: v,
+  };
+}
+
+function wholeNumber(min: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^\d+$/.test(text) && Number.isSafeInteger(value) && value >= min) return value;
+    throw new InvalidArgumentError(`Want a whole number from ${min}.`);
+  };
+}
+
+function collect(value: string, before: unknown): readonly string[] {
+  return Array.isArray(before) ? [...before, value] : [value];
+}

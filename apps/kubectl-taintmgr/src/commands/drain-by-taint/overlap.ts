@@ -1,0 +1,42 @@
+import { type Instant, parseTime } from '@taintmgr/core';
+import { type ApiClient, ApiError } from '@taintmgr/k8s-adapter';
+import { UsageError } from '../../exit.ts';
+
+const leasePath =
+  '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager';
+
+interface Lease {
+  readonly spec?: {
+    readonly holderIdentity?: string;
+    readonly renewTime?: string;
+    readonly leaseDurationSeconds?: number;
+  };
+}
+
+/**
+ * kube-controller-manager deletes the pods of a NoExecute taint at once and asks no disruption
+ * budget: where it runs, a drain that respects budgets is not to be had this way. Throws UsageError
+ * when its lease is held.
+ */
+export async function refuseOverlap(client: ApiClient, now: Instant): Promise<void> {
+  const lease = await readLease(client);
+  const { holderIdentity = '', renewTime = '', leaseDurationSeconds = 15 } = lease?.spec ?? {};
+  const renewed = parseTime(renewTime);
+  if (holderIdentity === '' || renewed === null) return;
+  if (now - renewed > 2 * leaseDurationSeconds * 1000) return;
+  throw new UsageError(
+    'kube-controller-manager runs here and would delete the pods of a NoExecute taint at once, ' +
+      'without asking disruption budgets; start it with ' +
+      '--controllers=*,-taint-eviction-controller, or accept it with --allow-overlap',
+  );
+}
+
+/** No lease, or no right to see it, is no sign of kube-controller-manager. */
+async function readLease(client: ApiClient): Promise<Lease | null> {
+  try {
+    return (await client.get(leasePath)) as Lease;
+  } catch (error) {
+    if (error instanceof ApiError && [403, 404].includes(error.failure.status ?? 0)) return null;
+    throw error;
+  }
+}

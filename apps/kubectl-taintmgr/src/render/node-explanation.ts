@@ -1,0 +1,65 @@
+import {
+  describeReason,
+  formatDuration,
+  formatTaint,
+  type NodeExplanation,
+  type ObservedTaint,
+  type PodExplanation,
+} from '@taintmgr/core';
+import { renderTable } from './table.ts';
+
+/** The answer to `explain node`: the node, its taints, and a line for each pod. */
+export function renderNodeExplanation(explanation: NodeExplanation, now: number): string {
+  const { node, taints, pods } = explanation;
+  const head = [`Name:     ${node.name}`, ...taintLines(taints, now)];
+  if (pods.length === 0) return [...head, '', 'No pods on this node.'].join('\n');
+  const rows = pods.map(podRow);
+  const table = renderTable(['NAMESPACE', 'POD', 'DECISION', 'IN', 'BECAUSE'], rows);
+  return [...head, '', table, '', summary(pods)].join('\n');
+}
+
+/** What the reader should know before believing the times. */
+export function explanationNotes(explanation: NodeExplanation): readonly string[] {
+  return explanation.taints
+    .filter(({ startSource }) => startSource === 'firstSeen')
+    .map(
+      ({ taint }) =>
+        `Note: nobody wrote when ${formatTaint(taint)} was added; IN counts from now, ` +
+        'so a pod may have less time left than it says',
+    );
+}
+
+function taintLines(taints: readonly ObservedTaint[], now: number): readonly string[] {
+  if (taints.length === 0) return ['Taints:   no NoExecute taints'];
+  const names = taints.map(({ taint }) => formatTaint(taint));
+  const width = Math.max(...names.map((name) => name.length));
+  return taints.map(({ start, startSource }, index) => {
+    const age =
+      startSource === 'timeAdded' ? `added ${formatDuration(now - start)} ago` : 'added ?';
+    return `${index === 0 ? 'Taints:' : '       '}   ${(names[index] ?? '').padEnd(width)}   ${age}`;
+  });
+}
+
+function podRow({ pod, decision, remaining }: PodExplanation): readonly string[] {
+  const because = decision.because.map(describeReason).join('; ');
+  const label = pod.deletionTimestamp !== null ? 'Leaving' : labels[decision.kind];
+  const left = remaining === null ? '-' : formatDuration(remaining);
+  return [pod.namespace, pod.name, label, left, because];
+}
+
+const labels = { keep: 'Keep', evict: 'Evict' } as const;
+
+function summary(pods: readonly PodExplanation[]): string {
+  const leaving = pods.filter(({ pod }) => pod.deletionTimestamp !== null).length;
+  const waits = pods.flatMap(({ remaining }) => (remaining === null ? [] : [remaining]));
+  const times =
+    waits.length === 0
+      ? ''
+      : ` (next in ${formatDuration(Math.min(...waits))}, last in ${formatDuration(Math.max(...waits))})`;
+  const parts = [
+    ...(leaving > 0 ? [`${leaving} leaving`] : []),
+    `${waits.length} to evict${times}`,
+    `${pods.length - waits.length - leaving} to keep`,
+  ];
+  return `${pods.length} ${pods.length === 1 ? 'pod' : 'pods'}: ${parts.join(', ')}`;
+}

@@ -1,0 +1,41 @@
+import Table from 'cli-table3';
+
+const noBorders = {
+  top: '',
+  'top-mid': '',
+  'top-left': '',
+  'top-right': '',
+  bottom: '',
+  'bottom-mid': '',
+  'bottom-left': '',
+  'bottom-right': '',
+  left: '',
+  'left-mid': '',
+  mid: '',
+  'mid-mid': '',
+  right: '',
+  'right-mid': '',
+  middle: '   ',
+};
+
+/** A table as kubectl prints one: a head in capitals, three spaces between columns, no borders. */
+export function renderTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const table = new Table({
+    head: [...head],
+    chars: noBorders,
+    style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [] },
+  });
+  for (const row of rows) table.push(row.map(printable));
+  return table.toString().replace(/ +$/gm, '');
+}
+
+/**
+ * Object names and messages come from the cluster: whatever would steer the terminal is shown as
+ * the escape it is.
+ */
+export function printable(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to disarm
+  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, (character) => {
+    return `^${String.fromCharCode((character.charCodeAt(0) & 0x1f) + 64)}`;
+  });
+}

@@ -1,0 +1,96 @@
+import type { Instant, Millis } from '@taintmgr/core';
+import type { Loop, Notice } from './loop.ts';
+import { Runner } from './runner.ts';
+import type { Transport } from './sink.ts';
+
+export interface DriveOptions {
+  readonly loop: Loop;
+  readonly transport: Transport;
+  /** Aborted: watches end at once, evictions under way come to their end, then `drive` resolves. */
+  readonly signal: AbortSignal;
+  /** Called for each notice, in order. */
+  readonly onNotice: (notice: Notice, now: Instant) => void;
+}
+
+/** setTimeout takes no more; a longer wait is cut into several. */
+const timerMsMax: Millis = 2 ** 31 - 1;
+
+/**
+ * Runs the loop in real time until the signal is aborted. Whatever goes wrong outside is an input
+ * of the loop; the promise is rejected only for a mistake of ours or of onNotice.
+ */
+export function drive(options: DriveOptions): Promise<void> {
+  return new Promise((resolve, reject) => new Driver(options, resolve, reject).start());
+}
+
+class Driver {
+  #latest: Instant = Number.NEGATIVE_INFINITY;
+  #timer: NodeJS.Timeout | null = null;
+  #armedFor: Instant = Number.POSITIVE_INFINITY;
+  #finished = false;
+  readonly #runner: Runner;
+  readonly #options: DriveOptions;
+  readonly #resolve: () => void;
+  readonly #reject: (error: unknown) => void;
+
+  constructor(options: DriveOptions, resolve: () => void, reject: (error: unknown) => void) {
+    const { loop, transport, onNotice } = options;
+    this.#options = options;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#runner = new Runner({
+      loop,
+      onNotice,
+      now: () => this.#now(),
+      send: (request, sink) => transport.send(request, sink),
+      around: (work) => this.#around(work),
+    });
+  }
+
+  start(): void {
+    const { signal } = this.#options;
+    signal.addEventListener('abort', this.#onAbort, { once: true });
+    if (!signal.aborted) this.#runner.feed({ kind: 'start' });
+    else this.#onAbort();
+  }
+
+  readonly #onAbort = (): void => this.#runner.feed({ kind: 'stop' });
+
+  #around(work: () => void): void {
+    if (this.#finished) return;
+    try {
+      work();
+      if (this.#options.loop.closed) this.#finish(this.#resolve);
+      else this.#arm();
+    } catch (error) {
+      this.#finish(() => this.#reject(error));
+    }
+  }
+
+  /** One timer, set anew only for an earlier instant: coming too early costs a harmless tick. */
+  #arm(): void {
+    const wake = this.#options.loop.nextWake();
+    if (wake === null || wake >= this.#armedFor) return;
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#armedFor = wake;
+    const delay = Math.min(Math.max(wake - this.#now(), 0), timerMsMax);
+    this.#timer = setTimeout(() => {
+      this.#armedFor = Number.POSITIVE_INFINITY;
+      this.#runner.feed({ kind: 'tick' });
+    }, delay);
+  }
+
+  /** The clock of the machine may be set back; the loop's time is not. */
+  #now(): Instant {
+    this.#latest = Math.max(this.#latest, Date.now());
+    return this.#latest;
+  }
+
+  #finish(settle: () => void): void {
+    this.#finished = true;
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#runner.hangUp();
+    this.#options.signal.removeEventListener('abort', this.#onAbort);
+    settle();
+  }
+}

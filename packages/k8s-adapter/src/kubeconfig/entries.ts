@@ -1,0 +1,186 @@
+import { existsSync } from 'node:fs';
+import type { OutgoingHttpHeaders } from 'node:http';
+import path from 'node:path';
+import { asList, asRecord, isRecord } from '../proto/json.ts';
+import { type Entry, KubeconfigError, textOf } from './file.ts';
+
+/** The options that stand above what a file says, by kubectl's names. */
+export interface Overrides {
+  readonly server?: string;
+  readonly token?: string;
+  readonly as?: string;
+  readonly asGroup?: readonly string[];
+  readonly asUid?: string;
+  readonly insecureSkipTlsVerify?: boolean;
+  readonly certificateAuthority?: string;
+  readonly clientCertificate?: string;
+  readonly clientKey?: string;
+  readonly tlsServerName?: string;
+}
+
+/** A cluster in the words of @kubernetes/client-node. */
+export interface ClusterSettings {
+  readonly name: string;
+  readonly server: string;
+  readonly skipTLSVerify: boolean;
+  readonly caData?: string;
+  readonly caFile?: string;
+  readonly tlsServerName?: string;
+  readonly proxyUrl?: string;
+}
+
+/** A user in the words of @kubernetes/client-node, and what it does not know. */
+export interface UserSettings {
+  readonly name: string;
+  readonly certData?: string;
+  readonly certFile?: string;
+  readonly keyData?: string;
+  readonly keyFile?: string;
+  readonly token?: string;
+  readonly username?: string;
+  readonly password?: string;
+  readonly exec?: object;
+  readonly authProvider?: object;
+  /** Impersonation headers. */
+  readonly headers: OutgoingHttpHeaders;
+}
+
+/** Reads a cluster. Throws KubeconfigError naming the field. */
+export function clusterSettings(entry: Entry, overrides: Overrides): ClusterSettings {
+  const { fields, place } = entry;
+  const proxyUrl = textOf(fields, 'proxy-url', place);
+  const tlsServerName = overrides.tlsServerName || textOf(fields, 'tls-server-name', place);
+  const insecure = overrides.insecureSkipTlsVerify ?? fields['insecure-skip-tls-verify'] === true;
+  if (insecure && overrides.certificateAuthority) {
+    const both = '--insecure-skip-tls-verify and --certificate-authority';
+    throw new KubeconfigError(`${both} exclude each other; give one of them`);
+  }
+  return {
+    name: 'cluster',
+    server: serverUrl(entry, overrides),
+    skipTLSVerify: insecure,
+    ...(!insecure && certificateAuthority(entry, overrides)),
+    ...(tlsServerName && { tlsServerName }),
+    ...(proxyUrl && { proxyUrl }),
+  };
+}
+
+/** Reads a user; of the ways to log in the one kubectl would take. Throws KubeconfigError. */
+export function userSettings(entry: Entry, overrides: Overrides): UserSettings {
+  const certificate = material(entry, 'client-certificate', overrides.clientCertificate);
+  const key = material(entry, 'client-key', overrides.clientKey);
+  if ((certificate === null) !== (key === null)) {
+    const [present, absent] = certificate
+      ? ['client-certificate', 'client-key']
+      : ['client-key', 'client-certificate'];
+    throw new KubeconfigError(`${entry.place}: ${present} without ${absent}; both are needed`);
+  }
+  return {
+    name: 'user',
+    ...(certificate?.data && { certData: certificate.data }),
+    ...(certificate?.file && { certFile: certificate.file }),
+    ...(key?.data && { keyData: key.data }),
+    ...(key?.file && { keyFile: key.file }),
+    ...login(entry, overrides),
+    headers: impersonation(entry, overrides),
+  };
+}
+
+function serverUrl({ fields, place }: Entry, overrides: Overrides): string {
+  const [server, source] = overrides.server
+    ? [overrides.server, '--server']
+    : [textOf(fields, 'server', place), `${place}: server`];
+  if (server === '') throw new KubeconfigError(`${source} is missing`);
+  if (!/^https?:\/\//i.test(server) || !URL.canParse(server)) {
+    throw new KubeconfigError(
+      `${source}: got ${JSON.stringify(server)}, want a URL such as https://10.0.0.1:6443`,
+    );
+  }
+  return server.replace(/\/+$/, '');
+}
+
+function certificateAuthority(
+  entry: Entry,
+  overrides: Overrides,
+): Pick<ClusterSettings, 'caData' | 'caFile'> {
+  const found = material(entry, 'certificate-authority', overrides.certificateAuthority);
+  return {
+    ...(found?.data && { caData: found.data }),
+    ...(found?.file && { caFile: found.file }),
+  };
+}
+
+/** A certificate or key: the option's file, else the data in the kubeconfig, else its file. */
+function material(
+  { fields, place, directory }: Entry,
+  field: string,
+  override: string | undefined,
+): { data?: string; file?: string } | null {
+  if (override) return { file: existing(`--${field}`, path.resolve(override)) };
+  const data = textOf(fields, `${field}-data`, place);
+  if (data !== '') return { data };
+  const file = textOf(fields, field, place);
+  return file === ''
+    ? null
+    : { file: existing(`${place}: ${field}`, path.resolve(directory, file)) };
+}
+
+function existing(source: string, file: string): string {
+  if (existsSync(file)) return file;
+  throw new KubeconfigError(`${source}: ${file}: no such file`);
+}
+
+type Login = Pick<UserSettings, 'token' | 'exec' | 'authProvider' | 'username' | 'password'>;
+
+function login(entry: Entry, overrides: Overrides): Login {
+  const { fields, place, directory } = entry;
+  if (overrides.token) return { token: overrides.token };
+  const tokenFile = textOf(fields, 'tokenFile', place);
+  if (tokenFile !== '') {
+    const file = existing(`${place}: tokenFile`, path.resolve(directory, tokenFile));
+    return { authProvider: { name: 'tokenFile', config: { tokenFile: file } } };
+  }
+  const token = textOf(fields, 'token', place);
+  if (token !== '') return { token };
+  const username = textOf(fields, 'username', place);
+  if (username !== '') return { username, password: textOf(fields, 'password', place) };
+  if (isRecord(fields.exec)) return { exec: execPlugin(entry) };
+  return isRecord(fields['auth-provider']) ? { authProvider: fields['auth-provider'] } : {};
+}
+
+/** A credential plugin, told what kubectl tells it: that nobody sits at the keyboard. */
+function execPlugin({ fields, place, directory }: Entry): object {
+  const exec = asRecord(fields.exec);
+  const command = textOf(exec, 'command', `${place}: exec`);
+  if (command === '') throw new KubeconfigError(`${place}: exec: command is missing`);
+  const info = {
+    apiVersion: exec.apiVersion,
+    kind: 'ExecCredential',
+    spec: { interactive: false },
+  };
+  const env = [...asList(exec.env), { name: 'KUBERNETES_EXEC_INFO', value: JSON.stringify(info) }];
+  // A path is relative to the file; a bare name is looked up in PATH.
+  const located = command.includes('/') ? path.resolve(directory, command) : command;
+  return { ...exec, command: located, args: asList(exec.args), env };
+}
+
+function impersonation({ fields, place }: Entry, overrides: Overrides): OutgoingHttpHeaders {
+  const user = overrides.as || textOf(fields, 'as', place);
+  const uid = overrides.asUid || textOf(fields, 'as-uid', place);
+  const groups = texts(overrides.asGroup?.length ? overrides.asGroup : fields['as-groups']);
+  if (user === '' && (uid !== '' || groups.length > 0)) {
+    throw new KubeconfigError('a group or uid to impersonate needs a user: add --as');
+  }
+  const headers: OutgoingHttpHeaders = {};
+  if (user !== '') headers['impersonate-user'] = user;
+  if (uid !== '') headers['impersonate-uid'] = uid;
+  if (groups.length > 0) headers['impersonate-group'] = groups;
+  for (const [key, values] of Object.entries(asRecord(fields['as-user-extra']))) {
+    headers[`impersonate-extra-${encodeURIComponent(key)}`] = texts(values);
+  }
+  return headers;
+}
+
+function texts(value: unknown): string[] {
+  return asList(value).filter((item) => typeof item === 'string');
+}

@@ -1,0 +1,112 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { asList, asRecord, isRecord, type JsonRecord } from '../proto/json.ts';
+
+/** A configuration that cannot be used; the message is one line for the person who wrote it. */
+export class KubeconfigError extends Error {
+  override readonly name = 'KubeconfigError';
+}
+
+/** One cluster, user or context as a file has it. */
+export interface Entry {
+  /** Where it stands, for messages: `/home/me/.kube/config: cluster "prod"`. */
+  readonly place: string;
+  /** Relative paths in it are relative to this directory. */
+  readonly directory: string;
+  readonly fields: JsonRecord;
+}
+
+/** What all files together say: of each name, and of current-context, the first counts. */
+export interface Kubeconfig {
+  readonly files: readonly string[];
+  readonly currentContext: string;
+  readonly clusters: ReadonlyMap<string, Entry>;
+  readonly users: ReadonlyMap<string, Entry>;
+  readonly contexts: ReadonlyMap<string, Entry>;
+}
+
+const sections = [
+  ['clusters', 'cluster'],
+  ['users', 'user'],
+  ['contexts', 'context'],
+] as const;
+
+/**
+ * Reads and merges kubeconfig files. Files that do not exist are left out, unless `mustExist`.
+ * Throws KubeconfigError naming the file and what is wrong with it.
+ */
+export async function readKubeconfig(
+  files: readonly string[],
+  mustExist: boolean,
+): Promise<Kubeconfig> {
+  const merged = {
+    clusters: new Map<string, Entry>(),
+    users: new Map<string, Entry>(),
+    contexts: new Map<string, Entry>(),
+  };
+  let currentContext = '';
+  for (const file of files) {
+    const document = await readDocument(file, mustExist);
+    if (!document) continue;
+    for (const [section, member] of sections) addEntries(merged[section], file, document, member);
+    currentContext ||= textOf(document, 'current-context', file);
+  }
+  return { files, currentContext, ...merged };
+}
+
+/** A member that must be a string where it is present; '' where it is not. */
+export function textOf(fields: JsonRecord, name: string, place: string): string {
+  const value = fields[name] ?? '';
+  if (typeof value === 'string') return value;
+  throw new KubeconfigError(`${place}: ${name}: got ${JSON.stringify(value)}, want a string`);
+}
+
+async function readDocument(file: string, mustExist: boolean): Promise<JsonRecord | null> {
+  const text = await readText(file, mustExist);
+  if (text === null || text.trim() === '') return null;
+  const { loadYaml } = await import('@kubernetes/client-node');
+  const document = parse(file, () => loadYaml<unknown>(text));
+  if (!isRecord(document)) throw new KubeconfigError(`${file}: want a kubeconfig, got plain text`);
+  const kind = document.kind ?? 'Config';
+  if (kind !== 'Config') {
+    throw new KubeconfigError(`${file}: kind: got ${JSON.stringify(kind)}, want "Config"`);
+  }
+  return document;
+}
+
+async function readText(file: string, mustExist: boolean): Promise<string | null> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    const { code } = asRecord(error);
+    if (code === 'ENOENT' && !mustExist) return null;
+    const why = code === 'ENOENT' ? 'no such file' : `cannot be read (${String(code)})`;
+    throw new KubeconfigError(`${file}: ${why}`);
+  }
+}
+
+function parse(file: string, load: () => unknown): unknown {
+  try {
+    return load();
+  } catch (error) {
+    const [line] = error instanceof Error ? error.message.split('\n') : [String(error)];
+    throw new KubeconfigError(`${file}: not valid YAML: ${line}`);
+  }
+}
+
+function addEntries(
+  entries: Map<string, Entry>,
+  file: string,
+  document: JsonRecord,
+  member: (typeof sections)[number][1],
+): void {
+  const section = `${member}s`;
+  for (const [index, value] of asList(document[section]).entries()) {
+    const record = asRecord(value);
+    const name = textOf(record, 'name', `${file}: ${section}[${index}]`);
+    if (name === '') throw new KubeconfigError(`${file}: ${section}[${index}]: name is missing`);
+    if (entries.has(name)) continue;
+    const place = `${file}: ${member} "${name}"`;
+    entries.set(name, { place, directory: path.dirname(file), fields: asRecord(record[member]) });
+  }
+}

@@ -1,0 +1,248 @@
+import type { Command, Event, Instant, Node, Pod, Report } from '@taintmgr/core';
+import type { Random } from './proto/backoff.ts';
+import { nodeFromJson, podFromJson } from './proto/convert.ts';
+import type { ExchangeInput } from './proto/exchange.ts';
+import { Executor, type ExecutorEffect, type ExecutorNotice } from './proto/executor.ts';
+import type { Change, Project } from './proto/inventory.ts';
+import {
+  Reflector,
+  type ReflectorEffect,
+  type ReflectorInput,
+  type ReflectorNotice,
+} from './proto/reflector.ts';
+import {
+  type ApiRequest,
+  nodesPath,
+  podsPath,
+  type RemovalOptions,
+  type Selectors,
+} from './proto/request.ts';
+
+/** The engine as the loop sees it. */
+export interface Machine {
+  handle(now: Instant, event: Event): readonly Command[];
+  nextWake(): Instant | null;
+}
+
+export interface LoopOptions {
+  readonly machine: Machine;
+  /** Randomness for waits and timeouts, e.g. Math.random. */
+  readonly random: Random;
+  /** Who Kubernetes Events come from; `taintmgr` when left out. */
+  readonly component?: string;
+  /** Grace period and dry run of every eviction. */
+  readonly removal?: RemovalOptions;
+  /** What of each collection is read at all, judged by the server. */
+  readonly nodes?: Selectors;
+  readonly pods?: Selectors;
+  /** What of that the machine is told of, judged by us. */
+  readonly acceptsNode?: (node: Node) => boolean;
+  readonly acceptsPod?: (pod: Pod) => boolean;
+  /** List once, watch nothing, change nothing. */
+  readonly readOnly?: boolean;
+}
+
+export type LoopInput =
+  | { readonly kind: 'start' }
+  | { readonly kind: 'stop' }
+  | { readonly kind: 'tick' }
+  /** Something the machine is to be told from elsewhere, e.g. leadership. */
+  | { readonly kind: 'event'; readonly event: Event }
+  | ExchangeInput;
+
+export type LoopAction =
+  | {
+      readonly kind: 'send';
+      /** What is heard of this request comes back as inputs with this id. */
+      readonly id: string;
+      readonly request: ApiRequest;
+    }
+  /** Hang up; what still comes is not heard. */
+  | { readonly kind: 'abort'; readonly id: string }
+  | { readonly kind: 'notice'; readonly notice: Notice };
+
+/** What a person running the loop may want to know; the caller logs, counts or prints it. */
+export type Notice =
+  | ReflectorNotice
+  | ExecutorNotice
+  /** Everything that exists has been read once; from now on pods are evicted. */
+  | { readonly kind: 'synced' }
+  | { readonly kind: 'report'; readonly report: Report };
+
+/** How far one collection is read. */
+export interface ReflectorStatus {
+  readonly resource: string;
+  readonly state: Reflector<unknown>['state'];
+  /** When the server last sent something other than a refusal; null: not yet. */
+  readonly heardAt: Instant | null;
+}
+
+/** A reflector, and what its differences are to the machine. */
+interface Source<T> {
+  readonly reflector: Reflector<T>;
+  readonly event: (change: Change<T>) => Event;
+}
+
+/**
+ * The whole controller without its I/O: two reflectors feed the machine, and what the machine
+ * commands becomes requests whose outcomes it is told. Whoever holds it sends the requests, reports
+ * what is heard, and calls with a tick at nextWake(); an extra tick is harmless.
+ */
+export class Loop {
+  #phase: 'idle' | 'running' | 'stopped' = 'idle';
+  #actions: LoopAction[] = [];
+  readonly #unsynced = new Set(['nodes', 'pods']);
+  readonly #nodes: Source<Node>;
+  readonly #pods: Source<Pod>;
+  readonly #executor: Executor;
+  readonly #machine: Machine;
+  readonly #readOnly: boolean;
+
+  constructor(options: LoopOptions) {
+    const { machine, random, component = 'taintmgr', removal = {}, readOnly = false } = options;
+    this.#machine = machine;
+    this.#readOnly = readOnly;
+    this.#executor = new Executor(component, removal);
+    const shared = { random, watch: !readOnly };
+    this.#nodes = {
+      reflector: new Reflector({
+        ...shared,
+        resource: 'nodes',
+        path: nodesPath,
+        selectors: options.nodes ?? {},
+        project: accepted(nodeFromJson, options.acceptsNode),
+      }),
+      event: (change) =>
+        change.kind === 'upsert'
+          ? { kind: 'nodeUpsert', node: change.item }
+          : { kind: 'nodeDelete', name: change.name },
+    };
+    this.#pods = {
+      reflector: new Reflector({
+        ...shared,
+        resource: 'pods',
+        path: podsPath,
+        selectors: options.pods ?? {},
+        project: accepted(podFromJson, options.acceptsPod),
+      }),
+      event: (change) =>
+        change.kind === 'upsert'
+          ? { kind: 'podUpsert', pod: change.item }
+          : { kind: 'podDelete', uid: change.uid },
+    };
+  }
+
+  /** Whether it was stopped and no request is under way any more. */
+  get closed(): boolean {
+    return this.#phase === 'stopped' && this.#executor.idle;
+  }
+
+  /** Whether everything that exists has been read once. */
+  get synced(): boolean {
+    return this.#unsynced.size === 0;
+  }
+
+  /** How far nodes and pods are read. */
+  status(): readonly ReflectorStatus[] {
+    return [this.#nodes, this.#pods].map(({ reflector: { resource, state, heardAt } }) => {
+      return { resource, state, heardAt };
+    });
+  }
+
+  /** When to call with a tick; null: not before something is heard. */
+  nextWake(): Instant | null {
+    const wakes = [this.#nodes.reflector, this.#pods.reflector, this.#executor];
+    const machines = this.#phase === 'running' ? [...wakes, this.#machine] : wakes;
+    return machines.map((machine) => machine.nextWake()).reduce(earlier);
+  }
+
+  /** Takes one input and answers what is to be done, in this order. `now` never goes back. */
+  handle(now: Instant, input: LoopInput): readonly LoopAction[] {
+    this.#take(now, input);
+    const actions = this.#actions;
+    this.#actions = [];
+    return actions;
+  }
+
+  #take(now: Instant, input: LoopInput): void {
+    switch (input.kind) {
+      case 'start':
+        if (this.#phase === 'idle') this.#phase = 'running';
+        this.#read(now, input);
+        break;
+      case 'stop':
+        // What is under way comes to its end, so that its outcome is known; nothing new begins.
+        this.#phase = 'stopped';
+        this.#executor.stop();
+        this.#read(now, input);
+        break;
+      case 'tick':
+        this.#read(now, input);
+        this.#act(now, this.#executor.tick(now));
+        this.#tell(now, input);
+        break;
+      case 'event':
+        this.#tell(now, input.event);
+        break;
+      default:
+        this.#read(now, input);
+        this.#act(now, this.#executor.receive(now, input));
+    }
+  }
+
+  #read(now: Instant, input: ReflectorInput): void {
+    this.#readSource(now, this.#nodes, input);
+    this.#readSource(now, this.#pods, input);
+  }
+
+  #readSource<T>(now: Instant, { reflector, event }: Source<T>, input: ReflectorInput): void {
+    for (const effect of reflector.handle(now, input)) {
+      if (effect.kind === 'synced') this.#sourceSynced(now, reflector.resource);
+      else if (isChange(effect)) this.#tell(now, event(effect));
+      else this.#actions.push(effect);
+    }
+  }
+
+  #sourceSynced(now: Instant, resource: string): void {
+    this.#unsynced.delete(resource);
+    if (!this.synced) return;
+    this.#actions.push({ kind: 'notice', notice: { kind: 'synced' } });
+    this.#tell(now, { kind: 'synced' });
+  }
+
+  #tell(now: Instant, event: Event): void {
+    if (this.#phase !== 'running') return;
+    for (const command of this.#machine.handle(now, event)) {
+      if (command.kind === 'report') {
+        this.#actions.push({ kind: 'notice', notice: command });
+      } else if (!this.#readOnly) {
+        this.#act(now, this.#executor.execute(now, command));
+      }
+    }
+  }
+
+  #act(now: Instant, effects: readonly ExecutorEffect[]): void {
+    for (const effect of effects) {
+      if (effect.kind === 'result') this.#tell(now, effect);
+      else this.#actions.push(effect);
+    }
+  }
+}
+
+/** Reads an object, and lets through what the filter accepts. */
+function accepted<T>(read: (object: unknown) => T, accepts?: (item: T) => boolean): Project<T> {
+  if (!accepts) return read;
+  return (object) => {
+    const item = read(object);
+    return accepts(item) ? item : null;
+  };
+}
+
+function isChange<T>(effect: ReflectorEffect<T>): effect is Change<T> {
+  return effect.kind === 'upsert' || effect.kind === 'delete';
+}
+
+function earlier(one: Instant | null, other: Instant | null): Instant | null {
+  if (one === null) return other;
+  return other === null ? one : Math.min(one, other);
+}

@@ -1,0 +1,34 @@
+import type { Instant, Millis } from '@taintmgr/core';
+
+/** A number from 0 to below 1, as Math.random gives; handed in so that runs can be repeated. */
+export type Random = () => number;
+
+const waitMsMin: Millis = 800;
+const waitMsMax: Millis = 30_000;
+/** A wait that is asked for so long after the end of the one before starts from the shortest. */
+const calmMs: Millis = 120_000;
+
+/**
+ * Waits between 0.8 s and 30 s that double with each failure, each drawn at random from the upper
+ * half of its span so that many clients do not come back at once.
+ */
+export class Backoff {
+  #attempt = 0;
+  #endOfLastWait: Instant = Number.NEGATIVE_INFINITY;
+  readonly #random: Random;
+
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  /** How long to wait from `now` on; at least `atLeast`, which is what a server asked for. */
+  next(now: Instant, atLeast: Millis = 0): Millis {
+    if (now - this.#endOfLastWait >= calmMs) this.#attempt = 0;
+    const ceiling = Math.min(waitMsMax, waitMsMin * 2 ** (this.#attempt + 1));
+    if (ceiling < waitMsMax) this.#attempt += 1;
+    const drawn = Math.round((ceiling * (1 + this.#random())) / 2);
+    const wait = Math.max(drawn, atLeast);
+    this.#endOfLastWait = now + wait;
+    return wait;
+  }
+}

@@ -1,0 +1,61 @@
+import { formatDuration, type Instant, type Millis } from '@taintmgr/core';
+import type { Answer } from './answer.ts';
+import { AnswerCollector, type ExchangeInput } from './exchange.ts';
+
+/** A request that came to its end, with what it was for. */
+export interface FinishedCall<T> {
+  readonly id: string;
+  readonly purpose: T;
+  readonly answer: Answer;
+}
+
+interface Call<T> {
+  readonly purpose: T;
+  readonly collector: AnswerCollector;
+  readonly deadline: Instant;
+}
+
+/** A call without a complete answer by then has failed. */
+const callMsMax: Millis = 30_000;
+
+/** The requests under way that have one answer, so that none is left without an end. */
+export class Calls<T> {
+  /** In the order of their deadlines, which is the order in which they began. */
+  readonly #open = new Map<string, Call<T>>();
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  begin(now: Instant, id: string, purpose: T): void {
+    const deadline = now + callMsMax;
+    this.#open.set(id, { purpose, collector: new AnswerCollector(), deadline });
+  }
+
+  /** Takes a part of an answer; the call when this was the last part, null before. */
+  take(input: ExchangeInput): FinishedCall<T> | null {
+    const call = this.#open.get(input.id);
+    const answer = call?.collector.take(input);
+    if (!call || !answer) return null;
+    this.#open.delete(input.id);
+    return { id: input.id, purpose: call.purpose, answer };
+  }
+
+  /** Ends the calls whose time is up; their requests are to be aborted. */
+  expire(now: Instant): readonly FinishedCall<T>[] {
+    const expired: FinishedCall<T>[] = [];
+    for (const [id, { purpose, deadline }] of this.#open) {
+      if (deadline > now) break;
+      const message = `no answer within ${formatDuration(callMsMax)}`;
+      expired.push({ id, purpose, answer: { kind: 'none', message } });
+      this.#open.delete(id);
+    }
+    return expired;
+  }
+
+  /** The earliest deadline; null when nothing is under way. */
+  nextWake(): Instant | null {
+    for (const { deadline } of this.#open.values()) return deadline;
+    return null;
+  }
+}

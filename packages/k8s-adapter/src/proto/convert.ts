@@ -1,0 +1,111 @@
+import type { Taint, Toleration } from '@taintmgr/core';
+import { type Instant, type Node, type Owner, type Pod, parseTime } from '@taintmgr/core';
+import { asInteger, asList, asRecord, asText, isRecord, type JsonRecord } from './json.ts';
+
+/** What tells one state of one object from another. */
+export interface Identity {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+}
+
+const mirrorAnnotation = 'kubernetes.io/config.mirror';
+
+/** Reads the metadata of any API object; null without the name and uid that every one has. */
+export function identityOf(value: unknown): Identity | null {
+  const metadata = asRecord(asRecord(value).metadata);
+  const identity = {
+    namespace: asText(metadata.namespace),
+    name: asText(metadata.name),
+    uid: asText(metadata.uid),
+    resourceVersion: asText(metadata.resourceVersion),
+  };
+  return identity.name === '' || identity.uid === '' ? null : identity;
+}
+
+/** Reads a v1 Node. Never throws: a field of a wrong type is read as an absent one. */
+export function nodeFromJson(value: unknown): Node {
+  const object = asRecord(value);
+  const metadata = asRecord(object.metadata);
+  return {
+    name: asText(metadata.name),
+    uid: asText(metadata.uid),
+    taints: asList(asRecord(object.spec).taints).map(taintFromJson),
+  };
+}
+
+/** Reads a v1 Pod. Never throws: a field of a wrong type is read as an absent one. */
+export function podFromJson(value: unknown): Pod {
+  const object = asRecord(value);
+  const metadata = asRecord(object.metadata);
+  const spec = asRecord(object.spec);
+  const status = asRecord(object.status);
+  return {
+    namespace: asText(metadata.namespace),
+    name: asText(metadata.name),
+    uid: asText(metadata.uid),
+    nodeName: asText(spec.nodeName),
+    tolerations: asList(spec.tolerations).map(tolerationFromJson),
+    boundAt: boundAt(status) ?? timeFromJson(metadata.creationTimestamp),
+    deletionTimestamp: timeFromJson(metadata.deletionTimestamp),
+    phase: asText(status.phase),
+    generation: asInteger(metadata.generation) ?? 0,
+    mirror: Object.hasOwn(asRecord(metadata.annotations), mirrorAnnotation),
+    owner: controllerOf(metadata),
+    hasEmptyDir: asList(spec.volumes).some((volume) => isRecord(asRecord(volume).emptyDir)),
+  };
+}
+
+function taintFromJson(value: unknown): Taint {
+  const taint = asRecord(value);
+  return {
+    key: asText(taint.key),
+    value: asText(taint.value),
+    effect: asText(taint.effect),
+    timeAdded: timeFromJson(taint.timeAdded),
+  };
+}
+
+/** JSON.parse has rounded seconds beyond 2^53 already; that many seconds are for ever anyway. */
+function tolerationFromJson(value: unknown): Toleration {
+  const toleration = asRecord(value);
+  return {
+    key: asText(toleration.key),
+    operator: asText(toleration.operator),
+    value: asText(toleration.value),
+    effect: asText(toleration.effect),
+    tolerationSeconds: asInteger(toleration.tolerationSeconds),
+  };
+}
+
+/**
+ * The scheduler's binding leaves PodScheduled; a static pod has only the kubelet's startTime. With
+ * neither it was bound when it was created, or nobody knows.
+ */
+function boundAt(status: JsonRecord): Instant | null {
+  for (const value of asList(status.conditions)) {
+    const condition = asRecord(value);
+    if (condition.type !== 'PodScheduled' || condition.status !== 'True') continue;
+    const scheduled = timeFromJson(condition.lastTransitionTime);
+    if (scheduled !== null) return scheduled;
+  }
+  return timeFromJson(status.startTime);
+}
+
+function controllerOf(metadata: JsonRecord): Owner | null {
+  for (const value of asList(metadata.ownerReferences)) {
+    const owner = asRecord(value);
+    if (owner.controller !== true) continue;
+    return {
+      apiVersion: asText(owner.apiVersion),
+      kind: asText(owner.kind),
+      name: asText(owner.name),
+    };
+  }
+  return null;
+}
+
+function timeFromJson(value: unknown): Instant | null {
+  return typeof value === 'string' ? parseTime(value) : null;
+}

@@ -1,0 +1,178 @@
+import type { Command, Instant, Millis, Outcome } from '@taintmgr/core';
+import { type Failure, failureOf, succeeded } from './answer.ts';
+import { Calls, type FinishedCall } from './calls.ts';
+import type { ExchangeInput } from './exchange.ts';
+import {
+  beginExecution,
+  continueExecution,
+  type ExecutionState,
+  type Removal,
+  type Step,
+} from './execute.ts';
+import { type ApiRequest, createEventRequest, type RemovalOptions } from './request.ts';
+
+/** The engine's wish for a Kubernetes Event. */
+export type EventCommand = Extract<Command, { kind: 'recordEvent' }>;
+
+export type ExecutorEffect =
+  | { readonly kind: 'send'; readonly id: string; readonly request: ApiRequest }
+  | { readonly kind: 'abort'; readonly id: string }
+  /** The engine is to be told. */
+  | { readonly kind: 'result'; readonly id: string; readonly outcome: Outcome }
+  | { readonly kind: 'notice'; readonly notice: ExecutorNotice };
+
+export type ExecutorNotice =
+  | { readonly kind: 'commandSent'; readonly command: Removal }
+  | {
+      readonly kind: 'commandFinished';
+      readonly command: Removal;
+      readonly outcome: Outcome;
+      readonly took: Millis;
+    }
+  /** The pod goes without the condition DisruptionTarget, and why. */
+  | { readonly kind: 'markRefused'; readonly command: Removal; readonly message: string }
+  | { readonly kind: 'eventRecorded'; readonly command: EventCommand }
+  /** A Kubernetes Event is lost: refused, or (failure null) dropped because too many wait. */
+  | {
+      readonly kind: 'eventLost';
+      readonly command: EventCommand;
+      readonly failure: Failure | null;
+    };
+
+interface Execution {
+  readonly kind: 'execution';
+  readonly state: ExecutionState;
+  readonly since: Instant;
+}
+
+type Purpose = Execution | { readonly kind: 'event'; readonly command: EventCommand };
+
+const eventsInFlightMax = 10;
+const eventsWaitingMax = 1000;
+const eventSerialMax = 1_000_000;
+
+/**
+ * Turns commands into requests and answers into outcomes. Removals begin at once: how many are
+ * under way is the engine's decision. Kubernetes Events wait their turn and are best effort.
+ */
+export class Executor {
+  #effects: ExecutorEffect[] = [];
+  #serial = 0;
+  #eventsInFlight = 0;
+  #eventsWaiting: EventCommand[] = [];
+  #stopped = false;
+  readonly #calls = new Calls<Purpose>();
+  readonly #component: string;
+  readonly #options: RemovalOptions;
+
+  constructor(component: string, options: RemovalOptions) {
+    this.#component = component;
+    this.#options = options;
+  }
+
+  /** Whether nothing is under way. */
+  get idle(): boolean {
+    return this.#calls.size === 0;
+  }
+
+  /** When a call runs out of time; null when none is under way. */
+  nextWake(): Instant | null {
+    return this.#calls.nextWake();
+  }
+
+  /** Begins a command. */
+  execute(now: Instant, command: Removal | EventCommand): readonly ExecutorEffect[] {
+    if (this.#stopped) return [];
+    if (command.kind === 'recordEvent') {
+      this.#queueEvent(now, command);
+    } else {
+      this.#notice({ kind: 'commandSent', command });
+      this.#step(now, now, command, beginExecution(command, now, this.#options));
+    }
+    return this.#drain();
+  }
+
+  /** Takes what is heard; input of other requests than its own is ignored. */
+  receive(now: Instant, input: ExchangeInput): readonly ExecutorEffect[] {
+    const call = this.#calls.take(input);
+    if (!call) return [];
+    // Such an answer was cut off by us, not ended by the server.
+    if (input.kind === 'chunk') this.#effects.push({ kind: 'abort', id: call.id });
+    this.#finished(now, call);
+    return this.#drain();
+  }
+
+  /** Gives up the calls whose time is up. */
+  tick(now: Instant): readonly ExecutorEffect[] {
+    for (const call of this.#calls.expire(now)) {
+      this.#effects.push({ kind: 'abort', id: call.id });
+      this.#finished(now, call);
+    }
+    return this.#drain();
+  }
+
+  /** From now on no request is sent; those under way come to their end. */
+  stop(): void {
+    this.#stopped = true;
+    this.#eventsWaiting = [];
+  }
+
+  #finished(now: Instant, { purpose, answer }: FinishedCall<Purpose>): void {
+    if (purpose.kind === 'execution') {
+      const { state, since } = purpose;
+      this.#step(now, since, state.command, continueExecution(state, answer, this.#options));
+      return;
+    }
+    const { command } = purpose;
+    this.#eventsInFlight -= 1;
+    if (succeeded(answer)) this.#notice({ kind: 'eventRecorded', command });
+    else this.#notice({ kind: 'eventLost', command, failure: failureOf(answer) });
+    const next = this.#eventsWaiting.shift();
+    if (next) this.#sendEvent(now, next);
+  }
+
+  #step(now: Instant, since: Instant, command: Removal, step: Step): void {
+    if (step.kind === 'finished') {
+      const { outcome } = step;
+      this.#notice({ kind: 'commandFinished', command, outcome, took: now - since });
+      this.#effects.push({ kind: 'result', id: command.id, outcome });
+      return;
+    }
+    if (this.#stopped) return;
+    const { state, request, refusal } = step;
+    if (refusal !== null) this.#notice({ kind: 'markRefused', command, message: refusal });
+    this.#send(now, request, { kind: 'execution', state, since });
+  }
+
+  #queueEvent(now: Instant, command: EventCommand): void {
+    if (this.#eventsInFlight < eventsInFlightMax) this.#sendEvent(now, command);
+    else if (this.#eventsWaiting.length < eventsWaitingMax) this.#eventsWaiting.push(command);
+    else this.#notice({ kind: 'eventLost', command, failure: null });
+  }
+
+  #sendEvent(now: Instant, command: EventCommand): void {
+    this.#eventsInFlight += 1;
+    const { pod, type, reason, message } = command;
+    const text = { type, reason, message };
+    const serial = this.#serial % eventSerialMax;
+    const request = createEventRequest(pod, text, this.#component, now, serial);
+    this.#send(now, request, { kind: 'event', command });
+  }
+
+  #send(now: Instant, request: ApiRequest, purpose: Purpose): void {
+    this.#serial += 1;
+    const id = `call/${this.#serial}`;
+    this.#calls.begin(now, id, purpose);
+    this.#effects.push({ kind: 'send', id, request });
+  }
+
+  #notice(notice: ExecutorNotice): void {
+    this.#effects.push({ kind: 'notice', notice });
+  }
+
+  #drain(): readonly ExecutorEffect[] {
+    const effects = this.#effects;
+    this.#effects = [];
+    return effects;
+  }
+}

@@ -1,0 +1,43 @@
+/** An object of a parsed JSON text, read field by field because anything may be in it. */
+export type JsonRecord = Readonly<Record<string, unknown>>;
+
+const empty: JsonRecord = {};
+
+/** The value as an object; an empty one for anything else, lists included. */
+export function asRecord(value: unknown): JsonRecord {
+  return isRecord(value) ? value : empty;
+}
+
+/** The value as a list; an empty one for anything else. */
+export function asList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** The value as a string; '' for anything else. */
+export function asText(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/**
+ * The value as a whole number, cut towards zero and held within the safe integers; null for
+ * anything that is not a number.
+ */
+export function asInteger(value: unknown): number | null {
+  if (typeof value !== 'number' || Number.isNaN(value)) return null;
+  const whole = Math.trunc(value);
+  return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, whole));
+}
+
+/** Whether the value is a JSON object: not null, not a list. */
+export function isRecord(value: unknown): value is JsonRecord {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Parses a JSON text; undefined, which no JSON text gives, for one that is broken. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

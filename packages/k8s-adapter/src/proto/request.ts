@@ -1,0 +1,241 @@
+import { formatTime, type Instant, type PodRef } from '@taintmgr/core';
+
+/** One HTTP request as a value; credentials and the server's address are the transport's. */
+export interface ApiRequest {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** Path with its query, encoded, as in the request line: `/api/v1/nodes?limit=500`. */
+  readonly path: string;
+  /** Header names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+}
+
+/** Narrows a list or a watch on the server's side, in kubectl's own syntax. */
+export interface Selectors {
+  readonly fieldSelector?: string;
+  readonly labelSelector?: string;
+}
+
+/** One page of a list. */
+export interface ListOptions extends Selectors {
+  /** Objects per page; left out: all at once. */
+  readonly limit?: number;
+  /** `metadata.continue` of the page before; '' or left out: the first page. */
+  readonly continueToken?: string;
+}
+
+export interface WatchOptions extends Selectors {
+  readonly resourceVersion: string;
+  /** After which the server ends the stream by itself. */
+  readonly timeoutSeconds: number;
+}
+
+/** What a deletion or an eviction may carry. */
+export interface RemovalOptions {
+  /** Overrides the pod's own terminationGracePeriodSeconds. */
+  readonly gracePeriodSeconds?: number;
+  /** The server judges, and changes nothing. */
+  readonly dryRun?: boolean;
+}
+
+export interface DeletionOptions extends RemovalOptions {
+  /** `uid` (when left out): this very pod or none; `name`: whatever pod has the name by then. */
+  readonly guard?: 'uid' | 'name';
+}
+
+/** spec.taints[] as the API spells it; unknown fields stay. */
+export interface TaintObject {
+  readonly key: string;
+  readonly value?: string;
+  readonly effect: string;
+  readonly timeAdded?: string;
+}
+
+/** What a Kubernetes Event about a pod says. */
+export interface EventText {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** The paths of the two resources that are watched. */
+export const nodesPath = '/api/v1/nodes';
+export const podsPath = '/api/v1/pods';
+
+const nameLengthMax = 253;
+const disruptionTarget = {
+  type: 'DisruptionTarget',
+  status: 'True',
+  reason: 'DeletionByTaintManager',
+  message: 'Taint manager: deleting due to NoExecute taint',
+  lastProbeTime: null,
+};
+
+/** GET of one page of the collection at `path`. */
+export function listRequest(path: string, options: ListOptions = {}): ApiRequest {
+  return get(path, {
+    ...selectorQuery(options),
+    limit: options.limit,
+    continue: options.continueToken || undefined,
+  });
+}
+
+/** GET that streams the changes of the collection at `path` from a resourceVersion on. */
+export function watchRequest(path: string, options: WatchOptions): ApiRequest {
+  return get(path, {
+    ...selectorQuery(options),
+    watch: 'true',
+    allowWatchBookmarks: 'true',
+    resourceVersion: options.resourceVersion,
+    timeoutSeconds: options.timeoutSeconds,
+  });
+}
+
+/** GET of one node. */
+export function getNodeRequest(name: string): ApiRequest {
+  return get(`${nodesPath}/${encodeURIComponent(name)}`, {});
+}
+
+/** DELETE of a pod. Guarded by its uid, another one of the same name is refused with 409. */
+export function deletePodRequest(pod: PodRef, options: DeletionOptions = {}): ApiRequest {
+  return withBody('DELETE', podPath(pod), 'application/json', {
+    apiVersion: 'v1',
+    kind: 'DeleteOptions',
+    ...deleteOptions(pod, options),
+  });
+}
+
+/** POST that evicts this very pod, disruption budgets permitting. */
+export function evictPodRequest(pod: PodRef, options: RemovalOptions = {}): ApiRequest {
+  return withBody('POST', `${podPath(pod)}/eviction`, 'application/json', {
+    apiVersion: 'policy/v1',
+    kind: 'Eviction',
+    metadata: { name: pod.name, namespace: pod.namespace },
+    deleteOptions: deleteOptions(pod, options),
+  });
+}
+
+/**
+ * PATCH that sets the condition DisruptionTarget as kube-controller-manager does. The order of the
+ * conditions is not given: that would take a read of the pod first.
+ */
+export function markDisruptedRequest(
+  pod: PodRef,
+  generation: number,
+  now: Instant,
+  options: DeletionOptions = {},
+): ApiRequest {
+  const path = `${podPath(pod)}/status${options.dryRun ? '?dryRun=All' : ''}`;
+  const condition = {
+    ...disruptionTarget,
+    lastTransitionTime: formatTime(now),
+    observedGeneration: generation,
+  };
+  return withBody('PATCH', path, 'application/strategic-merge-patch+json', {
+    ...(options.guard !== 'name' && { metadata: { uid: pod.uid } }),
+    status: { conditions: [condition] },
+  });
+}
+
+/**
+ * PATCH that replaces the node's taints as a whole, refused with 409 when the node is no longer at
+ * `resourceVersion`: the list has no merge key, so a partial one would lose taints.
+ */
+export function setTaintsRequest(
+  nodeName: string,
+  resourceVersion: string,
+  taints: readonly TaintObject[],
+): ApiRequest {
+  const path = `${nodesPath}/${encodeURIComponent(nodeName)}`;
+  return withBody('PATCH', path, 'application/strategic-merge-patch+json', {
+    metadata: { resourceVersion },
+    spec: { taints: taints.length === 0 ? null : taints },
+  });
+}
+
+/**
+ * POST of a core/v1 Event about the pod, in the pod's namespace. `serial` tells apart the events of
+ * one pod within one millisecond (0 to 999,999).
+ */
+export function createEventRequest(
+  pod: PodRef,
+  text: EventText,
+  component: string,
+  now: Instant,
+  serial: number,
+): ApiRequest {
+  const time = formatTime(now);
+  const path = `/api/v1/namespaces/${encodeURIComponent(pod.namespace)}/events`;
+  return withBody('POST', path, 'application/json', {
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: { name: eventName(pod.name, now, serial), namespace: pod.namespace },
+    involvedObject: {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      namespace: pod.namespace,
+      name: pod.name,
+      uid: pod.uid,
+    },
+    ...text,
+    source: { component },
+    firstTimestamp: time,
+    lastTimestamp: time,
+    count: 1,
+    eventTime: null,
+    reportingComponent: component,
+    reportingInstance: '',
+  });
+}
+
+/** `<pod>.<nanoseconds in 16 hex digits>`, the pod's name cut where the whole would be too long. */
+function eventName(podName: string, now: Instant, serial: number): string {
+  const nanoseconds = BigInt(Math.trunc(now)) * 1_000_000n + BigInt(serial);
+  const suffix = nanoseconds.toString(16).padStart(16, '0');
+  const room = nameLengthMax - suffix.length - 1;
+  return `${podName.slice(0, room).replace(/[.-]+$/, '')}.${suffix}`;
+}
+
+function deleteOptions(pod: PodRef, options: DeletionOptions): object {
+  return {
+    ...(options.guard !== 'name' && { preconditions: { uid: pod.uid } }),
+    ...(options.gracePeriodSeconds !== undefined && {
+      gracePeriodSeconds: options.gracePeriodSeconds,
+    }),
+    ...(options.dryRun && { dryRun: ['All'] }),
+  };
+}
+
+function podPath(pod: PodRef): string {
+  const [namespace, name] = [encodeURIComponent(pod.namespace), encodeURIComponent(pod.name)];
+  return `/api/v1/namespaces/${namespace}/pods/${name}`;
+}
+
+function selectorQuery({ fieldSelector, labelSelector }: Selectors): Query {
+  return { fieldSelector, labelSelector };
+}
+
+type Query = Readonly<Record<string, string | number | undefined>>;
+
+function get(path: string, query: Query): ApiRequest {
+  const pairs = Object.entries(query)
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => `${key}=${encodeURIComponent(String(value))}`);
+  const search = pairs.length > 0 ? `?${pairs.join('&')}` : '';
+  return {
+    method: 'GET',
+    path: path + search,
+    headers: { accept: 'application/json' },
+    body: null,
+  };
+}
+
+function withBody(
+  method: 'POST' | 'PATCH' | 'DELETE',
+  path: string,
+  contentType: string,
+  body: object,
+): ApiRequest {
+  const headers = { accept: 'application/json', 'content-type': contentType };
+  return { method, path, headers, body: JSON.stringify(body) };
+}

@@ -1,0 +1,41 @@
+import { type Failure, failureOfStatus } from './answer.ts';
+import { type Identity, identityOf } from './convert.ts';
+import { asRecord, asText, isRecord, parseJson } from './json.ts';
+
+/** One line of a watch, understood. */
+export type WatchEvent =
+  | { readonly kind: 'upsert'; readonly identity: Identity; readonly object: unknown }
+  | { readonly kind: 'delete'; readonly identity: Identity }
+  /** Nothing changed up to this resourceVersion. */
+  | { readonly kind: 'bookmark'; readonly resourceVersion: string }
+  | { readonly kind: 'error'; readonly failure: Failure }
+  /** Not a watch event at all. */
+  | { readonly kind: 'junk' };
+
+const junk: WatchEvent = { kind: 'junk' };
+
+/** Reads one line of a watch. Never throws. */
+export function readWatchEvent(line: string): WatchEvent {
+  const { type, object } = asRecord(parseJson(line));
+  if (!isRecord(object)) return junk;
+  if (type === 'ERROR') return { kind: 'error', failure: failureOfStatus(object, null) };
+  if (type === 'BOOKMARK') {
+    const resourceVersion = asText(asRecord(object.metadata).resourceVersion);
+    return resourceVersion === '' ? junk : { kind: 'bookmark', resourceVersion };
+  }
+  const identity = identityOf(object);
+  if (!identity || identity.resourceVersion === '') return junk;
+  if (type === 'ADDED' || type === 'MODIFIED') return { kind: 'upsert', identity, object };
+  return type === 'DELETED' ? { kind: 'delete', identity } : junk;
+}
+
+/**
+ * Whether one resourceVersion comes after another of the same collection. They are decimal numbers
+ * of any length; of others only equality can be told.
+ */
+export function isNewer(resourceVersion: string, than: string): boolean {
+  const decimal = /^[1-9]\d*$/;
+  if (!decimal.test(resourceVersion) || !decimal.test(than)) return resourceVersion !== than;
+  const longer = resourceVersion.length - than.length;
+  return longer === 0 ? resourceVersion > than : longer > 0;
+}

@@ -1,0 +1,73 @@
+import type { Instant } from '@taintmgr/core';
+import type { Loop, LoopInput, Notice } from './loop.ts';
+import type { ApiRequest } from './proto/request.ts';
+import { Runner } from './runner.ts';
+import type { Sink } from './sink.ts';
+
+/** Where an exchange puts its answer: a Sink whose connection breaks without words. */
+export interface ExchangeSink extends Omit<Sink, 'failed'> {
+  reset(): void;
+}
+
+/** Answers one request, at once or in the course of virtual time; the result hangs up. */
+export type Exchange = (request: ApiRequest, sink: ExchangeSink) => () => void;
+
+/** A clock that moves only when told to, and runs what is due on the way. */
+export interface VirtualTime {
+  now(): Instant;
+  /** When something is due next; null: nothing waits. */
+  nextWake(): Instant | null;
+  advanceTo(instant: Instant): void;
+}
+
+export interface VirtualOptions {
+  readonly loop: Loop;
+  readonly exchange: Exchange;
+  readonly clock: VirtualTime;
+  readonly onNotice: (notice: Notice, now: Instant) => void;
+}
+
+/**
+ * Runs the loop against an API server in the same process, without waiting: time jumps from one
+ * instant at which something is due to the next. The same inputs give the same run.
+ */
+export class VirtualDriver {
+  readonly #loop: Loop;
+  readonly #clock: VirtualTime;
+  readonly #runner: Runner;
+
+  constructor({ loop, exchange, clock, onNotice }: VirtualOptions) {
+    this.#loop = loop;
+    this.#clock = clock;
+    this.#runner = new Runner({
+      loop,
+      onNotice,
+      send: (request, sink) => {
+        const { head, data, end, failed } = sink;
+        return exchange(request, { head, data, end, reset: () => failed('connection reset') });
+      },
+      now: () => clock.now(),
+      around: (work) => work(),
+    });
+  }
+
+  /** Hands the loop an input now, and does what it answers. */
+  feed(input: LoopInput): void {
+    this.#runner.feed(input);
+  }
+
+  /** Moves time to `instant`; everything due up to then has happened when it returns. */
+  runUntil(instant: Instant): void {
+    for (let next = this.#nextWake(); next !== null && next <= instant; next = this.#nextWake()) {
+      this.#clock.advanceTo(Math.max(next, this.#clock.now()));
+      const wake = this.#loop.nextWake();
+      if (wake !== null && wake <= this.#clock.now()) this.#runner.feed({ kind: 'tick' });
+    }
+    this.#clock.advanceTo(Math.max(instant, this.#clock.now()));
+  }
+
+  #nextWake(): Instant | null {
+    const wakes = [this.#loop.nextWake(), this.#clock.nextWake()].filter((wake) => wake !== null);
+    return wakes.length === 0 ? null : Math.min(...wakes);
+  }
+}

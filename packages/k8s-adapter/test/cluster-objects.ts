@@ -1,0 +1,21 @@
+/** A node as the API sends it, with NoExecute taints of these keys. */
+export function nodeJson(name: string, resourceVersion: string, ...taints: string[]): object {
+  return {
+    metadata: { name, uid: `uid-${name}`, resourceVersion },
+    spec: { taints: taints.map((key) => ({ key, effect: 'NoExecute' })) },
+  };
+}
+
+/** A pod as the API sends it, in namespace shop and without tolerations. */
+export function podJson(name: string, nodeName: string, resourceVersion: string): object {
+  return {
+    metadata: { name, namespace: 'shop', uid: `uid-${name}`, resourceVersion, generation: 1 },
+    spec: { nodeName },
+    status: { phase: 'Running', startTime: '2026-01-01T00:00:00Z' },
+  };
+}
+
+/** A list as the API sends it. */
+export function listJson(resourceVersion: string, ...items: object[]): object {
+  return { kind: 'List', metadata: { resourceVersion }, items };
+}

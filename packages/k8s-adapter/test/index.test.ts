@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import * as door from '../src/index.ts';
+
+it('opens exactly these', () => {
+  assert.deepEqual(Object.keys(door).sort(), [
+    'ApiClient',
+    'ApiError',
+    'ConnectionError',
+    'HttpTransport',
+    'KubeconfigError',
+    'Loop',
+    'VirtualDriver',
+    'connectionFlags',
+    'connectionOptions',
+    'createEventRequest',
+    'deletePodRequest',
+    'drive',
+    'evictPodRequest',
+    'getNodeRequest',
+    'listRequest',
+    'loadKubeconfig',
+    'nodeFromJson',
+    'nodesPath',
+    'podFromJson',
+    'podsPath',
+    'setTaintsRequest',
+  ]);
+});

@@ -1,0 +1,116 @@
+import { AccessError, type ApiError, type Status } from './errors.ts';
+
+/** What a handler gives back. */
+export type Answer = Reply | Stream | Later;
+
+/** A whole response. */
+export interface Reply {
+  readonly kind: 'reply';
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The body, in one piece or in several. */
+  readonly body: string | Iterable<string>;
+}
+
+/** A response that goes on: `start` is called when its head is sent and returns how to stop it. */
+export interface Stream {
+  readonly kind: 'stream';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly start: (line: (text: string) => void, end: () => void) => () => void;
+}
+
+/** A response that is decided after a while, unless the client leaves. */
+export interface Later {
+  readonly kind: 'later';
+  readonly delayMs: number;
+  readonly answer: () => Answer;
+}
+
+const COMMON = { 'cache-control': 'no-cache, private' } as const;
+const JSON_TYPE = { 'content-type': 'application/json', ...COMMON } as const;
+
+/** JSON on one line with a final newline, or indented without one. */
+export function jsonText(value: unknown, pretty: boolean): string {
+  return pretty ? JSON.stringify(value, null, 2) : `${JSON.stringify(value)}\n`;
+}
+
+/** A JSON response; each warning becomes a Warning header entry. */
+export function jsonReply(
+  status: number,
+  value: unknown,
+  pretty: boolean,
+  warnings: readonly string[] = [],
+): Reply {
+  return bodyReply(status, jsonText(value, pretty), warnings);
+}
+
+/** A JSON response whose body is already text. */
+export function bodyReply(
+  status: number,
+  body: Reply['body'],
+  warnings: readonly string[] = [],
+): Reply {
+  const texts = warnings.map((text) => `299 - ${JSON.stringify(text)}`);
+  const warning = texts.length > 0 ? { warning: texts.join(', ') } : {};
+  return { kind: 'reply', status, headers: { ...JSON_TYPE, ...warning }, body };
+}
+
+/** A plain text response, as for health and unknown paths. */
+export function textReply(
+  status: number,
+  body: string,
+  headers: Readonly<Record<string, string>> = {},
+): Reply {
+  return {
+    kind: 'reply',
+    status,
+    headers: {
+      'content-type': 'text/plain; charset=utf-8',
+      'x-content-type-options': 'nosniff',
+      ...COMMON,
+      ...headers,
+    },
+    body,
+  };
+}
+
+/** The head of a watch. */
+export const STREAM_HEADERS: Readonly<Record<string, string>> = JSON_TYPE;
+
+/** A refusal as a response. */
+export function errorReply(error: ApiError): Reply {
+  const { status, warnings } = error;
+  const reply = jsonReply(error.code, status, false, warnings);
+  const seconds = status.details?.retryAfterSeconds;
+  return {
+    ...reply,
+    headers: {
+      ...reply.headers,
+      ...(seconds === undefined ? {} : { 'retry-after': String(seconds) }),
+      ...(error instanceof AccessError ? { 'x-content-type-options': 'nosniff' } : {}),
+    },
+  };
+}
+
+/** A Status Success as a response. */
+export function statusReply(code: number, status: Status): Reply {
+  return jsonReply(code, status, false);
+}
+
+const ITEMS_PER_CHUNK = 500;
+
+/**
+ * The JSON text of a list in pieces, so that a list of any length fits: `items` (or a Table's
+ * `rows`) is its last and only long member.
+ */
+export function* listChunks(list: Readonly<Record<string, unknown>>): Generator<string> {
+  const member = 'rows' in list ? 'rows' : 'items';
+  const { [member]: entries, ...rest } = list;
+  const items = entries as readonly unknown[];
+  yield `${JSON.stringify(rest).slice(0, -1)},"${member}":[`;
+  for (let at = 0; at < items.length; at += ITEMS_PER_CHUNK) {
+    const chunk = items.slice(at, at + ITEMS_PER_CHUNK).map((item) => JSON.stringify(item));
+    yield `${at > 0 ? ',' : ''}${chunk.join(',')}`;
+  }
+  yield ']}\n';
+}

@@ -1,0 +1,114 @@
+import type { Change, ClusterApi, DeleteOptions } from './api.ts';
+import type { Tokens } from './auth/authenticator.ts';
+import type { Clock } from './clock.ts';
+import type { Exchange } from './exchange.ts';
+import { Faults } from './faults.ts';
+import { type LoadReport, loadObjects } from './load.ts';
+import type { KubeObject } from './objects.ts';
+import type { Random } from './prng.ts';
+import { storedResource } from './resources.ts';
+import { serve } from './serve.ts';
+import { Store } from './store/store.ts';
+import type { Backend } from './write/backend.ts';
+import { bindPod } from './write/binding.ts';
+import { createObject } from './write/create.ts';
+import { deleteObject } from './write/delete.ts';
+import { replaceObject } from './write/update.ts';
+
+export interface ApiServerOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Bearer tokens and their users; without them nobody is asked and everybody is an admin. */
+  readonly tokens?: Tokens;
+  /** The resourceVersion of the empty store; default 1000. */
+  readonly startRv?: number;
+  /** How many past changes of each resource are kept for watches and paging; default 16384. */
+  readonly historyLength?: number;
+}
+
+const START_RV = 1000;
+const HISTORY_LENGTH = 16_384;
+const PRESET_NAMESPACES = ['default', 'kube-node-lease', 'kube-public', 'kube-system'] as const;
+
+/** A Kubernetes API server over values: its objects, its rules and its wire, without a socket. */
+export class ApiServer implements ClusterApi {
+  readonly clock: Clock;
+  /** Answers HTTP requests given as values. */
+  readonly exchange: Exchange;
+  /** What may go wrong with requests; nothing unless told to. */
+  readonly faults: Faults;
+  readonly #backend: Backend;
+
+  constructor(options: ApiServerOptions) {
+    this.clock = options.clock;
+    const store = new Store({
+      startRv: options.startRv ?? START_RV,
+      historyLength: options.historyLength ?? HISTORY_LENGTH,
+    });
+    this.#backend = { store, clock: options.clock, random: options.random };
+    this.faults = new Faults(options.random);
+    this.exchange = serve({
+      backend: this.#backend,
+      tokens: options.tokens ?? null,
+      faults: this.faults,
+    });
+    for (const name of PRESET_NAMESPACES) this.create('namespaces', { metadata: { name } });
+  }
+
+  get(resource: string, namespace: string, name: string): KubeObject | null {
+    return this.#backend.store.get(storedResource(resource).plural, namespace, name);
+  }
+
+  list(resource: string, namespace: string = ''): readonly KubeObject[] {
+    return this.#backend.store.collection(storedResource(resource).plural).list(namespace);
+  }
+
+  create(resource: string, object: KubeObject): KubeObject {
+    const entry = storedResource(resource);
+    const namespace = entry.namespaced ? (object.metadata.namespace ?? 'default') : '';
+    return createObject(this.#backend, entry, object, namespace);
+  }
+
+  update(resource: string, object: KubeObject, subresource?: 'status'): KubeObject {
+    const { name, namespace = '' } = object.metadata;
+    const options = subresource ? { subresource } : {};
+    const target = { name, namespace };
+    return replaceObject(this.#backend, storedResource(resource), target, object, options).object;
+  }
+
+  delete(resource: string, namespace: string, name: string, options: DeleteOptions = {}): void {
+    const { gracePeriodSeconds, uid } = options;
+    deleteObject(
+      this.#backend,
+      storedResource(resource),
+      { namespace, name },
+      {
+        ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+        ...(uid === undefined ? {} : { preconditions: { uid } }),
+      },
+    );
+  }
+
+  bind(namespace: string, name: string, nodeName: string): void {
+    bindPod(this.#backend, { namespace, name }, { name: nodeName }, false);
+  }
+
+  /** Takes over objects of a real cluster as they are; see LoadReport for what was not taken. */
+  load(values: readonly unknown[]): LoadReport {
+    return loadObjects(this.#backend, values);
+  }
+
+  /** Forgets past states and events: watches and pages from before are expired. */
+  compact(): void {
+    this.#backend.store.compact();
+  }
+
+  /** Sets how many past changes of each resource are kept. */
+  setHistoryLength(length: number): void {
+    this.#backend.store.setHistoryLength(length);
+  }
+
+  subscribe(listener: (change: Change) => void): () => void {
+    return this.#backend.store.subscribe(listener);
+  }
+}

@@ -1,0 +1,112 @@
+import { badRequest, unsupportedMediaType } from './errors.ts';
+import type { ApiRequest } from './exchange.ts';
+import { isObject } from './json.ts';
+import type { Json, KubeObject } from './objects.ts';
+import { decodeProtobuf } from './protobuf.ts';
+import type { Struct } from './schema/types.ts';
+import { cannotBeHandled, decodeAs } from './write/canonical.ts';
+
+/** A kind that can be the body of a request. */
+export interface BodyKind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly schema: Struct;
+}
+
+export interface Body {
+  readonly object: KubeObject;
+  /** Texts for the Warning header. */
+  readonly warnings: readonly string[];
+}
+
+/** The media type of a request's body, '' when none is named. */
+export function mediaType(request: ApiRequest): string {
+  return (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+}
+
+/** The body as text. */
+export function bodyText(request: ApiRequest): string {
+  const { body } = request;
+  if (body === null) return '';
+  return typeof body === 'string' ? body : Buffer.from(body).toString('utf8');
+}
+
+/**
+ * Reads the body as JSON, whatever carries it: JSON, YAML that is JSON, or protobuf of the few
+ * kinds kubectl sends so. Throws ApiError 415, and what `refuse` makes of a parse error.
+ */
+export function readJson(request: ApiRequest, refuse: (parseError: string) => Error): Json {
+  const type = mediaType(request);
+  if (type === 'application/vnd.kubernetes.protobuf') {
+    const { body } = request;
+    const bytes =
+      typeof body === 'string' ? Buffer.from(body, 'latin1') : (body ?? new Uint8Array());
+    const decoded = decodeProtobuf(bytes);
+    if (decoded === null) throw unsupportedMediaType();
+    return decoded;
+  }
+  if (type !== '' && type !== 'application/json' && type !== 'application/yaml') {
+    throw unsupportedMediaType();
+  }
+  return parseJson(bodyText(request), refuse);
+}
+
+/** Parses JSON; what does not parse becomes the error that `refuse` makes of Go's message. */
+export function parseJson(text: string, refuse: (parseError: string) => Error): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch (error) {
+    throw refuse(goMessage(text, String(error)));
+  }
+}
+
+function goMessage(text: string, message: string): string {
+  const at = Number(/position (\d+)/.exec(message)?.[1] ?? text.length);
+  if (text.trim() === '' || at >= text.length) return 'unexpected end of JSON input';
+  const place = /property name/.test(message) ? 'object key string' : 'value';
+  return `invalid character '${text[at]}' looking for beginning of ${place}`;
+}
+
+/** Reads the body as an object of the kind; 400 for another kind, unknown fields per query. */
+export function readObject(request: ApiRequest, query: URLSearchParams, kind: BodyKind): Body {
+  const value = readJson(request, (parseError) => {
+    const shown = bodyText(request) || '<empty>';
+    return badRequest(
+      `the object provided is unrecognized (must be of type ${kind.kind}): couldn't get version/kind; json parse error: ${parseError} (${shown})`,
+    );
+  });
+  checkKind(value, kind);
+  return decodeBody(value, query, kind);
+}
+
+/** Reads JSON as an object of the kind, warning about unknown fields or refusing them. */
+export function decodeBody(value: Json, query: URLSearchParams, kind: BodyKind): Body {
+  const { value: object, unknown } = decodeAs(kind, value);
+  const warnings = unknown.map((path) => `unknown field "${path}"`);
+  const validation = query.get('fieldValidation') ?? '';
+  if (validation === 'Strict' && warnings.length > 0) {
+    const text = `strict decoding error: ${warnings.join(', ')}`;
+    throw cannotBeHandled(kind, kind.kind, kind.version, text);
+  }
+  return { object: object as KubeObject, warnings: validation === 'Ignore' ? [] : warnings };
+}
+
+function checkKind(value: Json, kind: BodyKind): void {
+  if (!isObject(value)) {
+    throw badRequest(
+      `the object provided is unrecognized (must be of type ${kind.kind}): couldn't get version/kind`,
+    );
+  }
+  const givenKind = typeof value.kind === 'string' ? value.kind : kind.kind;
+  const expected = kind.group ? `${kind.group}/${kind.version}` : kind.version;
+  const given = typeof value.apiVersion === 'string' ? value.apiVersion : expected;
+  const version = given.split('/').at(-1) ?? '';
+  if (givenKind !== kind.kind) {
+    const text = `converting (${version}.${givenKind}) to (core.${kind.kind}): unknown conversion`;
+    throw cannotBeHandled(kind, givenKind, version, text);
+  }
+  if (given === expected || (kind.kind === 'Eviction' && given === 'policy/v1beta1')) return;
+  const text = `no kind "${givenKind}" is registered for version "${given}" in scheme "pkg/api/legacyscheme/scheme.go:30"`;
+  throw cannotBeHandled(kind, givenKind, version, text);
+}

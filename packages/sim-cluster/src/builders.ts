@@ -1,0 +1,185 @@
+import type { Json, KubeObject } from './objects.ts';
+import type { Taint, Toleration } from './scheduler/tolerations.ts';
+
+type Labels = Readonly<Record<string, string>>;
+type Fields = { readonly [field: string]: Json };
+
+/** A toleration as it is written into a pod. */
+export interface TimedToleration extends Toleration {
+  readonly tolerationSeconds?: number;
+}
+
+/** What the builders of workloads let a caller decide; the rest is the usual. */
+export interface WorkloadOptions {
+  /** Default 1. */
+  readonly replicas?: number;
+  /** Labels of the pods beside `app: NAME`. */
+  readonly labels?: Labels;
+  readonly tolerations?: readonly TimedToleration[];
+  /** Replaces or extends fields of the pods' spec. */
+  readonly podSpec?: Fields;
+  /** Replaces or extends fields of the workload's spec. */
+  readonly spec?: Fields;
+}
+
+/** `key=value:effect`, `key:effect`: the notation of kubectl taint. Throws on anything else. */
+export function taint(text: string): Taint {
+  const parts = /^([^=:]+)(?:=([^:]*))?:([A-Za-z]+)$/.exec(text);
+  const [, key, value, effect] = parts ?? [];
+  if (!key || !effect) throw new Error(`not a taint: ${text}`);
+  return { key, ...(value ? { value } : {}), effect };
+}
+
+/** The toleration of exactly this taint, for ever or for a number of seconds. */
+export function toleration(text: string, tolerationSeconds?: number): TimedToleration {
+  const { key, value, effect } = taint(text);
+  return {
+    key,
+    ...(value ? { operator: 'Equal', value } : { operator: 'Exists' }),
+    effect,
+    ...(tolerationSeconds === undefined ? {} : { tolerationSeconds }),
+  };
+}
+
+/** A Ready node as a kubelet would have registered it; `overrides` replaces spec and status fields. */
+export function node(
+  name: string,
+  overrides: { readonly labels?: Labels; readonly spec?: Fields; readonly status?: Fields } = {},
+): KubeObject {
+  const resources = { cpu: '4', memory: '16Gi', pods: '110' };
+  return {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: {
+      name,
+      labels: {
+        'kubernetes.io/arch': 'amd64',
+        'kubernetes.io/hostname': name,
+        'kubernetes.io/os': 'linux',
+        ...overrides.labels,
+      },
+    },
+    spec: { ...overrides.spec },
+    status: {
+      capacity: resources,
+      allocatable: resources,
+      conditions: [{ type: 'Ready', status: 'True', reason: 'KubeletReady' }],
+      ...overrides.status,
+    },
+  };
+}
+
+/** A pod with one container and nobody to look after it. */
+export function pod(
+  namespace: string,
+  name: string,
+  options: { readonly labels?: Labels; readonly spec?: Fields } = {},
+): KubeObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace, labels: { app: name, ...options.labels } },
+    spec: { containers: [container(name)], ...options.spec },
+  };
+}
+
+/** A Deployment whose pods are labelled `app: NAME`. */
+export function deployment(
+  namespace: string,
+  name: string,
+  options: WorkloadOptions = {},
+): KubeObject {
+  const replicas = { replicas: options.replicas ?? 1 };
+  return workload('apps/v1', 'Deployment', namespace, name, replicas, options);
+}
+
+/** A StatefulSet whose pods are labelled `app: NAME`; its headless service has the same name. */
+export function statefulSet(
+  namespace: string,
+  name: string,
+  options: WorkloadOptions = {},
+): KubeObject {
+  const extra = { replicas: options.replicas ?? 1, serviceName: name };
+  return workload('apps/v1', 'StatefulSet', namespace, name, extra, options);
+}
+
+/** A DaemonSet whose pods are labelled `app: NAME`. */
+export function daemonSet(
+  namespace: string,
+  name: string,
+  options: WorkloadOptions = {},
+): KubeObject {
+  return workload('apps/v1', 'DaemonSet', namespace, name, {}, options);
+}
+
+/** A Job of `completions` pods, one after the other, each running for `seconds`; default 1. */
+export function job(
+  namespace: string,
+  name: string,
+  seconds: number,
+  options: WorkloadOptions & { readonly completions?: number } = {},
+): KubeObject {
+  const counts = { completions: options.completions ?? 1, parallelism: 1 };
+  const command = ['sleep', String(seconds)];
+  const podSpec = {
+    restartPolicy: 'Never',
+    containers: [{ ...container(name), command }],
+    ...options.podSpec,
+  };
+  const built = workload('batch/v1', 'Job', namespace, name, counts, { ...options, podSpec });
+  const { selector: _, ...spec } = built.spec;
+  return { ...built, spec };
+}
+
+/** A budget for the pods labelled `app: NAME`, or for those that `selector` matches. */
+export function pdb(
+  namespace: string,
+  name: string,
+  limit: { readonly minAvailable: number | string } | { readonly maxUnavailable: number | string },
+  selector: Fields = { matchLabels: { app: name } },
+): KubeObject {
+  return {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { name, namespace },
+    spec: { ...limit, selector },
+  };
+}
+
+/** A Namespace. */
+export function namespace(name: string): KubeObject {
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+}
+
+function workload(
+  apiVersion: string,
+  kind: string,
+  ns: string,
+  name: string,
+  extra: Fields,
+  { labels, tolerations, podSpec, spec }: WorkloadOptions,
+): KubeObject {
+  return {
+    apiVersion,
+    kind,
+    metadata: { name, namespace: ns, labels: { app: name } },
+    spec: {
+      ...extra,
+      selector: { matchLabels: { app: name } },
+      template: {
+        metadata: { labels: { app: name, ...labels } },
+        spec: {
+          containers: [container(name)],
+          ...(tolerations ? { tolerations } : {}),
+          ...podSpec,
+        },
+      },
+      ...spec,
+    },
+  };
+}
+
+function container(name: string): Fields {
+  const requests = { cpu: '100m', memory: '128Mi' };
+  return { name, image: `registry.example/${name}:1.0`, resources: { requests } };
+}

@@ -1,0 +1,148 @@
+import { ApiServer, type ApiServerOptions } from './api-server.ts';
+import type { Clock, Timer } from './clock.ts';
+import type { Controller, ControllerContext } from './controllers/controller.ts';
+import { GarbageCollector } from './controllers/garbage-collector.ts';
+import { Lookup } from './controllers/lookup.ts';
+import { NodeLifecycleStandIn } from './controllers/node-lifecycle-stand-in.ts';
+import { PodCollector } from './controllers/pod-collector.ts';
+import { DisruptionController } from './disruption/disruption-controller.ts';
+import { StaleTargets } from './disruption/stale-targets.ts';
+import type { Exchange } from './exchange.ts';
+import { seedFor } from './hash.ts';
+import type { Kubelet } from './kubelet/kubelet.ts';
+import { Kubelets } from './kubelet/kubelets.ts';
+import type { NodeDescription } from './kubelet/node-status.ts';
+import { DEFAULT_TIMING, type KubeletTiming } from './kubelet/timing.ts';
+import type { KubeObject } from './objects.ts';
+import { seededRandom } from './prng.ts';
+import { RESOURCES } from './resources.ts';
+import { Scheduler } from './scheduler/scheduler.ts';
+import { isSettled } from './settled.ts';
+import { type Topology, topologyNodes, topologyObjects } from './topology.ts';
+import { Workloads } from './workloads/workloads.ts';
+
+/** A part of the cluster that can be switched off. */
+export type ClusterPart =
+  | 'nodeLifecycleStandIn'
+  | 'workloads'
+  | 'scheduler'
+  | 'disruption'
+  | 'garbageCollection';
+
+/** What works in the cluster beside the API server and the kubelets. */
+const PARTS: Readonly<Record<ClusterPart, (context: ControllerContext) => readonly Controller[]>> =
+  {
+    nodeLifecycleStandIn: (context) => [new NodeLifecycleStandIn(context)],
+    workloads: (context) => [new Workloads(context)],
+    scheduler: (context) => [new Scheduler(context)],
+    disruption: (context) => [new DisruptionController(context), new StaleTargets(context)],
+    garbageCollection: (context) => [new GarbageCollector(context), new PodCollector(context)],
+  };
+
+/** How long after the last node may have become Ready the workloads are created. */
+const POPULATION_DELAY_MS = 500;
+
+export interface ClusterOptions {
+  readonly clock: Clock;
+  /** Everything random is drawn from it: equal seeds on virtual clocks give equal histories. */
+  readonly seed: number;
+  /** Its nodes start with the cluster, its workloads follow. Without one the cluster is empty. */
+  readonly topology?: Topology;
+  /** Parts that somebody else plays; all are on by default. */
+  readonly without?: readonly ClusterPart[];
+  readonly timing?: Partial<KubeletTiming>;
+  readonly apiServer?: Omit<ApiServerOptions, 'clock' | 'random'>;
+}
+
+/** A whole Kubernetes cluster on one clock and one seed. */
+export class Cluster {
+  readonly api: ApiServer;
+  readonly #objects: readonly KubeObject[];
+  readonly #populationDelayMs: number;
+  readonly #kubelets: Kubelets;
+  readonly #controllers: readonly Controller[];
+  #population: Timer | null = null;
+  #isPopulated = false;
+
+  constructor(options: ClusterOptions) {
+    const { clock, seed, topology, without = [] } = options;
+    const timing = { ...DEFAULT_TIMING, ...options.timing };
+    const random = seededRandom(seedFor(seed, 'api-server'));
+    this.api = new ApiServer({ ...options.apiServer, clock, random });
+    this.#objects = topology ? topologyObjects(topology) : [];
+    this.#populationDelayMs = timing.startupMs[1] + POPULATION_DELAY_MS;
+    const context = { api: this.api, lookup: new Lookup(this.api) };
+    this.#kubelets = new Kubelets(context, seed, timing);
+    const parts = Object.keys(PARTS) as readonly ClusterPart[];
+    this.#controllers = parts
+      .filter((part) => !without.includes(part))
+      .flatMap((part) => PARTS[part](context));
+    if (topology) for (const node of topologyNodes(topology)) this.#kubelets.add(node);
+  }
+
+  /** The API server's answer to HTTP requests given as values. */
+  get exchange(): Exchange {
+    return this.api.exchange;
+  }
+
+  /** Lets everything work; when the nodes are up, the topology's workloads are created, once. */
+  start(): void {
+    for (const controller of this.#controllers) controller.start();
+    this.#kubelets.start();
+    if (this.#isPopulated) return;
+    this.#population ??= this.api.clock.after(this.#populationDelayMs, () => this.#populate());
+  }
+
+  /** Everything falls silent; the API server still answers. */
+  stop(): void {
+    this.#population?.cancel();
+    this.#population = null;
+    this.#kubelets.stop();
+    for (const controller of this.#controllers) controller.stop();
+  }
+
+  /** The kubelet of a node. Throws for a node that has none. */
+  node(name: string): Kubelet {
+    const kubelet = this.#kubelets.get(name);
+    if (!kubelet) throw new Error(`no kubelet for node ${name}`);
+    return kubelet;
+  }
+
+  /** Adds a machine, which registers itself when the cluster runs. */
+  addNode(node: NodeDescription): Kubelet {
+    return this.#kubelets.add(node);
+  }
+
+  /** Takes the machine away and deletes its Node; its pods are collected later. */
+  removeNode(name: string): void {
+    this.#kubelets.remove(name);
+    if (this.api.get('nodes', '', name)) this.api.delete('nodes', '', name);
+  }
+
+  /**
+   * Whether everything is as the specs ask for: nodes Ready, workloads complete, budgets counted,
+   * no pod on its way in or out. Never true while a kubelet is silent on a node that should have
+   * reported, or a pod fits nowhere.
+   */
+  isSettled(): boolean {
+    return (
+      this.#isPopulated &&
+      this.#controllers.every(({ isIdle }) => isIdle) &&
+      this.#kubelets.areRegistered() &&
+      isSettled(this.api)
+    );
+  }
+
+  #populate(): void {
+    this.#isPopulated = true;
+    for (const object of this.#objects) this.#createMissing(object);
+  }
+
+  #createMissing(object: KubeObject): void {
+    const { namespace = '', name } = object.metadata;
+    const resource = RESOURCES.find(({ kind }) => kind === object.kind);
+    if (!resource) throw new Error(`unknown kind ${object.kind}`);
+    if (this.api.get(resource.plural, namespace, name)) return;
+    this.api.create(resource.plural, object);
+  }
+}

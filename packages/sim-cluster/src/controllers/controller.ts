@@ -1,0 +1,55 @@
+import type { Change, ClusterApi } from '../api.ts';
+import type { Lookup } from './lookup.ts';
+import { WorkQueue } from './work-queue.ts';
+
+/** What every part of the cluster beside the API server is given to work with. */
+export interface ControllerContext {
+  readonly api: ClusterApi;
+  readonly lookup: Lookup;
+}
+
+/**
+ * A part of the cluster that watches and writes, one key at a time. It is level-triggered: a change
+ * only says which keys to look at again (`notice`), and looking (`sync`) compares what is stored
+ * with what should be. So it does not matter what happened before `start`, or while it was stopped.
+ */
+export abstract class Controller {
+  protected readonly api: ClusterApi;
+  protected readonly lookup: Lookup;
+  protected readonly queue: WorkQueue;
+  #unsubscribe: (() => void) | null = null;
+
+  /** `gatherMs` is how long the first change waits for others before they are answered. */
+  constructor({ api, lookup }: ControllerContext, gatherMs = 0) {
+    this.api = api;
+    this.lookup = lookup;
+    this.queue = new WorkQueue(api.clock, (key) => this.sync(key), gatherMs);
+  }
+
+  /** Whether it has answered every change so far. */
+  get isIdle(): boolean {
+    return this.queue.isIdle;
+  }
+
+  start(): void {
+    if (this.#unsubscribe) return;
+    this.#unsubscribe = this.api.subscribe((change) => this.notice(change));
+    this.begin();
+  }
+
+  /** Leaves nothing pending. */
+  stop(): void {
+    this.#unsubscribe?.();
+    this.#unsubscribe = null;
+    this.queue.clear();
+  }
+
+  /** Takes up what exists. */
+  protected abstract begin(): void;
+
+  /** Adds the keys that a change concerns; writes nothing. */
+  protected abstract notice(change: Change): void;
+
+  /** Takes the next steps for one key. A refusal by the API is tried again later. */
+  protected abstract sync(key: string): void;
+}

@@ -1,0 +1,88 @@
+import type { ClusterApi } from '../api.ts';
+import type { KubeObject } from '../objects.ts';
+import { keyOf } from './pods.ts';
+
+/** An object that names an owner. */
+export interface Dependent {
+  readonly resource: string;
+  readonly object: KubeObject;
+}
+
+/** The resources whose objects have owners in this cluster. */
+const OWNED = ['pods', 'replicasets', 'leases'] as const;
+
+/**
+ * The two questions that would otherwise need a walk over everything stored: which pods are bound
+ * to this node, and what does this object own. Kept up to date by the changes themselves, so that
+ * a controller always sees what the API server has stored.
+ */
+export class Lookup {
+  readonly #podsOnNode = new Map<string, Map<string, KubeObject>>();
+  readonly #dependents = new Map<string, Map<string, Dependent>>();
+
+  constructor(api: ClusterApi) {
+    for (const resource of OWNED) {
+      for (const object of api.list(resource)) this.#add(resource, object);
+    }
+    api.subscribe(({ type, resource, object, previous }) => {
+      if (!OWNED.some((owned) => owned === resource)) return;
+      if (previous) this.#leave(resource, previous, type === 'DELETED' ? null : object);
+      if (type !== 'DELETED') this.#add(resource, object);
+    });
+  }
+
+  /** The pods bound to the node, terminal ones included, in the order in which they were bound. */
+  podsOnNode(nodeName: string): readonly KubeObject[] {
+    return [...(this.#podsOnNode.get(nodeName)?.values() ?? [])];
+  }
+
+  /** Everything that names this uid as an owner, oldest first. */
+  dependentsOf(ownerUid: string): readonly Dependent[] {
+    return [...(this.#dependents.get(ownerUid)?.values() ?? [])];
+  }
+
+  /** The dependents of one resource, e.g. the pods of a ReplicaSet. */
+  ownedBy(owner: KubeObject, resource: string): readonly KubeObject[] {
+    const owned: KubeObject[] = [];
+    for (const dependent of this.#dependents.get(owner.metadata.uid ?? '')?.values() ?? []) {
+      if (dependent.resource === resource) owned.push(dependent.object);
+    }
+    return owned;
+  }
+
+  #add(resource: string, object: KubeObject): void {
+    const key = keyOf(object);
+    if (resource === 'pods' && object.spec.nodeName) {
+      entry(this.#podsOnNode, object.spec.nodeName).set(key, object);
+    }
+    for (const { uid } of object.metadata.ownerReferences ?? []) {
+      entry(this.#dependents, uid).set(`${resource}/${key}`, { resource, object });
+    }
+  }
+
+  /** Forgets where `previous` was found, unless its successor is found there too. */
+  #leave(resource: string, previous: KubeObject, next: KubeObject | null): void {
+    const key = keyOf(previous);
+    const nodeName = resource === 'pods' ? previous.spec.nodeName : undefined;
+    if (nodeName && next?.spec.nodeName !== nodeName) remove(this.#podsOnNode, nodeName, key);
+    for (const { uid } of previous.metadata.ownerReferences ?? []) {
+      if (next?.metadata.ownerReferences?.some((owner) => owner.uid === uid)) continue;
+      remove(this.#dependents, uid, `${resource}/${key}`);
+    }
+  }
+}
+
+function entry<V>(index: Map<string, Map<string, V>>, key: string): Map<string, V> {
+  let found = index.get(key);
+  if (!found) {
+    found = new Map();
+    index.set(key, found);
+  }
+  return found;
+}
+
+function remove<V>(index: Map<string, Map<string, V>>, key: string, member: string): void {
+  const found = index.get(key);
+  found?.delete(member);
+  if (found?.size === 0) index.delete(key);
+}

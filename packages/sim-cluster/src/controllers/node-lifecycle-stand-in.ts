@@ -1,0 +1,60 @@
+import type { Change } from '../api.ts';
+import type { KubeObject } from '../objects.ts';
+import type { Taint } from '../scheduler/tolerations.ts';
+import { formatTime } from '../time.ts';
+import { Controller } from './controller.ts';
+import { conditionOf } from './pods.ts';
+
+/** Which NoSchedule taint a condition with that status stands for. */
+const CONDITION_TAINTS: readonly (readonly [type: string, status: string, key: string])[] = [
+  ['Ready', 'False', 'node.kubernetes.io/not-ready'],
+  ['Ready', 'Unknown', 'node.kubernetes.io/unreachable'],
+  ['MemoryPressure', 'True', 'node.kubernetes.io/memory-pressure'],
+  ['DiskPressure', 'True', 'node.kubernetes.io/disk-pressure'],
+  ['PIDPressure', 'True', 'node.kubernetes.io/pid-pressure'],
+  ['NetworkUnavailable', 'True', 'node.kubernetes.io/network-unavailable'],
+];
+const UNSCHEDULABLE = 'node.kubernetes.io/unschedulable';
+const MANAGED = new Set([...CONDITION_TAINTS.map(([, , key]) => key), UNSCHEDULABLE]);
+
+/**
+ * Stands in for one duty of the node lifecycle controller: NoSchedule taints that follow a node's
+ * conditions. Without it a new node keeps the not-ready taint it was admitted with. Switch it off
+ * where a real node lifecycle controller works on the cluster; health checks, NoExecute taints and
+ * evictions are left to that one altogether.
+ */
+export class NodeLifecycleStandIn extends Controller {
+  protected override begin(): void {
+    for (const node of this.api.list('nodes')) this.queue.add(node.metadata.name);
+  }
+
+  protected override notice({ resource, object }: Change): void {
+    if (resource === 'nodes') this.queue.add(object.metadata.name);
+  }
+
+  protected override sync(name: string): void {
+    const { api } = this;
+    const node = api.get('nodes', '', name);
+    if (!node) return;
+    const stored: readonly Taint[] = node.spec?.taints ?? [];
+    const wanted = wantedKeys(node);
+    const kept = stored.filter((taint) => !isManaged(taint) || wanted.includes(taint.key));
+    const timeAdded = formatTime(api.clock.now());
+    const added = wanted
+      .filter((key) => !kept.some((taint) => isManaged(taint) && taint.key === key))
+      .map((key) => ({ key, effect: 'NoSchedule', timeAdded }));
+    if (kept.length === stored.length && added.length === 0) return;
+    api.update('nodes', { ...node, spec: { ...node.spec, taints: [...kept, ...added] } });
+  }
+}
+
+function isManaged({ key, effect }: Taint): boolean {
+  return effect === 'NoSchedule' && MANAGED.has(key);
+}
+
+function wantedKeys(node: KubeObject): readonly string[] {
+  const keys = CONDITION_TAINTS.filter(
+    ([type, status]) => conditionOf(node, type)?.status === status,
+  ).map(([, , key]) => key);
+  return node.spec?.unschedulable ? [...keys, UNSCHEDULABLE] : keys;
+}

@@ -1,0 +1,68 @@
+import type { Change } from '../api.ts';
+import type { KubeObject } from '../objects.ts';
+import type { Taint } from '../scheduler/tolerations.ts';
+import { formatTime } from '../time.ts';
+import { Controller } from './controller.ts';
+import { isReady, isTerminal, isTerminating, withCondition } from './pods.ts';
+
+/** A node that is gone for less than this may come back under its name. */
+const QUARANTINE_MS = 40_000;
+const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';
+
+/**
+ * Collects pods that no kubelet will ever end: those of nodes that were deleted, and terminating
+ * ones of nodes that are not Ready and are tainted as out of service. Work is keyed by node name.
+ */
+export class PodCollector extends Controller {
+  protected override begin(): void {
+    for (const pod of this.api.list('pods')) this.#noticePod(pod);
+  }
+
+  protected override notice({ type, resource, object }: Change): void {
+    if (resource === 'pods' && type !== 'DELETED') this.#noticePod(object);
+    if (resource !== 'nodes') return;
+    const { name } = object.metadata;
+    if (type === 'DELETED') this.queue.addAfter(name, QUARANTINE_MS);
+    else if (isOutOfService(object)) this.queue.add(name);
+  }
+
+  #noticePod(pod: KubeObject): void {
+    const { nodeName } = pod.spec;
+    if (!nodeName) return;
+    const node = this.api.get('nodes', '', nodeName);
+    if (!node) this.queue.addAfter(nodeName, QUARANTINE_MS);
+    else if (isTerminating(pod) && isOutOfService(node)) this.queue.add(nodeName);
+  }
+
+  protected override sync(nodeName: string): void {
+    const { api, lookup } = this;
+    const node = api.get('nodes', '', nodeName);
+    if (node && !isOutOfService(node)) return;
+    for (const pod of lookup.podsOnNode(nodeName)) {
+      if (node && !isTerminating(pod)) continue;
+      if (!isTerminal(pod)) this.#markFailed(pod, node === null);
+      const { namespace = '', name, uid = '' } = pod.metadata;
+      api.delete('pods', namespace, name, { gracePeriodSeconds: 0, uid });
+    }
+  }
+
+  #markFailed(pod: KubeObject, isOrphan: boolean): void {
+    const { api } = this;
+    const condition = {
+      type: 'DisruptionTarget',
+      status: 'True',
+      reason: 'DeletionByPodGC',
+      message: 'PodGC: node no longer exists',
+    };
+    const now = formatTime(api.clock.now());
+    const old = pod.status?.conditions;
+    const conditions = isOrphan ? withCondition(old, condition, now) : old;
+    const status = { ...pod.status, phase: 'Failed', ...(conditions ? { conditions } : {}) };
+    api.update('pods', { ...pod, status }, 'status');
+  }
+}
+
+function isOutOfService(node: KubeObject): boolean {
+  const taints: readonly Taint[] = node.spec?.taints ?? [];
+  return !isReady(node) && taints.some(({ key }) => key === OUT_OF_SERVICE);
+}

@@ -1,0 +1,80 @@
+import type { Clock, Timer } from '../clock.ts';
+import { ApiError } from '../errors.ts';
+
+const RETRY_FIRST_MS = 5;
+const RETRY_LAST_MS = 60_000;
+
+/**
+ * The work of a level-triggered controller: keys to look at again, each at most once per round.
+ * A round runs on the clock, never inside the change that caused it, and keys run in the order in
+ * which they were added. Work refused by the API (ApiError) is tried again after a growing pause
+ * of 5 ms to 1 min; any other error is a mistake in this package and is let through.
+ */
+export class WorkQueue {
+  readonly #clock: Clock;
+  readonly #work: (key: string) => void;
+  readonly #gatherMs: number;
+  readonly #later = new Map<string, { readonly at: number; readonly timer: Timer }>();
+  readonly #failures = new Map<string, number>();
+  #keys = new Set<string>();
+  #round: Timer | null = null;
+
+  /** `gatherMs` is how long a round waits for more keys after the first one. */
+  constructor(clock: Clock, work: (key: string) => void, gatherMs = 0) {
+    this.#clock = clock;
+    this.#work = work;
+    this.#gatherMs = gatherMs;
+  }
+
+  add(key: string): void {
+    this.#keys.add(key);
+    this.#round ??= this.#clock.after(this.#gatherMs, () => this.#runRound());
+  }
+
+  /** Adds `key` in `delayMs`, unless it is already due earlier than that. */
+  addAfter(key: string, delayMs: number): void {
+    const at = this.#clock.now() + delayMs;
+    const planned = this.#later.get(key);
+    if (planned && planned.at <= at) return;
+    planned?.timer.cancel();
+    const timer = this.#clock.after(delayMs, () => {
+      this.#later.delete(key);
+      this.add(key);
+    });
+    this.#later.set(key, { at, timer });
+  }
+
+  /** Whether nothing is due and nothing has failed; work planned for later does not count. */
+  get isIdle(): boolean {
+    return this.#keys.size === 0 && this.#failures.size === 0;
+  }
+
+  /** Forgets all work, planned work too; the queue can be used again afterwards. */
+  clear(): void {
+    this.#round?.cancel();
+    this.#round = null;
+    for (const { timer } of this.#later.values()) timer.cancel();
+    this.#later.clear();
+    this.#failures.clear();
+    this.#keys = new Set();
+  }
+
+  #runRound(): void {
+    const keys = this.#keys;
+    this.#keys = new Set();
+    this.#round = null;
+    for (const key of keys) this.#run(key);
+  }
+
+  #run(key: string): void {
+    try {
+      this.#work(key);
+      this.#failures.delete(key);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      const failures = this.#failures.get(key) ?? 0;
+      this.#failures.set(key, failures + 1);
+      this.addAfter(key, Math.min(RETRY_LAST_MS, RETRY_FIRST_MS * 2 ** failures));
+    }
+  }
+}

@@ -1,0 +1,132 @@
+import type { KubeObject } from '../objects.ts';
+import { defaultPodSpec } from './pod.ts';
+
+const NOT_READY = 'node.kubernetes.io/not-ready';
+
+interface Taint {
+  readonly key: string;
+  readonly effect: string;
+}
+
+/** A new node: TaintNodesByCondition adds not-ready:NoSchedule; the status sent is kept. */
+export function admitNode(node: KubeObject): KubeObject {
+  const taints: readonly Taint[] = node.spec.taints ?? [];
+  const tainted = taints.some(({ key, effect }) => key === NOT_READY && effect === 'NoSchedule');
+  const added = tainted ? taints : [...taints, { key: NOT_READY, effect: 'NoSchedule' }];
+  return withPodCidrs({ ...node, spec: { ...node.spec, taints: added } });
+}
+
+/** `podCIDR` is the first of `podCIDRs`; a client may give either. */
+export function withPodCidrs(node: KubeObject): KubeObject {
+  const { podCIDR, podCIDRs } = node.spec;
+  if (podCIDR && !podCIDRs) return { ...node, spec: { ...node.spec, podCIDRs: [podCIDR] } };
+  if (podCIDR && podCIDRs[0] !== podCIDR) {
+    return { ...node, spec: { ...node.spec, podCIDRs: [podCIDR] } };
+  }
+  return podCIDRs && !podCIDR ? { ...node, spec: { ...node.spec, podCIDR: podCIDRs[0] } } : node;
+}
+
+/** A new namespace: active, held by the namespace controller's finalizer, labelled with its name. */
+export function admitNamespace(namespace: KubeObject): KubeObject {
+  const { metadata } = namespace;
+  const labels = { ...metadata.labels, 'kubernetes.io/metadata.name': metadata.name };
+  return {
+    ...namespace,
+    metadata: { ...metadata, labels },
+    spec: { finalizers: ['kubernetes'] },
+    status: { phase: 'Active' },
+  };
+}
+
+type Spec = KubeObject['spec'];
+
+function withTemplateDefaults(spec: Spec, restartPolicy: string): Spec {
+  const template = spec.template ?? {};
+  const inner = defaultPodSpec({ restartPolicy, ...template.spec });
+  return { ...spec, template: { ...template, spec: inner } };
+}
+
+const ROLLING_DEPLOYMENT = {
+  type: 'RollingUpdate',
+  rollingUpdate: { maxUnavailable: '25%', maxSurge: '25%' },
+};
+const ROLLING_DAEMON_SET = {
+  type: 'RollingUpdate',
+  rollingUpdate: { maxUnavailable: 1, maxSurge: 0 },
+};
+const ROLLING_STATEFUL_SET = { type: 'RollingUpdate', rollingUpdate: { partition: 0 } };
+
+/** What each workload's spec gets besides the defaults of its pod template. */
+const WORKLOAD_DEFAULTS: Readonly<Record<string, Spec>> = {
+  Deployment: {
+    replicas: 1,
+    strategy: ROLLING_DEPLOYMENT,
+    revisionHistoryLimit: 10,
+    progressDeadlineSeconds: 600,
+  },
+  ReplicaSet: { replicas: 1 },
+  ReplicationController: { replicas: 1 },
+  StatefulSet: {
+    replicas: 1,
+    podManagementPolicy: 'OrderedReady',
+    updateStrategy: ROLLING_STATEFUL_SET,
+    revisionHistoryLimit: 10,
+  },
+  DaemonSet: { updateStrategy: ROLLING_DAEMON_SET, revisionHistoryLimit: 10 },
+  Job: {
+    parallelism: 1,
+    completions: 1,
+    backoffLimit: 6,
+    completionMode: 'NonIndexed',
+    suspend: false,
+    podReplacementPolicy: 'TerminatingOrFailed',
+  },
+};
+
+/** Members that the decoder writes as `{}` when absent and that must still get their default. */
+const EMPTY_IS_ABSENT = ['strategy', 'updateStrategy'] as const;
+
+/** A new workload with its defaults and an empty status. */
+export function admitWorkload(workload: KubeObject): KubeObject {
+  const given = { ...workload.spec };
+  for (const member of EMPTY_IS_ABSENT) if (!given[member]?.type) delete given[member];
+  const isJob = workload.kind === 'Job';
+  const spec = { ...WORKLOAD_DEFAULTS[workload.kind ?? ''], ...given };
+  const defaulted = withTemplateDefaults(spec, isJob ? 'Never' : 'Always');
+  const admitted = { ...workload, spec: defaulted, status: {} };
+  return isJob ? withJobSelector(admitted) : admitted;
+}
+
+/** A Job selects its pods by its own uid unless the client selects by hand. */
+function withJobSelector(job: KubeObject): KubeObject {
+  if (job.spec.manualSelector) return job;
+  const { name, uid = '' } = job.metadata;
+  const mark = { 'batch.kubernetes.io/controller-uid': uid };
+  const { template } = job.spec;
+  const labels = {
+    ...template.metadata?.labels,
+    ...mark,
+    'batch.kubernetes.io/job-name': name,
+    'controller-uid': uid,
+    'job-name': name,
+  };
+  return {
+    ...job,
+    spec: {
+      ...job.spec,
+      selector: { matchLabels: mark },
+      template: { ...template, metadata: { ...template.metadata, labels } },
+    },
+  };
+}
+
+/** A new PodDisruptionBudget: its status is the disruption controller's business. */
+export function withEmptyStatus(object: KubeObject): KubeObject {
+  return { ...object, status: {} };
+}
+
+/** A new Service: no address is allocated, there is no network behind it. */
+export function admitService(service: KubeObject): KubeObject {
+  const spec = { type: 'ClusterIP', sessionAffinity: 'None', ...service.spec };
+  return { ...service, spec, status: {} };
+}

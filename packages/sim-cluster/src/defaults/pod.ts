@@ -1,0 +1,110 @@
+import { ApiError } from '../errors.ts';
+import type { KubeObject } from '../objects.ts';
+import type { Toleration } from '../validation/taints.ts';
+import { qosClass } from './qos.ts';
+
+interface Container {
+  readonly image?: string;
+  readonly resources?: {
+    readonly limits?: Readonly<Record<string, string | number>>;
+    readonly requests?: Readonly<Record<string, string | number>>;
+  };
+}
+
+/** A container with the defaults of the API. */
+function defaultContainer<T extends Container>(container: T): T {
+  const latest = !/:[^/]+$|@/.test(container.image ?? '') || /:latest$/.test(container.image ?? '');
+  const { limits, requests } = container.resources ?? {};
+  // A limit without a request is also the request.
+  const resources = limits
+    ? { ...container.resources, requests: { ...limits, ...requests } }
+    : (container.resources ?? {});
+  return {
+    terminationMessagePath: '/dev/termination-log',
+    terminationMessagePolicy: 'File',
+    imagePullPolicy: latest ? 'Always' : 'IfNotPresent',
+    ...container,
+    resources,
+  };
+}
+
+/** A PodSpec with the defaults of the API, as pods and pod templates get them. */
+export function defaultPodSpec(spec: KubeObject['spec']): KubeObject['spec'] {
+  const grace: number = spec.terminationGracePeriodSeconds ?? 30;
+  return {
+    restartPolicy: 'Always',
+    dnsPolicy: 'ClusterFirst',
+    securityContext: {},
+    schedulerName: 'default-scheduler',
+    ...spec,
+    terminationGracePeriodSeconds: grace < 0 ? 1 : grace,
+    ...(spec.containers ? { containers: spec.containers.map(defaultContainer) } : {}),
+    ...(spec.initContainers ? { initContainers: spec.initContainers.map(defaultContainer) } : {}),
+  };
+}
+
+const DEFAULT_SECONDS = 300;
+
+/** Admission DefaultTolerationSeconds: five minutes for a node that is not ready or unreachable. */
+function withDefaultTolerations(tolerations: readonly Toleration[]): readonly Toleration[] {
+  const added = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']
+    .filter((key) => !tolerations.some((toleration) => speaksFor(toleration, key)))
+    .map((key) => ({
+      key,
+      operator: 'Exists',
+      effect: 'NoExecute',
+      tolerationSeconds: DEFAULT_SECONDS,
+    }));
+  return [...tolerations, ...added];
+}
+
+/** A toleration of the key (or of any key) whose effect is NoExecute or any suppresses the default. */
+function speaksFor({ key = '', effect = '' }: Toleration, wanted: string): boolean {
+  return (key === wanted || key === '') && (effect === '' || effect === 'NoExecute');
+}
+
+/** The classes every cluster has. */
+const PRIORITY_CLASSES: Readonly<Record<string, number>> = {
+  'system-cluster-critical': 2000000000,
+  'system-node-critical': 2000001000,
+};
+
+/** Admission Priority: the class decides the number, a number alone is refused with 403. */
+function admitPriority(pod: KubeObject): number {
+  const { priorityClassName, priority } = pod.spec;
+  const refuse = (message: string): never => {
+    const name = pod.metadata.name;
+    throw new ApiError(403, 'Forbidden', `pods ${JSON.stringify(name)} is forbidden: ${message}`, {
+      name,
+      kind: 'pods',
+    });
+  };
+  const computed = priorityClassName ? PRIORITY_CLASSES[priorityClassName] : 0;
+  if (computed === undefined) {
+    return refuse(`no PriorityClass with name ${priorityClassName} was found`);
+  }
+  if (typeof priority === 'number' && priority !== computed) {
+    return refuse(
+      `the integer value of priority (${priority}) must not be provided in pod spec; priority admission controller computed ${computed} from the given PriorityClass name`,
+    );
+  }
+  return computed;
+}
+
+/** A new pod as admission lets it in: defaults, tolerations, priority, and a fresh status. */
+export function admitPod(pod: KubeObject): KubeObject {
+  const spec = defaultPodSpec(pod.spec);
+  const tolerations = withDefaultTolerations(spec.tolerations ?? []);
+  const priority = admitPriority(pod);
+  return {
+    ...pod,
+    spec: {
+      enableServiceLinks: true,
+      preemptionPolicy: 'PreemptLowerPriority',
+      ...spec,
+      tolerations,
+      priority,
+    },
+    status: { phase: 'Pending', qosClass: qosClass(spec) },
+  };
+}

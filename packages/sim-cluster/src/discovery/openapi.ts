@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto';
+import { isObject, type JsonObject } from '../json.ts';
+import type { Json } from '../objects.ts';
+import type { Resource } from '../resource.ts';
+import { RESOURCES } from '../resources.ts';
+import { type Shape, type Struct, scalar } from '../schema/types.ts';
+import { VERSION_INFO } from './documents.ts';
+
+/** One OpenAPI v3 document, for one group and version. */
+interface Document {
+  readonly path: string;
+  readonly text: string;
+  readonly hash: string;
+}
+
+const SCALAR_SCHEMAS: Readonly<Record<string, Json>> = {
+  string: { type: 'string' },
+  bool: { type: 'boolean' },
+  int32: { type: 'integer', format: 'int32' },
+  int64: { type: 'integer', format: 'int64' },
+  number: { type: 'number' },
+  time: { type: 'string', format: 'date-time' },
+  microTime: { type: 'string', format: 'date-time' },
+  intOrString: { format: 'int-or-string', oneOf: [{ type: 'integer' }, { type: 'string' }] },
+  any: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+};
+
+function schemaOf(shape: Shape): Json {
+  if (typeof shape === 'string') return SCALAR_SCHEMAS[scalar(shape).name] ?? {};
+  if (shape.type === 'map') {
+    return { type: 'object', additionalProperties: schemaOf(shape.values) };
+  }
+  if (shape.type === 'list') {
+    const merged = shape.mergeKey
+      ? { 'x-kubernetes-patch-merge-key': shape.mergeKey, 'x-kubernetes-patch-strategy': 'merge' }
+      : {};
+    return { type: 'array', items: schemaOf(shape.items), ...merged };
+  }
+  const properties = Object.entries(shape.fields).map(([name, field]) => [name, schemaOf(field)]);
+  return { type: 'object', properties: Object.fromEntries(properties) };
+}
+
+const DIRECTORY = (resource: Resource): string =>
+  resource.group ? `apis/${resource.group}/${resource.version}` : `api/${resource.version}`;
+
+/** The parameters kubectl looks for before it validates or dry-runs on the server. */
+const WRITE_PARAMETERS: readonly Json[] = ['dryRun', 'fieldManager', 'fieldValidation'].map(
+  (name) => ({ name, in: 'query', schema: { type: 'string', uniqueItems: true } }),
+);
+
+function pathsOf(resource: Resource): JsonObject {
+  const scope = resource.namespaced ? '/namespaces/{namespace}' : '';
+  const collection = `/${DIRECTORY(resource)}${scope}/${resource.plural}`;
+  const { group, version, kind } = resource;
+  const operation = (action: string): Json => ({
+    'x-kubernetes-action': action,
+    'x-kubernetes-group-version-kind': { group, version, kind },
+    parameters: WRITE_PARAMETERS,
+    responses: {},
+  });
+  return {
+    [collection]: { get: operation('list'), post: operation('post') },
+    [`${collection}/{name}`]: {
+      get: operation('get'),
+      put: operation('put'),
+      patch: operation('patch'),
+      delete: operation('delete'),
+    },
+  };
+}
+
+const schemaName = ({ group, version, kind }: Resource): string =>
+  `io.k8s.api.${group ? (group.split('.')[0] ?? '') : 'core'}.${version}.${kind}`;
+
+function schemasOf(resource: Resource): JsonObject {
+  const { group, version, kind } = resource;
+  const schema = schemaOf(resource.schema as Struct);
+  const typed = isObject(schema) ? schema : {};
+  return {
+    [schemaName(resource)]: {
+      ...typed,
+      'x-kubernetes-group-version-kind': [{ group, version, kind }],
+    },
+  };
+}
+
+function buildDocument(path: string, resources: readonly Resource[]): Document {
+  const text = JSON.stringify({
+    openapi: '3.0.0',
+    info: { title: 'Kubernetes', version: `v${VERSION_INFO.major}.${VERSION_INFO.minor}` },
+    paths: Object.assign({}, ...resources.map(pathsOf)),
+    components: { schemas: Object.assign({}, ...resources.map(schemasOf)) },
+  });
+  const hash = createHash('sha512').update(text).digest('hex').toUpperCase();
+  return { path, text, hash };
+}
+
+let built: ReadonlyMap<string, Document> | null = null;
+
+/** All documents by path; made when first asked for. */
+function documents(): ReadonlyMap<string, Document> {
+  if (built) return built;
+  const paths = [...new Set(RESOURCES.map(DIRECTORY))];
+  built = new Map(
+    paths.map((path) => [
+      path,
+      buildDocument(
+        path,
+        RESOURCES.filter((resource) => DIRECTORY(resource) === path),
+      ),
+    ]),
+  );
+  return built;
+}
+
+/** GET /openapi/v3. */
+export function openApiRoot(): unknown {
+  const paths: JsonObject = {};
+  for (const { path, hash } of documents().values()) {
+    paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` };
+  }
+  return { paths };
+}
+
+/** GET /openapi/v3/PATH; null for a path without a document. */
+export function openApiDocument(path: string): Document | null {
+  return documents().get(path) ?? null;
+}

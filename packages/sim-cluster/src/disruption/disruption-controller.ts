@@ -1,0 +1,126 @@
+import type { Change } from '../api.ts';
+import { Controller } from '../controllers/controller.ts';
+import { controllerOf, keyOf, splitKey } from '../controllers/pods.ts';
+import { equal } from '../json.ts';
+import type { KubeObject, OwnerReference } from '../objects.ts';
+import { labelSelectorRequirements, matchesLabels, type Requirement } from '../selectors/labels.ts';
+import { budgetStatus, DELETION_TIMEOUT_MS, type Scale, SyncError } from './budget-status.ts';
+
+const BUDGETS = 'poddisruptionbudgets';
+
+/** The kinds that have a scale, with their resource. */
+const SCALED: Readonly<Record<string, string>> = {
+  Deployment: 'deployments',
+  ReplicaSet: 'replicasets',
+  ReplicationController: 'replicationcontrollers',
+  StatefulSet: 'statefulsets',
+};
+/** Known kinds that have none, as the error names them. */
+const UNSCALED: Readonly<Record<string, string>> = {
+  DaemonSet: 'daemonsets.apps',
+  Job: 'jobs.batch',
+};
+
+/** A budget and the keys of the pods that its selector matches. */
+interface Tracked {
+  readonly selector: unknown;
+  /** Null matches nothing. */
+  readonly requirements: readonly Requirement[] | null;
+  readonly podKeys: Set<string>;
+}
+
+/**
+ * Keeps the status of every PodDisruptionBudget up to date, which is what the eviction
+ * subresource decides by. Work is keyed by budget.
+ */
+export class DisruptionController extends Controller {
+  /** By namespace, then by key. */
+  readonly #budgets = new Map<string, Map<string, Tracked>>();
+
+  protected override begin(): void {
+    for (const budget of this.api.list(BUDGETS)) this.#track(budget);
+  }
+
+  override stop(): void {
+    super.stop();
+    this.#budgets.clear();
+  }
+
+  protected override notice({ type, resource, object, previous }: Change): void {
+    if (resource === BUDGETS) {
+      if (type === 'DELETED') this.#of(object).delete(keyOf(object));
+      else this.#track(object);
+    } else if (resource === 'pods') {
+      this.#noticePod(object, type === 'DELETED');
+    } else if (Object.values(SCALED).includes(resource)) {
+      if (type === 'MODIFIED' && object.spec.replicas === previous?.spec.replicas) return;
+      for (const key of this.#of(object).keys()) this.queue.add(key);
+    }
+  }
+
+  #of({ metadata: { namespace = '' } }: KubeObject): Map<string, Tracked> {
+    let budgets = this.#budgets.get(namespace);
+    if (!budgets) {
+      budgets = new Map();
+      this.#budgets.set(namespace, budgets);
+    }
+    return budgets;
+  }
+
+  #track(budget: KubeObject): void {
+    const key = keyOf(budget);
+    const { selector } = budget.spec;
+    const tracked = this.#of(budget).get(key);
+    if (!tracked || !equal(tracked.selector, selector)) {
+      const pods = this.api.list('pods', budget.metadata.namespace ?? '');
+      const requirements = labelSelectorRequirements(selector);
+      const matching = pods.filter((pod) => isMatched(requirements, pod));
+      this.#of(budget).set(key, { selector, requirements, podKeys: new Set(matching.map(keyOf)) });
+    }
+    this.queue.add(key);
+  }
+
+  #noticePod(pod: KubeObject, isGone: boolean): void {
+    const podKey = keyOf(pod);
+    for (const [key, { requirements, podKeys }] of this.#of(pod)) {
+      const matched = podKeys.has(podKey);
+      const matches = !isGone && isMatched(requirements, pod);
+      if (matches) podKeys.add(podKey);
+      else podKeys.delete(podKey);
+      if (matched || matches) this.queue.add(key);
+    }
+  }
+
+  protected override sync(key: string): void {
+    const { api } = this;
+    const [namespace, name] = splitKey(key);
+    const budget = api.get(BUDGETS, namespace, name);
+    const tracked = this.#budgets.get(namespace)?.get(key);
+    if (!budget || !tracked) return;
+    const pods: KubeObject[] = [];
+    for (const podKey of tracked.podKeys) {
+      const pod = api.get('pods', ...splitKey(podKey));
+      if (pod) pods.push(pod);
+    }
+    const findScale = (owner: OwnerReference, ns: string): Scale | null => this.#scale(owner, ns);
+    const status = budgetStatus(budget, pods, findScale, api.clock.now());
+    api.update(BUDGETS, { ...budget, status }, 'status');
+    if (status.disruptedPods) this.queue.addAfter(key, DELETION_TIMEOUT_MS);
+  }
+
+  /** A ReplicaSet of a Deployment is scaled by the Deployment. */
+  #scale(owner: OwnerReference, namespace: string): Scale | null {
+    const unscaled = UNSCALED[owner.kind];
+    if (unscaled) throw new SyncError(`${unscaled} does not implement the scale subresource`);
+    const resource = SCALED[owner.kind];
+    const object = resource ? this.api.get(resource, namespace, owner.name) : null;
+    if (object?.metadata.uid !== owner.uid) return null;
+    const above = controllerOf(object);
+    if (above?.kind === 'Deployment') return this.#scale(above, namespace);
+    return { uid: owner.uid, replicas: object.spec.replicas ?? 1 };
+  }
+}
+
+function isMatched(requirements: readonly Requirement[] | null, pod: KubeObject): boolean {
+  return requirements !== null && matchesLabels(requirements, pod.metadata.labels ?? {});
+}

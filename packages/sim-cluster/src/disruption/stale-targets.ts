@@ -1,0 +1,51 @@
+import type { Change } from '../api.ts';
+import { Controller } from '../controllers/controller.ts';
+import { conditionOf, isActive, keyOf, splitKey, withCondition } from '../controllers/pods.ts';
+import type { KubeObject } from '../objects.ts';
+import { formatTime } from '../time.ts';
+
+const STALE_AFTER_MS = 120_000;
+const TARGET = 'DisruptionTarget';
+
+/**
+ * Takes back the DisruptionTarget condition of pods that were marked for deletion two minutes ago
+ * and are still not being deleted. What a kubelet has marked stays.
+ */
+export class StaleTargets extends Controller {
+  protected override begin(): void {
+    for (const pod of this.api.list('pods')) this.#noticePod(pod);
+  }
+
+  protected override notice({ type, resource, object }: Change): void {
+    if (resource === 'pods' && type !== 'DELETED') this.#noticePod(object);
+  }
+
+  #noticePod(pod: KubeObject): void {
+    const waitMs = this.#untilStale(pod);
+    if (waitMs !== null) this.queue.addAfter(keyOf(pod), Math.max(0, waitMs));
+  }
+
+  /** Milliseconds until the mark is stale, null when the pod has none that can be. */
+  #untilStale(pod: KubeObject): number | null {
+    const target = conditionOf(pod, TARGET);
+    if (target?.status !== 'True' || target.reason === 'TerminationByKubelet') return null;
+    if (!isActive(pod)) return null;
+    const since = Date.parse(target.lastTransitionTime ?? pod.metadata.creationTimestamp ?? '');
+    return since + STALE_AFTER_MS - this.api.clock.now();
+  }
+
+  protected override sync(key: string): void {
+    const { api } = this;
+    const pod = api.get('pods', ...splitKey(key));
+    const waitMs = pod ? this.#untilStale(pod) : null;
+    if (!pod || waitMs === null) return;
+    if (waitMs > 0) {
+      this.queue.addAfter(key, waitMs);
+      return;
+    }
+    const now = formatTime(api.clock.now());
+    const condition = { type: TARGET, status: 'False' };
+    const conditions = withCondition(pod.status?.conditions, condition, now);
+    api.update('pods', { ...pod, status: { ...pod.status, conditions } }, 'status');
+  }
+}

@@ -1,0 +1,53 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { User } from './auth/authorizer.ts';
+import { RealClock } from './clock.ts';
+import { Cluster, type ClusterOptions } from './cluster.ts';
+import { createCertificate } from './https/certificate.ts';
+import { writeKubeconfig } from './https/kubeconfig.ts';
+import { startHttps } from './https/server.ts';
+
+export interface EmbeddedOptions extends Pick<ClusterOptions, 'topology' | 'without' | 'timing'> {
+  readonly seed?: number;
+  /** 0, the default, lets the system choose. */
+  readonly port?: number;
+  /** Of the administrator; left out: a random one. */
+  readonly token?: string;
+  /** Where to write the kubeconfig; left out: a temporary file, removed by `stop`. */
+  readonly kubeconfig?: string;
+}
+
+/** A cluster that others can reach over HTTPS. */
+export interface EmbeddedCluster {
+  readonly cluster: Cluster;
+  readonly url: string;
+  /** Path of the kubeconfig file. */
+  readonly kubeconfig: string;
+  stop(): Promise<void>;
+}
+
+/** Starts a cluster on the machine's clock and serves its API on the loopback interface. */
+export async function startEmbedded(options: EmbeddedOptions = {}): Promise<EmbeddedCluster> {
+  const { seed = 1, port = 0, token = randomBytes(16).toString('hex'), ...rest } = options;
+  const { kubeconfig, ...parts } = rest;
+  const admin: User = { name: 'kubernetes-admin', groups: ['system:masters'], rules: [] };
+  const apiServer = { tokens: new Map([[token, admin]]) };
+  const cluster = new Cluster({ clock: new RealClock(), seed, apiServer, ...parts });
+  const certificate = createCertificate(Date.now());
+  const server = await startHttps({ exchange: cluster.exchange, certificate, port });
+  const file = kubeconfig ?? join(mkdtempSync(join(tmpdir(), 'taintmgr-')), 'kubeconfig');
+  writeKubeconfig(file, { server: server.url, ca: certificate.ca, token });
+  cluster.start();
+  return {
+    cluster,
+    url: server.url,
+    kubeconfig: file,
+    stop: async () => {
+      cluster.stop();
+      await server.close();
+      if (kubeconfig === undefined) rmSync(join(file, '..'), { recursive: true, force: true });
+    },
+  };
+}

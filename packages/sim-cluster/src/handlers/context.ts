@@ -1,0 +1,87 @@
+import type { Answer } from '../answer.ts';
+import { jsonReply } from '../answer.ts';
+import { type Cause, futureResourceVersion, invalid } from '../errors.ts';
+import { negotiate } from '../negotiation.ts';
+import type { KubeObject } from '../objects.ts';
+import { Presenter } from '../representation.ts';
+import type { Call, ResourcePath } from '../request.ts';
+import type { Resource } from '../resource.ts';
+import { notSupported, required } from '../validation/causes.ts';
+import type { Backend, Target } from '../write/backend.ts';
+
+/** A request whose resource is known and allowed. */
+export interface ResourceCall extends Call {
+  readonly backend: Backend;
+  readonly resource: Resource;
+  readonly path: ResourcePath;
+}
+
+/** The object a request names. */
+export function targetOf({ path }: ResourceCall): Target {
+  return { namespace: path.namespace, name: path.name };
+}
+
+/** How the client wants objects; 406 when it cannot be served. */
+export function presenterOf(call: ResourceCall): Presenter {
+  const { info, request, resource, backend } = call;
+  const representation = negotiate(request.headers, info.query.get('pretty'));
+  const include = info.query.get('includeObject') ?? '';
+  return new Presenter(resource, representation, include, () => backend.clock.now());
+}
+
+/** One stored object as the client wants it. */
+export function objectReply(
+  call: ResourceCall,
+  status: number,
+  stored: KubeObject,
+  warnings: readonly string[] = [],
+): Answer {
+  const { pretty } = negotiate(call.request.headers, call.info.query.get('pretty'));
+  return jsonReply(status, presenterOf(call).object(stored), pretty, warnings);
+}
+
+/** True for `dryRun=All`; 422 for any other value, naming the options kind. */
+export function readDryRun({ info }: Call, options: string): boolean {
+  const values = info.query.getAll('dryRun').filter((value) => value !== '');
+  if (values.some((value) => value !== 'All')) {
+    throw invalidOptions(options, [notSupported('dryRun', values, ['All'])]);
+  }
+  return values.length > 0;
+}
+
+/** 422 on the options of a request. */
+export function invalidOptions(kind: string, causes: readonly Cause[]): Error {
+  return invalid({ group: 'meta.k8s.io', kind }, '', causes);
+}
+
+/** Who writes: `fieldManager`, or else the User-Agent up to the first slash. */
+export function managerOf({ info, request }: Call): string {
+  const given = info.query.get('fieldManager') ?? '';
+  return given || (request.headers['user-agent'] ?? '').split('/')[0] || 'unknown';
+}
+
+/** The manager that server-side apply cannot do without. */
+export function requiredManager({ info }: Call): string {
+  const manager = info.query.get('fieldManager') ?? '';
+  if (manager) return manager;
+  throw invalidOptions('PatchOptions', [required('fieldManager', 'is required for apply patch')]);
+}
+
+/** How long a read waits for a resourceVersion of the future. */
+const FUTURE_WAIT_MS = 3000;
+
+/**
+ * Answers at once when the store has reached `rv`; otherwise waits a little and then answers or
+ * refuses with 504.
+ */
+export function whenReached({ backend }: ResourceCall, rv: number, answer: () => Answer): Answer {
+  if (rv <= backend.store.rv) return answer();
+  return {
+    kind: 'later',
+    delayMs: FUTURE_WAIT_MS,
+    answer: () => {
+      if (rv <= backend.store.rv) return answer();
+      throw futureResourceVersion(String(rv), String(backend.store.rv));
+    },
+  };
+}

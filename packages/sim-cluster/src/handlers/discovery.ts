@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import { type Answer, jsonReply, type Reply, textReply } from '../answer.ts';
+import {
+  AGGREGATED_TYPE,
+  aggregated,
+  coreVersions,
+  groupDocument,
+  groupList,
+  resourceList,
+  VERSION_INFO,
+} from '../discovery/documents.ts';
+import { openApiDocument, openApiRoot } from '../discovery/openapi.ts';
+import { methodNotAllowed, unknownPath } from '../errors.ts';
+import { negotiate, parseAccept } from '../negotiation.ts';
+import type { Call } from '../request.ts';
+
+/** The 404 of a path that leads nowhere at all. */
+export function pathNotFound(): Reply {
+  return textReply(404, '404 page not found\n');
+}
+
+type Handler = (call: Call) => Answer;
+
+const health: Handler = () => textReply(200, 'ok');
+
+/** Paths that are no resources. */
+const PATHS: Readonly<Record<string, Handler>> = {
+  '/version': (call) => plain(call, VERSION_INFO),
+  '/healthz': health,
+  '/livez': health,
+  '/readyz': health,
+  '/api': (call) => (wantsAggregated(call) ? cached(call, true) : plain(call, coreVersions())),
+  '/apis': (call) => (wantsAggregated(call) ? cached(call, false) : plain(call, groupList())),
+  '/openapi/v3': (call) => plain(call, openApiRoot()),
+};
+
+/** Answers a path that is no resource: version, health, discovery, OpenAPI. */
+export function handlePath(call: Call): Answer {
+  const path = call.info.path.length > 1 ? call.info.path.replace(/\/$/, '') : call.info.path;
+  const handler = PATHS[path] ?? prefixed(path);
+  if (!handler) return pathNotFound();
+  if (call.info.verb !== 'get') throw methodNotAllowed();
+  return handler(call);
+}
+
+function prefixed(path: string): Handler | null {
+  const [, root, first = '', second = '', ...rest] = path.split('/');
+  if (root === 'openapi' && first === 'v3') {
+    return (call) => openApi(call, [second, ...rest].join('/'));
+  }
+  if (root === 'healthz' || root === 'livez' || root === 'readyz') return health;
+  if (root === 'api' && second === '') return (call) => known(call, resourceList('', first));
+  if (root !== 'apis' || rest.length > 0 || !groupDocument(first)) return null;
+  const document = second === '' ? groupDocument(first) : resourceList(first, second);
+  return (call) => known(call, document);
+}
+
+function known(call: Call, document: unknown): Answer {
+  if (document === null) throw unknownPath();
+  return plain(call, document);
+}
+
+function plain({ request, info }: Call, document: unknown): Answer {
+  const { pretty } = negotiate({ ...request.headers, accept: '*/*' }, info.query.get('pretty'));
+  return jsonReply(200, document, pretty);
+}
+
+function wantsAggregated({ request }: Call): boolean {
+  const [first] = parseAccept(request.headers.accept ?? '').filter(
+    ({ mediaType }) => mediaType === 'application/json' || mediaType === '*/*',
+  );
+  const { as, g, v } = first?.parameters ?? {};
+  return as === 'APIGroupDiscoveryList' && g === 'apidiscovery.k8s.io' && v === 'v2';
+}
+
+/** Aggregated discovery with its entity tag. */
+function cached({ request }: Call, core: boolean): Answer {
+  const body = `${JSON.stringify(aggregated(core))}\n`;
+  const etag = `"${createHash('sha512').update(body).digest('hex').toUpperCase()}"`;
+  const headers = { 'cache-control': 'public', vary: 'Accept', etag };
+  if (request.headers['if-none-match'] === etag) {
+    return { kind: 'reply', status: 304, headers, body: '' };
+  }
+  const typed = { 'content-type': AGGREGATED_TYPE, ...headers };
+  return { kind: 'reply', status: 200, headers: typed, body };
+}
+
+/** A document is immutable under its hash; a wrong hash leads to the right one. */
+function openApi({ info }: Call, path: string): Answer {
+  const document = openApiDocument(path);
+  if (!document) return { kind: 'reply', status: 404, headers: {}, body: '' };
+  const asked = info.query.get('hash');
+  const common = { 'content-type': 'application/json', vary: 'Accept', etag: `"${document.hash}"` };
+  if (asked !== null && asked !== document.hash) {
+    const location = `/openapi/v3/${path}?hash=${document.hash}`;
+    return { kind: 'reply', status: 301, headers: { ...common, location }, body: '' };
+  }
+  const headers = asked === null ? common : { ...common, 'cache-control': 'public, immutable' };
+  return { kind: 'reply', status: 200, headers, body: document.text };
+}

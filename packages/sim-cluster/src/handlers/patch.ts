@@ -1,0 +1,150 @@
+import type { Answer } from '../answer.ts';
+import { bodyText, decodeBody, mediaType, parseJson } from '../body.ts';
+import { ApiError, badRequest, invalid, notFound, unsupportedPatchType } from '../errors.ts';
+import { isList, isObject } from '../json.ts';
+import { flag } from '../list-options.ts';
+import type { Json, KubeObject } from '../objects.ts';
+import { applyConfiguration } from '../patch/apply.ts';
+import { applyJsonPatch } from '../patch/json-patch.ts';
+import { withManaged } from '../patch/managed-fields.ts';
+import { applyMergePatch } from '../patch/merge-patch.ts';
+import { applyStrategicPatch } from '../patch/strategic.ts';
+import { apiVersionOf, storedResource } from '../resources.ts';
+import { invalidValue } from '../validation/causes.ts';
+import { toView } from '../write/canonical.ts';
+import { createObject } from '../write/create.ts';
+import { replaceObject, type UpdateOptions } from '../write/update.ts';
+import {
+  managerOf,
+  objectReply,
+  presenterOf,
+  type ResourceCall,
+  readDryRun,
+  requiredManager,
+  targetOf,
+} from './context.ts';
+
+type Patcher = (document: Json, patch: Json, call: ResourceCall) => Json;
+
+const PATCHERS: Readonly<Record<string, Patcher>> = {
+  'application/json-patch+json': (document, patch) => applyJsonPatch(document, patch),
+  'application/merge-patch+json': (document, patch) => applyMergePatch(document, asMap(patch)),
+  'application/strategic-merge-patch+json': (document, patch, { resource }) =>
+    applyStrategicPatch(resource.schema, document, asMap(patch)),
+};
+const APPLY = 'application/apply-patch+yaml';
+
+/** PATCH of an object or its status, of all four kinds. */
+export function handlePatch(call: ResourceCall): Answer {
+  const type = mediaType(call.request);
+  const patcher = PATCHERS[type];
+  if (!patcher && type !== APPLY) throw unsupportedPatchType();
+  const dryRun = readDryRun(call, 'PatchOptions');
+  presenterOf(call);
+  const patch = parseJson(bodyText(call.request), (parseError) =>
+    badRequest(`error decoding patch: ${parseError}`),
+  );
+  return patcher ? patchWith(patcher, patch, call, dryRun) : apply(patch, call, dryRun);
+}
+
+function asMap(patch: Json): Json {
+  if (isObject(patch)) return patch;
+  const found = isList(patch) ? 'array' : typeof patch;
+  throw badRequest(
+    `error decoding patch: json: cannot unmarshal ${found} into Go value of type map[string]interface {}`,
+  );
+}
+
+function updateOptions(call: ResourceCall, dryRun: boolean, manager: string | null): UpdateOptions {
+  const subresource = call.path.subresource as '' | 'status';
+  return { dryRun, manager, subresource, patch: true };
+}
+
+function presentView(call: ResourceCall): KubeObject | null {
+  const { backend, resource, path } = call;
+  const { plural } = storedResource(resource.plural);
+  const stored = backend.store.get(plural, path.namespace, path.name);
+  return stored ? toView(resource, stored) : null;
+}
+
+function patchWith(patcher: Patcher, patch: Json, call: ResourceCall, dryRun: boolean): Answer {
+  const { backend, resource, info } = call;
+  const present = presentView(call);
+  if (!present) throw notFound(resource, call.path.name);
+  const patched = patcher(present as Json, patch, call);
+  const { object, warnings } = decodePatched(call, patched);
+  try {
+    const options = updateOptions(call, dryRun, managerOf(call));
+    const written = replaceObject(backend, resource, targetOf(call), object, options);
+    return objectReply(call, 200, written.object, warnings);
+  } catch (error) {
+    if (error instanceof ApiError && info.query.get('fieldValidation') !== 'Ignore') {
+      error.warnings = warnings;
+    }
+    throw error;
+  }
+}
+
+/** A patched object that does not fit its kind is a 422 that shows the whole of it. */
+function decodePatched(call: ResourceCall, patched: Json) {
+  try {
+    return decodeBody(patched, call.info.query, call.resource);
+  } catch (error) {
+    const text = error instanceof ApiError ? error.message : '';
+    const reason = text.split(': ').slice(1).join(': ');
+    if (!/parsing time|json: cannot/.test(reason)) throw error;
+    const cause = invalidValue('patch', JSON.stringify(patched), reason);
+    throw invalid({ group: '', kind: '' }, '', [cause]);
+  }
+}
+
+function apply(configuration: Json, call: ResourceCall, dryRun: boolean): Answer {
+  const { backend, resource, info, path } = call;
+  const manager = requiredManager(call);
+  const given = checkConfiguration(configuration, call);
+  const { warnings } = decodeBody(given, info.query, resource);
+  const storage = storedResource(resource.plural);
+  const live = backend.store.get(storage.plural, path.namespace, path.name);
+  const { object, owners } = applyConfiguration(live, given, {
+    resource: storage,
+    manager,
+    subresource: path.subresource,
+    force: flag(info.query.get('force')) ?? false,
+    now: backend.clock.now(),
+  });
+  const { object: decoded } = decodeBody(object as Json, new URLSearchParams(), resource);
+  const named = withManaged(decoded, owners);
+  if (!live) {
+    if (path.subresource) throw notFound(resource, path.name);
+    const options = { dryRun, owners };
+    return objectReply(
+      call,
+      201,
+      createObject(backend, resource, named, path.namespace, options),
+      warnings,
+    );
+  }
+  const options = { ...updateOptions(call, dryRun, null), owners };
+  const written = replaceObject(backend, resource, targetOf(call), named, options);
+  return objectReply(call, 200, written.object, warnings);
+}
+
+/** What an applied configuration must and must not say. */
+function checkConfiguration(configuration: Json, { resource, path }: ResourceCall): Json {
+  if (!isObject(configuration)) throw badRequest('invalid object type: /, Kind=');
+  const { kind, apiVersion } = configuration;
+  if (kind !== resource.kind || apiVersion !== apiVersionOf(resource)) {
+    const [group = '', version = ''] = String(apiVersion ?? '').includes('/')
+      ? String(apiVersion).split('/')
+      : ['', String(apiVersion ?? '')];
+    throw badRequest(`invalid object type: ${group}/${version}, Kind=${String(kind ?? '')}`);
+  }
+  const metadata = isObject(configuration.metadata) ? configuration.metadata : {};
+  if (metadata.managedFields !== undefined) throw badRequest('metadata.managedFields must be nil');
+  if (metadata.name !== undefined && metadata.name !== path.name) {
+    throw badRequest(
+      `the name of the object (${String(metadata.name)}) does not match the name on the URL (${path.name})`,
+    );
+  }
+  return { ...configuration, metadata: { ...metadata, name: path.name } };
+}

@@ -1,0 +1,76 @@
+import {
+  type Answer,
+  bodyReply,
+  jsonReply,
+  jsonText,
+  listChunks,
+  STREAM_HEADERS,
+} from '../answer.ts';
+import { notFound } from '../errors.ts';
+import { type Listed, listObjects } from '../list.ts';
+import { readListOptions, readResourceVersion } from '../list-options.ts';
+import { negotiate } from '../negotiation.ts';
+import { storedResource } from '../resources.ts';
+import { Watch } from '../watch.ts';
+import { objectReply, presenterOf, type ResourceCall, whenReached } from './context.ts';
+
+/** GET of one object, or of its status. */
+export function handleGet(call: ResourceCall): Answer {
+  const { backend, resource, path, info } = call;
+  const rv = readResourceVersion(info.query.get('resourceVersion') ?? '', false);
+  return whenReached(call, rv, () => {
+    const { plural } = storedResource(resource.plural);
+    const object = backend.store.get(plural, path.namespace, path.name);
+    if (!object) throw notFound(resource, path.name);
+    return objectReply(call, 200, object);
+  });
+}
+
+/** GET of a collection. */
+export function handleList(call: ResourceCall): Answer {
+  const { backend, resource, path, info } = call;
+  const options = readListOptions(info.query);
+  const presenter = presenterOf(call);
+  const rv = options.continueToken ? 0 : readResourceVersion(options.resourceVersion, false);
+  return whenReached(call, rv, () =>
+    listReply(call, presenter, listObjects(backend.store, resource, path.namespace, options)),
+  );
+}
+
+/** A list in the form the client wants, in pieces unless it is indented. */
+export function listReply(
+  call: ResourceCall,
+  presenter: ReturnType<typeof presenterOf>,
+  listed: Listed,
+): Answer {
+  const { pretty } = negotiate(call.request.headers, call.info.query.get('pretty'));
+  const list = presenter.list(listed);
+  return pretty ? jsonReply(200, list, true) : bodyReply(200, listChunks(list));
+}
+
+/** GET of a collection with `watch`. */
+export function handleWatch(call: ResourceCall): Answer {
+  const { backend, resource, path, info } = call;
+  const options = readListOptions(info.query);
+  const presenter = presenterOf(call);
+  const watch = new Watch(backend, resource, path.namespace, options);
+  return {
+    kind: 'stream',
+    headers: STREAM_HEADERS,
+    start: (line, end) => {
+      let first = true;
+      const tell = (type: string, object: unknown): void => {
+        first = false;
+        line(jsonText({ type, object }, false));
+      };
+      watch.start({
+        event: (type, object) => tell(type, presenter.item(object, first)),
+        bookmark: (rv, initialEventsEnd) =>
+          tell('BOOKMARK', presenter.bookmark(rv, initialEventsEnd, first)),
+        error: (status) => tell('ERROR', status),
+        end,
+      });
+      return () => watch.stop();
+    },
+  };
+}

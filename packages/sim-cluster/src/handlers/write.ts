@@ -1,0 +1,134 @@
+import { type Answer, statusReply } from '../answer.ts';
+import { type BodyKind, decodeBody, readJson, readObject } from '../body.ts';
+import { badRequest, created, deleted } from '../errors.ts';
+import { evictPod } from '../eviction.ts';
+import { isObject } from '../json.ts';
+import { listObjects } from '../list.ts';
+import { flag, readInteger, readListOptions } from '../list-options.ts';
+import type { Json } from '../objects.ts';
+import * as podSchema from '../schema/pod.ts';
+import { bindPod, checkSubresourceName } from '../write/binding.ts';
+import { createObject } from '../write/create.ts';
+import { type DeleteRequest, deleteObject, validateDeleteRequest } from '../write/delete.ts';
+import { replaceObject, type UpdateOptions } from '../write/update.ts';
+import {
+  managerOf,
+  objectReply,
+  presenterOf,
+  type ResourceCall,
+  readDryRun,
+  targetOf,
+} from './context.ts';
+import { listReply } from './read.ts';
+
+/** POST to a collection. */
+export function handleCreate(call: ResourceCall): Answer {
+  const { backend, resource, path, info, request } = call;
+  const dryRun = readDryRun(call, 'CreateOptions');
+  presenterOf(call);
+  const { object, warnings } = readObject(request, info.query, resource);
+  const options = { dryRun, manager: managerOf(call) };
+  const stored = createObject(backend, resource, object, path.namespace, options);
+  return objectReply(call, 201, stored, warnings);
+}
+
+/** PUT of an object, its status or (namespaces) its finalizers. */
+export function handleUpdate(call: ResourceCall): Answer {
+  const { backend, resource, info, request } = call;
+  const dryRun = readDryRun(call, 'UpdateOptions');
+  presenterOf(call);
+  const { object, warnings } = readObject(request, info.query, resource);
+  const options: UpdateOptions = {
+    dryRun,
+    manager: managerOf(call),
+    subresource: call.path.subresource as '' | 'status' | 'finalize',
+  };
+  const written = replaceObject(backend, resource, targetOf(call), object, options);
+  return objectReply(call, written.created ? 201 : 200, written.object, warnings);
+}
+
+/** DELETE of one object. */
+export function handleDelete(call: ResourceCall): Answer {
+  const { backend, resource, path } = call;
+  const request = readDeleteOptions(call);
+  const { object, gone } = deleteObject(backend, resource, targetOf(call), request);
+  // Pods are shown as they went; of other kinds only those that stay for now are.
+  if (!gone || resource.plural === 'pods') return objectReply(call, 200, object);
+  return statusReply(200, deleted(resource, path.name, object.metadata.uid ?? ''));
+}
+
+/** DELETE of a collection: the answer is the list as it was before. */
+export function handleDeleteCollection(call: ResourceCall): Answer {
+  const { backend, resource, path, info } = call;
+  const request = readDeleteOptions(call);
+  validateDeleteRequest(request);
+  const presenter = presenterOf(call);
+  const listed = listObjects(backend.store, resource, path.namespace, readListOptions(info.query));
+  for (const { metadata } of listed.items) {
+    const target = { namespace: metadata.namespace ?? '', name: metadata.name };
+    deleteObject(backend, resource, target, request);
+  }
+  return listReply(call, presenter, listed);
+}
+
+/** DeleteOptions from the body if there is one, else from the query. */
+function readDeleteOptions({ request, info: { query } }: ResourceCall): DeleteRequest {
+  if (request.body !== null && request.body.length > 0) {
+    const body = readJson(request, (parseError) =>
+      badRequest(`couldn't get version/kind; json parse error: ${parseError}`),
+    );
+    return checkDeleteOptions(body);
+  }
+  const grace = readInteger(query.get('gracePeriodSeconds'));
+  const orphan = flag(query.get('orphanDependents'));
+  const policy = query.get('propagationPolicy');
+  return {
+    ...(grace === null ? {} : { gracePeriodSeconds: grace }),
+    ...(orphan === null ? {} : { orphanDependents: orphan }),
+    ...(policy === null ? {} : { propagationPolicy: policy }),
+    dryRun: query.getAll('dryRun').filter((value) => value !== ''),
+  };
+}
+
+function checkDeleteOptions(body: Json): DeleteRequest {
+  const kind = isObject(body) ? (body.kind ?? 'DeleteOptions') : 'DeleteOptions';
+  if (kind !== 'DeleteOptions') {
+    const version = isObject(body) ? String(body.apiVersion ?? '') : '';
+    throw badRequest(
+      `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(version)} in scheme "pkg/apis/meta/internalversion/scheme/register.go:27"`,
+    );
+  }
+  const { object } = decodeBody(body, new URLSearchParams(), DELETE_OPTIONS);
+  return object as DeleteRequest;
+}
+
+const EVICTION: BodyKind = {
+  group: 'policy',
+  version: 'v1',
+  kind: 'Eviction',
+  schema: podSchema.eviction,
+};
+const BINDING: BodyKind = { group: '', version: 'v1', kind: 'Binding', schema: podSchema.binding };
+const DELETE_OPTIONS: BodyKind = {
+  group: '',
+  version: 'v1',
+  kind: 'DeleteOptions',
+  schema: podSchema.deleteOptions,
+};
+
+/** POST pods/NAME/eviction. */
+export function handleEviction(call: ResourceCall): Answer {
+  const { object } = readObject(call.request, call.info.query, EVICTION);
+  const dryRun = call.info.query.getAll('dryRun').filter((value) => value !== '');
+  evictPod(call.backend, targetOf(call), { ...object, kind: 'Eviction' }, dryRun);
+  return statusReply(201, created());
+}
+
+/** POST pods/NAME/binding. */
+export function handleBinding(call: ResourceCall): Answer {
+  const dryRun = readDryRun(call, 'CreateOptions');
+  const { object } = readObject(call.request, call.info.query, BINDING);
+  checkSubresourceName(targetOf(call), { ...object, kind: 'Binding' });
+  bindPod(call.backend, targetOf(call), object.target ?? {}, dryRun);
+  return statusReply(201, created());
+}

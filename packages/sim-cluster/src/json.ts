@@ -1,0 +1,48 @@
+import type { Json } from './objects.ts';
+
+/** A JSON object that is being built. */
+export type JsonObject = { [key: string]: Json };
+
+/** True for `{...}`, false for arrays, null and scalars. */
+export function isObject(value: unknown): value is { readonly [key: string]: Json } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** True for arrays; `Array.isArray` alone widens readonly arrays to `any[]`. */
+export function isList(value: unknown): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+/** Deep equality of JSON values; the order of members does not matter, `undefined` is absent. */
+export function equal(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (isList(a) && isList(b)) {
+    return a.length === b.length && a.every((item, index) => equal(item, b[index]));
+  }
+  if (!isObject(a) || !isObject(b)) return false;
+  let members = 0;
+  for (const key in a) {
+    if (a[key] === undefined) continue;
+    if (!equal(a[key], b[key])) return false;
+    members++;
+  }
+  for (const key in b) if (b[key] !== undefined) members--;
+  return members === 0;
+}
+
+/** Freezes a JSON value all the way down and returns it; frozen parts are taken as frozen whole. */
+export function freeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  for (const member of Object.values(value)) freeze(member);
+  return Object.freeze(value);
+}
+
+/** The value at a dotted path such as `spec.nodeName`, undefined when any part is missing. */
+export function valueAt(value: unknown, path: string): Json | undefined {
+  let current = value as Json | undefined;
+  for (const part of path.split('.')) {
+    if (!isObject(current)) return undefined;
+    current = current[part];
+  }
+  return current;
+}

@@ -1,0 +1,182 @@
+import type { Timer } from '../clock.ts';
+import type { ControllerContext } from '../controllers/controller.ts';
+import { WorkQueue } from '../controllers/work-queue.ts';
+import type { KubeObject } from '../objects.ts';
+import { type Random, seededRandom } from '../prng.ts';
+import { formatMicroTime, formatTime } from '../time.ts';
+import {
+  isReported,
+  type NodeConditionType,
+  type NodeDescription,
+  type NodeReport,
+  nodeObject,
+  reportedConditions,
+} from './node-status.ts';
+import { PodWorkers } from './pod-workers.ts';
+import { drawMs, type KubeletTiming } from './timing.ts';
+
+const LEASE_NAMESPACE = 'kube-node-lease';
+const LEASE_DURATION_SECONDS = 40;
+/** Between two renewals of the lease, and between two looks at the node's status. */
+const HEARTBEAT_MS = 10_000;
+/** A status that has not changed is posted again after this long. */
+const STATUS_REPORT_MS = 300_000;
+
+/** What distinguishes one kubelet from the next. */
+export interface KubeletOptions {
+  readonly node: NodeDescription;
+  readonly seed: number;
+  /** Counts from 1; decides the addresses of the node and its pods. */
+  readonly index: number;
+  readonly timing: KubeletTiming;
+}
+
+/**
+ * One node's kubelet. It registers the node, becomes Ready after a moment, from then on renews its
+ * lease every 10 s and posts its conditions when they differ from the stored ones or are five
+ * minutes old, and runs the pods that are bound to the node.
+ */
+export class Kubelet {
+  readonly nodeName: string;
+  readonly #context: ControllerContext;
+  readonly #options: KubeletOptions;
+  readonly #random: Random;
+  readonly #hostIp: string;
+  readonly #pods: PodWorkers;
+  readonly #queue: WorkQueue;
+  #report: NodeReport = {
+    MemoryPressure: false,
+    DiskPressure: false,
+    PIDPressure: false,
+    Ready: false,
+  };
+  #reportedMs = Number.NEGATIVE_INFINITY;
+  #podCount = 0;
+  #timer: Timer | null = null;
+  #isRunning = false;
+
+  constructor(context: ControllerContext, options: KubeletOptions) {
+    const { index, node, seed, timing } = options;
+    this.nodeName = node.name;
+    this.#context = context;
+    this.#options = options;
+    this.#random = seededRandom(seed);
+    this.#hostIp = `10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`;
+    this.#queue = new WorkQueue(context.api.clock, (task) => this.#perform(task));
+    this.#pods = new PodWorkers(context, {
+      nodeName: node.name,
+      hostIp: this.#hostIp,
+      timing,
+      random: this.#random,
+      nextPodIp: () => `10.${128 + (index >> 8)}.${index & 255}.${2 + (this.#podCount++ % 253)}`,
+    });
+  }
+
+  get isRunning(): boolean {
+    return this.#isRunning;
+  }
+
+  /** Registers the node and makes it Ready after the start-up time. */
+  start(): void {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    this.#queue.add('register');
+    const startupMs = drawMs(this.#random, this.#options.timing.startupMs);
+    this.#timer = this.#context.api.clock.after(startupMs, () => this.#beginWork());
+  }
+
+  /** Silence: no heartbeats, no pod starts, no pod ends, until `resume`. */
+  stop(): void {
+    this.#isRunning = false;
+    this.#timer?.cancel();
+    this.#timer = null;
+    this.#queue.clear();
+    this.#pods.stop();
+  }
+
+  /** Ends the silence: lease, status and pods are seen to at once, as after a restart. */
+  resume(): void {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    this.#queue.add('register');
+    this.#beginWork();
+  }
+
+  /** Changes what the kubelet believes about its node and posts it. */
+  setCondition(type: NodeConditionType, value: boolean): void {
+    this.#report = { ...this.#report, [type]: value };
+    if (this.#isRunning) this.#queue.add('status');
+  }
+
+  /** Tells the kubelet that a pod of its node has changed. */
+  noticePod(pod: KubeObject): void {
+    if (this.#isRunning) this.#pods.notice(pod);
+  }
+
+  #beginWork(): void {
+    this.#report = { ...this.#report, Ready: true };
+    this.#beat();
+    this.#pods.start();
+  }
+
+  #beat(): void {
+    this.#queue.add('lease');
+    this.#queue.add('status');
+    this.#timer = this.#context.api.clock.after(HEARTBEAT_MS, () => this.#beat());
+  }
+
+  #perform(task: string): void {
+    if (task === 'register') this.#register();
+    else if (task === 'lease') this.#renewLease();
+    else this.#postStatus();
+  }
+
+  #register(): void {
+    const { api } = this.#context;
+    if (api.get('nodes', '', this.nodeName)) return;
+    const node = nodeObject(this.#options.node, this.#hostIp, this.#random);
+    const conditions = reportedConditions([], this.#report, formatTime(api.clock.now()));
+    api.create('nodes', { ...node, status: { ...node.status, conditions } });
+  }
+
+  #renewLease(): void {
+    const { api } = this.#context;
+    const renewTime = formatMicroTime(api.clock.now());
+    const lease = api.get('leases', LEASE_NAMESPACE, this.nodeName);
+    if (lease) {
+      api.update('leases', { ...lease, spec: { ...lease.spec, renewTime } });
+      return;
+    }
+    const node = api.get('nodes', '', this.nodeName);
+    if (!node) return;
+    api.create('leases', {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: {
+        name: this.nodeName,
+        namespace: LEASE_NAMESPACE,
+        ownerReferences: [
+          { apiVersion: 'v1', kind: 'Node', name: this.nodeName, uid: node.metadata.uid ?? '' },
+        ],
+      },
+      spec: {
+        holderIdentity: this.nodeName,
+        leaseDurationSeconds: LEASE_DURATION_SECONDS,
+        renewTime,
+      },
+    });
+  }
+
+  #postStatus(): void {
+    const { api } = this.#context;
+    const node = api.get('nodes', '', this.nodeName);
+    if (!node) return;
+    const nowMs = api.clock.now();
+    const isDue = nowMs - this.#reportedMs >= STATUS_REPORT_MS;
+    if (!isDue && isReported(node, this.#report)) return;
+    const stored = node.status?.conditions ?? [];
+    const conditions = reportedConditions(stored, this.#report, formatTime(nowMs));
+    api.update('nodes', { ...node, status: { ...node.status, conditions } }, 'status');
+    this.#reportedMs = nowMs;
+  }
+}

@@ -1,0 +1,64 @@
+import type { ControllerContext } from '../controllers/controller.ts';
+import { seedFor } from '../hash.ts';
+import { Kubelet } from './kubelet.ts';
+import type { NodeDescription } from './node-status.ts';
+import type { KubeletTiming } from './timing.ts';
+
+/** All kubelets of the cluster; a change of a pod is told to its node's kubelet only. */
+export class Kubelets {
+  readonly #context: ControllerContext;
+  readonly #seed: number;
+  readonly #timing: KubeletTiming;
+  readonly #kubelets = new Map<string, Kubelet>();
+  #count = 0;
+  #unsubscribe: (() => void) | null = null;
+
+  constructor(context: ControllerContext, seed: number, timing: KubeletTiming) {
+    this.#context = context;
+    this.#seed = seed;
+    this.#timing = timing;
+  }
+
+  start(): void {
+    this.#unsubscribe ??= this.#context.api.subscribe(({ resource, object }) => {
+      if (resource !== 'pods' || !object.spec.nodeName) return;
+      this.#kubelets.get(object.spec.nodeName)?.noticePod(object);
+    });
+    for (const kubelet of this.#kubelets.values()) kubelet.start();
+  }
+
+  stop(): void {
+    this.#unsubscribe?.();
+    this.#unsubscribe = null;
+    for (const kubelet of this.#kubelets.values()) kubelet.stop();
+  }
+
+  /** The kubelet of that node, or null. */
+  get(nodeName: string): Kubelet | null {
+    return this.#kubelets.get(nodeName) ?? null;
+  }
+
+  /** Adds a machine; its kubelet starts with the others, or now when they run already. */
+  add(node: NodeDescription): Kubelet {
+    const present = this.#kubelets.get(node.name);
+    if (present) return present;
+    const seed = seedFor(this.#seed, `kubelet/${node.name}`);
+    const index = ++this.#count;
+    const kubelet = new Kubelet(this.#context, { node, seed, index, timing: this.#timing });
+    this.#kubelets.set(node.name, kubelet);
+    if (this.#unsubscribe) kubelet.start();
+    return kubelet;
+  }
+
+  /** Whether every machine has its Node. */
+  areRegistered(): boolean {
+    const { api } = this.#context;
+    return [...this.#kubelets.keys()].every((name) => api.get('nodes', '', name) !== null);
+  }
+
+  /** Takes the machine away; its objects stay. */
+  remove(nodeName: string): void {
+    this.#kubelets.get(nodeName)?.stop();
+    this.#kubelets.delete(nodeName);
+  }
+}

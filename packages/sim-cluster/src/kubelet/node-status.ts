@@ -1,0 +1,136 @@
+import type { Condition } from '../controllers/pods.ts';
+import type { Json, KubeObject } from '../objects.ts';
+import { type Random, randomInteger, randomUid } from '../prng.ts';
+
+/** What is known of a machine before its kubelet registers it. */
+export interface NodeDescription {
+  readonly name: string;
+  readonly region?: string;
+  readonly zone?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  /** As the kubelet's --register-with-taints. */
+  readonly taints?: readonly { readonly [field: string]: Json }[];
+  /** Resource quantities that replace or extend cpu 4, memory 16Gi, pods 110. */
+  readonly capacity?: Readonly<Record<string, string>>;
+}
+
+/** The conditions a kubelet reports about its node, with what it says for each status. */
+const REPORTS = {
+  MemoryPressure: {
+    False: ['KubeletHasSufficientMemory', 'kubelet has sufficient memory available'],
+    True: ['KubeletHasInsufficientMemory', 'kubelet has insufficient memory available'],
+  },
+  DiskPressure: {
+    False: ['KubeletHasNoDiskPressure', 'kubelet has no disk pressure'],
+    True: ['KubeletHasDiskPressure', 'kubelet has disk pressure'],
+  },
+  PIDPressure: {
+    False: ['KubeletHasSufficientPID', 'kubelet has sufficient PID available'],
+    True: ['KubeletHasInsufficientPID', 'kubelet has insufficient PID available'],
+  },
+  Ready: {
+    False: ['KubeletNotReady', 'container runtime is down'],
+    True: ['KubeletReady', 'kubelet is posting ready status'],
+  },
+} as const;
+
+/** A condition type that the kubelet owns. */
+export type NodeConditionType = keyof typeof REPORTS;
+
+/** What the kubelet believes about its node. */
+export type NodeReport = Readonly<Record<NodeConditionType, boolean>>;
+
+const TYPES = Object.keys(REPORTS) as readonly NodeConditionType[];
+
+/** Whether the stored conditions say what the kubelet would say. */
+export function isReported(node: KubeObject, report: NodeReport): boolean {
+  const conditions: readonly Condition[] = node.status?.conditions ?? [];
+  return TYPES.every((type) => {
+    const stored = conditions.find((condition) => condition.type === type);
+    return stored?.status === statusText(report[type]);
+  });
+}
+
+/**
+ * The node's conditions with the kubelet's four set as of `now` (in the format of the field);
+ * conditions of other types stay as they are.
+ */
+export function reportedConditions(
+  conditions: readonly Condition[],
+  report: NodeReport,
+  now: string,
+): readonly Condition[] {
+  const own = TYPES.map((type) => {
+    const status = statusText(report[type]);
+    const [reason, message] = REPORTS[type][status];
+    const old = conditions.find((condition) => condition.type === type);
+    const lastTransitionTime = old?.status === status ? (old.lastTransitionTime ?? now) : now;
+    return { type, status, lastHeartbeatTime: now, lastTransitionTime, reason, message };
+  });
+  const others = conditions.filter(({ type }) => !TYPES.some((ownType) => ownType === type));
+  return [...others, ...own];
+}
+
+function statusText(value: boolean): 'True' | 'False' {
+  return value ? 'True' : 'False';
+}
+
+/** The Node object with which a kubelet registers; conditions are set by the caller. */
+export function nodeObject(
+  description: NodeDescription,
+  internalIp: string,
+  random: Random,
+): KubeObject {
+  const { name, region, zone, labels, taints, capacity } = description;
+  const resources = {
+    cpu: '4',
+    'ephemeral-storage': '100Gi',
+    memory: '16Gi',
+    pods: '110',
+    ...capacity,
+  };
+  return {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: {
+      name,
+      labels: {
+        'beta.kubernetes.io/arch': 'amd64',
+        'beta.kubernetes.io/os': 'linux',
+        'kubernetes.io/arch': 'amd64',
+        'kubernetes.io/hostname': name,
+        'kubernetes.io/os': 'linux',
+        ...(region ? { 'topology.kubernetes.io/region': region } : {}),
+        ...(zone ? { 'topology.kubernetes.io/zone': zone } : {}),
+        ...labels,
+      },
+    },
+    spec: taints?.length ? { taints } : {},
+    status: {
+      capacity: resources,
+      allocatable: resources,
+      addresses: [
+        { type: 'InternalIP', address: internalIp },
+        { type: 'Hostname', address: name },
+      ],
+      daemonEndpoints: { kubeletEndpoint: { Port: 10250 } },
+      nodeInfo: {
+        architecture: 'amd64',
+        bootID: randomUid(random),
+        containerRuntimeVersion: 'containerd://2.1.4',
+        kernelVersion: '6.12.48',
+        kubeProxyVersion: '',
+        kubeletVersion: 'v1.36.2',
+        machineID: randomHex(random, 32),
+        operatingSystem: 'linux',
+        osImage: 'Debian GNU/Linux 13 (trixie)',
+        systemUUID: randomUid(random),
+      },
+    },
+  };
+}
+
+/** `length` hexadecimal digits, as machine and container ids have them. */
+export function randomHex(random: Random, length: number): string {
+  return Array.from({ length }, () => randomInteger(random, 0, 16).toString(16)).join('');
+}

@@ -1,0 +1,155 @@
+import { type Condition, withCondition } from '../controllers/pods.ts';
+import type { Json, KubeObject } from '../objects.ts';
+
+/** What the kubelet knows of a pod that it has started. */
+export interface StartedPod {
+  readonly podIp: string;
+  readonly containerIds: readonly string[];
+  /** In the format of the field. */
+  readonly startedAt: string;
+}
+
+/** How a pod's containers ended. */
+export interface PodEnd {
+  readonly exitCode: number;
+  /** In the format of the field. */
+  readonly finishedAt: string;
+}
+
+interface Container {
+  readonly name: string;
+  readonly image?: string;
+}
+
+interface ContainerStatus {
+  readonly containerID?: string;
+  readonly state?: { readonly running?: { readonly startedAt?: string } };
+  readonly [field: string]: Json | undefined;
+}
+
+/** `why` is the reason of conditions that are False. */
+type ReadyConditions = readonly (readonly [type: string, isTrue: boolean, why?: string])[];
+
+const CREATING: ReadyConditions = [
+  ['PodReadyToStartContainers', false],
+  ['Initialized', true],
+  ['Ready', false, 'ContainersNotReady'],
+  ['ContainersReady', false, 'ContainersNotReady'],
+];
+const RUNNING: ReadyConditions = [
+  ['PodReadyToStartContainers', true],
+  ['Initialized', true],
+  ['Ready', true],
+  ['ContainersReady', true],
+];
+const SUCCEEDED: ReadyConditions = [
+  ['PodReadyToStartContainers', false],
+  ['Initialized', true, 'PodCompleted'],
+  ['Ready', false, 'PodCompleted'],
+  ['ContainersReady', false, 'PodCompleted'],
+];
+const FAILED: ReadyConditions = [
+  ['PodReadyToStartContainers', false],
+  ['Initialized', true],
+  ['Ready', false, 'PodFailed'],
+  ['ContainersReady', false, 'PodFailed'],
+];
+
+/** The status of a pod that the kubelet has accepted and whose containers are being made. */
+export function creatingStatus(pod: KubeObject, hostIp: string, now: string): unknown {
+  return {
+    ...pod.status,
+    observedGeneration: pod.metadata.generation,
+    phase: 'Pending',
+    hostIP: hostIp,
+    hostIPs: [{ ip: hostIp }],
+    startTime: pod.status?.startTime ?? now,
+    conditions: withReadiness(pod, CREATING, now),
+    containerStatuses: containers(pod).map(({ name, image }) => ({
+      name,
+      image: image ?? '',
+      imageID: '',
+      lastState: {},
+      ready: false,
+      restartCount: 0,
+      started: false,
+      state: { waiting: { reason: 'ContainerCreating' } },
+    })),
+  };
+}
+
+/** The status of a pod all of whose containers run and are ready. */
+export function runningStatus(pod: KubeObject, started: StartedPod, now: string): unknown {
+  return {
+    ...pod.status,
+    observedGeneration: pod.metadata.generation,
+    phase: 'Running',
+    podIP: started.podIp,
+    podIPs: [{ ip: started.podIp }],
+    conditions: withReadiness(pod, RUNNING, now),
+    containerStatuses: containers(pod).map(({ name, image }, index) => ({
+      name,
+      image: image ?? '',
+      imageID: image ?? '',
+      containerID: `containerd://${started.containerIds[index]}`,
+      lastState: {},
+      ready: true,
+      restartCount: 0,
+      started: true,
+      state: { running: { startedAt: started.startedAt } },
+    })),
+  };
+}
+
+/** The last status of a pod: Succeeded when its containers exited with 0, Failed otherwise. */
+export function endedStatus(pod: KubeObject, end: PodEnd, now: string): unknown {
+  const succeeded = end.exitCode === 0;
+  const statuses: readonly ContainerStatus[] = pod.status?.containerStatuses ?? [];
+  return {
+    ...pod.status,
+    observedGeneration: pod.metadata.generation,
+    phase: succeeded ? 'Succeeded' : 'Failed',
+    conditions: withReadiness(pod, succeeded ? SUCCEEDED : FAILED, now),
+    containerStatuses: statuses.map((status) => ({
+      ...status,
+      ready: false,
+      started: false,
+      state: {
+        terminated: {
+          exitCode: end.exitCode,
+          reason: succeeded ? 'Completed' : 'Error',
+          startedAt: status.state?.running?.startedAt ?? end.finishedAt,
+          finishedAt: end.finishedAt,
+          containerID: status.containerID ?? '',
+        },
+      },
+    })),
+  };
+}
+
+function containers(pod: KubeObject): readonly Container[] {
+  return pod.spec.containers ?? [];
+}
+
+/** Sets the kubelet's own conditions and leaves those of others (DisruptionTarget) alone. */
+function withReadiness(
+  pod: KubeObject,
+  readiness: ReadyConditions,
+  now: string,
+): readonly Condition[] {
+  let conditions: readonly Condition[] = pod.status?.conditions ?? [];
+  const observedGeneration = pod.metadata.generation;
+  for (const [type, isTrue, why] of [...readiness, ['PodScheduled', true] as const]) {
+    const status = isTrue ? 'True' : 'False';
+    const reason = why ? { reason: why } : {};
+    const message =
+      why === 'ContainersNotReady' ? { message: unreadyContainers(containers(pod)) } : {};
+    const condition = { type, status, observedGeneration, ...reason, ...message };
+    conditions = withCondition(conditions, condition, now);
+  }
+  return conditions;
+}
+
+function unreadyContainers(list: readonly Container[]): string {
+  return `containers with unready status: [${list.map(({ name }) => name).join(' ')}]`;
+}

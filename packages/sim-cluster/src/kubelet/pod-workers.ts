@@ -1,0 +1,228 @@
+import type { Timer } from '../clock.ts';
+import type { ControllerContext } from '../controllers/controller.ts';
+import { isReady, isTerminal, isTerminating, keyOf, splitKey } from '../controllers/pods.ts';
+import { WorkQueue } from '../controllers/work-queue.ts';
+import type { KubeObject } from '../objects.ts';
+import type { Random } from '../prng.ts';
+import { formatTime } from '../time.ts';
+import { randomHex } from './node-status.ts';
+import {
+  creatingStatus,
+  endedStatus,
+  type PodEnd,
+  runningStatus,
+  type StartedPod,
+} from './pod-status.ts';
+import { drawMs, type KubeletTiming } from './timing.ts';
+
+/** The node on which the pods run. */
+export interface PodHost {
+  readonly nodeName: string;
+  readonly hostIp: string;
+  readonly timing: KubeletTiming;
+  readonly random: Random;
+  nextPodIp(): string;
+}
+
+/** How far a pod's containers have come on this node. */
+type Stage =
+  | { readonly kind: 'creating'; readonly timer: Timer }
+  | { readonly kind: 'running'; readonly started: StartedPod; readonly timer: Timer | null }
+  | { readonly kind: 'stopping'; readonly untilMs: number; readonly timer: Timer }
+  | { readonly kind: 'ended'; readonly end: PodEnd };
+
+interface Worker {
+  readonly uid: string;
+  readonly stage: Stage;
+}
+
+/** Exit codes of a container that was asked to stop and was interrupted, or had to be killed. */
+const EXIT_TERMINATED = 143;
+const EXIT_KILLED = 137;
+
+/**
+ * The kubelet's work on pods. Every change of a pod leads to one look at what is stored and at how
+ * far its containers are; the difference decides the next step: create containers, report them
+ * running, stop them, or delete the pod for good once they have stopped.
+ */
+export class PodWorkers {
+  readonly #context: ControllerContext;
+  readonly #host: PodHost;
+  readonly #queue: WorkQueue;
+  readonly #workers = new Map<string, Worker>();
+
+  constructor(context: ControllerContext, host: PodHost) {
+    this.#context = context;
+    this.#host = host;
+    this.#queue = new WorkQueue(context.api.clock, (key) => this.#sync(key));
+  }
+
+  /** Takes over whatever is bound to the node. */
+  start(): void {
+    for (const pod of this.#context.lookup.podsOnNode(this.#host.nodeName)) this.notice(pod);
+  }
+
+  /** Falls silent and forgets; running containers are found again by `start`. */
+  stop(): void {
+    this.#queue.clear();
+    for (const key of [...this.#workers.keys()]) this.#forget(key);
+  }
+
+  /** Looks at the pod again soon. */
+  notice(pod: KubeObject): void {
+    this.#queue.add(keyOf(pod));
+  }
+
+  #sync(key: string): void {
+    const [namespace, name] = splitKey(key);
+    const pod = this.#context.api.get('pods', namespace, name);
+    if (this.#workers.get(key)?.uid !== pod?.metadata.uid) this.#forget(key);
+    if (pod?.spec.nodeName !== this.#host.nodeName) return;
+    const stage = this.#workers.get(key)?.stage ?? null;
+    if (isTerminating(pod)) this.#terminate(key, pod, stage);
+    else if (isTerminal(pod)) this.#forget(key);
+    else this.#run(key, pod, stage);
+  }
+
+  #run(key: string, pod: KubeObject, stage: Stage | null): void {
+    const now = formatTime(this.#now());
+    switch (stage?.kind) {
+      case undefined:
+        if (pod.status?.phase === 'Running') this.#watchOver(key, pod, startedBefore(pod, now));
+        else this.#create(key, pod, now);
+        break;
+      case 'running':
+        if (pod.status?.phase !== 'Running' || !isReady(pod)) {
+          this.#report(pod, runningStatus(pod, stage.started, now));
+        }
+        break;
+      case 'ended':
+        this.#report(pod, endedStatus(pod, stage.end, now));
+        break;
+      case 'creating':
+      case 'stopping':
+        break;
+    }
+  }
+
+  #create(key: string, pod: KubeObject, now: string): void {
+    this.#report(pod, creatingStatus(pod, this.#host.hostIp, now));
+    const { random, timing, hostIp } = this.#host;
+    const timer = this.#after(drawMs(random, timing.podStartMs), () => {
+      const containers: readonly unknown[] = pod.spec.containers ?? [];
+      this.#watchOver(key, pod, {
+        podIp: pod.spec.hostNetwork ? hostIp : this.#host.nextPodIp(),
+        containerIds: containers.map(() => randomHex(random, 64)),
+        startedAt: formatTime(this.#now()),
+      });
+    });
+    this.#enter(key, pod, { kind: 'creating', timer });
+  }
+
+  /** The containers run; those that end by themselves get a timer for it. */
+  #watchOver(key: string, pod: KubeObject, started: StartedPod): void {
+    const runs = runMs(pod);
+    const timer =
+      runs === null
+        ? null
+        : this.#after(Date.parse(started.startedAt) + runs - this.#now(), () =>
+            this.#end(key, pod, 0),
+          );
+    this.#enter(key, pod, { kind: 'running', started, timer });
+    this.#queue.add(key);
+  }
+
+  #terminate(key: string, pod: KubeObject, stage: Stage | null): void {
+    const hasContainers = stage ? stage.kind !== 'creating' : pod.status?.phase === 'Running';
+    if (isTerminal(pod) || !hasContainers) {
+      this.#remove(pod);
+    } else if (stage?.kind === 'ended') {
+      this.#report(pod, endedStatus(pod, stage.end, formatTime(this.#now())));
+      this.#remove(pod);
+    } else {
+      this.#stopContainers(key, pod, stage);
+    }
+  }
+
+  /** Lets the containers stop by themselves within the grace period, a shortened one included. */
+  #stopContainers(key: string, pod: KubeObject, stage: Stage | null): void {
+    const { random, timing } = this.#host;
+    const graceMs = 1000 * (pod.metadata.deletionGracePeriodSeconds ?? 0);
+    const killMs = this.#now() + graceMs;
+    if (stage?.kind === 'stopping' && stage.untilMs <= killMs) return;
+    const exitMs =
+      stage?.kind === 'stopping' ? killMs : this.#now() + drawMs(random, timing.podStopMs);
+    const untilMs = Math.min(exitMs, killMs);
+    const service = pod.spec.restartPolicy === 'Always';
+    const exitCode = untilMs === killMs ? EXIT_KILLED : service ? 0 : EXIT_TERMINATED;
+    const timer = this.#after(untilMs - this.#now(), () => this.#end(key, pod, exitCode));
+    this.#enter(key, pod, { kind: 'stopping', untilMs, timer });
+  }
+
+  #end(key: string, pod: KubeObject, exitCode: number): void {
+    const finishedAt = formatTime(this.#now());
+    this.#enter(key, pod, { kind: 'ended', end: { exitCode, finishedAt } });
+    this.#queue.add(key);
+  }
+
+  #report(pod: KubeObject, status: unknown): void {
+    this.#context.api.update('pods', { ...pod, status }, 'status');
+  }
+
+  /** The last step, which only the kubelet takes: deletion without grace, of exactly this pod. */
+  #remove(pod: KubeObject): void {
+    const { namespace = '', name, uid = '' } = pod.metadata;
+    this.#context.api.delete('pods', namespace, name, { gracePeriodSeconds: 0, uid });
+  }
+
+  #enter(key: string, pod: KubeObject, stage: Stage): void {
+    this.#forget(key);
+    this.#workers.set(key, { uid: pod.metadata.uid ?? '', stage });
+  }
+
+  #forget(key: string): void {
+    const stage = this.#workers.get(key)?.stage;
+    if (stage && 'timer' in stage) stage.timer?.cancel();
+    this.#workers.delete(key);
+  }
+
+  #now(): number {
+    return this.#context.api.clock.now();
+  }
+
+  #after(delayMs: number, callback: () => void): Timer {
+    return this.#context.api.clock.after(delayMs, callback);
+  }
+}
+
+interface Container {
+  readonly command?: readonly string[];
+}
+
+/**
+ * How long the pod's containers run before they exit with 0, or null when they run until they are
+ * stopped. The one program known here is `sleep SECONDS` in a pod that is not restarted.
+ */
+function runMs(pod: KubeObject): number | null {
+  if (pod.spec.restartPolicy === 'Always') return null;
+  const containers: readonly Container[] = pod.spec.containers ?? [];
+  const seconds = containers.map(({ command }) =>
+    command?.[0] === 'sleep' ? Number(command[1]) : Number.POSITIVE_INFINITY,
+  );
+  const longest = Math.max(0, ...seconds);
+  return Number.isFinite(longest) ? longest * 1000 : null;
+}
+
+/** Reads back what an earlier kubelet of this node reported. */
+function startedBefore(pod: KubeObject, now: string): StartedPod {
+  interface Reported {
+    readonly containerID?: string;
+    readonly state?: { readonly running?: { readonly startedAt?: string } };
+  }
+  const statuses: readonly Reported[] = pod.status?.containerStatuses ?? [];
+  return {
+    podIp: pod.status?.podIP ?? '',
+    containerIds: statuses.map(({ containerID }) => (containerID ?? '').replace(/^.*:\/\//, '')),
+    startedAt: statuses[0]?.state?.running?.startedAt ?? pod.status?.startTime ?? now,
+  };
+}

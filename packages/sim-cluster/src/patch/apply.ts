@@ -1,0 +1,154 @@
+import { applyConflict, type Cause } from '../errors.ts';
+import { equal, isList, isObject, type JsonObject } from '../json.ts';
+import type { Json, KubeObject } from '../objects.ts';
+import type { Resource } from '../resource.ts';
+import { apiVersionOf } from '../resources.ts';
+import type { Shape } from '../schema/types.ts';
+import { formatTime } from '../time.ts';
+import {
+  elementOf,
+  type FieldSet,
+  fieldsOf,
+  isAtomic,
+  isMerged,
+  memberShape,
+  showField,
+  valueAtField,
+  withoutField,
+} from './field-set.ts';
+import { type ManagedEntry, readManaged, without } from './managed-fields.ts';
+
+export interface ApplyOptions {
+  readonly resource: Resource;
+  readonly manager: string;
+  readonly subresource: string;
+  /** Take fields that others own with other values instead of refusing. */
+  readonly force: boolean;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+export interface Applied {
+  readonly object: KubeObject;
+  readonly owners: readonly ManagedEntry[];
+}
+
+/** The owner of everything an object had before its first apply. */
+const BEFORE_FIRST_APPLY = 'before-first-apply';
+
+/**
+ * Server-side apply of a configuration to the stored object, or to none: fields merge, fields
+ * that the manager applied before and left out now are removed unless others own them too, and
+ * a field that another manager owns with another value is a 409 unless forced.
+ */
+export function applyConfiguration(
+  live: KubeObject | null,
+  configuration: Json,
+  options: ApplyOptions,
+): Applied {
+  const { schema } = options.resource;
+  const wanted = fieldsOf(schema, configuration);
+  const owners = live ? ownersOf(live, options) : [];
+  const isOwn = (entry: ManagedEntry): boolean =>
+    entry.manager === options.manager &&
+    entry.operation === 'Apply' &&
+    entry.subresource === options.subresource;
+  const others = owners.filter((entry) => !isOwn(entry));
+  const disputed = disputes(live, configuration, wanted, others);
+  if (disputed.causes.length > 0 && !options.force) throw applyConflict(disputed.causes);
+  const yielding = others.map((entry) => ({
+    ...entry,
+    fields: without(entry.fields, disputed.paths),
+  }));
+  const before = owners.find(isOwn)?.fields ?? new Set<string>();
+  let merged = merge(schema, (live ?? {}) as Json, configuration);
+  for (const path of before) {
+    const abandoned = !wanted.has(path) && !yielding.some((entry) => entry.fields.has(path));
+    if (abandoned) merged = withoutField(merged, path);
+  }
+  const own: ManagedEntry = {
+    manager: options.manager,
+    operation: 'Apply',
+    apiVersion: apiVersionOf(options.resource),
+    time: ownTime(owners.find(isOwn), wanted, merged, live, options),
+    subresource: options.subresource,
+    fields: wanted,
+  };
+  return { object: merged as KubeObject, owners: [...yielding, own] };
+}
+
+/** An apply that changes nothing keeps its time, so that nothing at all is written. */
+function ownTime(
+  before: ManagedEntry | undefined,
+  wanted: FieldSet,
+  merged: Json,
+  live: KubeObject | null,
+  options: ApplyOptions,
+): string {
+  const same =
+    before &&
+    before.fields.size === wanted.size &&
+    [...wanted].every((path) => before.fields.has(path));
+  return same && equal(merged, live) ? before.time : formatTime(options.now);
+}
+
+function ownersOf(live: KubeObject, options: ApplyOptions): readonly ManagedEntry[] {
+  const owners = readManaged(live);
+  if (owners.length > 0) return owners;
+  const fields = fieldsOf(options.resource.schema, live as Json);
+  const { creationTimestamp = '' } = live.metadata;
+  return [
+    {
+      manager: BEFORE_FIRST_APPLY,
+      operation: 'Update',
+      apiVersion: apiVersionOf(options.resource),
+      time: creationTimestamp,
+      subresource: '',
+      fields,
+    },
+  ];
+}
+
+function disputes(
+  live: KubeObject | null,
+  configuration: Json,
+  wanted: FieldSet,
+  others: readonly ManagedEntry[],
+): { readonly causes: readonly Cause[]; readonly paths: FieldSet } {
+  const causes: Cause[] = [];
+  const paths = new Set<string>();
+  for (const entry of others) {
+    for (const path of wanted) {
+      if (!entry.fields.has(path)) continue;
+      if (equal(valueAtField(live as Json, path), valueAtField(configuration, path))) continue;
+      paths.add(path);
+      const using = entry.operation === 'Update' ? ` using ${entry.apiVersion}` : '';
+      causes.push({
+        reason: 'FieldManagerConflict',
+        message: `conflict with ${JSON.stringify(entry.manager)}${using}`,
+        field: showField(path),
+      });
+    }
+  }
+  return { causes, paths };
+}
+
+function merge(shape: Shape | undefined, live: Json | undefined, wanted: Json): Json {
+  if (isObject(wanted) && !isAtomic(shape)) {
+    const result: JsonObject = isObject(live) ? { ...live } : {};
+    for (const [name, value] of Object.entries(wanted)) {
+      result[name] = merge(memberShape(shape, name), result[name], value);
+    }
+    return result;
+  }
+  const list = typeof shape === 'object' && shape.type === 'list' ? shape : null;
+  if (!list || !isList(wanted) || !isMerged(list)) return wanted;
+  const result: Json[] = isList(live) ? [...live] : [];
+  for (const item of wanted) {
+    const element = elementOf(list, item);
+    const at = result.findIndex((have) => elementOf(list, have) === element);
+    if (at < 0) result.push(item);
+    else result[at] = merge(list.items, result[at], item);
+  }
+  return result;
+}

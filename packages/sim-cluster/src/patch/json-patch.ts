@@ -1,0 +1,101 @@
+import { badRequest, patchDoesNotApply } from '../errors.ts';
+import { equal, isList, isObject } from '../json.ts';
+import type { Json } from '../objects.ts';
+
+type Container = { [key: string]: Json } | Json[];
+
+/** RFC 6902. Throws ApiError 400 for what is no patch, the bare 422 for one that does not apply. */
+export function applyJsonPatch(document: Json, patch: Json): Json {
+  if (!isList(patch)) {
+    const found = isObject(patch) ? 'object' : typeof patch;
+    throw badRequest(
+      `error decoding patch: json: cannot unmarshal ${found} into Go value of type []handlers.jsonPatchOp`,
+    );
+  }
+  let result = structuredClone(document) as Json;
+  for (const operation of patch) {
+    if (!isObject(operation)) throw patchDoesNotApply();
+    result = applyOperation(result, operation);
+  }
+  return result;
+}
+
+function applyOperation(document: Json, operation: { readonly [key: string]: Json }): Json {
+  const path = readPointer(operation.path);
+  switch (operation.op) {
+    case 'add':
+      return add(document, path, given(operation.value));
+    case 'remove':
+      return remove(document, path);
+    case 'replace':
+      return add(remove(document, path), path, given(operation.value));
+    case 'test':
+      if (!equal(read(document, path), operation.value)) throw patchDoesNotApply();
+      return document;
+    case 'copy':
+      return add(document, path, structuredClone(read(document, readPointer(operation.from))));
+    case 'move': {
+      const from = readPointer(operation.from);
+      return add(remove(document, from), path, read(document, from));
+    }
+    default:
+      throw patchDoesNotApply();
+  }
+}
+
+function given(value: Json | undefined): Json {
+  if (value === undefined) throw patchDoesNotApply();
+  return value;
+}
+
+function readPointer(text: Json | undefined): readonly string[] {
+  if (typeof text !== 'string' || (text !== '' && !text.startsWith('/'))) {
+    throw patchDoesNotApply();
+  }
+  return text
+    .split('/')
+    .slice(1)
+    .map((part) => part.replace(/~1/g, '/').replace(/~0/g, '~'));
+}
+
+function read(document: Json, path: readonly string[]): Json {
+  let current: Json | undefined = document;
+  for (const part of path) {
+    if (isList(current)) current = current[index(part, current.length - 1)];
+    else if (isObject(current)) current = current[part];
+    else throw patchDoesNotApply();
+  }
+  return given(current);
+}
+
+function index(part: string, max: number): number {
+  if (!/^(0|[1-9]\d*)$/.test(part) || Number(part) > max) throw patchDoesNotApply();
+  return Number(part);
+}
+
+/** The list or object that holds the last part of a path; the document is already a copy. */
+function holder(document: Json, path: readonly string[]): Container {
+  const found = read(document, path.slice(0, -1));
+  if (!isList(found) && !isObject(found)) throw patchDoesNotApply();
+  return found as Container;
+}
+
+function add(document: Json, path: readonly string[], value: Json): Json {
+  const last = path.at(-1);
+  if (last === undefined) return value;
+  const container = holder(document, path);
+  if (Array.isArray(container)) {
+    container.splice(last === '-' ? container.length : index(last, container.length), 0, value);
+  } else container[last] = value;
+  return document;
+}
+
+function remove(document: Json, path: readonly string[]): Json {
+  const last = path.at(-1);
+  if (last === undefined) throw patchDoesNotApply();
+  const container = holder(document, path);
+  if (Array.isArray(container)) container.splice(index(last, container.length - 1), 1);
+  else if (Object.hasOwn(container, last)) delete container[last];
+  else throw patchDoesNotApply();
+  return document;
+}

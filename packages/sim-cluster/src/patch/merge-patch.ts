@@ -1,0 +1,13 @@
+import { isObject, type JsonObject } from '../json.ts';
+import type { Json } from '../objects.ts';
+
+/** RFC 7386: null removes a member, objects merge, everything else replaces. */
+export function applyMergePatch(document: Json | undefined, patch: Json): Json {
+  if (!isObject(patch)) return patch;
+  const result: JsonObject = isObject(document) ? { ...document } : {};
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) delete result[key];
+    else result[key] = applyMergePatch(result[key], value);
+  }
+  return result;
+}

@@ -1,0 +1,44 @@
+/** A source of numbers in [0, 1); the same shape as `Math.random`. */
+export type Random = () => number;
+
+/** A seeded generator (mulberry32): equal seeds give equal sequences on every platform. */
+export function seededRandom(seed: number): Random {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+/** An integer in [low, high). */
+export function randomInteger(random: Random, low: number, high: number): number {
+  return low + Math.floor(random() * (high - low));
+}
+
+/** A version 4 UUID drawn from `random`. */
+export function randomUid(random: Random): string {
+  const digits = Array.from({ length: 32 }, () => randomInteger(random, 0, 16).toString(16));
+  digits[12] = '4';
+  digits[16] = '89ab'[randomInteger(random, 0, 4)] ?? '8';
+  const text = digits.join('');
+  return [
+    text.slice(0, 8),
+    text.slice(8, 12),
+    text.slice(12, 16),
+    text.slice(16, 20),
+    text.slice(20),
+  ].join('-');
+}
+
+/** No vowels and no look-alikes, as the real server's generated names. */
+const NAME_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
+
+/** The five characters appended to `metadata.generateName`. */
+export function randomSuffix(random: Random): string {
+  return Array.from(
+    { length: 5 },
+    () => NAME_ALPHABET[randomInteger(random, 0, NAME_ALPHABET.length)],
+  ).join('');
+}

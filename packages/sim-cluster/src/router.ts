@@ -1,0 +1,134 @@
+import { type Answer, jsonReply } from './answer.ts';
+import { authenticate, type Tokens } from './auth/authenticator.ts';
+import { type Attributes, isAllowed, type User } from './auth/authorizer.ts';
+import { REVIEWS, type Review } from './auth/reviews.ts';
+import { readObject } from './body.ts';
+import { GROUPS } from './discovery/documents.ts';
+import { accessDenied, methodNotAllowed, pathDenied, unknownPath } from './errors.ts';
+import type { ApiRequest } from './exchange.ts';
+import type { ResourceCall } from './handlers/context.ts';
+import { handlePath, pathNotFound } from './handlers/discovery.ts';
+import { handlePatch } from './handlers/patch.ts';
+import { handleGet, handleList, handleWatch } from './handlers/read.ts';
+import {
+  handleBinding,
+  handleCreate,
+  handleDelete,
+  handleDeleteCollection,
+  handleEviction,
+  handleUpdate,
+} from './handlers/write.ts';
+import { negotiate } from './negotiation.ts';
+import type { Call, RequestInfo, ResourcePath } from './request.ts';
+import type { Resource } from './resource.ts';
+import { findResource } from './resources.ts';
+import type { Backend } from './write/backend.ts';
+
+export interface RouterOptions {
+  readonly backend: Backend;
+  /** Null to ask nobody who he is. */
+  readonly tokens: Tokens | null;
+}
+
+/** Answers a request: who asks, may he, what for. Throws ApiError for every refusal. */
+export function route(options: RouterOptions, request: ApiRequest, info: RequestInfo): Answer {
+  const user = authenticate(options.tokens, request.headers);
+  // Authorisation comes before routing: who may nothing does not learn what exists.
+  authorize(user, info);
+  const call: Call = { request, info, user };
+  return info.resource ? routeResource(options, call, info.resource) : handlePath(call);
+}
+
+function authorize(user: User, info: RequestInfo): void {
+  const { verb, path, resource } = info;
+  const attributes: Attributes = {
+    verb,
+    path,
+    resource: resource ? { ...resource, name: nameOf(info, resource) } : null,
+  };
+  if (isAllowed(user, attributes)) return;
+  if (!attributes.resource) {
+    throw pathDenied(`User ${JSON.stringify(user.name)} cannot ${verb} path "${path}"`);
+  }
+  const { group, plural, subresource, namespace, name } = attributes.resource;
+  const what = JSON.stringify(subresource ? `${plural}/${subresource}` : plural);
+  const where = namespace ? `in the namespace "${namespace}"` : 'at the cluster scope';
+  throw accessDenied(
+    { group, plural },
+    name,
+    `User ${JSON.stringify(user.name)} cannot ${verb} resource ${what} in API group "${group}" ${where}`,
+  );
+}
+
+/** A list or watch narrowed to one name is about that object. */
+function nameOf({ query }: RequestInfo, resource: ResourcePath): string {
+  if (resource.name) return resource.name;
+  return /^metadata\.name==?([^,=]+)$/.exec(query.get('fieldSelector') ?? '')?.[1] ?? '';
+}
+
+function routeResource({ backend }: RouterOptions, call: Call, path: ResourcePath): Answer {
+  if (path.group !== '' && !GROUPS.includes(path.group)) return pathNotFound();
+  const review = REVIEWS.find(
+    ({ group, plural }) => group === path.group && plural === path.plural,
+  );
+  if (review && path.version === review.version) return answerReview(backend, call, path, review);
+  const resource = findResource(path.group, path.plural);
+  if (!resource || resource.version !== path.version) throw unknownPath();
+  if (path.namespace !== '' && !resource.namespaced) throw unknownPath();
+  const handler = handlerFor(call.info.verb, resource, path);
+  return handler({ ...call, backend, resource, path });
+}
+
+type Handler = (call: ResourceCall) => Answer;
+
+const HANDLERS: Readonly<Record<string, Handler>> = {
+  get: handleGet,
+  list: handleList,
+  watch: handleWatch,
+  create: handleCreate,
+  update: handleUpdate,
+  patch: handlePatch,
+  delete: handleDelete,
+  deletecollection: handleDeleteCollection,
+};
+
+/** Verbs that act on a collection; the others need a name. */
+const COLLECTION_VERBS = new Set(['create', 'list', 'watch', 'deletecollection']);
+const SUBRESOURCE_HANDLERS: Readonly<Record<string, Handler>> = {
+  eviction: handleEviction,
+  binding: handleBinding,
+};
+
+function handlerFor(verb: string, resource: Resource, path: ResourcePath): Handler {
+  const subresource = resource.subresources.find(({ name }) => name === path.subresource);
+  if (path.subresource !== '') {
+    if (!subresource) throw unknownPath();
+    if (!subresource.verbs.includes(verb)) throw methodNotAllowed();
+    const handler = SUBRESOURCE_HANDLERS[path.subresource] ?? HANDLERS[verb];
+    if (!handler) throw methodNotAllowed();
+    return handler;
+  }
+  const handler = HANDLERS[verb];
+  const needsName = !COLLECTION_VERBS.has(verb);
+  if (!handler || !resource.verbs.includes(verb) || needsName !== (path.name !== '')) {
+    throw methodNotAllowed();
+  }
+  // All namespaces together can be read but not written.
+  const everywhere = resource.namespaced && path.namespace === '';
+  if (everywhere && verb !== 'list' && verb !== 'watch') {
+    throw path.name ? unknownPath() : methodNotAllowed();
+  }
+  return handler;
+}
+
+function answerReview(backend: Backend, call: Call, path: ResourcePath, review: Review): Answer {
+  if (call.info.verb !== 'create' || path.name !== '') throw methodNotAllowed();
+  const { pretty } = negotiate(call.request.headers, call.info.query.get('pretty'));
+  const { object } = readObject(call.request, call.info.query, review);
+  const apiVersion = `${review.group}/${review.version}`;
+  const asked = { ...object, kind: review.kind, apiVersion };
+  const answered = review.answer(asked, call.user, backend.clock.now());
+  const { kind, metadata, ...rest } = answered;
+  const ordered = { kind, apiVersion, metadata, ...rest };
+  return jsonReply(201, ordered, pretty);
+}

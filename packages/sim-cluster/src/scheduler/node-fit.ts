@@ -1,0 +1,103 @@
+import { isReady } from '../controllers/pods.ts';
+import type { KubeObject } from '../objects.ts';
+import { admitsNode } from './node-affinity.ts';
+import { milliQuantity } from './quantity.ts';
+import { type Taint, type Toleration, untolerated } from './tolerations.ts';
+
+/** Amounts of what pods share on a node: CPU and memory in thousandths, and places for pods. */
+export interface Resources {
+  readonly cpu: number;
+  readonly memory: number;
+  readonly pods: number;
+}
+
+/** A node as the scheduler sees it. */
+export interface SchedulingNode {
+  readonly node: KubeObject;
+  readonly zone: string;
+  /** The node's taints, and the one that its condition stands for. */
+  readonly taints: readonly Taint[];
+  readonly allocatable: Resources;
+}
+
+const UNSCHEDULABLE: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
+const SCHEDULING_EFFECTS = ['NoSchedule', 'NoExecute'];
+
+/** Reads a node once, for many pods. */
+export function schedulingNode(node: KubeObject): SchedulingNode {
+  const labels = node.metadata.labels ?? {};
+  const allocatable = node.status?.allocatable ?? {};
+  const region = labels['topology.kubernetes.io/region'] ?? '';
+  return {
+    node,
+    zone: `${region}/${labels['topology.kubernetes.io/zone'] ?? ''}`,
+    taints: [...(node.spec?.taints ?? []), ...conditionTaint(node)],
+    allocatable: {
+      cpu: milliQuantity(allocatable.cpu),
+      memory: milliQuantity(allocatable.memory),
+      pods: milliQuantity(allocatable.pods) / 1000,
+    },
+  };
+}
+
+/** A node that is not Ready is avoided even while nobody has tainted it for that. */
+function conditionTaint(node: KubeObject): readonly Taint[] {
+  return isReady(node) ? [] : [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }];
+}
+
+/**
+ * Why the pod cannot be placed on the node, in kube-scheduler's words; empty when it can. The
+ * first test that fails gives the answer, as the scheduler's plugins do.
+ */
+export function misfits(
+  pod: KubeObject,
+  wants: Resources,
+  place: SchedulingNode,
+  used: Resources,
+): readonly string[] {
+  const tolerations: readonly Toleration[] = pod.spec.tolerations ?? [];
+  if (
+    place.node.spec?.unschedulable &&
+    untolerated([UNSCHEDULABLE], tolerations, SCHEDULING_EFFECTS)
+  ) {
+    return ['node(s) were unschedulable'];
+  }
+  if (untolerated(place.taints, tolerations, SCHEDULING_EFFECTS)) {
+    return ['node(s) had untolerated taint(s)'];
+  }
+  if (!admitsNode(pod.spec, place.node))
+    return ["node(s) didn't match Pod's node affinity/selector"];
+  const shortages: string[] = [];
+  if (used.pods + 1 > place.allocatable.pods) shortages.push('Too many pods');
+  for (const resource of ['cpu', 'memory'] as const) {
+    if (wants[resource] === 0) continue;
+    if (used[resource] + wants[resource] > place.allocatable[resource]) {
+      shortages.push(`Insufficient ${resource}`);
+    }
+  }
+  return shortages;
+}
+
+interface Container {
+  readonly resources?: {
+    readonly requests?: Readonly<Record<string, string>>;
+    readonly limits?: Readonly<Record<string, string>>;
+  };
+}
+
+/** What the pod asks for: the sum of its containers, or its largest init container. */
+export function requestsOf(pod: KubeObject): Resources {
+  const containers: readonly Container[] = pod.spec.containers ?? [];
+  const initContainers: readonly Container[] = pod.spec.initContainers ?? [];
+  const total = (resource: 'cpu' | 'memory'): number =>
+    Math.max(
+      containers.reduce((sum, container) => sum + requestOf(container, resource), 0),
+      ...initContainers.map((container) => requestOf(container, resource)),
+    );
+  return { cpu: total('cpu'), memory: total('memory'), pods: 1 };
+}
+
+/** A limit without a request is the request. */
+function requestOf({ resources }: Container, resource: 'cpu' | 'memory'): number {
+  return milliQuantity(resources?.requests?.[resource] ?? resources?.limits?.[resource]);
+}

@@ -1,0 +1,202 @@
+import type { Change } from '../api.ts';
+import type { Timer } from '../clock.ts';
+import { Controller } from '../controllers/controller.ts';
+import {
+  conditionOf,
+  controllerOf,
+  isActive,
+  isTerminal,
+  keyOf,
+  splitKey,
+  withCondition,
+} from '../controllers/pods.ts';
+import { equal } from '../json.ts';
+import type { KubeObject } from '../objects.ts';
+import { formatTime } from '../time.ts';
+import { onlyNode } from './node-affinity.ts';
+import { misfits, requestsOf } from './node-fit.ts';
+import { NodePool, type Place } from './node-pool.ts';
+
+const SCHEDULER_NAME = 'default-scheduler';
+/** Pods that did not fit are tried again this long after something has changed. */
+const RETRY_MS = 1000;
+/** With fewer nodes than this all are compared; with more, only a share that fits. */
+const COMPARE_ALL_BELOW = 100;
+
+/**
+ * A small scheduler. A pending pod goes to the node that fits and where, in this order, its zone
+ * has the fewest pods of the same controller, the node has the fewest of them, the node has the
+ * fewest pods at all; then the order of the pool decides, so equal clusters schedule equally.
+ */
+export class Scheduler extends Controller {
+  readonly #unschedulable = new Set<string>();
+  #pool = new NodePool();
+  #next = 0;
+  #retry: Timer | null = null;
+
+  override get isIdle(): boolean {
+    return super.isIdle && this.#retry === null;
+  }
+
+  protected override begin(): void {
+    this.#pool = new NodePool();
+    for (const node of this.api.list('nodes')) this.#pool.setNode(node);
+    for (const pod of this.api.list('pods')) this.#noticePod(pod);
+  }
+
+  override stop(): void {
+    super.stop();
+    this.#unschedulable.clear();
+    this.#retry?.cancel();
+    this.#retry = null;
+  }
+
+  protected override notice({ type, resource, object, previous }: Change): void {
+    const isGone = type === 'DELETED';
+    if (resource === 'nodes') {
+      if (isGone) this.#pool.deleteNode(object.metadata.name);
+      else if (this.#pool.setNode(object)) this.#retrySoon();
+    } else if (resource === 'pods') {
+      if (previous && !equal(previous.spec, object.spec)) this.#unschedulable.delete(keyOf(object));
+      if (isGone) this.#forgetPod(object);
+      else this.#noticePod(object);
+    }
+  }
+
+  #forgetPod(pod: KubeObject): void {
+    this.#pool.deletePod(keyOf(pod));
+    this.#unschedulable.delete(keyOf(pod));
+    if (pod.spec.nodeName) this.#retrySoon();
+  }
+
+  #noticePod(pod: KubeObject): void {
+    this.#pool.setPod(pod);
+    if (isTerminal(pod)) this.#retrySoon();
+    else if (!pod.spec.nodeName && !this.#unschedulable.has(keyOf(pod))) this.queue.add(keyOf(pod));
+  }
+
+  #retrySoon(): void {
+    if (this.#unschedulable.size === 0 || this.#retry) return;
+    this.#retry = this.api.clock.after(RETRY_MS, () => {
+      this.#retry = null;
+      for (const key of this.#unschedulable) this.queue.add(key);
+      this.#unschedulable.clear();
+    });
+  }
+
+  protected override sync(key: string): void {
+    const { api } = this;
+    const [namespace, name] = splitKey(key);
+    const pod = api.get('pods', namespace, name);
+    if (!pod || !isPending(pod)) return;
+    const wants = requestsOf(pod);
+    const refusals = new Map<string, number>();
+    const fitting: Place[] = [];
+    for (const place of this.#candidates(pod)) {
+      const reasons = misfits(pod, wants, place.seen, place.used);
+      for (const reason of reasons) refusals.set(reason, (refusals.get(reason) ?? 0) + 1);
+      if (reasons.length > 0) continue;
+      fitting.push(place);
+      if (fitting.length >= comparedAtMost(this.#pool.size)) break;
+    }
+    const best = this.#best(pod, fitting);
+    if (best) api.bind(namespace, name, best.name);
+    else this.#reportUnschedulable(key, pod, this.#message(pod, refusals));
+  }
+
+  /** The nodes to look at; the search goes on where the last one stopped when not all are read. */
+  *#candidates(pod: KubeObject): Generator<Place> {
+    const names = this.#pool.names();
+    const only = onlyNode(pod.spec);
+    const single = only === null ? null : this.#pool.place(only);
+    if (single) {
+      yield single;
+      return;
+    }
+    const start = this.#pool.size < COMPARE_ALL_BELOW ? 0 : this.#next;
+    for (let step = 0; step < names.length; step++) {
+      const index = (start + step) % names.length;
+      this.#next = index + 1;
+      const place = this.#pool.place(names[index] ?? '');
+      if (place) yield place;
+    }
+  }
+
+  #best(pod: KubeObject, places: readonly Place[]): Place | null {
+    const siblings = this.#siblings(pod);
+    let best: Place | null = null;
+    let bestScore: readonly number[] = [];
+    for (const place of places) {
+      const score = [
+        siblings.get(place.seen.zone) ?? 0,
+        siblings.get(place.name) ?? 0,
+        place.used.pods,
+      ];
+      if (best && !isLower(score, bestScore)) continue;
+      best = place;
+      bestScore = score;
+    }
+    return best;
+  }
+
+  /** How many active pods of the pod's controller each node and each zone has. */
+  #siblings(pod: KubeObject): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>();
+    const owner = controllerOf(pod);
+    if (!owner) return counts;
+    for (const { resource, object } of this.lookup.dependentsOf(owner.uid)) {
+      if (resource !== 'pods' || !object.spec.nodeName || !isActive(object)) continue;
+      const place = this.#pool.place(object.spec.nodeName);
+      if (!place) continue;
+      counts.set(place.name, (counts.get(place.name) ?? 0) + 1);
+      counts.set(place.seen.zone, (counts.get(place.seen.zone) ?? 0) + 1);
+    }
+    return counts;
+  }
+
+  #message(pod: KubeObject, refusals: ReadonlyMap<string, number>): string {
+    const total = this.#pool.size;
+    if (total === 0) return 'no nodes available to schedule pods';
+    const texts = [...refusals].map(([reason, count]) => `${count} ${reason}`);
+    const only = onlyNode(pod.spec);
+    if (total > 1 && only !== null && this.#pool.place(only)) {
+      texts.push(`${total - 1} node(s) didn't satisfy plugin(s) [NodeAffinity]`);
+    }
+    texts.sort();
+    return `0/${total} nodes are available: ${texts.join(', ')}.`;
+  }
+
+  #reportUnschedulable(key: string, pod: KubeObject, message: string): void {
+    this.#unschedulable.add(key);
+    const old = conditionOf(pod, 'PodScheduled');
+    if (old?.status === 'False' && old.message === message) return;
+    const condition = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message };
+    const { api } = this;
+    const now = formatTime(api.clock.now());
+    const conditions = withCondition(pod.status?.conditions, condition, now);
+    api.update('pods', { ...pod, status: { ...pod.status, conditions } }, 'status');
+  }
+}
+
+function isPending(pod: KubeObject): boolean {
+  const { nodeName, schedulerName = SCHEDULER_NAME, schedulingGates = [] } = pod.spec;
+  return (
+    !nodeName && schedulerName === SCHEDULER_NAME && schedulingGates.length === 0 && isActive(pod)
+  );
+}
+
+/** kube-scheduler's adaptive share: half of 100 nodes, falling to 5 %, never below 100 nodes. */
+function comparedAtMost(nodeCount: number): number {
+  if (nodeCount < COMPARE_ALL_BELOW) return nodeCount;
+  const percent = Math.max(5, 50 - Math.floor(nodeCount / 125));
+  return Math.max(COMPARE_ALL_BELOW, Math.floor((nodeCount * percent) / 100));
+}
+
+/** Whether `a` comes before `b` when compared member by member. */
+function isLower(a: readonly number[], b: readonly number[]): boolean {
+  for (const [index, value] of a.entries()) {
+    const other = b[index] ?? 0;
+    if (value !== other) return value < other;
+  }
+  return false;
+}

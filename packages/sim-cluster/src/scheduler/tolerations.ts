@@ -1,0 +1,35 @@
+/** A node's taint, as far as scheduling reads it. */
+export interface Taint {
+  readonly key: string;
+  readonly value?: string;
+  readonly effect: string;
+}
+
+/** A pod's toleration, as far as scheduling reads it. */
+export interface Toleration {
+  readonly key?: string;
+  readonly operator?: string;
+  readonly value?: string;
+  readonly effect?: string;
+}
+
+/** The first taint with one of these effects that no toleration covers, or null. */
+export function untolerated(
+  taints: readonly Taint[],
+  tolerations: readonly Toleration[],
+  effects: readonly string[],
+): Taint | null {
+  for (const taint of taints) {
+    if (!effects.includes(taint.effect)) continue;
+    if (!tolerations.some((toleration) => tolerates(toleration, taint))) return taint;
+  }
+  return null;
+}
+
+function tolerates(toleration: Toleration, taint: Taint): boolean {
+  const { key, operator, value, effect } = toleration;
+  if (effect && effect !== taint.effect) return false;
+  if (key && key !== taint.key) return false;
+  if (operator === 'Exists') return true;
+  return (!operator || operator === 'Equal') && (value ?? '') === (taint.value ?? '');
+}

@@ -1,0 +1,154 @@
+import { isList, isObject, type JsonObject } from '../json.ts';
+import type { Json } from '../objects.ts';
+import { normaliseMicroTime, normaliseTime } from '../time.ts';
+import {
+  type List,
+  type Scalar,
+  type ScalarName,
+  type Shape,
+  type Struct,
+  scalar,
+} from './types.ts';
+
+/** A body that does not fit its kind; the message is the one Go's decoder gives. */
+export class DecodeError extends Error {}
+
+export interface Decoded {
+  readonly value: { readonly [key: string]: Json };
+  /** Paths of members the kind does not have, in the order found; they are dropped. */
+  readonly unknown: readonly string[];
+}
+
+/**
+ * Reads a JSON object as its kind: members in the kind's order, empty ones left out or written
+ * as the real server does, times normalised. Throws DecodeError for a wrong type and TimeError
+ * for a time that does not parse.
+ */
+export function decode(shape: Struct, value: unknown): Decoded {
+  const unknown: string[] = [];
+  const decoded = decodeStruct(shape, value, { path: '', owner: shape.name, unknown });
+  return { value: decoded, unknown };
+}
+
+interface Place {
+  readonly path: string;
+  /** The Go struct that holds the field, for error texts. */
+  readonly owner: string;
+  readonly unknown: string[];
+}
+
+const below = (place: Place, key: string): Place => ({
+  ...place,
+  path: place.path ? `${place.path}.${key}` : key,
+});
+
+const GO_TYPES: Readonly<Record<ScalarName, string>> = {
+  string: 'string',
+  bool: 'bool',
+  int32: 'int32',
+  int64: 'int64',
+  number: 'float64',
+  time: 'string',
+  microTime: 'string',
+  intOrString: 'intstr.IntOrString',
+  any: 'interface {}',
+};
+
+function goType(shape: Shape): string {
+  if (typeof shape === 'string') return GO_TYPES[scalar(shape).name];
+  if (shape.type === 'list') return `[]${goType(shape.items)}`;
+  return shape.type === 'map' ? `map[string]${goType(shape.values)}` : `v1.${shape.name}`;
+}
+
+function wrongType(value: unknown, shape: Shape, place: Place): never {
+  const found = isList(value)
+    ? 'array'
+    : isObject(value)
+      ? 'object'
+      : typeof value === 'boolean'
+        ? 'bool'
+        : typeof value;
+  const text = typeof value === 'number' && !Number.isInteger(value) ? `number ${value}` : found;
+  const field = `${place.owner}.${place.path.replace(/\[\d+\]/g, '')}`;
+  throw new DecodeError(
+    `json: cannot unmarshal ${text} into Go struct field ${field} of type ${goType(shape)}`,
+  );
+}
+
+function decodeStruct(shape: Struct, value: unknown, place: Place): JsonObject {
+  if (!isObject(value)) wrongType(value, shape, place);
+  const inside = { ...place, owner: shape.name };
+  for (const key in value) {
+    if (!Object.hasOwn(shape.fields, key)) place.unknown.push(below(place, key).path);
+  }
+  const result: JsonObject = {};
+  for (const key in shape.fields) {
+    const field = shape.fields[key] as Shape;
+    const member = decodeShape(field, value[key], below(inside, key));
+    if (member !== undefined) result[key] = member;
+  }
+  return result;
+}
+
+/** The value as written, or undefined when it is left out. */
+function decodeShape(shape: Shape, value: unknown, place: Place): Json | undefined {
+  if (typeof shape === 'string') return decodeScalar(scalar(shape), shape, value, place);
+  const given = value !== undefined && value !== null;
+  if (shape.type === 'struct') {
+    return given || shape.always ? decodeStruct(shape, value ?? {}, place) : undefined;
+  }
+  if (!given) return shape.type === 'list' && shape.always ? null : undefined;
+  if (shape.type === 'list') return decodeList(shape, value, place);
+  if (!isObject(value)) wrongType(value, shape, place);
+  const result: JsonObject = {};
+  for (const key in value) {
+    result[key] = decodeShape(shape.values, value[key], below(place, key)) ?? zero(shape.values);
+  }
+  return Object.keys(result).length === 0 ? undefined : result;
+}
+
+function decodeList(shape: List, value: unknown, place: Place): Json | undefined {
+  if (!isList(value)) wrongType(value, shape, place);
+  if (value.length === 0 && !shape.always) return undefined;
+  return value.map(
+    (item, index) =>
+      decodeShape(shape.items, item, { ...place, path: `${place.path}[${index}]` }) ??
+      zero(shape.items),
+  );
+}
+
+/** What an empty item of a list or a map is written as. */
+function zero(shape: Shape): Json {
+  if (typeof shape !== 'string') return shape.type === 'struct' ? {} : null;
+  const { name } = scalar(shape);
+  if (name === 'string') return '';
+  if (name === 'bool') return false;
+  return name === 'int32' || name === 'int64' || name === 'number' ? 0 : null;
+}
+
+function decodeScalar(field: Scalar, text: Shape, value: unknown, place: Place): Json | undefined {
+  if (value === undefined || value === null) {
+    return field.always ? zero(field.name) : undefined;
+  }
+  const decoded = SCALARS[field.name](value);
+  if (decoded === undefined) wrongType(value, text, place);
+  const empty = decoded === '' || decoded === 0 || decoded === false;
+  const keptEmpty = field.pointer || field.always || field.name === 'intOrString';
+  return empty && !keptEmpty && field.name !== 'any' ? undefined : decoded;
+}
+
+const integer = (value: unknown): Json | undefined =>
+  typeof value === 'number' && Number.isInteger(value) ? value : undefined;
+
+/** How each scalar reads a value that is present; undefined is a wrong type. */
+const SCALARS: Readonly<Record<ScalarName, (value: unknown) => Json | undefined>> = {
+  string: (value) => (typeof value === 'string' ? value : undefined),
+  bool: (value) => (typeof value === 'boolean' ? value : undefined),
+  int32: integer,
+  int64: integer,
+  number: (value) => (typeof value === 'number' ? value : undefined),
+  time: (value) => (typeof value === 'string' ? normaliseTime(value) : undefined),
+  microTime: (value) => (typeof value === 'string' ? normaliseMicroTime(value) : undefined),
+  intOrString: (value) => (typeof value === 'string' ? value : integer(value)),
+  any: (value) => value as Json,
+};

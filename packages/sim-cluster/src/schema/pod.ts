@@ -1,0 +1,180 @@
+import { objectMeta, topLevel } from './metadata.ts';
+import { always, list, listBy, map, type Struct, set, struct } from './types.ts';
+
+const keyValue = map('any');
+
+const resources = struct('ResourceRequirements', {
+  limits: keyValue,
+  requests: keyValue,
+  claims: listBy('name', 'any'),
+});
+
+const containerPort = struct('ContainerPort', {
+  name: 'string',
+  hostPort: 'int32',
+  containerPort: 'int32!',
+  protocol: 'string',
+  hostIP: 'string',
+});
+
+const containerFields = {
+  name: 'string!',
+  image: 'string',
+  command: list('string'),
+  args: list('string'),
+  workingDir: 'string',
+  ports: listBy('containerPort', containerPort, ['containerPort', 'protocol']),
+  envFrom: list('any'),
+  env: listBy('name', 'any'),
+  resources: always(resources),
+  resizePolicy: list('any'),
+  restartPolicy: 'string*',
+  restartPolicyRules: list('any'),
+  volumeMounts: listBy('mountPath', 'any'),
+  volumeDevices: listBy('devicePath', 'any'),
+  livenessProbe: 'any',
+  readinessProbe: 'any',
+  startupProbe: 'any',
+  lifecycle: 'any',
+  terminationMessagePath: 'string',
+  terminationMessagePolicy: 'string',
+  imagePullPolicy: 'string',
+  securityContext: 'any',
+  stdin: 'bool',
+  stdinOnce: 'bool',
+  tty: 'bool',
+} as const;
+
+const container = struct('Container', containerFields);
+const ephemeralContainer = struct('EphemeralContainer', {
+  ...containerFields,
+  targetContainerName: 'string',
+});
+
+const toleration = struct('Toleration', {
+  key: 'string',
+  operator: 'string',
+  value: 'string',
+  effect: 'string',
+  tolerationSeconds: 'int64*',
+});
+
+/** `spec` of a Pod and of every pod template. */
+export const podSpec: Struct = struct('PodSpec', {
+  volumes: listBy('name', 'any'),
+  initContainers: listBy('name', container),
+  containers: always(listBy('name', container)),
+  ephemeralContainers: listBy('name', ephemeralContainer),
+  restartPolicy: 'string',
+  terminationGracePeriodSeconds: 'int64*',
+  activeDeadlineSeconds: 'int64*',
+  dnsPolicy: 'string',
+  nodeSelector: map('string'),
+  serviceAccountName: 'string',
+  serviceAccount: 'string',
+  automountServiceAccountToken: 'bool*',
+  nodeName: 'string',
+  hostNetwork: 'bool',
+  hostPID: 'bool',
+  hostIPC: 'bool',
+  shareProcessNamespace: 'bool*',
+  securityContext: 'any',
+  imagePullSecrets: listBy('name', 'any'),
+  hostname: 'string',
+  subdomain: 'string',
+  affinity: 'any',
+  schedulerName: 'string',
+  tolerations: list(toleration),
+  hostAliases: listBy('ip', 'any'),
+  priorityClassName: 'string',
+  priority: 'int32*',
+  dnsConfig: 'any',
+  readinessGates: list('any'),
+  runtimeClassName: 'string*',
+  enableServiceLinks: 'bool*',
+  preemptionPolicy: 'string*',
+  overhead: keyValue,
+  topologySpreadConstraints: listBy('topologyKey', 'any', ['topologyKey', 'whenUnsatisfiable']),
+  setHostnameAsFQDN: 'bool*',
+  os: 'any',
+  hostUsers: 'bool*',
+  schedulingGates: listBy('name', 'any'),
+  resourceClaims: listBy('name', 'any'),
+  resources: 'any',
+  hostnameOverride: 'string*',
+  workloadRef: 'any',
+  schedulingGroup: 'any',
+});
+
+const podCondition = struct('PodCondition', {
+  type: 'string!',
+  observedGeneration: 'int64',
+  status: 'string!',
+  lastProbeTime: 'time!',
+  lastTransitionTime: 'time!',
+  reason: 'string',
+  message: 'string',
+});
+
+const podStatus = struct('PodStatus', {
+  observedGeneration: 'int64',
+  phase: 'string',
+  conditions: listBy('type', podCondition),
+  message: 'string',
+  reason: 'string',
+  nominatedNodeName: 'string',
+  hostIP: 'string',
+  hostIPs: listBy('ip', 'any'),
+  podIP: 'string',
+  podIPs: listBy('ip', 'any'),
+  startTime: 'time',
+  initContainerStatuses: list('any'),
+  containerStatuses: list('any'),
+  qosClass: 'string',
+  ephemeralContainerStatuses: list('any'),
+  resize: 'string',
+  resourceClaimStatuses: listBy('name', 'any'),
+  extendedResourceClaimStatus: 'any',
+  allocatedResources: keyValue,
+  resources: 'any',
+  nodeAllocatableResourceClaimStatuses: list('any'),
+});
+
+/** v1 Pod. */
+export const pod: Struct = topLevel('Pod', { spec: always(podSpec), status: always(podStatus) });
+
+/** `template` of a workload. */
+export const podTemplate: Struct = struct('PodTemplateSpec', {
+  metadata: objectMeta,
+  spec: always(podSpec),
+});
+
+/** The Binding that assigns a pod to a node. */
+export const binding: Struct = topLevel('Binding', {
+  target: always(
+    struct('ObjectReference', {
+      kind: 'string',
+      namespace: 'string',
+      name: 'string',
+      uid: 'string',
+      apiVersion: 'string',
+      resourceVersion: 'string',
+      fieldPath: 'string',
+    }),
+  ),
+});
+
+/** v1 DeleteOptions, a body of its own and a part of an Eviction. */
+export const deleteOptions: Struct = struct('DeleteOptions', {
+  kind: 'string',
+  apiVersion: 'string',
+  gracePeriodSeconds: 'int64*',
+  preconditions: struct('Preconditions', { uid: 'string*', resourceVersion: 'string*' }),
+  orphanDependents: 'bool*',
+  propagationPolicy: 'string*',
+  dryRun: set('string'),
+  ignoreStoreReadErrorWithClusterBreakingPotential: 'bool*',
+});
+
+/** policy/v1 Eviction. */
+export const eviction: Struct = topLevel('Eviction', { deleteOptions });

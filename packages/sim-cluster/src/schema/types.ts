@@ -1,0 +1,102 @@
+/**
+ * A small language for the shape of API objects, read by everything that must know a field: the
+ * decoder (unknown fields, types, what is left out when empty), strategic merge patch (merge
+ * keys), server-side apply (which lists are atomic) and the OpenAPI documents.
+ */
+export type ScalarName =
+  | 'string'
+  | 'bool'
+  | 'int32'
+  | 'int64'
+  | 'number'
+  | 'time'
+  | 'microTime'
+  | 'intOrString'
+  /** Any JSON below this point is kept as it is: parts no rule of the simulator looks into. */
+  | 'any';
+
+/** `*` is a Go pointer: kept whenever given, even zero. `!` is always written, even when empty. */
+export type ScalarText = ScalarName | `${ScalarName}*` | `${ScalarName}!`;
+
+/** A Go struct: named members in the order in which they are written. */
+export interface Struct {
+  readonly type: 'struct';
+  /** The Go type name, as error texts show it. */
+  readonly name: string;
+  readonly fields: Readonly<Record<string, Shape>>;
+  /** True for a struct held by value: written even when empty. */
+  readonly always?: boolean;
+  /** True for a struct that patches replace, and appliers own, as a whole. */
+  readonly atomic?: boolean;
+}
+
+/** A list; without `mergeKey` or `set` it is atomic: replaced and owned as a whole. */
+export interface List {
+  readonly type: 'list';
+  readonly items: Shape;
+  readonly mergeKey?: string;
+  /** The fields that identify an item for server-side apply, where they differ from mergeKey. */
+  readonly keys?: readonly string[];
+  /** A list of scalars merged as a set. */
+  readonly set?: boolean;
+  readonly always?: boolean;
+}
+
+/** A map from strings. */
+export interface Dictionary {
+  readonly type: 'map';
+  readonly values: Shape;
+}
+
+export type Shape = ScalarText | Struct | List | Dictionary;
+
+/** A struct type. */
+export function struct(name: string, fields: Readonly<Record<string, Shape>>): Struct {
+  return { type: 'struct', name, fields };
+}
+
+/** The same struct held by value (or the same list without omitempty): written even when empty. */
+export function always<T extends Struct | List>(shape: T): T {
+  return { ...shape, always: true };
+}
+
+/** An atomic list. */
+export function list(items: Shape): List {
+  return { type: 'list', items };
+}
+
+/** A list merged by one field of its items. */
+export function listBy(mergeKey: string, items: Shape, keys?: readonly string[]): List {
+  return { type: 'list', items, mergeKey, ...(keys ? { keys } : {}) };
+}
+
+/** A list of scalars merged as a set. */
+export function set(items: Shape): List {
+  return { type: 'list', items, set: true };
+}
+
+/** A map from strings. */
+export function map(values: Shape): Dictionary {
+  return { type: 'map', values };
+}
+
+/** The parts of a scalar's text. */
+export interface Scalar {
+  readonly name: ScalarName;
+  readonly pointer: boolean;
+  readonly always: boolean;
+}
+
+const scalars = new Map<ScalarText, Scalar>();
+
+/** Takes a scalar's text apart. */
+export function scalar(text: ScalarText): Scalar {
+  let parts = scalars.get(text);
+  if (!parts) {
+    const mark = text.at(-1);
+    const name = (mark === '*' || mark === '!' ? text.slice(0, -1) : text) as ScalarName;
+    parts = { name, pointer: mark === '*', always: mark === '!' };
+    scalars.set(text, parts);
+  }
+  return parts;
+}

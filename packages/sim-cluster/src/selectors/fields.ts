@@ -1,0 +1,55 @@
+import type { FieldLabels } from '../field-labels.ts';
+import type { KubeObject } from '../objects.ts';
+import type { Resource } from '../resource.ts';
+import { SelectorError } from './lexer.ts';
+
+/** One condition on a field label. */
+export interface FieldTerm {
+  readonly label: string;
+  readonly equal: boolean;
+  readonly value: string;
+  readonly read: (object: KubeObject) => string;
+}
+
+const COMMON: FieldLabels = {
+  'metadata.name': ({ metadata }) => metadata.name,
+  'metadata.namespace': ({ metadata }) => metadata.namespace ?? '',
+};
+
+/** `label=value`, `==`, `!=`, joined by commas. Throws SelectorError, also for unknown labels. */
+export function parseFieldSelector(resource: Resource, text: string): readonly FieldTerm[] {
+  return splitTerms(text).map((term) => {
+    const { label, equal, value } = parseTerm(term, text);
+    return { label, equal, value, read: reader(resource, label) };
+  });
+}
+
+/** True when the object meets every term. */
+export function matchesFields(terms: readonly FieldTerm[], object: KubeObject): boolean {
+  return terms.every((term) => (term.read(object) === term.value) === term.equal);
+}
+
+function reader(resource: Resource, label: string): FieldTerm['read'] {
+  const own = resource.fieldLabels[label];
+  if (own) return own;
+  const common = COMMON[label];
+  if (common && (resource.namespaced || label === 'metadata.name')) return common;
+  // Kinds with labels of their own answer differently from those without.
+  throw new SelectorError(
+    Object.keys(resource.fieldLabels).length > 0
+      ? `field label not supported: ${label}`
+      : `"${label}" is not a known field selector: only "metadata.name", "metadata.namespace"`,
+  );
+}
+
+/** The terms between commas; `\,` is a comma within a value. Empty terms are left out. */
+function splitTerms(text: string): readonly string[] {
+  return (text.match(/(?:\\.|[^,\\])+/g) ?? []).filter((term) => term !== '');
+}
+
+function parseTerm(term: string, text: string): Omit<FieldTerm, 'read'> {
+  const parts = /^((?:\\.|[^=!\\])*?)(!=|==|=)(.*)$/s.exec(term);
+  if (!parts) throw new SelectorError(`invalid selector: '${text}'; can't understand '${term}'`);
+  const value = (parts[3] ?? '').replace(/\\(.)/g, '$1');
+  return { label: parts[1] ?? '', equal: parts[2] !== '!=', value };
+}

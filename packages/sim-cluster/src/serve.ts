@@ -1,0 +1,126 @@
+import { type Answer, errorReply, type Reply, type Stream } from './answer.ts';
+import type { Clock, Timer } from './clock.ts';
+import { ApiError } from './errors.ts';
+import type { ApiRequest, Exchange, ResponseSink } from './exchange.ts';
+import { type Fault, type Faults, faultAnswer } from './faults.ts';
+import { type RequestInfo, readRequest } from './request.ts';
+import { type RouterOptions, route } from './router.ts';
+
+export interface ServeOptions extends RouterOptions {
+  readonly faults: Faults;
+}
+
+/** The exchange function of a server: routing, faults, and the life of streams. */
+export function serve(options: ServeOptions): Exchange {
+  return (request, sink) => {
+    const connection = new Connection(options, sink);
+    connection.receive(request);
+    return () => connection.close();
+  };
+}
+
+/** One exchange under way: its timers and its stream end with it. */
+class Connection {
+  readonly #options: ServeOptions;
+  readonly #sink: ResponseSink;
+  readonly #clock: Clock;
+  readonly #timers: Timer[] = [];
+  readonly #cleanups: (() => void)[] = [];
+  #open = true;
+
+  constructor(options: ServeOptions, sink: ResponseSink) {
+    this.#options = options;
+    this.#sink = sink;
+    this.#clock = options.backend.clock;
+  }
+
+  /** The client hangs up, or everything is said: nothing reaches the sink any more. */
+  close(): void {
+    this.#open = false;
+    for (const timer of this.#timers.splice(0)) timer.cancel();
+    for (const cleanup of this.#cleanups.splice(0)) cleanup();
+  }
+
+  receive(request: ApiRequest): void {
+    const info = readRequest(request);
+    const carryOut = (): Answer => this.#attempt(() => route(this.#options, request, info));
+    const fault = this.#options.faults.strike(info);
+    if (!fault) this.#deliver(carryOut());
+    else this.#suffer(fault, info, carryOut);
+  }
+
+  #suffer(fault: Fault, info: RequestInfo, carryOut: () => Answer): void {
+    switch (fault.kind) {
+      case 'refuse':
+        this.#break('reset');
+        break;
+      case 'lose':
+        carryOut();
+        this.#break('reset');
+        break;
+      case 'delay':
+        this.#after(fault.ms, () => this.#deliver(carryOut()));
+        break;
+      case 'answer':
+        this.#deliver(faultAnswer(fault.code, info));
+        break;
+      case 'cut':
+        this.#deliver(carryOut());
+        this.#after(fault.afterMs, () => this.#break(fault.how));
+        break;
+    }
+  }
+
+  #attempt(answer: () => Answer): Answer {
+    try {
+      return answer();
+    } catch (error) {
+      if (error instanceof ApiError) return errorReply(error);
+      throw error;
+    }
+  }
+
+  #deliver(answer: Answer): void {
+    switch (answer.kind) {
+      case 'reply':
+        this.#reply(answer);
+        break;
+      case 'later':
+        this.#after(answer.delayMs, () => this.#deliver(this.#attempt(answer.answer)));
+        break;
+      case 'stream':
+        this.#stream(answer);
+        break;
+    }
+  }
+
+  #reply({ status, headers, body }: Reply): void {
+    this.#sink.head(status, headers);
+    const chunks = typeof body === 'string' ? [body] : body;
+    for (const chunk of chunks) if (chunk !== '') this.#sink.data(chunk);
+    this.#break('end');
+  }
+
+  #stream({ headers, start }: Stream): void {
+    this.#sink.head(200, headers);
+    this.#cleanups.push(this.#options.faults.track(() => this.#break('reset')));
+    const tell = (text: string): void => {
+      if (this.#open) this.#sink.data(text);
+    };
+    const stop = start(tell, () => this.#break('end'));
+    // The stream may have ended while it was starting.
+    if (this.#open) this.#cleanups.push(stop);
+    else stop();
+  }
+
+  #break(how: 'end' | 'reset'): void {
+    if (!this.#open) return;
+    this.close();
+    if (how === 'end') this.#sink.end();
+    else this.#sink.reset();
+  }
+
+  #after(ms: number, callback: () => void): void {
+    if (this.#open) this.#timers.push(this.#clock.after(ms, callback));
+  }
+}

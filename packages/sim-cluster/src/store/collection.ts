@@ -1,0 +1,171 @@
+import type { KubeObject } from '../objects.ts';
+import { History, type Recorded } from './history.ts';
+import { SortedKeys } from './sorted-keys.ts';
+
+/** A namespace's keys start with this; '' stands for all objects of the resource. */
+const range = (namespace: string): readonly [string, string] =>
+  namespace === '' ? ['', '\uffff'] : [`${namespace}/`, `${namespace}0`];
+
+/** One object's key within its resource, ordered as the real server's storage orders it. */
+export function objectKey(namespace: string, name: string): string {
+  return namespace === '' ? name : `${namespace}/${name}`;
+}
+
+/** A stretch of a list, in key order. */
+export interface Page {
+  readonly items: readonly KubeObject[];
+  /** The last key of the page when more objects follow, else null. */
+  readonly lastKey: string | null;
+  /** How many objects of the namespace follow the page, whether they match or not. */
+  readonly remaining: number;
+}
+
+export interface PageQuery {
+  readonly namespace: string;
+  /** Start after this key; null from the beginning. */
+  readonly after: string | null;
+  readonly limit: number;
+  /** Only objects with this indexed value; for the present state alone. */
+  readonly indexed?: string;
+  readonly matches: (object: KubeObject) => boolean;
+}
+
+/** The objects of one resource: the present ones by key, by index, and past states by history. */
+export class Collection {
+  readonly history: History;
+  readonly #objects = new Map<string, KubeObject>();
+  readonly #keys = new SortedKeys();
+  readonly #index = new Map<string, Set<string>>();
+  readonly #indexed: ((object: KubeObject) => string) | null;
+
+  /** `indexed` names the value by which objects can be looked up at once. */
+  constructor(
+    startRv: number,
+    historyLength: number,
+    indexed: ((object: KubeObject) => string) | null,
+  ) {
+    this.history = new History(startRv, historyLength);
+    this.#indexed = indexed;
+  }
+
+  get size(): number {
+    return this.#objects.size;
+  }
+
+  get(key: string): KubeObject | null {
+    return this.#objects.get(key) ?? null;
+  }
+
+  /** The objects of a namespace, or all for '', in key order. */
+  list(namespace: string): readonly KubeObject[] {
+    const [from, to] = range(namespace);
+    const objects: KubeObject[] = [];
+    for (const key of this.#keys.range(from, to)) {
+      objects.push(this.#objects.get(key) as KubeObject);
+    }
+    return objects;
+  }
+
+  /** The keys of the objects with this indexed value, in order. */
+  #indexedKeys(value: string, from: string, to: string): readonly string[] {
+    const keys = [...(this.#index.get(value) ?? [])].filter((key) => key >= from && key < to);
+    return keys.sort((a, b) => (a < b ? -1 : 1));
+  }
+
+  /** A page of the present state. */
+  page(query: PageQuery): Page {
+    const [start, to] = range(query.namespace);
+    const from = query.after === null ? start : `${query.after}\0`;
+    const keys =
+      query.indexed === undefined
+        ? this.#keys.range(from, to)
+        : this.#indexedKeys(query.indexed, from, to);
+    const page = takePage(keys, (key) => this.#objects.get(key), query);
+    const rest = page.lastKey === null ? 0 : this.#keys.count(`${page.lastKey}\0`, to);
+    return { ...page, remaining: rest };
+  }
+
+  /** A page of the state at `rv`, which must not be before `history.expiredThrough`. */
+  pageAt(rv: number, query: PageQuery): Page {
+    const past = new Map<string, KubeObject | null>();
+    for (const change of this.history.backTo(rv)) past.set(change.key, change.previous);
+    if (past.size === 0) return this.page(query);
+    const [start, to] = range(query.namespace);
+    const from = query.after === null ? start : `${query.after}\0`;
+    const gone = [...past.keys()].filter((key) => !this.#objects.has(key)).sort();
+    const lookup = (key: string): KubeObject | undefined => {
+      const then = past.get(key);
+      return then === undefined ? this.#objects.get(key) : (then ?? undefined);
+    };
+    const keys = merge(this.#keys.range(from, to), gone, from, to);
+    const page = takePage(keys, lookup, query);
+    if (page.lastKey === null) return { ...page, remaining: 0 };
+    const next = `${page.lastKey}\0`;
+    const late = [...past].filter(([key, then]) => then === null && this.#objects.has(key));
+    const isNext = (key: string): boolean => key >= next && key < to;
+    const lateCount = late.filter(([key]) => isNext(key)).length;
+    const goneCount = gone.filter((key) => isNext(key) && past.get(key)).length;
+    return { ...page, remaining: this.#keys.count(next, to) - lateCount + goneCount };
+  }
+
+  /** Takes over one change; only the store calls this. */
+  apply(change: Recorded): void {
+    const { key, previous } = change;
+    if (this.#indexed && previous) this.#unindex(this.#indexed(previous), key);
+    if (change.type === 'DELETED') {
+      this.#objects.delete(key);
+      this.#keys.delete(key);
+    } else {
+      this.#objects.set(key, change.object);
+      if (change.type === 'ADDED') this.#keys.add(key);
+      if (this.#indexed) this.#indexUnder(this.#indexed(change.object), key);
+    }
+    this.history.push(change);
+  }
+
+  #indexUnder(value: string, key: string): void {
+    const keys = this.#index.get(value);
+    if (keys) keys.add(key);
+    else this.#index.set(value, new Set([key]));
+  }
+
+  #unindex(value: string, key: string): void {
+    const keys = this.#index.get(value);
+    keys?.delete(key);
+    if (keys?.size === 0) this.#index.delete(value);
+  }
+}
+
+function takePage(
+  keys: Iterable<string>,
+  lookup: (key: string) => KubeObject | undefined,
+  query: PageQuery,
+): Omit<Page, 'remaining'> {
+  const items: KubeObject[] = [];
+  let lastKey = '';
+  for (const key of keys) {
+    const object = lookup(key);
+    if (!object || !query.matches(object)) continue;
+    if (items.length === query.limit) return { items, lastKey };
+    items.push(object);
+    lastKey = key;
+  }
+  return { items, lastKey: null };
+}
+
+/** Both key sequences in order; those of `extra` outside [from, to) are left out. */
+function* merge(
+  keys: Iterable<string>,
+  extra: readonly string[],
+  from: string,
+  to: string,
+): Generator<string> {
+  const inRange = extra.filter((key) => key >= from && key < to);
+  let next = 0;
+  for (const key of keys) {
+    while (next < inRange.length && (inRange[next] as string) < key)
+      yield inRange[next++] as string;
+    yield key;
+  }
+  while (next < inRange.length) yield inRange[next++] as string;
+}

@@ -1,0 +1,115 @@
+import type { Change } from '../api.ts';
+import { freeze } from '../json.ts';
+import type { KubeObject } from '../objects.ts';
+import { Collection, objectKey } from './collection.ts';
+import type { Recorded } from './history.ts';
+
+export interface StoreOptions {
+  /** The resourceVersion of the empty store; the first write gets the next one. */
+  readonly startRv: number;
+  /** How many past changes of each resource are kept. */
+  readonly historyLength: number;
+}
+
+/**
+ * All objects of the cluster. One strictly rising counter numbers every write of every resource;
+ * there is one writer, `commit`. Listeners hear changes in the order of writes, also those made
+ * by other listeners while a change is being told.
+ */
+export class Store {
+  #rv: number;
+  #expiredThrough: number;
+  #historyLength: number;
+  readonly #collections = new Map<string, Collection>();
+  readonly #listeners = new Set<(change: Recorded) => void>();
+  readonly #untold: Recorded[] = [];
+  #telling = false;
+
+  constructor(options: StoreOptions) {
+    this.#rv = options.startRv;
+    this.#expiredThrough = options.startRv;
+    this.#historyLength = options.historyLength;
+  }
+
+  /** The resourceVersion of the newest write. */
+  get rv(): number {
+    return this.#rv;
+  }
+
+  /** The objects of one stored resource, by plural name. */
+  collection(resource: string): Collection {
+    let collection = this.#collections.get(resource);
+    if (!collection) {
+      const indexed = resource === 'pods' ? nodeNameOf : null;
+      collection = new Collection(this.#expiredThrough, this.#historyLength, indexed);
+      this.#collections.set(resource, collection);
+    }
+    return collection;
+  }
+
+  /** The object as it is now, or null. */
+  get(resource: string, namespace: string, name: string): KubeObject | null {
+    return this.collection(resource).get(objectKey(namespace, name));
+  }
+
+  /** Stores a new state of an object (its first one for `previous` null) under the next rv. */
+  put(resource: string, object: KubeObject, previous: KubeObject | null): KubeObject {
+    return this.#commit(resource, previous ? 'MODIFIED' : 'ADDED', object, previous);
+  }
+
+  /** Removes an object; its last state, given as `object`, gets the rv of the removal. */
+  remove(resource: string, object: KubeObject): KubeObject {
+    return this.#commit(resource, 'DELETED', object, object);
+  }
+
+  /** Calls `listener` after each write, in the order of writes, until the result is called. */
+  subscribe(listener: (change: Recorded) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Forgets past states and events up to now, as a compaction does. */
+  compact(): void {
+    this.#expiredThrough = this.#rv;
+    for (const collection of this.#collections.values()) collection.history.expire(this.#rv);
+  }
+
+  /** Sets how many past changes of each resource are kept; fewer than before forgets at once. */
+  setHistoryLength(length: number): void {
+    this.#historyLength = length;
+    for (const collection of this.#collections.values()) collection.history.resize(length);
+  }
+
+  #commit(
+    resource: string,
+    type: Change['type'],
+    object: KubeObject,
+    previous: KubeObject | null,
+  ): KubeObject {
+    const rv = ++this.#rv;
+    const metadata = { ...object.metadata, resourceVersion: String(rv) };
+    const stored = freeze({ ...object, metadata });
+    const key = objectKey(metadata.namespace ?? '', metadata.name);
+    const change: Recorded = { type, resource, object: stored, previous, rv, key };
+    this.collection(resource).apply(change);
+    this.#untold.push(change);
+    this.#tell();
+    return stored;
+  }
+
+  #tell(): void {
+    if (this.#telling) return;
+    this.#telling = true;
+    try {
+      for (let next = this.#untold.shift(); next; next = this.#untold.shift()) {
+        for (const listener of this.#listeners) listener(next);
+      }
+    } finally {
+      this.#telling = false;
+    }
+  }
+}
+
+function nodeNameOf(pod: KubeObject): string {
+  return pod.spec?.nodeName ?? '';
+}

@@ -1,0 +1,44 @@
+import { AGE, age, NAME, type Printer } from './columns.ts';
+import {
+  budgetPrinter,
+  eventPrinter,
+  leasePrinter,
+  namespacePrinter,
+  nodePrinter,
+  servicePrinter,
+} from './core.ts';
+import { podPrinter } from './pod.ts';
+import {
+  daemonSetPrinter,
+  deploymentPrinter,
+  jobPrinter,
+  replicaSetPrinter,
+  statefulSetPrinter,
+} from './workloads.ts';
+
+/** Kinds without columns of their own show name and age. */
+const plainPrinter: Printer = {
+  columns: [NAME, AGE],
+  cells: (object, now) => [object.metadata.name, age(object, now)],
+};
+
+const PRINTERS: Readonly<Record<string, Printer>> = {
+  pods: podPrinter,
+  nodes: nodePrinter,
+  events: eventPrinter,
+  leases: leasePrinter,
+  poddisruptionbudgets: budgetPrinter,
+  namespaces: namespacePrinter,
+  daemonsets: daemonSetPrinter,
+  deployments: deploymentPrinter,
+  replicasets: replicaSetPrinter,
+  replicationcontrollers: replicaSetPrinter,
+  statefulsets: statefulSetPrinter,
+  jobs: jobPrinter,
+  services: servicePrinter,
+};
+
+/** How the objects of a stored resource are printed. */
+export function printerFor(plural: string): Printer {
+  return PRINTERS[plural] ?? plainPrinter;
+}

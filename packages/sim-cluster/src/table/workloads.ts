@@ -1,0 +1,149 @@
+import type { Json, KubeObject } from '../objects.ts';
+import { AGE, age, column, NAME, orNone, type Printer, wide } from './columns.ts';
+import { humanDuration } from './duration.ts';
+
+interface TemplateContainer {
+  readonly name: string;
+  readonly image?: string;
+}
+
+const WORKLOAD_WIDE = [
+  wide('Containers', 'Names of each container in the template.'),
+  wide('Images', 'Images referenced by each container in the template.'),
+  wide('Selector', 'Label selector for pods.'),
+] as const;
+
+/** The wide cells that workloads share. */
+function templateCells({ spec }: KubeObject): readonly Json[] {
+  const containers: readonly TemplateContainer[] = spec.template?.spec?.containers ?? [];
+  const labels: Readonly<Record<string, string>> =
+    spec.selector?.matchLabels ?? spec.selector ?? {};
+  const selector = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+  return [
+    containers.map(({ name }) => name).join(','),
+    containers.map(({ image = '' }) => image).join(','),
+    orNone(selector.sort().join(',')),
+  ];
+}
+
+const count = (value: unknown): number => (typeof value === 'number' ? value : 0);
+
+/** DaemonSets as kubectl prints them. */
+export const daemonSetPrinter: Printer = {
+  columns: [
+    NAME,
+    column('Desired', 'The total number of nodes that should be running the pod.', 'integer'),
+    column('Current', 'The number of nodes that are running at least 1 pod.', 'integer'),
+    column('Ready', 'The number of nodes with at least one ready pod.', 'integer'),
+    column('Up-to-date', 'The number of nodes that are running the updated pod.', 'integer'),
+    column('Available', 'The number of nodes with an available pod.', 'integer'),
+    column('Node Selector', 'Selector which must match a node.'),
+    AGE,
+    ...WORKLOAD_WIDE,
+  ],
+  cells: (set, now) => {
+    const nodeSelector: Readonly<Record<string, string>> =
+      set.spec.template?.spec?.nodeSelector ?? {};
+    const pairs = Object.entries(nodeSelector).map(([key, value]) => `${key}=${value}`);
+    return [
+      set.metadata.name,
+      count(set.status?.desiredNumberScheduled),
+      count(set.status?.currentNumberScheduled),
+      count(set.status?.numberReady),
+      count(set.status?.updatedNumberScheduled),
+      count(set.status?.numberAvailable),
+      orNone(pairs.sort().join(',')),
+      age(set, now),
+      ...templateCells(set),
+    ];
+  },
+};
+
+/** Deployments as kubectl prints them. */
+export const deploymentPrinter: Printer = {
+  columns: [
+    NAME,
+    column('Ready', 'Number of the pod with ready state'),
+    column('Up-to-date', 'Pods that have the desired template spec.', 'integer'),
+    column('Available', 'Pods that are available.', 'integer'),
+    AGE,
+    ...WORKLOAD_WIDE,
+  ],
+  cells: (deployment, now) => [
+    deployment.metadata.name,
+    `${count(deployment.status?.readyReplicas)}/${count(deployment.spec.replicas)}`,
+    count(deployment.status?.updatedReplicas),
+    count(deployment.status?.availableReplicas),
+    age(deployment, now),
+    ...templateCells(deployment),
+  ],
+};
+
+/** ReplicaSets and ReplicationControllers as kubectl prints them. */
+export const replicaSetPrinter: Printer = {
+  columns: [
+    NAME,
+    column('Desired', 'Number of desired pods.', 'integer'),
+    column('Current', 'Number of pods that exist.', 'integer'),
+    column('Ready', 'Number of ready pods.', 'integer'),
+    AGE,
+    ...WORKLOAD_WIDE,
+  ],
+  cells: (set, now) => [
+    set.metadata.name,
+    count(set.spec.replicas),
+    count(set.status?.replicas),
+    count(set.status?.readyReplicas),
+    age(set, now),
+    ...templateCells(set),
+  ],
+};
+
+/** StatefulSets as kubectl prints them. */
+export const statefulSetPrinter: Printer = {
+  columns: [
+    NAME,
+    column('Ready', 'Number of the pod with ready state'),
+    AGE,
+    ...WORKLOAD_WIDE.slice(0, 2),
+  ],
+  cells: (set, now) => [
+    set.metadata.name,
+    `${count(set.status?.readyReplicas)}/${count(set.spec.replicas)}`,
+    age(set, now),
+    ...templateCells(set).slice(0, 2),
+  ],
+};
+
+function jobStatus({ status }: KubeObject): string {
+  const conditions: readonly { readonly type: string; readonly status: string }[] =
+    status?.conditions ?? [];
+  const has = (wanted: string) =>
+    conditions.some((condition) => condition.type === wanted && condition.status === 'True');
+  const found = ['Complete', 'Failed', 'Suspended', 'FailureTarget'].find(has);
+  return found ?? 'Running';
+}
+
+/** Jobs as kubectl prints them. */
+export const jobPrinter: Printer = {
+  columns: [
+    NAME,
+    column('Status', 'Status of the job.'),
+    column('Completions', 'Pods that have succeeded.'),
+    column('Duration', 'Time required to complete the job.'),
+    AGE,
+    ...WORKLOAD_WIDE,
+  ],
+  cells: (job, now) => {
+    const { startTime, completionTime } = job.status ?? {};
+    const end = completionTime ? Date.parse(completionTime) : now;
+    return [
+      job.metadata.name,
+      jobStatus(job),
+      `${count(job.status?.succeeded)}/${count(job.spec.completions)}`,
+      startTime ? humanDuration(end - Date.parse(startTime)) : '',
+      age(job, now),
+      ...templateCells(job),
+    ];
+  },
+};

@@ -1,0 +1,47 @@
+/** `metav1.Time` as it is written: RFC 3339, whole seconds, UTC. */
+export function formatTime(milliseconds: number): string {
+  return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;
+}
+
+/** `metav1.MicroTime` as it is written: exactly six fractional digits. */
+export function formatMicroTime(milliseconds: number): string {
+  return `${new Date(milliseconds).toISOString().slice(0, 23)}000Z`;
+}
+
+const RFC_3339 = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
+const TIME_LAYOUT = '2006-01-02T15:04:05Z07:00';
+const MICRO_TIME_LAYOUT = '2006-01-02T15:04:05.000000Z07:00';
+
+/** A time text that does not parse; the message is the one Go's time package gives. */
+export class TimeError extends Error {}
+
+function refuse(text: string, layout: string, rest: string, element: string): never {
+  throw new TimeError(
+    `parsing time ${JSON.stringify(text)} as "${layout}": cannot parse ${JSON.stringify(rest)} as "${element}"`,
+  );
+}
+
+/** Any RFC 3339 time, normalised to UTC seconds; a fraction is dropped. Throws TimeError. */
+export function normaliseTime(text: string): string {
+  const parts = RFC_3339.exec(text);
+  const instant = parts ? Date.parse(`${parts[1]}${parts[3]}`) : Number.NaN;
+  if (Number.isNaN(instant)) refuse(text, TIME_LAYOUT, text, '2006');
+  return formatTime(instant);
+}
+
+/** A time with exactly six fractional digits, normalised to UTC. Throws TimeError. */
+export function normaliseMicroTime(text: string): string {
+  const parts = RFC_3339.exec(text);
+  const instant = parts ? Date.parse(`${parts[1]}${parts[3]}`) : Number.NaN;
+  if (!parts || Number.isNaN(instant)) {
+    const seconds = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/.exec(text)?.[0];
+    if (seconds === undefined) refuse(text, MICRO_TIME_LAYOUT, text, '2006');
+    refuse(text, MICRO_TIME_LAYOUT, text.slice(seconds.length), '.000000');
+  }
+  const fraction = parts[2] ?? '';
+  if (fraction.length < 7) refuse(text, MICRO_TIME_LAYOUT, `${fraction}${parts[3]}`, '.000000');
+  if (fraction.length > 7) {
+    refuse(text, MICRO_TIME_LAYOUT, `${fraction.slice(7)}${parts[3]}`, 'Z07:00');
+  }
+  return `${formatTime(instant).slice(0, 19)}${fraction}Z`;
+}

@@ -1,0 +1,71 @@
+import {
+  daemonSet,
+  deployment,
+  job,
+  namespace,
+  pdb,
+  statefulSet,
+  type TimedToleration,
+  toleration,
+} from './builders.ts';
+import type { NodeDescription } from './kubelet/node-status.ts';
+import type { KubeObject } from './objects.ts';
+
+/** A cluster as one would describe it: where its nodes are and what runs on them. */
+export interface Topology {
+  readonly region: string;
+  /** Nodes are named ZONE-1 to ZONE-(nodesPerZone). */
+  readonly zones: readonly string[];
+  readonly nodesPerZone: number;
+  /** Deployments, StatefulSets, DaemonSets, Jobs and pods. */
+  readonly workloads: readonly KubeObject[];
+  readonly budgets: readonly KubeObject[];
+}
+
+/** The machines of a topology, zone by zone. */
+export function topologyNodes(topology: Topology): readonly NodeDescription[] {
+  const { region, zones, nodesPerZone } = topology;
+  const numbers = Array.from({ length: nodesPerZone }, (_, index) => index + 1);
+  return zones.flatMap((zone) =>
+    numbers.map((number) => ({ name: `${zone}-${number}`, region, zone })),
+  );
+}
+
+/** The objects of a topology in the order in which they can be created: namespaces first. */
+export function topologyObjects(topology: Topology): readonly KubeObject[] {
+  const objects = [...topology.budgets, ...topology.workloads];
+  const namespaces = new Set(objects.map(({ metadata }) => metadata.namespace ?? 'default'));
+  return [...[...namespaces].sort().map(namespace), ...objects];
+}
+
+/** The default tolerations of lost nodes, but for a time of one's own. */
+function whenNodeIsLost(seconds: number): readonly TimedToleration[] {
+  return [
+    toleration('node.kubernetes.io/not-ready:NoExecute', seconds),
+    toleration('node.kubernetes.io/unreachable:NoExecute', seconds),
+  ];
+}
+
+/**
+ * The demo cluster: three zones of three nodes. Of each way of answering a NoExecute taint there
+ * is one workload: `web` (default tolerations, a budget), `api` (leaves lost nodes after a minute),
+ * `db` (stays half a minute, fixed names), `report` (a job), `metrics` (tolerates every NoExecute
+ * taint for ever) and `node-agent` (tolerates everything, on every node).
+ */
+export const threeZones: Topology = {
+  region: 'region-1',
+  zones: ['zone-a', 'zone-b', 'zone-c'],
+  nodesPerZone: 3,
+  workloads: [
+    deployment('shop', 'web', { replicas: 6 }),
+    deployment('shop', 'api', { replicas: 4, tolerations: whenNodeIsLost(60) }),
+    statefulSet('shop', 'db', { replicas: 3, tolerations: whenNodeIsLost(30) }),
+    job('shop', 'report', 120),
+    deployment('infra', 'metrics', {
+      replicas: 2,
+      tolerations: [{ operator: 'Exists', effect: 'NoExecute' }],
+    }),
+    daemonSet('infra', 'node-agent', { tolerations: [{ operator: 'Exists' }] }),
+  ],
+  budgets: [pdb('shop', 'web', { maxUnavailable: 1 }), pdb('shop', 'db', { minAvailable: 2 })],
+};

@@ -1,0 +1,34 @@
+import type { Cause } from '../errors.ts';
+
+const shown = (value: unknown): string =>
+  value === undefined || value === null ? 'null' : JSON.stringify(value);
+
+/** FieldValueRequired. */
+export function required(field: string, detail?: string): Cause {
+  const message = detail === undefined ? 'Required value' : `Required value: ${detail}`;
+  return { reason: 'FieldValueRequired', message, field };
+}
+
+/** FieldValueInvalid: the offending value and what is wrong with it. */
+export function invalidValue(field: string, value: unknown, detail: string): Cause {
+  const message = `Invalid value: ${shown(value)}: ${detail}`;
+  return { reason: 'FieldValueInvalid', message, field };
+}
+
+/** FieldValueNotSupported: not one of the values listed. */
+export function notSupported(field: string, value: unknown, supported: readonly string[]): Cause {
+  const list = supported.map((text) => JSON.stringify(text)).join(', ');
+  const message = `Unsupported value: ${shown(value)}: supported values: ${list}`;
+  return { reason: 'FieldValueNotSupported', message, field };
+}
+
+/** FieldValueForbidden. */
+export function forbiddenValue(field: string, detail: string): Cause {
+  return { reason: 'FieldValueForbidden', message: `Forbidden: ${detail}`, field };
+}
+
+/** FieldValueDuplicate. */
+export function duplicateValue(field: string, value: unknown, detail?: string): Cause {
+  const message = `Duplicate value: ${shown(value)}${detail === undefined ? '' : `: ${detail}`}`;
+  return { reason: 'FieldValueDuplicate', message, field };
+}

@@ -1,0 +1,97 @@
+import type { Cause } from '../errors.ts';
+import type { KubeObject, OwnerReference } from '../objects.ts';
+import { forbiddenValue, invalidValue, required } from './causes.ts';
+import { labelValueErrors, qualifiedNameErrors, subdomainErrors } from './names.ts';
+
+/** Finalizers that need no domain. */
+const STANDARD_FINALIZERS = new Set(['kubernetes', 'orphan', 'foregroundDeletion']);
+const ANNOTATIONS_BYTES_MAX = 256 * 1024;
+
+/** The rules for `metadata` of any object; `nameErrors` is the kind's rule for names. */
+export function validateMetadata(
+  object: KubeObject,
+  nameErrors: (name: string) => readonly string[] = subdomainErrors,
+): readonly Cause[] {
+  const { metadata } = object;
+  const causes: Cause[] = [];
+  if (!metadata.name) {
+    causes.push(required('metadata.name', 'name or generateName is required'));
+  } else {
+    for (const error of nameErrors(metadata.name)) {
+      causes.push(invalidValue('metadata.name', metadata.name, error));
+    }
+  }
+  causes.push(...validateLabels(metadata.labels ?? {}, 'metadata.labels'));
+  causes.push(...validateAnnotations(metadata.annotations ?? {}));
+  for (const [index, owner] of (metadata.ownerReferences ?? []).entries()) {
+    causes.push(...validateOwner(owner, `metadata.ownerReferences[${index}]`));
+  }
+  for (const [index, finalizer] of (metadata.finalizers ?? []).entries()) {
+    causes.push(...validateFinalizer(finalizer, `metadata.finalizers[${index}]`));
+  }
+  return causes;
+}
+
+/** The rules for a map of labels. */
+export function validateLabels(
+  labels: Readonly<Record<string, string>>,
+  field: string,
+): readonly Cause[] {
+  const causes: Cause[] = [];
+  for (const [key, value] of Object.entries(labels)) {
+    for (const error of qualifiedNameErrors(key)) causes.push(invalidValue(field, key, error));
+    for (const error of labelValueErrors(value)) causes.push(invalidValue(field, value, error));
+  }
+  return causes;
+}
+
+function validateAnnotations(annotations: Readonly<Record<string, string>>): readonly Cause[] {
+  const causes: Cause[] = [];
+  let bytes = 0;
+  for (const [key, value] of Object.entries(annotations)) {
+    bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
+    for (const error of qualifiedNameErrors(key.toLowerCase())) {
+      causes.push(invalidValue('metadata.annotations', key, error));
+    }
+  }
+  if (bytes > ANNOTATIONS_BYTES_MAX) {
+    const message = `Too long: may not be more than ${ANNOTATIONS_BYTES_MAX} bytes`;
+    causes.push({ reason: 'FieldValueTooLong', message, field: 'metadata.annotations' });
+  }
+  return causes;
+}
+
+function validateOwner(owner: OwnerReference, field: string): readonly Cause[] {
+  const causes: Cause[] = [];
+  if (!owner.apiVersion) {
+    causes.push(invalidValue(`${field}.apiVersion`, '', 'version must not be empty'));
+  }
+  for (const member of ['kind', 'name', 'uid'] as const) {
+    if (!owner[member]) causes.push(invalidValue(`${field}.${member}`, '', 'must not be empty'));
+  }
+  return causes;
+}
+
+function validateFinalizer(finalizer: string, field: string): readonly Cause[] {
+  const errors = qualifiedNameErrors(finalizer);
+  if (errors.length > 0) return errors.map((error) => invalidValue(field, finalizer, error));
+  if (finalizer.includes('/') || STANDARD_FINALIZERS.has(finalizer)) return [];
+  const text = 'name is neither a standard finalizer name nor is it fully qualified';
+  return [invalidValue(field, finalizer, text)];
+}
+
+/** What an update of `metadata` may not do. */
+export function validateMetadataUpdate(next: KubeObject, previous: KubeObject): readonly Cause[] {
+  const causes: Cause[] = [];
+  if (next.metadata.uid !== previous.metadata.uid) {
+    causes.push(invalidValue('metadata.uid', next.metadata.uid, 'field is immutable'));
+  }
+  const had = new Set(previous.metadata.finalizers ?? []);
+  const added = (next.metadata.finalizers ?? []).filter((finalizer) => !had.has(finalizer));
+  if (previous.metadata.deletionTimestamp !== undefined && added.length > 0) {
+    const list = added.map((finalizer) => JSON.stringify(finalizer)).join(', ');
+    const text = `no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`;
+    causes.push(forbiddenValue('metadata.finalizers', text));
+  }
+  return causes;
+}

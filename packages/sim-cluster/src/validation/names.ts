@@ -1,0 +1,84 @@
+const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
+const SUBDOMAIN = `${LABEL}(\\.${LABEL})*`;
+const QUALIFIED = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
+const LABEL_VALUE = `(${QUALIFIED})?`;
+
+const whole = (pattern: string): RegExp => new RegExp(`^${pattern}$`);
+const labelPattern = whole(LABEL);
+const subdomainPattern = whole(SUBDOMAIN);
+const qualifiedPattern = whole(QUALIFIED);
+const labelValuePattern = whole(LABEL_VALUE);
+
+function patternError(rule: string, pattern: string, ...examples: readonly string[]): string {
+  const quoted = examples.map((example) => `'${example}'`).join(',  or ');
+  return `${rule} (e.g. ${quoted}, regex used for validation is '${pattern}')`;
+}
+
+const tooLong = (limit: number): string => `must be no more than ${limit} bytes`;
+
+const SUBDOMAIN_ERROR = patternError(
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
+  SUBDOMAIN,
+  'example.com',
+);
+const LABEL_ERROR = patternError(
+  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character",
+  LABEL,
+  'my-name',
+  '123-abc',
+);
+const QUALIFIED_RULE =
+  "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
+const QUALIFIED_ERROR = patternError(QUALIFIED_RULE, QUALIFIED, 'MyName', 'my.name', '123-abc');
+const LABEL_VALUE_ERROR = patternError(
+  "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+  LABEL_VALUE,
+  'MyValue',
+  'my_value',
+  '12345',
+);
+
+/** What is wrong with a name of most objects; empty when nothing is. */
+export function subdomainErrors(value: string): readonly string[] {
+  return [
+    ...(value.length > 253 ? [tooLong(253)] : []),
+    ...(subdomainPattern.test(value) ? [] : [SUBDOMAIN_ERROR]),
+  ];
+}
+
+/** What is wrong with the name of a namespace or a container. */
+export function labelNameErrors(value: string): readonly string[] {
+  return [
+    ...(value.length > 63 ? [tooLong(63)] : []),
+    ...(labelPattern.test(value) ? [] : [LABEL_ERROR]),
+  ];
+}
+
+/** What is wrong with a label key, taint key or annotation key: `[prefix/]name`. */
+export function qualifiedNameErrors(value: string): readonly string[] {
+  const parts = value.split('/');
+  if (parts.length > 2) {
+    return [
+      `a qualified name ${QUALIFIED_ERROR} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+    ];
+  }
+  const errors: string[] = [];
+  const name = parts.at(-1) ?? '';
+  if (parts.length === 2) {
+    const prefix = parts[0] ?? '';
+    if (prefix === '') errors.push('prefix part must be non-empty');
+    else errors.push(...subdomainErrors(prefix).map((error) => `prefix part ${error}`));
+  }
+  if (name === '') errors.push('name part must be non-empty');
+  else if (name.length > 63) errors.push(`name part ${tooLong(63)}`);
+  if (!qualifiedPattern.test(name)) errors.push(`name part ${QUALIFIED_ERROR}`);
+  return errors;
+}
+
+/** What is wrong with a label value or a taint value. */
+export function labelValueErrors(value: string): readonly string[] {
+  return [
+    ...(value.length > 63 ? [tooLong(63)] : []),
+    ...(labelValuePattern.test(value) ? [] : [LABEL_VALUE_ERROR]),
+  ];
+}

@@ -1,0 +1,147 @@
+import type { Cause } from '../errors.ts';
+import { equal } from '../json.ts';
+import type { KubeObject } from '../objects.ts';
+import { duplicateValue, forbiddenValue, invalidValue, notSupported, required } from './causes.ts';
+import { validateMetadata } from './metadata.ts';
+import { labelNameErrors, subdomainErrors } from './names.ts';
+import { type Toleration, validateTolerations } from './taints.ts';
+
+/** A PodSpec as far as the rules below look into it. */
+interface PodSpec {
+  readonly containers?: readonly Container[] | null;
+  readonly initContainers?: readonly Container[];
+  readonly restartPolicy?: string;
+  readonly nodeName?: string;
+  readonly tolerations?: readonly Toleration[];
+  readonly activeDeadlineSeconds?: number;
+  readonly terminationGracePeriodSeconds?: number;
+}
+
+interface Container {
+  readonly name: string;
+  readonly image?: string;
+}
+
+const MIRROR = 'kubernetes.io/config.mirror';
+const RESTART_POLICIES = ['Always', 'OnFailure', 'Never'] as const;
+
+/** The rules for a new or changed pod. */
+export function validatePod(pod: KubeObject): readonly Cause[] {
+  const causes = [...validateMetadata(pod), ...validatePodSpec(pod.spec, 'spec')];
+  const mirror = pod.metadata.annotations?.[MIRROR];
+  if (mirror !== undefined && !pod.spec.nodeName) {
+    const text = 'must set spec.nodeName if mirror pod annotation is set';
+    causes.push(invalidValue(`metadata.annotations[${MIRROR}]`, mirror, text));
+  }
+  return causes;
+}
+
+/** The rules for a PodSpec at `path`, of a pod or of a template. */
+export function validatePodSpec(spec: PodSpec, path: string): readonly Cause[] {
+  const causes: Cause[] = [];
+  const containers = spec.containers ?? [];
+  if (containers.length === 0) causes.push(required(`${path}.containers`));
+  causes.push(...validateContainers(spec.initContainers ?? [], `${path}.initContainers`));
+  causes.push(...validateContainers(containers, `${path}.containers`));
+  if (!RESTART_POLICIES.some((policy) => policy === spec.restartPolicy)) {
+    causes.push(
+      spec.restartPolicy
+        ? notSupported(`${path}.restartPolicy`, spec.restartPolicy, RESTART_POLICIES)
+        : required(`${path}.restartPolicy`),
+    );
+  }
+  for (const error of spec.nodeName ? subdomainErrors(spec.nodeName) : []) {
+    causes.push(invalidValue(`${path}.nodeName`, spec.nodeName, error));
+  }
+  causes.push(...validateTolerations(spec.tolerations ?? [], `${path}.tolerations`));
+  return causes;
+}
+
+function validateContainers(containers: readonly Container[], path: string): readonly Cause[] {
+  const names = new Set<string>();
+  return containers.flatMap((container, index) => {
+    const field = `${path}[${index}]`;
+    const causes: Cause[] = [];
+    if (container.name === '') causes.push(required(`${field}.name`));
+    else {
+      for (const error of labelNameErrors(container.name)) {
+        causes.push(invalidValue(`${field}.name`, container.name, error));
+      }
+      if (names.has(container.name)) causes.push(duplicateValue(`${field}.name`, container.name));
+      names.add(container.name);
+    }
+    if (!container.image) causes.push(required(`${field}.image`));
+    return causes;
+  });
+}
+
+const IMMUTABLE =
+  'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
+
+/** What an update of an existing pod's spec may not do. */
+export function validatePodUpdate(next: KubeObject, previous: KubeObject): readonly Cause[] {
+  const after: PodSpec = next.spec;
+  const before: PodSpec = previous.spec;
+  const deadline = validateDeadline(after.activeDeadlineSeconds, before.activeDeadlineSeconds);
+  if (deadline.length > 0) return deadline;
+  if (!keepsTolerations(after.tolerations ?? [], before.tolerations ?? [])) {
+    const text = 'existing toleration can not be modified except its tolerationSeconds';
+    return [forbiddenValue('spec.tolerations', text)];
+  }
+  const allowed = withAllowedChanges(after, before);
+  if (equal(allowed, before)) return [];
+  return [forbiddenValue('spec', `${IMMUTABLE}\n${difference(allowed, before)}`)];
+}
+
+function validateDeadline(after: number | undefined, before: number | undefined): readonly Cause[] {
+  const field = 'spec.activeDeadlineSeconds';
+  if (before === undefined) return [];
+  if (after === undefined) {
+    const text = 'must not update from a positive integer to nil value';
+    return [invalidValue(field, null, text)];
+  }
+  const text = 'must be less than or equal to previous value';
+  return after > before ? [invalidValue(field, after, text)] : [];
+}
+
+/** Every old toleration must still be there, whatever its seconds. */
+function keepsTolerations(after: readonly Toleration[], before: readonly Toleration[]): boolean {
+  const bare = ({ key = '', operator = '', value = '', effect = '' }: Toleration): string =>
+    JSON.stringify([key, operator, value, effect]);
+  const present = new Set(after.map(bare));
+  return before.every((toleration) => present.has(bare(toleration)));
+}
+
+/** `after` with the parts that may change put back to what they were. */
+function withAllowedChanges(after: PodSpec, before: PodSpec): PodSpec {
+  const images = (now: readonly Container[] | null | undefined, then: typeof now): typeof now =>
+    now?.map((container, index) => {
+      const image = then?.[index]?.image;
+      return image === undefined ? container : { ...container, image };
+    });
+  const { activeDeadlineSeconds: _deadline, tolerations: _tolerations, ...rest } = after;
+  const { activeDeadlineSeconds, tolerations } = before;
+  return {
+    ...rest,
+    ...(activeDeadlineSeconds === undefined ? {} : { activeDeadlineSeconds }),
+    ...(tolerations === undefined ? {} : { tolerations }),
+    ...(after.containers ? { containers: images(after.containers, before.containers) } : {}),
+    ...(after.initContainers
+      ? { initContainers: images(after.initContainers, before.initContainers) }
+      : {}),
+  } as PodSpec;
+}
+
+/** The members that differ, one pair of lines each, with Go's names as the real server shows. */
+function difference(after: PodSpec, before: PodSpec): string {
+  const then: Readonly<Record<string, unknown>> = { ...before };
+  const now: Readonly<Record<string, unknown>> = { ...after };
+  const keys = Object.keys({ ...then, ...now }).filter((key) => !equal(now[key], then[key]));
+  return keys
+    .map((key) => {
+      const name = key.charAt(0).toUpperCase() + key.slice(1);
+      const line = (value: unknown) => `"${name}": ${JSON.stringify(value ?? null)},`;
+      return `- ${line(then[key])}\n+ ${line(now[key])}\n`;
+    })
+    .join('');
+}

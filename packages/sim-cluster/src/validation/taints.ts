@@ -1,0 +1,106 @@
+import type { Cause } from '../errors.ts';
+import { duplicateValue, invalidValue, notSupported, required } from './causes.ts';
+import { labelValueErrors, qualifiedNameErrors } from './names.ts';
+
+const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const;
+
+/** `spec.taints[]` of a node. */
+export interface Taint {
+  readonly key: string;
+  readonly value?: string;
+  readonly effect: string;
+  readonly timeAdded?: string;
+}
+
+/** `spec.tolerations[]` of a pod. */
+export interface Toleration {
+  readonly key?: string;
+  readonly operator?: string;
+  readonly value?: string;
+  readonly effect?: string;
+  readonly tolerationSeconds?: number;
+}
+
+/** The rules for taints; like the real server it names them `metadata.taints[i]`. */
+export function validateTaints(taints: readonly Taint[]): readonly Cause[] {
+  const causes: Cause[] = [];
+  const seen = new Set<string>();
+  for (const [index, taint] of taints.entries()) {
+    const field = `metadata.taints[${index}]`;
+    for (const error of qualifiedNameErrors(taint.key)) {
+      causes.push(invalidValue(`${field}.key`, taint.key, error));
+    }
+    for (const error of labelValueErrors(taint.value ?? '')) {
+      causes.push(invalidValue(`${field}.value`, taint.value, error));
+    }
+    causes.push(...validateEffect(taint.effect, `${field}.effect`));
+    const pair = `${taint.effect}/${taint.key}`;
+    if (seen.has(pair)) causes.push(duplicateTaint(taint, field));
+    seen.add(pair);
+  }
+  return causes;
+}
+
+function duplicateTaint(taint: Taint, field: string): Cause {
+  const value = {
+    Key: taint.key,
+    Value: taint.value ?? '',
+    Effect: taint.effect,
+    TimeAdded: taint.timeAdded ?? null,
+  };
+  return duplicateValue(field, value, 'taints must be unique by key and effect pair');
+}
+
+function validateEffect(effect: string, field: string): readonly Cause[] {
+  if (effect === '') return [required(field)];
+  return EFFECTS.some((known) => known === effect) ? [] : [notSupported(field, effect, EFFECTS)];
+}
+
+const MATCH_ALL =
+  'operator must be Exists when `key` is empty, which means "match all values and all keys"';
+
+/** The rules for `spec.tolerations` of a pod. */
+export function validateTolerations(
+  tolerations: readonly Toleration[],
+  path: string,
+): readonly Cause[] {
+  return tolerations.flatMap((toleration, index) => {
+    const field = `${path}[${index}]`;
+    const { key = '', operator = '', effect = '' } = toleration;
+    const causes: Cause[] = [];
+    if (key !== '') {
+      for (const error of qualifiedNameErrors(key)) {
+        causes.push(invalidValue(`${field}.key`, key, error));
+      }
+    } else if (operator !== 'Exists') {
+      causes.push(invalidValue(`${field}.operator`, operator, MATCH_ALL));
+    }
+    if (toleration.tolerationSeconds !== undefined && effect !== 'NoExecute') {
+      const text = "effect must be 'NoExecute' when `tolerationSeconds` is set";
+      causes.push(invalidValue(`${field}.effect`, effect, text));
+    }
+    causes.push(...validateOperator(operator, toleration.value ?? '', `${field}.operator`));
+    if (effect !== '') causes.push(...validateEffect(effect, `${field}.effect`));
+    return causes;
+  });
+}
+
+function validateOperator(operator: string, value: string, field: string): readonly Cause[] {
+  switch (operator) {
+    case '':
+    case 'Equal': {
+      const errors = labelValueErrors(value);
+      return errors.length === 0 ? [] : [invalidValue(field, value, errors.join(';'))];
+    }
+    case 'Exists': {
+      const text = "value must be empty when `operator` is 'Exists'";
+      return value === '' ? [] : [invalidValue(field, value, text)];
+    }
+    // The comparison operators are known but their feature gate is off.
+    case 'Lt':
+    case 'Gt':
+      return [notSupported(field, operator, ['Equal', 'Exists', 'Lt', 'Gt'])];
+    default:
+      return [notSupported(field, operator, ['Equal', 'Exists'])];
+  }
+}

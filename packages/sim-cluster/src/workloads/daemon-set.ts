@@ -1,0 +1,173 @@
+import type { ControllerContext } from '../controllers/controller.ts';
+import { isReady, isTerminal, isTerminating } from '../controllers/pods.ts';
+import type { Json, KubeObject } from '../objects.ts';
+import { admitsNode, onlyNode } from '../scheduler/node-affinity.ts';
+import { type Toleration, untolerated } from '../scheduler/tolerations.ts';
+import { createPod, deletePod, setStatus, templateHash, type WorkloadKind } from './workload.ts';
+
+const REVISION_LABEL = 'controller-revision-hash';
+
+/** Keeps one pod on every node that its selectors admit and whose taints it tolerates. */
+export const DAEMON_SET: WorkloadKind = {
+  apiVersion: 'apps/v1',
+  kind: 'DaemonSet',
+  resource: 'daemonsets',
+  creates: 'pods',
+  followsNodes: true,
+  sync: syncDaemonSet,
+};
+
+/** Added to every daemon pod without seconds; the last one only on the host's network. */
+const DAEMON_TOLERATIONS: readonly (readonly [key: string, effect: string])[] = [
+  ['node.kubernetes.io/not-ready', 'NoExecute'],
+  ['node.kubernetes.io/unreachable', 'NoExecute'],
+  ['node.kubernetes.io/disk-pressure', 'NoSchedule'],
+  ['node.kubernetes.io/memory-pressure', 'NoSchedule'],
+  ['node.kubernetes.io/pid-pressure', 'NoSchedule'],
+  ['node.kubernetes.io/unschedulable', 'NoSchedule'],
+  ['node.kubernetes.io/network-unavailable', 'NoSchedule'],
+];
+
+/** The tolerations of a template with those of every daemon pod merged in, one by one. */
+export function daemonTolerations(
+  template: readonly Toleration[],
+  hostNetwork: boolean,
+): readonly Toleration[] {
+  const count = hostNetwork ? DAEMON_TOLERATIONS.length : DAEMON_TOLERATIONS.length - 1;
+  let tolerations = template;
+  for (const [key, effect] of DAEMON_TOLERATIONS.slice(0, count)) {
+    const own = { key, operator: 'Exists', effect };
+    const isSame = (other: Toleration): boolean =>
+      other.key === key &&
+      other.effect === effect &&
+      other.operator === 'Exists' &&
+      (other.value ?? '') === '';
+    tolerations = tolerations.some(isSame)
+      ? tolerations.map((other) => (isSame(other) ? own : other))
+      : [...tolerations, own];
+  }
+  return tolerations;
+}
+
+/** What a DaemonSet wants of one node. */
+interface Verdict {
+  /** A pod should be there. */
+  readonly run: boolean;
+  /** A pod that is there already may stay. */
+  readonly stay: boolean;
+}
+
+function syncDaemonSet(context: ControllerContext, set: KubeObject): void {
+  const { api, lookup } = context;
+  const { spec } = set.spec.template;
+  const tolerations = daemonTolerations(spec.tolerations ?? [], spec.hostNetwork === true);
+  const podsOf = groupByNode(lookup.ownedBy(set, 'pods'));
+  const nodes = api.list('nodes').map((node) => ({
+    node,
+    verdict: verdictFor(node, { ...spec, tolerations }),
+    pods: podsOf.get(node.metadata.name) ?? [],
+  }));
+  const revision = templateHash(set.spec.template);
+  for (const { node, verdict, pods } of nodes) {
+    const unwanted = verdict.stay ? redundant(pods) : pods;
+    for (const pod of unwanted) if (!isTerminating(pod)) deletePod(api, pod);
+    if (verdict.run && pods.length === 0) createDaemon(context, set, node, tolerations, revision);
+  }
+  for (const pod of lookup.ownedBy(set, 'pods')) {
+    if (!pod.spec.nodeName && !api.get('nodes', '', onlyNode(pod.spec) ?? '')) deletePod(api, pod);
+  }
+  if (nodes.every(({ verdict, pods }) => !verdict.run || pods.some(isReady))) {
+    replaceOutdated(context, [...podsOf.values()].flat(), revision);
+  }
+  reportStatus(context, set, nodes, revision);
+}
+
+function verdictFor(node: KubeObject, podSpec: KubeObject['spec']): Verdict {
+  if (!admitsNode(podSpec, node)) return { run: false, stay: false };
+  const taints = node.spec?.taints ?? [];
+  if (untolerated(taints, podSpec.tolerations, ['NoExecute'])) return { run: false, stay: false };
+  return { run: !untolerated(taints, podSpec.tolerations, ['NoSchedule']), stay: true };
+}
+
+function groupByNode(pods: readonly KubeObject[]): ReadonlyMap<string, readonly KubeObject[]> {
+  const groups = new Map<string, KubeObject[]>();
+  for (const pod of pods) {
+    const nodeName: string = pod.spec.nodeName || onlyNode(pod.spec) || '';
+    const group = groups.get(nodeName);
+    if (group) group.push(pod);
+    else groups.set(nodeName, [pod]);
+  }
+  return groups;
+}
+
+/** Pods that have ended make room for new ones; of several that run, the oldest is kept. */
+function redundant(pods: readonly KubeObject[]): readonly KubeObject[] {
+  const running = pods.filter((pod) => !isTerminal(pod) && !isTerminating(pod));
+  return [...pods.filter(isTerminal), ...running.slice(1)];
+}
+
+function createDaemon(
+  { api }: ControllerContext,
+  set: KubeObject,
+  node: KubeObject,
+  tolerations: readonly Toleration[],
+  revision: string,
+): void {
+  const { affinity } = set.spec.template.spec;
+  createPod(api, DAEMON_SET, set, {
+    labels: {
+      [REVISION_LABEL]: revision,
+      'pod-template-generation': String(set.metadata.generation ?? 1),
+    },
+    spec: {
+      affinity: { ...affinity, nodeAffinity: boundTo(node.metadata.name) },
+      tolerations: tolerations.map((toleration) => ({ ...toleration })),
+    },
+  });
+}
+
+/** The affinity that makes the scheduler bind a daemon pod to its node; the set has judged the rest. */
+function boundTo(nodeName: string): { readonly [field: string]: Json } {
+  return {
+    requiredDuringSchedulingIgnoredDuringExecution: {
+      nodeSelectorTerms: [
+        { matchFields: [{ key: 'metadata.name', operator: 'In', values: [nodeName] }] },
+      ],
+    },
+  };
+}
+
+/** Rolls a new template out one pod at a time. */
+function replaceOutdated(
+  { api }: ControllerContext,
+  pods: readonly KubeObject[],
+  revision: string,
+): void {
+  if (pods.some(isTerminating)) return;
+  const outdated = pods.find((pod) => pod.metadata.labels?.[REVISION_LABEL] !== revision);
+  if (outdated) deletePod(api, outdated);
+}
+
+function reportStatus(
+  context: ControllerContext,
+  set: KubeObject,
+  nodes: readonly { readonly verdict: Verdict; readonly pods: readonly KubeObject[] }[],
+  revision: string,
+): void {
+  const wanted = nodes.filter(({ verdict }) => verdict.run);
+  const withPod = wanted.filter(({ pods }) => pods.length > 0);
+  const ready = withPod.filter(({ pods }) => pods.some(isReady)).length;
+  const updated = withPod.filter(({ pods }) =>
+    pods.some((pod) => pod.metadata.labels?.[REVISION_LABEL] === revision),
+  );
+  setStatus(context.api, DAEMON_SET, set, {
+    observedGeneration: set.metadata.generation,
+    desiredNumberScheduled: wanted.length,
+    currentNumberScheduled: withPod.length,
+    numberMisscheduled: nodes.filter(({ verdict, pods }) => !verdict.run && pods.length > 0).length,
+    numberReady: ready,
+    numberAvailable: ready,
+    numberUnavailable: wanted.length - ready,
+    updatedNumberScheduled: updated.length,
+  });
+}

@@ -1,0 +1,141 @@
+import type { ControllerContext } from '../controllers/controller.ts';
+import { scaledCount } from '../controllers/int-or-percent.ts';
+import { type Condition, conditionOf, withCondition } from '../controllers/pods.ts';
+import type { KubeObject } from '../objects.ts';
+import { formatTime } from '../time.ts';
+import { ownerReference, setStatus, templateHash, type WorkloadKind } from './workload.ts';
+
+const HASH_LABEL = 'pod-template-hash';
+const REVISION = 'deployment.kubernetes.io/revision';
+
+/**
+ * Keeps one ReplicaSet per pod template. A new template gets all replicas at once, and the old
+ * ReplicaSets give up one pod for each new pod that is ready, whatever the strategy says.
+ */
+export const DEPLOYMENT: WorkloadKind = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  resource: 'deployments',
+  creates: 'replicasets',
+  sync: syncDeployment,
+};
+
+function syncDeployment(context: ControllerContext, deployment: KubeObject): void {
+  const { api, lookup } = context;
+  const replicas: number = deployment.spec.replicas ?? 1;
+  const templateName = templateHash(deployment.spec.template);
+  const isCurrent = (set: KubeObject): boolean =>
+    set.metadata.labels?.[HASH_LABEL] === templateName;
+  const before = lookup.ownedBy(deployment, 'replicasets');
+  const current =
+    before.find(isCurrent) ??
+    api.create('replicasets', replicaSet(deployment, templateName, revisionAfter(before)));
+  scale(context, current, replicas);
+  const spare = Math.max(0, replicas - (current.status?.readyReplicas ?? 0));
+  for (const set of before) {
+    if (!isCurrent(set)) scale(context, set, Math.min(set.spec.replicas ?? 1, spare));
+  }
+  reportStatus(context, deployment, current);
+}
+
+function replicaSet(deployment: KubeObject, templateName: string, revision: number): KubeObject {
+  const { template, selector, replicas } = deployment.spec;
+  const hashLabel = { [HASH_LABEL]: templateName };
+  const labels = { ...template.metadata?.labels, ...hashLabel };
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'ReplicaSet',
+    metadata: {
+      name: `${deployment.metadata.name}-${templateName}`,
+      namespace: deployment.metadata.namespace ?? '',
+      labels,
+      annotations: { [REVISION]: String(revision) },
+      ownerReferences: [ownerReference(DEPLOYMENT, deployment)],
+    },
+    spec: {
+      replicas: replicas ?? 1,
+      selector: { ...selector, matchLabels: { ...selector?.matchLabels, ...hashLabel } },
+      template: { ...template, metadata: { ...template.metadata, labels } },
+    },
+  };
+}
+
+function revisionAfter(sets: readonly KubeObject[]): number {
+  const revisions = sets.map((set) => Number(set.metadata.annotations?.[REVISION] ?? 0));
+  return Math.max(0, ...revisions) + 1;
+}
+
+function scale({ api }: ControllerContext, set: KubeObject, replicas: number): void {
+  if (set.spec.replicas === replicas) return;
+  api.update('replicasets', { ...set, spec: { ...set.spec, replicas } });
+}
+
+function reportStatus(
+  context: ControllerContext,
+  deployment: KubeObject,
+  current: KubeObject,
+): void {
+  const sets = context.lookup.ownedBy(deployment, 'replicasets');
+  const sum = (field: string): number =>
+    sets.reduce((total, set) => total + (set.status?.[field] ?? 0), 0);
+  const desired: number = deployment.spec.replicas ?? 1;
+  const available = sum('availableReplicas');
+  const updated: number = current.status?.replicas ?? 0;
+  const isComplete = updated === desired && available >= desired && sum('replicas') === updated;
+  const now = formatTime(context.api.clock.now());
+  const shortfall = scaledCount(maxUnavailable(deployment), desired, Math.floor);
+  const withAvailable = withCondition(
+    deployment.status?.conditions,
+    availability(available >= desired - shortfall),
+    now,
+  );
+  setStatus(context.api, DEPLOYMENT, deployment, {
+    observedGeneration: deployment.metadata.generation,
+    replicas: sum('replicas'),
+    updatedReplicas: updated,
+    readyReplicas: sum('readyReplicas'),
+    availableReplicas: available,
+    unavailableReplicas: Math.max(0, desired - available),
+    conditions: withCondition(withAvailable, progress(deployment, current, isComplete), now),
+  });
+}
+
+function maxUnavailable(deployment: KubeObject): number | string {
+  return deployment.spec.strategy?.rollingUpdate?.maxUnavailable ?? '25%';
+}
+
+function availability(isAvailable: boolean): Condition {
+  return isAvailable
+    ? {
+        type: 'Available',
+        status: 'True',
+        reason: 'MinimumReplicasAvailable',
+        message: 'Deployment has minimum availability.',
+      }
+    : {
+        type: 'Available',
+        status: 'False',
+        reason: 'MinimumReplicasUnavailable',
+        message: 'Deployment does not have minimum availability.',
+      };
+}
+
+/** A rollout that was complete once stays so, whatever happens to its pods. */
+function progress(deployment: KubeObject, current: KubeObject, isComplete: boolean): Condition {
+  const name = `ReplicaSet "${current.metadata.name}"`;
+  const complete: Condition = {
+    type: 'Progressing',
+    status: 'True',
+    reason: 'NewReplicaSetAvailable',
+    message: `${name} has successfully progressed.`,
+  };
+  if (isComplete || conditionOf(deployment, 'Progressing')?.message === complete.message) {
+    return complete;
+  }
+  return {
+    type: 'Progressing',
+    status: 'True',
+    reason: 'ReplicaSetUpdated',
+    message: `${name} is progressing.`,
+  };
+}

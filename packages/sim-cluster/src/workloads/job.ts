@@ -1,0 +1,83 @@
+import type { ControllerContext } from '../controllers/controller.ts';
+import { conditionOf, isActive, isReady, withCondition } from '../controllers/pods.ts';
+import type { KubeObject } from '../objects.ts';
+import { formatTime } from '../time.ts';
+import { createPod, deletePod, setStatus, type WorkloadKind } from './workload.ts';
+
+/** Runs pods until enough of them have succeeded or too many have failed. */
+export const JOB: WorkloadKind = {
+  apiVersion: 'batch/v1',
+  kind: 'Job',
+  resource: 'jobs',
+  creates: 'pods',
+  sync: syncJob,
+};
+
+function syncJob(context: ControllerContext, job: KubeObject): void {
+  if (isFinished(job)) return;
+  const { parallelism = 1, completions = 1, backoffLimit = 6 } = job.spec;
+  const pods = context.lookup.ownedBy(job, 'pods');
+  const active = pods.filter(isActive);
+  const succeeded = countPhase(pods, 'Succeeded');
+  const failed = countPhase(pods, 'Failed');
+  const counts = {
+    startTime: job.status?.startTime ?? formatTime(context.api.clock.now()),
+    active: active.length,
+    ready: active.filter(isReady).length,
+    succeeded,
+    failed,
+  };
+  if (succeeded >= completions) {
+    finish(context, job, active, counts, 'Complete');
+  } else if (failed > backoffLimit) {
+    finish(context, job, active, counts, 'Failed');
+  } else {
+    setStatus(context.api, JOB, job, counts);
+    createMissing(context, job, Math.min(parallelism, completions - succeeded) - active.length);
+  }
+}
+
+function createMissing({ api }: ControllerContext, job: KubeObject, missing: number): void {
+  const { name, uid = '' } = job.metadata;
+  const labels = {
+    'batch.kubernetes.io/controller-uid': uid,
+    'batch.kubernetes.io/job-name': name,
+    'controller-uid': uid,
+    'job-name': name,
+  };
+  for (let count = 0; count < missing; count++) createPod(api, JOB, job, { labels });
+}
+
+function isFinished(job: KubeObject): boolean {
+  return ['Complete', 'Failed'].some((type) => conditionOf(job, type)?.status === 'True');
+}
+
+function countPhase(pods: readonly KubeObject[], phase: string): number {
+  return pods.filter((pod) => pod.status?.phase === phase).length;
+}
+
+/** How a finished job says so. */
+const ENDINGS = {
+  Complete: ['CompletionsReached', 'Reached expected number of succeeded pods'],
+  Failed: ['BackoffLimitExceeded', 'Job has reached the specified backoff limit'],
+} as const;
+
+function finish(
+  context: ControllerContext,
+  job: KubeObject,
+  active: readonly KubeObject[],
+  counts: { readonly [field: string]: unknown },
+  type: keyof typeof ENDINGS,
+): void {
+  for (const pod of active) deletePod(context.api, pod);
+  const now = formatTime(context.api.clock.now());
+  const [reason, message] = ENDINGS[type];
+  const condition = { type, status: 'True', reason, message };
+  setStatus(context.api, JOB, job, {
+    ...counts,
+    active: 0,
+    ready: 0,
+    ...(type === 'Complete' ? { completionTime: now } : {}),
+    conditions: withCondition(job.status?.conditions, condition, now),
+  });
+}

@@ -1,0 +1,39 @@
+import type { ControllerContext } from '../controllers/controller.ts';
+import { isActive, isReady } from '../controllers/pods.ts';
+import type { KubeObject } from '../objects.ts';
+import { createPod, deletePod, setStatus, type WorkloadKind } from './workload.ts';
+
+/** Keeps `spec.replicas` pods with generated names; pods that end or are deleted are replaced. */
+export const REPLICA_SET: WorkloadKind = {
+  apiVersion: 'apps/v1',
+  kind: 'ReplicaSet',
+  resource: 'replicasets',
+  creates: 'pods',
+  sync: syncReplicaSet,
+};
+
+function syncReplicaSet(context: ControllerContext, set: KubeObject): void {
+  const pods = context.lookup.ownedBy(set, 'pods').filter(isActive);
+  const ready = pods.filter(isReady).length;
+  setStatus(context.api, REPLICA_SET, set, {
+    observedGeneration: set.metadata.generation,
+    replicas: pods.length,
+    fullyLabeledReplicas: pods.length,
+    readyReplicas: ready,
+    availableReplicas: ready,
+  });
+  const missing: number = (set.spec.replicas ?? 1) - pods.length;
+  for (let count = 0; count < missing; count++) createPod(context.api, REPLICA_SET, set, {});
+  if (missing >= 0) return;
+  const surplus = [...pods].sort(byDispensability).slice(0, -missing);
+  for (const pod of surplus) deletePod(context.api, pod);
+}
+
+/** Unbound pods go first, then those that are not ready, then the youngest. */
+function byDispensability(a: KubeObject, b: KubeObject): number {
+  const rank = (pod: KubeObject): number => (pod.spec.nodeName ? 1 : 0) + (isReady(pod) ? 1 : 0);
+  if (rank(a) !== rank(b)) return rank(a) - rank(b);
+  const born = (pod: KubeObject): number => Date.parse(pod.metadata.creationTimestamp ?? '');
+  if (born(a) !== born(b)) return born(b) - born(a);
+  return a.metadata.name < b.metadata.name ? -1 : 1;
+}

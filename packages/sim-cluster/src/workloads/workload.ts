@@ -1,0 +1,105 @@
+import type { ClusterApi } from '../api.ts';
+import type { ControllerContext } from '../controllers/controller.ts';
+import { hash } from '../hash.ts';
+import type { Json, KubeObject } from '../objects.ts';
+
+/** How one kind of workload is kept as it should be. */
+export interface WorkloadKind {
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** Plural name of the kind. */
+  readonly resource: string;
+  /** Plural name of what it creates. */
+  readonly creates: 'pods' | 'replicasets';
+  /** Whether changes of nodes concern it. */
+  readonly followsNodes?: boolean;
+  /** Takes the next steps from what is stored now to what the workload's spec asks for. */
+  sync(context: ControllerContext, workload: KubeObject): void;
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+/** What a workload decides about one pod; the rest comes from its template. */
+export interface PodPlan {
+  /** A fixed name; without one the server makes it from the workload's name. */
+  readonly name?: string;
+  readonly labels?: Labels;
+  /** Fields of the pod's spec that replace those of the template. */
+  readonly spec?: { readonly [field: string]: Json };
+}
+
+/** Creates one pod from the workload's template. */
+export function createPod(
+  api: ClusterApi,
+  kind: WorkloadKind,
+  workload: KubeObject,
+  plan: PodPlan,
+): void {
+  const { template } = workload.spec;
+  const { name, namespace = '' } = workload.metadata;
+  api.create('pods', {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: plan.name ?? '',
+      ...(plan.name === undefined ? { generateName: `${name}-` } : {}),
+      namespace,
+      labels: { ...template.metadata?.labels, ...plan.labels },
+      ...(template.metadata?.annotations ? { annotations: template.metadata.annotations } : {}),
+      ownerReferences: [ownerReference(kind, workload)],
+    },
+    spec: { ...template.spec, ...plan.spec },
+  });
+}
+
+/** Deletes the pod with its own grace period. */
+export function deletePod(api: ClusterApi, pod: KubeObject): void {
+  const { namespace = '', name, uid = '' } = pod.metadata;
+  api.delete('pods', namespace, name, { uid });
+}
+
+/** The reference by which `owned` objects name their controller. */
+export function ownerReference(
+  kind: WorkloadKind,
+  owner: KubeObject,
+): {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly controller: true;
+  readonly blockOwnerDeletion: true;
+} {
+  return {
+    apiVersion: kind.apiVersion,
+    kind: kind.kind,
+    name: owner.metadata.name,
+    uid: owner.metadata.uid ?? '',
+    controller: true,
+    blockOwnerDeletion: true,
+  };
+}
+
+/** Writes the named fields of the workload's status; the same values again are no write. */
+export function setStatus(
+  api: ClusterApi,
+  kind: WorkloadKind,
+  workload: KubeObject,
+  fields: { readonly [field: string]: unknown },
+): void {
+  const status = { ...workload.status, ...fields };
+  api.update(kind.resource, { ...workload, status }, 'status');
+}
+
+const HASH_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
+
+/** Names a pod template: equal templates have equal hashes, in the letters of generated names. */
+export function templateHash(template: unknown): string {
+  let rest = hash(JSON.stringify(template));
+  let text = '';
+  for (let digit = 0; digit < 7; digit++) {
+    text += HASH_ALPHABET[rest % HASH_ALPHABET.length];
+    rest = Math.floor(rest / HASH_ALPHABET.length);
+  }
+  return text;
+}

@@ -1,0 +1,72 @@
+import type { Change } from '../api.ts';
+import { Controller, type ControllerContext } from '../controllers/controller.ts';
+import { controllerOf, isTerminating, keyOf, splitKey } from '../controllers/pods.ts';
+import { equal } from '../json.ts';
+import type { KubeObject } from '../objects.ts';
+import { DAEMON_SET } from './daemon-set.ts';
+import { DEPLOYMENT } from './deployment.ts';
+import { JOB } from './job.ts';
+import { REPLICA_SET } from './replica-set.ts';
+import { STATEFUL_SET } from './stateful-set.ts';
+import type { WorkloadKind } from './workload.ts';
+
+const KINDS: readonly WorkloadKind[] = [DEPLOYMENT, REPLICA_SET, STATEFUL_SET, DAEMON_SET, JOB];
+
+/** Changes within this time are answered together; pods of one workload often change in a row. */
+const GATHER_MS = 20;
+
+/**
+ * The controllers of all workloads. A change of a workload, of something it created, or for
+ * DaemonSets of a node, leads to one comparison of what is stored with what the spec asks for.
+ */
+export class Workloads extends Controller {
+  constructor(context: ControllerContext) {
+    super(context, GATHER_MS);
+  }
+
+  protected override begin(): void {
+    for (const kind of KINDS) this.#addAll(kind);
+  }
+
+  #addAll(kind: WorkloadKind): void {
+    for (const workload of this.api.list(kind.resource)) this.#add(kind, keyOf(workload));
+  }
+
+  #add(kind: WorkloadKind, key: string): void {
+    this.queue.add(`${kind.resource}/${key}`);
+  }
+
+  protected override notice({ type, resource, object, previous }: Change): void {
+    for (const kind of KINDS) {
+      if (kind.resource === resource && type !== 'DELETED') this.#add(kind, keyOf(object));
+      if (kind.creates === resource) this.#addOwner(kind, object);
+      if (kind.followsNodes && resource === 'nodes') {
+        if (type !== 'MODIFIED' || concernsDaemons(object, previous)) this.#addAll(kind);
+      }
+    }
+  }
+
+  #addOwner(kind: WorkloadKind, object: KubeObject): void {
+    const owner = controllerOf(object);
+    if (owner?.kind === kind.kind) this.#add(kind, `${object.metadata.namespace}/${owner.name}`);
+  }
+
+  protected override sync(key: string): void {
+    const slash = key.indexOf('/');
+    const resource = key.slice(0, slash);
+    const [namespace, name] = splitKey(key.slice(slash + 1));
+    const workload = this.api.get(resource, namespace, name);
+    const kind = KINDS.find((candidate) => candidate.resource === resource);
+    if (workload && !isTerminating(workload))
+      kind?.sync({ api: this.api, lookup: this.lookup }, workload);
+  }
+}
+
+/** Heartbeats do not: only what decides whether a daemon pod belongs on the node. */
+function concernsDaemons(node: KubeObject, previous: KubeObject | null): boolean {
+  return (
+    !previous ||
+    !equal(node.spec?.taints, previous.spec?.taints) ||
+    !equal(node.metadata.labels, previous.metadata.labels)
+  );
+}

@@ -1,0 +1,26 @@
+import type { Clock } from '../clock.ts';
+import type { ManagedEntry } from '../patch/managed-fields.ts';
+import type { Random } from '../prng.ts';
+import type { Store } from '../store/store.ts';
+
+/** What every write needs: where objects are, what time it is, where new uids come from. */
+export interface Backend {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** Names one object within its resource; namespace is '' for cluster-scoped kinds. */
+export interface Target {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export interface WriteOptions {
+  /** True to go through everything but the store. */
+  readonly dryRun?: boolean;
+  /** The field manager; null for the cluster's own parts, whose fields nobody tracks. */
+  readonly manager?: string | null;
+  /** The owners that a server-side apply has worked out; they are taken as they are. */
+  readonly owners?: readonly ManagedEntry[];
+}

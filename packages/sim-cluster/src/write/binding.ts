@@ -1,0 +1,65 @@
+import { badRequest, conflict, invalid, notFound } from '../errors.ts';
+import type { KubeObject } from '../objects.ts';
+import { storedResource } from '../resources.ts';
+import { formatTime } from '../time.ts';
+import { notSupported, required } from '../validation/causes.ts';
+import type { Backend, Target } from './backend.ts';
+import { canonical } from './canonical.ts';
+
+/** The object a Binding points to. */
+export interface BindingTarget {
+  readonly kind?: string;
+  readonly name?: string;
+}
+
+/** POST pods/NAME/binding: assigns a pod to a node, once. */
+export function bindPod(
+  backend: Backend,
+  target: Target,
+  to: BindingTarget,
+  dryRun: boolean,
+): void {
+  const pods = storedResource('pods');
+  const kind = { group: '', kind: 'Binding' };
+  if (to.kind && to.kind !== 'Node') {
+    throw invalid(kind, target.name, [notSupported('target.kind', to.kind, ['Node', '<empty>'])]);
+  }
+  if (!to.name) throw invalid(kind, target.name, [required('target.name')]);
+  const pod = backend.store.get('pods', target.namespace, target.name);
+  if (!pod) throw notFound(pods, target.name);
+  const refuse = (text: string) =>
+    conflict({ group: '', plural: 'pods/binding' }, target.name, text);
+  if (pod.metadata.deletionTimestamp !== undefined) {
+    throw refuse(`pod ${target.name} is being deleted, cannot be assigned to a host`);
+  }
+  if (pod.spec.nodeName) {
+    const node = JSON.stringify(pod.spec.nodeName);
+    throw refuse(`pod ${target.name} is already assigned to node ${node}`);
+  }
+  const next = canonical(pods, boundTo(pod, to.name, formatTime(backend.clock.now())));
+  if (!dryRun) backend.store.put('pods', next, pod);
+}
+
+/** 400 unless a Binding or Eviction names the pod of the URL. */
+export function checkSubresourceName(target: Target, body: KubeObject): void {
+  const { name, namespace } = body.metadata;
+  if (name !== target.name) {
+    throw badRequest(`name in URL does not match name in ${body.kind} object`);
+  }
+  if (namespace && namespace !== target.namespace) {
+    throw badRequest(
+      'the namespace of the provided object does not match the namespace sent on the request',
+    );
+  }
+}
+
+function boundTo(pod: KubeObject, nodeName: string, now: string): KubeObject {
+  const others: readonly { readonly type: string }[] = pod.status?.conditions ?? [];
+  const scheduled = { type: 'PodScheduled', status: 'True', lastTransitionTime: now };
+  const conditions = [...others.filter(({ type }) => type !== 'PodScheduled'), scheduled];
+  return {
+    ...pod,
+    spec: { ...pod.spec, nodeName },
+    status: { ...pod.status, conditions },
+  };
+}

@@ -1,0 +1,115 @@
+import { alreadyExists, badRequest, forbidden, invalid, notFound, serverError } from '../errors.ts';
+import type { KubeObject, ObjectMeta } from '../objects.ts';
+import { trackUpdate } from '../patch/managed-fields.ts';
+import { randomSuffix, randomUid } from '../prng.ts';
+import type { Resource } from '../resource.ts';
+import { storedResource } from '../resources.ts';
+import { objectKey } from '../store/collection.ts';
+import { formatTime } from '../time.ts';
+import type { Backend, WriteOptions } from './backend.ts';
+import { canonical, toStored } from './canonical.ts';
+
+/** How often a generated name may collide before it is a 409. */
+const NAME_ATTEMPTS_MAX = 8;
+
+/**
+ * Creates an object given as `resource` shows it, in `namespace`; returns its stored form.
+ * Refuses with 400, 403, 404, 409, 422 or 500 as the real server does.
+ */
+export function createObject(
+  backend: Backend,
+  resource: Resource,
+  given: KubeObject,
+  namespace: string,
+  options: WriteOptions = {},
+): KubeObject {
+  const { store } = backend;
+  const storage = storedResource(resource.plural);
+  checkPlace(backend, resource, given, namespace);
+  const named = { ...given, metadata: newMetadata(backend, resource, given.metadata, namespace) };
+  const admitted = storage.derive(storage.admit(canonical(storage, toStored(resource, named))));
+  const object = trackUpdate(canonical(storage, admitted), null, {
+    manager: options.manager ?? null,
+    ...(options.owners ? { owners: options.owners } : {}),
+    subresource: '',
+    now: backend.clock.now(),
+    resource: storage,
+  });
+  const causes = resource.validate(object);
+  if (causes.length > 0) throw invalid(storage, given.metadata.name ?? '', causes);
+  if (store.get(storage.plural, namespace, object.metadata.name)) {
+    throw alreadyExists(resource, object.metadata.name);
+  }
+  return options.dryRun ? object : store.put(storage.plural, object, null);
+}
+
+/** The checks of namespace and resourceVersion, before anything is defaulted. */
+function checkPlace(
+  backend: Backend,
+  resource: Resource,
+  given: KubeObject,
+  namespace: string,
+): void {
+  const { metadata } = given;
+  if (metadata.namespace && metadata.namespace !== namespace) {
+    throw badRequest(
+      'the namespace of the provided object does not match the namespace sent on the request',
+    );
+  }
+  if (metadata.resourceVersion) {
+    throw serverError('resourceVersion should not be set on objects to be created');
+  }
+  if (!resource.namespaced) return;
+  const home = backend.store.get('namespaces', '', namespace);
+  if (!home) throw notFound({ group: '', plural: 'namespaces' }, namespace);
+  if (home.status?.phase !== 'Terminating') return;
+  throw forbidden(
+    resource,
+    metadata.name ?? '',
+    `unable to create new content in namespace ${namespace} because it is being terminated`,
+    [
+      {
+        reason: 'NamespaceTerminating',
+        message: `namespace ${namespace} is being terminated`,
+        field: 'metadata.namespace',
+      },
+    ],
+  );
+}
+
+function newMetadata(
+  backend: Backend,
+  resource: Resource,
+  given: ObjectMeta,
+  namespace: string,
+): ObjectMeta {
+  const { name, generateName, labels, annotations, ownerReferences, finalizers } = given;
+  return {
+    name: name || generatedName(backend, resource, generateName ?? '', namespace),
+    ...(generateName ? { generateName } : {}),
+    ...(resource.namespaced ? { namespace } : {}),
+    uid: randomUid(backend.random),
+    ...(resource.generation ? { generation: 1 } : {}),
+    creationTimestamp: formatTime(backend.clock.now()),
+    ...(labels ? { labels } : {}),
+    ...(annotations ? { annotations } : {}),
+    ...(ownerReferences ? { ownerReferences } : {}),
+    ...(finalizers ? { finalizers } : {}),
+  };
+}
+
+function generatedName(
+  backend: Backend,
+  resource: Resource,
+  prefix: string,
+  namespace: string,
+): string {
+  if (prefix === '') return '';
+  const collection = backend.store.collection(resource.plural);
+  let name = '';
+  for (let attempt = 0; attempt < NAME_ATTEMPTS_MAX; attempt++) {
+    name = `${prefix}${randomSuffix(backend.random)}`;
+    if (!collection.get(objectKey(namespace, name))) break;
+  }
+  return name;
+}

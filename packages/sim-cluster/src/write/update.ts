@@ -1,0 +1,191 @@
+import type { Cause } from '../errors.ts';
+import { badRequest, conflict, invalid, notFound } from '../errors.ts';
+import { equal } from '../json.ts';
+import type { KubeObject, ObjectMeta } from '../objects.ts';
+import { trackUpdate } from '../patch/managed-fields.ts';
+import type { Resource } from '../resource.ts';
+import { hasSubresource, storedResource } from '../resources.ts';
+import { invalidValue } from '../validation/causes.ts';
+import { validateMetadataUpdate } from '../validation/metadata.ts';
+import type { Backend, Target, WriteOptions } from './backend.ts';
+import { canonical, toStored } from './canonical.ts';
+import { createObject } from './create.ts';
+
+export interface UpdateOptions extends WriteOptions {
+  /** '' for the object itself. */
+  readonly subresource?: '' | 'status' | 'finalize';
+  /** A foreign uid is a failed precondition in a PUT (409) and a forbidden change in a PATCH (422). */
+  readonly patch?: boolean;
+}
+
+export interface Written {
+  /** The stored form. */
+  readonly object: KubeObject;
+  readonly created: boolean;
+}
+
+/** PUT: replaces an object by one given as `resource` shows it. */
+export function replaceObject(
+  backend: Backend,
+  resource: Resource,
+  target: Target,
+  given: KubeObject,
+  options: UpdateOptions = {},
+): Written {
+  checkIdentity(target, given.metadata);
+  const storage = storedResource(resource.plural);
+  const previous = backend.store.get(storage.plural, target.namespace, target.name);
+  if (!previous) {
+    if (!resource.createOnUpdate || options.patch) throw notFound(resource, target.name);
+    const object = createObject(backend, resource, given, target.namespace, options);
+    return { object, created: true };
+  }
+  checkPreconditions(resource, given.metadata, previous, options);
+  const next = prepare(storage, toStored(resource, given), previous, options);
+  return { object: writeNext(backend, resource, next, previous, options), created: false };
+}
+
+function checkIdentity(target: Target, metadata: ObjectMeta): void {
+  if (metadata.name !== target.name) {
+    const given = metadata.name ?? '';
+    throw badRequest(
+      `the name of the object (${given}) does not match the name on the URL (${target.name})`,
+    );
+  }
+  if (metadata.namespace && metadata.namespace !== target.namespace) {
+    throw badRequest(
+      `the namespace of the object (${metadata.namespace}) does not match the namespace on the request (${target.namespace})`,
+    );
+  }
+}
+
+function checkPreconditions(
+  resource: Resource,
+  given: ObjectMeta,
+  previous: KubeObject,
+  options: UpdateOptions,
+): void {
+  const { name, namespace, uid, resourceVersion } = previous.metadata;
+  if (given.uid && given.uid !== uid && !options.patch) {
+    const key = `/registry/${resource.plural === 'nodes' ? 'minions' : resource.plural}/${namespace ? `${namespace}/` : ''}${name}`;
+    throw conflict(
+      resource,
+      name,
+      `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${given.uid}, UID in object meta: ${uid}`,
+    );
+  }
+  if (given.resourceVersion) {
+    if (given.resourceVersion !== resourceVersion) throw conflict(resource, name);
+  } else if (!resource.unconditionalUpdate && !options.patch) {
+    const cause = invalidValue('metadata.resourceVersion', 0, 'must be specified for an update');
+    throw invalid({ group: resource.group, kind: resource.plural }, name, [cause]);
+  }
+}
+
+/** The next state: what the client may change from its object, everything else as it was. */
+function prepare(
+  storage: Resource,
+  given: KubeObject,
+  previous: KubeObject,
+  { subresource = '' }: UpdateOptions,
+): KubeObject {
+  const metadata = nextMetadata(given.metadata, previous.metadata);
+  if (subresource === 'status') {
+    const { ownerReferences: _given, ...rest } = metadata;
+    const { ownerReferences } = previous.metadata;
+    const kept = ownerReferences ? { ...rest, ownerReferences } : rest;
+    return { ...previous, metadata: kept, status: nextStatus(given, previous) };
+  }
+  if (subresource === 'finalize') return { ...previous, spec: given.spec ?? {} };
+  const next = { ...given, metadata };
+  // The finalizers of a namespace are changed through its finalize subresource alone.
+  if (storage.plural === 'namespaces') {
+    return { ...next, spec: previous.spec, status: previous.status };
+  }
+  if (!hasSubresource(storage, 'status')) return next;
+  return { ...next, status: previous.status };
+}
+
+/** A pod's QoS class is decided once, at its creation. */
+function nextStatus(given: KubeObject, previous: KubeObject): KubeObject['status'] {
+  const qosClass: string | undefined = previous.status?.qosClass;
+  return qosClass ? { ...given.status, qosClass } : (given.status ?? {});
+}
+
+function nextMetadata(given: ObjectMeta, previous: ObjectMeta): ObjectMeta {
+  const { name, namespace, uid, resourceVersion, generation, creationTimestamp } = previous;
+  const { generateName, deletionTimestamp, deletionGracePeriodSeconds } = previous;
+  const {
+    generation: _generation,
+    deletionTimestamp: _deletionTimestamp,
+    deletionGracePeriodSeconds: _grace,
+    generateName: _generateName,
+    ...changeable
+  } = given;
+  return {
+    ...changeable,
+    name,
+    ...(generateName === undefined ? {} : { generateName }),
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(given.uid ? { uid: given.uid } : uid === undefined ? {} : { uid }),
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    ...(generation === undefined ? {} : { generation }),
+    ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
+    ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+    ...(deletionGracePeriodSeconds === undefined ? {} : { deletionGracePeriodSeconds }),
+  };
+}
+
+/**
+ * Validates a prepared state and stores it. What changes nothing is not stored; a state that lets
+ * go of the last finalizer of an object being deleted removes it.
+ */
+export function writeNext(
+  backend: Backend,
+  resource: Resource,
+  prepared: KubeObject,
+  previous: KubeObject,
+  options: UpdateOptions = {},
+): KubeObject {
+  const storage = storedResource(resource.plural);
+  const shaped = canonical(storage, storage.derive(prepared));
+  const tracked = trackUpdate(shaped, previous, {
+    manager: options.manager ?? null,
+    ...(options.owners ? { owners: options.owners } : {}),
+    subresource: options.subresource ?? '',
+    now: backend.clock.now(),
+    resource: storage,
+  });
+  const next = withGeneration(storage, tracked, previous, options);
+  const causes: readonly Cause[] = [
+    ...validateMetadataUpdate(next, previous),
+    ...resource.validate(next),
+    ...(options.subresource === 'status' ? [] : resource.validateUpdate(next, previous)),
+  ];
+  if (causes.length > 0) throw invalid(storage, previous.metadata.name, causes);
+  if (equal(next, previous) || equal(next, canonical(storage, previous))) return previous;
+  if (options.dryRun) return next;
+  if (!isFinished(next)) return backend.store.put(storage.plural, next, previous);
+  backend.store.remove(storage.plural, next);
+  return next;
+}
+
+function withGeneration(
+  storage: Resource,
+  next: KubeObject,
+  previous: KubeObject,
+  options: UpdateOptions,
+): KubeObject {
+  if (!storage.generation || options.subresource === 'status') return next;
+  if (equal(next.spec, previous.spec)) return next;
+  const generation = (previous.metadata.generation ?? 0) + 1;
+  return { ...next, metadata: { ...next.metadata, generation } };
+}
+
+/** True when nothing holds an object that is being deleted any more. */
+export function isFinished(object: KubeObject): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = object.metadata;
+  if (deletionTimestamp === undefined || (finalizers ?? []).length > 0) return false;
+  if (object.kind === 'Namespace' && (object.spec.finalizers ?? []).length > 0) return false;
+  return (deletionGracePeriodSeconds ?? 0) === 0;
+}
