@@ -64,7 +64,8 @@ function fail(error: unknown): number {
   if (!(error instanceof Error) || !isKnown) throw error;
   process.stderr.write(`error: ${error.message}\n`);
   if (error instanceof ApiError && error.failure.status === 403) {
-    const hint = 'the controller must get, list and watch nodes and pods; see deploy/ for its role';
+    const hint =
+      'the controller has to get, list, watch and delete pods, and get, list and watch nodes';
     process.stderr.write(`hint: ${hint}\n`);
   }
   return 1;

@@ -5,6 +5,7 @@ import { GarbageCollector } from './controllers/garbage-collector.ts';
 import { Lookup } from './controllers/lookup.ts';
 import { NodeLifecycleStandIn } from './controllers/node-lifecycle-stand-in.ts';
 import { PodCollector } from './controllers/pod-collector.ts';
+import { SilentNodes } from './controllers/silent-nodes.ts';
 import { DisruptionController } from './disruption/disruption-controller.ts';
 import { StaleTargets } from './disruption/stale-targets.ts';
 import type { Exchange } from './exchange.ts';
@@ -51,6 +52,11 @@ export interface ClusterOptions {
   /** Parts that somebody else plays; all are on by default. */
   readonly without?: readonly ClusterPart[];
   readonly timing?: Partial<KubeletTiming>;
+  /**
+   * After this long without a heartbeat a node gets the taint unreachable:NoExecute. Left out: a
+   * silent node stays as it is, for a node lifecycle controller to find.
+   */
+  readonly nodeMonitorGraceMs?: number;
   readonly apiServer?: Omit<ApiServerOptions, 'clock' | 'random'>;
 }
 
@@ -74,9 +80,11 @@ export class Cluster {
     const context = { api: this.api, lookup: new Lookup(this.api) };
     this.#kubelets = new Kubelets(context, seed, timing);
     const parts = Object.keys(PARTS) as readonly ClusterPart[];
-    this.#controllers = parts
-      .filter((part) => !without.includes(part))
-      .flatMap((part) => PARTS[part](context));
+    const { nodeMonitorGraceMs: graceMs } = options;
+    this.#controllers = [
+      ...parts.filter((part) => !without.includes(part)).flatMap((part) => PARTS[part](context)),
+      ...(graceMs === undefined ? [] : [new SilentNodes(context, graceMs)]),
+    ];
     if (topology) for (const node of topologyNodes(topology)) this.#kubelets.add(node);
   }
 

@@ -9,7 +9,7 @@ import { createCertificate } from './https/certificate.ts';
 import { writeKubeconfig } from './https/kubeconfig.ts';
 import { startHttps } from './https/server.ts';
 
-export interface EmbeddedOptions extends Pick<ClusterOptions, 'topology' | 'without' | 'timing'> {
+export interface EmbeddedOptions extends Omit<ClusterOptions, 'clock' | 'seed' | 'apiServer'> {
   readonly seed?: number;
   /** 0, the default, lets the system choose. */
   readonly port?: number;

@@ -19,13 +19,7 @@ Usage: npm run -s cluster -- [flags]
 /** What works in the cluster beside the API server. */
 const topologies: Readonly<Record<string, Pick<EmbeddedOptions, 'topology' | 'without'>>> = {
   empty: {
-    without: [
-      'nodeLifecycleStandIn',
-      'workloads',
-      'scheduler',
-      'disruption',
-      'garbageCollection',
-    ],
+    without: ['nodeLifecycleStandIn', 'workloads', 'scheduler', 'disruption', 'garbageCollection'],
   },
   'three-zones': { topology: threeZones },
 };

@@ -17,8 +17,6 @@ import { drawMs, type KubeletTiming } from './timing.ts';
 
 const LEASE_NAMESPACE = 'kube-node-lease';
 const LEASE_DURATION_SECONDS = 40;
-/** Between two renewals of the lease, and between two looks at the node's status. */
-const HEARTBEAT_MS = 10_000;
 /** A status that has not changed is posted again after this long. */
 const STATUS_REPORT_MS = 300_000;
 
@@ -33,7 +31,7 @@ export interface KubeletOptions {
 
 /**
  * One node's kubelet. It registers the node, becomes Ready after a moment, from then on renews its
- * lease every 10 s and posts its conditions when they differ from the stored ones or are five
+ * lease at every heartbeat and posts its conditions when they differ from the stored ones or are five
  * minutes old, and runs the pods that are bound to the node.
  */
 export class Kubelet {
@@ -122,7 +120,9 @@ export class Kubelet {
   #beat(): void {
     this.#queue.add('lease');
     this.#queue.add('status');
-    this.#timer = this.#context.api.clock.after(HEARTBEAT_MS, () => this.#beat());
+    this.#timer = this.#context.api.clock.after(this.#options.timing.heartbeatMs, () =>
+      this.#beat(),
+    );
   }
 
   #perform(task: string): void {

@@ -5,6 +5,8 @@ export type RangeMs = readonly [least: number, most: number];
 
 /** How long things take on a node. */
 export interface KubeletTiming {
+  /** Between two renewals of the lease, and between two looks at the node's status. */
+  readonly heartbeatMs: number;
   /** From registration to Ready. */
   readonly startupMs: RangeMs;
   /** From binding to all containers running. */
@@ -15,6 +17,7 @@ export interface KubeletTiming {
 
 /** A small cluster with images at hand. */
 export const DEFAULT_TIMING: KubeletTiming = {
+  heartbeatMs: 10_000,
   startupMs: [500, 2000],
   podStartMs: [500, 2000],
   podStopMs: [500, 3000],

@@ -1,0 +1,36 @@
+import { describeReason, formatDuration, type PodRef, type Report } from '@taintmgr/core';
+import type { Notice } from '@taintmgr/k8s-adapter';
+
+/** What the demo tells of a notice of the controller; null for what would only distract. */
+export function tell(notice: Notice, now: number): string | null {
+  switch (notice.kind) {
+    case 'synced':
+      return 'controller: nodes and pods are known, evictions begin';
+    case 'reconnecting':
+      return `controller: lost contact while reading ${notice.resource}: ${notice.failure.message}`;
+    case 'commandSent': {
+      const [because] = notice.command.because;
+      return `${nameOf(notice.command.pod)} is evicted: ${because ? describeReason(because) : ''}`;
+    }
+    case 'report':
+      return tellReport(notice.report, now);
+    default:
+      return null;
+  }
+}
+
+function tellReport(report: Report, now: number): string {
+  const name = nameOf(report.pod);
+  if (report.kind === 'retry') {
+    const next = formatDuration(Math.ceil((report.at - now) / 1000) * 1000);
+    return `${name} is held back: ${report.setback.message}; next try in ${next}`;
+  }
+  const because = report.because.map(describeReason).join('; ');
+  if (report.to === null) return `${name} may stay after all: ${because || 'it is gone'}`;
+  const wait = formatDuration(Math.ceil((report.to - now) / 1000) * 1000);
+  return `${name} has ${wait} left: ${because}`;
+}
+
+function nameOf({ namespace, name, nodeName }: PodRef): string {
+  return `${namespace}/${name} on ${nodeName}`;
+}
