@@ -40,7 +40,7 @@ describe('a fault', () => {
   });
 
   const answers: readonly (readonly [number, RegExp, string | undefined])[] = [
-    [409, /Operation cannot be fulfilled on nodes "n1": the object has been modified/, undefined],
+    [409, /fulfilled on nodes \\"n1\\": the object has been modified/, undefined],
     [410, /"reason":"Expired"/, undefined],
     [429, /^Too many requests, please try again later\.\n$/, '1'],
     [500, /Internal error occurred/, undefined],

@@ -19,6 +19,7 @@ export class Screen {
   readonly #lines: string[] = [];
   readonly #live = createLogUpdate(process.stdout);
   readonly #timer: NodeJS.Timeout | null;
+  #isOpen = true;
 
   constructor(cluster: Cluster) {
     this.#cluster = cluster;
@@ -36,9 +37,12 @@ export class Screen {
 
   /** Leaves all lines behind, without the board. */
   close(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
     if (this.#timer) clearInterval(this.#timer);
     if (!this.#isLive) return;
     this.#live.clear();
+    this.#live.done();
     process.stdout.write(`${this.#lines.join('\n')}\n`);
   }
 

@@ -38,8 +38,8 @@ function collect(shape: Shape | undefined, value: Json, path: readonly string[],
   const key = path.join(JOIN);
   if (IGNORED.has(key)) return;
   if (isObject(value) && !isAtomic(shape)) {
+    // An empty object says nothing of the fields it could have.
     const members = Object.entries(value).filter(([, member]) => member !== undefined);
-    if (members.length === 0 && path.length > 0) to.add(key);
     for (const [name, member] of members) {
       collect(memberShape(shape, name), member, [...path, `f:${name}`], to);
     }

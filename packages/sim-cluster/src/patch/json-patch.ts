@@ -36,7 +36,8 @@ function applyOperation(document: Json, operation: { readonly [key: string]: Jso
       return add(document, path, structuredClone(read(document, readPointer(operation.from))));
     case 'move': {
       const from = readPointer(operation.from);
-      return add(remove(document, from), path, read(document, from));
+      const moved = read(document, from);
+      return add(remove(document, from), path, moved);
     }
     default:
       throw patchDoesNotApply();

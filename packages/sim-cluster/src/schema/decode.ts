@@ -101,7 +101,8 @@ function decodeShape(shape: Shape, value: unknown, place: Place): Json | undefin
   if (shape.type === 'list') return decodeList(shape, value, place);
   if (!isObject(value)) wrongType(value, shape, place);
   const result: JsonObject = {};
-  for (const key in value) {
+  // Go writes maps sorted.
+  for (const key of Object.keys(value).sort()) {
     result[key] = decodeShape(shape.values, value[key], below(place, key)) ?? zero(shape.values);
   }
   return Object.keys(result).length === 0 ? undefined : result;

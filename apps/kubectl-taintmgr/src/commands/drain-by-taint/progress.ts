@@ -48,6 +48,7 @@ export class Progress {
 
   close(): void {
     this.#clear();
+    if (this.#output.isLive) this.#live.done();
   }
 
   #clear(): void {
