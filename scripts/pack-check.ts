@@ -1,6 +1,9 @@
-// Packs every public package and asks publint and attw whether others could use it.
+// Packs every public package and asks publint and attw whether others could use it; the programs
+// among them are unpacked elsewhere, without any node_modules, and have to answer --version.
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 const folders = ['packages', 'apps'].flatMap((parent) =>
   readdirSync(parent).map((name) => `${parent}/${name}`),
@@ -8,8 +11,9 @@ const folders = ['packages', 'apps'].flatMap((parent) =>
 
 let failed = 0;
 for (const folder of folders) {
-  const { name, exports } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'));
+  const { name, exports, bin = {} } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'));
   check(`publint ${name}`, 'publint', ['--strict', folder]);
+  for (const program of Object.values<string>(bin)) checkProgram(name, folder, program);
   if (exports) check(`attw ${name}`, 'attw', ['--pack', folder, '--profile', 'esm-only']);
 }
 process.stdout.write(`pack:check: ${folders.length} packages, ${failed} faults\n`);
@@ -20,4 +24,20 @@ function check(title: string, command: string, args: readonly string[]): void {
   if (result.status === 0) return;
   failed += 1;
   process.stdout.write(`${title}:\n${result.stdout}${result.stderr}\n`);
+}
+
+function checkProgram(name: string, folder: string, program: string): void {
+  const elsewhere = mkdtempSync(join(tmpdir(), 'taintmgr-pack-'));
+  check(`npm pack ${name}`, 'npm', [
+    'pack',
+    '--silent',
+    `./${folder}`,
+    '--pack-destination',
+    elsewhere,
+  ]);
+  const [tarball = ''] = readdirSync(elsewhere);
+  check(`tar ${name}`, 'tar', ['xzf', join(elsewhere, tarball), '-C', elsewhere]);
+  const unpacked = join(elsewhere, 'package', program);
+  check(`${program} of ${name}`, process.execPath, [unpacked, '--version']);
+  rmSync(elsewhere, { recursive: true });
 }

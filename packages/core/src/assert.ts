@@ -2,8 +2,3 @@
 export function assert(condition: boolean, message: string): asserts condition {
   if (!condition) throw new Error(`taintmgr: broken invariant: ${message}`);
 }
-
-/** The end of an exhaustive switch. */
-export function unreachable(value: never): never {
-  throw new Error(`taintmgr: unexpected ${JSON.stringify(value)}`);
-}

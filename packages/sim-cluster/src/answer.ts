@@ -20,7 +20,7 @@ export interface Stream {
 }
 
 /** A response that is decided after a while, unless the client leaves. */
-export interface Later {
+interface Later {
   readonly kind: 'later';
   readonly delayMs: number;
   readonly answer: () => Answer;

@@ -69,7 +69,7 @@ export class ApiServer implements ClusterApi {
     return createObject(this.#backend, entry, object, namespace);
   }
 
-  update(resource: string, object: KubeObject, subresource?: 'status'): KubeObject {
+  update(resource: string, object: KubeObject, subresource?: 'status' | 'finalize'): KubeObject {
     const { name, namespace = '' } = object.metadata;
     const options = subresource ? { subresource } : {};
     const target = { name, namespace };

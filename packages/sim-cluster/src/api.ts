@@ -29,8 +29,11 @@ export interface ClusterApi {
   /** All objects in key order, or those of one namespace. */
   list(resource: string, namespace?: string): readonly KubeObject[];
   create(resource: string, object: KubeObject): KubeObject;
-  /** PUT: stale resourceVersion is a 409, none is unconditional. */
-  update(resource: string, object: KubeObject, subresource?: 'status'): KubeObject;
+  /**
+   * PUT: stale resourceVersion is a 409, none is unconditional. `finalize` is how the finalizers
+   * of a namespace are changed; the last one takes the namespace with it.
+   */
+  update(resource: string, object: KubeObject, subresource?: 'status' | 'finalize'): KubeObject;
   delete(resource: string, namespace: string, name: string, options?: DeleteOptions): void;
   /** POST pods/NAME/binding. */
   bind(namespace: string, name: string, nodeName: string): void;

@@ -36,13 +36,3 @@ export function freeze<T>(value: T): T {
   for (const member of Object.values(value)) freeze(member);
   return Object.freeze(value);
 }
-
-/** The value at a dotted path such as `spec.nodeName`, undefined when any part is missing. */
-export function valueAt(value: unknown, path: string): Json | undefined {
-  let current = value as Json | undefined;
-  for (const part of path.split('.')) {
-    if (!isObject(current)) return undefined;
-    current = current[part];
-  }
-  return current;
-}

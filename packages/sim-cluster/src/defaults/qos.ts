@@ -22,7 +22,7 @@ const SUFFIXES: Readonly<Record<string, number>> = {
 };
 
 /** A resource quantity such as `100m` or `64Mi` as a number; NaN when it is none. */
-export function quantity(text: string | number): number {
+function quantity(text: string | number): number {
   if (typeof text === 'number') return text;
   const parts = /^([+-]?[\d.]+(?:[eE][+-]?\d+)?)([numkMGTPE]|[KMGTPE]i)?$/.exec(text);
   return parts ? Number(parts[1]) * (SUFFIXES[parts[2] ?? ''] ?? Number.NaN) : Number.NaN;

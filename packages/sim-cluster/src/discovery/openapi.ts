@@ -22,6 +22,7 @@ const SCALAR_SCHEMAS: Readonly<Record<string, Json>> = {
   time: { type: 'string', format: 'date-time' },
   microTime: { type: 'string', format: 'date-time' },
   intOrString: { format: 'int-or-string', oneOf: [{ type: 'integer' }, { type: 'string' }] },
+  quantity: { type: 'string' },
   any: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
 };
 

@@ -1,6 +1,6 @@
 import type { Answer } from '../answer.ts';
 import { jsonReply } from '../answer.ts';
-import { type Cause, futureResourceVersion, invalid } from '../errors.ts';
+import { ApiError, type Cause, futureResourceVersion, invalid } from '../errors.ts';
 import { negotiate } from '../negotiation.ts';
 import type { KubeObject } from '../objects.ts';
 import { Presenter } from '../representation.ts';
@@ -50,8 +50,18 @@ export function readDryRun({ info }: Call, options: string): boolean {
 }
 
 /** 422 on the options of a request. */
-export function invalidOptions(kind: string, causes: readonly Cause[]): Error {
+function invalidOptions(kind: string, causes: readonly Cause[]): Error {
   return invalid({ group: 'meta.k8s.io', kind }, '', causes);
+}
+
+/** Lets a refusal carry the warnings that were due before it. */
+export function warned<T>(warnings: readonly string[], action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    if (error instanceof ApiError) error.warnings = warnings;
+    throw error;
+  }
 }
 
 /** Who writes: `fieldManager`, or else the User-Agent up to the first slash. */

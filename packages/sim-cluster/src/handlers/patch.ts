@@ -22,6 +22,7 @@ import {
   readDryRun,
   requiredManager,
   targetOf,
+  warned,
 } from './context.ts';
 
 type Patcher = (document: Json, patch: Json, call: ResourceCall) => Json;
@@ -68,21 +69,16 @@ function presentView(call: ResourceCall): KubeObject | null {
 }
 
 function patchWith(patcher: Patcher, patch: Json, call: ResourceCall, dryRun: boolean): Answer {
-  const { backend, resource, info } = call;
+  const { backend, resource } = call;
   const present = presentView(call);
   if (!present) throw notFound(resource, call.path.name);
   const patched = patcher(present as Json, patch, call);
   const { object, warnings } = decodePatched(call, patched);
-  try {
-    const options = updateOptions(call, dryRun, managerOf(call));
-    const written = replaceObject(backend, resource, targetOf(call), object, options);
-    return objectReply(call, 200, written.object, warnings);
-  } catch (error) {
-    if (error instanceof ApiError && info.query.get('fieldValidation') !== 'Ignore') {
-      error.warnings = warnings;
-    }
-    throw error;
-  }
+  const options = updateOptions(call, dryRun, managerOf(call));
+  const written = warned(warnings, () =>
+    replaceObject(backend, resource, targetOf(call), object, options),
+  );
+  return objectReply(call, 200, written.object, warnings);
 }
 
 /** A patched object that does not fit its kind is a 422 that shows the whole of it. */

@@ -18,6 +18,7 @@ import {
   type ResourceCall,
   readDryRun,
   targetOf,
+  warned,
 } from './context.ts';
 import { listReply } from './read.ts';
 
@@ -28,7 +29,9 @@ export function handleCreate(call: ResourceCall): Answer {
   presenterOf(call);
   const { object, warnings } = readObject(request, info.query, resource);
   const options = { dryRun, manager: managerOf(call) };
-  const stored = createObject(backend, resource, object, path.namespace, options);
+  const stored = warned(warnings, () =>
+    createObject(backend, resource, object, path.namespace, options),
+  );
   return objectReply(call, 201, stored, warnings);
 }
 
@@ -43,7 +46,9 @@ export function handleUpdate(call: ResourceCall): Answer {
     manager: managerOf(call),
     subresource: call.path.subresource as '' | 'status' | 'finalize',
   };
-  const written = replaceObject(backend, resource, targetOf(call), object, options);
+  const written = warned(warnings, () =>
+    replaceObject(backend, resource, targetOf(call), object, options),
+  );
   return objectReply(call, written.created ? 201 : 200, written.object, warnings);
 }
 

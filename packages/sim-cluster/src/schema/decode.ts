@@ -51,6 +51,7 @@ const GO_TYPES: Readonly<Record<ScalarName, string>> = {
   time: 'string',
   microTime: 'string',
   intOrString: 'intstr.IntOrString',
+  quantity: 'resource.Quantity',
   any: 'interface {}',
 };
 
@@ -121,11 +122,22 @@ function decodeList(shape: List, value: unknown, place: Place): Json | undefined
 /** What an empty item of a list or a map is written as. */
 function zero(shape: Shape): Json {
   if (typeof shape !== 'string') return shape.type === 'struct' ? {} : null;
-  const { name } = scalar(shape);
-  if (name === 'string') return '';
-  if (name === 'bool') return false;
-  return name === 'int32' || name === 'int64' || name === 'number' ? 0 : null;
+  return ZEROS[scalar(shape).name];
 }
+
+/** The zero of each scalar; free-form items are structs in Go. */
+const ZEROS: Readonly<Record<ScalarName, Json>> = {
+  string: '',
+  bool: false,
+  int32: 0,
+  int64: 0,
+  number: 0,
+  time: null,
+  microTime: null,
+  intOrString: 0,
+  quantity: '0',
+  any: {},
+};
 
 function decodeScalar(field: Scalar, text: Shape, value: unknown, place: Place): Json | undefined {
   if (value === undefined || value === null) {
@@ -151,5 +163,6 @@ const SCALARS: Readonly<Record<ScalarName, (value: unknown) => Json | undefined>
   time: (value) => (typeof value === 'string' ? normaliseTime(value) : undefined),
   microTime: (value) => (typeof value === 'string' ? normaliseMicroTime(value) : undefined),
   intOrString: (value) => (typeof value === 'string' ? value : integer(value)),
+  quantity: (value) => (typeof value === 'string' || typeof value === 'number' ? value : undefined),
   any: (value) => value as Json,
 };

@@ -42,8 +42,8 @@ const nodeInfo = struct('NodeSystemInfo', {
 });
 
 const nodeStatus = struct('NodeStatus', {
-  capacity: map('any'),
-  allocatable: map('any'),
+  capacity: map('quantity'),
+  allocatable: map('quantity'),
   phase: 'string',
   conditions: listBy('type', nodeCondition),
   addresses: listBy('type', struct('NodeAddress', { type: 'string!', address: 'string!' })),

@@ -1,11 +1,11 @@
 import { objectMeta, topLevel } from './metadata.ts';
 import { always, list, listBy, map, type Struct, set, struct } from './types.ts';
 
-const keyValue = map('any');
+const quantities = map('quantity');
 
 const resources = struct('ResourceRequirements', {
-  limits: keyValue,
-  requests: keyValue,
+  limits: quantities,
+  requests: quantities,
   claims: listBy('name', 'any'),
 });
 
@@ -60,7 +60,7 @@ const toleration = struct('Toleration', {
 });
 
 /** `spec` of a Pod and of every pod template. */
-export const podSpec: Struct = struct('PodSpec', {
+const podSpec: Struct = struct('PodSpec', {
   volumes: listBy('name', 'any'),
   initContainers: listBy('name', container),
   containers: always(listBy('name', container)),
@@ -93,7 +93,7 @@ export const podSpec: Struct = struct('PodSpec', {
   runtimeClassName: 'string*',
   enableServiceLinks: 'bool*',
   preemptionPolicy: 'string*',
-  overhead: keyValue,
+  overhead: quantities,
   topologySpreadConstraints: listBy('topologyKey', 'any', ['topologyKey', 'whenUnsatisfiable']),
   setHostnameAsFQDN: 'bool*',
   os: 'any',
@@ -135,7 +135,7 @@ const podStatus = struct('PodStatus', {
   resize: 'string',
   resourceClaimStatuses: listBy('name', 'any'),
   extendedResourceClaimStatus: 'any',
-  allocatedResources: keyValue,
+  allocatedResources: quantities,
   resources: 'any',
   nodeAllocatableResourceClaimStatuses: list('any'),
 });

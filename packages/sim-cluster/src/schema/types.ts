@@ -12,6 +12,8 @@ export type ScalarName =
   | 'time'
   | 'microTime'
   | 'intOrString'
+  /** An amount such as `100m`, text or number. */
+  | 'quantity'
   /** Any JSON below this point is kept as it is: parts no rule of the simulator looks into. */
   | 'any';
 

@@ -183,7 +183,7 @@ function withGeneration(
 }
 
 /** True when nothing holds an object that is being deleted any more. */
-export function isFinished(object: KubeObject): boolean {
+function isFinished(object: KubeObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = object.metadata;
   if (deletionTimestamp === undefined || (finalizers ?? []).length > 0) return false;
   if (object.kind === 'Namespace' && (object.spec.finalizers ?? []).length > 0) return false;
