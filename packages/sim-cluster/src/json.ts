@@ -36,3 +36,11 @@ export function freeze<T>(value: T): T {
   for (const member of Object.values(value)) freeze(member);
   return Object.freeze(value);
 }
+
+/**
+ * A table's entry for a key that a client chose: never something every object inherits, as
+ * `constructor` is.
+ */
+export function entry<T>(table: Readonly<Record<string, T>>, key: string): T | undefined {
+  return Object.hasOwn(table, key) ? table[key] : undefined;
+}

@@ -1,4 +1,5 @@
 import { notAcceptable } from './errors.ts';
+import { entry } from './json.ts';
 
 /** In which form the client wants objects. */
 export interface Representation {
@@ -50,7 +51,7 @@ export function negotiate(
     if (mediaType !== OFFERED && mediaType !== '*/*') continue;
     understood = true;
     if (parameters.as === undefined) return { form: 'object', pretty: indented };
-    const form = FORMS[parameters.as];
+    const form = entry(FORMS, parameters.as);
     const versions = parameters.v === 'v1' || (parameters.v === 'v1beta1' && form === 'table');
     if (form && versions && parameters.g === 'meta.k8s.io') return { form, pretty: indented };
   }

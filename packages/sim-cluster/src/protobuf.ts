@@ -1,4 +1,4 @@
-import type { JsonObject } from './json.ts';
+import { entry, type JsonObject } from './json.ts';
 import type { Json } from './objects.ts';
 
 /**
@@ -70,7 +70,7 @@ export function decodeProtobuf(body: Uint8Array): Json | null {
   if (!envelope) return null;
   const { typeMeta } = readMessage(ENVELOPE, envelope);
   const { kind, apiVersion } = (typeMeta ?? {}) as Readonly<Record<string, string>>;
-  const message = KINDS[kind ?? ''];
+  const message = entry(KINDS, kind ?? '');
   const raw = envelope.findLast((field) => field.number === 2)?.value;
   const fields = raw instanceof Uint8Array ? readFields(raw) : [];
   if (!message || !fields) return null;

@@ -18,6 +18,7 @@ import {
   handleEviction,
   handleUpdate,
 } from './handlers/write.ts';
+import { entry } from './json.ts';
 import { negotiate } from './negotiation.ts';
 import type { Call, RequestInfo, ResourcePath } from './request.ts';
 import type { Resource } from './resource.ts';
@@ -108,7 +109,7 @@ function handlerFor(verb: string, resource: Resource, path: ResourcePath): Handl
     if (!handler) throw methodNotAllowed();
     return handler;
   }
-  const handler = HANDLERS[verb];
+  const handler = entry(HANDLERS, verb);
   const needsName = !COLLECTION_VERBS.has(verb);
   if (!handler || !resource.verbs.includes(verb) || needsName !== (path.name !== '')) {
     throw methodNotAllowed();

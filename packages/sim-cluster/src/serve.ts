@@ -97,7 +97,7 @@ class Connection {
   #reply({ status, headers, body }: Reply): void {
     this.#sink.head(status, headers);
     const chunks = typeof body === 'string' ? [body] : body;
-    for (const chunk of chunks) if (chunk !== '') this.#sink.data(chunk);
+    for (const chunk of chunks) if (this.#open && chunk !== '') this.#sink.data(chunk);
     this.#break('end');
   }
 

@@ -64,7 +64,7 @@ export class Watch {
     else if (this.#startRv > 0) {
       const { expiredThrough } = store.collection(this.#resource.plural).history;
       if (this.#startRv < expiredThrough) {
-        sink.error(tooOld(this.#startRv, expiredThrough));
+        sink.error(tooOld(this.#resource, this.#startRv, expiredThrough));
         sink.end();
         return;
       }
@@ -148,8 +148,12 @@ export class Watch {
   }
 }
 
-function tooOld(asked: number, oldest: number): Status {
-  const message = `too old resource version: ${asked} (${oldest})`;
+/** Events have no watch cache in the real server, which therefore says it in other words. */
+function tooOld({ plural }: Resource, asked: number, oldest: number): Status {
+  const message =
+    plural === 'events'
+      ? 'The resourceVersion for the provided watch is too old.'
+      : `too old resource version: ${asked} (${oldest})`;
   return new ApiError(410, 'Expired', message).status;
 }
 

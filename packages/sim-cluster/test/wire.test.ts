@@ -5,11 +5,25 @@ import { ApiServer } from '../src/api-server.ts';
 import type { User } from '../src/auth/authorizer.ts';
 import { VirtualClock } from '../src/clock.ts';
 import { seededRandom } from '../src/prng.ts';
-import { ABSENT, difference, Placeholders } from './recorded-values.ts';
-import { WIRE_CASES } from './wire-cases.ts';
-import { Hand } from './wire-cluster.ts';
+import type { WireCases } from './wire/case.ts';
+import { DELETES } from './wire/deletes.ts';
+import { EVICTIONS } from './wire/evictions.ts';
+import { Hand } from './wire/hand.ts';
+import { ACCESS, EVENTS_AND_LEASES } from './wire/others.ts';
+import { READS } from './wire/reads.ts';
+import { ABSENT, difference, Placeholders } from './wire/recorded-values.ts';
+import { WRITES } from './wire/writes.ts';
 
 // What a real kube-apiserver 1.36.2 answered, request by request, asked of this one.
+
+const CASES: WireCases = {
+  ...READS,
+  ...WRITES,
+  ...DELETES,
+  ...EVICTIONS,
+  ...EVENTS_AND_LEASES,
+  ...ACCESS,
+};
 
 interface Exchange {
   readonly note?: string;
@@ -52,7 +66,7 @@ function authorized(headers: Readonly<Record<string, string>>): Readonly<Record<
   return Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== ABSENT));
 }
 
-for (const [file, wireCase] of Object.entries(WIRE_CASES)) {
+for (const [file, wireCase] of Object.entries(CASES)) {
   const text = readFileSync(new URL(`./testdata/wire/${file}.json`, import.meta.url), 'utf8');
   const { rule, exchanges }: { rule: string; exchanges: readonly Exchange[] } = JSON.parse(text);
   describe(`${file}: ${rule}`, () => {

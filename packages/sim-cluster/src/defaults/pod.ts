@@ -1,4 +1,5 @@
 import { ApiError } from '../errors.ts';
+import { entry } from '../json.ts';
 import type { KubeObject } from '../objects.ts';
 import type { Toleration } from '../validation/taints.ts';
 import { qosClass } from './qos.ts';
@@ -79,7 +80,7 @@ function admitPriority(pod: KubeObject): number {
       kind: 'pods',
     });
   };
-  const computed = priorityClassName ? PRIORITY_CLASSES[priorityClassName] : 0;
+  const computed = priorityClassName ? entry(PRIORITY_CLASSES, priorityClassName) : 0;
   if (computed === undefined) {
     return refuse(`no PriorityClass with name ${priorityClassName} was found`);
   }

@@ -1,7 +1,7 @@
 import type { Answer } from '../answer.ts';
 import { bodyText, decodeBody, mediaType, parseJson } from '../body.ts';
 import { ApiError, badRequest, invalid, notFound, unsupportedPatchType } from '../errors.ts';
-import { isList, isObject } from '../json.ts';
+import { entry, isList, isObject } from '../json.ts';
 import { flag } from '../list-options.ts';
 import type { Json, KubeObject } from '../objects.ts';
 import { applyConfiguration } from '../patch/apply.ts';
@@ -38,7 +38,7 @@ const APPLY = 'application/apply-patch+yaml';
 /** PATCH of an object or its status, of all four kinds. */
 export function handlePatch(call: ResourceCall): Answer {
   const type = mediaType(call.request);
-  const patcher = PATCHERS[type];
+  const patcher = entry(PATCHERS, type);
   if (!patcher && type !== APPLY) throw unsupportedPatchType();
   const dryRun = readDryRun(call, 'PatchOptions');
   presenterOf(call);

@@ -13,6 +13,8 @@ export interface HttpsOptions {
   readonly port?: number;
   /** An address of the loopback interface; default 127.0.0.1. */
   readonly host?: string;
+  /** How long a client may leave its answers unread before it is dropped; default 30 s. */
+  readonly slowClientMs?: number;
 }
 
 /** A running HTTPS server. */
@@ -25,16 +27,17 @@ export interface HttpsServer {
 
 /** Request bodies beyond this are answered with 413, as by the real server. */
 const BODY_BYTES_MAX = 3 * 1024 * 1024;
-/** A client that leaves this much unread for SLOW_CLIENT_MS loses its connection. */
+/** A client with more than this unread, and no progress in SLOW_CLIENT_MS, is dropped. */
 const UNREAD_BYTES_MAX = 16 * 1024 * 1024;
 const SLOW_CLIENT_MS = 30_000;
 
 /** Serves an exchange function over HTTPS (HTTP/1.1). Rejects when it cannot listen. */
 export function startHttps(options: HttpsOptions): Promise<HttpsServer> {
   const { exchange, certificate, port = 0, host = '127.0.0.1' } = options;
+  const { slowClientMs = SLOW_CLIENT_MS } = options;
   const server = createServer(
     { cert: certificate.certificate, key: certificate.key },
-    (request, response) => receive(exchange, request, response),
+    (request, response) => receive(exchange, request, response, slowClientMs),
   );
   return new Promise((resolve, reject) => {
     server.once('error', reject);
@@ -60,7 +63,12 @@ function running(server: Server, host: string): HttpsServer {
 }
 
 /** Collects the body and hands the request over. */
-function receive(exchange: Exchange, request: IncomingMessage, response: ServerResponse): void {
+function receive(
+  exchange: Exchange,
+  request: IncomingMessage,
+  response: ServerResponse,
+  slowClientMs: number,
+): void {
   const chunks: Buffer[] = [];
   let bytes = 0;
   request.on('data', (chunk: Buffer) => {
@@ -70,7 +78,10 @@ function receive(exchange: Exchange, request: IncomingMessage, response: ServerR
   });
   request.on('end', () => {
     if (bytes > BODY_BYTES_MAX) return;
-    const cancel = exchange(readRequest(request, Buffer.concat(chunks)), sinkFor(response));
+    const cancel = exchange(
+      readRequest(request, Buffer.concat(chunks)),
+      sinkFor(response, slowClientMs),
+    );
     response.on('close', cancel);
   });
 }
@@ -96,16 +107,10 @@ function readRequest(request: IncomingMessage, body: Buffer): ApiRequest {
 
 /**
  * Writes an answer to a socket. The head of a watch goes out before its first event, or clients
- * that wait for it hang; a client that does not read is dropped, so that it cannot fill memory.
+ * that wait for it hang.
  */
-function sinkFor(response: ServerResponse): ResponseSink {
-  let slow: NodeJS.Timeout | null = null;
-  const hasRead = (): void => {
-    if (slow) clearTimeout(slow);
-    slow = null;
-  };
-  response.on('drain', hasRead);
-  response.on('close', hasRead);
+function sinkFor(response: ServerResponse, slowClientMs: number): ResponseSink {
+  const checkUnread = dropWhenStuck(response, slowClientMs);
   return {
     head: (status, headers) => {
       response.writeHead(status, headers);
@@ -115,11 +120,30 @@ function sinkFor(response: ServerResponse): ResponseSink {
     },
     data: (chunk) => {
       response.write(chunk);
-      if (response.writableLength > UNREAD_BYTES_MAX) {
-        slow ??= setTimeout(() => response.destroy(), SLOW_CLIENT_MS).unref();
-      }
+      checkUnread();
     },
     end: () => void response.end(),
     reset: () => void response.destroy(),
+  };
+}
+
+/**
+ * A client that does not read fills the server's memory, so it is dropped. Returns the check to
+ * make after each write: from then on there must be progress until little is unread.
+ */
+function dropWhenStuck(response: ServerResponse, slowClientMs: number): () => void {
+  let timer: NodeJS.Timeout | null = null;
+  const watchOver = (unread: number): void => {
+    timer = setTimeout(() => {
+      timer = null;
+      if (response.writableLength >= unread) response.destroy();
+      else if (response.writableLength > UNREAD_BYTES_MAX) watchOver(response.writableLength);
+    }, slowClientMs).unref();
+  };
+  response.on('close', () => {
+    if (timer) clearTimeout(timer);
+  });
+  return () => {
+    if (!timer && response.writableLength > UNREAD_BYTES_MAX) watchOver(response.writableLength);
   };
 }

@@ -1,5 +1,5 @@
 import { badRequest, patchDoesNotApply } from '../errors.ts';
-import { equal, isList, isObject } from '../json.ts';
+import { entry, equal, isList, isObject } from '../json.ts';
 import type { Json } from '../objects.ts';
 
 type Container = { [key: string]: Json } | Json[];
@@ -63,7 +63,7 @@ function read(document: Json, path: readonly string[]): Json {
   let current: Json | undefined = document;
   for (const part of path) {
     if (isList(current)) current = current[index(part, current.length - 1)];
-    else if (isObject(current)) current = current[part];
+    else if (isObject(current)) current = entry(current, part);
     else throw patchDoesNotApply();
   }
   return given(current);

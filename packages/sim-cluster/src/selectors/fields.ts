@@ -1,4 +1,5 @@
 import type { FieldLabels } from '../field-labels.ts';
+import { entry } from '../json.ts';
 import type { KubeObject } from '../objects.ts';
 import type { Resource } from '../resource.ts';
 import { SelectorError } from './lexer.ts';
@@ -30,9 +31,9 @@ export function matchesFields(terms: readonly FieldTerm[], object: KubeObject): 
 }
 
 function reader(resource: Resource, label: string): FieldTerm['read'] {
-  const own = resource.fieldLabels[label];
+  const own = entry(resource.fieldLabels, label);
   if (own) return own;
-  const common = COMMON[label];
+  const common = entry(COMMON, label);
   if (common && (resource.namespaced || label === 'metadata.name')) return common;
   // Kinds with labels of their own answer differently from those without.
   throw new SelectorError(

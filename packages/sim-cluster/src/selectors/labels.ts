@@ -1,3 +1,4 @@
+import { entry } from '../json.ts';
 import type { KubeObject } from '../objects.ts';
 import { labelValueErrors, qualifiedNameErrors } from '../validation/names.ts';
 import { Lexer, SelectorError, type Token } from './lexer.ts';
@@ -17,7 +18,7 @@ export function matchesLabels(requirements: readonly Requirement[], labels: Labe
 }
 
 function meets({ key, operator, values }: Requirement, labels: Labels): boolean {
-  const value = labels[key];
+  const value = entry(labels, key);
   switch (operator) {
     case 'in':
       return value !== undefined && values.includes(value);
@@ -149,7 +150,7 @@ export function labelSelectorRequirements(
     ([key, value]) => ({ key, operator: 'in', values: [value] }),
   );
   for (const { key, operator, values } of selector.matchExpressions ?? []) {
-    const known = OPERATORS[operator];
+    const known = entry(OPERATORS, operator);
     if (!known) return null;
     requirements.push({ key, operator: known, values: values ?? [] });
   }

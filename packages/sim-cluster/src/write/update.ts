@@ -148,8 +148,10 @@ export function writeNext(
   options: UpdateOptions = {},
 ): KubeObject {
   const storage = storedResource(resource.plural);
-  const shaped = canonical(storage, storage.derive(prepared));
-  const tracked = trackUpdate(shaped, previous, {
+  const shaped = canonical(storage, prepared);
+  const derived = storage.derive(shaped);
+  const whole = derived === shaped ? shaped : canonical(storage, derived);
+  const tracked = trackUpdate(whole, previous, {
     manager: options.manager ?? null,
     ...(options.owners ? { owners: options.owners } : {}),
     subresource: options.subresource ?? '',

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import * as door from '../src/index.ts';
+
+it('the package exports this and nothing else', () => {
+  assert.deepEqual(Object.keys(door).sort(), [
+    'ApiError',
+    'ApiServer',
+    'Cluster',
+    'RealClock',
+    'VirtualClock',
+    'createCertificate',
+    'daemonSet',
+    'deployment',
+    'job',
+    'kubeconfigText',
+    'namespace',
+    'node',
+    'pdb',
+    'pod',
+    'seededRandom',
+    'startEmbedded',
+    'startHttps',
+    'statefulSet',
+    'taint',
+    'threeZones',
+    'toleration',
+    'writeKubeconfig',
+  ]);
+});
