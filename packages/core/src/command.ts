@@ -1,10 +1,12 @@
 import type { Outcome } from './event.ts';
+import type { Blocker } from './eviction/blocker.ts';
+import type { LimitHit } from './eviction/governor.ts';
 import type { PodRef } from './model.ts';
 import type { Cause, Reason } from './reason.ts';
 import type { Instant } from './time.ts';
 
 /** Why an attempt ended without success; the outcome as it came. */
-export type Setback = Extract<Outcome, { kind: 'blocked' | 'failed' }>;
+export type Setback = Extract<Outcome, { kind: 'blocked' | 'changed' | 'failed' }>;
 
 /** Something worth telling a person; it changes nothing in the cluster. */
 export type Report =
@@ -24,11 +26,19 @@ export type Report =
       readonly attempt: number;
       readonly at: Instant;
       readonly setback: Setback;
+      readonly blocker: Blocker;
+    }
+  /** A limit holds an eviction back; `until` null: until a pod has left, or evictions resume. */
+  | {
+      readonly kind: 'held';
+      readonly pod: PodRef;
+      readonly hit: LimitHit;
+      readonly until: Instant | null;
     };
 
 /**
- * What the engine wants done. `deletePod` and `evictPod` must be answered with one `result` event
- * carrying their id; `recordEvent` and `report` are best effort and have no result.
+ * What the engine wants done. `deletePod`, `evictPod` and `keepTaintStarts` must each be answered
+ * with one `result` event carrying their id; `recordEvent` and `report` have no result.
  */
 export type Command =
   /**
@@ -41,6 +51,10 @@ export type Command =
       readonly pod: PodRef;
       readonly guard: 'uid' | 'name';
       readonly generation: number;
+      /** Null: the pod's own. */
+      readonly gracePeriodSeconds: number | null;
+      /** Budgets held the pod back until now and are asked no more. */
+      readonly escalated: boolean;
       readonly because: readonly Reason[];
     }
   /** POST pods/eviction with the uid as precondition: disruption budgets are respected. */
@@ -48,7 +62,19 @@ export type Command =
       readonly kind: 'evictPod';
       readonly id: string;
       readonly pod: PodRef;
+      readonly gracePeriodSeconds: number | null;
       readonly because: readonly Reason[];
+    }
+  /**
+   * Write down on the node since when its taints count, by `key=value:effect`, in the place of what
+   * is written there; null: take it away.
+   */
+  | {
+      readonly kind: 'keepTaintStarts';
+      readonly id: string;
+      readonly nodeName: string;
+      readonly nodeUid: string;
+      readonly starts: Readonly<Record<string, Instant>> | null;
     }
   /** Write a Kubernetes Event about the pod. */
   | {

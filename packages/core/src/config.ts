@@ -1,11 +1,7 @@
+import type { LeaveOptions } from './eviction/decide.ts';
+import type { LimitRule } from './eviction/governor.ts';
+import type { Policy, TaintPolicy } from './eviction/policy.ts';
 import type { Millis } from './time.ts';
-
-/** How a pod is made to leave. */
-export type EvictionMode =
-  /** DELETE, as kube-controller-manager does: disruption budgets are not asked. */
-  | 'delete'
-  /** The Eviction API: disruption budgets are respected. */
-  | 'evict';
 
 /** Whose rules hold. */
 export type Semantics =
@@ -14,11 +10,20 @@ export type Semantics =
   /** kube-controller-manager 1.36.2 to the letter, its defects included. */
   | 'upstream-1.36';
 
-/** The engine's limits and choices. Times are in milliseconds. */
-export interface Config {
+/**
+ * The engine's limits and choices, with the policy for taints that no entry of `policies` names.
+ * Times are in milliseconds. Under `upstream-1.36` only leader and comparisonOperators count.
+ */
+export interface Config extends Policy {
   readonly semantics: Semantics;
-  /** Under `upstream-1.36` always `delete`. */
-  readonly mode: EvictionMode;
+  /** For the taints they match; the first that matches counts. */
+  readonly policies: readonly TaintPolicy[];
+  readonly leave: LeaveOptions;
+  readonly limits: readonly LimitRule[];
+  /** Follow kube-controller-manager beside it, so that explanations can say what it would do. */
+  readonly compare: boolean;
+  /** Write down on nodes since when taints count that do not say it themselves. */
+  readonly keepTaintStarts: boolean;
   /** Whether this replica acts from the start; false for one that waits to be elected. */
   readonly leader: boolean;
   /** Tolerations with operator Lt and Gt count (feature gate TaintTolerationComparisonOperators). */
@@ -37,6 +42,14 @@ export interface Config {
 export const defaultConfig: Config = {
   semantics: 'precise',
   mode: 'delete',
+  deleteAfterMs: null,
+  gracePeriodSeconds: null,
+  settleMs: 0,
+  policies: [],
+  leave: { finishedPods: false, returningDaemonSetPods: false, optedOutPods: false },
+  limits: [],
+  compare: false,
+  keepTaintStarts: true,
   leader: true,
   comparisonOperators: false,
   evictionsInFlightMax: 50,

@@ -8,7 +8,15 @@ export type Outcome =
   /** The target is no more, or is another object of the same name (404, 409 on the uid). */
   | { readonly kind: 'gone' }
   /** A disruption budget refuses it now (429 with cause DisruptionBudget). */
-  | { readonly kind: 'blocked'; readonly message: string; readonly retryAfter: Millis | null }
+  | {
+      readonly kind: 'blocked';
+      readonly message: string;
+      readonly retryAfter: Millis | null;
+      /** The budget and its numbers, where the API server names them. */
+      readonly budget?: BudgetNumbers | null;
+    }
+  /** A live read right before found the pod or the taint other than the command has it. */
+  | { readonly kind: 'changed'; readonly message: string }
   /** Everything else: refused, overloaded, unreachable. `status` is null without an answer. */
   | {
       readonly kind: 'failed';
@@ -16,6 +24,19 @@ export type Outcome =
       readonly message: string;
       readonly retryAfter: Millis | null;
     };
+
+/** What a disruption budget needs and has, in pods. */
+export interface BudgetNumbers {
+  readonly name: string;
+  readonly needs: number;
+  readonly has: number;
+}
+
+/** Where deadlines are paused. */
+export type PauseScope =
+  | { readonly kind: 'all' }
+  | { readonly kind: 'zone'; readonly name: string }
+  | { readonly kind: 'node'; readonly name: string };
 
 /** What the engine is told. A relist arrives as upserts and deletes; there is no "resync". */
 export type Event =
@@ -27,6 +48,11 @@ export type Event =
   | { readonly kind: 'synced' }
   /** Whether this replica may act. A standby stays warm and sends nothing. */
   | { readonly kind: 'leadership'; readonly held: boolean }
+  /** Running deadlines stand still, or go on with the time they had left. */
+  | { readonly kind: 'pauseDeadlines'; readonly scope: PauseScope }
+  | { readonly kind: 'resumeDeadlines'; readonly scope: PauseScope }
+  /** Go on where a limit tripped. */
+  | { readonly kind: 'resumeEvictions' }
   /** The outcome of the command with this id. */
   | { readonly kind: 'result'; readonly id: string; readonly outcome: Outcome }
   /** Time has passed. An extra tick is harmless. */

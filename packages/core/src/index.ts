@@ -1,6 +1,6 @@
 // The contract: what goes in, what comes out.
 export type { Command, Report, Setback } from './command.ts';
-export type { Config, EvictionMode, Semantics } from './config.ts';
+export type { Config, Semantics } from './config.ts';
 // The engine.
 export { defaultConfig, resolveConfig } from './config.ts';
 export type { DrainFault, DrainOptions, DrainVerdict } from './drain/filters.ts';
@@ -8,8 +8,12 @@ export type { DrainFault, DrainOptions, DrainVerdict } from './drain/filters.ts'
 export { drainFaultText, drainFlag, drainVerdict } from './drain/filters.ts';
 export type { Engine } from './engine.ts';
 export { createEngine } from './engine.ts';
-export type { Event, Outcome } from './event.ts';
-export type { Decision } from './eviction/decide.ts';
+export type { BudgetNumbers, Event, Outcome, PauseScope } from './event.ts';
+export type { Blocker, BlockerCode, Verdict } from './eviction/blocker.ts';
+export { confirmEviction } from './eviction/confirm.ts';
+export type { Decision, LeaveOptions } from './eviction/decide.ts';
+export type { LimitHit, LimitRule, LimitScope } from './eviction/governor.ts';
+export type { EvictionMode, Policy, TaintPolicy } from './eviction/policy.ts';
 export type { ObservedTaint } from './eviction/taint-ledger.ts';
 export { type MatchOptions, toleratesTaint } from './eviction/tolerations.ts';
 export type { Work } from './eviction/work.ts';
@@ -17,7 +21,8 @@ export type { Explanation, NodeExplanation, PodExplanation, Subject } from './ex
 export { describeReason } from './explain/text.ts';
 export type { Node, Owner, Pod, PodRef, Taint, TaintEffect, Toleration } from './model.ts';
 export type { Cause, Reason, ReasonCode, StartSource } from './reason.ts';
+export { shardOf } from './shard.ts';
 export { formatTaint, parseTaint, parseTaintChanges, type TaintChanges } from './taint-spec.ts';
 
 export type { Instant, Millis } from './time.ts';
-export { formatDuration, formatTime, parseDuration, parseTime } from './time.ts';
+export { formatDuration, formatTime, formatTimeMillis, parseDuration, parseTime } from './time.ts';

@@ -38,6 +38,12 @@ export interface Node {
   readonly name: string;
   readonly uid: string;
   readonly taints: readonly Taint[];
+  /** `region/zone` of its topology labels; left out or '': none. */
+  readonly zone?: string;
+  /** Since when taints count, as an earlier run wrote it down: by `key=value:effect`. */
+  readonly taintStarts?: Readonly<Record<string, Instant>>;
+  /** When the machine itself goes, e.g. a spot instance; null or left out: nobody said. */
+  readonly deadline?: Instant | null;
 }
 
 /** Names one pod, this very pod and not another of the same name. */
@@ -64,6 +70,10 @@ export interface Pod extends PodRef {
   readonly owner: Owner | null;
   /** True when some volume is an emptyDir: its data goes with the pod. */
   readonly hasEmptyDir: boolean;
+  /** spec.terminationGracePeriodSeconds; 30 when left out. */
+  readonly gracePeriodSeconds?: number;
+  /** True when its owner asked for it to be left alone. */
+  readonly optedOut?: boolean;
 }
 
 /** The name of a pod alone, without what is known about it. */

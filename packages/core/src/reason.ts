@@ -7,6 +7,8 @@ export type StartSource =
   | 'timeAdded'
   /** the taint names no time: when we first saw it */
   | 'firstSeen'
+  /** moved on by the time for which deadlines were paused */
+  | 'givenBack'
   /** the pod came to the node after the taint */
   | 'podBound';
 
@@ -17,11 +19,19 @@ export type Reason =
   | { readonly code: 'NoTaint' }
   | { readonly code: 'StaticPod' }
   | { readonly code: 'Terminating'; readonly since: Instant }
+  | { readonly code: 'Finished'; readonly phase: string }
+  | { readonly code: 'OptedOut' }
+  /** A DaemonSet pod that tolerates the taint for a while: its successor would come straight back. */
+  | { readonly code: 'ReturningDaemonSetPod' }
+  /** Deadlines of its node are paused. */
+  | { readonly code: 'Paused'; readonly since: Instant }
   | {
       readonly code: 'NoToleration';
       readonly taint: Taint;
       readonly start: Instant;
       readonly startSource: StartSource;
+      /** The start, or later where a taint has to settle first. */
+      readonly deadline: Instant;
     }
   | {
       readonly code: 'TolerationExpires';
@@ -45,6 +55,9 @@ export type Cause =
   | 'NodeDeleted'
   | 'PodChanged'
   | 'PodDeleted'
+  /** deadlines were paused, or go on */
+  | 'Paused'
+  | 'Resumed'
   /** while an attempt was under way the reason to evict went away or got more time */
   | 'EvictionFailed'
   /** the API server accepted the eviction, yet the pod is still there */

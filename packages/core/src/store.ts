@@ -1,4 +1,5 @@
 import type { Event } from './event.ts';
+import type { Census, LimitScope } from './eviction/governor.ts';
 import type { Node, Pod, Toleration } from './model.ts';
 
 /** What an event did to the store; null for events that carry no object. */
@@ -15,7 +16,7 @@ export type Change =
   | { readonly kind: 'podGone'; readonly previous: Pod };
 
 /** What the machines may do with the store: read it. */
-export interface StoreView {
+export interface StoreView extends Census {
   node(name: string): Node | null;
   nodes(): Iterable<Node>;
   pod(uid: string): Pod | null;
@@ -32,6 +33,7 @@ export class Store implements StoreView {
   readonly #nodes = new Map<string, Node>();
   readonly #pods = new Map<string, Pod>();
   readonly #podsByNode = new Map<string, Map<string, Pod>>();
+  readonly #podsByNamespace = new Map<string, number>();
   readonly #tolerations = new Interned<readonly Toleration[]>(tolerationsKey);
 
   node(name: string): Node | null {
@@ -56,6 +58,19 @@ export class Store implements StoreView {
       if (pod.name === name && pod.namespace === namespace) return pod;
     }
     return null;
+  }
+
+  count(per: LimitScope, name: string): number {
+    if (per === 'node') return this.#podsByNode.get(name)?.size ?? 0;
+    if (per === 'namespace') return this.#podsByNamespace.get(name) ?? 0;
+    let count = 0;
+    for (const [nodeName, pods] of this.#podsByNode) {
+      const node = this.node(nodeName);
+      if (per === 'zone' && node?.zone !== name) continue;
+      if (per === 'taint' && !node?.taints.some(({ key }) => key === name)) continue;
+      count += pods.size;
+    }
+    return count;
   }
 
   /** Takes in what the event says about an object; null when that changes nothing. */
@@ -92,6 +107,7 @@ export class Store implements StoreView {
     const pod = { ...incoming, tolerations: this.#tolerations.take(incoming.tolerations) };
     if (previous) this.#forget(previous);
     this.#pods.set(pod.uid, pod);
+    this.#countIn(pod.namespace, 1);
     if (pod.nodeName !== '') {
       const pods = this.#podsByNode.get(pod.nodeName) ?? new Map<string, Pod>();
       this.#podsByNode.set(pod.nodeName, pods.set(pod.uid, pod));
@@ -108,10 +124,17 @@ export class Store implements StoreView {
 
   #forget(pod: Pod): void {
     this.#pods.delete(pod.uid);
+    this.#countIn(pod.namespace, -1);
     this.#tolerations.release(pod.tolerations);
     const pods = this.#podsByNode.get(pod.nodeName);
     pods?.delete(pod.uid);
     if (pods?.size === 0) this.#podsByNode.delete(pod.nodeName);
+  }
+
+  #countIn(namespace: string, change: number): void {
+    const count = (this.#podsByNamespace.get(namespace) ?? 0) + change;
+    if (count > 0) this.#podsByNamespace.set(namespace, count);
+    else this.#podsByNamespace.delete(namespace);
   }
 }
 

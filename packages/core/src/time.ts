@@ -33,6 +33,12 @@ export function parseTime(text: string): Instant | null {
   return daysSinceEpoch(number(1), month, dayOfMonth) * day + clock + fraction - offset;
 }
 
+/** The same with milliseconds, which Kubernetes' Time drops. */
+export function formatTimeMillis(instant: Instant): string {
+  const millis = Math.floor(instant) - Math.floor(instant / second) * second;
+  return formatTime(instant).replace('Z', `.${String(millis).padStart(3, '0')}Z`);
+}
+
 /** Writes an instant as Kubernetes' Time does: RFC 3339, UTC, whole seconds. */
 export function formatTime(instant: Instant): string {
   const days = Math.floor(instant / day);

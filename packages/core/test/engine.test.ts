@@ -5,6 +5,7 @@ import * as core from '@taintmgr/core';
 describe('the door', () => {
   it('offers exactly this', () => {
     assert.deepEqual(Object.keys(core).sort(), [
+      'confirmEviction',
       'createEngine',
       'defaultConfig',
       'describeReason',
@@ -14,11 +15,13 @@ describe('the door', () => {
       'formatDuration',
       'formatTaint',
       'formatTime',
+      'formatTimeMillis',
       'parseDuration',
       'parseTaint',
       'parseTaintChanges',
       'parseTime',
       'resolveConfig',
+      'shardOf',
       'toleratesTaint',
     ]);
   });

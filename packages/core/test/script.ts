@@ -112,11 +112,20 @@ class Run {
 
   #tell(command: Command): string {
     if (command.kind === 'report') return tellReport(command.report);
+    if (command.kind === 'keepTaintStarts') {
+      this.#ids.set(command.nodeName, command.id);
+      const starts = Object.entries(command.starts ?? {}).map(([t, at]) => `${t} ${seconds(at)}`);
+      return `keepTaintStarts ${command.nodeName} ${starts.join(', ') || 'none'}`;
+    }
     const { pod, because } = command;
     const reasons = because.map(describeReason).join('; ');
     if (command.kind === 'recordEvent') return `event ${command.reason} "${command.message}"`;
     this.#ids.set(`${pod.namespace}/${pod.name}`, command.id);
-    return `${command.kind} ${pod.namespace}/${pod.name} uid ${pod.uid} because ${reasons}`;
+    const grace =
+      command.gracePeriodSeconds === null ? '' : ` grace ${command.gracePeriodSeconds}s`;
+    const escalated = command.kind === 'deletePod' && command.escalated ? ' escalated' : '';
+    const how = `${command.kind}${escalated}${grace}`;
+    return `${how} ${pod.namespace}/${pod.name} uid ${pod.uid} because ${reasons}`;
   }
 
   #explain(now: number, name: string): string[] {
@@ -141,6 +150,11 @@ function tellReport(report: Extract<Command, { kind: 'report' }>['report']): str
   if (report.kind === 'retry') {
     const { kind, message } = report.setback;
     return `retry ${name} at ${seconds(report.at)} after attempt ${report.attempt}: ${kind} ${message}`;
+  }
+  if (report.kind === 'held') {
+    const { per, name: scope, limit, tripped } = report.hit;
+    const until = report.until === null ? 'there is room' : seconds(report.until);
+    return `held ${name} by ${limit} per ${per} ${scope}${tripped ? ' (tripped)' : ''} until ${until}`;
   }
   const [from, to] = [report.from, report.to].map((at) => (at === null ? 'none' : seconds(at)));
   const because = report.because.map(describeReason).join('; ');

@@ -59,5 +59,5 @@ export {
 
 export type { Failure, FailureCause } from './proto/answer.ts';
 export { nodeFromJson, podFromJson } from './proto/convert.ts';
-export type { Removal } from './proto/execute.ts';
+export type { ExecuteOptions, KeepTaintStarts, Removal } from './proto/execute.ts';
 export type { EventCommand } from './proto/executor.ts';

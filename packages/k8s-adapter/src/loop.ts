@@ -1,7 +1,8 @@
-import type { Command, Event, Instant, Node, Pod, Report } from '@taintmgr/core';
+import type { Command, Event, Instant, Millis, Node, Pod, Report } from '@taintmgr/core';
 import type { Random } from './proto/backoff.ts';
 import { nodeFromJson, podFromJson } from './proto/convert.ts';
 import type { ExchangeInput } from './proto/exchange.ts';
+import type { ExecuteOptions } from './proto/execute.ts';
 import { Executor, type ExecutorEffect, type ExecutorNotice } from './proto/executor.ts';
 import type { Change, Project } from './proto/inventory.ts';
 import {
@@ -10,13 +11,9 @@ import {
   type ReflectorInput,
   type ReflectorNotice,
 } from './proto/reflector.ts';
-import {
-  type ApiRequest,
-  nodesPath,
-  podsPath,
-  type RemovalOptions,
-  type Selectors,
-} from './proto/request.ts';
+import { type ApiRequest, nodesPath, podsPath, type Selectors } from './proto/request.ts';
+
+const defaultViewAgeMsMax: Millis = 10_000;
 
 /** The engine as the loop sees it. */
 export interface Machine {
@@ -31,7 +28,9 @@ export interface LoopOptions {
   /** Who Kubernetes Events come from; `taintmgr` when left out. */
   readonly component?: string;
   /** Grace period and dry run of every eviction. */
-  readonly removal?: RemovalOptions;
+  readonly removal?: ExecuteOptions;
+  /** A view older than this is not trusted: pod and node are read again before a pod goes. */
+  readonly viewAgeMsMax?: Millis;
   /** What of each collection is read at all, judged by the server. */
   readonly nodes?: Selectors;
   readonly pods?: Selectors;
@@ -97,9 +96,11 @@ export class Loop {
   readonly #executor: Executor;
   readonly #machine: Machine;
   readonly #readOnly: boolean;
+  readonly #viewAgeMsMax: Millis;
 
   constructor(options: LoopOptions) {
     const { machine, random, component = 'taintmgr', removal = {}, readOnly = false } = options;
+    this.#viewAgeMsMax = options.viewAgeMsMax ?? defaultViewAgeMsMax;
     this.#machine = machine;
     this.#readOnly = readOnly;
     this.#executor = new Executor(component, removal);
@@ -216,9 +217,15 @@ export class Loop {
       if (command.kind === 'report') {
         this.#actions.push({ kind: 'notice', notice: command });
       } else if (!this.#readOnly) {
-        this.#act(now, this.#executor.execute(now, command));
+        this.#act(now, this.#executor.execute(now, command, this.#isStale(now)));
       }
     }
+  }
+
+  /** Whether what we know is too old to remove a pod on its account without looking again. */
+  #isStale(now: Instant): boolean {
+    const heard = this.status().map(({ heardAt }) => heardAt ?? Number.NEGATIVE_INFINITY);
+    return now - Math.min(...heard) > this.#viewAgeMsMax;
   }
 
   #act(now: Instant, effects: readonly ExecutorEffect[]): void {

@@ -57,6 +57,8 @@ describe('podFromJson', () => {
       mirror: true,
       owner: { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web' },
       hasEmptyDir: true,
+      gracePeriodSeconds: 30,
+      optedOut: false,
     });
   });
 
@@ -122,7 +124,51 @@ describe('nodeFromJson', () => {
         { key: 'a', value: 'v', effect: 'NoExecute', timeAdded: Date.parse('2026-01-01') },
         { key: 'b', value: '', effect: 'NoSchedule', timeAdded: null },
       ],
+      zone: '',
+      deadline: null,
     });
+  });
+
+  it('reads the zone from the topology labels', () => {
+    const region = { 'topology.kubernetes.io/region': 'eu' };
+    const zone = { 'topology.kubernetes.io/zone': 'eu-1' };
+    const zoneOf = (labels: object) => nodeFromJson({ metadata: { labels } }).zone;
+    const both = { ...region, ...zone };
+    assert.deepEqual([both, zone, region, {}].map(zoneOf), ['eu/eu-1', 'eu-1', 'eu', '']);
+  });
+
+  const annotations: readonly [string, object, object][] = [
+    [
+      'what an earlier run wrote',
+      { 'taintmgr.dev/taint-starts': '{"a=v:NoExecute":"2026-01-01T00:00:00.250Z"}' },
+      { taintStarts: { 'a=v:NoExecute': Date.parse('2026-01-01T00:00:00.250Z') } },
+    ],
+    [
+      'entries that are no times are left out',
+      { 'taintmgr.dev/taint-starts': '{"a:NoExecute":7,"b:NoExecute":"soon"}' },
+      { taintStarts: {} },
+    ],
+    ['no JSON', { 'taintmgr.dev/taint-starts': '{' }, { taintStarts: {} }],
+    [
+      'the end of the machine',
+      { 'taintmgr.dev/deadline': '2026-01-01T00:00:00Z' },
+      { deadline: Date.parse('2026-01-01') },
+    ],
+    ['no time', { 'taintmgr.dev/deadline': 'tomorrow' }, { deadline: null }],
+  ];
+  for (const [name, given, expected] of annotations) {
+    it(`reads our annotations: ${name}`, () => {
+      const node = nodeFromJson({ metadata: { annotations: given } });
+      assert.deepEqual({ ...node, ...expected }, node);
+    });
+  }
+
+  it('reads what a pod asks for', () => {
+    const read = (value: string) =>
+      podFromJson({ metadata: { annotations: { 'taintmgr.dev/evict': value } } }).optedOut;
+    assert.deepEqual(['false', 'true', ''].map(read), [true, false, false]);
+    const grace = { spec: { terminationGracePeriodSeconds: 600 } };
+    assert.equal(podFromJson(grace).gracePeriodSeconds, 600);
   });
 });
 

@@ -12,9 +12,17 @@ const deletePod = {
   pod,
   guard: 'uid',
   generation: 1,
+  gracePeriodSeconds: null,
+  escalated: false,
   because: [],
 } as const;
-const evictPod = { kind: 'evictPod', id: 'c2', pod, because: [] } as const;
+const evictPod = {
+  kind: 'evictPod',
+  id: 'c2',
+  pod,
+  gracePeriodSeconds: null,
+  because: [],
+} as const;
 const now = Date.parse('2026-01-01T00:00:00.999Z');
 
 interface Recorded {
@@ -78,7 +86,7 @@ describe('the requests of a deletion', () => {
     const options = { gracePeriodSeconds: 0, dryRun: true };
     const mark = beginExecution(deletePod, now, options);
     assert.ok(mark.kind === 'send' && mark.request.path.endsWith('/status?dryRun=All'));
-    const step = continueExecution(mark.state, plain(200), options);
+    const step = continueExecution(mark.state, plain(200), now, options);
     assert.ok(step.kind === 'send');
     const { gracePeriodSeconds, dryRun } = JSON.parse(step.request.body ?? '');
     assert.deepEqual([gracePeriodSeconds, dryRun], [0, ['All']]);
@@ -92,7 +100,7 @@ describe('a deletion guarded by the name alone', () => {
     const mark = beginExecution(command, now, {});
     assert.ok(mark.kind === 'send');
     assert.equal(JSON.parse(mark.request.body ?? '').metadata, undefined);
-    const step = continueExecution(mark.state, plain(200), {});
+    const step = continueExecution(mark.state, plain(200), now, {});
     assert.ok(step.kind === 'send');
     assert.deepEqual(JSON.parse(step.request.body ?? ''), {
       ...golden.delete.body,
@@ -179,12 +187,17 @@ describe('the answer to the eviction', () => {
     [
       'held by a budget',
       answer('eviction: budget'),
-      { kind: 'blocked', message: budget, retryAfter: null },
+      {
+        kind: 'blocked',
+        message: budget,
+        retryAfter: null,
+        budget: { name: 'web-pdb', needs: 1, has: 1 },
+      },
     ],
     [
       'held by a budget nobody has looked at',
       answer('eviction: budget not yet observed'),
-      { kind: 'blocked', message: fresh, retryAfter: 10_000 },
+      { kind: 'blocked', message: fresh, retryAfter: 10_000, budget: null },
     ],
     [
       'two budgets',
@@ -202,11 +215,11 @@ describe('the answer to the eviction', () => {
 });
 
 function afterMark(given: Answer): ReturnType<typeof continueExecution> {
-  return continueExecution({ kind: 'MarkingDisrupted', command: deletePod }, given, {});
+  return continueExecution({ kind: 'MarkingDisrupted', command: deletePod }, given, now, {});
 }
 
 function outcome(state: ExecutionState, given: Answer): Outcome {
-  const step = continueExecution(state, given, {});
+  const step = continueExecution(state, given, now, {});
   assert.ok(step.kind === 'finished');
   return step.outcome;
 }

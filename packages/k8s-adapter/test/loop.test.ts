@@ -30,6 +30,15 @@ class Stage {
     return this.feed({ kind: 'chunk', id, data: `${JSON.stringify({ type, object })}\n` });
   }
 
+  /** Nothing was heard for 20 s, then the first eviction, which had failed, is tried again. */
+  static late(): Stage {
+    const [stage] = Stage.synced();
+    stage.answer('call/2', 500, {});
+    stage.now += 20_000;
+    assert.ok(stage.feed({ kind: 'tick' }).includes('call/3 GET /api/v1/namespaces/shop/pods/a'));
+    return stage;
+  }
+
   /** Started, and both lists answered. */
   static synced(options: Partial<LoopOptions> = {}): [Stage, string[]] {
     const stage = new Stage(options);
@@ -131,7 +140,52 @@ describe('loop', () => {
     const wake = stage.loop.nextWake() ?? assert.fail('nothing planned');
     stage.now = wake;
     const again = stage.feed({ kind: 'tick' });
-    assert.ok(again.includes('call/3 PATCH /api/v1/namespaces/shop/pods/a/status'));
+    assert.ok(
+      again.includes('call/3 GET /api/v1/namespaces/shop/pods/a'),
+      'the view is old by now',
+    );
+  });
+
+  it('reads pod and node again before it removes a pod on an old view', () => {
+    const stage = Stage.late();
+    assert.deepEqual(stage.answer('call/3', 200, podJson('a', 'n1', '5')), [
+      'call/4 GET /api/v1/nodes/n1',
+    ]);
+    assert.deepEqual(stage.answer('call/4', 200, nodeJson('n1', '3', 'bad')), [
+      'call/5 PATCH /api/v1/namespaces/shop/pods/a/status',
+    ]);
+  });
+
+  const changes: readonly [string, number, object, string][] = [
+    ['the taint is gone', 200, nodeJson('n1', '9'), 'changed'],
+    ['the node is gone', 404, {}, 'changed'],
+  ];
+  for (const [name, status, node, outcome] of changes) {
+    it(`leaves the pod where ${name}, and waits for the watch to tell`, () => {
+      const stage = Stage.late();
+      stage.answer('call/3', 200, podJson('a', 'n1', '5'));
+      assert.deepEqual(stage.answer('call/4', status, node), [
+        `finished a ${outcome} after 0`,
+        'report retry a',
+      ]);
+    });
+  }
+
+  it('leaves another pod of the name alone', () => {
+    const stage = Stage.late();
+    const other = { ...podJson('a', 'n1', '5'), metadata: { name: 'a', uid: 'other' } };
+    assert.deepEqual(stage.answer('call/3', 200, other), ['finished a gone after 0']);
+  });
+
+  it('writes on the node since when a taint counts that does not say it', () => {
+    const tolerations = [{ key: 'bad', operator: 'Exists', tolerationSeconds: 60 }];
+    const stage = new Stage();
+    stage.feed({ kind: 'start' });
+    stage.answer('nodes/1', 200, listJson('10', nodeJson('n1', '3', 'bad')));
+    const pod = { ...podJson('a', 'n1', '5'), spec: { nodeName: 'n1', tolerations } };
+    const actions = stage.answer('pods/1', 200, listJson('11', pod));
+    assert.ok(actions.includes('call/1 PATCH /api/v1/nodes/n1'));
+    assert.deepEqual(stage.answer('call/1', 200, {}), ['taintStartsKept']);
   });
 
   it('stops: watches end, the call under way comes to its end, nothing new begins', () => {

@@ -1,6 +1,7 @@
 import type { Node, Pod, Taint, Toleration } from '../model.ts';
 import type { Reason, StartSource } from '../reason.ts';
-import type { Instant } from '../time.ts';
+import type { Instant, Millis } from '../time.ts';
+import type { Policy } from './policy.ts';
 import type { ObservedTaint } from './taint-ledger.ts';
 import { decidingToleration, type MatchOptions } from './tolerations.ts';
 
@@ -8,7 +9,34 @@ import { decidingToleration, type MatchOptions } from './tolerations.ts';
 export type Decision =
   | { readonly kind: 'keep'; readonly because: readonly Reason[] }
   /** To be evicted at `deadline`; in the past means at once. */
-  | { readonly kind: 'evict'; readonly deadline: Instant; readonly because: readonly Reason[] };
+  | { readonly kind: 'evict'; readonly deadline: Instant; readonly because: readonly Reason[] }
+  /** Deadlines are paused; when they go on it has `remaining` left, negative when overdue. */
+  | { readonly kind: 'pause'; readonly remaining: Millis; readonly because: readonly Reason[] };
+
+/** Which pods are left alone, beside static ones and those that already terminate. */
+export interface LeaveOptions {
+  /** Pods in phase Succeeded or Failed. */
+  readonly finishedPods: boolean;
+  /** Pods of a DaemonSet that tolerate the taint for a while: successors would come straight back. */
+  readonly returningDaemonSetPods: boolean;
+  /** Pods whose owner asked for it by annotation. */
+  readonly optedOutPods: boolean;
+}
+
+/** What decisions depend on besides the objects. */
+export interface DecideOptions extends MatchOptions {
+  readonly leave: LeaveOptions;
+  readonly policyFor: (taint: Taint) => Policy;
+}
+
+/** The pod's node as decisions see it. */
+export interface Site {
+  /** Null: not known. */
+  readonly node: Node | null;
+  readonly taints: readonly ObservedTaint[];
+  /** Since when deadlines stand still there; null: they run. */
+  readonly pausedAt: Instant | null;
+}
 
 type TaintReason = Extract<Reason, { taint: Taint }>;
 
@@ -16,69 +44,77 @@ type TaintReason = Extract<Reason, { taint: Taint }>;
 const endOfTime: Instant = 8.64e15;
 
 /**
- * Decides about a pod, given its node and the node's NoExecute taints: for each taint the first
- * toleration that covers it counts, from the taint's start or from the pod's binding, whichever is
- * later; the earliest deadline wins. The machine that acts and everyone who explains call this.
+ * Decides about a pod: for each NoExecute taint of its node the first toleration that covers it
+ * counts, from the taint's start or from the pod's binding, whichever is later; the earliest
+ * deadline wins. The machine that acts and everyone who explains call this.
  */
 export function decide(
   pod: Pod,
-  node: Node | null,
-  taints: readonly ObservedTaint[],
-  options: MatchOptions,
+  { node, taints, pausedAt }: Site,
+  options: DecideOptions,
 ): Decision {
-  const exempt = exemption(pod, node);
+  const exempt = exemption(pod, node, options.leave);
   if (exempt) return { kind: 'keep', because: [exempt] };
   if (taints.length === 0) return { kind: 'keep', because: [{ code: 'NoTaint' }] };
   const reasons = taints.map((observed) => judgeTaint(pod, observed, options));
   const first = reasons.reduce((a, b) => (deadlineOf(b) < deadlineOf(a) ? b : a));
   const because = [first, ...reasons.filter((reason) => reason !== first)];
   const deadline = deadlineOf(first);
-  return deadline < endOfTime ? { kind: 'evict', deadline, because } : { kind: 'keep', because };
+  if (deadline >= endOfTime) return { kind: 'keep', because };
+  if (options.leave.returningDaemonSetPods && isReturning(pod, reasons)) {
+    return { kind: 'keep', because: [{ code: 'ReturningDaemonSetPod' }, ...because] };
+  }
+  if (pausedAt === null) return { kind: 'evict', deadline, because };
+  const reason = { code: 'Paused', since: pausedAt } as const;
+  return { kind: 'pause', remaining: deadline - pausedAt, because: [reason, ...because] };
 }
 
 /** Why taints do not matter to this pod, if so. */
-function exemption(pod: Pod, node: Node | null): Reason | null {
+function exemption(pod: Pod, node: Node | null, leave: LeaveOptions): Reason | null {
   if (pod.nodeName === '') return { code: 'NotBound' };
   if (!node) return { code: 'NodeUnknown', nodeName: pod.nodeName };
   if (pod.deletionTimestamp !== null) return { code: 'Terminating', since: pod.deletionTimestamp };
   if (pod.mirror) return { code: 'StaticPod' };
-  return null;
+  if (leave.optedOutPods && pod.optedOut) return { code: 'OptedOut' };
+  const finished = pod.phase === 'Succeeded' || pod.phase === 'Failed';
+  return leave.finishedPods && finished ? { code: 'Finished', phase: pod.phase } : null;
 }
 
-function judgeTaint(pod: Pod, observed: ObservedTaint, options: MatchOptions): TaintReason {
+/** The DaemonSet controller starts no pod where a taint is not tolerated at all. */
+function isReturning({ owner }: Pod, reasons: readonly TaintReason[]): boolean {
+  return owner?.kind === 'DaemonSet' && reasons.every(({ code }) => code !== 'NoToleration');
+}
+
+function judgeTaint(pod: Pod, observed: ObservedTaint, options: DecideOptions): TaintReason {
   const { taint } = observed;
   const toleration = decidingToleration(pod.tolerations, taint, options);
+  if (toleration?.tolerationSeconds === null) {
+    return { code: 'ToleratedForever', taint, toleration };
+  }
   const { start, startSource } = startFor(pod, observed);
-  if (!toleration) return { code: 'NoToleration', taint, start, startSource };
-  if (toleration.tolerationSeconds === null) return { code: 'ToleratedForever', taint, toleration };
-  const deadline = expiry(start, toleration);
-  return { code: 'TolerationExpires', taint, toleration, start, startSource, deadline };
+  const settled = observed.start + options.policyFor(taint).settleMs;
+  const deadline = Math.max(settled, toleration ? expiry(start, toleration) : start);
+  return toleration
+    ? { code: 'TolerationExpires', taint, toleration, start, startSource, deadline }
+    : { code: 'NoToleration', taint, start, startSource, deadline };
 }
 
 /** A pod that came after the taint is given the whole time it tolerates. */
 function startFor(
   pod: Pod,
-  observed: ObservedTaint,
+  { start, startSource }: ObservedTaint,
 ): { readonly start: Instant; readonly startSource: StartSource } {
-  const { start, startSource } = observed;
   return pod.boundAt !== null && pod.boundAt > start
     ? { start: pod.boundAt, startSource: 'podBound' }
     : { start, startSource };
 }
 
-/** Negative seconds count as none; a time past the end of time never comes. */
-function expiry(start: Instant, toleration: Toleration): Instant {
-  const seconds = Math.max(0, Number(toleration.tolerationSeconds));
-  return Math.min(endOfTime, start + seconds * 1000);
+/** Negative seconds count as none, and so does what is no number; the end of time never comes. */
+function expiry(start: Instant, { tolerationSeconds }: Toleration): Instant {
+  const seconds = Number(tolerationSeconds);
+  return seconds > 0 ? Math.min(endOfTime, start + seconds * 1000) : start;
 }
 
 function deadlineOf(reason: TaintReason): Instant {
-  switch (reason.code) {
-    case 'NoToleration':
-      return reason.start;
-    case 'TolerationExpires':
-      return reason.deadline;
-    case 'ToleratedForever':
-      return Number.POSITIVE_INFINITY;
-  }
+  return reason.code === 'ToleratedForever' ? Number.POSITIVE_INFINITY : reason.deadline;
 }

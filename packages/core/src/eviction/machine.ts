@@ -1,5 +1,5 @@
 import { assert } from '../assert.ts';
-import type { Command, Report, Setback } from '../command.ts';
+import type { Command, Report } from '../command.ts';
 import type { Config } from '../config.ts';
 import type { Event, Outcome } from '../event.ts';
 import { InFlight, nextAttempt } from '../inflight.ts';
@@ -8,23 +8,37 @@ import { type Node, type Pod, type PodRef, podRef } from '../model.ts';
 import type { Cause, Reason } from '../reason.ts';
 import { Schedule } from '../schedule.ts';
 import type { Change, StoreView } from '../store.ts';
+import { formatTaint } from '../taint-spec.ts';
 import type { Instant } from '../time.ts';
-import { type Decision, decide } from './decide.ts';
+import { blockerOf } from './blocker.ts';
+import { type DecideOptions, type Decision, decide } from './decide.ts';
+import { Governor, type LimitHit } from './governor.ts';
+import { escalationOf, methodFor } from './method.ts';
 import { cancelEvent, evictionEvent } from './pod-events.ts';
+import { Policies, type Policy } from './policy.ts';
+import { StartKeeper, wantedStarts } from './start-keeper.ts';
 import { type ObservedTaint, TaintLedger } from './taint-ledger.ts';
 import type { Work } from './work.ts';
+
+type Eviction = Extract<Decision, { kind: 'evict' }>;
+
+/** Work that waits and can still be called off. */
+type Pending = Extract<Work, { kind: 'waiting' | 'paused' | 'held' | 'retrying' }>;
 
 /**
  * Evicts pods from nodes with NoExecute taints, in time.
  *
  * Theory of operation. Each pod that has to go is one piece of work, keyed by its uid:
  *
- *     (none) --decided--> waiting --due--> sending --accepted--> sent --the watch--> (none)
- *                            ^               |  ^                 |
- *                            |            failed |due             |
- *                            |               v  |                 |
- *                            +---later--- retrying                |
- *                            +----------------unconfirmed---------+
+ *                          limit
+ *                       +-> held ---+
+ *                       |           v
+ *     (none) --> waiting --due--> sending --accepted--> sent --the watch--> (none)
+ *                 |  ^  ^             |  ^                 |
+ *              pause |  |          failed |due             |
+ *                 v  |  |             v  |                 |
+ *               paused  +---later--- retrying              |
+ *                       +-----------------unconfirmed------+
  *
  * Every event that touches a pod or its node's taints makes the machine decide again (decide.ts)
  * and move the work to match: a deadline may come earlier, later or go away until the eviction is
@@ -38,8 +52,13 @@ import type { Work } from './work.ts';
 export class PreciseEvictionMachine implements EvictionMachine {
   readonly #config: Config;
   readonly #store: StoreView;
+  readonly #policies: Policies;
+  readonly #options: DecideOptions;
+  readonly #governor: Governor;
+  readonly #starts: StartKeeper;
   readonly #taints = new TaintLedger();
   readonly #work = new Map<string, Work>();
+  readonly #held = new Set<string>();
   readonly #schedule = new Schedule();
   readonly #inFlight: InFlight;
   #synced = false;
@@ -50,25 +69,32 @@ export class PreciseEvictionMachine implements EvictionMachine {
     this.#store = store;
     this.#config = config;
     this.#leader = config.leader;
+    this.#policies = new Policies(config.policies, config);
+    const policyFor = (taint: ObservedTaint['taint']): Policy => this.#policies.for(taint);
+    this.#options = { ...config, policyFor };
+    this.#governor = new Governor(config.limits, store);
+    this.#starts = new StartKeeper(config);
     this.#inFlight = new InFlight('eviction', config.evictionsInFlightMax);
   }
 
   handle(now: Instant, event: Event, change: Change | null): readonly Command[] {
     this.#commands = [];
-    if (event.kind === 'synced') this.#synced = true;
-    if (event.kind === 'leadership') this.#leader = event.held;
-    if (event.kind === 'result') this.#settle(now, event.id, event.outcome);
+    this.#take(now, event);
     if (change) this.#follow(now, change);
-    while (this.#mayAct()) {
+    while (this.#mayAct() && this.#inFlight.hasRoom) {
       const uid = this.#schedule.takeDue(now);
       if (uid === null) break;
       this.#actOn(now, uid);
     }
+    this.#keepStarts(now);
     return this.#commands;
   }
 
   nextWake(): Instant | null {
-    return this.#mayAct() ? this.#schedule.next() : null;
+    if (!this.#mayAct()) return null;
+    const eviction = this.#inFlight.hasRoom ? this.#schedule.next() : null;
+    const start = this.#config.keepTaintStarts ? this.#starts.nextWake() : null;
+    return eviction === null || start === null ? (eviction ?? start) : Math.min(eviction, start);
   }
 
   taintsOf(nodeName: string): readonly ObservedTaint[] {
@@ -76,16 +102,48 @@ export class PreciseEvictionMachine implements EvictionMachine {
   }
 
   decisionOn(pod: Pod): Decision {
-    const node = this.#store.node(pod.nodeName);
-    return decide(pod, node, this.#taints.of(pod.nodeName), this.#config);
+    const { nodeName } = pod;
+    const [node, taints] = [this.#store.node(nodeName), this.#taints.of(nodeName)];
+    return decide(pod, { node, taints, pausedAt: this.#taints.pausedAt(nodeName) }, this.#options);
   }
 
   workOn({ uid }: PodRef): Work | null {
     return this.#work.get(uid) ?? null;
   }
 
+  tripped(): readonly LimitHit[] {
+    return this.#governor.tripped();
+  }
+
   #mayAct(): boolean {
-    return this.#synced && this.#leader && this.#inFlight.hasRoom;
+    return this.#synced && this.#leader;
+  }
+
+  #take(now: Instant, event: Event): void {
+    switch (event.kind) {
+      case 'synced':
+        this.#synced = true;
+        return;
+      case 'leadership':
+        this.#leader = event.held;
+        return;
+      case 'result':
+        if (!this.#starts.settle(now, event.id, event.outcome)) {
+          this.#settle(now, event.id, event.outcome);
+        }
+        return;
+      case 'pauseDeadlines':
+        this.#reconsiderOn(now, this.#taints.pause(now, event.scope), 'Paused');
+        return;
+      case 'resumeDeadlines':
+        this.#reconsiderOn(now, this.#taints.resume(now, event.scope), 'Resumed');
+        return;
+      case 'resumeEvictions':
+        this.#governor.resume();
+        this.#askAgain(now);
+        return;
+      default: // what it says of objects, the store has taken; a tick says nothing
+    }
   }
 
   #follow(now: Instant, change: Change): void {
@@ -97,78 +155,137 @@ export class PreciseEvictionMachine implements EvictionMachine {
         this.#reconsider(now, change.pod, 'PodChanged');
         return;
       case 'podGone':
-        this.#drop(change.previous, 'PodDeleted', []);
+        this.#drop(now, change.previous, 'PodDeleted', []);
     }
   }
 
   #followNode(now: Instant, name: string, node: Node | null): void {
+    if (node) this.#starts.notice(now, name);
+    else this.#starts.forget(name);
     if (!this.#taints.update(now, name, node)) return;
-    const cause = node ? 'NodeChanged' : 'NodeDeleted';
-    for (const pod of this.#store.podsOn(name)) this.#reconsider(now, pod, cause);
+    this.#reconsiderOn(now, [name], node ? 'NodeChanged' : 'NodeDeleted');
+  }
+
+  #reconsiderOn(now: Instant, nodeNames: readonly string[], cause: Cause): void {
+    for (const name of nodeNames) {
+      for (const pod of this.#store.podsOn(name)) this.#reconsider(now, pod, cause);
+    }
   }
 
   /** Decides about the pod and moves its work to match. */
   #reconsider(now: Instant, pod: Pod, cause: Cause): void {
     const decision = this.decisionOn(pod);
-    if (decision.kind === 'evict') this.#plan(now, pod, cause, decision);
-    else if (pod.deletionTimestamp !== null) this.#drop(pod, cause, decision.because);
-    else this.#cancel(pod, cause, decision.because);
+    switch (decision.kind) {
+      case 'evict':
+        this.#plan(now, pod, cause, decision);
+        return;
+      case 'pause':
+        this.#pause(now, pod, cause, decision);
+        return;
+      case 'keep':
+        if (pod.deletionTimestamp === null) this.#cancel(now, pod, cause, decision.because);
+        else this.#drop(now, pod, cause, decision.because);
+    }
   }
 
-  /** What was sent cannot be called back, and what failed keeps its turn unless it got more time. */
+  /** What was sent cannot be called back, and what is due keeps its turn unless it got more time. */
   #plan(now: Instant, pod: Pod, cause: Cause, { deadline, because }: Eviction): void {
     const work = this.workOn(pod);
-    if (work?.kind === 'sending' || work?.kind === 'sent') return;
-    if (work?.kind === 'retrying' && deadline <= now) return;
-    const from = work?.deadline ?? null;
+    if (work && !isPending(work)) return;
+    if ((work?.kind === 'retrying' || work?.kind === 'held') && deadline <= now) return;
+    const from = deadlineOf(work);
     if (work?.kind === 'waiting' && from === deadline) return;
     this.#put(pod.uid, { kind: 'waiting', deadline, since: now }, deadline);
+    this.#starts.notice(now, pod.nodeName);
     if (from !== null || deadline > now) this.#tellDeadline(pod, from, deadline, cause, because);
   }
 
-  #cancel(pod: Pod, cause: Cause, because: readonly Reason[]): void {
+  #pause(
+    now: Instant,
+    pod: Pod,
+    cause: Cause,
+    { remaining, because }: Extract<Decision, { kind: 'pause' }>,
+  ): void {
     const work = this.workOn(pod);
-    if (work?.kind !== 'waiting' && work?.kind !== 'retrying') return;
-    this.#drop(pod, cause, because);
+    if (work && !isPending(work)) return;
+    if (work?.kind === 'paused' && work.remaining === remaining) return;
+    this.#drop(now, pod, cause, because);
+    this.#work.set(pod.uid, { kind: 'paused', remaining });
+  }
+
+  #cancel(now: Instant, pod: Pod, cause: Cause, because: readonly Reason[]): void {
+    const work = this.workOn(pod);
+    if (!work || !isPending(work)) return;
+    this.#drop(now, pod, cause, because);
     this.#commands.push(cancelEvent(pod, because));
   }
 
   /** Ends the work, telling it if somebody was still waiting for the deadline. */
-  #drop(pod: Pod, cause: Cause, because: readonly Reason[]): void {
+  #drop(now: Instant, pod: Pod, cause: Cause, because: readonly Reason[]): void {
     const work = this.workOn(pod);
     this.#work.delete(pod.uid);
+    this.#held.delete(pod.uid);
     this.#schedule.cancel(pod.uid);
-    if (work?.kind !== 'waiting' && work?.kind !== 'retrying') return;
-    this.#tellDeadline(pod, work.deadline, null, cause, because);
+    // A pod that terminates still counts as on its way out; one that is gone or stays does not.
+    const leaves = cause !== 'PodDeleted' && pod.deletionTimestamp !== null;
+    if (!leaves && this.#governor.release(pod.uid)) this.#askAgain(now);
+    const from = work && isPending(work) ? deadlineOf(work) : null;
+    if (from !== null) this.#tellDeadline(pod, from, null, cause, because);
+  }
+
+  /** Limits may have room again: everyone they hold back asks, the earliest deadline first. */
+  #askAgain(now: Instant): void {
+    const held = [...this.#held].map((uid) => ({
+      uid,
+      at: deadlineOf(this.#work.get(uid)) ?? now,
+    }));
+    for (const { uid, at } of held) this.#schedule.set(uid, Math.min(at, now));
   }
 
   #actOn(now: Instant, uid: string): void {
     const pod = this.#known(uid);
     const work = this.#work.get(uid);
-    assert(work !== undefined && work.kind !== 'sending', `pod ${uid} was waiting for its turn`);
+    assert(work !== undefined, `pod ${uid} that is due has work`);
     if (work.kind === 'sent') {
       this.#work.delete(uid);
       this.#reconsider(now, pod, 'EvictionUnconfirmed');
-    } else {
-      this.#send(now, pod, work);
+      return;
     }
+    assert(isPending(work), `pod ${uid} was waiting for its turn`);
+    // Deciding again must agree: no event came that could have moved the deadline.
+    const decision = this.decisionOn(pod);
+    assert(decision.kind === 'evict', `pod ${uid} is due, so it is to be evicted`);
+    assert(decision.deadline <= now, `pod ${uid} is not evicted before its deadline`);
+    if (this.#isAdmitted(now, pod, work, decision)) this.#send(now, pod, work, decision);
   }
 
-  /** Deciding again must agree: no event came that could have moved the deadline. */
-  #send(now: Instant, pod: Pod, work: Extract<Work, { kind: 'waiting' | 'retrying' }>): void {
-    const decision = this.decisionOn(pod);
-    assert(decision.kind === 'evict', `pod ${pod.uid} is due, so it is to be evicted`);
-    assert(decision.deadline <= now, `pod ${pod.uid} is not evicted before its deadline`);
-    const { because, deadline } = decision;
+  #isAdmitted(now: Instant, pod: Pod, work: Pending, { deadline, because }: Eviction): boolean {
+    const zone = this.#store.node(pod.nodeName)?.zone ?? '';
+    const admission = this.#governor.admit(now, { pod, zone, taint: taintOf(because) });
+    this.#held.delete(pod.uid);
+    if (admission.kind === 'go') return true;
+    const { hit, until } = admission;
+    this.#work.set(pod.uid, { kind: 'held', deadline, hit, until });
+    this.#held.add(pod.uid);
+    if (until !== null) this.#schedule.set(pod.uid, until);
+    if (work.kind !== 'held') this.#tell({ kind: 'held', pod: podRef(pod), hit, until });
+    return false;
+  }
+
+  #send(now: Instant, pod: Pod, work: Pending, { deadline, because }: Eviction): void {
     const attempt = work.kind === 'retrying' ? work.attempt + 1 : 1;
     const id = this.#inFlight.start(pod.uid);
     this.#work.set(pod.uid, { kind: 'sending', id, attempt, deadline });
     if (attempt === 1) this.#commands.push(evictionEvent(pod, because));
-    const target = { id, pod: podRef(pod), because };
+    const node = this.#store.node(pod.nodeName);
+    const method = methodFor(now, pod, node, deadline, this.#policyOf(because));
+    const { gracePeriodSeconds, escalated } = method;
+    const target = { id, pod: podRef(pod), gracePeriodSeconds, because };
+    const { generation } = pod;
     this.#commands.push(
-      this.#config.mode === 'delete'
-        ? { kind: 'deletePod', ...target, guard: 'uid', generation: pod.generation }
-        : { kind: 'evictPod', ...target },
+      method.kind === 'evict'
+        ? { kind: 'evictPod', ...target }
+        : { kind: 'deletePod', ...target, guard: 'uid', generation, escalated },
     );
   }
 
@@ -184,21 +301,66 @@ export class PreciseEvictionMachine implements EvictionMachine {
       return;
     }
     const pod = this.#known(uid);
-    const at = this.#retryAt(now, uid, attempt, outcome);
+    const at = this.#retryAt(now, pod, work, outcome);
     this.#put(uid, { kind: 'retrying', deadline, attempt, at, setback: outcome }, at);
     this.#reconsider(now, pod, 'EvictionFailed');
     if (this.#work.get(uid)?.kind !== 'retrying') return;
-    this.#tell({ kind: 'retry', pod: podRef(pod), attempt, at, setback: outcome });
+    const blocker = blockerOf(outcome);
+    this.#tell({ kind: 'retry', pod: podRef(pod), attempt, at, setback: outcome, blocker });
   }
 
-  #retryAt(now: Instant, uid: string, attempt: number, setback: Setback): Instant {
+  /** Budgets are asked again after a while, or overridden as soon as the policy allows it. */
+  #retryAt(
+    now: Instant,
+    pod: Pod,
+    { attempt, deadline }: Extract<Work, { kind: 'sending' }>,
+    setback: Exclude<Outcome, { kind: 'done' | 'gone' }>,
+  ): Instant {
     const { retryWaitMsMin: min, retryWaitMsMax: max, blockedRetryWaitMs } = this.#config;
-    if (setback.kind === 'blocked') return now + (setback.retryAfter ?? blockedRetryWaitMs);
-    return nextAttempt(now, uid, attempt, { min, max }, setback.retryAfter);
+    const retryAfter = setback.kind === 'changed' ? null : setback.retryAfter;
+    const at =
+      setback.kind === 'blocked'
+        ? now + (retryAfter ?? blockedRetryWaitMs)
+        : nextAttempt(now, pod.uid, attempt, { min, max }, retryAfter);
+    const decision = this.decisionOn(pod);
+    if (decision.kind !== 'evict') return at;
+    const node = this.#store.node(pod.nodeName);
+    const escalateAt = escalationOf(pod, node, deadline, this.#policyOf(decision.because));
+    return escalateAt !== null && escalateAt > now ? Math.min(at, escalateAt) : at;
+  }
+
+  #policyOf(because: readonly Reason[]): Policy {
+    const taint = taintOf(because);
+    return taint ? this.#policies.for(taint) : this.#config;
+  }
+
+  #keepStarts(now: Instant): void {
+    while (this.#config.keepTaintStarts && this.#mayAct()) {
+      const name = this.#starts.takeDue(now);
+      if (name === null) return;
+      const node = this.#store.node(name);
+      if (!node) continue;
+      const wanted = wantedStarts(node, this.#taints.of(name), this.#startsNeeded(name));
+      const command = this.#starts.write(node, wanted);
+      if (command) this.#commands.push(command);
+    }
+  }
+
+  /** The taints whose start some pod's deadline depends on. */
+  #startsNeeded(nodeName: string): ReadonlySet<string> {
+    const needed = new Set<string>();
+    for (const pod of this.#store.podsOn(nodeName)) {
+      for (const reason of this.decisionOn(pod).because) {
+        const counts = reason.code === 'TolerationExpires' && reason.startSource !== 'podBound';
+        if (counts) needed.add(formatTaint(reason.taint));
+      }
+    }
+    return needed;
   }
 
   #put(uid: string, work: Work, at: Instant): void {
     this.#work.set(uid, work);
+    this.#held.delete(uid);
     this.#schedule.set(uid, at);
   }
 
@@ -223,4 +385,17 @@ export class PreciseEvictionMachine implements EvictionMachine {
   }
 }
 
-type Eviction = Extract<Decision, { kind: 'evict' }>;
+function isPending(work: Work): work is Pending {
+  return work.kind !== 'sending' && work.kind !== 'sent';
+}
+
+/** Null for work without one: paused, or none at all. */
+function deadlineOf(work: Work | null | undefined): Instant | null {
+  return !work || work.kind === 'paused' ? null : work.deadline;
+}
+
+/** The taint that decided. */
+function taintOf(because: readonly Reason[]): ObservedTaint['taint'] | null {
+  const [decisive] = because;
+  return decisive && 'taint' in decisive ? decisive.taint : null;
+}

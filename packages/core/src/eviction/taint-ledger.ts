@@ -1,5 +1,7 @@
+import type { PauseScope } from '../event.ts';
 import type { Node, Taint } from '../model.ts';
 import type { StartSource } from '../reason.ts';
+import { formatTaint } from '../taint-spec.ts';
 import type { Instant } from '../time.ts';
 
 /** A NoExecute taint of a node and since when it counts there. */
@@ -13,36 +15,111 @@ const none: readonly ObservedTaint[] = [];
 
 /**
  * The NoExecute taints of every node and since when each counts: since taint.timeAdded, else since
- * we first saw it, which is remembered for as long as the taint stays.
+ * we first saw it, which is remembered for as long as the taint stays and, by the annotation that
+ * start-keeper.ts keeps, across restarts. Deadlines can be paused: when they go on, the taints of
+ * the nodes concerned start later by as long as the pause was.
  */
 export class TaintLedger {
   readonly #byNode = new Map<string, readonly ObservedTaint[]>();
+  readonly #zones = new Map<string, string>();
+  readonly #scopes = new Map<string, PauseScope>();
+  readonly #pausedAt = new Map<string, Instant>();
 
   /** In the node's order; empty for a node without NoExecute taints. */
   of(nodeName: string): readonly ObservedTaint[] {
     return this.#byNode.get(nodeName) ?? none;
   }
 
+  /** Since when the deadlines of a tainted node stand still; null: they run. */
+  pausedAt(nodeName: string): Instant | null {
+    return this.#pausedAt.get(nodeName) ?? null;
+  }
+
   /** Takes in the node's present state (null: it is gone); whether its taints changed for us. */
   update(now: Instant, nodeName: string, node: Node | null): boolean {
     const known = this.of(nodeName);
     const taints = node?.taints.filter((taint) => taint.effect === 'NoExecute') ?? [];
-    const observed = taints.map((taint) => observe(now, taint, known));
+    const kept = node?.taintStarts ?? {};
+    const observed = taints.map((taint) => observe(now, taint, known, kept));
     if (observed.length === known.length && observed.every((entry, i) => entry === known[i])) {
       return false;
     }
-    if (observed.length > 0) this.#byNode.set(nodeName, observed);
-    else this.#byNode.delete(nodeName);
+    this.#zones.set(nodeName, node?.zone ?? '');
+    if (observed.length > 0) this.#keep(now, nodeName, observed);
+    else this.#forget(nodeName);
     return true;
+  }
+
+  /** Lets the deadlines of a scope stand still; the nodes for which that is new. */
+  pause(now: Instant, scope: PauseScope): readonly string[] {
+    this.#scopes.set(JSON.stringify(scope), scope);
+    const nodes = [...this.#byNode.keys()].filter(
+      (name) => !this.#pausedAt.has(name) && this.#isInScope(name),
+    );
+    for (const name of nodes) this.#pausedAt.set(name, now);
+    return nodes;
+  }
+
+  /** Lets them go on; the nodes whose deadlines run again. Other scopes may still hold some. */
+  resume(now: Instant, scope: PauseScope): readonly string[] {
+    this.#scopes.delete(JSON.stringify(scope));
+    const nodes = [...this.#pausedAt.keys()].filter((name) => !this.#isInScope(name));
+    for (const name of nodes) this.#giveBack(now, name);
+    return nodes;
+  }
+
+  #keep(now: Instant, nodeName: string, observed: readonly ObservedTaint[]): void {
+    this.#byNode.set(nodeName, observed);
+    if (this.#isInScope(nodeName) && !this.#pausedAt.has(nodeName)) {
+      this.#pausedAt.set(nodeName, now);
+    }
+  }
+
+  #forget(nodeName: string): void {
+    this.#byNode.delete(nodeName);
+    this.#zones.delete(nodeName);
+    this.#pausedAt.delete(nodeName);
+  }
+
+  #giveBack(now: Instant, nodeName: string): void {
+    const pausedAt = this.#pausedAt.get(nodeName) ?? now;
+    this.#pausedAt.delete(nodeName);
+    const shifted = this.of(nodeName).map(({ taint, start }): ObservedTaint => {
+      const given = now - Math.max(pausedAt, start);
+      return { taint, start: start + Math.max(0, given), startSource: 'givenBack' };
+    });
+    this.#byNode.set(nodeName, shifted);
+  }
+
+  #isInScope(nodeName: string): boolean {
+    for (const scope of this.#scopes.values()) {
+      if (scope.kind === 'all') return true;
+      const name = scope.kind === 'node' ? nodeName : this.#zones.get(nodeName);
+      if (scope.name === name) return true;
+    }
+    return false;
   }
 }
 
 /** Answers the known entry itself when the taint is still the same. */
-function observe(now: Instant, taint: Taint, known: readonly ObservedTaint[]): ObservedTaint {
+function observe(
+  now: Instant,
+  taint: Taint,
+  known: readonly ObservedTaint[],
+  kept: Readonly<Record<string, Instant>>,
+): ObservedTaint {
   const before = known.find((entry) => isSame(entry.taint, taint));
   if (before && before.taint.timeAdded === taint.timeAdded) return before;
-  if (taint.timeAdded !== null) return { taint, start: taint.timeAdded, startSource: 'timeAdded' };
-  return { taint, start: before?.start ?? now, startSource: 'firstSeen' };
+  const { timeAdded } = taint;
+  const written = kept[formatTaint(taint)];
+  // What was written down lies in the past; a clock that was wrong must not hold a pod for ever.
+  const keptStart = written === undefined ? null : Math.min(written, now);
+  if (timeAdded === null) {
+    return { taint, start: keptStart ?? before?.start ?? now, startSource: 'firstSeen' };
+  }
+  return keptStart !== null && keptStart > timeAdded && !before
+    ? { taint, start: keptStart, startSource: 'givenBack' }
+    : { taint, start: timeAdded, startSource: 'timeAdded' };
 }
 
 /** Another value makes another taint: a pod may tolerate the one and not the other. */

@@ -1,10 +1,20 @@
 import type { Setback } from '../command.ts';
-import type { Instant } from '../time.ts';
+import type { Instant, Millis } from '../time.ts';
+import type { LimitHit } from './governor.ts';
 
 /** How far the eviction of one pod has come. `deadline` is when it was due. */
 export type Work =
   /** Planned at `since`, or planned anew then. */
   | { readonly kind: 'waiting'; readonly deadline: Instant; readonly since: Instant }
+  /** Deadlines of its node are paused; it will have `remaining` left. */
+  | { readonly kind: 'paused'; readonly remaining: Millis }
+  /** Due, and held back by a limit, until `until` or (null) until something makes room. */
+  | {
+      readonly kind: 'held';
+      readonly deadline: Instant;
+      readonly hit: LimitHit;
+      readonly until: Instant | null;
+    }
   /** Command `id` is out and not yet answered. */
   | {
       readonly kind: 'sending';

@@ -15,10 +15,20 @@ export function describeReason(reason: Reason): string {
       return 'static pod: deleting it through the API does not stop it';
     case 'Terminating':
       return 'already terminating';
+    case 'Finished':
+      return `finished already (${reason.phase})`;
+    case 'OptedOut':
+      return 'asks by annotation to be left alone';
+    case 'ReturningDaemonSetPod':
+      return 'its DaemonSet would start it again at once';
+    case 'Paused':
+      return 'deadlines are paused';
     case 'NoToleration':
-      return `no toleration for ${formatTaint(reason.taint)}`;
-    case 'TolerationExpires':
-      return `tolerates ${formatTaint(reason.taint)} for ${describeSeconds(reason)}`;
+      return `no toleration for ${formatTaint(reason.taint)}${describeSettling(reason)}`;
+    case 'TolerationExpires': {
+      const seconds = Math.max(0, Number(reason.toleration.tolerationSeconds)) || 0;
+      return `tolerates ${formatTaint(reason.taint)} for ${formatDuration(seconds * 1000)}`;
+    }
     case 'ToleratedForever':
       return `tolerates ${formatTaint(reason.taint)} without limit`;
     case 'TimerKept':
@@ -28,6 +38,7 @@ export function describeReason(reason: Reason): string {
   }
 }
 
-function describeSeconds({ toleration }: Extract<Reason, { code: 'TolerationExpires' }>): string {
-  return formatDuration(Math.max(0, Number(toleration.tolerationSeconds)) * 1000);
+/** A taint that has to settle is acted on later than it could be. */
+function describeSettling({ start, deadline }: Extract<Reason, { code: 'NoToleration' }>): string {
+  return deadline > start ? `, which has to last ${formatDuration(deadline - start)} first` : '';
 }

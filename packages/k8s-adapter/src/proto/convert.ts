@@ -1,6 +1,14 @@
 import type { Taint, Toleration } from '@taintmgr/core';
 import { type Instant, type Node, type Owner, type Pod, parseTime } from '@taintmgr/core';
-import { asInteger, asList, asRecord, asText, isRecord, type JsonRecord } from './json.ts';
+import {
+  asInteger,
+  asList,
+  asRecord,
+  asText,
+  isRecord,
+  type JsonRecord,
+  parseJson,
+} from './json.ts';
 
 /** What tells one state of one object from another. */
 export interface Identity {
@@ -11,6 +19,16 @@ export interface Identity {
 }
 
 const mirrorAnnotation = 'kubernetes.io/config.mirror';
+/** On a node: since when its taints count, as JSON of `key=value:effect` to RFC 3339. */
+export const taintStartsAnnotation = 'taintmgr.dev/taint-starts';
+/** On a node: when the machine itself goes, RFC 3339. */
+const deadlineAnnotation = 'taintmgr.dev/deadline';
+/** On a pod: `false` asks to be left alone. */
+const evictAnnotation = 'taintmgr.dev/evict';
+const regionLabel = 'topology.kubernetes.io/region';
+const zoneLabel = 'topology.kubernetes.io/zone';
+
+const defaultGraceSeconds = 30;
 
 /** Reads the metadata of any API object; null without the name and uid that every one has. */
 export function identityOf(value: unknown): Identity | null {
@@ -28,10 +46,15 @@ export function identityOf(value: unknown): Identity | null {
 export function nodeFromJson(value: unknown): Node {
   const object = asRecord(value);
   const metadata = asRecord(object.metadata);
+  const annotations = asRecord(metadata.annotations);
+  const taintStarts = taintStartsFrom(annotations[taintStartsAnnotation]);
   return {
     name: asText(metadata.name),
     uid: asText(metadata.uid),
     taints: asList(asRecord(object.spec).taints).map(taintFromJson),
+    zone: zoneOf(asRecord(metadata.labels)),
+    deadline: timeFromJson(annotations[deadlineAnnotation]),
+    ...(taintStarts && { taintStarts }),
   };
 }
 
@@ -53,8 +76,28 @@ export function podFromJson(value: unknown): Pod {
     generation: asInteger(metadata.generation) ?? 0,
     mirror: Object.hasOwn(asRecord(metadata.annotations), mirrorAnnotation),
     owner: controllerOf(metadata),
+    gracePeriodSeconds: asInteger(spec.terminationGracePeriodSeconds) ?? defaultGraceSeconds,
+    optedOut: asRecord(metadata.annotations)[evictAnnotation] === 'false',
     hasEmptyDir: asList(spec.volumes).some((volume) => isRecord(asRecord(volume).emptyDir)),
   };
+}
+
+/** `region/zone`, or what there is of it. */
+function zoneOf(labels: JsonRecord): string {
+  const parts = [asText(labels[regionLabel]), asText(labels[zoneLabel])];
+  return parts.filter((part) => part !== '').join('/');
+}
+
+/** Null without the annotation; entries that are no times are left out. */
+function taintStartsFrom(annotation: unknown): Readonly<Record<string, Instant>> | null {
+  if (typeof annotation !== 'string') return null;
+  const entries = Object.entries(asRecord(parseJson(annotation)));
+  return Object.fromEntries(
+    entries.flatMap(([taint, time]) => {
+      const instant = timeFromJson(time);
+      return instant === null ? [] : [[taint, instant]];
+    }),
+  );
 }
 
 function taintFromJson(value: unknown): Taint {

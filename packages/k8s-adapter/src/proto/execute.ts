@@ -1,22 +1,48 @@
-import type { Command, Instant, Outcome } from '@taintmgr/core';
+import {
+  type BudgetNumbers,
+  type Command,
+  confirmEviction,
+  formatTimeMillis,
+  type Instant,
+  type Outcome,
+  type Pod,
+} from '@taintmgr/core';
 import { type Answer, type Failure, failureOf, succeeded } from './answer.ts';
+import { nodeFromJson, podFromJson, taintStartsAnnotation } from './convert.ts';
+import { parseJson } from './json.ts';
 import {
   type ApiRequest,
+  annotateNodeRequest,
+  type DeletionOptions,
   deletePodRequest,
   evictPodRequest,
+  getNodeRequest,
+  getPodRequest,
   markDisruptedRequest,
   type RemovalOptions,
 } from './request.ts';
 
-/** The commands that are carried out against the API and answered with an Outcome. */
+/** The commands that make a pod leave. */
 export type Removal = Extract<Command, { kind: 'deletePod' | 'evictPod' }>;
+
+/** The command that writes on a node since when its taints count. */
+export type KeepTaintStarts = Extract<Command, { kind: 'keepTaintStarts' }>;
 
 type DeletePod = Extract<Command, { kind: 'deletePod' }>;
 
 /** Which request of a command is under way. */
 export type ExecutionState =
+  | { readonly kind: 'ReadingPod'; readonly command: Removal }
+  | { readonly kind: 'ReadingNode'; readonly command: Removal; readonly pod: Pod }
   | { readonly kind: 'MarkingDisrupted' | 'Deleting'; readonly command: DeletePod }
-  | { readonly kind: 'Evicting'; readonly command: Exclude<Removal, DeletePod> };
+  | { readonly kind: 'Evicting'; readonly command: Exclude<Removal, DeletePod> }
+  | { readonly kind: 'KeepingStarts'; readonly command: KeepTaintStarts };
+
+/** How commands are carried out. */
+export interface ExecuteOptions extends RemovalOptions {
+  /** Whether tolerations with Lt and Gt count, as the engine is told. */
+  readonly comparisonOperators?: boolean;
+}
 
 /** What comes next: another request, or the end. */
 export type Step =
@@ -29,40 +55,89 @@ export type Step =
     }
   | { readonly kind: 'finished'; readonly outcome: Outcome };
 
-/** The first request of a command. None reads the pod: the uid in each guards it. */
-export function beginExecution(command: Removal, now: Instant, options: RemovalOptions): Step {
-  const { pod } = command;
-  if (command.kind === 'evictPod') {
-    return send({ kind: 'Evicting', command }, evictPodRequest(pod, options));
+/**
+ * The first request of a command. With `confirm`, pod and node are read before a pod is removed,
+ * and it is removed only if what decided still holds; without, the uid in each request guards it.
+ */
+export function beginExecution(
+  command: Removal | KeepTaintStarts,
+  now: Instant,
+  options: ExecuteOptions,
+  confirm = false,
+): Step {
+  if (command.kind === 'keepTaintStarts') {
+    return send({ kind: 'KeepingStarts', command }, keepStartsRequest(command));
   }
-  const { generation, guard } = command;
-  const request = markDisruptedRequest(pod, generation, now, { ...options, guard });
-  return send({ kind: 'MarkingDisrupted', command }, request);
+  const byName = command.kind === 'deletePod' && command.guard === 'name';
+  if (!confirm || byName) return beginRemoval(command, now, options);
+  return send({ kind: 'ReadingPod', command }, getPodRequest(command.pod));
 }
 
 /** Takes the answer to the request under way. */
 export function continueExecution(
   state: ExecutionState,
   answer: Answer,
-  options: RemovalOptions,
+  now: Instant,
+  options: ExecuteOptions,
 ): Step {
-  const marking = state.kind === 'MarkingDisrupted';
-  if (succeeded(answer)) return marking ? remove(state.command, options, null) : finish('done');
-  const failure = failureOf(answer);
-  const verdict = classify(state.kind, failure);
-  if (marking && verdict === 'unmarked') return remove(state.command, options, failure.message);
-  if (verdict === 'gone') return finish('gone');
-  const { status, retryAfter } = failure;
-  if (verdict === 'blocked') {
-    const message = budgetCause(failure)?.message || failure.message;
-    return { kind: 'finished', outcome: { kind: 'blocked', message, retryAfter } };
+  if (!succeeded(answer)) return afterFailure(state, failureOf(answer), options);
+  switch (state.kind) {
+    case 'ReadingPod':
+      return afterPod(state.command, podFromJson(parseJson(answer.body)));
+    case 'ReadingNode': {
+      const { command, pod } = state;
+      const node = nodeFromJson(parseJson(answer.body));
+      const { comparisonOperators = false } = options;
+      const change = confirmEviction(command.because, pod, node, { comparisonOperators });
+      return change === null ? beginRemoval(command, now, options) : changed(change);
+    }
+    case 'MarkingDisrupted':
+      return remove(state.command, options, null);
+    default:
+      return finish('done');
   }
-  const { message } = failure;
-  return { kind: 'finished', outcome: { kind: 'failed', status, message, retryAfter } };
 }
 
-/** What a refusal means for the command; `unmarked`: go on without the condition. */
-type Verdict = 'gone' | 'blocked' | 'unmarked' | 'failed';
+function beginRemoval(command: Removal, now: Instant, options: ExecuteOptions): Step {
+  const { pod } = command;
+  if (command.kind === 'evictPod') {
+    return send(
+      { kind: 'Evicting', command },
+      evictPodRequest(pod, removalOptions(command, options)),
+    );
+  }
+  const { generation, guard } = command;
+  const request = markDisruptedRequest(pod, generation, now, { ...options, guard });
+  return send({ kind: 'MarkingDisrupted', command }, request);
+}
+
+/** The very pod has to be there still, and not on its way out by somebody else's hand. */
+function afterPod(command: Removal, pod: Pod): Step {
+  if (pod.uid !== command.pod.uid || pod.deletionTimestamp !== null) return finish('gone');
+  return send({ kind: 'ReadingNode', command, pod }, getNodeRequest(command.pod.nodeName));
+}
+
+function afterFailure(state: ExecutionState, failure: Failure, options: ExecuteOptions): Step {
+  const verdict = classify(state.kind, failure);
+  if (state.kind === 'MarkingDisrupted' && verdict === 'unmarked') {
+    return remove(state.command, options, failure.message);
+  }
+  if (verdict === 'gone') return finish('gone');
+  if (verdict === 'changed') return changed('its node is gone');
+  const { status, retryAfter, message } = failure;
+  if (verdict !== 'blocked') {
+    return { kind: 'finished', outcome: { kind: 'failed', status, message, retryAfter } };
+  }
+  const text = budgetCause(failure)?.message || message;
+  const budget = budgetNumbers(text);
+  return { kind: 'finished', outcome: { kind: 'blocked', message: text, retryAfter, budget } };
+}
+
+/**
+ * What a refusal means for the command; `unmarked`: go on without the condition; `changed`: what
+ * decided does not hold any more.
+ */
+type Verdict = 'gone' | 'changed' | 'blocked' | 'unmarked' | 'failed';
 
 interface Rule {
   readonly states: readonly ExecutionState['kind'][];
@@ -71,14 +146,26 @@ interface Rule {
   readonly verdict: Verdict;
 }
 
-const everyState = ['MarkingDisrupted', 'Deleting', 'Evicting'] as const;
+const everyState = [
+  'ReadingPod',
+  'MarkingDisrupted',
+  'Deleting',
+  'Evicting',
+  'KeepingStarts',
+] as const;
 const always = (): boolean => true;
 
 /** First match counts; what no rule names has failed and may be tried again. */
 const rules: readonly Rule[] = [
+  { states: ['ReadingNode'], statuses: [404], where: always, verdict: 'changed' },
   { states: everyState, statuses: [404], where: always, verdict: 'gone' },
   { states: everyState, statuses: [409], where: isOtherUid, verdict: 'gone' },
-  { states: ['MarkingDisrupted'], statuses: [422], where: isOtherUid, verdict: 'gone' },
+  {
+    states: ['MarkingDisrupted', 'KeepingStarts'],
+    statuses: [422],
+    where: isOtherUid,
+    verdict: 'gone',
+  },
   // A role without pods/status, an admission webhook: no reason to keep the pod.
   { states: ['MarkingDisrupted'], statuses: [400, 403, 422], where: always, verdict: 'unmarked' },
   // An overloaded server also says 429, but names no budget.
@@ -115,9 +202,30 @@ function budgetCause({ causes }: Failure): Failure['causes'][number] | undefined
   return causes.find(({ reason }) => reason === 'DisruptionBudget');
 }
 
-function remove(command: DeletePod, options: RemovalOptions, refusal: string | null): Step {
+const budgetText = /disruption budget (\S+) needs (\d+) healthy pods and has (\d+) currently/;
+
+/** The numbers in the API server's sentence, where it gives them. */
+function budgetNumbers(message: string): BudgetNumbers | null {
+  const [, name, needs, has] = budgetText.exec(message) ?? [];
+  return name === undefined ? null : { name, needs: Number(needs), has: Number(has) };
+}
+
+function keepStartsRequest({ nodeName, nodeUid, starts }: KeepTaintStarts): ApiRequest {
+  const entries = Object.entries(starts ?? {}).map(([taint, at]) => [taint, formatTimeMillis(at)]);
+  const value = starts === null ? null : JSON.stringify(Object.fromEntries(entries));
+  return annotateNodeRequest({ name: nodeName, uid: nodeUid }, taintStartsAnnotation, value);
+}
+
+function remove(command: DeletePod, options: ExecuteOptions, refusal: string | null): Step {
   const { pod, guard } = command;
-  return send({ kind: 'Deleting', command }, deletePodRequest(pod, { ...options, guard }), refusal);
+  const request = deletePodRequest(pod, { ...removalOptions(command, options), guard });
+  return send({ kind: 'Deleting', command }, request, refusal);
+}
+
+/** What the command asks for goes before what holds for all. */
+function removalOptions(command: Removal, options: ExecuteOptions): DeletionOptions {
+  const { gracePeriodSeconds } = command;
+  return gracePeriodSeconds === null ? options : { ...options, gracePeriodSeconds };
 }
 
 function send(state: ExecutionState, request: ApiRequest, refusal: string | null = null): Step {
@@ -126,4 +234,8 @@ function send(state: ExecutionState, request: ApiRequest, refusal: string | null
 
 function finish(kind: 'done' | 'gone'): Step {
   return { kind: 'finished', outcome: { kind } };
+}
+
+function changed(message: string): Step {
+  return { kind: 'finished', outcome: { kind: 'changed', message } };
 }

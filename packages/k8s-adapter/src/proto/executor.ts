@@ -5,11 +5,13 @@ import type { ExchangeInput } from './exchange.ts';
 import {
   beginExecution,
   continueExecution,
+  type ExecuteOptions,
   type ExecutionState,
+  type KeepTaintStarts,
   type Removal,
   type Step,
 } from './execute.ts';
-import { type ApiRequest, createEventRequest, type RemovalOptions } from './request.ts';
+import { type ApiRequest, createEventRequest } from './request.ts';
 
 /** The engine's wish for a Kubernetes Event. */
 export type EventCommand = Extract<Command, { kind: 'recordEvent' }>;
@@ -28,6 +30,12 @@ export type ExecutorNotice =
       readonly command: Removal;
       readonly outcome: Outcome;
       readonly took: Millis;
+    }
+  /** It was written down, or not, since when a node's taints count. */
+  | {
+      readonly kind: 'taintStartsKept';
+      readonly command: KeepTaintStarts;
+      readonly outcome: Outcome;
     }
   /** The pod goes without the condition DisruptionTarget, and why. */
   | { readonly kind: 'markRefused'; readonly command: Removal; readonly message: string }
@@ -63,9 +71,9 @@ export class Executor {
   #stopped = false;
   readonly #calls = new Calls<Purpose>();
   readonly #component: string;
-  readonly #options: RemovalOptions;
+  readonly #options: ExecuteOptions;
 
-  constructor(component: string, options: RemovalOptions) {
+  constructor(component: string, options: ExecuteOptions) {
     this.#component = component;
     this.#options = options;
   }
@@ -80,14 +88,18 @@ export class Executor {
     return this.#calls.nextWake();
   }
 
-  /** Begins a command. */
-  execute(now: Instant, command: Removal | EventCommand): readonly ExecutorEffect[] {
+  /** Begins a command; with `confirm`, a removal reads pod and node first. */
+  execute(
+    now: Instant,
+    command: Removal | KeepTaintStarts | EventCommand,
+    confirm = false,
+  ): readonly ExecutorEffect[] {
     if (this.#stopped) return [];
     if (command.kind === 'recordEvent') {
       this.#queueEvent(now, command);
     } else {
-      this.#notice({ kind: 'commandSent', command });
-      this.#step(now, now, command, beginExecution(command, now, this.#options));
+      if (command.kind !== 'keepTaintStarts') this.#notice({ kind: 'commandSent', command });
+      this.#step(now, now, command, beginExecution(command, now, this.#options, confirm));
     }
     return this.#drain();
   }
@@ -120,7 +132,7 @@ export class Executor {
   #finished(now: Instant, { purpose, answer }: FinishedCall<Purpose>): void {
     if (purpose.kind === 'execution') {
       const { state, since } = purpose;
-      this.#step(now, since, state.command, continueExecution(state, answer, this.#options));
+      this.#step(now, since, state.command, continueExecution(state, answer, now, this.#options));
       return;
     }
     const { command } = purpose;
@@ -131,16 +143,22 @@ export class Executor {
     if (next) this.#sendEvent(now, next);
   }
 
-  #step(now: Instant, since: Instant, command: Removal, step: Step): void {
+  #step(now: Instant, since: Instant, command: Removal | KeepTaintStarts, step: Step): void {
     if (step.kind === 'finished') {
       const { outcome } = step;
-      this.#notice({ kind: 'commandFinished', command, outcome, took: now - since });
+      if (command.kind === 'keepTaintStarts') {
+        this.#notice({ kind: 'taintStartsKept', command, outcome });
+      } else {
+        this.#notice({ kind: 'commandFinished', command, outcome, took: now - since });
+      }
       this.#effects.push({ kind: 'result', id: command.id, outcome });
       return;
     }
     if (this.#stopped) return;
     const { state, request, refusal } = step;
-    if (refusal !== null) this.#notice({ kind: 'markRefused', command, message: refusal });
+    if (refusal !== null && command.kind !== 'keepTaintStarts') {
+      this.#notice({ kind: 'markRefused', command, message: refusal });
+    }
     this.#send(now, request, { kind: 'execution', state, since });
   }
 

@@ -96,6 +96,11 @@ export function getNodeRequest(name: string): ApiRequest {
   return get(`${nodesPath}/${encodeURIComponent(name)}`, {});
 }
 
+/** GET of one pod. */
+export function getPodRequest(pod: PodRef): ApiRequest {
+  return get(podPath(pod), {});
+}
+
 /** DELETE of a pod. Guarded by its uid, another one of the same name is refused with 409. */
 export function deletePodRequest(pod: PodRef, options: DeletionOptions = {}): ApiRequest {
   return withBody('DELETE', podPath(pod), 'application/json', {
@@ -112,6 +117,21 @@ export function evictPodRequest(pod: PodRef, options: RemovalOptions = {}): ApiR
     kind: 'Eviction',
     metadata: { name: pod.name, namespace: pod.namespace },
     deleteOptions: deleteOptions(pod, options),
+  });
+}
+
+/**
+ * PATCH that sets or (null) removes one annotation of this very node: another one of the name is
+ * refused with 422.
+ */
+export function annotateNodeRequest(
+  node: { readonly name: string; readonly uid: string },
+  annotation: string,
+  value: string | null,
+): ApiRequest {
+  const path = `${nodesPath}/${encodeURIComponent(node.name)}`;
+  return withBody('PATCH', path, 'application/merge-patch+json', {
+    metadata: { uid: node.uid, annotations: { [annotation]: value } },
   });
 }
 

@@ -9,6 +9,7 @@ import { Schedule } from '../../schedule.ts';
 import type { Change, StoreView } from '../../store.ts';
 import type { Instant, Millis } from '../../time.ts';
 import type { Decision } from '../decide.ts';
+import type { LimitHit } from '../governor.ts';
 import type { ObservedTaint } from '../taint-ledger.ts';
 import type { Work } from '../work.ts';
 import { upstreamReasons } from './reasons.ts';
@@ -94,6 +95,11 @@ export class UpstreamEvictionMachine implements EvictionMachine {
     const run = [...this.#runs].find(([, { key }]) => key === keyOf(pod));
     if (!run) return { kind: 'waiting', deadline, since: entry.createdAt };
     return { kind: 'sending', deadline, id: run[0], attempt: run[1].attempt };
+  }
+
+  /** It knows no limits. */
+  tripped(): readonly LimitHit[] {
+    return [];
   }
 
   #cache(change: Change): void {
@@ -206,6 +212,8 @@ export class UpstreamEvictionMachine implements EvictionMachine {
       pod: run.pod,
       guard: 'name',
       generation,
+      gracePeriodSeconds: null,
+      escalated: false,
       because,
     });
   }

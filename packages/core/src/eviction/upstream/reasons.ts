@@ -30,7 +30,7 @@ function judge(
   options: MatchOptions,
 ): Reason {
   const toleration = decidingToleration(pod.tolerations, taint, options);
-  if (!toleration) return { code: 'NoToleration', taint, start, startSource };
+  if (!toleration) return { code: 'NoToleration', taint, start, startSource, deadline: start };
   if (toleration.tolerationSeconds === null) return { code: 'ToleratedForever', taint, toleration };
   const deadline = start + Math.max(0, Number(toleration.tolerationSeconds)) * 1000;
   return { code: 'TolerationExpires', taint, toleration, start, startSource, deadline };

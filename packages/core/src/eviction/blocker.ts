@@ -1,0 +1,52 @@
+import type { Setback } from '../command.ts';
+
+/** What holds an eviction back that is due. */
+export type BlockerCode =
+  | 'Budget'
+  | 'TwoBudgets'
+  | 'Denied'
+  | 'Overloaded'
+  | 'ServerError'
+  | 'Unreachable'
+  | 'ViewChanged';
+
+/** Whether waiting helps. */
+export type Verdict =
+  /** It goes away by itself. */
+  | 'resolves'
+  /** It may, when others do their part: pods become ready, somebody scales up. */
+  | 'needsTime'
+  /** Somebody has to change something first: the eviction is stuck. */
+  | 'never';
+
+/** What holds an eviction back, and whether waiting helps. */
+export interface Blocker {
+  readonly code: BlockerCode;
+  readonly verdict: Verdict;
+  /** The API server's own words, or those of the connection. */
+  readonly message: string;
+}
+
+/** Reads a setback. Two budgets on one pod are a 500 of the API server, told by its words alone. */
+export function blockerOf(setback: Setback): Blocker {
+  const { message } = setback;
+  switch (setback.kind) {
+    case 'blocked':
+      return { code: 'Budget', verdict: 'needsTime', message };
+    case 'changed':
+      return { code: 'ViewChanged', verdict: 'resolves', message };
+    case 'failed':
+      return { ...judgeStatus(setback.status, message), message };
+  }
+}
+
+const denials: readonly number[] = [400, 401, 403, 405, 422];
+
+function judgeStatus(status: number | null, message: string): Omit<Blocker, 'message'> {
+  if (status === null) return { code: 'Unreachable', verdict: 'resolves' };
+  if (denials.includes(status)) return { code: 'Denied', verdict: 'never' };
+  if (status === 429) return { code: 'Overloaded', verdict: 'resolves' };
+  return /more than one PodDisruptionBudget/.test(message)
+    ? { code: 'TwoBudgets', verdict: 'never' }
+    : { code: 'ServerError', verdict: 'resolves' };
+}

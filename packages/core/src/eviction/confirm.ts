@@ -1,0 +1,27 @@
+import type { Node, Pod } from '../model.ts';
+import type { Reason } from '../reason.ts';
+import { formatTaint } from '../taint-spec.ts';
+import { decidingToleration, type MatchOptions } from './tolerations.ts';
+
+/**
+ * Whether what decided about a pod still holds for the pod and the node as a live read shows them;
+ * null when it does, else what has changed. For whoever carries out an eviction on a view that is
+ * not fresh.
+ */
+export function confirmEviction(
+  because: readonly Reason[],
+  pod: Pod,
+  node: Node | null,
+  options: MatchOptions,
+): string | null {
+  const [decisive] = because;
+  if (decisive?.code !== 'NoToleration' && decisive?.code !== 'TolerationExpires') return null;
+  if (!node) return `node ${pod.nodeName} is gone`;
+  const name = formatTaint(decisive.taint);
+  const taint = node.taints.find((one) => formatTaint(one) === name);
+  if (!taint) return `node ${node.name} has no taint ${name} any more`;
+  const toleration = decidingToleration(pod.tolerations, taint, options);
+  const expected = decisive.code === 'NoToleration' ? null : decisive.toleration;
+  const same = toleration?.tolerationSeconds === expected?.tolerationSeconds;
+  return same ? null : `the pod tolerates ${name} differently now`;
+}

@@ -1,0 +1,59 @@
+import type { Node, Pod } from '../model.ts';
+import type { Instant } from '../time.ts';
+import type { Policy } from './policy.ts';
+
+/** How one attempt is made. */
+export interface Method {
+  readonly kind: 'delete' | 'evict';
+  /** Null: the pod's own. */
+  readonly gracePeriodSeconds: number | null;
+  /** Budgets were asked until now and are asked no more. */
+  readonly escalated: boolean;
+}
+
+const defaultGraceSeconds = 30;
+
+/** How an attempt at `now` is made for a pod whose deadline has passed. */
+export function methodFor(
+  now: Instant,
+  pod: Pod,
+  node: Node | null,
+  deadline: Instant,
+  policy: Policy,
+): Method {
+  const escalateAt = escalationOf(pod, node, deadline, policy);
+  const escalated = escalateAt !== null && now >= escalateAt;
+  const kind = policy.mode === 'delete' || escalated ? 'delete' : 'evict';
+  return { kind, gracePeriodSeconds: graceFor(now, pod, node, policy), escalated };
+}
+
+/**
+ * When a pod that budgets hold back is deleted all the same: so long after its deadline, or early
+ * enough for its grace period to end by the node's own deadline, whichever comes first. Null: never.
+ */
+export function escalationOf(
+  pod: Pod,
+  node: Node | null,
+  deadline: Instant,
+  { mode, deleteAfterMs, gracePeriodSeconds }: Policy,
+): Instant | null {
+  if (mode !== 'evictThenDelete') return null;
+  const afterWait = deleteAfterMs === null ? Number.POSITIVE_INFINITY : deadline + deleteAfterMs;
+  const grace = gracePeriodSeconds ?? pod.gracePeriodSeconds ?? defaultGraceSeconds;
+  const beforeEnd = (node?.deadline ?? Number.POSITIVE_INFINITY) - grace * 1000;
+  const at = Math.min(afterWait, beforeEnd);
+  return at === Number.POSITIVE_INFINITY ? null : at;
+}
+
+/** Never longer than the node has left, and at least 1 s: 0 would kill without a word. */
+function graceFor(
+  now: Instant,
+  pod: Pod,
+  node: Node | null,
+  { gracePeriodSeconds }: Policy,
+): number | null {
+  if (node?.deadline == null) return gracePeriodSeconds;
+  const wanted = gracePeriodSeconds ?? pod.gracePeriodSeconds ?? defaultGraceSeconds;
+  const left = Math.floor((node.deadline - now) / 1000);
+  return left >= wanted ? gracePeriodSeconds : Math.max(1, left);
+}

@@ -1,0 +1,38 @@
+import { assert } from './assert.ts';
+import type { Instant } from './time.ts';
+
+/** A token bucket on given time: `perSecond` tokens come in, at most `burst` are kept. */
+export class TokenBucket {
+  readonly #perMs: number;
+  readonly #burst: number;
+  #tokens: number;
+  #at: Instant | null = null;
+
+  constructor(perSecond: number, burst: number) {
+    assert(perSecond > 0 && burst >= 1, 'a bucket lets something through');
+    this.#perMs = perSecond / 1000;
+    this.#burst = burst;
+    this.#tokens = burst;
+  }
+
+  /** When a token is there; `now` or earlier means at once. */
+  readyAt(now: Instant): Instant {
+    this.#fill(now);
+    if (this.#tokens >= 1) return now;
+    // Rounded up to whole milliseconds, so that a caller who waits until then finds it.
+    return now + Math.ceil((1 - this.#tokens) / this.#perMs);
+  }
+
+  /** Takes one token, which must be there. */
+  take(now: Instant): void {
+    assert(this.readyAt(now) <= now, 'a token is taken when it is there');
+    this.#tokens -= 1;
+  }
+
+  #fill(now: Instant): void {
+    const elapsed = this.#at === null ? 0 : Math.max(0, now - this.#at);
+    // The tiny addition makes up for what binary fractions lose, so 10 waits of 100 ms fill 1/s.
+    this.#tokens = Math.min(this.#burst, this.#tokens + elapsed * this.#perMs + 1e-9);
+    this.#at = now;
+  }
+}
