@@ -63,13 +63,36 @@ export const defaultConfig: Config = {
 export function resolveConfig(options: Partial<Config>): Config {
   const config = { ...defaultConfig, ...options };
   oneOf('semantics', config.semantics, ['precise', 'upstream-1.36']);
-  oneOf('mode', config.mode, ['delete', 'evict']);
   wholeNumber('evictionsInFlightMax', config.evictionsInFlightMax, 1);
   wholeNumber('retryWaitMsMin', config.retryWaitMsMin, 1);
   wholeNumber('retryWaitMsMax', config.retryWaitMsMax, config.retryWaitMsMin);
   wholeNumber('blockedRetryWaitMs', config.blockedRetryWaitMs, 1);
   wholeNumber('confirmationWaitMs', config.confirmationWaitMs, 1);
+  checkPolicy('', config);
+  for (const [index, policy] of config.policies.entries()) {
+    checkPolicy(`policies[${index}].`, policy);
+  }
+  for (const [index, limit] of config.limits.entries()) checkLimit(`limits[${index}].`, limit);
   return config;
+}
+
+function checkPolicy(path: string, policy: Partial<Policy>): void {
+  const { mode, deleteAfterMs, gracePeriodSeconds, settleMs } = policy;
+  if (mode !== undefined) oneOf(`${path}mode`, mode, ['delete', 'evict', 'evictThenDelete']);
+  if (deleteAfterMs != null) wholeNumber(`${path}deleteAfterMs`, deleteAfterMs, 0);
+  if (gracePeriodSeconds != null) wholeNumber(`${path}gracePeriodSeconds`, gracePeriodSeconds, 1);
+  if (settleMs !== undefined) wholeNumber(`${path}settleMs`, settleMs, 0);
+}
+
+function checkLimit(path: string, limit: LimitRule): void {
+  const { per, podsPerSecond, burst, percent, onLimit } = limit;
+  oneOf(`${path}per`, per, ['total', 'zone', 'namespace', 'node', 'taint']);
+  oneOf(`${path}onLimit`, onLimit, ['queue', 'trip']);
+  const counts = podsPerSecond !== undefined || percent !== undefined;
+  refuse(`${path}podsPerSecond`, podsPerSecond, counts, 'a rate here, or a percent, or both');
+  if (podsPerSecond !== undefined) positive(`${path}podsPerSecond`, podsPerSecond, 1e6);
+  if (burst !== undefined) wholeNumber(`${path}burst`, burst, 1);
+  if (percent !== undefined) positive(`${path}percent`, percent, 100);
 }
 
 function oneOf(field: string, value: string, allowed: readonly string[]): void {
@@ -78,6 +101,10 @@ function oneOf(field: string, value: string, allowed: readonly string[]): void {
 
 function wholeNumber(field: string, value: number, min: number): void {
   refuse(field, value, Number.isSafeInteger(value) && value >= min, `a whole number from ${min}`);
+}
+
+function positive(field: string, value: number, max: number): void {
+  refuse(field, value, value > 0 && value <= max, `a number above 0, at most ${max}`);
 }
 
 function refuse(field: string, value: unknown, allowed: boolean, what: string): void {

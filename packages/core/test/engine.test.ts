@@ -35,7 +35,23 @@ describe('options', () => {
       { retryWaitMsMin: 500, retryWaitMsMax: 100 },
       'config.retryWaitMsMax: got 100, want a whole number from 500',
     ],
-    [JSON.parse('{"mode":"drop"}'), 'config.mode: got "drop", want delete or evict'],
+    [{ settleMs: -1 }, 'config.settleMs: got -1, want a whole number from 0'],
+    [
+      { policies: [{}, { gracePeriodSeconds: 0 }] },
+      'config.policies[1].gracePeriodSeconds: got 0, want a whole number from 1',
+    ],
+    [
+      { limits: [{ per: 'zone', onLimit: 'queue' }] },
+      'config.limits[0].podsPerSecond: got undefined, want a rate here, or a percent, or both',
+    ],
+    [
+      { limits: [{ per: 'zone', percent: 101, onLimit: 'queue' }] },
+      'config.limits[0].percent: got 101, want a number above 0, at most 100',
+    ],
+    [
+      JSON.parse('{"mode":"drop"}'),
+      'config.mode: got "drop", want delete or evict or evictThenDelete',
+    ],
   ];
   for (const [options, message] of faults) {
     it(message, () => {

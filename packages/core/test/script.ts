@@ -5,7 +5,9 @@ import {
   type Engine,
   type Event,
   formatTaint,
+  type Node,
   type Outcome,
+  type PauseScope,
   type Pod,
   parseTaint,
   type Taint,
@@ -15,10 +17,12 @@ import {
 /**
  * The little language of the transcripts. One command a line, first its time in seconds:
  *
- *     0 node n1 maintenance:NoExecute@-10     a node and its taints, @ = timeAdded
+ *     0 node n1 maintenance:NoExecute@-10     a node and its taints, @ = timeAdded; then, if need be,
+ *                                             zone z | deadline 100 | starts maintenance:NoExecute@-5
  *     0 pod shop/web-0 on n1 for maintenance:NoExecute 5 | all   tolerations: a taint and seconds
- *     3 pod shop/web-0 gone | terminating | mirror ...
+ *     3 pod shop/web-0 gone | terminating | mirror | daemonset | finished | optedout | grace 20 ...
  *     0 synced | standby | leader | tick | node n1 gone
+ *     0 pause all | zone z | node n1 (and so resume) | resume-evictions
  *     0 done shop/web-0 | gone ... | failed ... 500 boom | blocked ... needs 2, has 2
  *     0 explain n1
  */
@@ -64,15 +68,21 @@ class Run {
     switch (verb) {
       case 'node':
         if (rest[0] === 'gone') return { kind: 'nodeDelete', name: subject };
-        return {
-          kind: 'nodeUpsert',
-          node: { name: subject, uid: subject, taints: rest.map(readTaint) },
-        };
+        return { kind: 'nodeUpsert', node: readNode(subject, rest) };
       case 'pod':
         return this.#podEvent(subject, rest);
       case 'synced':
       case 'tick':
         return { kind: verb };
+      case 'pause':
+      case 'resume': {
+        const [name = ''] = rest;
+        const scope: PauseScope =
+          subject === 'all' ? { kind: 'all' } : { kind: zoneOrNode(subject), name };
+        return { kind: `${verb}Deadlines`, scope };
+      }
+      case 'resume-evictions':
+        return { kind: 'resumeEvictions' };
       case 'standby':
       case 'leader':
         return { kind: 'leadership', held: verb === 'leader' };
@@ -105,6 +115,12 @@ class Run {
       boundAt: after(words, 'bound') ? Number(after(words, 'bound')) * 1000 : base.boundAt,
       deletionTimestamp: words.includes('terminating') ? 0 : null,
       mirror: words.includes('mirror'),
+      phase: words.includes('finished') ? 'Succeeded' : base.phase,
+      owner: words.includes('daemonset')
+        ? { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent' }
+        : base.owner,
+      optedOut: words.includes('optedout'),
+      gracePeriodSeconds: Number(after(words, 'grace') ?? 30),
     };
     this.#pods.set(subject, pod);
     return { kind: 'podUpsert', pod };
@@ -168,13 +184,40 @@ function readOutcome(verb: string, words: readonly string[]): Outcome {
   return { kind: 'failed', status: Number(status), message: message.join(' '), retryAfter: null };
 }
 
+function zoneOrNode(text: string): 'zone' | 'node' {
+  if (text === 'zone' || text === 'node') return text;
+  throw new Error(`neither zone nor node: ${text}`);
+}
+
+function readNode(name: string, words: readonly string[]): Node {
+  const options = words.findIndex((word) => ['zone', 'deadline', 'starts'].includes(word));
+  const taints = words.slice(0, options < 0 ? words.length : options).map(readTaint);
+  const [start, deadline, zone] = [
+    after(words, 'starts'),
+    after(words, 'deadline'),
+    after(words, 'zone'),
+  ];
+  const [taint = '', at] = start?.split('@') ?? [];
+  return {
+    name,
+    uid: name,
+    taints,
+    ...(zone !== undefined && { zone }),
+    ...(deadline !== undefined && { deadline: Number(deadline) * 1000 }),
+    ...(start !== undefined && { taintStarts: { [taint]: Number(at) * 1000 } }),
+  };
+}
+
 function readTaint(text: string): Taint {
   const [spec = '', added] = text.split('@');
   return { ...parseTaint(spec), timeAdded: added === undefined ? null : Number(added) * 1000 };
 }
 
 function readTolerations(words: readonly string[]): readonly Toleration[] {
-  const text = words.join(' ').split(/ (?:on|bound|terminating|mirror)/)[0] ?? '';
+  const text =
+    words
+      .join(' ')
+      .split(/ (?:on|bound|terminating|mirror|daemonset|finished|optedout|grace)\b/)[0] ?? '';
   return text.split(' | ').map((entry) => {
     const [spec = '', time] = entry.split(' ');
     const tolerationSeconds = time === undefined ? null : Number(time);

@@ -2,7 +2,7 @@ import type { Node, Pod, Taint, Toleration } from '../model.ts';
 import type { Reason, StartSource } from '../reason.ts';
 import type { Instant, Millis } from '../time.ts';
 import type { Policy } from './policy.ts';
-import type { ObservedTaint } from './taint-ledger.ts';
+import type { ObservedTaint, Pause } from './taint-ledger.ts';
 import { decidingToleration, type MatchOptions } from './tolerations.ts';
 
 /** The verdict on one pod. `because` begins with the reason that decided. */
@@ -36,6 +36,8 @@ export interface Site {
   readonly taints: readonly ObservedTaint[];
   /** Since when deadlines stand still there; null: they run. */
   readonly pausedAt: Instant | null;
+  /** For how long they have stood still before. */
+  readonly pauses: readonly Pause[];
 }
 
 type TaintReason = Extract<Reason, { taint: Taint }>;
@@ -48,15 +50,12 @@ const endOfTime: Instant = 8.64e15;
  * counts, from the taint's start or from the pod's binding, whichever is later; the earliest
  * deadline wins. The machine that acts and everyone who explains call this.
  */
-export function decide(
-  pod: Pod,
-  { node, taints, pausedAt }: Site,
-  options: DecideOptions,
-): Decision {
+export function decide(pod: Pod, site: Site, options: DecideOptions): Decision {
+  const { node, taints, pausedAt } = site;
   const exempt = exemption(pod, node, options.leave);
   if (exempt) return { kind: 'keep', because: [exempt] };
   if (taints.length === 0) return { kind: 'keep', because: [{ code: 'NoTaint' }] };
-  const reasons = taints.map((observed) => judgeTaint(pod, observed, options));
+  const reasons = taints.map((observed) => judgeTaint(pod, observed, site.pauses, options));
   const first = reasons.reduce((a, b) => (deadlineOf(b) < deadlineOf(a) ? b : a));
   const because = [first, ...reasons.filter((reason) => reason !== first)];
   const deadline = deadlineOf(first);
@@ -66,7 +65,8 @@ export function decide(
   }
   if (pausedAt === null) return { kind: 'evict', deadline, because };
   const reason = { code: 'Paused', since: pausedAt } as const;
-  return { kind: 'pause', remaining: deadline - pausedAt, because: [reason, ...because] };
+  const remaining = deadline - Math.max(pausedAt, startOf(first));
+  return { kind: 'pause', remaining, because: [reason, ...because] };
 }
 
 /** Why taints do not matter to this pod, if so. */
@@ -85,13 +85,18 @@ function isReturning({ owner }: Pod, reasons: readonly TaintReason[]): boolean {
   return owner?.kind === 'DaemonSet' && reasons.every(({ code }) => code !== 'NoToleration');
 }
 
-function judgeTaint(pod: Pod, observed: ObservedTaint, options: DecideOptions): TaintReason {
+function judgeTaint(
+  pod: Pod,
+  observed: ObservedTaint,
+  pauses: readonly Pause[],
+  options: DecideOptions,
+): TaintReason {
   const { taint } = observed;
   const toleration = decidingToleration(pod.tolerations, taint, options);
   if (toleration?.tolerationSeconds === null) {
     return { code: 'ToleratedForever', taint, toleration };
   }
-  const { start, startSource } = startFor(pod, observed);
+  const { start, startSource } = startFor(pod, observed, pauses);
   const settled = observed.start + options.policyFor(taint).settleMs;
   const deadline = Math.max(settled, toleration ? expiry(start, toleration) : start);
   return toleration
@@ -99,14 +104,22 @@ function judgeTaint(pod: Pod, observed: ObservedTaint, options: DecideOptions): 
     : { code: 'NoToleration', taint, start, startSource, deadline };
 }
 
-/** A pod that came after the taint is given the whole time it tolerates. */
+/** A pod that came after the taint is given the whole time it tolerates, pauses not counted. */
 function startFor(
-  pod: Pod,
+  { boundAt }: Pod,
   { start, startSource }: ObservedTaint,
+  pauses: readonly Pause[],
 ): { readonly start: Instant; readonly startSource: StartSource } {
-  return pod.boundAt !== null && pod.boundAt > start
-    ? { start: pod.boundAt, startSource: 'podBound' }
-    : { start, startSource };
+  if (boundAt === null) return { start, startSource };
+  const bound = pauses.reduce(
+    (sum, { from, to }) => sum + Math.max(0, to - Math.max(from, boundAt)),
+    boundAt,
+  );
+  return bound > start ? { start: bound, startSource: 'podBound' } : { start, startSource };
+}
+
+function startOf(reason: TaintReason): Instant {
+  return reason.code === 'ToleratedForever' ? Number.NEGATIVE_INFINITY : reason.start;
 }
 
 /** Negative seconds count as none, and so does what is no number; the end of time never comes. */

@@ -103,8 +103,13 @@ export class PreciseEvictionMachine implements EvictionMachine {
 
   decisionOn(pod: Pod): Decision {
     const { nodeName } = pod;
-    const [node, taints] = [this.#store.node(nodeName), this.#taints.of(nodeName)];
-    return decide(pod, { node, taints, pausedAt: this.#taints.pausedAt(nodeName) }, this.#options);
+    const site = {
+      node: this.#store.node(nodeName),
+      taints: this.#taints.of(nodeName),
+      pausedAt: this.#taints.pausedAt(nodeName),
+      pauses: this.#taints.pausesOf(nodeName),
+    };
+    return decide(pod, site, this.#options);
   }
 
   workOn({ uid }: PodRef): Work | null {

@@ -11,7 +11,14 @@ export interface ObservedTaint {
   readonly startSource: Exclude<StartSource, 'podBound'>;
 }
 
+/** A time for which the deadlines of a node stood still. */
+export interface Pause {
+  readonly from: Instant;
+  readonly to: Instant;
+}
+
 const none: readonly ObservedTaint[] = [];
+const noPauses: readonly Pause[] = [];
 
 /**
  * The NoExecute taints of every node and since when each counts: since taint.timeAdded, else since
@@ -24,6 +31,7 @@ export class TaintLedger {
   readonly #zones = new Map<string, string>();
   readonly #scopes = new Map<string, PauseScope>();
   readonly #pausedAt = new Map<string, Instant>();
+  readonly #pauses = new Map<string, readonly Pause[]>();
 
   /** In the node's order; empty for a node without NoExecute taints. */
   of(nodeName: string): readonly ObservedTaint[] {
@@ -33,6 +41,11 @@ export class TaintLedger {
   /** Since when the deadlines of a tainted node stand still; null: they run. */
   pausedAt(nodeName: string): Instant | null {
     return this.#pausedAt.get(nodeName) ?? null;
+  }
+
+  /** The pauses of a node since it was tainted, for pods that count from their binding. */
+  pausesOf(nodeName: string): readonly Pause[] {
+    return this.#pauses.get(nodeName) ?? noPauses;
   }
 
   /** Takes in the node's present state (null: it is gone); whether its taints changed for us. */
@@ -79,11 +92,13 @@ export class TaintLedger {
     this.#byNode.delete(nodeName);
     this.#zones.delete(nodeName);
     this.#pausedAt.delete(nodeName);
+    this.#pauses.delete(nodeName);
   }
 
   #giveBack(now: Instant, nodeName: string): void {
     const pausedAt = this.#pausedAt.get(nodeName) ?? now;
     this.#pausedAt.delete(nodeName);
+    this.#pauses.set(nodeName, [...this.pausesOf(nodeName), { from: pausedAt, to: now }]);
     const shifted = this.of(nodeName).map(({ taint, start }): ObservedTaint => {
       const given = now - Math.max(pausedAt, start);
       return { taint, start: start + Math.max(0, given), startSource: 'givenBack' };

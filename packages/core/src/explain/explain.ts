@@ -18,7 +18,7 @@ export interface PodExplanation {
   readonly decision: Decision;
   /** How far the eviction has come; null where none is pending. */
   readonly work: Work | null;
-  /** Time left to the deadline, negative when overdue; null for a pod that stays. */
+  /** Time left to the deadline, negative when overdue; null for a pod that stays. Paused: as left. */
   readonly remaining: Millis | null;
 }
 
@@ -52,8 +52,19 @@ export function explain(
 
 function explainPod(now: Instant, pod: Pod, machine: EvictionMachine): PodExplanation {
   const decision = machine.decisionOn(pod);
-  const remaining = decision.kind === 'evict' ? decision.deadline - now : null;
+  const remaining = remainingAt(now, decision);
   return { kind: 'pod', pod, decision, work: machine.workOn(pod), remaining };
+}
+
+function remainingAt(now: Instant, decision: Decision): Millis | null {
+  switch (decision.kind) {
+    case 'evict':
+      return decision.deadline - now;
+    case 'pause':
+      return decision.remaining;
+    case 'keep':
+      return null;
+  }
 }
 
 function byDeadline(a: PodExplanation, b: PodExplanation): number {
