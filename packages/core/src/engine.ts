@@ -1,5 +1,6 @@
 import { assert } from './assert.ts';
 import type { Command } from './command.ts';
+import { UpstreamShadow } from './compare/shadow.ts';
 import { type Config, resolveConfig } from './config.ts';
 import type { Event } from './event.ts';
 import { PreciseEvictionMachine } from './eviction/machine.ts';
@@ -33,14 +34,17 @@ export function createEngine(options: Partial<Config> = {}): Engine {
     config.semantics === 'precise'
       ? new PreciseEvictionMachine(store, config)
       : new UpstreamEvictionMachine(store, config);
+  const shadow = config.compare ? new UpstreamShadow(store, config) : null;
   let latest = Number.NEGATIVE_INFINITY;
   return {
     handle(now, event) {
       assert(now >= latest, `time goes forward: ${now} after ${latest}`);
       latest = now;
-      return eviction.handle(now, event, store.apply(event));
+      const change = store.apply(event);
+      shadow?.handle(now, event, change);
+      return eviction.handle(now, event, change);
     },
     nextWake: () => eviction.nextWake(),
-    explain: (now, subject) => explain(now, subject, store, eviction),
+    explain: (now, subject) => explain(now, subject, { store, machine: eviction, shadow }),
   };
 }

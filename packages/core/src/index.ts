@@ -1,7 +1,10 @@
 // The contract: what goes in, what comes out.
 export type { Command, Report, Setback } from './command.ts';
-export type { Config, Semantics } from './config.ts';
+export type { Rule, RuleName } from './compare/rules.ts';
 // The engine.
+export { rules } from './compare/rules.ts';
+export type { Comparison } from './compare/shadow.ts';
+export type { Config, Semantics } from './config.ts';
 export { defaultConfig, resolveConfig } from './config.ts';
 export type { DrainFault, DrainOptions, DrainVerdict } from './drain/filters.ts';
 // Pure functions worth having on their own.

@@ -21,6 +21,7 @@ describe('the door', () => {
       'parseTaintChanges',
       'parseTime',
       'resolveConfig',
+      'rules',
       'shardOf',
       'toleratesTaint',
     ]);

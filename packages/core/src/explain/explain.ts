@@ -1,3 +1,5 @@
+import type { Comparison, UpstreamShadow } from '../compare/shadow.ts';
+import { type Blocker, blockerOf } from '../eviction/blocker.ts';
 import type { Decision } from '../eviction/decide.ts';
 import type { ObservedTaint } from '../eviction/taint-ledger.ts';
 import type { Work } from '../eviction/work.ts';
@@ -20,6 +22,10 @@ export interface PodExplanation {
   readonly work: Work | null;
   /** Time left to the deadline, negative when overdue; null for a pod that stays. Paused: as left. */
   readonly remaining: Millis | null;
+  /** What holds back an eviction that is due; null: nothing we know of. */
+  readonly blocker: Blocker | null;
+  /** What kube-controller-manager would do; null unless the engine was told to compare. */
+  readonly upstream: Comparison | null;
 }
 
 /** The same for all pods of a node: next to go first, those that stay last, then by name. */
@@ -33,27 +39,41 @@ export interface NodeExplanation {
 /** Null where the subject is not known. */
 export type Explanation = NodeExplanation | PodExplanation | null;
 
+/** What answers are read from. */
+export interface Explained {
+  readonly store: StoreView;
+  readonly machine: EvictionMachine;
+  readonly shadow: UpstreamShadow | null;
+}
+
 /** Answers with the values the machine acts on; it has no opinion of its own. */
 export function explain(
   now: Instant,
   subject: Subject,
-  store: StoreView,
-  machine: EvictionMachine,
+  { store, machine, shadow }: Explained,
 ): Explanation {
   if (subject.kind === 'pod') {
     const pod = store.podNamed(subject.namespace, subject.name);
-    return pod && explainPod(now, pod, machine);
+    return pod && explainPod(now, pod, machine, shadow);
   }
   const node = store.node(subject.name);
   if (!node) return null;
-  const pods = Array.from(store.podsOn(node.name), (pod) => explainPod(now, pod, machine));
+  const pods = Array.from(store.podsOn(node.name), (pod) => explainPod(now, pod, machine, shadow));
   return { kind: 'node', node, taints: machine.taintsOf(node.name), pods: pods.sort(byDeadline) };
 }
 
-function explainPod(now: Instant, pod: Pod, machine: EvictionMachine): PodExplanation {
+function explainPod(
+  now: Instant,
+  pod: Pod,
+  machine: EvictionMachine,
+  shadow: UpstreamShadow | null,
+): PodExplanation {
   const decision = machine.decisionOn(pod);
+  const work = machine.workOn(pod);
+  const blocker = work?.kind === 'retrying' ? blockerOf(work.setback) : null;
+  const upstream = shadow?.compare(now, pod, decision) ?? null;
   const remaining = remainingAt(now, decision);
-  return { kind: 'pod', pod, decision, work: machine.workOn(pod), remaining };
+  return { kind: 'pod', pod, decision, work, remaining, blocker, upstream };
 }
 
 function remainingAt(now: Instant, decision: Decision): Millis | null {

@@ -1,0 +1,56 @@
+import type { Command } from '../command.ts';
+import type { Config } from '../config.ts';
+import type { Event } from '../event.ts';
+import type { Decision } from '../eviction/decide.ts';
+import { UpstreamEvictionMachine } from '../eviction/upstream/machine.ts';
+import type { Pod } from '../model.ts';
+import type { Change, StoreView } from '../store.ts';
+import type { Instant } from '../time.ts';
+import { differences } from './differences.ts';
+import type { RuleName } from './rules.ts';
+
+/** What kube-controller-manager would do about a pod, and why that is not what we do. */
+export interface Comparison {
+  readonly decision: Decision;
+  /** Empty where both do the same at the same time. */
+  readonly rules: readonly RuleName[];
+}
+
+/**
+ * kube-controller-manager as it would have run beside us, seeing what we see: every deletion it
+ * sends succeeds, and none is carried out.
+ */
+export class UpstreamShadow {
+  readonly #machine: UpstreamEvictionMachine;
+  readonly #deletedAt = new Map<string, Instant>();
+
+  constructor(store: StoreView, config: Config) {
+    this.#machine = new UpstreamEvictionMachine(store, config);
+  }
+
+  handle(now: Instant, event: Event, change: Change | null): void {
+    if (event.kind === 'result') return;
+    if (change?.kind === 'podGone') this.#deletedAt.delete(change.previous.uid);
+    this.#succeed(now, this.#machine.handle(now, event, change));
+  }
+
+  compare(now: Instant, pod: Pod, ours: Decision): Comparison {
+    this.#succeed(now, this.#machine.handle(now, { kind: 'tick' }, null));
+    const deletedAt = this.#deletedAt.get(pod.uid);
+    const planned = this.#machine.decisionOn(pod);
+    const decision: Decision =
+      deletedAt === undefined
+        ? planned
+        : { kind: 'evict', deadline: deletedAt, because: planned.because };
+    return { decision, rules: differences(pod, ours, decision) };
+  }
+
+  #succeed(now: Instant, commands: readonly Command[]): void {
+    for (const command of commands) {
+      if (command.kind !== 'deletePod') continue;
+      if (!this.#deletedAt.has(command.pod.uid)) this.#deletedAt.set(command.pod.uid, now);
+      const result = { kind: 'result', id: command.id, outcome: { kind: 'done' } } as const;
+      this.#succeed(now, this.#machine.handle(now, result, null));
+    }
+  }
+}
