@@ -4,6 +4,11 @@ export type Millis = number;
 /** A point in time in milliseconds since the Unix epoch. */
 export type Instant = number;
 
+/** The instant, or null for what is none: absent, not a number, infinite. */
+export function finite(instant: Instant | null | undefined): Instant | null {
+  return instant != null && Number.isFinite(instant) ? instant : null;
+}
+
 const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;

@@ -1,6 +1,6 @@
 import type { Node, Pod, Taint, Toleration } from '../model.ts';
 import type { Reason, StartSource } from '../reason.ts';
-import type { Instant, Millis } from '../time.ts';
+import { finite, type Instant, type Millis } from '../time.ts';
 import type { Policy } from './policy.ts';
 import type { ObservedTaint, Pause } from './taint-ledger.ts';
 import { decidingToleration, type MatchOptions } from './tolerations.ts';
@@ -106,10 +106,11 @@ function judgeTaint(
 
 /** A pod that came after the taint is given the whole time it tolerates, pauses not counted. */
 function startFor(
-  { boundAt }: Pod,
+  pod: Pod,
   { start, startSource }: ObservedTaint,
   pauses: readonly Pause[],
 ): { readonly start: Instant; readonly startSource: StartSource } {
+  const boundAt = finite(pod.boundAt);
   if (boundAt === null) return { start, startSource };
   const bound = pauses.reduce(
     (sum, { from, to }) => sum + Math.max(0, to - Math.max(from, boundAt)),

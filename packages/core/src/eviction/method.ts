@@ -1,5 +1,5 @@
 import type { Node, Pod } from '../model.ts';
-import type { Instant } from '../time.ts';
+import { finite, type Instant } from '../time.ts';
 import type { Policy } from './policy.ts';
 
 /** How one attempt is made. */
@@ -39,8 +39,8 @@ export function escalationOf(
 ): Instant | null {
   if (mode !== 'evictThenDelete') return null;
   const afterWait = deleteAfterMs === null ? Number.POSITIVE_INFINITY : deadline + deleteAfterMs;
-  const grace = gracePeriodSeconds ?? pod.gracePeriodSeconds ?? defaultGraceSeconds;
-  const beforeEnd = (node?.deadline ?? Number.POSITIVE_INFINITY) - grace * 1000;
+  const grace = gracePeriodSeconds ?? graceOf(pod);
+  const beforeEnd = (finite(node?.deadline) ?? Number.POSITIVE_INFINITY) - grace * 1000;
   const at = Math.min(afterWait, beforeEnd);
   return at === Number.POSITIVE_INFINITY ? null : at;
 }
@@ -52,8 +52,13 @@ function graceFor(
   node: Node | null,
   { gracePeriodSeconds }: Policy,
 ): number | null {
-  if (node?.deadline == null) return gracePeriodSeconds;
-  const wanted = gracePeriodSeconds ?? pod.gracePeriodSeconds ?? defaultGraceSeconds;
-  const left = Math.floor((node.deadline - now) / 1000);
+  const deadline = finite(node?.deadline);
+  if (deadline === null) return gracePeriodSeconds;
+  const wanted = gracePeriodSeconds ?? graceOf(pod);
+  const left = Math.floor((deadline - now) / 1000);
   return left >= wanted ? gracePeriodSeconds : Math.max(1, left);
+}
+
+function graceOf({ gracePeriodSeconds }: Pod): number {
+  return finite(gracePeriodSeconds) ?? defaultGraceSeconds;
 }

@@ -2,7 +2,7 @@ import type { PauseScope } from '../event.ts';
 import type { Node, Taint } from '../model.ts';
 import type { StartSource } from '../reason.ts';
 import { formatTaint } from '../taint-spec.ts';
-import type { Instant } from '../time.ts';
+import { finite, type Instant } from '../time.ts';
 
 /** A NoExecute taint of a node and since when it counts there. */
 export interface ObservedTaint {
@@ -124,11 +124,11 @@ function observe(
   kept: Readonly<Record<string, Instant>>,
 ): ObservedTaint {
   const before = known.find((entry) => isSame(entry.taint, taint));
-  if (before && before.taint.timeAdded === taint.timeAdded) return before;
-  const { timeAdded } = taint;
-  const written = kept[formatTaint(taint)];
+  if (before && Object.is(before.taint.timeAdded, taint.timeAdded)) return before;
+  const timeAdded = finite(taint.timeAdded);
+  const written = finite(kept[formatTaint(taint)]);
   // What was written down lies in the past; a clock that was wrong must not hold a pod for ever.
-  const keptStart = written === undefined ? null : Math.min(written, now);
+  const keptStart = written === null ? null : Math.min(written, now);
   if (timeAdded === null) {
     return { taint, start: keptStart ?? before?.start ?? now, startSource: 'firstSeen' };
   }

@@ -49,7 +49,14 @@ export function minTolerationNanos(used: readonly Toleration[]): bigint {
 
 /** What JSON.parse rounded beyond the range came from a number at its edge. */
 function int64(seconds: number | bigint): bigint {
-  const value = BigInt(seconds);
+  if (Number.isNaN(seconds)) return 0n;
+  const whole = typeof seconds === 'number' ? clampToSafe(Math.trunc(seconds)) : seconds;
+  const value = BigInt(whole);
   if (value > int64Max) return int64Max;
   return value < -int64Max ? -int64Max - 1n : value;
+}
+
+/** An infinite number is as good as the largest; BigInt takes neither infinity nor fractions. */
+function clampToSafe(whole: number): number {
+  return Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, whole));
 }

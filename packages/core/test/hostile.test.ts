@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import {
+  type Command,
+  type Config,
+  createEngine,
+  type Event,
+  type Node,
+  type Pod,
+  shardOf,
+  type Taint,
+  type Toleration,
+} from '@taintmgr/core';
+import fc from 'fast-check';
+
+// Objects as no API server would store them. The engine may do anything sensible with them, but
+// throw: what the cluster holds is data.
+
+const text = fc.oneof(
+  fc.string(),
+  fc.constantFrom('', 'NoExecute', 'Exists', 'Equal', 'Lt', 'a', '\u0000', '🦄', 'x'.repeat(5000)),
+);
+const number = fc.oneof(
+  fc.double(),
+  fc.constantFrom(Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, -0, 1e308),
+);
+const instant = fc.oneof(fc.constant(null), number);
+const taint: fc.Arbitrary<Taint> = fc.record({
+  key: text,
+  value: text,
+  effect: fc.oneof(text, fc.constant('NoExecute')),
+  timeAdded: instant,
+});
+const toleration: fc.Arbitrary<Toleration> = fc.record({
+  key: text,
+  operator: text,
+  value: text,
+  effect: text,
+  tolerationSeconds: fc.oneof(instant, fc.bigInt()),
+});
+const node: fc.Arbitrary<Node> = fc.record({
+  name: fc.constantFrom('n1', 'n2', ''),
+  uid: text,
+  taints: fc.array(taint, { maxLength: 20 }),
+  zone: text,
+  taintStarts: fc.dictionary(text, number),
+  deadline: instant,
+});
+const pod: fc.Arbitrary<Pod> = fc.record({
+  namespace: text,
+  name: text,
+  uid: fc.constantFrom('u1', 'u2', ''),
+  nodeName: fc.constantFrom('n1', 'n2', ''),
+  tolerations: fc.array(toleration, { maxLength: 20 }),
+  boundAt: instant,
+  deletionTimestamp: instant,
+  phase: text,
+  generation: number,
+  mirror: fc.boolean(),
+  owner: fc.oneof(fc.constant(null), fc.record({ apiVersion: text, kind: text, name: text })),
+  hasEmptyDir: fc.boolean(),
+  gracePeriodSeconds: number,
+  optedOut: fc.boolean(),
+});
+const scope = fc.oneof(
+  fc.constant({ kind: 'all' as const }),
+  fc.record({ kind: fc.constantFrom('zone' as const, 'node' as const), name: text }),
+);
+const event: fc.Arbitrary<Event> = fc.oneof(
+  node.map((node): Event => ({ kind: 'nodeUpsert', node })),
+  pod.map((pod): Event => ({ kind: 'podUpsert', pod })),
+  fc.constantFrom('n1', 'n2', '').map((name): Event => ({ kind: 'nodeDelete', name })),
+  fc.constantFrom('u1', 'u2', '').map((uid): Event => ({ kind: 'podDelete', uid })),
+  fc.boolean().map((held): Event => ({ kind: 'leadership', held })),
+  fc.constantFrom<Event>({ kind: 'synced' }, { kind: 'tick' }, { kind: 'resumeEvictions' }),
+  scope.map((scope): Event => ({ kind: 'pauseDeadlines', scope })),
+  scope.map((scope): Event => ({ kind: 'resumeDeadlines', scope })),
+);
+const config: fc.Arbitrary<Partial<Config>> = fc.record({
+  semantics: fc.constantFrom('precise', 'upstream-1.36'),
+  mode: fc.constantFrom('delete', 'evict', 'evictThenDelete'),
+  settleMs: fc.constantFrom(0, 5000),
+  comparisonOperators: fc.boolean(),
+  compare: fc.boolean(),
+  leave: fc.record({
+    finishedPods: fc.boolean(),
+    returningDaemonSetPods: fc.boolean(),
+    optedOutPods: fc.boolean(),
+  }),
+  limits: fc.constantFrom<Config['limits']>(
+    [],
+    [{ per: 'zone', percent: 50, podsPerSecond: 2, onLimit: 'queue' }],
+    [{ per: 'taint', podsPerSecond: 1, onLimit: 'trip' }],
+  ),
+});
+
+function answer(commands: readonly Command[], failing: boolean): readonly Event[] {
+  return commands.flatMap((command): Event[] => {
+    if (!('id' in command)) return [];
+    const failed = { kind: 'failed', status: 500, message: '', retryAfter: null } as const;
+    const outcome = failing ? failed : ({ kind: 'done' } as const);
+    return [{ kind: 'result', id: command.id, outcome }];
+  });
+}
+
+it('no object makes the engine throw, or ask to be woken at no time', () => {
+  fc.assert(
+    fc.property(
+      config,
+      fc.array(fc.record({ wait: fc.nat(10_000), event, failing: fc.boolean() }), {
+        maxLength: 40,
+        size: 'max',
+      }),
+      (options, steps) => {
+        const engine = createEngine(options);
+        let now = 0;
+        for (const { wait, event, failing } of steps) {
+          now += wait;
+          const results = answer(engine.handle(now, event), failing);
+          for (const result of results) engine.handle(now, result);
+          const wake = engine.nextWake();
+          assert.ok(wake === null || !Number.isNaN(wake), `wake at ${wake}`);
+          for (const name of ['n1', 'n2', '']) engine.explain(now, { kind: 'node', name });
+        }
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+it('shards are those of kube-controller-manager', () => {
+  const known: readonly [string, number][] = [
+    ['', 5],
+    ['a', 4],
+    ['node1', 4],
+    ['node2', 5],
+    ['node3', 2],
+    ['node-a', 3],
+    ['node-b', 6],
+    ['kind-worker', 4],
+    ['kind-control-plane', 0],
+    ['ip-10-0-1-23.ec2.internal', 6],
+  ];
+  for (const [name, shard] of known) assert.equal(shardOf(name, 8), shard, name);
+  const workers = Array.from({ length: 8 }, (_, index) => shardOf(`worker-${index}`, 8));
+  assert.deepEqual(workers, [2, 5, 4, 7, 6, 1, 0, 3]);
+  // Beyond ASCII the bytes of UTF-8 count; these were computed from those bytes.
+  const bytes = (text: string): number =>
+    new TextEncoder().encode(text).reduce((h, b) => Math.imul(h ^ b, 0x01000193), 0x811c9dc5) >>> 0;
+  for (const name of ['é', '節点', '🦄'])
+    assert.equal(shardOf(name, 1 << 30), bytes(name) % (1 << 30));
+});
