@@ -28,6 +28,11 @@ const tasks = {
   cluster: { needs: ['runtime'], main: 'packages/sim-cluster/src/main.ts' },
   controller: { needs: ['runtime'], main: 'apps/controller/src/main.ts' },
   'kubectl-taintmgr': { needs: ['runtime'], main: 'apps/kubectl-taintmgr/src/main.ts' },
+  seeds: { needs: ['everything'], main: 'scripts/seeds.ts' },
+  bench: {
+    needs: ['everything'],
+    steps: ['engine', 'schedule'].map((name) => [join(bin, 'node'), ...source, `bench/${name}.ts`]),
+  },
   conformance: { needs: ['everything'], main: 'scripts/conformance.ts' },
   'test:bun': {
     needs: ['everything', 'runtimes'],

@@ -79,7 +79,7 @@ function namesAMachine(file: string): readonly Fault[] {
 function unlisted(): readonly Fault[] {
   const file = 'ARCHITECTURE.md';
   const listed = listedFiles(read(file));
-  const rooms = sources.filter((path) => /^(packages|apps)\/[^/]+\/src\/|^scripts\//.test(path));
+  const rooms = sources.filter((path) => /^(packages|apps)\/[^/]+\/src\/|^(scripts|bench)\//.test(path));
   const present = new Set(rooms.filter((path) => !path.includes('/test/')));
   const missing = [...present].filter((path) => !listed.has(path));
   const stale = [...listed].filter((path) => !present.has(path));

@@ -1,6 +1,6 @@
 import type { Event } from './event.ts';
 import type { Census, LimitScope } from './eviction/governor.ts';
-import type { Node, Pod, Toleration } from './model.ts';
+import type { Node, Owner, Pod, Toleration } from './model.ts';
 
 /** What an event did to the store; null for events that carry no object. */
 export type Change =
@@ -26,14 +26,16 @@ export interface StoreView extends Census {
 
 /**
  * The engine's picture of the cluster: nodes, pods, and pods by node. It has one writer, the
- * engine. Equal lists of tolerations are kept once, whoever built them: a cluster has few
- * different ones and a great many pods.
+ * engine. Equal tolerations, owners and names of nodes and namespaces are kept once, whoever built
+ * them: a cluster has few different ones and a great many pods.
  */
 export class Store implements StoreView {
   readonly #nodes = new Map<string, Node>();
   readonly #pods = new Map<string, Pod>();
   readonly #podsByNode = new Map<string, Map<string, Pod>>();
   readonly #podsByNamespace = new Map<string, number>();
+  readonly #names = new Interned<string>((name) => name);
+  readonly #owners = new Interned<Owner>(ownerKey);
   readonly #tolerations = new Interned<readonly Toleration[]>(tolerationsKey);
 
   node(name: string): Node | null {
@@ -104,7 +106,7 @@ export class Store implements StoreView {
 
   #upsertPod(incoming: Pod): Change {
     const previous = this.#pods.get(incoming.uid) ?? null;
-    const pod = { ...incoming, tolerations: this.#tolerations.take(incoming.tolerations) };
+    const pod = this.#intern(incoming);
     if (previous) this.#forget(previous);
     this.#pods.set(pod.uid, pod);
     this.#countIn(pod.namespace, 1);
@@ -125,10 +127,27 @@ export class Store implements StoreView {
   #forget(pod: Pod): void {
     this.#pods.delete(pod.uid);
     this.#countIn(pod.namespace, -1);
-    this.#tolerations.release(pod.tolerations);
+    this.#release(pod);
     const pods = this.#podsByNode.get(pod.nodeName);
     pods?.delete(pod.uid);
     if (pods?.size === 0) this.#podsByNode.delete(pod.nodeName);
+  }
+
+  #intern(pod: Pod): Pod {
+    return {
+      ...pod,
+      namespace: this.#names.take(pod.namespace),
+      nodeName: this.#names.take(pod.nodeName),
+      phase: this.#names.take(pod.phase),
+      tolerations: this.#tolerations.take(pod.tolerations),
+      owner: pod.owner && this.#owners.take(pod.owner),
+    };
+  }
+
+  #release({ namespace, nodeName, phase, tolerations, owner }: Pod): void {
+    for (const name of [namespace, nodeName, phase]) this.#names.release(name);
+    this.#tolerations.release(tolerations);
+    if (owner) this.#owners.release(owner);
   }
 
   #countIn(namespace: string, change: number): void {
@@ -160,6 +179,10 @@ class Interned<T> {
     const entry = this.#kept.get(key);
     if (entry && --entry.uses === 0) this.#kept.delete(key);
   }
+}
+
+function ownerKey({ apiVersion, kind, name }: Owner): string {
+  return `${apiVersion}/${kind}/${name}`;
 }
 
 function tolerationsKey(tolerations: readonly Toleration[]): string {
