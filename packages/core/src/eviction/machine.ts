@@ -8,15 +8,13 @@ import { type Node, type Pod, type PodRef, podRef } from '../model.ts';
 import type { Cause, Reason } from '../reason.ts';
 import { Schedule } from '../schedule.ts';
 import type { Change, StoreView } from '../store.ts';
-import { formatTaint } from '../taint-spec.ts';
 import type { Instant } from '../time.ts';
 import { blockerOf } from './blocker.ts';
-import { type DecideOptions, type Decision, decide } from './decide.ts';
+import type { Decision } from './decide.ts';
 import { Governor, type LimitHit } from './governor.ts';
-import { escalationOf, methodFor } from './method.ts';
+import { decidingTaint, Judge } from './judge.ts';
 import { cancelEvent, evictionEvent } from './pod-events.ts';
-import { Policies, type Policy } from './policy.ts';
-import { StartKeeper, wantedStarts } from './start-keeper.ts';
+import { StartKeeper } from './start-keeper.ts';
 import { type ObservedTaint, TaintLedger } from './taint-ledger.ts';
 import type { Work } from './work.ts';
 
@@ -52,8 +50,7 @@ type Pending = Extract<Work, { kind: 'waiting' | 'paused' | 'held' | 'retrying' 
 export class PreciseEvictionMachine implements EvictionMachine {
   readonly #config: Config;
   readonly #store: StoreView;
-  readonly #policies: Policies;
-  readonly #options: DecideOptions;
+  readonly #judge: Judge;
   readonly #governor: Governor;
   readonly #starts: StartKeeper;
   readonly #taints = new TaintLedger();
@@ -69,11 +66,9 @@ export class PreciseEvictionMachine implements EvictionMachine {
     this.#store = store;
     this.#config = config;
     this.#leader = config.leader;
-    this.#policies = new Policies(config.policies, config);
-    const policyFor = (taint: ObservedTaint['taint']): Policy => this.#policies.for(taint);
-    this.#options = { ...config, policyFor };
+    this.#judge = new Judge(store, this.#taints, config);
     this.#governor = new Governor(config.limits, store);
-    this.#starts = new StartKeeper(config);
+    this.#starts = new StartKeeper(store, this.#taints, this.#judge, config);
     this.#inFlight = new InFlight('eviction', config.evictionsInFlightMax);
   }
 
@@ -86,14 +81,14 @@ export class PreciseEvictionMachine implements EvictionMachine {
       if (uid === null) break;
       this.#actOn(now, uid);
     }
-    this.#keepStarts(now);
+    if (this.#mayAct()) this.#commands.push(...this.#starts.write(now));
     return this.#commands;
   }
 
   nextWake(): Instant | null {
     if (!this.#mayAct()) return null;
     const eviction = this.#inFlight.hasRoom ? this.#schedule.next() : null;
-    const start = this.#config.keepTaintStarts ? this.#starts.nextWake() : null;
+    const start = this.#starts.nextWake();
     return eviction === null || start === null ? (eviction ?? start) : Math.min(eviction, start);
   }
 
@@ -102,14 +97,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
   }
 
   decisionOn(pod: Pod): Decision {
-    const { nodeName } = pod;
-    const site = {
-      node: this.#store.node(nodeName),
-      taints: this.#taints.of(nodeName),
-      pausedAt: this.#taints.pausedAt(nodeName),
-      pauses: this.#taints.pausesOf(nodeName),
-    };
-    return decide(pod, site, this.#options);
+    return this.#judge.decide(pod);
   }
 
   workOn({ uid }: PodRef): Work | null {
@@ -266,7 +254,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
 
   #isAdmitted(now: Instant, pod: Pod, work: Pending, { deadline, because }: Eviction): boolean {
     const zone = this.#store.node(pod.nodeName)?.zone ?? '';
-    const admission = this.#governor.admit(now, { pod, zone, taint: taintOf(because) });
+    const admission = this.#governor.admit(now, { pod, zone, taint: decidingTaint(because) });
     this.#held.delete(pod.uid);
     if (admission.kind === 'go') return true;
     const { hit, until } = admission;
@@ -282,8 +270,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
     const id = this.#inFlight.start(pod.uid);
     this.#work.set(pod.uid, { kind: 'sending', id, attempt, deadline });
     if (attempt === 1) this.#commands.push(evictionEvent(pod, because));
-    const node = this.#store.node(pod.nodeName);
-    const method = methodFor(now, pod, node, deadline, this.#policyOf(because));
+    const method = this.#judge.method(now, pod, deadline, because);
     const { gracePeriodSeconds, escalated } = method;
     const target = { id, pod: podRef(pod), gracePeriodSeconds, because };
     const { generation } = pod;
@@ -327,40 +314,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
       setback.kind === 'blocked'
         ? now + (retryAfter ?? blockedRetryWaitMs)
         : nextAttempt(now, pod.uid, attempt, { min, max }, retryAfter);
-    const decision = this.decisionOn(pod);
-    if (decision.kind !== 'evict') return at;
-    const node = this.#store.node(pod.nodeName);
-    const escalateAt = escalationOf(pod, node, deadline, this.#policyOf(decision.because));
-    return escalateAt !== null && escalateAt > now ? Math.min(at, escalateAt) : at;
-  }
-
-  #policyOf(because: readonly Reason[]): Policy {
-    const taint = taintOf(because);
-    return taint ? this.#policies.for(taint) : this.#config;
-  }
-
-  #keepStarts(now: Instant): void {
-    while (this.#config.keepTaintStarts && this.#mayAct()) {
-      const name = this.#starts.takeDue(now);
-      if (name === null) return;
-      const node = this.#store.node(name);
-      if (!node) continue;
-      const wanted = wantedStarts(node, this.#taints.of(name), this.#startsNeeded(name));
-      const command = this.#starts.write(node, wanted);
-      if (command) this.#commands.push(command);
-    }
-  }
-
-  /** The taints whose start some pod's deadline depends on. */
-  #startsNeeded(nodeName: string): ReadonlySet<string> {
-    const needed = new Set<string>();
-    for (const pod of this.#store.podsOn(nodeName)) {
-      for (const reason of this.decisionOn(pod).because) {
-        const counts = reason.code === 'TolerationExpires' && reason.startSource !== 'podBound';
-        if (counts) needed.add(formatTaint(reason.taint));
-      }
-    }
-    return needed;
+    return Math.min(at, this.#judge.escalation(now, pod, deadline) ?? at);
   }
 
   #put(uid: string, work: Work, at: Instant): void {
@@ -397,10 +351,4 @@ function isPending(work: Work): work is Pending {
 /** Null for work without one: paused, or none at all. */
 function deadlineOf(work: Work | null | undefined): Instant | null {
   return !work || work.kind === 'paused' ? null : work.deadline;
-}
-
-/** The taint that decided. */
-function taintOf(because: readonly Reason[]): ObservedTaint['taint'] | null {
-  const [decisive] = because;
-  return decisive && 'taint' in decisive ? decisive.taint : null;
 }

@@ -4,12 +4,14 @@ import type { Outcome } from '../event.ts';
 import { InFlight, nextAttempt } from '../inflight.ts';
 import type { Node } from '../model.ts';
 import { Schedule } from '../schedule.ts';
+import type { StoreView } from '../store.ts';
 import { formatTaint } from '../taint-spec.ts';
 import type { Instant } from '../time.ts';
-import type { ObservedTaint } from './taint-ledger.ts';
+import type { Judge } from './judge.ts';
+import type { ObservedTaint, TaintLedger } from './taint-ledger.ts';
 
 /** What a node's annotation should say; null: nothing. */
-export type TaintStarts = Readonly<Record<string, Instant>> | null;
+type TaintStarts = Readonly<Record<string, Instant>> | null;
 
 /**
  * Keeps, on the nodes that need it, since when their taints count, so that a restarted or another
@@ -17,20 +19,27 @@ export type TaintStarts = Readonly<Record<string, Instant>> | null;
  * is written down once, when some pod's deadline depends on it, and goes when the taint goes.
  */
 export class StartKeeper {
+  readonly #store: StoreView;
+  readonly #taints: TaintLedger;
+  readonly #judge: Judge;
   readonly #config: Config;
   readonly #schedule = new Schedule();
   readonly #attempts = new Map<string, number>();
   readonly #writing = new Set<string>();
   readonly #inFlight: InFlight;
 
-  constructor(config: Config) {
+  constructor(store: StoreView, taints: TaintLedger, judge: Judge, config: Config) {
+    this.#store = store;
+    this.#taints = taints;
+    this.#judge = judge;
     this.#config = config;
     this.#inFlight = new InFlight('taint-starts', config.evictionsInFlightMax);
   }
 
-  /** Something about the node may have changed: look at it with the next `due`. */
+  /** Something about the node may have changed: it is looked at with the next `write`. */
   notice(now: Instant, nodeName: string): void {
-    if (!this.#attempts.has(nodeName)) this.#schedule.set(nodeName, now);
+    if (this.#config.keepTaintStarts && !this.#attempts.has(nodeName))
+      this.#schedule.set(nodeName, now);
   }
 
   forget(nodeName: string): void {
@@ -42,18 +51,17 @@ export class StartKeeper {
     return this.#inFlight.hasRoom ? this.#schedule.next() : null;
   }
 
-  /** The next node to look at, or null. */
-  takeDue(now: Instant): string | null {
-    return this.#inFlight.hasRoom ? this.#schedule.takeDue(now) : null;
-  }
-
-  /** The command that makes the node say `wanted`; null when it does, or is being told to. */
-  write(node: Node, wanted: TaintStarts): Command | null {
-    if (this.#writing.has(node.name) || isWritten(node, wanted)) return null;
-    this.#writing.add(node.name);
-    const id = this.#inFlight.start(node.name);
-    const { name: nodeName, uid: nodeUid } = node;
-    return { kind: 'keepTaintStarts', id, nodeName, nodeUid, starts: wanted };
+  /** The commands that make the nodes to be looked at say what they should. */
+  write(now: Instant): readonly Command[] {
+    const commands: Command[] = [];
+    while (this.#inFlight.hasRoom) {
+      const name = this.#schedule.takeDue(now);
+      if (name === null) break;
+      const node = this.#store.node(name);
+      const command = node && this.#commandFor(node);
+      if (command) commands.push(command);
+    }
+    return commands;
   }
 
   /** Takes a result; false when it is not one of ours. */
@@ -73,13 +81,38 @@ export class StartKeeper {
     this.#schedule.set(nodeName, nextAttempt(now, nodeName, attempt, { min, max }, retryAfter));
     return true;
   }
+
+  /** Null when the node says it already, or is being told to. */
+  #commandFor(node: Node): Command | null {
+    const { name: nodeName, uid: nodeUid } = node;
+    const observed = this.#taints.of(nodeName);
+    // Most nodes have no taints, and nothing about them has to be looked at.
+    const needed = observed.length > 0 ? this.#neededOn(nodeName) : new Set<string>();
+    const starts = wantedStarts(node, observed, needed);
+    if (this.#writing.has(nodeName) || isWritten(node, starts)) return null;
+    this.#writing.add(nodeName);
+    const id = this.#inFlight.start(nodeName);
+    return { kind: 'keepTaintStarts', id, nodeName, nodeUid, starts };
+  }
+
+  /** The taints whose start some pod's deadline depends on. */
+  #neededOn(nodeName: string): ReadonlySet<string> {
+    const needed = new Set<string>();
+    for (const pod of this.#store.podsOn(nodeName)) {
+      for (const reason of this.#judge.decide(pod).because) {
+        const counts = reason.code === 'TolerationExpires' && reason.startSource !== 'podBound';
+        if (counts) needed.add(formatTaint(reason.taint));
+      }
+    }
+    return needed;
+  }
 }
 
 /**
  * What the annotation should say: of each taint what is written there already, and the start of
  * those that `needed` names and whose time is not their own.
  */
-export function wantedStarts(
+function wantedStarts(
   node: Node,
   observed: readonly ObservedTaint[],
   needed: ReadonlySet<string>,

@@ -1,0 +1,63 @@
+import type { Config } from '../config.ts';
+import type { Pod, Taint } from '../model.ts';
+import type { Reason } from '../reason.ts';
+import type { StoreView } from '../store.ts';
+import type { Instant } from '../time.ts';
+import { type DecideOptions, type Decision, decide } from './decide.ts';
+import { escalationOf, type Method, methodFor } from './method.ts';
+import { Policies, type Policy } from './policy.ts';
+import type { TaintLedger } from './taint-ledger.ts';
+
+/** Gathers what the pure functions need to know about a pod, and asks them. */
+export class Judge {
+  readonly #store: StoreView;
+  readonly #taints: TaintLedger;
+  readonly #config: Config;
+  readonly #policies: Policies;
+  readonly #options: DecideOptions;
+
+  constructor(store: StoreView, taints: TaintLedger, config: Config) {
+    this.#store = store;
+    this.#taints = taints;
+    this.#config = config;
+    this.#policies = new Policies(config.policies, config);
+    this.#options = { ...config, policyFor: (taint) => this.#policies.for(taint) };
+  }
+
+  /** The decision on a pod that holds now. */
+  decide(pod: Pod): Decision {
+    const { nodeName } = pod;
+    const site = {
+      node: this.#store.node(nodeName),
+      taints: this.#taints.of(nodeName),
+      pausedAt: this.#taints.pausedAt(nodeName),
+      pauses: this.#taints.pausesOf(nodeName),
+    };
+    return decide(pod, site, this.#options);
+  }
+
+  /** How an attempt at `now` is made for a pod whose deadline has passed. */
+  method(now: Instant, pod: Pod, deadline: Instant, because: readonly Reason[]): Method {
+    const node = this.#store.node(pod.nodeName);
+    return methodFor(now, pod, node, deadline, this.#policyOf(because));
+  }
+
+  /** When budgets are asked no more about a pod; null: never, or it is past. */
+  escalation(now: Instant, pod: Pod, deadline: Instant): Instant | null {
+    const { kind, because } = this.decide(pod);
+    if (kind !== 'evict') return null;
+    const node = this.#store.node(pod.nodeName);
+    const at = escalationOf(pod, node, deadline, this.#policyOf(because));
+    return at !== null && at > now ? at : null;
+  }
+
+  #policyOf(because: readonly Reason[]): Policy {
+    const taint = decidingTaint(because);
+    return taint ? this.#policies.for(taint) : this.#config;
+  }
+}
+
+/** The taint that decided; null where none did. */
+export function decidingTaint([decisive]: readonly Reason[]): Taint | null {
+  return decisive && 'taint' in decisive ? decisive.taint : null;
+}
