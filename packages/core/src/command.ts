@@ -1,12 +1,9 @@
-import type { Outcome } from './event.ts';
+import type { Setback } from './event.ts';
 import type { Blocker } from './eviction/blocker.ts';
 import type { LimitHit } from './eviction/governor.ts';
 import type { PodRef } from './model.ts';
 import type { Cause, Reason } from './reason.ts';
 import type { Instant } from './time.ts';
-
-/** Why an attempt ended without success; the outcome as it came. */
-export type Setback = Extract<Outcome, { kind: 'blocked' | 'changed' | 'failed' }>;
 
 /** Something worth telling a person; it changes nothing in the cluster. */
 export type Report =

@@ -25,6 +25,9 @@ export type Outcome =
       readonly retryAfter: Millis | null;
     };
 
+/** Why an attempt ended without success; the outcome as it came. */
+export type Setback = Extract<Outcome, { kind: 'blocked' | 'changed' | 'failed' }>;
+
 /** What a disruption budget needs and has, in pods. */
 export interface BudgetNumbers {
   readonly name: string;

@@ -1,5 +1,5 @@
 // The contract: what goes in, what comes out.
-export type { Command, Report, Setback } from './command.ts';
+export type { Command, Report } from './command.ts';
 export type { Rule, RuleName } from './compare/rules.ts';
 // The engine.
 export { rules } from './compare/rules.ts';
@@ -11,7 +11,7 @@ export type { DrainFault, DrainOptions, DrainVerdict } from './drain/filters.ts'
 export { drainFaultText, drainFlag, drainVerdict } from './drain/filters.ts';
 export type { Engine } from './engine.ts';
 export { createEngine } from './engine.ts';
-export type { BudgetNumbers, Event, Outcome, PauseScope } from './event.ts';
+export type { BudgetNumbers, Event, Outcome, PauseScope, Setback } from './event.ts';
 export type { Blocker, BlockerCode, Verdict } from './eviction/blocker.ts';
 export { confirmEviction } from './eviction/confirm.ts';
 export type { Decision, LeaveOptions } from './eviction/decide.ts';

@@ -52,6 +52,12 @@ export {
   type WorkloadOptions,
 } from './builders.ts';
 
+// Whether a client kept its promises.
+
+export { Checkers } from './checkers/checkers.ts';
+export type { RateTerm, Terms, Violation } from './checkers/terms.ts';
+export type { Witness } from './checkers/witness.ts';
+
 // Time and chance.
 
 export { type Clock, RealClock, type Timer, VirtualClock } from './clock.ts';

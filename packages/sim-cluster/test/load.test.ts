@@ -155,7 +155,7 @@ describe('load', () => {
     do {
       const { body } = client.get(PODS, { query: { limit: 500, continue: token } });
       count += body.items.length;
-      token = (body.metadata as KubeObject).continue ?? '';
+      token = (body.metadata as { continue?: string }).continue ?? '';
     } while (token !== '');
     assert.equal(count, 20_000);
     const onNode = client.get(PODS, { query: { fieldSelector: 'spec.nodeName=n7' } }).body.items;

@@ -6,6 +6,7 @@ it('the package exports this and nothing else', () => {
   assert.deepEqual(Object.keys(door).sort(), [
     'ApiError',
     'ApiServer',
+    'Checkers',
     'Cluster',
     'RealClock',
     'VirtualClock',

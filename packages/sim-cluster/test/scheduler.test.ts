@@ -4,9 +4,9 @@ import type { ApiServer } from '../src/api-server.ts';
 import { deployment, node, pod, toleration } from '../src/builders.ts';
 import { conditionOf } from '../src/controllers/pods.ts';
 import type { Json } from '../src/objects.ts';
+import { milliQuantity } from '../src/quantity.ts';
 import { onlyNode } from '../src/scheduler/node-affinity.ts';
-import { milliQuantity } from '../src/scheduler/quantity.ts';
-import { untolerated } from '../src/scheduler/tolerations.ts';
+import { untolerated } from '../src/tolerations.ts';
 import { placesOf, setSpec, setTaints, small, stored, virtualCluster } from './virtual-cluster.ts';
 
 /** A cluster without kubelets: nodes are objects only, and pods stay where they are bound. */

@@ -114,7 +114,11 @@ describe('the store', () => {
         const pending = [...between];
         do {
           const page = client.get('/api/v1/pods', { query: { limit, continue: token } }).body;
-          const metadata = page.metadata as KubeObject;
+          const metadata: {
+            continue?: string;
+            remainingItemCount?: number;
+            resourceVersion?: string;
+          } = page.metadata;
           assert.equal(metadata.resourceVersion, whole.metadata.resourceVersion);
           paged.push(...page.items);
           remaining -= page.items.length;

@@ -1,4 +1,4 @@
-import type { Setback } from '../command.ts';
+import type { Setback } from '../event.ts';
 
 /** What holds an eviction back that is due. */
 export type BlockerCode =

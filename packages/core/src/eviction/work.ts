@@ -1,4 +1,4 @@
-import type { Setback } from '../command.ts';
+import type { Setback } from '../event.ts';
 import type { Instant, Millis } from '../time.ts';
 import type { LimitHit } from './governor.ts';
 

@@ -1,7 +1,7 @@
 import type { Change } from '../api.ts';
 import type { KubeObject } from '../objects.ts';
-import type { Taint } from '../scheduler/tolerations.ts';
 import { formatTime } from '../time.ts';
+import type { Taint } from '../tolerations.ts';
 import { Controller } from './controller.ts';
 import { conditionOf } from './pods.ts';
 

@@ -1,32 +1,7 @@
 import type { KubeObject } from '../objects.ts';
+import { quantity } from '../quantity.ts';
 
 type Amounts = Readonly<Record<string, string | number>>;
-
-const SUFFIXES: Readonly<Record<string, number>> = {
-  n: 1e-9,
-  u: 1e-6,
-  m: 1e-3,
-  '': 1,
-  k: 1e3,
-  M: 1e6,
-  G: 1e9,
-  T: 1e12,
-  P: 1e15,
-  E: 1e18,
-  Ki: 2 ** 10,
-  Mi: 2 ** 20,
-  Gi: 2 ** 30,
-  Ti: 2 ** 40,
-  Pi: 2 ** 50,
-  Ei: 2 ** 60,
-};
-
-/** A resource quantity such as `100m` or `64Mi` as a number; NaN when it is none. */
-function quantity(text: string | number): number {
-  if (typeof text === 'number') return text;
-  const parts = /^([+-]?[\d.]+(?:[eE][+-]?\d+)?)([numkMGTPE]|[KMGTPE]i)?$/.exec(text);
-  return parts ? Number(parts[1]) * (SUFFIXES[parts[2] ?? ''] ?? Number.NaN) : Number.NaN;
-}
 
 const COUNTED = ['cpu', 'memory'] as const;
 

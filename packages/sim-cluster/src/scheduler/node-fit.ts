@@ -1,8 +1,8 @@
 import { isReady } from '../controllers/pods.ts';
 import type { KubeObject } from '../objects.ts';
+import { milliQuantity } from '../quantity.ts';
+import { type Taint, type Toleration, untolerated } from '../tolerations.ts';
 import { admitsNode } from './node-affinity.ts';
-import { milliQuantity } from './quantity.ts';
-import { type Taint, type Toleration, untolerated } from './tolerations.ts';
 
 /** Amounts of what pods share on a node: CPU and memory in thousandths, and places for pods. */
 export interface Resources {

@@ -17,15 +17,18 @@ const FACTORS: Readonly<Record<string, number>> = {
   Ei: 2 ** 60,
 };
 
+/** A resource quantity such as `100m` or `64Mi` as a number; NaN when it is none. */
+export function quantity(text: string | number): number {
+  if (typeof text === 'number') return text;
+  const parts = /^([+-]?[\d.]+(?:[eE][+-]?\d+)?)([numkMGTPE]|[KMGTPE]i)?$/.exec(text);
+  return parts ? Number(parts[1]) * (FACTORS[parts[2] ?? ''] ?? Number.NaN) : Number.NaN;
+}
+
 /**
  * A resource quantity in thousandths of its unit (`250m` → 250, `1Gi` → 1073741824000), so that
  * sums of CPU requests stay whole. Absent or unreadable quantities count as 0.
  */
-export function milliQuantity(quantity: string | number | undefined): number {
-  const parts = /^([+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?)([numkKMGTPE]?i?)$/.exec(
-    String(quantity ?? ''),
-  );
-  const factor = FACTORS[parts?.[2] ?? ''];
-  const amount = Number(parts?.[1]) * 1000 * (factor ?? Number.NaN);
+export function milliQuantity(text: string | number | undefined): number {
+  const amount = quantity(text ?? 0) * 1000;
   return Number.isFinite(amount) ? Math.round(amount) : 0;
 }

@@ -1,0 +1,65 @@
+import type { ClusterApi } from '../api.ts';
+import { isReady, isTerminating } from '../controllers/pods.ts';
+import type { KubeObject } from '../objects.ts';
+import { labelSelectorRequirements, matchesLabels } from '../selectors/labels.ts';
+import type { Told } from './history.ts';
+import { type Evidence, isRemoval } from './terms.ts';
+
+/** Changes of health that the budget's status may not show yet. */
+const statusLagMs = 1000;
+
+/** Whether the budget is one for this pod. */
+export function selectedBy(budget: KubeObject, pod: KubeObject): boolean {
+  const requirements = labelSelectorRequirements(budget.spec.selector);
+  return requirements !== null && matchesLabels(requirements, pod.metadata.labels ?? {});
+}
+
+/**
+ * With mode `evict`, no eviction takes the healthy pods of a budget below what it needs. Counted from
+ * the pods themselves, not from the budget's status, which follows after a moment.
+ */
+export class BudgetChecker {
+  readonly #evidence: Evidence;
+  readonly #api: ClusterApi;
+  /** When the health of a pod last changed by the hand of others, by namespace. */
+  readonly #shakenAt = new Map<string, number>();
+
+  constructor(evidence: Evidence, api: ClusterApi) {
+    this.#evidence = evidence;
+    this.#api = api;
+  }
+
+  hear({ at, change, by }: Told): void {
+    const { resource, object, previous, type } = change;
+    const { namespace = '' } = object.metadata;
+    const shakes = resource === 'pods' || resource === 'poddisruptionbudgets';
+    if (!shakes || (resource !== 'pods' && by)) return;
+    const healthyAfter = type !== 'DELETED' && resource === 'pods' && isHealthy(object);
+    const healthyBefore = resource === 'pods' && previous !== null && isHealthy(previous);
+    const isEviction = by !== null && isRemoval(by) && healthyBefore && !healthyAfter;
+    if (isEviction && previous) this.#judge(at, previous);
+    const isSpec =
+      resource !== 'pods' && previous?.metadata.generation !== object.metadata.generation;
+    if (!isEviction && (isSpec || healthyBefore !== healthyAfter))
+      this.#shakenAt.set(namespace, at);
+  }
+
+  #judge(at: number, pod: KubeObject): void {
+    const { terms, report } = this.#evidence;
+    const { namespace = '', name } = pod.metadata;
+    if (terms.mode !== 'evict' || at - (this.#shakenAt.get(namespace) ?? 0) < statusLagMs) return;
+    for (const budget of this.#api.list('poddisruptionbudgets', namespace)) {
+      if (!selectedBy(budget, pod)) continue;
+      const pods = this.#api.list('pods', namespace);
+      const left = pods.filter((one) => selectedBy(budget, one) && isHealthy(one)).length;
+      const { desiredHealthy = 0 } = budget.status ?? {};
+      if (left >= desiredHealthy) continue;
+      const evidence = `pod ${namespace}/${name} left ${left} healthy pods where budget ${budget.metadata.name} needs ${desiredHealthy}`;
+      report({ invariant: 'budget overdrawn', at, evidence });
+    }
+  }
+}
+
+function isHealthy(pod: KubeObject): boolean {
+  return isReady(pod) && !isTerminating(pod);
+}

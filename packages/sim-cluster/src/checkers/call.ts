@@ -1,0 +1,73 @@
+import type { ApiRequest } from '../exchange.ts';
+
+/** What a client does with pods and nodes, as its requests show. */
+export type CallKind =
+  | 'listNodes'
+  | 'watchNodes'
+  | 'readNode'
+  | 'changeNode'
+  | 'listPods'
+  | 'watchPods'
+  | 'readPod'
+  | 'markPod'
+  | 'deletePod'
+  | 'evictPod'
+  | 'other';
+
+/** One request of the client that is watched. */
+export interface Call {
+  /** Which life of the client it belongs to, from 1. */
+  readonly run: number;
+  readonly kind: CallKind;
+  /** `namespace/name` of a pod, the name of a node, '' for neither. */
+  readonly target: string;
+  /** The uid the request insists on; null: none. */
+  readonly uid: string | null;
+  readonly sentAt: number;
+  /** When it reached the server; null: not yet. */
+  servedAt: number | null;
+  /** When the client had its answer, or the loss of it; null: not yet. */
+  endedAt: number | null;
+}
+
+const pods = /^\/api\/v1\/namespaces\/([^/?]+)\/pods\/([^/?]+)(\/status|\/eviction)?(?:\?|$)/;
+const nodes = /^\/api\/v1\/nodes\/([^/?]+)(?:\?|$)/;
+const collections = /^\/api\/v1\/(nodes|pods)(?:\?|$)/;
+
+/** By method and subresource. */
+const podKinds: Readonly<Record<string, CallKind>> = {
+  GET: 'readPod',
+  DELETE: 'deletePod',
+  'PATCH/status': 'markPod',
+  'POST/eviction': 'evictPod',
+};
+const nodeKinds: Readonly<Record<string, CallKind>> = { GET: 'readNode', PATCH: 'changeNode' };
+const collectionKinds: Readonly<Record<string, CallKind>> = {
+  nodes: 'listNodes',
+  pods: 'listPods',
+  'nodes/watch': 'watchNodes',
+  'pods/watch': 'watchPods',
+};
+
+/** Reads a request as it is sent. */
+export function callOf(request: ApiRequest, run: number, sentAt: number): Call {
+  const { kind, target } = subjectOf(request);
+  return { run, kind, target, uid: uidIn(request.body), sentAt, servedAt: null, endedAt: null };
+}
+
+function subjectOf({ method, path }: ApiRequest): Pick<Call, 'kind' | 'target'> {
+  const [, ns, pod, subresource = ''] = pods.exec(path) ?? [];
+  if (pod) return { kind: podKinds[method + subresource] ?? 'other', target: `${ns}/${pod}` };
+  const [, node] = nodes.exec(path) ?? [];
+  if (node) return { kind: nodeKinds[method] ?? 'other', target: node };
+  const [, plural = ''] = collections.exec(path) ?? [];
+  const key = /[?&]watch=true/.test(path) ? `${plural}/watch` : plural;
+  return { kind: (method === 'GET' ? collectionKinds[key] : undefined) ?? 'other', target: '' };
+}
+
+/** DeleteOptions and Eviction have it as a precondition, a patch in its metadata. */
+function uidIn(body: ApiRequest['body']): string | null {
+  if (typeof body !== 'string') return null;
+  const { metadata, preconditions, deleteOptions } = JSON.parse(body);
+  return (deleteOptions?.preconditions ?? preconditions ?? metadata)?.uid ?? null;
+}

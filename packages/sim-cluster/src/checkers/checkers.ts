@@ -1,0 +1,55 @@
+import type { ClusterApi } from '../api.ts';
+import { BudgetChecker } from './budgets.ts';
+import { EvictionRateChecker } from './eviction-rate.ts';
+import { EvictionChecker } from './evictions.ts';
+import { History } from './history.ts';
+import { KeptStartsChecker } from './kept-starts.ts';
+import { OverdueChecker } from './overdue.ts';
+import { TaintStarts } from './taint-starts.ts';
+import type { Evidence, Terms, Violation } from './terms.ts';
+import { Witness } from './witness.ts';
+
+/**
+ * Judges a client that evicts pods by node taints, from what the API shows and what the client asked
+ * it: by the plain rule, knowing nothing of how the client works. Make it before anything happens,
+ * and lead the client's requests through both ends of the witness.
+ */
+export class Checkers {
+  readonly witness: Witness;
+  readonly #violations: Violation[] = [];
+  readonly #overdue: OverdueChecker;
+  readonly #rate: EvictionRateChecker;
+
+  constructor(api: ClusterApi, terms: Terms) {
+    this.witness = new Witness(api.clock);
+    const { witness } = this;
+    const history = new History(api, witness, (told) => {
+      for (const checker of hearing) checker.hear(told);
+    });
+    const starts = new TaintStarts(history, witness);
+    const report = (violation: Violation): void => void this.#violations.push(violation);
+    const evidence: Evidence = { terms, history, witness, starts, report };
+    const hearing = [
+      new EvictionChecker(evidence),
+      new BudgetChecker(evidence, api),
+      new KeptStartsChecker(evidence),
+    ];
+    this.#overdue = new OverdueChecker(evidence, api);
+    this.#rate = new EvictionRateChecker(evidence);
+  }
+
+  /** What was found so far, in the order in which it was found. */
+  get violations(): readonly Violation[] {
+    return this.#violations;
+  }
+
+  /** At the end of a time since `calmSince` in which client and API worked undisturbed. */
+  atRest(calmSince: number): void {
+    this.#overdue.atRest(calmSince);
+  }
+
+  /** When everything is over. */
+  atEnd(): void {
+    this.#rate.atEnd();
+  }
+}

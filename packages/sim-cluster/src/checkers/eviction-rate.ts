@@ -1,0 +1,75 @@
+import { clockTime, type Evidence, type RateTerm } from './terms.ts';
+
+/** One eviction that began: the first time a run sent for this pod. */
+interface Beginning {
+  readonly run: number;
+  readonly at: number;
+  readonly uid: string;
+}
+
+/**
+ * In any span of time no more pods begin to be evicted than the burst and the rate allow: what a
+ * full bucket and its inflow would have let through. A restarted client begins with a full one.
+ */
+export class EvictionRateChecker {
+  readonly #evidence: Evidence;
+
+  constructor(evidence: Evidence) {
+    this.#evidence = evidence;
+  }
+
+  /** Called once, when everything is over. */
+  atEnd(): void {
+    const { rates } = this.#evidence.terms;
+    if (rates.length === 0) return;
+    const beginnings = this.#beginnings();
+    for (const rate of rates) this.#judge(rate, beginnings);
+  }
+
+  #beginnings(): readonly Beginning[] {
+    const { witness } = this.#evidence;
+    const first = new Map<string, Beginning>();
+    for (const call of witness.calls) {
+      const { run, kind, uid } = call;
+      if (uid === null || !['markPod', 'deletePod', 'evictPod'].includes(kind)) continue;
+      const key = `${run}/${uid}`;
+      const at = witness.chainOf(call)[0]?.sentAt ?? call.sentAt;
+      if (!first.has(key)) first.set(key, { run, at, uid });
+    }
+    return [...first.values()].sort((a, b) => a.run - b.run || a.at - b.at);
+  }
+
+  #judge(rate: RateTerm, beginnings: readonly Beginning[]): void {
+    const buckets = new Map<string, { tokens: number; at: number }>();
+    for (const { run, at, uid } of beginnings) {
+      const key = `${run}/${this.#scopeOf(rate.per, uid, at)}`;
+      const before = buckets.get(key) ?? { tokens: rate.burst, at };
+      const inflow = ((at - before.at) * rate.podsPerSecond) / 1000;
+      const tokens = Math.min(rate.burst, before.tokens + inflow) - 1;
+      buckets.set(key, { tokens, at });
+      if (tokens >= -0.001) continue;
+      const evidence = `${rate.podsPerSecond} pods per second and a burst of ${rate.burst} per ${rate.per}, run/scope ${key}: one too many at ${clockTime(at)}, pod ${uid.slice(0, 8)}`;
+      this.#evidence.report({ invariant: 'rate', at, evidence });
+      return;
+    }
+  }
+
+  #scopeOf(per: RateTerm['per'], uid: string, at: number): string {
+    const { history } = this.#evidence;
+    const pod = history.pod(uid).at(-1)?.object ?? history.pod(uid).at(-2)?.object;
+    const nodeName: string = pod?.spec.nodeName ?? '';
+    switch (per) {
+      case 'total':
+        return '';
+      case 'namespace':
+        return pod?.metadata.namespace ?? '';
+      case 'node':
+        return nodeName;
+      case 'zone': {
+        const [node] = history.during(history.node(nodeName), at, at);
+        const labels = node?.object?.metadata.labels ?? {};
+        return `${labels['topology.kubernetes.io/region']}/${labels['topology.kubernetes.io/zone']}`;
+      }
+    }
+  }
+}

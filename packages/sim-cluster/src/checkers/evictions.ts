@@ -1,0 +1,139 @@
+import type { KubeObject } from '../objects.ts';
+import type { Call } from './call.ts';
+import type { State, Told } from './history.ts';
+import { noExecuteTaints, toleratedMs } from './taint-rule.ts';
+import { clockTime, type Evidence, isRemoval } from './terms.ts';
+
+/** When a pod has to go by one state of it and of its node: Infinity for never. */
+interface Verdict {
+  readonly deadline: number;
+  readonly node: State;
+  /** Why never; null where there is a deadline. */
+  readonly never: 'tolerated' | 'untainted' | null;
+}
+
+/**
+ * No pod begins to terminate by the client before its deadline, or without one: judged by what the
+ * client could know when it decided, which is when it sent the first request of the eviction.
+ */
+export class EvictionChecker {
+  readonly #evidence: Evidence;
+
+  constructor(evidence: Evidence) {
+    this.#evidence = evidence;
+  }
+
+  hear({ at, change, by }: Told): void {
+    const { resource, previous, object, type } = change;
+    if (resource !== 'pods' || !by || !isRemoval(by) || !previous) return;
+    if (previous.metadata.deletionTimestamp !== undefined) return;
+    if (type === 'DELETED' || object.metadata.deletionTimestamp !== undefined) {
+      this.#judge(at, previous, by);
+    }
+  }
+
+  #judge(at: number, pod: KubeObject, by: Call): void {
+    const { witness, history } = this.#evidence;
+    const chain = witness.chainOf(by);
+    const decidedAt = chain[0]?.sentAt ?? by.sentAt;
+    const podsKnown = witness.knownUpTo(by.run, 'pods', decidedAt);
+    const nodesKnown = witness.knownUpTo(by.run, 'nodes', decidedAt);
+    const states = history.pod(pod.metadata.uid ?? '');
+    const told = `decided ${clockTime(decidedAt)}, sent ${clockTime(by.sentAt)}, knew pods up to ${clockTime(podsKnown)}, nodes up to ${clockTime(nodesKnown)}`;
+    const report = (invariant: string, what: string): void =>
+      this.#evidence.report({
+        invariant,
+        at,
+        evidence: `${nameOf(pod)}, run ${by.run}: ${what}; ${told}`,
+      });
+    const createdAt = states[0]?.at ?? at;
+    if (createdAt > podsKnown) {
+      report('wrong uid', `created ${clockTime(createdAt)}, which was not known`);
+      return;
+    }
+    const oldest = decidedAt - this.#evidence.terms.viewAgeMsMax;
+    const verdicts = this.#verdicts(by.run, states, [
+      Math.min(podsKnown, Math.max(oldest, witness.knownInTurnUpTo(by.run, 'pods', decidedAt))),
+      Math.min(nodesKnown, Math.max(oldest, witness.knownInTurnUpTo(by.run, 'nodes', decidedAt))),
+      decidedAt,
+    ]);
+    const earliest = verdicts.reduce((a, b) => (b.deadline < a.deadline ? b : a), nothing);
+    if (earliest.deadline > decidedAt) {
+      const { deadline, never } = earliest;
+      if (never === null) report('before its deadline', `deadline ${clockTime(deadline)}`);
+      else if (never === 'tolerated') report('tolerates for ever', 'no deadline');
+      else report('no taint', 'its node had no NoExecute taint that was still known');
+      return;
+    }
+    const age = decidedAt - Math.min(podsKnown, nodesKnown);
+    if (age > this.#evidence.terms.viewAgeMsMax) this.#judgeLook(chain, states, report);
+  }
+
+  /** On an old view pod and node have to be looked at, and still speak for the eviction. */
+  #judgeLook(
+    chain: readonly Call[],
+    states: readonly State[],
+    report: (invariant: string, what: string) => void,
+  ): void {
+    const { history } = this.#evidence;
+    const lookedAt = chain.find(({ kind }) => kind === 'readNode')?.servedAt;
+    if (lookedAt == null) {
+      report('old view', 'nobody looked at pod and node before');
+      return;
+    }
+    const seen = history.during(states, lookedAt, lookedAt);
+    const stillDue = seen.some(({ object }) =>
+      history
+        .during(history.node(object?.spec.nodeName ?? ''), lookedAt, lookedAt)
+        .some((node) => object && never(object, node) === null),
+    );
+    if (!stillDue) report('old view', `nothing spoke for it at ${clockTime(lookedAt)} any more`);
+  }
+
+  #verdicts(
+    run: number,
+    states: readonly State[],
+    [podsKnown, nodesKnown, decidedAt]: readonly [number, number, number],
+  ): readonly Verdict[] {
+    const { history } = this.#evidence;
+    return history.during(states, podsKnown, decidedAt).flatMap(({ object: pod }) => {
+      const nodeName: string = pod?.spec.nodeName ?? '';
+      if (!pod || nodeName === '') return [];
+      const boundAt = states.find(({ object }) => object?.spec.nodeName === nodeName)?.at ?? 0;
+      return history
+        .during(history.node(nodeName), nodesKnown, decidedAt)
+        .map((node) => this.#verdict(run, pod, boundAt, node));
+    });
+  }
+
+  #verdict(run: number, pod: KubeObject, boundAt: number, node: State): Verdict {
+    const { starts, terms } = this.#evidence;
+    // The API writes times in whole seconds, so that is as late as a binding can be known.
+    const bound = Math.floor(boundAt / 1000) * 1000;
+    const deadlines = noExecuteTaints(node.object).map((taint) => {
+      const start = starts.earliest(run, pod.spec.nodeName, node, taint);
+      return Math.max(start + terms.settleMs, Math.max(start, bound) + toleratedMs(pod, taint));
+    });
+    return {
+      deadline: Math.min(Number.POSITIVE_INFINITY, ...deadlines),
+      node,
+      never: never(pod, node),
+    };
+  }
+}
+
+const nothing: Verdict = {
+  deadline: Number.POSITIVE_INFINITY,
+  node: { at: 0, object: null },
+  never: 'untainted',
+};
+
+function never(pod: KubeObject, { object }: State): Verdict['never'] {
+  const taints = noExecuteTaints(object);
+  if (taints.length === 0) return 'untainted';
+  return taints.some((taint) => Number.isFinite(toleratedMs(pod, taint))) ? null : 'tolerated';
+}
+
+function nameOf({ metadata: { namespace, name, uid } }: KubeObject): string {
+  return `pod ${namespace}/${name} (${uid?.slice(0, 8)})`;
+}

@@ -1,0 +1,68 @@
+import type { Change, ClusterApi } from '../api.ts';
+import type { KubeObject } from '../objects.ts';
+import type { Call } from './call.ts';
+import type { Witness } from './witness.ts';
+
+/** An object from one instant on; null: there is none of the name. */
+export interface State {
+  readonly at: number;
+  readonly object: KubeObject | null;
+}
+
+/** A change as the checkers are told of it. */
+export interface Told {
+  readonly at: number;
+  readonly change: Change;
+  /** The request of the client under watch that made it; null: others did. */
+  readonly by: Call | null;
+}
+
+const none: readonly State[] = [];
+
+/** Every state of every pod and node since the beginning, as the API told of them. */
+export class History {
+  readonly #nodes = new Map<string, State[]>();
+  readonly #pods = new Map<string, State[]>();
+  readonly #witness: Witness;
+  readonly #now: () => number;
+
+  constructor(api: ClusterApi, witness: Witness, hear: (told: Told) => void) {
+    this.#witness = witness;
+    this.#now = () => api.clock.now();
+    api.subscribe((change) => hear(this.#record(change)));
+  }
+
+  /** The states of all nodes of that name, oldest first. */
+  node(name: string): readonly State[] {
+    return this.#nodes.get(name) ?? none;
+  }
+
+  /** The states of this very pod, oldest first. */
+  pod(uid: string): readonly State[] {
+    return this.#pods.get(uid) ?? none;
+  }
+
+  /** Those of `states` that held at some instant from `from` to `to`. */
+  during(states: readonly State[], from: number, to: number): readonly State[] {
+    return states.filter(({ at }, index) => {
+      const until = states[index + 1]?.at ?? Number.POSITIVE_INFINITY;
+      return at <= to && until >= from;
+    });
+  }
+
+  #record(change: Change): Told {
+    const { type, resource, object } = change;
+    const at = this.#now();
+    const state = { at, object: type === 'DELETED' ? null : object };
+    const { name, uid = '' } = object.metadata;
+    if (resource === 'nodes') push(this.#nodes, name, state);
+    if (resource === 'pods') push(this.#pods, uid, state);
+    return { at, change, by: this.#witness.actor };
+  }
+}
+
+function push(map: Map<string, State[]>, key: string, state: State): void {
+  const states = map.get(key);
+  if (states) states.push(state);
+  else map.set(key, [state]);
+}

@@ -1,0 +1,108 @@
+import type { ClusterApi } from '../api.ts';
+import type { KubeObject } from '../objects.ts';
+import { selectedBy } from './budgets.ts';
+import type { State } from './history.ts';
+import { type NoExecuteTaint, noExecuteTaints, toleratedMs } from './taint-rule.ts';
+import { keptStarts } from './taint-starts.ts';
+import { clockTime, type Evidence } from './terms.ts';
+
+interface Condition {
+  readonly type: string;
+  readonly status: string;
+  readonly lastTransitionTime?: string;
+}
+
+/**
+ * Every pod past its deadline terminates within a bound once nothing is wrong any more. A taint that
+ * names no time may be taken to begin as late as the client first had the chance to see it in peace;
+ * from then on that holds across all its lives.
+ */
+export class OverdueChecker {
+  readonly #evidence: Evidence;
+  readonly #api: ClusterApi;
+  /** By node uid, taint and appearance: the latest that the start can be. */
+  readonly #settledStarts = new Map<string, number>();
+
+  constructor(evidence: Evidence, api: ClusterApi) {
+    this.#evidence = evidence;
+    this.#api = api;
+  }
+
+  /** Called at the end of a time since `calmSince` in which client and API worked undisturbed. */
+  atRest(calmSince: number): void {
+    const now = this.#api.clock.now();
+    const pods = this.#api.list('pods');
+    for (const pod of pods) this.#judge(now, calmSince, pod, pods.length);
+  }
+
+  #judge(now: number, calmSince: number, pod: KubeObject, podCount: number): void {
+    const { history, terms, report } = this.#evidence;
+    const { deletionTimestamp, uid = '', namespace, name } = pod.metadata;
+    const node = history.node(pod.spec.nodeName ?? '').at(-1);
+    if (deletionTimestamp !== undefined || !node?.object) return;
+    const states = history.pod(uid);
+    const bound = latestBinding(pod, states);
+    const deadlines = noExecuteTaints(node.object).map((taint) => {
+      const start = this.#latestStart(now, calmSince, pod, node, taint);
+      return Math.max(start + terms.settleMs, Math.max(start, bound) + toleratedMs(pod, taint));
+    });
+    const deadline = Math.min(Number.POSITIVE_INFINITY, ...deadlines);
+    const dueAt = deadline + this.#budgetWait(pod);
+    // A change of pod or node may have made it due only then.
+    const changedAt = Math.max(node.at, states.at(-1)?.at ?? 0);
+    const since = Math.max(dueAt, calmSince, Math.min(changedAt, now));
+    const queue =
+      podCount / Math.min(...terms.rates.map(({ podsPerSecond }) => podsPerSecond), 1000);
+    const latest = since + terms.recoveryMs + queue * 1000;
+    if (latest > now) return;
+    const evidence = `pod ${namespace}/${name} (${uid.slice(0, 8)}) is still there; deadline ${clockTime(deadline)}, calm since ${clockTime(calmSince)}, at the latest ${clockTime(latest)}`;
+    report({ invariant: 'overdue', at: now, evidence });
+  }
+
+  /** Budgets may hold a pod back: for ever, or until they are asked no more. */
+  #budgetWait(pod: KubeObject): number {
+    const { mode, deleteAfterMs } = this.#evidence.terms;
+    if (mode === 'delete') return 0;
+    const budgets = this.#api.list('poddisruptionbudgets', pod.metadata.namespace);
+    if (!budgets.some((budget) => selectedBy(budget, pod))) return 0;
+    return mode === 'evict' ? Number.POSITIVE_INFINITY : deleteAfterMs;
+  }
+
+  #latestStart(
+    now: number,
+    calmSince: number,
+    pod: KubeObject,
+    node: State,
+    taint: NoExecuteTaint,
+  ): number {
+    const { starts, terms } = this.#evidence;
+    const appearedAt = starts.appearedAt(pod.spec.nodeName, node, taint);
+    const seenAt = Math.max(appearedAt, calmSince);
+    if (taint.timeAdded !== null) {
+      return Math.max(taint.timeAdded, keptStarts(node)[taint.id] ?? taint.timeAdded);
+    }
+    const key = `${node.object?.metadata.uid}/${taint.id}/${appearedAt}`;
+    const start = Math.min(seenAt, this.#settledStarts.get(key) ?? Number.POSITIVE_INFINITY);
+    // Only a pod that tolerates it for a while makes the client remember since when it counts.
+    const isNeeded = toleratedMs(pod, taint) > 0 && Number.isFinite(toleratedMs(pod, taint));
+    const wasBefore =
+      latestBinding(pod, this.#evidence.history.pod(pod.metadata.uid ?? '')) < start;
+    if (isNeeded && wasBefore && seenAt + terms.recoveryMs < now) {
+      this.#settledStarts.set(key, start);
+    }
+    return start;
+  }
+}
+
+/** When the pod came to its node, or the latest time that its status gives for that. */
+function latestBinding(pod: KubeObject, states: readonly State[]): number {
+  const bound = states.find(({ object }) => object?.spec.nodeName === pod.spec.nodeName)?.at ?? 0;
+  const conditions: readonly Condition[] = pod.status?.conditions ?? [];
+  const scheduled = conditions.find(
+    ({ type, status }) => type === 'PodScheduled' && status === 'True',
+  );
+  const written = [scheduled?.lastTransitionTime, pod.status?.startTime].flatMap((time) =>
+    time === undefined ? [] : [Date.parse(time)],
+  );
+  return Math.max(bound, ...written);
+}

@@ -1,0 +1,262 @@
+import type { ApiRequest, Exchange, ResponseSink } from '../exchange.ts';
+import { type Call, callOf } from './call.ts';
+
+/** The collections a client follows. */
+export type Followed = 'nodes' | 'pods';
+
+/** A time in which the client heard at once of every change; `to` null: it still does. */
+interface Sight {
+  readonly run: number;
+  readonly resource: Followed;
+  readonly from: number;
+  to: number | null;
+}
+
+/** A request under way: what hangs up, and what has to be noted when it ends. */
+interface Stream {
+  readonly resource: Followed;
+  sight: Sight | null;
+}
+
+const lists: Readonly<Record<string, Followed>> = { listNodes: 'nodes', listPods: 'pods' };
+const watches: Readonly<Record<string, Followed>> = { watchNodes: 'nodes', watchPods: 'pods' };
+
+/** Within this time after a gap the changes that were missed have all come. */
+const catchUpMs = 1000;
+
+/**
+ * Stands at both ends of the line between one client and the server and notes what the client asked
+ * and when, what it could know by then, and which changes its requests made. Whatever may go wrong
+ * on the line goes between the two ends.
+ */
+export class Witness {
+  readonly #now: () => number;
+  readonly #calls: Call[] = [];
+  readonly #byRequest = new WeakMap<ApiRequest, Call>();
+  readonly #sights: Sight[] = [];
+  readonly #streams = new Set<Stream>();
+  #run = 0;
+  #actor: Call | null = null;
+
+  constructor(clock: { now(): number }) {
+    this.#now = () => clock.now();
+  }
+
+  /** The request that is being carried out; null: what changes now is the work of others. */
+  get actor(): Call | null {
+    return this.#actor;
+  }
+
+  /** Everything the client ever asked, in order. */
+  get calls(): readonly Call[] {
+    return this.#calls;
+  }
+
+  /** The client starts anew and knows nothing; what it asked before is on its way still. */
+  beginRun(): void {
+    this.blind();
+    this.#streams.clear();
+    this.#run += 1;
+  }
+
+  /** From now on nothing reaches the client. */
+  blind(): void {
+    for (const { sight } of this.#streams) if (sight) sight.to ??= this.#now();
+  }
+
+  /** It has heard what was held back, and hears again. */
+  unblind(): void {
+    for (const stream of this.#streams) {
+      if (stream.sight?.to != null) stream.sight = this.#see(stream.resource, null);
+    }
+  }
+
+  /** The client's end: hand this to the client. */
+  client(line: Exchange): Exchange {
+    return (request, sink) => {
+      const call = callOf(request, this.#run, this.#now());
+      this.#calls.push(call);
+      this.#byRequest.set(request, call);
+      const watched = watches[call.kind];
+      if (watched) return this.#watch(line, request, call, sink, watched);
+      return line(request, this.#answerSink(call, sink));
+    };
+  }
+
+  /** The server's end: the line hands requests to this one. */
+  server(exchange: Exchange): Exchange {
+    return (request, sink) => {
+      const call = this.#byRequest.get(request) ?? null;
+      if (call) call.servedAt ??= this.#now();
+      const before = this.#actor;
+      this.#actor = call;
+      try {
+        return exchange(request, sink);
+      } finally {
+        this.#actor = before;
+      }
+    };
+  }
+
+  /** A stream that has gone silent without an end: what it does not tell is not known. */
+  stall(request: ApiRequest): void {
+    for (const stream of this.#streams) {
+      if (stream.sight && this.#requestOf.get(stream) === request) {
+        stream.sight.to ??= this.#now();
+        stream.sight = null;
+      }
+    }
+  }
+
+  readonly #requestOf = new WeakMap<Stream, ApiRequest>();
+
+  /** The latest instant up to `at` as of which that run knew everything; -Infinity: never. */
+  knownUpTo(run: number, resource: Followed, at: number): number {
+    return latest(this.#sightsOf(run, resource, at), at);
+  }
+
+  /**
+   * The same for a client that acts on each change as it comes: what it missed comes one by one, so
+   * right after a gap it may not know the end of the story. How long ago is for others to judge.
+   */
+  knownInTurnUpTo(run: number, resource: Followed, at: number): number {
+    const sights = this.#sightsOf(run, resource, at).sort((a, b) => a.from - b.from);
+    const settled = sights.findLastIndex(({ from }) => at - from >= catchUpMs);
+    return latest(settled < 0 ? sights.slice(0, 1) : sights.slice(0, settled + 1), at);
+  }
+
+  /** Whether that run knew everything as of some instant in [from, to). */
+  saw(run: number, resource: Followed, from: number, to: number): boolean {
+    return this.#sights.some(
+      (sight) =>
+        sight.run === run &&
+        sight.resource === resource &&
+        sight.from < to &&
+        (sight.to ?? Number.POSITIVE_INFINITY) >= from,
+    );
+  }
+
+  /** The calls that led to this one without a pause, earliest first, with itself at the end. */
+  chainOf(call: Call): readonly Call[] {
+    const chain = [call];
+    const before = this.#calls.filter(
+      ({ run, endedAt, sentAt }) => run === call.run && endedAt !== null && sentAt <= call.sentAt,
+    );
+    for (let [first] = chain; first; ) {
+      const { sentAt, kind } = first;
+      const previous = before.find(
+        (one) =>
+          !chain.includes(one) &&
+          one.endedAt === sentAt &&
+          leadsTo(one, kind) &&
+          (one.target === call.target || one.kind === 'readNode') &&
+          (one.uid === null || one.uid === call.uid),
+      );
+      if (previous) chain.unshift(previous);
+      first = previous;
+    }
+    return chain;
+  }
+
+  #sightsOf(run: number, resource: Followed, at: number): Sight[] {
+    return this.#sights.filter(
+      (sight) => sight.run === run && sight.resource === resource && sight.from <= at,
+    );
+  }
+
+  #answerSink(call: Call, sink: ResponseSink): ResponseSink {
+    let succeeded = false;
+    const end = (): void => {
+      call.endedAt ??= this.#now();
+    };
+    return {
+      head: (status, headers) => {
+        succeeded = status === 200;
+        sink.head(status, headers);
+      },
+      data: (chunk) => sink.data(chunk),
+      end: () => {
+        end();
+        const listed = lists[call.kind];
+        if (listed && succeeded) this.#see(listed, call.servedAt ?? call.sentAt);
+        sink.end();
+      },
+      reset: () => {
+        end();
+        sink.reset();
+      },
+    };
+  }
+
+  #watch(
+    line: Exchange,
+    request: ApiRequest,
+    call: Call,
+    sink: ResponseSink,
+    resource: Followed,
+  ): () => void {
+    const stream: Stream = { resource, sight: null };
+    this.#streams.add(stream);
+    this.#requestOf.set(stream, request);
+    const close = (): void => {
+      call.endedAt ??= this.#now();
+      if (stream.sight) stream.sight.to ??= this.#now();
+      this.#streams.delete(stream);
+    };
+    const hangUp = line(request, {
+      head: (status, headers) => {
+        if (status === 200) stream.sight = this.#see(resource, null);
+        sink.head(status, headers);
+      },
+      data: (chunk) => {
+        if (chunk.startsWith('{"type":"ERROR"')) this.#unsee(stream);
+        sink.data(chunk);
+      },
+      end: () => {
+        close();
+        sink.end();
+      },
+      reset: () => {
+        close();
+        sink.reset();
+      },
+    });
+    return () => {
+      close();
+      hangUp();
+    };
+  }
+
+  /** A list shows one instant, a watch everything from now on. */
+  #see(resource: Followed, at: number | null): Sight {
+    const sight = { run: this.#run, resource, from: at ?? this.#now(), to: at };
+    this.#sights.push(sight);
+    return sight;
+  }
+
+  /** The watch was refused in its stream: opening it has told nothing. */
+  #unsee(stream: Stream): void {
+    const at = stream.sight ? this.#sights.indexOf(stream.sight) : -1;
+    if (at >= 0) this.#sights.splice(at, 1);
+    stream.sight = null;
+  }
+}
+
+function latest(sights: readonly Sight[], at: number): number {
+  return Math.max(Number.NEGATIVE_INFINITY, ...sights.map(({ to }) => Math.min(to ?? at, at)));
+}
+
+/** In which order the requests of one eviction come. */
+function leadsTo({ kind }: Call, next: Call['kind']): boolean {
+  switch (next) {
+    case 'deletePod':
+      return kind === 'markPod' || kind === 'readNode';
+    case 'markPod':
+    case 'evictPod':
+      return kind === 'readNode';
+    case 'readNode':
+      return kind === 'readPod';
+    default:
+      return false;
+  }
+}
