@@ -3,6 +3,7 @@
 // has to run on whatever Node (20 or newer) the machine has.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { constants } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -85,7 +86,9 @@ async function runMain(main) {
   const child = spawn(join(bin, 'node'), [...source, main, ...args], { stdio: 'inherit' });
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
   child.on('error', (error) => fail(error.message));
-  child.on('exit', (status, signal) => process.exit(signal ? 1 : status));
+  child.on('exit', (status, signal) => {
+    process.exit(signal ? 128 + (constants.signals[signal] ?? 0) : status);
+  });
 }
 
 function runStep([command, ...rest]) {

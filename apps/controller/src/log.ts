@@ -20,7 +20,8 @@ export function createLogger({ format, verbose, write }: LogOptions): Logger {
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     formatters: { level: (level: string) => ({ level }) },
   };
-  return pino(options, { write: format === 'json' ? write : (line) => write(textLine(line)) });
+  const shape = format === 'json' ? (line: string) => line : textLine;
+  return pino(options, { write: (line) => write(disarmed(shape(line))) });
 }
 
 /** `2026-01-02T03:04:05.678Z INFO  evicting pod  pod=shop/web-0 because="no toleration for ..."` */
@@ -31,7 +32,16 @@ function textLine(json: string): string {
   return pairs.length === 0 ? `${head}\n` : `${head}  ${pairs.join(' ')}\n`;
 }
 
-/** Bare where that is unambiguous, else as JSON, which also disarms control characters. */
+/** Bare where that is unambiguous, else as JSON, which escapes most control characters. */
 function quoted(value: unknown): string {
   return typeof value === 'string' && /^[\w./:@+-]+$/.test(value) ? value : JSON.stringify(value);
+}
+
+/** JSON leaves these as they are, and they would steer a terminal or break the line. */
+const steering = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+function disarmed(line: string): string {
+  return line.replace(steering, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
 }

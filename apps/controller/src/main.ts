@@ -1,10 +1,12 @@
 import { CommanderError } from '@commander-js/extra-typings';
-import { ApiError, ConnectionError, KubeconfigError, loadKubeconfig } from '@taintmgr/k8s-adapter';
+import { loadKubeconfig } from '@taintmgr/k8s-adapter';
 import { runController } from './controller.ts';
-import { createLogger, type Logger } from './log.ts';
+import { errorLines } from './error-lines.ts';
+import { createLogger } from './log.ts';
 import { lineOf } from './notice-log.ts';
 import { type Options, parseOptions } from './options.ts';
 import { startSimulation } from './simulation.ts';
+import { stopSignal } from './stop-signal.ts';
 import { version } from './version.ts';
 
 try {
@@ -19,7 +21,9 @@ async function main(options: Options): Promise<void> {
     verbose: options.verbosity >= 2,
     write: (line) => void process.stderr.write(line),
   });
-  const signal = stopSignal(log);
+  const signal = stopSignal(1, (name) => {
+    log.info({ signal: name }, 'stopping: evictions under way come to their end');
+  });
   const simulation = options.simulate ? await startSimulation(options.seed) : null;
   try {
     const connection = simulation ? { kubeconfig: simulation.kubeconfig } : options.connection;
@@ -42,31 +46,11 @@ async function main(options: Options): Promise<void> {
   }
 }
 
-/** The first signal ends it in order, a second one at once. */
-function stopSignal(log: Logger): AbortSignal {
-  const stop = new AbortController();
-  for (const name of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(name, () => {
-      if (stop.signal.aborted) process.exit(1);
-      log.info({ signal: name }, 'stopping: evictions under way come to their end');
-      stop.abort();
-    });
-  }
-  return stop.signal;
-}
-
 /** Prints what went wrong and what to do next; the exit code to use. */
 function fail(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode;
-  const isKnown = [ApiError, ConnectionError, KubeconfigError].some(
-    (known) => error instanceof known,
-  );
-  if (!(error instanceof Error) || !isKnown) throw error;
-  process.stderr.write(`error: ${error.message}\n`);
-  if (error instanceof ApiError && error.failure.status === 403) {
-    const hint =
-      'the controller has to get, list, watch and delete pods, and get, list and watch nodes';
-    process.stderr.write(`hint: ${hint}\n`);
-  }
+  const lines = errorLines(error);
+  if (lines === null) throw error;
+  process.stderr.write(`${lines}\n`);
   return 1;
 }

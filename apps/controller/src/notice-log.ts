@@ -44,6 +44,13 @@ export function lineOf(notice: Notice, now: number): Line {
       if (outcome.kind === 'gone') return line('info', 'already gone', fields);
       return line('debug', `eviction ${outcome.kind}`, { ...fields, error: outcome.message });
     }
+    case 'taintStartsKept': {
+      const { command, outcome } = notice;
+      const fields = { node: command.nodeName };
+      if (outcome.kind === 'done') return line('debug', 'wrote down when taints began', fields);
+      const error = 'message' in outcome ? outcome.message : outcome.kind;
+      return line('warn', 'could not write down when taints began', { ...fields, error });
+    }
     case 'markRefused': {
       const fields = { ...podFields(notice.command.pod), error: notice.message };
       return line('warn', 'evicting without the condition DisruptionTarget', fields);
@@ -59,11 +66,19 @@ export function lineOf(notice: Notice, now: number): Line {
 
 function reportLine(report: Report, now: number): Line {
   if (report.kind === 'retry') {
-    const { attempt, at, setback } = report;
+    const { attempt, at, setback, blocker } = report;
     const what = setback.kind === 'blocked' ? 'held by a disruption budget' : 'eviction failed';
+    const stuck = blocker.verdict === 'never' ? { stuck: blocker.code } : {};
     const next = formatWait(at - now);
-    const fields = { ...podFields(report.pod), attempt, next, error: setback.message };
+    const fields = { ...podFields(report.pod), attempt, next, ...stuck, error: setback.message };
     return line('warn', `${what}, will try again`, fields);
+  }
+  if (report.kind === 'held') {
+    const { per, name, limit, tripped } = report.hit;
+    const fields = { ...podFields(report.pod), limit, per, ...(name && { of: name }) };
+    if (tripped) return line('warn', 'limit tripped: evictions stop until resumed', fields);
+    const wait = report.until === null ? {} : { next: formatWait(report.until - now) };
+    return line('info', 'held by a limit', { ...fields, ...wait });
   }
   const { from, to, cause } = report;
   const fields = { ...podFields(report.pod), cause, ...why(report.because) };

@@ -31,16 +31,30 @@ Examples:
 const modes = ['delete', 'evict'] as const;
 const formats = ['text', 'json'] as const;
 
+/** Where help and usage errors go. */
+export interface Terminal {
+  readonly writeOut: (text: string) => void;
+  readonly writeErr: (text: string) => void;
+}
+
+const processTerminal: Terminal = {
+  writeOut: (text) => void process.stdout.write(text),
+  writeErr: (text) => void process.stderr.write(text),
+};
+
 /**
  * Reads the command line (without program and script name). Prints what is wrong, or the help, and
  * throws CommanderError with the exit code to use.
  */
-export function parseOptions(argv: readonly string[]): Options {
+export function parseOptions(
+  argv: readonly string[],
+  terminal: Terminal = processTerminal,
+): Options {
   const program = new Command('taintmgr-controller')
     .description(summary)
     .version(version, '--version', 'print the version and exit')
     .helpOption('-h, --help', 'print this help and exit')
-    .option('--simulate', 'run against an embedded cluster, started for the purpose', false)
+    .option('--simulate', 'run against an embedded cluster, started for the purpose')
     .option('--seed <number>', 'seed of the embedded cluster', wholeNumber(0), 1)
     .addOption(
       new Option('--mode <mode>', 'delete pods as kube-controller-manager does, or evict them')
@@ -57,6 +71,7 @@ export function parseOptions(argv: readonly string[]): Options {
     .addHelpText('after', examples)
     .showHelpAfterError('See taintmgr-controller --help for the flags.')
     .allowExcessArguments(false)
+    .configureOutput(terminal)
     .exitOverride();
   program.optionsGroup('Connection:');
   for (const { flags, description, option } of connectionFlags) {
@@ -64,10 +79,12 @@ export function parseOptions(argv: readonly string[]): Options {
     program.addOption(option === 'asGroup' ? connection.argParser(collect) : connection);
   }
   const parsed = program.parse(argv, { from: 'user' }).opts();
-  const { simulate, seed, mode, concurrentEvictions, loggingFormat, v } = parsed;
+  const { simulate = false, seed, mode, concurrentEvictions, loggingFormat, v } = parsed;
   const connection = connectionOptions(parsed);
   if (simulate && Object.keys(connection).length > 0) {
-    program.error('error: --simulate starts its own cluster: leave out the connection flags');
+    const given = connectionFlags.filter(({ option }) => connection[option] !== undefined);
+    const names = given.map(({ flags }) => /--[a-z-]+/.exec(flags)?.[0]).join(', ');
+    program.error(`error: --simulate starts its own cluster: leave out ${names}`);
   }
   return {
     connection,

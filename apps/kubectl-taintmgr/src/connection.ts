@@ -1,4 +1,4 @@
-import { Command, Option } from '@commander-js/extra-typings';
+import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import {
   ApiClient,
   type ClusterConfig,
@@ -16,22 +16,27 @@ export interface Connection {
   readonly client: ApiClient;
 }
 
-/** A subcommand that takes kubectl's connection flags. */
-export function clusterCommand(name: string): Command {
-  const command = new Command(name).helpOption('-h, --help', 'print this help and exit');
+/** Adds kubectl's connection flags to a subcommand, as a group of their own in its help. */
+export function addConnectionFlags(command: CommandUnknownOpts): void {
   for (const { flags, description, option } of connectionFlags) {
     const flag = new Option(flags, description).helpGroup('Connection (as kubectl):');
     command.addOption(option === 'asGroup' ? flag.argParser(collect) : flag);
   }
-  return command;
 }
 
-/** Finds the cluster that the flags name. Throws KubeconfigError. */
-export async function connect(flags: Readonly<Record<string, unknown>>): Promise<Connection> {
+/**
+ * Finds the cluster that the flags name. Throws KubeconfigError. Once `interrupt` is aborted, the
+ * client's requests throw its reason.
+ */
+export async function connect(
+  flags: Readonly<Record<string, unknown>>,
+  interrupt: AbortSignal,
+): Promise<Connection> {
   const cluster = await loadKubeconfig(connectionOptions(flags));
   const transport = new HttpTransport(cluster.access, `kubectl-taintmgr/${version}`);
   const { access, requestTimeout } = cluster;
-  const client = new ApiClient({ transport, server: access.server, requestTimeout });
+  const signal = interrupt;
+  const client = new ApiClient({ transport, server: access.server, requestTimeout, signal });
   return { cluster, transport, client };
 }
 

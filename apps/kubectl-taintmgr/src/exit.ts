@@ -1,4 +1,6 @@
+import { CommanderError } from '@commander-js/extra-typings';
 import { ApiError, ConnectionError, KubeconfigError } from '@taintmgr/k8s-adapter';
+import { printable } from './render/printable.ts';
 
 /** Exit codes of every command; `drain-by-taint --help` lists them. */
 export const exitCode = {
@@ -19,12 +21,34 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
+/** How a command that threw ends: what to print, if anything, and the exit code. */
+export interface Ending {
+  readonly lines: string;
+  readonly code: ExitCode;
+}
+
+/** The ending for what a command threw; null for a mistake of ours. */
+export function endingOf(error: unknown, interrupt: AbortSignal): Ending | null {
+  if (error instanceof CommanderError) {
+    // Commander has said what there is to say; it also "throws" --help and --version.
+    return { lines: '', code: error.exitCode === 0 ? exitCode.done : exitCode.error };
+  }
+  if (interrupt.aborted && error === interrupt.reason) {
+    return { lines: 'error: interrupted', code: exitCode.interrupted };
+  }
+  const lines = errorLines(error);
+  return lines === null ? null : { lines, code: exitCode.error };
+}
+
 /** What to print for an error, as kubectl would; null for one that is a mistake of ours. */
 export function errorLines(error: unknown): string | null {
-  if (error instanceof ApiError) return [error.message, ...rightsHint(error)].join('\n');
-  if (error instanceof UsageError || error instanceof RangeError) return `error: ${error.message}`;
-  const known = error instanceof ConnectionError || error instanceof KubeconfigError;
-  return known ? `error: ${error.message}` : null;
+  if (error instanceof ApiError) {
+    return [printable(error.message), ...rightsHint(error)].join('\n');
+  }
+  const isKnown = [UsageError, RangeError, ConnectionError, KubeconfigError].some(
+    (known) => error instanceof known,
+  );
+  return isKnown && error instanceof Error ? `error: ${printable(error.message)}` : null;
 }
 
 function rightsHint({ failure }: ApiError): readonly string[] {

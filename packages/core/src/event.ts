@@ -21,6 +21,8 @@ export type Outcome =
   | {
       readonly kind: 'failed';
       readonly status: number | null;
+      /** The first cause the API server names, e.g. NamespaceTerminating. */
+      readonly cause?: string;
       readonly message: string;
       readonly retryAfter: Millis | null;
     };

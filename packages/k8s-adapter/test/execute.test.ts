@@ -200,6 +200,25 @@ describe('the answer to the eviction', () => {
       { kind: 'blocked', message: fresh, retryAfter: 10_000, budget: null },
     ],
     [
+      'its namespace is going',
+      {
+        kind: 'response',
+        status: 403,
+        headers: {},
+        body: JSON.stringify({
+          message: 'forbidden',
+          details: { causes: [{ reason: 'NamespaceTerminating', message: 'x' }] },
+        }),
+      },
+      {
+        kind: 'failed',
+        status: 403,
+        cause: 'NamespaceTerminating',
+        message: 'forbidden',
+        retryAfter: null,
+      },
+    ],
+    [
       'two budgets',
       answer('eviction: two budgets'),
       failed(500, messageOf('eviction: two budgets')),

@@ -109,12 +109,12 @@ const refusals: [string, Case, string][] = [
   [
     'a file named that does not exist',
     { options: { kubeconfig: 'HOME/nope' } },
-    'HOME/nope: no such file',
+    '--kubeconfig: HOME/nope: no such file',
   ],
   [
     'a directory',
     { files: { 'd/x': '' }, options: { kubeconfig: 'HOME/d' } },
-    'HOME/d: cannot be read (EISDIR)',
+    '--kubeconfig: HOME/d: cannot be read (EISDIR)',
   ],
   [
     'broken YAML',

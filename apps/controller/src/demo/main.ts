@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { ApiClient, HttpTransport, loadKubeconfig } from '@taintmgr/k8s-adapter';
 import { type EmbeddedCluster, startEmbedded } from '@taintmgr/sim-cluster';
 import { runController } from '../controller.ts';
+import { stopSignal } from '../stop-signal.ts';
 import { version } from '../version.ts';
 import { Ledger, type Verdict } from './ledger.ts';
 import { Screen } from './screen.ts';
@@ -28,6 +29,8 @@ const pace = {
     podStopMs: [200, 800],
   },
 } as const;
+/** Exit code after Ctrl-C. */
+const interrupted = 130;
 const waitMsMax = 30_000;
 const lookEveryMs = 50;
 
@@ -43,14 +46,13 @@ async function main(): Promise<number> {
   if (typeof flags === 'number') return flags;
   const embedded = await startEmbedded({ topology, seed: flags.seed, ...pace });
   const stop = new AbortController();
-  process.once('SIGINT', () => stop.abort());
-  process.once('SIGTERM', () => stop.abort());
+  stopSignal(interrupted, () => stop.abort());
   const screen = new Screen(embedded.cluster);
   try {
     const controller = startController(embedded, screen, stop.signal);
     const verdicts = await Promise.race([play(embedded, screen, stop.signal), controller]);
     screen.close();
-    const code = verdicts ? summarize(verdicts) : 130;
+    const code = verdicts ? summarize(verdicts) : interrupted;
     if (flags.keep && verdicts) {
       inviteToTry(embedded);
       await controller;

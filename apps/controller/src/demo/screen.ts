@@ -23,7 +23,8 @@ export class Screen {
 
   constructor(cluster: Cluster) {
     this.#cluster = cluster;
-    this.#isLive = process.stdout.isTTY === true;
+    // A terminal may not say how large it is: nothing could be shown in place then.
+    this.#isLive = process.stdout.isTTY === true && process.stdout.columns > 0;
     this.#timer = this.#isLive ? setInterval(() => this.#draw(), refreshMs) : null;
   }
 

@@ -9,8 +9,9 @@ export async function explainNode(
   name: string,
   flags: Readonly<Record<string, unknown>>,
   output: Output,
+  interrupt: AbortSignal,
 ): Promise<void> {
-  const { client, transport } = await connect(flags);
+  const { client, transport } = await connect(flags, interrupt);
   try {
     const node = nodeFromJson(await readNode(client, name));
     const pods = await readPodsOn(client, name);

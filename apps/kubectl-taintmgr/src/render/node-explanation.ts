@@ -2,16 +2,18 @@ import {
   describeReason,
   formatDuration,
   formatTaint,
+  type Millis,
   type NodeExplanation,
   type ObservedTaint,
   type PodExplanation,
 } from '@taintmgr/core';
+import { printable } from './printable.ts';
 import { renderTable } from './table.ts';
 
 /** The answer to `explain node`: the node, its taints, and a line for each pod. */
 export function renderNodeExplanation(explanation: NodeExplanation, now: number): string {
   const { node, taints, pods } = explanation;
-  const head = [`Name:     ${node.name}`, ...taintLines(taints, now)];
+  const head = [`Name:     ${printable(node.name)}`, ...taintLines(taints, now)];
   if (pods.length === 0) return [...head, '', 'No pods on this node.'].join('\n');
   const rows = pods.map(podRow);
   const table = renderTable(['NAMESPACE', 'POD', 'DECISION', 'IN', 'BECAUSE'], rows);
@@ -31,35 +33,48 @@ export function explanationNotes(explanation: NodeExplanation): readonly string[
 
 function taintLines(taints: readonly ObservedTaint[], now: number): readonly string[] {
   if (taints.length === 0) return ['Taints:   no NoExecute taints'];
-  const names = taints.map(({ taint }) => formatTaint(taint));
+  const names = taints.map(({ taint }) => printable(formatTaint(taint)));
   const width = Math.max(...names.map((name) => name.length));
   return taints.map(({ start, startSource }, index) => {
-    const age =
-      startSource === 'timeAdded' ? `added ${formatDuration(now - start)} ago` : 'added ?';
-    return `${index === 0 ? 'Taints:' : '       '}   ${(names[index] ?? '').padEnd(width)}   ${age}`;
+    // The clock that wrote the time may be ahead of ours.
+    const age = formatDuration(Math.max(0, now - start));
+    const added = startSource === 'timeAdded' ? `added ${age} ago` : 'added ?';
+    return `${index === 0 ? 'Taints:' : '       '}   ${(names[index] ?? '').padEnd(width)}   ${added}`;
   });
 }
 
 function podRow({ pod, decision, remaining }: PodExplanation): readonly string[] {
   const because = decision.because.map(describeReason).join('; ');
   const label = pod.deletionTimestamp !== null ? 'Leaving' : labels[decision.kind];
-  const left = remaining === null ? '-' : formatDuration(remaining);
+  const left = remaining === null ? '-' : timeLeft(remaining);
   return [pod.namespace, pod.name, label, left, because];
 }
 
-const labels = { keep: 'Keep', evict: 'Evict' } as const;
+/** `2m54s`; for a pod that is due `now`, and how late it is from a second on. */
+function timeLeft(remaining: Millis): string {
+  if (remaining >= 1000) return formatDuration(remaining);
+  return remaining > -1000 ? 'now' : `now, ${formatDuration(-remaining)} late`;
+}
+
+const labels = { keep: 'Keep', evict: 'Evict', pause: 'Paused' } as const;
 
 function summary(pods: readonly PodExplanation[]): string {
   const leaving = pods.filter(({ pod }) => pod.deletionTimestamp !== null).length;
   const waits = pods.flatMap(({ remaining }) => (remaining === null ? [] : [remaining]));
-  const times =
-    waits.length === 0
-      ? ''
-      : ` (next in ${formatDuration(Math.min(...waits))}, last in ${formatDuration(Math.max(...waits))})`;
   const parts = [
     ...(leaving > 0 ? [`${leaving} leaving`] : []),
-    `${waits.length} to evict${times}`,
+    `${waits.length} to evict${span(waits)}`,
     `${pods.length - waits.length - leaving} to keep`,
   ];
   return `${pods.length} ${pods.length === 1 ? 'pod' : 'pods'}: ${parts.join(', ')}`;
+}
+
+function span(waits: readonly Millis[]): string {
+  if (waits.length === 0) return '';
+  const [next, last] = [Math.min(...waits), Math.max(...waits)].map(soon);
+  return next === last ? ` (${next})` : ` (next ${next}, last ${last})`;
+}
+
+function soon(wait: Millis): string {
+  return wait < 1000 ? 'now' : `in ${formatDuration(wait)}`;
 }

@@ -1,4 +1,5 @@
 import Table from 'cli-table3';
+import { printable } from './printable.ts';
 
 const noBorders = {
   top: '',
@@ -27,15 +28,4 @@ export function renderTable(head: readonly string[], rows: readonly (readonly st
   });
   for (const row of rows) table.push(row.map(printable));
   return table.toString().replace(/ +$/gm, '');
-}
-
-/**
- * Object names and messages come from the cluster: whatever would steer the terminal is shown as
- * the escape it is.
- */
-export function printable(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to disarm
-  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, (character) => {
-    return `^${String.fromCharCode((character.charCodeAt(0) & 0x1f) + 64)}`;
-  });
 }

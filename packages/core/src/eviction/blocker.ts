@@ -36,14 +36,20 @@ export function blockerOf(setback: Setback): Blocker {
     case 'changed':
       return { code: 'ViewChanged', verdict: 'resolves', message };
     case 'failed':
-      return { ...judgeStatus(setback.status, message), message };
+      return { ...judgeFailure(setback), message };
   }
 }
 
 const denials: readonly number[] = [400, 401, 403, 405, 422];
 
-function judgeStatus(status: number | null, message: string): Omit<Blocker, 'message'> {
+function judgeFailure({
+  status,
+  cause,
+  message,
+}: Extract<Setback, { kind: 'failed' }>): Omit<Blocker, 'message'> {
   if (status === null) return { code: 'Unreachable', verdict: 'resolves' };
+  // The namespace takes its pods along.
+  if (cause === 'NamespaceTerminating') return { code: 'ServerError', verdict: 'resolves' };
   if (denials.includes(status)) return { code: 'Denied', verdict: 'never' };
   if (status === 429) return { code: 'Overloaded', verdict: 'resolves' };
   return /more than one PodDisruptionBudget/.test(message)

@@ -81,7 +81,8 @@ async function readText(file: string, mustExist: boolean): Promise<string | null
     const { code } = asRecord(error);
     if (code === 'ENOENT' && !mustExist) return null;
     const why = code === 'ENOENT' ? 'no such file' : `cannot be read (${String(code)})`;
-    throw new KubeconfigError(`${file}: ${why}`);
+    // Only a file that a flag names has to exist.
+    throw new KubeconfigError(`${mustExist ? '--kubeconfig: ' : ''}${file}: ${why}`);
   }
 }
 

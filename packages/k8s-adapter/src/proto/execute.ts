@@ -126,7 +126,15 @@ function afterFailure(state: ExecutionState, failure: Failure, options: ExecuteO
   if (verdict === 'changed') return changed('its node is gone');
   const { status, retryAfter, message } = failure;
   if (verdict !== 'blocked') {
-    return { kind: 'finished', outcome: { kind: 'failed', status, message, retryAfter } };
+    const cause = failure.causes[0]?.reason;
+    const outcome = {
+      kind: 'failed',
+      status,
+      message,
+      retryAfter,
+      ...(cause && { cause }),
+    } as const;
+    return { kind: 'finished', outcome };
   }
   const text = budgetCause(failure)?.message || message;
   const budget = budgetNumbers(text);

@@ -6,31 +6,38 @@ import {
   parseTaint,
   type Taint,
 } from '@taintmgr/core';
-import { podFromJson, podsPath } from '@taintmgr/k8s-adapter';
 import { type Connection, connect } from '../../connection.ts';
 import { type ExitCode, exitCode, UsageError } from '../../exit.ts';
 import type { Output } from '../../output.ts';
+import { readPodsOn } from '../../snapshot.ts';
 import { askServer } from './dry-run.ts';
-import { refuseOverlap } from './overlap.ts';
+import { overlapFault } from './overlap.ts';
 import { planDrain } from './plan.ts';
 import { Progress } from './progress.ts';
 import { refusalLine, renderLeft, renderPlan } from './report.ts';
 import { runDrain } from './run.ts';
-import { putTaint, readTargets, undoHint } from './targets.ts';
+import {
+  closeNode,
+  missing,
+  type NodeChanges,
+  readTargets,
+  type Target,
+  undoHint,
+} from './targets.ts';
 
 /** What the command line says. */
 export interface DrainFlags {
   readonly selector?: string | undefined;
   readonly podSelector?: string | undefined;
   readonly dryRun: 'none' | 'client' | 'server';
-  readonly force: boolean;
-  readonly ignoreDaemonsets: boolean;
-  readonly deleteEmptydirData: boolean;
+  readonly force?: true | undefined;
+  readonly ignoreDaemonsets?: true | undefined;
+  readonly deleteEmptydirData?: true | undefined;
   /** Seconds; negative: the pod's own. */
   readonly gracePeriod: number;
   /** Milliseconds; 0: no limit. */
   readonly timeout: number;
-  readonly allowOverlap: boolean;
+  readonly allowOverlap?: true | undefined;
 }
 
 /** One drain: what it works with. */
@@ -51,49 +58,61 @@ export async function drainByTaint(
   interrupt: AbortSignal,
 ): Promise<ExitCode> {
   const taint = readTaint(taintText);
-  const connection = await connect(flags);
+  const connection = await connect(flags, interrupt);
   const drain = { connection, taint, flags, output, interrupt };
   try {
-    const nodes = await readTargets(connection.client, nodeNames, flags.selector);
-    return nodes.length === 0 ? exitCode.done : await drainNodes(drain, nodes);
+    const targets = await readTargets(connection.client, nodeNames, flags.selector);
+    if (targets.length > 0) return await drainTargets(drain, targets);
+    output.err(`No nodes match --selector ${JSON.stringify(flags.selector)}; nothing was changed`);
+    return exitCode.done;
   } finally {
     connection.transport.close();
   }
 }
 
 function readTaint(text: string): Taint {
-  const taint = parseTaint(text);
-  if (taint.effect === 'NoExecute') return taint;
+  const [, effect = 'NoExecute', ...more] = text.split(':');
+  if (effect === 'NoExecute' || more.length > 0) return parseTaint(text);
   throw new UsageError(
-    `invalid taint "${text}": effect "${taint.effect}": want NoExecute, the only one that evicts`,
+    `invalid taint "${text}": effect "${effect}": want NoExecute, the only one that evicts`,
   );
 }
 
-async function drainNodes(drain: Drain, nodes: readonly Node[]): Promise<ExitCode> {
-  const { flags, output, taint } = drain;
+async function drainTargets(drain: Drain, targets: readonly Target[]): Promise<ExitCode> {
+  const { connection, flags, output, taint } = drain;
   const options = drainOptions(flags);
+  const nodes = targets.map(({ node }) => node);
   const pods = await readPods(drain, nodes);
   const now = Date.now();
   const plan = planDrain(now, taint, nodes, pods, options);
   const refusal = refusalLine(plan);
   if (flags.dryRun !== 'none' || refusal) output.out(renderPlan(plan, now));
   if (refusal) throw new UsageError(refusal);
-  switch (flags.dryRun) {
-    case 'client':
-      return exitCode.done;
-    case 'server':
-      return await askServer(drain, plan);
-    case 'none':
-      return await carryOut(drain, nodes);
+  const overlap = flags.allowOverlap ? null : await overlapFault(connection.client, now);
+  if (flags.dryRun === 'none') {
+    if (overlap !== null) throw new UsageError(overlap);
+    return await carryOut(drain, nodes);
+  }
+  if (overlap !== null) output.err(`Warning: ${overlap}`);
+  for (const target of targets) {
+    tellChanges(drain, target.node.name, missing(target, taint), ' (dry run)');
+  }
+  return flags.dryRun === 'server' ? await askServer(drain, plan) : exitCode.done;
+}
+
+/** Says, in kubectl's words, what was done to a node and what was so already. */
+function tellChanges({ output }: Drain, nodeName: string, changes: NodeChanges, how = ''): void {
+  for (const what of ['cordoned', 'tainted'] as const) {
+    output.out(`node/${nodeName} ${changes[what] ? '' : 'already '}${what}${how}`);
   }
 }
 
 /** kubectl drain's filters as the flags set them. */
 function drainOptions(flags: DrainFlags): DrainOptions {
   return {
-    force: flags.force,
-    ignoreDaemonSets: flags.ignoreDaemonsets,
-    deleteEmptyDirData: flags.deleteEmptydirData,
+    force: flags.force === true,
+    ignoreDaemonSets: flags.ignoreDaemonsets === true,
+    deleteEmptyDirData: flags.deleteEmptydirData === true,
   };
 }
 
@@ -101,23 +120,15 @@ function drainOptions(flags: DrainFlags): DrainOptions {
 async function readPods({ connection, flags }: Drain, nodes: readonly Node[]): Promise<Pod[]> {
   const pods: Pod[] = [];
   for (const { name } of nodes) {
-    const objects = await connection.client.list(podsPath, {
-      fieldSelector: `spec.nodeName=${name}`,
-      ...(flags.podSelector !== undefined && { labelSelector: flags.podSelector }),
-    });
-    pods.push(...objects.map(podFromJson));
+    pods.push(...(await readPodsOn(connection.client, name, flags.podSelector)));
   }
   return pods;
 }
 
 async function carryOut(drain: Drain, nodes: readonly Node[]): Promise<ExitCode> {
-  const { connection, taint, flags, output, interrupt } = drain;
-  if (!flags.allowOverlap) await refuseOverlap(connection.client, Date.now());
+  const { connection, flags, output, interrupt } = drain;
   const nodeNames = nodes.map(({ name }) => name);
-  for (const name of nodeNames) {
-    const put = await putTaint(connection.client, name, taint, Date.now());
-    output.out(`node/${name} ${put ? 'tainted' : 'already tainted'}`);
-  }
+  await closeNodes(drain, nodeNames);
   const result = await runDrain(
     connection,
     {
@@ -132,11 +143,29 @@ async function carryOut(drain: Drain, nodes: readonly Node[]): Promise<ExitCode>
   );
   for (const name of nodeNames) {
     const isLeft = result.leaving.some(({ pod }) => pod.nodeName === name);
-    if (!isLeft) output.out(`node/${name} drained`);
+    if (result.synced && !isLeft) output.out(`node/${name} drained`);
   }
-  if (result.code !== exitCode.done) {
-    output.err(renderLeft(result));
-    output.err(`hint: to take the taint away again: ${undoHint(nodeNames, taint)}`);
-  }
+  if (result.code !== exitCode.done) output.err(renderLeft(result));
+  tellUndo(drain, nodeNames);
   return result.code;
+}
+
+/** Closes the nodes; where that fails half-way, says how to undo what was done. */
+async function closeNodes(drain: Drain, nodeNames: readonly string[]): Promise<void> {
+  const { connection, taint } = drain;
+  const changed: string[] = [];
+  try {
+    for (const name of nodeNames) {
+      const changes = await closeNode(connection.client, name, taint, Date.now());
+      if (changes.cordoned || changes.tainted) changed.push(name);
+      tellChanges(drain, name, changes);
+    }
+  } catch (error) {
+    if (changed.length > 0) tellUndo(drain, changed);
+    throw error;
+  }
+}
+
+function tellUndo({ output, taint }: Drain, nodeNames: readonly string[]): void {
+  output.err(`hint: to undo: ${undoHint(nodeNames, taint)}`);
 }

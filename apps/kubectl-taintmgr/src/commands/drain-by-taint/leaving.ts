@@ -1,4 +1,4 @@
-import type { Command, Event, Instant, Pod, PodRef, Setback } from '@taintmgr/core';
+import type { Blocker, Command, Event, Instant, Pod, PodRef } from '@taintmgr/core';
 
 /** A pod that is to go, and how far it is. */
 export interface LeavingPod {
@@ -8,7 +8,7 @@ export interface LeavingPod {
   readonly state:
     | { readonly kind: 'waiting'; readonly until: Instant }
     | { readonly kind: 'evicting' }
-    | { readonly kind: 'held'; readonly attempts: number; readonly setback: Setback }
+    | { readonly kind: 'held'; readonly attempts: number; readonly blocker: Blocker }
     | { readonly kind: 'terminating' };
 }
 
@@ -45,11 +45,11 @@ export class LeavingPods {
   /** Takes a command the engine gave. */
   command(now: Instant, command: Command): void {
     if (command.kind === 'evictPod') this.#set(now, command.pod, { kind: 'evicting' });
-    if (command.kind !== 'report') return;
+    if (command.kind !== 'report' || command.report.kind === 'held') return;
     const { report } = command;
     if (report.kind === 'retry') {
-      const { attempt, setback } = report;
-      this.#set(now, report.pod, { kind: 'held', attempts: attempt, setback });
+      const { attempt, blocker } = report;
+      this.#set(now, report.pod, { kind: 'held', attempts: attempt, blocker });
     } else if (report.to !== null) {
       this.#set(now, report.pod, { kind: 'waiting', until: report.to });
     } else if (this.#leaving.get(report.pod.uid)?.state.kind !== 'terminating') {

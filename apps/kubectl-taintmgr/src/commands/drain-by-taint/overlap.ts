@@ -1,6 +1,5 @@
 import { type Instant, parseTime } from '@taintmgr/core';
 import { type ApiClient, ApiError } from '@taintmgr/k8s-adapter';
-import { UsageError } from '../../exit.ts';
 
 const leasePath =
   '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager';
@@ -15,19 +14,19 @@ interface Lease {
 
 /**
  * kube-controller-manager deletes the pods of a NoExecute taint at once and asks no disruption
- * budget: where it runs, a drain that respects budgets is not to be had this way. Throws UsageError
- * when its lease is held.
+ * budget: where it runs, a drain that respects budgets is not to be had this way. What to say about
+ * that and what to do; null where its lease is not held.
  */
-export async function refuseOverlap(client: ApiClient, now: Instant): Promise<void> {
+export async function overlapFault(client: ApiClient, now: Instant): Promise<string | null> {
   const lease = await readLease(client);
   const { holderIdentity = '', renewTime = '', leaseDurationSeconds = 15 } = lease?.spec ?? {};
   const renewed = parseTime(renewTime);
-  if (holderIdentity === '' || renewed === null) return;
-  if (now - renewed > 2 * leaseDurationSeconds * 1000) return;
-  throw new UsageError(
+  if (holderIdentity === '' || renewed === null) return null;
+  if (now - renewed > 2 * leaseDurationSeconds * 1000) return null;
+  return (
     'kube-controller-manager runs here and would delete the pods of a NoExecute taint at once, ' +
-      'without asking disruption budgets; start it with ' +
-      '--controllers=*,-taint-eviction-controller, or accept it with --allow-overlap',
+    'without asking disruption budgets; start it with ' +
+    '--controllers=*,-taint-eviction-controller, or accept it with --allow-overlap'
   );
 }
 

@@ -55,7 +55,7 @@ export function planDrain(
 }
 
 function fateOf(pod: Pod, decision: Decision, options: DrainOptions): PlannedPod['fate'] {
-  if (decision.kind === 'keep') return decision;
+  if (decision.kind !== 'evict') return { kind: 'keep' };
   const verdict = drainVerdict(pod, options);
   return verdict.kind === 'take' ? { kind: 'evict', at: decision.deadline } : verdict;
 }

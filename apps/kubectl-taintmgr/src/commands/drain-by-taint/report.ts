@@ -19,7 +19,7 @@ export function renderPlan(plan: DrainPlan, now: Instant): string {
   const rows = shown.map((planned) => planRow(planned, now));
   const head = ['NODE', 'NAMESPACE', 'POD', 'ACTION', 'AT', 'BECAUSE'];
   const table = rows.length === 0 ? ['No pods to evict.'] : [renderTable(head, rows)];
-  return [...table, ...keptLine(plan.pods)].join('\n');
+  return [...table, ...stayingLine(plan.pods), ...goingLine(plan.pods)].join('\n');
 }
 
 /** One line that names the flags that are missing for the drain to begin; null when none is. */
@@ -37,20 +37,34 @@ export function refusalLine(plan: DrainPlan): string | null {
   return `${needs.join(', ')}; nothing was changed`;
 }
 
-/** What a drain that did not come to its end leaves behind, and why. */
-export function renderLeft({ code, leaving, gone }: DrainResult): string {
-  const total = gone + leaving.length;
-  const head = `error: ${endings[code]}, ${gone} of ${podCount(total)} gone`;
+/** What a drain that did not come to its end leaves behind, why, and what may help. */
+export function renderLeft({ code, synced, leaving, gone }: DrainResult): string {
+  const [ending, then] = endings[code] ?? ['the drain cannot go on', ''];
+  if (!synced) return `error: ${ending} before the pods were known${then}`;
+  const head = `error: ${ending}, ${gone} of ${podCount(gone + leaving.length)} gone${then}`;
   const rows = leaving.map(({ pod, state }) => [nameOf(pod), pod.nodeName, stateText(state)]);
-  return [head, ...renderTable(['POD', 'NODE', 'STATE'], rows).split('\n')].join('\n  ');
+  const table = renderTable(['POD', 'NODE', 'STATE'], rows).split('\n');
+  return [[head, ...table].join('\n  '), ...budgetHint(leaving)].join('\n');
 }
 
-const endings: Readonly<Record<number, string>> = {
-  [exitCode.error]: 'the drain cannot go on',
-  [exitCode.blocked]: 'not drained within --timeout because pods are held back',
-  [exitCode.timeout]: 'not drained within --timeout',
-  [exitCode.interrupted]: 'interrupted; the same command goes on from here',
+/** What is said before the counts, and after them. */
+const endings: Readonly<Record<number, readonly [ending: string, then: string]>> = {
+  [exitCode.blocked]: ['not drained because pods are held back', ''],
+  [exitCode.timeout]: ['not drained within --timeout', ''],
+  [exitCode.interrupted]: ['interrupted', '; the same command goes on from here'],
 };
+
+function budgetHint(leaving: readonly LeavingPod[]): readonly string[] {
+  const blocked = leaving.filter(
+    ({ state }) => state.kind === 'held' && state.blocker.code === 'Budget',
+  );
+  const namespaces = new Set(blocked.map(({ pod }) => pod.namespace));
+  return Array.from(
+    namespaces,
+    (namespace) =>
+      `hint: kubectl get pdb -n ${namespace} shows the budgets; with more replicas or a wider budget pods can go`,
+  );
+}
 
 function stateText(state: LeavingPod['state']): string {
   switch (state.kind) {
@@ -59,14 +73,14 @@ function stateText(state: LeavingPod['state']): string {
     case 'evicting':
       return 'being evicted';
     case 'held':
-      return `${state.setback.message} (${state.attempts} ${state.attempts === 1 ? 'try' : 'tries'})`;
+      return `${state.blocker.message} (${state.attempts} ${state.attempts === 1 ? 'try' : 'tries'})`;
     case 'terminating':
       return 'terminating';
   }
 }
 
 /** `1 pod`, `2 pods`. */
-export function podCount(count: number): string {
+function podCount(count: number): string {
   return `${count} ${count === 1 ? 'pod' : 'pods'}`;
 }
 
@@ -80,17 +94,27 @@ function planRow({ pod, fate, because }: PlannedPod, now: Instant): readonly str
   return [...where, 'evict', at, because.map(describeReason).join('; ')];
 }
 
-function keptLine(pods: readonly PlannedPod[]): readonly string[] {
-  const left = pods.filter(({ fate }) => fate.kind === 'leave').length;
-  const kept = pods.filter(({ fate }) => fate.kind === 'keep');
-  const going = kept.filter(({ pod }) => pod.deletionTimestamp !== null).length;
+/** How many pods stay on their nodes, and for what reasons. */
+function stayingLine(pods: readonly PlannedPod[]): readonly string[] {
+  const ofDaemonSets = pods.filter(({ fate }) => fate.kind === 'leave').length;
+  const kept = pods.filter(({ pod, fate }) => fate.kind === 'keep' && !isGoing(pod));
   const mirrors = kept.filter(({ because }) => because[0]?.code === 'StaticPod').length;
   const parts = [
-    [left, 'DaemonSet'],
+    [ofDaemonSets, 'of a DaemonSet'],
     [mirrors, 'static'],
-    [going, 'already terminating'],
-    [kept.length - going - mirrors, 'tolerate the taint without limit'],
+    [kept.length - mirrors, 'tolerating the taint without limit'],
   ] as const;
   const named = parts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`);
-  return named.length === 0 ? [] : [`${podCount(left + kept.length)} left: ${named.join(', ')}`];
+  const count = ofDaemonSets + kept.length;
+  const verb = count === 1 ? 'stays' : 'stay';
+  return count === 0 ? [] : [`${podCount(count)} ${verb}: ${named.join(', ')}`];
+}
+
+function goingLine(pods: readonly PlannedPod[]): readonly string[] {
+  const count = pods.filter(({ pod }) => isGoing(pod)).length;
+  return count === 0 ? [] : [`${podCount(count)} already terminating`];
+}
+
+function isGoing({ deletionTimestamp }: PlannedPod['pod']): boolean {
+  return deletionTimestamp !== null;
 }

@@ -1,5 +1,12 @@
-import { type Command, createEngine, type Event, type Instant, type Pod } from '@taintmgr/core';
-import { drive, Loop, type LoopOptions, type Machine } from '@taintmgr/k8s-adapter';
+import {
+  type Blocker,
+  type Command,
+  createEngine,
+  type Event,
+  type Instant,
+  type Pod,
+} from '@taintmgr/core';
+import { drive, Loop, type LoopOptions, type Machine, type Notice } from '@taintmgr/k8s-adapter';
 import type { Connection } from '../../connection.ts';
 import { type ExitCode, exitCode } from '../../exit.ts';
 import { type LeavingPod, LeavingPods } from './leaving.ts';
@@ -20,9 +27,13 @@ export interface DrainRunOptions {
 /** How a drain ended, and which pods are still there. */
 export interface DrainResult {
   readonly code: ExitCode;
+  /** Whether it came so far as to know the pods. */
+  readonly synced: boolean;
   readonly leaving: readonly LeavingPod[];
   readonly gone: number;
 }
+
+const tellEveryMs = 1000;
 
 /**
  * Evicts, through the Eviction API, what the engine decides on these nodes, until nothing is left
@@ -35,26 +46,25 @@ export async function runDrain(
 ): Promise<DrainResult> {
   const { timeout, interrupt } = options;
   const stop = new AbortController();
-  let code: ExitCode | null = null;
-  const end = (how: ExitCode): void => {
-    code ??= how;
-    stop.abort();
-  };
-  const run = new DrainRun(progress, end);
-  const limit = timeout > 0 ? setTimeout(() => end(run.codeIfLate()), timeout) : null;
-  const onInterrupt = (): void => end(exitCode.interrupted);
+  const run = new DrainRun({
+    progress,
+    stop: () => stop.abort(),
+    endsAt: timeout > 0 ? Date.now() + timeout : null,
+  });
+  const onInterrupt = (): void => run.end(exitCode.interrupted);
   interrupt.addEventListener('abort', onInterrupt, { once: true });
+  if (interrupt.aborted) onInterrupt();
   const loop = new Loop({ machine: run, ...loopOptions(options) });
-  const ticker = setInterval(() => run.tell(Date.now()), 1000);
+  const ticker = setInterval(() => run.tell(Date.now()), tellEveryMs);
   try {
-    await drive({ loop, transport, signal: stop.signal, onNotice: () => {} });
+    const onNotice = (notice: Notice): void => run.notice(notice);
+    await drive({ loop, transport, signal: stop.signal, onNotice });
   } finally {
-    if (limit) clearTimeout(limit);
     clearInterval(ticker);
     interrupt.removeEventListener('abort', onInterrupt);
     progress.close();
   }
-  return { code: code ?? exitCode.done, leaving: run.pods.list(), gone: run.pods.gone };
+  return run.result();
 }
 
 function loopOptions(options: DrainRunOptions): Omit<LoopOptions, 'machine'> {
@@ -74,55 +84,93 @@ function loopOptions(options: DrainRunOptions): Omit<LoopOptions, 'machine'> {
   };
 }
 
-/** The engine, with somebody looking over its shoulder. */
+interface DrainRunParts {
+  readonly progress: Progress;
+  /** Ends the loop. */
+  readonly stop: () => void;
+  /** When to give up; null: never. */
+  readonly endsAt: Instant | null;
+}
+
+/** The engine, with somebody looking over its shoulder who knows when it is enough. */
 class DrainRun implements Machine {
-  readonly pods = new LeavingPods();
-  readonly #engine = createEngine({ mode: 'evict' });
-  readonly #progress: Progress;
-  readonly #end: (code: ExitCode) => void;
+  readonly #pods = new LeavingPods();
+  readonly #engine = createEngine({ mode: 'evict', keepTaintStarts: false });
+  readonly #parts: DrainRunParts;
+  #code: ExitCode | null = null;
   #synced = false;
 
-  constructor(progress: Progress, end: (code: ExitCode) => void) {
-    this.#progress = progress;
-    this.#end = end;
+  constructor(parts: DrainRunParts) {
+    this.#parts = parts;
   }
 
   handle(now: Instant, event: Event): readonly Command[] {
-    const gone = this.pods.event(now, event);
-    if (gone) this.#progress.gone(gone);
+    const gone = this.#pods.event(now, event);
+    if (gone) this.#parts.progress.gone(gone);
     const commands = this.#engine.handle(now, event);
-    for (const command of commands) this.pods.command(now, command);
+    for (const command of commands) this.#pods.command(now, command);
     if (event.kind === 'synced') this.#synced = true;
-    if (event.kind === 'result') this.#tellHeld();
+    if (event.kind === 'result') this.#judgeHeld();
     if (this.#synced) this.tell(now);
-    if (this.#synced && this.pods.list().length === 0) this.#end(exitCode.done);
+    if (this.#synced && this.#pods.list().length === 0) this.end(exitCode.done);
+    const { endsAt } = this.#parts;
+    if (endsAt !== null && now >= endsAt) this.end(this.#codeIfLate());
     return commands;
   }
 
   nextWake(): Instant | null {
-    return this.#engine.nextWake();
+    const wake = this.#engine.nextWake();
+    const { endsAt } = this.#parts;
+    return wake === null || endsAt === null ? (wake ?? endsAt) : Math.min(wake, endsAt);
+  }
+
+  /** The first reason to end counts. */
+  end(code: ExitCode): void {
+    this.#code ??= code;
+    this.#parts.stop();
   }
 
   tell(now: Instant): void {
-    this.#progress.standing(now, this.pods.list(), this.pods.gone);
-  }
-
-  /** Out of time: with pods held back the reason is those, else it only took long. */
-  codeIfLate(): ExitCode {
-    const held = this.pods.list().some(({ state }) => state.kind === 'held');
-    return held ? exitCode.blocked : exitCode.timeout;
-  }
-
-  /** Rights do not come by waiting: without them the drain ends. */
-  #tellHeld(): void {
-    for (const leaving of this.pods.list()) {
-      this.#progress.held(leaving);
-      const { state } = leaving;
-      if (state.kind === 'held' && isForbidden(state.setback)) this.#end(exitCode.error);
+    if (this.#code === null) {
+      this.#parts.progress.standing(now, this.#pods.list(), this.#pods.gone);
     }
   }
-}
 
-function isForbidden(setback: Extract<LeavingPod['state'], { kind: 'held' }>['setback']): boolean {
-  return setback.kind === 'failed' && (setback.status === 401 || setback.status === 403);
+  notice(notice: Notice): void {
+    const { progress } = this.#parts;
+    if (notice.kind === 'watching') progress.found();
+    if (notice.kind !== 'reconnecting') return;
+    const { message, status } = notice.failure;
+    progress.lost(message);
+    // Rights do not come by waiting: without them the drain ends.
+    if (status === 401 || status === 403) this.end(exitCode.error);
+  }
+
+  result(): DrainResult {
+    return {
+      code: this.#code ?? exitCode.done,
+      synced: this.#synced,
+      leaving: this.#pods.list(),
+      gone: this.#pods.gone,
+    };
+  }
+
+  /** Out of time: where the server itself refuses it is that, else it only took long. */
+  #codeIfLate(): ExitCode {
+    const isRefused = this.#blockers().some(({ verdict }) => verdict !== 'resolves');
+    return isRefused ? exitCode.blocked : exitCode.timeout;
+  }
+
+  /** Rights do not come by waiting; what else never goes away may keep no other pod from going. */
+  #judgeHeld(): void {
+    for (const leaving of this.#pods.list()) this.#parts.progress.held(leaving);
+    const blockers = this.#blockers();
+    const never = blockers.filter(({ verdict }) => verdict === 'never');
+    if (never.some(({ code }) => code === 'Denied')) this.end(exitCode.error);
+    if (never.length > 0 && never.length === this.#pods.list().length) this.end(exitCode.blocked);
+  }
+
+  #blockers(): readonly Blocker[] {
+    return this.#pods.list().flatMap(({ state }) => (state.kind === 'held' ? state.blocker : []));
+  }
 }

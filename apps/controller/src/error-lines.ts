@@ -1,0 +1,18 @@
+import { ApiError, ConnectionError, KubeconfigError } from '@taintmgr/k8s-adapter';
+
+const hints: Readonly<Record<number, string>> = {
+  401: 'the credentials of the current context are not valid',
+  403: 'the controller has to get, list, watch and delete pods, and get, list and watch nodes',
+};
+
+/** What to print when the controller cannot start; null for a mistake of ours. */
+export function errorLines(error: unknown): string | null {
+  const isKnown = [ApiError, ConnectionError, KubeconfigError].some(
+    (known) => error instanceof known,
+  );
+  if (!isKnown || !(error instanceof Error)) return null;
+  // The message may be the server's: a line stays a line.
+  const lines = [`error: ${error.message.replaceAll(/\p{Cc}/gu, ' ')}`];
+  const hint = error instanceof ApiError ? hints[error.failure.status ?? 0] : undefined;
+  return [...lines, ...(hint === undefined ? [] : [`hint: ${hint}`])].join('\n');
+}

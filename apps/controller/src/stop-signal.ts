@@ -1,0 +1,26 @@
+/**
+ * A wrapper such as npm passes on the Ctrl-C that the terminal has sent to us as well: what comes so
+ * soon after the first is the same one.
+ */
+const echoMsMax = 500;
+
+/**
+ * Aborted by the first SIGINT or SIGTERM, of which `onStop` is told. A second one ends the process
+ * at once, with this exit code.
+ */
+export function stopSignal(exitCode: number, onStop: (name: string) => void): AbortSignal {
+  const stop = new AbortController();
+  let stoppedAt = 0;
+  for (const name of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(name, () => {
+      if (!stop.signal.aborted) {
+        stoppedAt = performance.now();
+        onStop(name);
+        stop.abort();
+      } else if (performance.now() - stoppedAt > echoMsMax) {
+        process.exit(exitCode);
+      }
+    });
+  }
+  return stop.signal;
+}

@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Command, PodRef, Reason, Report } from '@taintmgr/core';
+import type { Failure, Notice } from '@taintmgr/k8s-adapter';
+import { type Line, lineOf } from '../src/notice-log.ts';
+
+const now = Date.UTC(2026, 0, 2, 3, 4, 5);
+const pod: PodRef = { namespace: 'shop', name: 'web-0', uid: 'u1', nodeName: 'n1' };
+const names = { pod: 'shop/web-0', node: 'n1' };
+const taint = { key: 'bad', value: 'disk', effect: 'NoExecute', timeAdded: now };
+const noToleration: Reason = {
+  code: 'NoToleration',
+  taint,
+  start: now,
+  startSource: 'timeAdded',
+  deadline: now,
+};
+const why = 'no toleration for bad=disk:NoExecute';
+const because = [noToleration];
+const command = { kind: 'evictPod', id: '1', pod, gracePeriodSeconds: null, because } as const;
+const event = {
+  kind: 'recordEvent',
+  pod,
+  type: 'Normal',
+  reason: 'TaintManagerEviction',
+  message: 'Marking for deletion Pod shop/web-0',
+  because,
+} as const satisfies Command;
+const starts = {
+  kind: 'keepTaintStarts',
+  id: '2',
+  nodeName: 'n1',
+  nodeUid: 'u2',
+  starts: null,
+} as const satisfies Command;
+const failure: Failure = {
+  status: 403,
+  reason: 'Forbidden',
+  message: 'no right',
+  retryAfter: null,
+  causes: [],
+  name: '',
+  kind: '',
+};
+
+const failed = { kind: 'failed', status: 500, message: 'boom', retryAfter: null } as const;
+const blocked = { kind: 'blocked', message: 'budget web', retryAfter: null } as const;
+const hit = { per: 'zone', name: 'a', limit: 'percent', tripped: false } as const;
+
+function deadline(from: number | null, to: number | null, reasons = because): Notice {
+  const cause = 'NodeChanged';
+  return { kind: 'report', report: { kind: 'deadline', pod, from, to, cause, because: reasons } };
+}
+
+function report(fields: Exclude<Report, { kind: 'deadline' }>): Notice {
+  return { kind: 'report', report: fields };
+}
+
+describe('what the log says of a notice', () => {
+  const cases: readonly (readonly [string, Notice, Line['level'], string, Line['fields']])[] = [
+    [
+      'listed',
+      { kind: 'listed', resource: 'pods', objects: 3, upserts: 2, deletes: 1 },
+      'info',
+      'listed pods',
+      { objects: 3, upserts: 2, deletes: 1 },
+    ],
+    [
+      'watching',
+      { kind: 'watching', resource: 'pods', resourceVersion: '7' },
+      'debug',
+      'watching pods',
+      { from: '7' },
+    ],
+    [
+      'reconnecting',
+      { kind: 'reconnecting', resource: 'nodes', failure, wait: 840, next: 'watch' },
+      'warn',
+      'lost contact while reading nodes',
+      { error: 'no right', wait: '0.8s', next: 'watch' },
+    ],
+    ['synced', { kind: 'synced' }, 'info', 'synced: nodes and pods are known, evictions begin', {}],
+    [
+      'an eviction that is sent',
+      { kind: 'commandSent', command },
+      'info',
+      'evicting',
+      { ...names, uid: 'u1', because: why },
+    ],
+    [
+      'done',
+      { kind: 'commandFinished', command, outcome: { kind: 'done' }, took: 12.4 },
+      'info',
+      'evicted',
+      { ...names, took: '12ms' },
+    ],
+    [
+      'gone',
+      { kind: 'commandFinished', command, outcome: { kind: 'gone' }, took: 1 },
+      'info',
+      'already gone',
+      { ...names, took: '1ms' },
+    ],
+    [
+      'blocked, of which a report follows',
+      { kind: 'commandFinished', command, outcome: blocked, took: 1 },
+      'debug',
+      'eviction blocked',
+      { ...names, took: '1ms', error: 'budget web' },
+    ],
+    [
+      'taint starts written down',
+      { kind: 'taintStartsKept', command: starts, outcome: { kind: 'done' } },
+      'debug',
+      'wrote down when taints began',
+      { node: 'n1' },
+    ],
+    [
+      'taint starts refused',
+      { kind: 'taintStartsKept', command: starts, outcome: failed },
+      'warn',
+      'could not write down when taints began',
+      { node: 'n1', error: 'boom' },
+    ],
+    [
+      'a condition that is refused',
+      { kind: 'markRefused', command, message: 'no right' },
+      'warn',
+      'evicting without the condition DisruptionTarget',
+      { ...names, error: 'no right' },
+    ],
+    [
+      'an Event',
+      { kind: 'eventRecorded', command: event },
+      'debug',
+      'recorded event',
+      { pod: 'shop/web-0', reason: 'TaintManagerEviction' },
+    ],
+    [
+      'an Event that is refused',
+      { kind: 'eventLost', command: event, failure },
+      'warn',
+      'lost event',
+      { pod: 'shop/web-0', reason: 'TaintManagerEviction', error: 'no right' },
+    ],
+    [
+      'an Event too many',
+      { kind: 'eventLost', command: event, failure: null },
+      'warn',
+      'lost event',
+      {
+        pod: 'shop/web-0',
+        reason: 'TaintManagerEviction',
+        error: 'too many events are waiting',
+      },
+    ],
+    [
+      'a deadline',
+      deadline(null, now + 63_000),
+      'info',
+      'eviction scheduled',
+      { at: '2026-01-02T03:05:08Z', in: '1m3s', ...names, cause: 'NodeChanged', because: why },
+    ],
+    [
+      'a deadline that moved',
+      deadline(now, now + 5000),
+      'info',
+      'eviction moved',
+      { at: '2026-01-02T03:04:10Z', in: '5s', ...names, cause: 'NodeChanged', because: why },
+    ],
+    [
+      'a deadline that went away',
+      deadline(now, null, []),
+      'info',
+      'eviction called off',
+      { ...names, cause: 'NodeChanged' },
+    ],
+    [
+      'a budget that holds a pod',
+      report({
+        kind: 'retry',
+        pod,
+        attempt: 2,
+        at: now + 5000,
+        setback: blocked,
+        blocker: { code: 'Budget', verdict: 'needsTime', message: 'budget web' },
+      }),
+      'warn',
+      'held by a disruption budget, will try again',
+      { ...names, attempt: 2, next: '5.0s', error: 'budget web' },
+    ],
+    [
+      'an eviction that is stuck',
+      report({
+        kind: 'retry',
+        pod,
+        attempt: 9,
+        at: now + 10_000,
+        setback: failed,
+        blocker: { code: 'TwoBudgets', verdict: 'never', message: 'boom' },
+      }),
+      'warn',
+      'eviction failed, will try again',
+      { ...names, attempt: 9, next: '10s', stuck: 'TwoBudgets', error: 'boom' },
+    ],
+    [
+      'a limit',
+      report({ kind: 'held', pod, hit, until: now + 1500 }),
+      'info',
+      'held by a limit',
+      { ...names, limit: 'percent', per: 'zone', of: 'a', next: '1.5s' },
+    ],
+    [
+      'a limit that tripped',
+      report({ kind: 'held', pod, hit: { ...hit, name: '', tripped: true }, until: null }),
+      'warn',
+      'limit tripped: evictions stop until resumed',
+      { ...names, limit: 'percent', per: 'zone' },
+    ],
+  ];
+  for (const [name, notice, level, message, fields] of cases) {
+    it(name, () => assert.deepEqual(lineOf(notice, now), { level, message, fields }));
+  }
+});

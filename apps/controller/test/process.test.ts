@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+// The controller as a process of its own, as a user starts it from a clone.
+
+const program = fileURLToPath(new URL('../bin/taintmgr-controller', import.meta.url));
+const timeout = 30_000;
+
+interface Started {
+  readonly child: ChildProcess;
+  /** Resolves when a whole line of it matches. */
+  saw(stream: 'out' | 'err', pattern: RegExp): Promise<string>;
+  readonly result: Promise<{ readonly code: number; readonly out: string; readonly err: string }>;
+}
+
+function start(t: TestContext, ...args: readonly string[]): Started {
+  const child = spawn(process.execPath, [program, ...args], { timeout });
+  t.after(() => child.kill());
+  const text = { out: '', err: '' };
+  let wake = (): void => {};
+  let ended = false;
+  const hear = (stream: 'out' | 'err', chunk: string): void => {
+    text[stream] += chunk;
+    wake();
+  };
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => hear('out', chunk));
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => hear('err', chunk));
+  const result = new Promise<number>((resolve) => {
+    child.once('close', (code) => {
+      ended = true;
+      resolve(code ?? -1);
+      wake();
+    });
+  });
+  return {
+    child,
+    saw: async (stream, pattern) => {
+      for (;;) {
+        const found = text[stream]
+          .split('\n')
+          .slice(0, -1)
+          .find((line) => pattern.test(line));
+        if (found !== undefined) return found;
+        assert.ok(!ended, `ended without ${pattern}:\n${text.out}${text.err}`);
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    },
+    result: result.then((code) => ({ code, ...text })),
+  };
+}
+
+describe('taintmgr-controller', () => {
+  it('--simulate starts a cluster, and SIGTERM ends both in order', async (t) => {
+    const { child, saw, result } = start(t, '--simulate', '--logging-format=json');
+    const kubeconfig = (await saw('out', /^export KUBECONFIG=\S+$/)).split('=')[1];
+    await saw('err', /"msg":"synced: nodes and pods are known, evictions begin"/);
+    child.kill('SIGTERM');
+    const { code, out, err } = await result;
+    assert.equal(code, 0, err);
+    assert.equal(out, `export KUBECONFIG=${kubeconfig}\n`);
+    const lines = err
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const [first, ...others] = lines;
+    assert.deepEqual([first.msg, first.mode], ['starting', 'delete']);
+    assert.match(first.server, /^https:\/\/127\.0\.0\.1:\d+$/);
+    const last = others.slice(-2).map(({ msg }) => msg);
+    assert.deepEqual(last, ['stopping: evictions under way come to their end', 'stopped']);
+  });
+
+  it('ends with a next step when nobody answers', async (t) => {
+    const { code, out, err } = await start(t, '--server=https://127.0.0.1:1').result;
+    assert.deepEqual([code, out], [1, '']);
+    assert.match(
+      err,
+      /error: request to https:\/\/127\.0\.0\.1:1 failed: connect ECONNREFUSED 127\.0\.0\.1:1; check that the API server runs and that --context names the right cluster\n$/,
+    );
+  });
+
+  it('ends with one line for a kubeconfig that is none', async (t) => {
+    const directory = mkdtempSync(join(tmpdir(), 'taintmgr-controller-test-'));
+    t.after(() => rmSync(directory, { recursive: true }));
+    const file = join(directory, 'kubeconfig');
+    writeFileSync(file, 'kind: Pod\n');
+    const { code, out, err } = await start(t, '--kubeconfig', file).result;
+    assert.deepEqual([code, out], [1, '']);
+    assert.equal(err, `error: ${file}: kind: got "Pod", want "Config"\n`);
+  });
+
+  it('ends with one line for a wrong flag', async (t) => {
+    const { code, out, err } = await start(t, '--mode=drop').result;
+    assert.deepEqual([code, out], [1, '']);
+    assert.match(err, /^error: option '--mode <mode>' argument 'drop' is invalid\. .*\nSee .*\n$/);
+  });
+});

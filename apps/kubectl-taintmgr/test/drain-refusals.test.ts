@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { daemonSet, pdb, pod, toleration } from '@taintmgr/sim-cluster';
+import { run } from './run.ts';
+import { app, Scenario } from './scenario.ts';
+import { startTestCluster, type TestCluster, versions } from './test-cluster.ts';
+
+// What a drain says when it is not to begin, or only asked what it would do. Nothing is changed.
+
+const maintenance = 'maintenance=kernel:NoExecute';
+const everyFlag = ['--ignore-daemonsets', '--delete-emptydir-data', '--force'];
+
+describe('drain-by-taint that changes nothing', () => {
+  let cluster: TestCluster;
+  let zone: Scenario;
+  before(async () => {
+    const scratch = { volumes: [{ name: 'scratch', emptyDir: {} }] };
+    const tolerations = [toleration('maintenance:NoExecute', 63)];
+    cluster = await startTestCluster({
+      region: 'r',
+      zones: ['a'],
+      nodesPerZone: 1,
+      workloads: [
+        app('a', 'web'),
+        app('a', 'db', { podSpec: scratch, tolerations }),
+        app('a', 'cache', { tolerations: [toleration('maintenance:NoExecute')] }),
+        daemonSet('a', 'agent'),
+        pod('a', 'bare', { spec: scratch }),
+      ],
+      budgets: [pdb('a', 'web', { minAvailable: 1 })],
+    });
+    process.env.KUBECONFIG = cluster.kubeconfig;
+    zone = new Scenario(cluster, 'a');
+  });
+  after(() => cluster.stop());
+
+  /** Runs a drain, checks that nothing was changed, and gives names of pods their short form. */
+  async function drain(...flags: readonly string[]) {
+    const unchanged = versions(cluster.api);
+    const result = await run('drain-by-taint', maintenance, 'a-1', ...flags);
+    assert.deepEqual(versions(cluster.api), unchanged);
+    return { ...result, out: shorten(result.out), err: shorten(result.err) };
+  }
+
+  function shorten(text: string): string {
+    const names = ['web', 'db', 'cache', 'agent', 'bare'];
+    return names
+      .reduce((short, name) => short.replaceAll(zone.pod(name).metadata.name, name), text)
+      .replaceAll(/ +/g, ' ');
+  }
+
+  const noToleration = 'no toleration for maintenance=kernel:NoExecute';
+  const kept = '1 tolerating the taint without limit';
+  const plan =
+    'NODE NAMESPACE POD ACTION AT BECAUSE\n' +
+    `a-1 a bare evict +0s ${noToleration}\n` +
+    `a-1 a web evict +0s ${noToleration}\n` +
+    'a-1 a db evict +1m3s tolerates maintenance=kernel:NoExecute for 1m3s\n' +
+    `2 pods stay: 1 of a DaemonSet, ${kept}\n`;
+
+  it('refuses for all reasons at once', async () => {
+    const out =
+      'NODE NAMESPACE POD ACTION AT BECAUSE\n' +
+      'a-1 a agent refuse - managed by a DaemonSet, which would start it again (--ignore-daemonsets)\n' +
+      'a-1 a bare refuse - has local storage (emptyDir), whose data would be lost (--delete-emptydir-data); ' +
+      'declares no controller, nothing would start it again (--force)\n' +
+      `a-1 a web evict +0s ${noToleration}\n` +
+      'a-1 a db refuse - has local storage (emptyDir), whose data would be lost (--delete-emptydir-data)\n' +
+      `1 pod stays: ${kept}\n`;
+    const err =
+      'error: 1 pod needs --ignore-daemonsets, 2 pods need --delete-emptydir-data, 1 pod needs --force; ' +
+      'nothing was changed\n';
+    assert.deepEqual(await drain(), { code: 1, out, err });
+    assert.deepEqual(await drain('--dry-run=client'), { code: 1, out, err });
+  });
+
+  it('--dry-run=client shows the plan', async () => {
+    assert.deepEqual(await drain('--dry-run=client', ...everyFlag), {
+      code: 0,
+      out: `${plan}node/a-1 cordoned (dry run)\nnode/a-1 tainted (dry run)\n`,
+      err: '',
+    });
+  });
+
+  it('--dry-run=server asks the API server about each eviction, once', async () => {
+    assert.deepEqual(await drain('--dry-run=server', ...everyFlag), {
+      code: 2,
+      out:
+        `${plan}node/a-1 cordoned (dry run)\nnode/a-1 tainted (dry run)\n` +
+        'pod/bare evicted (a, server dry run)\npod/db evicted (a, server dry run)\n',
+      err: 'Warning: a/web on a-1 is held back: The disruption budget web needs 1 healthy pods and has 1 currently\n',
+    });
+    const withoutWeb = await drain('--dry-run=server', '--pod-selector=app=db', ...everyFlag);
+    assert.equal(withoutWeb.code, 0);
+    assert.match(withoutWeb.out, /^pod\/db evicted \(a, server dry run\)\n$/m);
+  });
+
+  describe('while kube-controller-manager runs', () => {
+    const fault =
+      'kube-controller-manager runs here and would delete the pods of a NoExecute taint at once, ' +
+      'without asking disruption budgets; start it with ' +
+      '--controllers=*,-taint-eviction-controller, or accept it with --allow-overlap\n';
+
+    function renewLease(secondsAgo: number): void {
+      const renewTime = new Date(Date.now() - secondsAgo * 1000).toISOString().replace('Z', '000Z');
+      const metadata = { name: 'kube-controller-manager', namespace: 'kube-system' };
+      const spec = { holderIdentity: 'host-1', leaseDurationSeconds: 15, renewTime };
+      const { api } = cluster;
+      const lease = api.get('leases', metadata.namespace, metadata.name);
+      if (lease) api.update('leases', { ...lease, spec });
+      else api.create('leases', { metadata, spec });
+    }
+
+    it('refuses, or warns where it is only asked', async () => {
+      renewLease(2);
+      assert.deepEqual(await drain(...everyFlag), { code: 1, out: '', err: `error: ${fault}` });
+      const asked = await drain('--dry-run=client', ...everyFlag);
+      assert.deepEqual([asked.code, asked.err], [0, `Warning: ${fault}`]);
+    });
+
+    it('does not with --allow-overlap', async () => {
+      const { code, err } = await drain('--dry-run=client', '--allow-overlap', ...everyFlag);
+      assert.deepEqual([code, err], [0, '']);
+    });
+
+    it('does not when the lease has not been renewed for long', async () => {
+      renewLease(60);
+      const { code, err } = await drain('--dry-run=client', ...everyFlag);
+      assert.deepEqual([code, err], [0, '']);
+    });
+  });
+});

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  type ApiServer,
+  Cluster,
+  type ClusterPart,
+  createCertificate,
+  type KubeObject,
+  RealClock,
+  type Rule,
+  startHttps,
+  type Topology,
+  type User,
+  writeKubeconfig,
+} from '@taintmgr/sim-cluster';
+
+/** Small waits, where a real cluster takes its time. */
+const timing = {
+  heartbeatMs: 1000,
+  startupMs: [50, 100],
+  podStartMs: [50, 150],
+  podStopMs: [50, 150],
+} as const;
+
+/** Of an empty cluster: whatever would act on the objects that a test puts there. */
+const everything: readonly ClusterPart[] = [
+  'nodeLifecycleStandIn',
+  'workloads',
+  'scheduler',
+  'disruption',
+  'garbageCollection',
+];
+
+const waitMsMax = 15_000;
+const lookEveryMs = 10;
+
+/** A cluster over HTTPS, and the kubeconfig that leads there as its administrator. */
+export interface TestCluster {
+  readonly cluster: Cluster;
+  readonly api: ApiServer;
+  readonly url: string;
+  readonly kubeconfig: string;
+  /** A directory that is removed by `stop`. */
+  readonly directory: string;
+  stop(): Promise<void>;
+}
+
+/** Users beside the administrator, by their tokens. */
+export type Users = Readonly<Record<string, readonly Rule[]>>;
+
+/** Starts a cluster; with a topology it is settled when this resolves, else it is empty. */
+export async function startTestCluster(
+  topology: Topology | null,
+  users: Users = {},
+): Promise<TestCluster> {
+  const admin: User = { name: 'admin', groups: ['system:masters'], rules: [] };
+  const others = Object.entries(users).map(
+    ([name, rules]) => [name, { name, groups: [], rules }] as const,
+  );
+  const cluster = new Cluster({
+    clock: new RealClock(),
+    seed: 1,
+    timing,
+    apiServer: { tokens: new Map<string, User>([['admin', admin], ...others]) },
+    ...(topology ? { topology } : { without: everything }),
+  });
+  const certificate = createCertificate(Date.now());
+  const server = await startHttps({ exchange: cluster.exchange, certificate });
+  const directory = mkdtempSync(join(tmpdir(), 'kubectl-taintmgr-test-'));
+  const kubeconfig = join(directory, 'kubeconfig');
+  writeKubeconfig(kubeconfig, { server: server.url, ca: certificate.ca, token: 'admin' });
+  cluster.start();
+  if (topology) await until('the cluster to be up', () => cluster.isSettled());
+  return {
+    cluster,
+    api: cluster.api,
+    url: server.url,
+    kubeconfig,
+    directory,
+    stop: async () => {
+      cluster.stop();
+      await server.close();
+      rmSync(directory, { recursive: true });
+    },
+  };
+}
+
+/** Resolves when the condition holds; rejects when that takes too long. */
+export async function until(what: string, condition: () => boolean): Promise<void> {
+  const lastLook = Date.now() + waitMsMax;
+  while (!condition()) {
+    assert.ok(Date.now() < lastLook, `waited ${waitMsMax / 1000} s for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+  }
+}
+
+/** Names and resourceVersions of nodes and pods: equal before and after, nothing was changed. */
+export function versions(
+  api: ApiServer,
+  isMeant: (object: KubeObject) => boolean = () => true,
+): readonly string[] {
+  const objects = ['nodes', 'pods', 'poddisruptionbudgets'].flatMap((resource) =>
+    api.list(resource),
+  );
+  return objects
+    .filter(isMeant)
+    .map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`);
+}

@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { node } from '@taintmgr/sim-cluster';
+import { version } from '../src/version.ts';
+import { run, start } from './run.ts';
+import { startTestCluster, type TestCluster, versions } from './test-cluster.ts';
+
+// A wrong command line or configuration: one clear line, exit code 1, and nothing is changed.
+
+const drainHelp = 'See kubectl taintmgr drain-by-taint --help.';
+
+let cluster: TestCluster;
+let unchanged: readonly string[];
+before(async () => {
+  cluster = await startTestCluster(null, {
+    limited: [{ verbs: ['get'], apiGroups: [''], resources: ['nodes'] }],
+  });
+  cluster.api.create('nodes', node('n1'));
+  process.env.KUBECONFIG = cluster.kubeconfig;
+  unchanged = versions(cluster.api);
+  writeFileSync(join(cluster.directory, 'broken'), 'clusters: [');
+  writeFileSync(join(cluster.directory, 'text'), 'hello');
+});
+after(() => cluster.stop());
+
+describe('wrong command lines', () => {
+  const cases: readonly (readonly [line: string, err: string])[] = [
+    ['bogus', "error: unknown command 'bogus'\nSee kubectl taintmgr --help for the commands."],
+    [
+      'explain pod x',
+      "error: unknown command 'pod'\n(Did you mean node?)\nSee kubectl taintmgr explain --help.",
+    ],
+    [
+      'explain node',
+      "error: missing required argument 'name'\nSee kubectl taintmgr explain node --help.",
+    ],
+    [
+      'explain node n1 n2',
+      "error: too many arguments for 'node'. Expected 1 argument but got 2: n1, n2.\n" +
+        'See kubectl taintmgr explain node --help.',
+    ],
+    ['drain-by-taint', `error: missing required argument 'taint'\n${drainHelp}`],
+    [
+      'drain-by-taint a:NoExecute n1 --tiemout 5s',
+      `error: unknown option '--tiemout'\n(Did you mean --timeout?)\n${drainHelp}`,
+    ],
+    [
+      'drain-by-taint a:NoExecute n1 --dry-run=maybe',
+      "error: option '--dry-run <strategy>' argument 'maybe' is invalid. " +
+        `Allowed choices are none, client, server.\n${drainHelp}`,
+    ],
+    [
+      'drain-by-taint a:NoExecute n1 --dry-run',
+      `error: option '--dry-run <strategy>' argument missing\n${drainHelp}`,
+    ],
+    [
+      'drain-by-taint a:NoExecute n1 --timeout=5x',
+      "error: option '--timeout <duration>' argument '5x' is invalid. " +
+        `Want a duration such as 30s, 10m or 1h30m.\n${drainHelp}`,
+    ],
+    [
+      'drain-by-taint a:NoExecute n1 --grace-period=soon',
+      "error: option '--grace-period <seconds>' argument 'soon' is invalid. " +
+        `Want a whole number of seconds.\n${drainHelp}`,
+    ],
+    ['drain-by-taint a n1', 'error: invalid taint "a": want key=value:effect or key:effect'],
+    [
+      'drain-by-taint a=:b:NoExecute n1',
+      'error: invalid taint "a=:b:NoExecute": want key=value:effect or key:effect',
+    ],
+    ['drain-by-taint -x=y:NoExecute n1', `error: unknown option '-x=y:NoExecute'\n${drainHelp}`],
+    [
+      'drain-by-taint a=ä:NoExecute n1',
+      'error: invalid taint "a=ä:NoExecute": value "ä": want 1 to 63 of letters, digits, ' +
+        "'-', '_' and '.', beginning and ending alphanumeric",
+    ],
+    [
+      'drain-by-taint a:NoSchedule n1',
+      'error: invalid taint "a:NoSchedule": effect "NoSchedule": want NoExecute, the only one that evicts',
+    ],
+    [
+      'drain-by-taint a:Gone n1',
+      'error: invalid taint "a:Gone": effect "Gone": want NoExecute, the only one that evicts',
+    ],
+    ['drain-by-taint a:NoExecute', 'error: name the nodes to drain, or give --selector'],
+    [
+      'drain-by-taint a:NoExecute n1 -l pool=blue',
+      'error: cannot specify both a node name and a --selector option',
+    ],
+    ['drain-by-taint a:NoExecute n1 nope', 'Error from server (NotFound): nodes "nope" not found'],
+    [
+      'drain-by-taint a:NoExecute -l pool=,=',
+      'error: --selector: got "pool=,=", want a label selector such as pool=blue,tier!=db ' +
+        "(found '=', expected: identifier after ',')",
+    ],
+    [
+      'drain-by-taint a:NoExecute n1 --pod-selector=!!',
+      'error: --pod-selector: got "!!", want a label selector such as pool=blue,tier!=db ' +
+        "(unable to parse requirement: found '!', expected: identifier)",
+    ],
+    ['explain node nope', 'Error from server (NotFound): nodes "nope" not found'],
+  ];
+  for (const [line, err] of cases) {
+    it(line, async () => {
+      const result = await run(...line.split(' '));
+      assert.deepEqual(result, { code: 1, out: '', err: `${err}\n` });
+      assert.deepEqual(versions(cluster.api), unchanged);
+    });
+  }
+
+  it('no node matches the selector', async () => {
+    const args = ['drain-by-taint', 'a:NoExecute', '-l', 'pool=none'];
+    const err = 'No nodes match --selector "pool=none"; nothing was changed\n';
+    assert.deepEqual(await run(...args), { code: 0, out: '', err });
+  });
+});
+
+describe('clusters that cannot be reached', () => {
+  const cases: readonly (readonly [name: string, flags: () => string[], err: RegExp])[] = [
+    ['no such file', () => ['--kubeconfig=/nope'], /^error: .*\/nope: no such file.*\n$/],
+    [
+      'not YAML',
+      () => [`--kubeconfig=${cluster.directory}/broken`],
+      /^error: .*\/broken: not valid YAML: .*\n$/,
+    ],
+    [
+      'not a kubeconfig',
+      () => [`--kubeconfig=${cluster.directory}/text`],
+      /^error: .*\/text: want a kubeconfig, got plain text\n$/,
+    ],
+    [
+      'unknown context',
+      () => ['--context=nope'],
+      /^error: context "nope" does not exist in .*; it knows: taintmgr-sim\n$/,
+    ],
+    [
+      'unknown user',
+      () => ['--user=nope'],
+      /^error: user "nope" does not exist in .*; it knows: taintmgr-sim\n$/,
+    ],
+    ['not a URL', () => ['--server=foo'], /^error: --server: got "foo", want a URL such as .*\n$/],
+    [
+      'not a duration',
+      () => ['--request-timeout=x'],
+      /^error: --request-timeout: got "x", want a duration such as 10s or 1m30s\n$/,
+    ],
+    [
+      'nobody listens',
+      () => ['--server=https://127.0.0.1:1'],
+      /^error: request to https:\/\/127\.0\.0\.1:1 failed: connect ECONNREFUSED 127\.0\.0\.1:1; check .*\n$/,
+    ],
+    [
+      'a token that is not known',
+      () => ['--token=wrong'],
+      /^Error from server \(Unauthorized\): Unauthorized\nhint: the credentials .*\n$/,
+    ],
+    [
+      'rights missing',
+      () => ['--token=limited'],
+      /^Error from server \(Forbidden\): pods is forbidden: User "limited" cannot list resource "pods" .*\nhint: kubectl auth can-i --list .*\n$/,
+    ],
+  ];
+  for (const [name, flags, expected] of cases) {
+    it(name, async () => {
+      const { code, out, err } = await run('explain', 'node', 'n1', ...flags());
+      assert.deepEqual([code, out], [1, '']);
+      assert.match(err, expected);
+    });
+  }
+
+  it('Ctrl-C ends the wait for a server that does not answer', async (t) => {
+    const silent = createServer((socket) => socket.on('error', () => {}));
+    const connected = once(silent, 'connection');
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    t.after(() => silent.close());
+    const { port } = silent.address() as { port: number };
+    const server = `--server=https://127.0.0.1:${port}`;
+    const { result, interrupt } = start(['explain', 'node', 'n1', server]);
+    await connected;
+    interrupt();
+    assert.deepEqual(await result, { code: 130, out: '', err: 'error: interrupted\n' });
+  });
+});
+
+describe('help', () => {
+  const cases: readonly (readonly [line: string, expected: RegExp])[] = [
+    ['--version', new RegExp(`^${version}\n$`)],
+    [
+      '--help',
+      /^Usage: kubectl taintmgr \[options\] \[command\]\n[\s\S]*explain[\s\S]*drain-by-taint/,
+    ],
+    ['explain --help', /^Usage: kubectl taintmgr explain /],
+    ['explain node --help', /Connection \(as kubectl\):\n {2}--kubeconfig <file>/],
+    [
+      'drain-by-taint --help',
+      /\nOptions:\n[\s\S]*--timeout[\s\S]*\nConnection \(as kubectl\):[\s\S]*\nExit codes:\n {2}0 {4}done\n/,
+    ],
+  ];
+  for (const [line, expected] of cases) {
+    it(line, async () => {
+      const { code, out, err } = await run(...line.split(' '));
+      assert.deepEqual([code, err], [0, '']);
+      assert.match(out, expected);
+      for (const text of out.split('\n')) assert.doesNotMatch(text, /default: (true|false)|\s$/);
+    });
+  }
+
+  it('without a command, on stderr', async () => {
+    const { code, out, err } = await run();
+    assert.deepEqual([code, out], [1, '']);
+    assert.match(err, /^Usage: kubectl taintmgr /);
+  });
+});
