@@ -1,4 +1,5 @@
 import { ApiError, ConnectionError, KubeconfigError } from '@taintmgr/k8s-adapter';
+import { ConfigFileError } from './config-file.ts';
 
 const hints: Readonly<Record<number, string>> = {
   401: 'the credentials of the current context are not valid',
@@ -7,7 +8,7 @@ const hints: Readonly<Record<number, string>> = {
 
 /** What to print when the controller cannot start; null for a mistake of ours. */
 export function errorLines(error: unknown): string | null {
-  const isKnown = [ApiError, ConnectionError, KubeconfigError].some(
+  const isKnown = [ApiError, ConnectionError, KubeconfigError, ConfigFileError].some(
     (known) => error instanceof known,
   );
   if (!isKnown || !(error instanceof Error)) return null;

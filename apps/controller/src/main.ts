@@ -1,5 +1,7 @@
 import { CommanderError } from '@commander-js/extra-typings';
+import { resolveConfig } from '@taintmgr/core';
 import { loadKubeconfig } from '@taintmgr/k8s-adapter';
+import { readConfigFile } from './config-file.ts';
 import { runController } from './controller.ts';
 import { errorLines } from './error-lines.ts';
 import { createLogger } from './log.ts';
@@ -16,6 +18,8 @@ try {
 }
 
 async function main(options: Options): Promise<void> {
+  const file = options.config === null ? {} : readConfigFile(options.config);
+  const engine = { ...file, ...options.engine };
   const log = createLogger({
     format: options.logFormat,
     verbose: options.verbosity >= 2,
@@ -29,11 +33,12 @@ async function main(options: Options): Promise<void> {
     const connection = simulation ? { kubeconfig: simulation.kubeconfig } : options.connection;
     const cluster = await loadKubeconfig(connection);
     const { server } = cluster.access;
-    log.info({ version, server, mode: options.mode }, 'starting');
+    const { mode, semantics } = resolveConfig(engine);
+    log.info({ version, server, semantics, mode }, 'starting');
     if (simulation) process.stdout.write(`export KUBECONFIG=${simulation.kubeconfig}\n`);
     await runController({
       cluster,
-      engine: { mode: options.mode, evictionsInFlightMax: options.evictionsInFlightMax },
+      engine,
       signal,
       onNotice: (notice, now) => {
         const { level, message, fields } = lineOf(notice, now);

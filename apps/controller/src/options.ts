@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
-import type { EvictionMode } from '@taintmgr/core';
+import type { Config } from '@taintmgr/core';
 import { connectionFlags, connectionOptions, type KubeconfigOptions } from '@taintmgr/k8s-adapter';
 import type { LogFormat } from './log.ts';
 import { version } from './version.ts';
@@ -11,24 +11,29 @@ export interface Options {
   readonly simulate: boolean;
   /** Seed of the embedded cluster. */
   readonly seed: number;
-  readonly mode: EvictionMode;
-  readonly evictionsInFlightMax: number;
+  /** Path of the configuration file; null: none. */
+  readonly config: string | null;
+  /** What flags say about evictions; it goes before what the configuration file says. */
+  readonly engine: Partial<Config>;
   readonly logFormat: LogFormat;
   readonly verbosity: number;
 }
 
 const summary = `Evicts pods from nodes with NoExecute taints: on time, never before, never forgotten.
 
-Without --kubeconfig it looks where kubectl looks (KUBECONFIG, ~/.kube/config) and, inside a pod, uses
-the service account. Logs go to stderr. SIGTERM or Ctrl-C ends it after the evictions under way.`;
+Flags go before the configuration file.
+Without --kubeconfig it looks where kubectl looks; inside a pod it uses the service account.
+Logs go to stderr. SIGTERM or Ctrl-C ends it after the evictions under way.`;
 
 const examples = `
 Examples:
   taintmgr-controller --kubeconfig ~/.kube/config
   taintmgr-controller --mode=evict --logging-format=json
+  taintmgr-controller --config taintmgr.yaml
   taintmgr-controller --simulate`;
 
-const modes = ['delete', 'evict'] as const;
+const modes = ['delete', 'evict', 'evictThenDelete'] as const;
+const semantics = ['precise', 'upstream-1.36'] as const;
 const formats = ['text', 'json'] as const;
 
 /** Where help and usage errors go. */
@@ -56,12 +61,21 @@ export function parseOptions(
     .helpOption('-h, --help', 'print this help and exit')
     .option('--simulate', 'run against an embedded cluster, started for the purpose')
     .option('--seed <number>', 'seed of the embedded cluster', wholeNumber(0), 1)
+    .option('--config <file>', 'configuration file, YAML or JSON (config.schema.json)')
     .addOption(
-      new Option('--mode <mode>', 'delete pods as kube-controller-manager does, or evict them')
-        .choices(modes)
-        .default(modes[0]),
+      new Option(
+        '--mode <mode>',
+        'how pods leave where no policy says it; delete by default',
+      ).choices(modes),
     )
-    .option('--concurrent-evictions <number>', 'evictions under way at once', wholeNumber(1), 50)
+    .addOption(
+      new Option('--semantics <name>', 'whose rules hold; precise by default').choices(semantics),
+    )
+    .option(
+      '--concurrent-evictions <number>',
+      'evictions under way at once; 50 by default',
+      wholeNumber(1),
+    )
     .addOption(
       new Option('--logging-format <format>', 'how log lines are written')
         .choices(formats)
@@ -79,7 +93,7 @@ export function parseOptions(
     program.addOption(option === 'asGroup' ? connection.argParser(collect) : connection);
   }
   const parsed = program.parse(argv, { from: 'user' }).opts();
-  const { simulate = false, seed, mode, concurrentEvictions, loggingFormat, v } = parsed;
+  const { simulate = false, seed, config = null, loggingFormat, v } = parsed;
   const connection = connectionOptions(parsed);
   if (simulate && Object.keys(connection).length > 0) {
     const given = connectionFlags.filter(({ option }) => connection[option] !== undefined);
@@ -90,10 +104,26 @@ export function parseOptions(
     connection,
     simulate,
     seed,
-    mode,
-    evictionsInFlightMax: concurrentEvictions,
+    config,
+    engine: engineOptions(parsed),
     logFormat: loggingFormat,
     verbosity: v,
+  };
+}
+
+function engineOptions({
+  mode,
+  semantics,
+  concurrentEvictions,
+}: {
+  readonly mode?: Config['mode'];
+  readonly semantics?: Config['semantics'];
+  readonly concurrentEvictions?: number;
+}): Partial<Config> {
+  return {
+    ...(mode && { mode }),
+    ...(semantics && { semantics }),
+    ...(concurrentEvictions !== undefined && { evictionsInFlightMax: concurrentEvictions }),
   };
 }
 

@@ -34,15 +34,21 @@ describe('options', () => {
     connection: {},
     simulate: false,
     seed: 1,
-    mode: 'delete',
-    evictionsInFlightMax: 50,
+    config: null,
+    engine: {},
     logFormat: 'text',
     verbosity: 0,
   };
   const good: readonly (readonly [line: string, options: object])[] = [
     ['', {}],
     ['--simulate --seed=7', { simulate: true, seed: 7 }],
-    ['--mode=evict --concurrent-evictions 5', { mode: 'evict', evictionsInFlightMax: 5 }],
+    [
+      '--mode=evict --concurrent-evictions 5 --semantics upstream-1.36 --config c.yaml',
+      {
+        config: 'c.yaml',
+        engine: { mode: 'evict', evictionsInFlightMax: 5, semantics: 'upstream-1.36' },
+      },
+    ],
     ['--logging-format=json -v 4', { logFormat: 'json', verbosity: 4 }],
     ['--v=2', { verbosity: 2 }],
     [
@@ -68,7 +74,7 @@ describe('options', () => {
   const bad: readonly (readonly [line: string, err: string])[] = [
     [
       '--mode=drop',
-      "option '--mode <mode>' argument 'drop' is invalid. Allowed choices are delete, evict.",
+      "option '--mode <mode>' argument 'drop' is invalid. Allowed choices are delete, evict, evictThenDelete.",
     ],
     [
       '--logging-format=xml',
