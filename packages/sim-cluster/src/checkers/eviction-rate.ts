@@ -1,4 +1,7 @@
+import type { CallKind } from './call.ts';
 import { clockTime, type Evidence, type RateTerm } from './terms.ts';
+
+const removing: readonly CallKind[] = ['markPod', 'deletePod', 'evictPod'];
 
 /** One eviction that began: the first time a run sent for this pod. */
 interface Beginning {
@@ -26,15 +29,22 @@ export class EvictionRateChecker {
     for (const rate of rates) this.#judge(rate, beginnings);
   }
 
+  /** The first requests, reads of a pod that are no more than a look before it goes among them. */
   #beginnings(): readonly Beginning[] {
-    const { witness } = this.#evidence;
+    const { calls } = this.#evidence.witness;
     const first = new Map<string, Beginning>();
-    for (const call of witness.calls) {
-      const { run, kind, uid } = call;
-      if (uid === null || !['markPod', 'deletePod', 'evictPod'].includes(kind)) continue;
+    for (const { run, uid, target } of calls.filter(({ kind }) => removing.includes(kind))) {
       const key = `${run}/${uid}`;
-      const at = witness.chainOf(call)[0]?.sentAt ?? call.sentAt;
-      if (!first.has(key)) first.set(key, { run, at, uid });
+      if (uid === null || first.has(key)) continue;
+      const createdAt = this.#evidence.history.pod(uid)[0]?.at ?? Number.POSITIVE_INFINITY;
+      const begun = calls.find(
+        (call) =>
+          call.run === run &&
+          call.target === target &&
+          call.sentAt >= createdAt &&
+          (call.kind === 'readPod' || call.uid === uid),
+      );
+      if (begun) first.set(key, { run, at: begun.sentAt, uid });
     }
     return [...first.values()].sort((a, b) => a.run - b.run || a.at - b.at);
   }

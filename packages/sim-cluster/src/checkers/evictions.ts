@@ -34,11 +34,15 @@ export class EvictionChecker {
 
   #judge(at: number, pod: KubeObject, by: Call): void {
     const { witness, history } = this.#evidence;
-    const chain = witness.chainOf(by);
+    const states = history.pod(pod.metadata.uid ?? '');
+    const createdAt = states[0]?.at ?? at;
+    // A look at its predecessor was not for this one, if the request was for this one.
+    const chain = witness
+      .chainOf(by)
+      .filter(({ sentAt }) => by.uid !== pod.metadata.uid || sentAt >= createdAt);
     const decidedAt = chain[0]?.sentAt ?? by.sentAt;
     const podsKnown = witness.knownUpTo(by.run, 'pods', decidedAt);
     const nodesKnown = witness.knownUpTo(by.run, 'nodes', decidedAt);
-    const states = history.pod(pod.metadata.uid ?? '');
     const told = `decided ${clockTime(decidedAt)}, sent ${clockTime(by.sentAt)}, knew pods up to ${clockTime(podsKnown)}, nodes up to ${clockTime(nodesKnown)}`;
     const report = (invariant: string, what: string): void =>
       this.#evidence.report({
@@ -46,7 +50,6 @@ export class EvictionChecker {
         at,
         evidence: `${nameOf(pod)}, run ${by.run}: ${what}; ${told}`,
       });
-    const createdAt = states[0]?.at ?? at;
     if (createdAt > podsKnown) {
       report('wrong uid', `created ${clockTime(createdAt)}, which was not known`);
       return;
@@ -57,7 +60,7 @@ export class EvictionChecker {
       Math.min(nodesKnown, Math.max(oldest, witness.knownInTurnUpTo(by.run, 'nodes', decidedAt))),
       decidedAt,
     ]);
-    const earliest = verdicts.reduce((a, b) => (b.deadline < a.deadline ? b : a), nothing);
+    const earliest = verdicts.reduce(clearer, nothing);
     if (earliest.deadline > decidedAt) {
       const { deadline, never } = earliest;
       if (never === null) report('before its deadline', `deadline ${clockTime(deadline)}`);
@@ -127,6 +130,12 @@ const nothing: Verdict = {
   node: { at: 0, object: null },
   never: 'untainted',
 };
+
+/** The one with the earlier deadline; of two without, the one with a toleration to show. */
+function clearer(a: Verdict, b: Verdict): Verdict {
+  if (a.deadline === b.deadline) return b.never === 'tolerated' ? b : a;
+  return b.deadline < a.deadline ? b : a;
+}
 
 function never(pod: KubeObject, { object }: State): Verdict['never'] {
   const taints = noExecuteTaints(object);

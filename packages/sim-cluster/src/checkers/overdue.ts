@@ -49,8 +49,14 @@ export class OverdueChecker {
     const deadline = Math.min(Number.POSITIVE_INFINITY, ...deadlines);
     const dueAt = deadline + this.#budgetWait(pod);
     // A change of pod or node may have made it due only then.
-    const changedAt = Math.max(node.at, states.at(-1)?.at ?? 0);
-    const since = Math.max(dueAt, calmSince, Math.min(changedAt, now));
+    const changedAt = Math.max(
+      lastChange(history.node(pod.spec.nodeName), ({ metadata, spec }) => [
+        metadata.uid,
+        spec?.taints,
+      ]),
+      lastChange(states, ({ spec }) => [spec.nodeName, spec.tolerations]),
+    );
+    const since = Math.max(dueAt, calmSince, changedAt);
     const queue =
       podCount / Math.min(...terms.rates.map(({ podsPerSecond }) => podsPerSecond), 1000);
     const latest = since + terms.recoveryMs + queue * 1000;
@@ -105,4 +111,11 @@ function latestBinding(pod: KubeObject, states: readonly State[]): number {
     time === undefined ? [] : [Date.parse(time)],
   );
   return Math.max(bound, ...written);
+}
+
+/** When what `part` takes from the object last changed. */
+function lastChange(states: readonly State[], part: (object: KubeObject) => unknown): number {
+  const texts = states.map(({ object }) => (object ? JSON.stringify(part(object)) : null));
+  const same = texts.findLastIndex((text) => text !== texts.at(-1));
+  return states[same + 1]?.at ?? 0;
 }

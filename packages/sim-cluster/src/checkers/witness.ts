@@ -1,5 +1,5 @@
 import type { ApiRequest, Exchange, ResponseSink } from '../exchange.ts';
-import { type Call, callOf } from './call.ts';
+import { type Call, type CallKind, callOf } from './call.ts';
 
 /** The collections a client follows. */
 export type Followed = 'nodes' | 'pods';
@@ -21,6 +21,8 @@ interface Stream {
 const lists: Readonly<Record<string, Followed>> = { listNodes: 'nodes', listPods: 'pods' };
 const watches: Readonly<Record<string, Followed>> = { watchNodes: 'nodes', watchPods: 'pods' };
 
+/** No chain of requests takes longer: three that run out of time, and one more. */
+const chainMsMax = 120_000;
 /** Within this time after a gap the changes that were missed have all come. */
 const catchUpMs = 1000;
 
@@ -138,24 +140,42 @@ export class Witness {
 
   /** The calls that led to this one without a pause, earliest first, with itself at the end. */
   chainOf(call: Call): readonly Call[] {
-    const chain = [call];
-    const before = this.#calls.filter(
-      ({ run, endedAt, sentAt }) => run === call.run && endedAt !== null && sentAt <= call.sentAt,
-    );
-    for (let [first] = chain; first; ) {
-      const { sentAt, kind } = first;
-      const previous = before.find(
-        (one) =>
-          !chain.includes(one) &&
-          one.endedAt === sentAt &&
-          leadsTo(one, kind) &&
-          (one.target === call.target || one.kind === 'readNode') &&
-          (one.uid === null || one.uid === call.uid),
-      );
-      if (previous) chain.unshift(previous);
-      first = previous;
+    const { kind, sentAt, target } = call;
+    if (kind === 'deletePod') {
+      const mark = this.#before(call, 'markPod', sentAt, target);
+      return mark ? [...this.chainOf(mark), call] : [...this.#look(call), call];
     }
-    return chain;
+    return kind === 'markPod' || kind === 'evictPod' ? [...this.#look(call), call] : [call];
+  }
+
+  /** The reads of pod and node right before, if there were any. */
+  #look(call: Call): readonly Call[] {
+    const reads = this.#recent(call).filter(
+      ({ run, kind, endedAt }) =>
+        run === call.run && kind === 'readNode' && endedAt === call.sentAt,
+    );
+    for (const node of reads) {
+      const pod = this.#before(call, 'readPod', node.sentAt, call.target);
+      if (pod) return [pod, node];
+    }
+    return [];
+  }
+
+  #before(call: Call, kind: CallKind, endedAt: number, target: string): Call | undefined {
+    return this.#recent(call).find(
+      (one) =>
+        one.run === call.run &&
+        one.kind === kind &&
+        one.endedAt === endedAt &&
+        one.target === target &&
+        (one.uid === null || one.uid === call.uid),
+    );
+  }
+
+  /** The calls sent so shortly before that one that they may have led to it. */
+  #recent(call: Call): readonly Call[] {
+    const from = this.#calls.findLastIndex(({ sentAt }) => sentAt < call.sentAt - chainMsMax);
+    return this.#calls.slice(from + 1);
   }
 
   #sightsOf(run: number, resource: Followed, at: number): Sight[] {
@@ -244,19 +264,4 @@ export class Witness {
 
 function latest(sights: readonly Sight[], at: number): number {
   return Math.max(Number.NEGATIVE_INFINITY, ...sights.map(({ to }) => Math.min(to ?? at, at)));
-}
-
-/** In which order the requests of one eviction come. */
-function leadsTo({ kind }: Call, next: Call['kind']): boolean {
-  switch (next) {
-    case 'deletePod':
-      return kind === 'markPod' || kind === 'readNode';
-    case 'markPod':
-    case 'evictPod':
-      return kind === 'readNode';
-    case 'readNode':
-      return kind === 'readPod';
-    default:
-      return false;
-  }
 }
