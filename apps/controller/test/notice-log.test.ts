@@ -17,7 +17,14 @@ const noToleration: Reason = {
 };
 const why = 'no toleration for bad=disk:NoExecute';
 const because = [noToleration];
-const command = { kind: 'evictPod', id: '1', pod, gracePeriodSeconds: null, because } as const;
+const command = {
+  kind: 'evictPod',
+  id: '1',
+  pod,
+  confirm: false,
+  gracePeriodSeconds: null,
+  because,
+} as const;
 const event = {
   kind: 'recordEvent',
   pod,

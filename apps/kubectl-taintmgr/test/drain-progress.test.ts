@@ -30,6 +30,7 @@ describe('LeavingPods', () => {
     kind: 'evictPod',
     id: '1',
     pod: web,
+    confirm: false,
     gracePeriodSeconds: null,
     because: [],
   };

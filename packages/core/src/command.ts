@@ -46,6 +46,8 @@ export type Command =
       readonly kind: 'deletePod';
       readonly id: string;
       readonly pod: PodRef;
+      /** Our view may be old: what decided is to be read again first. */
+      readonly confirm: boolean;
       readonly guard: 'uid' | 'name';
       readonly generation: number;
       /** Null: the pod's own. */
@@ -59,6 +61,7 @@ export type Command =
       readonly kind: 'evictPod';
       readonly id: string;
       readonly pod: PodRef;
+      readonly confirm: boolean;
       readonly gracePeriodSeconds: number | null;
       readonly because: readonly Reason[];
     }

@@ -35,6 +35,8 @@ export interface Config extends Policy {
   readonly retryWaitMsMax: Millis;
   /** Wait after a disruption budget refused, where the API server names no time. */
   readonly blockedRetryWaitMs: Millis;
+  /** An eviction that comes so late is confirmed by a live read: we may have been cut off. */
+  readonly confirmLateMs: Millis;
   /** An accepted eviction that the watch does not confirm for so long is looked at again. */
   readonly confirmationWaitMs: Millis;
 }
@@ -56,6 +58,7 @@ export const defaultConfig: Config = {
   retryWaitMsMin: 200,
   retryWaitMsMax: 10_000,
   blockedRetryWaitMs: 5_000,
+  confirmLateMs: 10_000,
   confirmationWaitMs: 30_000,
 };
 
@@ -68,6 +71,7 @@ export function resolveConfig(options: Partial<Config>): Config {
   wholeNumber('retryWaitMsMax', config.retryWaitMsMax, config.retryWaitMsMin);
   wholeNumber('blockedRetryWaitMs', config.blockedRetryWaitMs, 1);
   wholeNumber('confirmationWaitMs', config.confirmationWaitMs, 1);
+  wholeNumber('confirmLateMs', config.confirmLateMs, 0);
   checkPolicy('', config);
   for (const [index, policy] of config.policies.entries()) {
     checkPolicy(`policies[${index}].`, policy);

@@ -17,7 +17,8 @@ import type { Instant } from './time.ts';
 export interface Engine {
   /**
    * Takes one event. `now` must not go backwards (throws). Commands come in the order in which
-   * they are to be started.
+   * they are to be started. Those that change the cluster come with a tick only: after an event
+   * nextWake() says when, which may be at once.
    */
   handle(now: Instant, event: Event): readonly Command[];
   /** The earliest instant at which a tick could yield a command; null: only an event can. */

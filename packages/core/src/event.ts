@@ -60,5 +60,5 @@ export type Event =
   | { readonly kind: 'resumeEvictions' }
   /** The outcome of the command with this id. */
   | { readonly kind: 'result'; readonly id: string; readonly outcome: Outcome }
-  /** Time has passed. An extra tick is harmless. */
+  /** Act on what is known by now. An extra tick is harmless. */
   | { readonly kind: 'tick' };

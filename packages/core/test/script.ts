@@ -15,7 +15,8 @@ import {
 } from '@taintmgr/core';
 
 /**
- * The little language of the transcripts. One command a line, first its time in seconds:
+ * The little language of the transcripts. One command a line, first its time in seconds; each is
+ * followed by a tick:
  *
  *     0 node n1 maintenance:NoExecute@-10     a node and its taints, @ = timeAdded; then, if need be,
  *                                             zone z | deadline 100 | starts maintenance:NoExecute@-5
@@ -52,10 +53,11 @@ class Run {
     const now = Number(time) * 1000;
     if (verb === 'config') return this.#configure(JSON.parse(words.join(' ')));
     if (verb === 'explain') return this.#explain(now, words[0] ?? '');
-    const commands = this.#engine.handle(now, this.#event(verb, words));
+    const told = this.#engine.handle(now, this.#event(verb, words));
+    const commands = [...told, ...this.#engine.handle(now, { kind: 'tick' })];
     const wake = this.#engine.nextWake();
-    const told = commands.map((command) => this.#tell(command));
-    return wake === null ? told : [...told, `wake ${seconds(wake)}`];
+    const lines = commands.map((command) => this.#tell(command));
+    return wake === null ? lines : [...lines, `wake ${seconds(wake)}`];
   }
 
   #configure(config: Parameters<typeof createEngine>[0]): string[] {
@@ -140,7 +142,8 @@ class Run {
     const grace =
       command.gracePeriodSeconds === null ? '' : ` grace ${command.gracePeriodSeconds}s`;
     const escalated = command.kind === 'deletePod' && command.escalated ? ' escalated' : '';
-    const how = `${command.kind}${escalated}${grace}`;
+    const confirm = command.confirm ? ' confirm' : '';
+    const how = `${command.kind}${escalated}${grace}${confirm}`;
     return `${how} ${pod.namespace}/${pod.name} uid ${pod.uid} because ${reasons}`;
   }
 

@@ -160,7 +160,8 @@ describe('the engine against its twin', () => {
           }
           if (event.kind === 'synced') synced = true;
           if (event.kind === 'leadership') leader = event.held;
-          const commands = sent(engine.handle(now, event));
+          const told = engine.handle(now, event);
+          const commands = sent([...told, ...engine.handle(now, { kind: 'tick' })]);
           assert.ok(commands.length === 0 || (synced && leader), 'only a synced leader acts');
           for (const { id, uid } of commands) {
             const deadline = twin.deadline(uid);
@@ -204,6 +205,7 @@ describe('the engine against its twin', () => {
         for (const { wait, event } of steps) {
           now += wait;
           engine.handle(now, event);
+          engine.handle(now, { kind: 'tick' });
           assert.deepEqual(engine.handle(now, { kind: 'tick' }), []);
         }
       }),

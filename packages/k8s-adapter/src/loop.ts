@@ -72,7 +72,7 @@ export type Notice =
 export interface ReflectorStatus {
   readonly resource: string;
   readonly state: Reflector<unknown>['state'];
-  /** When the server last sent something other than a refusal; null: not yet. */
+  /** As of when the picture is known to be complete; null: not yet. */
   readonly heardAt: Instant | null;
 }
 
@@ -217,7 +217,9 @@ export class Loop {
       if (command.kind === 'report') {
         this.#actions.push({ kind: 'notice', notice: command });
       } else if (!this.#readOnly) {
-        this.#act(now, this.#executor.execute(now, command, this.#isStale(now)));
+        const doubtful = 'confirm' in command && command.confirm;
+        const confirm = doubtful || this.#isStale(now);
+        this.#act(now, this.#executor.execute(now, command, confirm));
       }
     }
   }

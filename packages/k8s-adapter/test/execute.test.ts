@@ -11,6 +11,7 @@ const deletePod = {
   id: 'c1',
   pod,
   guard: 'uid',
+  confirm: false,
   generation: 1,
   gracePeriodSeconds: null,
   escalated: false,
@@ -20,6 +21,7 @@ const evictPod = {
   kind: 'evictPod',
   id: 'c2',
   pod,
+  confirm: false,
   gracePeriodSeconds: null,
   because: [],
 } as const;

@@ -14,8 +14,14 @@ class Stage {
     this.loop = new Loop({ machine: createEngine(), random: random(0), ...options });
   }
 
+  /** Hands it the inputs, and then the tick that it asks for now, as a driver does. */
   feed(...inputs: LoopInput[]): string[] {
-    return inputs.flatMap((input) => this.loop.handle(this.now, input).map(describeAction));
+    const actions = inputs.flatMap((input) => this.loop.handle(this.now, input));
+    const wake = this.loop.nextWake();
+    if (wake !== null && wake <= this.now) {
+      actions.push(...this.loop.handle(this.now, { kind: 'tick' }));
+    }
+    return actions.map(describeAction);
   }
 
   answer(id: string, status: number, body: object): string[] {
@@ -88,9 +94,9 @@ describe('loop', () => {
       [
         'listed',
         'synced',
+        'nodes/2 GET /api/v1/nodes',
         'call/1 POST /api/v1/namespaces/shop/events',
         ...evictionOfA,
-        'nodes/2 GET /api/v1/nodes',
       ],
     );
     assert.equal(stage.loop.synced, true);

@@ -20,6 +20,9 @@ export function confirmEviction(
   const name = formatTaint(decisive.taint);
   const taint = node.taints.find((one) => formatTaint(one) === name);
   if (!taint) return `node ${node.name} has no taint ${name} any more`;
+  if (!Object.is(taint.timeAdded, decisive.taint.timeAdded)) {
+    return `the taint ${name} of node ${node.name} was added at another time`;
+  }
   const toleration = decidingToleration(pod.tolerations, taint, options);
   const expected = decisive.code === 'NoToleration' ? null : decisive.toleration;
   const same = toleration?.tolerationSeconds === expected?.tolerationSeconds;

@@ -16,6 +16,7 @@ import { decidingTaint, Judge } from './judge.ts';
 import { cancelEvent, evictionEvent } from './pod-events.ts';
 import { StartKeeper } from './start-keeper.ts';
 import { type ObservedTaint, TaintLedger } from './taint-ledger.ts';
+import { Waitlist } from './waitlist.ts';
 import type { Work } from './work.ts';
 
 type Eviction = Extract<Decision, { kind: 'evict' }>;
@@ -44,8 +45,9 @@ type Pending = Extract<Work, { kind: 'waiting' | 'paused' | 'held' | 'retrying' 
  * The schedule holds one instant for each piece of work that waits: its deadline, its next attempt,
  * or when an eviction that was accepted but never seen to happen is decided anew.
  *
- * Before `synced` and without leadership nothing is sent, but everything is decided, so that the
- * first event afterwards acts at once.
+ * Events only tell; a tick acts. So whatever comes in together is seen together: a taint that was
+ * put on and taken off while nobody listened costs no pod. Before `synced` and without leadership
+ * nothing is sent, but everything is decided, so that the first tick afterwards acts at once.
  */
 export class PreciseEvictionMachine implements EvictionMachine {
   readonly #config: Config;
@@ -55,7 +57,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
   readonly #starts: StartKeeper;
   readonly #taints = new TaintLedger();
   readonly #work = new Map<string, Work>();
-  readonly #held = new Set<string>();
+  readonly #waitlist = new Waitlist();
   readonly #schedule = new Schedule();
   readonly #inFlight: InFlight;
   #synced = false;
@@ -76,20 +78,16 @@ export class PreciseEvictionMachine implements EvictionMachine {
     this.#commands = [];
     this.#take(now, event);
     if (change) this.#follow(now, change);
-    while (this.#mayAct() && this.#inFlight.hasRoom) {
-      const uid = this.#schedule.takeDue(now);
-      if (uid === null) break;
-      this.#actOn(now, uid);
-    }
-    if (this.#mayAct()) this.#commands.push(...this.#starts.write(now));
+    if (event.kind === 'tick' && this.#mayAct()) this.#act(now);
     return this.#commands;
   }
 
   nextWake(): Instant | null {
     if (!this.#mayAct()) return null;
-    const eviction = this.#inFlight.hasRoom ? this.#schedule.next() : null;
-    const start = this.#starts.nextWake();
-    return eviction === null || start === null ? (eviction ?? start) : Math.min(eviction, start);
+    const evictions = this.#inFlight.hasRoom
+      ? [this.#schedule.next(), this.#waitlist.nextWake()]
+      : [];
+    return earliest([...evictions, this.#starts.nextWake()]);
   }
 
   taintsOf(nodeName: string): readonly ObservedTaint[] {
@@ -133,9 +131,9 @@ export class PreciseEvictionMachine implements EvictionMachine {
         return;
       case 'resumeEvictions':
         this.#governor.resume();
-        this.#askAgain(now);
+        this.#waitlist.nudge(now);
         return;
-      default: // what it says of objects, the store has taken; a tick says nothing
+      default: // what it says of objects, the store has taken
     }
   }
 
@@ -217,25 +215,30 @@ export class PreciseEvictionMachine implements EvictionMachine {
   #drop(now: Instant, pod: Pod, cause: Cause, because: readonly Reason[]): void {
     const work = this.workOn(pod);
     this.#work.delete(pod.uid);
-    this.#held.delete(pod.uid);
+    this.#waitlist.delete(pod.uid);
     this.#schedule.cancel(pod.uid);
     // A pod that terminates still counts as on its way out; one that is gone or stays does not.
     const leaves = cause !== 'PodDeleted' && pod.deletionTimestamp !== null;
-    if (!leaves && this.#governor.release(pod.uid)) this.#askAgain(now);
+    if (!leaves && this.#governor.release(pod.uid)) this.#waitlist.nudge(now);
     const from = work && isPending(work) ? deadlineOf(work) : null;
     if (from !== null) this.#tellDeadline(pod, from, null, cause, because);
   }
 
-  /** Limits may have room again: everyone they hold back asks, the earliest deadline first. */
-  #askAgain(now: Instant): void {
-    const held = [...this.#held].map((uid) => ({
-      uid,
-      at: deadlineOf(this.#work.get(uid)) ?? now,
-    }));
-    for (const { uid, at } of held) this.#schedule.set(uid, Math.min(at, now));
+  /** Sends what is due and may go, and writes down what has to be. */
+  #act(now: Instant): void {
+    while (this.#inFlight.hasRoom) {
+      const uid = this.#schedule.takeDue(now);
+      if (uid === null) break;
+      this.#actOn(now, uid);
+    }
+    for (const uid of this.#waitlist.ask(now)) {
+      if (this.#inFlight.hasRoom) this.#actOn(now, uid, true);
+      else this.#waitlist.nudge(now);
+    }
+    this.#commands.push(...this.#starts.write(now));
   }
 
-  #actOn(now: Instant, uid: string): void {
+  #actOn(now: Instant, uid: string, isItsTurn = false): void {
     const pod = this.#known(uid);
     const work = this.#work.get(uid);
     assert(work !== undefined, `pod ${uid} that is due has work`);
@@ -249,18 +252,21 @@ export class PreciseEvictionMachine implements EvictionMachine {
     const decision = this.decisionOn(pod);
     assert(decision.kind === 'evict', `pod ${uid} is due, so it is to be evicted`);
     assert(decision.deadline <= now, `pod ${uid} is not evicted before its deadline`);
-    if (this.#isAdmitted(now, pod, work, decision)) this.#send(now, pod, work, decision);
+    if (isItsTurn || work.kind === 'retrying' || this.#waitlist.isEmpty) {
+      if (this.#isAdmitted(now, pod, work, decision)) this.#send(now, pod, work, decision);
+    } else {
+      this.#waitlist.put(uid, decision.deadline, now);
+    }
   }
 
   #isAdmitted(now: Instant, pod: Pod, work: Pending, { deadline, because }: Eviction): boolean {
     const zone = this.#store.node(pod.nodeName)?.zone ?? '';
     const admission = this.#governor.admit(now, { pod, zone, taint: decidingTaint(because) });
-    this.#held.delete(pod.uid);
+    this.#waitlist.delete(pod.uid);
     if (admission.kind === 'go') return true;
     const { hit, until } = admission;
     this.#work.set(pod.uid, { kind: 'held', deadline, hit, until });
-    this.#held.add(pod.uid);
-    if (until !== null) this.#schedule.set(pod.uid, until);
+    this.#waitlist.put(pod.uid, deadline, until);
     if (work.kind !== 'held') this.#tell({ kind: 'held', pod: podRef(pod), hit, until });
     return false;
   }
@@ -272,13 +278,20 @@ export class PreciseEvictionMachine implements EvictionMachine {
     if (attempt === 1) this.#commands.push(evictionEvent(pod, because));
     const method = this.#judge.method(now, pod, deadline, because);
     const { gracePeriodSeconds, escalated } = method;
-    const target = { id, pod: podRef(pod), gracePeriodSeconds, because };
+    const confirm = this.#isDoubtful(now, work, deadline);
+    const target = { id, pod: podRef(pod), gracePeriodSeconds, confirm, because };
     const { generation } = pod;
     this.#commands.push(
       method.kind === 'evict'
         ? { kind: 'evictPod', ...target }
         : { kind: 'deletePod', ...target, guard: 'uid', generation, escalated },
     );
+  }
+
+  /** What we know may be old: a live read found it so, or it should have gone long ago. */
+  #isDoubtful(now: Instant, work: Pending, deadline: Instant): boolean {
+    if (work.kind === 'retrying') return work.setback.kind === 'changed';
+    return now - deadline > this.#config.confirmLateMs;
   }
 
   /** A result for work that was dropped meanwhile only frees its place. */
@@ -319,7 +332,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
 
   #put(uid: string, work: Work, at: Instant): void {
     this.#work.set(uid, work);
-    this.#held.delete(uid);
+    this.#waitlist.delete(uid);
     this.#schedule.set(uid, at);
   }
 
@@ -342,6 +355,11 @@ export class PreciseEvictionMachine implements EvictionMachine {
   #tell(report: Report): void {
     this.#commands.push({ kind: 'report', report });
   }
+}
+
+function earliest(instants: readonly (Instant | null)[]): Instant | null {
+  const known = instants.filter((instant) => instant !== null);
+  return known.length === 0 ? null : Math.min(...known);
 }
 
 function isPending(work: Work): work is Pending {

@@ -100,8 +100,8 @@ export class StartKeeper {
     const needed = new Set<string>();
     for (const pod of this.#store.podsOn(nodeName)) {
       for (const reason of this.#judge.decide(pod).because) {
-        const counts = reason.code === 'TolerationExpires' && reason.startSource !== 'podBound';
-        if (counts) needed.add(formatTaint(reason.taint));
+        // For a pod bound later too: a start found anew after a restart may be later still.
+        if (reason.code === 'TolerationExpires') needed.add(formatTaint(reason.taint));
       }
     }
     return needed;

@@ -28,6 +28,7 @@ const noPauses: readonly Pause[] = [];
  */
 export class TaintLedger {
   readonly #byNode = new Map<string, readonly ObservedTaint[]>();
+  readonly #seen = new Map<string, string>();
   readonly #zones = new Map<string, string>();
   readonly #scopes = new Map<string, PauseScope>();
   readonly #pausedAt = new Map<string, Instant>();
@@ -52,7 +53,10 @@ export class TaintLedger {
   update(now: Instant, nodeName: string, node: Node | null): boolean {
     const known = this.of(nodeName);
     const taints = node?.taints.filter((taint) => taint.effect === 'NoExecute') ?? [];
-    const kept = node?.taintStarts ?? {};
+    // What is written there counts when we first see the node; later we know better ourselves.
+    const kept = node && this.#seen.get(nodeName) !== node.uid ? (node.taintStarts ?? {}) : {};
+    if (node) this.#seen.set(nodeName, node.uid);
+    else this.#seen.delete(nodeName);
     const observed = taints.map((taint) => observe(now, taint, known, kept));
     if (observed.length === known.length && observed.every((entry, i) => entry === known[i])) {
       return false;

@@ -73,6 +73,8 @@ interface Watching extends Stream {
   readonly lines: LineSplitter;
   /** Of the last event taken in; the next watch starts here. */
   resourceVersion: string;
+  /** When the answer began; null before. */
+  headAt: Instant | null;
   /** Whether this stream brought us forward. */
   progressed: boolean;
 }
@@ -95,6 +97,8 @@ const pageLimit = 500;
 const answerMsMax: Millis = 30_000;
 /** Bookmarks come about every 60 s, and one may be missing. */
 const silenceMsMax: Millis = 150_000;
+/** What a watch sends in the beginning may be what was missed before it. */
+const catchUpMs: Millis = 1000;
 /** A watch that ends sooner, with nothing in it, is not opened again at once. */
 const watchMsMin: Millis = 1000;
 const watchSecondsMin = 300;
@@ -118,6 +122,8 @@ export class Reflector<T> {
   #serial = 0;
   #synced = false;
   #heardAt: Instant | null = null;
+  /** When the list under way was asked for. */
+  #listedAt: Instant | null = null;
   readonly #options: ReflectorOptions<T>;
   readonly #inventory: Inventory<T>;
   readonly #backoff: Backoff;
@@ -132,7 +138,11 @@ export class Reflector<T> {
     return this.#options.resource;
   }
 
-  /** When the server last sent something other than a refusal; null: not yet. */
+  /**
+   * As of when the picture is known to be complete: when the list was asked for, and then each
+   * event and bookmark. What comes right after a watch was opened may be old news and does not
+   * count. Null: not yet.
+   */
   get heardAt(): Instant | null {
     return this.#heardAt;
   }
@@ -185,7 +195,6 @@ export class Reflector<T> {
     state.ended = input.kind === 'end' || input.kind === 'failed';
     if (input.kind === 'head') state.status = input.status;
     const good = state.status !== null && state.status >= 200 && state.status < 300;
-    if (good && input.kind !== 'failed') this.#heardAt = now;
     if (good && state.kind === 'Watching') return this.#receiveWatch(now, state, input);
     const answer = state.collector.take(input);
     if (!answer) return state;
@@ -198,6 +207,7 @@ export class Reflector<T> {
   // Listing
 
   #list(now: Instant): State {
+    this.#listedAt = now;
     this.#inventory.beginList();
     return this.#requestPage(now, '');
   }
@@ -221,6 +231,7 @@ export class Reflector<T> {
     const continueToken = asText(metadata.continue);
     if (continueToken !== '') return this.#requestPage(now, continueToken);
     this.#swap();
+    this.#heardAt = this.#listedAt;
     return this.#options.watch ? this.#watch(now, { resourceVersion }) : { kind: 'Rested' };
   }
 
@@ -248,13 +259,14 @@ export class Reflector<T> {
     const request = watchRequest(path, { ...selectors, resourceVersion, timeoutSeconds });
     const stream = this.#open(now, request);
     const lines = new LineSplitter();
-    return { kind: 'Watching', ...stream, lines, resourceVersion, progressed: false };
+    return { kind: 'Watching', ...stream, lines, resourceVersion, headAt: null, progressed: false };
   }
 
   #receiveWatch(now: Instant, watching: Watching, input: ExchangeInput): State {
     switch (input.kind) {
       case 'head': {
         const { resourceVersion } = watching;
+        watching.headAt = now;
         this.#notice({ kind: 'watching', resource: this.resource, resourceVersion });
         return watching;
       }
@@ -297,6 +309,7 @@ export class Reflector<T> {
         watching.resourceVersion = event.identity.resourceVersion;
     }
     watching.progressed = true;
+    if (watching.headAt !== null && now - watching.headAt >= catchUpMs) this.#heardAt = now;
     return watching;
   }
 

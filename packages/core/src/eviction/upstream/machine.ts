@@ -211,6 +211,7 @@ export class UpstreamEvictionMachine implements EvictionMachine {
       id,
       pod: run.pod,
       guard: 'name',
+      confirm: false,
       generation,
       gracePeriodSeconds: null,
       escalated: false,

@@ -1,0 +1,47 @@
+// The embedded cluster alone: npm run -s cluster -- --port 0 --token T --kubeconfig FILE
+import { CommanderError } from '@commander-js/extra-typings';
+import { type EmbeddedOptions, startEmbedded, threeZones } from '@taintmgr/sim-cluster';
+import { reportLines } from './load-report.ts';
+import { type ClusterFlags, parseClusterFlags } from './options.ts';
+import { readSnapshot } from './snapshot-file.ts';
+
+/** What works in the cluster beside the API server. */
+const topologies: Readonly<
+  Record<ClusterFlags['topology'], Pick<EmbeddedOptions, 'topology' | 'without' | 'adopt'>>
+> = {
+  empty: {
+    without: [
+      'nodeLifecycleStandIn',
+      'workloads',
+      'scheduler',
+      'disruption',
+      'garbageCollection',
+      'namespaces',
+    ],
+  },
+  'three-zones': { topology: threeZones },
+  snapshot: { adopt: true },
+};
+
+try {
+  await main(parseClusterFlags(process.argv.slice(2)));
+} catch (error) {
+  if (!(error instanceof Error)) throw error;
+  if (!(error instanceof CommanderError)) process.stderr.write(`error: ${error.message}\n`);
+  process.exitCode = error instanceof CommanderError ? error.exitCode : 1;
+}
+
+async function main({ topology, snapshot: file, ...flags }: ClusterFlags): Promise<void> {
+  const { values, faults } =
+    file === undefined ? { values: [], faults: [] } : await readSnapshot(file);
+  const embedded = await startEmbedded({ ...flags, ...topologies[topology], snapshot: values });
+  if (file !== undefined) {
+    const lines = reportLines(file, embedded.cluster.loadReport, faults);
+    process.stderr.write(`${lines.join('\n')}\n`);
+  }
+  process.stdout.write(`ready: ${embedded.url}\nexport KUBECONFIG=${embedded.kubeconfig}\n`);
+  // Its clock does not keep the process alive; the listening socket does.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => void embedded.stop().then(() => process.exit(0)));
+  }
+}
