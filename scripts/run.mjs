@@ -26,7 +26,7 @@ const needs = {
 /** Each task is either a program of ours (`main`) or commands run one after the other (`steps`). */
 const tasks = {
   demo: { needs: ['runtime'], main: 'apps/controller/src/demo/main.ts' },
-  cluster: { needs: ['runtime'], main: 'packages/sim-cluster/src/main.ts' },
+  cluster: { needs: ['runtime'], main: 'apps/controller/src/cluster/main.ts' },
   controller: { needs: ['runtime'], main: 'apps/controller/src/main.ts' },
   'kubectl-taintmgr': { needs: ['runtime'], main: 'apps/kubectl-taintmgr/src/main.ts' },
   seeds: { needs: ['everything'], main: 'scripts/seeds.ts' },

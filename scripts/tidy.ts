@@ -1,6 +1,6 @@
 // What the linter cannot say about this repository. Prints one line per fault and exits 1 if any.
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 
 interface Fault {
   readonly file: string;
@@ -15,7 +15,9 @@ const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclud
   encoding: 'utf8',
 })
   .trim()
-  .split('\n');
+  .split('\n')
+  // Git still knows a file that is deleted and not yet committed.
+  .filter((file) => existsSync(file));
 const sources = files.filter((file) => /\.(ts|mjs)$/.test(file));
 const read = (file: string): string => readFileSync(file, 'utf8');
 
@@ -79,7 +81,9 @@ function namesAMachine(file: string): readonly Fault[] {
 function unlisted(): readonly Fault[] {
   const file = 'ARCHITECTURE.md';
   const listed = listedFiles(read(file));
-  const rooms = sources.filter((path) => /^(packages|apps)\/[^/]+\/src\/|^(scripts|bench)\//.test(path));
+  const rooms = sources.filter((path) =>
+    /^(packages|apps)\/[^/]+\/src\/|^(scripts|bench)\//.test(path),
+  );
   const present = new Set(rooms.filter((path) => !path.includes('/test/')));
   const missing = [...present].filter((path) => !listed.has(path));
   const stale = [...listed].filter((path) => !present.has(path));

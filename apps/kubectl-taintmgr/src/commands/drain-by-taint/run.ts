@@ -112,7 +112,7 @@ class DrainRun implements Machine {
     if (event.kind === 'synced') this.#synced = true;
     if (event.kind === 'result') this.#judgeHeld();
     if (this.#synced) this.tell(now);
-    if (this.#synced && this.#pods.list().length === 0) this.end(exitCode.done);
+    if (this.#synced && this.#isIdle(now)) this.end(exitCode.done);
     const { endsAt } = this.#parts;
     if (endsAt !== null && now >= endsAt) this.end(this.#codeIfLate());
     return commands;
@@ -122,6 +122,12 @@ class DrainRun implements Machine {
     const wake = this.#engine.nextWake();
     const { endsAt } = this.#parts;
     return wake === null || endsAt === null ? (wake ?? endsAt) : Math.min(wake, endsAt);
+  }
+
+  /** Nobody is to go any more, and the engine has nothing to do now. */
+  #isIdle(now: Instant): boolean {
+    const wake = this.#engine.nextWake();
+    return this.#pods.list().length === 0 && (wake === null || wake > now);
   }
 
   /** The first reason to end counts. */
