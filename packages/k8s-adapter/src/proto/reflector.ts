@@ -73,8 +73,8 @@ interface Watching extends Stream {
   readonly lines: LineSplitter;
   /** Of the last event taken in; the next watch starts here. */
   resourceVersion: string;
-  /** When the answer began; null before. */
-  headAt: Instant | null;
+  /** From when on what comes counts as news. */
+  caughtUpAt: Instant;
   /** Whether this stream brought us forward. */
   progressed: boolean;
 }
@@ -97,8 +97,9 @@ const pageLimit = 500;
 const answerMsMax: Millis = 30_000;
 /** Bookmarks come about every 60 s, and one may be missing. */
 const silenceMsMax: Millis = 150_000;
-/** What a watch sends in the beginning may be what was missed before it. */
+/** What a watch sends in the beginning, or after a silence, may be what was missed before. */
 const catchUpMs: Millis = 1000;
+const quietMs: Millis = 5000;
 /** A watch that ends sooner, with nothing in it, is not opened again at once. */
 const watchMsMin: Millis = 1000;
 const watchSecondsMin = 300;
@@ -140,8 +141,8 @@ export class Reflector<T> {
 
   /**
    * As of when the picture is known to be complete: when the list was asked for, and then each
-   * event and bookmark. What comes right after a watch was opened may be old news and does not
-   * count. Null: not yet.
+   * event and bookmark. What comes right after a watch was opened, or after a silence, may be old
+   * news and does not count. Null: not yet.
    */
   get heardAt(): Instant | null {
     return this.#heardAt;
@@ -191,7 +192,10 @@ export class Reflector<T> {
   }
 
   #receive(now: Instant, state: Listing | Watching, input: ExchangeInput): State {
+    const wasSilent = now - state.heardAt >= quietMs;
     state.heardAt = now;
+    // The stream, or this process, may have stood still: what comes now may have waited.
+    if (wasSilent && state.kind === 'Watching') state.caughtUpAt = now + catchUpMs;
     state.ended = input.kind === 'end' || input.kind === 'failed';
     if (input.kind === 'head') state.status = input.status;
     const good = state.status !== null && state.status >= 200 && state.status < 300;
@@ -259,14 +263,21 @@ export class Reflector<T> {
     const request = watchRequest(path, { ...selectors, resourceVersion, timeoutSeconds });
     const stream = this.#open(now, request);
     const lines = new LineSplitter();
-    return { kind: 'Watching', ...stream, lines, resourceVersion, headAt: null, progressed: false };
+    return {
+      kind: 'Watching',
+      ...stream,
+      lines,
+      resourceVersion,
+      caughtUpAt: now,
+      progressed: false,
+    };
   }
 
   #receiveWatch(now: Instant, watching: Watching, input: ExchangeInput): State {
     switch (input.kind) {
       case 'head': {
         const { resourceVersion } = watching;
-        watching.headAt = now;
+        watching.caughtUpAt = now + catchUpMs;
         this.#notice({ kind: 'watching', resource: this.resource, resourceVersion });
         return watching;
       }
@@ -309,7 +320,7 @@ export class Reflector<T> {
         watching.resourceVersion = event.identity.resourceVersion;
     }
     watching.progressed = true;
-    if (watching.headAt !== null && now - watching.headAt >= catchUpMs) this.#heardAt = now;
+    if (now >= watching.caughtUpAt) this.#heardAt = now;
     return watching;
   }
 

@@ -79,7 +79,7 @@ export const sabotages: Readonly<
   },
   'evicts what tolerates for ever': {
     breaks: ['tolerates for ever'],
-    from: 5,
+    from: 70,
     sabotage: { machine: (engine) => impatient(engine) },
   },
 };
