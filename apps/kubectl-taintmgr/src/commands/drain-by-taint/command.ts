@@ -6,10 +6,11 @@ import {
   parseTaint,
   type Taint,
 } from '@taintmgr/core';
-import { type Connection, connect } from '../../connection.ts';
+import { connect } from '../../connection.ts';
 import { type ExitCode, exitCode, UsageError } from '../../exit.ts';
 import type { Output } from '../../output.ts';
 import { readPodsOn } from '../../snapshot.ts';
+import type { Drain, DrainFlags } from './drain.ts';
 import { askServer } from './dry-run.ts';
 import { overlapFault } from './overlap.ts';
 import { planDrain } from './plan.ts';
@@ -24,30 +25,6 @@ import {
   type Target,
   undoHint,
 } from './targets.ts';
-
-/** What the command line says. */
-export interface DrainFlags {
-  readonly selector?: string | undefined;
-  readonly podSelector?: string | undefined;
-  readonly dryRun: 'none' | 'client' | 'server';
-  readonly force?: true | undefined;
-  readonly ignoreDaemonsets?: true | undefined;
-  readonly deleteEmptydirData?: true | undefined;
-  /** Seconds; negative: the pod's own. */
-  readonly gracePeriod: number;
-  /** Milliseconds; 0: no limit. */
-  readonly timeout: number;
-  readonly allowOverlap?: true | undefined;
-}
-
-/** One drain: what it works with. */
-export interface Drain {
-  readonly connection: Connection;
-  readonly taint: Taint;
-  readonly flags: DrainFlags;
-  readonly output: Output;
-  readonly interrupt: AbortSignal;
-}
 
 /** `drain-by-taint TAINT [NODE...]`: plans, refuses or carries out, and says how it ended. */
 export async function drainByTaint(

@@ -2,7 +2,7 @@ import type { Pod } from '@taintmgr/core';
 import { ApiError, evictPodRequest } from '@taintmgr/k8s-adapter';
 import { type ExitCode, exitCode } from '../../exit.ts';
 import { printable } from '../../render/printable.ts';
-import type { Drain } from './command.ts';
+import type { Drain } from './drain.ts';
 import type { DrainPlan } from './plan.ts';
 import { nameOf } from './progress.ts';
 
