@@ -1,4 +1,4 @@
-import type { CallKind } from './call.ts';
+import type { Call, CallKind } from './call.ts';
 import { clockTime, type Evidence, type RateTerm } from './terms.ts';
 
 const removing: readonly CallKind[] = ['markPod', 'deletePod', 'evictPod'];
@@ -31,22 +31,29 @@ export class EvictionRateChecker {
 
   /** The first requests, reads of a pod that are no more than a look before it goes among them. */
   #beginnings(): readonly Beginning[] {
-    const { calls } = this.#evidence.witness;
     const first = new Map<string, Beginning>();
-    for (const { run, uid, target } of calls.filter(({ kind }) => removing.includes(kind))) {
-      const key = `${run}/${uid}`;
-      if (uid === null || first.has(key)) continue;
-      const createdAt = this.#evidence.history.pod(uid)[0]?.at ?? Number.POSITIVE_INFINITY;
-      const begun = calls.find(
-        (call) =>
-          call.run === run &&
-          call.target === target &&
-          call.sentAt >= createdAt &&
-          (call.kind === 'readPod' || call.uid === uid),
-      );
-      if (begun) first.set(key, { run, at: begun.sentAt, uid });
+    for (const call of this.#evidence.witness.calls) {
+      const { kind, run, uid } = call;
+      if (!removing.includes(kind) || uid === null || first.has(`${run}/${uid}`)) continue;
+      first.set(`${run}/${uid}`, { run, at: this.#begunAt(call, uid), uid });
     }
     return [...first.values()].sort((a, b) => a.run - b.run || a.at - b.at);
+  }
+
+  /** When the first look was sent that this removal rests on, or the removal itself. */
+  #begunAt(removal: Call, uid: string): number {
+    const { calls } = this.#evidence.witness;
+    const createdAt = this.#evidence.history.pod(uid)[0]?.at ?? Number.POSITIVE_INFINITY;
+    const before = calls
+      .slice(0, calls.indexOf(removal))
+      .filter(({ run, target }) => run === removal.run && target === removal.target);
+    // Looks before it were at an earlier pod of this name.
+    const removedOther = before.findLastIndex((call) => call.uid !== null && call.uid !== uid);
+    const looks = before.slice(removedOther + 1);
+    return (
+      looks.find(({ kind, sentAt }) => kind === 'readPod' && sentAt >= createdAt)?.sentAt ??
+      removal.sentAt
+    );
   }
 
   #judge(rate: RateTerm, beginnings: readonly Beginning[]): void {
