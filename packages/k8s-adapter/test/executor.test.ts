@@ -55,3 +55,40 @@ describe('Kubernetes Events', () => {
     assert.deepEqual(answered(executor, 'call/1', 201), ['eventRecorded']);
   });
 });
+
+describe('an answer that lay unread while the process stood still', () => {
+  const command = {
+    kind: 'deletePod',
+    id: 'c1',
+    pod,
+    guard: 'uid',
+    confirm: true,
+    generation: 1,
+    gracePeriodSeconds: null,
+    escalated: false,
+    because: [],
+  } as const;
+
+  for (const [readAfterMs, expected] of [
+    [29_999, ['send']],
+    [30_000, ['abort', 'commandFinished', 'result']],
+  ] as const) {
+    it(`read after ${readAfterMs} ms leads to: ${expected.join(', ')}`, () => {
+      const executor = new Executor('taintmgr', {});
+      executor.execute(0, command);
+      const answer = [
+        { kind: 'head', id: 'call/1', status: 200, headers: {} },
+        {
+          kind: 'chunk',
+          id: 'call/1',
+          data: '{"metadata":{"name":"a","namespace":"shop","uid":"u"}}',
+        },
+        { kind: 'end', id: 'call/1' },
+      ] as const;
+      assert.deepEqual(
+        kinds(answer.flatMap((part) => executor.receive(readAfterMs, part))),
+        expected,
+      );
+    });
+  }
+});

@@ -106,8 +106,10 @@ export class Executor {
 
   /** Takes what is heard; input of other requests than its own is ignored. */
   receive(now: Instant, input: ExchangeInput): readonly ExecutorEffect[] {
+    // After a standstill of this process an answer may have lain here for long: it is too late.
+    this.#expire(now);
     const call = this.#calls.take(input);
-    if (!call) return [];
+    if (!call) return this.#drain();
     // Such an answer was cut off by us, not ended by the server.
     if (input.kind === 'chunk') this.#effects.push({ kind: 'abort', id: call.id });
     this.#finished(now, call);
@@ -116,10 +118,7 @@ export class Executor {
 
   /** Gives up the calls whose time is up. */
   tick(now: Instant): readonly ExecutorEffect[] {
-    for (const call of this.#calls.expire(now)) {
-      this.#effects.push({ kind: 'abort', id: call.id });
-      this.#finished(now, call);
-    }
+    this.#expire(now);
     return this.#drain();
   }
 
@@ -127,6 +126,13 @@ export class Executor {
   stop(): void {
     this.#stopped = true;
     this.#eventsWaiting = [];
+  }
+
+  #expire(now: Instant): void {
+    for (const call of this.#calls.expire(now)) {
+      this.#effects.push({ kind: 'abort', id: call.id });
+      this.#finished(now, call);
+    }
   }
 
   #finished(now: Instant, { purpose, answer }: FinishedCall<Purpose>): void {

@@ -1,5 +1,5 @@
 import type { Call, CallKind } from './call.ts';
-import { clockTime, type Evidence, type RateTerm } from './terms.ts';
+import { clockTime, type Evidence, type RateTerm, type Violation } from './terms.ts';
 
 const removing: readonly CallKind[] = ['markPod', 'deletePod', 'evictPod'];
 
@@ -25,17 +25,23 @@ export class EvictionRateChecker {
   atEnd(): void {
     const { rates } = this.#evidence.terms;
     if (rates.length === 0) return;
-    const beginnings = this.#beginnings();
-    for (const rate of rates) this.#judge(rate, beginnings);
+    // A look names no uid: it may have been meant for an earlier pod of this name.
+    const readings = [this.#beginnings(true), this.#beginnings(false)];
+    for (const rate of rates) {
+      const findings = readings.map((beginnings) => this.#excess(rate, beginnings));
+      const [finding] = findings;
+      if (finding && findings.every((one) => one !== null)) this.#evidence.report(finding);
+    }
   }
 
-  /** The first requests, reads of a pod that are no more than a look before it goes among them. */
-  #beginnings(): readonly Beginning[] {
+  /** The first requests; with `looks`, reads of a pod before it goes among them. */
+  #beginnings(looks: boolean): readonly Beginning[] {
     const first = new Map<string, Beginning>();
     for (const call of this.#evidence.witness.calls) {
       const { kind, run, uid } = call;
       if (!removing.includes(kind) || uid === null || first.has(`${run}/${uid}`)) continue;
-      first.set(`${run}/${uid}`, { run, at: this.#begunAt(call, uid), uid });
+      const at = looks ? this.#begunAt(call, uid) : call.sentAt;
+      first.set(`${run}/${uid}`, { run, at, uid });
     }
     return [...first.values()].sort((a, b) => a.run - b.run || a.at - b.at);
   }
@@ -56,7 +62,8 @@ export class EvictionRateChecker {
     );
   }
 
-  #judge(rate: RateTerm, beginnings: readonly Beginning[]): void {
+  /** The first eviction too many; null: none. */
+  #excess(rate: RateTerm, beginnings: readonly Beginning[]): Violation | null {
     const buckets = new Map<string, { tokens: number; at: number }>();
     for (const { run, at, uid } of beginnings) {
       const key = `${run}/${this.#scopeOf(rate.per, uid, at)}`;
@@ -66,9 +73,9 @@ export class EvictionRateChecker {
       buckets.set(key, { tokens, at });
       if (tokens >= -0.001) continue;
       const evidence = `${rate.podsPerSecond} pods per second and a burst of ${rate.burst} per ${rate.per}, run/scope ${key}: one too many at ${clockTime(at)}, pod ${uid.slice(0, 8)}`;
-      this.#evidence.report({ invariant: 'rate', at, evidence });
-      return;
+      return { invariant: 'rate', at, evidence };
     }
+    return null;
   }
 
   #scopeOf(per: RateTerm['per'], uid: string, at: number): string {
