@@ -32,7 +32,11 @@ const tasks = {
   seeds: { needs: ['everything'], main: 'scripts/seeds.ts' },
   bench: {
     needs: ['everything'],
-    steps: ['engine', 'schedule'].map((name) => [join(bin, 'node'), ...source, `bench/${name}.ts`]),
+    steps: ['engine', 'schedule', 'cluster', 'cluster-scale'].map((name) => [
+      join(bin, 'node'),
+      ...source,
+      `bench/${name}.ts`,
+    ]),
   },
   conformance: { needs: ['everything'], main: 'scripts/conformance.ts' },
   'test:bun': {

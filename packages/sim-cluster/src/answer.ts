@@ -26,6 +26,9 @@ interface Later {
   readonly answer: () => Answer;
 }
 
+/** Clients refuse answers whose head is too long. */
+const WARNING_CHARACTERS_MAX = 4096;
+
 const COMMON = { 'cache-control': 'no-cache, private' } as const;
 const JSON_TYPE = { 'content-type': 'application/json', ...COMMON } as const;
 
@@ -50,9 +53,21 @@ export function bodyReply(
   body: Reply['body'],
   warnings: readonly string[] = [],
 ): Reply {
-  const texts = warnings.map((text) => `299 - ${JSON.stringify(text)}`);
-  const warning = texts.length > 0 ? { warning: texts.join(', ') } : {};
+  const header = warningHeader(warnings);
+  const warning = header === '' ? {} : { warning: header };
   return { kind: 'reply', status, headers: { ...JSON_TYPE, ...warning }, body };
+}
+
+/** As many warnings as fit; what a client made up may hold letters that no header can. */
+function warningHeader(warnings: readonly string[]): string {
+  let header = '';
+  for (const text of warnings) {
+    const warning = `299 - ${JSON.stringify(text.replaceAll(/\p{Cc}/gu, ''))}`;
+    const longer = header === '' ? warning : `${header}, ${warning}`;
+    if (longer.length > WARNING_CHARACTERS_MAX) break;
+    header = longer;
+  }
+  return Buffer.from(header).toString('latin1');
 }
 
 /** A plain text response, as for health and unknown paths. */

@@ -52,13 +52,28 @@ export function readJson(request: ApiRequest, refuse: (parseError: string) => Er
   return parseJson(bodyText(request), refuse);
 }
 
+/** Values nested deeper than this are refused; no object of the API comes near it. */
+const DEPTH_MAX = 1000;
+
 /** Parses JSON; what does not parse becomes the error that `refuse` makes of Go's message. */
 export function parseJson(text: string, refuse: (parseError: string) => Error): Json {
+  if (isDeeperThan(text, DEPTH_MAX)) throw refuse('exceeded max depth');
   try {
     return JSON.parse(text) as Json;
   } catch (error) {
     throw refuse(goMessage(text, String(error)));
   }
+}
+
+function isDeeperThan(json: string, max: number): boolean {
+  if (json.length <= max) return false;
+  let depth = 0;
+  for (const [token] of json.matchAll(/"(?:[^"\\]|\\.)*"|[[{\]}]/g)) {
+    if (token === '[' || token === '{') depth++;
+    else if (token === ']' || token === '}') depth--;
+    if (depth > max) return true;
+  }
+  return false;
 }
 
 function goMessage(text: string, message: string): string {

@@ -3,8 +3,10 @@ import type { Clock, Timer } from './clock.ts';
 import type { Controller, ControllerContext } from './controllers/controller.ts';
 import { GarbageCollector } from './controllers/garbage-collector.ts';
 import { Lookup } from './controllers/lookup.ts';
+import { Namespaces } from './controllers/namespaces.ts';
 import { NodeLifecycleStandIn } from './controllers/node-lifecycle-stand-in.ts';
 import { PodCollector } from './controllers/pod-collector.ts';
+import { conditionOf, isReady } from './controllers/pods.ts';
 import { SilentNodes } from './controllers/silent-nodes.ts';
 import { DisruptionController } from './disruption/disruption-controller.ts';
 import { StaleTargets } from './disruption/stale-targets.ts';
@@ -14,6 +16,7 @@ import type { Kubelet } from './kubelet/kubelet.ts';
 import { Kubelets } from './kubelet/kubelets.ts';
 import type { NodeDescription } from './kubelet/node-status.ts';
 import { DEFAULT_TIMING, type KubeletTiming } from './kubelet/timing.ts';
+import type { LoadReport } from './load.ts';
 import type { KubeObject } from './objects.ts';
 import { seededRandom } from './prng.ts';
 import { RESOURCES } from './resources.ts';
@@ -28,7 +31,8 @@ export type ClusterPart =
   | 'workloads'
   | 'scheduler'
   | 'disruption'
-  | 'garbageCollection';
+  | 'garbageCollection'
+  | 'namespaces';
 
 /** What works in the cluster beside the API server and the kubelets. */
 const PARTS: Readonly<Record<ClusterPart, (context: ControllerContext) => readonly Controller[]>> =
@@ -38,6 +42,7 @@ const PARTS: Readonly<Record<ClusterPart, (context: ControllerContext) => readon
     scheduler: (context) => [new Scheduler(context)],
     disruption: (context) => [new DisruptionController(context), new StaleTargets(context)],
     garbageCollection: (context) => [new GarbageCollector(context), new PodCollector(context)],
+    namespaces: (context) => [new Namespaces(context)],
   };
 
 /** How long after the last node may have become Ready the workloads are created. */
@@ -49,6 +54,16 @@ export interface ClusterOptions {
   readonly seed: number;
   /** Its nodes start with the cluster, its workloads follow. Without one the cluster is empty. */
   readonly topology?: Topology;
+  /**
+   * Objects of a real cluster, lists or single ones as `kubectl get -o json` prints them, that are
+   * there from the start; `loadReport` says what could not be taken.
+   */
+  readonly snapshot?: readonly unknown[];
+  /**
+   * Whether the snapshot lives on: a node that was Ready gets a kubelet, which takes over its pods.
+   * Left out, the loaded nodes have none and stay as they are.
+   */
+  readonly adopt?: boolean;
   /** Parts that somebody else plays; all are on by default. */
   readonly without?: readonly ClusterPart[];
   readonly timing?: Partial<KubeletTiming>;
@@ -63,6 +78,8 @@ export interface ClusterOptions {
 /** A whole Kubernetes cluster on one clock and one seed. */
 export class Cluster {
   readonly api: ApiServer;
+  /** What became of the snapshot. */
+  readonly loadReport: LoadReport;
   readonly #objects: readonly KubeObject[];
   readonly #populationDelayMs: number;
   readonly #kubelets: Kubelets;
@@ -71,10 +88,11 @@ export class Cluster {
   #isPopulated = false;
 
   constructor(options: ClusterOptions) {
-    const { clock, seed, topology, without = [] } = options;
+    const { clock, seed, topology, snapshot = [], without = [] } = options;
     const timing = { ...DEFAULT_TIMING, ...options.timing };
     const random = seededRandom(seedFor(seed, 'api-server'));
     this.api = new ApiServer({ ...options.apiServer, clock, random });
+    this.loadReport = this.api.load(snapshot);
     this.#objects = topology ? topologyObjects(topology) : [];
     this.#populationDelayMs = timing.startupMs[1] + POPULATION_DELAY_MS;
     const context = { api: this.api, lookup: new Lookup(this.api) };
@@ -85,7 +103,9 @@ export class Cluster {
       ...parts.filter((part) => !without.includes(part)).flatMap((part) => PARTS[part](context)),
       ...(graceMs === undefined ? [] : [new SilentNodes(context, graceMs)]),
     ];
-    if (topology) for (const node of topologyNodes(topology)) this.#kubelets.add(node);
+    const adopted = options.adopt ? adoptedNodes(this.api) : [];
+    const machines = [...adopted, ...(topology ? topologyNodes(topology) : [])];
+    for (const machine of machines) this.#kubelets.add(machine);
   }
 
   /** The API server's answer to HTTP requests given as values. */
@@ -153,4 +173,15 @@ export class Cluster {
     if (this.api.get(resource.plural, namespace, name)) return;
     this.api.create(resource.plural, object);
   }
+}
+
+/** The machines behind the stored nodes, but for those that nobody has heard of. */
+function adoptedNodes(api: ApiServer): readonly NodeDescription[] {
+  const alive = api.list('nodes').filter((node) => isReady(node) || !conditionOf(node, 'Ready'));
+  return alive.map(({ metadata, status }) => {
+    const addresses: readonly { readonly type: string; readonly address: string }[] =
+      status?.addresses ?? [];
+    const internalIp = addresses.find(({ type }) => type === 'InternalIP')?.address;
+    return { name: metadata.name, ...(internalIp === undefined ? {} : { internalIp }) };
+  });
 }

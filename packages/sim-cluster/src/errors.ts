@@ -218,12 +218,8 @@ export function notAcceptable(message: string): ApiError {
 }
 
 /** 413 for a body beyond the server's bound. */
-export function bodyTooLarge(limitBytes: number): ApiError {
-  return new ApiError(
-    413,
-    'RequestEntityTooLarge',
-    `Request entity too large: limit is ${limitBytes}`,
-  );
+export function requestTooLarge(what: string): ApiError {
+  return new ApiError(413, 'RequestEntityTooLarge', `Request entity too large: ${what}`);
 }
 
 /** 410 for a list; `continueToken` is the inconsistent token a client may go on with. */

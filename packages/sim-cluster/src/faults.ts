@@ -10,13 +10,18 @@ import type { RequestInfo } from './request.ts';
  * - `delay`: the request arrives late
  * - `answer`: the server answers this instead of doing anything
  * - `cut`: a watch breaks off after a while, cleanly (`end`) or not (`reset`)
+ * - `halfOpen`: the request is carried out, but after a while (0: from the start) nothing more of
+ *   its answer arrives and the connection stays open until the client gives up
+ * - `duplicate`: each event of a watch comes twice in a row, with this chance in (0, 1]
  */
 export type Fault =
   | { readonly kind: 'refuse' }
   | { readonly kind: 'lose' }
   | { readonly kind: 'delay'; readonly ms: number }
   | { readonly kind: 'answer'; readonly code: 409 | 410 | 429 | 500 }
-  | { readonly kind: 'cut'; readonly afterMs: number; readonly how: 'end' | 'reset' };
+  | { readonly kind: 'cut'; readonly afterMs: number; readonly how: 'end' | 'reset' }
+  | { readonly kind: 'halfOpen'; readonly afterMs: number }
+  | { readonly kind: 'duplicate'; readonly chance: number };
 
 /** Which requests a fault strikes; what is left out matches everything. */
 export interface FaultRule {
@@ -68,7 +73,7 @@ export class Faults {
     };
   }
 
-  /** Breaks every open stream. */
+  /** Breaks every open stream and every half-open connection. */
   breakStreams(): void {
     for (const breakStream of [...this.#breakers]) breakStream();
   }
@@ -79,13 +84,17 @@ export class Faults {
     return () => void this.#breakers.delete(breakStream);
   }
 
+  /** Whether something of that chance happens; draws nothing for what is certain. */
+  happens(chance: number): boolean {
+    return chance >= 1 || this.#random() < chance;
+  }
+
   /** The fault that strikes this request, or null. */
   strike(info: RequestInfo): Fault | null {
     if (this.#down) return { kind: 'refuse' };
     for (const armed of this.#rules) {
       if (armed.left <= 0 || !matches(armed.rule, info)) continue;
-      const { probability = 1 } = armed.rule;
-      if (probability < 1 && this.#random() >= probability) continue;
+      if (!this.happens(armed.rule.probability ?? 1)) continue;
       armed.left--;
       return armed.rule.fault;
     }
@@ -94,7 +103,8 @@ export class Faults {
 }
 
 function matches({ fault, verbs, resource, name }: FaultRule, info: RequestInfo): boolean {
-  if (fault.kind === 'cut' && info.verb !== 'watch') return false;
+  const isOfWatches = fault.kind === 'cut' || fault.kind === 'duplicate';
+  if (isOfWatches && info.verb !== 'watch') return false;
   if (verbs && !verbs.includes(info.verb)) return false;
   const path = info.resource;
   const full = path?.subresource ? `${path.plural}/${path.subresource}` : path?.plural;

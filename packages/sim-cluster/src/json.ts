@@ -30,6 +30,18 @@ export function equal(a: unknown, b: unknown): boolean {
   return members === 0;
 }
 
+/** A copy that shares nothing but strings with the original, and is laid out as compactly. */
+export function copy(value: Json): Json {
+  if (isList(value)) return value.map(copy);
+  if (!isObject(value)) return value;
+  const result: JsonObject = { ...value };
+  for (const key in result) {
+    const member = result[key] as Json;
+    if (typeof member === 'object') result[key] = copy(member);
+  }
+  return result;
+}
+
 /** Freezes a JSON value all the way down and returns it; frozen parts are taken as frozen whole. */
 export function freeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;

@@ -1,4 +1,4 @@
-import { isList, isObject } from './json.ts';
+import { copy, isList, isObject } from './json.ts';
 import type { Json, KubeObject } from './objects.ts';
 import { randomUid } from './prng.ts';
 import type { Resource } from './resource.ts';
@@ -116,7 +116,7 @@ function misfitOf(resource: Resource, item: Item): string | null {
 
 /** A copy with its members in the order in which objects are written. */
 function arranged(item: Item, storage: Resource): KubeObject {
-  const { kind: _, apiVersion: __, metadata, ...rest } = structuredClone(item) as KubeObject;
+  const { kind: _, apiVersion: __, metadata, ...rest } = copy(item) as KubeObject;
   return { kind: storage.kind, apiVersion: apiVersionOf(storage), metadata, ...rest };
 }
 

@@ -1,68 +1,21 @@
 import { entry, type JsonObject } from './json.ts';
 import type { Json } from './objects.ts';
+import { type FieldType, type Message, PROTOBUF_KINDS } from './protobuf-kinds.ts';
 
 /**
- * The few request bodies that kubectl sends as protobuf with no way back to JSON. Answers are
- * always JSON, so nothing is written here, only read.
+ * Reads the request bodies that kubectl sends as protobuf with no way back to JSON. Answers are
+ * always JSON, so nothing is written here.
  */
-type FieldType = 'string' | 'strings' | 'integer' | 'boolean' | 'stringMap' | Message;
-
-interface Message {
-  readonly [fieldNumber: number]: readonly [name: string, type: FieldType];
-}
-
-const OBJECT_META: Message = {
-  1: ['name', 'string'],
-  2: ['generateName', 'string'],
-  3: ['namespace', 'string'],
-  5: ['uid', 'string'],
-  6: ['resourceVersion', 'string'],
-  11: ['labels', 'stringMap'],
-  12: ['annotations', 'stringMap'],
-};
-
-const RESOURCE_ATTRIBUTES: Message = {
-  1: ['namespace', 'string'],
-  2: ['verb', 'string'],
-  3: ['group', 'string'],
-  4: ['version', 'string'],
-  5: ['resource', 'string'],
-  6: ['subresource', 'string'],
-  7: ['name', 'string'],
-};
-
-const KINDS: Readonly<Record<string, Message>> = {
-  DeleteOptions: {
-    1: ['gracePeriodSeconds', 'integer'],
-    2: ['preconditions', { 1: ['uid', 'string'], 2: ['resourceVersion', 'string'] }],
-    3: ['orphanDependents', 'boolean'],
-    4: ['propagationPolicy', 'string'],
-    5: ['dryRun', 'strings'],
-  },
-  Namespace: { 1: ['metadata', OBJECT_META] },
-  SelfSubjectReview: { 1: ['metadata', OBJECT_META] },
-  SelfSubjectAccessReview: {
-    1: ['metadata', OBJECT_META],
-    2: [
-      'spec',
-      {
-        1: ['resourceAttributes', RESOURCE_ATTRIBUTES],
-        2: ['nonResourceAttributes', { 1: ['path', 'string'], 2: ['verb', 'string'] }],
-      },
-    ],
-  },
-  SelfSubjectRulesReview: {
-    1: ['metadata', OBJECT_META],
-    2: ['spec', { 1: ['namespace', 'string'] }],
-  },
-};
 
 const ENVELOPE: Message = {
   1: ['typeMeta', { 1: ['apiVersion', 'string'], 2: ['kind', 'string'] }],
 };
 const MAGIC = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
 
-/** Reads a body as JSON; null when it is damaged or of a kind that is not known in this form. */
+/**
+ * Reads a body as JSON; null when it is damaged, of a kind that is not known in this form, or says
+ * more than is known of its kind.
+ */
 export function decodeProtobuf(body: Uint8Array): Json | null {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) return null;
@@ -70,10 +23,10 @@ export function decodeProtobuf(body: Uint8Array): Json | null {
   if (!envelope) return null;
   const { typeMeta } = readMessage(ENVELOPE, envelope);
   const { kind, apiVersion } = (typeMeta ?? {}) as Readonly<Record<string, string>>;
-  const message = entry(KINDS, kind ?? '');
+  const message = entry(PROTOBUF_KINDS, kind ?? '');
   const raw = envelope.findLast((field) => field.number === 2)?.value;
   const fields = raw instanceof Uint8Array ? readFields(raw) : [];
-  if (!message || !fields) return null;
+  if (!message || !fields || !isKnown(message, fields)) return null;
   return {
     ...(kind ? { kind } : {}),
     ...(apiVersion ? { apiVersion } : {}),
@@ -115,6 +68,35 @@ function readFields(bytes: Uint8Array): readonly WireField[] | null {
   return at === buffer.length ? fields : null;
 }
 
+/** Whether nothing that is said would be lost. */
+function isKnown(message: Message, fields: readonly WireField[]): boolean {
+  return fields.every(({ number, value }) => {
+    const type = message[number]?.[1];
+    if (type === undefined) return isVoid(value);
+    if (typeof type === 'string' || typeof value === 'bigint') return true;
+    const inner = readFields(value);
+    return inner !== null && isKnown(messageOf(type), inner);
+  });
+}
+
+/** Members that are not set are sent all the same: as nothing, or as messages of nothing. */
+function isVoid(value: bigint | Buffer, depthLeft: number = VOID_DEPTH_MAX): boolean {
+  if (typeof value === 'bigint') return value === 0n;
+  if (depthLeft === 0) return false;
+  return readFields(value)?.every((field) => isVoid(field.value, depthLeft - 1)) ?? false;
+}
+
+/** No kind nests its empty members deeper. */
+const VOID_DEPTH_MAX = 10;
+
+function messageOf(type: Message | readonly [Message]): Message {
+  return isRepeated(type) ? type[0] : type;
+}
+
+function isRepeated(type: Message | readonly [Message]): type is readonly [Message] {
+  return Array.isArray(type);
+}
+
 /** Empty strings are sent explicitly and mean absent; a zero grace period means zero. */
 function readMessage(message: Message, fields: readonly WireField[]): JsonObject {
   const result: JsonObject = {};
@@ -141,10 +123,16 @@ function readValue(
   if (type === 'integer' || type === 'boolean') return undefined;
   const fields = readFields(value);
   if (!fields) return undefined;
-  if (type !== 'stringMap') return readMessage(type, fields);
-  const { key, value: text } = readMessage(
-    { 1: ['key', 'string'], 2: ['value', 'string'] },
-    fields,
-  );
-  return { ...(before as JsonObject), [String(key ?? '')]: text ?? '' };
+  if (type === 'stringMap') {
+    const pair = readMessage({ 1: ['key', 'string'], 2: ['value', 'string'] }, fields);
+    return { ...(before as JsonObject), [String(pair.key ?? '')]: pair.value ?? '' };
+  }
+  if (type === 'intOrString') {
+    const { number = 0, text } = readMessage(INT_OR_STRING, fields);
+    return text ?? number;
+  }
+  const message = readMessage(messageOf(type), fields);
+  return isRepeated(type) ? [...((before as readonly Json[]) ?? []), message] : message;
 }
+
+const INT_OR_STRING: Message = { 2: ['number', 'integer'], 3: ['text', 'string'] };

@@ -27,6 +27,10 @@ class Connection {
   readonly #timers: Timer[] = [];
   readonly #cleanups: (() => void)[] = [];
   #open = true;
+  /** True when the client hears nothing any more. */
+  #isMute = false;
+  /** The chance of each event of a watch to come twice. */
+  #repeats = 0;
 
   constructor(options: ServeOptions, sink: ResponseSink) {
     this.#options = options;
@@ -68,7 +72,24 @@ class Connection {
         this.#deliver(carryOut());
         this.#after(fault.afterMs, () => this.#break(fault.how));
         break;
+      case 'halfOpen':
+        this.#muteAfter(fault.afterMs);
+        this.#deliver(carryOut());
+        break;
+      case 'duplicate':
+        this.#repeats = fault.chance;
+        this.#deliver(carryOut());
+        break;
     }
+  }
+
+  #muteAfter(ms: number): void {
+    this.#cleanups.push(this.#options.faults.track(() => this.#break('reset')));
+    if (ms <= 0) this.#isMute = true;
+    else
+      this.#after(ms, () => {
+        this.#isMute = true;
+      });
   }
 
   #attempt(answer: () => Answer): Answer {
@@ -95,6 +116,7 @@ class Connection {
   }
 
   #reply({ status, headers, body }: Reply): void {
+    if (this.#isMute) return;
     this.#sink.head(status, headers);
     const chunks = typeof body === 'string' ? [body] : body;
     for (const chunk of chunks) if (this.#open && chunk !== '') this.#sink.data(chunk);
@@ -102,10 +124,13 @@ class Connection {
   }
 
   #stream({ headers, start }: Stream): void {
-    this.#sink.head(200, headers);
-    this.#cleanups.push(this.#options.faults.track(() => this.#break('reset')));
+    if (!this.#isMute) this.#sink.head(200, headers);
+    const { faults } = this.#options;
+    this.#cleanups.push(faults.track(() => this.#break('reset')));
     const tell = (text: string): void => {
-      if (this.#open) this.#sink.data(text);
+      if (!this.#open || this.#isMute) return;
+      this.#sink.data(text);
+      if (this.#repeats > 0 && faults.happens(this.#repeats)) this.#sink.data(text);
     };
     const stop = start(tell, () => this.#break('end'));
     // The stream may have ended while it was starting.
@@ -114,7 +139,7 @@ class Connection {
   }
 
   #break(how: 'end' | 'reset'): void {
-    if (!this.#open) return;
+    if (!this.#open || (this.#isMute && how === 'end')) return;
     this.close();
     if (how === 'end') this.#sink.end();
     else this.#sink.reset();

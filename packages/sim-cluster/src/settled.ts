@@ -4,6 +4,7 @@ import type { KubeObject } from './objects.ts';
 
 /** When an object of the resource needs nothing more to happen. */
 const SETTLED: Readonly<Record<string, (object: KubeObject) => boolean>> = {
+  namespaces: (namespace) => !isTerminating(namespace),
   nodes: isReady,
   pods: (pod) => !isTerminating(pod) && (isTerminal(pod) || isReady(pod)),
   deployments: ({ spec, status }) =>

@@ -88,6 +88,57 @@ describe('a fault', () => {
     });
   }
 
+  it('can leave a request without an answer to what was done, until the client gives up', () => {
+    const { api, client, pass, clock } = fixture();
+    api.faults.add({ fault: { kind: 'halfOpen', afterMs: 0 }, verbs: ['create'], times: 2 });
+    const answers = ['a', 'b'].map((name) => client.send('POST', PODS, { body: podNamed(name) }));
+    pass(3_600_000);
+    assert.ok(api.get('pods', 'default', 'a'));
+    for (const answer of answers) {
+      assert.deepEqual([answer().status, answer().ended, answer().wasReset], [0, false, false]);
+    }
+    assert.equal(clock.nextWake(), null);
+    api.faults.breakStreams();
+    assert.equal(answers[1]?.().wasReset, true);
+    assert.equal(client.get(`${PODS}/a`).status, 200);
+  });
+
+  for (const afterMs of [0, 1000]) {
+    it(`can leave a watch open that falls silent after ${afterMs} ms`, () => {
+      const { api, client, pass, clock } = fixture();
+      api.faults.add({ fault: { kind: 'halfOpen', afterMs }, verbs: ['watch'] });
+      const watch = client.watch(PODS, { query: { timeoutSeconds: 60 } });
+      api.create('pods', podNamed('a'));
+      pass(1000);
+      api.create('pods', podNamed('b'));
+      pass(3_600_000);
+      assert.deepEqual(summary(watch.events), afterMs === 0 ? [] : ['ADDED a']);
+      assert.equal(watch.response().status, afterMs === 0 ? 0 : 200);
+      assert.equal(watch.response().ended, false);
+      watch.stop();
+      assert.equal(clock.nextWake(), null);
+      api.faults.breakStreams();
+      assert.equal(watch.response().wasReset, false);
+    });
+  }
+
+  it('can tell the events of a watch twice, all or some', () => {
+    const run = (chance: number): readonly string[] => {
+      const { api, client } = fixture();
+      api.faults.add({ fault: { kind: 'duplicate', chance }, resource: 'pods' });
+      const watch = client.watch(PODS);
+      for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'])
+        api.create('pods', podNamed(name));
+      assert.equal(client.get(PODS).body.items.length, 8);
+      return summary(watch.events);
+    };
+    assert.deepEqual(run(1).slice(0, 4), ['ADDED a', 'ADDED a', 'ADDED b', 'ADDED b']);
+    assert.equal(run(1).length, 16);
+    assert.ok(run(0.5).length > 8 && run(0.5).length < 16, `${run(0.5).length} events`);
+    assert.equal(new Set(run(0.5)).size, 8);
+    assert.deepEqual(run(0.5), run(0.5));
+  });
+
   it('strikes as often as it says, in the order in which it was added, until it is disarmed', () => {
     const { api, client } = fixture();
     api.faults.add({ fault: { kind: 'answer', code: 500 }, times: 2 });

@@ -1,8 +1,4 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { ApiServer } from '../src/api-server.ts';
 import { RealClock } from '../src/clock.ts';
@@ -11,60 +7,29 @@ import { writeKubeconfig } from '../src/https/kubeconfig.ts';
 import { type HttpsServer, startHttps } from '../src/https/server.ts';
 import { seededRandom } from '../src/prng.ts';
 import { podNamed } from './api-fixture.ts';
+import { Kubectl, type Result, withoutKubectl } from './kubectl.ts';
 
 // The machine's own kubectl against the HTTPS server.
 
-interface Result {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
-
-function run(
-  command: string,
-  args: readonly string[],
-  input = '',
-  env = process.env,
-): Promise<Result> {
-  return new Promise((resolve) => {
-    const child = execFile(command, args, { env, timeout: 60_000 }, (error, out, err) => {
-      const code = error ? (typeof error.code === 'number' ? error.code : -1) : 0;
-      resolve({ code, out, err: error && code === -1 ? `${err}${error.message}` : err });
-    });
-    child.stdin?.on('error', () => {});
-    child.stdin?.end(input);
-  });
-}
-
-const found = (await run('kubectl', ['version', '--client'])).code === 0;
-const required = process.env.TAINTMGR_REQUIRE_KUBECTL === '1';
-const skip = !found && !required && 'there is no kubectl on PATH';
-
-describe('kubectl', { skip }, () => {
+describe('kubectl', { skip: withoutKubectl }, () => {
   const tokens = new Map([
     ['admin-token', { name: 'admin', groups: ['system:masters'], rules: [] }],
   ]);
   const api = new ApiServer({ clock: new RealClock(), random: seededRandom(1), tokens });
   const certificate = createCertificate(Date.now());
-  const directory = mkdtempSync(join(tmpdir(), 'kubectl-test-'));
-  const kubeconfig = join(directory, 'config');
-  const env = { PATH: process.env.PATH, HOME: directory, KUBECONFIG: kubeconfig };
+  const client = new Kubectl();
   let server: HttpsServer;
 
-  const kubectl = (line: string, input = ''): Promise<Result> =>
-    run('kubectl', [`--cache-dir=${directory}/cache`, ...line.split(' ')], input, env);
-
-  /** Runs a command that must succeed and returns what it printed. */
-  async function ok(line: string, input = ''): Promise<string> {
-    const { code, out, err } = await kubectl(line, input);
-    assert.equal(code, 0, `${line}\n${out}${err}`);
-    return out;
-  }
+  const kubectl = (line: string, input = ''): Promise<Result> => client.run(line, input);
+  const ok = (line: string, input = ''): Promise<string> => client.ok(line, input);
 
   before(async () => {
-    assert.ok(found, 'there is no kubectl on PATH');
     server = await startHttps({ exchange: api.exchange, certificate });
-    writeKubeconfig(kubeconfig, { server: server.url, ca: certificate.ca, token: 'admin-token' });
+    writeKubeconfig(client.kubeconfig, {
+      server: server.url,
+      ca: certificate.ca,
+      token: 'admin-token',
+    });
     api.create('nodes', node('n1'));
     api.create('pods', podNamed('web', { nodeName: 'n1' }, { labels: { app: 'web' } }));
     // Stands in for the kubelets: what terminates on a node is soon gone.
@@ -80,7 +45,7 @@ describe('kubectl', { skip }, () => {
 
   after(async () => {
     await server?.close();
-    rmSync(directory, { recursive: true });
+    client.remove();
   });
 
   function node(name: string) {
@@ -228,6 +193,36 @@ spec:
     assert.equal(await ok('create ns made'), 'namespace/made created\n');
   });
 
+  // These commands send protobuf.
+  const generated: readonly (readonly [string, string, string, object])[] = [
+    [
+      'deployment gen --image=x --replicas=2 --port=80 -- sleep 1',
+      'deployment.apps/gen created\n',
+      'deployments',
+      { replicas: 2, selector: { matchLabels: { app: 'gen' } } },
+    ],
+    ['serviceaccount gen', 'serviceaccount/gen created\n', 'serviceaccounts', {}],
+    [
+      'pdb gen --selector=app=gen --min-available=50%',
+      'poddisruptionbudget.policy/gen created\n',
+      'poddisruptionbudgets',
+      { minAvailable: '50%', selector: { matchLabels: { app: 'gen' } } },
+    ],
+    ['job gen --image=x -- sleep 5', 'job.batch/gen created\n', 'jobs', { completions: 1 }],
+    [
+      'service clusterip gen --tcp=80:8080',
+      'service/gen created\n',
+      'services',
+      { type: 'ClusterIP', selector: { app: 'gen' } },
+    ],
+  ];
+  for (const [line, said, resource, spec] of generated) {
+    it(`create ${line}`, async () => {
+      assert.equal(await ok(`create ${line}`), said);
+      assert.partialDeepStrictEqual(api.get(resource, 'default', 'gen')?.spec ?? {}, spec);
+    });
+  }
+
   it('wait for a condition', async () => {
     assert.equal(
       await ok('wait --for=condition=Ready node/n1 --timeout=10s'),
@@ -251,24 +246,14 @@ spec:
   });
 
   it('get -w prints each change', async () => {
-    const args = [
-      `--cache-dir=${directory}/cache`,
-      'get',
-      'pods',
-      '-l',
-      'app=watched',
-      '-w',
-      '--no-headers',
-    ];
-    const child = spawn('kubectl', args, { env });
-    const lines = linesOf(child);
+    const lines = client.start('get pods -l app=watched -w --no-headers');
     api.create('pods', podNamed('w0', {}, { labels: { app: 'watched' } }));
     assert.match(await lines.next(/^w0 /), /Pending/);
     api.create('pods', podNamed('w1', { nodeName: 'n1' }, { labels: { app: 'watched' } }));
     assert.match(await lines.next(/^w1 /), /Pending/);
     api.delete('pods', 'default', 'w1');
     assert.match(await lines.next(/^w1 /), /Terminating/);
-    child.kill();
+    lines.stop();
   });
 
   it('drain: refused by a budget, then allowed', async () => {
@@ -344,28 +329,3 @@ spec:
     assert.match(err, /The Node "BAD" is invalid: metadata\.name: Invalid value: "BAD"/);
   });
 });
-
-/** The lines a child prints, each waited for. */
-function linesOf(child: ChildProcess): { next(wanted: RegExp): Promise<string> } {
-  const lines: string[] = [];
-  let rest = '';
-  let wake = (): void => {};
-  child.stdout?.on('data', (chunk) => {
-    const parts = (rest + String(chunk)).split('\n');
-    rest = parts.pop() ?? '';
-    lines.push(...parts);
-    wake();
-  });
-  return {
-    async next(wanted) {
-      for (;;) {
-        for (let line = lines.shift(); line !== undefined; line = lines.shift()) {
-          if (wanted.test(line)) return line;
-        }
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      }
-    },
-  };
-}

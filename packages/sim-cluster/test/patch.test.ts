@@ -153,6 +153,16 @@ describe('JSON patch', () => {
       [{ op: 'copy', from: '/list/0', path: '/map/x' }],
       { ...document, map: { ...document.map, x: 1 } },
     ],
+    ['test what is not there for null', [{ op: 'test', path: '/nope', value: null }], document],
+    [
+      'count from the end',
+      [
+        { op: 'add', path: '/list/-1', value: 9 },
+        { op: 'test', path: '/list/-1', value: 9 },
+        { op: 'remove', path: '/list/-1' },
+      ],
+      document,
+    ],
     ['replace all', [{ op: 'replace', path: '/list', value: [] }], { ...document, list: [] }],
   ];
 
@@ -164,6 +174,9 @@ describe('JSON patch', () => {
     ['remove what is not there', [{ op: 'remove', path: '/nope' }]],
     ['replace what is not there', [{ op: 'replace', path: '/nope', value: 1 }]],
     ['test falsely', [{ op: 'test', path: '/list/0', value: 2 }]],
+    ['count beyond the beginning', [{ op: 'remove', path: '/list/-9' }]],
+    ['test without a value', [{ op: 'test', path: '/list' }]],
+    ['test below what is not there', [{ op: 'test', path: '/nope/x', value: null }]],
     ['add beyond the end', [{ op: 'add', path: '/list/7', value: 1 }]],
     ['use a path that is none', [{ op: 'add', path: 'list', value: 1 }]],
     ['add nothing', [{ op: 'add', path: '/x' }]],

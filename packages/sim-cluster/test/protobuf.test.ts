@@ -78,8 +78,15 @@ describe('protobuf bodies', () => {
     assert.equal(grace([0x08, ...Array(9).fill(0xff), 0x01]), -1);
   });
 
+  it('pass over members that say nothing', () => {
+    const bytes = [0x12, 0x02, 0x0a, 0x00, 0x1a, 0x02, 0x08, 0x00];
+    assert.deepEqual(decodeProtobuf(body('Namespace', bytes)), { kind: 'Namespace' });
+  });
+
   for (const [name, bytes] of [
     ['another kind', body('Pod', [])],
+    ['a field that would be lost', body('Namespace', [0x12, 0x03, 0x0a, 0x01, 0x78])],
+    ['a lost field deep inside', body('Job', [0x12, 0x04, 0x32, 0x02, 0x48, 0x01])],
     ['no envelope', Buffer.from('{}')],
     ['nothing', Buffer.alloc(0)],
     ['a length beyond the end', body('DeleteOptions', [0x2a, 0x7f])],

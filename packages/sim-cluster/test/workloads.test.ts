@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { daemonSet, deployment, job, statefulSet, toleration } from '../src/builders.ts';
+import { daemonSet, deployment, statefulSet, toleration } from '../src/builders.ts';
 import { conditionOf, isReady, isTerminating } from '../src/controllers/pods.ts';
 import { daemonTolerations } from '../src/workloads/daemon-set.ts';
 import {
@@ -360,45 +360,5 @@ describe('a DaemonSet', () => {
     assert.deepEqual(merged[0], wide);
     assert.ok(!('tolerationSeconds' in (merged[1] ?? {})));
     assert.equal(keys(daemonTolerations([], true)).at(-1), 'network-unavailable:NoSchedule');
-  });
-});
-
-describe('a Job', () => {
-  it('runs its pods one after the other and completes', () => {
-    const topology = small(ZONES, [job('default', 'report', 30, { completions: 2 })]);
-    const { api, until } = virtualCluster({ topology });
-    const isComplete = (): boolean => {
-      const found = api.get('jobs', 'default', 'report');
-      return found !== null && conditionOf(found, 'Complete')?.status === 'True';
-    };
-    until(isComplete, 'completion');
-    assert.equal(stored(api, 'jobs', 'default', 'report').status.succeeded, 2);
-    assert.deepEqual(
-      podsOf(api, 'report').map(({ status }) => status.phase),
-      ['Succeeded', 'Succeeded'],
-    );
-  });
-
-  it('replaces a pod that is evicted and gives up after too many failures', () => {
-    const topology = small(ZONES, [job('default', 'report', 30, { spec: { backoffLimit: 1 } })]);
-    const { api, pass, until, settle } = virtualCluster({ topology });
-    settle();
-    const [first] = podsOf(api, 'report');
-    api.delete('pods', 'default', first?.metadata.name ?? '');
-    pass(5000);
-    const [second] = podsOf(api, 'report');
-    assert.notEqual(second?.metadata.name, first?.metadata.name);
-    for (let count = 0; count < 2; count++) {
-      until(() => podsOf(api, 'report').some(isReady), 'a running pod');
-      const running = podsOf(api, 'report').find(isReady);
-      assert.ok(running);
-      const status = { ...running.status, phase: 'Failed', conditions: [] };
-      api.update('pods', { ...running, status }, 'status');
-      pass(100);
-    }
-    const { status } = stored(api, 'jobs', 'default', 'report');
-    assert.equal(status.failed, 2);
-    assert.equal(status.conditions[0].reason, 'BackoffLimitExceeded');
-    assert.equal(status.active, undefined);
   });
 });

@@ -25,8 +25,12 @@ export class EvictionRateChecker {
   atEnd(): void {
     const { rates } = this.#evidence.terms;
     if (rates.length === 0) return;
-    // A look names no uid: it may have been meant for an earlier pod of this name.
-    const readings = [this.#beginnings(true), this.#beginnings(false)];
+    // A look names no uid: right after a gap it may have been meant for an earlier pod of the name.
+    const { witness } = this.#evidence;
+    const readings = [
+      this.#beginnings((run, at) => witness.knownUpTo(run, 'pods', at)),
+      this.#beginnings((run, at) => witness.knownInTurnUpTo(run, 'pods', at)),
+    ];
     for (const rate of rates) {
       const findings = readings.map((beginnings) => this.#excess(rate, beginnings));
       const [finding] = findings;
@@ -34,20 +38,19 @@ export class EvictionRateChecker {
     }
   }
 
-  /** The first requests; with `looks`, reads of a pod before it goes among them. */
-  #beginnings(looks: boolean): readonly Beginning[] {
+  /** The first requests, reads of a pod that was known among them. */
+  #beginnings(known: (run: number, at: number) => number): readonly Beginning[] {
     const first = new Map<string, Beginning>();
     for (const call of this.#evidence.witness.calls) {
       const { kind, run, uid } = call;
       if (!removing.includes(kind) || uid === null || first.has(`${run}/${uid}`)) continue;
-      const at = looks ? this.#begunAt(call, uid) : call.sentAt;
-      first.set(`${run}/${uid}`, { run, at, uid });
+      first.set(`${run}/${uid}`, { run, at: this.#begunAt(call, uid, known), uid });
     }
     return [...first.values()].sort((a, b) => a.run - b.run || a.at - b.at);
   }
 
   /** When the first look was sent that this removal rests on, or the removal itself. */
-  #begunAt(removal: Call, uid: string): number {
+  #begunAt(removal: Call, uid: string, known: (run: number, at: number) => number): number {
     const { calls } = this.#evidence.witness;
     const createdAt = this.#evidence.history.pod(uid)[0]?.at ?? Number.POSITIVE_INFINITY;
     const before = calls
@@ -56,10 +59,10 @@ export class EvictionRateChecker {
     // Looks before it were at an earlier pod of this name.
     const removedOther = before.findLastIndex((call) => call.uid !== null && call.uid !== uid);
     const looks = before.slice(removedOther + 1);
-    return (
-      looks.find(({ kind, sentAt }) => kind === 'readPod' && sentAt >= createdAt)?.sentAt ??
-      removal.sentAt
+    const look = looks.find(
+      ({ kind, run, sentAt }) => kind === 'readPod' && known(run, sentAt) >= createdAt,
     );
+    return (look ?? removal).sentAt;
   }
 
   /** The first eviction too many; null: none. */

@@ -54,6 +54,7 @@ export class GarbageCollector extends Controller {
     const stored = this.api.get(resource, namespace, name);
     const owner = stored?.metadata.uid === uid ? stored : null;
     const finalizers = owner?.metadata.finalizers ?? [];
+    if (!owner && this.lookup.isOwnerElsewhere(uid)) return;
     if (!owner) this.#deleteDependents(uid);
     else if (!isTerminating(owner)) return;
     else if (finalizers.includes(ORPHAN)) {

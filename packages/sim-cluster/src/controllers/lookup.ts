@@ -1,5 +1,6 @@
 import type { ClusterApi } from '../api.ts';
 import type { KubeObject } from '../objects.ts';
+import { RESOURCES } from '../resources.ts';
 import { keyOf } from './pods.ts';
 
 /** An object that names an owner. */
@@ -19,11 +20,13 @@ const OWNED = ['pods', 'replicasets', 'leases'] as const;
 export class Lookup {
   readonly #podsOnNode = new Map<string, Map<string, KubeObject>>();
   readonly #dependents = new Map<string, Map<string, Dependent>>();
+  readonly #ownersElsewhere: ReadonlySet<string>;
 
   constructor(api: ClusterApi) {
     for (const resource of OWNED) {
       for (const object of api.list(resource)) this.#add(resource, object);
     }
+    this.#ownersElsewhere = this.#missingOwners(api);
     api.subscribe(({ type, resource, object, previous }) => {
       if (!OWNED.some((owned) => owned === resource)) return;
       if (previous) this.#leave(resource, previous, type === 'DELETED' ? null : object);
@@ -48,6 +51,24 @@ export class Lookup {
       if (dependent.resource === resource) owned.push(dependent.object);
     }
     return owned;
+  }
+
+  /**
+   * Whether the owner with this uid was missing from the start: a snapshot need not hold the owners
+   * of all that it holds.
+   */
+  isOwnerElsewhere(ownerUid: string): boolean {
+    return this.#ownersElsewhere.has(ownerUid);
+  }
+
+  #missingOwners(api: ClusterApi): ReadonlySet<string> {
+    const missing = new Set(this.#dependents.keys());
+    if (missing.size === 0) return missing;
+    for (const { plural, view } of RESOURCES) {
+      if (view) continue;
+      for (const { metadata } of api.list(plural)) missing.delete(metadata.uid ?? '');
+    }
+    return missing;
   }
 
   #add(resource: string, object: KubeObject): void {

@@ -6,7 +6,7 @@ import type { KubeObject } from '../objects.ts';
 import { Presenter } from '../representation.ts';
 import type { Call, ResourcePath } from '../request.ts';
 import type { Resource } from '../resource.ts';
-import { notSupported, required } from '../validation/causes.ts';
+import { forbiddenValue, notSupported, required } from '../validation/causes.ts';
 import type { Backend, Target } from '../write/backend.ts';
 
 /** A request whose resource is known and allowed. */
@@ -75,6 +75,13 @@ export function requiredManager({ info }: Call): string {
   const manager = info.query.get('fieldManager') ?? '';
   if (manager) return manager;
   throw invalidOptions('PatchOptions', [required('fieldManager', 'is required for apply patch')]);
+}
+
+/** Only server-side apply can be forced. */
+export function refuseForce({ info }: Call): void {
+  if ((info.query.get('force') ?? '') === '') return;
+  const text = 'may not be specified for non-apply patch';
+  throw invalidOptions('PatchOptions', [forbiddenValue('force', text)]);
 }
 
 /** How long a read waits for a resourceVersion of the future. */

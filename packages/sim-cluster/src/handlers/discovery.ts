@@ -39,7 +39,7 @@ export function handlePath(call: Call): Answer {
   const path = call.info.path.length > 1 ? call.info.path.replace(/\/$/, '') : call.info.path;
   const handler = PATHS[path] ?? prefixed(path);
   if (!handler) return pathNotFound();
-  if (call.info.verb !== 'get') throw methodNotAllowed();
+  if (call.info.verb !== 'get' && handler !== health) throw methodNotAllowed();
   return handler(call);
 }
 

@@ -20,6 +20,7 @@ import {
   presenterOf,
   type ResourceCall,
   readDryRun,
+  refuseForce,
   requiredManager,
   targetOf,
   warned,
@@ -41,6 +42,7 @@ export function handlePatch(call: ResourceCall): Answer {
   const patcher = entry(PATCHERS, type);
   if (!patcher && type !== APPLY) throw unsupportedPatchType();
   const dryRun = readDryRun(call, 'PatchOptions');
+  if (patcher) refuseForce(call);
   presenterOf(call);
   const patch = parseJson(bodyText(call.request), (parseError) =>
     badRequest(`error decoding patch: ${parseError}`),

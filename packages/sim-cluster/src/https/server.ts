@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { errorReply } from '../answer.ts';
-import { bodyTooLarge } from '../errors.ts';
+import { requestTooLarge } from '../errors.ts';
 import type { ApiRequest, Exchange, ResponseSink } from '../exchange.ts';
 import type { Certificate } from './certificate.ts';
 
@@ -30,6 +30,8 @@ const BODY_BYTES_MAX = 3 * 1024 * 1024;
 /** A client with more than this unread, and no progress in SLOW_CLIENT_MS, is dropped. */
 const UNREAD_BYTES_MAX = 16 * 1024 * 1024;
 const SLOW_CLIENT_MS = 30_000;
+/** A connection between requests is kept as long as the real server keeps it. */
+const IDLE_CONNECTION_MS = 90_000;
 
 /** Serves an exchange function over HTTPS (HTTP/1.1). Rejects when it cannot listen. */
 export function startHttps(options: HttpsOptions): Promise<HttpsServer> {
@@ -39,6 +41,7 @@ export function startHttps(options: HttpsOptions): Promise<HttpsServer> {
     { cert: certificate.certificate, key: certificate.key },
     (request, response) => receive(exchange, request, response, slowClientMs),
   );
+  server.keepAliveTimeout = IDLE_CONNECTION_MS;
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {
@@ -87,7 +90,7 @@ function receive(
 }
 
 function refuseBody(response: ServerResponse): void {
-  const { status, headers, body } = errorReply(bodyTooLarge(BODY_BYTES_MAX));
+  const { status, headers, body } = errorReply(requestTooLarge(`limit is ${BODY_BYTES_MAX}`));
   response.writeHead(status, { ...headers, connection: 'close' });
   response.end(body);
 }

@@ -59,7 +59,7 @@ export class Kubelet {
     this.#context = context;
     this.#options = options;
     this.#random = seededRandom(seed);
-    this.#hostIp = `10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`;
+    this.#hostIp = node.internalIp ?? `10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`;
     this.#queue = new WorkQueue(context.api.clock, (task) => this.#perform(task));
     this.#pods = new PodWorkers(context, {
       nodeName: node.name,

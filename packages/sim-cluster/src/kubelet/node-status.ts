@@ -7,6 +7,8 @@ export interface NodeDescription {
   readonly name: string;
   readonly region?: string;
   readonly zone?: string;
+  /** Its address; left out: one is made up. */
+  readonly internalIp?: string;
   readonly labels?: Readonly<Record<string, string>>;
   /** As the kubelet's --register-with-taints. */
   readonly taints?: readonly { readonly [field: string]: Json }[];

@@ -1,6 +1,10 @@
-import { badRequest, patchDoesNotApply } from '../errors.ts';
+import { badRequest, patchDoesNotApply, requestTooLarge } from '../errors.ts';
 import { entry, equal, isList, isObject } from '../json.ts';
 import type { Json } from '../objects.ts';
+
+const OPERATIONS_MAX = 10_000;
+/** What all copies of one patch may add up to; else a short patch makes an endless object. */
+const COPIED_CHARACTERS_MAX = 3 * 1024 * 1024;
 
 type Container = { [key: string]: Json } | Json[];
 
@@ -12,9 +16,19 @@ export function applyJsonPatch(document: Json, patch: Json): Json {
       `error decoding patch: json: cannot unmarshal ${found} into Go value of type []handlers.jsonPatchOp`,
     );
   }
+  if (patch.length > OPERATIONS_MAX) {
+    throw requestTooLarge(
+      `The allowed maximum operations in a JSON patch is ${OPERATIONS_MAX}, got ${patch.length}`,
+    );
+  }
+  let copied = 0;
   let result = structuredClone(document) as Json;
   for (const operation of patch) {
     if (!isObject(operation)) throw patchDoesNotApply();
+    if (operation.op === 'copy') {
+      copied += JSON.stringify(read(result, readPointer(operation.from))).length;
+      if (copied > COPIED_CHARACTERS_MAX) throw patchDoesNotApply();
+    }
     result = applyOperation(result, operation);
   }
   return result;
@@ -30,7 +44,7 @@ function applyOperation(document: Json, operation: { readonly [key: string]: Jso
     case 'replace':
       return add(remove(document, path), path, given(operation.value));
     case 'test':
-      if (!equal(read(document, path), operation.value)) throw patchDoesNotApply();
+      if (!holds(document, path, given(operation.value))) throw patchDoesNotApply();
       return document;
     case 'copy':
       return add(document, path, structuredClone(read(document, readPointer(operation.from))));
@@ -69,9 +83,18 @@ function read(document: Json, path: readonly string[]): Json {
   return given(current);
 }
 
+/** Whether a test passes: a member that is not there is null. */
+function holds(document: Json, path: readonly string[], value: Json): boolean {
+  const container = path.length > 0 ? holder(document, path) : null;
+  const isMissing = isObject(container) && !Object.hasOwn(container, path.at(-1) ?? '');
+  return isMissing ? value === null : equal(read(document, path), value);
+}
+
+/** The real server counts negative numbers from the end. */
 function index(part: string, max: number): number {
-  if (!/^(0|[1-9]\d*)$/.test(part) || Number(part) > max) throw patchDoesNotApply();
-  return Number(part);
+  const number = /^-[1-9]\d*$/.test(part) ? max + 1 + Number(part) : Number(part);
+  if (!/^-?(0|[1-9]\d*)$/.test(part) || number > max || number < 0) throw patchDoesNotApply();
+  return number;
 }
 
 /** The list or object that holds the last part of a path; the document is already a copy. */

@@ -20,6 +20,7 @@ type Members = { readonly [key: string]: Json };
 function mergeMap(shape: Shape | undefined, original: Members, patch: Members): Json {
   if (patch.$patch === 'replace') return withoutDirectives(patch);
   if (patch.$patch === 'delete') return {};
+  if (patch.$patch !== undefined && patch.$patch !== 'merge') throw unknownDirective(patch);
   const result: JsonObject = { ...original };
   if (isList(patch.$retainKeys)) {
     const kept = new Set<Json>(patch.$retainKeys);
@@ -32,6 +33,12 @@ function mergeMap(shape: Shape | undefined, original: Members, patch: Members): 
   }
   applyListDirectives(shape, original, result, patch);
   return result;
+}
+
+function unknownDirective(patch: Members): Error {
+  return serverError(
+    `unknown patch type: ${String(patch.$patch)} in map: ${JSON.stringify(patch)}`,
+  );
 }
 
 function isDirective(key: string): boolean {

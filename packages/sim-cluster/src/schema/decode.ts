@@ -164,5 +164,13 @@ const SCALARS: Readonly<Record<ScalarName, (value: unknown) => Json | undefined>
   microTime: (value) => (typeof value === 'string' ? normaliseMicroTime(value) : undefined),
   intOrString: (value) => (typeof value === 'string' ? value : integer(value)),
   quantity: (value) => (typeof value === 'string' || typeof value === 'number' ? value : undefined),
-  any: (value) => value as Json,
+  any: (value) => (isShallow(value, FREE_DEPTH_MAX) ? (value as Json) : undefined),
 };
+
+/** Free-form values may be nested this deep. */
+const FREE_DEPTH_MAX = 100;
+
+function isShallow(value: unknown, depthLeft: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return depthLeft > 0 && Object.values(value).every((member) => isShallow(member, depthLeft - 1));
+}

@@ -1,5 +1,5 @@
 import type { Change } from '../api.ts';
-import { freeze } from '../json.ts';
+import { equal, freeze } from '../json.ts';
 import type { KubeObject } from '../objects.ts';
 import { Collection, objectKey } from './collection.ts';
 import type { Recorded } from './history.ts';
@@ -88,7 +88,7 @@ export class Store {
   ): KubeObject {
     const rv = ++this.#rv;
     const metadata = { ...object.metadata, resourceVersion: String(rv) };
-    const stored = freeze({ ...object, metadata });
+    const stored = freeze({ ...(previous ? sharing(object, previous) : object), metadata });
     const key = objectKey(metadata.namespace ?? '', metadata.name);
     const change: Recorded = { type, resource, object: stored, previous, rv, key };
     this.collection(resource).apply(change);
@@ -108,6 +108,15 @@ export class Store {
       this.#telling = false;
     }
   }
+}
+
+/** The object with what did not change taken from its last state, which history keeps as well. */
+function sharing(object: KubeObject, previous: KubeObject): KubeObject {
+  const shared: Record<string, unknown> = { ...object };
+  for (const key in shared) {
+    if (equal(shared[key], previous[key])) shared[key] = previous[key];
+  }
+  return shared as KubeObject;
 }
 
 function nodeNameOf(pod: KubeObject): string {

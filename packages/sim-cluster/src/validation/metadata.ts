@@ -14,6 +14,11 @@ export function validateMetadata(
 ): readonly Cause[] {
   const { metadata } = object;
   const causes: Cause[] = [];
+  // A prefix may end in a dash, which no name may.
+  const prefix = metadata.generateName?.replace(/.-$/, 'a') ?? '';
+  for (const error of prefix === '' ? [] : nameErrors(prefix)) {
+    causes.push(invalidValue('metadata.generateName', metadata.generateName, error));
+  }
   if (!metadata.name) {
     causes.push(required('metadata.name', 'name or generateName is required'));
   } else {
@@ -26,6 +31,7 @@ export function validateMetadata(
   for (const [index, owner] of (metadata.ownerReferences ?? []).entries()) {
     causes.push(...validateOwner(owner, `metadata.ownerReferences[${index}]`));
   }
+  causes.push(...validateController(metadata.ownerReferences ?? []));
   for (const [index, finalizer] of (metadata.finalizers ?? []).entries()) {
     causes.push(...validateFinalizer(finalizer, `metadata.finalizers[${index}]`));
   }
@@ -70,6 +76,15 @@ function validateOwner(owner: OwnerReference, field: string): readonly Cause[] {
     if (!owner[member]) causes.push(invalidValue(`${field}.${member}`, '', 'must not be empty'));
   }
   return causes;
+}
+
+function validateController(owners: readonly OwnerReference[]): readonly Cause[] {
+  const [first, ...others] = owners.filter(({ controller }) => controller);
+  return others.map((other) => {
+    const names = [first, other].map((owner) => `${owner?.kind}/${owner?.name}`).join(' and ');
+    const text = `Only one reference can have Controller set to true. Found "true" in references for ${names}`;
+    return invalidValue('metadata.ownerReferences', owners, text);
+  });
 }
 
 function validateFinalizer(finalizer: string, field: string): readonly Cause[] {

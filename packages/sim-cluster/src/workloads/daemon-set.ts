@@ -67,7 +67,7 @@ function syncDaemonSet(context: ControllerContext, set: KubeObject): void {
     verdict: verdictFor(node, { ...spec, tolerations }),
     pods: podsOf.get(node.metadata.name) ?? [],
   }));
-  const revision = templateHash(set.spec.template);
+  const revision = revisionOf(set, lookup.ownedBy(set, 'pods'));
   for (const { node, verdict, pods } of nodes) {
     const unwanted = verdict.stay ? redundant(pods) : pods;
     for (const pod of unwanted) if (!isTerminating(pod)) deletePod(api, pod);
@@ -80,6 +80,15 @@ function syncDaemonSet(context: ControllerContext, set: KubeObject): void {
     replaceOutdated(context, [...podsOf.values()].flat(), revision);
   }
   reportStatus(context, set, nodes, revision);
+}
+
+/** That of its pods once a rollout is complete: another cluster names its revisions otherwise. */
+function revisionOf({ metadata, spec, status }: KubeObject, pods: readonly KubeObject[]): string {
+  const isRolledOut =
+    status?.observedGeneration === metadata.generation &&
+    status?.updatedNumberScheduled === status?.currentNumberScheduled;
+  const label = isRolledOut ? pods[0]?.metadata.labels?.[REVISION_LABEL] : undefined;
+  return label ?? templateHash(spec.template);
 }
 
 function verdictFor(node: KubeObject, podSpec: KubeObject['spec']): Verdict {

@@ -1,6 +1,7 @@
 import type { ControllerContext } from '../controllers/controller.ts';
 import { scaledCount } from '../controllers/int-or-percent.ts';
 import { type Condition, conditionOf, withCondition } from '../controllers/pods.ts';
+import { equal } from '../json.ts';
 import type { KubeObject } from '../objects.ts';
 import { formatTime } from '../time.ts';
 import { ownerReference, setStatus, templateHash, type WorkloadKind } from './workload.ts';
@@ -24,8 +25,8 @@ function syncDeployment(context: ControllerContext, deployment: KubeObject): voi
   const { api, lookup } = context;
   const replicas: number = deployment.spec.replicas ?? 1;
   const templateName = templateHash(deployment.spec.template);
-  const isCurrent = (set: KubeObject): boolean =>
-    set.metadata.labels?.[HASH_LABEL] === templateName;
+  // By the template, not by its hash: another cluster's ReplicaSets are named by another one.
+  const isCurrent = (set: KubeObject): boolean => equal(templateOf(set), deployment.spec.template);
   const before = lookup.ownedBy(deployment, 'replicasets');
   const current =
     before.find(isCurrent) ??
@@ -36,6 +37,12 @@ function syncDeployment(context: ControllerContext, deployment: KubeObject): voi
     if (!isCurrent(set)) scale(context, set, Math.min(set.spec.replicas ?? 1, spare));
   }
   reportStatus(context, deployment, current);
+}
+
+/** The template of a ReplicaSet as the Deployment has it. */
+function templateOf({ spec }: KubeObject): unknown {
+  const { [HASH_LABEL]: _hash, ...labels } = spec.template.metadata?.labels ?? {};
+  return { ...spec.template, metadata: { ...spec.template.metadata, labels } };
 }
 
 function replicaSet(deployment: KubeObject, templateName: string, revision: number): KubeObject {

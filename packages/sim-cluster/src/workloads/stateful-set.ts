@@ -22,7 +22,7 @@ function syncStatefulSet(context: ControllerContext, set: KubeObject): void {
   const pods = new Map(
     context.lookup.ownedBy(set, 'pods').map((pod) => [pod.metadata.name, pod] as const),
   );
-  const revision = `${set.metadata.name}-${templateHash(set.spec.template)}`;
+  const revision = revisionOf(set);
   reportStatus(context, set, [...pods.values()], revision);
   const replicas: number = set.spec.replicas ?? 1;
   const names = Array.from({ length: replicas }, (_, index) => `${set.metadata.name}-${index}`);
@@ -39,6 +39,13 @@ function syncStatefulSet(context: ControllerContext, set: KubeObject): void {
   const surplus = [...pods.values()].filter((pod) => !names.includes(pod.metadata.name));
   if (surplus.length > 0) removeLast(context, surplus);
   else if (areAllReady) replaceOutdated(context, names, pods, revision);
+}
+
+/** What the status says while nothing has changed: another cluster names its revisions otherwise. */
+function revisionOf({ metadata, spec, status }: KubeObject): string {
+  const isObserved = status?.observedGeneration === metadata.generation;
+  if (isObserved && status?.updateRevision) return status.updateRevision;
+  return `${metadata.name}-${templateHash(spec.template)}`;
 }
 
 function createMember(

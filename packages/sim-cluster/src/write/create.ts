@@ -11,6 +11,8 @@ import { canonical, toStored } from './canonical.ts';
 
 /** How often a generated name may collide before it is a 409. */
 const NAME_ATTEMPTS_MAX = 8;
+/** Longer prefixes are cut, so that the name is still a label. */
+const GENERATED_PREFIX_LENGTH_MAX = 58;
 
 /**
  * Creates an object given as `resource` shows it, in `namespace`; returns its stored form.
@@ -36,7 +38,7 @@ export function createObject(
     resource: storage,
   });
   const causes = resource.validate(object);
-  if (causes.length > 0) throw invalid(storage, given.metadata.name ?? '', causes);
+  if (causes.length > 0) throw invalid(storage, object.metadata.name ?? '', causes);
   if (store.get(storage.plural, namespace, object.metadata.name)) {
     throw alreadyExists(resource, object.metadata.name);
   }
@@ -108,7 +110,7 @@ function generatedName(
   const collection = backend.store.collection(resource.plural);
   let name = '';
   for (let attempt = 0; attempt < NAME_ATTEMPTS_MAX; attempt++) {
-    name = `${prefix}${randomSuffix(backend.random)}`;
+    name = `${prefix.slice(0, GENERATED_PREFIX_LENGTH_MAX)}${randomSuffix(backend.random)}`;
     if (!collection.get(objectKey(namespace, name))) break;
   }
   return name;

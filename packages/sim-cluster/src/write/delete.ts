@@ -172,6 +172,9 @@ function deleteNamespace(backend: Backend, previous: KubeObject, dryRun: boolean
     metadata: { ...metadata, deletionTimestamp },
     status: { ...previous.status, phase: 'Terminating' },
   };
-  const object = dryRun ? marked : backend.store.put('namespaces', marked, previous);
-  return { object, gone: false };
+  const finalizers = [...(previous.spec?.finalizers ?? []), ...(metadata.finalizers ?? [])];
+  const gone = finalizers.length === 0;
+  if (dryRun) return { object: marked, gone };
+  const object = backend.store.put('namespaces', marked, previous);
+  return { object: gone ? backend.store.remove('namespaces', object) : object, gone };
 }

@@ -1,0 +1,165 @@
+import { nodeNames } from './pods.ts';
+
+// API objects as a cluster has them, with everything that kubelet and controllers write into them.
+
+const perNode = 30;
+const time = '2026-01-01T00:00:00Z';
+const lost = ['not-ready', 'unreachable'].map((name) => ({
+  key: `node.kubernetes.io/${name}`,
+  operator: 'Exists',
+  effect: 'NoExecute',
+  tolerationSeconds: 300,
+}));
+
+/** Pod number `index`, about 3 kB of JSON, as `kubectl get -o json` prints it. */
+export function podObject(index: number): object {
+  const app = `service-${index % 500}`;
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: metadataOf(index, app),
+    spec: specOf(index, app),
+    status: statusOf(index, app),
+  };
+}
+
+function metadataOf(index: number, app: string): object {
+  const uid = `${hex(index, 8)}-5c1d-4f3e-9a77-${hex(index * 7919, 12)}`;
+  const name = `${app}-7d9c5b8f6b-${index.toString(36).padStart(5, 'x')}`;
+  return {
+    name,
+    generateName: `${app}-7d9c5b8f6b-`,
+    namespace: `team-${index % 40}-production`,
+    uid,
+    creationTimestamp: time,
+    generation: 1,
+    labels: { app, 'pod-template-hash': '7d9c5b8f6b', 'app.kubernetes.io/part-of': 'shop' },
+    ownerReferences: [
+      {
+        apiVersion: 'apps/v1',
+        kind: 'ReplicaSet',
+        name: `${app}-7d9c5b8f6b`,
+        uid: `${hex(index % 500, 8)}-0000-4000-8000-000000000000`,
+        controller: true,
+        blockOwnerDeletion: true,
+      },
+    ],
+  };
+}
+
+function specOf(index: number, app: string): object {
+  return {
+    volumes: [
+      {
+        name: `kube-api-access-${hex(index, 5)}`,
+        projected: {
+          sources: [{ serviceAccountToken: { expirationSeconds: 3607, path: 'token' } }],
+        },
+      },
+    ],
+    containers: [
+      {
+        name: app,
+        image: `registry.example.com/shop/${app}:1.2.3`,
+        ports: [{ name: 'http', containerPort: 8080, protocol: 'TCP' }],
+        env: [
+          {
+            name: 'POD_IP',
+            valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'status.podIP' } },
+          },
+        ],
+        resources: { limits: { memory: '256Mi' }, requests: { cpu: '100m', memory: '128Mi' } },
+        volumeMounts: [
+          {
+            name: `kube-api-access-${hex(index, 5)}`,
+            readOnly: true,
+            mountPath: '/var/run/secrets/kubernetes.io/serviceaccount',
+          },
+        ],
+        terminationMessagePath: '/dev/termination-log',
+        terminationMessagePolicy: 'File',
+        imagePullPolicy: 'IfNotPresent',
+      },
+    ],
+    restartPolicy: 'Always',
+    terminationGracePeriodSeconds: 30,
+    dnsPolicy: 'ClusterFirst',
+    serviceAccountName: 'default',
+    serviceAccount: 'default',
+    nodeName: nodeName(Math.floor(index / perNode)),
+    securityContext: {},
+    schedulerName: 'default-scheduler',
+    tolerations: lost.map((toleration) => ({ ...toleration })),
+    priority: 0,
+    enableServiceLinks: true,
+    preemptionPolicy: 'PreemptLowerPriority',
+  };
+}
+
+function statusOf(index: number, app: string): object {
+  const node = Math.floor(index / perNode);
+  const conditions = ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady'];
+  return {
+    observedGeneration: 1,
+    phase: 'Running',
+    conditions: [...conditions, 'PodScheduled'].map((type) => ({
+      type,
+      observedGeneration: 1,
+      status: 'True',
+      lastProbeTime: null,
+      lastTransitionTime: time,
+    })),
+    hostIP: `10.0.${node & 255}.1`,
+    hostIPs: [{ ip: `10.0.${node & 255}.1` }],
+    podIP: `10.128.${node & 255}.${index % 253}`,
+    podIPs: [{ ip: `10.128.${node & 255}.${index % 253}` }],
+    startTime: time,
+    containerStatuses: [
+      {
+        name: app,
+        state: { running: { startedAt: time } },
+        lastState: {},
+        ready: true,
+        restartCount: 0,
+        image: `registry.example.com/shop/${app}:1.2.3`,
+        imageID: `registry.example.com/shop/${app}@sha256:${hex(index % 500, 64)}`,
+        containerID: `containerd://${hex(index, 64)}`,
+        started: true,
+      },
+    ],
+    qosClass: 'Burstable',
+  };
+}
+
+/** The nodes of that many pods. */
+export function nodeObjects(pods: number): readonly object[] {
+  return nodeNames(pods).map((name, index) => ({
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: {
+      name,
+      uid: `${hex(index, 8)}-1111-4000-8000-000000000000`,
+      creationTimestamp: time,
+      labels: {
+        'kubernetes.io/hostname': name,
+        'topology.kubernetes.io/zone': `zone-${index % 3}`,
+      },
+    },
+    spec: {},
+    status: {
+      conditions: [
+        { type: 'Ready', status: 'True', lastHeartbeatTime: time, lastTransitionTime: time },
+      ],
+      addresses: [{ type: 'InternalIP', address: `10.0.${index & 255}.1` }],
+      allocatable: { cpu: '16', memory: '64Gi', pods: '110' },
+    },
+  }));
+}
+
+function nodeName(node: number): string {
+  return `ip-10-${node >> 8}-${node & 255}-17.eu-central-1.compute.internal`;
+}
+
+function hex(value: number, length: number): string {
+  return value.toString(16).padStart(length, '0').slice(-length);
+}

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { isReady } from '../src/controllers/pods.ts';
+import type { KubeObject } from '../src/objects.ts';
+import { threeZones } from '../src/topology.ts';
+import { podsOf, setSpec, setTaints, stored, virtualCluster } from './virtual-cluster.ts';
+
+/** What `kubectl get nodes,pods,pdb,leases,deploy,rs,sts,ds -A` takes of a cluster. */
+const TAKEN = [
+  'nodes',
+  'pods',
+  'poddisruptionbudgets',
+  'leases',
+  'deployments',
+  'replicasets',
+  'statefulsets',
+  'daemonsets',
+];
+
+/** The three zones after a while, with the names another cluster gives to its revisions. */
+function snapshot(): readonly unknown[] {
+  const { api, settle } = virtualCluster({ topology: threeZones });
+  settle();
+  const items = TAKEN.flatMap((resource) => api.list(resource));
+  const text = JSON.stringify({ apiVersion: 'v1', kind: 'List', metadata: {}, items });
+  const foreign = text
+    .replaceAll(/("pod-template-hash":")/g, '$1x')
+    .replaceAll(/("controller-revision-hash":")/g, '$1x')
+    .replaceAll(/("(?:current|update)Revision":")/g, '$1x');
+  return [JSON.parse(foreign)];
+}
+
+const identities = (pods: readonly KubeObject[]): readonly string[] =>
+  pods.map(({ metadata }) => `${metadata.name} ${metadata.uid}`).sort();
+
+describe('a snapshot', () => {
+  const taken = snapshot();
+
+  it('is there from the start, and by default nothing acts on its nodes', () => {
+    const { api, cluster, pass } = virtualCluster({ snapshot: taken, without: ['workloads'] });
+    const { loaded, unloaded } = cluster.loadReport;
+    assert.deepEqual([loaded, unloaded], [api.list('pods').length + 28, []]);
+    const { resourceVersion } = stored(api, 'nodes', '', 'zone-a-1').metadata;
+    pass(3_600_000);
+    assert.equal(stored(api, 'nodes', '', 'zone-a-1').metadata.resourceVersion, resourceVersion);
+    assert.throws(() => cluster.node('zone-a-1'), /no kubelet/);
+  });
+
+  it('that is adopted goes on as if nothing had happened', () => {
+    const { api, pass } = virtualCluster({ snapshot: taken, adopt: true });
+    const before = identities(api.list('pods'));
+    const written = new Set<string>();
+    api.subscribe(({ resource, type, object }) => {
+      // The job of the snapshot comes to its end.
+      if (object.metadata.labels?.app !== 'report') written.add(`${type} ${resource}`);
+    });
+    pass(600_000);
+    assert.deepEqual([...written].sort(), ['MODIFIED leases', 'MODIFIED nodes']);
+    assert.deepEqual(identities(api.list('pods')), before);
+  });
+
+  it('that is adopted replaces what is deleted, tainted away or scaled', () => {
+    const { api, settle } = virtualCluster({ snapshot: taken, adopt: true });
+    const address = stored(api, 'nodes', '', 'zone-b-2').status.addresses[0].address;
+    settle();
+    setTaints(api, 'zone-a-1', 'k:NoExecute');
+    for (const app of ['web', 'db', 'node-agent']) {
+      const { namespace = '', name } = podsOf(api, app)[0]?.metadata ?? assert.fail(app);
+      api.delete('pods', namespace, name);
+    }
+    setSpec(api, 'deployments', stored(api, 'deployments', 'shop', 'web'), { replicas: 8 });
+    settle();
+    const ready = (app: string): number => podsOf(api, app).filter(isReady).length;
+    assert.deepEqual([ready('web'), ready('db'), ready('node-agent')], [8, 3, 9]);
+    assert.equal(api.list('replicasets').length, 3);
+    const moved = api
+      .list('pods')
+      .find(({ spec, status }) => spec.nodeName === 'zone-b-2' && status.hostIP);
+    assert.equal(moved?.status.hostIP, address);
+  });
+
+  it('keeps pods whose owner was not taken, and their siblings', () => {
+    const { api, settle } = virtualCluster({ snapshot: taken, adopt: true });
+    assert.equal(api.list('jobs').length, 0);
+    assert.equal(podsOf(api, 'report').length, 1);
+    settle();
+    assert.equal(podsOf(api, 'report').length, 1);
+    api.delete('deployments', 'shop', 'api');
+    settle();
+    assert.deepEqual(podsOf(api, 'api'), []);
+  });
+
+  it('gives no kubelet to a node that nobody has heard of', () => {
+    const text = JSON.stringify(taken);
+    const lost = JSON.parse(text)[0];
+    for (const { kind, metadata, status } of lost.items) {
+      if (kind !== 'Node' || metadata.name !== 'zone-c-1') continue;
+      for (const condition of status.conditions) condition.status = 'Unknown';
+    }
+    const { cluster, pass } = virtualCluster({ snapshot: [lost], adopt: true });
+    pass(60_000);
+    assert.equal(cluster.node('zone-c-2').isRunning, true);
+    assert.throws(() => cluster.node('zone-c-1'), /no kubelet/);
+  });
+});
