@@ -16,7 +16,7 @@ export interface Connection {
   readonly client: ApiClient;
 }
 
-/** Adds kubectl's connection flags to a subcommand, as a group of their own in its help. */
+/** Adds kubectl's connection flags; on the program, they count before and after its commands. */
 export function addConnectionFlags(command: CommandUnknownOpts): void {
   for (const { flags, description, option } of connectionFlags) {
     const flag = new Option(flags, description).helpGroup('Connection (as kubectl):');

@@ -69,7 +69,9 @@ function createProgram(surroundings: Surroundings, end: (code: ExitCode) => void
       writeOut: (text) => output.out(withoutLineEnd(text)),
       writeErr: (text) => output.err(withoutLineEnd(text)),
     })
+    .configureHelp({ showGlobalOptions: true })
     .showHelpAfterError('See kubectl taintmgr --help for the commands.');
+  addConnectionFlags(program);
   const explain = new Command('explain').description('say why and when pods will be evicted');
   addCommand(program, explain, 'kubectl taintmgr explain');
   addCommand(explain, explainNodeCommand(surroundings), 'kubectl taintmgr explain node');
@@ -84,19 +86,17 @@ function addCommand(parent: CommandUnknownOpts, command: CommandUnknownOpts, pat
 }
 
 function explainNodeCommand({ output, interrupt }: Surroundings): CommandUnknownOpts {
-  const command = new Command('node')
+  return new Command('node')
     .description('say for each pod of a node why and when it will be evicted, or why it stays')
     .argument('<name>', 'name of the node')
-    .action((name, flags) => explainNode(name, flags, output, interrupt));
-  addConnectionFlags(command);
-  return command;
+    .action((name, _, command) => explainNode(name, command.optsWithGlobals(), output, interrupt));
 }
 
 function drainCommand(
   { output, interrupt }: Surroundings,
   end: (code: ExitCode) => void,
 ): CommandUnknownOpts {
-  const command = new Command('drain-by-taint')
+  return new Command('drain-by-taint')
     .summary('cordon and taint nodes and evict the pods that do not tolerate it')
     .description(
       'cordon and taint nodes and evict the pods that do not tolerate it, each when its time is over, asking disruption budgets',
@@ -117,11 +117,9 @@ function drainCommand(
     .option('--timeout <duration>', 'give up after this time, e.g. 10m; 0: never', duration, 0)
     .option('--allow-overlap', 'go on although kube-controller-manager ignores budgets')
     .addHelpText('after', drainHelp)
-    .action(async (taint, nodes, flags) => {
-      end(await drainByTaint(taint, nodes, flags, output, interrupt));
+    .action(async (taint, nodes, _, command) => {
+      end(await drainByTaint(taint, nodes, command.optsWithGlobals(), output, interrupt));
     });
-  addConnectionFlags(command);
-  return command;
 }
 
 function integer(text: string): number {

@@ -166,9 +166,14 @@ describe('clusters that cannot be reached', () => {
   ];
   for (const [name, flags, expected] of cases) {
     it(name, async () => {
-      const { code, out, err } = await run('explain', 'node', 'n1', ...flags());
-      assert.deepEqual([code, out], [1, '']);
-      assert.match(err, expected);
+      for (const args of [
+        ['explain', 'node', 'n1', ...flags()],
+        [...flags(), 'explain', 'node', 'n1'],
+      ]) {
+        const { code, out, err } = await run(...args);
+        assert.deepEqual([code, out], [1, '']);
+        assert.match(err, expected);
+      }
     });
   }
 
@@ -191,13 +196,13 @@ describe('help', () => {
     ['--version', new RegExp(`^${version}\n$`)],
     [
       '--help',
-      /^Usage: kubectl taintmgr \[options\] \[command\]\n[\s\S]*explain[\s\S]*drain-by-taint/,
+      /^Usage: kubectl taintmgr \[options\] \[command\]\n[\s\S]*\nConnection \(as kubectl\):\n {2}--kubeconfig <file>[\s\S]*explain[\s\S]*drain-by-taint/,
     ],
     ['explain --help', /^Usage: kubectl taintmgr explain /],
-    ['explain node --help', /Connection \(as kubectl\):\n {2}--kubeconfig <file>/],
+    ['explain node --help', /\nGlobal Options:\n[\s\S]*\n {2}--kubeconfig <file>/],
     [
       'drain-by-taint --help',
-      /\nOptions:\n[\s\S]*--timeout[\s\S]*\nConnection \(as kubectl\):[\s\S]*\nExit codes:\n {2}0 {4}done\n/,
+      /\nOptions:\n[\s\S]*--timeout[\s\S]*\nGlobal Options:[\s\S]*\nExit codes:\n {2}0 {4}done\n/,
     ],
   ];
   for (const [line, expected] of cases) {

@@ -7,6 +7,7 @@ import {
   type Node,
   type Pod,
   parseTaint,
+  type Rule,
   type RuleName,
   rules,
 } from '@taintmgr/core';
@@ -29,7 +30,8 @@ describe('docs/differences.md', () => {
 });
 
 function differencesPage(): string {
-  const rows = rules.map(
+  const all: readonly Rule[] = rules;
+  const rows = all.map(
     ({ name, upstream, precise, why, proof }) =>
       `| \`${name}\` | ${upstream} | ${precise} | ${why} | ${proof} |`,
   );

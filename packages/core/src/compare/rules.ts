@@ -155,6 +155,6 @@ export const rules = [
     why: 'Nothing waits for a node it has nothing to do with.',
     proof: 'testdata/limit.txt',
   },
-] as const satisfies readonly Rule[];
+] as const;
 
 export type RuleName = (typeof rules)[number]['name'];
