@@ -88,7 +88,8 @@ async function runMain(main) {
     return;
   }
   const child = spawn(join(bin, 'node'), [...source, main, ...args], { stdio: 'inherit' });
-  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGUSR2'])
+    process.on(signal, () => child.kill(signal));
   child.on('error', (error) => fail(error.message));
   child.on('exit', (status, signal) => {
     process.exit(signal ? 128 + (constants.signals[signal] ?? 0) : status);

@@ -18,6 +18,8 @@ export interface ControllerOptions {
   /** Aborted: evictions under way come to their end, then `runController` resolves. */
   readonly signal: AbortSignal;
   readonly onNotice: (notice: Notice, now: Instant) => void;
+  /** Called once, with the way to open limits that have tripped. */
+  readonly onStart?: (resumeEvictions: () => void) => void;
 }
 
 /**
@@ -25,12 +27,18 @@ export interface ControllerOptions {
  * when at the start the cluster cannot be read; later failures are told and tried again.
  */
 export async function runController(options: ControllerOptions): Promise<void> {
-  const { cluster, engine, signal, onNotice } = options;
+  const { cluster, engine, signal, onNotice, onStart } = options;
   const transport = new HttpTransport(cluster.access, `taintmgr-controller/${version}`);
   try {
     await probe(cluster, transport, signal);
     const loop = new Loop({ machine: createEngine(engine), random: Math.random });
-    await drive({ loop, transport, signal, onNotice });
+    await drive({
+      loop,
+      transport,
+      signal,
+      onNotice,
+      onStart: (tell) => onStart?.(() => tell({ kind: 'resumeEvictions' })),
+    });
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {

@@ -44,6 +44,12 @@ async function main(options: Options): Promise<void> {
         const { level, message, fields } = lineOf(notice, now);
         log[level](fields, message);
       },
+      onStart: (resumeEvictions) => {
+        process.on('SIGUSR2', () => {
+          log.info({ signal: 'SIGUSR2' }, 'resuming: limits that tripped are open again');
+          resumeEvictions();
+        });
+      },
     });
     log.info('stopped');
   } finally {

@@ -76,7 +76,8 @@ function reportLine(report: Report, now: number): Line {
   if (report.kind === 'held') {
     const { per, name, limit, tripped } = report.hit;
     const fields = { ...podFields(report.pod), limit, per, ...(name && { of: name }) };
-    if (tripped) return line('warn', 'limit tripped: evictions stop until resumed', fields);
+    if (tripped)
+      return line('warn', 'limit tripped: evictions stop until resumed (SIGUSR2)', fields);
     const wait = report.until === null ? {} : { next: formatWait(report.until - now) };
     return line('info', 'held by a limit', { ...fields, ...wait });
   }

@@ -23,7 +23,8 @@ const summary = `Evicts pods from nodes with NoExecute taints: on time, never be
 
 Flags go before the configuration file.
 Without --kubeconfig it looks where kubectl looks; inside a pod it uses the service account.
-Logs go to stderr. SIGTERM or Ctrl-C ends it after the evictions under way.`;
+Logs go to stderr. SIGTERM or Ctrl-C ends it after the evictions under way.
+SIGUSR2 opens limits that have tripped.`;
 
 const examples = `
 Examples:

@@ -14,6 +14,7 @@ const bad = { key: 'bad', effect: 'NoExecute' };
 interface Running {
   /** Resolves with the first notice of this kind about this pod. */
   saw(kind: Notice['kind'], podName?: string): Promise<Notice>;
+  resumeEvictions(): void;
   stop(): Promise<void>;
   readonly result: Promise<void>;
 }
@@ -27,6 +28,7 @@ async function start(
   t.after(() => stop.abort());
   const notices: Notice[] = [];
   let wake = (): void => {};
+  let resume = (): void => assert.fail('not started');
   const running = runController({
     cluster: await loadKubeconfig({ kubeconfig }),
     engine,
@@ -34,6 +36,9 @@ async function start(
     onNotice: (notice) => {
       notices.push(notice);
       wake();
+    },
+    onStart: (resumeEvictions) => {
+      resume = resumeEvictions;
     },
   });
   const find = (kind: Notice['kind'], podName: string) =>
@@ -51,6 +56,7 @@ async function start(
         await Promise.race([more, running.then(() => assert.fail(`ended without ${kind}`))]);
       }
     },
+    resumeEvictions: () => resume(),
     stop: () => {
       stop.abort();
       return running;
@@ -104,6 +110,24 @@ describe('runController', () => {
     );
     createPod(cluster, 'after');
     assert.ok(api.get('pods', 'default', 'after'), 'nobody acts any more');
+  });
+
+  it('stops at a limit that trips, and goes on when it is resumed', async (t) => {
+    const cluster = await startWithNode(t);
+    const names = ['a', 'b'];
+    for (const name of names) createPod(cluster, name);
+    const limit = { per: 'total', podsPerSecond: 1000, burst: 1, onLimit: 'trip' } as const;
+    const controller = await start(t, cluster, { limits: [limit] });
+    await controller.saw('synced');
+    taintNode(cluster);
+    const first = nameIn(await controller.saw('commandFinished'));
+    const second = names.find((name) => name !== first) ?? '';
+    const held = await controller.saw('report', second);
+    assert.ok(held.kind === 'report' && held.report.kind === 'held' && held.report.hit.tripped);
+    assert.ok(cluster.api.get('pods', 'default', second));
+    controller.resumeEvictions();
+    await controller.saw('commandFinished', second);
+    await controller.stop();
   });
 
   it('asks disruption budgets in mode evict', async (t) => {

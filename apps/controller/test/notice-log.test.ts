@@ -221,7 +221,7 @@ describe('what the log says of a notice', () => {
       'a limit that tripped',
       report({ kind: 'held', pod, hit: { ...hit, name: '', tripped: true }, until: null }),
       'warn',
-      'limit tripped: evictions stop until resumed',
+      'limit tripped: evictions stop until resumed (SIGUSR2)',
       { ...names, limit: 'percent', per: 'zone' },
     ],
   ];

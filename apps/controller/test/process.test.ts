@@ -57,10 +57,12 @@ function start(t: TestContext, ...args: readonly string[]): Started {
 }
 
 describe('taintmgr-controller', () => {
-  it('--simulate starts a cluster, and SIGTERM ends both in order', async (t) => {
+  it('--simulate starts a cluster, SIGUSR2 resumes, and SIGTERM ends both in order', async (t) => {
     const { child, saw, result } = start(t, '--simulate', '--logging-format=json');
     const kubeconfig = (await saw('out', /^export KUBECONFIG=\S+$/)).split('=')[1];
     await saw('err', /"msg":"synced: nodes and pods are known, evictions begin"/);
+    child.kill('SIGUSR2');
+    await saw('err', /"msg":"resuming: limits that tripped are open again"/);
     child.kill('SIGTERM');
     const { code, out, err } = await result;
     assert.equal(code, 0, err);

@@ -1,4 +1,4 @@
-import type { Instant, Millis } from '@taintmgr/core';
+import type { Event, Instant, Millis } from '@taintmgr/core';
 import type { Loop, Notice } from './loop.ts';
 import { Runner } from './runner.ts';
 import type { Transport } from './sink.ts';
@@ -10,6 +10,8 @@ export interface DriveOptions {
   readonly signal: AbortSignal;
   /** Called for each notice, in order. */
   readonly onNotice: (notice: Notice, now: Instant) => void;
+  /** Called once, with the way to tell the engine of what no API server says, e.g. resumeEvictions. */
+  readonly onStart?: (tell: (event: Event) => void) => void;
 }
 
 /** setTimeout takes no more; a longer wait is cut into several. */
@@ -48,7 +50,8 @@ class Driver {
   }
 
   start(): void {
-    const { signal } = this.#options;
+    const { signal, onStart } = this.#options;
+    onStart?.((event) => this.#runner.feed({ kind: 'event', event }));
     signal.addEventListener('abort', this.#onAbort, { once: true });
     if (!signal.aborted) this.#runner.feed({ kind: 'start' });
     else this.#onAbort();
