@@ -73,6 +73,19 @@ describe('explain node', () => {
     assert.match(err, /^Note: nobody wrote when bad:NoExecute was added; .*\n$/);
   });
 
+  it('knows from the annotation when the controller saw a taint', async () => {
+    const seenAt = new Date(Date.now() - 3_600_000).toISOString();
+    const annotations = {
+      'taintmgr.dev/taint-starts': JSON.stringify({ 'bad:NoExecute': seenAt }),
+    };
+    const spec = { taints: [{ key: 'bad', effect: 'NoExecute' }] };
+    const one = node('seen', { spec });
+    cluster.api.create('nodes', { ...one, metadata: { ...one.metadata, annotations } });
+    const { code, out, err } = await explain('seen');
+    assert.deepEqual([code, err], [0, '']);
+    assert.match(out, /^Taints: {3}bad:NoExecute {3}seen 1h(\ds)? ago$/m);
+  });
+
   it('a node without taints and pods', async () => {
     const out = 'Name:     calm\nTaints:   no NoExecute taints\n\nNo pods on this node.\n';
     assert.deepEqual(await explain('calm'), { code: 0, out, err: '' });

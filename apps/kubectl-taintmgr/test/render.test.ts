@@ -123,7 +123,7 @@ describe('renderNodeExplanation', () => {
 
   it('notes which taints do not say since when', () => {
     const both = node('n1', taint(bad, 41), taint('loss:NoExecute'));
-    assert.deepEqual(explanationNotes(explain(both)), [
+    assert.deepEqual(explanationNotes(explain(both), now), [
       'Note: nobody wrote when loss:NoExecute was added; IN counts from now, ' +
         'so a pod may have less time left than it says',
     ]);

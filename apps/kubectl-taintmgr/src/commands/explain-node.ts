@@ -20,7 +20,7 @@ export async function explainNode(
     const explanation = engine.explain(now, { kind: 'node', name });
     if (explanation?.kind !== 'node') throw new Error(`node ${name} was read and is not known`);
     output.out(renderNodeExplanation(explanation, now));
-    for (const note of explanationNotes(explanation)) output.err(note);
+    for (const note of explanationNotes(explanation, now)) output.err(note);
   } finally {
     transport.close();
   }

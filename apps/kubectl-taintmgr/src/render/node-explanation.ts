@@ -21,9 +21,9 @@ export function renderNodeExplanation(explanation: NodeExplanation, now: number)
 }
 
 /** What the reader should know before believing the times. */
-export function explanationNotes(explanation: NodeExplanation): readonly string[] {
+export function explanationNotes(explanation: NodeExplanation, now: number): readonly string[] {
   return explanation.taints
-    .filter(({ startSource }) => startSource === 'firstSeen')
+    .filter((observed) => isUnwritten(observed, now))
     .map(
       ({ taint }) =>
         `Note: nobody wrote when ${formatTaint(taint)} was added; IN counts from now, ` +
@@ -31,14 +31,21 @@ export function explanationNotes(explanation: NodeExplanation): readonly string[
     );
 }
 
+/** Neither the taint nor the controller's annotation says since when it counts: it counts from now. */
+function isUnwritten({ start, startSource }: ObservedTaint, now: number): boolean {
+  return startSource === 'firstSeen' && start >= now;
+}
+
 function taintLines(taints: readonly ObservedTaint[], now: number): readonly string[] {
   if (taints.length === 0) return ['Taints:   no NoExecute taints'];
   const names = taints.map(({ taint }) => printable(formatTaint(taint)));
   const width = Math.max(...names.map((name) => name.length));
-  return taints.map(({ start, startSource }, index) => {
+  return taints.map((observed, index) => {
+    const { start, startSource } = observed;
     // The clock that wrote the time may be ahead of ours.
     const age = formatDuration(Math.max(0, now - start));
-    const added = startSource === 'timeAdded' ? `added ${age} ago` : 'added ?';
+    const since = startSource === 'timeAdded' ? `added ${age} ago` : `seen ${age} ago`;
+    const added = isUnwritten(observed, now) ? 'added ?' : since;
     return `${index === 0 ? 'Taints:' : '       '}   ${(names[index] ?? '').padEnd(width)}   ${added}`;
   });
 }
