@@ -2,7 +2,7 @@ import { formatTime, type Instant, type PodRef } from '@taintmgr/core';
 
 /** One HTTP request as a value; credentials and the server's address are the transport's. */
 export interface ApiRequest {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Path with its query, encoded, as in the request line: `/api/v1/nodes?limit=500`. */
   readonly path: string;
   /** Header names in lower case. */
