@@ -34,16 +34,20 @@ export type ClusterPart =
   | 'garbageCollection'
   | 'namespaces';
 
+type MakePart = (context: ControllerContext, options: ClusterOptions) => readonly Controller[];
+
 /** What works in the cluster beside the API server and the kubelets. */
-const PARTS: Readonly<Record<ClusterPart, (context: ControllerContext) => readonly Controller[]>> =
-  {
-    nodeLifecycleStandIn: (context) => [new NodeLifecycleStandIn(context)],
-    workloads: (context) => [new Workloads(context)],
-    scheduler: (context) => [new Scheduler(context)],
-    disruption: (context) => [new DisruptionController(context), new StaleTargets(context)],
-    garbageCollection: (context) => [new GarbageCollector(context), new PodCollector(context)],
-    namespaces: (context) => [new Namespaces(context)],
-  };
+const PARTS: Readonly<Record<ClusterPart, MakePart>> = {
+  nodeLifecycleStandIn: (context, { nodeMonitorGraceMs }) => [
+    new NodeLifecycleStandIn(context),
+    ...(nodeMonitorGraceMs === undefined ? [] : [new SilentNodes(context, nodeMonitorGraceMs)]),
+  ],
+  workloads: (context) => [new Workloads(context)],
+  scheduler: (context) => [new Scheduler(context)],
+  disruption: (context) => [new DisruptionController(context), new StaleTargets(context)],
+  garbageCollection: (context) => [new GarbageCollector(context), new PodCollector(context)],
+  namespaces: (context) => [new Namespaces(context)],
+};
 
 /** How long after the last node may have become Ready the workloads are created. */
 const POPULATION_DELAY_MS = 500;
@@ -64,12 +68,15 @@ export interface ClusterOptions {
    * Left out, the loaded nodes have none and stay as they are.
    */
   readonly adopt?: boolean;
-  /** Parts that somebody else plays; all are on by default. */
+  /**
+   * Parts that somebody else plays; all are on by default. Without `nodeLifecycleStandIn` nobody in
+   * the cluster does any duty of a node lifecycle controller.
+   */
   readonly without?: readonly ClusterPart[];
   readonly timing?: Partial<KubeletTiming>;
   /**
-   * After this long without a heartbeat a node gets the taint unreachable:NoExecute. Left out: a
-   * silent node stays as it is, for a node lifecycle controller to find.
+   * After this long without a heartbeat the stand-in for a node lifecycle controller gives a node
+   * the taint unreachable:NoExecute. Left out: a silent node stays as it is.
    */
   readonly nodeMonitorGraceMs?: number;
   readonly apiServer?: Omit<ApiServerOptions, 'clock' | 'random'>;
@@ -98,11 +105,9 @@ export class Cluster {
     const context = { api: this.api, lookup: new Lookup(this.api) };
     this.#kubelets = new Kubelets(context, seed, timing);
     const parts = Object.keys(PARTS) as readonly ClusterPart[];
-    const { nodeMonitorGraceMs: graceMs } = options;
-    this.#controllers = [
-      ...parts.filter((part) => !without.includes(part)).flatMap((part) => PARTS[part](context)),
-      ...(graceMs === undefined ? [] : [new SilentNodes(context, graceMs)]),
-    ];
+    this.#controllers = parts
+      .filter((part) => !without.includes(part))
+      .flatMap((part) => PARTS[part](context, options));
     const adopted = options.adopt ? adoptedNodes(this.api) : [];
     const machines = [...adopted, ...(topology ? topologyNodes(topology) : [])];
     for (const machine of machines) this.#kubelets.add(machine);
@@ -134,6 +139,13 @@ export class Cluster {
     const kubelet = this.#kubelets.get(name);
     if (!kubelet) throw new Error(`no kubelet for node ${name}`);
     return kubelet;
+  }
+
+  /** The kubelets of a zone. Throws for a zone that has none. */
+  zone(name: string): readonly Kubelet[] {
+    const kubelets = this.#kubelets.inZone(name);
+    if (kubelets.length === 0) throw new Error(`no kubelet in zone ${name}`);
+    return kubelets;
   }
 
   /** Adds a machine, which registers itself when the cluster runs. */
@@ -182,6 +194,11 @@ function adoptedNodes(api: ApiServer): readonly NodeDescription[] {
     const addresses: readonly { readonly type: string; readonly address: string }[] =
       status?.addresses ?? [];
     const internalIp = addresses.find(({ type }) => type === 'InternalIP')?.address;
-    return { name: metadata.name, ...(internalIp === undefined ? {} : { internalIp }) };
+    const zone = metadata.labels?.['topology.kubernetes.io/zone'];
+    return {
+      name: metadata.name,
+      ...(internalIp === undefined ? {} : { internalIp }),
+      ...(zone === undefined ? {} : { zone }),
+    };
   });
 }

@@ -17,6 +17,8 @@ export interface Topology {
   /** Nodes are named ZONE-1 to ZONE-(nodesPerZone). */
   readonly zones: readonly string[];
   readonly nodesPerZone: number;
+  /** As a NodeDescription has them, for every node. */
+  readonly labels?: NodeDescription['labels'];
   /** Deployments, StatefulSets, DaemonSets, Jobs and pods. */
   readonly workloads: readonly KubeObject[];
   readonly budgets: readonly KubeObject[];
@@ -24,10 +26,10 @@ export interface Topology {
 
 /** The machines of a topology, zone by zone. */
 export function topologyNodes(topology: Topology): readonly NodeDescription[] {
-  const { region, zones, nodesPerZone } = topology;
+  const { region, zones, nodesPerZone, labels = {} } = topology;
   const numbers = Array.from({ length: nodesPerZone }, (_, index) => index + 1);
   return zones.flatMap((zone) =>
-    numbers.map((number) => ({ name: `${zone}-${number}`, region, zone })),
+    numbers.map((number) => ({ name: `${zone}-${number}`, region, zone, labels })),
   );
 }
 

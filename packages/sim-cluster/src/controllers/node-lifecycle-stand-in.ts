@@ -20,8 +20,8 @@ const MANAGED = new Set([...CONDITION_TAINTS.map(([, , key]) => key), UNSCHEDULA
 /**
  * Stands in for one duty of the node lifecycle controller: NoSchedule taints that follow a node's
  * conditions. Without it a new node keeps the not-ready taint it was admitted with. Switch it off
- * where a real node lifecycle controller works on the cluster; health checks, NoExecute taints and
- * evictions are left to that one altogether.
+ * where a real node lifecycle controller works on the cluster; then SilentNodes is off as well, and
+ * nothing that such a controller does is done by anybody else.
  */
 export class NodeLifecycleStandIn extends Controller {
   protected override begin(): void {

@@ -29,10 +29,14 @@ export interface KubeletOptions {
   readonly timing: KubeletTiming;
 }
 
+/** What a kubelet does: all its work, nothing but renewing its lease, or nothing. */
+type KubeletState = 'working' | 'leaseOnly' | 'silent';
+
 /**
  * One node's kubelet. It registers the node, becomes Ready after a moment, from then on renews its
  * lease at every heartbeat and posts its conditions when they differ from the stored ones or are five
- * minutes old, and runs the pods that are bound to the node.
+ * minutes old, and runs the pods that are bound to the node. What somebody else wrote into its status
+ * or into that of its pods it sets right: its pods' at once, its own at the next heartbeat.
  */
 export class Kubelet {
   readonly nodeName: string;
@@ -51,7 +55,8 @@ export class Kubelet {
   #reportedMs = Number.NEGATIVE_INFINITY;
   #podCount = 0;
   #timer: Timer | null = null;
-  #isRunning = false;
+  #state: KubeletState = 'silent';
+  #clockSkewMs = 0;
 
   constructor(context: ControllerContext, options: KubeletOptions) {
     const { index, node, seed, timing } = options;
@@ -66,18 +71,25 @@ export class Kubelet {
       hostIp: this.#hostIp,
       timing,
       random: this.#random,
+      now: () => this.#now(),
       nextPodIp: () => `10.${128 + (index >> 8)}.${index & 255}.${2 + (this.#podCount++ % 253)}`,
     });
   }
 
+  /** Whether it does all its work. */
   get isRunning(): boolean {
-    return this.#isRunning;
+    return this.#state === 'working';
+  }
+
+  /** The failure domain of its machine, '' for none. */
+  get zone(): string {
+    return this.#options.node.zone ?? '';
   }
 
   /** Registers the node and makes it Ready after the start-up time. */
   start(): void {
-    if (this.#isRunning) return;
-    this.#isRunning = true;
+    if (this.#state !== 'silent') return;
+    this.#state = 'working';
     this.#queue.add('register');
     const startupMs = drawMs(this.#random, this.#options.timing.startupMs);
     this.#timer = this.#context.api.clock.after(startupMs, () => this.#beginWork());
@@ -85,17 +97,25 @@ export class Kubelet {
 
   /** Silence: no heartbeats, no pod starts, no pod ends, until `resume`. */
   stop(): void {
-    this.#isRunning = false;
+    this.#state = 'silent';
     this.#timer?.cancel();
     this.#timer = null;
     this.#queue.clear();
     this.#pods.stop();
   }
 
+  /** Silence but for the lease, which goes on being renewed, until `resume`. */
+  renewLeaseOnly(): void {
+    this.stop();
+    this.#state = 'leaseOnly';
+    this.#beat();
+  }
+
   /** Ends the silence: lease, status and pods are seen to at once, as after a restart. */
   resume(): void {
-    if (this.#isRunning) return;
-    this.#isRunning = true;
+    if (this.#state === 'working') return;
+    this.stop();
+    this.#state = 'working';
     this.#queue.add('register');
     this.#beginWork();
   }
@@ -103,12 +123,17 @@ export class Kubelet {
   /** Changes what the kubelet believes about its node and posts it. */
   setCondition(type: NodeConditionType, value: boolean): void {
     this.#report = { ...this.#report, [type]: value };
-    if (this.#isRunning) this.#queue.add('status');
+    if (this.isRunning) this.#queue.add('status');
+  }
+
+  /** Sets the machine's clock: every time it writes from now on is off by so much. */
+  setClockSkew(skewMs: number): void {
+    this.#clockSkewMs = skewMs;
   }
 
   /** Tells the kubelet that a pod of its node has changed. */
   noticePod(pod: KubeObject): void {
-    if (this.#isRunning) this.#pods.notice(pod);
+    if (this.isRunning) this.#pods.notice(pod);
   }
 
   #beginWork(): void {
@@ -119,7 +144,7 @@ export class Kubelet {
 
   #beat(): void {
     this.#queue.add('lease');
-    this.#queue.add('status');
+    if (this.isRunning) this.#queue.add('status');
     this.#timer = this.#context.api.clock.after(this.#options.timing.heartbeatMs, () =>
       this.#beat(),
     );
@@ -135,13 +160,13 @@ export class Kubelet {
     const { api } = this.#context;
     if (api.get('nodes', '', this.nodeName)) return;
     const node = nodeObject(this.#options.node, this.#hostIp, this.#random);
-    const conditions = reportedConditions([], this.#report, formatTime(api.clock.now()));
+    const conditions = reportedConditions([], this.#report, formatTime(this.#now()));
     api.create('nodes', { ...node, status: { ...node.status, conditions } });
   }
 
   #renewLease(): void {
     const { api } = this.#context;
-    const renewTime = formatMicroTime(api.clock.now());
+    const renewTime = formatMicroTime(this.#now());
     const lease = api.get('leases', LEASE_NAMESPACE, this.nodeName);
     if (lease) {
       api.update('leases', { ...lease, spec: { ...lease.spec, renewTime } });
@@ -175,8 +200,13 @@ export class Kubelet {
     const isDue = nowMs - this.#reportedMs >= STATUS_REPORT_MS;
     if (!isDue && isReported(node, this.#report)) return;
     const stored = node.status?.conditions ?? [];
-    const conditions = reportedConditions(stored, this.#report, formatTime(nowMs));
+    const conditions = reportedConditions(stored, this.#report, formatTime(this.#now()));
     api.update('nodes', { ...node, status: { ...node.status, conditions } }, 'status');
     this.#reportedMs = nowMs;
+  }
+
+  /** By the machine's own clock. */
+  #now(): number {
+    return this.#context.api.clock.now() + this.#clockSkewMs;
   }
 }

@@ -38,6 +38,11 @@ export class Kubelets {
     return this.#kubelets.get(nodeName) ?? null;
   }
 
+  /** The kubelets of a zone, in the order in which they were added. */
+  inZone(zone: string): readonly Kubelet[] {
+    return [...this.#kubelets.values()].filter((kubelet) => kubelet.zone === zone);
+  }
+
   /** Adds a machine; its kubelet starts with the others, or now when they run already. */
   add(node: NodeDescription): Kubelet {
     const present = this.#kubelets.get(node.name);

@@ -9,7 +9,8 @@ export interface NodeDescription {
   readonly zone?: string;
   /** Its address; left out: one is made up. */
   readonly internalIp?: string;
-  readonly labels?: Readonly<Record<string, string>>;
+  /** Labels beside or in place of the usual ones; null leaves one of those out. */
+  readonly labels?: Readonly<Record<string, string | null>>;
   /** As the kubelet's --register-with-taints. */
   readonly taints?: readonly { readonly [field: string]: Json }[];
   /** Resource quantities that replace or extend cpu 4, memory 16Gi, pods 110. */
@@ -96,16 +97,16 @@ export function nodeObject(
     kind: 'Node',
     metadata: {
       name,
-      labels: {
+      labels: given({
         'beta.kubernetes.io/arch': 'amd64',
         'beta.kubernetes.io/os': 'linux',
         'kubernetes.io/arch': 'amd64',
         'kubernetes.io/hostname': name,
         'kubernetes.io/os': 'linux',
-        ...(region ? { 'topology.kubernetes.io/region': region } : {}),
-        ...(zone ? { 'topology.kubernetes.io/zone': zone } : {}),
+        'topology.kubernetes.io/region': region ?? null,
+        'topology.kubernetes.io/zone': zone ?? null,
         ...labels,
-      },
+      }),
     },
     spec: taints?.length ? { taints } : {},
     status: {
@@ -130,6 +131,12 @@ export function nodeObject(
       },
     },
   };
+}
+
+function given(labels: Readonly<Record<string, string | null>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(labels).filter((entry): entry is [string, string] => entry[1] !== null),
+  );
 }
 
 /** `length` hexadecimal digits, as machine and container ids have them. */

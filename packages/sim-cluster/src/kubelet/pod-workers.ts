@@ -21,6 +21,8 @@ export interface PodHost {
   readonly hostIp: string;
   readonly timing: KubeletTiming;
   readonly random: Random;
+  /** By the machine's own clock. */
+  now(): number;
   nextPodIp(): string;
 }
 
@@ -187,7 +189,7 @@ export class PodWorkers {
   }
 
   #now(): number {
-    return this.#context.api.clock.now();
+    return this.#host.now();
   }
 
   #after(delayMs: number, callback: () => void): Timer {
