@@ -1,16 +1,17 @@
 import { ApiError, ConnectionError, KubeconfigError } from '@taintmgr/k8s-adapter';
-import { ConfigFileError } from './config-file.ts';
+import { ConfigFileError } from './flags/config-file.ts';
+import { SettingError } from './flags/setting-error.ts';
 
 const hints: Readonly<Record<number, string>> = {
   401: 'the credentials of the current context are not valid',
   403: 'the controller has to get, list, watch and delete pods, and get, list and watch nodes',
 };
 
+const knownErrors = [ApiError, ConnectionError, KubeconfigError, ConfigFileError, SettingError];
+
 /** What to print when the controller cannot start; null for a mistake of ours. */
 export function errorLines(error: unknown): string | null {
-  const isKnown = [ApiError, ConnectionError, KubeconfigError, ConfigFileError].some(
-    (known) => error instanceof known,
-  );
+  const isKnown = knownErrors.some((known) => error instanceof known);
   if (!isKnown || !(error instanceof Error)) return null;
   // The message may be the server's: a line stays a line.
   const lines = [`error: ${error.message.replaceAll(/\p{Cc}/gu, ' ')}`];

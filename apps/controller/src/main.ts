@@ -1,39 +1,41 @@
 import { CommanderError } from '@commander-js/extra-typings';
-import { resolveConfig } from '@taintmgr/core';
 import { loadKubeconfig } from '@taintmgr/k8s-adapter';
-import { readConfigFile } from './config-file.ts';
 import { runController } from './controller.ts';
+import { engineConfig } from './engine-config.ts';
 import { errorLines } from './error-lines.ts';
-import { createLogger } from './log.ts';
+import { checkChoices } from './flags/checks.ts';
+import { type Choices, resolveChoices } from './flags/resolve.ts';
+import { createLogger, type Logger } from './log.ts';
 import { lineOf } from './notice-log.ts';
-import { type Options, parseOptions } from './options.ts';
 import { startSimulation } from './simulation.ts';
 import { stopSignal } from './stop-signal.ts';
 import { version } from './version.ts';
 
 try {
-  await main(parseOptions(process.argv.slice(2)));
+  await main(resolveChoices(process.argv.slice(2), process.env));
 } catch (error) {
   process.exitCode = fail(error);
 }
 
-async function main(options: Options): Promise<void> {
-  const file = options.config === null ? {} : readConfigFile(options.config);
-  const engine = { ...file, ...options.engine };
+async function main(choices: Choices): Promise<void> {
+  const { settings } = choices;
+  const checked = checkChoices(choices);
+  const engine = engineConfig(choices, checked);
   const log = createLogger({
-    format: options.logFormat,
-    verbose: options.verbosity >= 2,
+    format: settings.loggingFormat,
+    verbose: settings.verbosity >= 2,
     write: (line) => void process.stderr.write(line),
   });
+  warn(log, choices);
   const signal = stopSignal(1, (name) => {
     log.info({ signal: name }, 'stopping: evictions under way come to their end');
   });
-  const simulation = options.simulate ? await startSimulation(options.seed) : null;
+  const simulation = settings.simulate ? await startSimulation(settings.seed) : null;
   try {
-    const connection = simulation ? { kubeconfig: simulation.kubeconfig } : options.connection;
+    const connection = simulation ? { kubeconfig: simulation.kubeconfig } : choices.connection;
     const cluster = await loadKubeconfig(connection);
     const { server } = cluster.access;
-    const { mode, semantics } = resolveConfig(engine);
+    const { semantics, mode } = settings;
     log.info({ version, server, semantics, mode }, 'starting');
     if (simulation) process.stdout.write(`export KUBECONFIG=${simulation.kubeconfig}\n`);
     await runController({
@@ -54,6 +56,12 @@ async function main(options: Options): Promise<void> {
     log.info('stopped');
   } finally {
     await simulation?.stop();
+  }
+}
+
+function warn(log: Logger, { unknownVariables }: Choices): void {
+  for (const name of unknownVariables) {
+    log.warn({ variable: name }, 'environment variable of no flag: it is not read');
   }
 }
 

@@ -100,6 +100,6 @@ describe('taintmgr-controller', () => {
   it('ends with one line for a wrong flag', async (t) => {
     const { code, out, err } = await start(t, '--mode=drop').result;
     assert.deepEqual([code, out], [1, '']);
-    assert.match(err, /^error: option '--mode <mode>' argument 'drop' is invalid\. .*\nSee .*\n$/);
+    assert.equal(err, 'error: --mode: got "drop", want delete or evict or evictThenDelete\n');
   });
 });

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
-import type { Terminal } from '../options.ts';
+import type { Terminal } from '../flags/command-line.ts';
 
 /** What the command line of the embedded cluster says; what it leaves out is left out here. */
 export interface ClusterFlags {

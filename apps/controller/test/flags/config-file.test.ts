@@ -4,7 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { createEngine } from '@taintmgr/core';
-import { ConfigFileError, readConfigFile } from '../src/config-file.ts';
+import schema from '../../config.schema.json' with { type: 'json' };
+import { ConfigFileError, fieldAt, readConfigFile } from '../../src/flags/config-file.ts';
+import { evictionPolicies } from '../../src/flags/policies.ts';
+import type { Setting } from '../../src/flags/setting.ts';
+import { settings } from '../../src/flags/settings.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'taintmgr-config-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -19,7 +23,7 @@ function fileWith(text: string): string {
 
 describe('a configuration file', () => {
   it('becomes options of the engine', () => {
-    const config = readConfigFile(
+    const read = readConfigFile(
       fileWith(`${head}
 eviction:
   semantics: precise
@@ -42,10 +46,11 @@ eviction:
       onLimit: queue
 `),
     );
+    assert.equal(fieldAt(read, 'eviction.concurrentEvictions'), 20);
+    assert.equal(fieldAt(read, 'eviction.concurrentEvictions.more'), undefined);
+    assert.equal(fieldAt(read, 'serving.securePort'), undefined);
+    const config = evictionPolicies(read);
     assert.deepEqual(config, {
-      semantics: 'precise',
-      evictionsInFlightMax: 20,
-      mode: 'evict',
       settleMs: 2000,
       policies: [
         { key: 'node.kubernetes.io/*', mode: 'delete' },
@@ -59,7 +64,7 @@ eviction:
 
   it('may be JSON, and may leave everything out', () => {
     const json = { apiVersion: 'taintmgr.dev/v1alpha1', kind: 'ControllerConfiguration' };
-    assert.deepEqual(readConfigFile(fileWith(JSON.stringify(json))), {});
+    assert.deepEqual(evictionPolicies(readConfigFile(fileWith(JSON.stringify(json)))), {});
   });
 
   const faults: readonly [string, string, string][] = [
@@ -108,9 +113,37 @@ eviction:
     });
   }
 
+  it('has a field for each setting, and a setting or a policy for each field', () => {
+    const all: readonly Setting<unknown>[] = Object.values(settings);
+    const fields = all.map(({ field }) => field).filter((field) => field !== null);
+    const known = ['apiVersion', 'kind', ...fields, ...policyFields];
+    assert.deepEqual(leaves(schema).sort(), known.sort());
+  });
+
   it('that is not there is named', () => {
     assert.throws(() => readConfigFile('/nowhere/config.yaml'), {
       message: '--config /nowhere/config.yaml: no such file',
     });
   });
 });
+
+/** What the file alone can say. */
+const policyFields = [
+  'deleteAfter',
+  'gracePeriodSeconds',
+  'settle',
+  'policies',
+  'leave',
+  'limits',
+].map((name) => `eviction.${name}`);
+
+/** The paths of all fields that are no groups of settings. */
+function leaves(one: object, path = ''): string[] {
+  const { properties }: { properties?: object } =
+    path === 'eviction' ? schema.definitions.eviction : one;
+  const isLeaf = !properties || path === 'featureGates' || policyFields.includes(path);
+  if (isLeaf) return [path];
+  return Object.entries<object>({ ...properties }).flatMap(([name, inner]) => {
+    return leaves(inner, path === '' ? name : `${path}.${name}`);
+  });
+}

@@ -1,0 +1,79 @@
+import { formatDuration } from '@taintmgr/core';
+import { type ChosenControllers, chooseControllers, controllerNames } from './controllers.ts';
+import { type FeatureGates, readFeatureGates } from './feature-gates.ts';
+import type { Choices, Origin } from './resolve.ts';
+import { type Setting, variableOf } from './setting.ts';
+import { SettingError } from './setting-error.ts';
+import { type Settings, settings } from './settings.ts';
+
+/** What settings say together. */
+export interface Checked {
+  readonly controllers: ChosenControllers;
+  readonly featureGates: FeatureGates;
+}
+
+/** client-go retries with so much jitter. */
+const jitter = 1.2;
+
+/** Checks what one setting alone cannot say. Throws SettingError. */
+export function checkChoices({ settings: chosen, origins, connection }: Choices): Checked {
+  const refuse = refuser(chosen, origins);
+  checkLeaderElection(chosen, refuse);
+  if (chosen.tlsCertFile !== '' && chosen.tlsPrivateKeyFile === '') {
+    refuse('tlsPrivateKeyFile', 'the key of --tls-cert-file');
+  }
+  if (chosen.tlsPrivateKeyFile !== '' && chosen.tlsCertFile === '') {
+    refuse('tlsCertFile', 'the certificate of --tls-private-key-file');
+  }
+  if (chosen.simulate && Object.keys(connection).length > 0) {
+    refuse('simulate', 'no flag of the connection beside it: it starts a cluster of its own');
+  }
+  const controllers = chooseControllers(chosen.controllers);
+  if (typeof controllers === 'string') {
+    return refuse('controllers', `${JSON.stringify(controllers)} left out: ${known}`);
+  }
+  if (controllers.enabled.length === 0) refuse('controllers', `one that runs: ${known}`);
+  const featureGates = readFeatureGates(chosen.featureGates);
+  if (typeof featureGates === 'string') {
+    return refuse('featureGates', 'TaintTolerationComparisonOperators=true or =false');
+  }
+  return { controllers, featureGates };
+}
+
+const known = `the known controllers are ${controllerNames.join(' and ')}`;
+
+function checkLeaderElection(chosen: Settings, refuse: Refuse): void {
+  if (!chosen.leaderElect) return;
+  const { leaseDuration, renewDeadline, retryPeriod } = chosen;
+  if (renewDeadline >= leaseDuration) {
+    refuse('renewDeadline', `less than the lease duration of ${formatDuration(leaseDuration)}`);
+  }
+  if (retryPeriod * jitter >= renewDeadline) {
+    refuse('retryPeriod', `${jitter} times it below the ${formatDuration(renewDeadline)} to renew`);
+  }
+  for (const name of ['resourceName', 'resourceNamespace'] as const) {
+    if (chosen[name] === '') refuse(name, 'a name');
+  }
+}
+
+type Refuse = (name: keyof Settings, want: string) => never;
+
+/** Names the setting where the user has chosen it. */
+function refuser(chosen: Settings, origins: Choices['origins']): Refuse {
+  return (name, want) => {
+    const setting: Setting<unknown> = settings[name];
+    const where = place(setting, origins[name], chosen.config);
+    throw new SettingError(where, setting.kind.format(chosen[name]), want);
+  };
+}
+
+function place({ flag, field }: Setting<unknown>, origin: Origin, file: string): string {
+  switch (origin) {
+    case 'environment':
+      return variableOf(flag);
+    case 'file':
+      return `--config ${file}: ${field}`;
+    default:
+      return `--${flag}`;
+  }
+}

@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs';
+import { Ajv, type ErrorObject } from 'ajv';
+import { parseDocument } from 'yaml';
+import schema from '../../config.schema.json' with { type: 'json' };
+
+/** A configuration file that cannot be used: one line naming file, field, value and what is allowed. */
+export class ConfigFileError extends Error {
+  override readonly name = 'ConfigFileError';
+}
+
+/** A file that is as config.schema.json wants it. */
+export interface ConfigFile {
+  readonly [field: string]: unknown;
+}
+
+/**
+ * Reads a configuration file, YAML or JSON, and checks it against config.schema.json. Throws
+ * ConfigFileError.
+ */
+export function readConfigFile(file: string): ConfigFile {
+  const document = parseDocument(read(file));
+  const [fault] = document.errors;
+  if (fault) {
+    const [line = ''] = fault.message.split('\n');
+    throw new ConfigFileError(`--config ${file}: ${line.replace(/:$/, '')}`);
+  }
+  const value: unknown = document.toJS();
+  const validate = new Ajv({ verbose: true }).compile<ConfigFile>(schema);
+  if (validate(value)) return value;
+  const [error] = validate.errors ?? [];
+  throw new ConfigFileError(`--config ${file}: ${error ? describe(error) : 'not valid'}`);
+}
+
+/** What the file has at a path such as `serving.securePort`; undefined: nothing. */
+export function fieldAt(file: ConfigFile, path: string): unknown {
+  return path.split('.').reduce<unknown>((value, name) => {
+    return value instanceof Object ? Reflect.get(value, name) : undefined;
+  }, file);
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const { code = 'unreadable' } = error as NodeJS.ErrnoException;
+    const why = code === 'ENOENT' ? 'no such file' : code;
+    throw new ConfigFileError(`--config ${file}: ${why}`);
+  }
+}
+
+/** `eviction.policies[0].mode: got "drop", want delete, evict or evictThenDelete` */
+function describe(error: ErrorObject): string {
+  const field = nameOf(error.instancePath) || 'the file';
+  const got = JSON.stringify(error.data);
+  switch (error.keyword) {
+    case 'enum':
+      return `${field}: got ${got}, want ${error.params.allowedValues.join(', ')}`;
+    case 'additionalProperties':
+      return `${field}: unknown field "${error.params.additionalProperty}"`;
+    case 'required':
+      return `${field}: the field "${error.params.missingProperty}" is missing`;
+    case 'pattern':
+      return `${field}: got ${got}, want a duration such as 30s, 10m or 1h30m`;
+    default:
+      return `${field}: got ${got}, which ${error.message}`;
+  }
+}
+
+function nameOf(pointer: string): string {
+  const path = pointer.replace(/\/(\d+)(?=\/|$)/g, '[$1]').replaceAll('/', '.');
+  return path.replace(/^\./, '');
+}

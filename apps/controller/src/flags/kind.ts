@@ -1,0 +1,97 @@
+import { formatDuration, type Millis, parseDuration } from '@taintmgr/core';
+
+/** How a kind of value is written on command lines, in variables and in files. */
+export interface Kind<T> {
+  /** As help shows it: `<duration>`. */
+  readonly placeholder: string;
+  /** What is allowed, to end the sentence "want ...". */
+  readonly want: string;
+  /** Null for what is not allowed. */
+  parse(text: string): T | null;
+  /** Back to text that `parse` takes. */
+  format(value: T): string;
+}
+
+/** Any text, '' included. */
+export function text(placeholder: string): Kind<string> {
+  return { placeholder, want: 'text', parse: (value) => value, format: (value) => value };
+}
+
+/** One of these words. */
+export function choice<const T extends string>(words: readonly T[]): Kind<T> {
+  return {
+    placeholder: `<${words.join('|')}>`,
+    want: words.join(' or '),
+    parse: (value) => words.find((word) => word === value) ?? null,
+    format: (value) => value,
+  };
+}
+
+/** Decimal digits only. */
+export function wholeNumber(min: number, max: number = Number.MAX_SAFE_INTEGER): Kind<number> {
+  const range = max === Number.MAX_SAFE_INTEGER ? `from ${min}` : `from ${min} to ${max}`;
+  return {
+    placeholder: '<number>',
+    want: `a whole number ${range}`,
+    parse: (value) => (/^\d+$/.test(value) ? within(Number(value), min, max) : null),
+    format: String,
+  };
+}
+
+/** With or without a fraction, such as 0.55. */
+export function fractionalNumber(min: number, max: number = Number.MAX_VALUE): Kind<number> {
+  const range = max === Number.MAX_VALUE ? `from ${min}` : `from ${min} to ${max}`;
+  return {
+    placeholder: '<number>',
+    want: `a number ${range}`,
+    parse: (value) => (/^\d+(\.\d+)?$/.test(value) ? within(Number(value), min, max) : null),
+    format: String,
+  };
+}
+
+/** As kubectl takes it, in milliseconds. */
+export function duration(min: Millis): Kind<Millis> {
+  const range = min === 0 ? '' : ` from ${formatMillis(min)}`;
+  return {
+    placeholder: '<duration>',
+    want: `a duration${range} such as 30s, 10m or 1h30m`,
+    parse: (value) => within(parseDuration(value) ?? Number.NaN, min, Number.MAX_SAFE_INTEGER),
+    format: formatMillis,
+  };
+}
+
+const booleans: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+]);
+
+/** `--flag` alone is true; `--flag=false`. */
+export const boolean: Kind<boolean> = {
+  placeholder: '[boolean]',
+  want: 'true or false',
+  parse: (value) => booleans.get(value.toLowerCase()) ?? null,
+  format: String,
+};
+
+/** Separated by commas; the flag may be repeated. */
+export const list: Kind<readonly string[]> = {
+  placeholder: '<list>',
+  want: 'names separated by commas',
+  parse: (value) => {
+    if (value === '') return [];
+    const parts = value.split(',').map((part) => part.trim());
+    return parts.includes('') ? null : parts;
+  },
+  format: (parts) => parts.join(','),
+};
+
+function within(value: number, min: number, max: number): number | null {
+  return value >= min && value <= max ? value : null;
+}
+
+/** formatDuration drops milliseconds; a setting keeps them. */
+function formatMillis(length: Millis): string {
+  return length % 1000 === 0 ? formatDuration(length) : `${length}ms`;
+}

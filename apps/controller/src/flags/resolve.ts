@@ -1,0 +1,125 @@
+import type { Config } from '@taintmgr/core';
+import { connectionFlags, type KubeconfigOptions } from '@taintmgr/k8s-adapter';
+import { connectionFlagName, readCommandLine, type Terminal, type Texts } from './command-line.ts';
+import { type ConfigFile, fieldAt, readConfigFile } from './config-file.ts';
+import { type Environment, readEnvironment, unknownVariables } from './environment.ts';
+import { boolean, type Kind } from './kind.ts';
+import { evictionPolicies } from './policies.ts';
+import { type Setting, variableOf } from './setting.ts';
+import { SettingError } from './setting-error.ts';
+import { type Settings, settings } from './settings.ts';
+
+/** Where a value comes from. */
+export type Origin = 'flag' | 'environment' | 'file' | 'default';
+
+/** All that the user has chosen. */
+export interface Choices {
+  readonly settings: Settings;
+  readonly origins: Readonly<Record<keyof Settings, Origin>>;
+  readonly connection: KubeconfigOptions;
+  /** What only the configuration file can say. */
+  readonly policies: Partial<Config>;
+  /** Variables that look like ours and are none. */
+  readonly unknownVariables: readonly string[];
+}
+
+interface Sources {
+  readonly flags: Texts;
+  readonly environment: Texts;
+  readonly file: ConfigFile;
+  readonly fileName: string;
+}
+
+interface Found<T> {
+  readonly value: T;
+  readonly origin: Origin;
+}
+
+/**
+ * Reads command line, environment and configuration file: the first that has a value counts.
+ * Throws CommanderError for a command line that cannot be read, SettingError and ConfigFileError.
+ */
+export function resolveChoices(
+  argv: readonly string[],
+  environment: Environment,
+  terminal?: Terminal,
+): Choices {
+  const flags = readCommandLine(argv, terminal);
+  const names = Object.values(settings).map(({ flag }) => flag);
+  const all = [...names, ...connectionFlags.map(connectionFlagName)];
+  const texts = { flags, environment: readEnvironment(environment, all) };
+  const fileName = find(settings.config, { ...texts, file: {}, fileName: '' }).value;
+  const file = fileName === '' ? {} : readConfigFile(fileName);
+  const found = findAll({ ...texts, file, fileName });
+  return {
+    ...found,
+    connection: findConnection(texts),
+    policies: evictionPolicies(file),
+    unknownVariables: unknownVariables(environment, all),
+  };
+}
+
+function findAll(sources: Sources): Pick<Choices, 'settings' | 'origins'> {
+  const entries = Object.entries<Setting<unknown>>(settings).map(([name, setting]) => {
+    return [name, find(setting, sources)] as const;
+  });
+  const values = Object.fromEntries(entries.map(([name, { value }]) => [name, value]));
+  const origins = Object.fromEntries(entries.map(([name, { origin }]) => [name, origin]));
+  // Each value was read by the kind of the setting of its name, which Object.entries cannot say.
+  return { settings: values as Settings, origins: origins as Choices['origins'] };
+}
+
+function find<T>(setting: Setting<T>, { flags, environment, file, fileName }: Sources): Found<T> {
+  const { flag, field, kind, initial } = setting;
+  const variable = variableOf(flag);
+  const [fromFlag, fromEnvironment] = [flags.get(flag), environment.get(flag)];
+  if (fromFlag !== undefined) {
+    return { value: read(kind, `--${flag}`, fromFlag), origin: 'flag' };
+  }
+  if (fromEnvironment !== undefined) {
+    return { value: read(kind, variable, fromEnvironment), origin: 'environment' };
+  }
+  const fromFile = field === null ? undefined : fieldAt(file, field);
+  if (fromFile === undefined) return { value: initial, origin: 'default' };
+  const where = `--config ${fileName}: ${field}`;
+  return { value: read(kind, where, textOf(fromFile)), origin: 'file' };
+}
+
+function read<T>(kind: Kind<T>, where: string, text: string): T {
+  const value = kind.parse(text);
+  if (value === null) throw new SettingError(where, text, kind.want);
+  return value;
+}
+
+/** A value of the file as a flag would have it. */
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return value.join(',');
+  if (!(value instanceof Object)) return String(value);
+  return Object.entries(value)
+    .map(([name, on]) => `${name}=${on}`)
+    .join(',');
+}
+
+function findConnection({
+  flags,
+  environment,
+}: Pick<Sources, 'flags' | 'environment'>): KubeconfigOptions {
+  const entries = connectionFlags.flatMap((connection) => {
+    const flag = connectionFlagName(connection);
+    const [fromFlag, fromEnvironment] = [flags.get(flag), environment.get(flag)];
+    const given = fromFlag ?? fromEnvironment;
+    if (given === undefined) return [];
+    const where = fromFlag === undefined ? variableOf(flag) : `--${flag}`;
+    return [[connection.option, connectionValue(connection.option, where, given)] as const];
+  });
+  return Object.fromEntries(entries);
+}
+
+function connectionValue(
+  option: keyof KubeconfigOptions,
+  where: string,
+  given: string,
+): string | readonly string[] | boolean {
+  if (option === 'insecureSkipTlsVerify') return read(boolean, where, given);
+  return option === 'asGroup' ? given.split(',') : given;
+}

@@ -1,0 +1,328 @@
+import { defaultConfig } from '@taintmgr/core';
+import { boolean, choice, duration, fractionalNumber, list, text, wholeNumber } from './kind.ts';
+import { type Setting, setting, type Values } from './setting.ts';
+
+// Names and defaults are kube-controller-manager's where it has them. What differs says so.
+
+const file = text('<file>');
+
+const general = {
+  config: setting('config', null, file, '', 'configuration file, YAML or JSON'),
+  controllers: setting(
+    'controllers',
+    'controllers',
+    list,
+    ['*'],
+    "which controllers run: '*' all, 'foo' this one, '-foo' not this one " +
+      '(taint-eviction-controller, node-lifecycle-controller)',
+  ),
+  featureGates: setting(
+    'feature-gates',
+    'featureGates',
+    list,
+    [],
+    'TaintTolerationComparisonOperators=true lets tolerations with Lt and Gt count',
+  ),
+  dryRun: setting(
+    'dry-run',
+    'dryRun',
+    boolean,
+    false,
+    'decide and report everything, ask the API server with dryRun=All, and change nothing',
+  ),
+  allowOverlap: setting(
+    'allow-overlap',
+    'allowOverlap',
+    boolean,
+    false,
+    'run beside a kube-controller-manager that does the same work',
+  ),
+  loggingFormat: setting(
+    'logging-format',
+    'logging.format',
+    choice(['text', 'json']),
+    'text',
+    'how log lines are written',
+  ),
+  verbosity: setting(
+    'v',
+    'logging.verbosity',
+    wholeNumber(0),
+    0,
+    'log level; from 2 on with every detail',
+  ),
+};
+
+const simulation = {
+  simulate: setting(
+    'simulate',
+    null,
+    boolean,
+    false,
+    'run against an embedded cluster, started for the purpose',
+  ),
+  seed: setting('seed', null, wholeNumber(0), 1, 'seed of the embedded cluster'),
+};
+
+const eviction = {
+  mode: setting(
+    'mode',
+    'eviction.mode',
+    choice(['delete', 'evict', 'evictThenDelete']),
+    defaultConfig.mode,
+    'how pods leave where no policy says it',
+  ),
+  semantics: setting(
+    'semantics',
+    'eviction.semantics',
+    choice(['precise', 'upstream-1.36']),
+    defaultConfig.semantics,
+    'whose rules hold',
+  ),
+  concurrentEvictions: setting(
+    'concurrent-evictions',
+    'eviction.concurrentEvictions',
+    wholeNumber(1),
+    defaultConfig.evictionsInFlightMax,
+    'evictions under way at once',
+  ),
+};
+
+const nodeLifecycle = {
+  nodeMonitorPeriod: setting(
+    'node-monitor-period',
+    'nodeLifecycle.nodeMonitorPeriod',
+    duration(1),
+    5_000,
+    'pause between two looks at the health of all nodes',
+  ),
+  nodeMonitorGracePeriod: setting(
+    'node-monitor-grace-period',
+    'nodeLifecycle.nodeMonitorGracePeriod',
+    duration(1),
+    50_000,
+    'how long a running node may be silent before it is marked unhealthy',
+  ),
+  nodeStartupGracePeriod: setting(
+    'node-startup-grace-period',
+    'nodeLifecycle.nodeStartupGracePeriod',
+    duration(1),
+    60_000,
+    'how long a starting node may be silent before it is marked unhealthy',
+  ),
+  nodeEvictionRate: setting(
+    'node-eviction-rate',
+    'nodeLifecycle.nodeEvictionRate',
+    fractionalNumber(0),
+    0.1,
+    'nodes per second and zone that are tainted when nodes fail',
+  ),
+  secondaryNodeEvictionRate: setting(
+    'secondary-node-eviction-rate',
+    'nodeLifecycle.secondaryNodeEvictionRate',
+    fractionalNumber(0),
+    0.01,
+    'the same in a zone that is unhealthy and large',
+  ),
+  largeClusterSizeThreshold: setting(
+    'large-cluster-size-threshold',
+    'nodeLifecycle.largeClusterSizeThreshold',
+    wholeNumber(0),
+    50,
+    'a zone with more nodes is large; in a smaller one that is unhealthy nothing is tainted',
+  ),
+  unhealthyZoneThreshold: setting(
+    'unhealthy-zone-threshold',
+    'nodeLifecycle.unhealthyZoneThreshold',
+    fractionalNumber(0, 1),
+    0.55,
+    'part of the nodes of a zone that is not ready when it counts as unhealthy',
+  ),
+};
+
+const leaderElection = {
+  leaderElect: setting(
+    'leader-elect',
+    'leaderElection.leaderElect',
+    boolean,
+    true,
+    'act only while holding the lease; the other replicas stand by',
+  ),
+  leaseDuration: setting(
+    'leader-elect-lease-duration',
+    'leaderElection.leaseDuration',
+    duration(1000),
+    15_000,
+    'how long a lease holds that is not renewed',
+  ),
+  renewDeadline: setting(
+    'leader-elect-renew-deadline',
+    'leaderElection.renewDeadline',
+    duration(1),
+    10_000,
+    'how long the leader tries to renew before it stops to lead',
+  ),
+  retryPeriod: setting(
+    'leader-elect-retry-period',
+    'leaderElection.retryPeriod',
+    duration(1),
+    2_000,
+    'wait between two tries to renew or to acquire the lease',
+  ),
+  resourceLock: setting(
+    'leader-elect-resource-lock',
+    'leaderElection.resourceLock',
+    choice(['leases']),
+    'leases',
+    'kind of the object that is locked',
+  ),
+  resourceName: setting(
+    'leader-elect-resource-name',
+    'leaderElection.resourceName',
+    text('<name>'),
+    'taintmgr-controller',
+    'name of the lease; not kube-controller-manager: that one is held by its own leader',
+  ),
+  resourceNamespace: setting(
+    'leader-elect-resource-namespace',
+    'leaderElection.resourceNamespace',
+    text('<name>'),
+    'kube-system',
+    'namespace of the lease',
+  ),
+};
+
+const client = {
+  kubeApiQps: setting(
+    'kube-api-qps',
+    'clientConnection.qps',
+    fractionalNumber(0),
+    0,
+    'requests per second to the API server; 0: as many as it takes ' +
+      '(kube-controller-manager: 20)',
+  ),
+  kubeApiBurst: setting(
+    'kube-api-burst',
+    'clientConnection.burst',
+    wholeNumber(1),
+    30,
+    'requests at once beyond --kube-api-qps',
+  ),
+};
+
+const serving = {
+  bindAddress: setting(
+    'bind-address',
+    'serving.bindAddress',
+    text('<ip>'),
+    '0.0.0.0',
+    'address to serve health, metrics and explanations on',
+  ),
+  securePort: setting(
+    'secure-port',
+    'serving.securePort',
+    wholeNumber(0, 65_535),
+    10_257,
+    'port to serve them on over HTTPS; 0: not at all',
+  ),
+  tlsCertFile: setting(
+    'tls-cert-file',
+    'serving.tlsCertFile',
+    file,
+    '',
+    'certificate to serve with, read again when it changes; by default one of its own making',
+  ),
+  tlsPrivateKeyFile: setting(
+    'tls-private-key-file',
+    'serving.tlsPrivateKeyFile',
+    file,
+    '',
+    'key of --tls-cert-file',
+  ),
+  tlsMinVersion: setting(
+    'tls-min-version',
+    'serving.tlsMinVersion',
+    choice(['VersionTLS12', 'VersionTLS13']),
+    'VersionTLS12',
+    'oldest version of TLS that is spoken',
+  ),
+};
+
+const access = {
+  authenticationKubeconfig: setting(
+    'authentication-kubeconfig',
+    'authentication.kubeconfig',
+    file,
+    '',
+    'kubeconfig to review tokens with; by default the connection of the controller itself',
+  ),
+  tokenCacheTtl: setting(
+    'authentication-token-webhook-cache-ttl',
+    'authentication.tokenWebhookCacheTTL',
+    duration(0),
+    10_000,
+    'how long the review of a token holds',
+  ),
+  clientCaFile: setting(
+    'client-ca-file',
+    'authentication.clientCAFile',
+    file,
+    '',
+    'authority whose client certificates log in: user is the common name, groups the organizations',
+  ),
+  authorizationKubeconfig: setting(
+    'authorization-kubeconfig',
+    'authorization.kubeconfig',
+    file,
+    '',
+    'kubeconfig to ask with who may read what; by default the connection of the controller itself',
+  ),
+  alwaysAllowPaths: setting(
+    'authorization-always-allow-paths',
+    'authorization.alwaysAllowPaths',
+    list,
+    ['/healthz', '/readyz', '/livez'],
+    "paths open to everybody; one that ends in '*' stands for all that begin so",
+  ),
+  allowedTtl: setting(
+    'authorization-webhook-cache-authorized-ttl',
+    'authorization.webhookCacheAuthorizedTTL',
+    duration(0),
+    10_000,
+    'how long a permission holds',
+  ),
+  deniedTtl: setting(
+    'authorization-webhook-cache-unauthorized-ttl',
+    'authorization.webhookCacheUnauthorizedTTL',
+    duration(0),
+    10_000,
+    'how long a refusal holds',
+  ),
+};
+
+/** All settings, in the groups of --help. */
+export const groups: Readonly<Record<string, Readonly<Record<string, Setting<unknown>>>>> = {
+  General: general,
+  Simulation: simulation,
+  Eviction: eviction,
+  'Node lifecycle': nodeLifecycle,
+  'Leader election': leaderElection,
+  'Requests to the API server': client,
+  Serving: serving,
+  'Access to what is served': access,
+};
+
+/** All settings by name. */
+export const settings = {
+  ...general,
+  ...simulation,
+  ...eviction,
+  ...nodeLifecycle,
+  ...leaderElection,
+  ...client,
+  ...serving,
+  ...access,
+};
+
+/** What is chosen. Durations are in milliseconds. */
+export type Settings = Values<typeof settings>;

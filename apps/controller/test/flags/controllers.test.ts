@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { chooseControllers } from '../../src/flags/controllers.ts';
+import { readFeatureGates } from '../../src/flags/feature-gates.ts';
+
+const [eviction, lifecycle] = ['taint-eviction-controller', 'node-lifecycle-controller'];
+
+describe('--controllers', () => {
+  const cases: readonly (readonly [names: string, enabled: readonly string[] | string])[] = [
+    ['*', [eviction, lifecycle]],
+    ['', []],
+    [eviction, [eviction]],
+    ['*,-node-lifecycle-controller', [eviction]],
+    ['-taint-eviction-controller,*', [lifecycle]],
+    ['nodelifecycle', [lifecycle]],
+    ['*,-nodelifecycle', [eviction]],
+    // The first that names it decides.
+    ['node-lifecycle-controller,-nodelifecycle', [lifecycle]],
+    ['-nodelifecycle,node-lifecycle-controller,*', [eviction]],
+    ['*,job-controller', 'job-controller'],
+    ['*,-job-controller', 'job-controller'],
+    ['*,--nodelifecycle', '-nodelifecycle'],
+    ['-*', '*'],
+  ];
+  for (const [names, expected] of cases) {
+    it(names || 'nothing', () => {
+      const chosen = chooseControllers(names === '' ? [] : names.split(','));
+      if (typeof chosen === 'string') return assert.equal(chosen, expected);
+      assert.deepEqual(chosen.enabled, expected);
+      assert.deepEqual([...chosen.enabled, ...chosen.disabled].sort(), [lifecycle, eviction]);
+    });
+  }
+});
+
+describe('--feature-gates', () => {
+  const gate = 'TaintTolerationComparisonOperators';
+  const cases: readonly (readonly [entries: string, expected: boolean | string])[] = [
+    ['', false],
+    [`${gate}=true`, true],
+    [`${gate}=false`, false],
+    [gate, gate],
+    [`${gate}=maybe`, `${gate}=maybe`],
+    ['Other=true', 'Other=true'],
+  ];
+  for (const [entries, expected] of cases) {
+    it(entries || 'nothing', () => {
+      const gates = readFeatureGates(entries === '' ? [] : entries.split(','));
+      const got = typeof gates === 'string' ? gates : gates.TaintTolerationComparisonOperators;
+      assert.equal(got, expected);
+    });
+  }
+});
