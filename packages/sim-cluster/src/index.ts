@@ -55,8 +55,10 @@ export {
 // Whether a client kept its promises.
 
 export { Checkers } from './checkers/checkers.ts';
+export { LifecycleCheckers } from './checkers/lifecycle/lifecycle-checkers.ts';
+export { type LifecycleTerms, lifecycleDefaults } from './checkers/lifecycle/terms.ts';
 export type { RateTerm, Terms, Violation } from './checkers/terms.ts';
-export type { Witness } from './checkers/witness.ts';
+export { Witness } from './checkers/witness.ts';
 
 // Time and chance.
 

@@ -1,17 +1,21 @@
 import type { ApiRequest } from '../exchange.ts';
 
-/** What a client does with pods and nodes, as its requests show. */
+/** What a client does with pods, nodes and leases, as its requests show. */
 export type CallKind =
   | 'listNodes'
   | 'watchNodes'
   | 'readNode'
   | 'changeNode'
+  | 'changeNodeStatus'
   | 'listPods'
   | 'watchPods'
   | 'readPod'
   | 'markPod'
+  | 'changePodStatus'
   | 'deletePod'
   | 'evictPod'
+  | 'listLeases'
+  | 'watchLeases'
   | 'other';
 
 /** One request of the client that is watched. */
@@ -31,22 +35,32 @@ export interface Call {
 }
 
 const pods = /^\/api\/v1\/namespaces\/([^/?]+)\/pods\/([^/?]+)(\/status|\/eviction)?(?:\?|$)/;
-const nodes = /^\/api\/v1\/nodes\/([^/?]+)(?:\?|$)/;
+const nodes = /^\/api\/v1\/nodes\/([^/?]+)(\/status)?(?:\?|$)/;
 const collections = /^\/api\/v1\/(nodes|pods)(?:\?|$)/;
+const nodeLeases =
+  /^\/apis\/coordination\.k8s\.io\/v1\/(?:namespaces\/kube-node-lease\/)?(leases)(?:\?|$)/;
 
 /** By method and subresource. */
 const podKinds: Readonly<Record<string, CallKind>> = {
   GET: 'readPod',
   DELETE: 'deletePod',
   'PATCH/status': 'markPod',
+  'PUT/status': 'changePodStatus',
   'POST/eviction': 'evictPod',
 };
-const nodeKinds: Readonly<Record<string, CallKind>> = { GET: 'readNode', PATCH: 'changeNode' };
+const nodeKinds: Readonly<Record<string, CallKind>> = {
+  GET: 'readNode',
+  PATCH: 'changeNode',
+  'PATCH/status': 'changeNodeStatus',
+  'PUT/status': 'changeNodeStatus',
+};
 const collectionKinds: Readonly<Record<string, CallKind>> = {
   nodes: 'listNodes',
   pods: 'listPods',
+  leases: 'listLeases',
   'nodes/watch': 'watchNodes',
   'pods/watch': 'watchPods',
+  'leases/watch': 'watchLeases',
 };
 
 /** Reads a request as it is sent. */
@@ -58,9 +72,9 @@ export function callOf(request: ApiRequest, run: number, sentAt: number): Call {
 function subjectOf({ method, path }: ApiRequest): Pick<Call, 'kind' | 'target'> {
   const [, ns, pod, subresource = ''] = pods.exec(path) ?? [];
   if (pod) return { kind: podKinds[method + subresource] ?? 'other', target: `${ns}/${pod}` };
-  const [, node] = nodes.exec(path) ?? [];
-  if (node) return { kind: nodeKinds[method] ?? 'other', target: node };
-  const [, plural = ''] = collections.exec(path) ?? [];
+  const [, node, part = ''] = nodes.exec(path) ?? [];
+  if (node) return { kind: nodeKinds[method + part] ?? 'other', target: node };
+  const [, plural = ''] = collections.exec(path) ?? nodeLeases.exec(path) ?? [];
   const key = /[?&]watch=true/.test(path) ? `${plural}/watch` : plural;
   return { kind: (method === 'GET' ? collectionKinds[key] : undefined) ?? 'other', target: '' };
 }

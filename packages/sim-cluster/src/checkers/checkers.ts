@@ -20,9 +20,8 @@ export class Checkers {
   readonly #overdue: OverdueChecker;
   readonly #rate: EvictionRateChecker;
 
-  constructor(api: ClusterApi, terms: Terms) {
-    this.witness = new Witness(api.clock);
-    const { witness } = this;
+  constructor(api: ClusterApi, terms: Terms, witness: Witness = new Witness(api.clock)) {
+    this.witness = witness;
     const history = new History(api, witness, (told) => {
       for (const checker of hearing) checker.hear(told);
     });

@@ -42,6 +42,16 @@ export class History {
     return this.#pods.get(uid) ?? none;
   }
 
+  /** The names of all nodes there ever were. */
+  get nodeNames(): readonly string[] {
+    return [...this.#nodes.keys()];
+  }
+
+  /** The states of every pod there ever was, pod by pod. */
+  get pods(): readonly (readonly State[])[] {
+    return [...this.#pods.values()];
+  }
+
   /** Those of `states` that held at some instant from `from` to `to`. */
   during(states: readonly State[], from: number, to: number): readonly State[] {
     return states.filter(({ at }, index) => {

@@ -2,7 +2,7 @@ import type { ApiRequest, Exchange, ResponseSink } from '../exchange.ts';
 import { type Call, type CallKind, callOf } from './call.ts';
 
 /** The collections a client follows. */
-export type Followed = 'nodes' | 'pods';
+export type Followed = 'nodes' | 'pods' | 'leases';
 
 /** A time in which the client heard at once of every change; `to` null: it still does. */
 interface Sight {
@@ -18,11 +18,27 @@ interface Stream {
   sight: Sight | null;
 }
 
-const lists: Readonly<Record<string, Followed>> = { listNodes: 'nodes', listPods: 'pods' };
-const watches: Readonly<Record<string, Followed>> = { watchNodes: 'nodes', watchPods: 'pods' };
+const lists: Readonly<Record<string, Followed>> = {
+  listNodes: 'nodes',
+  listPods: 'pods',
+  listLeases: 'leases',
+};
+const watches: Readonly<Record<string, Followed>> = {
+  watchNodes: 'nodes',
+  watchPods: 'pods',
+  watchLeases: 'leases',
+};
+/** What is sent to change an object, and what may have been sent before for the same purpose. */
+const attempts: Readonly<Record<string, readonly CallKind[]>> = {
+  changeNode: ['readNode', 'changeNode'],
+  changeNodeStatus: ['readNode', 'changeNodeStatus'],
+  changePodStatus: ['readPod', 'changePodStatus'],
+};
 
 /** No chain of requests takes longer: three that run out of time, and one more. */
 const chainMsMax = 120_000;
+/** The longest pause before another attempt at the same change. */
+const pauseMsMax = 300;
 /** Within this time after a gap the changes that were missed have all come. */
 const catchUpMs = 1000;
 
@@ -127,6 +143,15 @@ export class Witness {
     return latest(settled < 0 ? sights.slice(0, 1) : sights.slice(0, settled + 1), at);
   }
 
+  /** When that run had first seen all that it follows; -Infinity: it has seen nothing. */
+  firstSightAt(run: number): number {
+    const sights = this.#sights.filter((sight) => sight.run === run);
+    const firsts = (['nodes', 'pods', 'leases'] as const).flatMap(
+      (resource) => sights.find((sight) => sight.resource === resource)?.from ?? [],
+    );
+    return Math.max(Number.NEGATIVE_INFINITY, ...firsts);
+  }
+
   /** Whether that run knew everything as of some instant in [from, to). */
   saw(run: number, resource: Followed, from: number, to: number): boolean {
     return this.#sights.some(
@@ -146,6 +171,19 @@ export class Witness {
       return mark ? [...this.chainOf(mark), call] : [...this.#look(call), call];
     }
     return kind === 'markPod' || kind === 'evictPod' ? [...this.#look(call), call] : [call];
+  }
+
+  /** When the first attempt was made at the change that this call asks for. */
+  begunAt(call: Call): number {
+    const before = this.#recent(call);
+    let first = call;
+    for (const one of before.slice(0, before.indexOf(call)).reverse()) {
+      if (one.run !== call.run || one.target !== call.target || one.endedAt === null) continue;
+      if (!attempts[call.kind]?.includes(one.kind)) continue;
+      const pause = first.sentAt - one.endedAt;
+      if (pause >= 0 && pause <= pauseMsMax) first = one;
+    }
+    return first.sentAt;
   }
 
   /** The reads of pod and node right before, if there were any. */

@@ -1,0 +1,81 @@
+import { isReady, keyOf } from '../../controllers/pods.ts';
+import type { KubeObject } from '../../objects.ts';
+import type { Call } from '../call.ts';
+import type { Told } from '../history.ts';
+import { clockTime } from '../terms.ts';
+import { lossTaints, readinessOf } from './node-rule.ts';
+import type { LifecycleEvidence } from './terms.ts';
+
+/**
+ * Nothing is held against a node that shows signs of life: its conditions do not go Unknown, it gets
+ * no taint of a lost node, its pods are not marked as not ready. Judged by what the client could know
+ * when it began; what is older than the age that a view may have it has to know.
+ */
+export class FalseAlarmChecker {
+  readonly #evidence: LifecycleEvidence;
+
+  constructor(evidence: LifecycleEvidence) {
+    this.#evidence = evidence;
+  }
+
+  hear({ at, change: { type, resource, object, previous }, by }: Told): void {
+    if (!by || !previous || type === 'DELETED') return;
+    if (resource === 'nodes') {
+      const readiness = readinessOf(previous);
+      if (readiness !== 'Unknown' && readinessOf(object) === 'Unknown') {
+        this.#judgeUnknown(at, previous, by);
+      }
+      const before = lossTaints(previous);
+      const added = lossTaints(object).filter((key) => !before.includes(key));
+      if (added.length > 0 && this.#wasHealthy(previous.metadata.name, by, at)) {
+        this.#report('healthy node tainted', at, by, `node ${previous.metadata.name} got ${added}`);
+      }
+    }
+    if (resource === 'pods' && isReady(previous) && !isReady(object)) {
+      const nodeName: string = previous.spec.nodeName ?? '';
+      if (this.#wasHealthy(nodeName, by, at)) {
+        this.#report('pod of healthy node marked', at, by, `pod ${keyOf(previous)} on ${nodeName}`);
+      }
+    }
+  }
+
+  #judgeUnknown(at: number, node: KubeObject, by: Call): void {
+    const { heartbeats, terms } = this.#evidence;
+    const { name } = node.metadata;
+    const began = this.#evidence.witness.begunAt(by);
+    const grace =
+      readinessOf(node) === 'absent' ? terms.nodeStartupGraceMs : terms.nodeMonitorGraceMs;
+    for (const source of ['nodes', 'leases'] as const) {
+      const last = heartbeats.last(name, this.#knownUpTo(by, source, began), source);
+      if (began - last >= grace) continue;
+      const what = `node ${name} goes Unknown; heard of at ${clockTime(last)} (${source})`;
+      this.#report('false Unknown', at, by, what);
+      return;
+    }
+  }
+
+  /** Whether all that the client can have gone by said that the node is not lost. */
+  #wasHealthy(nodeName: string, by: Call, at: number): boolean {
+    const { history, terms, witness } = this.#evidence;
+    const known = this.#knownUpTo(by, 'nodes', witness.begunAt(by));
+    const states = history.during(history.node(nodeName), known - terms.lagMs, at);
+    const alive = states.filter(({ object }) => object !== null);
+    return (
+      alive.length > 0 &&
+      alive.every(({ object }) => !['False', 'Unknown'].includes(readinessOf(object)))
+    );
+  }
+
+  /** As of when it knew the source, or had to know it. */
+  #knownUpTo({ run }: Call, source: 'nodes' | 'leases', began: number): number {
+    const { witness, terms } = this.#evidence;
+    const known = witness.knownInTurnUpTo(run, source, began);
+    return Math.max(known, began - terms.viewAgeMsMax);
+  }
+
+  #report(invariant: string, at: number, by: Call, what: string): void {
+    const { report, witness } = this.#evidence;
+    const began = clockTime(witness.begunAt(by));
+    report({ invariant, at, evidence: `${what}; run ${by.run}, begun ${began}` });
+  }
+}

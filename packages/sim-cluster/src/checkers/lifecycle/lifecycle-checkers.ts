@@ -1,0 +1,73 @@
+import type { ClusterApi } from '../../api.ts';
+import { History } from '../history.ts';
+import type { Violation } from '../terms.ts';
+import { Witness } from '../witness.ts';
+import { FalseAlarmChecker } from './false-alarms.ts';
+import { ForeignFieldChecker } from './foreign-fields.ts';
+import { Heartbeats } from './heartbeats.ts';
+import { LastingFaultChecker } from './lasting-faults.ts';
+import { TaintRateChecker } from './taint-rate.ts';
+import type { LifecycleEvidence, LifecycleTerms } from './terms.ts';
+import { UnknownConditionChecker } from './unknown-conditions.ts';
+import { UnmarkedPodChecker } from './unmarked-pods.ts';
+import { WaitingNodeChecker } from './waiting-nodes.ts';
+import { Zones } from './zones.ts';
+
+/**
+ * Judges a client that plays the node lifecycle controller, from what the API shows and what the
+ * client asked it: by the plain rule, knowing nothing of how the client works. Make it before anything
+ * happens, and lead the client's requests through both ends of the witness. A client that evicts pods
+ * as well is watched by one witness for both.
+ */
+export class LifecycleCheckers {
+  readonly witness: Witness;
+  readonly #api: ClusterApi;
+  readonly #violations: Violation[] = [];
+  readonly #resting: readonly { atRest(calmSince: number, now: number): void }[];
+  readonly #rate: TaintRateChecker;
+
+  constructor(api: ClusterApi, terms: LifecycleTerms, witness: Witness = new Witness(api.clock)) {
+    this.#api = api;
+    this.witness = witness;
+    const heartbeats = new Heartbeats();
+    const zones = new Zones(terms);
+    const history = new History(api, witness, (told) => {
+      for (const listener of hearing) listener.hear(told);
+    });
+    const report = (violation: Violation): void => void this.#violations.push(violation);
+    const evidence: LifecycleEvidence = { terms, history, witness, heartbeats, zones, report };
+    this.#rate = new TaintRateChecker(evidence);
+    const hearing = [
+      heartbeats,
+      zones,
+      new FalseAlarmChecker(evidence),
+      new UnknownConditionChecker(evidence),
+      new ForeignFieldChecker(evidence),
+      this.#rate,
+    ];
+    this.#resting = [
+      new LastingFaultChecker(evidence),
+      new WaitingNodeChecker(evidence),
+      new UnmarkedPodChecker(evidence),
+    ];
+  }
+
+  /** What was found so far, in the order in which it was found. */
+  get violations(): readonly Violation[] {
+    return this.#violations;
+  }
+
+  /**
+   * At the end of a time since `calmSince` in which one run of the client and the API worked
+   * undisturbed, though kubelets need not have: whatever was due in it is done, and was done in time.
+   */
+  atRest(calmSince: number): void {
+    const now = this.#api.clock.now();
+    for (const checker of this.#resting) checker.atRest(calmSince, now);
+  }
+
+  /** When everything is over. */
+  atEnd(): void {
+    this.#rate.atEnd();
+  }
+}

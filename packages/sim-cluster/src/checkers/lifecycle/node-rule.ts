@@ -1,0 +1,89 @@
+import { type Condition, conditionOf } from '../../controllers/pods.ts';
+import type { KubeObject } from '../../objects.ts';
+
+/** What the Ready condition of a node says; `absent` without one, or without a node. */
+export type Readiness = 'True' | 'False' | 'Unknown' | 'absent';
+
+interface Taint {
+  readonly key: string;
+  readonly effect: string;
+}
+
+const notReady = 'node.kubernetes.io/not-ready';
+const unreachable = 'node.kubernetes.io/unreachable';
+
+/** The conditions that go Unknown with a node that is not heard of any more. */
+export const heardOfTypes = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'] as const;
+
+/** Which NoSchedule taint a condition stands for. */
+const conditionTaints: readonly (readonly [type: string, status: string, key: string])[] = [
+  ['Ready', 'False', notReady],
+  ['Ready', 'Unknown', unreachable],
+  ['MemoryPressure', 'True', 'node.kubernetes.io/memory-pressure'],
+  ['DiskPressure', 'True', 'node.kubernetes.io/disk-pressure'],
+  ['PIDPressure', 'True', 'node.kubernetes.io/pid-pressure'],
+  ['NetworkUnavailable', 'True', 'node.kubernetes.io/network-unavailable'],
+];
+const unschedulable = 'node.kubernetes.io/unschedulable';
+const noScheduleKeys = new Set([...conditionTaints.map(([, , key]) => key), unschedulable]);
+/** Which NoExecute taint a lost node has. */
+const lossKeys: Readonly<Record<Readiness, string | null>> = {
+  True: null,
+  False: notReady,
+  Unknown: unreachable,
+  absent: null,
+};
+
+/** What the node says of itself, or others say of it. */
+export function readinessOf(node: KubeObject | null): Readiness {
+  const status = node && conditionOf(node, 'Ready')?.status;
+  return status === 'True' || status === 'False' || status === 'Unknown' ? status : 'absent';
+}
+
+/** The four conditions of a node that its kubelet reports; null for one that it lacks. */
+export function heardOf(node: KubeObject): readonly (Condition | null)[] {
+  return heardOfTypes.map((type) => conditionOf(node, type));
+}
+
+/** The keys of the NoExecute taints by which lost nodes are emptied. */
+export function lossTaints(node: KubeObject | null): readonly string[] {
+  return taintsOf(node)
+    .filter(
+      ({ key, effect }) => effect === 'NoExecute' && (key === notReady || key === unreachable),
+    )
+    .map(({ key }) => key);
+}
+
+/** Whether a lost node has the taint of the other kind of loss. */
+export function hasWrongLossTaint(node: KubeObject | null): boolean {
+  const wanted = lossKeys[readinessOf(node)];
+  return wanted !== null && lossTaints(node).some((key) => key !== wanted);
+}
+
+/** Whether the NoSchedule taints are those that the conditions and `unschedulable` ask for. */
+export function areConditionTaintsRight(node: KubeObject): boolean {
+  const wanted = conditionTaints
+    .filter(([type, status]) => conditionOf(node, type)?.status === status)
+    .map(([, , key]) => key);
+  if (node.spec.unschedulable) wanted.push(unschedulable);
+  const present = taintsOf(node).filter(isConditionTaint);
+  return (
+    present.length === wanted.length &&
+    present.every(({ key }) => wanted.some((one) => one === key))
+  );
+}
+
+/** Whether the taint is one that a node lifecycle controller gives and takes. */
+export function isLifecycleTaint(taint: Taint): boolean {
+  const isLoss = taint.key === notReady || taint.key === unreachable;
+  return isConditionTaint(taint) || (taint.effect === 'NoExecute' && isLoss);
+}
+
+/** All taints of a node. */
+export function taintsOf(node: KubeObject | null): readonly Taint[] {
+  return node?.spec?.taints ?? [];
+}
+
+function isConditionTaint({ key, effect }: Taint): boolean {
+  return effect === 'NoSchedule' && noScheduleKeys.has(key);
+}

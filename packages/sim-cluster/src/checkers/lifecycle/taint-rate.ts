@@ -1,0 +1,73 @@
+import type { Told } from '../history.ts';
+import { clockTime } from '../terms.ts';
+import { lossTaints } from './node-rule.ts';
+import type { LifecycleEvidence } from './terms.ts';
+import { zoneOf } from './zones.ts';
+
+/** A node that the client made a lost one. */
+interface Tainting {
+  readonly run: number;
+  readonly zone: string;
+  readonly nodeName: string;
+  /** When it was begun. */
+  readonly at: number;
+}
+
+/**
+ * In any span of time no more nodes of a zone get a NoExecute taint of a lost node than the rates of
+ * the states that the zone was in let through, and none where the zone stands still. To change one
+ * such taint for the other costs nothing. A restarted client begins with a full bucket, and looks at
+ * the zones as if they were normal.
+ */
+export class TaintRateChecker {
+  readonly #evidence: LifecycleEvidence;
+  readonly #taintings: Tainting[] = [];
+
+  constructor(evidence: LifecycleEvidence) {
+    this.#evidence = evidence;
+  }
+
+  hear({ change: { type, resource, object, previous }, by }: Told): void {
+    if (!by || !previous || resource !== 'nodes' || type === 'DELETED') return;
+    if (lossTaints(previous).length > 0 || lossTaints(object).length === 0) return;
+    const at = this.#evidence.witness.begunAt(by);
+    const { name: nodeName } = object.metadata;
+    this.#taintings.push({ run: by.run, zone: zoneOf(previous), nodeName, at });
+  }
+
+  /** Called once, when everything is over. */
+  atEnd(): void {
+    const { terms, zones } = this.#evidence;
+    const buckets = new Map<string, { tokens: number; at: number }>();
+    const slack = this.#slackMs;
+    for (const tainting of [...this.#taintings].sort((a, b) => a.at - b.at)) {
+      const { run, zone, at } = tainting;
+      if (!this.#isOpen(tainting)) {
+        this.#report('tainted in a stopped zone', tainting, 'where the zone stands still');
+        continue;
+      }
+      const key = `${run}/${zone}`;
+      const before = buckets.get(key) ?? { tokens: terms.burst, at };
+      const inflow = zones.inflowMax(zone, before.at, at, slack);
+      const tokens = Math.min(terms.burst, before.tokens + inflow) - 1;
+      if (tokens < -0.001) this.#report('taint rate', tainting, `with ${tokens + 1} tokens`);
+      buckets.set(key, { tokens: Math.max(0, tokens), at });
+    }
+  }
+
+  get #slackMs(): number {
+    const { lagMs, viewAgeMsMax } = this.#evidence.terms;
+    return lagMs + viewAgeMsMax;
+  }
+
+  #isOpen({ run, zone, at }: Tainting): boolean {
+    const { zones, witness } = this.#evidence;
+    const isNew = at - witness.firstSightAt(run) <= this.#slackMs;
+    return isNew || zones.wasOpen(zone, at - this.#slackMs, at);
+  }
+
+  #report(invariant: string, { run, zone, nodeName, at }: Tainting, what: string): void {
+    const evidence = `node ${nodeName} of zone ${JSON.stringify(zone)} tainted at ${clockTime(at)} ${what}; run ${run}`;
+    this.#evidence.report({ invariant, at, evidence });
+  }
+}

@@ -1,0 +1,63 @@
+import type { History } from '../history.ts';
+import type { Violation } from '../terms.ts';
+import type { Witness } from '../witness.ts';
+import type { Heartbeats } from './heartbeats.ts';
+import type { Zones } from './zones.ts';
+
+/**
+ * What is promised of a node lifecycle controller. The first part is its configuration under the
+ * names of kube-controller-manager's flags, the second what the judge allows for. Times in
+ * milliseconds, rates in nodes per second.
+ */
+export interface LifecycleTerms {
+  readonly nodeMonitorGraceMs: number;
+  readonly nodeStartupGraceMs: number;
+  /** Of a zone in state Normal. */
+  readonly nodeEvictionRate: number;
+  /** Of a zone in state PartialDisruption with more nodes than `largeClusterSizeThreshold`. */
+  readonly secondaryNodeEvictionRate: number;
+  readonly largeClusterSizeThreshold: number;
+  readonly unhealthyZoneThreshold: number;
+  /** Of a zone without a ready node while other zones have some; 0 for a client that holds it. */
+  readonly fullDisruptionRate: number;
+
+  /** So many nodes may be tainted at once where nobody was for long. */
+  readonly burst: number;
+  /** So many tokens one node may cost its zone: 2 for a client that now and then taints twice. */
+  readonly tokensPerNode: number;
+  /** So long after a change the client may act by what was before: a monitor pass and a little. */
+  readonly lagMs: number;
+  /** On a view older than this nothing is held against a node. */
+  readonly viewAgeMsMax: number;
+  /** So long after it fell due a duty may be undone in quiet times; rates are counted apart. */
+  readonly boundMs: number;
+  /** Labels, annotations and taints that begin with one of these are the client's own. */
+  readonly ownKeys: readonly string[];
+}
+
+/** The defaults of kube-controller-manager 1.36, judged with the tightness that it can keep to. */
+export const lifecycleDefaults: LifecycleTerms = {
+  nodeMonitorGraceMs: 50_000,
+  nodeStartupGraceMs: 60_000,
+  nodeEvictionRate: 0.1,
+  secondaryNodeEvictionRate: 0.01,
+  largeClusterSizeThreshold: 50,
+  unhealthyZoneThreshold: 0.55,
+  fullDisruptionRate: 0.1,
+  burst: 1,
+  tokensPerNode: 1,
+  lagMs: 6000,
+  viewAgeMsMax: 0,
+  boundMs: 15_000,
+  ownKeys: [],
+};
+
+/** What the checkers look at. */
+export interface LifecycleEvidence {
+  readonly terms: LifecycleTerms;
+  readonly history: History;
+  readonly witness: Witness;
+  readonly heartbeats: Heartbeats;
+  readonly zones: Zones;
+  readonly report: (violation: Violation) => void;
+}

@@ -1,0 +1,60 @@
+import { clockTime } from '../terms.ts';
+import { lossTaints, readinessOf } from './node-rule.ts';
+import type { LifecycleEvidence } from './terms.ts';
+import { zoneOf } from './zones.ts';
+
+/** A time in which a lost node had no NoExecute taint. */
+interface Wait {
+  readonly nodeName: string;
+  readonly zone: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * A lost node gets its NoExecute taint when its zone has let through as many nodes as were waiting
+ * with it: later only by the bound. A zone that stands still lets nobody through.
+ */
+export class WaitingNodeChecker {
+  readonly #evidence: LifecycleEvidence;
+
+  constructor(evidence: LifecycleEvidence) {
+    this.#evidence = evidence;
+  }
+
+  /** Judges the undisturbed time from `calmSince` to `now`. */
+  atRest(calmSince: number, now: number): void {
+    const { terms, zones, report, history } = this.#evidence;
+    const waits = history.nodeNames.flatMap((name) => this.#waits(name, calmSince, now));
+    for (const { nodeName, zone, from, to } of waits) {
+      const company = waits.filter(
+        (wait) => wait.zone === zone && wait.from <= to && wait.to >= from,
+      ).length;
+      const passed = zones.inflowMin(zone, from, to - terms.boundMs, terms.lagMs);
+      if (passed < company * terms.tokensPerNode) continue;
+      const evidence = `node ${nodeName}, lost since ${clockTime(from)}, one of ${company} in zone ${JSON.stringify(zone)}, whose rates let through ${passed}`;
+      report({ invariant: 'lost node not tainted', at: to, evidence });
+    }
+  }
+
+  #waits(nodeName: string, calmSince: number, now: number): readonly Wait[] {
+    const states = this.#evidence.history.node(nodeName);
+    const waits: Wait[] = [];
+    let current: { readonly zone: string; readonly from: number } | null = null;
+    const end = (at: number): void => {
+      if (current && at > calmSince) {
+        waits.push({ nodeName, ...current, from: Math.max(current.from, calmSince), to: at });
+      }
+      current = null;
+    };
+    for (const { at, object } of states) {
+      const isLost = ['False', 'Unknown'].includes(readinessOf(object));
+      const zone = object ? zoneOf(object) : '';
+      const waiting = isLost && lossTaints(object).length === 0;
+      if (!waiting || (current !== null && zone !== (current as { zone: string }).zone)) end(at);
+      if (waiting) current ??= { zone, from: at };
+    }
+    end(now);
+    return waits;
+  }
+}
