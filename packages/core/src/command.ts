@@ -1,12 +1,16 @@
 import type { Setback } from './event.ts';
 import type { Blocker } from './eviction/blocker.ts';
 import type { LimitHit } from './eviction/governor.ts';
-import type { PodRef } from './model.ts';
+import type { LifecycleReason, LifecycleReport } from './lifecycle/reason.ts';
+import type { Labels, NodeCondition, NodeRef, PodRef, Taint } from './model.ts';
 import type { Cause, Reason } from './reason.ts';
 import type { Instant } from './time.ts';
 
 /** Something worth telling a person; it changes nothing in the cluster. */
-export type Report =
+export type Report = PodReport | LifecycleReport;
+
+/** What is told of the eviction of one pod. */
+export type PodReport =
   /** A pod's deadline came up, moved or went away. null: no eviction pending. */
   | {
       readonly kind: 'deadline';
@@ -33,11 +37,17 @@ export type Report =
       readonly until: Instant | null;
     };
 
+/** Two taints of a node are the same taint when key and effect agree. */
+export type TaintName = Pick<Taint, 'key' | 'effect'>;
+
 /**
- * What the engine wants done. `deletePod`, `evictPod` and `keepTaintStarts` must each be answered
- * with one `result` event carrying their id; `recordEvent` and `report` have no result.
+ * What the engine wants done. A command with an id must be answered with one `result` event that
+ * carries it; `recordEvent`, `recordNodeEvent` and `report` have no result.
  */
-export type Command =
+export type Command = EvictionCommand | NodeCommand | Telling;
+
+/** What the taint eviction machine wants done. */
+export type EvictionCommand =
   /**
    * Set the DisruptionTarget condition, then DELETE. Guard `uid`: this very pod or none; `name`:
    * whatever pod has the name by then, as kube-controller-manager does.
@@ -54,6 +64,8 @@ export type Command =
       readonly gracePeriodSeconds: number | null;
       /** Budgets held the pod back until now and are asked no more. */
       readonly escalated: boolean;
+      /** Left out: the condition DisruptionTarget is set first. */
+      readonly unmarked?: true;
       readonly because: readonly Reason[];
     }
   /** POST pods/eviction with the uid as precondition: disruption budgets are respected. */
@@ -75,14 +87,72 @@ export type Command =
       readonly nodeName: string;
       readonly nodeUid: string;
       readonly starts: Readonly<Record<string, Instant>> | null;
+    };
+
+/** What the node lifecycle machine wants done. */
+export type NodeCommand =
+  /**
+   * Change the taints of a node in one write: those to remove go, those to add take the place of
+   * the same taint or are appended. Nothing is written that would change nothing.
+   */
+  | {
+      readonly kind: 'changeTaints';
+      readonly id: string;
+      readonly node: NodeRef;
+      readonly add: readonly Taint[];
+      readonly remove: readonly TaintName[];
+      /** Read past the API server's cache first: an earlier attempt met a conflict. */
+      readonly fresh: boolean;
+      /** What the node's note of taints that rules put on should say after it; null: no note. */
+      readonly owned?: Readonly<Record<string, string>> | null;
+      readonly because: readonly LifecycleReason[];
     }
+  /**
+   * Give conditions of a node a new state; those of other types stay. `seen`: only if its condition
+   * Ready still has this heartbeat and status; null: it had none.
+   */
+  | {
+      readonly kind: 'setNodeConditions';
+      readonly id: string;
+      readonly node: NodeRef;
+      readonly conditions: readonly NodeCondition[];
+      readonly seen: Pick<NodeCondition, 'status' | 'heartbeatAt'> | null;
+    }
+  | {
+      readonly kind: 'setNodeLabels';
+      readonly id: string;
+      readonly node: NodeRef;
+      readonly labels: Labels;
+    }
+  /** Set the status of the pod's condition Ready to False, if it is True. */
+  | { readonly kind: 'markPodNotReady'; readonly id: string; readonly pod: PodRef }
+  /** Write status.reason NodeLost with this message, unless the reason is that already. */
+  | {
+      readonly kind: 'markPodLost';
+      readonly id: string;
+      readonly pod: PodRef;
+      readonly message: string;
+    };
+
+/** What people are told. */
+export type Telling =
   /** Write a Kubernetes Event about the pod. */
   | {
       readonly kind: 'recordEvent';
+      /** Left out: the eviction machine. */
+      readonly reporter?: 'lifecycle';
       readonly pod: PodRef;
       readonly type: 'Normal' | 'Warning';
       readonly reason: string;
       readonly message: string;
       readonly because: readonly Reason[];
+    }
+  /** Write a Kubernetes Event about the node. */
+  | {
+      readonly kind: 'recordNodeEvent';
+      readonly node: NodeRef;
+      readonly type: 'Normal' | 'Warning';
+      readonly reason: string;
+      readonly message: string;
     }
   | { readonly kind: 'report'; readonly report: Report };

@@ -1,6 +1,8 @@
+import { oneOf, positive, refuse, wholeNumber } from './config-checks.ts';
 import type { LeaveOptions } from './eviction/decide.ts';
 import type { LimitRule } from './eviction/governor.ts';
 import type { Policy, TaintPolicy } from './eviction/policy.ts';
+import { type LifecycleConfig, resolveLifecycleConfig } from './lifecycle/config.ts';
 import type { Millis } from './time.ts';
 
 /** Whose rules hold. */
@@ -16,6 +18,10 @@ export type Semantics =
  */
 export interface Config extends Policy {
   readonly semantics: Semantics;
+  /** Evict pods from tainted nodes; false: leave that to somebody else. */
+  readonly taintEviction: boolean;
+  /** Watch over nodes and taint those that fail; null: leave that to somebody else. */
+  readonly lifecycle: Partial<LifecycleConfig> | null;
   /** For the taints they match; the first that matches counts. */
   readonly policies: readonly TaintPolicy[];
   readonly leave: LeaveOptions;
@@ -43,6 +49,8 @@ export interface Config extends Policy {
 
 export const defaultConfig: Config = {
   semantics: 'precise',
+  taintEviction: true,
+  lifecycle: null,
   mode: 'delete',
   deleteAfterMs: null,
   gracePeriodSeconds: null,
@@ -77,6 +85,11 @@ export function resolveConfig(options: Partial<Config>): Config {
     checkPolicy(`policies[${index}].`, policy);
   }
   for (const [index, limit] of config.limits.entries()) checkLimit(`limits[${index}].`, limit);
+  if (config.lifecycle) {
+    const { enforcement } = resolveLifecycleConfig(config.lifecycle);
+    const allowed = config.semantics === 'upstream-1.36' ? ['taints', 'pods'] : ['taints'];
+    oneOf('lifecycle.enforcement', enforcement, allowed);
+  }
   return config;
 }
 
@@ -97,20 +110,4 @@ function checkLimit(path: string, limit: LimitRule): void {
   if (podsPerSecond !== undefined) positive(`${path}podsPerSecond`, podsPerSecond, 1e6);
   if (burst !== undefined) wholeNumber(`${path}burst`, burst, 1);
   if (percent !== undefined) positive(`${path}percent`, percent, 100);
-}
-
-function oneOf(field: string, value: string, allowed: readonly string[]): void {
-  refuse(field, value, allowed.includes(value), allowed.join(' or '));
-}
-
-function wholeNumber(field: string, value: number, min: number): void {
-  refuse(field, value, Number.isSafeInteger(value) && value >= min, `a whole number from ${min}`);
-}
-
-function positive(field: string, value: number, max: number): void {
-  refuse(field, value, value > 0 && value <= max, `a number above 0, at most ${max}`);
-}
-
-function refuse(field: string, value: unknown, allowed: boolean, what: string): void {
-  if (!allowed) throw new RangeError(`config.${field}: got ${JSON.stringify(value)}, want ${what}`);
 }

@@ -6,6 +6,11 @@ import type { Event } from './event.ts';
 import { PreciseEvictionMachine } from './eviction/machine.ts';
 import { UpstreamEvictionMachine } from './eviction/upstream/machine.ts';
 import { type Explanation, explain, type Subject } from './explain/explain.ts';
+import { resolveLifecycleConfig } from './lifecycle/config.ts';
+import { PreciseLifecycleMachine } from './lifecycle/machine.ts';
+import type { ZoneStatus } from './lifecycle/reason.ts';
+import { UpstreamLifecycleMachine } from './lifecycle/upstream/machine.ts';
+import type { EvictionMachine, LifecycleMachine } from './machine.ts';
 import { Store } from './store.ts';
 import type { Instant } from './time.ts';
 
@@ -25,16 +30,16 @@ export interface Engine {
   nextWake(): Instant | null;
   /** Why and when; reads only, with the functions that decide. */
   explain(now: Instant, subject: Subject): Explanation;
+  /** How the zones are doing, by name; empty without the node lifecycle machine. */
+  zones(now: Instant): readonly ZoneStatus[];
 }
 
 /** A new engine that knows nothing yet. Throws RangeError for an option that is not allowed. */
 export function createEngine(options: Partial<Config> = {}): Engine {
   const store = new Store();
   const config = resolveConfig(options);
-  const eviction =
-    config.semantics === 'precise'
-      ? new PreciseEvictionMachine(store, config)
-      : new UpstreamEvictionMachine(store, config);
+  const eviction = evictionMachine(store, config);
+  const lifecycle = lifecycleMachine(store, config);
   const shadow = config.compare ? new UpstreamShadow(store, config) : null;
   let latest = Number.NEGATIVE_INFINITY;
   return {
@@ -43,9 +48,44 @@ export function createEngine(options: Partial<Config> = {}): Engine {
       latest = now;
       const change = store.apply(event);
       shadow?.handle(now, event, change);
-      return eviction.handle(now, event, change);
+      const nodes = lifecycle?.handle(now, event, change) ?? [];
+      const pauses = nodes.flatMap(pauseOf).flatMap((pause) => eviction.handle(now, pause, null));
+      if (event.kind === 'leadership' && !config.taintEviction) return nodes;
+      return [...nodes, ...pauses, ...eviction.handle(now, event, change)];
     },
-    nextWake: () => eviction.nextWake(),
-    explain: (now, subject) => explain(now, subject, { store, machine: eviction, shadow }),
+    nextWake: () => earlier(eviction.nextWake(), lifecycle?.nextWake() ?? null),
+    explain: (now, subject) =>
+      explain(now, subject, { store, machine: eviction, lifecycle, shadow }),
+    zones: (now) => lifecycle?.zones(now) ?? [],
   };
+}
+
+/** Where somebody else evicts, the machine still follows, for explanations, and never leads. */
+function evictionMachine(store: Store, config: Config): EvictionMachine {
+  const followed = config.taintEviction ? config : { ...config, leader: false };
+  return config.semantics === 'precise'
+    ? new PreciseEvictionMachine(store, followed)
+    : new UpstreamEvictionMachine(store, followed);
+}
+
+function lifecycleMachine(store: Store, config: Config): LifecycleMachine | null {
+  if (!config.lifecycle) return null;
+  const { semantics, leader } = config;
+  const lifecycle = resolveLifecycleConfig(config.lifecycle);
+  return semantics === 'precise'
+    ? new PreciseLifecycleMachine(store, lifecycle, leader)
+    : new UpstreamLifecycleMachine(store, lifecycle, leader);
+}
+
+/** The one thing a machine tells the other past the API: a zone's deadlines stand still, or go on. */
+function pauseOf(command: Command): readonly Event[] {
+  if (command.kind !== 'report' || command.report.kind !== 'zoneHold') return [];
+  const { zone: name, deadlines } = command.report;
+  const kinds = { pause: 'pauseDeadlines', resume: 'resumeDeadlines' } as const;
+  return deadlines === null ? [] : [{ kind: kinds[deadlines], scope: { kind: 'zone', name } }];
+}
+
+function earlier(one: Instant | null, other: Instant | null): Instant | null {
+  if (one === null || other === null) return one ?? other;
+  return Math.min(one, other);
 }

@@ -1,4 +1,4 @@
-import type { Node, Pod } from './model.ts';
+import type { DaemonSet, Lease, Node, Pod } from './model.ts';
 import type { Millis } from './time.ts';
 
 /** How a command ended, as far as the one who sent it can tell. */
@@ -49,6 +49,12 @@ export type Event =
   | { readonly kind: 'nodeDelete'; readonly name: string }
   | { readonly kind: 'podUpsert'; readonly pod: Pod }
   | { readonly kind: 'podDelete'; readonly uid: string }
+  | { readonly kind: 'leaseUpsert'; readonly lease: Lease }
+  | { readonly kind: 'leaseDelete'; readonly nodeName: string }
+  | { readonly kind: 'daemonSetUpsert'; readonly daemonSet: DaemonSet }
+  | { readonly kind: 'daemonSetDelete'; readonly uid: string }
+  /** Whether what we hear of the cluster is current; false while a watch is cut off. */
+  | { readonly kind: 'view'; readonly current: boolean }
   /** Everything that existed has been told once; nothing is evicted before. */
   | { readonly kind: 'synced' }
   /** Whether this replica may act. A standby stays warm and sends nothing. */

@@ -1,5 +1,13 @@
 // The contract: what goes in, what comes out.
-export type { Command, Report } from './command.ts';
+export type {
+  Command,
+  EvictionCommand,
+  NodeCommand,
+  PodReport,
+  Report,
+  TaintName,
+  Telling,
+} from './command.ts';
 export type { Rule, RuleName } from './compare/rules.ts';
 // The engine.
 export { rules } from './compare/rules.ts';
@@ -22,8 +30,37 @@ export { type MatchOptions, toleratesTaint } from './eviction/tolerations.ts';
 export type { Work } from './eviction/work.ts';
 export type { Explanation, NodeExplanation, PodExplanation, Subject } from './explain/explain.ts';
 export { describeReason } from './explain/text.ts';
-export type { Node, Owner, Pod, PodRef, Taint, TaintEffect, Toleration } from './model.ts';
+export type { ConditionRule } from './lifecycle/condition-rule.ts';
+export { mergeConditions, readyOf } from './lifecycle/conditions.ts';
+export type { Flapping, LifecycleConfig, MassSilence } from './lifecycle/config.ts';
+export { defaultLifecycleConfig, resolveLifecycleConfig } from './lifecycle/config.ts';
+export type {
+  HoldReason,
+  LifecycleReason,
+  LifecycleReport,
+  NodeHealth,
+  NodeWrite,
+  ZoneStatus,
+} from './lifecycle/reason.ts';
+export { describeHold, describeLifecycleReason } from './lifecycle/text.ts';
+export type { ZoneCensus, ZoneRates, ZoneState } from './lifecycle/zones.ts';
+export { zoneKey, zoneName, zoneRate, zoneState } from './lifecycle/zones.ts';
+export type {
+  DaemonSet,
+  Labels,
+  Lease,
+  Node,
+  NodeCondition,
+  NodeRef,
+  Owner,
+  Pod,
+  PodRef,
+  Taint,
+  TaintEffect,
+  Toleration,
+} from './model.ts';
 export type { Cause, Reason, ReasonCode, StartSource } from './reason.ts';
+export type { LabelExpression, LabelSelector } from './selector.ts';
 export { shardOf } from './shard.ts';
 export { formatTaint, parseTaint, parseTaintChanges, type TaintChanges } from './taint-spec.ts';
 

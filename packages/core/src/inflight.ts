@@ -14,7 +14,12 @@ export class InFlight {
   }
 
   get hasRoom(): boolean {
-    return this.#keys.size < this.#max;
+    return this.room > 0;
+  }
+
+  /** How many more may be outstanding. */
+  get room(): number {
+    return this.#max - this.#keys.size;
   }
 
   /** Takes a place for work on `key` and answers the id of the command. */

@@ -4,7 +4,8 @@ import type { Decision } from './eviction/decide.ts';
 import type { LimitHit } from './eviction/governor.ts';
 import type { ObservedTaint } from './eviction/taint-ledger.ts';
 import type { Work } from './eviction/work.ts';
-import type { Pod, PodRef } from './model.ts';
+import type { NodeHealth, ZoneStatus } from './lifecycle/reason.ts';
+import type { Node, Pod, PodRef } from './model.ts';
 import type { Change } from './store.ts';
 import type { Instant } from './time.ts';
 
@@ -29,4 +30,12 @@ export interface EvictionMachine extends Machine {
   workOn(pod: PodRef): Work | null;
   /** The limits that are shut until evictions are resumed. */
   tripped(): readonly LimitHit[];
+}
+
+/** A machine that watches over nodes, and can be asked about them. */
+export interface LifecycleMachine extends Machine {
+  /** Every zone that has nodes, by name. */
+  zones(now: Instant): readonly ZoneStatus[];
+  /** How a node is doing; what it says is what the machine acts on. */
+  healthOf(now: Instant, node: Node): NodeHealth;
 }

@@ -1,3 +1,4 @@
+import type { LabelSelector } from './selector.ts';
 import type { Instant } from './time.ts';
 
 /** The effects Kubernetes knows; objects may carry others, which then match nothing. */
@@ -33,11 +34,55 @@ export interface Owner {
   readonly name: string;
 }
 
-/** The part of a Node that decisions need. */
-export interface Node {
+/** status.conditions[] of a node. */
+export interface NodeCondition {
+  readonly type: string;
+  /** 'True', 'False' or 'Unknown' in any object the API server accepted. */
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+  /** lastHeartbeatTime, by the clock of whoever wrote it. */
+  readonly heartbeatAt: Instant | null;
+  /** lastTransitionTime, by the clock of whoever wrote it. */
+  readonly transitionAt: Instant | null;
+}
+
+/** Names one node, this very node and not another of the same name. */
+export interface NodeRef {
   readonly name: string;
   readonly uid: string;
+}
+
+/** A node's Lease in kube-node-lease, which its kubelet renews as a sign of life. */
+export interface Lease {
+  readonly nodeName: string;
+  /** spec.renewTime by the kubelet's clock; null where it is not set. */
+  readonly renewedAt: Instant | null;
+}
+
+export type Labels = Readonly<Record<string, string>>;
+
+/** A DaemonSet, as far as it says which pods are its own. */
+export interface DaemonSet {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly selector: LabelSelector;
+}
+
+/** The part of a Node that decisions need. */
+export interface Node extends NodeRef {
   readonly taints: readonly Taint[];
+  /** Left out: none. */
+  readonly labels?: Labels;
+  /** spec.unschedulable; left out: false. */
+  readonly unschedulable?: boolean;
+  /** metadata.creationTimestamp; null or left out: not known. */
+  readonly createdAt?: Instant | null;
+  /** Left out: none. */
+  readonly conditions?: readonly NodeCondition[];
+  /** Taints that a condition rule of ours put on, by `key:effect`, with the rule's name. */
+  readonly ownedTaints?: Readonly<Record<string, string>>;
   /** `region/zone` of its topology labels; left out or '': none. */
   readonly zone?: string;
   /** Since when taints count, as an earlier run wrote it down: by `key=value:effect`. */
@@ -74,6 +119,15 @@ export interface Pod extends PodRef {
   readonly gracePeriodSeconds?: number;
   /** True when its owner asked for it to be left alone. */
   readonly optedOut?: boolean;
+  /** The status of its condition Ready; null or left out: it has none. */
+  readonly ready?: string | null;
+  /** Only read where pods are matched with DaemonSets by their labels; left out: none. */
+  readonly labels?: Labels;
+}
+
+/** The name of a node alone, without what is known about it. */
+export function nodeRef({ name, uid }: NodeRef): NodeRef {
+  return { name, uid };
 }
 
 /** The name of a pod alone, without what is known about it. */

@@ -50,6 +50,11 @@ export class Schedule {
     return this.#heap[0]?.at ?? null;
   }
 
+  /** The key of the earliest instant, or null when nothing is set. */
+  first(): string | null {
+    return this.#heap[0]?.key ?? null;
+  }
+
   /** Takes out the earliest key if it is due at `now`, else null. */
   takeDue(now: Instant): string | null {
     const first = this.#heap[0];

@@ -1,6 +1,6 @@
 import type { Event } from './event.ts';
 import type { Census, LimitScope } from './eviction/governor.ts';
-import type { Node, Owner, Pod, Toleration } from './model.ts';
+import type { DaemonSet, Lease, Node, Owner, Pod, Toleration } from './model.ts';
 
 /** What an event did to the store; null for events that carry no object. */
 export type Change =
@@ -13,7 +13,9 @@ export type Change =
       readonly previous: Node | null;
     }
   | { readonly kind: 'pod'; readonly pod: Pod; readonly previous: Pod | null }
-  | { readonly kind: 'podGone'; readonly previous: Pod };
+  | { readonly kind: 'podGone'; readonly previous: Pod }
+  /** Null: it is gone. */
+  | { readonly kind: 'lease'; readonly nodeName: string; readonly lease: Lease | null };
 
 /** What the machines may do with the store: read it. */
 export interface StoreView extends Census {
@@ -22,6 +24,9 @@ export interface StoreView extends Census {
   pod(uid: string): Pod | null;
   podsOn(nodeName: string): Iterable<Pod>;
   podNamed(namespace: string, name: string): Pod | null;
+  /** The lease of a node; null: it has none. */
+  lease(nodeName: string): Lease | null;
+  daemonSetsIn(namespace: string): Iterable<DaemonSet>;
 }
 
 /**
@@ -34,6 +39,8 @@ export class Store implements StoreView {
   readonly #pods = new Map<string, Pod>();
   readonly #podsByNode = new Map<string, Map<string, Pod>>();
   readonly #podsByNamespace = new Map<string, number>();
+  readonly #leases = new Map<string, Lease>();
+  readonly #daemonSets = new Map<string, DaemonSet>();
   readonly #names = new Interned<string>((name) => name);
   readonly #owners = new Interned<Owner>(ownerKey);
   readonly #tolerations = new Interned<readonly Toleration[]>(tolerationsKey);
@@ -62,6 +69,15 @@ export class Store implements StoreView {
     return null;
   }
 
+  lease(nodeName: string): Lease | null {
+    return this.#leases.get(nodeName) ?? null;
+  }
+
+  /** Looks through all of them: clusters have dozens. */
+  daemonSetsIn(namespace: string): Iterable<DaemonSet> {
+    return [...this.#daemonSets.values()].filter((daemonSet) => daemonSet.namespace === namespace);
+  }
+
   count(per: LimitScope, name: string): number {
     if (per === 'node') return this.#podsByNode.get(name)?.size ?? 0;
     if (per === 'namespace') return this.#podsByNamespace.get(name) ?? 0;
@@ -86,6 +102,20 @@ export class Store implements StoreView {
         return this.#upsertPod(event.pod);
       case 'podDelete':
         return this.#deletePod(event.uid);
+      case 'leaseUpsert': {
+        const { lease } = event;
+        this.#leases.set(lease.nodeName, lease);
+        return { kind: 'lease', nodeName: lease.nodeName, lease };
+      }
+      case 'leaseDelete':
+        this.#leases.delete(event.nodeName);
+        return { kind: 'lease', nodeName: event.nodeName, lease: null };
+      case 'daemonSetUpsert':
+        this.#daemonSets.set(event.daemonSet.uid, event.daemonSet);
+        return null;
+      case 'daemonSetDelete':
+        this.#daemonSets.delete(event.uid);
+        return null;
       default:
         return null;
     }

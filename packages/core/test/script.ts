@@ -135,6 +135,7 @@ class Run {
       const starts = Object.entries(command.starts ?? {}).map(([t, at]) => `${t} ${seconds(at)}`);
       return `keepTaintStarts ${command.nodeName} ${starts.join(', ') || 'none'}`;
     }
+    if (!('because' in command && 'pod' in command)) return command.kind;
     const { pod, because } = command;
     const reasons = because.map(describeReason).join('; ');
     if (command.kind === 'recordEvent') return `event ${command.reason} "${command.message}"`;
@@ -165,6 +166,7 @@ class Run {
 }
 
 function tellReport(report: Extract<Command, { kind: 'report' }>['report']): string {
+  if (!('pod' in report)) return report.kind;
   const name = `${report.pod.namespace}/${report.pod.name}`;
   if (report.kind === 'retry') {
     const { kind, message } = report.setback;

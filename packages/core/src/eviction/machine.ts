@@ -147,6 +147,8 @@ export class PreciseEvictionMachine implements EvictionMachine {
         return;
       case 'podGone':
         this.#drop(now, change.previous, 'PodDeleted', []);
+        return;
+      case 'lease': // a matter of the node lifecycle
     }
   }
 

@@ -3,7 +3,9 @@ import { type Blocker, blockerOf } from '../eviction/blocker.ts';
 import type { Decision } from '../eviction/decide.ts';
 import type { ObservedTaint } from '../eviction/taint-ledger.ts';
 import type { Work } from '../eviction/work.ts';
-import type { EvictionMachine } from '../machine.ts';
+import type { NodeHealth, ZoneStatus } from '../lifecycle/reason.ts';
+import { zoneKey } from '../lifecycle/zones.ts';
+import type { EvictionMachine, LifecycleMachine } from '../machine.ts';
 import type { Node, Pod } from '../model.ts';
 import type { StoreView } from '../store.ts';
 import type { Instant, Millis } from '../time.ts';
@@ -34,6 +36,9 @@ export interface NodeExplanation {
   readonly node: Node;
   readonly taints: readonly ObservedTaint[];
   readonly pods: readonly PodExplanation[];
+  /** How it is doing, and its zone; null without the node lifecycle machine. */
+  readonly health: NodeHealth | null;
+  readonly zone: ZoneStatus | null;
 }
 
 /** Null where the subject is not known. */
@@ -43,6 +48,7 @@ export type Explanation = NodeExplanation | PodExplanation | null;
 export interface Explained {
   readonly store: StoreView;
   readonly machine: EvictionMachine;
+  readonly lifecycle: LifecycleMachine | null;
   readonly shadow: UpstreamShadow | null;
 }
 
@@ -50,7 +56,7 @@ export interface Explained {
 export function explain(
   now: Instant,
   subject: Subject,
-  { store, machine, shadow }: Explained,
+  { store, machine, lifecycle, shadow }: Explained,
 ): Explanation {
   if (subject.kind === 'pod') {
     const pod = store.podNamed(subject.namespace, subject.name);
@@ -59,7 +65,11 @@ export function explain(
   const node = store.node(subject.name);
   if (!node) return null;
   const pods = Array.from(store.podsOn(node.name), (pod) => explainPod(now, pod, machine, shadow));
-  return { kind: 'node', node, taints: machine.taintsOf(node.name), pods: pods.sort(byDeadline) };
+  const health = lifecycle?.healthOf(now, node) ?? null;
+  const key = zoneKey(node.labels ?? {});
+  const zone = lifecycle?.zones(now).find((status) => status.key === key) ?? null;
+  const taints = machine.taintsOf(node.name);
+  return { kind: 'node', node, taints, pods: pods.sort(byDeadline), health, zone };
 }
 
 function explainPod(

@@ -1,9 +1,21 @@
+import {
+  checkConditionTaints,
+  checkLabels,
+  checkQueue,
+  checkZoneState,
+} from './lifecycle-pieces.ts';
+import { checkNodeHealth } from './node-health.ts';
 import { checkScenario } from './taint-eviction-scenarios.ts';
 import { checkTaintParse } from './taint-parse.ts';
 import { checkMatching } from './toleration-matching.ts';
 
 /** The vector files that can be read, by name without `.jsonl`: what differs in a line, or null. */
 export const checks: Readonly<Record<string, (line: string) => string | null>> = {
+  'condition-taints': (line) => checkConditionTaints(JSON.parse(line)),
+  'label-reconcile': (line) => checkLabels(JSON.parse(line)),
+  'node-health': (line) => checkNodeHealth(JSON.parse(line)),
+  'rate-limited-queue': (line) => checkQueue(JSON.parse(line)),
+  'zone-state': (line) => checkZoneState(JSON.parse(line)),
   'taint-eviction-scenarios': (line) => checkScenario(JSON.parse(line)),
   'taint-parse': (line) => checkTaintParse(JSON.parse(line)),
   'toleration-matching': (line) => checkMatching(JSON.parse(line)),

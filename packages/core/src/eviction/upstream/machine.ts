@@ -133,6 +133,8 @@ export class UpstreamEvictionMachine implements EvictionMachine {
       }
       case 'podGone':
         if (!this.#pods.has(keyOf(change.previous))) this.#cancel(change.previous);
+        return;
+      case 'lease': // a matter of the node lifecycle
     }
   }
 

@@ -1,0 +1,24 @@
+/** Throws RangeError: names the field, shows the value, says what is allowed. */
+export function refuse(field: string, value: unknown, allowed: boolean, what: string): void {
+  if (!allowed) throw new RangeError(`config.${field}: got ${JSON.stringify(value)}, want ${what}`);
+}
+
+/** Throws RangeError for a value that is none of those allowed. */
+export function oneOf(field: string, value: string, allowed: readonly string[]): void {
+  refuse(field, value, allowed.includes(value), allowed.join(' or '));
+}
+
+/** Throws RangeError for what is no whole number from `min` on. */
+export function wholeNumber(field: string, value: number, min: number): void {
+  refuse(field, value, Number.isSafeInteger(value) && value >= min, `a whole number from ${min}`);
+}
+
+/** Throws RangeError for what is no number from `min` on. */
+export function numberFrom(field: string, value: number, min: number): void {
+  refuse(field, value, Number.isFinite(value) && value >= min, `a number from ${min}`);
+}
+
+/** Throws RangeError for what is no number above 0, up to `max`. */
+export function positive(field: string, value: number, max: number): void {
+  refuse(field, value, value > 0 && value <= max, `a number above 0, at most ${max}`);
+}

@@ -1,0 +1,125 @@
+import { numberFrom, oneOf, refuse, wholeNumber } from '../config-checks.ts';
+import type { LabelSelector } from '../selector.ts';
+import type { Millis } from '../time.ts';
+import { type ConditionRule, checkConditionRule } from './condition-rule.ts';
+import type { ZoneRates } from './zones.ts';
+
+/** When many nodes fall silent at once, it may be us who cannot hear. */
+export interface MassSilence {
+  /** The share of all nodes that count, above 0 to 1, from which on it is suspect. */
+  readonly share: number;
+  /** That many nodes at least. */
+  readonly nodesMin: number;
+  /** Within this time. */
+  readonly withinMs: Millis;
+  /** For so long no new taint comes of it. */
+  readonly holdMs: Millis;
+}
+
+/** A node that falls silent again and again has to be well for longer before its taint goes. */
+export interface Flapping {
+  /** So many times within `withinMs`. */
+  readonly times: number;
+  readonly withinMs: Millis;
+  readonly healthyMs: Millis;
+}
+
+/**
+ * The limits and choices of the node lifecycle machine, with kube-controller-manager's defaults
+ * where it has them. Times are in milliseconds, rates in nodes a second. Under `upstream-1.36` those
+ * from `zoneMembers` on do not count.
+ */
+export interface LifecycleConfig extends ZoneRates {
+  /**
+   * What is done about nodes that are not ready: `taints`, or, as kube-controller-manager did before
+   * 1.27 on request, `pods`: their pods are deleted after `podEvictionTimeoutMs`. The latter under
+   * `upstream-1.36` only.
+   */
+  readonly enforcement: 'taints' | 'pods';
+  readonly podEvictionTimeoutMs: Millis;
+  /** Between two looks at the nodes. */
+  readonly nodeMonitorPeriodMs: Millis;
+  /** How long a node may be silent before it counts as lost. */
+  readonly nodeMonitorGracePeriodMs: Millis;
+  /** The same for a node whose kubelet has not reported yet, from its creation. */
+  readonly nodeStartupGracePeriodMs: Millis;
+  /** The nodes that count for the state of their zone. */
+  readonly zoneMembers: LabelSelector;
+  /** What happens to a zone that is down as a whole while others live: go on, or wait. */
+  readonly deadZone: 'evict' | 'hold';
+  /** Pods of silent nodes are marked not ready: with their zone's consent, or whatever it is. */
+  readonly podReadiness: 'governed' | 'atOnce';
+  /** Null: never suspect. */
+  readonly massSilence: MassSilence | null;
+  /** A node has to be well for so long before its NoExecute taint goes. */
+  readonly healthyMs: Millis;
+  readonly flapping: Flapping | null;
+  readonly conditionRules: readonly ConditionRule[];
+  /** Writes sent and not yet answered, at most. */
+  readonly writesInFlightMax: number;
+}
+
+export const defaultLifecycleConfig: LifecycleConfig = {
+  enforcement: 'taints',
+  podEvictionTimeoutMs: 300_000,
+  nodeMonitorPeriodMs: 5_000,
+  nodeMonitorGracePeriodMs: 50_000,
+  nodeStartupGracePeriodMs: 60_000,
+  nodeEvictionRate: 0.1,
+  secondaryNodeEvictionRate: 0.01,
+  largeClusterSizeThreshold: 50,
+  unhealthyZoneThreshold: 0.55,
+  zoneMembers: {
+    matchExpressions: [{ key: 'node.kubernetes.io/exclude-disruption', operator: 'DoesNotExist' }],
+  },
+  deadZone: 'evict',
+  podReadiness: 'governed',
+  massSilence: { share: 0.5, nodesMin: 3, withinMs: 20_000, holdMs: 60_000 },
+  healthyMs: 0,
+  flapping: null,
+  conditionRules: [],
+  writesInFlightMax: 50,
+};
+
+/** Fills in the defaults. Throws RangeError naming the field, the value and what is allowed. */
+export function resolveLifecycleConfig(options: Partial<LifecycleConfig>): LifecycleConfig {
+  const config = { ...defaultLifecycleConfig, ...options };
+  oneOf('lifecycle.enforcement', config.enforcement, ['taints', 'pods']);
+  oneOf('lifecycle.deadZone', config.deadZone, ['evict', 'hold']);
+  oneOf('lifecycle.podReadiness', config.podReadiness, ['governed', 'atOnce']);
+  for (const [field, min] of wholeNumbers) wholeNumber(`lifecycle.${field}`, config[field], min);
+  for (const field of rates) numberFrom(`lifecycle.${field}`, config[field], 0);
+  const { massSilence, flapping } = config;
+  if (massSilence) checkMassSilence(massSilence);
+  if (flapping) checkFlapping(flapping);
+  for (const [index, rule] of config.conditionRules.entries()) {
+    checkConditionRule(`lifecycle.conditionRules[${index}].`, rule);
+  }
+  return config;
+}
+
+const wholeNumbers = [
+  ['podEvictionTimeoutMs', 0],
+  ['nodeMonitorPeriodMs', 1],
+  ['nodeMonitorGracePeriodMs', 1],
+  ['nodeStartupGracePeriodMs', 1],
+  ['largeClusterSizeThreshold', 0],
+  ['healthyMs', 0],
+  ['writesInFlightMax', 1],
+] as const;
+
+const rates = ['nodeEvictionRate', 'secondaryNodeEvictionRate', 'unhealthyZoneThreshold'] as const;
+
+function checkMassSilence({ share, nodesMin, withinMs, holdMs }: MassSilence): void {
+  const isShare = share > 0 && share <= 1;
+  refuse('lifecycle.massSilence.share', share, isShare, 'a number above 0, at most 1');
+  wholeNumber('lifecycle.massSilence.nodesMin', nodesMin, 1);
+  wholeNumber('lifecycle.massSilence.withinMs', withinMs, 1);
+  wholeNumber('lifecycle.massSilence.holdMs', holdMs, 0);
+}
+
+function checkFlapping({ times, withinMs, healthyMs }: Flapping): void {
+  wholeNumber('lifecycle.flapping.times', times, 1);
+  wholeNumber('lifecycle.flapping.withinMs', withinMs, 1);
+  wholeNumber('lifecycle.flapping.healthyMs', healthyMs, 0);
+}

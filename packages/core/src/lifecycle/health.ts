@@ -1,0 +1,156 @@
+import type { Lease, Node } from '../model.ts';
+import { Schedule } from '../schedule.ts';
+import { finite, type Instant, type Millis } from '../time.ts';
+import { readyOf } from './conditions.ts';
+import type { LifecycleConfig } from './config.ts';
+
+/** What is remembered of one node's signs of life. Times are by our clock. */
+export interface NodeRecord {
+  readonly uid: string;
+  /** The last sign of life, or when we first saw the node. */
+  heardAt: Instant;
+  /** Since when it counts as lost; null: it does not. */
+  lostAt: Instant | null;
+  /** Since when its kubelet has said that it is ready; null: it does not. */
+  readySince: Instant | null;
+  /** When it stopped being ready, latest last; only as many as decisions need. */
+  readonly flaps: Instant[];
+  heartbeatAt: Instant | null;
+  leaseRenewedAt: Instant | null;
+  hasReported: boolean;
+}
+
+const flapsKeptMax = 100;
+
+/**
+ * Which nodes give signs of life. A sign is a status heartbeat or a lease whose time is another
+ * than before, be it earlier: a kubelet whose clock was set back is alive. What a time says is never
+ * held against our own clock, so skew does no harm, and what is seen for the first time counts as
+ * from now. Silence is judged in steps of the monitor period, so that nodes that fall silent
+ * together are seen together.
+ */
+export class HealthBook {
+  readonly #config: LifecycleConfig;
+  readonly #records = new Map<string, NodeRecord>();
+  /** When a node may count as lost; signs of life since are looked at only then. */
+  readonly #due = new Schedule();
+
+  constructor(config: LifecycleConfig) {
+    this.#config = config;
+  }
+
+  recordOf(name: string): NodeRecord | null {
+    return this.#records.get(name) ?? null;
+  }
+
+  /** Takes in a node and, when it is new, its lease; whether a lost one is back by it. */
+  see(now: Instant, node: Node, lease: Lease | null): boolean {
+    const known = this.#records.get(node.name);
+    const ready = readyOf(node.conditions);
+    if (known?.uid !== node.uid) {
+      this.#meet(now, node, lease);
+      return false;
+    }
+    const heartbeatAt = finite(ready?.heartbeatAt);
+    const isSign = ready !== null && (!known.hasReported || heartbeatAt !== known.heartbeatAt);
+    known.hasReported = ready !== null;
+    known.heartbeatAt = heartbeatAt;
+    this.#followReady(now, known, ready?.status === 'True');
+    return isSign && this.#hear(now, node.name, known);
+  }
+
+  /** Takes in a lease; whether a lost node is back by it. */
+  seeLease(now: Instant, { nodeName, renewedAt }: Lease): boolean {
+    const record = this.#records.get(nodeName);
+    if (!record || record.leaseRenewedAt === renewedAt) return false;
+    record.leaseRenewedAt = renewedAt;
+    return this.#hear(now, nodeName, record);
+  }
+
+  forget(name: string): void {
+    this.#records.delete(name);
+    this.#due.cancel(name);
+  }
+
+  /** A live read found a sign of life that we have not seen; whether a lost node is back by it. */
+  hear(now: Instant, name: string): boolean {
+    const record = this.#records.get(name);
+    return record !== undefined && this.#hear(now, name, record);
+  }
+
+  /** Nobody listened until now: silence counts from here. The nodes that are lost no more. */
+  forgive(now: Instant): readonly string[] {
+    return [...this.#records].flatMap(([name, record]) => {
+      return this.#hear(now, name, record) ? [name] : [];
+    });
+  }
+
+  /** When a node may count as lost. */
+  nextWake(): Instant | null {
+    return this.#due.next();
+  }
+
+  /** The nodes that count as lost from now on, by name. */
+  judge(now: Instant): readonly string[] {
+    const lost: string[] = [];
+    for (let name = this.#due.takeDue(now); name !== null; name = this.#due.takeDue(now)) {
+      const record = this.#records.get(name);
+      if (!record) continue;
+      if (this.lostAfter(record) > now) {
+        this.#due.set(name, this.lostAfter(record));
+        continue;
+      }
+      record.lostAt = now;
+      this.#followReady(now, record, false);
+      lost.push(name);
+    }
+    return lost.sort();
+  }
+
+  /** When a node counts as lost if nothing more is heard of it. */
+  lostAfter(record: NodeRecord): Instant {
+    const { nodeMonitorPeriodMs: period } = this.#config;
+    return (Math.floor((record.heardAt + this.graceOf(record)) / period) + 1) * period;
+  }
+
+  graceOf({ hasReported }: NodeRecord): Millis {
+    const { nodeMonitorGracePeriodMs, nodeStartupGracePeriodMs } = this.#config;
+    return hasReported ? nodeMonitorGracePeriodMs : nodeStartupGracePeriodMs;
+  }
+
+  /** Since when a node has been ready, as far as its own words go. */
+  #meet(now: Instant, node: Node, lease: Lease | null): void {
+    const ready = readyOf(node.conditions);
+    const since = Math.min(now, finite(ready?.transitionAt) ?? now);
+    const record: NodeRecord = {
+      uid: node.uid,
+      heardAt: now,
+      lostAt: null,
+      readySince: ready?.status === 'True' ? since : null,
+      flaps: [],
+      heartbeatAt: finite(ready?.heartbeatAt),
+      leaseRenewedAt: lease?.renewedAt ?? null,
+      hasReported: ready !== null,
+    };
+    this.#records.set(node.name, record);
+    this.#due.set(node.name, this.lostAfter(record));
+  }
+
+  #hear(now: Instant, name: string, record: NodeRecord): boolean {
+    record.heardAt = now;
+    if (record.lostAt === null) return false;
+    record.lostAt = null;
+    this.#due.set(name, this.lostAfter(record));
+    return true;
+  }
+
+  #followReady(now: Instant, record: NodeRecord, isReady: boolean): void {
+    if (isReady) {
+      record.readySince ??= now;
+    } else if (record.readySince !== null) {
+      record.readySince = null;
+      record.flaps.push(now);
+      if (record.flaps.length > flapsKeptMax) record.flaps.shift();
+    }
+  }
+}

@@ -1,0 +1,343 @@
+import { assert } from '../assert.ts';
+import type { Command } from '../command.ts';
+import type { Event, Outcome } from '../event.ts';
+import type { LifecycleMachine } from '../machine.ts';
+import { type Node, nodeRef } from '../model.ts';
+import { Schedule } from '../schedule.ts';
+import type { Change, StoreView } from '../store.ts';
+import { finite, type Instant, type Millis } from '../time.ts';
+import { readyOf } from './conditions.ts';
+import type { LifecycleConfig } from './config.ts';
+import { HealthBook, type NodeRecord } from './health.ts';
+import { needsOf, noExecuteNeed } from './needs.ts';
+import { decideNoExecute, type NoExecuteDecision } from './no-execute.ts';
+import { nodeEvent } from './node-events.ts';
+import { NodeWriter } from './node-writer.ts';
+import { ReadinessMarker } from './readiness.ts';
+import type { LifecycleReport, NodeHealth, ZoneStatus } from './reason.ts';
+import { recoveryOf } from './recovery.ts';
+import { ConditionRules } from './rules.ts';
+import { ZoneGovernor } from './zone-governor.ts';
+
+/** Called so much later than was asked for, we did not listen meanwhile. */
+const standstillMs: Millis = 5_000;
+
+/**
+ * Watches over nodes: notices those that fall silent, and makes their taints say how they are.
+ *
+ * Theory of operation. Events only tell; a tick acts, in this order:
+ *
+ *   1. Silence. health.ts knows of every node when it was last heard of, and which are lost by now.
+ *   2. Zones. zone-governor.ts judges all zones by the nodes in them, before anything is decided
+ *      about a node: how fast its nodes may be tainted, and whether they may at all.
+ *   3. Nodes. For each node something happened to, the first write it needs is found: Unknown
+ *      conditions, labels, taints NoSchedule, taints NoExecute, taints of rules. Each is derived from
+ *      what the node is and what it should be, never from what was done before, so whatever is lost
+ *      or undone by somebody else is found again. A node has one write under way at a time.
+ *   4. Turns. New taints NoExecute wait in the queue of their zone, and are put on one by one.
+ *   5. Pods of silent nodes are marked not ready.
+ *
+ * What is decided about taints goes by the condition Ready as the API has it: first the silence is
+ * written down, then it has consequences. Before `synced` and without leadership nothing is written.
+ */
+export class PreciseLifecycleMachine implements LifecycleMachine {
+  readonly #store: StoreView;
+  readonly #config: LifecycleConfig;
+  readonly #health: HealthBook;
+  readonly #governor: ZoneGovernor;
+  readonly #writer: NodeWriter;
+  readonly #readiness: ReadinessMarker;
+  readonly #rules: ConditionRules;
+  /** When each node is to be looked at. */
+  readonly #due = new Schedule();
+  /** Nodes whose zone has to hear of them. */
+  readonly #moved = new Set<string>();
+  /** Nodes whose turn is under way. */
+  readonly #turns = new Set<string>();
+  #synced = false;
+  #leader: boolean;
+  #isViewCurrent = true;
+  /** When we asked to be called; null: not at all. */
+  #wake: Instant | null = null;
+  #now: Instant = Number.NEGATIVE_INFINITY;
+  #commands: Command[] = [];
+
+  constructor(store: StoreView, config: LifecycleConfig, leader: boolean) {
+    this.#store = store;
+    this.#config = config;
+    this.#leader = leader;
+    this.#health = new HealthBook(config);
+    this.#governor = new ZoneGovernor(config);
+    this.#writer = new NodeWriter(config);
+    this.#rules = new ConditionRules(config.conditionRules);
+    this.#readiness = new ReadinessMarker(store, config, (name) => this.#mayMark(name));
+  }
+
+  handle(now: Instant, event: Event, change: Change | null): readonly Command[] {
+    this.#commands = [];
+    this.#now = now;
+    if (this.#wake !== null && now - this.#wake > standstillMs) this.#forgive(now);
+    this.#take(now, event);
+    if (change) this.#follow(now, change);
+    if (event.kind === 'tick' && this.#mayAct) this.#act(now);
+    this.#wake = this.nextWake();
+    return this.#commands;
+  }
+
+  nextWake(): Instant | null {
+    if (!this.#mayAct) return null;
+    const wakes = [this.#governor.nextWake(this.#now), this.#readiness.nextWake()];
+    if (this.#isViewCurrent) wakes.push(this.#health.nextWake());
+    if (this.#writer.hasRoom) wakes.push(this.#due.next());
+    const known = wakes.filter((wake) => wake !== null);
+    return known.length === 0 ? null : Math.min(...known);
+  }
+
+  zones(now: Instant): readonly ZoneStatus[] {
+    return this.#governor.zones(now);
+  }
+
+  healthOf(now: Instant, node: Node): NodeHealth {
+    const record = this.#health.recordOf(node.name);
+    const turn = this.#governor.turnOf(now, node.name);
+    const hold = turn && this.#governor.holdOn(node.name);
+    const queued =
+      turn?.at != null ? [{ code: 'Queued', place: turn.place, at: turn.at } as const] : [];
+    const because = record ? this.#decide(now, node, record).because : [];
+    const isLost = record === null || record.lostAt !== null;
+    return {
+      heardAt: record?.heardAt ?? null,
+      lostAt: isLost ? null : this.#health.lostAfter(record),
+      leaseRenewedAt: this.#store.lease(node.name)?.renewedAt ?? null,
+      taintAt: turn?.at ?? null,
+      place: turn?.place ?? null,
+      because: [...because, ...queued, ...(hold ? [hold] : [])],
+    };
+  }
+
+  get #mayAct(): boolean {
+    return this.#synced && this.#leader;
+  }
+
+  #take(now: Instant, event: Event): void {
+    switch (event.kind) {
+      case 'synced':
+        this.#synced = true;
+        this.#begin(now);
+        return;
+      case 'leadership':
+        this.#leader = event.held;
+        this.#begin(now);
+        return;
+      case 'view':
+        this.#isViewCurrent = event.current;
+        this.#governor.setView(now, event.current);
+        if (event.current) this.#forgive(now);
+        return;
+      case 'result':
+        this.#settle(now, event.id, event.outcome);
+        return;
+      default: // what it says of objects, the store has taken
+    }
+  }
+
+  /** From now on we act: nobody knows what was tainted a moment ago. */
+  #begin(now: Instant): void {
+    if (!this.#mayAct) return;
+    this.#governor.restart(now);
+    for (const { name } of this.#store.nodes()) this.#touch(now, name);
+  }
+
+  /** Nobody listened until now, so silence until now means nothing. */
+  #forgive(now: Instant): void {
+    for (const name of this.#health.forgive(now)) this.#back(now, name);
+  }
+
+  #follow(now: Instant, change: Change): void {
+    switch (change.kind) {
+      case 'node':
+        if (change.node) this.#followNode(now, change.node, change.previous);
+        else this.#forget(change.name, change.previous);
+        return;
+      case 'lease':
+        if (change.lease && this.#health.seeLease(now, change.lease)) {
+          this.#back(now, change.nodeName);
+        }
+        return;
+      case 'pod':
+        this.#readiness.notice(now, change.pod);
+        return;
+      case 'podGone':
+        this.#readiness.forget(change.previous.uid);
+    }
+  }
+
+  #followNode(now: Instant, node: Node, previous: Node | null): void {
+    const { name } = node;
+    if (previous?.uid !== node.uid) {
+      if (previous) this.#forget(name, previous);
+      if (this.#mayAct) this.#commands.push(nodeEvent(node, 'RegisteredNode'));
+    }
+    if (this.#health.see(now, node, this.#store.lease(name))) this.#back(now, name);
+    this.#touch(now, name);
+    const ready = readyStatus(node);
+    const before = readyStatus(previous);
+    if (ready === before) return;
+    this.#readiness.noticeNode(now, name);
+    const isNews = previous?.uid === node.uid && before === 'True' && ready === 'False';
+    if (isNews && this.#mayAct) this.#commands.push(nodeEvent(node, 'NodeNotReady'));
+  }
+
+  #forget(name: string, previous: Node | null): void {
+    this.#due.cancel(name);
+    this.#moved.delete(name);
+    this.#turns.delete(name);
+    this.#health.forget(name);
+    this.#governor.remove(name);
+    this.#writer.forget(name);
+    this.#rules.forget(name);
+    if (previous && this.#mayAct) this.#commands.push(nodeEvent(previous, 'RemovingNode'));
+  }
+
+  /** A node that counted as lost was heard of again. */
+  #back(now: Instant, name: string): void {
+    this.#governor.noteHeard(name);
+    this.#touch(now, name);
+  }
+
+  #act(now: Instant): void {
+    this.#judgeSilence(now);
+    this.#reviewZones(now);
+    while (this.#writer.hasRoom) {
+      const name = this.#due.takeDue(now);
+      if (name === null) break;
+      const node = this.#store.node(name);
+      const record = this.#health.recordOf(name);
+      if (node && record) this.#tend(now, node, record);
+    }
+    for (const name of this.#governor.take(now, this.#writer.room)) this.#turn(now, name);
+    this.#commands.push(...this.#readiness.write(now));
+  }
+
+  #judgeSilence(now: Instant): void {
+    if (!this.#isViewCurrent) return;
+    const lost = this.#health.judge(now);
+    for (const name of lost) {
+      const [node, record] = [this.#store.node(name), this.#health.recordOf(name)];
+      if (!node || !record) continue;
+      this.#touch(now, name);
+      this.#tell({ kind: 'nodeLost', node: nodeRef(node), heardAt: record.heardAt });
+    }
+    const news = lost.filter((name) => readyStatus(this.#store.node(name)) === 'True');
+    if (news.length > 0) this.#governor.noteSilent(now, news);
+  }
+
+  /** Zones are judged by nodes as they are now, before anything is decided about one of them. */
+  #reviewZones(now: Instant): void {
+    for (const name of this.#moved) {
+      const [node, record] = [this.#store.node(name), this.#health.recordOf(name)];
+      const isReady = readyStatus(node) === 'True' && record?.lostAt === null;
+      if (node) this.#governor.place(now, node, isReady);
+    }
+    this.#moved.clear();
+    const { reports, affected, isOver } = this.#governor.review(now);
+    for (const report of reports) this.#tell(report);
+    for (const name of affected) {
+      this.#due.set(name, now);
+      this.#readiness.noticeNode(now, name);
+    }
+    if (isOver) this.#forgive(now);
+  }
+
+  /** Begins the first write a node needs, or lets it wait for its turn. */
+  #tend(now: Instant, node: Node, record: NodeRecord): void {
+    const { name } = node;
+    const noExecute = this.#decide(now, node, record);
+    const rules = this.#rules.decide(now, node);
+    for (const report of rules.reports) this.#tell(report);
+    const decided = { isLost: record.lostAt !== null, noExecute, rules: rules.change };
+    const needs = needsOf(now, node, decided);
+    const [next] = needs;
+    const isTurn = next === undefined && noExecute.kind === 'taint';
+    const needed = [...needs.map(({ write }) => write), ...(isTurn ? ['noExecute' as const] : [])];
+    this.#writer.confirm(name, needed);
+    const at =
+      (next ?? isTurn) ? this.#writer.readyAt(now, name, next?.write ?? 'noExecute') : null;
+    if (isTurn && at !== null && at <= now) this.#governor.wait(name, since(now, node));
+    else this.#governor.leave(name);
+    if (next && at !== null && at <= now) this.#commands.push(this.#writer.begin(now, name, next));
+    const later = at !== null && at > now ? at : null;
+    const wakes = [noExecute.until, rules.until, later].filter((wake) => wake !== null);
+    if (wakes.length > 0) this.#due.set(name, Math.min(...wakes));
+  }
+
+  #turn(now: Instant, name: string): void {
+    const [node, record] = [this.#store.node(name), this.#health.recordOf(name)];
+    assert(node !== null && record !== null, `node ${name} that waits is known`);
+    const decision = this.#decide(now, node, record);
+    // Deciding again must agree: no event came that could have changed it.
+    assert(decision.kind === 'taint', `node ${name} whose turn it is is to be tainted`);
+    const need = noExecuteNeed(now, node, decision);
+    assert(need !== null, `node ${name} lacks the taint`);
+    this.#turns.add(name);
+    this.#commands.push(this.#writer.begin(now, name, need));
+  }
+
+  #settle(now: Instant, id: string, outcome: Outcome): void {
+    const ended = this.#writer.settle(now, id, outcome);
+    if (!ended) {
+      this.#commands.push(...(this.#readiness.settle(now, id, outcome) ?? []));
+      return;
+    }
+    const { name, write, retryAt } = ended;
+    const node = this.#store.node(name);
+    this.#due.set(name, now);
+    if (this.#turns.delete(name)) this.#governor.settle(name, turnResult(outcome));
+    if (!node) return;
+    if (write === 'conditions' && outcome.kind === 'done') {
+      this.#commands.push(nodeEvent(node, 'NodeNotReady'));
+    }
+    // The live read saw a sign of life that has not reached us yet.
+    if (write === 'conditions' && outcome.kind === 'changed' && this.#health.hear(now, name)) {
+      this.#back(now, name);
+    }
+    if (retryAt === null || outcome.kind === 'changed') return;
+    this.#tell({ kind: 'writeFailed', node: nodeRef(node), write, outcome, at: retryAt });
+  }
+
+  #decide(now: Instant, node: Node, record: NodeRecord): NoExecuteDecision {
+    const recovery = recoveryOf(now, record, this.#config);
+    return decideNoExecute(node, { record, recovery, isAllDown: this.#governor.isAllDown });
+  }
+
+  /** Whether the zone of a node lets its pods be marked not ready. */
+  #mayMark(nodeName: string): boolean {
+    if (this.#config.podReadiness === 'atOnce') return true;
+    const hold = this.#governor.holdOn(nodeName);
+    return hold === null || hold.code === 'ZoneStopped' || hold.code === 'RateZero';
+  }
+
+  #touch(now: Instant, name: string): void {
+    this.#moved.add(name);
+    this.#due.set(name, now);
+  }
+
+  #tell(report: LifecycleReport): void {
+    this.#commands.push({ kind: 'report', report });
+  }
+}
+
+function readyStatus(node: Node | null): string | null {
+  return readyOf(node?.conditions)?.status ?? null;
+}
+
+/** Since when a node waits: since it stopped being ready, as far as that is known. */
+function since(now: Instant, node: Node): Instant {
+  return Math.min(now, finite(readyOf(node.conditions)?.transitionAt) ?? now);
+}
+
+/** Without an answer the taint may be there or come yet, so the token is spent. */
+function turnResult(outcome: Outcome): 'tainted' | 'refused' | 'unknown' {
+  if (outcome.kind === 'done') return 'tainted';
+  return outcome.kind === 'failed' && outcome.status === null ? 'unknown' : 'refused';
+}

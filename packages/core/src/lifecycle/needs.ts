@@ -1,0 +1,98 @@
+import type { NodeCommand, TaintName } from '../command.ts';
+import { type Node, nodeRef, type Taint } from '../model.ts';
+import type { Instant } from '../time.ts';
+import {
+  noScheduleChange,
+  notReadyKey,
+  readyOf,
+  silentConditions,
+  type TaintChange,
+} from './conditions.ts';
+import { missingLabels } from './labels.ts';
+import type { NoExecuteDecision } from './no-execute.ts';
+import type { LifecycleReason, NodeWrite } from './reason.ts';
+import type { RuleChange } from './rules.ts';
+
+/** A write that a node needs. */
+export interface Need {
+  readonly write: NodeWrite;
+  /** `fresh`: an earlier attempt met somebody else's change. */
+  readonly command: (id: string, fresh: boolean) => NodeCommand;
+}
+
+/** What has been decided about a node. */
+export interface Decided {
+  readonly isLost: boolean;
+  readonly noExecute: NoExecuteDecision;
+  readonly rules: RuleChange | null;
+}
+
+/** The writes a node needs now, in the order in which they are made. */
+export function needsOf(now: Instant, node: Node, decided: Decided): readonly Need[] {
+  const { isLost, noExecute, rules } = decided;
+  const needs = [
+    isLost ? conditionsNeed(now, node) : null,
+    labelsNeed(node),
+    taintsNeed(now, node, 'noSchedule', noScheduleNeed(node), []),
+    noExecute.kind === 'change' ? noExecuteNeed(now, node, noExecute) : null,
+    rules && rulesNeed(node, rules),
+  ];
+  return needs.filter((need) => need !== null);
+}
+
+/** The write that taints a node NoExecute, or changes such taints. */
+export function noExecuteNeed(
+  now: Instant,
+  node: Node,
+  { because, ...change }: NoExecuteDecision,
+): Need | null {
+  return taintsNeed(now, node, 'noExecute', change, because);
+}
+
+/** Silence is written down when the kubelet's last word on Ready was another. */
+function conditionsNeed(now: Instant, node: Node): Need | null {
+  const conditions = silentConditions(node, now);
+  if (!readyOf(conditions)) return null;
+  const ready = readyOf(node.conditions);
+  const seen = ready && { status: ready.status, heartbeatAt: ready.heartbeatAt };
+  return {
+    write: 'conditions',
+    command: (id) => ({ kind: 'setNodeConditions', id, node: nodeRef(node), conditions, seen }),
+  };
+}
+
+function labelsNeed(node: Node): Need | null {
+  const labels = missingLabels(node.labels ?? {});
+  if (!labels) return null;
+  return {
+    write: 'labels',
+    command: (id) => ({ kind: 'setNodeLabels', id, node: nodeRef(node), labels }),
+  };
+}
+
+/** Rule `unreported-untainted`: a node whose kubelet has not reported keeps its not-ready taint. */
+function noScheduleNeed(node: Node): TaintChange {
+  const change = noScheduleChange(node);
+  if (readyOf(node.conditions)) return change;
+  return { ...change, remove: change.remove.filter(({ key }) => key !== notReadyKey) };
+}
+
+function taintsNeed(
+  now: Instant,
+  node: Node,
+  write: NodeWrite,
+  { add, remove }: TaintChange,
+  because: readonly LifecycleReason[],
+): Need | null {
+  if (add.length === 0 && remove.length === 0) return null;
+  const taints = add.map(({ key, effect }: TaintName): Taint => {
+    return { key, value: '', effect, timeAdded: now };
+  });
+  const change = { node: nodeRef(node), add: taints, remove, because };
+  return { write, command: (id, fresh) => ({ kind: 'changeTaints', id, ...change, fresh }) };
+}
+
+function rulesNeed(node: Node, change: RuleChange): Need {
+  const command = { kind: 'changeTaints', node: nodeRef(node), ...change } as const;
+  return { write: 'rules', command: (id, fresh) => ({ ...command, id, fresh }) };
+}

@@ -1,0 +1,40 @@
+import type { Telling } from '../command.ts';
+import { type NodeRef, nodeRef, type PodRef, podRef } from '../model.ts';
+
+// Reasons and messages are kube-controller-manager's, so that what people search for is found.
+
+const nodeTexts = {
+  RegisteredNode: (name: string) => `Node ${name} event: Registered Node ${name} in Controller`,
+  RemovingNode: (name: string) => `Node ${name} event: Removing Node ${name} from Controller`,
+  NodeNotReady: (name: string) => `Node ${name} status is now: NodeNotReady`,
+  DeletingAllPods: (name: string) => `Node ${name} event: Deleting all Pods from Node ${name}.`,
+} as const;
+
+export type NodeEventReason = keyof typeof nodeTexts;
+
+/** The Event about a node. */
+export function nodeEvent(node: NodeRef, reason: NodeEventReason): Telling {
+  const message = nodeTexts[reason](node.name);
+  return { kind: 'recordNodeEvent', node: nodeRef(node), type: 'Normal', reason, message };
+}
+
+/** The Event about a pod that is marked not ready with its node. */
+export function podNotReadyEvent(pod: PodRef): Telling {
+  return podEvent(pod, 'Warning', 'NodeNotReady', 'Node is not ready');
+}
+
+/** The Event about a pod that goes because its node is lost (legacy mode). */
+export function podEvictionEvent(pod: PodRef): Telling {
+  const message = `Marking for deletion Pod ${pod.name} from Node ${pod.nodeName}`;
+  return podEvent(pod, 'Normal', 'NodeControllerEviction', message);
+}
+
+function podEvent(
+  pod: PodRef,
+  type: 'Normal' | 'Warning',
+  reason: string,
+  message: string,
+): Telling {
+  const [reporter, because] = ['lifecycle', []] as const;
+  return { kind: 'recordEvent', reporter, pod: podRef(pod), type, reason, message, because };
+}

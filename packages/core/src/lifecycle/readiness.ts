@@ -1,0 +1,104 @@
+import type { Command } from '../command.ts';
+import type { Outcome } from '../event.ts';
+import { InFlight, nextAttempt } from '../inflight.ts';
+import { type Pod, podRef } from '../model.ts';
+import { Schedule } from '../schedule.ts';
+import type { StoreView } from '../store.ts';
+import type { Instant } from '../time.ts';
+import { readyOf } from './conditions.ts';
+import type { LifecycleConfig } from './config.ts';
+import { podNotReadyEvent } from './node-events.ts';
+
+/** Wait for the watch to show what was written. */
+const echoWaitMs = 10_000;
+const retryWait = { min: 200, max: 30_000 };
+
+/**
+ * Marks pods not ready whose node has fallen silent, so that no traffic goes there. A kubelet that
+ * says itself that its node is not ready is alive and answers for its pods; nothing here marks a pod
+ * ready again: its kubelet does when it is back.
+ */
+export class ReadinessMarker {
+  readonly #store: StoreView;
+  readonly #mayMark: (nodeName: string) => boolean;
+  readonly #inFlight: InFlight;
+  readonly #due = new Schedule();
+  readonly #failures = new Map<string, number>();
+  readonly #writing = new Set<string>();
+
+  constructor(
+    store: StoreView,
+    { writesInFlightMax }: LifecycleConfig,
+    mayMark: (nodeName: string) => boolean,
+  ) {
+    this.#store = store;
+    this.#mayMark = mayMark;
+    this.#inFlight = new InFlight('readiness', writesInFlightMax);
+  }
+
+  /** All pods of the node may be concerned. */
+  noticeNode(now: Instant, nodeName: string): void {
+    if (!this.#isSilent(nodeName)) return;
+    for (const pod of this.#store.podsOn(nodeName)) this.notice(now, pod);
+  }
+
+  /** The pod may be concerned. */
+  notice(now: Instant, pod: Pod): void {
+    const { uid, nodeName } = pod;
+    if (this.#writing.has(uid)) return;
+    if (pod.ready !== 'True' || !this.#isSilent(nodeName)) this.forget(uid);
+    else if (this.#due.at(uid) === null) this.#due.set(uid, now);
+  }
+
+  forget(uid: string): void {
+    this.#due.cancel(uid);
+    this.#failures.delete(uid);
+    this.#writing.delete(uid);
+  }
+
+  nextWake(): Instant | null {
+    return this.#inFlight.hasRoom ? this.#due.next() : null;
+  }
+
+  /** The commands that are due. Pods that may not be marked wait until their node is noticed again. */
+  write(now: Instant): readonly Command[] {
+    const commands: Command[] = [];
+    while (this.#inFlight.hasRoom) {
+      const uid = this.#due.takeDue(now);
+      if (uid === null) break;
+      const pod = this.#store.pod(uid);
+      if (pod?.ready !== 'True' || !this.#isSilent(pod.nodeName)) continue;
+      if (!this.#mayMark(pod.nodeName)) continue;
+      this.#writing.add(uid);
+      const id = this.#inFlight.start(uid);
+      commands.push({ kind: 'markPodNotReady', id, pod: podRef(pod) });
+    }
+    return commands;
+  }
+
+  /** Takes a result; null when it is not one of ours. */
+  settle(now: Instant, id: string, outcome: Outcome): readonly Command[] | null {
+    const uid = this.#inFlight.finish(id);
+    if (uid === null) return null;
+    this.#writing.delete(uid);
+    const pod = this.#store.pod(uid);
+    if (!pod || outcome.kind === 'gone') {
+      this.forget(uid);
+      return [];
+    }
+    if (outcome.kind === 'done') {
+      this.#failures.delete(uid);
+      this.#due.set(uid, now + echoWaitMs);
+      return [podNotReadyEvent(pod)];
+    }
+    const failures = (this.#failures.get(uid) ?? 0) + 1;
+    this.#failures.set(uid, failures);
+    const retryAfter = outcome.kind === 'failed' ? outcome.retryAfter : null;
+    this.#due.set(uid, nextAttempt(now, uid, failures, retryWait, retryAfter));
+    return [];
+  }
+
+  #isSilent(nodeName: string): boolean {
+    return readyOf(this.#store.node(nodeName)?.conditions)?.status === 'Unknown';
+  }
+}

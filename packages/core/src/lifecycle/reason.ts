@@ -1,0 +1,124 @@
+import type { Outcome } from '../event.ts';
+import type { NodeRef } from '../model.ts';
+import type { Instant, Millis } from '../time.ts';
+import type { ZoneState } from './zones.ts';
+
+/** Why a node is or is not tainted, as data. text.ts turns it into a sentence. */
+export type LifecycleReason =
+  /** Its kubelet says it is ready. */
+  | { readonly code: 'Ready' }
+  /** Its kubelet says it is not. */
+  | { readonly code: 'KubeletNotReady' }
+  /** Its kubelet has not reported yet. */
+  | { readonly code: 'NotReported' }
+  /** No sign of life for longer than it is given. */
+  | { readonly code: 'Silent'; readonly heardAt: Instant }
+  /** It reports nothing; who found it silent is not known any more. */
+  | { readonly code: 'Unknown' }
+  /** It is ready again, and has to stay so until then. */
+  | { readonly code: 'Recovering'; readonly until: Instant; readonly flaps: number }
+  /** Its turn has not come: nodes of a zone are tainted one after the other. */
+  | { readonly code: 'Queued'; readonly place: number; readonly at: Instant }
+  | HoldReason
+  | {
+      readonly code: 'ConditionRule';
+      readonly rule: string;
+      readonly condition: string;
+      readonly since: Instant;
+    };
+
+/** Why no node of a zone is tainted for the time being. */
+export type HoldReason =
+  /** All zones are down: it may be us who are cut off. */
+  | { readonly code: 'AllZonesDown' }
+  /** Too large a part of a small zone is not ready. */
+  | { readonly code: 'ZoneStopped'; readonly notReady: number; readonly size: number }
+  /** The zone is down as a whole, and such zones are to be held. */
+  | { readonly code: 'DeadZoneHeld' }
+  /** The rate for the state of the zone is 0. */
+  | { readonly code: 'RateZero' }
+  /** Many nodes fell silent at once. */
+  | { readonly code: 'MassSilence'; readonly nodes: number; readonly until: Instant }
+  /** What we hear of the cluster is not current. */
+  | { readonly code: 'ViewOld'; readonly since: Instant };
+
+/** How a zone is doing. */
+export interface ZoneStatus {
+  /** `region/zone`; empty for nodes that name neither. */
+  readonly name: string;
+  /** The zone as kube-controller-manager's metrics label it. */
+  readonly key: string;
+  /** Null: upstream-1.36 has forgotten it for the moment. */
+  readonly state: ZoneState | null;
+  /** Of the nodes that count. */
+  readonly ready: number;
+  readonly notReady: number;
+  /** Nodes tainted a second, at most; 0: none. */
+  readonly rate: number;
+  readonly hold: HoldReason | null;
+  /** Nodes that wait for their taint, next first. */
+  readonly waiting: readonly string[];
+  /** Nodes tainted since the start, swaps not counted. */
+  readonly tainted: number;
+}
+
+/** How a node is doing, and what is about to happen to it. */
+export interface NodeHealth {
+  /** The last sign of life, by our clock; null: not known. */
+  readonly heardAt: Instant | null;
+  /** When it counts as lost unless it is heard of; null: it does, or never will. */
+  readonly lostAt: Instant | null;
+  /** renewTime of its lease, by its kubelet's clock. */
+  readonly leaseRenewedAt: Instant | null;
+  /** When its NoExecute taint is to be expected; null: none is, or nobody can tell. */
+  readonly taintAt: Instant | null;
+  /** Its place among the waiting nodes of its zone, from 1; null: it does not wait. */
+  readonly place: number | null;
+  readonly because: readonly LifecycleReason[];
+}
+
+/** What a write to a node or one of its pods is for. */
+export type NodeWrite =
+  | 'conditions'
+  | 'labels'
+  | 'noSchedule'
+  | 'noExecute'
+  | 'rules'
+  | 'podReadiness';
+
+/** Something worth telling a person about nodes and zones. */
+export type LifecycleReport =
+  | {
+      readonly kind: 'zone';
+      readonly zone: ZoneStatus;
+      /** The state before. */
+      readonly from: ZoneState;
+    }
+  /** Taints of a zone are held back, or (hold null) no longer. */
+  | {
+      readonly kind: 'zoneHold';
+      readonly zone: string;
+      readonly hold: HoldReason | null;
+      /** What happens to the running deadlines of its pods. */
+      readonly deadlines: 'pause' | 'resume' | null;
+    }
+  /** A node gave no sign of life for too long, or gives one again. */
+  | { readonly kind: 'nodeLost'; readonly node: NodeRef; readonly heardAt: Instant }
+  | { readonly kind: 'nodeBack'; readonly node: NodeRef; readonly lostFor: Millis }
+  /** A write did not go through; the next attempt is at `at`. */
+  | {
+      readonly kind: 'writeFailed';
+      readonly node: NodeRef;
+      readonly write: NodeWrite;
+      readonly outcome: Outcome;
+      readonly at: Instant;
+    }
+  /** What a rule in dry run would change. */
+  | {
+      readonly kind: 'ruleDryRun';
+      readonly node: NodeRef;
+      readonly rule: string;
+      readonly change: 'add' | 'remove';
+    }
+  /** A rule may not taint more nodes of its pool. */
+  | { readonly kind: 'ruleLimit'; readonly node: NodeRef; readonly rule: string };

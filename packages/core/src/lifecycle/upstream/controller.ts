@@ -1,0 +1,217 @@
+import type { Command } from '../../command.ts';
+import { type Node, type NodeCondition, nodeRef, type Pod, podRef } from '../../model.ts';
+import type { StoreView } from '../../store.ts';
+import type { Instant, Millis } from '../../time.ts';
+import { noScheduleChange, readyOf } from '../conditions.ts';
+import type { LifecycleConfig } from '../config.ts';
+import { missingLabels } from '../labels.ts';
+import { nodeEvent, podNotReadyEvent } from '../node-events.ts';
+import { type ZoneCensus, zoneKey } from '../zones.ts';
+import { PodEnforcement } from './enforce-pods.ts';
+import { TaintEnforcement } from './enforce-taints.ts';
+import { type HealthEntry, lookAt } from './health.ts';
+import { call, sleep, type Task, together } from './tasks.ts';
+import { swapTaints } from './writes.ts';
+import { ZoneBook } from './zone-book.ts';
+
+const excludeLabel = 'node.kubernetes.io/exclude-disruption';
+const writeAttemptsMax = 6;
+const writePauseMs: Millis = 20;
+
+/** What a pass learned of one node. */
+interface Sight {
+  readonly node: Node;
+  readonly observed: NodeCondition;
+  readonly current: NodeCondition | null;
+}
+
+/**
+ * The node lifecycle controller of kube-controller-manager 1.36.2, its defects included: procedures
+ * that run as long as their API calls do, on caches that go on changing meanwhile. A pass works on
+ * the nodes as it listed them. machine.ts says when each procedure runs.
+ */
+export class UpstreamController {
+  readonly zones: ZoneBook;
+  readonly health = new Map<string, HealthEntry>();
+  /** Null but in legacy mode. */
+  readonly legacy: PodEnforcement | null;
+  now: Instant = Number.NEGATIVE_INFINITY;
+  readonly #store: StoreView;
+  readonly #config: LifecycleConfig;
+  readonly #emit: (command: Command) => void;
+  readonly #enforcement: PodEnforcement | TaintEnforcement;
+  readonly #known = new Map<string, Node>();
+  readonly #unmarked = new Set<string>();
+
+  constructor(store: StoreView, config: LifecycleConfig, emit: (command: Command) => void) {
+    this.#store = store;
+    this.#config = config;
+    this.#emit = emit;
+    this.zones = new ZoneBook(config);
+    const now = (): Instant => this.now;
+    const { podEvictionTimeoutMs: timeout } = config;
+    this.legacy =
+      config.enforcement === 'pods'
+        ? new PodEnforcement(store, this.zones, timeout, now, emit)
+        : null;
+    this.#enforcement = this.legacy ?? new TaintEnforcement(store, this.zones, now);
+  }
+
+  /** What a node worker does: taints NoSchedule and labels, errors left to the next node event. */
+  *nodePass(name: string): Task {
+    const node = this.#store.node(name);
+    if (!node) return;
+    const { add, remove } = noScheduleChange(node);
+    if (add.length > 0 || remove.length > 0) yield* swapTaints(this.now, node, add, remove);
+    const labels = missingLabels(node.labels ?? {});
+    if (!labels) return;
+    yield* call((id) => ({ kind: 'setNodeLabels', id, node: nodeRef(node), labels }));
+  }
+
+  /** What a pod worker does for a pod that came to a node; false: to be tried again. */
+  *podPass(uid: string): Task<boolean> {
+    const pod = this.#store.pod(uid);
+    const entry = pod && this.health.get(pod.nodeName);
+    if (!pod || !entry) return true;
+    const node = this.#store.node(pod.nodeName);
+    if (!node) return false;
+    const ready = readyOf(entry.conditions);
+    if (!ready) return true;
+    if (this.legacy && !(yield* this.legacy.judgePods(node, { observed: ready, entry }, [pod]))) {
+      return false;
+    }
+    return ready.status === 'True' || (yield* this.#markPods([pod]));
+  }
+
+  /** Looks at all nodes, with so many workers. */
+  *monitorPass(workers: number): Task {
+    const nodes = [...this.#store.nodes()].sort((a, b) => (a.name < b.name ? -1 : 1));
+    yield* this.#meet(nodes);
+    const census = new Map<string, ZoneCensus>();
+    const queue = nodes.values();
+    const worker = function* (this: UpstreamController): Task {
+      for (const node of queue) yield* this.#visit(node, census);
+    };
+    yield* together(Array.from({ length: workers }, () => worker.call(this)));
+    const turn = this.zones.take(this.now, census);
+    if (turn === 'enterFullDisruption') {
+      for (const node of nodes) yield* this.#enforcement.release(node);
+    }
+    if (turn === 'exitFullDisruption') this.#forgiveSilence(nodes);
+  }
+
+  /** Lets the queues go on, as far as their limiters allow. */
+  *enforcePass(): Task {
+    for (const [zone, queue] of this.zones.queues) {
+      const stamp = (): ReturnType<ZoneBook['stamp']> => this.zones.stamp(this.now);
+      for (let item = queue.next(stamp()); item; item = queue.next(stamp())) {
+        const verdict = yield* this.#enforcement.enforce(zone, item);
+        queue.settle(stamp(), item, verdict);
+      }
+    }
+  }
+
+  nodeDeleted(name: string): void {
+    this.#unmarked.delete(name);
+    this.legacy?.unregister(name);
+  }
+
+  /** Nodes that are new, and those that are gone. Defect: a restart makes every node a new one. */
+  *#meet(nodes: readonly Node[]): Task {
+    const added = nodes.filter(({ name }) => !this.#known.has(name));
+    const isSame = this.#known.size + added.length === nodes.length;
+    const gone = isSame ? [] : this.#missingFrom(nodes);
+    for (const node of nodes) {
+      if (this.#known.has(node.name)) this.zones.ensure(this.now, node);
+    }
+    for (const node of added) {
+      this.#emit(nodeEvent(node, 'RegisteredNode'));
+      this.#known.set(node.name, node);
+      this.zones.ensure(this.now, node);
+      yield* this.#enforcement.release(node);
+    }
+    for (const node of gone) {
+      this.#emit(nodeEvent(node, 'RemovingNode'));
+      this.#known.delete(node.name);
+    }
+  }
+
+  #missingFrom(nodes: readonly Node[]): readonly Node[] {
+    const listed = new Set(nodes.map(({ name }) => name));
+    return [...this.#known.values()].filter(({ name }) => !listed.has(name));
+  }
+
+  *#visit(listed: Node, census: Map<string, ZoneCensus>): Task {
+    const sight = yield* this.#look(listed);
+    if (!sight) return;
+    const { node, observed, current } = sight;
+    if (!Object.hasOwn(node.labels ?? {}, excludeLabel)) count(census, node, current);
+    if (current) {
+      const entry = this.health.get(node.name) ?? null;
+      yield* this.#enforcement.judge(node, { observed, current, entry });
+      if (!(yield* this.#followReady(node, observed, current))) {
+        this.#unmarked.add(node.name);
+        return;
+      }
+    }
+    this.#unmarked.delete(node.name);
+  }
+
+  /** Marks pods when this very pass found the node silent, or an earlier one could not. */
+  *#followReady(node: Node, observed: NodeCondition, current: NodeCondition): Task<boolean> {
+    const isLost = current.status !== 'True' && observed.status === 'True';
+    if (isLost) this.#emit(nodeEvent(node, 'NodeNotReady'));
+    const isOwed = this.#unmarked.has(node.name) && observed.status !== 'True';
+    return !(isLost || isOwed) || (yield* this.#markPods([...this.#store.podsOn(node.name)]));
+  }
+
+  /** Null: its conditions could not be written, and the pass goes on without it. */
+  *#look(listed: Node): Task<Sight | null> {
+    let node: Node | null = listed;
+    for (let attempt = 1; node && attempt <= writeAttemptsMax; attempt++) {
+      const { name } = node;
+      const known = this.health.get(name) ?? null;
+      const look = lookAt(this.now, node, known, this.#store.lease(name), this.#config);
+      const { entry, observed, current, write, written } = look;
+      this.health.set(name, entry);
+      if (!write) return { node, observed, current };
+      const ready = readyOf(node.conditions);
+      const target = { node: nodeRef(node), conditions: write, seen: ready };
+      const outcome = yield* call((id) => ({ kind: 'setNodeConditions', id, ...target }));
+      if (outcome.kind === 'done') {
+        this.health.set(name, written);
+        return { node, observed, current };
+      }
+      yield* sleep(writePauseMs);
+      node = this.#store.node(name);
+    }
+    return null;
+  }
+
+  /** False: some could not be marked. Defect: the Event is written all the same. */
+  *#markPods(pods: readonly Pod[]): Task<boolean> {
+    let isComplete = true;
+    for (const pod of pods) {
+      if (pod.ready == null || pod.ready === 'False') continue;
+      const outcome = yield* call((id) => ({ kind: 'markPodNotReady', id, pod: podRef(pod) }));
+      if (outcome.kind === 'gone') continue;
+      if (outcome.kind !== 'done') isComplete = false;
+      this.#emit(podNotReadyEvent(pod));
+    }
+    return isComplete;
+  }
+
+  #forgiveSilence(nodes: readonly Node[]): void {
+    for (const { name } of nodes) {
+      const entry = this.health.get(name);
+      if (entry) this.health.set(name, { ...entry, probe: this.now, transition: this.now });
+    }
+  }
+}
+
+function count(census: Map<string, ZoneCensus>, node: Node, current: NodeCondition | null): void {
+  const zone = zoneKey(node.labels ?? {});
+  const { ready, notReady } = census.get(zone) ?? { ready: 0, notReady: 0 };
+  const isReady = current?.status === 'True';
+  census.set(zone, { ready: ready + Number(isReady), notReady: notReady + Number(!isReady) });
+}

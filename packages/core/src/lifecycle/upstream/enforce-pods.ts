@@ -1,0 +1,135 @@
+import type { Command } from '../../command.ts';
+import { type Node, type NodeRef, type Pod, podRef } from '../../model.ts';
+import { isEmptySelector, selects } from '../../selector.ts';
+import type { StoreView } from '../../store.ts';
+import type { Instant, Millis } from '../../time.ts';
+import { nodeEvent, podEvictionEvent } from '../node-events.ts';
+import type { Enforcement, Finding } from './enforcement.ts';
+import { call, type Task } from './tasks.ts';
+import type { ZoneBook } from './zone-book.ts';
+import type { QueuedNode, Verdict } from './zone-queue.ts';
+
+type EvictionState = 'unmarked' | 'toBeEvicted' | 'evicted';
+
+const conflict = 409;
+
+/**
+ * The legacy mode, as kube-controller-manager had it until 1.26: no taints; the pods of a node that
+ * is not ready for `podEvictionTimeoutMs` are deleted, node by node at the rate of the zone. What
+ * comes to a node whose pods were deleted is deleted at once.
+ */
+export class PodEnforcement implements Enforcement {
+  readonly #store: StoreView;
+  readonly #zones: ZoneBook;
+  readonly #timeout: Millis;
+  readonly #now: () => Instant;
+  readonly #emit: (command: Command) => void;
+  readonly #states = new Map<string, EvictionState>();
+
+  constructor(
+    store: StoreView,
+    zones: ZoneBook,
+    timeout: Millis,
+    now: () => Instant,
+    emit: (command: Command) => void,
+  ) {
+    this.#store = store;
+    this.#zones = zones;
+    this.#timeout = timeout;
+    this.#now = now;
+    this.#emit = emit;
+  }
+
+  register(nodeName: string): void {
+    this.#states.set(nodeName, 'unmarked');
+  }
+
+  unregister(nodeName: string): void {
+    this.#states.delete(nodeName);
+  }
+
+  stateOf(nodeName: string): EvictionState | null {
+    return this.#states.get(nodeName) ?? null;
+  }
+
+  *judge(node: Node, finding: Finding): Task {
+    yield* this.judgePods(node, finding, [...this.#store.podsOn(node.name)]);
+  }
+
+  /** The same for some of its pods; false when one could not be deleted. */
+  *judgePods(
+    node: Node,
+    { observed, entry }: Pick<Finding, 'observed' | 'entry'>,
+    pods: readonly Pod[],
+  ): Task<boolean> {
+    if (!entry) return false;
+    if (observed.status === 'True') yield* this.release(node);
+    const since = { False: entry.transition, Unknown: entry.probe }[observed.status];
+    if (since === undefined || this.#now() <= since + this.#timeout) return true;
+    if (this.stateOf(node.name) === 'evicted') return yield* this.#deletePods(node, pods);
+    this.#mark(node.name, 'toBeEvicted');
+    this.#zones.queueOf(node)?.add(node.name, node.uid, this.#zones.stamp(this.#now()));
+    return true;
+  }
+
+  // biome-ignore lint/correctness/useYield: an Enforcement that never has to wait here
+  *release(node: Node): Task {
+    this.#mark(node.name, 'unmarked');
+    this.#zones.queueOf(node)?.remove(node.name);
+  }
+
+  *enforce(zone: string, { value: name, uid }: QueuedNode): Task<Verdict> {
+    const pods = [...this.#store.podsOn(name)];
+    if (!(yield* this.#deletePods({ name, uid }, pods))) return { done: false, wait: 0 };
+    this.#mark(name, 'evicted');
+    if (this.#store.node(name)) this.#zones.countEviction(zone);
+    return { done: true };
+  }
+
+  #mark(nodeName: string, state: EvictionState): void {
+    if (this.#states.has(nodeName)) this.#states.set(nodeName, state);
+  }
+
+  /** False: to be tried again. A conflict skips one pod, a refused deletion ends the round. */
+  *#deletePods(node: NodeRef, pods: readonly Pod[]): Task<boolean> {
+    if (pods.length > 0) this.#emit(nodeEvent(node, 'DeletingAllPods'));
+    let isComplete = true;
+    for (const pod of pods) {
+      const message = `Node ${node.name} which was running pod ${pod.name} is unresponsive`;
+      const marked = yield* call((id) => ({
+        kind: 'markPodLost',
+        id,
+        pod: podRef(pod),
+        message,
+      }));
+      if (marked.kind === 'failed' && marked.status === conflict) isComplete = false;
+      else if (pod.deletionTimestamp !== null || this.#isDaemon(pod)) continue;
+      else if (!(yield* this.#deletePod(pod))) return false;
+    }
+    return isComplete;
+  }
+
+  *#deletePod(pod: Pod): Task<boolean> {
+    this.#emit(podEvictionEvent(pod));
+    const { generation } = pod;
+    const plain = {
+      guard: 'name',
+      confirm: false,
+      gracePeriodSeconds: null,
+      unmarked: true,
+    } as const;
+    const outcome = yield* call((id) => {
+      const target = { kind: 'deletePod', id, pod: podRef(pod), generation } as const;
+      return { ...target, ...plain, escalated: false, because: [] };
+    });
+    return outcome.kind === 'done' || outcome.kind === 'gone';
+  }
+
+  /** Goes by labels alone: a pod that only looks like one of a DaemonSet is spared with them. */
+  #isDaemon({ namespace, labels = {} }: Pod): boolean {
+    if (Object.keys(labels).length === 0) return false;
+    return [...this.#store.daemonSetsIn(namespace)].some(
+      ({ selector }) => !isEmptySelector(selector) && selects(selector, labels),
+    );
+  }
+}

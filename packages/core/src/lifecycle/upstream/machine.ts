@@ -1,0 +1,195 @@
+import type { Command } from '../../command.ts';
+import type { Event } from '../../event.ts';
+import type { LifecycleMachine } from '../../machine.ts';
+import type { Node } from '../../model.ts';
+import type { Change, StoreView } from '../../store.ts';
+import type { Instant, Millis } from '../../time.ts';
+import { readyOf } from '../conditions.ts';
+import type { LifecycleConfig } from '../config.ts';
+import type { LifecycleReason, NodeHealth, ZoneStatus } from '../reason.ts';
+import { zoneKey, zoneName } from '../zones.ts';
+import { UpstreamController } from './controller.ts';
+import { sleep, type Task, Tasks } from './tasks.ts';
+import { WorkQueue } from './work-queue.ts';
+
+const nodeWorkers = 8;
+const podWorkers = 4;
+const monitorWorkers = 8;
+const enforcePeriodMs: Millis = 100;
+const retryWaitMsMin: Millis = 5;
+const retryWaitMsMax: Millis = 1_000_000;
+/** All tries again together: 10 a second, 100 at once. */
+const retrySpacingMs: Millis = 100;
+const retryBurst = 100;
+
+/** Everything a run of the process has in memory. */
+interface Run {
+  readonly controller: UpstreamController;
+  readonly tasks: Tasks;
+  readonly nodeQueue: WorkQueue;
+  readonly podQueue: WorkQueue;
+  readonly failures: Map<string, number>;
+  retryAt: Instant;
+}
+
+/**
+ * The node lifecycle controller of kube-controller-manager 1.36.2 behind the methods of a machine:
+ * when its procedures run, and on how many workers. It begins anew with every leadership, since
+ * kube-controller-manager exits when it loses its own.
+ */
+export class UpstreamLifecycleMachine implements LifecycleMachine {
+  readonly #store: StoreView;
+  readonly #config: LifecycleConfig;
+  #synced = false;
+  #leader: boolean;
+  #run: Run | null = null;
+  #commands: Command[] = [];
+
+  constructor(store: StoreView, config: LifecycleConfig, leader: boolean) {
+    this.#store = store;
+    this.#config = config;
+    this.#leader = leader;
+  }
+
+  handle(now: Instant, event: Event, change: Change | null): readonly Command[] {
+    this.#commands = [];
+    if (event.kind === 'synced') this.#synced = true;
+    if (event.kind === 'leadership') this.#leader = event.held;
+    const run = this.#synced && this.#leader ? (this.#run ?? this.#start()) : null;
+    this.#run = run;
+    if (run) {
+      run.controller.now = now;
+      if (event.kind === 'result') run.tasks.settle(event.id, event.outcome);
+      if (change) follow(run, change);
+      if (event.kind === 'tick') this.#act(now, run);
+    }
+    return this.#commands;
+  }
+
+  nextWake(): Instant | null {
+    if (!this.#run) return null;
+    const { tasks, nodeQueue, podQueue, controller } = this.#run;
+    if (tasks.isReady || nodeQueue.hasWork || podQueue.hasWork) return controller.now;
+    return tasks.nextWake();
+  }
+
+  zones(): readonly ZoneStatus[] {
+    const names = new Map<string, string>();
+    for (const { labels = {} } of this.#store.nodes()) names.set(zoneKey(labels), zoneName(labels));
+    return [...names]
+      .map(([key, name]) => this.#zoneStatus(key, name))
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  healthOf(_now: Instant, node: Node): NodeHealth {
+    const entry = this.#run?.controller.health.get(node.name);
+    const queue = this.#run?.controller.zones.queueOf(node);
+    const ready = readyOf(node.conditions);
+    const { nodeMonitorGracePeriodMs, nodeStartupGracePeriodMs } = this.#config;
+    const grace = ready ? nodeMonitorGracePeriodMs : nodeStartupGracePeriodMs;
+    const index = queue?.queued.findIndex(({ value }) => value === node.name) ?? -1;
+    return {
+      heardAt: entry?.probe ?? null,
+      lostAt: entry && ready?.status !== 'Unknown' ? entry.probe + grace : null,
+      leaseRenewedAt: this.#store.lease(node.name)?.renewedAt ?? null,
+      // The order within a zone is arbitrary upstream: nobody can tell.
+      taintAt: null,
+      place: index < 0 ? null : index + 1,
+      because: [reasonOf(ready?.status)],
+    };
+  }
+
+  #start(): Run {
+    const controller = new UpstreamController(this.#store, this.#config, (command) =>
+      this.#commands.push(command),
+    );
+    const tasks = new Tasks();
+    const [nodeQueue, podQueue] = [new WorkQueue(nodeWorkers), new WorkQueue(podWorkers)];
+    const run = { controller, tasks, nodeQueue, podQueue, failures: new Map(), retryAt: 0 };
+    for (const node of this.#store.nodes()) meetNode(run, node);
+    for (const { name } of this.#store.nodes()) {
+      for (const pod of this.#store.podsOn(name)) podQueue.add(pod.uid);
+    }
+    tasks.start(forever(enforcePeriodMs, () => controller.enforcePass()));
+    const period = this.#config.nodeMonitorPeriodMs;
+    tasks.start(forever(period, () => controller.monitorPass(monitorWorkers)));
+    return run;
+  }
+
+  #act(now: Instant, run: Run): void {
+    const { controller, tasks, nodeQueue, podQueue } = run;
+    do {
+      for (let name = nodeQueue.take(); name !== null; name = nodeQueue.take()) {
+        const taken = name;
+        tasks.start(controller.nodePass(taken), () => nodeQueue.done(taken));
+      }
+      for (let uid = podQueue.take(); uid !== null; uid = podQueue.take()) {
+        const taken = uid;
+        tasks.start(podTask(run, taken), () => podQueue.done(taken));
+      }
+      for (const command of tasks.run(now)) this.#commands.push(command);
+    } while (nodeQueue.hasWork || podQueue.hasWork);
+  }
+
+  #zoneStatus(key: string, name: string): ZoneStatus {
+    const zones = this.#run?.controller.zones;
+    const { ready, notReady } = zones?.census.get(key) ?? { ready: 0, notReady: 0 };
+    const queue = zones?.queues.get(key);
+    const waiting = queue?.queued.map(({ value }) => value) ?? [];
+    const rate = queue?.limiter.kind === 'tokenBucket' ? queue.limiter.qps : 0;
+    const tainted = zones?.evictions.get(key) ?? 0;
+    const state = zones?.states.get(key) ?? null;
+    return { name, key, state, ready, notReady, rate, hold: null, waiting, tainted };
+  }
+}
+
+function follow(run: Run, change: Change): void {
+  if (change.kind === 'node') {
+    if (!change.node) run.controller.nodeDeleted(change.name);
+    else if (change.previous) run.nodeQueue.add(change.name);
+    else meetNode(run, change.node);
+  }
+  if (change.kind === 'pod') {
+    const { pod, previous } = change;
+    if (pod.nodeName !== '' && previous?.nodeName !== pod.nodeName) run.podQueue.add(pod.uid);
+  }
+}
+
+function meetNode({ controller, nodeQueue }: Run, { name }: Node): void {
+  controller.legacy?.register(name);
+  nodeQueue.add(name);
+}
+
+/** Again and again, with a pause after the end of each. */
+function* forever(pause: Millis, procedure: () => Task): Task {
+  for (;;) {
+    yield* procedure();
+    yield* sleep(pause);
+  }
+}
+
+/** Defect: the count of failures of a name is never reset, so waits only grow. */
+function* podTask(run: Run, uid: string): Task {
+  const { controller, failures, podQueue } = run;
+  if (yield* controller.podPass(uid)) return;
+  const count = failures.get(uid) ?? 0;
+  failures.set(uid, count + 1);
+  const { now } = controller;
+  run.retryAt = Math.max(run.retryAt, now - retryBurst * retrySpacingMs) + retrySpacingMs;
+  const own = Math.min(retryWaitMsMax, retryWaitMsMin * 2 ** Math.min(count, 40));
+  yield* sleep(Math.max(own, run.retryAt - now));
+  podQueue.add(uid);
+}
+
+function reasonOf(status: string | undefined): LifecycleReason {
+  switch (status) {
+    case 'True':
+      return { code: 'Ready' };
+    case 'False':
+      return { code: 'KubeletNotReady' };
+    case undefined:
+      return { code: 'NotReported' };
+    default:
+      return { code: 'Unknown' };
+  }
+}

@@ -1,0 +1,69 @@
+import type { LocalLimits } from './demand.ts';
+import type { FilesystemLayout } from './filesystems.ts';
+import { isAmount, type PodUsage } from './observation.ts';
+import { quantityValue } from './quantity.ts';
+import { containerStorage } from './usage.ts';
+
+/** A limit on local storage that a pod exceeds. */
+export interface LocalBreach {
+  readonly kind: 'emptyDir' | 'pod' | 'container';
+  /** The volume or the container; '' for the pod itself. */
+  readonly name: string;
+  readonly usedBytes: number;
+  readonly limit: string;
+}
+
+/** The signal that metrics count such evictions under. */
+export const localLimitSignals: Readonly<Record<LocalBreach['kind'], string>> = {
+  emptyDir: 'emptydirfs.limit',
+  pod: 'ephemeralpodfs.limit',
+  container: 'ephemeralcontainerfs.limit',
+};
+
+/**
+ * The first limit that the pod exceeds: of its emptyDir volumes, of the pod, of its containers.
+ * Null: none. What is as large as its limit does not exceed it, and what was not seen neither.
+ */
+export function localBreach(
+  limits: LocalLimits,
+  usage: PodUsage,
+  layout: FilesystemLayout,
+): LocalBreach | null {
+  return emptyDirBreach(limits, usage) ?? podBreach(limits, usage) ?? containerBreach();
+
+  function containerBreach(): LocalBreach | null {
+    for (const container of usage.containers) {
+      const found = limits.containers.find(({ name }) => name === container.name);
+      if (!found) continue;
+      const used = containerStorage(container, layout === 'single');
+      if (used > quantityValue(found.limit)) {
+        return breach('container', container.name, used, found.limit.text);
+      }
+    }
+    return null;
+  }
+}
+
+function emptyDirBreach({ emptyDirs }: LocalLimits, { volumes }: PodUsage): LocalBreach | null {
+  for (const { name, limit } of emptyDirs) {
+    const used = volumes.find((volume) => volume.name === name)?.usedBytes;
+    if (isAmount(used) && used > quantityValue(limit)) {
+      return breach('emptyDir', name, used, limit.text);
+    }
+  }
+  return null;
+}
+
+function podBreach({ pod }: LocalLimits, { storageBytes }: PodUsage): LocalBreach | null {
+  if (pod === null || !isAmount(storageBytes) || storageBytes <= quantityValue(pod)) return null;
+  return breach('pod', '', storageBytes, pod.text);
+}
+
+function breach(
+  kind: LocalBreach['kind'],
+  name: string,
+  usedBytes: number,
+  limit: string,
+): LocalBreach {
+  return { kind, name, usedBytes, limit };
+}

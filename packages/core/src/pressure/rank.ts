@@ -1,0 +1,124 @@
+import type { Demand } from './demand.ts';
+import type { FilesystemLayout } from './filesystems.ts';
+import type { PodUsage } from './observation.ts';
+import type { PressurePod } from './pod.ts';
+import { qosClasses } from './qos.ts';
+import type { PressureRules } from './semantics.ts';
+import { type Signal, signals } from './signals.ts';
+import { usageOf } from './usage.ts';
+
+/** By what two pods are told apart. */
+export type ComparatorName =
+  | 'unmeasuredFirst'
+  | 'measuredFirst'
+  | 'exceedsRequest'
+  | 'priority'
+  | 'usageOverRequest'
+  | 'usage'
+  | 'qosClass'
+  | 'name';
+
+/** A pod of the node with what is known of it. */
+export interface ActivePod {
+  readonly pod: PressurePod;
+  /** Null: unreadable. */
+  readonly demand: Demand | null;
+  /** Null: not seen. */
+  readonly usage: PodUsage | null;
+}
+
+/** A pod as one signal sees it. */
+export interface Candidate extends ActivePod {
+  /** What it uses of what the signal measures; null: not known. */
+  readonly used: number | null;
+  /** What it asked for of that. */
+  readonly requested: number;
+  /** What the last comparison subtracts from the usage. */
+  readonly subtracted: number;
+}
+
+/** A candidate in its place. */
+export interface RankedPod extends Candidate {
+  /** What puts it before the next one; null: nothing, or it is the last. */
+  readonly decidedBy: ComparatorName | null;
+}
+
+type Comparator = (a: Candidate, b: Candidate) => number;
+
+/** Negative: the first pod goes earlier. Where nothing is known of both, usage tells nothing. */
+const comparators: Readonly<Record<ComparatorName, Comparator>> = {
+  unmeasuredFirst: (a, b) => Number(a.usage !== null) - Number(b.usage !== null),
+  measuredFirst: (a, b) => Number(a.used === null) - Number(b.used === null),
+  exceedsRequest: byUsage((pod) => Number(usedBy(pod) > pod.requested)),
+  priority: (a, b) => a.pod.priority - b.pod.priority,
+  usageOverRequest: byUsage((pod) => usedBy(pod) - pod.subtracted),
+  usage: byUsage(usedBy),
+  qosClass: (a, b) => qosRank(a) - qosRank(b),
+  name: (a, b) => (nameOf(a) < nameOf(b) ? -1 : Number(nameOf(a) > nameOf(b))),
+};
+
+/** The pods as the signal sees them. */
+export function candidatesFor(
+  pods: readonly ActivePod[],
+  signal: Signal,
+  layout: FilesystemLayout,
+  rules: PressureRules,
+): readonly Candidate[] {
+  const { resource } = signals[signal];
+  return pods.map((active): Candidate => {
+    const { pod, demand, usage } = active;
+    const used = usage && usageOf(pod, usage, signal, layout);
+    const storage = (rules.countsContainers ? demand?.containersStorage : demand?.storage) ?? 0;
+    switch (resource) {
+      case 'memory': {
+        const requested = demand?.memory ?? 0;
+        return { ...active, used, requested, subtracted: requested };
+      }
+      case 'ephemeral-storage':
+        return { ...active, used, requested: storage, subtracted: storage };
+      case 'inodes':
+        return { ...active, used, requested: 0, subtracted: rules.plainInodes ? 0 : storage };
+      case 'pids':
+        return { ...active, used, requested: 0, subtracted: 0 };
+    }
+  });
+}
+
+/**
+ * Puts the candidates in the order of their eviction. Those that nothing tells apart stay in the
+ * order in which they are given.
+ */
+export function rank(
+  candidates: readonly Candidate[],
+  order: readonly ComparatorName[],
+): readonly RankedPod[] {
+  const compare = (a: Candidate, b: Candidate): number => {
+    for (const name of order) {
+      const difference = comparators[name](a, b);
+      if (difference !== 0) return difference;
+    }
+    return 0;
+  };
+  const sorted = candidates.toSorted(compare);
+  return sorted.map((candidate, index) => {
+    const next = sorted[index + 1];
+    const decidedBy = next && order.find((name) => comparators[name](candidate, next) !== 0);
+    return { ...candidate, decidedBy: decidedBy ?? null };
+  });
+}
+
+function byUsage(amount: (candidate: Candidate) => number): Comparator {
+  return (a, b) => (a.usage === null && b.usage === null ? 0 : amount(b) - amount(a));
+}
+
+function usedBy({ used }: Candidate): number {
+  return used ?? 0;
+}
+
+function qosRank({ demand }: Candidate): number {
+  return qosClasses.indexOf(demand?.qosClass ?? 'Burstable');
+}
+
+function nameOf({ pod }: Candidate): string {
+  return `${pod.namespace}/${pod.name}`;
+}

@@ -1,0 +1,148 @@
+import type { Millis } from '../time.ts';
+import { criticalPriorityMin, type PressurePod } from './pod.ts';
+import type { ComparatorName } from './rank.ts';
+import type { PodRefusal } from './reason.ts';
+import type { PressureResource } from './signals.ts';
+import { isHard, type Threshold } from './thresholds.ts';
+
+/** Whose rules hold under node pressure. */
+export type PressureSemantics =
+  /** What Kubernetes documents; nothing is done on a doubt. */
+  | 'precise'
+  /** The kubelet 1.36.2 to the letter. */
+  | 'kubelet-1.36'
+  /** The kubelet of 2017, which went by QoS class first. */
+  | 'kubelet-1.6';
+
+/** Where the semantics differ, one entry for each rule of rules.ts that the machine has to know. */
+export interface PressureRules {
+  /** How pods are compared, the first comparator that tells them apart counts. */
+  readonly order: Readonly<Record<PressureResource, readonly ComparatorName[]>>;
+  /** Samples that are old, odd or without time are not believed. */
+  readonly doubts: boolean;
+  /** Grace periods count between the times of samples, not of passes; unseen spells end them. */
+  readonly sampleClock: boolean;
+  /** A condition goes away when its signals are not seen for long enough. */
+  readonly clearsUnseen: boolean;
+  /** While a threshold is met its condition holds, be the transition period 0. */
+  readonly showsWhileMet: boolean;
+  /** Thresholds of containerfs hold from the second pass on only. */
+  readonly derivesLate: boolean;
+  /** What containers ask for counts where spec.resources cannot say it. */
+  readonly countsContainers: boolean;
+  /** Inodes are compared as they are; otherwise bytes asked for are subtracted from them. */
+  readonly plainInodes: boolean;
+  /** Pods are only evicted where that frees something, as far as is known. */
+  readonly freesSomething: boolean;
+  /** Pods that terminate are waited for, not evicted. */
+  readonly waitsForLeaving: boolean;
+  /** After node-level reclaim any threshold that is met leads to the eviction, not only its own. */
+  readonly anyAfterReclaim: boolean;
+  /** A failed eviction counts as done. */
+  readonly failureCounts: boolean;
+  /** The message names a pod's usage only when it is more than was asked for. */
+  readonly blamesExcessOnly: boolean;
+  /** The pod gets the condition DisruptionTarget. */
+  readonly disruptionTarget: boolean;
+  readonly gracePeriodSeconds: (
+    threshold: Threshold,
+    maxPodGracePeriodSeconds: number,
+    pod: PressurePod,
+  ) => number;
+  /** Why a pod is exempt; null: it is not. */
+  readonly exemption: (pod: PressurePod) => PodRefusal | null;
+}
+
+const kubelet: PressureRules = {
+  order: {
+    memory: ['unmeasuredFirst', 'exceedsRequest', 'priority', 'usageOverRequest'],
+    'ephemeral-storage': ['unmeasuredFirst', 'exceedsRequest', 'priority', 'usageOverRequest'],
+    inodes: ['unmeasuredFirst', 'exceedsRequest', 'priority', 'usageOverRequest'],
+    pids: ['priority', 'unmeasuredFirst', 'usage'],
+  },
+  doubts: false,
+  sampleClock: false,
+  clearsUnseen: true,
+  showsWhileMet: false,
+  derivesLate: true,
+  countsContainers: false,
+  plainInodes: false,
+  freesSomething: false,
+  waitsForLeaving: false,
+  anyAfterReclaim: true,
+  failureCounts: true,
+  blamesExcessOnly: false,
+  disruptionTarget: true,
+  gracePeriodSeconds: (threshold, max, { gracePeriodSeconds }) => {
+    if (isHard(threshold)) return 1;
+    return Math.min(max, gracePeriodSeconds ?? max);
+  },
+  exemption: (pod) => {
+    if (pod.isStatic || pod.isMirror) return { code: 'StaticPod' };
+    return criticality(pod);
+  },
+};
+
+/** The table of the semantics. */
+export const pressureRules: Readonly<Record<PressureSemantics, PressureRules>> = {
+  precise: {
+    order: {
+      memory: ['measuredFirst', 'exceedsRequest', 'priority', 'usageOverRequest', 'name'],
+      'ephemeral-storage': [
+        'measuredFirst',
+        'exceedsRequest',
+        'priority',
+        'usageOverRequest',
+        'name',
+      ],
+      inodes: ['measuredFirst', 'priority', 'usage', 'name'],
+      pids: ['measuredFirst', 'priority', 'usage', 'name'],
+    },
+    doubts: true,
+    sampleClock: true,
+    clearsUnseen: false,
+    showsWhileMet: true,
+    derivesLate: false,
+    countsContainers: true,
+    plainInodes: true,
+    freesSomething: true,
+    waitsForLeaving: true,
+    anyAfterReclaim: false,
+    failureCounts: false,
+    blamesExcessOnly: true,
+    disruptionTarget: true,
+    // Below one second the API server takes a pod away without asking its node.
+    gracePeriodSeconds: (threshold, max, { gracePeriodSeconds }) => {
+      if (isHard(threshold)) return 1;
+      const own = gracePeriodSeconds ?? defaultGracePeriodSeconds;
+      return Math.max(1, max < 0 ? own : Math.min(max, own));
+    },
+    exemption: kubelet.exemption,
+  },
+  'kubelet-1.36': kubelet,
+  'kubelet-1.6': {
+    ...kubelet,
+    order: {
+      memory: ['qosClass', 'unmeasuredFirst', 'usageOverRequest'],
+      'ephemeral-storage': ['qosClass', 'unmeasuredFirst', 'usage'],
+      inodes: ['qosClass', 'unmeasuredFirst', 'usage'],
+      pids: ['qosClass', 'unmeasuredFirst', 'usage'],
+    },
+    disruptionTarget: false,
+    gracePeriodSeconds: (threshold, max) => (isHard(threshold) ? 0 : max),
+    exemption: (pod) => (pod.isStatic ? criticality(pod) : null),
+  },
+};
+
+/** spec.terminationGracePeriodSeconds as the API server fills it in. */
+const defaultGracePeriodSeconds = 30;
+
+/** How long limits on local storage let a pod go on. */
+export const localLimitGracePeriodSeconds = 1;
+
+/** How long a kubelet waits for an evicted pod to end before it looks again. */
+export const leavingWaitMsDefault: Millis = 30_000;
+
+function criticality({ priority }: PressurePod): PodRefusal | null {
+  return priority >= criticalPriorityMin ? { code: 'CriticalPriority', priority } : null;
+}

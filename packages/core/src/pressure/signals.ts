@@ -1,0 +1,112 @@
+/** What a kubelet watches; `available` of each must not fall below its thresholds. */
+export type Signal =
+  | 'memory.available'
+  | 'allocatableMemory.available'
+  | 'nodefs.available'
+  | 'nodefs.inodesFree'
+  | 'imagefs.available'
+  | 'imagefs.inodesFree'
+  | 'containerfs.available'
+  | 'containerfs.inodesFree'
+  | 'pid.available';
+
+/** What a signal measures, by the name that messages give it. */
+export type PressureResource = 'memory' | 'ephemeral-storage' | 'inodes' | 'pids';
+
+/** The conditions of a node that tell of its pressure. */
+export type PressureConditionType = 'MemoryPressure' | 'DiskPressure' | 'PIDPressure';
+
+/** A file system of a node: the kubelet's own, that of images, that of writable layers. */
+export type FilesystemName = 'nodefs' | 'imagefs' | 'containerfs';
+
+/** What is fixed about a signal. */
+export interface SignalRule {
+  readonly resource: PressureResource;
+  readonly condition: PressureConditionType;
+  /** Null: not about a file system. */
+  readonly filesystem: FilesystemName | null;
+}
+
+const disk = { condition: 'DiskPressure' } as const;
+const memory = { resource: 'memory', condition: 'MemoryPressure', filesystem: null } as const;
+
+export const signals: Readonly<Record<Signal, SignalRule>> = {
+  'memory.available': memory,
+  'allocatableMemory.available': memory,
+  'nodefs.available': { ...disk, resource: 'ephemeral-storage', filesystem: 'nodefs' },
+  'nodefs.inodesFree': { ...disk, resource: 'inodes', filesystem: 'nodefs' },
+  'imagefs.available': { ...disk, resource: 'ephemeral-storage', filesystem: 'imagefs' },
+  'imagefs.inodesFree': { ...disk, resource: 'inodes', filesystem: 'imagefs' },
+  'containerfs.available': { ...disk, resource: 'ephemeral-storage', filesystem: 'containerfs' },
+  'containerfs.inodesFree': { ...disk, resource: 'inodes', filesystem: 'containerfs' },
+  'pid.available': { resource: 'pids', condition: 'PIDPressure', filesystem: null },
+};
+
+/** Every signal, in the order of the table. */
+export const signalNames = Object.keys(signals) as readonly Signal[];
+
+/** Whether the name is that of a signal. */
+export function isSignal(name: string): name is Signal {
+  return Object.hasOwn(signals, name);
+}
+
+/** How a kubelet tells of a condition. */
+export interface ConditionText {
+  readonly reason: string;
+  readonly message: string;
+  /** The reason of the node's Event: `Node <name> status is now: <eventReason>`. */
+  readonly eventReason: string;
+}
+
+/** The words for each condition when it is true and when it is not, and its NoSchedule taint. */
+export const pressureConditions: Readonly<
+  Record<
+    PressureConditionType,
+    { readonly True: ConditionText; readonly False: ConditionText; readonly taint: string }
+  >
+> = {
+  MemoryPressure: {
+    True: {
+      reason: 'KubeletHasInsufficientMemory',
+      message: 'kubelet has insufficient memory available',
+      eventReason: 'NodeHasInsufficientMemory',
+    },
+    False: {
+      reason: 'KubeletHasSufficientMemory',
+      message: 'kubelet has sufficient memory available',
+      eventReason: 'NodeHasSufficientMemory',
+    },
+    taint: 'node.kubernetes.io/memory-pressure',
+  },
+  DiskPressure: {
+    True: {
+      reason: 'KubeletHasDiskPressure',
+      message: 'kubelet has disk pressure',
+      eventReason: 'NodeHasDiskPressure',
+    },
+    False: {
+      reason: 'KubeletHasNoDiskPressure',
+      message: 'kubelet has no disk pressure',
+      eventReason: 'NodeHasNoDiskPressure',
+    },
+    taint: 'node.kubernetes.io/disk-pressure',
+  },
+  PIDPressure: {
+    True: {
+      reason: 'KubeletHasInsufficientPID',
+      message: 'kubelet has insufficient PID available',
+      eventReason: 'NodeHasInsufficientPID',
+    },
+    False: {
+      reason: 'KubeletHasSufficientPID',
+      message: 'kubelet has sufficient PID available',
+      eventReason: 'NodeHasSufficientPID',
+    },
+    taint: 'node.kubernetes.io/pid-pressure',
+  },
+};
+
+/** Every condition, in the order of the table. */
+export const pressureConditionTypes = Object.keys(
+  pressureConditions,
+) as readonly PressureConditionType[];
