@@ -1,0 +1,105 @@
+import { formatTime, type Instant } from '@taintmgr/core';
+import type { ApiRequest } from './request.ts';
+
+/** The object that a Kubernetes Event is about. */
+export interface EventSubject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** '' for objects that live in no namespace. */
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion?: string;
+}
+
+/** What a Kubernetes Event says. */
+export interface ClusterEvent {
+  readonly subject: EventSubject;
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** One Event object: what was said, how often, and when first and last. */
+export interface EventSeries {
+  /** metadata.name, by eventName. */
+  readonly name: string;
+  readonly event: ClusterEvent;
+  readonly component: string;
+  readonly firstAt: Instant;
+  readonly lastAt: Instant;
+  readonly count: number;
+}
+
+const nameLengthMax = 253;
+const serialMax = 1_000_000;
+
+/**
+ * `<object>.<nanoseconds in 16 hex digits>`, the object's name cut where the whole would be too
+ * long. `serial` tells apart the events of one object within one millisecond.
+ */
+export function eventName(objectName: string, now: Instant, serial: number): string {
+  const nanoseconds = BigInt(Math.trunc(now)) * 1_000_000n + BigInt(serial % serialMax);
+  const suffix = nanoseconds.toString(16).padStart(16, '0');
+  const room = nameLengthMax - suffix.length - 1;
+  return `${objectName.slice(0, room).replace(/[.-]+$/, '')}.${suffix}`;
+}
+
+/** POST of a core/v1 Event, in the namespace of its object or else in `default`. */
+export function postEventRequest(series: EventSeries): ApiRequest {
+  const { name, event, component, firstAt, lastAt, count } = series;
+  const { kind, namespace, name: object, uid, apiVersion, resourceVersion } = event.subject;
+  const body = {
+    kind: 'Event',
+    apiVersion: 'v1',
+    metadata: { name, namespace: namespaceOf(event) },
+    involvedObject: {
+      kind,
+      ...(namespace !== '' && { namespace }),
+      name: object,
+      ...(uid !== '' && { uid }),
+      apiVersion,
+      ...(resourceVersion !== undefined && { resourceVersion }),
+    },
+    reason: event.reason,
+    message: event.message,
+    source: { component },
+    firstTimestamp: formatTime(firstAt),
+    lastTimestamp: formatTime(lastAt),
+    count,
+    type: event.type,
+    eventTime: null,
+    reportingComponent: component,
+    reportingInstance: '',
+  };
+  return eventRequest('POST', eventsPath(event), 'application/json', body);
+}
+
+/** PATCH that tells of further occurrences; 404 when the Event has expired meanwhile. */
+export function countEventRequest(series: EventSeries): ApiRequest {
+  const { name, event, lastAt, count } = series;
+  const path = `${eventsPath(event)}/${encodeURIComponent(name)}`;
+  return eventRequest('PATCH', path, 'application/strategic-merge-patch+json', {
+    count,
+    lastTimestamp: formatTime(lastAt),
+    message: event.message,
+  });
+}
+
+function namespaceOf({ subject }: ClusterEvent): string {
+  return subject.namespace === '' ? 'default' : subject.namespace;
+}
+
+function eventsPath(event: ClusterEvent): string {
+  return `/api/v1/namespaces/${encodeURIComponent(namespaceOf(event))}/events`;
+}
+
+function eventRequest(
+  method: 'POST' | 'PATCH',
+  path: string,
+  contentType: string,
+  body: object,
+): ApiRequest {
+  const headers = { accept: 'application/json', 'content-type': contentType };
+  return { method, path, headers, body: JSON.stringify(body) };
+}

@@ -1,0 +1,122 @@
+import { formatTimeMillis, type Instant, type Millis } from '@taintmgr/core';
+import { asInteger, asRecord, asText, isRecord, type JsonRecord } from './json.ts';
+import type { ApiRequest } from './request.ts';
+
+/** Which Lease, by namespace and name. */
+export interface LeaseName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** What of a Lease an election goes by. */
+export interface Lease {
+  readonly uid: string;
+  readonly resourceVersion: string;
+  /** spec.holderIdentity; '' when nobody holds it. */
+  readonly holder: string;
+  /** How long a renewal counts, by the holder's own word. */
+  readonly duration: Millis;
+  /** How often the holder changed. */
+  readonly transitions: number;
+  /** All of it, so that what others wrote into it is written back. */
+  readonly object: JsonRecord;
+}
+
+/** What a holder writes into the spec of its Lease. */
+export interface LeaseClaim {
+  /** '' gives the lease back. */
+  readonly holder: string;
+  readonly duration: Millis;
+  readonly renewedAt: Instant;
+  /** When the holder became it; null: what is written there stays. */
+  readonly acquiredAt: Instant | null;
+  readonly transitions: number;
+}
+
+/** GET of the Lease; the server gives up after `timeout` (whole seconds). */
+export function readLeaseRequest(lease: LeaseName, timeout: Millis): ApiRequest {
+  return leaseRequest('GET', leasePath(lease), timeout, null);
+}
+
+/** POST of a Lease that does not exist; one that does is refused with 409. */
+export function createLeaseRequest(
+  { namespace, name }: LeaseName,
+  claim: LeaseClaim,
+  timeout: Millis,
+): ApiRequest {
+  return leaseRequest('POST', leasesPath(namespace), timeout, {
+    kind: 'Lease',
+    apiVersion: 'coordination.k8s.io/v1',
+    metadata: { name, namespace },
+    spec: claimedSpec({}, claim),
+  });
+}
+
+/** PUT of the Lease as it was read with our claim in it; refused with 409 if it changed since. */
+export function updateLeaseRequest(
+  name: LeaseName,
+  lease: Lease,
+  claim: LeaseClaim,
+  timeout: Millis,
+): ApiRequest {
+  const { object } = lease;
+  const spec = claimedSpec(asRecord(object.spec), claim);
+  return leaseRequest('PUT', leasePath(name), timeout, { ...object, spec });
+}
+
+/** Reads a Lease; null for what is none. */
+export function leaseFromJson(value: unknown): Lease | null {
+  if (!isRecord(value)) return null;
+  const metadata = asRecord(value.metadata);
+  const spec = asRecord(value.spec);
+  const resourceVersion = asText(metadata.resourceVersion);
+  if (resourceVersion === '') return null;
+  return {
+    uid: asText(metadata.uid),
+    resourceVersion,
+    holder: asText(spec.holderIdentity),
+    duration: (asInteger(spec.leaseDurationSeconds) ?? 0) * 1000,
+    transitions: asInteger(spec.leaseTransitions) ?? 0,
+    object: value,
+  };
+}
+
+/** Writes an instant as Kubernetes' MicroTime wants it: six digits, neither more nor fewer. */
+export function formatMicroTime(instant: Instant): string {
+  return formatTimeMillis(instant).replace('Z', '000Z');
+}
+
+function claimedSpec(spec: JsonRecord, claim: LeaseClaim): JsonRecord {
+  const { holder, duration, renewedAt, acquiredAt, transitions } = claim;
+  return {
+    ...spec,
+    holderIdentity: holder,
+    leaseDurationSeconds: Math.trunc(duration / 1000),
+    ...(acquiredAt !== null && { acquireTime: formatMicroTime(acquiredAt) }),
+    renewTime: formatMicroTime(renewedAt),
+    leaseTransitions: transitions,
+  };
+}
+
+function leasesPath(namespace: string): string {
+  return `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/leases`;
+}
+
+function leasePath({ namespace, name }: LeaseName): string {
+  return `${leasesPath(namespace)}/${encodeURIComponent(name)}`;
+}
+
+function leaseRequest(
+  method: 'GET' | 'POST' | 'PUT',
+  path: string,
+  timeout: Millis,
+  body: object | null,
+): ApiRequest {
+  const accept = { accept: 'application/json' };
+  return {
+    method,
+    path: `${path}?timeout=${Math.max(1, Math.trunc(timeout / 1000))}s`,
+    headers: body === null ? accept : { ...accept, 'content-type': 'application/json' },
+    body: body === null ? null : JSON.stringify(body),
+  };
+}
