@@ -92,8 +92,8 @@ export type EvictionCommand =
 /** What the node lifecycle machine wants done. */
 export type NodeCommand =
   /**
-   * Change the taints of a node in one write: those to remove go, those to add take the place of
-   * the same taint or are appended. Nothing is written that would change nothing.
+   * Change the taints of a node in one write: those to remove go, those it lacks are appended.
+   * Nothing is written that would change nothing.
    */
   | {
       readonly kind: 'changeTaints';
@@ -103,13 +103,18 @@ export type NodeCommand =
       readonly remove: readonly TaintName[];
       /** Read past the API server's cache first: an earlier attempt met a conflict. */
       readonly fresh: boolean;
+      /** Only if its condition Ready still has this status (null: it has none); left out: anyhow. */
+      readonly seen?: string | null;
+      /** A taint that is there already gets a new time. */
+      readonly overwrite?: true;
       /** What the node's note of taints that rules put on should say after it; null: no note. */
       readonly owned?: Readonly<Record<string, string>> | null;
       readonly because: readonly LifecycleReason[];
     }
   /**
    * Give conditions of a node a new state; those of other types stay. `seen`: only if its condition
-   * Ready still has this heartbeat and status; null: it had none.
+   * Ready still has this heartbeat and status; null: it had none. `leaseRenewedAt`: and only if its
+   * lease has not been renewed since (null: there is none, or it names no time); left out: anyhow.
    */
   | {
       readonly kind: 'setNodeConditions';
@@ -117,6 +122,7 @@ export type NodeCommand =
       readonly node: NodeRef;
       readonly conditions: readonly NodeCondition[];
       readonly seen: Pick<NodeCondition, 'status' | 'heartbeatAt'> | null;
+      readonly leaseRenewedAt?: Instant | null;
     }
   | {
       readonly kind: 'setNodeLabels';

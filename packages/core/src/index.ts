@@ -14,9 +14,13 @@ export { rules } from './compare/rules.ts';
 export type { Comparison } from './compare/shadow.ts';
 export type { Config, Semantics } from './config.ts';
 export { defaultConfig, resolveConfig } from './config.ts';
-export type { DrainFault, DrainOptions, DrainVerdict } from './drain/filters.ts';
+export type { Budget } from './drain/budget.ts';
 // Pure functions worth having on their own.
+export { budgetsOver, isShut } from './drain/budget.ts';
+export type { DrainFault, DrainOptions, DrainVerdict } from './drain/filters.ts';
 export { drainFaultText, drainFlag, drainVerdict } from './drain/filters.ts';
+export type { ForeseenBlocker, ForeseenSite } from './drain/foreseen.ts';
+export { foreseeBlockers } from './drain/foreseen.ts';
 export type { Engine } from './engine.ts';
 export { createEngine } from './engine.ts';
 export type { BudgetNumbers, Event, Outcome, PauseScope, Setback } from './event.ts';

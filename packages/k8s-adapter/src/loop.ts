@@ -1,6 +1,22 @@
-import type { Command, Event, Instant, Millis, Node, Pod, Report } from '@taintmgr/core';
+import type {
+  Command,
+  DaemonSet,
+  Event,
+  Instant,
+  Lease,
+  Millis,
+  Node,
+  Pod,
+  Report,
+} from '@taintmgr/core';
 import type { Random } from './proto/backoff.ts';
-import { nodeFromJson, podFromJson } from './proto/convert.ts';
+import {
+  daemonSetFromJson,
+  labelledPodFromJson,
+  leaseFromJson,
+  nodeFromJson,
+  podFromJson,
+} from './proto/convert.ts';
 import type { ExchangeInput } from './proto/exchange.ts';
 import type { ExecuteOptions } from './proto/execute.ts';
 import { Executor, type ExecutorEffect, type ExecutorNotice } from './proto/executor.ts';
@@ -11,7 +27,14 @@ import {
   type ReflectorInput,
   type ReflectorNotice,
 } from './proto/reflector.ts';
-import { type ApiRequest, nodesPath, podsPath, type Selectors } from './proto/request.ts';
+import {
+  type ApiRequest,
+  daemonSetsPath,
+  nodeLeasesPath,
+  nodesPath,
+  podsPath,
+  type Selectors,
+} from './proto/request.ts';
 
 const defaultViewAgeMsMax: Millis = 10_000;
 
@@ -37,6 +60,10 @@ export interface LoopOptions {
   /** What of that the machine is told of, judged by us. */
   readonly acceptsNode?: (node: Node) => boolean;
   readonly acceptsPod?: (pod: Pod) => boolean;
+  /** Read the leases of nodes too, for the node lifecycle; false when left out. */
+  readonly leases?: boolean;
+  /** Read DaemonSets and the labels of pods too, for its legacy mode; false when left out. */
+  readonly daemonSets?: boolean;
   /** List once, watch nothing, change nothing. */
   readonly readOnly?: boolean;
 }
@@ -76,11 +103,17 @@ export interface ReflectorStatus {
   readonly heardAt: Instant | null;
 }
 
-/** A reflector, and what its differences are to the machine. */
-interface Source<T> {
-  readonly reflector: Reflector<T>;
-  readonly event: (change: Change<T>) => Event;
+/** A collection that is read, whatever is in it. */
+interface Source {
+  readonly reflector: Pick<Reflector<unknown>, 'resource' | 'state' | 'heardAt' | 'nextWake'>;
+  /** What an input gives: news for the machine, or requests. */
+  readonly handle: (now: Instant, input: ReflectorInput) => readonly (Event | Effect)[];
 }
+
+type Effect = Exclude<ReflectorEffect<never>, Change<never>>;
+
+/** A watch may be cut off for so long, as it is when the server ends it, before we call it so. */
+const viewGapMsMax: Millis = 5_000;
 
 /**
  * The whole controller without its I/O: two reflectors feed the machine, and what the machine
@@ -90,47 +123,24 @@ interface Source<T> {
 export class Loop {
   #phase: 'idle' | 'running' | 'stopped' = 'idle';
   #actions: LoopAction[] = [];
-  readonly #unsynced = new Set(['nodes', 'pods']);
-  readonly #nodes: Source<Node>;
-  readonly #pods: Source<Pod>;
+  readonly #unsynced: Set<string>;
+  readonly #sources: readonly Source[];
   readonly #executor: Executor;
   readonly #machine: Machine;
   readonly #readOnly: boolean;
   readonly #viewAgeMsMax: Millis;
+  /** Since when some collection is not being watched; null: all are. */
+  #gapSince: Instant | null = null;
+  #isViewCurrent = true;
 
   constructor(options: LoopOptions) {
-    const { machine, random, component = 'taintmgr', removal = {}, readOnly = false } = options;
+    const { machine, component = 'taintmgr', removal = {}, readOnly = false } = options;
     this.#viewAgeMsMax = options.viewAgeMsMax ?? defaultViewAgeMsMax;
     this.#machine = machine;
     this.#readOnly = readOnly;
     this.#executor = new Executor(component, removal);
-    const shared = { random, watch: !readOnly };
-    this.#nodes = {
-      reflector: new Reflector({
-        ...shared,
-        resource: 'nodes',
-        path: nodesPath,
-        selectors: options.nodes ?? {},
-        project: accepted(nodeFromJson, options.acceptsNode),
-      }),
-      event: (change) =>
-        change.kind === 'upsert'
-          ? { kind: 'nodeUpsert', node: change.item }
-          : { kind: 'nodeDelete', name: change.name },
-    };
-    this.#pods = {
-      reflector: new Reflector({
-        ...shared,
-        resource: 'pods',
-        path: podsPath,
-        selectors: options.pods ?? {},
-        project: accepted(podFromJson, options.acceptsPod),
-      }),
-      event: (change) =>
-        change.kind === 'upsert'
-          ? { kind: 'podUpsert', pod: change.item }
-          : { kind: 'podDelete', uid: change.uid },
-    };
+    this.#sources = sourcesOf(options);
+    this.#unsynced = new Set(this.#sources.map(({ reflector }) => reflector.resource));
   }
 
   /** Whether it was stopped and no request is under way any more. */
@@ -143,18 +153,18 @@ export class Loop {
     return this.#unsynced.size === 0;
   }
 
-  /** How far nodes and pods are read. */
+  /** How far each collection is read. */
   status(): readonly ReflectorStatus[] {
-    return [this.#nodes, this.#pods].map(({ reflector: { resource, state, heardAt } }) => {
+    return this.#sources.map(({ reflector: { resource, state, heardAt } }) => {
       return { resource, state, heardAt };
     });
   }
 
   /** When to call with a tick; null: not before something is heard. */
   nextWake(): Instant | null {
-    const wakes = [this.#nodes.reflector, this.#pods.reflector, this.#executor];
+    const wakes = [...this.#sources.map(({ reflector }) => reflector), this.#executor];
     const machines = this.#phase === 'running' ? [...wakes, this.#machine] : wakes;
-    return machines.map((machine) => machine.nextWake()).reduce(earlier);
+    return machines.map((machine) => machine.nextWake()).reduce(earlier, this.#gapEnd());
   }
 
   /** Takes one input and answers what is to be done, in this order. `now` never goes back. */
@@ -180,6 +190,7 @@ export class Loop {
       case 'tick':
         this.#read(now, input);
         this.#act(now, this.#executor.tick(now));
+        this.#watchView(now);
         this.#tell(now, input);
         break;
       case 'event':
@@ -192,16 +203,31 @@ export class Loop {
   }
 
   #read(now: Instant, input: ReflectorInput): void {
-    this.#readSource(now, this.#nodes, input);
-    this.#readSource(now, this.#pods, input);
+    for (const source of this.#sources) {
+      for (const effect of source.handle(now, input)) {
+        if (effect.kind === 'synced') this.#sourceSynced(now, source.reflector.resource);
+        else if (isEffect(effect)) this.#actions.push(effect);
+        else this.#tell(now, effect);
+      }
+    }
+    this.#watchView(now);
   }
 
-  #readSource<T>(now: Instant, { reflector, event }: Source<T>, input: ReflectorInput): void {
-    for (const effect of reflector.handle(now, input)) {
-      if (effect.kind === 'synced') this.#sourceSynced(now, reflector.resource);
-      else if (isChange(effect)) this.#tell(now, event(effect));
-      else this.#actions.push(effect);
-    }
+  /** Tells the machine when a collection has not been watched for a while, and when all are again. */
+  #watchView(now: Instant): void {
+    if (this.#phase !== 'running' || !this.synced || this.#readOnly) return;
+    const isGap = this.#sources.some(({ reflector }) => reflector.state !== 'Watching');
+    this.#gapSince = isGap ? (this.#gapSince ?? now) : null;
+    const isCurrent = this.#gapSince === null || now < this.#gapSince + viewGapMsMax;
+    if (isCurrent === this.#isViewCurrent) return;
+    this.#isViewCurrent = isCurrent;
+    this.#tell(now, { kind: 'view', current: isCurrent });
+  }
+
+  /** When a gap in what we hear becomes too long; null: there is none, or it has. */
+  #gapEnd(): Instant | null {
+    if (this.#phase !== 'running' || this.#gapSince === null || !this.#isViewCurrent) return null;
+    return this.#gapSince + viewGapMsMax;
   }
 
   #sourceSynced(now: Instant, resource: string): void {
@@ -247,8 +273,82 @@ function accepted<T>(read: (object: unknown) => T, accepts?: (item: T) => boolea
   };
 }
 
+function sourcesOf(options: LoopOptions): readonly Source[] {
+  const { random, leases = false, daemonSets = false, readOnly = false } = options;
+  const shared = { random, watch: !readOnly };
+  const nodes = new Reflector<Node>({
+    ...shared,
+    resource: 'nodes',
+    path: nodesPath,
+    selectors: options.nodes ?? {},
+    project: accepted(nodeFromJson, options.acceptsNode),
+  });
+  const pods = new Reflector<Pod>({
+    ...shared,
+    resource: 'pods',
+    path: podsPath,
+    selectors: options.pods ?? {},
+    project: accepted(daemonSets ? labelledPodFromJson : podFromJson, options.acceptsPod),
+  });
+  const sources = [source(nodes, nodeEvent), source(pods, podEvent)];
+  if (leases) {
+    const [resource, path, project] = ['leases', nodeLeasesPath, leaseFromJson] as const;
+    const reflector = new Reflector<Lease>({ ...shared, resource, path, selectors: {}, project });
+    sources.push(source(reflector, leaseEvent));
+  }
+  if (daemonSets) {
+    const [resource, path, project] = ['daemonsets', daemonSetsPath, daemonSetFromJson] as const;
+    const reflector = new Reflector<DaemonSet>({
+      ...shared,
+      resource,
+      path,
+      selectors: {},
+      project,
+    });
+    sources.push(source(reflector, daemonSetEvent));
+  }
+  return sources;
+}
+
+/** A reflector, with its differences turned into what they are to the machine. */
+function source<T>(reflector: Reflector<T>, event: (change: Change<T>) => Event): Source {
+  return {
+    reflector,
+    handle: (now, input) =>
+      reflector.handle(now, input).map((effect) => (isChange(effect) ? event(effect) : effect)),
+  };
+}
+
+function nodeEvent(change: Change<Node>): Event {
+  return change.kind === 'upsert'
+    ? { kind: 'nodeUpsert', node: change.item }
+    : { kind: 'nodeDelete', name: change.name };
+}
+
+function podEvent(change: Change<Pod>): Event {
+  return change.kind === 'upsert'
+    ? { kind: 'podUpsert', pod: change.item }
+    : { kind: 'podDelete', uid: change.uid };
+}
+
+function leaseEvent(change: Change<Lease>): Event {
+  return change.kind === 'upsert'
+    ? { kind: 'leaseUpsert', lease: change.item }
+    : { kind: 'leaseDelete', nodeName: change.name };
+}
+
+function daemonSetEvent(change: Change<DaemonSet>): Event {
+  return change.kind === 'upsert'
+    ? { kind: 'daemonSetUpsert', daemonSet: change.item }
+    : { kind: 'daemonSetDelete', uid: change.uid };
+}
+
 function isChange<T>(effect: ReflectorEffect<T>): effect is Change<T> {
   return effect.kind === 'upsert' || effect.kind === 'delete';
+}
+
+function isEffect(effect: Event | Effect): effect is Effect {
+  return effect.kind === 'send' || effect.kind === 'abort' || effect.kind === 'notice';
 }
 
 function earlier(one: Instant | null, other: Instant | null): Instant | null {

@@ -124,7 +124,11 @@ describe('nodeFromJson', () => {
         { key: 'a', value: 'v', effect: 'NoExecute', timeAdded: Date.parse('2026-01-01') },
         { key: 'b', value: '', effect: 'NoSchedule', timeAdded: null },
       ],
+      labels: {},
       zone: '',
+      unschedulable: false,
+      createdAt: null,
+      conditions: [],
       deadline: null,
     });
   });

@@ -68,7 +68,7 @@ function describeAction(action: LoopAction): string {
     case 'commandFinished':
       return `finished ${notice.command.pod.name} ${notice.outcome.kind} after ${notice.took}`;
     case 'report':
-      return `report ${notice.report.kind} ${notice.report.pod.name}`;
+      return `report ${notice.report.kind} ${'pod' in notice.report ? notice.report.pod.name : ''}`;
     case 'reconnecting':
       return `reconnecting ${notice.resource} ${notice.next}`;
     default:

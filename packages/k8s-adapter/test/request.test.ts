@@ -5,6 +5,7 @@ import {
   createEventRequest,
   getNodeRequest,
   listRequest,
+  podReference,
   setTaintsRequest,
   watchRequest,
 } from '../src/proto/request.ts';
@@ -66,7 +67,13 @@ describe('taints', () => {
 
 describe('events', () => {
   it('are what kube-controller-manager writes, and name the uid', () => {
-    const request = createEventRequest(pod, text, 'taint-eviction-controller', now, 7);
+    const request = createEventRequest(
+      podReference(pod),
+      text,
+      'taint-eviction-controller',
+      now,
+      7,
+    );
     assert.equal(request.path, golden.event.path);
     const expected = structuredClone(golden.event.body);
     const nanoseconds = BigInt(now) * 1_000_000n + 7n;
@@ -80,7 +87,9 @@ describe('events', () => {
 
   it('have a valid name whatever the length of the pod’s', () => {
     const long = { ...pod, name: `${'a'.repeat(235)}.${'b'.repeat(17)}` };
-    const { name } = JSON.parse(createEventRequest(long, text, 'c', now, 0).body ?? '').metadata;
+    const { name } = JSON.parse(
+      createEventRequest(podReference(long), text, 'c', now, 0).body ?? '',
+    ).metadata;
     assert.match(name, /^a{235}\.[0-9a-f]{16}$/);
   });
 });

@@ -1,4 +1,4 @@
-import { describeReason, formatDuration, type PodRef, type Report } from '@taintmgr/core';
+import { describeReason, formatDuration, type PodRef, type PodReport } from '@taintmgr/core';
 import type { Notice } from '@taintmgr/k8s-adapter';
 
 /** What the demo tells of a notice of the controller; null for what would only distract. */
@@ -13,13 +13,13 @@ export function tell(notice: Notice, now: number): string | null {
       return `${nameOf(notice.command.pod)} is evicted: ${because ? describeReason(because) : ''}`;
     }
     case 'report':
-      return tellReport(notice.report, now);
+      return 'pod' in notice.report ? tellReport(notice.report, now) : null;
     default:
       return null;
   }
 }
 
-function tellReport(report: Report, now: number): string {
+function tellReport(report: PodReport, now: number): string {
   const name = nameOf(report.pod);
   if (report.kind === 'retry') {
     const next = formatDuration(Math.ceil((report.at - now) / 1000) * 1000);

@@ -255,7 +255,9 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     const noExecute = this.#decide(now, node, record);
     const rules = this.#rules.decide(now, node);
     for (const report of rules.reports) this.#tell(report);
-    const decided = { isLost: record.lostAt !== null, noExecute, rules: rules.change };
+    const { lostAt, leaseRenewedAt } = record;
+    const isLost = lostAt !== null;
+    const decided = { isLost, leaseRenewedAt, noExecute, rules: rules.change };
     const needs = needsOf(now, node, decided);
     const [next] = needs;
     const isTurn = next === undefined && noExecute.kind === 'taint';

@@ -23,15 +23,17 @@ export interface Need {
 /** What has been decided about a node. */
 export interface Decided {
   readonly isLost: boolean;
+  /** renewTime of its lease when it was last heard of. */
+  readonly leaseRenewedAt: Instant | null;
   readonly noExecute: NoExecuteDecision;
   readonly rules: RuleChange | null;
 }
 
 /** The writes a node needs now, in the order in which they are made. */
 export function needsOf(now: Instant, node: Node, decided: Decided): readonly Need[] {
-  const { isLost, noExecute, rules } = decided;
+  const { isLost, leaseRenewedAt, noExecute, rules } = decided;
   const needs = [
-    isLost ? conditionsNeed(now, node) : null,
+    isLost ? conditionsNeed(now, node, leaseRenewedAt) : null,
     labelsNeed(node),
     taintsNeed(now, node, 'noSchedule', noScheduleNeed(node), []),
     noExecute.kind === 'change' ? noExecuteNeed(now, node, noExecute) : null,
@@ -50,15 +52,13 @@ export function noExecuteNeed(
 }
 
 /** Silence is written down when the kubelet's last word on Ready was another. */
-function conditionsNeed(now: Instant, node: Node): Need | null {
+function conditionsNeed(now: Instant, node: Node, leaseRenewedAt: Instant | null): Need | null {
   const conditions = silentConditions(node, now);
   if (!readyOf(conditions)) return null;
   const ready = readyOf(node.conditions);
   const seen = ready && { status: ready.status, heartbeatAt: ready.heartbeatAt };
-  return {
-    write: 'conditions',
-    command: (id) => ({ kind: 'setNodeConditions', id, node: nodeRef(node), conditions, seen }),
-  };
+  const target = { node: nodeRef(node), conditions, seen, leaseRenewedAt };
+  return { write: 'conditions', command: (id) => ({ kind: 'setNodeConditions', id, ...target }) };
 }
 
 function labelsNeed(node: Node): Need | null {
@@ -88,7 +88,8 @@ function taintsNeed(
   const taints = add.map(({ key, effect }: TaintName): Taint => {
     return { key, value: '', effect, timeAdded: now };
   });
-  const change = { node: nodeRef(node), add: taints, remove, because };
+  const seen = readyOf(node.conditions)?.status ?? null;
+  const change = { node: nodeRef(node), add: taints, remove, seen, because };
   return { write, command: (id, fresh) => ({ kind: 'changeTaints', id, ...change, fresh }) };
 }
 

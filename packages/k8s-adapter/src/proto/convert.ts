@@ -1,5 +1,13 @@
-import type { Taint, Toleration } from '@taintmgr/core';
-import { type Instant, type Node, type Owner, type Pod, parseTime } from '@taintmgr/core';
+import type {
+  DaemonSet,
+  LabelSelector,
+  Labels,
+  Lease,
+  NodeCondition,
+  Taint,
+  Toleration,
+} from '@taintmgr/core';
+import { type Instant, type Node, type Owner, type Pod, parseTime, zoneName } from '@taintmgr/core';
 import {
   asInteger,
   asList,
@@ -25,8 +33,8 @@ export const taintStartsAnnotation = 'taintmgr.dev/taint-starts';
 const deadlineAnnotation = 'taintmgr.dev/deadline';
 /** On a pod: `false` asks to be left alone. */
 const evictAnnotation = 'taintmgr.dev/evict';
-const regionLabel = 'topology.kubernetes.io/region';
-const zoneLabel = 'topology.kubernetes.io/zone';
+/** On a node: the taints that rules of ours put on, as JSON of `key:effect` to the rule's name. */
+export const ownedTaintsAnnotation = 'taintmgr.dev/owned-taints';
 
 const defaultGraceSeconds = 30;
 
@@ -48,14 +56,37 @@ export function nodeFromJson(value: unknown): Node {
   const metadata = asRecord(object.metadata);
   const annotations = asRecord(metadata.annotations);
   const taintStarts = taintStartsFrom(annotations[taintStartsAnnotation]);
+  const labels = labelsFrom(metadata.labels);
+  const { spec, status } = { spec: asRecord(object.spec), status: asRecord(object.status) };
+  const ownedTaints = labelsFrom(parseJson(asText(annotations[ownedTaintsAnnotation])));
   return {
     name: asText(metadata.name),
     uid: asText(metadata.uid),
-    taints: asList(asRecord(object.spec).taints).map(taintFromJson),
-    zone: zoneOf(asRecord(metadata.labels)),
+    taints: asList(spec.taints).map(taintFromJson),
+    labels,
+    zone: zoneName(labels),
+    unschedulable: spec.unschedulable === true,
+    createdAt: timeFromJson(metadata.creationTimestamp),
+    conditions: asList(status.conditions).map(conditionFromJson),
     deadline: timeFromJson(annotations[deadlineAnnotation]),
     ...(taintStarts && { taintStarts }),
+    ...(Object.keys(ownedTaints).length > 0 && { ownedTaints }),
   };
+}
+
+/** Reads a coordination.k8s.io/v1 Lease of a node. */
+export function leaseFromJson(value: unknown): Lease {
+  const { metadata, spec } = asRecord(value);
+  const renewedAt = timeFromJson(asRecord(spec).renewTime);
+  return { nodeName: asText(asRecord(metadata).name), renewedAt };
+}
+
+/** Reads an apps/v1 DaemonSet. */
+export function daemonSetFromJson(value: unknown): DaemonSet {
+  const { metadata, spec } = asRecord(value);
+  const { namespace, name, uid } = asRecord(metadata);
+  const selector = selectorFrom(asRecord(asRecord(spec).selector));
+  return { namespace: asText(namespace), name: asText(name), uid: asText(uid), selector };
 }
 
 /** Reads a v1 Pod. Never throws: a field of a wrong type is read as an absent one. */
@@ -79,14 +110,54 @@ export function podFromJson(value: unknown): Pod {
     gracePeriodSeconds: asInteger(spec.terminationGracePeriodSeconds) ?? defaultGraceSeconds,
     optedOut: asRecord(metadata.annotations)[evictAnnotation] === 'false',
     hasEmptyDir: asList(spec.volumes).some((volume) => isRecord(asRecord(volume).emptyDir)),
+    ready: readyStatusOf(status),
   };
 }
 
-/** `region/zone`, or what there is of it. */
-function zoneOf(labels: JsonRecord): string {
-  const parts = [asText(labels[regionLabel]), asText(labels[zoneLabel])];
-  return parts.filter((part) => part !== '').join('/');
+/** The same with its labels, where pods are matched with DaemonSets by them. */
+export function labelledPodFromJson(value: unknown): Pod {
+  return { ...podFromJson(value), labels: labelsFrom(asRecord(asRecord(value).metadata).labels) };
 }
+
+function readyStatusOf(status: JsonRecord): string | null {
+  for (const value of asList(status.conditions)) {
+    const { type, status: state } = asRecord(value);
+    if (type === 'Ready') return asText(state);
+  }
+  return null;
+}
+
+function conditionFromJson(value: unknown): NodeCondition {
+  const { type, status, reason, message, ...times } = asRecord(value);
+  return {
+    type: asText(type),
+    status: asText(status),
+    reason: asText(reason),
+    message: asText(message),
+    heartbeatAt: timeFromJson(times.lastHeartbeatTime),
+    transitionAt: timeFromJson(times.lastTransitionTime),
+  };
+}
+
+/** Labels, or anything else that is strings by strings; the rest is left out. */
+function labelsFrom(value: unknown): Labels {
+  const entries = Object.entries(asRecord(value));
+  return Object.fromEntries(
+    entries.flatMap(([key, text]) => (typeof text === 'string' ? [[key, text]] : [])),
+  );
+}
+
+function selectorFrom({ matchLabels, matchExpressions }: JsonRecord): LabelSelector {
+  const expressions = asList(matchExpressions).flatMap((value) => {
+    const { key, operator, values } = asRecord(value);
+    const known = operators.find((name) => name === operator);
+    const texts = asList(values).map(asText);
+    return known ? [{ key: asText(key), operator: known, values: texts }] : [];
+  });
+  return { matchLabels: labelsFrom(matchLabels), matchExpressions: expressions };
+}
+
+const operators = ['In', 'NotIn', 'Exists', 'DoesNotExist'] as const;
 
 /** Null without the annotation; entries that are no times are left out. */
 function taintStartsFrom(annotation: unknown): Readonly<Record<string, Instant>> | null {

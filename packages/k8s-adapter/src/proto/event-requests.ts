@@ -18,6 +18,8 @@ export interface ClusterEvent {
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
   readonly message: string;
+  /** Who says it; left out: whoever the recorder speaks for. */
+  readonly component?: string;
 }
 
 /** One Event object: what was said, how often, and when first and last. */

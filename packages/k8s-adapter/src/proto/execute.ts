@@ -107,6 +107,7 @@ function beginRemoval(command: Removal, now: Instant, options: ExecuteOptions): 
     );
   }
   const { generation, guard } = command;
+  if (command.unmarked) return remove(command, options, null);
   const request = markDisruptedRequest(pod, generation, now, { ...options, guard });
   return send({ kind: 'MarkingDisrupted', command }, request);
 }

@@ -1,4 +1,4 @@
-import type { Command, Instant, Millis, Outcome } from '@taintmgr/core';
+import type { Command, Instant, Millis, NodeCommand, Outcome } from '@taintmgr/core';
 import { type Failure, failureOf, succeeded } from './answer.ts';
 import { Calls, type FinishedCall } from './calls.ts';
 import type { ExchangeInput } from './exchange.ts';
@@ -11,10 +11,19 @@ import {
   type Removal,
   type Step,
 } from './execute.ts';
-import { type ApiRequest, createEventRequest } from './request.ts';
+import {
+  beginNodeWrite,
+  continueNodeWrite,
+  type NodeWriteState,
+  type NodeWriteStep,
+} from './execute-node.ts';
+import { type ApiRequest, createEventRequest, nodeReference, podReference } from './request.ts';
 
 /** The engine's wish for a Kubernetes Event. */
-export type EventCommand = Extract<Command, { kind: 'recordEvent' }>;
+export type EventCommand = Extract<Command, { kind: 'recordEvent' | 'recordNodeEvent' }>;
+
+/** Whose Events about nodes, and about pods on their account, these are: upstream's own word. */
+const lifecycleComponent = 'node-controller';
 
 export type ExecutorEffect =
   | { readonly kind: 'send'; readonly id: string; readonly request: ApiRequest }
@@ -37,6 +46,13 @@ export type ExecutorNotice =
       readonly command: KeepTaintStarts;
       readonly outcome: Outcome;
     }
+  /** A write to a node, or to a pod on its account, has ended. */
+  | {
+      readonly kind: 'nodeWriteFinished';
+      readonly command: NodeCommand;
+      readonly outcome: Outcome;
+      readonly took: Millis;
+    }
   /** The pod goes without the condition DisruptionTarget, and why. */
   | { readonly kind: 'markRefused'; readonly command: Removal; readonly message: string }
   | { readonly kind: 'eventRecorded'; readonly command: EventCommand }
@@ -53,7 +69,13 @@ interface Execution {
   readonly since: Instant;
 }
 
-type Purpose = Execution | { readonly kind: 'event'; readonly command: EventCommand };
+interface NodeWrite {
+  readonly kind: 'nodeWrite';
+  readonly state: NodeWriteState;
+  readonly since: Instant;
+}
+
+type Purpose = Execution | NodeWrite | { readonly kind: 'event'; readonly command: EventCommand };
 
 const eventsInFlightMax = 10;
 const eventsWaitingMax = 1000;
@@ -91,15 +113,25 @@ export class Executor {
   /** Begins a command; with `confirm`, a removal reads pod and node first. */
   execute(
     now: Instant,
-    command: Removal | KeepTaintStarts | EventCommand,
+    command: Exclude<Command, { kind: 'report' }>,
     confirm = false,
   ): readonly ExecutorEffect[] {
     if (this.#stopped) return [];
-    if (command.kind === 'recordEvent') {
-      this.#queueEvent(now, command);
-    } else {
-      if (command.kind !== 'keepTaintStarts') this.#notice({ kind: 'commandSent', command });
-      this.#step(now, now, command, beginExecution(command, now, this.#options, confirm));
+    switch (command.kind) {
+      case 'recordEvent':
+      case 'recordNodeEvent':
+        this.#queueEvent(now, command);
+        break;
+      case 'keepTaintStarts':
+        this.#step(now, now, command, beginExecution(command, now, this.#options));
+        break;
+      case 'deletePod':
+      case 'evictPod':
+        this.#notice({ kind: 'commandSent', command });
+        this.#step(now, now, command, beginExecution(command, now, this.#options, confirm));
+        break;
+      default:
+        this.#stepNodeWrite(now, now, command, beginNodeWrite(command));
     }
     return this.#drain();
   }
@@ -141,6 +173,11 @@ export class Executor {
       this.#step(now, since, state.command, continueExecution(state, answer, now, this.#options));
       return;
     }
+    if (purpose.kind === 'nodeWrite') {
+      const { state, since } = purpose;
+      this.#stepNodeWrite(now, since, state.command, continueNodeWrite(state, answer, now));
+      return;
+    }
     const { command } = purpose;
     this.#eventsInFlight -= 1;
     if (succeeded(answer)) this.#notice({ kind: 'eventRecorded', command });
@@ -168,6 +205,16 @@ export class Executor {
     this.#send(now, request, { kind: 'execution', state, since });
   }
 
+  #stepNodeWrite(now: Instant, since: Instant, command: NodeCommand, step: NodeWriteStep): void {
+    if (step.kind === 'finished') {
+      const { outcome } = step;
+      this.#notice({ kind: 'nodeWriteFinished', command, outcome, took: now - since });
+      this.#effects.push({ kind: 'result', id: command.id, outcome });
+    } else if (!this.#stopped) {
+      this.#send(now, step.request, { kind: 'nodeWrite', state: step.state, since });
+    }
+  }
+
   #queueEvent(now: Instant, command: EventCommand): void {
     if (this.#eventsInFlight < eventsInFlightMax) this.#sendEvent(now, command);
     else if (this.#eventsWaiting.length < eventsWaitingMax) this.#eventsWaiting.push(command);
@@ -176,10 +223,14 @@ export class Executor {
 
   #sendEvent(now: Instant, command: EventCommand): void {
     this.#eventsInFlight += 1;
-    const { pod, type, reason, message } = command;
+    const { type, reason, message } = command;
     const text = { type, reason, message };
+    const isOfPod = command.kind === 'recordEvent';
+    const about = isOfPod ? podReference(command.pod) : nodeReference(command.node);
+    const isOwn = isOfPod && command.reporter !== 'lifecycle';
+    const component = isOwn ? this.#component : lifecycleComponent;
     const serial = this.#serial % eventSerialMax;
-    const request = createEventRequest(pod, text, this.#component, now, serial);
+    const request = createEventRequest(about, text, component, now, serial);
     this.#send(now, request, { kind: 'event', command });
   }
 

@@ -1,4 +1,4 @@
-import { formatTime, type Instant, type PodRef } from '@taintmgr/core';
+import { formatTime, type Instant, type NodeRef, type PodRef } from '@taintmgr/core';
 
 /** One HTTP request as a value; credentials and the server's address are the transport's. */
 export interface ApiRequest {
@@ -51,16 +51,28 @@ export interface TaintObject {
   readonly timeAdded?: string;
 }
 
-/** What a Kubernetes Event about a pod says. */
+/** involvedObject of an Event. */
+export interface ObjectReference {
+  readonly apiVersion: 'v1';
+  readonly kind: 'Pod' | 'Node';
+  /** Left out for a node. */
+  readonly namespace?: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** What a Kubernetes Event says. */
 export interface EventText {
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
   readonly message: string;
 }
 
-/** The paths of the two resources that are watched. */
+/** The paths of the resources that are watched. */
 export const nodesPath = '/api/v1/nodes';
 export const podsPath = '/api/v1/pods';
+export const nodeLeasesPath = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
+export const daemonSetsPath = '/apis/apps/v1/daemonsets';
 
 const nameLengthMax = 253;
 const disruptionTarget = {
@@ -91,9 +103,14 @@ export function watchRequest(path: string, options: WatchOptions): ApiRequest {
   });
 }
 
-/** GET of one node. */
-export function getNodeRequest(name: string): ApiRequest {
-  return get(`${nodesPath}/${encodeURIComponent(name)}`, {});
+/** GET of one node; `cached`: as the API server's cache has it, which may be a little behind. */
+export function getNodeRequest(name: string, cached = false): ApiRequest {
+  return get(nodePath(name), cached ? { resourceVersion: '0' } : {});
+}
+
+/** GET of the lease of one node. */
+export function getNodeLeaseRequest(nodeName: string): ApiRequest {
+  return get(`${nodeLeasesPath}/${encodeURIComponent(nodeName)}`, {});
 }
 
 /** GET of one pod. */
@@ -129,8 +146,7 @@ export function annotateNodeRequest(
   annotation: string,
   value: string | null,
 ): ApiRequest {
-  const path = `${nodesPath}/${encodeURIComponent(node.name)}`;
-  return withBody('PATCH', path, 'application/merge-patch+json', {
+  return withBody('PATCH', nodePath(node.name), 'application/merge-patch+json', {
     metadata: { uid: node.uid, annotations: { [annotation]: value } },
   });
 }
@@ -165,38 +181,64 @@ export function setTaintsRequest(
   nodeName: string,
   resourceVersion: string,
   taints: readonly TaintObject[],
+  annotations: Readonly<Record<string, string | null>> = {},
 ): ApiRequest {
-  const path = `${nodesPath}/${encodeURIComponent(nodeName)}`;
-  return withBody('PATCH', path, 'application/strategic-merge-patch+json', {
-    metadata: { resourceVersion },
+  const isNoted = Object.keys(annotations).length > 0;
+  return withBody('PATCH', nodePath(nodeName), 'application/strategic-merge-patch+json', {
+    metadata: { ...(isNoted && { annotations }), resourceVersion },
     spec: { taints: taints.length === 0 ? null : taints },
   });
 }
 
+/** PATCH that sets labels of a node; others stay. */
+export function setLabelsRequest(
+  nodeName: string,
+  labels: Readonly<Record<string, string>>,
+): ApiRequest {
+  return withBody('PATCH', nodePath(nodeName), 'application/strategic-merge-patch+json', {
+    metadata: { labels },
+  });
+}
+
+/** PUT of the status of a node as a whole, refused with 409 when it has changed meanwhile. */
+export function putNodeStatusRequest(name: string, node: object): ApiRequest {
+  return withBody('PUT', `${nodePath(name)}/status`, 'application/json', node);
+}
+
+/** PUT of the status of a pod as a whole, refused with 409 when it has changed meanwhile. */
+export function putPodStatusRequest(ref: PodRef, pod: object): ApiRequest {
+  return withBody('PUT', `${podPath(ref)}/status`, 'application/json', pod);
+}
+
+/** What an Event is about. */
+export function podReference({ namespace, name, uid }: PodRef): ObjectReference {
+  return { apiVersion: 'v1', kind: 'Pod', namespace, name, uid };
+}
+
+/** What an Event is about; a node has no namespace, and its Events are in `default`. */
+export function nodeReference({ name, uid }: NodeRef): ObjectReference {
+  return { apiVersion: 'v1', kind: 'Node', name, uid };
+}
+
 /**
- * POST of a core/v1 Event about the pod, in the pod's namespace. `serial` tells apart the events of
- * one pod within one millisecond (0 to 999,999).
+ * POST of a core/v1 Event, in the namespace of what it is about. `serial` tells apart the events
+ * about one object within one millisecond (0 to 999,999).
  */
 export function createEventRequest(
-  pod: PodRef,
+  involvedObject: ObjectReference,
   text: EventText,
   component: string,
   now: Instant,
   serial: number,
 ): ApiRequest {
   const time = formatTime(now);
-  const path = `/api/v1/namespaces/${encodeURIComponent(pod.namespace)}/events`;
+  const { name, namespace = 'default' } = involvedObject;
+  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/events`;
   return withBody('POST', path, 'application/json', {
     apiVersion: 'v1',
     kind: 'Event',
-    metadata: { name: eventName(pod.name, now, serial), namespace: pod.namespace },
-    involvedObject: {
-      apiVersion: 'v1',
-      kind: 'Pod',
-      namespace: pod.namespace,
-      name: pod.name,
-      uid: pod.uid,
-    },
+    metadata: { name: eventName(name, now, serial), namespace },
+    involvedObject,
     ...text,
     source: { component },
     firstTimestamp: time,
@@ -208,12 +250,12 @@ export function createEventRequest(
   });
 }
 
-/** `<pod>.<nanoseconds in 16 hex digits>`, the pod's name cut where the whole would be too long. */
-function eventName(podName: string, now: Instant, serial: number): string {
+/** `<object>.<nanoseconds in 16 hex digits>`, the name cut where the whole would be too long. */
+function eventName(objectName: string, now: Instant, serial: number): string {
   const nanoseconds = BigInt(Math.trunc(now)) * 1_000_000n + BigInt(serial);
   const suffix = nanoseconds.toString(16).padStart(16, '0');
   const room = nameLengthMax - suffix.length - 1;
-  return `${podName.slice(0, room).replace(/[.-]+$/, '')}.${suffix}`;
+  return `${objectName.slice(0, room).replace(/[.-]+$/, '')}.${suffix}`;
 }
 
 function deleteOptions(pod: PodRef, options: DeletionOptions): object {
@@ -224,6 +266,10 @@ function deleteOptions(pod: PodRef, options: DeletionOptions): object {
     }),
     ...(options.dryRun && { dryRun: ['All'] }),
   };
+}
+
+function nodePath(name: string): string {
+  return `${nodesPath}/${encodeURIComponent(name)}`;
 }
 
 function podPath(pod: PodRef): string {
@@ -251,7 +297,7 @@ function get(path: string, query: Query): ApiRequest {
 }
 
 function withBody(
-  method: 'POST' | 'PATCH' | 'DELETE',
+  method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
   path: string,
   contentType: string,
   body: object,

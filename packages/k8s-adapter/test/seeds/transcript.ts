@@ -86,6 +86,7 @@ function noticeText(notice: Notice): string | null {
       return `keeps starts of ${notice.command.nodeName} ${JSON.stringify(notice.command.starts)} ${notice.outcome.kind}`;
     case 'report': {
       const { report } = notice;
+      if (!('pod' in report)) return `${report.kind} ${JSON.stringify(report)}`;
       if (report.kind !== 'deadline') return `${report.kind} ${report.pod.name}`;
       return `deadline of ${report.pod.name} ${report.pod.uid.slice(0, 8)}: ${clock(report.from)} to ${clock(report.to)}, ${report.cause}`;
     }

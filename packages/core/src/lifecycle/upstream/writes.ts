@@ -40,7 +40,7 @@ function* changeTaints(
   for (let attempt = 1; attempt <= attemptsMax; attempt++) {
     const outcome = yield* call((id) => {
       const target = { id, node: nodeRef(node), fresh: attempt > 1, because: [] };
-      return { kind: 'changeTaints', ...target, add, remove };
+      return { kind: 'changeTaints', ...target, overwrite: true, add, remove };
     });
     if (outcome.kind === 'done') return true;
     if (outcome.kind !== 'failed' || outcome.status !== conflict) return false;

@@ -1,0 +1,30 @@
+/** A map that forgets what was not asked for the longest time when it is full. */
+export class RecentMap<T> {
+  readonly #entries = new Map<string, T>();
+  readonly #sizeMax: number;
+
+  constructor(sizeMax: number) {
+    this.#sizeMax = sizeMax;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** The entry, which becomes the most recent one; made where there is none. */
+  getOrAdd(key: string, make: () => T): T {
+    const known = this.#entries.get(key);
+    const entry = known ?? make();
+    if (known !== undefined) this.#entries.delete(key);
+    this.#entries.set(key, entry);
+    if (this.#entries.size > this.#sizeMax) this.#forgetOldest();
+    return entry;
+  }
+
+  #forgetOldest(): void {
+    for (const key of this.#entries.keys()) {
+      this.#entries.delete(key);
+      return;
+    }
+  }
+}
