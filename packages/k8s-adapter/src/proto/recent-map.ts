@@ -7,10 +7,6 @@ export class RecentMap<T> {
     this.#sizeMax = sizeMax;
   }
 
-  get size(): number {
-    return this.#entries.size;
-  }
-
   /** The entry, which becomes the most recent one; made where there is none. */
   getOrAdd(key: string, make: () => T): T {
     const known = this.#entries.get(key);

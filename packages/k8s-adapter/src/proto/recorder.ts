@@ -30,8 +30,8 @@ export type RecorderNotice =
   | {
       readonly kind: 'eventLost';
       readonly event: ClusterEvent;
-      /** The server refused it; too many wait; too many came about the same object. */
-      readonly why: 'refused' | 'queueFull' | 'tooMany';
+      /** The server would not have it; too many wait; too many came about the same object. */
+      readonly why: 'failed' | 'queueFull' | 'tooMany';
       readonly failure: Failure | null;
     };
 
@@ -72,7 +72,7 @@ const failuresMax = 12;
 export class Recorder {
   #effects: RecorderEffect[] = [];
   #serial = 0;
-  #calls = new Calls<Purpose>();
+  readonly #calls = new Calls<Purpose>();
   #waiting: Series[] = [];
   #pausedUntil: Instant = Number.NEGATIVE_INFINITY;
   #stopped = false;
@@ -150,7 +150,6 @@ export class Recorder {
   }
 
   #queue(now: Instant, series: Series): void {
-    series.state = 'idle';
     if (this.#stopped) return;
     if (this.#waiting.length >= waitingMax) this.#lose(series, 'queueFull', null);
     else if (!this.#takeToken(now, series)) this.#lose(series, 'tooMany', null);
@@ -163,7 +162,8 @@ export class Recorder {
   #takeToken(now: Instant, { component, event }: Series): boolean {
     const key = `${component}\n${subjectKeyOf(event)}`;
     const bucket = this.#buckets.getOrAdd(key, () => ({ tokens: burst, at: now }));
-    bucket.tokens = Math.min(burst, bucket.tokens + (now - bucket.at) / msPerToken);
+    // The tiny addition makes up for what binary fractions lose.
+    bucket.tokens = Math.min(burst, bucket.tokens + (now - bucket.at) / msPerToken + 1e-9);
     bucket.at = now;
     if (bucket.tokens < 1) return false;
     bucket.tokens -= 1;
@@ -206,6 +206,10 @@ export class Recorder {
         series.state = 'idle';
         if (series.count > count) this.#queue(now, series);
         break;
+      case 'exists':
+        series.written = 1;
+        this.#again(series);
+        break;
       case 'expired':
         series.written = 0;
         this.#again(series);
@@ -214,8 +218,7 @@ export class Recorder {
         this.#failed(now, series, failureOf(answer));
         break;
       case 'refused':
-        series.state = 'idle';
-        this.#lose(series, 'refused', failureOf(answer));
+        this.#lose(series, 'failed', failureOf(answer));
     }
   }
 
@@ -226,23 +229,23 @@ export class Recorder {
       this.#pausedUntil = now + this.#backoff.next(now, failure.retryAfter ?? 0);
     }
     series.failures += 1;
-    if (series.failures < failuresMax) return this.#again(series);
-    series.failures = 0;
-    series.state = 'idle';
-    this.#lose(series, 'refused', failure);
+    if (series.failures < failuresMax) this.#again(series);
+    else this.#lose(series, 'failed', failure);
   }
 
   #again(series: Series): void {
-    series.state = this.#stopped ? 'idle' : 'waiting';
+    series.state = 'waiting';
     if (!this.#stopped) this.#waiting.unshift(series);
   }
 
   #lose(
-    { event }: Series,
+    series: Series,
     why: Extract<RecorderNotice, { kind: 'eventLost' }>['why'],
     failure: Failure | null,
   ): void {
-    this.#notice({ kind: 'eventLost', event, why, failure });
+    series.state = 'idle';
+    series.failures = 0;
+    this.#notice({ kind: 'eventLost', event: series.event, why, failure });
   }
 
   #nextSerial(): number {
@@ -255,13 +258,13 @@ export class Recorder {
   }
 }
 
-type Verdict = 'written' | 'expired' | 'later' | 'refused';
+type Verdict = 'written' | 'exists' | 'expired' | 'later' | 'refused';
 
 function verdictOf(answer: Answer, isNew: boolean): Verdict {
   if (succeeded(answer)) return 'written';
   const { status } = failureOf(answer);
   // Its name is nobody else's: an earlier attempt went through though we never heard of it.
-  if (isNew && status === 409) return 'written';
+  if (isNew && status === 409) return 'exists';
   if (!isNew && status === 404) return 'expired';
   return status === null || status === 429 || status >= 500 ? 'later' : 'refused';
 }
