@@ -59,6 +59,7 @@ describe('podFromJson', () => {
       hasEmptyDir: true,
       gracePeriodSeconds: 30,
       optedOut: false,
+      ready: 'True',
     });
   });
 

@@ -4,6 +4,7 @@ import type { Clock } from './clock.ts';
 import type { Exchange } from './exchange.ts';
 import { Faults } from './faults.ts';
 import { type LoadReport, loadObjects } from './load.ts';
+import type { DialNode } from './node-proxy.ts';
 import type { KubeObject } from './objects.ts';
 import type { Random } from './prng.ts';
 import { storedResource } from './resources.ts';
@@ -38,6 +39,7 @@ export class ApiServer implements ClusterApi {
   /** What may go wrong with requests; nothing unless told to. */
   readonly faults: Faults;
   readonly #backend: Backend;
+  #dialNode: DialNode = () => 'refused';
 
   constructor(options: ApiServerOptions) {
     this.clock = options.clock;
@@ -51,6 +53,7 @@ export class ApiServer implements ClusterApi {
       backend: this.#backend,
       tokens: options.tokens ?? null,
       faults: this.faults,
+      dialNode: (nodeName) => this.#dialNode(nodeName),
     });
     for (const name of PRESET_NAMESPACES) this.create('namespaces', { metadata: { name } });
   }
@@ -96,6 +99,11 @@ export class ApiServer implements ClusterApi {
   /** Takes over objects of a real cluster as they are; see LoadReport for what was not taken. */
   load(values: readonly unknown[]): LoadReport {
     return loadObjects(this.#backend, values);
+  }
+
+  /** Says what is at the other end of the lines to the nodes; at first nobody is. */
+  connectNodes(dialNode: DialNode): void {
+    this.#dialNode = dialNode;
   }
 
   /** Forgets past states and events: watches and pages from before are expired. */

@@ -104,6 +104,7 @@ export class Cluster {
     this.#populationDelayMs = timing.startupMs[1] + POPULATION_DELAY_MS;
     const context = { api: this.api, lookup: new Lookup(this.api) };
     this.#kubelets = new Kubelets(context, seed, timing);
+    this.api.connectNodes((name) => this.#kubelets.get(name)?.dial() ?? 'refused');
     const parts = Object.keys(PARTS) as readonly ClusterPart[];
     this.#controllers = parts
       .filter((part) => !without.includes(part))

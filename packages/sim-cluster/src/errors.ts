@@ -242,6 +242,11 @@ export function futureResourceVersion(asked: string, current: string): ApiError 
   });
 }
 
+/** 503: somebody the server depends on cannot be reached. */
+export function serviceUnavailable(message: string): ApiError {
+  return new ApiError(503, 'ServiceUnavailable', message);
+}
+
 /** 500 in the plain form, which has no reason. */
 export function serverError(message: string): ApiError {
   return new ApiError(500, null, message);

@@ -10,6 +10,8 @@ export { ApiServer, type ApiServerOptions } from './api-server.ts';
 export { ApiError, type Cause, type Status, type StatusDetails } from './errors.ts';
 export type { LoadReport, Unloaded } from './load.ts';
 
+export type { DialedRequest, DialNode } from './node-proxy.ts';
+
 // Who may do what.
 
 export type { Tokens } from './auth/authenticator.ts';
@@ -30,9 +32,13 @@ export { type HttpsOptions, type HttpsServer, startHttps } from './https/server.
 export { Cluster, type ClusterOptions, type ClusterPart } from './cluster.ts';
 export { type EmbeddedCluster, type EmbeddedOptions, startEmbedded } from './embedded.ts';
 export type { Kubelet } from './kubelet/kubelet.ts';
-export type { NodeConditionType, NodeDescription } from './kubelet/node-status.ts';
+export type { NodeStats, NodeUsage, PodUsage } from './kubelet/node-stats.ts';
+export type { Machine, NodeConditionType, NodeDescription } from './kubelet/node-status.ts';
 export type { PodEnd } from './kubelet/pod-status.ts';
+export type { StatsFault } from './kubelet/stats-faults.ts';
+export type { Summary } from './kubelet/summary.ts';
 export type { KubeletTiming, RangeMs } from './kubelet/timing.ts';
+export type { Amount, Growth } from './kubelet/usage.ts';
 export { type Topology, threeZones } from './topology.ts';
 
 // Objects to put into it.

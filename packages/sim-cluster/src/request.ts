@@ -11,6 +11,8 @@ export interface ResourcePath {
   readonly plural: string;
   readonly name: string;
   readonly subresource: string;
+  /** What follows `proxy` in the path, as `/stats/summary`; '' without that subresource. */
+  readonly proxyPath: string;
 }
 
 /** A request understood as far as its line goes. */
@@ -87,13 +89,12 @@ function readResourcePath(path: string): Taken {
   // A namespace itself, and its subresources, look like the start of a namespaced path.
   const scoped =
     rest[0] === 'namespaces' && rest.length > 2 && rest[2] !== 'status' && rest[2] !== 'finalize';
-  const [namespace = '', plural = '', name = '', ...subresource] = scoped
-    ? rest.slice(1)
-    : ['', ...rest];
-  return {
-    resource: { ...base, namespace, plural, name, subresource: subresource.join('/') },
-    legacyWatch,
-  };
+  const [namespace = '', plural = '', name = '', ...more] = scoped ? rest.slice(1) : ['', ...rest];
+  // What follows goes to somebody else and says nothing about who may ask.
+  const isProxy = more[0] === 'proxy';
+  const subresource = isProxy ? 'proxy' : more.join('/');
+  const proxyPath = isProxy ? `/${more.slice(1).join('/')}` : '';
+  return { resource: { ...base, namespace, plural, name, subresource, proxyPath }, legacyWatch };
 }
 
 function decode(part: string): string {

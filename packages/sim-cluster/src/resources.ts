@@ -81,7 +81,14 @@ const coreResources: readonly Resource[] = [
     shortNames: ['no'],
     schema: node,
     namespaced: false,
-    subresources: [STATUS],
+    subresources: [
+      {
+        name: 'proxy',
+        verbs: ['create', 'delete', 'get', 'patch', 'update'],
+        kind: { kind: 'NodeProxyOptions' },
+      },
+      STATUS,
+    ],
     fieldLabels: { 'spec.unschedulable': ({ spec }) => String(spec.unschedulable ?? false) },
     admit: admitNode,
     derive: withPodCidrs,

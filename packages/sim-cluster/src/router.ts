@@ -16,10 +16,12 @@ import {
   handleDelete,
   handleDeleteCollection,
   handleEviction,
+  handleProxy,
   handleUpdate,
 } from './handlers/write.ts';
 import { entry } from './json.ts';
 import { negotiate } from './negotiation.ts';
+import type { DialNode } from './node-proxy.ts';
 import type { Call, RequestInfo, ResourcePath } from './request.ts';
 import type { Resource } from './resource.ts';
 import { findResource } from './resources.ts';
@@ -29,6 +31,7 @@ export interface RouterOptions {
   readonly backend: Backend;
   /** Null to ask nobody who he is. */
   readonly tokens: Tokens | null;
+  readonly dialNode: DialNode;
 }
 
 /** Answers a request: who asks, may he, what for. Throws ApiError for every refusal. */
@@ -67,7 +70,8 @@ function nameOf({ query }: RequestInfo, resource: ResourcePath): string {
   return /^metadata\.name==?([^,=]+)$/.exec(query.get('fieldSelector') ?? '')?.[1] ?? '';
 }
 
-function routeResource({ backend }: RouterOptions, call: Call, path: ResourcePath): Answer {
+function routeResource(options: RouterOptions, call: Call, path: ResourcePath): Answer {
+  const { backend, dialNode } = options;
   if (path.group !== '' && !GROUPS.includes(path.group)) return pathNotFound();
   const review = REVIEWS.find(
     ({ group, plural }) => group === path.group && plural === path.plural,
@@ -77,7 +81,7 @@ function routeResource({ backend }: RouterOptions, call: Call, path: ResourcePat
   if (!resource || resource.version !== path.version) throw unknownPath();
   if (path.namespace !== '' && !resource.namespaced) throw unknownPath();
   const handler = handlerFor(call.info.verb, resource, path);
-  return handler({ ...call, backend, resource, path });
+  return handler({ ...call, backend, resource, path, dialNode });
 }
 
 type Handler = (call: ResourceCall) => Answer;
@@ -98,6 +102,7 @@ const COLLECTION_VERBS = new Set(['create', 'list', 'watch', 'deletecollection']
 const SUBRESOURCE_HANDLERS: Readonly<Record<string, Handler>> = {
   eviction: handleEviction,
   binding: handleBinding,
+  proxy: handleProxy,
 };
 
 function handlerFor(verb: string, resource: Resource, path: ResourcePath): Handler {

@@ -2,6 +2,7 @@ import type { Answer } from '../answer.ts';
 import { jsonReply } from '../answer.ts';
 import { ApiError, type Cause, futureResourceVersion, invalid } from '../errors.ts';
 import { negotiate } from '../negotiation.ts';
+import type { DialNode } from '../node-proxy.ts';
 import type { KubeObject } from '../objects.ts';
 import { Presenter } from '../representation.ts';
 import type { Call, ResourcePath } from '../request.ts';
@@ -14,6 +15,7 @@ export interface ResourceCall extends Call {
   readonly backend: Backend;
   readonly resource: Resource;
   readonly path: ResourcePath;
+  readonly dialNode: DialNode;
 }
 
 /** The object a request names. */

@@ -5,6 +5,7 @@ import { evictPod } from '../eviction.ts';
 import { isObject } from '../json.ts';
 import { listObjects } from '../list.ts';
 import { flag, readInteger, readListOptions } from '../list-options.ts';
+import { proxyToNode } from '../node-proxy.ts';
 import type { Json } from '../objects.ts';
 import * as podSchema from '../schema/pod.ts';
 import { bindPod, checkSubresourceName } from '../write/binding.ts';
@@ -136,4 +137,11 @@ export function handleBinding(call: ResourceCall): Answer {
   checkSubresourceName(targetOf(call), { ...object, kind: 'Binding' });
   bindPod(call.backend, targetOf(call), object.target ?? {}, dryRun);
   return statusReply(201, created());
+}
+
+/** Any verb of nodes/NAME/proxy/...: what the node's kubelet answers. */
+export function handleProxy({ backend, path, info, request, dialNode }: ResourceCall): Answer {
+  const { method } = request;
+  const dialed = { method, path: path.proxyPath, query: info.query };
+  return proxyToNode(path.name, dialed, (name) => backend.store.get('nodes', '', name), dialNode);
 }

@@ -1,10 +1,14 @@
 import type { Timer } from '../clock.ts';
 import type { ControllerContext } from '../controllers/controller.ts';
 import { WorkQueue } from '../controllers/work-queue.ts';
+import type { DialNode } from '../node-proxy.ts';
 import type { KubeObject } from '../objects.ts';
 import { type Random, seededRandom } from '../prng.ts';
 import { formatMicroTime, formatTime } from '../time.ts';
+import { DEFAULT_KUBELET_CONFIG, KubeletServer } from './kubelet-server.ts';
+import { NodeStats } from './node-stats.ts';
 import {
+  DEFAULT_MACHINE,
   isReported,
   type NodeConditionType,
   type NodeDescription,
@@ -13,6 +17,7 @@ import {
   reportedConditions,
 } from './node-status.ts';
 import { PodWorkers } from './pod-workers.ts';
+import type { StatsFault } from './stats-faults.ts';
 import { drawMs, type KubeletTiming } from './timing.ts';
 
 const LEASE_NAMESPACE = 'kube-node-lease';
@@ -40,6 +45,9 @@ type KubeletState = 'working' | 'leaseOnly' | 'silent';
  */
 export class Kubelet {
   readonly nodeName: string;
+  /** What is used on the node. */
+  readonly stats: NodeStats;
+  readonly #server: KubeletServer;
   readonly #context: ControllerContext;
   readonly #options: KubeletOptions;
   readonly #random: Random;
@@ -62,6 +70,10 @@ export class Kubelet {
     const { index, node, seed, timing } = options;
     this.nodeName = node.name;
     this.#context = context;
+    const machine = { ...DEFAULT_MACHINE, ...node.machine };
+    const config = { ...DEFAULT_KUBELET_CONFIG, ...node.kubeletConfig };
+    this.stats = new NodeStats(context, node.name, machine);
+    this.#server = new KubeletServer(this.stats, config, () => this.#now());
     this.#options = options;
     this.#random = seededRandom(seed);
     this.#hostIp = node.internalIp ?? `10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`;
@@ -129,6 +141,17 @@ export class Kubelet {
   /** Sets the machine's clock: every time it writes from now on is off by so much. */
   setClockSkew(skewMs: number): void {
     this.#clockSkewMs = skewMs;
+  }
+
+  /** Lets what it tells of its stats be wrong, or right again. */
+  setStatsFault(fault: StatsFault | null): void {
+    this.#server.setStatsFault(fault);
+  }
+
+  /** What is at the other end of a connection to it. */
+  dial(): ReturnType<DialNode> {
+    if (!this.#server.isReachable) return 'timeout';
+    return this.#state === 'silent' ? 'refused' : (request) => this.#server.answer(request);
   }
 
   /** Tells the kubelet that a pod of its node has changed. */

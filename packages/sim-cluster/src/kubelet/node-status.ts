@@ -15,7 +15,29 @@ export interface NodeDescription {
   readonly taints?: readonly { readonly [field: string]: Json }[];
   /** Resource quantities that replace or extend cpu 4, memory 16Gi, pods 110. */
   readonly capacity?: Readonly<Record<string, string>>;
+  readonly machine?: Partial<Machine>;
+  /** Fields of the KubeletConfiguration beside or in place of the defaults, for /configz. */
+  readonly kubeletConfig?: { readonly [field: string]: Json };
 }
+
+/** What the capacity of a node does not tell. */
+export interface Machine {
+  /** Whether images have a file system of their own, and whether writable layers share it. */
+  readonly layout: 'shared' | 'dedicatedImageFs' | 'splitImageFs';
+  /** The size of that file system. */
+  readonly imageFsBytes: number;
+  /** Of each file system. */
+  readonly inodes: number;
+  readonly processesMax: number;
+}
+
+/** An ordinary machine with one disk. */
+export const DEFAULT_MACHINE: Machine = {
+  layout: 'shared',
+  imageFsBytes: 50 * 2 ** 30,
+  inodes: 6_553_600,
+  processesMax: 32_768,
+};
 
 /** The conditions a kubelet reports about its node, with what it says for each status. */
 const REPORTS = {

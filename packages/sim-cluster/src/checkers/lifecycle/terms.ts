@@ -31,6 +31,8 @@ export interface LifecycleTerms {
   readonly viewAgeMsMax: number;
   /** So long after it fell due a duty may be undone in quiet times; rates are counted apart. */
   readonly boundMs: number;
+  /** The same for the pods of lost nodes; Infinity for a client that may suspect itself. */
+  readonly podBoundMs: number;
   /** Labels, annotations and taints that begin with one of these are the client's own. */
   readonly ownKeys: readonly string[];
 }
@@ -49,6 +51,7 @@ export const lifecycleDefaults: LifecycleTerms = {
   lagMs: 6000,
   viewAgeMsMax: 0,
   boundMs: 15_000,
+  podBoundMs: 15_000,
   ownKeys: [],
 };
 

@@ -36,9 +36,9 @@ export class UnmarkedPodChecker {
       if (!isWrong) since = null;
       else since ??= at;
       const until = instants[index + 1] ?? now;
-      if (since === null || pod === null || until - since <= terms.boundMs) continue;
+      if (since === null || pod === null || until - since <= terms.podBoundMs) continue;
       const evidence = `pod ${keyOf(pod)} is ready on ${nodeName}, since ${clockTime(since)}`;
-      report({ invariant: 'pod of lost node not marked', at: since + terms.boundMs, evidence });
+      report({ invariant: 'pod of lost node not marked', at: since + terms.podBoundMs, evidence });
       return;
     }
   }
