@@ -95,8 +95,9 @@ export class NodeStats {
 
   /** Changes what everybody else on the node uses from now on. */
   useNode(usage: NodeUsage): void {
-    for (const [thing, amount] of Object.entries<Amount>(usage)) {
-      this.#node.set(this.#now, thing as keyof NodeUsage, amount);
+    for (const thing of Object.keys(quietNode) as readonly (keyof NodeUsage)[]) {
+      const amount = usage[thing];
+      if (amount !== undefined) this.#node.set(this.#now, thing, amount);
     }
   }
 

@@ -22,7 +22,7 @@ export type StatsFault =
 const DISTORTIONS = {
   partial: (summary: Summary): string => write(partial(summary)),
   nonsense: (summary: Summary): string => write(nonsense(summary)),
-  truncated: (summary: Summary): string => write(summary).slice(0, write(summary).length / 2),
+  truncated: (summary: Summary): string => firstHalf(write(summary)),
   empty: (): string => '{}',
 } as const;
 
@@ -37,6 +37,10 @@ export function statsBody(summary: Summary, fault: StatsFault | null): string {
 /** As a kubelet writes JSON. */
 function write(value: unknown): string {
   return JSON.stringify(value, null, 1);
+}
+
+function firstHalf(text: string): string {
+  return text.slice(0, text.length / 2);
 }
 
 function partial({ node, pods }: Summary): unknown {

@@ -15,7 +15,7 @@ export interface Summary {
   readonly pods: readonly PodSummary[];
 }
 
-export interface PodSummary {
+interface PodSummary {
   readonly podRef: { readonly name: string; readonly namespace: string; readonly uid: string };
   readonly startTime: string;
   readonly containers: readonly ContainerSummary[];
