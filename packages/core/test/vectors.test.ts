@@ -5,6 +5,14 @@ import { checks, runVectors } from './conformance/index.ts';
 
 // Recorded from Kubernetes 1.36.2 itself; `npm run conformance` runs the same on other vectors.
 const sizes: Readonly<Record<string, number>> = {
+  'condition-taints': 120,
+  'kubelet-qos': 120,
+  'kubelet-ranking': 180,
+  'kubelet-threshold-parse': 260,
+  'label-reconcile': 60,
+  'node-health': 150,
+  'rate-limited-queue': 200,
+  'zone-state': 1000,
   'taint-eviction-scenarios': 300,
   'taint-parse': 120,
   'toleration-matching': 4000,

@@ -64,24 +64,31 @@ export function candidatesFor(
   layout: FilesystemLayout,
   rules: PressureRules,
 ): readonly Candidate[] {
-  const { resource } = signals[signal];
   return pods.map((active): Candidate => {
     const { pod, demand, usage } = active;
     const used = usage && usageOf(pod, usage, signal, layout);
-    const storage = (rules.countsContainers ? demand?.containersStorage : demand?.storage) ?? 0;
-    switch (resource) {
-      case 'memory': {
-        const requested = demand?.memory ?? 0;
-        return { ...active, used, requested, subtracted: requested };
-      }
-      case 'ephemeral-storage':
-        return { ...active, used, requested: storage, subtracted: storage };
-      case 'inodes':
-        return { ...active, used, requested: 0, subtracted: rules.plainInodes ? 0 : storage };
-      case 'pids':
-        return { ...active, used, requested: 0, subtracted: 0 };
-    }
+    return { ...active, used, ...asked(demand, signal, rules) };
   });
+}
+
+/** Nobody asks for inodes or processes. */
+function asked(
+  demand: Demand | null,
+  signal: Signal,
+  rules: PressureRules,
+): Pick<Candidate, 'requested' | 'subtracted'> {
+  const storage = (rules.countsContainers ? demand?.containersStorage : demand?.storage) ?? 0;
+  const memory = demand?.memory ?? 0;
+  switch (signals[signal].resource) {
+    case 'memory':
+      return { requested: memory, subtracted: memory };
+    case 'ephemeral-storage':
+      return { requested: storage, subtracted: storage };
+    case 'inodes':
+      return { requested: 0, subtracted: rules.plainInodes ? 0 : storage };
+    case 'pids':
+      return { requested: 0, subtracted: 0 };
+  }
 }
 
 /**
