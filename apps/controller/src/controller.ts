@@ -1,4 +1,10 @@
-import { type Config, createEngine, type Instant } from '@taintmgr/core';
+import {
+  type Config,
+  createEngine,
+  type Explanation,
+  type Instant,
+  type Subject,
+} from '@taintmgr/core';
 import {
   ApiClient,
   type ClusterConfig,
@@ -9,6 +15,8 @@ import {
   type Notice,
   nodesPath,
   podsPath,
+  type ReflectorStatus,
+  type Transport,
 } from '@taintmgr/k8s-adapter';
 import { version } from './version.ts';
 
@@ -18,8 +26,21 @@ export interface ControllerOptions {
   /** Aborted: evictions under way come to their end, then `runController` resolves. */
   readonly signal: AbortSignal;
   readonly onNotice: (notice: Notice, now: Instant) => void;
-  /** Called once, with the way to open limits that have tripped. */
-  readonly onStart?: (resumeEvictions: () => void) => void;
+  /** What requests go through on their way out; left out: nothing. */
+  readonly outgoing?: (transport: Transport) => Transport;
+  /** Called once, when it has begun. */
+  readonly onStart?: (running: Running) => void;
+}
+
+/** A controller at work, to be asked and told. */
+export interface Running {
+  /** Opens limits that have tripped. */
+  resumeEvictions(): void;
+  explain(now: Instant, subject: Subject): Explanation;
+  /** How far nodes and pods are read. */
+  status(): readonly ReflectorStatus[];
+  /** When it wants to act next; null: when it hears something. */
+  nextWake(): Instant | null;
 }
 
 /**
@@ -27,29 +48,42 @@ export interface ControllerOptions {
  * when at the start the cluster cannot be read; later failures are told and tried again.
  */
 export async function runController(options: ControllerOptions): Promise<void> {
-  const { cluster, engine, signal, onNotice, onStart } = options;
-  const transport = new HttpTransport(cluster.access, `taintmgr-controller/${version}`);
+  const { cluster, engine: config, signal, onNotice, onStart, outgoing } = options;
+  const http = new HttpTransport(cluster.access, `taintmgr-controller/${version}`);
+  const transport = outgoing ? outgoing(http) : http;
   try {
     await probe(cluster, transport, signal);
-    const loop = new Loop({ machine: createEngine(engine), random: Math.random });
+    const engine = createEngine(config);
+    const { comparisonOperators = false } = config;
+    const loop = new Loop({
+      machine: engine,
+      random: Math.random,
+      removal: { comparisonOperators },
+    });
     await drive({
       loop,
       transport,
       signal,
       onNotice,
-      onStart: (tell) => onStart?.(() => tell({ kind: 'resumeEvictions' })),
+      onStart: (tell) =>
+        onStart?.({
+          resumeEvictions: () => tell({ kind: 'resumeEvictions' }),
+          explain: (now, subject) => engine.explain(now, subject),
+          status: () => loop.status(),
+          nextWake: () => loop.nextWake(),
+        }),
     });
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {
-    transport.close();
+    http.close();
   }
 }
 
 /** A controller that cannot read what it is to watch should say so at once, and end. */
 async function probe(
   { access, requestTimeout }: ClusterConfig,
-  transport: HttpTransport,
+  transport: Transport,
   signal: AbortSignal,
 ): Promise<void> {
   const client = new ApiClient({ transport, server: access.server, requestTimeout, signal });

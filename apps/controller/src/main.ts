@@ -1,15 +1,12 @@
 import { CommanderError } from '@commander-js/extra-typings';
 import { loadKubeconfig } from '@taintmgr/k8s-adapter';
-import { runController } from './controller.ts';
-import { engineConfig } from './engine-config.ts';
 import { errorLines } from './error-lines.ts';
 import { checkChoices } from './flags/checks.ts';
 import { type Choices, resolveChoices } from './flags/resolve.ts';
 import { createLogger, type Logger } from './log.ts';
-import { lineOf } from './notice-log.ts';
+import { runProcess } from './process.ts';
 import { startSimulation } from './simulation.ts';
 import { stopSignal } from './stop-signal.ts';
-import { version } from './version.ts';
 
 try {
   await main(resolveChoices(process.argv.slice(2), process.env));
@@ -20,7 +17,6 @@ try {
 async function main(choices: Choices): Promise<void> {
   const { settings } = choices;
   const checked = checkChoices(choices);
-  const engine = engineConfig(choices, checked);
   const log = createLogger({
     format: settings.loggingFormat,
     verbose: settings.verbosity >= 2,
@@ -34,25 +30,8 @@ async function main(choices: Choices): Promise<void> {
   try {
     const connection = simulation ? { kubeconfig: simulation.kubeconfig } : choices.connection;
     const cluster = await loadKubeconfig(connection);
-    const { server } = cluster.access;
-    const { semantics, mode } = settings;
-    log.info({ version, server, semantics, mode }, 'starting');
     if (simulation) process.stdout.write(`export KUBECONFIG=${simulation.kubeconfig}\n`);
-    await runController({
-      cluster,
-      engine,
-      signal,
-      onNotice: (notice, now) => {
-        const { level, message, fields } = lineOf(notice, now);
-        log[level](fields, message);
-      },
-      onStart: (resumeEvictions) => {
-        process.on('SIGUSR2', () => {
-          log.info({ signal: 'SIGUSR2' }, 'resuming: limits that tripped are open again');
-          resumeEvictions();
-        });
-      },
-    });
+    await runProcess({ choices, checked, cluster, signal, log });
     log.info('stopped');
   } finally {
     await simulation?.stop();

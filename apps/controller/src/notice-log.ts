@@ -6,14 +6,9 @@ import {
   type Reason,
   type Report,
 } from '@taintmgr/core';
-import type { Notice } from '@taintmgr/k8s-adapter';
-
-/** A log line before it is written. */
-export interface Line {
-  readonly level: 'debug' | 'info' | 'warn';
-  readonly message: string;
-  readonly fields: Readonly<Record<string, string | number>>;
-}
+import type { EventCommand, Notice } from '@taintmgr/k8s-adapter';
+import { lifecycleLine, nodeWriteLine } from './lifecycle-log.ts';
+import { formatWait, type Line, line } from './log-line.ts';
 
 /** What the log says about a notice of the loop. `now` is for times given as a wait. */
 export function lineOf(notice: Notice, now: number): Line {
@@ -51,6 +46,8 @@ export function lineOf(notice: Notice, now: number): Line {
       const error = 'message' in outcome ? outcome.message : outcome.kind;
       return line('warn', 'could not write down when taints began', { ...fields, error });
     }
+    case 'nodeWriteFinished':
+      return nodeWriteLine(notice);
     case 'markRefused': {
       const fields = { ...podFields(notice.command.pod), error: notice.message };
       return line('warn', 'evicting without the condition DisruptionTarget', fields);
@@ -65,22 +62,21 @@ export function lineOf(notice: Notice, now: number): Line {
 }
 
 function reportLine(report: Report, now: number): Line {
-  if (report.kind === 'retry') {
-    const { attempt, at, setback, blocker } = report;
-    const what = setback.kind === 'blocked' ? 'held by a disruption budget' : 'eviction failed';
-    const stuck = blocker.verdict === 'never' ? { stuck: blocker.code } : {};
-    const next = formatWait(at - now);
-    const fields = { ...podFields(report.pod), attempt, next, ...stuck, error: setback.message };
-    return line('warn', `${what}, will try again`, fields);
+  switch (report.kind) {
+    case 'deadline':
+      return deadlineLine(report, now);
+    case 'retry':
+      return retryLine(report, now);
+    case 'held':
+      return heldLine(report, now);
+    default:
+      return lifecycleLine(report, now);
   }
-  if (report.kind === 'held') {
-    const { per, name, limit, tripped } = report.hit;
-    const fields = { ...podFields(report.pod), limit, per, ...(name && { of: name }) };
-    if (tripped)
-      return line('warn', 'limit tripped: evictions stop until resumed (SIGUSR2)', fields);
-    const wait = report.until === null ? {} : { next: formatWait(report.until - now) };
-    return line('info', 'held by a limit', { ...fields, ...wait });
-  }
+}
+
+type ReportOf<Kind extends Report['kind']> = Extract<Report, { kind: Kind }>;
+
+function deadlineLine(report: ReportOf<'deadline'>, now: number): Line {
   const { from, to, cause } = report;
   const fields = { ...podFields(report.pod), cause, ...why(report.because) };
   if (to === null) return line('info', 'eviction called off', fields);
@@ -89,8 +85,22 @@ function reportLine(report: Report, now: number): Line {
   return line('info', what, { ...times, ...fields });
 }
 
-function line(level: Line['level'], message: string, fields: Line['fields']): Line {
-  return { level, message, fields };
+function retryLine({ pod, attempt, at, setback, blocker }: ReportOf<'retry'>, now: number): Line {
+  const what = setback.kind === 'blocked' ? 'held by a disruption budget' : 'eviction failed';
+  const stuck = blocker.verdict === 'never' ? { stuck: blocker.code } : {};
+  const next = formatWait(at - now);
+  const fields = { ...podFields(pod), attempt, next, ...stuck, error: setback.message };
+  return line('warn', `${what}, will try again`, fields);
+}
+
+function heldLine({ pod, hit, until }: ReportOf<'held'>, now: number): Line {
+  const { per, name, limit, tripped } = hit;
+  const fields = { ...podFields(pod), limit, per, ...(name && { of: name }) };
+  if (tripped) {
+    return line('warn', 'limit tripped: evictions stop until resumed (SIGUSR2)', fields);
+  }
+  const wait = until === null ? {} : { next: formatWait(until - now) };
+  return line('info', 'held by a limit', { ...fields, ...wait });
 }
 
 function podFields(pod: PodRef): Line['fields'] {
@@ -101,11 +111,10 @@ function why(because: readonly Reason[]): Line['fields'] {
   return because.length === 0 ? {} : { because: because.map(describeReason).join('; ') };
 }
 
-function eventFields({ pod, reason }: { pod: PodRef; reason: string }): Line['fields'] {
-  return { pod: `${pod.namespace}/${pod.name}`, reason };
-}
-
-/** A short wait, exact to the tenth of a second. */
-function formatWait(millis: number): string {
-  return millis < 10_000 ? `${(Math.max(0, millis) / 1000).toFixed(1)}s` : formatDuration(millis);
+function eventFields(command: EventCommand): Line['fields'] {
+  const about =
+    command.kind === 'recordEvent'
+      ? { pod: `${command.pod.namespace}/${command.pod.name}` }
+      : { node: command.node.name };
+  return { ...about, reason: command.reason };
 }

@@ -37,8 +37,8 @@ async function start(
       notices.push(notice);
       wake();
     },
-    onStart: (resumeEvictions) => {
-      resume = resumeEvictions;
+    onStart: (controller) => {
+      resume = () => controller.resumeEvictions();
     },
   });
   const find = (kind: Notice['kind'], podName: string) =>
@@ -66,7 +66,7 @@ async function start(
 }
 
 function nameIn(notice: Notice): string {
-  if (notice.kind === 'report') return notice.report.pod.name;
+  if (notice.kind === 'report') return 'pod' in notice.report ? notice.report.pod.name : '';
   return 'command' in notice && 'pod' in notice.command ? notice.command.pod.name : '';
 }
 

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { ask } from './https-client.ts';
 
 // The controller as a process of its own, as a user starts it from a clone.
 
@@ -56,11 +59,25 @@ function start(t: TestContext, ...args: readonly string[]): Started {
   };
 }
 
+/** A port that nobody listens on. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
 describe('taintmgr-controller', () => {
   it('--simulate starts a cluster, SIGUSR2 resumes, and SIGTERM ends both in order', async (t) => {
-    const { child, saw, result } = start(t, '--simulate', '--logging-format=json');
+    const port = await freePort();
+    const flags = ['--simulate', '--logging-format=json', `--secure-port=${port}`];
+    const { child, saw, result } = start(t, ...flags);
     const kubeconfig = (await saw('out', /^export KUBECONFIG=\S+$/)).split('=')[1];
     await saw('err', /"msg":"synced: nodes and pods are known, evictions begin"/);
+    assert.equal((await ask(port, '/readyz')).body, 'ok');
+    assert.equal((await ask(port, '/metrics')).status, 403);
     child.kill('SIGUSR2');
     await saw('err', /"msg":"resuming: limits that tripped are open again"/);
     child.kill('SIGTERM');
@@ -78,8 +95,25 @@ describe('taintmgr-controller', () => {
     assert.deepEqual(last, ['stopping: evictions under way come to their end', 'stopped']);
   });
 
-  it('ends with a next step when nobody answers', async (t) => {
-    const { code, out, err } = await start(t, '--server=https://127.0.0.1:1').result;
+  it('ends with one line when its port is taken', async (t) => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    t.after(() => taken.close());
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    const address = ['--bind-address=127.0.0.1', `--secure-port=${port}`];
+    const { code, err } = await start(t, '--server=https://127.0.0.1:1', ...address).result;
+    assert.equal(code, 1);
+    const last = err.trimEnd().split('\n').at(-1);
+    assert.equal(
+      last,
+      `error: --bind-address 127.0.0.1 --secure-port: got "${port}", want a free one (listen EADDRINUSE: address already in use 127.0.0.1:${port})`,
+    );
+  });
+
+  it('ends with a next step when nobody answers, and logs no secret', async (t) => {
+    const flags = ['--server=https://127.0.0.1:1', '--token=a-secret', '--secure-port=0', '-v=4'];
+    const { code, out, err } = await start(t, ...flags).result;
+    assert.ok(!err.includes('a-secret'));
     assert.deepEqual([code, out], [1, '']);
     assert.match(
       err,

@@ -1,0 +1,71 @@
+import type { Instant, Millis, Reason, Report } from '@taintmgr/core';
+import type { Notice } from '@taintmgr/k8s-adapter';
+
+/** What is waiting at one moment. */
+export interface Waiting {
+  readonly pending: number;
+  /** Of those, whose deadline is past. */
+  readonly overdue: number;
+  /** The earliest deadline still to come; null: none. */
+  readonly next: Instant | null;
+}
+
+/** Which evictions wait and which are under way, as far as the loop has told. */
+export class Activity {
+  /** By pod uid: when it is, or was, due. */
+  readonly #deadlines = new Map<string, Instant>();
+  /** By command id: when it was sent. */
+  readonly #underWay = new Map<string, Instant>();
+
+  observe(notice: Notice, now: Instant): void {
+    switch (notice.kind) {
+      case 'report':
+        this.#report(notice.report, now);
+        break;
+      case 'commandSent':
+        this.#deadlines.delete(notice.command.pod.uid);
+        this.#underWay.set(notice.command.id, now);
+        break;
+      case 'commandFinished':
+        this.#underWay.delete(notice.command.id);
+        break;
+      default: // of no eviction
+    }
+  }
+
+  waiting(now: Instant): Waiting {
+    let overdue = 0;
+    let next: Instant | null = null;
+    for (const deadline of this.#deadlines.values()) {
+      if (deadline <= now) overdue += 1;
+      else if (next === null || deadline < next) next = deadline;
+    }
+    return { pending: this.#deadlines.size, overdue, next };
+  }
+
+  /** For how long each eviction under way has been. */
+  underWay(now: Instant): readonly Millis[] {
+    return Array.from(this.#underWay.values(), (since) => now - since);
+  }
+
+  #report(report: Report, now: Instant): void {
+    switch (report.kind) {
+      case 'deadline':
+        if (report.to === null) this.#deadlines.delete(report.pod.uid);
+        else this.#deadlines.set(report.pod.uid, report.to);
+        break;
+      case 'retry':
+      case 'held':
+        // Due, and no closer to it; since when exactly, the report does not say.
+        if (!this.#deadlines.has(report.pod.uid)) this.#deadlines.set(report.pod.uid, now);
+        break;
+      default: // of no pod
+    }
+  }
+}
+
+/** When the first reason made a pod due; null where none names a time. */
+export function dueAt(because: readonly Reason[]): Instant | null {
+  const deadlines = because.flatMap((reason) => ('deadline' in reason ? [reason.deadline] : []));
+  return deadlines.length === 0 ? null : Math.min(...deadlines);
+}

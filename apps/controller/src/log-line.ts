@@ -1,0 +1,18 @@
+import { formatDuration, type Millis } from '@taintmgr/core';
+
+/** A log line before it is written. */
+export interface Line {
+  readonly level: 'debug' | 'info' | 'warn';
+  readonly message: string;
+  readonly fields: Readonly<Record<string, string | number>>;
+}
+
+/** A line of these parts. */
+export function line(level: Line['level'], message: string, fields: Line['fields']): Line {
+  return { level, message, fields };
+}
+
+/** A short wait, exact to the tenth of a second. */
+export function formatWait(length: Millis): string {
+  return length < 10_000 ? `${(Math.max(0, length) / 1000).toFixed(1)}s` : formatDuration(length);
+}

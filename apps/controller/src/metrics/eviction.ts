@@ -1,0 +1,145 @@
+import type { Instant, Report } from '@taintmgr/core';
+import type { Notice } from '@taintmgr/k8s-adapter';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { type Activity, dueAt } from '../activity.ts';
+import { describing } from './metric.ts';
+
+/** kube-controller-manager's. */
+const durationBuckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 30, 60, 120, 180, 240];
+
+type Finished = Extract<Notice, { kind: 'commandFinished' }>;
+
+/**
+ * Counts evictions: under the names of kube-controller-manager's taint-eviction-controller, whose
+ * durations are in seconds here as its HELP says, and what it does not count under names of ours.
+ */
+export function evictionMetrics(
+  registry: Registry,
+  { activity, dryRun }: { readonly activity: Activity; readonly dryRun: boolean },
+): (notice: Notice, now: Instant) => void {
+  const describe = describing(registry);
+  const deletions = new Counter(
+    describe(
+      'taint_eviction_controller_pod_deletions_total',
+      '[ALPHA] Total number of Pods deleted by TaintEvictionController since its start.',
+    ),
+  );
+  const durations = new Histogram({
+    ...describe(
+      'taint_eviction_controller_pod_deletion_duration_seconds',
+      '[ALPHA] Latency, in seconds, between the time when a taint effect has been activated for the Pod and its deletion via TaintEvictionController.',
+    ),
+    buckets: durationBuckets,
+  });
+  const attempts = new Counter(
+    describe(
+      'taintmgr_eviction_attempts_total',
+      'Evictions sent to the API server, by how they were asked for and how they ended.',
+      'mode',
+      'outcome',
+      'code',
+    ),
+  );
+  const bypasses = new Counter(
+    describe(
+      'taintmgr_pdb_bypass_total',
+      'Pods deleted after disruption budgets had held them back for as long as the policy allows.',
+    ),
+  );
+  const lag = new Histogram({
+    ...describe(
+      'taintmgr_eviction_lag_seconds',
+      'Time from the deadline of a pod to the request that evicts it.',
+    ),
+    buckets: durationBuckets,
+  });
+  waitingGauges(registry, activity);
+  const countReport = reportCounters(registry);
+  const finish = ({ command, outcome }: Finished, now: Instant): void => {
+    const mode = command.kind === 'evictPod' ? 'evict' : 'delete';
+    const code = outcome.kind === 'failed' ? String(outcome.status ?? '<error>') : '';
+    attempts.inc({ mode, outcome: outcome.kind, code });
+    if (outcome.kind !== 'done' || dryRun) return;
+    deletions.inc();
+    if (command.kind === 'deletePod' && command.escalated) bypasses.inc();
+    const due = dueAt(command.because);
+    if (due !== null) durations.observe(Math.max(0, now - due) / 1000);
+  };
+  return (notice, now) => {
+    if (notice.kind === 'commandFinished') finish(notice, now);
+    if (notice.kind === 'report') countReport(notice.report);
+    if (notice.kind !== 'commandSent') return;
+    const due = dueAt(notice.command.because);
+    if (due !== null) lag.observe(Math.max(0, now - due) / 1000);
+  };
+}
+
+function reportCounters(registry: Registry): (report: Report) => void {
+  const describe = describing(registry);
+  const decisions = new Counter(
+    describe(
+      'taintmgr_decisions_total',
+      'Evictions scheduled, moved and called off, by what happened.',
+      'decision',
+      'cause',
+    ),
+  );
+  const setbacks = new Counter(
+    describe(
+      'taintmgr_eviction_setbacks_total',
+      'Evictions that did not go through and will be tried again, by what holds them back.',
+      'blocker',
+    ),
+  );
+  const held = new Counter(
+    describe(
+      'taintmgr_evictions_held_total',
+      'Evictions that a limit held back, by what the limit counts.',
+      'per',
+      'tripped',
+    ),
+  );
+  return (report) => {
+    switch (report.kind) {
+      case 'deadline': {
+        const { from, to, cause } = report;
+        const planned = from === null ? 'scheduled' : 'moved';
+        decisions.inc({ decision: to === null ? 'called_off' : planned, cause });
+        break;
+      }
+      case 'retry':
+        setbacks.inc({ blocker: report.blocker.code });
+        break;
+      case 'held':
+        held.inc({ per: report.hit.per, tripped: String(report.hit.tripped) });
+        break;
+      default: // of no pod
+    }
+  };
+}
+
+function waitingGauges(registry: Registry, activity: Activity): void {
+  const describe = describing(registry);
+  const gauge = (name: string, help: string, value: (now: Instant) => number): void => {
+    new Gauge({
+      ...describe(name, help),
+      collect() {
+        this.set(value(Date.now()));
+      },
+    });
+  };
+  gauge('taintmgr_pending_evictions', 'Pods that are to be evicted, now or later.', (now) => {
+    return activity.waiting(now).pending;
+  });
+  gauge('taintmgr_overdue_evictions', 'Pods that are due and not on their way yet.', (now) => {
+    return activity.waiting(now).overdue;
+  });
+  gauge(
+    'taintmgr_next_deadline_timestamp_seconds',
+    'When the next pod is due; +Inf: none is.',
+    (now) => (activity.waiting(now).next ?? Number.POSITIVE_INFINITY) / 1000,
+  );
+  gauge('taintmgr_evictions_under_way', 'Evictions sent and not yet answered.', (now) => {
+    return activity.underWay(now).length;
+  });
+}

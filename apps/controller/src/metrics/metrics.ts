@@ -1,0 +1,52 @@
+import type { Instant } from '@taintmgr/core';
+import type { Notice } from '@taintmgr/k8s-adapter';
+import { Registry } from 'prom-client';
+import type { OnLook } from '../server/health.ts';
+import type { RequestObserver } from '../transport/observed.ts';
+import type { Vitals } from '../vitals.ts';
+import { evictionMetrics } from './eviction.ts';
+import { processMetrics } from './process.ts';
+import { restClientMetrics } from './rest-client.ts';
+import { sliMetrics } from './slis.ts';
+import { watchingMetrics } from './watching.ts';
+import { workqueueMetrics } from './workqueue.ts';
+
+export interface MetricsOptions {
+  readonly vitals: Vitals;
+  readonly dryRun: boolean;
+  /** Of the API server, `host:port`. */
+  readonly host: string;
+}
+
+/** All that is measured, and where it is told. */
+export interface Metrics {
+  /** For /metrics. */
+  readonly registry: Registry;
+  /** For /metrics/slis. */
+  readonly slis: Registry;
+  readonly requests: RequestObserver;
+  readonly onNotice: (notice: Notice, now: Instant) => void;
+  readonly onLook: OnLook;
+}
+
+/** Begins to measure. */
+export function createMetrics({ vitals, dryRun, host }: MetricsOptions): Metrics {
+  const { activity } = vitals;
+  const [registry, slis] = [new Registry(), new Registry()];
+  const requests = restClientMetrics(registry, host);
+  const counters = [
+    evictionMetrics(registry, { activity, dryRun }),
+    workqueueMetrics(registry, activity),
+    watchingMetrics(registry),
+  ];
+  processMetrics(registry, vitals, { dryRun });
+  return {
+    registry,
+    slis,
+    requests,
+    onLook: sliMetrics(slis),
+    onNotice: (notice, now) => {
+      for (const count of counters) count(notice, now);
+    },
+  };
+}

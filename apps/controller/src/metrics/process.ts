@@ -1,0 +1,39 @@
+import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
+import { version } from '../version.ts';
+import type { Vitals } from '../vitals.ts';
+import { describing } from './metric.ts';
+
+/** What is measured of the process itself, beside prom-client's own. */
+export function processMetrics(
+  registry: Registry,
+  vitals: Vitals,
+  { dryRun }: { readonly dryRun: boolean },
+): void {
+  const describe = describing(registry);
+  collectDefaultMetrics({ register: registry });
+  const build = describe('taintmgr_build_info', 'Always 1.', 'version', 'node_version');
+  new Gauge(build).set({ version, node_version: process.version }, 1);
+  const dry = describe('taintmgr_dry_run', '1: nothing is changed, and upstream counters rest.');
+  new Gauge(dry).set(dryRun ? 1 : 0);
+  new Gauge({
+    ...describe(
+      'taintmgr_event_loop_lag_seconds',
+      'For how long the process stood still at most within the last 15 seconds.',
+    ),
+    collect() {
+      this.set(vitals.pulse.lag() / 1000);
+    },
+  });
+  new Gauge({
+    ...describe(
+      'taintmgr_watch_last_event_timestamp_seconds',
+      'As of when the picture of a resource is known to be complete.',
+      'resource',
+    ),
+    collect() {
+      for (const { resource, heardAt } of vitals.running?.status() ?? []) {
+        if (heardAt !== null) this.set({ resource }, heardAt / 1000);
+      }
+    },
+  });
+}

@@ -1,0 +1,45 @@
+import { Counter, Histogram, type Registry } from 'prom-client';
+import type { RequestObserver } from '../transport/observed.ts';
+import { describing } from './metric.ts';
+
+/** client-go's. */
+const buckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
+
+/** What client-go counts of requests to the API server at this address (`host:port`). */
+export function restClientMetrics(registry: Registry, host: string): RequestObserver {
+  const describe = describing(registry);
+  const requests = new Counter(
+    describe(
+      'rest_client_requests_total',
+      '[ALPHA] Number of HTTP requests, partitioned by status code, method, and host.',
+      'code',
+      'method',
+      'host',
+    ),
+  );
+  const durations = new Histogram({
+    ...describe(
+      'rest_client_request_duration_seconds',
+      '[ALPHA] Request latency in seconds. Broken down by verb, and host.',
+      'verb',
+      'host',
+    ),
+    buckets,
+  });
+  const waits = new Histogram({
+    ...describe(
+      'rest_client_rate_limiter_duration_seconds',
+      '[ALPHA] Client side rate limiter latency in seconds. Broken down by verb, and host.',
+      'verb',
+      'host',
+    ),
+    buckets,
+  });
+  return {
+    waited: (method, seconds) => waits.observe({ verb: method, host }, seconds),
+    answered: (method, code, seconds) => {
+      requests.inc({ code, method, host });
+      durations.observe({ verb: method, host }, seconds);
+    },
+  };
+}

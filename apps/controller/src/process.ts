@@ -1,0 +1,125 @@
+import type { Instant } from '@taintmgr/core';
+import type { ClusterConfig, Notice, Transport } from '@taintmgr/k8s-adapter';
+import { Activity } from './activity.ts';
+import { runController } from './controller.ts';
+import { engineConfig } from './engine-config.ts';
+import type { Checked } from './flags/checks.ts';
+import type { Choices } from './flags/resolve.ts';
+import type { Logger } from './log.ts';
+import { createMetrics, type Metrics } from './metrics/metrics.ts';
+import { lineOf } from './notice-log.ts';
+import { Pulse } from './pulse.ts';
+import type { Facts } from './server/pages.ts';
+import { startStatusServer } from './server/status-server.ts';
+import { dryRun } from './transport/dry-run.ts';
+import { observed } from './transport/observed.ts';
+import { rateLimited } from './transport/rate-limited.ts';
+import { version } from './version.ts';
+import type { Vitals } from './vitals.ts';
+
+export interface ProcessOptions {
+  readonly choices: Choices;
+  readonly checked: Checked;
+  readonly cluster: ClusterConfig;
+  /** Aborted: evictions under way come to their end, then `runProcess` resolves. */
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+}
+
+/**
+ * The controller with all that people see of it: log, health, metrics, explanations. Throws what
+ * runController and startStatusServer throw.
+ */
+export async function runProcess(options: ProcessOptions): Promise<void> {
+  const { choices, checked, cluster, signal } = options;
+  const { settings } = choices;
+  const log = settings.dryRun ? options.log.child({ dryRun: true }) : options.log;
+  const { server } = cluster.access;
+  const { semantics, mode } = settings;
+  const controllers = checked.controllers.enabled.join(',');
+  log.info({ version, server, controllers, semantics, mode }, 'starting');
+  for (const controller of checked.controllers.disabled) {
+    log.info({ controller }, 'Warning: controller is disabled');
+  }
+  const pulse = new Pulse();
+  const vitals = createVitals(signal, pulse);
+  const metrics = createMetrics({
+    vitals,
+    dryRun: settings.dryRun,
+    host: new URL(server).host,
+  });
+  const facts = factsOf(options, vitals);
+  const close = await startStatusServer({ choices, cluster, vitals, metrics, facts, log });
+  try {
+    await runController({
+      cluster,
+      engine: engineConfig(choices, checked),
+      signal,
+      outgoing: (transport) => outgoing(transport, choices, metrics),
+      onNotice: (notice, now) => observe(notice, now, { log, vitals, metrics }),
+      onStart: (running) => {
+        vitals.running = running;
+        process.on('SIGUSR2', () => {
+          log.info({ signal: 'SIGUSR2' }, 'resuming: limits that tripped are open again');
+          running.resumeEvictions();
+        });
+      },
+    });
+  } finally {
+    pulse.stop();
+    await close();
+  }
+}
+
+function createVitals(signal: AbortSignal, pulse: Pulse): Vitals {
+  const vitals: Vitals = {
+    startedAt: new Date(),
+    pulse,
+    activity: new Activity(),
+    running: null,
+    stopping: signal.aborted,
+  };
+  signal.addEventListener('abort', () => {
+    vitals.stopping = true;
+  });
+  return vitals;
+}
+
+/** What requests go through: first those that change something are made harmless, if so chosen. */
+function outgoing(http: Transport, { settings }: Choices, { requests }: Metrics): Transport {
+  const { kubeApiQps: qps, kubeApiBurst: burst } = settings;
+  const watched = observed(http, requests);
+  const now = (): number => performance.now();
+  const limit = { qps, burst, now, onWait: requests.waited };
+  const limited = qps === 0 ? watched : rateLimited(watched, limit);
+  return settings.dryRun ? dryRun(limited) : limited;
+}
+
+function observe(
+  notice: Notice,
+  now: Instant,
+  { log, vitals, metrics }: { log: Logger; vitals: Vitals; metrics: Metrics },
+): void {
+  vitals.activity.observe(notice, now);
+  metrics.onNotice(notice, now);
+  const { level, message, fields } = lineOf(notice, now);
+  log[level](fields, message);
+}
+
+function factsOf({ choices, checked, cluster }: ProcessOptions, vitals: Vitals): Facts {
+  const { semantics, mode, dryRun: isDryRun } = choices.settings;
+  return () => {
+    const now = Date.now();
+    const { pending, overdue } = vitals.activity.waiting(now);
+    return {
+      Server: cluster.access.server,
+      Controllers: checked.controllers.enabled.join(' '),
+      Semantics: semantics,
+      Mode: mode,
+      'Dry run': isDryRun,
+      'Pending evictions': pending,
+      'Overdue evictions': overdue,
+      'Evictions under way': vitals.activity.underWay(now).length,
+    };
+  };
+}

@@ -1,0 +1,58 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+
+/** What somebody wants to read. */
+export interface Inquiry {
+  /** Without the query, `/readyz`. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** The header Accept; '' without. */
+  readonly accept: string;
+}
+
+/** What is sent back. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: OutgoingHttpHeaders;
+  readonly body: string;
+}
+
+/** Answers one path. */
+export type Handler = (inquiry: Inquiry) => Answer | Promise<Answer>;
+
+const noSniffing = { 'x-content-type-options': 'nosniff' } as const;
+
+/** Plain text, as it is. */
+export function textAnswer(
+  body: string,
+  status = 200,
+  contentType = 'text/plain; charset=utf-8',
+): Answer {
+  return { status, headers: { 'content-type': contentType, ...noSniffing }, body };
+}
+
+/** Plain text with its line end, as Go's http.Error writes it. */
+export function errorAnswer(message: string, status: number): Answer {
+  return textAnswer(`${message}\n`, status);
+}
+
+/** JSON for people who read it too. */
+export function jsonAnswer(value: unknown, status = 200): Answer {
+  return textAnswer(`${JSON.stringify(value, null, 2)}\n`, status, 'application/json');
+}
+
+/** A v1 Status that says what failed, as kube-apiserver writes it. */
+export function statusAnswer(status: number, reason: string, message: string): Answer {
+  const details = reason === 'Forbidden' ? { details: {} } : {};
+  const head = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure' };
+  return jsonAnswer({ ...head, message, reason, ...details, code: status }, status);
+}
+
+/** Whether the reader asks for JSON before plain text. */
+export function wantsJson({ accept, query }: Inquiry): boolean {
+  const output = query.get('output') ?? query.get('o');
+  if (output !== null) return output === 'json';
+  const types = accept.split(',').map((type) => type.split(';')[0]?.trim());
+  const json = types.indexOf('application/json');
+  const text = types.findIndex((type) => type === 'text/plain' || type === '*/*');
+  return json >= 0 && (text < 0 || json < text);
+}

@@ -1,0 +1,118 @@
+import { formatDuration, type Instant, type Millis } from '@taintmgr/core';
+import type { Vitals } from '../vitals.ts';
+import type { Check } from './health.ts';
+
+/** Each endpoint and what it looks at. */
+export interface Checks {
+  readonly livez: readonly Check[];
+  readonly readyz: readonly Check[];
+  readonly healthz: readonly Check[];
+}
+
+/** Past these, only a new start helps. */
+const loopLateMsMax: Millis = 60_000;
+const evictionMsMax: Millis = 300_000;
+/** Past these, somebody else had better do the work. */
+const viewAgeMsMax: Millis = 180_000;
+const lagMsMax: Millis = 5_000;
+const setBackMsMax: Millis = 2_000;
+
+const ping: Check = { name: 'ping', fault: () => null };
+
+/**
+ * What health endpoints look at. `livez` fails only for what a new start would mend, and never
+ * because the API server is away; `readyz` fails while the controller could not do its work.
+ */
+export function createChecks(vitals: Vitals, now: () => Instant = Date.now): Checks {
+  const live = [ping, loopCheck(vitals, now), evictionsCheck(vitals, now)];
+  const work = [
+    informersCheck(vitals),
+    watchAgeCheck(vitals, now),
+    eventLoopCheck(vitals),
+    clockCheck(vitals),
+  ];
+  const healthz = [...live, ...work];
+  return { livez: live, readyz: [...healthz, shutdownCheck(vitals)], healthz };
+}
+
+/** The one timer that everything waits for has to come. */
+function loopCheck(vitals: Vitals, now: () => Instant): Check {
+  return {
+    name: 'loop',
+    fault: () => {
+      const wake = vitals.running?.nextWake() ?? null;
+      const late = wake === null ? 0 : now() - wake;
+      return late > loopLateMsMax ? `its next step is ${formatDuration(late)} late` : null;
+    },
+  };
+}
+
+/** Every request has a time limit, so each eviction ends, well or not. */
+function evictionsCheck({ activity }: Vitals, now: () => Instant): Check {
+  return {
+    name: 'evictions',
+    fault: () => {
+      const longest = Math.max(0, ...activity.underWay(now()));
+      return longest > evictionMsMax ? `one is under way for ${formatDuration(longest)}` : null;
+    },
+  };
+}
+
+function informersCheck(vitals: Vitals): Check {
+  return {
+    name: 'informer-sync',
+    fault: () => {
+      const status = vitals.running?.status() ?? [];
+      if (status.length === 0) return 'not started';
+      const unread = status.filter(({ heardAt }) => heardAt === null);
+      return unread.length === 0 ? null : `not read yet: ${names(unread)}`;
+    },
+  };
+}
+
+function watchAgeCheck(vitals: Vitals, now: () => Instant): Check {
+  return {
+    name: 'watch-age',
+    fault: () => {
+      const ages = (vitals.running?.status() ?? []).flatMap(({ resource, heardAt }) =>
+        heardAt === null ? [] : [{ resource, age: now() - heardAt }],
+      );
+      const old = ages.filter(({ age }) => age > viewAgeMsMax);
+      if (old.length === 0) return null;
+      const longest = Math.max(...old.map(({ age }) => age));
+      return `nothing heard for ${formatDuration(longest)} of ${names(old)}`;
+    },
+  };
+}
+
+function eventLoopCheck({ pulse }: Vitals): Check {
+  return {
+    name: 'event-loop',
+    fault: () => {
+      const lag = pulse.lag();
+      return lag > lagMsMax ? `stood still for ${formatDuration(lag)}` : null;
+    },
+  };
+}
+
+/** Time never goes back for the controller: it stands still until the clock has caught up. */
+function clockCheck({ pulse }: Vitals): Check {
+  return {
+    name: 'clock',
+    fault: () => {
+      const setBack = pulse.setBack();
+      return setBack > setBackMsMax ? `was set back by ${formatDuration(setBack)}` : null;
+    },
+  };
+}
+
+function shutdownCheck(vitals: Vitals): Check {
+  return {
+    name: 'shutdown',
+    fault: () => (vitals.stopping ? 'evictions under way come to their end' : null),
+  };
+}
+
+function names(sources: readonly { readonly resource: string }[]): string {
+  return sources.map(({ resource }) => resource).join(' and ');
+}

@@ -1,0 +1,88 @@
+import {
+  describeReason,
+  type Explanation,
+  formatDuration,
+  formatTaint,
+  type Instant,
+  type NodeExplanation,
+  type PodExplanation,
+  type Subject,
+} from '@taintmgr/core';
+import type { Vitals } from '../vitals.ts';
+import {
+  type Answer,
+  errorAnswer,
+  type Handler,
+  jsonAnswer,
+  textAnswer,
+  wantsJson,
+} from './answer.ts';
+
+const usage = 'want ?node=NAME or ?pod=NAMESPACE/NAME, and &output=json for JSON';
+
+/** Answers why and when pods go, with the values this very process acts on. */
+export function explainHandler(vitals: Vitals): Handler {
+  return (inquiry) => {
+    const subject = readSubject(inquiry.query);
+    if (!subject) return errorAnswer(usage, 400);
+    const { running } = vitals;
+    if (!running) return errorAnswer('not started yet', 503);
+    const now = Date.now();
+    const explanation = running.explain(now, subject);
+    if (!explanation) return errorAnswer(`${nameOf(subject)} is not known here`, 404);
+    return wantsJson(inquiry) ? jsonAnswer({ now, ...explanation }) : asText(explanation, now);
+  };
+}
+
+function readSubject(query: URLSearchParams): Subject | null {
+  const node = query.get('node');
+  if (node) return { kind: 'node', name: node };
+  const [namespace = '', name = '', ...more] = (query.get('pod') ?? '').split('/');
+  const isPod = namespace !== '' && name !== '' && more.length === 0;
+  return isPod ? { kind: 'pod', namespace, name } : null;
+}
+
+function nameOf(subject: Subject): string {
+  return subject.kind === 'node'
+    ? `node ${subject.name}`
+    : `pod ${subject.namespace}/${subject.name}`;
+}
+
+function asText(explanation: NonNullable<Explanation>, now: Instant): Answer {
+  const pods = explanation.kind === 'node' ? explanation.pods : [explanation];
+  const head = explanation.kind === 'node' ? nodeLines(explanation, now) : [];
+  const rows = [['POD', 'NODE', 'DECISION', 'IN', 'WORK', 'BECAUSE'], ...pods.map(podRow)];
+  return textAnswer(`${[...head, ...columns(rows)].join('\n')}\n`);
+}
+
+function nodeLines({ node, taints }: NodeExplanation, now: Instant): readonly string[] {
+  const lines = taints.map(({ taint, start, startSource }) => {
+    const age = formatDuration(Math.max(0, now - start));
+    return `taint ${formatTaint(taint)} counts since ${age} (${startSource})`;
+  });
+  return [`node ${node.name}`, ...(lines.length === 0 ? ['no NoExecute taints'] : lines), ''];
+}
+
+function podRow({ pod, decision, remaining, work, blocker }: PodExplanation): readonly string[] {
+  const because = decision.because.map(describeReason).join('; ');
+  return [
+    `${pod.namespace}/${pod.name}`,
+    pod.nodeName || '-',
+    decision.kind,
+    remaining === null ? '-' : formatDuration(remaining),
+    work?.kind ?? '-',
+    blocker === null ? because : `${because}; held back: ${blocker.message}`,
+  ];
+}
+
+/** The last column is as long as it is. */
+function columns(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths = (rows[0] ?? []).map((_, index) =>
+    Math.max(...rows.map((row) => (row[index] ?? '').length)),
+  );
+  return rows.map((row) =>
+    row
+      .map((cell, index) => (index < row.length - 1 ? cell.padEnd(widths[index] ?? 0) : cell))
+      .join('   '),
+  );
+}

@@ -1,0 +1,81 @@
+import { type Answer, errorAnswer, type Handler, type Inquiry, textAnswer } from './answer.ts';
+
+/** One thing that has to be well. */
+export interface Check {
+  readonly name: string;
+  /** What is wrong; null: nothing. */
+  readonly fault: () => string | null;
+}
+
+/** Told each time a check of an endpoint is looked at. */
+export type OnLook = (check: string, endpoint: string, fault: string | null) => void;
+
+interface Verdict {
+  readonly name: string;
+  readonly fault: string | null;
+  readonly excluded: boolean;
+}
+
+/**
+ * The handlers of one health endpoint, by path, as kube-apiserver has them: `/readyz` with
+ * `?verbose` and `?exclude=NAME`, and each check at `/readyz/NAME`. The former is open to everybody
+ * and withholds reasons; the latter gives them.
+ */
+export function healthHandlers(
+  name: string,
+  checks: readonly Check[],
+  onLook: OnLook,
+): ReadonlyMap<string, Handler> {
+  const look = ({ name: check, fault }: Check): string | null => {
+    const found = fault();
+    onLook(check, name, found);
+    return found;
+  };
+  const root: Handler = (inquiry) => {
+    const excluded = excludedChecks(inquiry);
+    const verdicts = checks.map((check) => {
+      const isExcluded = excluded.delete(check.name);
+      return { name: check.name, excluded: isExcluded, fault: isExcluded ? null : look(check) };
+    });
+    return answer(name, verdicts, [...excluded], inquiry.query.has('verbose'));
+  };
+  const single = checks.map((check) => {
+    const handler: Handler = () => {
+      const fault = look(check);
+      return fault === null
+        ? textAnswer('ok')
+        : errorAnswer(`internal server error: ${fault}`, 500);
+    };
+    return [`/${name}/${check.name}`, handler] as const;
+  });
+  return new Map([[`/${name}`, root], ...single]);
+}
+
+/** `?exclude=a&exclude=b,c` */
+function excludedChecks({ query }: Inquiry): Set<string> {
+  const names = query.getAll('exclude').flatMap((value) => value.split(','));
+  return new Set(names.filter((name) => name !== ''));
+}
+
+/** Always in full when something fails. */
+function answer(
+  name: string,
+  verdicts: readonly Verdict[],
+  unmatched: readonly string[],
+  verbose: boolean,
+): Answer {
+  const lines = verdicts.map(line);
+  if (unmatched.length > 0) {
+    const names = unmatched.map((one) => JSON.stringify(one)).sort();
+    lines.push(`warn: some health checks cannot be excluded: no matches for ${names.join(',')}`);
+  }
+  const failed = verdicts.some(({ fault }) => fault !== null);
+  if (failed) return errorAnswer([...lines, `${name} check failed`].join('\n'), 500);
+  if (!verbose) return textAnswer('ok');
+  return textAnswer([...lines, `${name} check passed`, ''].join('\n'));
+}
+
+function line({ name, fault, excluded }: Verdict): string {
+  if (excluded) return `[+]${name} excluded: ok`;
+  return fault === null ? `[+]${name} ok` : `[-]${name} failed: reason withheld`;
+}

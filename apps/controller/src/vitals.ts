@@ -1,0 +1,14 @@
+import type { Activity } from './activity.ts';
+import type { Running } from './controller.ts';
+import type { Pulse } from './pulse.ts';
+
+/** How this process is doing, for its health checks, metrics and pages. */
+export interface Vitals {
+  readonly startedAt: Date;
+  readonly pulse: Pick<Pulse, 'lag' | 'setBack'>;
+  readonly activity: Activity;
+  /** Null: it has not begun. */
+  running: Running | null;
+  /** Told to stop. */
+  stopping: boolean;
+}

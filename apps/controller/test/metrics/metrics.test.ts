@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Outcome, Reason, Report } from '@taintmgr/core';
+import type { Notice } from '@taintmgr/k8s-adapter';
+import { Activity } from '../../src/activity.ts';
+import { createMetrics, type Metrics } from '../../src/metrics/metrics.ts';
+import type { Vitals } from '../../src/vitals.ts';
+
+const due = 1_800_000_000_000;
+const pod = { namespace: 'shop', name: 'web-0', uid: 'u1', nodeName: 'n1' };
+const taint = { key: 'bad', value: '', effect: 'NoExecute', timeAdded: due } as const;
+const because: readonly Reason[] = [
+  { code: 'NoToleration', taint, start: due, startSource: 'timeAdded', deadline: due },
+];
+
+function measure(dryRun = false): { vitals: Vitals; metrics: Metrics; tell: Tell } {
+  const vitals: Vitals = {
+    startedAt: new Date(due),
+    pulse: { lag: () => 1500, setBack: () => 0 },
+    activity: new Activity(),
+    running: null,
+    stopping: false,
+  };
+  const metrics = createMetrics({ vitals, dryRun, host: '10.0.0.1:6443' });
+  const tell: Tell = (notice, after) => {
+    vitals.activity.observe(notice, due + after);
+    metrics.onNotice(notice, due + after);
+  };
+  return { vitals, metrics, tell };
+}
+
+type Tell = (notice: Notice, after: number) => void;
+
+const command = {
+  kind: 'deletePod',
+  id: 'eviction/1',
+  pod,
+  confirm: false,
+  guard: 'uid',
+  generation: 1,
+  gracePeriodSeconds: null,
+  escalated: true,
+  because,
+} as const;
+
+const sent: Notice = { kind: 'commandSent', command };
+
+function finished(outcome: Outcome): Notice {
+  return { kind: 'commandFinished', command, outcome, took: 25 };
+}
+
+function reported(report: Report): Notice {
+  return { kind: 'report', report };
+}
+
+async function linesOf({ registry }: Metrics): Promise<readonly string[]> {
+  return (await registry.metrics()).split('\n');
+}
+
+async function has(metrics: Metrics, ...expected: readonly string[]): Promise<void> {
+  const lines = await linesOf(metrics);
+  for (const line of expected) {
+    const [name = ''] = line.split(/[ {]/);
+    const alike = lines.filter((one) => one.startsWith(name));
+    assert.ok(lines.includes(line), `${line}\nis not among\n${alike.join('\n')}`);
+  }
+}
+
+describe('metrics of kube-controller-manager', () => {
+  it('have its names, types and texts, byte for byte', async () => {
+    const { metrics } = measure();
+    await has(
+      metrics,
+      '# HELP taint_eviction_controller_pod_deletions_total [ALPHA] Total number of Pods deleted by TaintEvictionController since its start.',
+      '# TYPE taint_eviction_controller_pod_deletions_total counter',
+      '# HELP taint_eviction_controller_pod_deletion_duration_seconds [ALPHA] Latency, in seconds, between the time when a taint effect has been activated for the Pod and its deletion via TaintEvictionController.',
+      '# TYPE taint_eviction_controller_pod_deletion_duration_seconds histogram',
+      '# TYPE workqueue_depth gauge',
+      '# TYPE workqueue_unfinished_work_seconds gauge',
+      '# TYPE workqueue_longest_running_processor_seconds gauge',
+      '# TYPE workqueue_adds_total counter',
+      '# TYPE workqueue_retries_total counter',
+      '# TYPE workqueue_queue_duration_seconds histogram',
+      '# TYPE workqueue_work_duration_seconds histogram',
+      '# TYPE rest_client_requests_total counter',
+      '# TYPE rest_client_request_duration_seconds histogram',
+      '# TYPE rest_client_rate_limiter_duration_seconds histogram',
+      '# TYPE process_cpu_seconds_total counter',
+      '# TYPE process_resident_memory_bytes gauge',
+      '# TYPE process_start_time_seconds gauge',
+    );
+    const buckets = (await linesOf(metrics))
+      .filter((line) =>
+        line.startsWith('taint_eviction_controller_pod_deletion_duration_seconds_b'),
+      )
+      .map((line) => /le="([^"]+)"/.exec(line)?.[1]);
+    const bounds = '0.005 0.025 0.1 0.5 1 2.5 10 30 60 120 180 240 +Inf';
+    assert.equal(buckets.join(' '), bounds);
+  });
+
+  it('count a deletion, in seconds from when it was due', async () => {
+    const { metrics, tell } = measure();
+    tell(sent, 100);
+    tell(finished({ kind: 'done' }), 125);
+    await has(
+      metrics,
+      'taint_eviction_controller_pod_deletions_total 1',
+      'taint_eviction_controller_pod_deletion_duration_seconds_sum 0.125',
+      'taint_eviction_controller_pod_deletion_duration_seconds_bucket{le="0.1"} 0',
+      'taint_eviction_controller_pod_deletion_duration_seconds_bucket{le="0.5"} 1',
+      'workqueue_adds_total{name="noexec_taint_pod"} 1',
+      'workqueue_work_duration_seconds_sum{name="noexec_taint_pod"} 0.025',
+      'taintmgr_eviction_attempts_total{mode="delete",outcome="done",code=""} 1',
+      'taintmgr_eviction_lag_seconds_sum 0.1',
+      'taintmgr_pdb_bypass_total 1',
+    );
+  });
+
+  it('count requests', async () => {
+    const { metrics } = measure();
+    metrics.requests.waited('GET', 0.5);
+    metrics.requests.answered('GET', '200', 0.25);
+    metrics.requests.answered('DELETE', '<error>', 1);
+    await has(
+      metrics,
+      'rest_client_requests_total{code="200",method="GET",host="10.0.0.1:6443"} 1',
+      'rest_client_requests_total{code="<error>",method="DELETE",host="10.0.0.1:6443"} 1',
+      'rest_client_request_duration_seconds_sum{verb="GET",host="10.0.0.1:6443"} 0.25',
+      'rest_client_rate_limiter_duration_seconds_sum{verb="GET",host="10.0.0.1:6443"} 0.5',
+    );
+  });
+
+  it('tell of health checks at /metrics/slis', async () => {
+    const { metrics } = measure();
+    metrics.onLook('ping', 'livez', null);
+    metrics.onLook('clock', 'readyz', 'was set back');
+    const lines = (await metrics.slis.metrics()).trimEnd().split(/\n+/);
+    assert.deepEqual(lines, [
+      '# HELP kubernetes_healthcheck [STABLE] This metric records the result of a single healthcheck.',
+      '# TYPE kubernetes_healthcheck gauge',
+      'kubernetes_healthcheck{name="ping",type="livez"} 1',
+      'kubernetes_healthcheck{name="clock",type="readyz"} 0',
+      '# HELP kubernetes_healthchecks_total [STABLE] This metric records the results of all healthcheck.',
+      '# TYPE kubernetes_healthchecks_total counter',
+      'kubernetes_healthchecks_total{name="ping",status="success",type="livez"} 1',
+      'kubernetes_healthchecks_total{name="clock",status="error",type="readyz"} 1',
+    ]);
+  });
+});
+
+describe('metrics of our own', () => {
+  it('count nothing as deleted in a dry run', async () => {
+    const { metrics, tell } = measure(true);
+    tell(sent, 0);
+    tell(finished({ kind: 'done' }), 25);
+    await has(
+      metrics,
+      'taintmgr_dry_run 1',
+      'taint_eviction_controller_pod_deletions_total 0',
+      'taintmgr_eviction_attempts_total{mode="delete",outcome="done",code=""} 1',
+    );
+  });
+
+  it('follow an eviction that is scheduled, fails, is held and goes', async () => {
+    const { metrics, tell } = measure();
+    const deadline = { kind: 'deadline', pod, because } as const;
+    const far = Date.now() + 3_600_000;
+    tell(reported({ ...deadline, from: null, to: far, cause: 'NodeChanged' }), 0);
+    await has(
+      metrics,
+      'taintmgr_decisions_total{decision="scheduled",cause="NodeChanged"} 1',
+      'taintmgr_pending_evictions 1',
+      'taintmgr_overdue_evictions 0',
+      `taintmgr_next_deadline_timestamp_seconds ${far / 1000}`,
+    );
+    tell(reported({ ...deadline, from: far, to: 1, cause: 'PodChanged' }), 0);
+    await has(
+      metrics,
+      'taintmgr_decisions_total{decision="moved",cause="PodChanged"} 1',
+      'taintmgr_overdue_evictions 1',
+      'taintmgr_next_deadline_timestamp_seconds +Inf',
+      'workqueue_depth{name="noexec_taint_pod"} 1',
+    );
+    const hit = { per: 'zone', name: 'a', limit: 'percent', tripped: false } as const;
+    tell(reported({ kind: 'held', pod, hit, until: null }), 0);
+    tell(sent, 0);
+    await has(
+      metrics,
+      'taintmgr_evictions_held_total{per="zone",tripped="false"} 1',
+      'taintmgr_evictions_under_way 1',
+      'taintmgr_pending_evictions 0',
+    );
+    const setback = { kind: 'failed', status: 500, message: 'no', retryAfter: null } as const;
+    tell(finished(setback), 0);
+    const blocker = { code: 'ServerError', verdict: 'resolves', message: 'no' } as const;
+    tell(reported({ kind: 'retry', pod, attempt: 1, at: due, setback, blocker }), 0);
+    await has(
+      metrics,
+      'taintmgr_eviction_attempts_total{mode="delete",outcome="failed",code="500"} 1',
+      'taintmgr_eviction_setbacks_total{blocker="ServerError"} 1',
+      'workqueue_retries_total{name="noexec_taint_pod"} 1',
+      'taintmgr_pending_evictions 1',
+      'taintmgr_evictions_under_way 0',
+    );
+    tell(reported({ ...deadline, from: due, to: null, cause: 'PodDeleted' }), 0);
+    await has(
+      metrics,
+      'taintmgr_decisions_total{decision="called_off",cause="PodDeleted"} 1',
+      'taintmgr_pending_evictions 0',
+    );
+  });
+
+  it('measure the process and its watches', async () => {
+    const { vitals, metrics, tell } = measure();
+    vitals.running = {
+      resumeEvictions: () => {},
+      explain: () => null,
+      nextWake: () => null,
+      status: () => [
+        { resource: 'nodes', state: 'Watching', heardAt: due },
+        { resource: 'pods', state: 'Listing', heardAt: null },
+      ],
+    };
+    tell({ kind: 'listed', resource: 'nodes', objects: 1, upserts: 1, deletes: 0 }, 0);
+    await has(
+      metrics,
+      'taintmgr_event_loop_lag_seconds 1.5',
+      `taintmgr_watch_last_event_timestamp_seconds{resource="nodes"} ${due / 1000}`,
+      'taintmgr_lists_total{resource="nodes"} 1',
+    );
+    const lines = await linesOf(metrics);
+    assert.ok(!lines.some((line) => line.includes('{resource="pods"}')), 'not read yet');
+  });
+});

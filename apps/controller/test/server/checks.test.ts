@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Notice } from '@taintmgr/k8s-adapter';
+import { Activity } from '../../src/activity.ts';
+import type { Running } from '../../src/controller.ts';
+import { createChecks } from '../../src/server/checks.ts';
+import type { Vitals } from '../../src/vitals.ts';
+
+interface Situation {
+  readonly heard?: readonly (number | null)[];
+  readonly wakeIn?: number | null;
+  readonly lag?: number;
+  readonly setBack?: number;
+  readonly stopping?: boolean;
+  /** For so long an eviction has been under way, in milliseconds. */
+  readonly evicting?: number;
+  readonly started?: boolean;
+}
+
+const now = 1_800_000_000_000;
+const minute = 60_000;
+
+function vitalsOf(situation: Situation): Vitals {
+  const { heard = [0, 0], wakeIn = null, lag = 0, setBack = 0, stopping = false } = situation;
+  const activity = new Activity();
+  if (situation.evicting !== undefined) activity.observe(sent, now - situation.evicting);
+  const running: Running = {
+    resumeEvictions: () => {},
+    explain: () => null,
+    nextWake: () => (wakeIn === null ? null : now + wakeIn),
+    status: () =>
+      heard.map((age, index) => ({
+        resource: ['nodes', 'pods'][index] ?? '',
+        state: 'Watching',
+        heardAt: age === null ? null : now - age,
+      })),
+  };
+  const pulse = { lag: () => lag, setBack: () => setBack };
+  const { started = true } = situation;
+  return { startedAt: new Date(0), pulse, activity, running: started ? running : null, stopping };
+}
+
+const pod = { namespace: 'shop', name: 'web-0', uid: 'u1', nodeName: 'n1' };
+const sent: Notice = {
+  kind: 'commandSent',
+  command: {
+    kind: 'evictPod',
+    id: 'eviction/1',
+    pod,
+    confirm: false,
+    gracePeriodSeconds: null,
+    because: [],
+  },
+};
+
+function faults(endpoint: 'livez' | 'readyz', situation: Situation): object {
+  const checks = createChecks(vitalsOf(situation), () => now)[endpoint];
+  const found = checks.map(({ name, fault }) => [name, fault()] as const);
+  return Object.fromEntries(found.filter(([, fault]) => fault !== null));
+}
+
+describe('health checks', () => {
+  const cases: readonly (readonly [
+    name: string,
+    situation: Situation,
+    livez: object,
+    readyz: object,
+  ])[] = [
+    ['all is well', {}, {}, {}],
+    ['not started', { started: false }, {}, { 'informer-sync': 'not started' }],
+    ['pods not read yet', { heard: [0, null] }, {}, { 'informer-sync': 'not read yet: pods' }],
+    [
+      'the API server is away',
+      { heard: [4 * minute, 2 * minute] },
+      {},
+      { 'watch-age': 'nothing heard for 4m of nodes' },
+    ],
+    ['a quiet cluster', { heard: [2 * minute, 2 * minute] }, {}, {}],
+    ['stood still', { lag: 7_000 }, {}, { 'event-loop': 'stood still for 7s' }],
+    ['the clock went back', { setBack: minute }, {}, { clock: 'was set back by 1m' }],
+    [
+      'the timer never came',
+      { wakeIn: -2 * minute },
+      { loop: 'its next step is 2m late' },
+      { loop: 'its next step is 2m late' },
+    ],
+    [
+      'an eviction without end',
+      { evicting: 6 * minute },
+      { evictions: 'one is under way for 6m' },
+      { evictions: 'one is under way for 6m' },
+    ],
+    ['an eviction under way', { evicting: minute }, {}, {}],
+    ['told to stop', { stopping: true }, {}, { shutdown: 'evictions under way come to their end' }],
+  ];
+  for (const [name, situation, livez, readyz] of cases) {
+    it(name, () => {
+      assert.deepEqual(faults('livez', situation), livez);
+      assert.deepEqual(faults('readyz', situation), readyz);
+    });
+  }
+});

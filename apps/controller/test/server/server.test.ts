@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { createCertificate } from '@taintmgr/sim-cluster';
+import { SettingError } from '../../src/flags/setting-error.ts';
+import { type Handler, textAnswer } from '../../src/server/answer.ts';
+import { createAuthenticator } from '../../src/server/authentication.ts';
+import { readServerIdentity } from '../../src/server/certificate.ts';
+import { type StatusServer, startServer } from '../../src/server/server.ts';
+import { type Ask, ask } from '../https-client.ts';
+
+const none = { tlsCertFile: '', tlsPrivateKeyFile: '', clientCaFile: '' };
+
+const routes = new Map<string, Handler>([
+  ['/echo', ({ query, accept }) => textAnswer(`${query.get('word')} ${accept}`)],
+  ['/slow', async () => textAnswer('late')],
+  ['/broken', () => JSON.parse('{')],
+]);
+
+async function start(t: TestContext, files = none, errors: unknown[] = []): Promise<StatusServer> {
+  const authenticate = createAuthenticator({
+    client: { send: async () => assert.fail('no token is shown here') },
+    cacheTtl: 0,
+    onError: (error) => assert.fail(String(error)),
+  });
+  const server = await startServer({
+    host: '127.0.0.1',
+    port: 0,
+    minVersion: 'TLSv1.2',
+    identity: readServerIdentity(files),
+    // Says who asks.
+    gate: async (request, path) => {
+      if (path !== '/whoami') return null;
+      const identity = await authenticate(request);
+      return textAnswer(`${identity?.name} ${identity?.groups.join(' ')}`);
+    },
+    routes,
+    onError: (error) => errors.push(error),
+  });
+  t.after(() => server.close());
+  return server;
+}
+
+function folderWith(t: TestContext, files: Readonly<Record<string, string>>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'taintmgr-server-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  return folder;
+}
+
+describe('the server', () => {
+  it('answers over HTTPS with a certificate of its own making', async (t) => {
+    const { port } = await start(t);
+    const { status, body, headers } = await ask(port, '/echo?word=hello', {
+      headers: { accept: 'text/x' },
+    });
+    assert.deepEqual([status, body], [200, 'hello text/x']);
+    assert.equal(headers['content-length'], '12');
+    assert.equal((await ask(port, '/slow')).body, 'late');
+  });
+
+  const others: readonly (readonly [method: string, path: string, status: number, body: string])[] =
+    [
+      ['GET', '/nothing', 404, '404 page not found\n'],
+      ['GET', '/echo/', 404, '404 page not found\n'],
+      ['GET', '/a/../echo?word=x', 200, 'x '],
+      ['HEAD', '/slow', 200, ''],
+      ['POST', '/slow', 405, '405 method not allowed\n'],
+    ];
+  for (const [method, path, status, body] of others) {
+    it(`answers ${method} ${path} with ${status}`, async (t) => {
+      const { port } = await start(t);
+      const reply = await ask(port, path, { method });
+      assert.deepEqual([reply.status, reply.body], [status, body]);
+    });
+  }
+
+  it('survives a handler that throws, and tells of it', async (t) => {
+    const errors: unknown[] = [];
+    const { port } = await start(t, none, errors);
+    const { status, body } = await ask(port, '/broken');
+    assert.deepEqual([status, body], [500, 'internal server error\n']);
+    assert.equal(errors.length, 1);
+    assert.equal((await ask(port, '/slow')).status, 200);
+  });
+
+  it('shows the certificate it is given, and the next one without a new start', async (t) => {
+    const [one, other] = [createCertificate(Date.now()), createCertificate(Date.now())];
+    const folder = folderWith(t, { 'tls.crt': one.certificate, 'tls.key': one.key });
+    const [tlsCertFile, tlsPrivateKeyFile] = [join(folder, 'tls.crt'), join(folder, 'tls.key')];
+    const files = { ...none, tlsCertFile, tlsPrivateKeyFile };
+    const server = await start(t, files);
+    const fingerprint = async (): Promise<string> => (await ask(server.port, '/slow')).fingerprint;
+    const before = await fingerprint();
+    writeFileSync(tlsCertFile, other.certificate);
+    writeFileSync(tlsPrivateKeyFile, other.key);
+    assert.equal(await fingerprint(), before);
+    server.identify(readServerIdentity(files));
+    assert.notEqual(await fingerprint(), before);
+  });
+
+  it('knows who shows a client certificate of --client-ca-file, and nobody else', async (t) => {
+    const testdata = (name: string): string =>
+      fileURLToPath(new URL(`../testdata/tls/${name}`, import.meta.url));
+    const { port } = await start(t, { ...none, clientCaFile: testdata('ca.crt') });
+    const whoami = async (client: Ask): Promise<string> =>
+      (await ask(port, '/whoami', client)).body;
+    const nobody = 'system:anonymous system:unauthenticated';
+    assert.equal(await whoami({}), nobody);
+    const foreign = createCertificate(Date.now());
+    assert.equal(await whoami({ cert: foreign.certificate, key: foreign.key }), nobody);
+    const [cert, key] = ['client.crt', 'client.key'].map((name) => readFileSync(testdata(name)));
+    assert.equal(await whoami({ cert, key }), 'test-client system:masters system:authenticated');
+  });
+});
+
+describe('certificate files', () => {
+  it('that cannot be used are named with their flag', (t) => {
+    const { certificate, key } = createCertificate(Date.now());
+    const other = createCertificate(Date.now());
+    const folder = folderWith(t, { crt: certificate, key, other: other.key, junk: 'junk' });
+    const path = (name: string): string => join(folder, name);
+    const cases: readonly (readonly [files: object, start: string])[] = [
+      [{ tlsCertFile: path('no'), tlsPrivateKeyFile: path('key') }, '--tls-cert-file: got '],
+      [{ tlsCertFile: path('junk'), tlsPrivateKeyFile: path('key') }, '--tls-cert-file: got '],
+      [{ tlsCertFile: path('crt'), tlsPrivateKeyFile: path('no') }, '--tls-private-key-file: got '],
+      [
+        { tlsCertFile: path('crt'), tlsPrivateKeyFile: path('other') },
+        '--tls-private-key-file: got ',
+      ],
+      [{ clientCaFile: path('no') }, '--client-ca-file: got '],
+    ];
+    for (const [files, begin] of cases) {
+      assert.throws(
+        () => readServerIdentity({ ...none, ...files }),
+        (error) => {
+          assert.ok(error instanceof SettingError);
+          assert.ok(error.message.startsWith(begin), error.message);
+          return true;
+        },
+      );
+    }
+  });
+});

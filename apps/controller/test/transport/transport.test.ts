@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  type ApiRequest,
+  deletePodRequest,
+  evictPodRequest,
+  getNodeRequest,
+  type Sink,
+  setTaintsRequest,
+  type Transport,
+} from '@taintmgr/k8s-adapter';
+import { dryRun } from '../../src/transport/dry-run.ts';
+import { observed } from '../../src/transport/observed.ts';
+import { rateLimited } from '../../src/transport/rate-limited.ts';
+
+interface Wire {
+  readonly transport: Transport;
+  readonly sent: { readonly request: ApiRequest; readonly sink: Sink }[];
+  readonly hungUp: string[];
+}
+
+function wire(): Wire {
+  const sent: Wire['sent'][number][] = [];
+  const hungUp: string[] = [];
+  const transport: Transport = {
+    send: (request, sink) => {
+      sent.push({ request, sink });
+      return () => hungUp.push(request.path);
+    },
+  };
+  return { transport, sent, hungUp };
+}
+
+function nothing(): Sink {
+  return { head: () => {}, data: () => {}, end: () => {}, failed: () => {} };
+}
+
+const pod = { namespace: 'shop', name: 'web-0', uid: 'u1', nodeName: 'n1' };
+
+describe('a dry run', () => {
+  const cases: readonly (readonly [request: ApiRequest, path: string, dryRunInBody: boolean])[] = [
+    [getNodeRequest('n1'), '/api/v1/nodes/n1', false],
+    // DELETE with a body is read by its body only.
+    [deletePodRequest(pod), '/api/v1/namespaces/shop/pods/web-0', true],
+    [{ ...deletePodRequest(pod), body: null }, '/api/v1/namespaces/shop/pods/web-0', true],
+    [evictPodRequest(pod), '/api/v1/namespaces/shop/pods/web-0/eviction?dryRun=All', false],
+    [setTaintsRequest('n1', '1', []), '/api/v1/nodes/n1?dryRun=All', false],
+    [
+      { ...setTaintsRequest('n1', '1', []), path: '/api/v1/nodes/n1?force=true' },
+      '/api/v1/nodes/n1?force=true&dryRun=All',
+      false,
+    ],
+  ];
+  for (const [request, path, inBody] of cases) {
+    it(`asks ${request.method} ${request.path} to change nothing`, () => {
+      const { transport, sent } = wire();
+      dryRun(transport).send(request, nothing());
+      const [only] = sent;
+      assert.ok(only);
+      assert.equal(only.request.path, path);
+      const body = only.request.body ?? '{}';
+      assert.deepEqual(JSON.parse(body).dryRun, inBody ? ['All'] : undefined);
+      if (request.body !== null && inBody) {
+        assert.deepEqual(JSON.parse(body).preconditions, { uid: 'u1' });
+      }
+    });
+  }
+});
+
+describe('an observed transport', () => {
+  it('tells of each answer once, and hands all on', () => {
+    const told: (readonly [string, string])[] = [];
+    const { transport, sent, hungUp } = wire();
+    const heard: string[] = [];
+    const watched = observed(transport, {
+      waited: () => {},
+      answered: (method, code, seconds) => {
+        assert.ok(seconds >= 0);
+        told.push([method, code]);
+      },
+    });
+    const hangUp = watched.send(getNodeRequest('n1'), {
+      head: (status) => heard.push(`head ${status}`),
+      data: (chunk) => heard.push(`data ${chunk}`),
+      end: () => heard.push('end'),
+      failed: (message) => heard.push(`failed ${message}`),
+    });
+    const sink = sent[0]?.sink;
+    sink?.head(200, {});
+    sink?.data('x');
+    sink?.end();
+    sink?.failed('cut off');
+    hangUp();
+    watched.send(getNodeRequest('n2'), nothing());
+    sent[1]?.sink.failed('refused');
+    assert.deepEqual(heard, ['head 200', 'data x', 'end', 'failed cut off']);
+    assert.deepEqual(told, [
+      ['GET', '200'],
+      ['GET', '<error>'],
+    ]);
+    assert.deepEqual(hungUp, ['/api/v1/nodes/n1']);
+  });
+});
+
+describe('a rate limit', () => {
+  const paths = ({ sent }: Wire): readonly string[] => sent.map(({ request }) => request.path);
+
+  it('lets a burst through and then so many a second, in order', (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    let now = 0;
+    const waits: number[] = [];
+    const cable = wire();
+    const limited = rateLimited(cable.transport, {
+      qps: 10,
+      burst: 2,
+      now: () => now,
+      onWait: (_, seconds) => waits.push(seconds),
+    });
+    const pass = (ms: number): void => {
+      now += ms;
+      t.mock.timers.tick(ms);
+    };
+    for (const name of ['1', '2', '3', '4']) limited.send(getNodeRequest(name), nothing());
+    assert.deepEqual(paths(cable), ['/api/v1/nodes/1', '/api/v1/nodes/2']);
+    pass(99);
+    assert.equal(cable.sent.length, 2);
+    pass(1);
+    assert.equal(cable.sent.length, 3);
+    pass(100);
+    assert.deepEqual(paths(cable).slice(2), ['/api/v1/nodes/3', '/api/v1/nodes/4']);
+    assert.deepEqual(waits, [0, 0, 0.1, 0.2]);
+    // After a pause the burst is there again, and no more than that.
+    pass(10_000);
+    for (const name of ['5', '6', '7']) limited.send(getNodeRequest(name), nothing());
+    assert.equal(cable.sent.length, 6);
+  });
+
+  it('forgets who hangs up while waiting', (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    let now = 0;
+    const cable = wire();
+    const options = { qps: 10, burst: 1, now: () => now, onWait: () => {} };
+    const limited = rateLimited(cable.transport, options);
+    const hangUps = ['1', '2', '3'].map((name) => limited.send(getNodeRequest(name), nothing()));
+    hangUps[1]?.();
+    hangUps[0]?.();
+    now += 200;
+    t.mock.timers.tick(200);
+    assert.deepEqual(paths(cable), ['/api/v1/nodes/1', '/api/v1/nodes/3']);
+    assert.deepEqual(cable.hungUp, ['/api/v1/nodes/1']);
+  });
+});
