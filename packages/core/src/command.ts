@@ -130,8 +130,14 @@ export type NodeCommand =
       readonly node: NodeRef;
       readonly labels: Labels;
     }
-  /** Set the status of the pod's condition Ready to False, if it is True. */
-  | { readonly kind: 'markPodNotReady'; readonly id: string; readonly pod: PodRef }
+  /** Set the status of the pod's condition Ready to False, unless it is or there is none. */
+  | {
+      readonly kind: 'markPodNotReady';
+      readonly id: string;
+      readonly pod: PodRef;
+      /** Left out: where our view may be old, only if its node still is silent. */
+      readonly blind?: true;
+    }
   /** Write status.reason NodeLost with this message, unless the reason is that already. */
   | {
       readonly kind: 'markPodLost';

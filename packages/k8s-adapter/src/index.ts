@@ -32,7 +32,8 @@ export {
   type Surroundings,
 } from './kubeconfig.ts';
 export type { Sink, Transport } from './sink.ts';
-export { type Access, type Authorization, HttpTransport, type TlsMaterial } from './transport.ts';
+export type { Access, Authorization, TlsMaterial } from './transport/access.ts';
+export { HttpTransport } from './transport.ts';
 
 // Single requests for commands.
 

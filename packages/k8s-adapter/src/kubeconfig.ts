@@ -11,7 +11,7 @@ import {
   readKubeconfig,
   textOf,
 } from './kubeconfig/file.ts';
-import type { Access } from './transport.ts';
+import type { Access } from './transport/access.ts';
 
 /** kubectl's options for reaching a cluster, by the same names and with the same meaning. */
 export interface KubeconfigOptions extends Overrides {

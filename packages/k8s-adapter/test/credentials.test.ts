@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import type { Access, Authorization } from '../src/transport.ts';
+import type { Access, Authorization } from '../src/transport/access.ts';
 import { type Case, load, prod } from './kubeconfig-files.ts';
 
 const home = { '.kube/config': prod };

@@ -1,44 +1,19 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import type { OutgoingHttpHeaders } from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import type { ApiRequest } from '../src/proto/request.ts';
-import type { Sink } from '../src/sink.ts';
-import { type Access, HttpTransport, type TlsMaterial } from '../src/transport.ts';
-import { bodyOf, startServer } from './http-server.ts';
-
-/** What a sink was told, in order; resolves at the end. */
-interface Heard {
-  readonly lines: string[];
-  readonly over: Promise<void>;
-}
-
-function sink(onHead: () => void = () => {}): Sink & Heard {
-  const lines: string[] = [];
-  const { promise: over, resolve: finish } = deferred();
-  return {
-    lines,
-    over,
-    head: (status) => {
-      lines.push(`head ${status}`);
-      onHead();
-    },
-    data: (chunk) => lines.push(String(chunk)),
-    end: () => {
-      lines.push('end');
-      finish();
-    },
-    failed: (message) => {
-      lines.push(`failed ${message}`);
-      finish();
-    },
-  };
-}
-
-function get(path: string): ApiRequest {
-  return { method: 'GET', path, headers: {}, body: null };
-}
+import type { Access, TlsMaterial } from '../src/transport/access.ts';
+import { HttpTransport } from '../src/transport.ts';
+import { deferred, get, sink } from './heard.ts';
+import {
+  bodyOf,
+  certificates,
+  type Handler,
+  startHttp2Server,
+  startServer,
+  type TestServer,
+} from './http-server.ts';
 
 interface Keys {
   tls?: TlsMaterial;
@@ -46,9 +21,11 @@ interface Keys {
   rejected?: () => void;
 }
 
+const trust: TlsMaterial = { ca: certificates.ca, servername: 'api.test' };
+
 function access(
   server: string,
-  { tls = {}, headers = {}, rejected = () => {} }: Keys = {},
+  { tls = trust, headers = {}, rejected = () => {} }: Keys = {},
 ): Access {
   return { server, authorize: async () => ({ headers, tls, agent: null }), rejected };
 }
@@ -66,170 +43,205 @@ async function fetched(transport: HttpTransport, request: ApiRequest): Promise<s
   return heard.lines;
 }
 
-describe('transport', () => {
-  it('sends method, path below the base, headers and body, and tells the answer', async (t) => {
-    const server = await startServer(t, async (request, response) => {
-      const { method, url, headers } = request;
-      const kept = [headers.authorization, headers['user-agent'], headers['content-length']];
-      response.end(JSON.stringify([method, url, ...kept, await bodyOf(request)]));
-    });
-    const headers = { authorization: 'Bearer t' };
-    const transport = transportTo(t, access(`${server.url}/k8s/c-1/`, { headers }));
-    const lines = await fetched(transport, {
-      method: 'DELETE',
-      path: '/api/v1/pods?x=1',
-      headers: { 'content-type': 'application/json' },
-      body: '{"ü":1}',
-    });
-    assert.deepEqual(lines, [
-      'head 200',
-      '["DELETE","/k8s/c-1/api/v1/pods?x=1","Bearer t","taintmgr/test","8","{\\"ü\\":1}"]',
-      'end',
-    ]);
-  });
+/** The same behaviour whatever the server speaks. */
+const servers: [string, string, (t: TestContext, handler: Handler) => Promise<TestServer>][] = [
+  ['HTTP/1.1', '1.1', (t, handler) => startServer(t, handler)],
+  ['HTTP/1.1 over TLS', '1.1', (t, handler) => startServer(t, handler, certificates.server)],
+  ['HTTP/2', '2.0', (t, handler) => startHttp2Server(t, handler)],
+];
 
-  it('uses one connection for one request after the other, bodies or not', async (t) => {
-    const server = await startServer(t, async (request, response) => {
-      await bodyOf(request);
-      response.end('{}');
+for (const [name, version, start] of servers) {
+  describe(`transport over ${name}`, () => {
+    it('sends method, path below the base, headers and body, and tells the answer', async (t) => {
+      const server = await start(t, async (request, response) => {
+        const { method, url, headers, httpVersion } = request;
+        const kept = [headers.authorization, headers['user-agent'], headers['content-length']];
+        const groups = headers['impersonate-group'];
+        const body = await bodyOf(request);
+        response.end(JSON.stringify([httpVersion, method, url, ...kept, groups, body]));
+      });
+      const headers = { Authorization: 'Bearer t', 'impersonate-group': ['a', 'b'] };
+      const transport = transportTo(t, access(`${server.url}/k8s/c-1/`, { headers }));
+      const lines = await fetched(transport, {
+        method: 'DELETE',
+        path: '/api/v1/pods?x=1',
+        headers: { 'content-type': 'application/json' },
+        body: '{"ü":1}',
+      });
+      const kept = '"Bearer t","taintmgr/test","8","a, b"';
+      assert.deepEqual(lines, [
+        'head 200',
+        `["${version}","DELETE","/k8s/c-1/api/v1/pods?x=1",${kept},"{\\"ü\\":1}"]`,
+        'end',
+      ]);
     });
-    const transport = transportTo(t, access(server.url));
-    for (let n = 0; n < 20; n++) {
-      await fetched(transport, n % 2 ? get('/') : { ...get('/'), method: 'DELETE', body: '{}' });
-    }
-    assert.equal(server.connections(), 1);
-  });
 
-  it('tells a stream as it comes, and is silent after hanging up', async (t) => {
-    const closed = deferred();
-    const server = await startServer(t, (request, response) => {
-      request.once('close', closed.resolve);
-      response.write('one\n');
-    });
-    const transport = transportTo(t, access(server.url));
-    const first = deferred();
-    const heard = sink();
-    const hangUp = transport.send(get('/'), {
-      ...heard,
-      data: (chunk) => {
-        heard.data(chunk);
-        first.resolve();
-      },
-    });
-    await first.promise;
-    hangUp();
-    await closed.promise;
-    assert.deepEqual(heard.lines, ['head 200', 'one\n']);
-  });
-
-  it('is silent when hung up before it began', async (t) => {
-    const server = await startServer(t, (_, response) => response.end());
-    const transport = transportTo(t, access(server.url));
-    const heard = sink();
-    transport.send(get('/'), heard)();
-    await fetched(transport, get('/'));
-    assert.deepEqual(heard.lines, []);
-  });
-
-  it('tells an answer cut off in the middle', async (t) => {
-    const server = await startServer(t, (_, response) => {
-      response.write('half', () => response.destroy());
-    });
-    const lines = await fetched(transportTo(t, access(server.url)), get('/'));
-    assert.deepEqual(lines, ['head 200', 'half', 'failed aborted']);
-  });
-
-  it('tells who refused the connection', async (t) => {
-    const port = await freePort();
-    const [line] = await fetched(transportTo(t, access(`http://127.0.0.1:${port}`)), get('/'));
-    assert.equal(line, `failed connect ECONNREFUSED 127.0.0.1:${port}`);
-  });
-
-  const stale: [string, 'GET' | 'POST', RegExp][] = [
-    ['tries again when a kept connection turns out to be closed', 'GET', /^head 200$/],
-    ['but not with a POST, which may have been carried out', 'POST', /^failed .*(reset|hang up)/i],
-  ];
-  for (const [name, method, expected] of stale) {
-    it(name, async (t) => {
-      const served = new WeakSet<object>();
-      const server = await startServer(t, (request, response) => {
-        if (served.has(request.socket)) return request.socket.resetAndDestroy();
-        served.add(request.socket);
-        return response.end('{}');
+    it('uses one connection for one request after the other, bodies or not', async (t) => {
+      const server = await start(t, async (request, response) => {
+        await bodyOf(request);
+        response.end('{}');
       });
       const transport = transportTo(t, access(server.url));
+      for (let n = 0; n < 20; n++) {
+        await fetched(transport, n % 2 ? get('/') : { ...get('/'), method: 'DELETE', body: '{}' });
+      }
+      assert.equal(server.connections(), 1);
+    });
+
+    it('brings a long answer whole', async (t) => {
+      const page = 'x'.repeat(1_000_000);
+      const server = await start(t, (_, response) => {
+        for (let n = 0; n < 12; n++) response.write(page);
+        response.end();
+      });
+      const lines = await fetched(transportTo(t, access(server.url)), get('/'));
+      assert.equal(lines.shift(), 'head 200');
+      assert.equal(lines.pop(), 'end');
+      assert.equal(lines.join('').length, 12_000_000);
+    });
+
+    it('tells a stream as it comes, and is silent after hanging up', async (t) => {
+      const closed = deferred();
+      const server = await start(t, (request, response) => {
+        request.once('close', closed.resolve);
+        response.write('one\n');
+      });
+      const transport = transportTo(t, access(server.url));
+      const first = deferred();
+      const heard = sink(first.resolve);
+      const hangUp = transport.send(get('/'), heard);
+      await first.promise;
+      hangUp();
+      await closed.promise;
+      assert.deepEqual(heard.lines, ['head 200', 'one\n']);
+    });
+
+    it('is silent when hung up before it began', async (t) => {
+      const server = await start(t, (_, response) => response.end());
+      const transport = transportTo(t, access(server.url));
+      const heard = sink();
+      transport.send(get('/'), heard)();
       await fetched(transport, get('/'));
-      const [line] = await fetched(transport, { ...get('/'), method });
-      assert.match(line ?? '', expected);
+      assert.deepEqual(heard.lines, []);
     });
-  }
 
-  it('reports a 401, so that the next request logs in anew', async (t) => {
-    const server = await startServer(t, (_, response) => {
-      response.writeHead(401).end();
+    it('tells an answer cut off in the middle', async (t) => {
+      const server = await start(t, (_, response) => response.write('half'));
+      const half = deferred();
+      const heard = sink(half.resolve);
+      transportTo(t, access(server.url)).send(get('/'), heard);
+      await half.promise;
+      server.breakAll();
+      await heard.over;
+      const [head, body, end = ''] = heard.lines;
+      assert.deepEqual([head, body], ['head 200', 'half']);
+      assert.match(end, /^failed (aborted|.*reset|the connection was closed)/i);
     });
-    let rejections = 0;
-    const rejected = (): void => {
-      rejections += 1;
-    };
-    await fetched(transportTo(t, access(server.url, { rejected })), get('/'));
-    assert.equal(rejections, 1);
+
+    it('tells who refused the connection', async (t) => {
+      const port = await freePort();
+      const scheme = version === '2.0' ? 'https' : 'http';
+      const transport = transportTo(t, access(`${scheme}://127.0.0.1:${port}`));
+      const [line] = await fetched(transport, get('/'));
+      assert.equal(line, `failed connect ECONNREFUSED 127.0.0.1:${port}`);
+    });
+
+    const stale: [string, 'GET' | 'POST', RegExp][] = [
+      ['tries again when a kept connection turns out to be closed', 'GET', /^head 200$/],
+      ['but not with a POST, which may have been carried out', 'POST', /^failed ./],
+    ];
+    for (const [what, method, expected] of stale) {
+      it(what, async (t) => {
+        let asked = 0;
+        const server = await start(t, (_, response) => {
+          asked += 1;
+          if (asked === 2) server.breakAll();
+          else response.end('{}');
+        });
+        const transport = transportTo(t, access(server.url));
+        await fetched(transport, get('/'));
+        const [line] = await fetched(transport, { ...get('/'), method });
+        assert.match(line ?? '', expected);
+      });
+    }
+
+    it('reports a 401, so that the next request logs in anew', async (t) => {
+      const server = await start(t, (_, response) => {
+        response.statusCode = 401;
+        response.end();
+      });
+      let rejections = 0;
+      const rejected = (): void => {
+        rejections += 1;
+      };
+      await fetched(transportTo(t, access(server.url, { rejected })), get('/'));
+      assert.equal(rejections, 1);
+    });
+
+    it('tells of a token that no header can carry', async (t) => {
+      const server = await start(t, (_, response) => response.end());
+      const headers = { authorization: 'Bearer a\nb' };
+      const transport = transportTo(t, access(server.url, { headers }));
+      const [line] = await fetched(transport, get('/'));
+      assert.match(line ?? '', /^failed Invalid character in header/);
+    });
   });
+}
 
+describe('transport', () => {
   it('tells why there are no credentials', async (t) => {
     const authorize = (): Promise<never> => Promise.reject(new Error('plugin is missing'));
     const to = { ...access('http://127.0.0.1:1'), authorize };
     assert.deepEqual(await fetched(transportTo(t, to), get('/')), ['failed plugin is missing']);
   });
 
-  it('tells of a token that no header can carry', async (t) => {
-    const headers = { authorization: 'Bearer a\nb' };
-    const [line] = await fetched(
-      transportTo(t, access('http://127.0.0.1:1', { headers })),
-      get('/'),
+  it('speaks HTTP/2 where the server can, over one connection', async (t) => {
+    const server = await startHttp2Server(t, (request, response) =>
+      response.end(request.httpVersion),
     );
-    assert.match(line ?? '', /^failed Invalid character in header/);
+    const transport = transportTo(t, access(server.url));
+    const all = await Promise.all(Array.from({ length: 50 }, () => fetched(transport, get('/'))));
+    assert.ok(all.every(([, body]) => body === '2.0'));
+    assert.equal(server.connections(), 1);
   });
 });
 
 describe('TLS', () => {
-  const pem = (name: string): Buffer =>
-    readFileSync(new URL(`testdata/tls/${name}`, import.meta.url));
-  const [ca, cert, key] = [pem('ca.crt'), pem('client.crt'), pem('client.key')];
-  const settings = { cert: pem('server.crt'), key: pem('server.key'), ca, requestCert: true };
+  const { ca, client } = certificates;
+  const { cert, key } = client;
+  const asksForCertificate = { ...certificates.server, ca, requestCert: true };
 
   const cases: [string, TlsMaterial, RegExp][] = [
     ['the right authority and name', { ca, servername: 'api.test' }, /^head 200 anonymous$/],
     ['a client certificate', { ca, cert, key, servername: 'api.test' }, /^head 200 test-client$/],
     ['no verification', { rejectUnauthorized: false }, /^head 200 anonymous$/],
-    ['an unknown authority', { servername: 'api.test' }, /^failed self-signed certificate/],
+    ['an unknown authority', { servername: 'api.test' }, /^failed .*self.signed certificate/],
     ['another name', { ca, servername: 'evil.test' }, /^failed .*does not match certificate/],
     ['a certificate that is none', { ca: 'nonsense', cert: 'x', key: 'y' }, /^failed .*PEM/],
   ];
+
+  function startTls(t: TestContext): Promise<TestServer> {
+    const settings = { ...asksForCertificate, rejectUnauthorized: false };
+    return startServer(
+      t,
+      (request, response) => {
+        const socket = request.socket as import('node:tls').TLSSocket;
+        response.end(socket.getPeerCertificate().subject?.CN ?? 'anonymous');
+      },
+      settings,
+    );
+  }
+
   for (const [name, tls, expected] of cases) {
     it(name, async (t) => {
-      const server = await startServer(
-        t,
-        (request, response) => {
-          const socket = request.socket as import('node:tls').TLSSocket;
-          response.end(socket.getPeerCertificate().subject?.CN ?? 'anonymous');
-        },
-        { ...settings, rejectUnauthorized: false },
-      );
+      const server = await startTls(t);
       const lines = await fetched(transportTo(t, access(server.url, { tls })), get('/'));
       assert.match(lines.join(' ').replace(/ end$/, ''), expected);
     });
   }
 
   it('takes up a renewed certificate with the next request', async (t) => {
-    const server = await startServer(
-      t,
-      (request, response) => {
-        const socket = request.socket as import('node:tls').TLSSocket;
-        response.end(socket.getPeerCertificate().subject?.CN ?? 'anonymous');
-      },
-      { ...settings, rejectUnauthorized: false },
-    );
+    const server = await startTls(t);
     let tls: TlsMaterial = { ca, servername: 'api.test' };
     const to = {
       server: server.url,
@@ -247,14 +259,6 @@ describe('TLS', () => {
     assert.equal(server.connections(), 2);
   });
 });
-
-function deferred(): { promise: Promise<void>; resolve: () => void } {
-  let resolve = (): void => {};
-  const promise = new Promise<void>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
-}
 
 async function freePort(): Promise<number> {
   const server = net.createServer();

@@ -93,9 +93,8 @@ export class NodeWriter {
   }
 }
 
-/** Somebody else's change only means that it has to be read again. */
+/** A first conflict only means that the node has to be read again. */
 function retryAt(now: Instant, name: string, failures: number, outcome: Outcome): Instant {
-  if (outcome.kind === 'changed') return now;
   const isConflict = outcome.kind === 'failed' && outcome.status === conflict;
   if (isConflict && failures === 1) return now;
   const retryAfter = outcome.kind === 'failed' ? outcome.retryAfter : null;

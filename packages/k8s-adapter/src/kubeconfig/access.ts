@@ -2,7 +2,8 @@ import { Agent, type OutgoingHttpHeaders } from 'node:http';
 import type { RequestOptions } from 'node:https';
 import type { KubeConfig } from '@kubernetes/client-node';
 import { asRecord, asText } from '../proto/json.ts';
-import { type Access, type Authorization, describeError } from '../transport.ts';
+import type { Access, Authorization } from '../transport/access.ts';
+import { describeError } from '../transport/errors.ts';
 import type { ClusterSettings, UserSettings } from './entries.ts';
 
 /**

@@ -3,6 +3,7 @@ import {
   type Instant,
   type NodeCommand,
   type Outcome,
+  readyOf,
   type Taint,
   type TaintName,
 } from '@taintmgr/core';
@@ -29,7 +30,8 @@ type MarkPod = Extract<NodeCommand, { kind: 'markPodNotReady' | 'markPodLost' }>
 export type NodeWriteState =
   | { readonly kind: 'ReadingNode'; readonly command: ChangeTaints | SetConditions }
   | { readonly kind: 'ReadingLease'; readonly command: SetConditions; readonly node: JsonRecord }
-  | { readonly kind: 'ReadingPod'; readonly command: MarkPod }
+  | { readonly kind: 'ReadingPod'; readonly command: MarkPod; readonly confirm: boolean }
+  | { readonly kind: 'ReadingPodsNode'; readonly command: MarkPod; readonly pod: JsonRecord }
   | { readonly kind: 'Writing'; readonly command: NodeCommand };
 
 export type NodeWriteStep =
@@ -39,9 +41,9 @@ export type NodeWriteStep =
 /**
  * The first request of a command. Whatever replaces something as a whole (taints, a status) is read
  * first and written with the resourceVersion of what was read, so that no change of anybody else is
- * ever overwritten.
+ * ever overwritten. With `confirm`, a pod is marked only if its node still is silent.
  */
-export function beginNodeWrite(command: NodeCommand): NodeWriteStep {
+export function beginNodeWrite(command: NodeCommand, confirm = false): NodeWriteStep {
   switch (command.kind) {
     case 'changeTaints':
       return send(
@@ -53,8 +55,11 @@ export function beginNodeWrite(command: NodeCommand): NodeWriteStep {
     case 'setNodeLabels':
       return write(command, setLabelsRequest(command.node.name, command.labels));
     case 'markPodNotReady':
-    case 'markPodLost':
-      return send({ kind: 'ReadingPod', command }, getPodRequest(command.pod));
+    case 'markPodLost': {
+      const looksAgain = confirm && command.kind === 'markPodNotReady' && !command.blind;
+      const state = { kind: 'ReadingPod', command, confirm: looksAgain } as const;
+      return send(state, getPodRequest(command.pod));
+    }
   }
 }
 
@@ -76,7 +81,12 @@ export function continueNodeWrite(
     case 'ReadingLease':
       return afterLease(state.command, state.node, leaseFromJson(object).renewedAt);
     case 'ReadingPod':
-      return afterPod(state.command, object, now);
+      return afterPod(state, object, now);
+    case 'ReadingPodsNode': {
+      const ready = readyOf(nodeFromJson(object).conditions);
+      if (ready?.status !== 'Unknown') return changed('its node has been heard of');
+      return markPod(state.command, state.pod, now);
+    }
     case 'Writing':
       return finish({ kind: 'done' });
   }
@@ -159,16 +169,24 @@ function writeConditions(command: SetConditions, node: JsonRecord): NodeWriteSte
   return write(command, putNodeStatusRequest(command.node.name, body));
 }
 
+function afterPod(
+  { command, confirm }: Extract<NodeWriteState, { kind: 'ReadingPod' }>,
+  pod: JsonRecord,
+  now: Instant,
+): NodeWriteStep {
+  if (podFromJson(pod).uid !== command.pod.uid) return finish({ kind: 'gone' });
+  if (!confirm) return markPod(command, pod, now);
+  return send({ kind: 'ReadingPodsNode', command, pod }, getNodeRequest(command.pod.nodeName));
+}
+
 /** A pod that has nothing to be marked is as good as gone: there is nothing to tell either. */
-function afterPod(command: MarkPod, object: JsonRecord, now: Instant): NodeWriteStep {
-  const { pod } = command;
-  if (podFromJson(object).uid !== pod.uid) return finish({ kind: 'gone' });
-  const status = asRecord(object.status);
+function markPod(command: MarkPod, pod: JsonRecord, now: Instant): NodeWriteStep {
+  const status = asRecord(pod.status);
   const changes =
     command.kind === 'markPodLost' ? lostStatus(status, command.message) : notReady(status, now);
   if (!changes) return finish({ kind: command.kind === 'markPodLost' ? 'done' : 'gone' });
-  const body = { ...object, status: { ...status, ...changes } };
-  return write(command, putPodStatusRequest(pod, body));
+  const body = { ...pod, status: { ...status, ...changes } };
+  return write(command, putPodStatusRequest(command.pod, body));
 }
 
 /** Reason and message of the condition stay, as kube-controller-manager leaves them. */

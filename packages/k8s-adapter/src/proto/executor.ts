@@ -131,7 +131,7 @@ export class Executor {
         this.#step(now, now, command, beginExecution(command, now, this.#options, confirm));
         break;
       default:
-        this.#stepNodeWrite(now, now, command, beginNodeWrite(command));
+        this.#stepNodeWrite(now, now, command, beginNodeWrite(command, confirm));
     }
     return this.#drain();
   }

@@ -50,6 +50,7 @@ export class Controller {
     const loop = new Loop({
       machine: sabotage.machine?.(engine) ?? engine,
       random: draw.random,
+      leases: config.lifecycle != null,
       ...(viewAgeMsMax !== undefined && { viewAgeMsMax }),
     });
     this.#driver = new VirtualDriver({ loop, clock, exchange: network.exchange, onNotice });

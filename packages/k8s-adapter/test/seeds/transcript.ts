@@ -65,9 +65,16 @@ function nodeText(
   const taints = JSON.stringify(object.spec?.taints ?? []);
   if (taints !== JSON.stringify(previous?.spec?.taints ?? []))
     return `node ${name} taints ${taints}`;
+  const ready = readyText(object);
+  if (ready !== readyText(previous)) return `node ${name} ${ready}`;
   const annotations = JSON.stringify(object.metadata.annotations ?? {});
   const changed = annotations !== JSON.stringify(previous?.metadata.annotations ?? {});
   return changed ? `node ${name} annotations ${annotations}` : null;
+}
+
+function readyText(node: KubeObject | null): string {
+  const conditions: readonly { type: string; status: string }[] = node?.status?.conditions ?? [];
+  return `Ready=${conditions.find(({ type }) => type === 'Ready')?.status}`;
 }
 
 function noticeText(notice: Notice): string | null {
@@ -82,6 +89,11 @@ function noticeText(notice: Notice): string | null {
       return `reconnecting ${notice.resource}: ${notice.failure.message}`;
     case 'commandFinished':
       return `${notice.command.kind} ${notice.command.pod.name} ${JSON.stringify(notice.outcome)}`;
+    case 'nodeWriteFinished': {
+      const { command, outcome } = notice;
+      const subject = 'node' in command ? command.node.name : command.pod.name;
+      return `${command.kind} ${subject} ${JSON.stringify(outcome)}`;
+    }
     case 'taintStartsKept':
       return `keeps starts of ${notice.command.nodeName} ${JSON.stringify(notice.command.starts)} ${notice.outcome.kind}`;
     case 'report': {

@@ -180,6 +180,8 @@ export class Witness {
     for (const one of before.slice(0, before.indexOf(call)).reverse()) {
       if (one.run !== call.run || one.target !== call.target || one.endedAt === null) continue;
       if (!attempts[call.kind]?.includes(one.kind)) continue;
+      // One look leads to an attempt; the look before it led to another one.
+      if (one.kind !== call.kind && one.kind === first.kind) continue;
       const pause = first.sentAt - one.endedAt;
       if (pause >= 0 && pause <= pauseMsMax) first = one;
     }

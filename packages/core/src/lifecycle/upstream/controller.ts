@@ -193,7 +193,8 @@ export class UpstreamController {
     let isComplete = true;
     for (const pod of pods) {
       if (pod.ready == null || pod.ready === 'False') continue;
-      const outcome = yield* call((id) => ({ kind: 'markPodNotReady', id, pod: podRef(pod) }));
+      const target = { pod: podRef(pod), blind: true } as const;
+      const outcome = yield* call((id) => ({ kind: 'markPodNotReady', id, ...target }));
       if (outcome.kind === 'gone') continue;
       if (outcome.kind !== 'done') isComplete = false;
       this.#emit(podNotReadyEvent(pod));

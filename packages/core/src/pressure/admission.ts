@@ -1,0 +1,34 @@
+import type { Toleration } from '../model.ts';
+import { toleratesTaint } from '../eviction/tolerations.ts';
+import { criticalPriorityMin, type PressurePod } from './pod.ts';
+import { qosClassOf } from './qos.ts';
+import { type PressureConditionType, pressureConditions } from './signals.ts';
+
+const memoryTaint = {
+  key: pressureConditions.MemoryPressure.taint,
+  value: '',
+  effect: 'NoSchedule',
+  timeAdded: null,
+} as const;
+
+/**
+ * What a kubelet tells a new pod that it turns away because of the conditions of its node; null: it
+ * takes the pod. Throws RangeError for a quantity of the pod that is none.
+ */
+export function admissionFault(
+  conditions: readonly PressureConditionType[],
+  pod: PressurePod,
+  tolerations: readonly Toleration[],
+): string | null {
+  if (conditions.length === 0 || isCritical(pod)) return null;
+  if (conditions.every((condition) => condition === 'MemoryPressure')) {
+    if (qosClassOf(pod) !== 'BestEffort') return null;
+    const options = { comparisonOperators: false };
+    if (tolerations.some((one) => toleratesTaint(one, memoryTaint, options))) return null;
+  }
+  return `The node had condition: [${conditions.join(' ')}]. `;
+}
+
+function isCritical({ isStatic, isMirror, priority }: PressurePod): boolean {
+  return isStatic || isMirror || priority >= criticalPriorityMin;
+}

@@ -1,0 +1,98 @@
+import type { Setback } from '../event.ts';
+import type { NodeCondition, NodeRef, PodRef } from '../model.ts';
+import type { Instant } from '../time.ts';
+import type { ReclaimFunction } from './filesystems.ts';
+import type { ThresholdPhase } from './ledger.ts';
+import type { PressureReason } from './reason.ts';
+import type { PressureResource } from './signals.ts';
+import type { Threshold } from './thresholds.ts';
+
+/** What a kubelet writes into the status of a pod it evicts. */
+export interface EvictedStatus {
+  readonly phase: 'Failed';
+  readonly reason: 'Evicted';
+  readonly message: string;
+  /** The condition DisruptionTarget: True with this reason and the same message; null: none. */
+  readonly disruptionTarget: 'TerminationByKubelet' | null;
+}
+
+/** Something worth telling a person; it changes nothing in the cluster. */
+export type PressureReport =
+  /** A threshold was crossed, became due or is met no more. */
+  | {
+      readonly kind: 'threshold';
+      readonly nodeName: string;
+      readonly threshold: Threshold;
+      readonly from: ThresholdPhase;
+      readonly to: ThresholdPhase;
+      readonly because: readonly PressureReason[];
+    }
+  /** What is wrong with what is known of a node, whenever that changes; empty: nothing any more. */
+  | {
+      readonly kind: 'doubt';
+      readonly nodeName: string;
+      readonly because: readonly PressureReason[];
+    }
+  /** Pods should go, and yet none is evicted now; told whenever the reasons change. */
+  | {
+      readonly kind: 'withheld';
+      readonly nodeName: string;
+      readonly because: readonly PressureReason[];
+    }
+  /** An eviction did not go through. `until`: when the pod is looked at again. */
+  | {
+      readonly kind: 'pressureRetry';
+      readonly pod: PodRef;
+      readonly setback: Setback;
+      readonly until: Instant;
+    };
+
+/** What the machine wants done. A command with an id must be answered with one `result` event. */
+export type PressureCommand =
+  /** Make the pod go as a kubelet would: within the grace, with this status. */
+  | {
+      readonly kind: 'evictUnderPressure';
+      readonly id: string;
+      readonly pod: PodRef;
+      readonly generation: number;
+      readonly gracePeriodSeconds: number;
+      readonly status: EvictedStatus;
+      /** The signal that metrics count the eviction under. */
+      readonly signal: string;
+      readonly because: readonly PressureReason[];
+    }
+  /** Clear away what nobody uses on the node, in this order; a part that fails stops no other. */
+  | {
+      readonly kind: 'reclaimNode';
+      readonly id: string;
+      readonly node: NodeRef;
+      readonly resource: PressureResource;
+      readonly functions: readonly ReclaimFunction[];
+      readonly because: readonly PressureReason[];
+    }
+  /** Give these conditions of a node this state; those of other types stay. */
+  | {
+      readonly kind: 'setPressureConditions';
+      readonly id: string;
+      readonly node: NodeRef;
+      readonly conditions: readonly NodeCondition[];
+    }
+  /** Write a Kubernetes Event about the pod. */
+  | {
+      readonly kind: 'recordPressureEvent';
+      readonly pod: PodRef;
+      readonly type: 'Warning';
+      readonly reason: 'Evicted';
+      readonly message: string;
+      readonly annotations: Readonly<Record<string, string>>;
+    }
+  /** Write a Kubernetes Event about the node. */
+  | {
+      readonly kind: 'recordNodeEvent';
+      readonly node: NodeRef;
+      readonly type: 'Normal' | 'Warning';
+      readonly reason: string;
+      readonly message: string;
+    }
+  | { readonly kind: 'pressureReport'; readonly report: PressureReport };
+

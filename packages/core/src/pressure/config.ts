@@ -1,0 +1,80 @@
+import { numberFrom, oneOf, wholeNumber } from '../config-checks.ts';
+import type { LabelSelector } from '../selector.ts';
+import type { Millis } from '../time.ts';
+import type { PressureSemantics } from './semantics.ts';
+import { type PressureSettingsInput, resolvePressureSettings } from './settings.ts';
+
+/** Settings for the nodes that a selector selects. */
+export interface PressurePool {
+  readonly name: string;
+  readonly selector: LabelSelector;
+  readonly settings: PressureSettingsInput;
+}
+
+/** The limits and choices of the node pressure machine. Times are in milliseconds. */
+export interface PressureConfig {
+  readonly semantics: PressureSemantics;
+  /** The first pool that selects a node counts. */
+  readonly pools: readonly PressurePool[];
+  /** For nodes that no pool selects; null: they are left alone. */
+  readonly settings: PressureSettingsInput | null;
+  /** Whether this replica acts from the start; false for one that waits to be elected. */
+  readonly leader: boolean;
+  /** A sample older than this is not believed, nor one that is from so far ahead. */
+  readonly sampleAgeMsMax: Millis;
+  /** An evicted pod that is not gone after this time is waited for no more. */
+  readonly leavingWaitMsMax: Millis;
+  /** Evictions sent and not yet answered, at most. */
+  readonly evictionsInFlightMax: number;
+  /** Evictions that begin in a second in all nodes together, at most; null: no limit. */
+  readonly evictionsPerSecond: number | null;
+  /** Wait after the first failed attempt on a node; it doubles with each further one. */
+  readonly retryWaitMsMin: Millis;
+  readonly retryWaitMsMax: Millis;
+  /** A pod whose eviction was refused is passed over for so long, where no time is named. */
+  readonly blockedRetryWaitMs: Millis;
+}
+
+export const defaultPressureConfig: PressureConfig = {
+  semantics: 'precise',
+  pools: [],
+  settings: {},
+  leader: true,
+  sampleAgeMsMax: 60_000,
+  leavingWaitMsMax: 30_000,
+  evictionsInFlightMax: 50,
+  evictionsPerSecond: 1,
+  retryWaitMsMin: 1_000,
+  retryWaitMsMax: 60_000,
+  blockedRetryWaitMs: 30_000,
+};
+
+/** Fills in the defaults. Throws RangeError naming the field, the value and what is allowed. */
+export function resolvePressureConfig(options: Partial<PressureConfig>): PressureConfig {
+  const config = { ...defaultPressureConfig, ...options };
+  oneOf('pressure.semantics', config.semantics, ['precise', 'kubelet-1.36', 'kubelet-1.6']);
+  wholeNumber('pressure.sampleAgeMsMax', config.sampleAgeMsMax, 1);
+  wholeNumber('pressure.leavingWaitMsMax', config.leavingWaitMsMax, 0);
+  wholeNumber('pressure.evictionsInFlightMax', config.evictionsInFlightMax, 1);
+  if (config.evictionsPerSecond !== null) {
+    numberFrom('pressure.evictionsPerSecond', config.evictionsPerSecond, 0.001);
+  }
+  wholeNumber('pressure.retryWaitMsMin', config.retryWaitMsMin, 1);
+  wholeNumber('pressure.retryWaitMsMax', config.retryWaitMsMax, config.retryWaitMsMin);
+  wholeNumber('pressure.blockedRetryWaitMs', config.blockedRetryWaitMs, 1);
+  if (config.settings) checkSettings('pressure.settings', config.settings);
+  for (const { name, settings } of config.pools) {
+    checkSettings(`pressure.pools[${JSON.stringify(name)}]`, settings);
+  }
+  return config;
+}
+
+/** What the kubelet would say, and where it would say it. */
+function checkSettings(path: string, settings: PressureSettingsInput): void {
+  try {
+    resolvePressureSettings(settings);
+  } catch (error) {
+    if (error instanceof RangeError) throw new RangeError(`config.${path}: ${error.message}`);
+    throw error;
+  }
+}

@@ -1,0 +1,263 @@
+import type { Setback } from '../event.ts';
+import { podRef } from '../model.ts';
+import type { Instant, Millis } from '../time.ts';
+import { type FilesystemLayout, type ReclaimFunction, reclaimFunctions } from './filesystems.ts';
+import type { ThresholdState } from './ledger.ts';
+import { type LocalBreach, localBreach } from './local-limits.ts';
+import { type NodeObservation, sampleFault } from './observation.ts';
+import type { PressurePod } from './pod.ts';
+import { type ActivePod, type Candidate, candidatesFor, type RankedPod, rank } from './rank.ts';
+import type { PodRefusal, PressureReason } from './reason.ts';
+import type { PressureRules } from './semantics.ts';
+import type { PressureSettings } from './settings.ts';
+import { type Signal, signalNames, signals } from './signals.ts';
+import { isHard, thresholdKey } from './thresholds.ts';
+
+/** A pod whose eviction was refused, and until when others are tried first. */
+export interface PassedOver {
+  readonly setback: Setback;
+  readonly until: Instant;
+}
+
+/** A pod of the node, and until when it is waited for; null: it is not on its way out. */
+export interface NodePod extends ActivePod {
+  readonly leavingUntil: Instant | null;
+}
+
+/** A node as decisions see it. */
+export interface PressureSite {
+  readonly settings: PressureSettings;
+  /** Null: not known. */
+  readonly layout: FilesystemLayout | null;
+  readonly observation: NodeObservation;
+  readonly states: readonly ThresholdState[];
+  /** Those that have not ended. */
+  readonly pods: readonly NodePod[];
+  /** What was measured until then does not show what was done last. */
+  readonly settledAt: Instant;
+  readonly passedOver: ReadonlyMap<string, PassedOver>;
+  /** What nobody uses was cleared away since pods had to go. */
+  readonly reclaimed: boolean;
+}
+
+/** What decisions depend on besides the node. */
+export interface DecideOptions {
+  readonly rules: PressureRules;
+  readonly sampleAgeMsMax: Millis;
+}
+
+/** What is to be done about a node; `because` begins with the reason that decided. */
+export type PressureDecision =
+  | { readonly kind: 'keep'; readonly because: readonly PressureReason[] }
+  /** Limits on local storage are exceeded: all these pods go. */
+  | { readonly kind: 'enforce'; readonly breaches: readonly PodBreach[] }
+  | {
+      readonly kind: 'reclaim';
+      readonly due: ThresholdState;
+      readonly functions: readonly ReclaimFunction[];
+      readonly because: readonly PressureReason[];
+    }
+  | {
+      readonly kind: 'evict';
+      readonly due: ThresholdState;
+      readonly target: RankedPod;
+      readonly gracePeriodSeconds: number;
+      readonly because: readonly PressureReason[];
+    }
+  /** A pod has to go and none goes now; `until` null: until something else is seen. */
+  | {
+      readonly kind: 'withhold';
+      readonly due: ThresholdState;
+      readonly until: Instant | null;
+      readonly because: readonly PressureReason[];
+    };
+
+/** A pod and the limit it exceeds. */
+export interface PodBreach {
+  readonly pod: PressurePod;
+  readonly breach: LocalBreach;
+}
+
+/**
+ * Decides about a node: limits on local storage come first; else the most urgent threshold that is
+ * due makes one pod go, after what nobody uses was cleared away. The machine that acts and everyone
+ * who explains call this.
+ */
+export function decidePressure(
+  now: Instant,
+  site: PressureSite,
+  options: DecideOptions,
+): PressureDecision {
+  const breaches = localBreaches(now, site, options);
+  if (breaches.length > 0) return { kind: 'enforce', breaches };
+  const due = site.states.filter(({ phase }) => phase === 'due').sort(byUrgency);
+  const [first] = due;
+  if (!first) return { kind: 'keep', because: waiting(site.states) };
+  const usable = due.find((state) => doubtAbout(now, state, site, options) === null);
+  if (usable) return decideDue(now, usable, site, options);
+  const doubts = due.flatMap((state) => doubtAbout(now, state, site, options) ?? []);
+  return withhold(first, null, doubts);
+}
+
+/** Pods in the order in which the signal lets them go, with why one of them cannot. */
+export function orderFor(
+  signal: Signal,
+  site: PressureSite,
+  rules: PressureRules,
+): readonly { readonly ranked: RankedPod; readonly refusal: PodRefusal | null }[] {
+  const candidates = candidatesFor(site.pods, signal, site.layout ?? 'single', rules);
+  return rank(candidates, rules.order[signals[signal].resource]).map((ranked) => ({
+    ranked,
+    refusal: refusalOf(ranked, site, rules),
+  }));
+}
+
+/** Why the threshold is met, or still counts as met. */
+export function thresholdReason({
+  threshold,
+  sample,
+  amount,
+  clearAt,
+}: ThresholdState): readonly PressureReason[] {
+  if (!sample || amount === null || clearAt === null) return [];
+  return amount > sample.available
+    ? [{ code: 'ThresholdMet', threshold, sample, amount }]
+    : [{ code: 'MinimumReclaim', threshold, sample, clearAt }];
+}
+
+function decideDue(
+  now: Instant,
+  due: ThresholdState,
+  site: PressureSite,
+  { rules }: DecideOptions,
+): PressureDecision {
+  const { signal } = due.threshold;
+  const { settings, layout } = site;
+  const because = thresholdReason(due);
+  if (signals[signal].filesystem !== null && layout === null) {
+    return withhold(due, null, [{ code: 'LayoutUnknown' }, ...because]);
+  }
+  const functions = reclaimFunctions(signal, layout ?? 'single');
+  if (settings.nodeReclaim && !site.reclaimed && functions.length > 0) {
+    return { kind: 'reclaim', due, functions, because };
+  }
+  const order = orderFor(signal, site, rules);
+  const leaving = rules.waitsForLeaving ? enoughLeaving(now, due, site, order) : null;
+  if (leaving) return withhold(due, leaving.until, [leaving, ...because]);
+  const target = order.find(({ refusal }) => refusal === null)?.ranked;
+  if (!target) return withhold(due, nextTry(now, site), [{ code: 'NoCandidate' }, ...because]);
+  const max = settings.maxPodGracePeriodSeconds;
+  const gracePeriodSeconds = rules.gracePeriodSeconds(due.threshold, max, target.pod);
+  return { kind: 'evict', due, target, gracePeriodSeconds, because };
+}
+
+function withhold(
+  due: ThresholdState,
+  until: Instant | null,
+  because: readonly PressureReason[],
+): PressureDecision {
+  return { kind: 'withhold', due, until, because };
+}
+
+/** When a pod that was passed over may be asked again. */
+function nextTry(now: Instant, { passedOver }: PressureSite): Instant | null {
+  const later = [...passedOver.values()].map(({ until }) => until).filter((until) => until > now);
+  return later.length === 0 ? null : Math.min(...later);
+}
+
+/** Memory first, hard before soft; then by the table of signals and by what is asked for. */
+function byUrgency(a: ThresholdState, b: ThresholdState): number {
+  return (
+    Number(isMemory(b)) - Number(isMemory(a)) ||
+    Number(isHard(b.threshold)) - Number(isHard(a.threshold)) ||
+    signalNames.indexOf(a.threshold.signal) - signalNames.indexOf(b.threshold.signal) ||
+    (thresholdKey(a.threshold) < thresholdKey(b.threshold) ? -1 : 1)
+  );
+}
+
+function isMemory({ threshold }: ThresholdState): boolean {
+  return signals[threshold.signal].resource === 'memory';
+}
+
+/** What keeps a sample from being acted on; null: nothing. */
+function doubtAbout(
+  now: Instant,
+  { threshold, sample, isNew }: ThresholdState,
+  { settledAt }: PressureSite,
+  { rules, sampleAgeMsMax }: DecideOptions,
+): PressureReason | null {
+  const { signal } = threshold;
+  const time = sample?.time ?? null;
+  if (!rules.doubts) return isNew ? null : { code: 'SampleNotNewer', signal, time };
+  const fault = sampleFault(now, signal, sample ?? undefined, sampleAgeMsMax);
+  if (fault) return fault;
+  return time !== null && time > settledAt ? null : { code: 'SampleNotNewer', signal, time };
+}
+
+/** What runs, where nothing is due. */
+function waiting(states: readonly ThresholdState[]): readonly PressureReason[] {
+  return states.flatMap(({ threshold, phase, dueAt }): readonly PressureReason[] =>
+    phase === 'waiting' && dueAt !== null ? [{ code: 'GracePeriod', threshold, dueAt }] : [],
+  );
+}
+
+function refusalOf(
+  { pod, demand, used }: Candidate,
+  { passedOver }: PressureSite,
+  rules: PressureRules,
+): PodRefusal | null {
+  const exempt = podRefusal(pod, passedOver, rules);
+  if (exempt || !rules.freesSomething) return exempt;
+  if (demand === null) return { code: 'ResourcesUnreadable' };
+  if (used === null) return { code: 'UsageUnknown' };
+  return used === 0 ? { code: 'UsesNothing' } : null;
+}
+
+/** Why the pod is evicted for nothing at all. */
+function podRefusal(
+  pod: PressurePod,
+  passedOver: PressureSite['passedOver'],
+  rules: PressureRules,
+): PodRefusal | null {
+  const exempt = rules.exemption(pod);
+  if (exempt) return exempt;
+  if (rules.waitsForLeaving && pod.deletionTimestamp !== null) return { code: 'Terminating' };
+  const refused = passedOver.get(pod.uid);
+  return refused ? { code: 'PassedOver', ...refused } : null;
+}
+
+type PodLeaving = Extract<PressureReason, { code: 'PodLeaving' }>;
+
+/** The last of the pods on their way out, where they free enough; null: they do not. */
+function enoughLeaving(
+  now: Instant,
+  { sample, clearAt }: ThresholdState,
+  { pods }: PressureSite,
+  order: readonly { readonly ranked: RankedPod }[],
+): PodLeaving | null {
+  let missing = (clearAt ?? 0) - (sample?.available ?? 0);
+  let last: PodLeaving | null = null;
+  for (const { pod, leavingUntil: until } of pods) {
+    if (until === null || until <= now) continue;
+    missing -= order.find(({ ranked }) => ranked.pod === pod)?.ranked.used ?? 0;
+    if (last === null || until > last.until) last = { code: 'PodLeaving', pod: podRef(pod), until };
+  }
+  return missing <= 0 ? last : null;
+}
+
+function localBreaches(
+  now: Instant,
+  { settings, layout, pods, observation, passedOver }: PressureSite,
+  { rules, sampleAgeMsMax }: DecideOptions,
+): readonly PodBreach[] {
+  if (!settings.localStorageLimits) return [];
+  const isFresh = signalNames.some(
+    (name) => sampleFault(now, name, observation.samples[name], sampleAgeMsMax) === null,
+  );
+  if (rules.doubts && !isFresh) return [];
+  return pods.flatMap(({ pod, demand, usage }): readonly PodBreach[] => {
+    if (!demand?.limits || !usage || podRefusal(pod, passedOver, rules)) return [];
+    const breach = localBreach(demand.limits, usage, layout ?? 'dedicatedImages');
+    return breach ? [{ pod, breach }] : [];
+  });
+}

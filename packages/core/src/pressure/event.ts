@@ -1,0 +1,35 @@
+import type { Outcome } from '../event.ts';
+import type { Labels, NodeRef } from '../model.ts';
+import type { NodeObservation } from './observation.ts';
+import type { PressurePod } from './pod.ts';
+import type { PressureConditionType } from './signals.ts';
+
+/** The part of a Node that decisions under pressure need. */
+export interface PressureNode extends NodeRef {
+  readonly labels: Labels;
+  /** The conditions that are True and were written by an earlier run of ours. */
+  readonly conditions: readonly PressureConditionType[];
+}
+
+/** What the machine is told. Shapes that the engine knows too mean the same there. */
+export type PressureEvent =
+  | { readonly kind: 'pressureNode'; readonly node: PressureNode }
+  | { readonly kind: 'pressureNodeGone'; readonly name: string }
+  | { readonly kind: 'pressurePod'; readonly pod: PressurePod }
+  | { readonly kind: 'pressurePodGone'; readonly uid: string }
+  /** What a node answered when it was asked. */
+  | {
+      readonly kind: 'observed';
+      readonly nodeName: string;
+      readonly observation: NodeObservation;
+    }
+  /** It did not answer. */
+  | { readonly kind: 'observationFailed'; readonly nodeName: string; readonly message: string }
+  /** Every node and pod that existed has been told once; nothing is evicted before. */
+  | { readonly kind: 'synced' }
+  /** Whether this replica may act. A standby stays warm and sends nothing. */
+  | { readonly kind: 'leadership'; readonly held: boolean }
+  /** The outcome of the command with this id. */
+  | { readonly kind: 'result'; readonly id: string; readonly outcome: Outcome }
+  /** Act on what is known by now. An extra tick is harmless. */
+  | { readonly kind: 'tick' };

@@ -1,0 +1,39 @@
+import type { Agent, OutgoingHttpHeaders } from 'node:http';
+import type { AgentOptions } from 'node:https';
+
+/** TLS settings of a connection. Left out: those of the process. */
+export type TlsMaterial = Pick<
+  AgentOptions,
+  'ca' | 'cert' | 'key' | 'servername' | 'rejectUnauthorized'
+>;
+
+/** What one request needs to be let in. */
+export interface Authorization {
+  readonly headers: OutgoingHttpHeaders;
+  readonly tls: TlsMaterial;
+  /** The HTTP proxy between us and the server; null or left out: none. */
+  readonly proxy?: URL | null;
+  /** Makes the connections instead of us, e.g. through a SOCKS proxy; null: we make them. */
+  readonly agent: Agent | null;
+}
+
+/** An API server and the way in. */
+export interface Access {
+  /** Base URL, e.g. `https://10.0.0.1:6443` or `https://host/k8s/clusters/c-1`. */
+  readonly server: string;
+  /** Asked before each request, because tokens and certificates change. Rejects when it fails. */
+  authorize(): Promise<Authorization>;
+  /** Told of a 401, so that a cached credential is not used again. */
+  rejected(): void;
+}
+
+/** Whether both make the same connections. */
+export function sameTls(one: TlsMaterial, other: TlsMaterial): boolean {
+  return (
+    String(one.ca) === String(other.ca) &&
+    String(one.cert) === String(other.cert) &&
+    String(one.key) === String(other.key) &&
+    one.servername === other.servername &&
+    one.rejectUnauthorized === other.rejectUnauthorized
+  );
+}

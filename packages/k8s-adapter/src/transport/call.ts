@@ -1,0 +1,96 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+import type { ResponseHeaders } from '../proto/answer.ts';
+import type { ApiRequest } from '../proto/request.ts';
+import type { Sink } from '../sink.ts';
+
+/** A request as it goes out: with the server's base path and all its headers. */
+export interface OutgoingRequest {
+  readonly method: ApiRequest['method'];
+  readonly path: string;
+  readonly headers: OutgoingHttpHeaders;
+  readonly body: string | null;
+}
+
+/**
+ * What is certain about a request that got no answer:
+ * - `unsent`: the server has not begun to work on it
+ * - `stale`: it went into a connection that had been kept and turned out to be dead
+ * - `unknown`: nothing
+ */
+export type Fate = 'unsent' | 'stale' | 'unknown';
+
+const attemptsMax = 3;
+
+/**
+ * One request and what is heard of it. Whoever carries it tells what comes; after hangUp, end or
+ * failed nothing more reaches the sink. Where that is safe, it is carried again.
+ */
+export class Call {
+  readonly request: OutgoingRequest;
+  readonly #sink: Sink;
+  /** Hands it to a connection once more. */
+  readonly #carry: (call: Call) => void;
+  #cancel: (() => void) | null = null;
+  #attempts = 0;
+  #answered = false;
+  #open = true;
+
+  constructor(request: OutgoingRequest, sink: Sink, carry: (call: Call) => void) {
+    this.request = request;
+    this.#sink = sink;
+    this.#carry = carry;
+  }
+
+  /** Whether anybody still waits for the answer. */
+  get open(): boolean {
+    return this.#open;
+  }
+
+  start(): void {
+    if (!this.#open) return;
+    this.#attempts += 1;
+    this.#cancel = null;
+    this.#carry(this);
+  }
+
+  /** From now on hanging up means this. */
+  carriedBy(cancel: () => void): void {
+    this.#cancel = cancel;
+  }
+
+  hangUp(): void {
+    this.#open = false;
+    this.#cancel?.();
+  }
+
+  head(status: number, headers: ResponseHeaders): void {
+    this.#answered = true;
+    if (this.#open) this.#sink.head(status, headers);
+  }
+
+  data(chunk: Uint8Array): void {
+    if (this.#open) this.#sink.data(chunk);
+  }
+
+  end(): void {
+    if (this.#open) this.#sink.end();
+    this.#open = false;
+  }
+
+  /** It broke off; the message says why. */
+  fail(message: string, fate: Fate): void {
+    if (!this.#open) return;
+    if (this.#attempts < attemptsMax && this.#mayRepeat(fate)) {
+      this.start();
+      return;
+    }
+    this.#open = false;
+    this.#sink.failed(message);
+  }
+
+  /** A POST that went into a dead connection may have been carried out all the same. */
+  #mayRepeat(fate: Fate): boolean {
+    if (this.#answered) return false;
+    return fate === 'unsent' || (fate === 'stale' && this.request.method !== 'POST');
+  }
+}

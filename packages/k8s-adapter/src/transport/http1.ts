@@ -1,0 +1,81 @@
+import http from 'node:http';
+import https from 'node:https';
+import net from 'node:net';
+import type { Millis } from '@taintmgr/core';
+import type { ResponseHeaders } from '../proto/answer.ts';
+import type { Call } from './call.ts';
+import { type Dialled, dial, type Endpoint } from './dial.ts';
+import { describeError } from './errors.ts';
+
+/** Shorter than the 90 s after which the API server closes an idle connection. */
+const idleMsMax: Millis = 60_000;
+
+/** Carries calls by HTTP/1.1, over connections that are kept and used again. */
+export class Http1Pool {
+  readonly #endpoint: Endpoint;
+  readonly #agent: http.Agent;
+
+  /**
+   * `agent` makes the connections; null: we do. `spare` is one that is open already, for the first
+   * call.
+   */
+  constructor(endpoint: Endpoint, agent: http.Agent | null, spare: Dialled | null = null) {
+    this.#endpoint = endpoint;
+    this.#agent = agent ?? dialingAgent(endpoint, spare);
+  }
+
+  carry(call: Call): void {
+    const { host: hostname, port, tls } = this.#endpoint;
+    const { body, ...rest } = call.request;
+    const agent = this.#agent;
+    const request = (tls ? https : http).request({ hostname, port, agent, ...rest });
+    call.carriedBy(() => request.destroy());
+    request.once('response', (response) => receive(call, response));
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      const stale = request.reusedSocket && error.code === 'ECONNRESET';
+      call.fail(describeError(error), stale ? 'stale' : 'unknown');
+    });
+    request.end(body ?? undefined);
+  }
+
+  /** Closes the connections nobody uses any more. */
+  close(): void {
+    this.#agent.destroy();
+  }
+}
+
+function receive(call: Call, response: http.IncomingMessage): void {
+  call.head(response.statusCode ?? 0, flatHeaders(response.headers));
+  response.on('data', (chunk: Buffer) => call.data(chunk));
+  response.on('error', (error) => call.fail(describeError(error), 'unknown'));
+  response.on('end', () => call.end());
+}
+
+/** An agent whose connections are made by `dial`. */
+function dialingAgent(endpoint: Endpoint, spare: Dialled | null): http.Agent {
+  const keeping = { keepAlive: true, timeout: idleMsMax };
+  const agent = endpoint.tls ? new https.Agent(keeping) : new http.Agent(keeping);
+  let unused = spare;
+  const connection = (): Promise<Dialled> => {
+    const first = unused;
+    unused = null;
+    return first && !first.socket.destroyed ? Promise.resolve(first) : dial(endpoint, ['http/1.1']);
+  };
+  agent.createConnection = (_, callback) => {
+    connection().then(
+      ({ socket }) => callback?.(null, socket),
+      // The type asks for a socket; with an error nobody looks at it.
+      (error: Error) => callback?.(error, new net.Socket()),
+    );
+    return undefined;
+  };
+  return agent;
+}
+
+function flatHeaders(headers: http.IncomingHttpHeaders): ResponseHeaders {
+  const flat: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) flat[name] = Array.isArray(value) ? value.join(', ') : value;
+  }
+  return flat;
+}

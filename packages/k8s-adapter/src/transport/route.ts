@@ -1,0 +1,127 @@
+import type http from 'node:http';
+import type { TlsMaterial } from './access.ts';
+import type { Call } from './call.ts';
+import { type Dialled, dial, type Endpoint } from './dial.ts';
+import { describeError } from './errors.ts';
+import { Http1Pool } from './http1.ts';
+import { Http2Connection, type Http2Timing } from './http2-connection.ts';
+
+export interface RouteOptions {
+  readonly tls: TlsMaterial;
+  readonly proxy: URL | null;
+  /** Makes the connections instead of us; null: we make them. */
+  readonly agent: http.Agent | null;
+  readonly timing: Http2Timing;
+}
+
+/** As many as may carry calls at the same time; a hundred calls each. */
+const connectionsMax = 4;
+
+/**
+ * The connections to one endpoint. The first of them finds out by ALPN what the server speaks:
+ * HTTP/2, then few connections carry all calls; or HTTP/1.1, then each call has one to itself.
+ */
+export class Route {
+  readonly tls: TlsMaterial;
+  readonly proxy: URL | null;
+  readonly agent: http.Agent | null;
+  readonly #endpoint: Endpoint;
+  readonly #timing: Http2Timing;
+  readonly #connections = new Set<Http2Connection>();
+  readonly #waiting = new Set<Call>();
+  #http1: Http1Pool | null = null;
+  #dialling = false;
+  #closed = false;
+
+  constructor(endpoint: Endpoint, options: RouteOptions) {
+    const { tls, proxy, agent, timing } = options;
+    this.#endpoint = endpoint;
+    this.tls = tls;
+    this.proxy = proxy;
+    this.agent = agent;
+    this.#timing = timing;
+    // Without TLS there is no ALPN, and an agent of others makes its own connections.
+    if (agent || !endpoint.tls) this.#http1 = new Http1Pool(endpoint, agent);
+  }
+
+  carry(call: Call): void {
+    if (this.#http1) this.#http1.carry(call);
+    else {
+      call.carriedBy(() => this.#waiting.delete(call));
+      this.#waiting.add(call);
+      this.#serve();
+    }
+  }
+
+  /** New calls go elsewhere; those under way come to their end. */
+  retire(): void {
+    for (const connection of this.#connections) connection.retire();
+  }
+
+  /** Closes the connections nobody uses any more; call it when no request is under way. */
+  close(): void {
+    this.#closed = true;
+    this.#http1?.close();
+    for (const connection of this.#connections) connection.destroy();
+  }
+
+  /** Hands waiting calls to connections with room, and dials where there are none. */
+  #serve(): void {
+    for (const connection of this.#connections) {
+      if (connection.isOver) this.#connections.delete(connection);
+    }
+    for (const call of this.#waiting) {
+      const connection = this.#roomiest();
+      if (!connection) break;
+      this.#waiting.delete(call);
+      connection.carry(call);
+    }
+    if (this.#waiting.size > 0 && this.#connections.size < connectionsMax) this.#dial();
+  }
+
+  #roomiest(): Http2Connection | null {
+    for (const connection of this.#connections) if (connection.hasRoom) return connection;
+    return null;
+  }
+
+  #dial(): void {
+    if (this.#dialling) return;
+    this.#dialling = true;
+    dial(this.#endpoint, ['h2', 'http/1.1']).then(
+      (dialled) => {
+        this.#dialling = false;
+        this.#connected(dialled);
+      },
+      (error: unknown) => {
+        this.#dialling = false;
+        this.#unreachable(describeError(error));
+      },
+    );
+  }
+
+  #connected(dialled: Dialled): void {
+    const { socket, protocol } = dialled;
+    if (this.#closed) socket.destroy();
+    else if (protocol === 'h2') {
+      const { host, port } = this.#endpoint;
+      const origin = `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
+      const onChange = (): void => this.#serve();
+      const connection = new Http2Connection(origin, socket, { timing: this.#timing, onChange });
+      this.#connections.add(connection);
+      this.#serve();
+    } else {
+      this.#http1 = new Http1Pool(this.#endpoint, null, dialled);
+      const waiting = [...this.#waiting];
+      this.#waiting.clear();
+      for (const call of waiting) this.#http1.carry(call);
+    }
+  }
+
+  /** While other connections live, the calls that wait for room go on waiting. */
+  #unreachable(message: string): void {
+    if (this.#connections.size > 0) return;
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const call of waiting) call.fail(message, 'unknown');
+  }
+}

@@ -1,0 +1,54 @@
+import type { Config } from '@taintmgr/core';
+import { type LifecycleTerms, lifecycleDefaults } from '@taintmgr/sim-cluster';
+import type { Draw } from './draw.ts';
+
+/** What the node lifecycle machine is configured with, and what it promises by that. */
+export interface DrawnLifecycle {
+  readonly config: Partial<Config>;
+  readonly terms: LifecycleTerms;
+}
+
+/** Silence is judged in steps of this. */
+const nodeMonitorPeriodMs = 5000;
+const holdMs = 60_000;
+/** How late the controller may learn of a change and act by what was before. */
+const viewAgeMsMax = 10_000;
+
+/** Draws a configuration. */
+export function drawLifecycle(draw: Draw): DrawnLifecycle {
+  const suspects = draw.chance(0.4);
+  const isGoverned = draw.chance(0.5);
+  const holdsDeadZones = draw.chance(0.3);
+  const healthyMs = draw.weighted([
+    [3, 0],
+    [1, 30_000],
+  ]);
+  const rates = {
+    nodeEvictionRate: draw.of([0.1, 0.5, 0.02]),
+    secondaryNodeEvictionRate: draw.of([0.01, 0.05]),
+    largeClusterSizeThreshold: draw.of([50, 3]),
+    unhealthyZoneThreshold: draw.of([0.55, 0.34, 0.8]),
+  };
+  const bound = 15_000 + (suspects ? holdMs : 0);
+  return {
+    config: {
+      lifecycle: {
+        ...rates,
+        nodeMonitorPeriodMs,
+        massSilence: suspects ? { share: 0.4, nodesMin: 3, withinMs: 20_000, holdMs } : null,
+        podReadiness: isGoverned ? 'governed' : 'atOnce',
+        deadZone: holdsDeadZones ? 'hold' : 'evict',
+        healthyMs,
+      },
+    },
+    terms: {
+      ...lifecycleDefaults,
+      ...rates,
+      fullDisruptionRate: holdsDeadZones ? 0 : rates.nodeEvictionRate,
+      viewAgeMsMax,
+      boundMs: bound + healthyMs,
+      podBoundMs: isGoverned ? Number.POSITIVE_INFINITY : bound,
+      ownKeys: ['taintmgr.dev/'],
+    },
+  };
+}
