@@ -1,4 +1,5 @@
 import type { Change, ClusterApi, DeleteOptions } from './api.ts';
+import { Access } from './auth/access.ts';
 import type { Tokens } from './auth/authenticator.ts';
 import type { Clock } from './clock.ts';
 import type { Exchange } from './exchange.ts';
@@ -8,7 +9,7 @@ import type { DialNode } from './node-proxy.ts';
 import type { KubeObject } from './objects.ts';
 import type { Random } from './prng.ts';
 import { storedResource } from './resources.ts';
-import { serve } from './serve.ts';
+import { type ServiceTime, serve } from './serve.ts';
 import { Store } from './store/store.ts';
 import type { Backend } from './write/backend.ts';
 import { bindPod } from './write/binding.ts';
@@ -19,8 +20,13 @@ import { replaceObject } from './write/update.ts';
 export interface ApiServerOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** Bearer tokens and their users; without them nobody is asked and everybody is an admin. */
+  /**
+   * Bearer tokens and their users; without them nobody is asked and everybody is an admin. What a
+   * user may do is said by RBAC objects in the cluster, and by the rules given here.
+   */
   readonly tokens?: Tokens;
+  /** How long the server works on a request before it does anything; left out: no time. */
+  readonly serviceMs?: ServiceTime;
   /** The resourceVersion of the empty store; default 1000. */
   readonly startRv?: number;
   /** How many past changes of each resource are kept for watches and paging; default 16384. */
@@ -38,6 +44,8 @@ export class ApiServer implements ClusterApi {
   readonly exchange: Exchange;
   /** What may go wrong with requests; nothing unless told to. */
   readonly faults: Faults;
+  /** Who may do what, what was refused, and which rights nobody used. */
+  readonly access: Access;
   readonly #backend: Backend;
   #dialNode: DialNode = () => 'refused';
 
@@ -49,9 +57,12 @@ export class ApiServer implements ClusterApi {
     });
     this.#backend = { store, clock: options.clock, random: options.random };
     this.faults = new Faults(options.random);
+    this.access = new Access(store, options.tokens ?? null);
     this.exchange = serve({
       backend: this.#backend,
       tokens: options.tokens ?? null,
+      access: this.access,
+      serviceMs: options.serviceMs ?? null,
       faults: this.faults,
       dialNode: (nodeName) => this.#dialNode(nodeName),
     });

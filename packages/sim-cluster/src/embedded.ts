@@ -2,12 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Tokens } from './auth/authenticator.ts';
 import type { User } from './auth/authorizer.ts';
 import { RealClock } from './clock.ts';
 import { Cluster, type ClusterOptions } from './cluster.ts';
 import { createCertificate } from './https/certificate.ts';
 import { writeKubeconfig } from './https/kubeconfig.ts';
 import { startHttps } from './https/server.ts';
+import type { ServiceTime } from './serve.ts';
 
 export interface EmbeddedOptions extends Omit<ClusterOptions, 'clock' | 'seed' | 'apiServer'> {
   readonly seed?: number;
@@ -15,6 +17,9 @@ export interface EmbeddedOptions extends Omit<ClusterOptions, 'clock' | 'seed' |
   readonly port?: number;
   /** Of the administrator; left out: a random one. */
   readonly token?: string;
+  /** Tokens of others than the administrator. */
+  readonly users?: Tokens;
+  readonly serviceMs?: ServiceTime;
   /** Where to write the kubeconfig; left out: a temporary file, removed by `stop`. */
   readonly kubeconfig?: string;
 }
@@ -31,9 +36,10 @@ export interface EmbeddedCluster {
 /** Starts a cluster on the machine's clock and serves its API on the loopback interface. */
 export async function startEmbedded(options: EmbeddedOptions = {}): Promise<EmbeddedCluster> {
   const { seed = 1, port = 0, token = randomBytes(16).toString('hex'), ...rest } = options;
-  const { kubeconfig, ...parts } = rest;
+  const { kubeconfig, users = new Map(), serviceMs, ...parts } = rest;
   const admin: User = { name: 'kubernetes-admin', groups: ['system:masters'], rules: [] };
-  const apiServer = { tokens: new Map([[token, admin]]) };
+  const tokens = new Map([...users, [token, admin]]);
+  const apiServer = { tokens, ...(serviceMs ? { serviceMs } : {}) };
   const cluster = new Cluster({ clock: new RealClock(), seed, apiServer, ...parts });
   const certificate = createCertificate(Date.now());
   const server = await startHttps({ exchange: cluster.exchange, certificate, port });

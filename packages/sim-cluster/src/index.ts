@@ -14,8 +14,11 @@ export type { DialedRequest, DialNode } from './node-proxy.ts';
 
 // Who may do what.
 
+export type { Access, Decision } from './auth/access.ts';
 export type { Tokens } from './auth/authenticator.ts';
-export type { Rule, User } from './auth/authorizer.ts';
+export { type Rule, serviceAccountUser, type User } from './auth/authorizer.ts';
+export type { Denial, Right } from './auth/rights.ts';
+export type { ServiceTime } from './serve.ts';
 
 // What goes wrong.
 

@@ -7,18 +7,21 @@ import {
   withPodCidrs,
 } from './defaults/kinds.ts';
 import { admitPod } from './defaults/pod.ts';
+import { admitRoleBinding } from './defaults/rbac.ts';
 import { newEventView, storedEvent } from './event-view.ts';
 import { CORE_EVENT_FIELDS, NEW_EVENT_FIELDS, POD_FIELDS } from './field-labels.ts';
 import { defineResource, NO_COLLECTION_DELETE, type Resource, STATUS } from './resource.ts';
 import * as core from './schema/core.ts';
 import { node } from './schema/node.ts';
 import { pod } from './schema/pod.ts';
+import * as rbac from './schema/rbac.ts';
 import type { Struct } from './schema/types.ts';
 import * as workloads from './schema/workloads.ts';
 import { validateEvent, validateEventUpdate } from './validation/event.ts';
 import * as rules from './validation/kinds.ts';
 import { validateMetadata } from './validation/metadata.ts';
 import { validatePod, validatePodUpdate } from './validation/pod.ts';
+import { validateRole, validateRoleBinding, validateRoleBindingUpdate } from './validation/rbac.ts';
 
 function workload(
   group: string,
@@ -42,6 +45,20 @@ function workload(
   });
 }
 
+function rbacResource(schema: Struct, namespaced: boolean): Resource {
+  const isBinding = schema.fields.roleRef !== undefined;
+  return defineResource({
+    group: 'rbac.authorization.k8s.io',
+    plural: `${schema.name.toLowerCase()}s`,
+    kind: schema.name,
+    singular: schema.name.toLowerCase(),
+    schema,
+    namespaced,
+    validate: isBinding ? validateRoleBinding : validateRole,
+    ...(isBinding ? { admit: admitRoleBinding, validateUpdate: validateRoleBindingUpdate } : {}),
+  });
+}
+
 const EVENT = {
   plural: 'events',
   kind: 'Event',
@@ -52,6 +69,14 @@ const EVENT = {
 } as const;
 
 const coreResources: readonly Resource[] = [
+  defineResource({
+    group: '',
+    plural: 'configmaps',
+    kind: 'ConfigMap',
+    singular: 'configmap',
+    shortNames: ['cm'],
+    schema: core.configMap,
+  }),
   defineResource({
     ...EVENT,
     group: '',
@@ -183,6 +208,10 @@ export const RESOURCES: readonly Resource[] = [
     createOnUpdate: true,
     validate: rules.validateLease,
   }),
+  rbacResource(rbac.clusterRoleBinding, false),
+  rbacResource(rbac.clusterRole, false),
+  rbacResource(rbac.roleBinding, true),
+  rbacResource(rbac.role, true),
 ];
 
 const byPlural = new Map(RESOURCES.map((entry) => [`${entry.group}/${entry.plural}`, entry]));

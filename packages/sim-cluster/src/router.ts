@@ -1,6 +1,8 @@
 import { type Answer, jsonReply } from './answer.ts';
+import type { Access } from './auth/access.ts';
 import { authenticate, type Tokens } from './auth/authenticator.ts';
-import { type Attributes, isAllowed, type User } from './auth/authorizer.ts';
+import type { Attributes, User } from './auth/authorizer.ts';
+import { impersonated, impersonationVerb } from './auth/impersonation.ts';
 import { REVIEWS, type Review } from './auth/reviews.ts';
 import { readObject } from './body.ts';
 import { GROUPS } from './discovery/documents.ts';
@@ -31,37 +33,41 @@ export interface RouterOptions {
   readonly backend: Backend;
   /** Null to ask nobody who he is. */
   readonly tokens: Tokens | null;
+  readonly access: Access;
   readonly dialNode: DialNode;
 }
 
 /** Answers a request: who asks, may he, what for. Throws ApiError for every refusal. */
 export function route(options: RouterOptions, request: ApiRequest, info: RequestInfo): Answer {
-  const user = authenticate(options.tokens, request.headers);
+  const { tokens, access } = options;
+  const asking = authenticate(tokens, request.headers);
+  const user = impersonated(access, asking, request.headers);
+  if (!user) {
+    const verb = impersonationVerb(request.headers['impersonate-user'] ?? '', info.verb);
+    throw refusal(asking, { ...attributesOf(info), verb }, '');
+  }
   // Authorisation comes before routing: who may nothing does not learn what exists.
-  authorize(user, info);
+  const attributes = attributesOf(info);
+  const { grant, reason } = access.judge(user, attributes);
+  if (!grant) throw refusal(user, attributes, reason);
   const call: Call = { request, info, user };
   return info.resource ? routeResource(options, call, info.resource) : handlePath(call);
 }
 
-function authorize(user: User, info: RequestInfo): void {
+function attributesOf(info: RequestInfo): Attributes {
   const { verb, path, resource } = info;
-  const attributes: Attributes = {
-    verb,
-    path,
-    resource: resource ? { ...resource, name: nameOf(info, resource) } : null,
-  };
-  if (isAllowed(user, attributes)) return;
-  if (!attributes.resource) {
-    throw pathDenied(`User ${JSON.stringify(user.name)} cannot ${verb} path "${path}"`);
-  }
-  const { group, plural, subresource, namespace, name } = attributes.resource;
+  return { verb, path, resource: resource ? { ...resource, name: nameOf(info, resource) } : null };
+}
+
+function refusal(user: User, { verb, path, resource }: Attributes, reason: string): Error {
+  const who = `User ${JSON.stringify(user.name)}`;
+  const why = reason === '' ? '' : `: ${reason}`;
+  if (!resource) return pathDenied(`${who} cannot ${verb} path "${path}"${why}`);
+  const { group, plural, subresource, namespace, name } = resource;
   const what = JSON.stringify(subresource ? `${plural}/${subresource}` : plural);
   const where = namespace ? `in the namespace "${namespace}"` : 'at the cluster scope';
-  throw accessDenied(
-    { group, plural },
-    name,
-    `User ${JSON.stringify(user.name)} cannot ${verb} resource ${what} in API group "${group}" ${where}`,
-  );
+  const text = `${who} cannot ${verb} resource ${what} in API group "${group}" ${where}${why}`;
+  return accessDenied({ group, plural }, name, text);
 }
 
 /** A list or watch narrowed to one name is about that object. */
@@ -76,7 +82,7 @@ function routeResource(options: RouterOptions, call: Call, path: ResourcePath): 
   const review = REVIEWS.find(
     ({ group, plural }) => group === path.group && plural === path.plural,
   );
-  if (review && path.version === review.version) return answerReview(backend, call, path, review);
+  if (review && path.version === review.version) return answerReview(options, call, path, review);
   const resource = findResource(path.group, path.plural);
   if (!resource || resource.version !== path.version) throw unknownPath();
   if (path.namespace !== '' && !resource.namespaced) throw unknownPath();
@@ -127,13 +133,19 @@ function handlerFor(verb: string, resource: Resource, path: ResourcePath): Handl
   return handler;
 }
 
-function answerReview(backend: Backend, call: Call, path: ResourcePath, review: Review): Answer {
+function answerReview(
+  { backend, access, tokens }: RouterOptions,
+  call: Call,
+  path: ResourcePath,
+  review: Review,
+): Answer {
   if (call.info.verb !== 'create' || path.name !== '') throw methodNotAllowed();
   const { pretty } = negotiate(call.request.headers, call.info.query.get('pretty'));
   const { object } = readObject(call.request, call.info.query, review);
   const apiVersion = `${review.group}/${review.version}`;
   const asked = { ...object, kind: review.kind, apiVersion };
-  const answered = review.answer(asked, call.user, backend.clock.now());
+  const now = backend.clock.now();
+  const answered = review.answer(asked, { user: call.user, access, tokens, now });
   const { kind, metadata, ...rest } = answered;
   const ordered = { kind, apiVersion, metadata, ...rest };
   return jsonReply(201, ordered, pretty);

@@ -6,8 +6,12 @@ import { type Fault, type Faults, faultAnswer } from './faults.ts';
 import { type RequestInfo, readRequest } from './request.ts';
 import { type RouterOptions, route } from './router.ts';
 
+/** Milliseconds that a request takes, by what it is; 0 for none. */
+export type ServiceTime = (request: Pick<RequestInfo, 'verb' | 'path' | 'resource'>) => number;
+
 export interface ServeOptions extends RouterOptions {
   readonly faults: Faults;
+  readonly serviceMs: ServiceTime | null;
 }
 
 /** The exchange function of a server: routing, faults, and the life of streams. */
@@ -49,8 +53,13 @@ class Connection {
     const info = readRequest(request);
     const carryOut = (): Answer => this.#attempt(() => route(this.#options, request, info));
     const fault = this.#options.faults.strike(info);
-    if (!fault) this.#deliver(carryOut());
-    else this.#suffer(fault, info, carryOut);
+    const serve = (): void => {
+      if (!fault) this.#deliver(carryOut());
+      else this.#suffer(fault, info, carryOut);
+    };
+    const ms = this.#options.serviceMs?.(info) ?? 0;
+    if (ms > 0) this.#after(ms, serve);
+    else serve();
   }
 
   #suffer(fault: Fault, info: RequestInfo, carryOut: () => Answer): void {

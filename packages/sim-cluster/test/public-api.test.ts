@@ -23,6 +23,7 @@ it('the package exports this and nothing else', () => {
     'pdb',
     'pod',
     'seededRandom',
+    'serviceAccountUser',
     'startEmbedded',
     'startHttps',
     'statefulSet',

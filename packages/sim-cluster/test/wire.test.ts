@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { ApiServer } from '../src/api-server.ts';
-import type { User } from '../src/auth/authorizer.ts';
+import { serviceAccountUser, type User } from '../src/auth/authorizer.ts';
 import { VirtualClock } from '../src/clock.ts';
 import { seededRandom } from '../src/prng.ts';
 import type { WireCases } from './wire/case.ts';
@@ -44,14 +44,7 @@ interface Exchange {
 const ADMIN = 'admin';
 const USERS: Readonly<Record<string, User>> = {
   [ADMIN]: { name: 'admin', groups: ['system:masters'], rules: [] },
-  '<limitedtoken>': {
-    name: 'system:serviceaccount:wire:limited',
-    uid: 'sa-limited-uid',
-    groups: ['system:serviceaccounts', 'system:serviceaccounts:wire'],
-    rules: [
-      { verbs: ['get', 'list', 'watch'], apiGroups: [''], resources: ['pods'], namespace: 'wire' },
-    ],
-  },
+  '<limitedtoken>': { ...serviceAccountUser('wire', 'limited'), uid: 'sa-limited-uid' },
   '<nobodytoken>': { name: 'nobody', groups: [], rules: [] },
 };
 

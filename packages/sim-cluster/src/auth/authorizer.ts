@@ -16,6 +16,7 @@ export interface User {
   readonly uid?: string;
   /** Members of `system:masters` may do everything. */
   readonly groups: readonly string[];
+  /** What he may do beside what RBAC objects in the cluster grant him. */
   readonly rules: readonly Rule[];
 }
 
@@ -33,53 +34,20 @@ export interface Attributes {
   readonly path: string;
 }
 
-const EVERYONE: readonly Rule[] = [
-  {
-    verbs: ['get'],
-    nonResourceURLs: ['/healthz', '/livez', '/readyz', '/version', '/version/'],
-  },
-];
-
-const AUTHENTICATED: readonly Rule[] = [
-  {
-    verbs: ['create'],
-    apiGroups: ['authorization.k8s.io'],
-    resources: ['selfsubjectaccessreviews', 'selfsubjectrulesreviews'],
-  },
-  {
-    verbs: ['create'],
-    apiGroups: ['authentication.k8s.io'],
-    resources: ['selfsubjectreviews'],
-  },
-  {
-    verbs: ['get'],
-    nonResourceURLs: ['/api', '/api/*', '/apis', '/apis/*', '/openapi', '/openapi/*'],
-  },
-];
-
-const ALL: readonly Rule[] = [
-  { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
-  { verbs: ['*'], nonResourceURLs: ['*'] },
-];
-
-/** Every rule that speaks for the user. */
-export function rulesOf(user: User): readonly Rule[] {
-  const shared = user.groups.includes('system:authenticated')
-    ? [...EVERYONE, ...AUTHENTICATED]
-    : EVERYONE;
-  const own = user.groups.includes('system:masters') ? ALL : user.rules;
-  return [...shared, ...own];
-}
-
-/** True when a rule allows it. */
-export function isAllowed(user: User, attributes: Attributes): boolean {
-  return rulesOf(user).some((rule) => allows(rule, attributes));
+/** The user as whom the pods of a service account speak. */
+export function serviceAccountUser(namespace: string, name: string): User {
+  return {
+    name: `system:serviceaccount:${namespace}:${name}`,
+    groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`],
+    rules: [],
+  };
 }
 
 const includes = (values: readonly string[] | undefined, wanted: string): boolean =>
   values !== undefined && (values.includes('*') || values.includes(wanted));
 
-function allows(rule: Rule, { verb, resource, path }: Attributes): boolean {
+/** Whether the rule allows it. */
+export function allows(rule: Rule, { verb, resource, path }: Attributes): boolean {
   if (!includes(rule.verbs, verb)) return false;
   if (!resource) return (rule.nonResourceURLs ?? []).some((url) => matchesPath(url, path));
   const { group, plural, subresource, namespace, name } = resource;

@@ -1,10 +1,21 @@
-import { ApiError } from '../errors.ts';
+import { ApiError, badRequest } from '../errors.ts';
 import type { Json, KubeObject } from '../objects.ts';
 import { topLevel } from '../schema/metadata.ts';
-import { always, type Struct, struct } from '../schema/types.ts';
+import { always, list, type Struct, struct } from '../schema/types.ts';
 import { formatTime } from '../time.ts';
 import { invalidValue } from '../validation/causes.ts';
-import { type Attributes, isAllowed, rulesOf, type User } from './authorizer.ts';
+import type { Access } from './access.ts';
+import { authenticate, type Tokens } from './authenticator.ts';
+import type { Attributes, User } from './authorizer.ts';
+
+/** Who asks, and what the answer is taken from. */
+interface ReviewContext {
+  readonly user: User;
+  readonly access: Access;
+  readonly tokens: Tokens | null;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
 
 /** A kind that is asked and answered but never stored. */
 export interface Review {
@@ -14,11 +25,16 @@ export interface Review {
   readonly singular: string;
   readonly kind: string;
   readonly schema: Struct;
-  /** Fills in the status. Throws ApiError 422 for a question that makes no sense. */
-  readonly answer: (review: KubeObject, user: User, now: number) => KubeObject;
+  /** Fills in the status. Throws ApiError 400 or 422 for a question that makes no sense. */
+  readonly answer: (review: KubeObject, context: ReviewContext) => KubeObject;
 }
 
-const accessSpec = struct('SelfSubjectAccessReviewSpec', {
+const AUTHENTICATION = 'authentication.k8s.io';
+const AUTHORIZATION = 'authorization.k8s.io';
+/** For whom tokens are meant that are shown to this server. */
+const AUDIENCE = 'https://kubernetes.default.svc.cluster.local';
+
+const attributeFields = {
   resourceAttributes: struct('ResourceAttributes', {
     namespace: 'string',
     verb: 'string',
@@ -31,41 +47,88 @@ const accessSpec = struct('SelfSubjectAccessReviewSpec', {
     labelSelector: 'any',
   }),
   nonResourceAttributes: struct('NonResourceAttributes', { path: 'string', verb: 'string' }),
+} as const;
+const selfAccessSpec = struct('SelfSubjectAccessReviewSpec', attributeFields);
+const accessSpec = struct('SubjectAccessReviewSpec', {
+  ...attributeFields,
+  user: 'string',
+  groups: list('string'),
+  extra: 'any',
+  uid: 'string',
 });
+const tokenSpec = struct('TokenReviewSpec', { token: 'string', audiences: list('string') });
 
-function answerAccess(review: KubeObject, user: User): KubeObject {
-  const { resourceAttributes: resource, nonResourceAttributes: other } = review.spec;
-  if ((resource === undefined) === (other === undefined)) {
-    const text = 'exactly one of nonResourceAttributes or resourceAttributes must be specified';
-    const cause = invalidValue('spec.resourceAttributes', resource, text);
-    throw new ApiError(
-      422,
-      'Invalid',
-      `.authorization.k8s.io "" is invalid: ${cause.field}: ${cause.message}`,
-      { group: 'authorization.k8s.io', causes: [cause] },
-    );
-  }
-  const attributes: Attributes = resource
-    ? {
-        verb: resource.verb ?? '',
-        path: '',
-        resource: {
-          group: resource.group ?? '',
-          plural: resource.resource ?? '',
-          subresource: resource.subresource ?? '',
-          namespace: resource.namespace ?? '',
-          name: resource.name ?? '',
-        },
-      }
-    : { verb: other.verb ?? '', path: other.path ?? '', resource: null };
-  return { ...review, status: { allowed: isAllowed(user, attributes) } };
+function invalidReview(field: string, value: unknown, text: string): Error {
+  const cause = invalidValue(field, value, text);
+  const message = `.${AUTHORIZATION} "" is invalid: ${cause.field}: ${cause.message}`;
+  return new ApiError(422, 'Invalid', message, { group: AUTHORIZATION, causes: [cause] });
 }
 
-function answerRules(review: KubeObject, user: User): KubeObject {
+function attributesOf({ spec }: KubeObject): Attributes {
+  const { resourceAttributes: resource, nonResourceAttributes: other } = spec;
+  if ((resource === undefined) === (other === undefined)) {
+    const text = 'exactly one of nonResourceAttributes or resourceAttributes must be specified';
+    throw invalidReview('spec.resourceAttributes', resource, text);
+  }
+  if (!resource) return { verb: other.verb ?? '', path: other.path ?? '', resource: null };
+  return {
+    verb: resource.verb ?? '',
+    path: '',
+    resource: {
+      group: resource.group ?? '',
+      plural: resource.resource ?? '',
+      subresource: resource.subresource ?? '',
+      namespace: resource.namespace ?? '',
+      name: resource.name ?? '',
+    },
+  };
+}
+
+function withDecision(review: KubeObject, user: User, access: Access): KubeObject {
+  const { grant, reason } = access.decide(user, attributesOf(review));
+  const status = { allowed: grant !== null, ...(reason === '' ? {} : { reason }) };
+  return { ...review, status };
+}
+
+function answerSelfAccess(review: KubeObject, { user, access }: ReviewContext): KubeObject {
+  return withDecision(review, user, access);
+}
+
+function answerAccess(review: KubeObject, { access }: ReviewContext): KubeObject {
+  const { user = '', groups = [] } = review.spec;
+  if (user === '' && groups.length === 0) {
+    const text = 'at least one of user or group must be specified';
+    throw invalidReview('spec.user', user, text);
+  }
+  return withDecision(review, access.named(user, groups), access);
+}
+
+function answerToken(review: KubeObject, { tokens }: ReviewContext): KubeObject {
+  const token: string = review.spec.token ?? '';
+  const audiences: readonly string[] = review.spec.audiences ?? [AUDIENCE];
+  if (token === '') throw badRequest('token is required for TokenReview in authentication');
+  const user = audiences.includes(AUDIENCE) ? bearer(tokens, token) : null;
+  const status = user
+    ? { authenticated: true, user: userInfo(user), audiences: [AUDIENCE] }
+    : { user: {}, error: 'invalid bearer token' };
+  return { ...review, status };
+}
+
+function bearer(tokens: Tokens | null, token: string): User | null {
+  try {
+    return authenticate(tokens, { authorization: `Bearer ${token}` });
+  } catch (error) {
+    if (error instanceof ApiError) return null;
+    throw error;
+  }
+}
+
+function answerRules(review: KubeObject, { user, access }: ReviewContext): KubeObject {
   const namespace: string = review.spec.namespace ?? '';
-  const rules = rulesOf(user).filter(
-    (rule) => rule.namespace === undefined || rule.namespace === namespace,
-  );
+  const rules = access
+    .grantsOf(user)
+    .map(({ rule }) => rule)
+    .filter((rule) => rule.namespace === undefined || rule.namespace === namespace);
   const resourceRules = rules
     .filter((rule) => rule.resources)
     .map(({ verbs, apiGroups = [], resources = [], resourceNames }) => ({
@@ -81,43 +144,38 @@ function answerRules(review: KubeObject, user: User): KubeObject {
   return { ...review, spec: {}, status };
 }
 
-function answerSubject(review: KubeObject, user: User, now: number): KubeObject {
-  const { name: username, uid, groups } = user;
-  const userInfo: { readonly [key: string]: Json } = { username, ...(uid ? { uid } : {}), groups };
+function answerSubject(review: KubeObject, { user, now }: ReviewContext): KubeObject {
   const metadata = { ...review.metadata, creationTimestamp: formatTime(now) };
-  return { ...review, metadata, status: { userInfo } };
+  return { ...review, metadata, status: { userInfo: userInfo(user) } };
 }
 
-/** The reviews served, all of the asking user itself. */
+function userInfo({ name: username, uid, groups }: User): { readonly [key: string]: Json } {
+  return { username, ...(uid ? { uid } : {}), groups };
+}
+
+function review(
+  group: string,
+  kind: string,
+  fields: Struct['fields'],
+  answer: Review['answer'],
+): Review {
+  const singular = kind.toLowerCase();
+  const schema = topLevel(kind, { ...fields, status: 'any' });
+  return { group, version: 'v1', plural: `${singular}s`, singular, kind, schema, answer };
+}
+
+const rulesSpec = struct('SelfSubjectRulesReviewSpec', { namespace: 'string' });
+
+/** The reviews served. */
 export const REVIEWS: readonly Review[] = [
-  {
-    group: 'authentication.k8s.io',
-    version: 'v1',
-    plural: 'selfsubjectreviews',
-    singular: 'selfsubjectreview',
-    kind: 'SelfSubjectReview',
-    schema: topLevel('SelfSubjectReview', { status: 'any' }),
-    answer: answerSubject,
-  },
-  {
-    group: 'authorization.k8s.io',
-    version: 'v1',
-    plural: 'selfsubjectaccessreviews',
-    singular: 'selfsubjectaccessreview',
-    kind: 'SelfSubjectAccessReview',
-    schema: topLevel('SelfSubjectAccessReview', { spec: always(accessSpec), status: 'any' }),
-    answer: answerAccess,
-  },
-  {
-    group: 'authorization.k8s.io',
-    version: 'v1',
-    plural: 'selfsubjectrulesreviews',
-    singular: 'selfsubjectrulesreview',
-    kind: 'SelfSubjectRulesReview',
-    schema: topLevel('SelfSubjectRulesReview', {
-      spec: always(struct('SelfSubjectRulesReviewSpec', { namespace: 'string' })),
-      status: 'any',
-    }),
-    answer: answerRules,
-  },
+  review(AUTHENTICATION, 'SelfSubjectReview', {}, answerSubject),
+  review(AUTHENTICATION, 'TokenReview', { spec: always(tokenSpec) }, answerToken),
+  review(
+    AUTHORIZATION,
+    'SelfSubjectAccessReview',
+    { spec: always(selfAccessSpec) },
+    answerSelfAccess,
+  ),
+  review(AUTHORIZATION, 'SelfSubjectRulesReview', { spec: always(rulesSpec) }, answerRules),
+  review(AUTHORIZATION, 'SubjectAccessReview', { spec: always(accessSpec) }, answerAccess),
 ];

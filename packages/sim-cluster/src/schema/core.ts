@@ -97,6 +97,13 @@ export const service: Struct = topLevel('Service', {
   ),
 });
 
+/** v1 ConfigMap. */
+export const configMap: Struct = topLevel('ConfigMap', {
+  immutable: 'bool*',
+  data: map('string'),
+  binaryData: map('string'),
+});
+
 /** v1 ServiceAccount. */
 export const serviceAccount: Struct = topLevel('ServiceAccount', {
   secrets: listBy('name', 'any'),

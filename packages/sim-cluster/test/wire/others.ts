@@ -1,4 +1,5 @@
 import { CUT, NO_YAML, type WireCases } from './case.ts';
+import type { Hand } from './hand.ts';
 
 const EVENT = 'p.1840a1b2c3d4e5f6';
 
@@ -54,20 +55,35 @@ export const EVENTS_AND_LEASES: WireCases = {
   '07-events-leases/node-lease': { namespace: 'default' },
 };
 
-const NO_CONFIG_MAPS = 'config maps are not served';
+/** What the recorded service account may do in its namespace. */
+function podReader({ api }: Hand): undefined {
+  const metadata = { name: 'podreader', namespace: 'wire' };
+  const group = 'rbac.authorization.k8s.io';
+  api.create('roles', {
+    metadata,
+    rules: [
+      { verbs: ['get', 'list', 'watch'], apiGroups: [''], resources: ['pods'] },
+      { verbs: ['get'], apiGroups: [''], resources: ['configmaps'], resourceNames: ['one'] },
+    ],
+  });
+  api.create('rolebindings', {
+    metadata,
+    roleRef: { apiGroup: group, kind: 'Role', name: 'podreader' },
+    subjects: [{ kind: 'ServiceAccount', name: 'limited', namespace: 'wire' }],
+  });
+  return undefined;
+}
 
 /** Who is let in, and to what. */
 export const ACCESS: WireCases = {
   '08-auth/access-review': {
     namespace: 'wire',
-    without: {
-      0: 'rules have no RBAC object to name as the reason',
-      3: 'rules have no RBAC object to name as the reason',
-      5: 'the rules that everybody has are fewer',
-    },
+    prepare: podReader,
+    without: { 5: 'the rules that everybody has are fewer' },
   },
   '08-auth/anonymous': { namespace: 'wire' },
-  '08-auth/forbidden': { namespace: 'wire', without: { 14: NO_CONFIG_MAPS } },
+  '08-auth/forbidden': { namespace: 'wire', prepare: podReader },
   '08-auth/health': { namespace: 'wire', without: { 3: 'no checks are listed' } },
+  '08-auth/impersonation': { namespace: 'wire', prepare: podReader },
   '08-auth/unauthorized': { namespace: 'wire', without: { 2: NO_YAML } },
 };

@@ -1,0 +1,85 @@
+import type { Rule, User } from './authorizer.ts';
+
+/** A rule that speaks for a user, and how he came by it. */
+export interface Grant {
+  readonly rule: Rule;
+  /** `ClusterRole NAME`, `Role NAMESPACE/NAME`; '' for a rule of nobody's making. */
+  readonly role: string;
+  /** As reviews give it; '' for none. */
+  readonly reason: string;
+}
+
+const AUTHENTICATED = 'system:authenticated';
+const UNAUTHENTICATED = 'system:unauthenticated';
+
+/** The cluster roles that every cluster has, as far as they matter here. */
+export const CLUSTER_ROLES: Readonly<Record<string, readonly Rule[]>> = {
+  'cluster-admin': [
+    { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
+    { verbs: ['*'], nonResourceURLs: ['*'] },
+  ],
+  'system:auth-delegator': [
+    { verbs: ['create'], apiGroups: ['authentication.k8s.io'], resources: ['tokenreviews'] },
+    {
+      verbs: ['create'],
+      apiGroups: ['authorization.k8s.io'],
+      resources: ['subjectaccessreviews'],
+    },
+  ],
+  'system:basic-user': [
+    {
+      verbs: ['create'],
+      apiGroups: ['authorization.k8s.io'],
+      resources: ['selfsubjectaccessreviews', 'selfsubjectrulesreviews'],
+    },
+    { verbs: ['create'], apiGroups: ['authentication.k8s.io'], resources: ['selfsubjectreviews'] },
+  ],
+  'system:discovery': [
+    {
+      verbs: ['get'],
+      nonResourceURLs: [
+        '/api',
+        '/api/*',
+        '/apis',
+        '/apis/*',
+        '/healthz',
+        '/livez',
+        '/openapi',
+        '/openapi/*',
+        '/readyz',
+        '/version',
+        '/version/',
+      ],
+    },
+  ],
+  'system:public-info-viewer': [
+    {
+      verbs: ['get'],
+      nonResourceURLs: ['/healthz', '/livez', '/readyz', '/version', '/version/'],
+    },
+  ],
+};
+
+/** Who is bound to them in every cluster, by bindings of the same name. */
+const BOUND_GROUPS: readonly (readonly [role: string, groups: readonly string[]])[] = [
+  ['system:basic-user', [AUTHENTICATED]],
+  ['system:discovery', [AUTHENTICATED]],
+  ['system:public-info-viewer', [AUTHENTICATED, UNAUTHENTICATED]],
+];
+
+/** Whether nothing is forbidden to the user. */
+export function isMaster({ groups }: User): boolean {
+  return groups.includes('system:masters');
+}
+
+/** What he may do in any cluster, and what was given to him with his token. */
+export function ownGrants(user: User): readonly Grant[] {
+  const shared = BOUND_GROUPS.flatMap(([role, groups]) => {
+    const group = groups.find((one) => user.groups.includes(one));
+    if (group === undefined) return [];
+    const reason = `RBAC: allowed by ClusterRoleBinding "${role}" of ClusterRole "${role}" to Group "${group}"`;
+    return (CLUSTER_ROLES[role] ?? []).map((rule) => ({ rule, role: '', reason }));
+  });
+  const rules = isMaster(user) ? (CLUSTER_ROLES['cluster-admin'] ?? []) : user.rules;
+  return [...shared, ...rules.map((rule) => ({ rule, role: '', reason: '' }))];
+}

@@ -1,0 +1,29 @@
+import type { KubeObject } from '../objects.ts';
+
+const RBAC_GROUP = 'rbac.authorization.k8s.io';
+
+interface Subject {
+  readonly kind?: string;
+  readonly apiGroup?: string;
+  readonly namespace?: string;
+}
+
+/** A new binding: who and what it names are of the groups that they can only be of. */
+export function admitRoleBinding(binding: KubeObject): KubeObject {
+  const subjects: readonly Subject[] = binding.subjects ?? [];
+  const { apiGroup } = binding.roleRef;
+  return {
+    ...binding,
+    ...(subjects.length > 0 ? { subjects: subjects.map(named) } : {}),
+    roleRef: { ...binding.roleRef, apiGroup: apiGroup || RBAC_GROUP },
+  };
+}
+
+function named({ kind, apiGroup, ...rest }: Subject): Subject {
+  const group = kind === 'ServiceAccount' ? apiGroup : (apiGroup ?? RBAC_GROUP);
+  return {
+    ...(kind === undefined ? {} : { kind }),
+    ...(group ? { apiGroup: group } : {}),
+    ...rest,
+  };
+}
