@@ -1,5 +1,5 @@
-import type { Toleration } from '../model.ts';
 import { toleratesTaint } from '../eviction/tolerations.ts';
+import type { Toleration } from '../model.ts';
 import { criticalPriorityMin, type PressurePod } from './pod.ts';
 import { qosClassOf } from './qos.ts';
 import { type PressureConditionType, pressureConditions } from './signals.ts';

@@ -95,4 +95,3 @@ export type PressureCommand =
       readonly message: string;
     }
   | { readonly kind: 'pressureReport'; readonly report: PressureReport };
-

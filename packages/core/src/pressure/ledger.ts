@@ -1,7 +1,12 @@
 import type { Instant, Millis } from '../time.ts';
 import { type NodeObservation, type Sample, type SampleFault, sampleFault } from './observation.ts';
 import type { PressureRules } from './semantics.ts';
-import { type PressureConditionType, pressureConditionTypes, type Signal, signals } from './signals.ts';
+import {
+  type PressureConditionType,
+  pressureConditionTypes,
+  type Signal,
+  signals,
+} from './signals.ts';
 import { amountOf, type Threshold, thresholdKey } from './thresholds.ts';
 
 /** How far a threshold has come. */
@@ -122,7 +127,14 @@ export class ThresholdLedger {
     const amount = amountOf(threshold.value, capacity);
     const reclaimed = amount + amountOf(threshold.minReclaim, capacity);
     const clearAt = this.#acted.has(key) ? Math.max(amount, reclaimed) : amount;
-    const seen = { threshold, sample, fault, amount, clearAt, isNew: this.#isNew(threshold, sample) };
+    const seen = {
+      threshold,
+      sample,
+      fault,
+      amount,
+      clearAt,
+      isNew: this.#isNew(threshold, sample),
+    };
     if (!(amount > available) && !(this.#acted.has(key) && reclaimed > available)) {
       this.#spells.delete(key);
       return { ...seen, phase: 'clear', metSince: null, dueAt: null };
@@ -177,7 +189,9 @@ export class ThresholdLedger {
 
   /** Nobody can tell that it is over: all is out of sight, or what was met is. */
   #isUnseen(type: PressureConditionType): boolean {
-    const own = this.#states.filter(({ threshold }) => signals[threshold.signal].condition === type);
+    const own = this.#states.filter(
+      ({ threshold }) => signals[threshold.signal].condition === type,
+    );
     const unknown = own.filter(({ phase }) => phase === 'unknown');
     const wasMet = unknown.some(({ metSince }) => metSince !== null);
     return wasMet || (own.length > 0 && unknown.length === own.length);

@@ -6,7 +6,7 @@ import { formatAmount, type Quantity, quantityValue, zero } from './quantity.ts'
 import type { RankedPod } from './rank.ts';
 import { hasPodLevelResources, quantityIn } from './resources.ts';
 import type { PressureRules } from './semantics.ts';
-import { type PressureResource, signals } from './signals.ts';
+import { isInBytes, type PressureResource, signals } from './signals.ts';
 import { formatThresholdAmount } from './thresholds.ts';
 import { containerStorage } from './usage.ts';
 
@@ -61,7 +61,9 @@ export function localLimitMessage({ kind, name, limit }: LocalBreach): string {
 function thresholdText({ threshold, sample }: ThresholdState): string {
   if (!sample) return '';
   const quantity = formatThresholdAmount(threshold.value, sample.capacity);
-  return `Threshold quantity: ${quantity}, available: ${formatAmount(sample.available)}. `;
+  const format = isInBytes(threshold.signal) ? 'BinarySI' : 'DecimalSI';
+  const available = formatAmount(sample.available, format);
+  return `Threshold quantity: ${quantity}, available: ${available}. `;
 }
 
 /** A kubelet blames a pod whose memory is asked for as a whole, even where it uses less. */

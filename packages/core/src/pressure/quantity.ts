@@ -66,10 +66,10 @@ export function quantityValue({ nanos }: Quantity): number {
   return Number(nanos / nanosPerUnit) + Number(nanos % nanosPerUnit) / 1e9;
 }
 
-/** A whole number of bytes, inodes or the like as Kubernetes prints it: `600Mi`, `1000`. */
-export function formatAmount(amount: number): string {
+/** A whole number as Kubernetes prints it: `600Mi`, or `629145600` where it does not count bytes. */
+export function formatAmount(amount: number, format: QuantityFormat = 'BinarySI'): string {
   if (!Number.isFinite(amount)) return String(amount);
-  return canonical(BigInt(Math.trunc(amount)) * nanosPerUnit, 'BinarySI');
+  return canonical(BigInt(Math.trunc(amount)) * nanosPerUnit, format);
 }
 
 function interpret(text: string): Suffix | null {

@@ -47,7 +47,6 @@ export type PressureReason =
   | { readonly code: 'ReadFailed'; readonly message: string; readonly at: Instant }
   /** Measured before the last eviction had an effect. */
   | { readonly code: 'SampleNotNewer'; readonly signal: Signal; readonly time: Instant | null }
-  | { readonly code: 'PoolUnknown'; readonly pool: string }
   | { readonly code: 'LayoutUnknown' }
   /** A pod is on its way out: what it frees is not seen yet. */
   | { readonly code: 'PodLeaving'; readonly pod: PodRef; readonly until: Instant }

@@ -45,7 +45,7 @@ export interface PressureRules {
   /** The pod gets the condition DisruptionTarget. */
   readonly disruptionTarget: boolean;
   readonly gracePeriodSeconds: (
-    threshold: Threshold,
+    threshold: Pick<Threshold, 'gracePeriodMs'>,
     maxPodGracePeriodSeconds: number,
     pod: PressurePod,
   ) => number;

@@ -45,6 +45,12 @@ export const signals: Readonly<Record<Signal, SignalRule>> = {
 /** Every signal, in the order of the table. */
 export const signalNames = Object.keys(signals) as readonly Signal[];
 
+/** Whether a kubelet prints what is available in binary units. */
+export function isInBytes(signal: Signal): boolean {
+  const { resource } = signals[signal];
+  return resource === 'memory' || resource === 'ephemeral-storage';
+}
+
 /** Whether the name is that of a signal. */
 export function isSignal(name: string): name is Signal {
   return Object.hasOwn(signals, name);

@@ -20,7 +20,7 @@ export interface Threshold {
 }
 
 /** Whether a threshold is acted on at once. */
-export function isHard({ gracePeriodMs }: Threshold): boolean {
+export function isHard({ gracePeriodMs }: Pick<Threshold, 'gracePeriodMs'>): boolean {
   return gracePeriodMs === 0;
 }
 

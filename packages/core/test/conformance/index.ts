@@ -1,3 +1,4 @@
+import { checkPressureSequence } from './kubelet-pressure-sequences.ts';
 import { checkQos } from './kubelet-qos.ts';
 import { checkRanking } from './kubelet-ranking.ts';
 import { checkThresholdParse } from './kubelet-threshold-parse.ts';
@@ -15,6 +16,7 @@ import { checkMatching } from './toleration-matching.ts';
 /** The vector files that can be read, by name without `.jsonl`: what differs in a line, or null. */
 export const checks: Readonly<Record<string, (line: string) => string | null>> = {
   'condition-taints': (line) => checkConditionTaints(JSON.parse(line)),
+  'kubelet-pressure-sequences': (line) => checkPressureSequence(JSON.parse(line)),
   'kubelet-qos': (line) => checkQos(JSON.parse(line)),
   'kubelet-ranking': (line) => checkRanking(JSON.parse(line)),
   'kubelet-threshold-parse': (line) => checkThresholdParse(JSON.parse(line)),

@@ -1,0 +1,159 @@
+import type { Instant } from '../time.ts';
+import {
+  type DecideOptions,
+  decidePressure,
+  orderFor,
+  type PressureDecision,
+  type PressureSite,
+} from './decide.ts';
+import type { PressureNode } from './event.ts';
+import type { FilesystemLayout } from './filesystems.ts';
+import type { ThresholdState } from './ledger.ts';
+import type { NodeRecord } from './node-record.ts';
+import type { Sample } from './observation.ts';
+import type { PressurePod } from './pod.ts';
+import type { ComparatorName } from './rank.ts';
+import type { PodRefusal, PressureReason } from './reason.ts';
+import {
+  type PressureConditionType,
+  pressureConditionTypes,
+  type Signal,
+  signals,
+} from './signals.ts';
+
+import type { PressureWork } from './work.ts';
+
+/** One pod in the order of eviction. */
+export interface PodInOrder {
+  readonly pod: PressurePod;
+  /** What it uses, which is what its eviction would free; null: not known. */
+  readonly used: number | null;
+  /** What it asked for of that. */
+  readonly requested: number;
+  /** Why it is not evicted; null: it may be. */
+  readonly refusal: PodRefusal | null;
+  /** What puts it before the next one; null: nothing, or it is the last. */
+  readonly decidedBy: ComparatorName | null;
+  /** What would be available once it and all before it are gone; null: not known. */
+  readonly availableAfter: number | null;
+  /** The time it would be given, for a hard threshold and for a soft one. */
+  readonly gracePeriodSeconds: { readonly hard: number; readonly soft: number };
+}
+
+/** How one signal of a node stands. */
+export interface SignalExplanation {
+  readonly signal: Signal;
+  readonly sample: Sample | null;
+  readonly thresholds: readonly ThresholdState[];
+  /** Who would go because of it, first to last. */
+  readonly order: readonly PodInOrder[];
+  /** How many of them would have to go to end it: 0 when nothing is met; null: all are too few. */
+  readonly evictionsNeeded: number | null;
+}
+
+/** How a condition of a node stands. */
+export interface ConditionExplanation {
+  readonly type: PressureConditionType;
+  readonly holds: boolean;
+  /** When a threshold of it was last seen to be met; null: never. */
+  readonly lastPressed: Instant | null;
+  /** When it goes away if no threshold is met any more; null: it does not hold. */
+  readonly clearsAt: Instant | null;
+}
+
+/** Everything there is to know about the pressure on a node. */
+export interface PressureExplanation {
+  readonly node: PressureNode;
+  /** The pool whose settings hold; null: those of all nodes, or none at all. */
+  readonly pool: string | null;
+  /** Whether any settings hold for it: otherwise it is left alone. */
+  readonly isWatched: boolean;
+  readonly layout: FilesystemLayout | null;
+  /** When we last heard from it; null: never. */
+  readonly observedAt: Instant | null;
+  /** What is wrong with what is known of it. */
+  readonly doubts: readonly PressureReason[];
+  readonly signals: readonly SignalExplanation[];
+  readonly conditions: readonly ConditionExplanation[];
+  /** What would be done now; null where nothing is known to decide on. */
+  readonly decision: PressureDecision | null;
+  /** What is under way; null: nothing. */
+  readonly work: PressureWork | null;
+}
+
+/** Answers with the values that the machine acts on; it has no opinion of its own. */
+export function explainPressure(
+  now: Instant,
+  record: NodeRecord,
+  site: PressureSite | null,
+  options: DecideOptions,
+): PressureExplanation {
+  const { node, pool, settings, layout, observedAt, work } = record;
+  return {
+    node,
+    pool,
+    isWatched: settings !== null,
+    layout,
+    observedAt,
+    doubts: record.doubts(),
+    signals: site ? explainSignals(site, options) : [],
+    conditions: pressureConditionTypes.map((type) => explainCondition(record, type)),
+    decision: site && decidePressure(now, site, options),
+    work,
+  };
+}
+
+function explainSignals(site: PressureSite, options: DecideOptions): readonly SignalExplanation[] {
+  const watched = [...new Set(site.states.map(({ threshold }) => threshold.signal))];
+  return watched.map((signal) => explainSignal(signal, site, options));
+}
+
+function explainSignal(
+  signal: Signal,
+  site: PressureSite,
+  { rules }: DecideOptions,
+): SignalExplanation {
+  const thresholds = site.states.filter(({ threshold }) => threshold.signal === signal);
+  const sample = site.observation.samples[signal] ?? null;
+  const isOrdered = site.layout !== null || signals[signal].filesystem === null;
+  let available = sample?.available ?? null;
+  const order = (isOrdered ? orderFor(signal, site, rules) : []).map(({ ranked, refusal }) => {
+    const { pod, used, requested, decidedBy } = ranked;
+    const max = site.settings.maxPodGracePeriodSeconds;
+    if (refusal === null) available = available === null || used === null ? null : available + used;
+    const gracePeriodSeconds = {
+      hard: rules.gracePeriodSeconds({ gracePeriodMs: 0 }, max, pod),
+      soft: rules.gracePeriodSeconds({ gracePeriodMs: 1 }, max, pod),
+    };
+    return {
+      pod,
+      used,
+      requested,
+      refusal,
+      decidedBy,
+      availableAfter: available,
+      gracePeriodSeconds,
+    };
+  });
+  return { signal, sample, thresholds, order, evictionsNeeded: needed(thresholds, order) };
+}
+
+function needed(
+  thresholds: readonly ThresholdState[],
+  order: readonly PodInOrder[],
+): number | null {
+  const met = thresholds.filter(({ phase }) => phase === 'waiting' || phase === 'due');
+  const enough = Math.max(...met.map(({ clearAt }) => clearAt ?? 0));
+  if (met.length === 0) return 0;
+  const evictable = order.filter(({ refusal }) => refusal === null);
+  const last = evictable.findIndex(({ availableAfter }) => (availableAfter ?? 0) >= enough);
+  return last < 0 ? null : last + 1;
+}
+
+function explainCondition(record: NodeRecord, type: PressureConditionType): ConditionExplanation {
+  const holds = record.conditions.includes(type);
+  const lastPressed = record.ledger.lastPressed(type);
+  const { transitionPeriodMs = 0 } = record.settings ?? {};
+  const clearsAt = holds && lastPressed !== null ? lastPressed + transitionPeriodMs : null;
+  return { type, holds, lastPressed, clearsAt };
+}

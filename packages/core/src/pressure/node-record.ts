@@ -1,0 +1,151 @@
+import type { Instant } from '../time.ts';
+import type { DecideOptions, NodePod, PassedOver, PressureSite } from './decide.ts';
+import type { PressureNode } from './event.ts';
+import type { FilesystemLayout } from './filesystems.ts';
+import { ThresholdLedger, type ThresholdPhase } from './ledger.ts';
+import { layoutOf, type NodeObservation } from './observation.ts';
+import type { BookedPod } from './pod-book.ts';
+import type { PressureReason } from './reason.ts';
+import { type PressureSettings, withContainerFilesystem } from './settings.ts';
+import type { PressureConditionType } from './signals.ts';
+import { amountOf, type Threshold } from './thresholds.ts';
+import type { PressureWork } from './work.ts';
+
+/** What was written of the conditions of a node, and is being written. */
+export interface ConditionWrite {
+  readonly id: string;
+  readonly conditions: readonly PressureConditionType[];
+}
+
+/** All that is known of one node. */
+export class NodeRecord {
+  node: PressureNode;
+  /** Null: the node is left alone. */
+  settings: PressureSettings | null = null;
+  /** The name of its pool; null: none. */
+  pool: string | null = null;
+  readonly ledger: ThresholdLedger;
+  observation: NodeObservation | null = null;
+  observedAt: Instant | null = null;
+  /** Why the node could not be asked the last time; null: it could. */
+  readFault: Extract<PressureReason, { code: 'ReadFailed' }> | null = null;
+  /** The observation led to something; only a later one can again. */
+  isSpent = false;
+  work: PressureWork | null = null;
+  /** What was measured until then does not show what was done last. */
+  settledAt: Instant = Number.NEGATIVE_INFINITY;
+  /** What nobody uses was cleared away since pods had to go. */
+  reclaimed = false;
+  /** Pods that others made leave are waited for. */
+  waitsForOthers = false;
+  /** Attempts that failed since the last one that did not. */
+  failures = 0;
+  readonly passedOver = new Map<string, PassedOver>();
+  written: readonly PressureConditionType[];
+  writing: ConditionWrite | null = null;
+  /** What was told last, to tell it only when it changes. */
+  readonly toldPhases = new Map<string, ThresholdPhase>();
+  toldDoubts = '';
+  toldWithheld = '';
+  readonly #options: DecideOptions;
+  #layout: FilesystemLayout | null = null;
+  #passes = 0;
+
+  constructor(node: PressureNode, options: DecideOptions) {
+    this.node = node;
+    this.#options = options;
+    this.ledger = new ThresholdLedger(options);
+    this.written = node.conditions;
+  }
+
+  /** Takes over what holds for the node now. */
+  configure(node: PressureNode, pool: string | null, settings: PressureSettings | null): void {
+    this.node = node;
+    this.pool = pool;
+    this.settings = settings;
+  }
+
+  /** How its file systems lie: as configured, else as first seen; null: not seen yet. */
+  get layout(): FilesystemLayout | null {
+    return this.settings?.filesystemLayout ?? this.#layout;
+  }
+
+  /** The thresholds that hold for it, those of containerfs derived. */
+  get thresholds(): readonly Threshold[] {
+    const { thresholds = [] } = this.settings ?? {};
+    const isEarly = this.#options.rules.derivesLate && this.#passes <= 1;
+    if (this.layout === null || isEarly) return thresholds;
+    return withContainerFilesystem(thresholds, this.layout).thresholds;
+  }
+
+  /** The conditions that should be True. */
+  get conditions(): readonly PressureConditionType[] {
+    return this.settings ? this.ledger.conditions : [];
+  }
+
+  /** Takes in what was seen of it. */
+  observe(now: Instant, observation: NodeObservation): void {
+    this.observation = observation;
+    this.observedAt = now;
+    this.readFault = null;
+    this.isSpent = false;
+    this.#passes += 1;
+    this.#layout ??= layoutOf(observation);
+    const { transitionPeriodMs = 0 } = this.settings ?? {};
+    this.ledger.observe(now, this.thresholds, observation, transitionPeriodMs);
+  }
+
+  /** Whether any threshold is met, or was and has not reclaimed enough, whatever its grace. */
+  isPressed({ samples }: NodeObservation): boolean {
+    return this.thresholds.some(({ signal, value, minReclaim }) => {
+      const sample = samples[signal];
+      if (!sample) return false;
+      const { available, capacity } = sample;
+      return amountOf(value, capacity) + amountOf(minReclaim, capacity) > available;
+    });
+  }
+
+  /** Clearing away was not enough: pods go. Or it was: the next observation decides. */
+  endReclaim(isPressed: boolean): void {
+    this.work = null;
+    this.reclaimed = isPressed;
+    this.isSpent = !isPressed;
+  }
+
+  /** Pods that were passed over for long enough may be asked again. */
+  forgetRefusals(now: Instant): void {
+    for (const [uid, { until }] of this.passedOver) {
+      if (until <= now) this.passedOver.delete(uid);
+    }
+  }
+
+  /** What is wrong with what is known of it. */
+  doubts(): readonly PressureReason[] {
+    if (!this.settings) return [];
+    if (this.readFault) return [this.readFault];
+    if (!this.observation) return [{ code: 'NeverObserved' }];
+    const faults = this.ledger.states.flatMap(({ fault }) => fault ?? []);
+    const bySignal = new Map(faults.map((fault) => [fault.signal, fault]));
+    return [...bySignal.values()];
+  }
+
+  /** The node as decisions see it; null where there is nothing to decide on. */
+  site(pods: readonly BookedPod[], leavingWaitMs: number): PressureSite | null {
+    const { settings, observation } = this;
+    if (!settings || !observation) return null;
+    const usages = new Map(observation.pods.map((usage) => [usage.uid, usage]));
+    return {
+      settings,
+      layout: this.layout,
+      observation,
+      states: this.ledger.states,
+      pods: pods.map(({ pod, demand, leavingSince }): NodePod => {
+        const leavingUntil = leavingSince === null ? null : leavingSince + leavingWaitMs;
+        return { pod, demand, usage: usages.get(pod.uid) ?? null, leavingUntil };
+      }),
+      settledAt: this.settledAt,
+      passedOver: this.passedOver,
+      reclaimed: this.reclaimed,
+    };
+  }
+}

@@ -1,0 +1,23 @@
+import type { Setback } from '../event.ts';
+import type { PodRef } from '../model.ts';
+import type { Instant } from '../time.ts';
+
+/** What is under way on one node. */
+export type PressureWork =
+  /** Command `id` is out: what nobody uses is being cleared away. */
+  | { readonly kind: 'reclaiming'; readonly id: string }
+  /** That is done; the next observation says whether it was enough. */
+  | { readonly kind: 'reclaimed' }
+  /** The commands for these pods are out, by id. */
+  | {
+      readonly kind: 'evicting';
+      readonly unanswered: ReadonlyMap<string, PodRef>;
+      /** Those that were accepted. */
+      readonly leaving: readonly PodRef[];
+      /** What went wrong last; null: nothing yet. */
+      readonly setback: Setback | null;
+    }
+  /** These pods were evicted and are waited for, until then at most. */
+  | { readonly kind: 'leaving'; readonly pods: readonly PodRef[]; readonly until: Instant }
+  /** An attempt failed; the next is at `at`. */
+  | { readonly kind: 'retrying'; readonly setback: Setback; readonly at: Instant };
