@@ -10,6 +10,7 @@ export type {
 } from './command.ts';
 export type { Rule, RuleName } from './compare/rules.ts';
 // The engine.
+export { lifecycleRules } from './compare/lifecycle-rules.ts';
 export { rules } from './compare/rules.ts';
 export type { Comparison } from './compare/shadow.ts';
 export type { Config, Semantics } from './config.ts';

@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import {
   createEngine,
   type Engine,
+  lifecycleRules,
   type Node,
   type Pod,
   parseTaint,
@@ -21,7 +22,7 @@ describe('docs/differences.md', () => {
   });
 
   it('names proofs that exist', () => {
-    const paths = rules
+    const paths = [...rules, ...lifecycleRules]
       .flatMap(({ proof }) => proof.split(', '))
       .filter((path) => /\.\w+$/.test(path));
     const missing = paths.filter((path) => !existsSync(new URL(path, import.meta.url)));
@@ -30,21 +31,30 @@ describe('docs/differences.md', () => {
 });
 
 function differencesPage(): string {
-  const all: readonly Rule[] = rules;
-  const rows = all.map(
-    ({ name, upstream, precise, why, proof }) =>
-      `| \`${name}\` | ${upstream} | ${precise} | ${why} | ${proof} |`,
-  );
   return `# Where taintmgr differs from kube-controller-manager
 
 With semantics \`upstream-1.36\` the engine does to the letter what kube-controller-manager 1.36.2 does:
 \`npm run conformance\` replays its recorded behaviour case by case. With \`precise\`, the default, it
 differs by the rules below and by no others. Proofs are relative to \`packages/core/test\`.
 
-| rule | upstream-1.36 | precise | why | proof |
-|---|---|---|---|---|
-${rows.join('\n')}
+## Taint eviction
+
+${tableOf(rules)}
+
+## Node lifecycle
+
+${tableOf(lifecycleRules)}
 `;
+}
+
+function tableOf(table: readonly Rule[]): string {
+  const rows = table.map(
+    ({ name, upstream, precise, why, proof }) =>
+      `| \`${name}\` | ${upstream} | ${precise} | ${why} | ${proof} |`,
+  );
+  return `| rule | upstream-1.36 | precise | why | proof |
+|---|---|---|---|---|
+${rows.join('\n')}`;
 }
 
 // Both in one engine, seeing the same: what each decides about one pod, and the rule that tells

@@ -149,6 +149,14 @@ export class LifecycleWorld {
     if (state === 'running') this.#report(name, kubelet);
   }
 
+  /** A condition that is not the kubelet's. */
+  setCondition(name: string, type: string, status: string): void {
+    const conditions = this.nodes.get(name)?.conditions ?? [];
+    const times = { heartbeatAt: this.now, transitionAt: this.now };
+    const condition = { type, status, reason: 'Detector', message: '', ...times };
+    this.changeNode(name, { conditions: mergeConditions(conditions, [condition]) });
+  }
+
   changeNode(name: string, change: Partial<Node>): void {
     const node = this.nodes.get(name);
     if (!node) return;

@@ -1,6 +1,6 @@
 import type { Outcome } from '../event.ts';
 import type { NodeRef } from '../model.ts';
-import type { Instant, Millis } from '../time.ts';
+import type { Instant } from '../time.ts';
 import type { ZoneState } from './zones.ts';
 
 /** Why a node is or is not tainted, as data. text.ts turns it into a sentence. */
@@ -102,9 +102,8 @@ export type LifecycleReport =
       /** What happens to the running deadlines of its pods. */
       readonly deadlines: 'pause' | 'resume' | null;
     }
-  /** A node gave no sign of life for too long, or gives one again. */
+  /** A node gave no sign of life for too long. */
   | { readonly kind: 'nodeLost'; readonly node: NodeRef; readonly heardAt: Instant }
-  | { readonly kind: 'nodeBack'; readonly node: NodeRef; readonly lostFor: Millis }
   /** A write did not go through; the next attempt is at `at`. */
   | {
       readonly kind: 'writeFailed';

@@ -16,6 +16,7 @@ export type CallKind =
   | 'evictPod'
   | 'listLeases'
   | 'watchLeases'
+  | 'readLease'
   | 'other';
 
 /** One request of the client that is watched. */
@@ -32,10 +33,14 @@ export interface Call {
   servedAt: number | null;
   /** When the client had its answer, or the loss of it; null: not yet. */
   endedAt: number | null;
+  /** Whether the answer was a 2xx. */
+  succeeded: boolean;
 }
 
 const pods = /^\/api\/v1\/namespaces\/([^/?]+)\/pods\/([^/?]+)(\/status|\/eviction)?(?:\?|$)/;
 const nodes = /^\/api\/v1\/nodes\/([^/?]+)(\/status)?(?:\?|$)/;
+const nodeLease =
+  /^\/apis\/coordination\.k8s\.io\/v1\/namespaces\/kube-node-lease\/leases\/([^/?]+)/;
 const collections = /^\/api\/v1\/(nodes|pods)(?:\?|$)/;
 const nodeLeases =
   /^\/apis\/coordination\.k8s\.io\/v1\/(?:namespaces\/kube-node-lease\/)?(leases)(?:\?|$)/;
@@ -66,7 +71,8 @@ const collectionKinds: Readonly<Record<string, CallKind>> = {
 /** Reads a request as it is sent. */
 export function callOf(request: ApiRequest, run: number, sentAt: number): Call {
   const { kind, target } = subjectOf(request);
-  return { run, kind, target, uid: uidIn(request.body), sentAt, servedAt: null, endedAt: null };
+  const uid = uidIn(request.body);
+  return { run, kind, target, uid, sentAt, servedAt: null, endedAt: null, succeeded: false };
 }
 
 function subjectOf({ method, path }: ApiRequest): Pick<Call, 'kind' | 'target'> {
@@ -74,6 +80,8 @@ function subjectOf({ method, path }: ApiRequest): Pick<Call, 'kind' | 'target'> 
   if (pod) return { kind: podKinds[method + subresource] ?? 'other', target: `${ns}/${pod}` };
   const [, node, part = ''] = nodes.exec(path) ?? [];
   if (node) return { kind: nodeKinds[method + part] ?? 'other', target: node };
+  const [, leased] = nodeLease.exec(path) ?? [];
+  if (leased) return { kind: method === 'GET' ? 'readLease' : 'other', target: leased };
   const [, plural = ''] = collections.exec(path) ?? nodeLeases.exec(path) ?? [];
   const key = /[?&]watch=true/.test(path) ? `${plural}/watch` : plural;
   return { kind: (method === 'GET' ? collectionKinds[key] : undefined) ?? 'other', target: '' };

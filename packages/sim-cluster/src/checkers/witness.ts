@@ -31,8 +31,8 @@ const watches: Readonly<Record<string, Followed>> = {
 /** What is sent to change an object, and what may have been sent before for the same purpose. */
 const attempts: Readonly<Record<string, readonly CallKind[]>> = {
   changeNode: ['readNode', 'changeNode'],
-  changeNodeStatus: ['readNode', 'changeNodeStatus'],
-  changePodStatus: ['readPod', 'changePodStatus'],
+  changeNodeStatus: ['readNode', 'readLease', 'changeNodeStatus'],
+  changePodStatus: ['readPod', 'readNode', 'changePodStatus'],
 };
 
 /** No chain of requests takes longer: three that run out of time, and one more. */
@@ -178,8 +178,10 @@ export class Witness {
     const before = this.#recent(call);
     let first = call;
     for (const one of before.slice(0, before.indexOf(call)).reverse()) {
-      if (one.run !== call.run || one.target !== call.target || one.endedAt === null) continue;
+      if (one.run !== call.run || one.endedAt === null || !isAbout(one, call)) continue;
       if (!attempts[call.kind]?.includes(one.kind)) continue;
+      // What succeeded was another change, and what led to it led to that.
+      if (one.kind === call.kind && one.succeeded) break;
       // One look leads to an attempt; the look before it led to another one.
       if (one.kind !== call.kind && one.kind === first.kind) continue;
       const pause = first.sentAt - one.endedAt;
@@ -225,20 +227,19 @@ export class Witness {
   }
 
   #answerSink(call: Call, sink: ResponseSink): ResponseSink {
-    let succeeded = false;
     const end = (): void => {
       call.endedAt ??= this.#now();
     };
     return {
       head: (status, headers) => {
-        succeeded = status === 200;
+        call.succeeded = status >= 200 && status < 300;
         sink.head(status, headers);
       },
       data: (chunk) => sink.data(chunk),
       end: () => {
         end();
         const listed = lists[call.kind];
-        if (listed && succeeded) this.#see(listed, call.servedAt ?? call.sentAt);
+        if (listed && call.succeeded) this.#see(listed, call.servedAt ?? call.sentAt);
         sink.end();
       },
       reset: () => {
@@ -300,6 +301,11 @@ export class Witness {
     if (at >= 0) this.#sights.splice(at, 1);
     stream.sight = null;
   }
+}
+
+/** A pod is marked for its node's sake, which may be read in between. */
+function isAbout(one: Call, { kind, target }: Call): boolean {
+  return one.target === target || (kind === 'changePodStatus' && one.kind === 'readNode');
 }
 
 function latest(sights: readonly Sight[], at: number): number {

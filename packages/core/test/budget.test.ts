@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type Budget, type ForeseenSite, foreseeBlockers, type Pod } from '@taintmgr/core';
+
+// What the Eviction API of Kubernetes 1.36 answers, told before it is asked.
+
+const web: Pod = {
+  namespace: 'shop',
+  name: 'web-0',
+  uid: 'u',
+  nodeName: 'n1',
+  tolerations: [],
+  boundAt: null,
+  deletionTimestamp: null,
+  phase: 'Running',
+  generation: 1,
+  mirror: false,
+  owner: null,
+  hasEmptyDir: false,
+  ready: 'True',
+  labels: { app: 'web' },
+};
+const tight: Budget = {
+  namespace: 'shop',
+  name: 'web',
+  selector: { matchLabels: { app: 'web' } },
+  allowed: 0,
+  healthy: 2,
+  desired: 2,
+  expected: 3,
+  upToDate: true,
+  alwaysEvictUnhealthy: false,
+  refusal: null,
+};
+const subject = 'The disruption budget web';
+const notNow = `${subject} does not allow evicting pods currently`;
+const unready = { ready: 'False' } as const;
+
+const cases: readonly (readonly [
+  name: string,
+  pod: Partial<Pod>,
+  budgets: readonly Partial<Budget>[],
+  expected: string,
+])[] = [
+  ['no budget', {}, [], ''],
+  ['a budget that allows one', {}, [{ allowed: 1 }], ''],
+  [
+    'a budget that allows none while a pod is unhealthy',
+    {},
+    [{}],
+    `Budget needsTime ${subject} needs 2 healthy pods and has 2 currently`,
+  ],
+  [
+    'a budget that needs all its pods',
+    {},
+    [{ desired: 3, healthy: 3 }],
+    `Budget never ${subject} needs 3 healthy pods and has 3 currently`,
+  ],
+  [
+    'a budget whose numbers are old',
+    {},
+    [{ upToDate: false, allowed: 1 }],
+    `Budget resolves ${subject} is still being processed by the server.`,
+  ],
+  [
+    'a budget that could not be counted',
+    {},
+    [{ refusal: { reason: 'SyncFailed', message: 'boom' } }],
+    `Budget never ${notNow} because it failed sync: boom`,
+  ],
+  [
+    'a budget that says why',
+    {},
+    [{ healthy: 3, refusal: { reason: 'InsufficientPods', message: 'hmm' } }],
+    `Budget needsTime ${notNow} (InsufficientPods): hmm`,
+  ],
+  ['a budget that does not say why', {}, [{ healthy: 3 }], `Budget needsTime ${notNow}`],
+  [
+    'two budgets',
+    {},
+    [{ allowed: 1 }, { allowed: 1, name: 'other' }],
+    'TwoBudgets never This pod has more than one PodDisruptionBudget, ' +
+      'which the eviction subresource does not support.',
+  ],
+  ['a pod that is not ready, where enough others are', unready, [{}], ''],
+  [
+    'a pod that is not ready, where too few others are',
+    unready,
+    [{ healthy: 1 }],
+    `Budget needsTime ${subject} needs 2 healthy pods and has 1 currently`,
+  ],
+  [
+    'a pod that is not ready, of a budget that needs none',
+    unready,
+    [{ desired: 0, healthy: 0, expected: 1 }],
+    `Budget needsTime ${subject} needs 0 healthy pods and has 0 currently`,
+  ],
+  [
+    'a pod that is not ready, where that is enough',
+    unready,
+    [{ alwaysEvictUnhealthy: true, upToDate: false }],
+    '',
+  ],
+  ['a pod that is pending', { phase: 'Pending' }, [{}], ''],
+  ['a pod that has failed, under two budgets', { phase: 'Failed' }, [{}, {}], ''],
+  ['a pod that terminates', { deletionTimestamp: 5 }, [{}], ''],
+  ['a budget of another namespace', {}, [{ namespace: 'infra' }], ''],
+  ['a budget of other pods', { labels: { app: 'db' } }, [{}], ''],
+  ['a budget that selects nothing', {}, [{ selector: null }], ''],
+  [
+    'a budget that selects everything',
+    { labels: {} },
+    [{ selector: {} }],
+    `Budget needsTime ${subject} needs 2 healthy pods and has 2 currently`,
+  ],
+];
+
+const calm: ForeseenSite = { budgets: [], finalizers: [], nodeAnswers: true };
+
+describe('foreseeBlockers', () => {
+  for (const [name, pod, budgets, expected] of cases) {
+    it(name, () => {
+      const site = { ...calm, budgets: budgets.map((budget) => ({ ...tight, ...budget })) };
+      const [blocker] = foreseeBlockers({ ...web, ...pod }, site);
+      const text = blocker ? `${blocker.code} ${blocker.verdict} ${blocker.message}` : '';
+      assert.equal(text, expected);
+    });
+  }
+
+  it('knows nothing of budgets that could not be read', () => {
+    assert.deepEqual(foreseeBlockers(web, { ...calm, budgets: null }), []);
+  });
+
+  it('names finalizers and a node that does not answer, which hold a pod that terminates', () => {
+    const site = { ...calm, finalizers: ['a/b', 'c/d'], nodeAnswers: false };
+    const found = foreseeBlockers({ ...web, deletionTimestamp: 5 }, site);
+    assert.deepEqual(
+      found.map(({ code, verdict, message }) => `${code} ${verdict} ${message}`),
+      [
+        'Finalizers needsTime the pod stays until a/b, c/d is removed from its finalizers',
+        'NodeLost needsTime its kubelet does not answer, so nobody ends the pod until the node is back or gone',
+      ],
+    );
+    assert.deepEqual(foreseeBlockers(web, { ...calm, nodeAnswers: null }), []);
+  });
+});
