@@ -1,12 +1,14 @@
-import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import {
+  type Access,
   ApiClient,
+  type Authorization,
   type ClusterConfig,
-  connectionFlags,
   connectionOptions,
   HttpTransport,
   loadKubeconfig,
 } from '@taintmgr/k8s-adapter';
+import type { ExtraConnectionFlags } from './connection-flags.ts';
+import { UsageError } from './exit.ts';
 import { version } from './version.ts';
 
 /** A way to one cluster, for as long as a command runs. */
@@ -16,30 +18,78 @@ export interface Connection {
   readonly client: ApiClient;
 }
 
-/** Adds kubectl's connection flags; on the program, they count before and after its commands. */
-export function addConnectionFlags(command: CommandUnknownOpts): void {
-  for (const { flags, description, option } of connectionFlags) {
-    const flag = new Option(flags, description).helpGroup('Connection (as kubectl):');
-    command.addOption(option === 'asGroup' ? flag.argParser(collect) : flag);
-  }
-}
-
 /**
- * Finds the cluster that the flags name. Throws KubeconfigError. Once `interrupt` is aborted, the
- * client's requests throw its reason.
+ * Finds the cluster that the flags name. Throws KubeconfigError and UsageError. Once `interrupt` is
+ * aborted, the client's requests throw its reason.
  */
 export async function connect(
-  flags: Readonly<Record<string, unknown>>,
+  flags: Readonly<Record<string, unknown>> & ExtraConnectionFlags,
   interrupt: AbortSignal,
 ): Promise<Connection> {
   const cluster = await loadKubeconfig(connectionOptions(flags));
-  const transport = new HttpTransport(cluster.access, `kubectl-taintmgr/${version}`);
-  const { access, requestTimeout } = cluster;
-  const signal = interrupt;
-  const client = new ApiClient({ transport, server: access.server, requestTimeout, signal });
+  const headers = extraHeaders(flags);
+  const { requestTimeout } = cluster;
+  const access = headers ? new HeadedAccess(cluster.access, headers) : cluster.access;
+  const transport = new HttpTransport(access, `kubectl-taintmgr/${version}`);
+  const { server } = access;
+  const client = new ApiClient({ transport, server, requestTimeout, signal: interrupt });
   return { cluster, transport, client };
 }
 
-function collect(value: string, before: unknown): readonly string[] {
-  return Array.isArray(before) ? [...before, value] : [value];
+type Headers = Authorization['headers'];
+
+/** Null where no flag asks for headers of its own. */
+function extraHeaders(flags: ExtraConnectionFlags): Headers | null {
+  const { username, password = '', token, as, asUserExtra = [] } = flags;
+  if (username !== undefined && token !== undefined) {
+    throw new UsageError('--username and --token exclude each other; give one of them');
+  }
+  if (asUserExtra.length > 0 && !as) {
+    throw new UsageError('an extra of a user to impersonate needs a user: add --as');
+  }
+  const headers: Headers = {};
+  if (username !== undefined) {
+    const login = Buffer.from(`${username}:${password}`).toString('base64');
+    headers.authorization = `Basic ${login}`;
+  }
+  for (const [key, values] of extrasOf(asUserExtra)) {
+    headers[`impersonate-extra-${encodeURIComponent(key)}`] = values;
+  }
+  return Object.keys(headers).length === 0 ? null : headers;
+}
+
+function extrasOf(texts: readonly string[]): ReadonlyMap<string, string[]> {
+  const extras = new Map<string, string[]>();
+  for (const text of texts) {
+    const [, key, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+    if (key === undefined || value === undefined) {
+      throw new UsageError(`--as-user-extra: got ${JSON.stringify(text)}, want key=value`);
+    }
+    extras.set(key, [...(extras.get(key) ?? []), value]);
+  }
+  return extras;
+}
+
+/** A way in that sends some headers more. */
+class HeadedAccess implements Access {
+  readonly #access: Access;
+  readonly #headers: Headers;
+
+  constructor(access: Access, headers: Headers) {
+    this.#access = access;
+    this.#headers = headers;
+  }
+
+  get server(): string {
+    return this.#access.server;
+  }
+
+  async authorize(): Promise<Authorization> {
+    const authorization = await this.#access.authorize();
+    return { ...authorization, headers: { ...authorization.headers, ...this.#headers } };
+  }
+
+  rejected(): void {
+    this.#access.rejected();
+  }
 }

@@ -2,11 +2,15 @@ import { CommanderError } from '@commander-js/extra-typings';
 import { ApiError, ConnectionError, KubeconfigError } from '@taintmgr/k8s-adapter';
 import { printable } from './render/printable.ts';
 
-/** Exit codes of every command; `drain-by-taint --help` lists them. */
+/** Exit codes of every command; the help of each lists its own. */
 export const exitCode = {
   done: 0,
   /** Usage, rights, or the API server. */
   error: 1,
+  /** With --exit-code, as `kubectl diff`: there is something to tell. */
+  found: 1,
+  /** With --exit-code: an error, so there is nothing that could be told. */
+  notTold: 2,
   /** Not finished: something holds pods back that will not go away by waiting. */
   blocked: 2,
   /** Not finished within --timeout. */

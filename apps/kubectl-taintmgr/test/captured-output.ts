@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
-import type { Output } from '../src/output.ts';
+import type { LiveBlock, Output } from '../src/output.ts';
+import { plain } from '../src/render/style.ts';
 
 /** An output that a test reads, and on whose lines it can wait. */
 export class CapturedOutput implements Output {
   readonly live: Output['live'];
+  readonly screen: Output['screen'];
+  readonly paintOut: Output['paintOut'] = plain;
+  readonly paintErr: Output['paintErr'] = plain;
   /** Every line ever shown live, one after the other. */
   readonly shown: string[] = [];
   #out = '';
@@ -13,12 +17,14 @@ export class CapturedOutput implements Output {
 
   /** `isWatched`: somebody looks at it, so live lines are shown. */
   constructor(isWatched: boolean = false) {
-    this.live = isWatched
-      ? { show: (text) => this.#take(() => this.shown.push(text)), clear: () => {} }
-      : null;
+    const show = (text: string): void => this.#take(() => this.shown.push(text));
+    const block: LiveBlock | null = isWatched ? { show, clear: () => {} } : null;
+    this.live = async () => block;
+    this.screen = this.live;
   }
 
   readonly out = (text: string): void => this.#take(() => (this.#out += `${text}\n`));
+  readonly write = (text: string): void => this.#take(() => (this.#out += text));
   readonly err = (text: string): void => this.#take(() => (this.#err += `${text}\n`));
 
   /** All data so far. */

@@ -45,10 +45,10 @@ describe('the plan of a drain', () => {
       [n1],
       [agent, bare, pod('web', { hasEmptyDir: true })],
       `
-      NODE   NAMESPACE   POD     ACTION   AT   BECAUSE
-      n1     shop        agent   refuse   -    managed by a DaemonSet, which would start it again (--ignore-daemonsets)
-      n1     shop        bare    refuse   -    has local storage (emptyDir), whose data would be lost (--delete-emptydir-data); declares no controller, nothing would start it again (--force)
-      n1     shop        web     refuse   -    has local storage (emptyDir), whose data would be lost (--delete-emptydir-data)`,
+      NODE   NAMESPACE   POD     ACTION   AT    BECAUSE
+      n1     shop        agent   refuse   -     managed by a DaemonSet, which would start it again (--ignore-daemonsets)
+      n1     shop        bare    refuse   -     has local storage (emptyDir), whose data would be lost (--delete-emptydir-data); declares no controller, nothing would start it again (--force)
+      n1     shop        web     refuse   -     has local storage (emptyDir), whose data would be lost (--delete-emptydir-data)`,
       '1 pod needs --ignore-daemonsets, 2 pods need --delete-emptydir-data, 1 pod needs --force; nothing was changed',
     ],
     [

@@ -98,7 +98,7 @@ describe('Progress', () => {
 
   it('says for each pod once what holds it, and again when that changes', () => {
     const output = new CapturedOutput();
-    const progress = new Progress(output, now);
+    const progress = new Progress(output, null, now);
     const refused: Blocker = { code: 'TwoBudgets', verdict: 'never', message: 'two budgets\n' };
     progress.held(held(budget));
     progress.held(held(budget));
@@ -113,7 +113,7 @@ describe('Progress', () => {
 
   it('says once that the API server is lost, however many pods that concerns', () => {
     const output = new CapturedOutput();
-    const progress = new Progress(output, now);
+    const progress = new Progress(output, null, now);
     const message = 'connect ECONNREFUSED 127.0.0.1:6443';
     progress.found();
     progress.lost(message);
@@ -129,7 +129,7 @@ describe('Progress', () => {
 
   it('says where things stand every 30 s', () => {
     const output = new CapturedOutput();
-    const progress = new Progress(output, now);
+    const progress = new Progress(output, null, now);
     for (let second = 1; second <= 61; second++) progress.standing(now + second * 1000, all, 2);
     assert.equal(
       output.errText,
@@ -139,9 +139,9 @@ describe('Progress', () => {
     );
   });
 
-  it('shows that live instead where somebody watches', () => {
+  it('shows that live instead where somebody watches', async () => {
     const output = new CapturedOutput(true);
-    const progress = new Progress(output, now);
+    const progress = new Progress(output, await output.live(), now);
     progress.standing(now, all.slice(0, 2), 0);
     progress.standing(now, [], 2);
     assert.deepEqual(output.shown, [
@@ -153,7 +153,7 @@ describe('Progress', () => {
 
   it('gives a line of data for each pod that went', () => {
     const output = new CapturedOutput();
-    new Progress(output, now).gone({ pod: web, took: 3210 });
+    new Progress(output, null, now).gone({ pod: web, took: 3210 });
     assert.equal(output.outText, 'pod/web-0 evicted (shop, n1, 3.2s)\n');
   });
 });

@@ -31,8 +31,8 @@ describe('wrong command lines', () => {
   const cases: readonly (readonly [line: string, err: string])[] = [
     ['bogus', "error: unknown command 'bogus'\nSee kubectl taintmgr --help for the commands."],
     [
-      'explain pod x',
-      "error: unknown command 'pod'\n(Did you mean node?)\nSee kubectl taintmgr explain --help.",
+      'explain pods x',
+      "error: unknown command 'pods'\n(Did you mean pod?)\nSee kubectl taintmgr explain --help.",
     ],
     [
       'explain node',

@@ -1,4 +1,6 @@
 import { type Node, type Pod, parseTaint, type Taint } from '@taintmgr/core';
+import type { NodeFacts, PodFacts } from '../src/cluster/facts.ts';
+import type { Survey } from '../src/commands/explain/survey.ts';
 
 /** A round instant: what a test prints is easy to compute. */
 export const now: number = Date.UTC(2026, 0, 2, 3, 4, 5);
@@ -45,3 +47,42 @@ export function tolerates(
 export const ofDaemonSet: Pick<Pod, 'owner'> = {
   owner: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent' },
 };
+
+/** The facts of a node that is Ready and in no zone. */
+export function nodeFactsOf(one: Node, fields: Partial<NodeFacts> = {}): NodeFacts {
+  return {
+    node: one,
+    region: '',
+    zone: '',
+    cordoned: false,
+    ready: { status: 'True', since: now - 3_600_000, reason: 'KubeletReady' },
+    taintsWritten: null,
+    annotations: {},
+    ...fields,
+  };
+}
+
+/** The facts of a pod. */
+export function podFactsOf(one: Pod, fields: Partial<PodFacts> = {}): PodFacts {
+  return { pod: one, finalizers: [], qosClass: 'Burstable', priority: 0, ...fields };
+}
+
+/** What was read of these nodes and pods, at `now`. */
+export function surveyOf(
+  nodes: readonly NodeFacts[],
+  pods: readonly PodFacts[],
+  fields: Partial<Survey> = {},
+): Survey {
+  const absent = { kind: 'absent' } as const;
+  return {
+    at: now,
+    nodes,
+    pods,
+    budgets: [],
+    leases: new Map(nodes.map(({ node: { name } }) => [name, null])),
+    zoneNodes: nodes,
+    acting: { upstream: absent, taintmgr: absent },
+    refused: [],
+    ...fields,
+  };
+}

@@ -71,3 +71,55 @@ export { formatTaint, parseTaint, parseTaintChanges, type TaintChanges } from '.
 
 export type { Instant, Millis } from './time.ts';
 export { formatDuration, formatTime, formatTimeMillis, parseDuration, parseTime } from './time.ts';
+
+// Node pressure: a machine of its own, for as many nodes as one likes.
+export { admissionFault } from './pressure/admission.ts';
+export type { EvictedStatus, PressureCommand, PressureReport } from './pressure/command.ts';
+export type { PressureConfig, PressurePool } from './pressure/config.ts';
+export { defaultPressureConfig, resolvePressureConfig } from './pressure/config.ts';
+export type { PressureDecision } from './pressure/decide.ts';
+export type { PressureEvent, PressureNode } from './pressure/event.ts';
+export type {
+  ConditionExplanation,
+  PodInOrder,
+  PressureExplanation,
+  SignalExplanation,
+} from './pressure/explain.ts';
+export type { FilesystemLayout, ReclaimFunction } from './pressure/filesystems.ts';
+export type { ThresholdPhase, ThresholdState } from './pressure/ledger.ts';
+export type { LocalBreach } from './pressure/local-limits.ts';
+export type { PressureMachine } from './pressure/machine.ts';
+export { createPressureMachine } from './pressure/machine.ts';
+export type {
+  ContainerUsage,
+  DiskUsage,
+  NodeObservation,
+  PodUsage,
+  Sample,
+  VolumeUsage,
+} from './pressure/observation.ts';
+export type {
+  PressureContainer,
+  PressurePod,
+  PressureVolume,
+  ResourceList,
+  ResourceRequirements,
+} from './pressure/pod.ts';
+export type { QosClass } from './pressure/qos.ts';
+export { computeQosClass, qosClassOf } from './pressure/qos.ts';
+export type { Quantity, QuantityFormat } from './pressure/quantity.ts';
+export { formatAmount, parseQuantity, quantityValue } from './pressure/quantity.ts';
+export type { ComparatorName } from './pressure/rank.ts';
+export type { PodRefusal, PressureReason, PressureReasonCode } from './pressure/reason.ts';
+export type { NodePressureRuleName } from './pressure/rules.ts';
+export { nodePressureRules } from './pressure/rules.ts';
+export type { PressureSemantics } from './pressure/semantics.ts';
+export type { PressureSettings, PressureSettingsInput } from './pressure/settings.ts';
+export { parseEvictionFlag, resolvePressureSettings } from './pressure/settings.ts';
+export type { PressureConditionType, PressureResource, Signal } from './pressure/signals.ts';
+export { pressureConditions, signals } from './pressure/signals.ts';
+export { readSummary } from './pressure/summary.ts';
+export { describePressureReason } from './pressure/text.ts';
+export type { Threshold, ThresholdValue } from './pressure/thresholds.ts';
+export { formatThreshold } from './pressure/thresholds.ts';
+export type { PressureWork } from './pressure/work.ts';

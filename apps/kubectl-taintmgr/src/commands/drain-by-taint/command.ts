@@ -8,7 +8,7 @@ import {
 } from '@taintmgr/core';
 import { connect } from '../../connection.ts';
 import { type ExitCode, exitCode, UsageError } from '../../exit.ts';
-import type { Output } from '../../output.ts';
+import type { Invocation } from '../../invocation.ts';
 import { readPodsOn } from '../../snapshot.ts';
 import type { Drain, DrainFlags } from './drain.ts';
 import { askServer } from './dry-run.ts';
@@ -30,9 +30,7 @@ import {
 export async function drainByTaint(
   taintText: string,
   nodeNames: readonly string[],
-  flags: DrainFlags & Readonly<Record<string, unknown>>,
-  output: Output,
-  interrupt: AbortSignal,
+  { flags, output, interrupt }: Invocation<DrainFlags>,
 ): Promise<ExitCode> {
   const taint = readTaint(taintText);
   const connection = await connect(flags, interrupt);
@@ -116,7 +114,7 @@ async function carryOut(drain: Drain, nodes: readonly Node[]): Promise<ExitCode>
       timeout: flags.timeout,
       interrupt,
     },
-    new Progress(output, Date.now()),
+    new Progress(output, await output.live(), Date.now()),
   );
   for (const name of nodeNames) {
     const isLeft = result.leaving.some(({ pod }) => pod.nodeName === name);

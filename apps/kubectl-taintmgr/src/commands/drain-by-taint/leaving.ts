@@ -45,8 +45,9 @@ export class LeavingPods {
   /** Takes a command the engine gave. */
   command(now: Instant, command: Command): void {
     if (command.kind === 'evictPod') this.#set(now, command.pod, { kind: 'evicting' });
-    if (command.kind !== 'report' || command.report.kind === 'held') return;
+    if (command.kind !== 'report') return;
     const { report } = command;
+    if (report.kind !== 'retry' && report.kind !== 'deadline') return;
     if (report.kind === 'retry') {
       const { attempt, blocker } = report;
       this.#set(now, report.pod, { kind: 'held', attempts: attempt, blocker });

@@ -1,5 +1,5 @@
 import { formatDuration, type Instant, type PodRef } from '@taintmgr/core';
-import type { Output } from '../../output.ts';
+import { type LiveBlock, type Output, warn } from '../../output.ts';
 import { printable } from '../../render/printable.ts';
 import type { GonePod, LeavingPod } from './leaving.ts';
 
@@ -12,14 +12,16 @@ const periodMs = 30_000;
  */
 export class Progress {
   readonly #output: Output;
+  readonly #live: LiveBlock | null;
   /** What was last said about a pod that is held: the same is not said twice. */
   readonly #said = new Map<string, string>();
   /** What was last said about the lost API server; null while it is there. */
   #lost: string | null = null;
   #toldAt: Instant;
 
-  constructor(output: Output, now: Instant) {
+  constructor(output: Output, live: LiveBlock | null, now: Instant) {
     this.#output = output;
+    this.#live = live;
     this.#toldAt = now;
   }
 
@@ -57,8 +59,7 @@ export class Progress {
 
   /** Says where things stand; call it whenever something may have changed. */
   standing(now: Instant, leaving: readonly LeavingPod[], gone: number): void {
-    const { live } = this.#output;
-    if (live) live.show(standingLine(now, leaving, gone));
+    if (this.#live) this.#live.show(standingLine(now, leaving, gone));
     else if (now - this.#toldAt >= periodMs) {
       this.#toldAt = now;
       this.#output.err(standingLine(now, leaving, gone));
@@ -67,12 +68,12 @@ export class Progress {
 
   /** Takes the line that is rewritten away. */
   close(): void {
-    this.#output.live?.clear();
+    this.#live?.clear();
   }
 
   #warn(text: string): void {
     this.close();
-    this.#output.err(`Warning: ${text}`);
+    warn(this.#output, text);
   }
 }
 

@@ -1,0 +1,57 @@
+import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings';
+import { UsageError } from './exit.ts';
+
+const truths: Readonly<Record<string, boolean>> = {
+  1: true,
+  t: true,
+  T: true,
+  true: true,
+  TRUE: true,
+  True: true,
+  0: false,
+  f: false,
+  F: false,
+  false: false,
+  FALSE: false,
+  False: false,
+};
+
+/**
+ * Rewrites what kubectl's flags understand and commander's do not: `--force=true`, `-n=shop`, and a
+ * flag with an optional value, which takes the next argument for its value only after `=`. Throws
+ * UsageError for a value that is neither true nor false.
+ */
+export function plainArguments(
+  argv: readonly string[],
+  program: CommandUnknownOpts,
+): readonly string[] {
+  const options = new Map(allOptions(program).flatMap(namesOf));
+  const end = argv.indexOf('--');
+  const [flags, rest] = end < 0 ? [argv, []] : [argv.slice(0, end), argv.slice(end)];
+  return [...flags.flatMap((argument) => plainArgument(argument, options)), ...rest];
+}
+
+function plainArgument(argument: string, options: ReadonlyMap<string, Option>): readonly string[] {
+  const [, name, value] = /^(--?[A-Za-z][\w-]*)(?:=(.*))?$/s.exec(argument) ?? [];
+  const option = name === undefined ? undefined : options.get(name);
+  if (name === undefined || option === undefined) return [argument];
+  if (value === undefined) {
+    return option.optional ? [`${name}=${String(option.presetArg)}`] : [argument];
+  }
+  if (option.isBoolean() || option.negate) return truthOf(name, value) ? [name] : [];
+  return name.startsWith('--') ? [argument] : [name, value];
+}
+
+function truthOf(name: string, value: string): boolean {
+  const truth = Object.hasOwn(truths, value) ? truths[value] : undefined;
+  if (truth !== undefined) return truth;
+  throw new UsageError(`${name}: got ${JSON.stringify(value)}, want true or false`);
+}
+
+function allOptions(command: CommandUnknownOpts): readonly Option[] {
+  return [...command.options, ...command.commands.flatMap(allOptions)];
+}
+
+function namesOf(option: Option): readonly (readonly [string, Option])[] {
+  return [option.short, option.long].flatMap((name) => (name ? [[name, option]] : []));
+}

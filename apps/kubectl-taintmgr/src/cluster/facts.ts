@@ -1,0 +1,106 @@
+import { type Budget, type Instant, type Node, type Pod, parseTime } from '@taintmgr/core';
+import { nodeFromJson, podFromJson } from '@taintmgr/k8s-adapter';
+import type { BudgetObject, Condition, NodeObject, ObjectMeta, PodObject } from './objects.ts';
+
+/** A node, and what people want to know of it. */
+export interface NodeFacts {
+  readonly node: Node;
+  /** As labels have them; '' where there is no such label. */
+  readonly region: string;
+  readonly zone: string;
+  readonly cordoned: boolean;
+  readonly ready: Readiness;
+  /** The last write of its taints; null: managedFields do not tell. */
+  readonly taintsWritten: { readonly by: string; readonly at: Instant } | null;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+/** The condition Ready of a node. */
+export interface Readiness {
+  /** `Unknown` also where the node has no such condition. */
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly since: Instant | null;
+  readonly reason: string;
+}
+
+/** A pod, and what people want to know of it. */
+export interface PodFacts {
+  readonly pod: Pod;
+  readonly finalizers: readonly string[];
+  readonly qosClass: string;
+  readonly priority: number;
+}
+
+const regionLabel = 'topology.kubernetes.io/region';
+const zoneLabel = 'topology.kubernetes.io/zone';
+
+/** The label by which nodes of a zone are selected. */
+export const zoneSelectorLabel: string = zoneLabel;
+
+/** Reads a v1 Node. */
+export function nodeFacts(object: unknown): NodeFacts {
+  const { metadata, spec, status } = object as NodeObject;
+  const { labels = {}, annotations = {} } = metadata;
+  return {
+    node: nodeFromJson(object),
+    region: labels[regionLabel] ?? '',
+    zone: labels[zoneLabel] ?? '',
+    cordoned: spec?.unschedulable === true,
+    ready: readiness(status?.conditions ?? []),
+    taintsWritten: lastWriteOf('f:taints', metadata),
+    annotations,
+  };
+}
+
+/** Reads a v1 Pod. */
+export function podFacts(object: unknown): PodFacts {
+  const { metadata, spec, status } = object as PodObject;
+  const { labels = {}, finalizers = [] } = metadata;
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready')?.status ?? null;
+  return {
+    pod: { ...podFromJson(object), labels, ready },
+    finalizers,
+    qosClass: status?.qosClass ?? '',
+    priority: spec?.priority ?? 0,
+  };
+}
+
+/** Reads a policy/v1 PodDisruptionBudget. */
+export function budgetFacts(object: unknown): Budget {
+  const { metadata, spec, status } = object as BudgetObject;
+  const shut = status?.conditions?.find(
+    ({ type, status: held }) => type === 'DisruptionAllowed' && held === 'False',
+  );
+  return {
+    namespace: metadata.namespace ?? '',
+    name: metadata.name,
+    selector: spec?.selector ?? null,
+    allowed: status?.disruptionsAllowed ?? 0,
+    healthy: status?.currentHealthy ?? 0,
+    desired: status?.desiredHealthy ?? 0,
+    expected: status?.expectedPods ?? 0,
+    upToDate: (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0),
+    alwaysEvictUnhealthy: spec?.unhealthyPodEvictionPolicy === 'AlwaysAllow',
+    refusal: shut?.message ? { reason: shut.reason ?? '', message: shut.message } : null,
+  };
+}
+
+function readiness(conditions: readonly Condition[]): Readiness {
+  const ready = conditions.find(({ type }) => type === 'Ready');
+  const status = ready?.status === 'True' || ready?.status === 'False' ? ready.status : 'Unknown';
+  const since = parseTime(ready?.lastTransitionTime ?? '');
+  return { status, since, reason: ready?.reason ?? '' };
+}
+
+/** Who last wrote a field of spec, as the API server keeps it in managedFields. */
+function lastWriteOf(
+  field: string,
+  { managedFields = [] }: ObjectMeta,
+): { readonly by: string; readonly at: Instant } | null {
+  const writes = managedFields.flatMap(({ manager = '', time = '', fieldsV1 }) => {
+    const at = parseTime(time);
+    const owns = Object.hasOwn(fieldsV1?.['f:spec'] ?? {}, field);
+    return owns && at !== null ? [{ by: manager, at }] : [];
+  });
+  return writes.sort((a, b) => b.at - a.at)[0] ?? null;
+}

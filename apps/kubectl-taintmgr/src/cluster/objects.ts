@@ -1,0 +1,67 @@
+// API objects as the API server sends them, as far as commands read them beside what the engine
+// reads. Everything but the name may be absent.
+
+export interface ObjectMeta {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+  readonly generation?: number;
+  readonly creationTimestamp?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly finalizers?: readonly string[];
+  readonly managedFields?: readonly ManagedFields[];
+}
+
+/** Who wrote which fields last. */
+export interface ManagedFields {
+  readonly manager?: string;
+  readonly time?: string;
+  readonly fieldsV1?: { readonly 'f:spec'?: Readonly<Record<string, unknown>> };
+}
+
+export interface Condition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly lastTransitionTime?: string;
+}
+
+export interface NodeObject {
+  readonly metadata: ObjectMeta;
+  readonly spec?: { readonly unschedulable?: boolean };
+  readonly status?: { readonly conditions?: readonly Condition[] };
+}
+
+export interface PodObject {
+  readonly metadata: ObjectMeta;
+  readonly spec?: { readonly priority?: number };
+  readonly status?: { readonly qosClass?: string; readonly conditions?: readonly Condition[] };
+}
+
+export interface BudgetObject {
+  readonly metadata: ObjectMeta;
+  readonly spec?: {
+    readonly selector?: object | null;
+    readonly unhealthyPodEvictionPolicy?: string;
+  };
+  readonly status?: {
+    readonly disruptionsAllowed?: number;
+    readonly currentHealthy?: number;
+    readonly desiredHealthy?: number;
+    readonly expectedPods?: number;
+    readonly observedGeneration?: number;
+    readonly conditions?: readonly Condition[];
+  };
+}
+
+export interface LeaseObject {
+  readonly metadata: ObjectMeta;
+  readonly spec?: {
+    readonly holderIdentity?: string;
+    readonly renewTime?: string;
+    readonly leaseDurationSeconds?: number;
+  };
+}

@@ -1,0 +1,145 @@
+import type { Budget, Instant } from '@taintmgr/core';
+import { parseTime } from '@taintmgr/core';
+import {
+  type ApiClient,
+  ApiError,
+  getNodeRequest,
+  nodesPath,
+  podsPath,
+  type Selectors,
+} from '@taintmgr/k8s-adapter';
+import { UsageError } from '../exit.ts';
+import { budgetFacts, type NodeFacts, nodeFacts, type PodFacts, podFacts } from './facts.ts';
+import type { LeaseObject } from './objects.ts';
+
+/** From this many nodes on one read of all pods is cheaper than one for each node. */
+const singleNodesMax = 40;
+const requestsAtOnceMax = 8;
+const budgetsPath = '/apis/policy/v1/poddisruptionbudgets';
+
+/** Reads what commands need of a cluster. Throws ApiError and ConnectionError. */
+export class ClusterReader {
+  readonly #client: ApiClient;
+  readonly #refused: string[] = [];
+
+  constructor(client: ApiClient) {
+    this.#client = client;
+  }
+
+  /** What could not be read for want of rights, in the API server's words. */
+  get refused(): readonly string[] {
+    return this.#refused;
+  }
+
+  async node(name: string): Promise<NodeFacts> {
+    return nodeFacts(await this.#client.send(getNodeRequest(name)));
+  }
+
+  /** A node; null where there is none of the name any more. */
+  async nodeIfThere(name: string): Promise<NodeFacts | null> {
+    return await ifThere(() => this.node(name));
+  }
+
+  /** The nodes that a label selector leaves; all where it is ''. */
+  async nodes(labelSelector = ''): Promise<readonly NodeFacts[]> {
+    const selectors = labelSelector === '' ? {} : { labelSelector };
+    return (await this.#client.list(nodesPath, selectors)).map(nodeFacts);
+  }
+
+  async pod(namespace: string, name: string): Promise<PodFacts> {
+    const [ns, podName] = [namespace, name].map(encodeURIComponent);
+    return podFacts(await this.#client.get(`/api/v1/namespaces/${ns}/pods/${podName}`));
+  }
+
+  /** The pods of these nodes, of those the ones that a label selector leaves. */
+  async podsOn(nodeNames: readonly string[], labelSelector = ''): Promise<readonly PodFacts[]> {
+    const labels: Selectors = labelSelector === '' ? {} : { labelSelector };
+    if (nodeNames.length > singleNodesMax) {
+      const wanted = new Set(nodeNames);
+      const all = (await this.#client.list(podsPath, labels)).map(podFacts);
+      return all.filter(({ pod }) => wanted.has(pod.nodeName));
+    }
+    const lists = await inTurns(nodeNames, (name) => {
+      return this.#client.list(podsPath, { ...labels, fieldSelector: `spec.nodeName=${name}` });
+    });
+    return lists.flat().map(podFacts);
+  }
+
+  /** All disruption budgets; null without the right to see them. */
+  async budgets(): Promise<readonly Budget[] | null> {
+    const objects = await this.ifAllowed(() => this.#client.list(budgetsPath));
+    return objects?.map(budgetFacts) ?? null;
+  }
+
+  /** When a node's kubelet last renewed its lease; null: it has none, or we may not see it. */
+  async leaseRenewedAt(nodeName: string): Promise<Instant | null> {
+    const path = leasePath('kube-node-lease', nodeName);
+    const read = (): Promise<unknown> => ifThere(() => this.#client.get(path));
+    const lease = (await this.ifAllowed(read)) as LeaseObject | null;
+    return parseTime(lease?.spec?.renewTime ?? '');
+  }
+
+  /** A lease; null: there is none. Nobody has to be told when we may not see it. */
+  async lease(namespace: string, name: string): Promise<LeaseObject | 'forbidden' | null> {
+    try {
+      return (await ifThere(() => this.#client.get(leasePath(namespace, name)))) as LeaseObject;
+    } catch (error) {
+      if (error instanceof ApiError && error.failure.status === 403) return 'forbidden';
+      throw error;
+    }
+  }
+
+  /** What is read; null, and noted in `refused`, where rights are missing. */
+  async ifAllowed<T>(read: () => Promise<T>): Promise<T | null> {
+    try {
+      return await read();
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.failure.status !== 403) throw error;
+      this.#refused.push(error.failure.message);
+      return null;
+    }
+  }
+}
+
+function leasePath(namespace: string, name: string): string {
+  const [ns, leaseName] = [namespace, name].map(encodeURIComponent);
+  return `/apis/coordination.k8s.io/v1/namespaces/${ns}/leases/${leaseName}`;
+}
+
+/** What is read; null where there is nothing of that name. */
+async function ifThere<T>(read: () => Promise<T>): Promise<T | null> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof ApiError && error.failure.status === 404) return null;
+    throw error;
+  }
+}
+
+/** Awaits a few at a time. */
+async function inTurns<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (let from = 0; from < items.length; from += requestsAtOnceMax) {
+    results.push(...(await Promise.all(items.slice(from, from + requestsAtOnceMax).map(work))));
+  }
+  return results;
+}
+
+/**
+ * What a selector that somebody wrote finds. Throws UsageError for one that the API server cannot
+ * read; `flag` names the flag it came with.
+ */
+export async function selected<T>(
+  flag: string,
+  selector: string,
+  read: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.failure.status !== 400) throw error;
+    const want = 'a label selector such as pool=blue,tier!=db';
+    const got = JSON.stringify(selector);
+    throw new UsageError(`${flag}: got ${got}, want ${want} (${error.failure.message})`);
+  }
+}

@@ -1,0 +1,75 @@
+import { ClusterReader } from '../../cluster/reader.ts';
+import { connect } from '../../connection.ts';
+import { type ExitCode, exitCode } from '../../exit.ts';
+import type { Invocation } from '../../invocation.ts';
+import { warn } from '../../output.ts';
+import { readFormat } from '../../render/format.ts';
+import { printAnswer } from '../../render/printer.ts';
+import { Explainer } from './explainer.ts';
+import type { ExplainFlags } from './flags.ts';
+import { watchLive } from './live.ts';
+import { nodeSubject } from './node.ts';
+import { notesOn } from './notes.ts';
+import { podSubject } from './pod.ts';
+import { parsePattern, type Question, readQuestion } from './question.ts';
+import { type Report, reportOn } from './report.ts';
+import type { Subject } from './subject.ts';
+import { taintSubject } from './taint.ts';
+import { zoneSubject } from './zone.ts';
+
+/** What can be explained. */
+export type SubjectKind = 'node' | 'pod' | 'zone' | 'taint';
+
+/** `explain KIND NAME`: reads what matters once, or again and again, and says what will become of it. */
+export async function explain(
+  kind: SubjectKind,
+  name: string,
+  invocation: Invocation<ExplainFlags>,
+): Promise<ExitCode> {
+  const { flags, output, interrupt } = invocation;
+  const question = readQuestion(flags);
+  const format = await readFormat(flags.output);
+  const connection = await connect(flags, interrupt);
+  try {
+    const subject = subjectOf(kind, name, question, connection.cluster.namespace);
+    const explainer = new Explainer(question);
+    if (flags.watch) {
+      return await watchLive({ connection, subject, explainer, question, format, invocation });
+    }
+    const survey = await subject.read(new ClusterReader(connection.client));
+    explainer.take(survey.at, survey.nodes, survey.pods);
+    const report = subject.focus(reportOn(survey, explainer));
+    const answer = subject.tell(report, { survey, question, paint: output.paintOut });
+    output.write(await printAnswer(answer, format, flags.headers !== false));
+    const { warnings, notes } = notesOn(survey, report, question);
+    for (const text of warnings) warn(output, text);
+    for (const text of notes) output.err(`Note: ${text}`);
+    return flags.exitCode && evictsAny(report) ? exitCode.found : exitCode.done;
+  } finally {
+    connection.transport.close();
+  }
+}
+
+function subjectOf(
+  kind: SubjectKind,
+  name: string,
+  question: Question,
+  namespace: string,
+): Subject {
+  switch (kind) {
+    case 'node':
+      return nodeSubject(name);
+    case 'pod':
+      return podSubject(namespace, name);
+    case 'zone':
+      return zoneSubject(name, question);
+    case 'taint':
+      return taintSubject(name, parsePattern(name), question);
+  }
+}
+
+/** Whether a pod is to go. */
+function evictsAny({ nodes, strays }: Report): boolean {
+  const pods = [...nodes.flatMap((node) => node.pods ?? []), ...strays];
+  return pods.some(({ explanation }) => explanation.decision.kind === 'evict');
+}

@@ -1,0 +1,158 @@
+import {
+  type Decision,
+  describeReason,
+  type ForeseenBlocker,
+  formatTime,
+  type Instant,
+  type Reason,
+  type Taint,
+  type Toleration,
+} from '@taintmgr/core';
+import { type NodeReport, type PodReport, type Tally, tally } from './report.ts';
+
+/** The group and version of everything that commands print as json or yaml. */
+export const apiVersion = 'taintmgr.dev/v1alpha1';
+
+/** How far a pod is; what `decision` says in documents and DECISION in tables. */
+export type DecisionName = 'Evict' | 'Keep' | 'Paused' | 'Leaving';
+
+/** The name of what becomes of a pod. */
+export function decisionName({ facts, explanation }: PodReport): DecisionName {
+  if (facts.pod.deletionTimestamp !== null) return 'Leaving';
+  return decisionNames[explanation.decision.kind];
+}
+
+export const decisionNames: Readonly<Record<Decision['kind'], DecisionName>> = {
+  keep: 'Keep',
+  evict: 'Evict',
+  pause: 'Paused',
+};
+
+/** A node and its pods. `after` is how long after the reading is meant. */
+export function nodeDocument(report: NodeReport, now: Instant, after: number): object {
+  const { facts, taints, pods, leaseRenewedAt, zone } = report;
+  const { ready, cordoned, taintsWritten } = facts;
+  return {
+    ready: {
+      status: ready.status,
+      since: time(ready.since),
+      reason: ready.reason || undefined,
+    },
+    cordoned,
+    leaseRenewedAt: time(leaseRenewedAt),
+    zone: zone ?? undefined,
+    taints: taints.map(({ taint, start, startSource }) => {
+      const isWritten = startSource !== 'firstSeen' || start < now;
+      return {
+        ...taintDocument(taint),
+        countsFrom: isWritten ? time(start) : undefined,
+        countsFromSource: isWritten ? startSource : 'unknown',
+      };
+    }),
+    taintsLastWritten: taintsWritten
+      ? { by: taintsWritten.by, at: time(taintsWritten.at) }
+      : undefined,
+    pods: pods?.map((pod) => podDocument(pod, now + after)),
+    summary: pods ? tallyDocument(tally(pods, after)) : undefined,
+  };
+}
+
+/** A pod and what becomes of it, as of `at`. */
+export function podDocument(report: PodReport, at: Instant): object {
+  const { facts, explanation, present, upstream, blockers } = report;
+  const { pod, qosClass, priority } = facts;
+  return {
+    namespace: pod.namespace,
+    name: pod.name,
+    uid: pod.uid,
+    node: pod.nodeName,
+    owner: pod.owner ? `${pod.owner.kind}/${pod.owner.name}` : undefined,
+    qosClass: qosClass || undefined,
+    priority,
+    gracePeriodSeconds: pod.gracePeriodSeconds,
+    ...decisionDocument(explanation.decision, at),
+    decision: decisionName(report),
+    because: explanation.decision.because.map(reasonDocument),
+    blockers: blockers.map(blockerDocument),
+    upstream: upstream
+      ? {
+          version: 'kcm-1.36',
+          ...decisionDocument(upstream.decision, at),
+          rules: upstream.rules,
+        }
+      : undefined,
+    present: present ? decisionDocument(present.decision, at) : undefined,
+  };
+}
+
+/** Counts, and the seconds left to the first and the last that goes. */
+export function tallyDocument({ next, last, gone, ...counts }: Tally): object {
+  return {
+    ...counts,
+    ...(gone > 0 && { gone }),
+    nextSeconds: seconds(next),
+    lastSeconds: seconds(last),
+  };
+}
+
+/** What holds an eviction back. */
+export function blockerDocument({ code, verdict, message, budgets }: ForeseenBlocker): object {
+  return {
+    code,
+    verdict,
+    message,
+    budgets: budgets.map(({ namespace, name, allowed, healthy, desired, expected }) => {
+      return { namespace, name, allowed, healthy, desired, expected };
+    }),
+  };
+}
+
+/** `key`, `value` and `effect`, and when it was added, where it says so. */
+export function taintDocument({ key, value, effect, timeAdded }: Taint): object {
+  return { key, value: value || undefined, effect, timeAdded: time(timeAdded) };
+}
+
+function decisionDocument(decision: Decision, at: Instant): object {
+  return {
+    decision: decisionNames[decision.kind],
+    reason: decision.because[0]?.code,
+    ...(decision.kind === 'evict' && {
+      deadline: time(decision.deadline),
+      remainingSeconds: seconds(decision.deadline - at),
+    }),
+    ...(decision.kind === 'pause' && { remainingSeconds: seconds(decision.remaining) }),
+  };
+}
+
+function reasonDocument(reason: Reason): object {
+  const text = describeReason(reason);
+  if (!('taint' in reason)) return { code: reason.code, text };
+  return {
+    code: reason.code,
+    text,
+    taint: taintDocument(reason.taint),
+    toleration: 'toleration' in reason ? tolerationDocument(reason.toleration) : undefined,
+    countsFrom: 'start' in reason ? time(reason.start) : undefined,
+    countsFromSource: 'start' in reason ? reason.startSource : undefined,
+    deadline: 'deadline' in reason ? time(reason.deadline) : undefined,
+  };
+}
+
+function tolerationDocument(toleration: Toleration): object {
+  const { key, operator, value, effect, tolerationSeconds } = toleration;
+  return {
+    key: key || undefined,
+    operator: operator || undefined,
+    value: value || undefined,
+    effect: effect || undefined,
+    tolerationSeconds: tolerationSeconds === null ? undefined : Number(tolerationSeconds),
+  };
+}
+
+function time(instant: Instant | null): string | undefined {
+  return instant === null || !Number.isFinite(instant) ? undefined : formatTime(instant);
+}
+
+function seconds(millis: number | null): number | undefined {
+  return millis === null ? undefined : Math.floor(millis / 1000);
+}

@@ -1,0 +1,92 @@
+import { Command, type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
+import { collect } from '../../connection-flags.ts';
+import { addOutputFlags, type OutputFlags } from '../../output-flags.ts';
+import type { Registry } from '../../registry.ts';
+import type { SubjectKind } from './command.ts';
+import type { QuestionFlags } from './question.ts';
+
+/** What the command line of `explain` says. */
+export interface ExplainFlags extends QuestionFlags, OutputFlags {
+  readonly watch?: true | undefined;
+  readonly exitCode?: true | undefined;
+}
+
+const subjects: readonly (readonly [
+  kind: SubjectKind,
+  argument: string,
+  what: string,
+  help: string,
+])[] = [
+  [
+    'node',
+    'name of the node',
+    'say for each pod of a node why and when it will be evicted, or why it stays',
+    'kubectl taintmgr explain node node-1 --with-taint=maintenance=kernel:NoExecute',
+  ],
+  [
+    'pod',
+    'name of the pod',
+    'say of one pod why and when it will be evicted, or why it stays',
+    'kubectl taintmgr explain pod db-0 -n shop --at=+10m',
+  ],
+  [
+    'zone',
+    'name of the zone, or region/zone',
+    'say for each node of a zone what its taints do',
+    'kubectl taintmgr explain zone zone-a -o wide',
+  ],
+  [
+    'taint',
+    'key[=value][:effect]',
+    'say where a taint is, since when, and what it does there',
+    'kubectl taintmgr explain taint node.kubernetes.io/unreachable',
+  ],
+];
+
+/** Adds `explain` and its subjects. */
+export function addExplain(parent: CommandUnknownOpts, registry: Registry): void {
+  const explain = new Command('explain')
+    .description('say why and when pods will be evicted')
+    .helpCommand(false);
+  registry.addGroup(parent, explain);
+  for (const [kind, argument, what, example] of subjects) {
+    const command = new Command(kind)
+      .description(what)
+      .argument(kind === 'taint' ? '<taint>' : '<name>', argument)
+      .addHelpText('after', `\nExample:\n  ${example}`);
+    addQuestionFlags(command);
+    addOutputFlags(command);
+    registry.add<ExplainFlags>(explain, command, async (invocation, name) => {
+      const { explain: run } = await import('./command.ts');
+      return await run(kind, String(name), invocation);
+    });
+  }
+}
+
+function addQuestionFlags(command: CommandUnknownOpts): void {
+  command
+    .option('-w, --watch', 'go on, and show what changes')
+    .option('--at <time>', 'as of a time from now, e.g. +10m')
+    .addOption(
+      new Option(
+        '--with-taint <taint>',
+        'as if the nodes had this taint; may be repeated',
+      ).argParser(collect),
+    )
+    .addOption(
+      new Option(
+        '--without-taint <taint>',
+        'as if the nodes did not have it: key[=value][:effect]; may be repeated',
+      ).argParser(collect),
+    )
+    .addOption(
+      new Option(
+        '--compare [version]',
+        'also say what kube-controller-manager would do: kcm-1.36',
+      ).preset('kcm-1.36'),
+    )
+    .option(
+      '--exit-code',
+      'exit with 1 when a pod is to be evicted, with 2 when that cannot be told',
+    );
+}

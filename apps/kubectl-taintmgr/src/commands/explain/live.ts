@@ -1,0 +1,223 @@
+import { createEngine } from '@taintmgr/core';
+import { ConnectionError, drive, Loop } from '@taintmgr/k8s-adapter';
+import { ClusterReader } from '../../cluster/reader.ts';
+import type { Connection } from '../../connection.ts';
+import { type ExitCode, exitCode } from '../../exit.ts';
+import type { Invocation } from '../../invocation.ts';
+import { type LiveBlock, warn } from '../../output.ts';
+import type { Format } from '../../render/format.ts';
+import { type Answer, printAnswer } from '../../render/printer.ts';
+import type { Explainer } from './explainer.ts';
+import type { ExplainFlags } from './flags.ts';
+import { type Notes, notesOn } from './notes.ts';
+import type { Question } from './question.ts';
+import { reportOn } from './report.ts';
+import type { Subject, Watched } from './subject.ts';
+import type { Survey } from './survey.ts';
+
+export interface LiveOptions {
+  readonly connection: Connection;
+  readonly subject: Subject;
+  readonly explainer: Explainer;
+  readonly question: Question;
+  readonly format: Format;
+  readonly invocation: Invocation<ExplainFlags>;
+}
+
+/** Everything is read anew after so long, for what no watch tells: budgets, leases. */
+const readEveryMs = 5000;
+/** Changes that come together are shown together. */
+const settleMs = 200;
+const tickMs = 1000;
+
+/**
+ * Shows an answer and goes on until Ctrl-C. On a terminal it is rewritten in place each second; else
+ * what has changed is written when it has. A watch says that something changed; what is shown is
+ * read anew.
+ */
+export async function watchLive(options: LiveOptions): Promise<ExitCode> {
+  const { connection, subject, invocation } = options;
+  const { interrupt, output } = invocation;
+  const view = new LiveView(options, await output.screen());
+  const bell = new Bell(interrupt);
+  const stop = new AbortController();
+  let watching: Promise<void> | null = null;
+  try {
+    for (let readAt = Number.NEGATIVE_INFINITY; !interrupt.aborted; ) {
+      const now = Date.now();
+      if (bell.rung || now - readAt >= readEveryMs) {
+        bell.rest();
+        readAt = now;
+        await refresh(view, options);
+      }
+      const watched = view.survey && subject.watched(view.survey);
+      if (watched) watching ??= listen(connection, watched, bell, stop.signal);
+      if (!interrupt.aborted) await view.show(Date.now());
+      await bell.wait(tickMs);
+    }
+    return exitCode.interrupted;
+  } finally {
+    stop.abort();
+    await watching;
+  }
+}
+
+/** Reads anew; when there is no answer the last one stands. */
+async function refresh(
+  view: LiveView,
+  { connection, subject, invocation }: LiveOptions,
+): Promise<void> {
+  try {
+    view.take(await subject.read(new ClusterReader(connection.client)));
+  } catch (error) {
+    if (invocation.interrupt.aborted) return;
+    if (!(error instanceof ConnectionError) || !view.survey) throw error;
+    view.lost(error.message);
+  }
+}
+
+/** Rings when the watches tell of a change. */
+async function listen(
+  { transport }: Connection,
+  watched: Watched,
+  bell: Bell,
+  signal: AbortSignal,
+): Promise<void> {
+  const engine = createEngine({ leader: false });
+  const machine = {
+    handle: (now: number, event: Parameters<typeof engine.handle>[1]) => {
+      bell.ring();
+      return engine.handle(now, event).slice(0, 0);
+    },
+    nextWake: () => null,
+  };
+  const loop = new Loop({ machine, random: Math.random, ...watched });
+  await drive({ loop, transport, signal, onNotice: () => {} });
+}
+
+/** Wakes who waits, a moment after it was rung. */
+class Bell {
+  rung = true;
+  #wake: () => void = () => {};
+  #settling = false;
+
+  constructor(interrupt: AbortSignal) {
+    interrupt.addEventListener('abort', () => this.#wake(), { once: true });
+  }
+
+  ring(): void {
+    if (this.rung || this.#settling) return;
+    this.#settling = true;
+    setTimeout(() => {
+      this.#settling = false;
+      this.rung = true;
+      this.#wake();
+    }, settleMs);
+  }
+
+  rest(): void {
+    this.rung = false;
+  }
+
+  /** Resolves after so long, or when it rings or Ctrl-C comes. */
+  async wait(millis: number): Promise<void> {
+    if (this.rung) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, millis);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}
+
+/** What was read last, and what was shown of it. */
+class LiveView {
+  readonly #options: LiveOptions;
+  /** Null: nobody watches, or a script reads. */
+  readonly #screen: LiveBlock | null;
+  readonly #told = new Set<string>();
+  #survey: Survey | null = null;
+  #shown: readonly string[] | null = null;
+  #isFresh = false;
+  #hasShown = false;
+
+  constructor(options: LiveOptions, screen: LiveBlock | null) {
+    this.#options = options;
+    this.#screen = options.format.kind === 'table' ? screen : null;
+  }
+
+  /** What was read last; null: nothing yet. */
+  get survey(): Survey | null {
+    return this.#survey;
+  }
+
+  take(survey: Survey): void {
+    this.#survey = survey;
+    this.#isFresh = true;
+    this.#options.explainer.take(survey.at, survey.nodes, survey.pods);
+  }
+
+  /** The API server did not answer. */
+  lost(message: string): void {
+    warn(this.#options.invocation.output, `${message}; what is shown is old`);
+  }
+
+  async show(now: number): Promise<void> {
+    if (!this.#survey || (!this.#screen && !this.#isFresh)) return;
+    const { explainer, subject, question, format, invocation } = this.#options;
+    const { output } = invocation;
+    const isFirst = !this.#hasShown;
+    this.#hasShown = true;
+    const survey = { ...this.#survey, at: isFirst ? this.#survey.at : now };
+    const report = subject.focus(reportOn(survey, explainer));
+    const answer = subject.tell(report, { survey, question, paint: output.paintOut });
+    if (this.#screen) {
+      const wide = format.kind === 'table' && format.wide;
+      this.#screen.show(answer.table({ wide, headers: true }));
+    } else {
+      await this.#write(answer);
+    }
+    if (this.#isFresh) this.#tell(notesOn(survey, report, question), isFirst);
+    this.#isFresh = false;
+  }
+
+  /** The whole answer at first, and then the lines of it that have changed. */
+  async #write(answer: Answer): Promise<void> {
+    const { format, invocation } = this.#options;
+    const { output, flags } = invocation;
+    const before = this.#shown;
+    const states = answer.rows.map(stateOf);
+    this.#shown = states;
+    if (before?.join('\n') === states.join('\n')) return;
+    const isTable = format.kind === 'table';
+    const lines = isTable ? answer.table({ wide: format.wide, headers: false }).split('\n') : [];
+    if (before === null || lines.length !== states.length) {
+      output.write(await printAnswer(answer, format, flags.headers !== false));
+      return;
+    }
+    for (const [index, state] of states.entries()) {
+      if (!before.includes(state)) output.out(lines[index] ?? '');
+    }
+  }
+
+  /** Warnings are told once; notes are about what the first reading found: the rest we saw come. */
+  #tell({ warnings, notes }: Notes, isFirst: boolean): void {
+    const { output } = this.#options.invocation;
+    for (const text of warnings) {
+      if (!this.#told.has(text)) warn(output, text);
+      this.#told.add(text);
+    }
+    for (const text of isFirst ? notes : []) output.err(`Note: ${text}`);
+  }
+}
+
+/** A row without the time that is left, which changes all the time. */
+function stateOf(row: object): string {
+  return JSON.stringify(row, (key, value: unknown) =>
+    key === 'remainingSeconds' || key === 'nextSeconds' || key === 'lastSeconds'
+      ? undefined
+      : value,
+  );
+}

@@ -1,0 +1,63 @@
+import { apiVersion, decisionName, nodeDocument, podDocument } from './documents.ts';
+import { type PodColumns, renderNode } from './node-table.ts';
+import { isWhatIf } from './question.ts';
+import type { NodeReport, PodReport } from './report.ts';
+import { everything, type Subject, type TellContext } from './subject.ts';
+import { surveyNodes } from './survey.ts';
+import { asOf } from './words.ts';
+
+/** `explain node NAME` */
+export function nodeSubject(name: string): Subject {
+  return {
+    read: async (reader) => {
+      const node = await reader.node(name);
+      return await surveyNodes(reader, [node], [node]);
+    },
+    focus: everything,
+    tell: ({ nodes: [report] }, context) => {
+      if (!report) throw new Error(`node ${name} was read and is not known`);
+      return tellNode(report, context);
+    },
+    watched: () => ({
+      nodes: { fieldSelector: `metadata.name=${name}` },
+      pods: { fieldSelector: `spec.nodeName=${name}` },
+    }),
+  };
+}
+
+function tellNode(report: NodeReport, context: TellContext): ReturnType<Subject['tell']> {
+  const { survey, question } = context;
+  const { name, uid } = report.facts.node;
+  const pods = report.pods ?? [];
+  return {
+    document: {
+      apiVersion,
+      kind: 'NodeExplanation',
+      metadata: { name, uid },
+      ...asOf(survey.at, question.after),
+      ...nodeDocument(report, survey.at, question.after),
+    },
+    rows: pods.map((pod) => podDocument(pod, survey.at + question.after)),
+    names: podNames(pods),
+    table: (options) => renderNode(report, podColumns(context), options),
+  };
+}
+
+/** `pod/NAME` of those that are to go, or are going. */
+export function podNames(pods: readonly PodReport[]): readonly string[] {
+  return pods
+    .filter((pod) => decisionName(pod) !== 'Keep')
+    .map(({ facts }) => `pod/${facts.pod.name}`);
+}
+
+/** The columns that the question asks for. */
+export function podColumns({ survey, question, paint }: TellContext): PodColumns {
+  return {
+    compare: question.compare,
+    whatIf: isWhatIf(question),
+    after: question.after,
+    budgets: survey.budgets !== null,
+    now: survey.at,
+    paint,
+  };
+}

@@ -1,0 +1,87 @@
+import { formatTaint, type Instant } from '@taintmgr/core';
+import { count } from '../../render/count.ts';
+import { printable } from '../../render/printable.ts';
+import type { Question } from './question.ts';
+import type { NodeReport, PodReport, Report } from './report.ts';
+import type { Survey } from './survey.ts';
+import { ago, isUnwritten } from './words.ts';
+
+/** What a reader should know before believing an answer; each line as it is to be written. */
+export interface Notes {
+  readonly warnings: readonly string[];
+  readonly notes: readonly string[];
+}
+
+/** Reads off a report what is uncertain about it, and what is wrong in the cluster. */
+export function notesOn(survey: Survey, { nodes, strays }: Report, question: Question): Notes {
+  const pods = [...nodes.flatMap((node) => node.pods ?? []), ...strays];
+  return {
+    warnings: [
+      ...survey.refused.map((message) => `not everything could be read: ${printable(message)}`),
+      ...shutBudgets(pods),
+    ],
+    notes: [
+      ...nodes.flatMap((node) => unwrittenTaints(node, survey.at)),
+      ...actingNotes(survey, pods, question),
+      ...laterNotes(pods, question),
+    ],
+  };
+}
+
+function unwrittenTaints({ facts, taints }: NodeReport, now: Instant): readonly string[] {
+  const { taintsWritten: write } = facts;
+  const last = write
+    ? ` (the taints of ${facts.node.name} were last written ${ago(now, write.at)} by ${write.by})`
+    : '';
+  return taints
+    .filter((observed) => isUnwritten(observed, now))
+    .map(
+      ({ taint }) =>
+        `nobody wrote when ${formatTaint(taint)} was added; IN counts from now, ` +
+        `so a pod may have less time left than it says${last}`,
+    )
+    .map(printable);
+}
+
+/** A budget that lets nobody go, however long one waits. */
+function shutBudgets(pods: readonly PodReport[]): readonly string[] {
+  const told = new Map<string, string>();
+  for (const { blockers } of pods) {
+    for (const { verdict, message, budgets } of blockers) {
+      if (verdict !== 'never') continue;
+      const names = budgets.map(({ namespace, name }) => `${namespace}/${name}`).join(' and ');
+      const cure = budgets.length > 1 ? 'leave one budget to each pod' : 'scale up, or widen it';
+      told.set(names, `budget ${names}: ${message}; waiting does not help: ${cure}`);
+    }
+  }
+  return [...told.values()].map(printable);
+}
+
+function actingNotes(
+  { acting }: Survey,
+  pods: readonly PodReport[],
+  { compare }: Question,
+): readonly string[] {
+  const goes = pods.some(({ explanation }) => explanation.decision.kind === 'evict');
+  if (compare) {
+    return [
+      'UPSTREAM is an estimate: kube-controller-manager keeps its timers in memory; ' +
+        'this is what they are if it has run since before the taints',
+    ];
+  }
+  if (acting.upstream.kind !== 'runs' || acting.taintmgr.kind === 'runs' || !goes) return [];
+  return [
+    'kube-controller-manager runs here: it counts from when it saw a taint and deletes pods ' +
+      'without asking budgets; --compare shows when',
+  ];
+}
+
+function laterNotes(pods: readonly PodReport[], { after }: Question): readonly string[] {
+  const gone = pods.filter(({ explanation: { remaining } }) => remaining !== null && remaining < 0);
+  if (after === 0 || gone.length === 0) return [];
+  const verb = gone.length === 1 ? 'is' : 'are';
+  return [
+    `${count(gone.length, 'pod')} with a negative IN ${verb} due before that moment, ` +
+      'and gone by then unless something holds them back',
+  ];
+}

@@ -1,0 +1,168 @@
+import {
+  describeReason,
+  formatDuration,
+  formatTaint,
+  formatTime,
+  type Instant,
+  type Reason,
+} from '@taintmgr/core';
+import { UsageError } from '../../exit.ts';
+import { printable } from '../../render/printable.ts';
+import type { TableOptions } from '../../render/printer.ts';
+import { renderTable } from '../../render/table.ts';
+import { apiVersion, decisionName, decisionNames, podDocument } from './documents.ts';
+import { podColumns, podNames } from './node.ts';
+import { renderPods } from './node-table.ts';
+import type { NodeReport, PodReport } from './report.ts';
+import type { Subject, TellContext } from './subject.ts';
+import { type Survey, surveyNodes } from './survey.ts';
+import { ago, asOf, blockerText, none, readyText, timeLeft, tolerationText } from './words.ts';
+
+/** `explain pod NAME` */
+export function podSubject(namespace: string, name: string): Subject {
+  const isMeant = ({ facts: { pod } }: PodReport): boolean =>
+    pod.namespace === namespace && pod.name === name;
+  return {
+    read: async (reader): Promise<Survey> => {
+      const facts = await reader.pod(namespace, name);
+      const { nodeName } = facts.pod;
+      const node = nodeName === '' ? null : await reader.nodeIfThere(nodeName);
+      const nodes = node ? [node] : [];
+      const survey = await surveyNodes(reader, nodes, nodes);
+      return node ? survey : { ...survey, pods: [facts] };
+    },
+    focus: ({ nodes, strays }) => {
+      const only = nodes.map((node) => ({ ...node, pods: node.pods?.filter(isMeant) ?? null }));
+      return { nodes: only, strays: strays.filter(isMeant) };
+    },
+    tell: ({ nodes: [node], strays }, context) => {
+      const [report] = [...(node?.pods ?? []), ...strays];
+      // It may have gone between one read and the next.
+      if (!report) throw new UsageError(`pod ${namespace}/${name} has just gone`);
+      return tellPod(node ?? null, report, context);
+    },
+    watched: ({ nodes: [node] }) =>
+      node
+        ? {
+            nodes: { fieldSelector: `metadata.name=${node.node.name}` },
+            pods: { fieldSelector: `metadata.namespace=${namespace},metadata.name=${name}` },
+          }
+        : null,
+  };
+}
+
+function tellPod(
+  node: NodeReport | null,
+  report: PodReport,
+  context: TellContext,
+): ReturnType<Subject['tell']> {
+  const { survey, question } = context;
+  const document = podDocument(report, survey.at + question.after);
+  return {
+    document: {
+      apiVersion,
+      kind: 'PodExplanation',
+      ...asOf(survey.at, question.after),
+      ...document,
+    },
+    rows: [document],
+    names: podNames([report]),
+    table: (options) =>
+      options.wide
+        ? renderPods([report], podColumns(context), options)
+        : describePod(node, report, context, options),
+  };
+}
+
+function describePod(
+  node: NodeReport | null,
+  report: PodReport,
+  { survey, question, paint }: TellContext,
+  { headers }: TableOptions,
+): string {
+  const { facts, explanation, present, upstream, blockers } = report;
+  const { pod } = facts;
+  const at = survey.at + question.after;
+  const blockedBy = blockers.map((blocker) => `${blockerText(blocker)}: ${blocker.message}`);
+  const head = fields([
+    ['Name', pod.name],
+    ['Namespace', pod.namespace],
+    ['Node', nodeText(node, pod.nodeName, survey.at)],
+    ['Owner', pod.owner ? `${pod.owner.kind}/${pod.owner.name}` : none],
+    ['Decision', decisionLine(report, at)],
+    ['Because', explanation.decision.because.slice(0, 1).map(describeReason).join('')],
+    ...(present ? [['Present', decisionText(present.decision, at)] as const] : []),
+    ...(upstream ? [['Upstream', upstreamLine(upstream, at)] as const] : []),
+    ...blockedBy.map((text, index) => [index === 0 ? 'Blocked by' : '', text] as const),
+  ]);
+  const rows = explanation.decision.because.flatMap((reason, index) => {
+    return taintRow(reason, index === 0, survey.at, at);
+  });
+  if (rows.length === 0) return head;
+  const titles = ['TAINT', 'COUNTS FROM', 'TOLERATION', 'DEADLINE', ''];
+  const table = renderTable(headers ? titles : null, rows, (text, row) =>
+    row === 0 && decisionName(report) !== 'Keep' ? paint('soon', text) : text,
+  );
+  return `${head}\n\n${table}`;
+}
+
+function nodeText(node: NodeReport | null, name: string, now: Instant): string {
+  if (!node) return name || none;
+  const zone = node.zone ? `, zone ${node.zone.name}` : '';
+  return `${name} (Ready: ${readyText(node.facts, now)}${zone})`;
+}
+
+type Field = readonly [name: string, value: string];
+
+function fields(pairs: readonly Field[]): string {
+  const width = Math.max(...pairs.map(([name]) => name.length)) + 1;
+  return pairs
+    .map(([name, value]) => {
+      const label = name === '' ? '' : `${name}:`;
+      return `${label.padEnd(width)}   ${printable(value)}`.trimEnd();
+    })
+    .join('\n');
+}
+
+function decisionLine(report: PodReport, at: Instant): string {
+  const name = decisionName(report);
+  return name === 'Leaving' ? name : decisionText(report.explanation.decision, at);
+}
+
+type Decision = PodReport['explanation']['decision'];
+
+/** `Evict in 22s (2026-11-20T23:09:42Z)` */
+function decisionText(decision: Decision, at: Instant): string {
+  const name = decisionNames[decision.kind];
+  if (decision.kind === 'keep') return name;
+  if (decision.kind === 'pause') return `${name} with ${formatDuration(decision.remaining)} left`;
+  const left = timeLeft(decision.deadline - at);
+  return `${name} ${left.startsWith('now') ? '' : 'in '}${left} (${formatTime(decision.deadline)})`;
+}
+
+function upstreamLine(
+  { decision, rules }: NonNullable<PodReport['upstream']>,
+  at: Instant,
+): string {
+  const why = rules.length === 0 ? '' : `, by its rule ${rules.join(', ')}`;
+  return `${decisionText(decision, at)}${why}`;
+}
+
+function taintRow(
+  reason: Reason,
+  isFirst: boolean,
+  now: Instant,
+  at: Instant,
+): readonly (readonly string[])[] {
+  if (!('taint' in reason)) return [];
+  const isForEver = reason.code === 'ToleratedForever';
+  return [
+    [
+      formatTaint(reason.taint),
+      isForEver ? '-' : `${ago(now, reason.start)} (${reason.startSource})`,
+      'toleration' in reason ? tolerationText(reason.toleration) : none,
+      isForEver ? 'never' : timeLeft(reason.deadline - at),
+      isFirst ? 'decides' : '',
+    ],
+  ];
+}

@@ -1,0 +1,37 @@
+import type { Selectors } from '@taintmgr/k8s-adapter';
+import type { ClusterReader } from '../../cluster/reader.ts';
+import type { Answer } from '../../render/printer.ts';
+import type { Paint } from '../../render/style.ts';
+import type { Question } from './question.ts';
+import type { Report } from './report.ts';
+import type { Survey } from './survey.ts';
+
+/** What an explanation is about: how it is read, and how it is told. */
+export interface Subject {
+  /** Throws ApiError (NotFound), ConnectionError and UsageError. */
+  readonly read: (reader: ClusterReader) => Promise<Survey>;
+  /** Leaves out what is not asked about. */
+  readonly focus: (report: Report) => Report;
+  readonly tell: (report: Report, context: TellContext) => Answer;
+  /** What to watch for changes; null: it is read again and again instead. */
+  readonly watched: (survey: Survey) => Watched | null;
+}
+
+/** The nodes and pods whose changes are changes of an answer. */
+export interface Watched {
+  readonly nodes: Selectors;
+  readonly pods: Selectors;
+}
+
+/** What telling depends on beside the reports. */
+export interface TellContext {
+  readonly survey: Survey;
+  readonly question: Question;
+  readonly paint: Paint;
+}
+
+/** Too much would have to be watched. */
+export const nothing: Subject['watched'] = () => null;
+
+/** Nothing is left out. */
+export const everything: Subject['focus'] = (report) => report;

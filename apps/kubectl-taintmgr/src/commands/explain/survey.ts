@@ -1,0 +1,57 @@
+import type { Budget, Instant } from '@taintmgr/core';
+import { type Acting, readActing } from '../../cluster/acting.ts';
+import { type NodeFacts, type PodFacts, zoneSelectorLabel } from '../../cluster/facts.ts';
+import type { ClusterReader } from '../../cluster/reader.ts';
+
+/** Everything that was read for one answer, as of about one moment. */
+export interface Survey {
+  readonly at: Instant;
+  /** The nodes that the answer is about. */
+  readonly nodes: readonly NodeFacts[];
+  readonly pods: readonly PodFacts[];
+  /** Null without the right to see them. */
+  readonly budgets: readonly Budget[] | null;
+  /** When kubelets last renewed their leases, by node; null: they have none we can see. */
+  readonly leases: ReadonlyMap<string, Instant | null>;
+  /** All nodes of the zones in question; null without the right to see them. */
+  readonly zoneNodes: readonly NodeFacts[] | null;
+  readonly acting: Acting;
+  /** What could not be read for want of rights. */
+  readonly refused: readonly string[];
+}
+
+/** Reads everything about these nodes and the pods on those of them that matter. */
+export async function surveyNodes(
+  reader: ClusterReader,
+  nodes: readonly NodeFacts[],
+  withPods: readonly NodeFacts[],
+): Promise<Survey> {
+  const names = withPods.map(({ node }) => node.name);
+  const [pods, budgets, leases, zoneNodes, acting] = await Promise.all([
+    reader.podsOn(names),
+    reader.budgets(),
+    Promise.all(names.map(async (name) => [name, await reader.leaseRenewedAt(name)] as const)),
+    readZones(reader, nodes),
+    readActing(reader, Date.now()),
+  ]);
+  return {
+    at: Date.now(),
+    nodes,
+    pods,
+    budgets,
+    leases: new Map(leases),
+    zoneNodes,
+    acting,
+    refused: reader.refused,
+  };
+}
+
+/** The other nodes of the zone, where all of the nodes are in one. */
+async function readZones(
+  reader: ClusterReader,
+  nodes: readonly NodeFacts[],
+): Promise<readonly NodeFacts[] | null> {
+  const [zone, ...more] = new Set(nodes.map((facts) => facts.zone));
+  if (zone === undefined || zone === '' || more.length > 0) return nodes;
+  return await reader.ifAllowed(() => reader.nodes(`${zoneSelectorLabel}=${zone}`));
+}

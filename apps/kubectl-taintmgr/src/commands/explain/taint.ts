@@ -1,0 +1,119 @@
+import { formatTaint, type Instant, type Millis, type Taint } from '@taintmgr/core';
+import { UsageError } from '../../exit.ts';
+import { count } from '../../render/count.ts';
+import type { TableOptions } from '../../render/printer.ts';
+import { renderTable } from '../../render/table.ts';
+import { apiVersion, nodeDocument, taintDocument, tallyDocument } from './documents.ts';
+import { podNames } from './node.ts';
+import { matchesTaint, type Question, type TaintPattern, taintsInThought } from './question.ts';
+import type { NodeReport } from './report.ts';
+import { everything, nothing, type Subject, type TellContext } from './subject.ts';
+import { surveyNodes } from './survey.ts';
+import { ago, asOf, none, tallyText } from './words.ts';
+import { mattersIn, podCells, tallyOf } from './zone.ts';
+
+/** `explain taint KEY[=VALUE][:EFFECT]`: where it is, since when, and what it does there. */
+export function taintSubject(text: string, pattern: TaintPattern, question: Question): Subject {
+  return {
+    read: async (reader) => {
+      const all = await reader.nodes();
+      const nodes = all.filter(({ node }) => {
+        const taints = taintsInThought(node.taints, question, 0);
+        return taints.some((taint) => matchesTaint(pattern, taint));
+      });
+      if (nodes.length === 0)
+        throw new UsageError(
+          nowhere(
+            text,
+            all.flatMap(({ node }) => node.taints),
+          ),
+        );
+      return await surveyNodes(reader, nodes, nodes.filter(mattersIn(question)));
+    },
+    focus: everything,
+    tell: ({ nodes }, context) => tellTaint(text, pattern, nodes, context),
+    watched: nothing,
+  };
+}
+
+function nowhere(text: string, taints: readonly Taint[]): string {
+  const keys = [...new Set(taints.map(({ key }) => key))].sort();
+  const known = keys.length === 0 ? 'no node has taints' : `nodes have: ${keys.join(', ')}`;
+  return `no node has the taint ${JSON.stringify(text)}; ${known}`;
+}
+
+/** A taint of a node. */
+interface Found {
+  readonly node: NodeReport;
+  readonly taint: Taint;
+}
+
+function tellTaint(
+  name: string,
+  pattern: TaintPattern,
+  nodes: readonly NodeReport[],
+  { survey, question }: TellContext,
+): ReturnType<Subject['tell']> {
+  const found = nodes.flatMap((node): Found[] => {
+    const taints = taintsInThought(node.facts.node.taints, question, survey.at);
+    return taints.filter((taint) => matchesTaint(pattern, taint)).map((taint) => ({ node, taint }));
+  });
+  const documents = nodes.map((node) => {
+    const { name: nodeName, uid } = node.facts.node;
+    return { name: nodeName, uid, ...nodeDocument(node, survey.at, question.after) };
+  });
+  return {
+    document: {
+      apiVersion,
+      kind: 'TaintExplanation',
+      metadata: { name },
+      ...asOf(survey.at, question.after),
+      found: found.map(({ node, taint }) => {
+        return { node: node.facts.node.name, ...taintDocument(taint) };
+      }),
+      nodes: documents,
+      summary: tallyDocument(tallyOf(nodes, question.after)),
+    },
+    rows: documents,
+    names: podNames(nodes.flatMap(({ pods }) => pods ?? [])),
+    table: (options) =>
+      renderTaint(found, nodes, { now: survey.at, after: question.after }, options),
+  };
+}
+
+function renderTaint(
+  found: readonly Found[],
+  nodes: readonly NodeReport[],
+  { now, after }: { readonly now: Instant; readonly after: Millis },
+  { wide, headers }: TableOptions,
+): string {
+  const head = ['NODE', 'TAINT', 'ADDED', 'PODS', 'EVICT', 'NEXT', 'LAST'];
+  const rows = found.map(({ node, taint }) => {
+    const evicts = taint.effect === 'NoExecute';
+    const cells = evicts ? podCells(node, after) : ['-', '0', '-', '-'];
+    const written = node.facts.taintsWritten;
+    const last = written ? `${written.by}, ${ago(now, written.at)}` : none;
+    return [
+      node.facts.node.name,
+      formatTaint(taint),
+      addedText(node, taint, now),
+      ...cells,
+      ...(wide ? [last] : []),
+    ];
+  });
+  const table = renderTable(
+    headers ? [...head, ...(wide ? ['TAINTS LAST WRITTEN BY'] : [])] : null,
+    rows,
+  );
+  if (!headers) return table;
+  return [table, '', `${count(nodes.length, 'node')}; ${tallyText(tallyOf(nodes, after))}`].join(
+    '\n',
+  );
+}
+
+/** Since when it counts, as far as somebody wrote that down. */
+function addedText(node: NodeReport, taint: Taint, now: Instant): string {
+  const observed = node.taints.find((one) => formatTaint(one.taint) === formatTaint(taint));
+  const start = taint.timeAdded ?? (observed && observed.start < now ? observed.start : null);
+  return start === null ? '?' : ago(now, start);
+}

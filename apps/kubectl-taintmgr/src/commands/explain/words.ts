@@ -1,0 +1,110 @@
+import {
+  type ForeseenBlocker,
+  formatDuration,
+  formatTaint,
+  formatTime,
+  type Instant,
+  type Millis,
+  type ObservedTaint,
+  type Toleration,
+} from '@taintmgr/core';
+import type { NodeFacts } from '../../cluster/facts.ts';
+import { count } from '../../render/count.ts';
+import type { Tally } from './report.ts';
+
+/** What a cell says where nothing is. */
+export const none = '<none>';
+/** What a cell says where we may not see what is there. */
+export const hidden = '?';
+
+/** `2m54s`; for a pod that is due `now`, and how late it is from a second on. */
+export function timeLeft(remaining: Millis): string {
+  if (remaining >= 1000) return formatDuration(remaining);
+  return remaining > -1000 ? 'now' : `now, ${formatDuration(-remaining)} late`;
+}
+
+/** How long ago; the clock that wrote the time may be ahead of ours. */
+export function ago(now: Instant, instant: Instant): string {
+  return `${formatDuration(Math.max(0, now - instant))} ago`;
+}
+
+/** `4 pods: 1 leaving, 2 to evict (next now, last in 59m18s), 1 to keep` */
+export function tallyText({ pods, leaving, evict, gone, keep, next, last }: Tally): string {
+  const parts = [
+    ...(leaving > 0 ? [`${leaving} leaving`] : []),
+    ...(gone > 0 ? [`${gone} gone by then`] : []),
+    `${evict} to evict${span(next, last)}`,
+    `${keep} to keep`,
+  ];
+  return `${count(pods, 'pod')}: ${parts.join(', ')}`;
+}
+
+function span(next: Millis | null, last: Millis | null): string {
+  if (next === null || last === null) return '';
+  const [first, final] = [soon(next), soon(last)];
+  return first === final ? ` (${first})` : ` (next ${first}, last ${final})`;
+}
+
+/** `now`, `in 3s`. */
+export function soon(wait: Millis): string {
+  return wait < 1000 ? 'now' : `in ${formatDuration(wait)}`;
+}
+
+/** Since when a taint counts: `added 42s ago`, `seen 3m ago`, `added ?`. */
+export function sinceText({ start, startSource }: ObservedTaint, now: Instant): string {
+  if (startSource === 'timeAdded') return `added ${ago(now, start)}`;
+  return start < now ? `seen ${ago(now, start)}` : 'added ?';
+}
+
+/** Whether nobody wrote down when the taint came, so that it counts from now. */
+export function isUnwritten({ start, startSource }: ObservedTaint, now: Instant): boolean {
+  return startSource === 'firstSeen' && start >= now;
+}
+
+/** `True for 2d3h`, `Unknown for 2m6s (NodeStatusUnknown)`. */
+export function readyText({ ready }: NodeFacts, now: Instant): string {
+  const since =
+    ready.since === null ? '' : ` for ${formatDuration(Math.max(0, now - ready.since))}`;
+  const why = ready.status === 'True' || ready.reason === '' ? '' : ` (${ready.reason})`;
+  return `${ready.status}${since}${why}`;
+}
+
+const verdictTexts = {
+  resolves: 'resolves',
+  needsTime: 'needs time',
+  never: 'never',
+} as const;
+
+/** `budget shop/web (needs time)` */
+export function blockerText({ code, verdict, budgets }: ForeseenBlocker): string {
+  const names = budgets.map(({ name }) => name).join(', ');
+  const what = {
+    Budget: `budget ${names}`,
+    TwoBudgets: `budgets ${names}`,
+    Finalizers: 'finalizers',
+    NodeLost: 'node lost',
+  } as const;
+  return `${what[code]} (${verdictTexts[verdict]})`;
+}
+
+/** `maintenance:NoExecute Exists for 60s` */
+export function tolerationText({
+  key,
+  operator,
+  value,
+  effect,
+  tolerationSeconds,
+}: Toleration): string {
+  const what = formatTaint({ key: key || '*', value, effect: effect || '*' });
+  const how = operator === '' || operator === 'Equal' ? '' : ` ${operator}`;
+  const long = tolerationSeconds === null ? '' : ` for ${String(tolerationSeconds)}s`;
+  return `${what}${how}${long}`;
+}
+
+/** When the cluster was read, and which moment the answer is about, where that is another one. */
+export function asOf(now: Instant, after: Millis): object {
+  return {
+    observedAt: formatTime(now),
+    ...(after > 0 && { asOf: formatTime(now + after) }),
+  };
+}

@@ -1,0 +1,129 @@
+import { formatTaint, type Instant } from '@taintmgr/core';
+import type { NodeFacts } from '../../cluster/facts.ts';
+import { UsageError } from '../../exit.ts';
+import { count } from '../../render/count.ts';
+import { printable } from '../../render/printable.ts';
+import type { TableOptions } from '../../render/printer.ts';
+import { renderTable } from '../../render/table.ts';
+import { apiVersion, nodeDocument, tallyDocument } from './documents.ts';
+import { podNames } from './node.ts';
+import { notReadyText } from './node-table.ts';
+import { isWhatIf, type Question } from './question.ts';
+import { type NodeReport, type Tally, tally } from './report.ts';
+import { everything, nothing, type Subject, type TellContext } from './subject.ts';
+import { surveyNodes } from './survey.ts';
+import { ago, asOf, none, soon, tallyText } from './words.ts';
+
+/** `explain zone NAME`: by its label, or as `region/zone`. */
+export function zoneSubject(name: string, question: Question): Subject {
+  return {
+    read: async (reader) => {
+      const all = await reader.nodes();
+      const nodes = all.filter((facts) => namesOf(facts).includes(name));
+      if (nodes.length === 0) throw new UsageError(noSuchZone(name, all));
+      return await surveyNodes(reader, nodes, nodes.filter(mattersIn(question)));
+    },
+    focus: everything,
+    tell: ({ nodes }, context) => tellZone(name, nodes, context),
+    watched: nothing,
+  };
+}
+
+/** Whether the pods of a node are asked about: nobody leaves a node without NoExecute taints. */
+export function mattersIn(question: Question): (facts: NodeFacts) => boolean {
+  return ({ node }) =>
+    isWhatIf(question) || node.taints.some(({ effect }) => effect === 'NoExecute');
+}
+
+/** The names by which people may know the zone of a node. */
+export function namesOf({ node, zone }: NodeFacts): readonly string[] {
+  return [zone, node.zone ?? ''].filter((name) => name !== '');
+}
+
+function noSuchZone(name: string, nodes: readonly NodeFacts[]): string {
+  const zones = [...new Set(nodes.map(({ zone }) => zone))].filter((zone) => zone !== '').sort();
+  const known = zones.length === 0 ? 'nodes have no zone labels' : `zones: ${zones.join(', ')}`;
+  return `zone ${JSON.stringify(name)} has no nodes; ${known}`;
+}
+
+function tellZone(
+  name: string,
+  nodes: readonly NodeReport[],
+  { survey, question }: TellContext,
+): ReturnType<Subject['tell']> {
+  const documents = nodes.map((node) => {
+    const { name: nodeName, uid } = node.facts.node;
+    return { name: nodeName, uid, ...nodeDocument(node, survey.at, question.after) };
+  });
+  const all = tallyOf(nodes, question.after);
+  const notReady = nodes.filter(({ facts }) => facts.ready.status !== 'True').length;
+  return {
+    document: {
+      apiVersion,
+      kind: 'ZoneExplanation',
+      metadata: { name },
+      ...asOf(survey.at, question.after),
+      zone: { nodes: nodes.length, notReady },
+      nodes: documents,
+      summary: tallyDocument(all),
+    },
+    rows: documents,
+    names: podNames(nodes.flatMap(({ pods }) => pods ?? [])),
+    table: (options) => {
+      const table = renderNodes(nodes, survey.at, question.after, options);
+      if (!options.headers) return table;
+      const [first] = nodes;
+      const full = first?.facts.node.zone || name;
+      const head = [
+        `Zone:     ${printable(full)}, ${notReadyText({ nodes: nodes.length, notReady })}`,
+        `Taints:   ${taintedText(nodes)}`,
+      ];
+      return [...head, '', table, '', tallyText(all)].join('\n');
+    },
+  };
+}
+
+/** What becomes of the pods of several nodes, as far as they were read. */
+export function tallyOf(nodes: readonly NodeReport[], after: number): Tally {
+  return tally(
+    nodes.flatMap(({ pods }) => pods ?? []),
+    after,
+  );
+}
+
+function taintedText(nodes: readonly NodeReport[]): string {
+  const tainted = nodes.filter(({ taints }) => taints.length > 0).length;
+  return tainted === 0 ? 'no NoExecute taints' : `NoExecute taints on ${count(tainted, 'node')}`;
+}
+
+function renderNodes(
+  nodes: readonly NodeReport[],
+  now: Instant,
+  after: number,
+  { wide, headers }: TableOptions,
+): string {
+  const head = ['NODE', 'READY', 'PODS', 'EVICT', 'NEXT', 'LAST', 'TAINTS'];
+  const wideHead = ['LEASE', 'CORDONED', 'TAINTS LAST WRITTEN BY'];
+  const rows = nodes.map((node) => {
+    const cells = [node.facts.node.name, node.facts.ready.status, ...podCells(node, after)];
+    const taints = node.taints.map(({ taint }) => formatTaint(taint)).join(', ');
+    return [...cells, taints || none, ...(wide ? wideCells(node, now) : [])];
+  });
+  return renderTable(headers ? [...head, ...(wide ? wideHead : [])] : null, rows);
+}
+
+/** How many pods there are, how many go, and when; a dash where nobody looked. */
+export function podCells({ pods }: NodeReport, after: number): readonly string[] {
+  if (!pods) return ['-', '0', '-', '-'];
+  const { evict, next, last } = tally(pods, after);
+  const times = [next, last].map((wait) => (wait === null ? '-' : soon(wait)));
+  return [String(pods.length), String(evict), ...times];
+}
+
+function wideCells({ facts, leaseRenewedAt }: NodeReport, now: Instant): readonly string[] {
+  return [
+    leaseRenewedAt === null ? none : ago(now, leaseRenewedAt),
+    facts.cordoned ? 'yes' : 'no',
+    facts.taintsWritten?.by || none,
+  ];
+}

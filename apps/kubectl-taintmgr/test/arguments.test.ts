@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Command, Option } from '@commander-js/extra-typings';
+import { plainArguments } from '../src/arguments.ts';
+
+// What kubectl's flags understand, commander's understand as well after this.
+
+const program = new Command().option('-n, --namespace <name>', 'one');
+program
+  .command('drain')
+  .option('--force', 'two')
+  .option('--no-headers', 'three')
+  .addOption(new Option('--dry-run [strategy]', 'four').preset('unchanged'));
+
+describe('plainArguments', () => {
+  const cases: readonly (readonly [line: string, expected: string])[] = [
+    ['drain n1 --force', 'drain n1 --force'],
+    ['drain --force=true n1', 'drain --force n1'],
+    ['drain --force=false n1', 'drain n1'],
+    ['drain --force=T n1', 'drain --force n1'],
+    ['drain --no-headers=true', 'drain --no-headers'],
+    ['drain --dry-run n1', 'drain --dry-run=unchanged n1'],
+    ['drain --dry-run=server n1', 'drain --dry-run=server n1'],
+    ['-n=shop drain', '-n shop drain'],
+    ['-nshop drain', '-nshop drain'],
+    ['--namespace=shop drain', '--namespace=shop drain'],
+    ['drain a=b:NoExecute', 'drain a=b:NoExecute'],
+    ['drain --unknown=true', 'drain --unknown=true'],
+    ['drain -- --force=true', 'drain -- --force=true'],
+  ];
+  for (const [line, expected] of cases) {
+    it(line, () => {
+      assert.equal(plainArguments(line.split(' '), program).join(' '), expected);
+    });
+  }
+
+  for (const value of ['maybe', '', 'constructor']) {
+    it(`--force=${value}`, () => {
+      assert.throws(() => plainArguments([`--force=${value}`], program), {
+        message: `--force: got ${JSON.stringify(value)}, want true or false`,
+      });
+    });
+  }
+});

@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Node, Pod } from '@taintmgr/core';
+import { Explainer } from '../src/commands/explain/explainer.ts';
+import { nodeSubject } from '../src/commands/explain/node.ts';
+import { notesOn } from '../src/commands/explain/notes.ts';
+import { type QuestionFlags, readQuestion } from '../src/commands/explain/question.ts';
+import { reportOn } from '../src/commands/explain/report.ts';
+import type { Survey } from '../src/commands/explain/survey.ts';
+import { plain } from '../src/render/style.ts';
+import { node, nodeFactsOf, now, pod, podFactsOf, surveyOf, taint, tolerates } from './values.ts';
+
+const bad = 'bad=disk:NoExecute';
+const lines = (text: string): string => text.replace(/^\n/, '').replace(/^ {6}/gm, '').trimEnd();
+
+/** What `explain node n1` says of a survey. */
+function explain(survey: Survey, flags: QuestionFlags = {}) {
+  const question = readQuestion(flags);
+  const explainer = new Explainer(question);
+  explainer.take(survey.at, survey.nodes, survey.pods);
+  const report = reportOn(survey, explainer);
+  const answer = nodeSubject('n1').tell(report, { survey, question, paint: plain });
+  return {
+    text: answer.table({ wide: false, headers: true }),
+    ...notesOn(survey, report, question),
+  };
+}
+
+const survey = (one: Node, ...pods: readonly Pod[]): Survey =>
+  surveyOf(
+    [nodeFactsOf(one)],
+    pods.map((each) => podFactsOf(each)),
+  );
+
+describe('the answer to explain node', () => {
+  const cases: readonly (readonly [name: string, node: Node, pods: readonly Pod[], string])[] = [
+    [
+      'a node without a NoExecute taint',
+      node('n1', taint('quiet:NoSchedule')),
+      [pod('web')],
+      `
+      Name:     n1
+      Ready:    True for 1h
+      Taints:   no NoExecute taints
+
+      NAMESPACE   POD   DECISION   IN    BLOCKED BY   BECAUSE
+      shop        web   Keep       -     -            its node has no NoExecute taint
+
+      1 pod: 0 to evict, 1 to keep`,
+    ],
+    [
+      'a node without pods',
+      node('n1', taint(bad, 41)),
+      [],
+      `
+      Name:     n1
+      Ready:    True for 1h
+      Taints:   bad=disk:NoExecute   added 41s ago
+
+      No pods on this node.`,
+    ],
+    [
+      'all decisions, the next to go first',
+      node('n1', taint(bad, 41), taint('other.example/loss:NoExecute')),
+      [
+        pod('static', { mirror: true }),
+        pod('forever', tolerates('')),
+        pod('soon', tolerates('', 63)),
+        pod('going', { deletionTimestamp: now }),
+        pod('late'),
+        pod('later', tolerates('', 3600)),
+      ],
+      `
+      Name:     n1
+      Ready:    True for 1h
+      Taints:   bad=disk:NoExecute             added 41s ago
+                other.example/loss:NoExecute   added ?
+
+      NAMESPACE   POD       DECISION   IN              BLOCKED BY   BECAUSE
+      shop        late      Evict      now, 41s late   <none>       no toleration for bad=disk:NoExecute; no toleration for other.example/loss:NoExecute
+      shop        soon      Evict      22s             <none>       tolerates bad=disk:NoExecute for 1m3s; tolerates other.example/loss:NoExecute for 1m3s
+      shop        later     Evict      59m19s          <none>       tolerates bad=disk:NoExecute for 1h; tolerates other.example/loss:NoExecute for 1h
+      shop        forever   Keep       -               -            tolerates bad=disk:NoExecute without limit; tolerates other.example/loss:NoExecute without limit
+      shop        going     Leaving    -               <none>       already terminating
+      shop        static    Keep       -               -            static pod: deleting it through the API does not stop it
+
+      6 pods: 1 leaving, 3 to evict (next now, last in 59m19s), 2 to keep`,
+    ],
+    [
+      'a taint that is new, by a clock ahead of ours',
+      node('n1', taint(bad, -0.5)),
+      [pod('web')],
+      `
+      Name:     n1
+      Ready:    True for 1h
+      Taints:   bad=disk:NoExecute   added 0s ago
+
+      NAMESPACE   POD   DECISION   IN    BLOCKED BY   BECAUSE
+      shop        web   Evict      now   <none>       no toleration for bad=disk:NoExecute
+
+      1 pod: 1 to evict (now), 0 to keep`,
+    ],
+  ];
+  for (const [name, one, pods, expected] of cases) {
+    it(name, () => assert.equal(explain(survey(one, ...pods)).text, lines(expected)));
+  }
+
+  it('makes names harmless that would steer a terminal', () => {
+    const { text } = explain(survey(node('n1', taint(bad, 1)), pod('web\u001b[2J')));
+    assert.match(text, /^shop +web\^\[\[2J +Evict/m);
+  });
+
+  it('says what is true of a node that does not answer', () => {
+    const facts = nodeFactsOf(node('n1', taint(bad, 1)), {
+      ready: { status: 'Unknown', since: now - 126_000, reason: 'NodeStatusUnknown' },
+      cordoned: true,
+    });
+    const { text } = explain(surveyOf([facts], [podFactsOf(pod('web'))]));
+    assert.match(text, /^Ready: {4}Unknown for 2m6s \(NodeStatusUnknown\)\nCordoned: yes$/m);
+    assert.match(text, /^shop +web +Evict +now, 1s late +node lost \(needs time\) +/m);
+  });
+});
+
+describe('what a reader should know first', () => {
+  it('which taints do not say since when, and what is known instead', () => {
+    const both = node('n1', taint(bad, 41), taint('loss:NoExecute'));
+    const counts =
+      'nobody wrote when loss:NoExecute was added; IN counts from now, ' +
+      'so a pod may have less time left than it says';
+    assert.deepEqual(explain(survey(both)).notes, [counts]);
+    const written = { by: 'kubectl-taint', at: now - 90_000 };
+    const known = surveyOf([nodeFactsOf(both, { taintsWritten: written })], []);
+    assert.deepEqual(explain(known).notes, [
+      `${counts} (the taints of n1 were last written 1m30s ago by kubectl-taint)`,
+    ]);
+  });
+
+  it('that kube-controller-manager evicts in its own way', () => {
+    const one = survey(node('n1', taint(bad, 41)), pod('web'));
+    const runs = { kind: 'runs', holder: 'x', renewedAt: now } as const;
+    const absent = { kind: 'absent' } as const;
+    const acting = { upstream: runs, taintmgr: absent };
+    const [note] = explain({ ...one, acting }).notes;
+    assert.match(note ?? '', /^kube-controller-manager runs here: /);
+    const both = { upstream: runs, taintmgr: runs };
+    assert.deepEqual(explain({ ...one, acting: both }).notes, []);
+    const [estimate] = explain({ ...one, acting }, { compare: 'kcm-1.36' }).notes;
+    assert.match(estimate ?? '', /^UPSTREAM is an estimate: /);
+  });
+
+  it('what we have no right to see', () => {
+    const { text, warnings } = explain({
+      ...survey(node('n1', taint(bad, 41)), pod('web')),
+      budgets: null,
+      refused: ['pdb is forbidden'],
+    });
+    assert.deepEqual(warnings, ['not everything could be read: pdb is forbidden']);
+    assert.match(text, /^shop +web +Evict +now, 41s late +\? +no toleration/m);
+  });
+});
+
+describe('beside kube-controller-manager', () => {
+  const upstream = (one: Node, ...pods: readonly Pod[]): readonly string[] => {
+    const { text } = explain(survey(one, ...pods), { compare: 'kcm-1.36' });
+    return text
+      .split('\n')
+      .filter((line) => line.startsWith('shop'))
+      .map((line) => line.split(/ {3,}/).slice(1, 6).join(' | '));
+  };
+
+  it('it would have begun to count when the taint came, had it been there', () => {
+    const cases = [pod('db', tolerates('bad', 63)), pod('web')];
+    assert.deepEqual(upstream(node('n1', taint(bad, 41)), ...cases), [
+      'web | Evict | now, 41s late | Evict now, 41s late | <none>',
+      'db | Evict | 22s | Evict 22s | <none>',
+    ]);
+  });
+
+  it('a timer that is set stays when a shorter one comes', () => {
+    const both = node('n1', taint('slow:NoExecute', 100), taint(bad, 41));
+    const tolerations = [
+      ...tolerates('slow', 600).tolerations,
+      ...tolerates('bad', 63).tolerations,
+    ];
+    assert.deepEqual(upstream(both, pod('db', { tolerations })), [
+      'db | Evict | 22s | Evict 8m20s | first-timer-kept',
+    ]);
+  });
+
+  it('a pod that came late is given its whole time', () => {
+    const late = pod('db', { ...tolerates('bad', 63), boundAt: now - 10_000 });
+    assert.deepEqual(upstream(node('n1', taint(bad, 41)), late), [
+      'db | Evict | 53s | Evict 53s | <none>',
+    ]);
+  });
+});
