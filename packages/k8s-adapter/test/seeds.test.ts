@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { nodeSabotages } from './seeds/node-sabotage.ts';
+import { runNodeSeed } from './seeds/node-story.ts';
 import { sabotages } from './seeds/sabotage.ts';
 import { runSeed } from './seeds/world.ts';
 
@@ -31,6 +33,27 @@ describe('the checkers find a controller that', () => {
     it(name, () => {
       const found = firstSeed(from, (seed) =>
         runSeed(seed, sabotage).violations.some(({ invariant }) => breaks.includes(invariant)),
+      );
+      assert.notEqual(found, null, `not within ${searchMax} seeds`);
+    });
+  }
+});
+
+describe('stories of nodes drawn from seeds', () => {
+  for (const seed of seeds) {
+    it(`nothing is violated in seed ${seed}`, () => {
+      const { violations } = runNodeSeed(seed);
+      const replay = `replay: npm run seeds -- --seed ${seed} --count 1 --story nodes --verbose`;
+      assert.deepEqual(violations, [], replay);
+    });
+  }
+});
+
+describe('the checkers find a node lifecycle controller that', () => {
+  for (const [name, { breaks, sabotage }] of Object.entries(nodeSabotages)) {
+    it(name, () => {
+      const found = firstSeed(1, (seed) =>
+        runNodeSeed(seed, sabotage).violations.some(({ invariant }) => breaks.includes(invariant)),
       );
       assert.notEqual(found, null, `not within ${searchMax} seeds`);
     });

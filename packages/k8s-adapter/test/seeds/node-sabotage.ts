@@ -1,0 +1,89 @@
+import type { Command, Config, Engine, LifecycleConfig } from '@taintmgr/core';
+import type { Machine } from '../../src/loop.ts';
+import type { Sabotage } from './sabotage.ts';
+
+/** The planted faults of a node lifecycle machine and the invariants they break. */
+export const nodeSabotages: Readonly<
+  Record<string, { readonly breaks: readonly string[]; readonly sabotage: Sabotage }>
+> = {
+  'taints too fast': {
+    breaks: ['taint rate'],
+    sabotage: {
+      config: lifecycle(({ nodeEvictionRate = 0 }) => ({ nodeEvictionRate: nodeEvictionRate * 4 })),
+    },
+  },
+  'does not mind the state of a zone': {
+    breaks: ['tainted in a stopped zone'],
+    sabotage: { config: lifecycle(() => ({ unhealthyZoneThreshold: 5 })) },
+  },
+  'loses patience': {
+    breaks: ['false Unknown'],
+    sabotage: { config: lifecycle(() => ({ nodeMonitorGracePeriodMs: 20_000 })) },
+  },
+  'is too patient': {
+    breaks: ['silent node not Unknown'],
+    sabotage: { config: lifecycle(() => ({ nodeMonitorGracePeriodMs: 3_000_000 })) },
+  },
+  'leaves taints on nodes that are well': {
+    breaks: ['healthy node stays tainted'],
+    sabotage: { machine: (engine) => swallowing(engine, (command) => untaints(command)) },
+  },
+  'forgets the pods': {
+    breaks: ['pod of lost node not marked'],
+    sabotage: {
+      machine: (engine) => swallowing(engine, ({ kind }) => kind === 'markPodNotReady'),
+    },
+  },
+  'forgets nodes that wait': {
+    breaks: ['lost node not tainted'],
+    sabotage: { machine: (engine) => swallowing(engine, (command) => taints(command)) },
+  },
+  'takes taints of others away': {
+    breaks: ['foreign field'],
+    sabotage: {
+      machine: (engine) => ({
+        handle: (now, event) => engine.handle(now, event).map(greedy),
+        nextWake: () => engine.nextWake(),
+      }),
+    },
+  },
+};
+
+function lifecycle(
+  change: (before: Partial<LifecycleConfig>) => Partial<LifecycleConfig>,
+): (config: Partial<Config>) => Partial<Config> {
+  return (config) => {
+    const before = config.lifecycle ?? {};
+    return { ...config, lifecycle: { ...before, ...change(before) } };
+  };
+}
+
+/** An engine some of whose commands are never carried out, though it is told that they were. */
+function swallowing(engine: Engine, isSwallowed: (command: Command) => boolean): Machine {
+  const handle: Machine['handle'] = (now, event) =>
+    engine.handle(now, event).flatMap((command) => {
+      if (!('id' in command) || !isSwallowed(command)) return [command];
+      return handle(now, { kind: 'result', id: command.id, outcome: { kind: 'done' } });
+    });
+  return { handle, nextWake: () => engine.nextWake() };
+}
+
+function untaints(command: Command): boolean {
+  return (
+    command.kind === 'changeTaints' &&
+    command.add.length === 0 &&
+    command.remove.some(({ effect }) => effect === 'NoExecute')
+  );
+}
+
+function taints(command: Command): boolean {
+  return (
+    command.kind === 'changeTaints' && command.add.some(({ effect }) => effect === 'NoExecute')
+  );
+}
+
+function greedy(command: Command): Command {
+  if (command.kind !== 'changeTaints') return command;
+  const foreign = { key: 'maintenance', effect: 'NoSchedule' };
+  return { ...command, remove: [...command.remove, foreign] };
+}
