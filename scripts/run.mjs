@@ -32,7 +32,7 @@ const tasks = {
   seeds: { needs: ['everything'], main: 'scripts/seeds.ts' },
   bench: {
     needs: ['everything'],
-    steps: ['engine', 'schedule', 'cluster', 'cluster-scale'].map((name) => [
+    steps: ['engine', 'schedule', 'lifecycle', 'cluster', 'cluster-scale'].map((name) => [
       join(bin, 'node'),
       ...source,
       `bench/${name}.ts`,

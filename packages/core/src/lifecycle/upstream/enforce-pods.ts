@@ -64,8 +64,9 @@ export class PodEnforcement implements Enforcement {
   ): Task<boolean> {
     if (!entry) return false;
     if (observed.status === 'True') yield* this.release(node);
-    const since = { False: entry.transition, Unknown: entry.probe }[observed.status];
-    if (since === undefined || this.#now() <= since + this.#timeout) return true;
+    if (observed.status !== 'False' && observed.status !== 'Unknown') return true;
+    const since = observed.status === 'False' ? entry.transition : entry.probe;
+    if (this.#now() <= since + this.#timeout) return true;
     if (this.stateOf(node.name) === 'evicted') return yield* this.#deletePods(node, pods);
     this.#mark(node.name, 'toBeEvicted');
     this.#zones.queueOf(node)?.add(node.name, node.uid, this.#zones.stamp(this.#now()));

@@ -13,10 +13,12 @@ const notReady: TaintName = { key: notReadyKey, effect: 'NoExecute' };
 const unreachable: TaintName = { key: unreachableKey, effect: 'NoExecute' };
 
 /** Which taint goes with which status of Ready, and which it takes the place of. */
-const swaps: Readonly<Record<string, { readonly add: TaintName; readonly remove: TaintName }>> = {
-  False: { add: notReady, remove: unreachable },
-  Unknown: { add: unreachable, remove: notReady },
-};
+const swaps: ReadonlyMap<string, { readonly add: TaintName; readonly remove: TaintName }> = new Map(
+  [
+    ['False', { add: notReady, remove: unreachable }],
+    ['Unknown', { add: unreachable, remove: notReady }],
+  ],
+);
 
 const retryWaitMs = 50;
 
@@ -34,7 +36,7 @@ export class TaintEnforcement implements Enforcement {
 
   *judge(node: Node, { current }: Finding): Task {
     if (current.status === 'True') yield* this.release(node);
-    const swap = swaps[current.status];
+    const swap = swaps.get(current.status);
     if (!swap) return;
     if (hasTaint(node.taints, swap.remove)) {
       yield* swapTaints(this.#now(), node, [swap.add], [swap.remove]);
@@ -58,7 +60,7 @@ export class TaintEnforcement implements Enforcement {
     if (!node) return { done: true };
     const ready = readyOf(node.conditions);
     if (!ready) return { done: false, wait: retryWaitMs };
-    const swap = swaps[ready.status];
+    const swap = swaps.get(ready.status);
     if (!swap) return { done: true };
     if (!(yield* swapTaints(this.#now(), node, [swap.add], [swap.remove]))) {
       return { done: false, wait: 0 };
