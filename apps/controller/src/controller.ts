@@ -4,6 +4,7 @@ import {
   type Explanation,
   type Instant,
   type Subject,
+  type ZoneStatus,
 } from '@taintmgr/core';
 import {
   ApiClient,
@@ -12,6 +13,7 @@ import {
   HttpTransport,
   Loop,
   listRequest,
+  type Machine,
   type Notice,
   nodesPath,
   podsPath,
@@ -28,6 +30,8 @@ export interface ControllerOptions {
   readonly onNotice: (notice: Notice, now: Instant) => void;
   /** What requests go through on their way out; left out: nothing. */
   readonly outgoing?: (transport: Transport) => Transport;
+  /** What the loop has in the place of the engine, e.g. the engine with a stop watch. */
+  readonly around?: (machine: Machine) => Machine;
   /** Called once, when it has begun. */
   readonly onStart?: (running: Running) => void;
 }
@@ -36,8 +40,12 @@ export interface ControllerOptions {
 export interface Running {
   /** Opens limits that have tripped. */
   resumeEvictions(): void;
+  /** Whether it may act, or stands by. */
+  lead(held: boolean): void;
   explain(now: Instant, subject: Subject): Explanation;
-  /** How far nodes and pods are read. */
+  /** How the zones are doing; empty without the node lifecycle. */
+  zones(now: Instant): readonly ZoneStatus[];
+  /** How far each collection is read. */
   status(): readonly ReflectorStatus[];
   /** When it wants to act next; null: when it hears something. */
   nextWake(): Instant | null;
@@ -48,17 +56,18 @@ export interface Running {
  * when at the start the cluster cannot be read; later failures are told and tried again.
  */
 export async function runController(options: ControllerOptions): Promise<void> {
-  const { cluster, engine: config, signal, onNotice, onStart, outgoing } = options;
+  const { cluster, engine: config, signal, onNotice, onStart, outgoing, around } = options;
   const http = new HttpTransport(cluster.access, `taintmgr-controller/${version}`);
   const transport = outgoing ? outgoing(http) : http;
   try {
-    await probe(cluster, transport, signal);
+    await probe(options, transport);
     const engine = createEngine(config);
     const { comparisonOperators = false } = config;
     const loop = new Loop({
-      machine: engine,
+      machine: around ? around(engine) : engine,
       random: Math.random,
       removal: { comparisonOperators },
+      leases: hasLifecycle(config),
     });
     await drive({
       loop,
@@ -68,6 +77,8 @@ export async function runController(options: ControllerOptions): Promise<void> {
       onStart: (tell) =>
         onStart?.({
           resumeEvictions: () => tell({ kind: 'resumeEvictions' }),
+          lead: (held) => tell({ kind: 'leadership', held }),
+          zones: (now) => engine.zones(now),
           explain: (now, subject) => engine.explain(now, subject),
           status: () => loop.status(),
           nextWake: () => loop.nextWake(),
@@ -80,12 +91,21 @@ export async function runController(options: ControllerOptions): Promise<void> {
   }
 }
 
+const nodeLeasesPath = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
+
 /** A controller that cannot read what it is to watch should say so at once, and end. */
 async function probe(
-  { access, requestTimeout }: ClusterConfig,
+  { cluster, engine, signal }: ControllerOptions,
   transport: Transport,
-  signal: AbortSignal,
 ): Promise<void> {
+  const { access, requestTimeout } = cluster;
   const client = new ApiClient({ transport, server: access.server, requestTimeout, signal });
-  for (const path of [nodesPath, podsPath]) await client.send(listRequest(path, { limit: 1 }));
+  const leases = hasLifecycle(engine) ? [nodeLeasesPath] : [];
+  for (const path of [nodesPath, podsPath, ...leases]) {
+    await client.send(listRequest(path, { limit: 1 }));
+  }
+}
+
+function hasLifecycle({ lifecycle = null }: Partial<Config>): boolean {
+  return lifecycle !== null;
 }

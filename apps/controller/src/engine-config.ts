@@ -1,6 +1,7 @@
-import type { Config } from '@taintmgr/core';
+import type { Config, LifecycleConfig } from '@taintmgr/core';
 import type { Checked } from './flags/checks.ts';
 import type { Choices } from './flags/resolve.ts';
+import type { Settings } from './flags/settings.ts';
 
 /** Nothing that is accepted in a dry run is ever seen to happen, and once it was said is enough. */
 const dryRunConfig = { keepTaintStarts: false, confirmationWaitMs: 24 * 3_600_000 };
@@ -8,14 +9,30 @@ const dryRunConfig = { keepTaintStarts: false, confirmationWaitMs: 24 * 3_600_00
 /** The engine's configuration for what the user has chosen. */
 export function engineConfig(
   { settings, policies }: Choices,
-  { featureGates }: Checked,
+  { featureGates, controllers }: Checked,
 ): Partial<Config> {
   return {
     ...policies,
+    taintEviction: controllers.enabled.includes('taint-eviction-controller'),
+    lifecycle: controllers.enabled.includes('node-lifecycle-controller')
+      ? lifecycleConfig(settings)
+      : null,
     mode: settings.mode,
     semantics: settings.semantics,
     evictionsInFlightMax: settings.concurrentEvictions,
     comparisonOperators: featureGates.TaintTolerationComparisonOperators,
     ...(settings.dryRun && dryRunConfig),
+  };
+}
+
+function lifecycleConfig(settings: Settings): Partial<LifecycleConfig> {
+  return {
+    nodeMonitorPeriodMs: settings.nodeMonitorPeriod,
+    nodeMonitorGracePeriodMs: settings.nodeMonitorGracePeriod,
+    nodeStartupGracePeriodMs: settings.nodeStartupGracePeriod,
+    nodeEvictionRate: settings.nodeEvictionRate,
+    secondaryNodeEvictionRate: settings.secondaryNodeEvictionRate,
+    largeClusterSizeThreshold: settings.largeClusterSizeThreshold,
+    unhealthyZoneThreshold: settings.unhealthyZoneThreshold,
   };
 }

@@ -4,7 +4,7 @@ import { SettingError } from './flags/setting-error.ts';
 
 const hints: Readonly<Record<number, string>> = {
   401: 'the credentials of the current context are not valid',
-  403: 'the controller has to get, list, watch and delete pods, and get, list and watch nodes',
+  403: 'the rights it needs are in deploy/, one ClusterRole for each way to run it',
 };
 
 const knownErrors = [ApiError, ConnectionError, KubeconfigError, ConfigFileError, SettingError];

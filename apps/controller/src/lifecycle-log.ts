@@ -1,7 +1,6 @@
 import {
   describeHold,
   describeLifecycleReason,
-  formatDuration,
   formatTaint,
   formatTime,
   type LifecycleReport,
@@ -29,10 +28,6 @@ export function lifecycleLine(report: LifecycleReport, now: number): Line {
     case 'nodeLost': {
       const since = formatTime(report.heardAt);
       return line('warn', 'node is lost', { node: report.node.name, since });
-    }
-    case 'nodeBack': {
-      const after = formatDuration(report.lostFor);
-      return line('info', 'node is back', { node: report.node.name, after });
     }
     case 'writeFailed': {
       const { node, write, outcome, at } = report;

@@ -26,7 +26,12 @@ async function main(choices: Choices): Promise<void> {
   const signal = stopSignal(1, (name) => {
     log.info({ signal: name }, 'stopping: evictions under way come to their end');
   });
-  const simulation = settings.simulate ? await startSimulation(settings.seed) : null;
+  const simulation = settings.simulate
+    ? await startSimulation({
+        seed: settings.seed,
+        withoutNodeLifecycle: checked.controllers.enabled.includes('node-lifecycle-controller'),
+      })
+    : null;
   try {
     const connection = simulation ? { kubeconfig: simulation.kubeconfig } : choices.connection;
     const cluster = await loadKubeconfig(connection);

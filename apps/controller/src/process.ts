@@ -55,6 +55,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
       cluster,
       engine: engineConfig(choices, checked),
       signal,
+      around: metrics.timed,
       outgoing: (transport) => outgoing(transport, choices, metrics),
       onNotice: (notice, now) => observe(notice, now, { log, vitals, metrics }),
       onStart: (running) => {

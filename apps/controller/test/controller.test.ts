@@ -88,6 +88,15 @@ function taintNode({ api }: TestApi): void {
   api.update('nodes', { ...one, spec: { ...one.spec, taints: [bad] } });
 }
 
+function setReady({ api }: TestApi, name: string, status: 'True' | 'False'): void {
+  const one = api.get('nodes', '', name);
+  assert.ok(one);
+  const now = new Date().toISOString().replace(/\.\d+/, '');
+  const times = { lastHeartbeatTime: now, lastTransitionTime: now };
+  const conditions = [{ type: 'Ready', status, reason: 'Test', message: '', ...times }];
+  api.update('nodes', { ...one, status: { ...one.status, conditions } }, 'status');
+}
+
 describe('runController', () => {
   it('evicts who does not tolerate, later who does for a while, and ends when told to', async (t) => {
     const cluster = await startWithNode(t);
@@ -163,6 +172,24 @@ describe('runController', () => {
     assert.ok(api.get('pods', 'default', 'web'));
   });
 
+  it('taints a node that is not ready, and evicts its pods, as the node lifecycle', async (t) => {
+    const cluster = await startWithNode(t);
+    cluster.api.create('nodes', node('n2'));
+    const key = 'node.kubernetes.io/not-ready';
+    createPod(cluster, 'web', { tolerations: [toleration(`${key}:NoExecute`, 0)] });
+    setReady(cluster, 'n1', 'False');
+    setReady(cluster, 'n2', 'True');
+    const lifecycle = { nodeMonitorPeriodMs: 50, nodeEvictionRate: 100 };
+    const controller = await start(t, cluster, { lifecycle });
+    await controller.saw('commandFinished', 'web');
+    const taints = cluster.api.get('nodes', '', 'n1')?.spec.taints ?? [];
+    assert.ok(
+      taints.some((taint: { key: string }) => taint.key === key),
+      JSON.stringify(taints),
+    );
+    await controller.stop();
+  });
+
   it('goes on after the API server was away', async (t) => {
     const cluster = await startWithNode(t);
     createPod(cluster, 'web');
@@ -186,7 +213,7 @@ describe('runController', () => {
       assert.ok(error instanceof ApiError);
       assert.match(
         errorLines(error) ?? '',
-        /^error: Error from server \(Forbidden\): pods is forbidden: User "controller" cannot list resource "pods" .*\nhint: the controller has to get, list, watch and delete pods, and get, list and watch nodes$/,
+        /^error: Error from server \(Forbidden\): pods is forbidden: User "controller" cannot list resource "pods" .*\nhint: the rights it needs are in deploy\/, one ClusterRole for each way to run it$/,
       );
       return true;
     });

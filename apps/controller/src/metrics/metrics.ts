@@ -1,10 +1,11 @@
 import type { Instant } from '@taintmgr/core';
-import type { Notice } from '@taintmgr/k8s-adapter';
+import type { Machine, Notice } from '@taintmgr/k8s-adapter';
 import { Registry } from 'prom-client';
 import type { OnLook } from '../server/health.ts';
 import type { RequestObserver } from '../transport/observed.ts';
 import type { Vitals } from '../vitals.ts';
 import { evictionMetrics } from './eviction.ts';
+import { nodeCollectorMetrics } from './node-collector.ts';
 import { processMetrics } from './process.ts';
 import { restClientMetrics } from './rest-client.ts';
 import { sliMetrics } from './slis.ts';
@@ -27,6 +28,8 @@ export interface Metrics {
   readonly requests: RequestObserver;
   readonly onNotice: (notice: Notice, now: Instant) => void;
   readonly onLook: OnLook;
+  /** Measures how long the machine takes. */
+  readonly timed: (machine: Machine) => Machine;
 }
 
 /** Begins to measure. */
@@ -45,6 +48,7 @@ export function createMetrics({ vitals, dryRun, host }: MetricsOptions): Metrics
     slis,
     requests,
     onLook: sliMetrics(slis),
+    timed: nodeCollectorMetrics(registry, vitals),
     onNotice: (notice, now) => {
       for (const count of counters) count(notice, now);
     },

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import type { Outcome, Reason, Report } from '@taintmgr/core';
 import type { Notice } from '@taintmgr/k8s-adapter';
 import { Activity } from '../../src/activity.ts';
+import type { Running } from '../../src/controller.ts';
 import { createMetrics, type Metrics } from '../../src/metrics/metrics.ts';
 import type { Vitals } from '../../src/vitals.ts';
 
@@ -12,6 +13,15 @@ const taint = { key: 'bad', value: '', effect: 'NoExecute', timeAdded: due } as 
 const because: readonly Reason[] = [
   { code: 'NoToleration', taint, start: due, startSource: 'timeAdded', deadline: due },
 ];
+
+const idle: Running = {
+  resumeEvictions: () => {},
+  lead: () => {},
+  zones: () => [],
+  explain: () => null,
+  nextWake: () => null,
+  status: () => [],
+};
 
 function measure(dryRun = false): { vitals: Vitals; metrics: Metrics; tell: Tell } {
   const vitals: Vitals = {
@@ -130,6 +140,70 @@ describe('metrics of kube-controller-manager', () => {
     );
   });
 
+  it('count zones and nodes, also of a zone that is no more', async () => {
+    const { vitals, metrics } = measure();
+    const zone = {
+      name: 'r1/a',
+      key: 'r1:\0:a',
+      state: 'Normal',
+      ready: 3,
+      notReady: 1,
+      rate: 0.1,
+      hold: { code: 'RateZero' },
+      waiting: ['n1'],
+      tainted: 2,
+    } as const;
+    let zones: readonly (typeof zone)[] = [zone];
+    vitals.running = { ...idle, zones: () => zones };
+    const label = '{zone="r1:\0:a"}';
+    await has(
+      metrics,
+      '# HELP node_collector_evictions_total [STABLE] Number of Node evictions that happened since current instance of NodeController started.',
+      `node_collector_evictions_total${label} 2`,
+      `node_collector_zone_health${label} 75`,
+      `node_collector_zone_size${label} 4`,
+      `node_collector_unhealthy_nodes_in_zone${label} 1`,
+      `taintmgr_taint_queue_depth${label} 1`,
+      `taintmgr_taint_rate_limit${label} 0.1`,
+      `taintmgr_zone_held${label} 1`,
+      'taintmgr_zone_state{zone="r1:\0:a",state="Normal"} 1',
+    );
+    zones = [];
+    await has(
+      metrics,
+      `node_collector_evictions_total${label} 2`,
+      `node_collector_zone_health${label} 100`,
+      `node_collector_zone_size${label} 0`,
+      `node_collector_unhealthy_nodes_in_zone${label} 0`,
+      'taintmgr_zone_state{zone="r1:\0:a",state="Normal"} 0',
+    );
+  });
+
+  it('time the machine', async () => {
+    const { metrics } = measure();
+    const seen: string[] = [];
+    const machine = metrics.timed({
+      nextWake: () => 7,
+      handle: (_, { kind }) => {
+        seen.push(kind);
+        return [];
+      },
+    });
+    assert.equal(machine.nextWake(), 7);
+    machine.handle(due, { kind: 'tick' });
+    machine.handle(due, { kind: 'leaseDelete', nodeName: 'n1' });
+    machine.handle(due, { kind: 'leaseUpsert', lease: { nodeName: 'n1', renewedAt: due } });
+    assert.deepEqual(seen, ['tick', 'leaseDelete', 'leaseUpsert']);
+    await has(
+      metrics,
+      '# HELP node_collector_update_node_health_duration_seconds [ALPHA] Duration in seconds for NodeController to update the health of a single node.',
+      'node_collector_update_node_health_duration_seconds_count 1',
+      'node_collector_update_all_nodes_health_duration_seconds_count 1',
+      'node_collector_update_all_nodes_health_duration_seconds_bucket{le="163.84"} 1',
+      'node_collector_update_node_health_duration_seconds_bucket{le="16.384"} 1',
+    );
+  });
+
   it('tell of health checks at /metrics/slis', async () => {
     const { metrics } = measure();
     metrics.onLook('ping', 'livez', null);
@@ -213,9 +287,7 @@ describe('metrics of our own', () => {
   it('measure the process and its watches', async () => {
     const { vitals, metrics, tell } = measure();
     vitals.running = {
-      resumeEvictions: () => {},
-      explain: () => null,
-      nextWake: () => null,
+      ...idle,
       status: () => [
         { resource: 'nodes', state: 'Watching', heardAt: due },
         { resource: 'pods', state: 'Listing', heardAt: null },

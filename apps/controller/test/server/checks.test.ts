@@ -26,6 +26,8 @@ function vitalsOf(situation: Situation): Vitals {
   if (situation.evicting !== undefined) activity.observe(sent, now - situation.evicting);
   const running: Running = {
     resumeEvictions: () => {},
+    lead: () => {},
+    zones: () => [],
     explain: () => null,
     nextWake: () => (wakeIn === null ? null : now + wakeIn),
     status: () =>

@@ -1,0 +1,155 @@
+import type { Command, Event, Instant, ZoneState, ZoneStatus } from '@taintmgr/core';
+import type { Machine } from '@taintmgr/k8s-adapter';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Vitals } from '../vitals.ts';
+import { describing } from './metric.ts';
+
+/**
+ * Counts nodes and zones under the names of kube-controller-manager's node-lifecycle-controller.
+ * Labels of zones have its NUL character too. Returns the machine, timed: a node's health is updated
+ * with what is told of it, that of all nodes with a tick.
+ */
+export function nodeCollectorMetrics(
+  registry: Registry,
+  vitals: Vitals,
+): (machine: Machine) => Machine {
+  zoneMetrics(registry, vitals);
+  const describe = describing(registry);
+  const one = new Histogram({
+    ...describe(
+      'node_collector_update_node_health_duration_seconds',
+      '[ALPHA] Duration in seconds for NodeController to update the health of a single node.',
+    ),
+    buckets: fourfold(0.001),
+  });
+  const all = new Histogram({
+    ...describe(
+      'node_collector_update_all_nodes_health_duration_seconds',
+      '[ALPHA] Duration in seconds for NodeController to update the health of all nodes.',
+    ),
+    buckets: fourfold(0.01),
+  });
+  const histograms = new Map<Event['kind'], Histogram>([
+    ['nodeUpsert', one],
+    ['leaseUpsert', one],
+    ['tick', all],
+  ]);
+  return (machine) => ({
+    nextWake: () => machine.nextWake(),
+    handle: (now: Instant, event: Event): readonly Command[] => {
+      const histogram = histograms.get(event.kind);
+      if (!histogram) return machine.handle(now, event);
+      const begun = performance.now();
+      const commands = machine.handle(now, event);
+      histogram.observe((performance.now() - begun) / 1000);
+      return commands;
+    },
+  });
+}
+
+function zoneMetrics(registry: Registry, vitals: Vitals): void {
+  const describe = describing(registry);
+  const zones = zoneReader(vitals);
+  const counted = new Map<string, number>();
+  new Counter({
+    ...describe(
+      'node_collector_evictions_total',
+      '[STABLE] Number of Node evictions that happened since current instance of NodeController started.',
+      'zone',
+    ),
+    collect() {
+      for (const { key: zone, tainted } of zones()) {
+        this.inc({ zone }, tainted - (counted.get(zone) ?? 0));
+        counted.set(zone, tainted);
+      }
+    },
+  });
+  const states = new Gauge({
+    ...describe('taintmgr_zone_state', '1 for the state of a zone, 0 for others.', 'zone', 'state'),
+    collect() {
+      for (const { key: zone, state } of zones()) {
+        for (const one of zoneStates) states.set({ zone, state: one }, one === state ? 1 : 0);
+      }
+    },
+  });
+  for (const { name, help, value } of zoneGauges) {
+    const gauge = new Gauge({
+      ...describe(name, help, 'zone'),
+      collect() {
+        for (const zone of zones()) gauge.set({ zone: zone.key }, value(zone));
+      },
+    });
+  }
+}
+
+const zoneStates: readonly ZoneState[] = [
+  'Initial',
+  'Normal',
+  'PartialDisruption',
+  'FullDisruption',
+];
+
+interface ZoneGauge {
+  readonly name: string;
+  readonly help: string;
+  readonly value: (zone: ZoneStatus) => number;
+}
+
+const zoneGauges: readonly ZoneGauge[] = [
+  {
+    name: 'node_collector_zone_health',
+    help: '[ALPHA] Gauge measuring percentage of healthy nodes per zone.',
+    value: ({ ready, notReady }) =>
+      ready + notReady === 0 ? 100 : (100 * ready) / (ready + notReady),
+  },
+  {
+    name: 'node_collector_zone_size',
+    help: '[ALPHA] Gauge measuring number of registered Nodes per zones.',
+    value: ({ ready, notReady }) => ready + notReady,
+  },
+  {
+    name: 'node_collector_unhealthy_nodes_in_zone',
+    help: '[ALPHA] Gauge measuring number of not Ready Nodes per zones.',
+    value: ({ notReady }) => notReady,
+  },
+  {
+    name: 'taintmgr_taint_queue_depth',
+    help: 'Nodes of a zone that wait for their taint.',
+    value: ({ waiting }) => waiting.length,
+  },
+  {
+    name: 'taintmgr_taint_rate_limit',
+    help: 'Nodes of a zone tainted a second, at most.',
+    value: ({ rate }) => rate,
+  },
+  {
+    name: 'taintmgr_zone_held',
+    help: '1: no node of the zone is tainted for now.',
+    value: ({ hold }) => (hold === null ? 0 : 1),
+  },
+];
+
+/** The zones there are, and those there were: their series say that they are empty. */
+function zoneReader(vitals: Vitals): () => Iterable<ZoneStatus> {
+  const seen = new Map<string, ZoneStatus>();
+  return () => {
+    for (const [key, zone] of seen) {
+      seen.set(key, {
+        ...zone,
+        state: null,
+        ready: 0,
+        notReady: 0,
+        rate: 0,
+        hold: null,
+        waiting: [],
+      });
+    }
+    for (const zone of vitals.running?.zones(Date.now()) ?? []) seen.set(zone.key, zone);
+    return seen.values();
+  };
+}
+
+/** kube-controller-manager's buckets: eight, each four times the one before. */
+function fourfold(start: number): number[] {
+  return Array.from({ length: 8 }, (_, index) => start * 4 ** index);
+}
