@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import type { Semantics } from '@taintmgr/core';
+import { daemonSet } from '@taintmgr/sim-cluster';
 import { NodeWorld, type Write } from './node-world.ts';
 
 // The node lifecycle end to end but for sockets: kubelets, the API over its wire, the reflectors,
@@ -130,6 +131,70 @@ describe('zones', () => {
       [],
     );
     world.judge(60);
+  });
+});
+
+describe('the legacy mode', () => {
+  const engine = {
+    semantics: 'upstream-1.36',
+    lifecycle: { enforcement: 'pods', podEvictionTimeoutMs: 120_000 },
+  } as const;
+
+  it('deletes the pods of a lost node, those of DaemonSets aside, and taints nothing NoExecute', () => {
+    const world = new NodeWorld({ zones: { a: 3 }, engine });
+    world.runTo(60);
+    world.addPod('a-1', 'web');
+    world.addPod('a-1', 'agent-1', [], { app: 'agent' });
+    const { api } = world.cluster;
+    api.create('daemonsets', daemonSet('shop', 'agent'));
+    world.runTo(80);
+    const before = world.writes.length;
+    world.stop('a-1');
+    world.runTo(190);
+    assert.equal(world.pod('web').metadata.deletionTimestamp, undefined);
+    world.runTo(215);
+    assert.deepEqual(world.taints('a-1'), ['unreachable:NoSchedule']);
+    const lost = 'Node a-1 which was running pod web is unresponsive';
+    const { reason, message } = world.pod('web').status;
+    assert.deepEqual([reason, message], ['NodeLost', lost]);
+    assert.equal(world.pod('agent-1').status.reason, 'NodeLost');
+    assert.notEqual(world.pod('web').metadata.deletionTimestamp, undefined);
+    assert.equal(world.pod('agent-1').metadata.deletionTimestamp, undefined);
+    const deletions = world.writes.slice(before).filter(({ method }) => method === 'DELETE');
+    assert.deepEqual(
+      deletions.map(({ path, body }) => [path, body]),
+      [['/api/v1/namespaces/shop/pods/web', { apiVersion: 'v1', kind: 'DeleteOptions' }]],
+    );
+    const told = world.writes.slice(before).map(({ body }) => body.message);
+    assert.ok(told.includes('Node a-1 event: Deleting all Pods from Node a-1.'));
+    assert.ok(told.includes('Marking for deletion Pod web from Node a-1'));
+
+    world.addPod('a-1', 'late');
+    world.runTo(221);
+    assert.notEqual(world.pod('late').metadata.deletionTimestamp, undefined, 'at once');
+    world.resume('a-1');
+    world.runTo(240);
+    world.addPod('a-1', 'later');
+    world.runTo(400);
+    assert.equal(world.pod('later').metadata.deletionTimestamp, undefined);
+  });
+
+  it('a pod that could not be deleted is tried again with the next token', () => {
+    const world = new NodeWorld({ zones: { a: 3 }, engine });
+    world.runTo(60);
+    world.addPod('a-1', 'web');
+    world.runTo(80);
+    world.stop('a-1');
+    world.runTo(195);
+    const end = world.cluster.api.faults.add({
+      fault: { kind: 'answer', code: 500 },
+      verbs: ['delete'],
+    });
+    world.runTo(203);
+    assert.equal(world.pod('web').metadata.deletionTimestamp, undefined);
+    end();
+    world.runTo(230);
+    assert.notEqual(world.pod('web').metadata.deletionTimestamp, undefined);
   });
 });
 

@@ -96,15 +96,24 @@ export class NodeWorld {
     for (const name of names) this.cluster.node(name).resume();
   }
 
-  addPod(nodeName: string, name: string, tolerations: readonly object[] = []): void {
+  addPod(
+    nodeName: string,
+    name: string,
+    tolerations: readonly object[] = [],
+    labels: Readonly<Record<string, string>> = { app: name },
+  ): void {
     const { api } = this.cluster;
     if (!api.get('namespaces', '', 'shop')) api.create('namespaces', namespace('shop'));
-    const object = pod('shop', name);
+    const object = pod('shop', name, { labels });
     api.create('pods', { ...object, spec: { ...object.spec, nodeName, tolerations } });
   }
 
   node(name: string): KubeObject {
     return this.cluster.api.get('nodes', '', name) ?? assert.fail(`no node ${name}`);
+  }
+
+  pod(name: string): KubeObject {
+    return this.cluster.api.get('pods', 'shop', name) ?? assert.fail(`no pod ${name}`);
   }
 
   taints(name: string): readonly string[] {

@@ -31,7 +31,7 @@ export function readyOf(conditions: readonly NodeCondition[] | undefined): NodeC
 }
 
 /** The NoSchedule taints a node should have, in the order of its conditions. */
-export function noScheduleTaints({ conditions = [], unschedulable }: Node): readonly TaintName[] {
+function noScheduleTaints({ conditions = [], unschedulable }: Node): readonly TaintName[] {
   const keys = conditions.flatMap(({ type, status }) => {
     const row = conditionTaints.find(
       ([ofType, inStatus]) => ofType === type && inStatus === status,
