@@ -8,9 +8,9 @@ export type {
   TaintName,
   Telling,
 } from './command.ts';
-export type { Rule, RuleName } from './compare/rules.ts';
 // The engine.
 export { lifecycleRules } from './compare/lifecycle-rules.ts';
+export type { Rule, RuleName } from './compare/rules.ts';
 export { rules } from './compare/rules.ts';
 export type { Comparison } from './compare/shadow.ts';
 export type { Config, Semantics } from './config.ts';
@@ -64,14 +64,6 @@ export type {
   TaintEffect,
   Toleration,
 } from './model.ts';
-export type { Cause, Reason, ReasonCode, StartSource } from './reason.ts';
-export type { LabelExpression, LabelSelector } from './selector.ts';
-export { shardOf } from './shard.ts';
-export { formatTaint, parseTaint, parseTaintChanges, type TaintChanges } from './taint-spec.ts';
-
-export type { Instant, Millis } from './time.ts';
-export { formatDuration, formatTime, formatTimeMillis, parseDuration, parseTime } from './time.ts';
-
 // Node pressure: a machine of its own, for as many nodes as one likes.
 export { admissionFault } from './pressure/admission.ts';
 export type { EvictedStatus, PressureCommand, PressureReport } from './pressure/command.ts';
@@ -117,9 +109,15 @@ export type { PressureSemantics } from './pressure/semantics.ts';
 export type { PressureSettings, PressureSettingsInput } from './pressure/settings.ts';
 export { parseEvictionFlag, resolvePressureSettings } from './pressure/settings.ts';
 export type { PressureConditionType, PressureResource, Signal } from './pressure/signals.ts';
-export { pressureConditions, signals } from './pressure/signals.ts';
+export { pressureConditions, signals as pressureSignals } from './pressure/signals.ts';
 export { readSummary } from './pressure/summary.ts';
 export { describePressureReason } from './pressure/text.ts';
 export type { Threshold, ThresholdValue } from './pressure/thresholds.ts';
 export { formatThreshold } from './pressure/thresholds.ts';
 export type { PressureWork } from './pressure/work.ts';
+export type { Cause, Reason, ReasonCode, StartSource } from './reason.ts';
+export type { LabelExpression, LabelSelector } from './selector.ts';
+export { shardOf } from './shard.ts';
+export { formatTaint, parseTaint, parseTaintChanges, type TaintChanges } from './taint-spec.ts';
+export type { Instant, Millis } from './time.ts';
+export { formatDuration, formatTime, formatTimeMillis, parseDuration, parseTime } from './time.ts';

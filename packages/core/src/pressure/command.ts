@@ -77,7 +77,7 @@ export type PressureCommand =
       readonly node: NodeRef;
       readonly conditions: readonly NodeCondition[];
     }
-  /** Write a Kubernetes Event about the pod. */
+  /** Write a Kubernetes Event about the pod, whose eviction was accepted. */
   | {
       readonly kind: 'recordPressureEvent';
       readonly pod: PodRef;

@@ -11,7 +11,7 @@ import type { NodeRecord } from './node-record.ts';
 import type { PressurePod } from './pod.ts';
 import type { PressureReason } from './reason.ts';
 import type { PressureRules } from './semantics.ts';
-import type { PressureWork } from './work.ts';
+import type { PressureWork, UnansweredEviction } from './work.ts';
 
 /** One pod that is to go, and how. */
 export interface PressureEviction {
@@ -53,15 +53,16 @@ export class Evictor {
     record: NodeRecord,
     evictions: readonly PressureEviction[],
   ): readonly PressureCommand[] {
-    const unanswered = new Map<string, PodRef>();
+    const unanswered = new Map<string, UnansweredEviction>();
     const commands: PressureCommand[] = [];
     for (const eviction of evictions) {
       const readyAt = this.readyAt(now);
       if (readyAt === null || readyAt > now) break;
       this.#bucket?.take(now);
       const id = this.#inFlight.start(record.node.name);
-      unanswered.set(id, podRef(eviction.pod));
-      commands.push(...commandsFor(id, eviction));
+      const pod = podRef(eviction.pod);
+      unanswered.set(id, { pod, text: eviction.text });
+      commands.push(evictCommand(id, pod, eviction));
     }
     record.work = { kind: 'evicting', unanswered, leaving: [], setback: null };
     record.isSpent = true;
@@ -81,14 +82,14 @@ export class Evictor {
     outcome: Outcome,
   ): readonly PressureCommand[] {
     const { work } = record;
-    const pod = work?.kind === 'evicting' ? work.unanswered.get(id) : undefined;
-    if (work?.kind !== 'evicting' || !pod) return [];
+    const eviction = work?.kind === 'evicting' ? work.unanswered.get(id) : undefined;
+    if (work?.kind !== 'evicting' || !eviction) return [];
+    const { pod, text } = eviction;
     const unanswered = new Map(work.unanswered);
     unanswered.delete(id);
     if (outcome.kind === 'done' || outcome.kind === 'gone' || this.#rules.failureCounts) {
-      const leaving = outcome.kind === 'gone' ? work.leaving : [...work.leaving, pod];
-      this.#proceed(now, record, { ...work, unanswered, leaving });
-      return [];
+      this.#proceed(now, record, { ...work, unanswered, leaving: [...work.leaving, pod] });
+      return outcome.kind === 'gone' ? [] : [evictedEvent(pod, text)];
     }
     const passes = blockerOf(outcome).verdict !== 'resolves';
     const until = passes
@@ -115,10 +116,8 @@ export class Evictor {
       record.work = { kind: 'retrying', setback, at: this.#retryAt(now, record, setback) };
       record.failures += 1;
     } else {
+      record.isSpent = false;
       record.work = null;
-      // Who was refused is passed over; who was gone already may have freed something.
-      record.isSpent = record.passedOver.size === 0;
-      if (record.isSpent) record.settledAt = now;
     }
   }
 
@@ -132,31 +131,17 @@ function retryAfter(setback: Setback): number | null {
   return setback.kind === 'changed' ? null : setback.retryAfter;
 }
 
-function commandsFor(id: string, eviction: PressureEviction): readonly PressureCommand[] {
-  const { text, signal, gracePeriodSeconds, disruptionTarget, because } = eviction;
-  const { message, annotations } = text;
-  const pod = podRef(eviction.pod);
+function evictCommand(id: string, pod: PodRef, eviction: PressureEviction): PressureCommand {
+  const { text, signal, gracePeriodSeconds, because } = eviction;
+  const disruptionTarget = eviction.disruptionTarget ? 'TerminationByKubelet' : null;
+  const { message } = text;
+  const status = { phase: 'Failed', reason: 'Evicted', message, disruptionTarget } as const;
   const { generation } = eviction.pod;
-  const marked = disruptionTarget ? ('TerminationByKubelet' as const) : null;
-  const status = { phase: 'Failed', reason: 'Evicted', message, disruptionTarget: marked } as const;
-  return [
-    {
-      kind: 'recordPressureEvent',
-      pod,
-      type: 'Warning',
-      reason: 'Evicted',
-      message,
-      annotations,
-    },
-    {
-      kind: 'evictUnderPressure',
-      id,
-      pod,
-      generation,
-      gracePeriodSeconds,
-      status,
-      signal,
-      because,
-    },
-  ];
+  const how = { gracePeriodSeconds, status, signal, because };
+  return { kind: 'evictUnderPressure', id, pod, generation, ...how };
+}
+
+function evictedEvent(pod: PodRef, { message, annotations }: EvictionText): PressureCommand {
+  const event = { type: 'Warning', reason: 'Evicted', message, annotations } as const;
+  return { kind: 'recordPressureEvent', pod, ...event };
 }

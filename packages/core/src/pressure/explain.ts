@@ -57,7 +57,7 @@ export interface ConditionExplanation {
   readonly holds: boolean;
   /** When a threshold of it was last seen to be met; null: never. */
   readonly lastPressed: Instant | null;
-  /** When it goes away if no threshold is met any more; null: it does not hold. */
+  /** When it can go away at the earliest, if no threshold is met any more; null: it does not hold. */
   readonly clearsAt: Instant | null;
 }
 
@@ -75,7 +75,7 @@ export interface PressureExplanation {
   readonly doubts: readonly PressureReason[];
   readonly signals: readonly SignalExplanation[];
   readonly conditions: readonly ConditionExplanation[];
-  /** What would be done now; null where nothing is known to decide on. */
+  /** What would be done now; null while something is under way, or nothing is known. */
   readonly decision: PressureDecision | null;
   /** What is under way; null: nothing. */
   readonly work: PressureWork | null;
@@ -97,8 +97,8 @@ export function explainPressure(
     observedAt,
     doubts: record.doubts(),
     signals: site ? explainSignals(site, options) : [],
-    conditions: pressureConditionTypes.map((type) => explainCondition(record, type)),
-    decision: site && decidePressure(now, site, options),
+    conditions: pressureConditionTypes.map((type) => explainCondition(now, record, type)),
+    decision: site && work === null ? decidePressure(now, site, options) : null,
     work,
   };
 }
@@ -150,10 +150,15 @@ function needed(
   return last < 0 ? null : last + 1;
 }
 
-function explainCondition(record: NodeRecord, type: PressureConditionType): ConditionExplanation {
+function explainCondition(
+  now: Instant,
+  record: NodeRecord,
+  type: PressureConditionType,
+): ConditionExplanation {
   const holds = record.conditions.includes(type);
   const lastPressed = record.ledger.lastPressed(type);
   const { transitionPeriodMs = 0 } = record.settings ?? {};
-  const clearsAt = holds && lastPressed !== null ? lastPressed + transitionPeriodMs : null;
+  const clearsAt =
+    holds && lastPressed !== null ? Math.max(now, lastPressed + transitionPeriodMs) : null;
   return { type, holds, lastPressed, clearsAt };
 }

@@ -353,9 +353,10 @@ class NodePressureMachine implements PressureMachine {
     return readyAt !== null && readyAt <= now;
   }
 
-  /** A kubelet says so once, before it clears away what nobody uses. */
+  /** Told once, before what nobody uses is cleared away. */
   #recordAttempt(record: NodeRecord, signal: Signal): void {
-    if (record.reclaimed) return;
+    if (record.reclaimed || record.isAnnounced) return;
+    record.isAnnounced = true;
     this.#commands.push({
       kind: 'recordNodeEvent',
       node: nodeRef(record.node),

@@ -3,11 +3,11 @@ import type { DecideOptions, NodePod, PassedOver, PressureSite } from './decide.
 import type { PressureNode } from './event.ts';
 import type { FilesystemLayout } from './filesystems.ts';
 import { ThresholdLedger, type ThresholdPhase } from './ledger.ts';
-import { layoutOf, type NodeObservation } from './observation.ts';
+import { layoutOf, type NodeObservation, type SampleFault } from './observation.ts';
 import type { BookedPod } from './pod-book.ts';
 import type { PressureReason } from './reason.ts';
 import { type PressureSettings, withContainerFilesystem } from './settings.ts';
-import type { PressureConditionType } from './signals.ts';
+import { type PressureConditionType, signals } from './signals.ts';
 import { amountOf, type Threshold } from './thresholds.ts';
 import type { PressureWork } from './work.ts';
 
@@ -31,6 +31,8 @@ export class NodeRecord {
   readFault: Extract<PressureReason, { code: 'ReadFailed' }> | null = null;
   /** The observation led to something; only a later one can again. */
   isSpent = false;
+  /** People were told of it that pods have to go. */
+  isAnnounced = false;
   work: PressureWork | null = null;
   /** What was measured until then does not show what was done last. */
   settledAt: Instant = Number.NEGATIVE_INFINITY;
@@ -89,6 +91,7 @@ export class NodeRecord {
     this.observedAt = now;
     this.readFault = null;
     this.isSpent = false;
+    this.isAnnounced = false;
     this.#passes += 1;
     this.#layout ??= layoutOf(observation);
     const { transitionPeriodMs = 0 } = this.settings ?? {};
@@ -124,7 +127,9 @@ export class NodeRecord {
     if (!this.settings) return [];
     if (this.readFault) return [this.readFault];
     if (!this.observation) return [{ code: 'NeverObserved' }];
-    const faults = this.ledger.states.flatMap(({ fault }) => fault ?? []);
+    const faults = this.ledger.states.flatMap(({ fault }) =>
+      fault && !isDerivedAway(fault) ? [fault] : [],
+    );
     const bySignal = new Map(faults.map((fault) => [fault.signal, fault]));
     return [...bySignal.values()];
   }
@@ -148,4 +153,9 @@ export class NodeRecord {
       reclaimed: this.reclaimed,
     };
   }
+}
+
+/** Nobody set thresholds for containerfs: they only repeat those of what it lies on. */
+function isDerivedAway({ code, signal }: SampleFault): boolean {
+  return code === 'SignalMissing' && signals[signal].filesystem === 'containerfs';
 }

@@ -46,7 +46,10 @@ function report(told: PressureReport): PressureCommand {
 
 /** Numbers change all the time; what they mean does not. */
 function codes(because: readonly PressureReason[]): string {
-  return because
-    .map((reason) => ('signal' in reason ? `${reason.code}/${reason.signal}` : reason.code))
-    .join();
+  return because.map((reason) => `${reason.code}/${signalOf(reason)}`).join();
+}
+
+function signalOf(reason: PressureReason): string {
+  if ('signal' in reason) return reason.signal;
+  return 'threshold' in reason ? reason.threshold.signal : '';
 }

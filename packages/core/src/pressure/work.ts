@@ -1,6 +1,14 @@
 import type { Setback } from '../event.ts';
 import type { PodRef } from '../model.ts';
 import type { Instant } from '../time.ts';
+import type { EvictionText } from './messages.ts';
+
+/** An eviction that is not answered yet. */
+export interface UnansweredEviction {
+  readonly pod: PodRef;
+  /** What is said of it once it is accepted. */
+  readonly text: EvictionText;
+}
 
 /** What is under way on one node. */
 export type PressureWork =
@@ -11,7 +19,7 @@ export type PressureWork =
   /** The commands for these pods are out, by id. */
   | {
       readonly kind: 'evicting';
-      readonly unanswered: ReadonlyMap<string, PodRef>;
+      readonly unanswered: ReadonlyMap<string, UnansweredEviction>;
       /** Those that were accepted. */
       readonly leaving: readonly PodRef[];
       /** What went wrong last; null: nothing yet. */
