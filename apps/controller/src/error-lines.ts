@@ -1,13 +1,21 @@
 import { ApiError, ConnectionError, KubeconfigError } from '@taintmgr/k8s-adapter';
 import { ConfigFileError } from './flags/config-file.ts';
 import { SettingError } from './flags/setting-error.ts';
+import { OverlapError } from './overlap.ts';
 
 const hints: Readonly<Record<number, string>> = {
   401: 'the credentials of the current context are not valid',
   403: 'the rights it needs are in deploy/, one ClusterRole for each way to run it',
 };
 
-const knownErrors = [ApiError, ConnectionError, KubeconfigError, ConfigFileError, SettingError];
+const knownErrors = [
+  ApiError,
+  ConnectionError,
+  KubeconfigError,
+  ConfigFileError,
+  SettingError,
+  OverlapError,
+];
 
 /** What to print when the controller cannot start; null for a mistake of ours. */
 export function errorLines(error: unknown): string | null {

@@ -22,6 +22,7 @@ async function main(choices: Choices): Promise<void> {
     verbose: settings.verbosity >= 2,
     write: (line) => void process.stderr.write(line),
   });
+  crashWith(log);
   warn(log, choices);
   const signal = stopSignal(1, (name) => {
     log.info({ signal: name }, 'stopping: evictions under way come to their end');
@@ -41,6 +42,14 @@ async function main(choices: Choices): Promise<void> {
   } finally {
     await simulation?.stop();
   }
+}
+
+/** What nobody has thought of: said in the log's own form, and over; a new start finds its way. */
+function crashWith(log: Logger): void {
+  process.on('uncaughtException', (error) => {
+    log.fatal({ error: error.stack ?? String(error) }, 'crashed: this is a mistake of ours');
+    process.exit(1);
+  });
 }
 
 function warn(log: Logger, { unknownVariables }: Choices): void {

@@ -5,12 +5,14 @@ import { runController } from './controller.ts';
 import { engineConfig } from './engine-config.ts';
 import type { Checked } from './flags/checks.ts';
 import type { Choices } from './flags/resolve.ts';
+import { Leadership } from './leadership.ts';
 import type { Logger } from './log.ts';
 import { createMetrics, type Metrics } from './metrics/metrics.ts';
 import { lineOf } from './notice-log.ts';
+import { watchOverlap } from './overlap-watch.ts';
 import { Pulse } from './pulse.ts';
 import type { Facts } from './server/pages.ts';
-import { startStatusServer } from './server/status-server.ts';
+import { type Close, startStatusServer } from './server/status-server.ts';
 import { dryRun } from './transport/dry-run.ts';
 import { observed } from './transport/observed.ts';
 import { rateLimited } from './transport/rate-limited.ts';
@@ -28,7 +30,7 @@ export interface ProcessOptions {
 
 /**
  * The controller with all that people see of it: log, health, metrics, explanations. Throws what
- * runController and startStatusServer throw.
+ * runController, startStatusServer and watchOverlap throw.
  */
 export async function runProcess(options: ProcessOptions): Promise<void> {
   const { choices, checked, cluster, signal } = options;
@@ -43,14 +45,20 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
   }
   const pulse = new Pulse();
   const vitals = createVitals(signal, pulse);
+  const { leadership } = vitals;
   const metrics = createMetrics({
     vitals,
     dryRun: settings.dryRun,
     host: new URL(server).host,
   });
   const facts = factsOf(options, vitals);
-  const close = await startStatusServer({ choices, cluster, vitals, metrics, facts, log });
+  const closing: Close[] = [];
   try {
+    closing.push(await startStatusServer({ choices, cluster, vitals, metrics, facts, log }));
+    if (!settings.allowOverlap && !settings.dryRun) {
+      const controllers = checked.controllers.enabled;
+      closing.push(await watchOverlap({ cluster, controllers, leadership, log }));
+    }
     await runController({
       cluster,
       engine: engineConfig(choices, checked),
@@ -68,7 +76,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
     });
   } finally {
     pulse.stop();
-    await close();
+    for (const close of closing.reverse()) await close();
   }
 }
 
@@ -77,6 +85,7 @@ function createVitals(signal: AbortSignal, pulse: Pulse): Vitals {
     startedAt: new Date(),
     pulse,
     activity: new Activity(),
+    leadership: new Leadership(true, (held) => vitals.running?.lead(held)),
     running: null,
     stopping: signal.aborted,
   };
@@ -118,6 +127,7 @@ function factsOf({ choices, checked, cluster }: ProcessOptions, vitals: Vitals):
       Semantics: semantics,
       Mode: mode,
       'Dry run': isDryRun,
+      Acting: vitals.leadership.held,
       'Pending evictions': pending,
       'Overdue evictions': overdue,
       'Evictions under way': vitals.activity.underWay(now).length,

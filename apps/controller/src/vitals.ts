@@ -1,5 +1,6 @@
 import type { Activity } from './activity.ts';
 import type { Running } from './controller.ts';
+import type { Leadership } from './leadership.ts';
 import type { Pulse } from './pulse.ts';
 
 /** How this process is doing, for its health checks, metrics and pages. */
@@ -7,6 +8,7 @@ export interface Vitals {
   readonly startedAt: Date;
   readonly pulse: Pick<Pulse, 'lag' | 'setBack'>;
   readonly activity: Activity;
+  readonly leadership: Leadership;
   /** Null: it has not begun. */
   running: Running | null;
   /** Told to stop. */

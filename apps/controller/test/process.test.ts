@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { freePort } from './free-port.ts';
 import { ask } from './https-client.ts';
 
 // The controller as a process of its own, as a user starts it from a clone.
@@ -57,16 +58,6 @@ function start(t: TestContext, ...args: readonly string[]): Started {
     },
     result: result.then((code) => ({ code, ...text })),
   };
-}
-
-/** A port that nobody listens on. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 describe('taintmgr-controller', () => {

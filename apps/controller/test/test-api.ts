@@ -20,13 +20,16 @@ export interface TestApi {
   stop(): Promise<void>;
 }
 
-/** Starts it for one user with these rights. */
-export async function startTestApi(rules: readonly Rule[]): Promise<TestApi> {
+/** Starts it for one user with these rights, and others with these tokens. */
+export async function startTestApi(
+  rules: readonly Rule[],
+  others: Readonly<Record<string, User>> = {},
+): Promise<TestApi> {
   const user: User = { name: 'controller', groups: [], rules };
   const api = new ApiServer({
     clock: new RealClock(),
     random: seededRandom(1),
-    tokens: new Map([['token', user]]),
+    tokens: new Map([['token', user], ...Object.entries(others)]),
   });
   const certificate = createCertificate(Date.now());
   const server = await startHttps({ exchange: api.exchange, certificate });

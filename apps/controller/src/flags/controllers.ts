@@ -15,26 +15,25 @@ export interface ChosenControllers {
   readonly disabled: readonly ControllerName[];
 }
 
-/**
- * Reads --controllers as kube-controller-manager does: the first entry that names a controller
- * decides, else '*' does. The name it does not know, where there is one.
- */
+/** Reads --controllers as kube-controller-manager does. The name it does not know, if there is one. */
 export function chooseControllers(names: readonly string[]): ChosenControllers | string {
-  const canonical = names.map((name) => {
-    const bare = withoutDash(name);
-    return name.replace(bare, aliases[bare] ?? bare);
-  });
   const known = new Set<string>(['*', ...controllerNames]);
-  const index = canonical.findIndex((name) => !known.has(withoutDash(name)) || name === '-*');
-  if (index >= 0) return withoutDash(names[index] ?? '');
-  const isEnabled = (controller: ControllerName): boolean => {
-    const choice = canonical.find((name) => withoutDash(name) === controller);
-    return choice === undefined ? canonical.includes('*') : choice === controller;
-  };
+  const unknown = names.find((name) => name === '-*' || !known.has(canonical(withoutDash(name))));
+  if (unknown !== undefined) return withoutDash(unknown);
   return {
-    enabled: controllerNames.filter(isEnabled),
-    disabled: controllerNames.filter((controller) => !isEnabled(controller)),
+    enabled: controllerNames.filter((name) => isEnabled(name, names)),
+    disabled: controllerNames.filter((name) => !isEnabled(name, names)),
   };
+}
+
+/** Whether a controller runs where this is chosen: what names it first decides, else `*` does. */
+export function isEnabled(controller: ControllerName, names: readonly string[]): boolean {
+  const choice = names.find((name) => canonical(withoutDash(name)) === controller);
+  return choice === undefined ? names.includes('*') : !choice.startsWith('-');
+}
+
+function canonical(name: string): string {
+  return aliases[name] ?? name;
 }
 
 function withoutDash(name: string): string {

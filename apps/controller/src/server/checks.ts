@@ -31,7 +31,7 @@ export function createChecks(vitals: Vitals, now: () => Instant = Date.now): Che
     eventLoopCheck(vitals),
     clockCheck(vitals),
   ];
-  const healthz = [...live, ...work];
+  const healthz = [...live, ...work, overlapCheck(vitals)];
   return { livez: live, readyz: [...healthz, shutdownCheck(vitals)], healthz };
 }
 
@@ -104,6 +104,11 @@ function clockCheck({ pulse }: Vitals): Check {
       return setBack > setBackMsMax ? `was set back by ${formatDuration(setBack)}` : null;
     },
   };
+}
+
+/** A kube-controller-manager that does the same work makes this replica stand by. */
+function overlapCheck({ leadership }: Vitals): Check {
+  return { name: 'overlap', fault: () => leadership.overlap };
 }
 
 function shutdownCheck(vitals: Vitals): Check {

@@ -4,6 +4,7 @@ import type { Outcome, Reason, Report } from '@taintmgr/core';
 import type { Notice } from '@taintmgr/k8s-adapter';
 import { Activity } from '../../src/activity.ts';
 import type { Running } from '../../src/controller.ts';
+import { Leadership } from '../../src/leadership.ts';
 import { createMetrics, type Metrics } from '../../src/metrics/metrics.ts';
 import type { Vitals } from '../../src/vitals.ts';
 
@@ -28,6 +29,7 @@ function measure(dryRun = false): { vitals: Vitals; metrics: Metrics; tell: Tell
     startedAt: new Date(due),
     pulse: { lag: () => 1500, setBack: () => 0 },
     activity: new Activity(),
+    leadership: new Leadership(true, () => {}),
     running: null,
     stopping: false,
   };

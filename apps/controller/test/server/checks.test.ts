@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import type { Notice } from '@taintmgr/k8s-adapter';
 import { Activity } from '../../src/activity.ts';
 import type { Running } from '../../src/controller.ts';
+import { Leadership } from '../../src/leadership.ts';
 import { createChecks } from '../../src/server/checks.ts';
 import type { Vitals } from '../../src/vitals.ts';
 
@@ -15,6 +16,7 @@ interface Situation {
   /** For so long an eviction has been under way, in milliseconds. */
   readonly evicting?: number;
   readonly started?: boolean;
+  readonly overlap?: string;
 }
 
 const now = 1_800_000_000_000;
@@ -38,8 +40,17 @@ function vitalsOf(situation: Situation): Vitals {
       })),
   };
   const pulse = { lag: () => lag, setBack: () => setBack };
+  const leadership = new Leadership(true, () => {});
+  leadership.collide(situation.overlap ?? null);
   const { started = true } = situation;
-  return { startedAt: new Date(0), pulse, activity, running: started ? running : null, stopping };
+  return {
+    startedAt: new Date(0),
+    pulse,
+    activity,
+    leadership,
+    running: started ? running : null,
+    stopping,
+  };
 }
 
 const pod = { namespace: 'shop', name: 'web-0', uid: 'u1', nodeName: 'n1' };

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { node, pod, type Rule, toleration, type User } from '@taintmgr/sim-cluster';
+import { OverlapError } from '../src/overlap.ts';
+import { ask } from './https-client.ts';
+import { startProcess } from './running-process.ts';
+import { startTestApi, type TestApi } from './test-api.ts';
+
+// The controller with its log, its server and its guards, against an API server over HTTPS.
+
+const everything: Rule = { verbs: ['*'], apiGroups: ['*'], resources: ['*'] };
+const prometheus: User = {
+  name: 'prometheus',
+  groups: [],
+  rules: [{ verbs: ['get'], nonResourceURLs: ['/metrics', '/metrics/slis'] }],
+};
+const admin: User = { name: 'admin', groups: ['system:masters'], rules: [] };
+const onlyEviction = '--controllers=taint-eviction-controller';
+
+async function startCluster(t: TestContext): Promise<TestApi> {
+  const cluster = await startTestApi([everything], { prometheus, admin });
+  t.after(() => cluster.stop());
+  cluster.api.create('nodes', node('n1'));
+  return cluster;
+}
+
+function taintNode({ api }: TestApi): void {
+  const one = api.get('nodes', '', 'n1');
+  assert.ok(one);
+  api.update('nodes', {
+    ...one,
+    spec: { ...one.spec, taints: [{ key: 'bad', effect: 'NoExecute' }] },
+  });
+}
+
+function createPods(cluster: TestApi): void {
+  createPod(cluster, 'at-once');
+  createPod(cluster, 'later', { tolerations: [toleration('bad:NoExecute', 60)] });
+}
+
+function createPod({ api }: TestApi, name: string, spec: object = {}): void {
+  const onNode = { nodeName: 'n1', terminationGracePeriodSeconds: 0, ...spec };
+  api.create('pods', pod('default', name, { spec: onNode }));
+}
+
+describe('--dry-run', () => {
+  for (const mode of ['delete', 'evict']) {
+    it(`decides, asks and reports in mode ${mode}, and changes nothing`, async (t) => {
+      const cluster = await startCluster(t);
+      createPods(cluster);
+      taintNode(cluster);
+      const resources = ['pods', 'nodes', 'events', 'leases'];
+      const state = (): object => resources.map((resource) => cluster.api.list(resource));
+      const before = structuredClone(state());
+      const flags = ['--dry-run', `--mode=${mode}`, onlyEviction];
+      const controller = await startProcess(t, cluster.kubeconfig, ...flags);
+      await controller.saw('evicted', { pod: 'default/at-once', dryRun: true });
+      await controller.saw('eviction scheduled', { pod: 'default/later', dryRun: true });
+      await controller.saw('recorded event', { pod: 'default/at-once', dryRun: true });
+      await controller.stop();
+      assert.deepEqual(state(), before);
+      assert.deepEqual(
+        controller.lines.filter(({ level }) => level === 'warn' || level === 'error'),
+        [],
+      );
+    });
+  }
+});
+
+describe('what is served', () => {
+  it('is for whom the API server lets read it', async (t) => {
+    const cluster = await startCluster(t);
+    createPods(cluster);
+    const controller = await startProcess(t, cluster.kubeconfig, onlyEviction);
+    await controller.saw('synced: nodes and pods are known, evictions begin');
+    const cases: readonly (readonly [token: string, path: string, status: number])[] = [
+      ['', '/readyz', 200],
+      ['', '/livez?verbose', 200],
+      ['', '/readyz/ping', 403],
+      ['', '/metrics', 403],
+      ['prometheus', '/metrics', 200],
+      ['prometheus', '/metrics/slis', 200],
+      ['prometheus', '/statusz', 403],
+      ['admin', '/statusz', 200],
+      ['admin', '/flagz', 200],
+      ['admin', '/readyz/ping', 200],
+      ['admin', '/explainz?node=n1', 200],
+      ['admin', '/explainz?pod=default/later', 200],
+      ['admin', '/explainz?pod=default/other', 404],
+      ['admin', '/explainz', 400],
+      ['stranger', '/readyz', 401],
+    ];
+    for (const [token, path, status] of cases) {
+      const headers: Record<string, string> =
+        token === '' ? {} : { authorization: `Bearer ${token}` };
+      const reply = await ask(controller.port, path, { headers });
+      assert.equal(reply.status, status, `${token} ${path}: ${reply.body}`);
+    }
+    const secrets = controller.lines.filter((line) => /Bearer|"token"/.test(JSON.stringify(line)));
+    assert.deepEqual(secrets, []);
+    await controller.stop();
+  });
+
+  it('explains what this process is about to do', async (t) => {
+    const cluster = await startCluster(t);
+    createPods(cluster);
+    taintNode(cluster);
+    const open = '--authorization-always-allow-paths=/*';
+    const controller = await startProcess(t, cluster.kubeconfig, open, onlyEviction);
+    await controller.saw('eviction scheduled', { pod: 'default/later' });
+    const { body } = await ask(controller.port, '/explainz?pod=default/later');
+    const [head, row = ''] = body.split('\n');
+    assert.match(head ?? '', /^POD +NODE +DECISION +IN +WORK +BECAUSE$/);
+    assert.match(row, /^default\/later +n1 +evict +5\ds +waiting +tolerates bad:NoExecute for 1m$/);
+    const json = await ask(controller.port, '/explainz?node=n1&output=json');
+    const explanation = JSON.parse(json.body);
+    assert.deepEqual([explanation.kind, explanation.node.name], ['node', 'n1']);
+    const metrics = await ask(controller.port, '/metrics');
+    assert.match(metrics.body, /^taintmgr_pending_evictions 1$/m);
+    assert.match(metrics.body, /^rest_client_requests_total\{code="200",method="GET",/m);
+    await controller.stop();
+  });
+});
+
+describe('beside a kube-controller-manager', () => {
+  function putLease({ api }: TestApi): void {
+    const renewTime = new Date().toISOString().replace('Z', '000Z');
+    api.create('leases', {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { namespace: 'kube-system', name: 'kube-controller-manager' },
+      spec: { holderIdentity: 'cp_1', leaseDurationSeconds: 15, renewTime },
+    });
+  }
+
+  it('it refuses to run', async (t) => {
+    const cluster = await startCluster(t);
+    putLease(cluster);
+    const { result } = await startProcess(t, cluster.kubeconfig, onlyEviction);
+    await assert.rejects(result, (error) => {
+      assert.ok(error instanceof OverlapError);
+      assert.match(
+        error.message,
+        /^kube-controller-manager \(cp_1\) runs taint-eviction-controller too; start it with --controllers=\*,-taint-eviction-controller, or accept it with --allow-overlap$/,
+      );
+      return true;
+    });
+  });
+
+  for (const flag of ['--allow-overlap', '--dry-run']) {
+    it(`it runs with ${flag}`, async (t) => {
+      const cluster = await startCluster(t);
+      putLease(cluster);
+      const controller = await startProcess(t, cluster.kubeconfig, flag, onlyEviction);
+      await controller.saw('synced: nodes and pods are known, evictions begin');
+      await controller.stop();
+    });
+  }
+});
