@@ -18,10 +18,24 @@ export { defaultConfig, resolveConfig } from './config.ts';
 export type { Budget } from './drain/budget.ts';
 // Pure functions worth having on their own.
 export { budgetsOver, isShut } from './drain/budget.ts';
+export type { BudgetPolicy, DrainConfig, DrainTarget, Respect } from './drain/config.ts';
+export { defaultDrainConfig, resolveDrainConfig } from './drain/config.ts';
 export type { DrainFault, DrainOptions, DrainVerdict } from './drain/filters.ts';
 export { drainFaultText, drainFlag, drainVerdict } from './drain/filters.ts';
 export type { ForeseenBlocker, ForeseenSite } from './drain/foreseen.ts';
 export { foreseeBlockers } from './drain/foreseen.ts';
+export { hasTaint, withTaint } from './drain/judge.ts';
+export { DrainMachine } from './drain/machine.ts';
+export type { DrainPlan, PlanInput, PlannedPod, PlanPod } from './drain/plan.ts';
+export { planDrain } from './drain/plan.ts';
+export type {
+  DrainFailure,
+  DrainNode,
+  DrainNodePhase,
+  DrainNote,
+  DrainPod,
+  DrainPodState,
+} from './drain/state.ts';
 export type { Engine } from './engine.ts';
 export { createEngine } from './engine.ts';
 export type { BudgetNumbers, Event, Outcome, PauseScope, Setback } from './event.ts';

@@ -11,7 +11,7 @@ export interface DrainOptions {
 }
 
 /** Why a drain leaves a pod or refuses to begin. */
-export type DrainFault = 'DaemonSet' | 'EmptyDir' | 'Unmanaged';
+export type DrainFault = 'DaemonSet' | 'OrphanedDaemonSetPod' | 'EmptyDir' | 'Unmanaged';
 
 /** What a drain does with a pod that its taint would evict. */
 export type DrainVerdict =
@@ -24,34 +24,42 @@ export type DrainVerdict =
 /** The flag that overrides a fault. */
 export const drainFlag: Readonly<Record<DrainFault, string>> = {
   DaemonSet: '--ignore-daemonsets',
+  OrphanedDaemonSetPod: '--force',
   EmptyDir: '--delete-emptydir-data',
   Unmanaged: '--force',
 };
 
-/** A fault in words; the first words are kubectl drain's. */
+/** A fault in words. */
 export const drainFaultText: Readonly<Record<DrainFault, string>> = {
   DaemonSet: 'managed by a DaemonSet, which would start it again',
+  OrphanedDaemonSetPod: 'its DaemonSet is gone, nothing would start it again',
   EmptyDir: 'has local storage (emptyDir), whose data would be lost',
   Unmanaged: 'declares no controller, nothing would start it again',
 };
 
 /**
  * Judges one pod. Finished pods are taken whatever they are; otherwise every fault is named, so
- * that one answer shows all flags that are missing.
+ * that one answer shows all flags that are missing. `isOrphan`: the DaemonSet it names is not there.
  */
-export function drainVerdict(pod: Pod, options: DrainOptions): DrainVerdict {
+export function drainVerdict(
+  pod: Pod,
+  options: DrainOptions,
+  isOrphan: boolean = false,
+): DrainVerdict {
   if (pod.phase === 'Succeeded' || pod.phase === 'Failed') return { kind: 'take' };
-  if (isDaemonSetPod(pod)) {
+  if (isDaemonSetPod(pod) && !isOrphan) {
     return options.ignoreDaemonSets
       ? { kind: 'leave', fault: 'DaemonSet' }
       : { kind: 'refuse', faults: ['DaemonSet'] };
   }
   const faults: DrainFault[] = [];
+  if (isOrphan && isDaemonSetPod(pod) && !options.force) faults.push('OrphanedDaemonSetPod');
   if (pod.hasEmptyDir && !options.deleteEmptyDirData) faults.push('EmptyDir');
   if (pod.owner === null && !options.force) faults.push('Unmanaged');
   return faults.length === 0 ? { kind: 'take' } : { kind: 'refuse', faults };
 }
 
-function isDaemonSetPod({ owner }: Pod): boolean {
+/** Whether a DaemonSet of today's API started it, so that it would be back at once. */
+export function isDaemonSetPod({ owner }: Pod): boolean {
   return owner?.kind === 'DaemonSet' && owner.apiVersion === 'apps/v1';
 }

@@ -1,0 +1,116 @@
+import { oneOf, refuse, wholeNumber } from '../config-checks.ts';
+import type { Taint } from '../model.ts';
+import type { Millis } from '../time.ts';
+import type { DrainOptions } from './filters.ts';
+
+/** Which tolerations of the taint a drain respects. */
+export type Respect =
+  /** All: a pod stays for as long as it tolerates the taint. */
+  | 'tolerations'
+  /** Those without a limit: nobody is waited for. */
+  | 'limitless'
+  /** None: every pod goes, and at once. */
+  | 'nothing';
+
+/** What a drain does about disruption budgets. */
+export type BudgetPolicy =
+  /** The Eviction API asks them, for as long as it takes. */
+  | { readonly kind: 'respect' }
+  /** They are asked for so long after a pod is due; then it is deleted. */
+  | { readonly kind: 'deleteAfter'; readonly afterMs: Millis }
+  /** Pods are deleted, and nobody is asked. */
+  | { readonly kind: 'ignore' };
+
+/** A node to be drained. */
+export interface DrainTarget {
+  readonly name: string;
+  /** `region/zone`; '': none. */
+  readonly zone: string;
+}
+
+/** One drain: what is to happen to which nodes, and its limits. */
+export interface DrainConfig {
+  /** The taint that is on the nodes, or about to be. */
+  readonly taint: Taint;
+  /** In the order in which they are drained; zones in the order of their first nodes. */
+  readonly targets: readonly DrainTarget[];
+  readonly respect: Respect;
+  readonly budgets: BudgetPolicy;
+  readonly filters: DrainOptions;
+  /** DaemonSets that pods name and that are gone, as `namespace/name`. */
+  readonly goneDaemonSets: ReadonlySet<string>;
+  /** Pods that terminate for longer than this are not waited for; null: all are. */
+  readonly skipTerminatingMs: Millis | null;
+  /** Null: each pod's own. */
+  readonly gracePeriodSeconds: number | null;
+  /** Nodes being drained at one time, at most; 0: no limit. */
+  readonly nodesAtOnceMax: number;
+  /** Pods on their way out at one time, at most; 0: no limit. */
+  readonly podsAtOnceMax: number;
+  /** Finish the nodes of one zone before those of the next begin. */
+  readonly zoneSerial: boolean;
+  /** Try each pod once. */
+  readonly once: boolean;
+  /** How long one node may take, from when its turn came; null: for ever. */
+  readonly nodeTimeoutMs: Millis | null;
+  /** Requests sent and not yet answered, at most. */
+  readonly requestsInFlightMax: number;
+  /** Wait after a budget refused, where the API server names no time. */
+  readonly blockedRetryWaitMs: Millis;
+  /** Wait after another first failure; it doubles with each further one. */
+  readonly retryWaitMsMin: Millis;
+  readonly retryWaitMsMax: Millis;
+  /** An accepted eviction that is not seen to happen for so long is tried again. */
+  readonly confirmationWaitMs: Millis;
+}
+
+/** kubectl drain's defaults, and for what it does not have, those that change least. */
+export const defaultDrainConfig: Omit<DrainConfig, 'taint' | 'targets'> = {
+  respect: 'tolerations',
+  budgets: { kind: 'respect' },
+  filters: { force: false, ignoreDaemonSets: false, deleteEmptyDirData: false },
+  goneDaemonSets: new Set(),
+  skipTerminatingMs: null,
+  gracePeriodSeconds: null,
+  nodesAtOnceMax: 1,
+  podsAtOnceMax: 0,
+  zoneSerial: false,
+  once: false,
+  nodeTimeoutMs: null,
+  requestsInFlightMax: 50,
+  blockedRetryWaitMs: 5000,
+  retryWaitMsMin: 200,
+  retryWaitMsMax: 10_000,
+  confirmationWaitMs: 30_000,
+};
+
+/** Fills in the defaults. Throws RangeError naming the field, the value and what is allowed. */
+export function resolveDrainConfig(
+  options: Pick<DrainConfig, 'taint' | 'targets'> & Partial<DrainConfig>,
+): DrainConfig {
+  const config = { ...defaultDrainConfig, ...options };
+  oneOf('respect', config.respect, ['tolerations', 'limitless', 'nothing']);
+  oneOf('budgets.kind', config.budgets.kind, ['respect', 'deleteAfter', 'ignore']);
+  if (config.budgets.kind === 'deleteAfter') {
+    wholeNumber('budgets.afterMs', config.budgets.afterMs, 0);
+  }
+  for (const [field, min] of [
+    ['skipTerminatingMs', 0],
+    ['gracePeriodSeconds', 0],
+    ['nodeTimeoutMs', 1],
+  ] as const) {
+    const value = config[field];
+    if (value !== null) wholeNumber(field, value, min);
+  }
+  for (const field of ['nodesAtOnceMax', 'podsAtOnceMax'] as const) {
+    wholeNumber(field, config[field], 0);
+  }
+  for (const field of ['requestsInFlightMax', 'blockedRetryWaitMs', 'retryWaitMsMin'] as const) {
+    wholeNumber(field, config[field], 1);
+  }
+  wholeNumber('retryWaitMsMax', config.retryWaitMsMax, config.retryWaitMsMin);
+  wholeNumber('confirmationWaitMs', config.confirmationWaitMs, 1);
+  const names = config.targets.map(({ name }) => name);
+  refuse('targets', names, new Set(names).size === names.length, 'each node once');
+  return config;
+}

@@ -1,0 +1,79 @@
+import { defaultConfig } from '../config.ts';
+import type { Event } from '../event.ts';
+import type { Decision } from '../eviction/decide.ts';
+import { Judge } from '../eviction/judge.ts';
+import { TaintLedger } from '../eviction/taint-ledger.ts';
+import type { Node, Pod, Taint } from '../model.ts';
+import { Store, type StoreView } from '../store.ts';
+import type { Instant } from '../time.ts';
+import type { Respect } from './config.ts';
+
+/**
+ * Decides about pods as the eviction engine does, with the functions that decide there. A drain by
+ * a taint of another effect judges pods as though that were NoExecute: what a pod tolerates for how
+ * long is the same, and nobody else evicts for it.
+ */
+export class DrainJudge {
+  readonly #taint: Taint;
+  readonly #respect: Respect;
+  readonly #store = new Store();
+  readonly #ledger = new TaintLedger();
+  readonly #judge: Judge;
+
+  constructor(taint: Taint, respect: Respect) {
+    this.#taint = taint;
+    this.#respect = respect;
+    this.#judge = new Judge(this.#store, this.#ledger, defaultConfig);
+  }
+
+  get store(): StoreView {
+    return this.#store;
+  }
+
+  /** Takes in what an event says of nodes and pods. */
+  take(now: Instant, event: Event): void {
+    const seen =
+      event.kind === 'nodeUpsert' ? { ...event, node: this.#asExecuted(event.node) } : event;
+    const change = this.#store.apply(seen);
+    if (change?.kind === 'node') this.#ledger.update(now, change.name, change.node);
+  }
+
+  /** When a pod is due, or why it stays. Where nobody is waited for, it is due since its taint came. */
+  decide(now: Instant, pod: Pod): Exclude<Decision, { kind: 'pause' }> {
+    const decision = this.#judge.decide(pod);
+    const { because } = decision;
+    const [decisive] = because;
+    if (decision.kind === 'pause') return { kind: 'keep', because };
+    const isExempt = decisive?.code !== 'ToleratedForever' && decision.kind === 'keep';
+    if (this.#respect === 'tolerations' || isExempt) return decision;
+    if (this.#respect === 'limitless' && decision.kind === 'keep') return decision;
+    const deadline = decisive && 'start' in decisive ? Math.min(now, decisive.start) : now;
+    return { kind: 'evict', deadline, because };
+  }
+
+  #asExecuted(node: Node): Node {
+    const taints = node.taints.map((taint) =>
+      isSameTaint(taint, this.#taint) ? { ...taint, effect: 'NoExecute' } : taint,
+    );
+    return { ...node, taints };
+  }
+}
+
+/** Whether key, value and effect are the same. */
+export function isSameTaint(a: Taint, b: Taint): boolean {
+  return a.key === b.key && a.value === b.value && a.effect === b.effect;
+}
+
+/** Whether the node has this very taint. */
+export function hasTaint({ taints }: Node, taint: Taint): boolean {
+  return taints.some((one) => isSameTaint(one, taint));
+}
+
+/** The node with the taint put on at `now`: one of its key and effect gives way, as in kubectl taint. */
+export function withTaint(node: Node, taint: Taint, now: Instant): Node {
+  if (hasTaint(node, taint)) return node;
+  const others = node.taints.filter(
+    ({ key, effect }) => key !== taint.key || effect !== taint.effect,
+  );
+  return { ...node, taints: [...others, { ...taint, timeAdded: now }] };
+}

@@ -1,0 +1,329 @@
+import type { Command } from '../command.ts';
+import type { Event, Outcome } from '../event.ts';
+import { type Blocker, blockerOf } from '../eviction/blocker.ts';
+import { evictionEvent } from '../eviction/pod-events.ts';
+import { InFlight, nextAttempt } from '../inflight.ts';
+import { type Pod, type PodRef, podRef } from '../model.ts';
+import type { Reason } from '../reason.ts';
+import { Schedule } from '../schedule.ts';
+import type { Instant } from '../time.ts';
+import type { DrainConfig } from './config.ts';
+import { type DrainVerdict, drainVerdict } from './filters.ts';
+import { DrainJudge, hasTaint } from './judge.ts';
+import { DrainNodes } from './nodes.ts';
+import { DrainPods } from './pods.ts';
+import {
+  type DrainNode,
+  type DrainNote,
+  type DrainPod,
+  type DrainPodState,
+  isSettled,
+  isUnderWay,
+} from './state.ts';
+
+const noLimit = Number.POSITIVE_INFINITY;
+
+/**
+ * Drains nodes that have a taint: of each, when its turn has come, the pods go that do not tolerate
+ * it, each when its time is over.
+ *
+ * Theory of operation. Pods go by their uid, and each takes this way; what does not go at all is
+ * `kept` or `left`:
+ *
+ *     waiting --due--> queued --turn and room--> evicting --accepted--> accepted --> terminating --> gone
+ *                                                  |  ^                    |              |
+ *                                            refused  retry           unconfirmed      too long
+ *                                                  v  |                    v              v
+ *                                           failed <- held              queued         skipped
+ *
+ * A node begins when its turn has come, and ends when nothing more is expected of its pods, when its
+ * time is over, or when it or its taint is gone. Events only tell; a tick acts. A pod that comes
+ * back under the same name is another pod; one that comes to a target node late is drained as well.
+ */
+export class DrainMachine {
+  readonly #config: DrainConfig;
+  readonly #judge: DrainJudge;
+  readonly #nodes: DrainNodes;
+  readonly #pods = new DrainPods();
+  readonly #schedule = new Schedule();
+  readonly #inFlight: InFlight;
+  #synced = false;
+  #notes: DrainNote[] = [];
+  /** When there is something to do that no schedule names; null: nothing. */
+  #actAt: Instant | null = null;
+
+  constructor(config: DrainConfig) {
+    this.#config = config;
+    this.#judge = new DrainJudge(config.taint, config.respect);
+    this.#nodes = new DrainNodes(config, (note) => this.#notes.push(note));
+    this.#inFlight = new InFlight('drain', config.requestsInFlightMax);
+  }
+
+  /** The target nodes, in their order. */
+  nodes(): readonly DrainNode[] {
+    return this.#nodes.list();
+  }
+
+  /** All pods of target nodes that were ever seen, in that order. */
+  pods(): readonly DrainPod[] {
+    return this.#pods.all();
+  }
+
+  /** Whether everything that existed has been seen once. */
+  get synced(): boolean {
+    return this.#synced;
+  }
+
+  /** Whether every node is done with and no request is under way. */
+  get finished(): boolean {
+    return this.#nodes.allEnded && this.pods().every(({ state }) => state.kind !== 'evicting');
+  }
+
+  /** What happened since the last call. */
+  takeNotes(): readonly DrainNote[] {
+    const notes = this.#notes;
+    this.#notes = [];
+    return notes;
+  }
+
+  /** Takes an event; the commands that it leads to come with a tick. `now` never goes back. */
+  handle(now: Instant, event: Event): readonly Command[] {
+    this.#judge.take(now, event);
+    this.#actAt = now;
+    switch (event.kind) {
+      case 'nodeUpsert':
+        this.#nodes.seen(now, event.node.name, hasTaint(event.node, this.#config.taint));
+        this.#reconsiderOn(now, event.node.name);
+        break;
+      case 'nodeDelete':
+        this.#nodes.vanished(now, event.name);
+        break;
+      case 'podUpsert':
+        this.#reconsider(now, event.pod);
+        break;
+      case 'podDelete':
+        this.#gone(now, event.uid);
+        break;
+      case 'synced':
+        this.#synced = true;
+        this.#nodes.synced(now);
+        break;
+      case 'result':
+        this.#settle(now, event.id, event.outcome);
+        break;
+      case 'tick':
+        return this.#synced ? this.#act(now) : [];
+      default: // nothing that a drain depends on
+    }
+    return [];
+  }
+
+  /** The earliest instant at which a tick could yield something; null: only an event can. */
+  nextWake(): Instant | null {
+    if (!this.#synced || this.finished) return null;
+    const wakes = [this.#actAt, this.#schedule.next(), this.#nodes.nextTimeout()];
+    const times = wakes.filter((wake) => wake !== null);
+    return times.length === 0 ? null : Math.min(...times);
+  }
+
+  #act(now: Instant): readonly Command[] {
+    this.#actAt = null;
+    this.#nodes.begin(now);
+    for (let uid = this.#schedule.takeDue(now); uid !== null; uid = this.#schedule.takeDue(now)) {
+      this.#wake(now, uid);
+    }
+    this.#nodes.expire(now, this.#pods);
+    const commands = this.#dispatch(now);
+    if (this.#nodes.end(now, this.#pods)) this.#actAt = now;
+    return commands;
+  }
+
+  /** What was planned for this moment. */
+  #wake(now: Instant, uid: string): void {
+    const pod = this.#judge.store.pod(uid);
+    const known = this.#pods.get(uid);
+    if (!pod || !known) return;
+    const { kind } = known.state;
+    if (kind === 'terminating') this.#skipIfLong(now, pod, known);
+    else if (kind === 'held' || kind === 'accepted') this.#set(pod, { kind: 'queued', since: now });
+    else this.#reconsider(now, pod);
+  }
+
+  #reconsiderOn(now: Instant, nodeName: string): void {
+    for (const pod of this.#judge.store.podsOn(nodeName)) this.#reconsider(now, pod);
+  }
+
+  /** Moves a pod to where it belongs as things are; what is under way is left alone. */
+  #reconsider(now: Instant, pod: Pod): void {
+    const known = this.#pods.get(pod.uid);
+    if (!this.#nodes.has(pod.nodeName)) return;
+    if (!known && this.#nodes.isEnded(pod.nodeName)) return;
+    const kind = known?.state.kind ?? 'kept';
+    if (pod.deletionTimestamp === null) {
+      if (['kept', 'waiting', 'queued', 'held'].includes(kind)) this.#decide(now, pod, kind);
+    } else if (kind !== 'terminating' && kind !== 'skipped') {
+      const state = { kind: 'terminating', since: now } as const;
+      this.#skipIfLong(now, pod, this.#set(pod, state));
+    } else if (known) {
+      this.#skipIfLong(now, pod, known);
+    }
+  }
+
+  #decide(now: Instant, pod: Pod, kind: DrainPodState['kind']): void {
+    const decision = this.#judge.decide(now, pod);
+    const { because } = decision;
+    const verdict = decision.kind === 'keep' ? null : this.#verdict(pod);
+    if (decision.kind === 'keep') {
+      this.#set(pod, { kind: 'kept' }, { because, due: null });
+    } else if (verdict && verdict.kind !== 'take') {
+      this.#leave(pod, because, verdict);
+    } else if (decision.deadline > now) {
+      const until = decision.deadline;
+      this.#schedule.set(pod.uid, until);
+      this.#set(pod, { kind: 'waiting', until }, { because, due: until });
+    } else if (kind !== 'held' && kind !== 'queued') {
+      this.#set(pod, { kind: 'queued', since: now }, { because, due: decision.deadline });
+    }
+  }
+
+  #verdict(pod: Pod): DrainVerdict {
+    const { goneDaemonSets, filters } = this.#config;
+    const isOrphan = goneDaemonSets.has(`${pod.namespace}/${pod.owner?.name ?? ''}`);
+    return drainVerdict(pod, filters, isOrphan);
+  }
+
+  #leave(
+    pod: Pod,
+    because: readonly Reason[],
+    verdict: Exclude<DrainVerdict, { kind: 'take' }>,
+  ): void {
+    const faults = verdict.kind === 'leave' ? [verdict.fault] : verdict.faults;
+    const left = this.#set(pod, { kind: 'left', faults }, { because, due: null });
+    if (verdict.kind === 'refuse') this.#notes.push({ kind: 'podLeft', pod: left, faults });
+  }
+
+  #skipIfLong(now: Instant, pod: Pod, known: DrainPod): void {
+    const { skipTerminatingMs } = this.#config;
+    const { uid, deletionTimestamp } = pod;
+    if (skipTerminatingMs === null || deletionTimestamp === null) return;
+    // kubectl drain compares whole seconds.
+    const at = deletionTimestamp + skipTerminatingMs + 1000;
+    if (at > now) {
+      this.#schedule.set(uid, at);
+    } else if (known.state.kind === 'terminating') {
+      this.#notes.push({ kind: 'podSkipped', pod: this.#set(pod, { kind: 'skipped' }) });
+    }
+  }
+
+  #gone(now: Instant, uid: string): void {
+    const known = this.#pods.get(uid);
+    this.#schedule.cancel(uid);
+    if (!known || known.state.kind === 'gone') return;
+    const pod = this.#set(known.pod, { kind: 'gone', at: now });
+    const wasLeaving = !['kept', 'left'].includes(known.state.kind);
+    const took = pod.begunAt === null ? null : now - pod.begunAt;
+    if (wasLeaving) this.#notes.push({ kind: 'podGone', pod, took });
+  }
+
+  /** Sends what is due on the nodes whose turn it is, the longest due first, as far as there is room. */
+  #dispatch(now: Instant): readonly Command[] {
+    const { podsAtOnceMax } = this.#config;
+    const pods = this.pods();
+    let room = (podsAtOnceMax || noLimit) - pods.filter(isUnderWay).length;
+    const commands: Command[] = [];
+    const queued = pods.filter(
+      ({ pod, state }) => state.kind === 'queued' && this.#nodes.isDraining(pod.nodeName),
+    );
+    for (const waiting of queued.sort(byDue)) {
+      if (room <= 0 || !this.#inFlight.hasRoom) break;
+      const pod = this.#judge.store.pod(waiting.pod.uid);
+      if (!pod) continue;
+      commands.push(...this.#send(now, pod, waiting));
+      room -= 1;
+    }
+    return commands;
+  }
+
+  #send(now: Instant, pod: Pod, { attempts, begunAt, because, due }: DrainPod): readonly Command[] {
+    const { budgets, gracePeriodSeconds } = this.#config;
+    const escalateAt = this.#escalateAt(pod.nodeName, due);
+    const escalated = escalateAt !== null && now >= escalateAt;
+    const deleted = budgets.kind === 'ignore' || escalated;
+    const first = begunAt ?? now;
+    const changed = { attempts: attempts + 1, begunAt: first, deleted };
+    const sent = this.#set(pod, { kind: 'evicting' }, changed);
+    if (escalated) this.#notes.push({ kind: 'podEscalated', pod: sent });
+    const id = this.#inFlight.start(pod.uid);
+    const shared = { id, pod: podRef(pod), confirm: false, gracePeriodSeconds, because };
+    const { generation } = pod;
+    const command: Command = deleted
+      ? { kind: 'deletePod', ...shared, guard: 'uid', generation, escalated }
+      : { kind: 'evictPod', ...shared };
+    return attempts === 0 ? [evictionEvent(pod, because), command] : [command];
+  }
+
+  /** When budgets are asked no more about a pod; null: never, or they never are. */
+  #escalateAt(nodeName: string, due: Instant | null): Instant | null {
+    const { budgets } = this.#config;
+    if (budgets.kind !== 'deleteAfter') return null;
+    const since = this.#nodes.begunAt(nodeName) ?? noLimit;
+    return Math.max(due ?? since, since) + budgets.afterMs;
+  }
+
+  #settle(now: Instant, id: string, outcome: Outcome): void {
+    const uid = this.#inFlight.finish(id);
+    const known = uid === null ? null : this.#pods.get(uid);
+    if (uid === null || known?.state.kind !== 'evicting') return;
+    switch (outcome.kind) {
+      case 'done':
+        this.#schedule.set(uid, now + this.#config.confirmationWaitMs);
+        this.#set(known.pod, { kind: 'accepted', since: now });
+        return;
+      case 'gone':
+        this.#gone(now, uid);
+        return;
+      default:
+        this.#setBack(now, known, blockerOf(outcome), retryAfterOf(outcome));
+    }
+  }
+
+  #setBack(now: Instant, known: DrainPod, blocker: Blocker, retryAfter: number | null): void {
+    const { uid, nodeName } = known.pod;
+    const { once, blockedRetryWaitMs, retryWaitMsMin: min, retryWaitMsMax: max } = this.#config;
+    const escalateAt = this.#escalateAt(nodeName, known.due);
+    const isFinal =
+      blocker.verdict === 'never' && (blocker.code === 'Denied' || escalateAt === null);
+    if (once || isFinal) {
+      const pod = this.#set(known.pod, { kind: 'failed' }, { blocker });
+      this.#notes.push({ kind: 'podFailed', pod, blocker });
+      return;
+    }
+    const wanted =
+      blocker.code === 'Budget' || blocker.code === 'TwoBudgets'
+        ? now + (retryAfter ?? blockedRetryWaitMs)
+        : nextAttempt(now, uid, known.attempts, { min, max }, retryAfter);
+    const at = escalateAt !== null && escalateAt > now ? Math.min(wanted, escalateAt) : wanted;
+    this.#schedule.set(uid, at);
+    const pod = this.#set(known.pod, { kind: 'held', at }, { blocker });
+    this.#notes.push({ kind: 'podHeld', pod, blocker });
+  }
+
+  #set(
+    pod: PodRef,
+    state: DrainPodState,
+    changed: Partial<Omit<DrainPod, 'pod' | 'state'>> = {},
+  ): DrainPod {
+    if (isSettled(state)) this.#schedule.cancel(pod.uid);
+    return this.#pods.set(podRef(pod), { ...changed, state });
+  }
+}
+
+function byDue(a: DrainPod, b: DrainPod): number {
+  if (a.due !== b.due) return (a.due ?? 0) - (b.due ?? 0);
+  const [left, right] = [a, b].map(({ pod }) => `${pod.namespace}/${pod.name}`);
+  return (left ?? '') < (right ?? '') ? -1 : 1;
+}
+
+function retryAfterOf(outcome: Outcome): number | null {
+  return 'retryAfter' in outcome ? outcome.retryAfter : null;
+}

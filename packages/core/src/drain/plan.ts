@@ -1,0 +1,147 @@
+import type { Node, Pod, Taint } from '../model.ts';
+import type { Reason } from '../reason.ts';
+import type { Instant } from '../time.ts';
+import { type Budget, budgetsOver, isUnderBudgets, sparesUnready } from './budget.ts';
+import type { DrainConfig } from './config.ts';
+import { type DrainFault, drainVerdict } from './filters.ts';
+import { type ForeseenBlocker, type ForeseenSite, foreseeBlockers } from './foreseen.ts';
+import { DrainJudge, withTaint } from './judge.ts';
+
+/** A pod of a target node, and what decides how well it can go. */
+export interface PlanPod {
+  readonly pod: Pod;
+  readonly finalizers: readonly string[];
+}
+
+/** What a plan is made from. */
+export interface PlanInput {
+  readonly config: DrainConfig;
+  readonly nodes: readonly Node[];
+  readonly pods: readonly PlanPod[];
+  /** Null: they could not be read. */
+  readonly budgets: readonly Budget[] | null;
+  /** Whether the kubelet of a node answers; null: not known. */
+  readonly nodeAnswers: (nodeName: string) => boolean | null;
+}
+
+/** What a drain would do with one pod. */
+export interface PlannedPod {
+  readonly pod: Pod;
+  readonly fate: /** At once, or when its time is over. */
+    | { readonly kind: 'evict'; readonly at: Instant }
+    /** It stays on the node. */
+    | { readonly kind: 'keep' }
+    | { readonly kind: 'leave' | 'refuse'; readonly faults: readonly DrainFault[] }
+    /** It terminates already, and is waited for. */
+    | { readonly kind: 'leaving' }
+    /** It has terminated for so long that it is not. */
+    | { readonly kind: 'skip' };
+  readonly because: readonly Reason[];
+  /** What would hold it back, as things are now. */
+  readonly blockers: readonly ForeseenBlocker[];
+}
+
+/** What a drain would do: node by node, and on each the next to go first. */
+export interface DrainPlan {
+  readonly taint: Taint;
+  readonly pods: readonly PlannedPod[];
+}
+
+/** Puts the taint on the nodes in thought, at `now`, and says what would become of their pods. */
+export function planDrain(now: Instant, input: PlanInput): DrainPlan {
+  const { config, nodes, pods } = input;
+  const judge = new DrainJudge(config.taint, config.respect);
+  for (const node of nodes) {
+    judge.take(now, { kind: 'nodeUpsert', node: withTaint(node, config.taint, now) });
+  }
+  for (const { pod } of pods) judge.take(now, { kind: 'podUpsert', pod });
+  const order = new Map(nodes.map(({ name }, index) => [name, index] as const));
+  const planned = pods
+    .map((each) => planPod(now, each, judge, input))
+    .sort((a, b) => byTurn(a, b, order));
+  return { taint: config.taint, pods: withQueues(planned, input) };
+}
+
+function planPod(
+  now: Instant,
+  { pod, finalizers }: PlanPod,
+  judge: DrainJudge,
+  { config, budgets, nodeAnswers }: PlanInput,
+): PlannedPod {
+  const { because, fate } = fateOf(now, pod, judge, config);
+  const goes = fate.kind === 'evict' || fate.kind === 'leaving';
+  const asked = config.budgets.kind === 'ignore' ? [] : budgets;
+  const site: ForeseenSite = { budgets: asked, finalizers, nodeAnswers: nodeAnswers(pod.nodeName) };
+  return { pod, fate, because, blockers: goes ? foreseeBlockers(pod, site) : [] };
+}
+
+function fateOf(
+  now: Instant,
+  pod: Pod,
+  judge: DrainJudge,
+  { filters, goneDaemonSets, skipTerminatingMs }: DrainConfig,
+): Pick<PlannedPod, 'fate' | 'because'> {
+  const decision = judge.decide(now, pod);
+  const { because } = decision;
+  if (pod.deletionTimestamp !== null) {
+    const isLong =
+      skipTerminatingMs !== null && now >= pod.deletionTimestamp + skipTerminatingMs + 1000;
+    return { fate: { kind: isLong ? 'skip' : 'leaving' }, because };
+  }
+  if (decision.kind === 'keep') return { fate: decision, because };
+  const isOrphan = goneDaemonSets.has(`${pod.namespace}/${pod.owner?.name ?? ''}`);
+  const verdict = drainVerdict(pod, filters, isOrphan);
+  switch (verdict.kind) {
+    case 'take':
+      return { fate: { kind: 'evict', at: decision.deadline }, because };
+    case 'leave':
+      return { fate: { kind: 'leave', faults: [verdict.fault] }, because };
+    case 'refuse':
+      return { fate: verdict, because };
+  }
+}
+
+/** A budget that lets some go lets them go in turn: the others wait until those are replaced. */
+function withQueues(
+  planned: readonly PlannedPod[],
+  { budgets, config }: PlanInput,
+): readonly PlannedPod[] {
+  const used = new Map<Budget, number>();
+  return planned.map((one) => {
+    const { pod, fate, blockers } = one;
+    if (fate.kind !== 'evict' || config.budgets.kind === 'ignore') return one;
+    const [budget, ...more] = isUnderBudgets(pod) ? budgetsOver(pod, budgets ?? []) : [];
+    if (!budget || more.length > 0 || blockers.some(({ code }) => code === 'Budget')) return one;
+    if (sparesUnready(budget, pod)) return one;
+    const before = used.get(budget) ?? 0;
+    used.set(budget, before + 1);
+    if (before < budget.allowed) return one;
+    return { ...one, blockers: [queueBlocker(budget), ...blockers] };
+  });
+}
+
+function queueBlocker(budget: Budget): ForeseenBlocker {
+  const message =
+    `The disruption budget ${budget.name} allows ${budget.allowed} disruption` +
+    `${budget.allowed === 1 ? '' : 's'} now, and other pods go first`;
+  return { code: 'Budget', verdict: 'needsTime', message, budgets: [budget] };
+}
+
+function byTurn(a: PlannedPod, b: PlannedPod, order: ReadonlyMap<string, number>): number {
+  const place = ({ pod }: PlannedPod): number => order.get(pod.nodeName) ?? 0;
+  const [left, right] = [a, b].map(dueOf);
+  return (
+    place(a) - place(b) ||
+    compare(left ?? 0, right ?? 0) ||
+    compare(`${a.pod.namespace}/${a.pod.name}`, `${b.pod.namespace}/${b.pod.name}`)
+  );
+}
+
+function compare<T extends string | number>(a: T, b: T): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+function dueOf({ fate }: PlannedPod): number {
+  return fate.kind === 'evict' ? fate.at : Number.POSITIVE_INFINITY;
+}

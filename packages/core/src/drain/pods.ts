@@ -1,0 +1,41 @@
+import type { PodRef } from '../model.ts';
+import type { DrainPod } from './state.ts';
+
+const fresh = {
+  because: [],
+  due: null,
+  attempts: 0,
+  blocker: null,
+  deleted: false,
+  begunAt: null,
+};
+
+/** What is known about the pods of target nodes, by uid and by node. */
+export class DrainPods {
+  readonly #pods = new Map<string, DrainPod>();
+  readonly #byNode = new Map<string, Set<string>>();
+
+  get(uid: string): DrainPod | null {
+    return this.#pods.get(uid) ?? null;
+  }
+
+  /** In the order in which they were first seen. */
+  all(): readonly DrainPod[] {
+    return [...this.#pods.values()];
+  }
+
+  on(nodeName: string): readonly DrainPod[] {
+    return Array.from(this.#byNode.get(nodeName) ?? [], (uid) => this.#pods.get(uid)).filter(
+      (pod) => pod !== undefined,
+    );
+  }
+
+  /** Changes what is known about a pod, and answers it. */
+  set(pod: PodRef, changed: Pick<DrainPod, 'state'> & Partial<Omit<DrainPod, 'pod'>>): DrainPod {
+    const next = { ...fresh, ...this.#pods.get(pod.uid), ...changed, pod };
+    this.#pods.set(pod.uid, next);
+    const onNode = this.#byNode.get(pod.nodeName) ?? new Set();
+    this.#byNode.set(pod.nodeName, onNode.add(pod.uid));
+    return next;
+  }
+}

@@ -1,0 +1,103 @@
+import type { Blocker } from '../eviction/blocker.ts';
+import type { PodRef } from '../model.ts';
+import type { Reason } from '../reason.ts';
+import type { Instant, Millis } from '../time.ts';
+import type { DrainFault } from './filters.ts';
+
+/** How far the way out of one pod has come. */
+export type DrainPodState =
+  /** It stays: it tolerates the taint, or deleting it would not stop it. */
+  | { readonly kind: 'kept' }
+  /** kubectl drain's filters leave it where it is. */
+  | { readonly kind: 'left'; readonly faults: readonly DrainFault[] }
+  /** It tolerates the taint until then. */
+  | { readonly kind: 'waiting'; readonly until: Instant }
+  /** Due, and not its turn yet. */
+  | { readonly kind: 'queued'; readonly since: Instant }
+  /** A request is out and not yet answered. */
+  | { readonly kind: 'evicting' }
+  /** An attempt failed; the next one is at `at`. */
+  | { readonly kind: 'held'; readonly at: Instant }
+  /** Given up. */
+  | { readonly kind: 'failed' }
+  /** The API server accepted it; the watch has not yet shown the pod leaving. */
+  | { readonly kind: 'accepted'; readonly since: Instant }
+  | { readonly kind: 'terminating'; readonly since: Instant }
+  /** It terminates for so long that nobody waits for it. */
+  | { readonly kind: 'skipped' }
+  | { readonly kind: 'gone'; readonly at: Instant };
+
+/** A pod of a target node. */
+export interface DrainPod {
+  readonly pod: PodRef;
+  readonly state: DrainPodState;
+  /** Why it goes or stays. */
+  readonly because: readonly Reason[];
+  /** When it was, or will be, due; null: never. */
+  readonly due: Instant | null;
+  /** How often its eviction was tried. */
+  readonly attempts: number;
+  /** What the last attempt that failed has met; null: none failed. */
+  readonly blocker: Blocker | null;
+  /** Whether budgets were asked no more in the end, or not at all. */
+  readonly deleted: boolean;
+  /** When the first request for it was sent; null: none was. */
+  readonly begunAt: Instant | null;
+}
+
+/** Why a node could not be drained. */
+export type DrainFailure =
+  /** Something holds pods back that waiting alone does not help. */
+  | 'Blocked'
+  | 'TimedOut'
+  /** The API server refuses, for want of rights for example. */
+  | 'Denied'
+  /** Somebody else took the taint off. */
+  | 'TaintRemoved'
+  /** A zone before this one could not be drained. */
+  | 'NotBegun';
+
+/** How far a node is. */
+export type DrainNodePhase =
+  /** Not its turn yet. */
+  | { readonly kind: 'pending' }
+  | { readonly kind: 'draining'; readonly since: Instant }
+  | { readonly kind: 'drained'; readonly since: Instant; readonly at: Instant }
+  | { readonly kind: 'failed'; readonly why: DrainFailure; readonly at: Instant }
+  /** It was deleted: its pods go with it. */
+  | { readonly kind: 'vanished'; readonly at: Instant };
+
+/** A target node. */
+export interface DrainNode {
+  readonly name: string;
+  readonly zone: string;
+  readonly phase: DrainNodePhase;
+}
+
+/** Something worth telling a person as it happens. */
+export type DrainNote =
+  | { readonly kind: 'nodeBegun'; readonly node: string }
+  | { readonly kind: 'nodeEnded'; readonly node: string; readonly phase: DrainNodePhase }
+  /** A pod is gone, `took` after the first request for it; null: nobody asked it to go. */
+  | { readonly kind: 'podGone'; readonly pod: DrainPod; readonly took: Millis | null }
+  | { readonly kind: 'podHeld' | 'podFailed'; readonly pod: DrainPod; readonly blocker: Blocker }
+  /** Budgets held it back until now; it is deleted. */
+  | { readonly kind: 'podEscalated'; readonly pod: DrainPod }
+  /** It came after the drain began, and the filters leave it where it is. */
+  | { readonly kind: 'podLeft'; readonly pod: DrainPod; readonly faults: readonly DrainFault[] }
+  | { readonly kind: 'podSkipped'; readonly pod: DrainPod };
+
+/** Whether nothing more is expected of a pod. */
+export function isSettled({ kind }: DrainPodState): boolean {
+  return ['kept', 'left', 'skipped', 'gone', 'failed'].includes(kind);
+}
+
+/** Whether a pod is on its way out by our doing. */
+export function isUnderWay({ state, attempts }: DrainPod): boolean {
+  return attempts > 0 && ['evicting', 'accepted', 'terminating'].includes(state.kind);
+}
+
+/** Whether a node is done with, one way or the other. */
+export function isEnded({ kind }: DrainNodePhase): boolean {
+  return kind !== 'pending' && kind !== 'draining';
+}

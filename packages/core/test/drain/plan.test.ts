@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  type Budget,
+  type DrainConfig,
+  type Pod,
+  parseTaint,
+  planDrain,
+  resolveDrainConfig,
+} from '@taintmgr/core';
+
+// What a drain would do, as data; the apps print it.
+
+const now = 1_000_000;
+const taint = parseTaint('m=x:NoExecute');
+const targets = [
+  { name: 'n2', zone: '' },
+  { name: 'n1', zone: '' },
+];
+
+function pod(name: string, fields: Partial<Pod> = {}): Pod {
+  return {
+    namespace: 'shop',
+    name,
+    uid: name,
+    nodeName: 'n1',
+    tolerations: [],
+    boundAt: null,
+    deletionTimestamp: null,
+    phase: 'Running',
+    generation: 1,
+    mirror: false,
+    owner: { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'rs' },
+    hasEmptyDir: false,
+    ready: 'True',
+    labels: { app: name.replace(/-\d+$/, '') },
+    ...fields,
+  };
+}
+
+function tolerates(seconds: number | null): Pick<Pod, 'tolerations'> {
+  const toleration = { key: 'm', operator: 'Exists', value: '', effect: '' };
+  return { tolerations: [{ ...toleration, tolerationSeconds: seconds }] };
+}
+
+const web: Budget = {
+  namespace: 'shop',
+  name: 'web',
+  selector: { matchLabels: { app: 'web' } },
+  allowed: 1,
+  healthy: 3,
+  desired: 2,
+  expected: 3,
+  upToDate: true,
+  alwaysEvictUnhealthy: false,
+  refusal: null,
+};
+
+function plan(
+  pods: readonly Pod[],
+  options: Partial<DrainConfig> = {},
+  budgets: readonly Budget[] | null = [],
+): readonly string[] {
+  const nodes = targets.map(({ name }) => ({ name, uid: name, taints: [] }));
+  const { pods: planned } = planDrain(now, {
+    config: resolveDrainConfig({ taint, targets, ...options }),
+    nodes,
+    pods: pods.map((one) => ({ pod: one, finalizers: [] })),
+    budgets,
+    nodeAnswers: () => true,
+  });
+  return planned.map(({ pod: { name }, fate, blockers }) => {
+    const at = fate.kind === 'evict' ? ` +${(fate.at - now) / 1000}` : '';
+    const faults = 'faults' in fate ? ` ${fate.faults.join(' ')}` : '';
+    const held = blockers.map(({ code, verdict }) => ` ${code} ${verdict}`).join('');
+    return `${name} ${fate.kind}${at}${faults}${held}`;
+  });
+}
+
+describe('planDrain', () => {
+  const all = [
+    pod('later', tolerates(60)),
+    pod('forever', tolerates(null)),
+    pod('agent', { owner: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent' } }),
+    pod('bare', { owner: null, hasEmptyDir: true }),
+    pod('static', { mirror: true, owner: null }),
+    pod('going', { deletionTimestamp: now - 5000 }),
+    pod('first', { nodeName: 'n2', ...tolerates(30) }),
+    pod('now'),
+  ];
+  const cases: readonly (readonly [string, Partial<DrainConfig>, readonly string[]])[] = [
+    [
+      'node by node, the next to go first',
+      {},
+      [
+        'first evict +30',
+        'now evict +0',
+        'later evict +60',
+        'agent refuse DaemonSet',
+        'bare refuse EmptyDir Unmanaged',
+        'forever keep',
+        'going leaving',
+        'static keep',
+      ],
+    ],
+    [
+      'nobody is waited for, and the filters are off',
+      {
+        respect: 'limitless',
+        skipTerminatingMs: 3000,
+        filters: { force: true, ignoreDaemonSets: true, deleteEmptyDirData: true },
+      },
+      [
+        'first evict +0',
+        'bare evict +0',
+        'later evict +0',
+        'now evict +0',
+        'agent leave DaemonSet',
+        'forever keep',
+        'going skip',
+        'static keep',
+      ],
+    ],
+    [
+      'no toleration counts, and the DaemonSet is gone',
+      { respect: 'nothing', goneDaemonSets: new Set(['shop/agent']) },
+      [
+        'first evict +0',
+        'forever evict +0',
+        'later evict +0',
+        'now evict +0',
+        'agent refuse OrphanedDaemonSetPod',
+        'bare refuse EmptyDir Unmanaged',
+        'going leaving',
+        'static keep',
+      ],
+    ],
+  ];
+  for (const [name, options, expected] of cases) {
+    it(name, () => assert.deepEqual(plan(all, options), expected));
+  }
+
+  it('pods of one budget go in turn', () => {
+    const three = [pod('web-1'), pod('web-2', tolerates(5)), pod('web-3'), pod('api-1')];
+    assert.deepEqual(plan(three, {}, [web]), [
+      'api-1 evict +0',
+      'web-1 evict +0',
+      'web-3 evict +0 Budget needsTime',
+      'web-2 evict +5 Budget needsTime',
+    ]);
+    assert.deepEqual(
+      plan(three, { budgets: { kind: 'ignore' } }, [web]).filter((line) => /Budget/.test(line)),
+      [],
+    );
+    const shut = { ...web, allowed: 0, desired: 3 };
+    assert.deepEqual(plan([pod('web-1')], {}, [shut]), ['web-1 evict +0 Budget never']);
+    assert.deepEqual(plan([pod('web-1')], {}, null), ['web-1 evict +0']);
+  });
+
+  it('a budget that spares pods that are not ready keeps none of them waiting', () => {
+    const two = [pod('web-1', { ready: 'False' }), pod('web-2', { ready: 'False' })];
+    assert.deepEqual(plan(two, {}, [web]), ['web-1 evict +0', 'web-2 evict +0']);
+  });
+});
+
+describe('resolveDrainConfig', () => {
+  const cases: readonly (readonly [Partial<DrainConfig>, RegExp])[] = [
+    [{ nodesAtOnceMax: -1 }, /config\.nodesAtOnceMax: got -1, want a whole number from 0/],
+    [{ podsAtOnceMax: 1.5 }, /config\.podsAtOnceMax/],
+    [{ nodeTimeoutMs: 0 }, /config\.nodeTimeoutMs/],
+    [{ budgets: { kind: 'deleteAfter', afterMs: -1 } }, /config\.budgets\.afterMs/],
+    [{ targets: [...targets, ...targets] }, /config\.targets: .*, want each node once/],
+  ];
+  for (const [options, message] of cases) {
+    it(message.source, () => {
+      assert.throws(() => resolveDrainConfig({ taint, targets, ...options }), message);
+    });
+  }
+});

@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  type Command,
+  type DrainConfig,
+  DrainMachine,
+  type Event,
+  type Outcome,
+  type Pod,
+  parseTaint,
+  resolveDrainConfig,
+} from '@taintmgr/core';
+import fc from 'fast-check';
+
+// Whatever the API server answers and whenever: nobody goes early, twice or beyond the limits, and
+// the drain comes to an end in which everybody has gone who had to.
+
+const taint = parseTaint('m:NoExecute');
+
+interface Draw {
+  readonly zones: readonly number[];
+  readonly pods: readonly { readonly node: number; readonly seconds: number | null }[];
+  readonly answers: readonly number[];
+  readonly nodesAtOnceMax: number;
+  readonly podsAtOnceMax: number;
+  readonly zoneSerial: boolean;
+  readonly deleteAfterMs: number | null;
+}
+
+const draws: fc.Arbitrary<Draw> = fc.record({
+  zones: fc.array(fc.nat(2), { minLength: 1, maxLength: 5 }),
+  pods: fc.array(fc.record({ node: fc.nat(4), seconds: fc.option(fc.constantFrom(0, 3, 20)) }), {
+    maxLength: 12,
+  }),
+  answers: fc.array(fc.nat(9), { minLength: 1, maxLength: 40 }),
+  nodesAtOnceMax: fc.nat(3),
+  podsAtOnceMax: fc.nat(3),
+  zoneSerial: fc.boolean(),
+  deleteAfterMs: fc.option(fc.constantFrom(0, 4000)),
+});
+
+/** An API server with moods, and the pods it has. */
+class World {
+  readonly machine: DrainMachine;
+  readonly config: DrainConfig;
+  readonly alive = new Map<string, Pod>();
+  readonly accepted = new Set<string>();
+  readonly #answers: readonly number[];
+  /** What happens later, in no order. */
+  #later: { readonly at: number; readonly run: (now: number) => void }[] = [];
+  #asked = 0;
+
+  constructor(draw: Draw) {
+    const { zones, answers, nodesAtOnceMax, podsAtOnceMax, zoneSerial, deleteAfterMs } = draw;
+    this.#answers = answers;
+    this.config = resolveDrainConfig({
+      taint,
+      targets: zones.map((zone, index) => ({ name: `n${index}`, zone: `z${zone}` })),
+      nodesAtOnceMax,
+      podsAtOnceMax,
+      zoneSerial,
+      budgets:
+        deleteAfterMs === null
+          ? { kind: 'respect' }
+          : { kind: 'deleteAfter', afterMs: deleteAfterMs },
+    });
+    this.machine = new DrainMachine(this.config);
+    for (const [index] of zones.entries()) {
+      const node = { name: `n${index}`, uid: `n${index}`, taints: [{ ...taint, timeAdded: 0 }] };
+      this.tell(0, { kind: 'nodeUpsert', node });
+    }
+    for (const [index, { node, seconds }] of draw.pods.entries()) {
+      const pod = podOf(index, node, seconds);
+      this.alive.set(pod.uid, pod);
+      this.tell(0, { kind: 'podUpsert', pod });
+    }
+    this.tell(0, { kind: 'synced' });
+  }
+
+  tell(now: number, event: Event): void {
+    for (const command of this.machine.handle(now, event)) this.#carryOut(now, command);
+    this.#checkLimits();
+  }
+
+  /** Lets time pass until nothing is left to happen; the time. */
+  run(): number {
+    let now = 0;
+    for (let step = 0; step < 5000; step++) {
+      const wake = this.machine.nextWake();
+      const times = [...this.#later.map(({ at }) => at), ...(wake === null ? [] : [wake])];
+      if (times.length === 0) return now;
+      now = Math.max(now, Math.min(...times));
+      const due = this.#later.filter(({ at }) => at <= now);
+      this.#later = this.#later.filter(({ at }) => at > now);
+      for (const { run } of due) run(now);
+      this.tell(now, { kind: 'tick' });
+    }
+    return assert.fail('it does not come to an end');
+  }
+
+  #carryOut(now: number, command: Command): void {
+    if (command.kind === 'recordEvent') return;
+    assert.ok(command.kind === 'evictPod' || command.kind === 'deletePod', command.kind);
+    const { uid } = command.pod;
+    const pod = this.alive.get(uid);
+    assert.ok(pod, `${uid} is asked to go and has gone`);
+    assert.ok(!this.accepted.has(uid), `${uid} is asked to go twice`);
+    const [toleration] = pod.tolerations;
+    const seconds = toleration ? Number(toleration.tolerationSeconds) : 0;
+    assert.ok(now >= seconds * 1000, `${uid} goes early`);
+    const mood = this.#answers[this.#asked++ % this.#answers.length] ?? 0;
+    const outcome = outcomeOf(mood, command.kind, this.#asked);
+    if (outcome.kind === 'done') this.#accept(now, pod, mood);
+    const { id } = command;
+    const answerAt = now + mood * 100;
+    this.#later.push({
+      at: answerAt,
+      run: (at) => this.tell(at, { kind: 'result', id, outcome }),
+    });
+  }
+
+  #accept(now: number, pod: Pod, mood: number): void {
+    this.accepted.add(pod.uid);
+    const leaving = { ...pod, deletionTimestamp: now + 30_000 };
+    this.#later.push({
+      at: now + 50,
+      run: (at) => this.tell(at, { kind: 'podUpsert', pod: leaving }),
+    });
+    this.#later.push({
+      at: now + 60 + mood * 300,
+      run: (at) => {
+        this.alive.delete(pod.uid);
+        this.tell(at, { kind: 'podDelete', uid: pod.uid });
+      },
+    });
+  }
+
+  #checkLimits(): void {
+    const { nodesAtOnceMax, podsAtOnceMax, zoneSerial } = this.config;
+    const draining = this.machine.nodes().filter(({ phase }) => phase.kind === 'draining');
+    const leaving = this.machine
+      .pods()
+      .filter(({ state }) => ['evicting', 'accepted', 'terminating'].includes(state.kind));
+    if (nodesAtOnceMax > 0) assert.ok(draining.length <= nodesAtOnceMax, 'too many nodes');
+    if (podsAtOnceMax > 0) assert.ok(leaving.length <= podsAtOnceMax, 'too many pods');
+    if (zoneSerial) assert.ok(new Set(draining.map(({ zone }) => zone)).size <= 1, 'two zones');
+  }
+}
+
+/** Most moods are good in the end: no server refuses for ever. */
+function outcomeOf(mood: number, how: 'evictPod' | 'deletePod', asked: number): Outcome {
+  if (asked > 100 || mood < 5) return { kind: 'done' };
+  if (mood < 8 && how === 'evictPod') return { kind: 'blocked', message: 'no', retryAfter: null };
+  return { kind: 'failed', status: mood === 8 ? null : 500, message: 'no', retryAfter: null };
+}
+
+function podOf(index: number, node: number, seconds: number | null): Pod {
+  const toleration = { key: 'm', operator: 'Exists', value: '', effect: '' };
+  return {
+    namespace: 'shop',
+    name: `p${index}`,
+    uid: `p${index}`,
+    nodeName: `n${node}`,
+    tolerations: seconds === null ? [] : [{ ...toleration, tolerationSeconds: seconds }],
+    boundAt: null,
+    deletionTimestamp: null,
+    phase: 'Running',
+    generation: 1,
+    mirror: false,
+    owner: { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'rs' },
+    hasEmptyDir: false,
+  };
+}
+
+describe('a drain', () => {
+  it('ends with everybody gone who had to, whatever happens on the way', () => {
+    fc.assert(
+      fc.property(draws, (draw) => {
+        const world = new World(draw);
+        world.run();
+        assert.ok(world.machine.finished, 'it has ended');
+        const targets = new Set(world.config.targets.map(({ name }) => name));
+        const left = [...world.alive.values()].filter(({ nodeName }) => targets.has(nodeName));
+        assert.deepEqual(left, []);
+        assert.ok(world.machine.nodes().every(({ phase }) => phase.kind === 'drained'));
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

@@ -1,0 +1,217 @@
+import {
+  type Command,
+  type DrainConfig,
+  DrainMachine,
+  type DrainNote,
+  type DrainTarget,
+  type Event,
+  type Node,
+  type Outcome,
+  type Pod,
+  parseTaint,
+  resolveDrainConfig,
+  type Toleration,
+} from '@taintmgr/core';
+
+/**
+ * The little language of the drain's transcripts. One event a line, first its time in seconds; each
+ * is followed by ticks for as long as there is something to do at that time:
+ *
+ *     drain maintenance:NoExecute n1,n2/zone-b {"once": true}   begins a new drain
+ *     0 node n1 maintenance:NoExecute@-10                       a node and its taints, @ = timeAdded
+ *     0 pod shop/web-0 n1 [for maintenance:NoExecute 5] [bare] [emptydir] [daemonset] [mirror]
+ *                         [finished] [terminating@-5]
+ *     3 pod shop/web-0 gone
+ *     0 node n1 gone | synced | tick | state
+ *     0 done shop/web-0 | gone ... | blocked ... MESSAGE | failed ... 500 MESSAGE
+ */
+export function runDrainScript(script: string): string {
+  const run = new Run();
+  const output: string[] = [];
+  for (const line of script.split('\n')) {
+    output.push(line);
+    if (line.startsWith('#') || line.trim() === '') continue;
+    output.push(...run.step(line).map((text) => `    ${text}`));
+  }
+  return output.join('\n');
+}
+
+/** As JSON has it. */
+type Options = Omit<Partial<DrainConfig>, 'goneDaemonSets'> & {
+  readonly goneDaemonSets?: readonly string[];
+};
+
+const ticksMax = 10;
+
+class Run {
+  #machine: DrainMachine | null = null;
+  readonly #pods = new Map<string, Pod>();
+  readonly #ids = new Map<string, string>();
+  #recreated = 0;
+
+  step(line: string): string[] {
+    const [time = '', verb = '', ...words] = line.split(' ');
+    if (time === 'drain') return this.#begin(verb, words);
+    const machine = this.#machine;
+    if (!machine) throw new Error('a script begins with a drain');
+    if (verb === 'state') return stateOf(machine);
+    const now = Number(time) * 1000;
+    const commands = [...machine.handle(now, this.#event(verb, words))];
+    for (let tick = 0; tick < ticksMax; tick++) {
+      const wake = machine.nextWake();
+      if (wake === null || wake > now) break;
+      commands.push(...machine.handle(now, { kind: 'tick' }));
+    }
+    const wake = machine.nextWake();
+    return [
+      ...commands.flatMap((command) => this.#tell(command)),
+      ...machine.takeNotes().map(tellNote),
+      ...(machine.finished ? ['finished'] : []),
+      ...(wake === null ? [] : [`wake ${seconds(wake)}`]),
+    ];
+  }
+
+  #begin(taint: string, [names = '', ...config]: readonly string[]): string[] {
+    const { goneDaemonSets = [], ...options }: Options =
+      config.length > 0 ? JSON.parse(config.join(' ')) : {};
+    const targets = names.split(',').map((text): DrainTarget => {
+      const [name = '', zone = ''] = text.split('/');
+      return { name, zone };
+    });
+    this.#machine = new DrainMachine(
+      resolveDrainConfig({
+        ...options,
+        goneDaemonSets: new Set(goneDaemonSets),
+        taint: parseTaint(taint),
+        targets,
+      }),
+    );
+    this.#pods.clear();
+    return [];
+  }
+
+  #event(verb: string, words: readonly string[]): Event {
+    const [subject = '', ...rest] = words;
+    switch (verb) {
+      case 'node':
+        if (rest[0] === 'gone') return { kind: 'nodeDelete', name: subject };
+        return { kind: 'nodeUpsert', node: readNode(subject, rest) };
+      case 'pod':
+        return this.#podEvent(subject, rest);
+      case 'synced':
+      case 'tick':
+        return { kind: verb };
+      default: {
+        const id = this.#ids.get(subject) ?? 'unknown';
+        return { kind: 'result', id, outcome: readOutcome(verb, rest) };
+      }
+    }
+  }
+
+  #podEvent(subject: string, words: readonly string[]): Event {
+    const known = this.#pods.get(subject);
+    if (words[0] === 'gone') {
+      this.#pods.delete(subject);
+      this.#recreated += 1;
+      return { kind: 'podDelete', uid: known?.uid ?? 'unknown' };
+    }
+    const [namespace = '', name = ''] = subject.split('/');
+    const uid = known?.uid ?? (this.#recreated > 0 ? `${name}-${this.#recreated}` : name);
+    const pod = { ...readPod(words), namespace, name, uid };
+    this.#pods.set(subject, pod);
+    return { kind: 'podUpsert', pod };
+  }
+
+  #tell(command: Command): string[] {
+    if (command.kind === 'recordEvent') return [];
+    if (command.kind !== 'evictPod' && command.kind !== 'deletePod') return [command.kind];
+    const { kind, pod, gracePeriodSeconds } = command;
+    this.#ids.set(`${pod.namespace}/${pod.name}`, command.id);
+    const grace = gracePeriodSeconds === null ? '' : ` grace ${gracePeriodSeconds}s`;
+    const escalated = kind === 'deletePod' && command.escalated ? ' escalated' : '';
+    return [`${kind}${escalated}${grace} ${pod.namespace}/${pod.name} uid ${pod.uid}`];
+  }
+}
+
+function tellNote(note: DrainNote): string {
+  switch (note.kind) {
+    case 'nodeBegun':
+      return `- begun ${note.node}`;
+    case 'nodeEnded': {
+      const { kind } = note.phase;
+      return `- ${kind} ${note.node}${note.phase.kind === 'failed' ? ` ${note.phase.why}` : ''}`;
+    }
+    case 'podGone':
+      return `- gone ${nameOf(note.pod)} ${note.took === null ? '' : `in ${seconds(note.took)}`}`;
+    case 'podLeft':
+      return `- left ${nameOf(note.pod)} ${note.faults.join(' ')}`;
+    case 'podHeld':
+    case 'podFailed': {
+      const { code, verdict } = note.blocker;
+      return `- ${note.kind} ${nameOf(note.pod)} ${code} ${verdict}`;
+    }
+    default:
+      return `- ${note.kind} ${nameOf(note.pod)}`;
+  }
+}
+
+function stateOf(machine: DrainMachine): string[] {
+  return [
+    ...machine.nodes().map(({ name, phase }) => `${name} ${phase.kind}`),
+    ...machine.pods().map((pod) => {
+      const until = pod.state.kind === 'waiting' ? ` until ${seconds(pod.state.until)}` : '';
+      return `${nameOf(pod)} ${pod.state.kind}${until} attempts ${pod.attempts}`;
+    }),
+  ];
+}
+
+function nameOf({ pod }: { readonly pod: Pick<Pod, 'namespace' | 'name'> }): string {
+  return `${pod.namespace}/${pod.name}`;
+}
+
+function readNode(name: string, words: readonly string[]): Node {
+  const taints = words.map((text) => {
+    const [spec = '', added] = text.split('@');
+    return { ...parseTaint(spec), timeAdded: added === undefined ? null : Number(added) * 1000 };
+  });
+  return { name, uid: name, taints };
+}
+
+function readPod(words: readonly string[]): Omit<Pod, 'namespace' | 'name' | 'uid'> {
+  const [nodeName = ''] = words;
+  const has = (word: string): boolean => words.includes(word);
+  const terminating = words.find((word) => word.startsWith('terminating@'))?.split('@')[1];
+  const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'rs' };
+  const managed = has('daemonset') ? { ...owner, kind: 'DaemonSet', name: 'agent' } : owner;
+  return {
+    nodeName,
+    tolerations: readTolerations(words),
+    boundAt: null,
+    deletionTimestamp: terminating === undefined ? null : Number(terminating) * 1000,
+    phase: has('finished') ? 'Succeeded' : 'Running',
+    generation: 1,
+    mirror: has('mirror'),
+    owner: has('bare') ? null : managed,
+    hasEmptyDir: has('emptydir'),
+  };
+}
+
+function readTolerations(words: readonly string[]): readonly Toleration[] {
+  const at = words.indexOf('for');
+  if (at < 0) return [];
+  const [spec = '', time] = words.slice(at + 1);
+  const { key, effect } = parseTaint(spec);
+  const tolerationSeconds = time !== undefined && /^\d+$/.test(time) ? Number(time) : null;
+  return [{ key, operator: 'Exists', value: '', effect, tolerationSeconds }];
+}
+
+function readOutcome(verb: string, words: readonly string[]): Outcome {
+  if (verb === 'done' || verb === 'gone') return { kind: verb };
+  if (verb === 'blocked') return { kind: verb, message: words.join(' '), retryAfter: null };
+  const [status = '', ...message] = words;
+  return { kind: 'failed', status: Number(status), message: message.join(' '), retryAfter: null };
+}
+
+function seconds(millis: number): string {
+  return `${millis / 1000}s`;
+}
