@@ -8,13 +8,16 @@ import { runProcess } from './process.ts';
 import { startSimulation } from './simulation.ts';
 import { stopSignal } from './stop-signal.ts';
 
-try {
-  await main(resolveChoices(process.argv.slice(2), process.env));
-} catch (error) {
-  process.exitCode = fail(error);
-}
+// Whoever reads us may go away, as `head` does.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 
-async function main(choices: Choices): Promise<void> {
+// Not awaited here: the binary's module format has no place for that.
+main().catch((error: unknown) => {
+  process.exitCode = fail(error);
+});
+
+async function main(): Promise<void> {
+  const choices = resolveChoices(process.argv.slice(2), process.env);
   const { settings } = choices;
   const checked = checkChoices(choices);
   const log = createLogger({

@@ -22,7 +22,7 @@ function withoutBlankLines(text: string): string {
  * The same in the format of OpenMetrics 1.0: there a counter's family goes without `_total`, and
  * the text has an end. prom-client can write it too, but renames its counters for good then.
  */
-export function openMetrics(text: string): string {
+function openMetrics(text: string): string {
   const counters = new Set(
     Array.from(text.matchAll(/^# TYPE (\S+)_total counter$/gm), ([, name]) => `${name}_total`),
   );

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 
 /** What every metric is made with. */
-export interface Common<L extends string = string> {
+interface Common<L extends string = string> {
   readonly name: string;
   readonly help: string;
   readonly labelNames: readonly L[];

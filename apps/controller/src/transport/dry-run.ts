@@ -9,7 +9,7 @@ export function dryRun(transport: Transport): Transport {
 }
 
 /** The request with dryRun=All where the API server looks for it: DELETE reads its body only. */
-export function withDryRun(request: ApiRequest): ApiRequest {
+function withDryRun(request: ApiRequest): ApiRequest {
   const { method, path, body } = request;
   if (method === 'GET') return request;
   if (method === 'DELETE') {
