@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Node, Pod } from '@taintmgr/core';
+import type { Node, Pod, Taint } from '@taintmgr/core';
 import { Explainer } from '../src/commands/explain/explainer.ts';
 import { nodeSubject } from '../src/commands/explain/node.ts';
 import { notesOn } from '../src/commands/explain/notes.ts';
@@ -119,6 +119,47 @@ describe('the answer to explain node', () => {
     assert.match(text, /^Ready: {4}Unknown for 2m6s \(NodeStatusUnknown\)\nCordoned: yes$/m);
     assert.match(text, /^shop +web +Evict +now, 1s late +node lost \(needs time\) +/m);
   });
+});
+
+describe('the health of a node', () => {
+  const zoneNode = (name: string, status: string, ...taints: readonly Taint[]): Node => {
+    const times = { heartbeatAt: now - 60_000, transitionAt: now - 60_000 };
+    const conditions = [{ type: 'Ready', status, reason: '', message: '', ...times }];
+    return { ...node(name, ...taints), zone: 'r/a', conditions };
+  };
+  const lost = 'node.kubernetes.io/unreachable:NoExecute';
+  const others = (ready: number): readonly Node[] =>
+    Array.from({ length: ready }, (_, index) => zoneNode(`ok${index}`, 'True'));
+  const cases: readonly (readonly [name: string, zone: readonly Node[], RegExp])[] = [
+    [
+      'its kubelet is to be heard of',
+      [zoneNode('n1', 'True')],
+      /^Health: {3}lost in 35s unless it is heard of$/m,
+    ],
+    [
+      'it waits for its turn',
+      [zoneNode('n1', 'Unknown'), zoneNode('n2', 'Unknown', taint(lost, 3)), ...others(9)],
+      /^Health: {3}waits for its NoExecute taint, place 1, in about 7s$/m,
+    ],
+    [
+      'its zone is stopped',
+      [...['n1', 'n2', 'n3'].map((name) => zoneNode(name, 'Unknown')), ...others(1)],
+      /^Health: {3}waits for its NoExecute taint, place 1: stopped: 3 of the 4 nodes .* not ready$/m,
+    ],
+    [
+      'everything is down',
+      [zoneNode('n1', 'Unknown'), zoneNode('n2', 'Unknown')],
+      /^Health: {3}all zones are down: it may be us who are cut off$/m,
+    ],
+  ];
+  for (const [name, zone, expected] of cases) {
+    it(name, () => {
+      const facts = zone.map((one) => nodeFactsOf(one, { zone: 'a' }));
+      const leases = new Map([['n1', now - 15_000]]);
+      const read = { ...surveyOf(facts.slice(0, 1), []), zoneNodes: facts, leases };
+      assert.match(explain(read).text, expected);
+    });
+  }
 });
 
 describe('what a reader should know first', () => {

@@ -52,7 +52,7 @@ interface NodeOptions {
 }
 
 function addNode(api: Api, name: string, zone: string, options: NodeOptions): void {
-  const { taints = [], unschedulable, ready, renewed = ago(3 * hour + 30 * minute + 20) } = options;
+  const { taints = [], unschedulable, ready, renewed = ago(3 * hour + 31 * minute + 10) } = options;
   const labels = {
     'topology.kubernetes.io/region': 'r1',
     'topology.kubernetes.io/zone': zone,

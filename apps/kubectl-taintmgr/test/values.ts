@@ -67,7 +67,7 @@ export function podFactsOf(one: Pod, fields: Partial<PodFacts> = {}): PodFacts {
   return { pod: one, finalizers: [], qosClass: 'Burstable', priority: 0, ...fields };
 }
 
-/** What was read of these nodes and pods, at `now`. */
+/** What was read of these nodes and pods, at `now`; the rest of their zones may not be seen. */
 export function surveyOf(
   nodes: readonly NodeFacts[],
   pods: readonly PodFacts[],
@@ -80,7 +80,7 @@ export function surveyOf(
     pods,
     budgets: [],
     leases: new Map(nodes.map(({ node: { name } }) => [name, null])),
-    zoneNodes: nodes,
+    zoneNodes: null,
     acting: { upstream: absent, taintmgr: absent },
     refused: [],
     ...fields,

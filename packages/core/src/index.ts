@@ -53,6 +53,7 @@ export type { ConditionRule } from './lifecycle/condition-rule.ts';
 export { mergeConditions, readyOf } from './lifecycle/conditions.ts';
 export type { Flapping, LifecycleConfig, MassSilence } from './lifecycle/config.ts';
 export { defaultLifecycleConfig, resolveLifecycleConfig } from './lifecycle/config.ts';
+export { type Outlook, outlookOf, type Sighting } from './lifecycle/outlook.ts';
 export type {
   HoldReason,
   LifecycleReason,

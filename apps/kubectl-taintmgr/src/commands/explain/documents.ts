@@ -1,9 +1,12 @@
 import {
   type Decision,
+  describeHold,
+  describeLifecycleReason,
   describeReason,
   type ForeseenBlocker,
   formatTime,
   type Instant,
+  type Outlook,
   type Reason,
   type Taint,
   type Toleration,
@@ -30,7 +33,7 @@ export const decisionNames: Readonly<Record<Decision['kind'], DecisionName>> = {
 
 /** A node and its pods. `after` is how long after the reading is meant. */
 export function nodeDocument(report: NodeReport, now: Instant, after: number): object {
-  const { facts, taints, pods, leaseRenewedAt, zone } = report;
+  const { facts, taints, pods, leaseRenewedAt, zone, outlook } = report;
   const { ready, cordoned, taintsWritten } = facts;
   return {
     ready: {
@@ -40,7 +43,8 @@ export function nodeDocument(report: NodeReport, now: Instant, after: number): o
     },
     cordoned,
     leaseRenewedAt: time(leaseRenewedAt),
-    zone: zone ?? undefined,
+    health: outlook ? healthDocument(outlook) : undefined,
+    zone: zone ? { ...zone, ...(outlook && zoneDocument(outlook)) } : undefined,
     taints: taints.map(({ taint, start, startSource }) => {
       const isWritten = startSource !== 'firstSeen' || start < now;
       return {
@@ -54,6 +58,32 @@ export function nodeDocument(report: NodeReport, now: Instant, after: number): o
       : undefined,
     pods: pods?.map((pod) => podDocument(pod, now + after)),
     summary: pods ? tallyDocument(tally(pods, after)) : undefined,
+  };
+}
+
+/** What a controller makes of a node, as far as one look can tell. */
+function healthDocument({ health }: Outlook): object {
+  const { lostAt, place, taintAt, because } = health;
+  return {
+    lostAt: time(lostAt),
+    placeInQueue: place ?? undefined,
+    taintExpectedAt: time(taintAt),
+    because: because.map((reason) => ({
+      code: reason.code,
+      text: describeLifecycleReason(reason),
+    })),
+  };
+}
+
+/** The state of a zone, and how fast its nodes are tainted. */
+export function zoneDocument({ zone }: Outlook): object {
+  if (!zone) return {};
+  const { state, rate, hold, waiting } = zone;
+  return {
+    state,
+    taintedNodesPerSecond: rate,
+    held: hold ? { code: hold.code, text: describeHold(hold) } : undefined,
+    waiting,
   };
 }
 

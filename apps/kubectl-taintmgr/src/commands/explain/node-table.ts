@@ -14,6 +14,7 @@ import { type NodeReport, type PodReport, tally } from './report.ts';
 import {
   ago,
   blockerText,
+  healthText,
   hidden,
   none,
   readyText,
@@ -21,6 +22,7 @@ import {
   tallyText,
   timeLeft,
   tolerationText,
+  zoneText,
 } from './words.ts';
 
 /** What decides which columns a table of pods has. */
@@ -56,12 +58,14 @@ export function renderNode(
 
 /** `Name:`, `Ready:` and so on. */
 export function nodeHead(report: NodeReport, now: Instant): readonly string[] {
-  const { facts, leaseRenewedAt, zone } = report;
+  const { facts, leaseRenewedAt, zone, outlook } = report;
   const lease = leaseRenewedAt === null ? '' : `, lease renewed ${ago(now, leaseRenewedAt)}`;
-  const place = zone ? [`Zone:     ${printable(zone.name)}, ${notReadyText(zone)}`] : [];
+  const state = outlook ? `: ${zoneText(outlook)}` : '';
+  const place = zone ? [`Zone:     ${printable(zone.name)}, ${notReadyText(zone)}${state}`] : [];
   return [
     `Name:     ${printable(facts.node.name)}`,
     `Ready:    ${printable(readyText(facts, now))}${lease}`,
+    ...(outlook ? [`Health:   ${healthText(outlook, now)}`] : []),
     ...place,
     ...(facts.cordoned ? ['Cordoned: yes'] : []),
     ...taintLines(report, now),

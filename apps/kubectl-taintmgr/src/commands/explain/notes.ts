@@ -22,6 +22,7 @@ export function notesOn(survey: Survey, { nodes, strays }: Report, question: Que
     ],
     notes: [
       ...nodes.flatMap((node) => unwrittenTaints(node, survey.at)),
+      ...queueNotes(nodes),
       ...actingNotes(survey, pods, question),
       ...laterNotes(pods, question),
     ],
@@ -41,6 +42,14 @@ function unwrittenTaints({ facts, taints }: NodeReport, now: Instant): readonly 
         `so a pod may have less time left than it says${last}`,
     )
     .map(printable);
+}
+
+function queueNotes(nodes: readonly NodeReport[]): readonly string[] {
+  if (!nodes.some(({ outlook }) => outlook?.health.place != null)) return [];
+  return [
+    'when a node is tainted is an estimate: rates and graces are taken for the default ones, and ' +
+      'kube-controller-manager takes the nodes of a zone in no particular order',
+  ];
 }
 
 /** A budget that lets nobody go, however long one waits. */

@@ -5,6 +5,8 @@ import {
   type Instant,
   type Millis,
   type NodeExplanation,
+  type Outlook,
+  outlookOf,
   type PodExplanation,
 } from '@taintmgr/core';
 import type { NodeFacts, PodFacts, Readiness } from '../../cluster/facts.ts';
@@ -31,6 +33,8 @@ export interface NodeReport {
   readonly pods: readonly PodReport[] | null;
   readonly leaseRenewedAt: Instant | null;
   readonly zone: ZoneCount | null;
+  /** What a controller would make of it; null where the others of its zone may not be seen. */
+  readonly outlook: Outlook | null;
 }
 
 /** How a zone is doing, as its nodes have it. */
@@ -90,6 +94,7 @@ function reportNode(survey: Survey, explainer: Explainer, facts: NodeFacts): Nod
     pods: leases.has(name) ? (pods ?? []) : null,
     leaseRenewedAt: leases.get(name) ?? null,
     zone: countZone(facts, survey.zoneNodes),
+    outlook: lookOut(survey, facts),
   };
 }
 
@@ -110,6 +115,12 @@ function reportPod(
     upstream: explainer.upstream(at, facts),
     blockers: goes ? foreseeBlockers(pod, { budgets, finalizers, nodeAnswers }) : [],
   };
+}
+
+function lookOut({ at, leases, zoneNodes }: Survey, { node }: NodeFacts): Outlook | null {
+  if (zoneNodes === null) return null;
+  const nodes = zoneNodes.map((facts) => facts.node);
+  return outlookOf(at, { node, nodes, leaseRenewedAt: leases.get(node.name) ?? null });
 }
 
 /** Counts the nodes of a zone; null where the node is in none, or the others may not be seen. */

@@ -46,12 +46,19 @@ export async function surveyNodes(
   };
 }
 
-/** The other nodes of the zone, where all of the nodes are in one. */
+/**
+ * The nodes that decide how the zone is doing, where all of the nodes are in one: its own; all, where
+ * they name no zone, or none of them is ready, since then it counts whether others live.
+ */
 async function readZones(
   reader: ClusterReader,
   nodes: readonly NodeFacts[],
 ): Promise<readonly NodeFacts[] | null> {
   const [zone, ...more] = new Set(nodes.map((facts) => facts.zone));
-  if (zone === undefined || zone === '' || more.length > 0) return nodes;
-  return await reader.ifAllowed(() => reader.nodes(`${zoneSelectorLabel}=${zone}`));
+  if (zone === undefined || more.length > 0) return nodes;
+  if (zone === '') return await reader.ifAllowed(() => reader.nodes());
+  const selector = `${zoneSelectorLabel}=${zone}`;
+  const own = await reader.ifAllowed(() => reader.nodes(selector));
+  if (own === null || own.some(({ ready }) => ready.status === 'True')) return own;
+  return await reader.ifAllowed(() => reader.nodes());
 }

@@ -1,4 +1,5 @@
 import {
+  describeLifecycleReason,
   type ForeseenBlocker,
   formatDuration,
   formatTaint,
@@ -6,6 +7,7 @@ import {
   type Instant,
   type Millis,
   type ObservedTaint,
+  type Outlook,
   type Toleration,
 } from '@taintmgr/core';
 import type { NodeFacts } from '../../cluster/facts.ts';
@@ -67,6 +69,30 @@ export function readyText({ ready }: NodeFacts, now: Instant): string {
     ready.since === null ? '' : ` for ${formatDuration(Math.max(0, now - ready.since))}`;
   const why = ready.status === 'True' || ready.reason === '' ? '' : ` (${ready.reason})`;
   return `${ready.status}${since}${why}`;
+}
+
+/**
+ * What a controller makes of a node: `lost in 41s unless it is heard of`, `waits for its NoExecute
+ * taint, place 2, in about 16s`.
+ */
+export function healthText({ health }: Outlook, now: Instant): string {
+  const { lostAt, place, taintAt, because } = health;
+  const last = because.at(-1);
+  if (place !== null) {
+    const when = taintAt === null ? '' : `, ${soon(taintAt - now).replace('in ', 'in about ')}`;
+    const why = taintAt === null && last ? `: ${describeLifecycleReason(last)}` : '';
+    return `waits for its NoExecute taint, place ${place}${when}${why}`;
+  }
+  if (lostAt === null) return last ? describeLifecycleReason(last) : none;
+  if (lostAt > now) return `lost ${soon(lostAt - now)} unless it is heard of`;
+  return `not heard of for ${formatDuration(now - lostAt)} longer than it is given`;
+}
+
+/** `Normal, 0.1 nodes tainted a second`; `PartialDisruption, tainting stopped` */
+export function zoneText({ zone }: Outlook): string {
+  if (!zone) return none;
+  const pace = zone.hold ? 'tainting stopped' : `${zone.rate} nodes tainted a second`;
+  return `${zone.state}, ${pace}`;
 }
 
 const verdictTexts = {

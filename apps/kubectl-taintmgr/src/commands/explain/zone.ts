@@ -5,14 +5,14 @@ import { count } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';
 import type { TableOptions } from '../../render/printer.ts';
 import { renderTable } from '../../render/table.ts';
-import { apiVersion, nodeDocument, tallyDocument } from './documents.ts';
+import { apiVersion, nodeDocument, tallyDocument, zoneDocument } from './documents.ts';
 import { podNames } from './node.ts';
 import { notReadyText } from './node-table.ts';
 import { isWhatIf, type Question } from './question.ts';
 import { type NodeReport, type Tally, tally } from './report.ts';
 import { everything, nothing, type Subject, type TellContext } from './subject.ts';
 import { surveyNodes } from './survey.ts';
-import { ago, asOf, none, soon, tallyText } from './words.ts';
+import { ago, asOf, none, soon, tallyText, zoneText } from './words.ts';
 
 /** `explain zone NAME`: by its label, or as `region/zone`. */
 export function zoneSubject(name: string, question: Question): Subject {
@@ -57,13 +57,15 @@ function tellZone(
   });
   const all = tallyOf(nodes, question.after);
   const notReady = nodes.filter(({ facts }) => facts.ready.status !== 'True').length;
+  const outlook = nodes[0]?.outlook;
+  const state = outlook ? `: ${zoneText(outlook)}` : '';
   return {
     document: {
       apiVersion,
       kind: 'ZoneExplanation',
       metadata: { name },
       ...asOf(survey.at, question.after),
-      zone: { nodes: nodes.length, notReady },
+      zone: { nodes: nodes.length, notReady, ...(outlook && zoneDocument(outlook)) },
       nodes: documents,
       summary: tallyDocument(all),
     },
@@ -75,7 +77,7 @@ function tellZone(
       const [first] = nodes;
       const full = first?.facts.node.zone || name;
       const head = [
-        `Zone:     ${printable(full)}, ${notReadyText({ nodes: nodes.length, notReady })}`,
+        `Zone:     ${printable(full)}, ${notReadyText({ nodes: nodes.length, notReady })}${state}`,
         `Taints:   ${taintedText(nodes)}`,
       ];
       return [...head, '', table, '', tallyText(all)].join('\n');

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type Node, outlookOf, type Taint } from '@taintmgr/core';
+
+const now = 1_000_000;
+const unreachable = { key: 'node.kubernetes.io/unreachable', value: '', effect: 'NoExecute' };
+
+describe('outlook', () => {
+  it('a node that is ready counts as lost after its grace', () => {
+    const nodes = [node('a-1', 'True'), node('a-2', 'True')];
+    const { health, zone } = outlookOf(now, {
+      node: at(nodes, 0),
+      nodes,
+      leaseRenewedAt: now - 4000,
+    });
+    assert.equal(health.lostAt, now + 46_000);
+    assert.deepEqual(health.because, [{ code: 'Ready' }]);
+    assert.deepEqual([zone?.state, zone?.rate, zone?.ready], ['Normal', 0.1, 2]);
+    assert.deepEqual([health.place, health.taintAt], [null, null]);
+  });
+
+  it('nodes wait in the order in which they were lost, behind the last that was tainted', () => {
+    const nodes = [
+      node('a-1', 'Unknown', [{ ...unreachable, timeAdded: now - 4000 }]),
+      node('a-2', 'Unknown', [], now - 20_000),
+      node('a-3', 'False', [], now - 30_000),
+      ...['a-4', 'a-5', 'a-6', 'a-7'].map((name) => node(name, 'True')),
+    ];
+    const of = (index: number): readonly unknown[] => {
+      const sighting = { node: at(nodes, index), nodes, leaseRenewedAt: null };
+      const { place, taintAt } = outlookOf(now, sighting).health;
+      return [place, taintAt === null ? null : taintAt - now];
+    };
+    assert.deepEqual(of(0), [null, null]);
+    assert.deepEqual(of(2), [1, 6000]);
+    assert.deepEqual(of(1), [2, 16_000]);
+  });
+
+  it('a zone that is stopped says so', () => {
+    const nodes = ['a-1', 'a-2', 'a-3'].map((name) => node(name, 'Unknown'));
+    const all = [...nodes, node('a-4', 'True')];
+    const { health } = outlookOf(now, { node: at(all, 0), nodes: all, leaseRenewedAt: null });
+    assert.deepEqual(health.because.at(-1), { code: 'ZoneStopped', notReady: 3, size: 4 });
+    assert.deepEqual([health.place, health.taintAt, health.lostAt], [1, null, null]);
+  });
+
+  it('with every zone down nobody waits', () => {
+    const nodes = [node('a-1', 'Unknown'), node('b-1', 'Unknown')];
+    const { health } = outlookOf(now, { node: at(nodes, 0), nodes, leaseRenewedAt: null });
+    assert.deepEqual(health.because, [{ code: 'Unknown' }, { code: 'AllZonesDown' }]);
+    assert.equal(health.place, null);
+  });
+
+  it('a node that never reported has the startup grace from its creation', () => {
+    const fresh = { ...node('a-1', 'True'), conditions: [], createdAt: now - 10_000 };
+    const { health } = outlookOf(now, { node: fresh, nodes: [fresh], leaseRenewedAt: null });
+    assert.equal(health.lostAt, now + 50_000);
+    assert.equal(health.because[0]?.code, 'NotReported');
+  });
+});
+
+function node(
+  name: string,
+  ready: string,
+  taints: readonly Taint[] = [],
+  transitionAt = now,
+): Node {
+  const times = { heartbeatAt: now - 60_000, transitionAt };
+  const conditions = [{ type: 'Ready', status: ready, reason: '', message: '', ...times }];
+  const labels = { 'topology.kubernetes.io/zone': name.slice(0, 1) };
+  return { name, uid: name, taints, labels, conditions };
+}
+
+function at(nodes: readonly Node[], index: number): Node {
+  return nodes[index] ?? assert.fail(`no node ${index}`);
+}
