@@ -84,7 +84,7 @@ export { admissionFault } from './pressure/admission.ts';
 export type { EvictedStatus, PressureCommand, PressureReport } from './pressure/command.ts';
 export type { PressureConfig, PressurePool } from './pressure/config.ts';
 export { defaultPressureConfig, resolvePressureConfig } from './pressure/config.ts';
-export type { PressureDecision } from './pressure/decide.ts';
+export type { PodBreach, PressureDecision } from './pressure/decide.ts';
 export type { PressureEvent, PressureNode } from './pressure/event.ts';
 export type {
   ConditionExplanation,

@@ -4,8 +4,9 @@ import type { Instant, Millis } from '../time.ts';
 import { type FilesystemLayout, type ReclaimFunction, reclaimFunctions } from './filesystems.ts';
 import type { ThresholdState } from './ledger.ts';
 import { type LocalBreach, localBreach } from './local-limits.ts';
-import { type NodeObservation, sampleFault } from './observation.ts';
+import { type NodeObservation, type PodUsage, sampleFault } from './observation.ts';
 import type { PressurePod } from './pod.ts';
+import type { BookedPod } from './pod-book.ts';
 import { type ActivePod, type Candidate, candidatesFor, type RankedPod, rank } from './rank.ts';
 import type { PodRefusal, PressureReason } from './reason.ts';
 import type { PressureRules } from './semantics.ts';
@@ -19,11 +20,6 @@ export interface PassedOver {
   readonly until: Instant;
 }
 
-/** A pod of the node, and until when it is waited for; null: it is not on its way out. */
-export interface NodePod extends ActivePod {
-  readonly leavingUntil: Instant | null;
-}
-
 /** A node as decisions see it. */
 export interface PressureSite {
   readonly settings: PressureSettings;
@@ -32,7 +28,9 @@ export interface PressureSite {
   readonly observation: NodeObservation;
   readonly states: readonly ThresholdState[];
   /** Those that have not ended. */
-  readonly pods: readonly NodePod[];
+  readonly pods: readonly BookedPod[];
+  /** What a pod was seen to use; null: not seen. */
+  readonly usageOf: (uid: string) => PodUsage | null;
   /** What was measured until then does not show what was done last. */
   readonly settledAt: Instant;
   readonly passedOver: ReadonlyMap<string, PassedOver>;
@@ -44,6 +42,7 @@ export interface PressureSite {
 export interface DecideOptions {
   readonly rules: PressureRules;
   readonly sampleAgeMsMax: Millis;
+  readonly leavingWaitMsMax: Millis;
 }
 
 /** What is to be done about a node; `because` begins with the reason that decided. */
@@ -105,7 +104,10 @@ export function orderFor(
   site: PressureSite,
   rules: PressureRules,
 ): readonly { readonly ranked: RankedPod; readonly refusal: PodRefusal | null }[] {
-  const candidates = candidatesFor(site.pods, signal, site.layout ?? 'single', rules);
+  const pods = site.pods.map(
+    ({ pod, demand }): ActivePod => ({ pod, demand, usage: site.usageOf(pod.uid) }),
+  );
+  const candidates = candidatesFor(pods, signal, site.layout ?? 'single', rules);
   return rank(candidates, rules.order[signals[signal].resource]).map((ranked) => ({
     ranked,
     refusal: refusalOf(ranked, site, rules),
@@ -129,7 +131,7 @@ function decideDue(
   now: Instant,
   due: ThresholdState,
   site: PressureSite,
-  { rules }: DecideOptions,
+  { rules, leavingWaitMsMax }: DecideOptions,
 ): PressureDecision {
   const { signal } = due.threshold;
   const { settings, layout } = site;
@@ -142,7 +144,9 @@ function decideDue(
     return { kind: 'reclaim', due, functions, because };
   }
   const order = orderFor(signal, site, rules);
-  const leaving = rules.waitsForLeaving ? enoughLeaving(now, due, site, order) : null;
+  const leaving = rules.waitsForLeaving
+    ? enoughLeaving(now, due, site, order, leavingWaitMsMax)
+    : null;
   if (leaving) return withhold(due, leaving.until, [leaving, ...because]);
   const target = order.find(({ refusal }) => refusal === null)?.ranked;
   if (!target) return withhold(due, nextTry(now, site), [{ code: 'NoCandidate' }, ...because]);
@@ -234,11 +238,13 @@ function enoughLeaving(
   { sample, clearAt }: ThresholdState,
   { pods }: PressureSite,
   order: readonly { readonly ranked: RankedPod }[],
+  leavingWaitMsMax: Millis,
 ): PodLeaving | null {
   let missing = (clearAt ?? 0) - (sample?.available ?? 0);
   let last: PodLeaving | null = null;
-  for (const { pod, leavingUntil: until } of pods) {
-    if (until === null || until <= now) continue;
+  for (const { pod, leavingSince } of pods) {
+    const until = leavingSince === null ? now : leavingSince + leavingWaitMsMax;
+    if (until <= now) continue;
     missing -= order.find(({ ranked }) => ranked.pod === pod)?.ranked.used ?? 0;
     if (last === null || until > last.until) last = { code: 'PodLeaving', pod: podRef(pod), until };
   }
@@ -247,17 +253,18 @@ function enoughLeaving(
 
 function localBreaches(
   now: Instant,
-  { settings, layout, pods, observation, passedOver }: PressureSite,
+  { settings, layout, pods, usageOf, observation, passedOver }: PressureSite,
   { rules, sampleAgeMsMax }: DecideOptions,
 ): readonly PodBreach[] {
   if (!settings.localStorageLimits) return [];
-  const isFresh = signalNames.some(
-    (name) => sampleFault(now, name, observation.samples[name], sampleAgeMsMax) === null,
-  );
-  if (rules.doubts && !isFresh) return [];
-  return pods.flatMap(({ pod, demand, usage }): readonly PodBreach[] => {
+  const breaches = pods.flatMap(({ pod, demand }): readonly PodBreach[] => {
+    const usage = demand?.limits ? usageOf(pod.uid) : null;
     if (!demand?.limits || !usage || podRefusal(pod, passedOver, rules)) return [];
     const breach = localBreach(demand.limits, usage, layout ?? 'dedicatedImages');
     return breach ? [{ pod, breach }] : [];
   });
+  const isFresh = signalNames.some(
+    (name) => sampleFault(now, name, observation.samples[name], sampleAgeMsMax) === null,
+  );
+  return isFresh || !rules.doubts ? breaches : [];
 }

@@ -80,11 +80,11 @@ class NodePressureMachine implements PressureMachine {
   #commands: PressureCommand[] = [];
 
   constructor(config: PressureConfig) {
-    const { sampleAgeMsMax, settings, pools, leader } = config;
+    const { sampleAgeMsMax, leavingWaitMsMax, settings, pools, leader } = config;
     const rules = pressureRules[config.semantics];
     this.#config = config;
     this.#leader = leader;
-    this.#options = { rules, sampleAgeMsMax };
+    this.#options = { rules, sampleAgeMsMax, leavingWaitMsMax };
     this.#evictor = new Evictor(config, rules);
     this.#settings = settings && resolvePressureSettings(settings);
     this.#pools = new Map(pools.map((pool) => [pool.name, resolvePressureSettings(pool.settings)]));
@@ -367,8 +367,7 @@ class NodePressureMachine implements PressureMachine {
   }
 
   #siteOf(record: NodeRecord): ReturnType<NodeRecord['site']> {
-    const pods = this.#pods.activeOn(record.node.name);
-    return record.site(pods, this.#config.leavingWaitMsMax);
+    return record.site(this.#pods.activeOn(record.node.name));
   }
 
   /** Looks at the node at `at`, or earlier if that was to be so already. */

@@ -1,9 +1,9 @@
 import type { Instant } from '../time.ts';
-import type { DecideOptions, NodePod, PassedOver, PressureSite } from './decide.ts';
+import type { DecideOptions, PassedOver, PressureSite } from './decide.ts';
 import type { PressureNode } from './event.ts';
 import type { FilesystemLayout } from './filesystems.ts';
 import { ThresholdLedger, type ThresholdPhase } from './ledger.ts';
-import { layoutOf, type NodeObservation, type SampleFault } from './observation.ts';
+import { layoutOf, type NodeObservation, type PodUsage, type SampleFault } from './observation.ts';
 import type { BookedPod } from './pod-book.ts';
 import type { PressureReason } from './reason.ts';
 import { type PressureSettings, withContainerFilesystem } from './settings.ts';
@@ -42,15 +42,17 @@ export class NodeRecord {
   waitsForOthers = false;
   /** Attempts that failed since the last one that did not. */
   failures = 0;
-  readonly passedOver = new Map<string, PassedOver>();
+  readonly passedOver: Map<string, PassedOver> = new Map();
   written: readonly PressureConditionType[];
   writing: ConditionWrite | null = null;
   /** What was told last, to tell it only when it changes. */
-  readonly toldPhases = new Map<string, ThresholdPhase>();
+  readonly toldPhases: Map<string, ThresholdPhase> = new Map();
   toldDoubts = '';
   toldWithheld = '';
   readonly #options: DecideOptions;
   #layout: FilesystemLayout | null = null;
+  /** What the settings and the layout come to, until either changes. */
+  #derived: readonly Threshold[] | null = null;
   #passes = 0;
 
   constructor(node: PressureNode, options: DecideOptions) {
@@ -64,6 +66,7 @@ export class NodeRecord {
   configure(node: PressureNode, pool: string | null, settings: PressureSettings | null): void {
     this.node = node;
     this.pool = pool;
+    if (settings !== this.settings) this.#derived = null;
     this.settings = settings;
   }
 
@@ -74,10 +77,12 @@ export class NodeRecord {
 
   /** The thresholds that hold for it, those of containerfs derived. */
   get thresholds(): readonly Threshold[] {
-    const { thresholds = [] } = this.settings ?? {};
+    const { thresholds = [], filesystemLayout } = this.settings ?? {};
+    const layout = filesystemLayout ?? this.#layout;
     const isEarly = this.#options.rules.derivesLate && this.#passes <= 1;
-    if (this.layout === null || isEarly) return thresholds;
-    return withContainerFilesystem(thresholds, this.layout).thresholds;
+    if (layout === null || isEarly) return thresholds;
+    this.#derived ??= withContainerFilesystem(thresholds, layout).thresholds;
+    return this.#derived;
   }
 
   /** The conditions that should be True. */
@@ -135,23 +140,18 @@ export class NodeRecord {
   }
 
   /** The node as decisions see it; null where there is nothing to decide on. */
-  site(pods: readonly BookedPod[], leavingWaitMs: number): PressureSite | null {
-    const { settings, observation } = this;
+  site(pods: readonly BookedPod[]): PressureSite | null {
+    const { settings, observation, layout, settledAt, passedOver, reclaimed } = this;
     if (!settings || !observation) return null;
-    const usages = new Map(observation.pods.map((usage) => [usage.uid, usage]));
-    return {
-      settings,
-      layout: this.layout,
-      observation,
-      states: this.ledger.states,
-      pods: pods.map(({ pod, demand, leavingSince }): NodePod => {
-        const leavingUntil = leavingSince === null ? null : leavingSince + leavingWaitMs;
-        return { pod, demand, usage: usages.get(pod.uid) ?? null, leavingUntil };
-      }),
-      settledAt: this.settledAt,
-      passedOver: this.passedOver,
-      reclaimed: this.reclaimed,
+    // Most nodes are well, and nobody asks what their pods use.
+    let usages: ReadonlyMap<string, PodUsage> | null = null;
+    const usageOf = (uid: string): PodUsage | null => {
+      usages ??= new Map(observation.pods.map((usage) => [usage.uid, usage]));
+      return usages.get(uid) ?? null;
     };
+    const { states } = this.ledger;
+    const seen = { settings, layout, observation, states, pods, usageOf };
+    return { ...seen, settledAt, passedOver, reclaimed };
   }
 }
 

@@ -1,4 +1,3 @@
-import type { Millis } from '../time.ts';
 import { criticalPriorityMin, type PressurePod } from './pod.ts';
 import type { ComparatorName } from './rank.ts';
 import type { PodRefusal } from './reason.ts';
@@ -139,9 +138,6 @@ const defaultGracePeriodSeconds = 30;
 
 /** How long limits on local storage let a pod go on. */
 export const localLimitGracePeriodSeconds = 1;
-
-/** How long a kubelet waits for an evicted pod to end before it looks again. */
-export const leavingWaitMsDefault: Millis = 30_000;
 
 function criticality({ priority }: PressurePod): PodRefusal | null {
   return priority >= criticalPriorityMin ? { code: 'CriticalPriority', priority } : null;

@@ -53,7 +53,8 @@ function formatValue(value: ThresholdValue): string {
 
 /** Identifies a threshold among those of a node. */
 export function thresholdKey({ signal, value, gracePeriodMs }: Threshold): string {
-  return `${signal}|${formatValue(value)}|${gracePeriodMs}`;
+  const amount = value.kind === 'quantity' ? value.quantity.text : value.fraction;
+  return `${signal}|${amount}|${gracePeriodMs}`;
 }
 
 /**
