@@ -1,10 +1,12 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { createSecureServer, type Http2SecureServer, type Http2ServerRequest } from 'node:http2';
 import { createServer, type Server } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { errorReply } from '../answer.ts';
 import { requestTooLarge } from '../errors.ts';
 import type { ApiRequest, Exchange, ResponseSink } from '../exchange.ts';
 import type { Certificate } from './certificate.ts';
+import { type Outgoing, outgoing } from './outgoing.ts';
 
 export interface HttpsOptions {
   readonly exchange: Exchange;
@@ -15,6 +17,8 @@ export interface HttpsOptions {
   readonly host?: string;
   /** How long a client may leave its answers unread before it is dropped; default 30 s. */
   readonly slowClientMs?: number;
+  /** Whether HTTP/2 is offered beside HTTP/1.1; default true. */
+  readonly http2?: boolean;
 }
 
 /** A running HTTPS server. */
@@ -32,26 +36,45 @@ const UNREAD_BYTES_MAX = 16 * 1024 * 1024;
 const SLOW_CLIENT_MS = 30_000;
 /** A connection between requests is kept as long as the real server keeps it. */
 const IDLE_CONNECTION_MS = 90_000;
+/** As many requests does the real server let one connection carry at a time. */
+const STREAMS_MAX = 100;
 
-/** Serves an exchange function over HTTPS (HTTP/1.1). Rejects when it cannot listen. */
+type Answerer = (request: Incoming, response: Parameters<typeof outgoing>[0]) => void;
+type Incoming = IncomingMessage | Http2ServerRequest;
+
+/** Serves an exchange function over HTTPS. Rejects when it cannot listen. */
 export function startHttps(options: HttpsOptions): Promise<HttpsServer> {
   const { exchange, certificate, port = 0, host = '127.0.0.1' } = options;
-  const { slowClientMs = SLOW_CLIENT_MS } = options;
-  const server = createServer(
-    { cert: certificate.certificate, key: certificate.key },
-    (request, response) => receive(exchange, request, response, slowClientMs),
-  );
-  server.keepAliveTimeout = IDLE_CONNECTION_MS;
+  const { slowClientMs = SLOW_CLIENT_MS, http2 = true } = options;
+  const identity = { cert: certificate.certificate, key: certificate.key };
+  const answer: Answerer = (request, response) =>
+    receive(exchange, request, outgoing(response), slowClientMs);
+  const server = http2
+    ? createSecureServer(
+        { ...identity, allowHTTP1: true, settings: { maxConcurrentStreams: STREAMS_MAX } },
+        answer,
+      )
+    : createServer(identity, answer);
+  Object.assign(server, { keepAliveTimeout: IDLE_CONNECTION_MS });
+  const sockets = new Set<Socket>();
+  server.on('secureConnection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {
       server.off('error', reject);
-      resolve(running(server, host));
+      resolve(running(server, host, sockets));
     });
   });
 }
 
-function running(server: Server, host: string): HttpsServer {
+function running(
+  server: Server | Http2SecureServer,
+  host: string,
+  sockets: ReadonlySet<Socket>,
+): HttpsServer {
   const { port } = server.address() as AddressInfo;
   const name = host.includes(':') ? `[${host}]` : host;
   return {
@@ -60,7 +83,7 @@ function running(server: Server, host: string): HttpsServer {
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
-        server.closeAllConnections();
+        for (const socket of sockets) socket.destroy();
       }),
   };
 }
@@ -68,38 +91,38 @@ function running(server: Server, host: string): HttpsServer {
 /** Collects the body and hands the request over. */
 function receive(
   exchange: Exchange,
-  request: IncomingMessage,
-  response: ServerResponse,
+  request: Incoming,
+  answer: Outgoing,
   slowClientMs: number,
 ): void {
   const chunks: Buffer[] = [];
   let bytes = 0;
+  let isRefused = false;
   request.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes <= BODY_BYTES_MAX) chunks.push(chunk);
-    else if (!response.headersSent) refuseBody(response);
+    else if (!isRefused) refuseBody(answer);
+    isRefused = bytes > BODY_BYTES_MAX;
   });
   request.on('end', () => {
-    if (bytes > BODY_BYTES_MAX) return;
-    const cancel = exchange(
-      readRequest(request, Buffer.concat(chunks)),
-      sinkFor(response, slowClientMs),
-    );
-    response.on('close', cancel);
+    if (isRefused) return;
+    const whole = readRequest(request, Buffer.concat(chunks));
+    answer.onClose(exchange(whole, sinkFor(answer, slowClientMs)));
   });
 }
 
-function refuseBody(response: ServerResponse): void {
+function refuseBody(answer: Outgoing): void {
   const { status, headers, body } = errorReply(requestTooLarge(`limit is ${BODY_BYTES_MAX}`));
-  response.writeHead(status, { ...headers, connection: 'close' });
-  response.end(body);
+  answer.head(status, answer.closesConnection ? { ...headers, connection: 'close' } : headers);
+  for (const chunk of typeof body === 'string' ? [body] : body) answer.data(chunk);
+  answer.end();
 }
 
-function readRequest(request: IncomingMessage, body: Buffer): ApiRequest {
-  const headers = Object.entries(request.headers).map(([name, value]) => [
-    name,
-    Array.isArray(value) ? value.join(',') : (value ?? ''),
-  ]);
+/** The headers that belong to HTTP/2 itself, whose names begin with a colon, are left out. */
+function readRequest(request: Incoming, body: Buffer): ApiRequest {
+  const headers = Object.entries(request.headers)
+    .filter(([name]) => !name.startsWith(':'))
+    .map(([name, value]) => [name, Array.isArray(value) ? value.join(',') : (value ?? '')]);
   return {
     method: request.method ?? 'GET',
     path: request.url ?? '/',
@@ -108,25 +131,16 @@ function readRequest(request: IncomingMessage, body: Buffer): ApiRequest {
   };
 }
 
-/**
- * Writes an answer to a socket. The head of a watch goes out before its first event, or clients
- * that wait for it hang.
- */
-function sinkFor(response: ServerResponse, slowClientMs: number): ResponseSink {
-  const checkUnread = dropWhenStuck(response, slowClientMs);
+function sinkFor(answer: Outgoing, slowClientMs: number): ResponseSink {
+  const checkUnread = dropWhenStuck(answer, slowClientMs);
   return {
-    head: (status, headers) => {
-      response.writeHead(status, headers);
-      queueMicrotask(() => {
-        if (!response.writableEnded) response.flushHeaders();
-      });
-    },
+    head: (status, headers) => answer.head(status, headers),
     data: (chunk) => {
-      response.write(chunk);
+      answer.data(chunk);
       checkUnread();
     },
-    end: () => void response.end(),
-    reset: () => void response.destroy(),
+    end: () => answer.end(),
+    reset: () => answer.drop(),
   };
 }
 
@@ -134,19 +148,19 @@ function sinkFor(response: ServerResponse, slowClientMs: number): ResponseSink {
  * A client that does not read fills the server's memory, so it is dropped. Returns the check to
  * make after each write: from then on there must be progress until little is unread.
  */
-function dropWhenStuck(response: ServerResponse, slowClientMs: number): () => void {
+function dropWhenStuck(answer: Outgoing, slowClientMs: number): () => void {
   let timer: NodeJS.Timeout | null = null;
   const watchOver = (unread: number): void => {
     timer = setTimeout(() => {
       timer = null;
-      if (response.writableLength >= unread) response.destroy();
-      else if (response.writableLength > UNREAD_BYTES_MAX) watchOver(response.writableLength);
+      if (answer.unread >= unread) answer.drop();
+      else if (answer.unread > UNREAD_BYTES_MAX) watchOver(answer.unread);
     }, slowClientMs).unref();
   };
-  response.on('close', () => {
+  answer.onClose(() => {
     if (timer) clearTimeout(timer);
   });
   return () => {
-    if (!timer && response.writableLength > UNREAD_BYTES_MAX) watchOver(response.writableLength);
+    if (!timer && answer.unread > UNREAD_BYTES_MAX) watchOver(answer.unread);
   };
 }
