@@ -95,7 +95,7 @@ export function explainPressure(
     isWatched: settings !== null,
     layout,
     observedAt,
-    doubts: record.doubts(),
+    doubts: record.doubts(now),
     signals: site ? explainSignals(site, options) : [],
     conditions: pressureConditionTypes.map((type) => explainCondition(now, record, type)),
     decision: site && work === null ? decidePressure(now, site, options) : null,

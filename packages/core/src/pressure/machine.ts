@@ -192,7 +192,7 @@ class NodePressureMachine implements PressureMachine {
       return;
     }
     record.observe(now, observation);
-    this.#commands.push(...tellPhases(record), ...tellDoubts(record));
+    this.#commands.push(...tellPhases(record), ...tellDoubts(now, record));
   }
 
   /** Whether reclaiming was enough one cannot see, so it was not. */
@@ -204,7 +204,7 @@ class NodePressureMachine implements PressureMachine {
       record.endReclaim(true);
       this.#wake(nodeName, now);
     }
-    this.#commands.push(...tellDoubts(record));
+    this.#commands.push(...tellDoubts(now, record));
   }
 
   #settle(now: Instant, id: string, outcome: Outcome): void {

@@ -3,11 +3,18 @@ import type { DecideOptions, PassedOver, PressureSite } from './decide.ts';
 import type { PressureNode } from './event.ts';
 import type { FilesystemLayout } from './filesystems.ts';
 import { ThresholdLedger, type ThresholdPhase } from './ledger.ts';
-import { layoutOf, type NodeObservation, type PodUsage, type SampleFault } from './observation.ts';
+import {
+  layoutOf,
+  type NodeObservation,
+  type PodUsage,
+  type Sample,
+  type SampleFault,
+  sampleFault,
+} from './observation.ts';
 import type { BookedPod } from './pod-book.ts';
 import type { PressureReason } from './reason.ts';
 import { type PressureSettings, withContainerFilesystem } from './settings.ts';
-import { type PressureConditionType, signals } from './signals.ts';
+import { type PressureConditionType, type Signal, signals } from './signals.ts';
 import { amountOf, type Threshold } from './thresholds.ts';
 import type { PressureWork } from './work.ts';
 
@@ -127,16 +134,23 @@ export class NodeRecord {
     }
   }
 
-  /** What is wrong with what is known of it. */
-  doubts(): readonly PressureReason[] {
+  /** What is wrong with what is known of it at `now`. */
+  doubts(now: Instant): readonly PressureReason[] {
     if (!this.settings) return [];
     if (this.readFault) return [this.readFault];
     if (!this.observation) return [{ code: 'NeverObserved' }];
-    const faults = this.ledger.states.flatMap(({ fault }) =>
-      fault && !isDerivedAway(fault) ? [fault] : [],
-    );
+    const faults = this.ledger.states.flatMap(({ threshold, sample, fault }) => {
+      const found = fault ?? this.#faultBy(now, threshold.signal, sample);
+      return found && !isDerivedAway(found) ? [found] : [];
+    });
     const bySignal = new Map(faults.map((fault) => [fault.signal, fault]));
     return [...bySignal.values()];
+  }
+
+  /** What was believed when it was seen may be too old by now. */
+  #faultBy(now: Instant, signal: Signal, sample: Sample | null): SampleFault | null {
+    const { rules, sampleAgeMsMax } = this.#options;
+    return rules.doubts ? sampleFault(now, signal, sample ?? undefined, sampleAgeMsMax) : null;
   }
 
   /** The node as decisions see it; null where there is nothing to decide on. */

@@ -1,6 +1,6 @@
 /**
- * In the shape of compare/rules.ts: every difference between `precise` and `kubelet-1.36` under node pressure; `upstream` is what the
- * kubelet 1.36.2 does. One without a name here is a bug.
+ * Every difference between `precise` and `kubelet-1.36` under node pressure, in the shape of
+ * compare/rules.ts: `upstream` is what the kubelet 1.36.2 does. One without a name here is a bug.
  */
 export const nodePressureRules = [
   {

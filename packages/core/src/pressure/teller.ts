@@ -1,3 +1,4 @@
+import type { Instant } from '../time.ts';
 import type { PressureCommand, PressureReport } from './command.ts';
 import { type PressureDecision, thresholdReason } from './decide.ts';
 import type { NodeRecord } from './node-record.ts';
@@ -21,8 +22,8 @@ export function tellPhases(record: NodeRecord): readonly PressureCommand[] {
 }
 
 /** What is wrong with what is known of the node, if that is something else than before. */
-export function tellDoubts(record: NodeRecord): readonly PressureCommand[] {
-  const because = record.doubts();
+export function tellDoubts(now: Instant, record: NodeRecord): readonly PressureCommand[] {
+  const because = record.doubts(now);
   const told = codes(because);
   if (told === record.toldDoubts) return [];
   record.toldDoubts = told;
