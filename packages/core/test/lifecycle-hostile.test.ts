@@ -66,7 +66,11 @@ const node: fc.Arbitrary<Node> = fc.record({
   unschedulable: fc.boolean(),
   createdAt: instant,
   conditions: fc.array(condition, { maxLength: 5 }),
-  ownedTaints: fc.constantFrom({}, { 'a:NoSchedule': 'gpu' }, { 'a:NoSchedule': 'gone' }),
+  ownedTaints: fc.constantFrom<Readonly<Record<string, string>>>(
+    {},
+    { 'a:NoSchedule': 'gpu' },
+    { 'a:NoSchedule': 'gone' },
+  ),
 });
 
 const event: fc.Arbitrary<Event> = fc.oneof(
