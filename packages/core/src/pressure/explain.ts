@@ -57,7 +57,7 @@ export interface ConditionExplanation {
   readonly holds: boolean;
   /** When a threshold of it was last seen to be met; null: never. */
   readonly lastPressed: Instant | null;
-  /** When it can go away at the earliest, if no threshold is met any more; null: it does not hold. */
+  /** When it can go away at the earliest, if nothing is met any more; null: it does not hold. */
   readonly clearsAt: Instant | null;
 }
 
