@@ -21,7 +21,7 @@ export function engineConfig(
     semantics: settings.semantics,
     evictionsInFlightMax: settings.concurrentEvictions,
     comparisonOperators: featureGates.TaintTolerationComparisonOperators,
-    ...(settings.dryRun && dryRunConfig),
+    ...(settings.dryRun !== 'none' && dryRunConfig),
   };
 }
 

@@ -35,7 +35,8 @@ export interface ProcessOptions {
 export async function runProcess(options: ProcessOptions): Promise<void> {
   const { choices, checked, cluster, signal } = options;
   const { settings } = choices;
-  const log = settings.dryRun ? options.log.child({ dryRun: true }) : options.log;
+  const isDryRun = settings.dryRun !== 'none';
+  const log = isDryRun ? options.log.child({ dryRun: settings.dryRun }) : options.log;
   const { server } = cluster.access;
   const { semantics, mode } = settings;
   const controllers = checked.controllers.enabled.join(',');
@@ -48,14 +49,14 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
   const { leadership } = vitals;
   const metrics = createMetrics({
     vitals,
-    dryRun: settings.dryRun,
+    dryRun: isDryRun,
     host: new URL(server).host,
   });
   const facts = factsOf(options, vitals);
   const closing: Close[] = [];
   try {
     closing.push(await startStatusServer({ choices, cluster, vitals, metrics, facts, log }));
-    if (!settings.allowOverlap && !settings.dryRun) {
+    if (!settings.allowOverlap && !isDryRun) {
       const controllers = checked.controllers.enabled;
       closing.push(await watchOverlap({ cluster, controllers, leadership, log }));
     }
@@ -97,12 +98,12 @@ function createVitals(signal: AbortSignal, pulse: Pulse): Vitals {
 
 /** What requests go through: first those that change something are made harmless, if so chosen. */
 function outgoing(http: Transport, { settings }: Choices, { requests }: Metrics): Transport {
-  const { kubeApiQps: qps, kubeApiBurst: burst } = settings;
+  const { kubeApiQps: qps, kubeApiBurst: burst, dryRun: judge } = settings;
   const watched = observed(http, requests);
   const now = (): number => performance.now();
   const limit = { qps, burst, now, onWait: requests.waited };
   const limited = qps === 0 ? watched : rateLimited(watched, limit);
-  return settings.dryRun ? dryRun(limited) : limited;
+  return judge === 'none' ? limited : dryRun(limited, judge);
 }
 
 function observe(
@@ -117,7 +118,7 @@ function observe(
 }
 
 function factsOf({ choices, checked, cluster }: ProcessOptions, vitals: Vitals): Facts {
-  const { semantics, mode, dryRun: isDryRun } = choices.settings;
+  const { semantics, mode, dryRun: judge } = choices.settings;
   return () => {
     const now = Date.now();
     const { pending, overdue } = vitals.activity.waiting(now);
@@ -126,7 +127,7 @@ function factsOf({ choices, checked, cluster }: ProcessOptions, vitals: Vitals):
       Controllers: checked.controllers.enabled.join(' '),
       Semantics: semantics,
       Mode: mode,
-      'Dry run': isDryRun,
+      'Dry run': judge,
       Acting: vitals.leadership.held,
       'Pending evictions': pending,
       'Overdue evictions': overdue,

@@ -44,19 +44,22 @@ function createPod({ api }: TestApi, name: string, spec: object = {}): void {
 }
 
 describe('--dry-run', () => {
-  for (const mode of ['delete', 'evict']) {
-    it(`decides, asks and reports in mode ${mode}, and changes nothing`, async (t) => {
+  const ways = ['delete', 'evict'].flatMap((mode) =>
+    ['client', 'server'].map((judge) => [mode, judge] as const),
+  );
+  for (const [mode, dryRun] of ways) {
+    it(`=${dryRun} decides and reports in mode ${mode}, and changes nothing`, async (t) => {
       const cluster = await startCluster(t);
       createPods(cluster);
       taintNode(cluster);
       const resources = ['pods', 'nodes', 'events', 'leases'];
       const state = (): object => resources.map((resource) => cluster.api.list(resource));
       const before = structuredClone(state());
-      const flags = ['--dry-run', `--mode=${mode}`, onlyEviction];
+      const flags = [`--dry-run=${dryRun}`, `--mode=${mode}`, onlyEviction];
       const controller = await startProcess(t, cluster.kubeconfig, ...flags);
-      await controller.saw('evicted', { pod: 'default/at-once', dryRun: true });
-      await controller.saw('eviction scheduled', { pod: 'default/later', dryRun: true });
-      await controller.saw('recorded event', { pod: 'default/at-once', dryRun: true });
+      await controller.saw('evicted', { pod: 'default/at-once', dryRun });
+      await controller.saw('eviction scheduled', { pod: 'default/later', dryRun });
+      await controller.saw('recorded event', { pod: 'default/at-once', dryRun });
       await controller.stop();
       assert.deepEqual(state(), before);
       assert.deepEqual(

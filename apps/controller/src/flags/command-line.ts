@@ -1,7 +1,7 @@
 import { Command, Option } from '@commander-js/extra-typings';
 import { type ConnectionFlag, connectionFlags } from '@taintmgr/k8s-adapter';
 import { version } from '../version.ts';
-import { boolean, list } from './kind.ts';
+import { list } from './kind.ts';
 import type { Setting } from './setting.ts';
 import { groups } from './settings.ts';
 
@@ -96,11 +96,11 @@ function headings(): readonly (readonly [heading: string, entries: readonly Entr
 function settingOption({ flag, kind, initial, description }: Setting<unknown>): Option {
   const isShort = flag === 'v';
   const value = kind.format(initial);
-  const isPlain = value === '' || value === 'false';
+  const isPlain = value === '' || value === 'false' || value === 'none';
   const shown = isPlain ? description : `${description} (default ${value})`;
   const option = new Option(`${isShort ? '-v, ' : ''}--${flag} ${kind.placeholder}`, shown);
   option.argParser(isShort ? withoutEquals : kind === list ? joined : lastOne);
-  return kind === boolean ? option.preset('true') : option;
+  return kind.placeholder.startsWith('[') ? option.preset('true') : option;
 }
 
 function connectionOption(connection: ConnectionFlag): Option {

@@ -1,4 +1,5 @@
 import { formatDuration, type Millis, parseDuration } from '@taintmgr/core';
+import type { DryRun } from '../transport/dry-run.ts';
 
 /** How a kind of value is written on command lines, in variables and in files. */
 export interface Kind<T> {
@@ -60,12 +61,17 @@ export function duration(min: Millis): Kind<Millis> {
   };
 }
 
-const booleans: ReadonlyMap<string, boolean> = new Map([
-  ['true', true],
-  ['1', true],
-  ['false', false],
-  ['0', false],
-]);
+/** How yes and no are written. */
+function booleansOf<T>(yes: T, no: T): readonly (readonly [string, T])[] {
+  return [
+    ['true', yes],
+    ['1', yes],
+    ['false', no],
+    ['0', no],
+  ];
+}
+
+const booleans: ReadonlyMap<string, boolean> = new Map(booleansOf(true, false));
 
 /** `--flag` alone is true; `--flag=false`. */
 export const boolean: Kind<boolean> = {
@@ -73,6 +79,21 @@ export const boolean: Kind<boolean> = {
   want: 'true or false',
   parse: (value) => booleans.get(value.toLowerCase()) ?? null,
   format: String,
+};
+
+const judges: ReadonlyMap<string, DryRun> = new Map([
+  ...booleansOf<DryRun>('server', 'none'),
+  ['none', 'none'],
+  ['client', 'client'],
+  ['server', 'server'],
+]);
+
+/** `--dry-run` alone is `server`. */
+export const dryRunKind: Kind<DryRun> = {
+  placeholder: '[none|client|server]',
+  want: 'none, client or server',
+  parse: (value) => judges.get(value.toLowerCase()) ?? null,
+  format: (value) => value,
 };
 
 /** Separated by commas; the flag may be repeated. */

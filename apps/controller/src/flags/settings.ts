@@ -1,5 +1,14 @@
 import { defaultConfig } from '@taintmgr/core';
-import { boolean, choice, duration, fractionalNumber, list, text, wholeNumber } from './kind.ts';
+import {
+  boolean,
+  choice,
+  dryRunKind,
+  duration,
+  fractionalNumber,
+  list,
+  text,
+  wholeNumber,
+} from './kind.ts';
 import { type Setting, setting, type Values } from './setting.ts';
 
 // Names and defaults are kube-controller-manager's where it has them. What differs says so.
@@ -26,9 +35,10 @@ const general = {
   dryRun: setting(
     'dry-run',
     'dryRun',
-    boolean,
-    false,
-    'decide and report everything, ask the API server with dryRun=All, and change nothing',
+    dryRunKind,
+    'none',
+    'decide and report everything, and change nothing: client tells the API server of no write, ' +
+      'server (--dry-run alone) asks it with dryRun=All',
   ),
   allowOverlap: setting(
     'allow-overlap',

@@ -57,7 +57,9 @@ describe('settings', () => {
 
   const good: readonly (readonly [line: string, values: object])[] = [
     ['--simulate --seed=7', { simulate: true, seed: 7 }],
-    ['--leader-elect=false --dry-run', { leaderElect: false, dryRun: true }],
+    ['--leader-elect=false --dry-run', { leaderElect: false, dryRun: 'server' }],
+    ['--dry-run=client', { dryRun: 'client' }],
+    ['--dry-run=False', { dryRun: 'none' }],
     [
       '--mode=evict --concurrent-evictions 5 --semantics upstream-1.36',
       { mode: 'evict', concurrentEvictions: 5, semantics: 'upstream-1.36' },

@@ -54,7 +54,7 @@ describe('a dry run', () => {
   for (const [request, path, inBody] of cases) {
     it(`asks ${request.method} ${request.path} to change nothing`, () => {
       const { transport, sent } = wire();
-      dryRun(transport).send(request, nothing());
+      dryRun(transport, 'server').send(request, nothing());
       const [only] = sent;
       assert.ok(only);
       assert.equal(only.request.path, path);
@@ -65,6 +65,34 @@ describe('a dry run', () => {
       }
     });
   }
+});
+
+describe('a dry run without the API server', () => {
+  it('accepts every write itself, later, and sends what reads', async () => {
+    const { transport, sent } = wire();
+    const client = dryRun(transport, 'client');
+    client.send(getNodeRequest('n1'), nothing());
+    const heard: string[] = [];
+    const unheard = client.send(deletePodRequest(pod), {
+      ...nothing(),
+      head: () => assert.fail('hung up before'),
+    });
+    unheard();
+    await new Promise<void>((resolve) => {
+      client.send(evictPodRequest(pod), {
+        head: (status) => heard.push(`head ${status}`),
+        data: (chunk) => heard.push(`data ${chunk}`),
+        end: resolve,
+        failed: (message) => heard.push(message),
+      });
+      assert.deepEqual(heard, [], 'not before send returns');
+    });
+    assert.deepEqual(heard, ['head 200', 'data {}']);
+    assert.deepEqual(
+      sent.map(({ request }) => request.path),
+      ['/api/v1/nodes/n1'],
+    );
+  });
 });
 
 describe('an observed transport', () => {
