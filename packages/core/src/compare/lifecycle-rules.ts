@@ -1,7 +1,7 @@
 import type { Rule } from './rules.ts';
 
 /** Every difference between the two semantics in the node lifecycle, in the shape of rules.ts. */
-export const lifecycleRules = [
+export const lifecycleRules: readonly Rule[] = [
   {
     name: 'restart-clears-taints',
     upstream:
@@ -200,4 +200,4 @@ export const lifecycleRules = [
     why: 'Detectors of problems exist; acting on them in order did not.',
     proof: 'testdata-lifecycle/rules.txt',
   },
-] as const satisfies readonly Rule[];
+];

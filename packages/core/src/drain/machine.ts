@@ -219,10 +219,13 @@ export class DrainMachine {
     const known = this.#pods.get(uid);
     this.#schedule.cancel(uid);
     if (!known || known.state.kind === 'gone') return;
+    if (known.state.kind === 'kept' || known.state.kind === 'left') {
+      this.#pods.delete(uid);
+      return;
+    }
     const pod = this.#set(known.pod, { kind: 'gone', at: now });
-    const wasLeaving = !['kept', 'left'].includes(known.state.kind);
     const took = pod.begunAt === null ? null : now - pod.begunAt;
-    if (wasLeaving) this.#notes.push({ kind: 'podGone', pod, took });
+    this.#notes.push({ kind: 'podGone', pod, took });
   }
 
   /** Sends what is due on the nodes whose turn it is, the longest due first, as far as there is room. */

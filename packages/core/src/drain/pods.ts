@@ -30,6 +30,13 @@ export class DrainPods {
     );
   }
 
+  delete(uid: string): void {
+    const pod = this.#pods.get(uid);
+    if (!pod) return;
+    this.#pods.delete(uid);
+    this.#byNode.get(pod.pod.nodeName)?.delete(uid);
+  }
+
   /** Changes what is known about a pod, and answers it. */
   set(pod: PodRef, changed: Pick<DrainPod, 'state'> & Partial<Omit<DrainPod, 'pod'>>): DrainPod {
     const next = { ...fresh, ...this.#pods.get(pod.uid), ...changed, pod };

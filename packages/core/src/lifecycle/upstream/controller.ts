@@ -32,7 +32,7 @@ interface Sight {
  */
 export class UpstreamController {
   readonly zones: ZoneBook;
-  readonly health = new Map<string, HealthEntry>();
+  readonly health: Map<string, HealthEntry> = new Map();
   /** Null but in legacy mode. */
   readonly legacy: PodEnforcement | null;
   now: Instant = Number.NEGATIVE_INFINITY;

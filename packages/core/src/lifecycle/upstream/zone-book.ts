@@ -23,10 +23,10 @@ export type Turn = 'enterFullDisruption' | 'exitFullDisruption' | null;
  * and the other way round, as it is upstream; queues are never taken away.
  */
 export class ZoneBook {
-  readonly states = new Map<string, ZoneState | null>();
-  readonly queues = new Map<string, ZoneQueue>();
-  readonly evictions = new Map<string, number>();
-  readonly census = new Map<string, ZoneCensus>();
+  readonly states: Map<string, ZoneState | null> = new Map();
+  readonly queues: Map<string, ZoneQueue> = new Map();
+  readonly evictions: Map<string, number> = new Map();
+  readonly census: Map<string, ZoneCensus> = new Map();
   readonly #rates: ZoneRates;
   #stamp: Stamp = { at: Number.NEGATIVE_INFINITY, nanos: 0 };
 
