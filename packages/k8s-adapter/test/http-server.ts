@@ -13,6 +13,8 @@ export interface TestServer {
   readonly connections: () => number;
   /** Breaks every connection without a word of goodbye. */
   readonly breakAll: () => void;
+  /** Ends every connection as TCP does it. */
+  readonly closeAll: () => void;
 }
 
 /** A request as servers of HTTP/1.1 and HTTP/2 have it. */
@@ -133,11 +135,15 @@ async function serve(t: TestContext, server: net.Server, scheme: string): Promis
   const breakAll = (): void => {
     for (const socket of sockets) socket.resetAndDestroy();
   };
+  const closeAll = (): void => {
+    for (const socket of sockets) socket.end();
+  };
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.after(() => {
-    breakAll();
+    for (const socket of sockets) socket.destroy();
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  return { port, breakAll, url: `${scheme}://127.0.0.1:${port}`, connections: () => connections };
+  const url = `${scheme}://127.0.0.1:${port}`;
+  return { port, url, breakAll, closeAll, connections: () => connections };
 }

@@ -61,6 +61,10 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     return [echo];
   },
 
+  'keeps no process alive that has nothing left to ask': async (servers) => {
+    return [await new Client(servers, servers.both).ask('/echo')];
+  },
+
   'falls back to HTTP/1.1, and keeps the connection': async (servers) => {
     const client = new Client(servers, servers.old);
     const told = [await client.ask('/echo'), await client.ask('/echo', { method: 'DELETE' })];
@@ -86,8 +90,9 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   'carries many calls over few connections': async (servers) => {
     const client = new Client(servers, servers.both);
     const all = await Promise.all(Array.from({ length: 300 }, () => client.ask('/slow')));
+    const [, , connections] = (await client.ask('/sessions')).split(' ');
     client.transport.close();
-    return [...new Set(all)];
+    return [...new Set(all), `few: ${Number(connections) <= 4}`];
   },
 
   'brings a long answer whole': async (servers) => {
@@ -111,7 +116,8 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
 
   'tells an answer that is cut off': async (servers) => {
     const client = new Client(servers, servers.both);
-    const told = [await client.ask('/half'), await client.ask('/echo')];
+    const told = [await client.ask('/half?reset'), await client.ask('/half?closed')];
+    told.push(await client.ask('/echo'));
     client.transport.close();
     return told;
   },
@@ -172,6 +178,22 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     await client.control('silence');
     await client.control('mend');
     told.push(await client.ask('/echo'));
+    client.transport.close();
+    return told;
+  },
+
+  'gives no connection up because this process was busy': async (servers) => {
+    const client = new Client(servers, servers.both);
+    const first = deferred();
+    const hangUp = client.transport.send(get('/quiet'), sink(first.resolve));
+    await first.promise;
+    for (let turn = 0; turn < 4; turn++) {
+      const end = performance.now() + 2 * quick.pingTimeout;
+      while (performance.now() < end);
+      await new Promise((resolve) => setTimeout(resolve, quick.pingAfter / 5));
+    }
+    const told = [await client.ask('/sessions')];
+    hangUp();
     client.transport.close();
     return told;
   },

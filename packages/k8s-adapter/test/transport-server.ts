@@ -25,6 +25,7 @@ export async function startServers(t: TestContext): Promise<Servers> {
   const wire = await startWire(t, both.port);
   const proxy = await startProxy(t, behaviour);
   behaviour.breakAll = both.breakAll;
+  behaviour.closeAll = both.closeAll;
   behaviour.silence = wire.silence;
   behaviour.mend = wire.mend;
   behaviour.connections = old.connections;
@@ -42,6 +43,7 @@ class Behaviour {
   readonly sessions = new Set<ServerHttp2Session>();
   readonly #seen = new Set<string>();
   breakAll = (): void => {};
+  closeAll = (): void => {};
   silence = (): void => {};
   mend = (): void => {};
   connections = (): number => 0;
@@ -73,7 +75,13 @@ class Behaviour {
       }
       case '/half':
         response.write('half');
-        setTimeout(this.breakAll, 20);
+        setTimeout(url.endsWith('reset') ? this.breakAll : this.closeAll, 20);
+        break;
+      case '/quiet':
+        response.write('drop\n');
+        break;
+      case '/sessions':
+        response.end(`${this.sessions.size}`);
         break;
       case '/break-once':
         await bodyOf(request);

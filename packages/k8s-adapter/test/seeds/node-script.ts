@@ -1,6 +1,7 @@
 import type { KubeObject } from '@taintmgr/sim-cluster';
 import type { Draw } from './draw.ts';
 import type { NodeStory } from './node-story.ts';
+import { current, freeze, returnNode } from './script.ts';
 
 type Action = (story: NodeStory, draw: Draw) => string;
 
@@ -144,15 +145,6 @@ function deleteNode({ api, cluster, nodeNames }: NodeStory, draw: Draw): string 
   });
 }
 
-function returnNode({ api, cluster, nodeNames }: NodeStory, draw: Draw): string {
-  const gone = nodeNames.filter((name) => !api.get('nodes', '', name));
-  if (gone.length === 0) return 'no node to return';
-  const name = draw.of(gone);
-  cluster.node(name).stop();
-  cluster.node(name).resume();
-  return `node ${name} registers again`;
-}
-
 function restart({ controller }: NodeStory, draw: Draw): string {
   if (controller.state !== 'down') controller.crash();
   if (draw.chance(0.3)) return 'controller crashes';
@@ -160,20 +152,8 @@ function restart({ controller }: NodeStory, draw: Draw): string {
   return 'controller starts';
 }
 
-function freeze({ controller }: NodeStory, draw: Draw): string {
-  if (controller.state === 'frozen') {
-    const timersFirst = draw.chance(0.5);
-    controller.thaw(timersFirst);
-    return `controller goes on${timersFirst ? ', timers first' : ''}`;
-  }
-  if (controller.state === 'down') return 'controller is down anyway';
-  controller.freeze();
-  return 'controller stands still';
-}
-
 function change(node: KubeObject | null, text: string, apply: (node: KubeObject) => void): string {
   if (!node) return `${text}: it is not there`;
-  const { resourceVersion: _, ...metadata } = node.metadata;
-  apply({ ...node, metadata });
+  apply(current(node));
   return text;
 }

@@ -157,7 +157,10 @@ function deleteNode({ api, cluster }: World, draw: Draw): string {
 }
 
 /** The kubelet of a node that is gone registers it again. */
-function returnNode({ api, cluster, nodeNames }: World, draw: Draw): string {
+export function returnNode(
+  { api, cluster, nodeNames }: Pick<World, 'api' | 'cluster' | 'nodeNames'>,
+  draw: Draw,
+): string {
   const gone = nodeNames.filter((name) => !api.get('nodes', '', name));
   if (gone.length === 0) return 'no node to return';
   const name = draw.of(gone);
@@ -232,7 +235,8 @@ function stop({ controller }: World, draw: Draw): string {
   return 'controller crashes';
 }
 
-function freeze({ controller }: World, draw: Draw): string {
+/** Lets the controller stand still, or go on. */
+export function freeze({ controller }: Pick<World, 'controller'>, draw: Draw): string {
   if (controller.state === 'frozen') {
     const timersFirst = draw.chance(0.5);
     controller.thaw(timersFirst);
@@ -277,7 +281,7 @@ function setTaints(api: ClusterApi, node: KubeObject, taints: readonly Taint[]):
 }
 
 /** Without a resourceVersion, so that the update is unconditional. */
-function current(object: KubeObject): KubeObject {
+export function current(object: KubeObject): KubeObject {
   const { resourceVersion: _, ...metadata } = object.metadata;
   return { ...object, metadata };
 }
