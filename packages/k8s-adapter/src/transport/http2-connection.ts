@@ -35,6 +35,7 @@ const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = http2.const
  */
 export class Http2Connection {
   readonly #session: http2.ClientHttp2Session;
+  readonly #socket: net.Socket;
   readonly #timing: Http2Timing;
   /** Called when there is room for a call again, or this connection takes none any more. */
   readonly #onChange: () => void;
@@ -52,6 +53,7 @@ export class Http2Connection {
     socket: net.Socket,
     { timing, onChange }: { readonly timing: Http2Timing; readonly onChange: () => void },
   ) {
+    this.#socket = socket;
     this.#timing = timing;
     this.#onChange = onChange;
     this.#session = http2.connect(origin, {
@@ -108,30 +110,29 @@ export class Http2Connection {
     const kept = this.#proven;
     let complete = false;
     let why = '';
-    stream.on('response', (headers) => {
-      this.#hear();
+    stream.once('response', (headers) => {
       this.#proven = true;
-      call.head(headers[':status'] ?? 0, flatHeaders(headers));
-    });
-    stream.on('data', (chunk: Buffer) => {
       this.#hear();
-      call.data(chunk);
-    });
-    stream.on('end', () => {
-      complete = !stream.aborted;
+      call.head(headers[':status'] ?? 0, flatHeaders(headers));
+      // Not before: Deno would tell of the body first.
+      stream.on('data', (chunk: Buffer) => {
+        this.#hear();
+        call.data(chunk);
+      });
+      stream.once('end', () => {
+        complete = !stream.aborted;
+      });
     });
     stream.on('error', (error) => {
       why = describeError(error);
     });
     stream.once('close', () => {
       const code = stream.rstCode ?? NGHTTP2_NO_ERROR;
+      const broken = this.#session.destroyed || this.#socket.destroyed;
       this.#end();
       if (complete && code === NGHTTP2_NO_ERROR) call.end();
       else if (code === NGHTTP2_REFUSED_STREAM) call.fail(why || 'refused', 'unsent');
-      else {
-        const broken = this.#session.destroyed;
-        call.fail(broken ? this.#why : why || this.#why, broken && kept ? 'stale' : 'unknown');
-      }
+      else call.fail(broken ? this.#why : why || this.#why, broken && kept ? 'stale' : 'unknown');
     });
   }
 
@@ -199,7 +200,7 @@ export class Http2Connection {
       return;
     }
     this.#why = `no sign of life for ${formatDuration(performance.now() - this.#heardAt)}`;
-    this.#session.destroy();
+    this.#session.destroy(new Error(this.#why));
   }
 
   /** The window of the whole connection. Bun's would hang once it is set. */
