@@ -66,10 +66,8 @@ export async function loadKubeconfig(
   );
   const { context, namespace, cluster, user } =
     isEmpty(config) && !options.server ? inCluster(config, surroundings) : choose(config, options);
-  const access = new KubeconfigAccess(
-    clusterSettings(cluster, options),
-    userSettings(user, options),
-  );
+  const settings = clusterSettings(cluster, options, surroundings.env);
+  const access = new KubeconfigAccess(settings, userSettings(user, options, settings));
   return {
     access,
     context,

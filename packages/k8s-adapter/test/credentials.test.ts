@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { Access, Authorization } from '../src/transport/access.ts';
 import { type Case, load, prod } from './kubeconfig-files.ts';
@@ -112,11 +115,51 @@ echo '{"kind":"ExecCredential","status":{"token":"'"$token"'"}}'
     });
   });
 
+  it('come from a plugin that is told of the cluster, where it asks for that', async (t) => {
+    const echo = `#!/bin/sh
+token=$(echo "$KUBERNETES_EXEC_INFO" | tr '"' "'")
+echo '{"kind":"ExecCredential","status":{"token":"'"$token"'"}}'
+`;
+    const extension = '{name: client.authentication.k8s.io/exec, extension: {audience: x}}';
+    const cluster = `{server: "https://c", certificate-authority: ca, extensions: [${extension}]}`;
+    const config = plugin('./login.sh')
+      .replace('{server: "https://c"}', cluster)
+      .replace('interactiveMode: Never', 'provideClusterInfo: true');
+    const files = { '.kube/config': config, '.kube/login.sh': echo, '.kube/ca': 'CA' };
+    const { headers } = await authorized(t, { files });
+    const told = String(headers.Authorization).replace('Bearer ', '').replaceAll("'", '"');
+    assert.deepEqual(JSON.parse(told).spec.cluster, {
+      server: 'https://c',
+      'certificate-authority-data': 'Q0E=',
+      config: { audience: 'x' },
+    });
+  });
+
+  it('come from a file that changes', async (t) => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'taintmgr-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const file = path.join(folder, 'token');
+    writeFileSync(file, 'old');
+    const files = { '.kube/config': prod.replace('robot.token', file) };
+    const { access } = await authorized(t, { files, options: { user: 'robot' } });
+    const token = async () => (await access.authorize()).headers.Authorization;
+    assert.equal(await token(), 'Bearer old');
+    writeFileSync(file, 'new');
+    access.rejected();
+    assert.equal(await token(), 'Bearer new', 'after a 401 it is read anew');
+  });
+
   it('go through the proxy of the cluster', async (t) => {
-    const config = prod.replace('{server:', '{proxy-url: "http://127.0.0.1:3128", server:');
-    const { agent } = await authorized(t, { files: { '.kube/config': config } });
-    assert.ok(agent);
+    const ways = ['http://127.0.0.1:3128', 'socks5://127.0.0.1:1080'].map(async (url) => {
+      const config = prod.replace('{server:', `{proxy-url: "${url}", server:`);
+      const { agent, proxy } = await authorized(t, { files: { '.kube/config': config } });
+      return [proxy?.href, agent !== null];
+    });
+    assert.deepEqual(await Promise.all(ways), [
+      ['http://127.0.0.1:3128/', false],
+      [undefined, true],
+    ]);
     const direct = await authorized(t, { files: home });
-    assert.equal(direct.agent, null);
+    assert.deepEqual([direct.proxy, direct.agent], [null, null]);
   });
 });

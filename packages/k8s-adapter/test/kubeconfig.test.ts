@@ -224,6 +224,31 @@ const refusals: [string, Case, string][] = [
     'a group or uid to impersonate needs a user: add --as',
   ],
   [
+    'a proxy that is none',
+    {
+      files: {
+        '.kube/config': prod.replace(
+          '{server: "https://prod',
+          '{proxy-url: x, server: "https://prod',
+        ),
+      },
+    },
+    'HOME/.kube/config: cluster "prod": proxy-url: got "x", want a URL with http, https or socks5',
+  ],
+  [
+    'a plugin that would ask its user',
+    {
+      files: {
+        '.kube/config': prod.replace(
+          '{token: prod-token}',
+          '{exec: {command: login, interactiveMode: Always}}',
+        ),
+      },
+    },
+    'HOME/.kube/config: user "admin": exec: interactiveMode is "Always", ' +
+      'but nobody sits at the keyboard; want IfAvailable or Never',
+  ],
+  [
     'a timeout that is none',
     { files: home, options: { requestTimeout: 'soon' } },
     '--request-timeout: got "soon", want a duration such as 10s or 1m30s',

@@ -90,4 +90,39 @@ describe('from a kubeconfig to an answer', () => {
     assert.deepEqual(await ask(t, cluster), expected);
     assert.ok(asked.every((target) => target === new URL(server).host) && asked.length > 0);
   });
+
+  it('through a SOCKS proxy', async (t) => {
+    const server = await startApi(t);
+    const { port, asked } = await startSocks(t);
+    const cluster = {
+      server,
+      'certificate-authority': tls('ca.crt'),
+      'tls-server-name': 'api.test',
+      'proxy-url': `socks5://127.0.0.1:${port}`,
+    };
+    assert.deepEqual(await ask(t, cluster), expected);
+    const target = Number(new URL(server).port);
+    assert.ok(asked.length > 0 && asked.every((one) => one === target));
+  });
 });
+
+/** As much of SOCKS 5 as it takes to connect to an IPv4 address without a password. */
+async function startSocks(t: TestContext): Promise<{ port: number; asked: readonly number[] }> {
+  const asked: number[] = [];
+  const proxy = net.createServer((client) => {
+    client.once('data', () => {
+      client.once('data', (request: Buffer) => {
+        const target = request.readUInt16BE(8);
+        asked.push(target);
+        const upstream = net.connect(target, [...request.subarray(4, 8)].join('.'), () => {
+          client.write(Buffer.from([5, 0, 0, 1, 127, 0, 0, 1, 0, 0]));
+          upstream.pipe(client).pipe(upstream);
+        });
+      });
+      client.write(Buffer.from([5, 0]));
+    });
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  t.after(() => proxy.close());
+  return { asked, port: (proxy.address() as AddressInfo).port };
+}

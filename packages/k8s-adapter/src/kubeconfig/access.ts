@@ -50,8 +50,16 @@ export class KubeconfigAccess implements Access {
         ...this.#user.headers,
       },
       tls: { ca, cert, key, servername, rejectUnauthorized },
-      agent: this.#cluster.proxyUrl && agent instanceof Agent ? agent : null,
+      ...this.#way(agent),
     };
+  }
+
+  /** client-node knows SOCKS; through other proxies we go ourselves. */
+  #way(agent: RequestOptions['agent']): Pick<Authorization, 'proxy' | 'agent'> {
+    const { proxyUrl } = this.#cluster;
+    if (!proxyUrl) return { proxy: null, agent: null };
+    if (!proxyUrl.startsWith('socks')) return { proxy: new URL(proxyUrl), agent: null };
+    return { proxy: null, agent: agent instanceof Agent ? agent : null };
   }
 
   async #login(): Promise<KubeConfig> {

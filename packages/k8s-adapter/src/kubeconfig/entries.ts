@@ -1,8 +1,9 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import type { OutgoingHttpHeaders } from 'node:http';
 import path from 'node:path';
 import { asList, asRecord, isRecord } from '../proto/json.ts';
 import { type Entry, KubeconfigError, textOf } from './file.ts';
+import { proxyOf } from './proxy.ts';
 
 /** The options that stand above what a file says, by kubectl's names. */
 export interface Overrides {
@@ -27,6 +28,8 @@ export interface ClusterSettings {
   readonly caFile?: string;
   readonly tlsServerName?: string;
   readonly proxyUrl?: string;
+  /** What the cluster entry holds for credential plugins. */
+  readonly pluginConfig?: unknown;
 }
 
 /** A user in the words of @kubernetes/client-node, and what it does not know. */
@@ -46,9 +49,14 @@ export interface UserSettings {
 }
 
 /** Reads a cluster. Throws KubeconfigError naming the field. */
-export function clusterSettings(entry: Entry, overrides: Overrides): ClusterSettings {
+export function clusterSettings(
+  entry: Entry,
+  overrides: Overrides,
+  env: Readonly<Record<string, string | undefined>>,
+): ClusterSettings {
   const { fields, place } = entry;
-  const proxyUrl = textOf(fields, 'proxy-url', place);
+  const server = serverUrl(entry, overrides);
+  const proxyUrl = proxyOf(entry, server, env);
   const tlsServerName = overrides.tlsServerName || textOf(fields, 'tls-server-name', place);
   const insecure = overrides.insecureSkipTlsVerify ?? fields['insecure-skip-tls-verify'] === true;
   if (insecure && overrides.certificateAuthority) {
@@ -57,16 +65,24 @@ export function clusterSettings(entry: Entry, overrides: Overrides): ClusterSett
   }
   return {
     name: 'cluster',
-    server: serverUrl(entry, overrides),
+    server,
     skipTLSVerify: insecure,
     ...(!insecure && certificateAuthority(entry, overrides)),
     ...(tlsServerName && { tlsServerName }),
     ...(proxyUrl && { proxyUrl }),
+    ...pluginConfig(entry),
   };
 }
 
-/** Reads a user; of the ways to log in the one kubectl would take. Throws KubeconfigError. */
-export function userSettings(entry: Entry, overrides: Overrides): UserSettings {
+/**
+ * Reads a user; of the ways to log in the one kubectl would take. Credential plugins that ask for it
+ * are told of the cluster. Throws KubeconfigError.
+ */
+export function userSettings(
+  entry: Entry,
+  overrides: Overrides,
+  cluster: ClusterSettings,
+): UserSettings {
   const certificate = material(entry, 'client-certificate', overrides.clientCertificate);
   const key = material(entry, 'client-key', overrides.clientKey);
   if ((certificate === null) !== (key === null)) {
@@ -81,7 +97,7 @@ export function userSettings(entry: Entry, overrides: Overrides): UserSettings {
     ...(certificate?.file && { certFile: certificate.file }),
     ...(key?.data && { keyData: key.data }),
     ...(key?.file && { keyFile: key.file }),
-    ...login(entry, overrides),
+    ...login(entry, overrides, cluster),
     headers: impersonation(entry, overrides),
   };
 }
@@ -132,7 +148,7 @@ function existing(source: string, file: string): string {
 
 type Login = Pick<UserSettings, 'token' | 'exec' | 'authProvider' | 'username' | 'password'>;
 
-function login(entry: Entry, overrides: Overrides): Login {
+function login(entry: Entry, overrides: Overrides, cluster: ClusterSettings): Login {
   const { fields, place, directory } = entry;
   if (overrides.token) return { token: overrides.token };
   const tokenFile = textOf(fields, 'tokenFile', place);
@@ -144,24 +160,57 @@ function login(entry: Entry, overrides: Overrides): Login {
   if (token !== '') return { token };
   const username = textOf(fields, 'username', place);
   if (username !== '') return { username, password: textOf(fields, 'password', place) };
-  if (isRecord(fields.exec)) return { exec: execPlugin(entry) };
+  if (isRecord(fields.exec)) return { exec: execPlugin(entry, cluster) };
   return isRecord(fields['auth-provider']) ? { authProvider: fields['auth-provider'] } : {};
 }
 
-/** A credential plugin, told what kubectl tells it: that nobody sits at the keyboard. */
-function execPlugin({ fields, place, directory }: Entry): object {
+/** A credential plugin, told what kubectl tells it, and that nobody sits at the keyboard. */
+function execPlugin({ fields, place, directory }: Entry, cluster: ClusterSettings): object {
   const exec = asRecord(fields.exec);
   const command = textOf(exec, 'command', `${place}: exec`);
   if (command === '') throw new KubeconfigError(`${place}: exec: command is missing`);
+  if (exec.interactiveMode === 'Always') {
+    throw new KubeconfigError(
+      `${place}: exec: interactiveMode is "Always", but nobody sits at the keyboard; ` +
+        'want IfAvailable or Never',
+    );
+  }
   const info = {
     apiVersion: exec.apiVersion,
     kind: 'ExecCredential',
-    spec: { interactive: false },
+    spec: {
+      interactive: false,
+      ...(exec.provideClusterInfo === true && { cluster: clusterInfo(cluster) }),
+    },
   };
   const env = [...asList(exec.env), { name: 'KUBERNETES_EXEC_INFO', value: JSON.stringify(info) }];
   // A path is relative to the file; a bare name is looked up in PATH.
   const located = command.includes('/') ? path.resolve(directory, command) : command;
   return { ...exec, command: located, args: asList(exec.args), env };
+}
+
+/** The cluster as client.authentication.k8s.io/v1 has it. */
+function clusterInfo(cluster: ClusterSettings): object {
+  const { server, tlsServerName, skipTLSVerify, proxyUrl, pluginConfig: config } = cluster;
+  const { caData, caFile } = cluster;
+  const authority = caData ?? (caFile && readFileSync(caFile).toString('base64'));
+  return {
+    server,
+    ...(tlsServerName && { 'tls-server-name': tlsServerName }),
+    ...(skipTLSVerify && { 'insecure-skip-tls-verify': true }),
+    ...(authority && { 'certificate-authority-data': authority }),
+    ...(proxyUrl && { 'proxy-url': proxyUrl }),
+    config: config ?? null,
+  };
+}
+
+const pluginExtension = 'client.authentication.k8s.io/exec';
+
+function pluginConfig({ fields }: Entry): Pick<ClusterSettings, 'pluginConfig'> {
+  const found = asList(fields.extensions)
+    .map(asRecord)
+    .find(({ name }) => name === pluginExtension);
+  return found ? { pluginConfig: found.extension } : {};
 }
 
 function impersonation({ fields, place }: Entry, overrides: Overrides): OutgoingHttpHeaders {
