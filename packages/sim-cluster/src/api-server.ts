@@ -2,6 +2,7 @@ import type { Change, ClusterApi, DeleteOptions } from './api.ts';
 import { Access } from './auth/access.ts';
 import type { Tokens } from './auth/authenticator.ts';
 import type { Clock } from './clock.ts';
+import { expireEvents } from './event-expiry.ts';
 import type { Exchange } from './exchange.ts';
 import { Faults } from './faults.ts';
 import { type LoadReport, loadObjects } from './load.ts';
@@ -9,7 +10,7 @@ import type { DialNode } from './node-proxy.ts';
 import type { KubeObject } from './objects.ts';
 import type { Random } from './prng.ts';
 import { storedResource } from './resources.ts';
-import { type ServiceTime, serve } from './serve.ts';
+import { type ParseYaml, type ServiceTime, serve } from './serve.ts';
 import { Store } from './store/store.ts';
 import type { Backend } from './write/backend.ts';
 import { bindPod } from './write/binding.ts';
@@ -31,10 +32,15 @@ export interface ApiServerOptions {
   readonly startRv?: number;
   /** How many past changes of each resource are kept for watches and paging; default 16384. */
   readonly historyLength?: number;
+  /** How long an Event is kept that nobody writes any more; default an hour. */
+  readonly eventTtlMs?: number;
+  /** Reads YAML, for request bodies of that type; left out: only YAML that is JSON is understood. */
+  readonly parseYaml?: ParseYaml;
 }
 
 const START_RV = 1000;
 const HISTORY_LENGTH = 16_384;
+const EVENT_TTL_MS = 3_600_000;
 const PRESET_NAMESPACES = ['default', 'kube-node-lease', 'kube-public', 'kube-system'] as const;
 
 /** A Kubernetes API server over values: its objects, its rules and its wire, without a socket. */
@@ -56,6 +62,7 @@ export class ApiServer implements ClusterApi {
       historyLength: options.historyLength ?? HISTORY_LENGTH,
     });
     this.#backend = { store, clock: options.clock, random: options.random };
+    expireEvents(store, options.clock, options.eventTtlMs ?? EVENT_TTL_MS);
     this.faults = new Faults(options.random);
     this.access = new Access(store, options.tokens ?? null);
     this.exchange = serve({
@@ -63,6 +70,7 @@ export class ApiServer implements ClusterApi {
       tokens: options.tokens ?? null,
       access: this.access,
       serviceMs: options.serviceMs ?? null,
+      parseYaml: options.parseYaml ?? null,
       faults: this.faults,
       dialNode: (nodeName) => this.#dialNode(nodeName),
     });

@@ -9,7 +9,7 @@ import { Cluster, type ClusterOptions } from './cluster.ts';
 import { createCertificate } from './https/certificate.ts';
 import { writeKubeconfig } from './https/kubeconfig.ts';
 import { startHttps } from './https/server.ts';
-import type { ServiceTime } from './serve.ts';
+import type { ParseYaml, ServiceTime } from './serve.ts';
 
 export interface EmbeddedOptions extends Omit<ClusterOptions, 'clock' | 'seed' | 'apiServer'> {
   readonly seed?: number;
@@ -20,6 +20,7 @@ export interface EmbeddedOptions extends Omit<ClusterOptions, 'clock' | 'seed' |
   /** Tokens of others than the administrator. */
   readonly users?: Tokens;
   readonly serviceMs?: ServiceTime;
+  readonly parseYaml?: ParseYaml;
   /** Where to write the kubeconfig; left out: a temporary file, removed by `stop`. */
   readonly kubeconfig?: string;
 }
@@ -36,10 +37,14 @@ export interface EmbeddedCluster {
 /** Starts a cluster on the machine's clock and serves its API on the loopback interface. */
 export async function startEmbedded(options: EmbeddedOptions = {}): Promise<EmbeddedCluster> {
   const { seed = 1, port = 0, token = randomBytes(16).toString('hex'), ...rest } = options;
-  const { kubeconfig, users = new Map(), serviceMs, ...parts } = rest;
+  const { kubeconfig, users = new Map(), serviceMs, parseYaml, ...parts } = rest;
   const admin: User = { name: 'kubernetes-admin', groups: ['system:masters'], rules: [] };
   const tokens = new Map([...users, [token, admin]]);
-  const apiServer = { tokens, ...(serviceMs ? { serviceMs } : {}) };
+  const apiServer = {
+    tokens,
+    ...(serviceMs ? { serviceMs } : {}),
+    ...(parseYaml ? { parseYaml } : {}),
+  };
   const cluster = new Cluster({ clock: new RealClock(), seed, apiServer, ...parts });
   const certificate = createCertificate(Date.now());
   const server = await startHttps({ exchange: cluster.exchange, certificate, port });

@@ -65,6 +65,13 @@ export const NO_COLLECTION_DELETE: readonly string[] = ALL_VERBS.filter(
 /** The subresource that writes the status alone. */
 export const STATUS: Subresource = { name: 'status', verbs: ['get', 'patch', 'update'] };
 
+/** The subresource that shows and sets the number of pods. */
+export const SCALE: Subresource = {
+  name: 'scale',
+  verbs: ['get', 'patch', 'update'],
+  kind: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
+};
+
 /** What a resource must say of itself; the rest has defaults. */
 export type ResourceGiven = Partial<Resource> &
   Pick<Resource, 'group' | 'plural' | 'kind' | 'singular' | 'schema'>;

@@ -10,7 +10,14 @@ import { admitPod } from './defaults/pod.ts';
 import { admitRoleBinding } from './defaults/rbac.ts';
 import { newEventView, storedEvent } from './event-view.ts';
 import { CORE_EVENT_FIELDS, NEW_EVENT_FIELDS, POD_FIELDS } from './field-labels.ts';
-import { defineResource, NO_COLLECTION_DELETE, type Resource, STATUS } from './resource.ts';
+import {
+  defineResource,
+  NO_COLLECTION_DELETE,
+  type Resource,
+  SCALE,
+  STATUS,
+  type Subresource,
+} from './resource.ts';
 import * as core from './schema/core.ts';
 import { node } from './schema/node.ts';
 import { pod } from './schema/pod.ts';
@@ -28,6 +35,7 @@ function workload(
   plural: string,
   shortNames: readonly string[],
   schema: Struct,
+  subresources: readonly Subresource[] = [SCALE, STATUS],
 ): Resource {
   return defineResource({
     group,
@@ -37,7 +45,7 @@ function workload(
     shortNames,
     schema,
     categories: ['all'],
-    subresources: [STATUS],
+    subresources,
     generation: true,
     admit: admitWorkload,
     validate: rules.validateWorkload,
@@ -173,7 +181,7 @@ const coreResources: readonly Resource[] = [
 /** THE table of what is served; routing, discovery, storage rules and selectors all read it. */
 export const RESOURCES: readonly Resource[] = [
   ...coreResources,
-  workload('apps', 'daemonsets', ['ds'], workloads.daemonSet),
+  workload('apps', 'daemonsets', ['ds'], workloads.daemonSet, [STATUS]),
   workload('apps', 'deployments', ['deploy'], workloads.deployment),
   workload('apps', 'replicasets', ['rs'], workloads.replicaSet),
   workload('apps', 'statefulsets', ['sts'], workloads.statefulSet),
@@ -185,7 +193,7 @@ export const RESOURCES: readonly Resource[] = [
     validate: (event) => validateEvent(event, true),
     view: { toView: newEventView, toStored: storedEvent },
   }),
-  workload('batch', 'jobs', [], workloads.job),
+  workload('batch', 'jobs', [], workloads.job, [STATUS]),
   defineResource({
     group: 'policy',
     plural: 'poddisruptionbudgets',

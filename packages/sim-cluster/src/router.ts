@@ -12,6 +12,7 @@ import type { ResourceCall } from './handlers/context.ts';
 import { handlePath, pathNotFound } from './handlers/discovery.ts';
 import { handlePatch } from './handlers/patch.ts';
 import { handleGet, handleList, handleWatch } from './handlers/read.ts';
+import { handleScale } from './handlers/scale.ts';
 import {
   handleBinding,
   handleCreate,
@@ -86,7 +87,7 @@ function routeResource(options: RouterOptions, call: Call, path: ResourcePath): 
   const resource = findResource(path.group, path.plural);
   if (!resource || resource.version !== path.version) throw unknownPath();
   if (path.namespace !== '' && !resource.namespaced) throw unknownPath();
-  const handler = handlerFor(call.info.verb, resource, path);
+  const handler = handlerFor(call, resource, path);
   return handler({ ...call, backend, resource, path, dialNode });
 }
 
@@ -109,9 +110,15 @@ const SUBRESOURCE_HANDLERS: Readonly<Record<string, Handler>> = {
   eviction: handleEviction,
   binding: handleBinding,
   proxy: handleProxy,
+  scale: handleScale,
 };
 
-function handlerFor(verb: string, resource: Resource, path: ResourcePath): Handler {
+function handlerFor(call: Call, resource: Resource, path: ResourcePath): Handler {
+  const { verb } = call.info;
+  const { method } = call.request;
+  // The real server knows HEAD for what is proxied, and for nothing else that is a resource.
+  const isProxy = path.subresource === 'proxy';
+  if (method.toUpperCase() === 'HEAD' && !isProxy) throw methodNotAllowed();
   const subresource = resource.subresources.find(({ name }) => name === path.subresource);
   if (path.subresource !== '') {
     if (!subresource) throw unknownPath();

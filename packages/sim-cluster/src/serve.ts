@@ -1,4 +1,5 @@
 import { type Answer, errorReply, type Reply, type Stream } from './answer.ts';
+import { bodyText, mediaType } from './body.ts';
 import type { Clock, Timer } from './clock.ts';
 import { ApiError } from './errors.ts';
 import type { ApiRequest, Exchange, ResponseSink } from './exchange.ts';
@@ -9,23 +10,40 @@ import { type RouterOptions, route } from './router.ts';
 /** Milliseconds that a request takes, by what it is; 0 for none. */
 export type ServiceTime = (request: Pick<RequestInfo, 'verb' | 'path' | 'resource'>) => number;
 
+/** Reads one YAML document; throws for what is none. */
+export type ParseYaml = (text: string) => unknown;
+
 export interface ServeOptions extends RouterOptions {
   readonly faults: Faults;
+  readonly parseYaml: ParseYaml | null;
   readonly serviceMs: ServiceTime | null;
 }
 
+const YAML_TYPES: readonly string[] = ['application/yaml', 'application/apply-patch+yaml'];
+
 /** The exchange function of a server: routing, faults, and the life of streams. */
 export function serve(options: ServeOptions): Exchange {
+  const shared = { ...options, nextAuditId: countingIds() };
   return (request, sink) => {
-    const connection = new Connection(options, sink);
+    const connection = new Connection(shared, sink);
     connection.receive(request);
     return () => connection.close();
   };
 }
 
+/** A new id each time it is called, in the form of a uid; equal servers give equal ids. */
+function countingIds(): () => string {
+  let count = 0;
+  return () => `00000000-0000-4000-8000-${(++count).toString(16).padStart(12, '0')}`;
+}
+
+interface ConnectionOptions extends ServeOptions {
+  readonly nextAuditId: () => string;
+}
+
 /** One exchange under way: its timers and its stream end with it. */
 class Connection {
-  readonly #options: ServeOptions;
+  readonly #options: ConnectionOptions;
   readonly #sink: ResponseSink;
   readonly #clock: Clock;
   readonly #timers: Timer[] = [];
@@ -35,8 +53,10 @@ class Connection {
   #isMute = false;
   /** The chance of each event of a watch to come twice. */
   #repeats = 0;
+  /** What the answer says of itself, whatever it is. */
+  #common: Readonly<Record<string, string>> = {};
 
-  constructor(options: ServeOptions, sink: ResponseSink) {
+  constructor(options: ConnectionOptions, sink: ResponseSink) {
     this.#options = options;
     this.#sink = sink;
     this.#clock = options.backend.clock;
@@ -51,7 +71,9 @@ class Connection {
 
   receive(request: ApiRequest): void {
     const info = readRequest(request);
-    const carryOut = (): Answer => this.#attempt(() => route(this.#options, request, info));
+    this.#common = { 'audit-id': request.headers['audit-id'] || this.#options.nextAuditId() };
+    const carryOut = (): Answer =>
+      this.#attempt(() => route(this.#options, this.#inJson(request), info));
     const fault = this.#options.faults.strike(info);
     const serve = (): void => {
       if (!fault) this.#deliver(carryOut());
@@ -60,6 +82,17 @@ class Connection {
     const ms = this.#options.serviceMs?.(info) ?? 0;
     if (ms > 0) this.#after(ms, serve);
     else serve();
+  }
+
+  /** With a body of YAML in JSON; what is no YAML is left for those who say why. */
+  #inJson(request: ApiRequest): ApiRequest {
+    const { parseYaml } = this.#options;
+    if (!parseYaml || !YAML_TYPES.includes(mediaType(request))) return request;
+    try {
+      return { ...request, body: JSON.stringify(parseYaml(bodyText(request))) };
+    } catch {
+      return request;
+    }
   }
 
   #suffer(fault: Fault, info: RequestInfo, carryOut: () => Answer): void {
@@ -126,14 +159,14 @@ class Connection {
 
   #reply({ status, headers, body }: Reply): void {
     if (this.#isMute) return;
-    this.#sink.head(status, headers);
+    this.#sink.head(status, { ...this.#common, ...headers });
     const chunks = typeof body === 'string' ? [body] : body;
     for (const chunk of chunks) if (this.#open && chunk !== '') this.#sink.data(chunk);
     this.#break('end');
   }
 
   #stream({ headers, start }: Stream): void {
-    if (!this.#isMute) this.#sink.head(200, headers);
+    if (!this.#isMute) this.#sink.head(200, { ...this.#common, ...headers });
     const { faults } = this.#options;
     this.#cleanups.push(faults.track(() => this.#break('reset')));
     const tell = (text: string): void => {

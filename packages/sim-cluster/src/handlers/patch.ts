@@ -1,5 +1,5 @@
 import type { Answer } from '../answer.ts';
-import { bodyText, decodeBody, mediaType, parseJson } from '../body.ts';
+import { type Body, bodyText, decodeBody, mediaType, parseJson } from '../body.ts';
 import { ApiError, badRequest, invalid, notFound, unsupportedPatchType } from '../errors.ts';
 import { entry, isList, isObject } from '../json.ts';
 import { flag } from '../list-options.ts';
@@ -38,16 +38,30 @@ const APPLY = 'application/apply-patch+yaml';
 
 /** PATCH of an object or its status, of all four kinds. */
 export function handlePatch(call: ResourceCall): Answer {
-  const type = mediaType(call.request);
-  const patcher = entry(PATCHERS, type);
-  if (!patcher && type !== APPLY) throw unsupportedPatchType();
+  if (mediaType(call.request) !== APPLY) return patchWith(readPatch(call), call);
   const dryRun = readDryRun(call, 'PatchOptions');
-  if (patcher) refuseForce(call);
   presenterOf(call);
-  const patch = parseJson(bodyText(call.request), (parseError) =>
+  return apply(parsedPatch(call), call, dryRun);
+}
+
+/**
+ * Reads the patch that a request carries, one of all kinds but server-side apply, as what it makes
+ * of a document of the call's kind. Throws ApiError 400, 415 or 422.
+ */
+export function readPatch(call: ResourceCall): (document: Json) => Body {
+  const patcher = entry(PATCHERS, mediaType(call.request));
+  if (!patcher) throw unsupportedPatchType();
+  readDryRun(call, 'PatchOptions');
+  refuseForce(call);
+  presenterOf(call);
+  const patch = parsedPatch(call);
+  return (document) => decodePatched(call, patcher(document, patch, call));
+}
+
+function parsedPatch({ request }: ResourceCall): Json {
+  return parseJson(bodyText(request), (parseError) =>
     badRequest(`error decoding patch: ${parseError}`),
   );
-  return patcher ? patchWith(patcher, patch, call, dryRun) : apply(patch, call, dryRun);
 }
 
 function asMap(patch: Json): Json {
@@ -70,12 +84,12 @@ function presentView(call: ResourceCall): KubeObject | null {
   return stored ? toView(resource, stored) : null;
 }
 
-function patchWith(patcher: Patcher, patch: Json, call: ResourceCall, dryRun: boolean): Answer {
+function patchWith(patch: (document: Json) => Body, call: ResourceCall): Answer {
   const { backend, resource } = call;
   const present = presentView(call);
   if (!present) throw notFound(resource, call.path.name);
-  const patched = patcher(present as Json, patch, call);
-  const { object, warnings } = decodePatched(call, patched);
+  const { object, warnings } = patch(present as Json);
+  const dryRun = readDryRun(call, 'PatchOptions');
   const options = updateOptions(call, dryRun, managerOf(call));
   const written = warned(warnings, () =>
     replaceObject(backend, resource, targetOf(call), object, options),
@@ -84,7 +98,7 @@ function patchWith(patcher: Patcher, patch: Json, call: ResourceCall, dryRun: bo
 }
 
 /** A patched object that does not fit its kind is a 422 that shows the whole of it. */
-function decodePatched(call: ResourceCall, patched: Json) {
+function decodePatched(call: ResourceCall, patched: Json): Body {
   try {
     return decodeBody(patched, call.info.query, call.resource);
   } catch (error) {

@@ -5,7 +5,7 @@ import { constants, type Http2ServerResponse } from 'node:http2';
 export interface Outgoing {
   /** Sends status and headers at once. */
   head(status: number, headers: Readonly<Record<string, string>>): void;
-  data(chunk: string): void;
+  data(chunk: string | Uint8Array): void;
   end(): void;
   /** The client sees a break: of its connection, or with HTTP/2 of this one exchange. */
   drop(): void;
@@ -45,7 +45,10 @@ function overHttp2(response: Http2ServerResponse): Outgoing {
   const { stream } = response;
   return {
     head: (status, headers) => void response.writeHead(status, headers),
-    data: (chunk) => void response.write(chunk),
+    // An answer to HEAD is over with its head.
+    data: (chunk) => {
+      if (response.req.method !== 'HEAD') response.write(chunk);
+    },
     end: () => void response.end(),
     drop: () => stream.close(constants.NGHTTP2_INTERNAL_ERROR),
     get unread() {

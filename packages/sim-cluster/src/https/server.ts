@@ -6,6 +6,7 @@ import { errorReply } from '../answer.ts';
 import { requestTooLarge } from '../errors.ts';
 import type { ApiRequest, Exchange, ResponseSink } from '../exchange.ts';
 import type { Certificate } from './certificate.ts';
+import { compressing, wantsGzip } from './compression.ts';
 import { type Outgoing, outgoing } from './outgoing.ts';
 
 export interface HttpsOptions {
@@ -107,7 +108,8 @@ function receive(
   request.on('end', () => {
     if (isRefused) return;
     const whole = readRequest(request, Buffer.concat(chunks));
-    answer.onClose(exchange(whole, sinkFor(answer, slowClientMs)));
+    const out = wantsGzip(whole.path, whole.headers) ? compressing(answer) : answer;
+    answer.onClose(exchange(whole, sinkFor(out, slowClientMs)));
   });
 }
 

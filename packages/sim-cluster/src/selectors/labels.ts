@@ -156,3 +156,15 @@ export function labelSelectorRequirements(
   }
   return requirements;
 }
+
+/** The requirements as one writes them: `app=web,tier in (a,b),!old`. */
+export function labelSelectorText(requirements: readonly Requirement[]): string {
+  return requirements
+    .map(({ key, operator, values }) => {
+      if (operator === 'exists') return key;
+      if (operator === '!') return `!${key}`;
+      const isOne = operator === 'in' && values.length === 1;
+      return isOne ? `${key}=${values[0]}` : `${key} ${operator} (${[...values].sort().join(',')})`;
+    })
+    .join(',');
+}
