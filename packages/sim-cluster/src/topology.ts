@@ -17,8 +17,8 @@ export interface Topology {
   /** Nodes are named ZONE-1 to ZONE-(nodesPerZone). */
   readonly zones: readonly string[];
   readonly nodesPerZone: number;
-  /** As a NodeDescription has them, for every node. */
-  readonly labels?: NodeDescription['labels'];
+  /** What all its nodes have in common. */
+  readonly nodes?: Omit<NodeDescription, 'name' | 'region' | 'zone'>;
   /** Deployments, StatefulSets, DaemonSets, Jobs and pods. */
   readonly workloads: readonly KubeObject[];
   readonly budgets: readonly KubeObject[];
@@ -26,10 +26,10 @@ export interface Topology {
 
 /** The machines of a topology, zone by zone. */
 export function topologyNodes(topology: Topology): readonly NodeDescription[] {
-  const { region, zones, nodesPerZone, labels = {} } = topology;
+  const { region, zones, nodesPerZone, nodes } = topology;
   const numbers = Array.from({ length: nodesPerZone }, (_, index) => index + 1);
   return zones.flatMap((zone) =>
-    numbers.map((number) => ({ name: `${zone}-${number}`, region, zone, labels })),
+    numbers.map((number) => ({ ...nodes, name: `${zone}-${number}`, region, zone })),
   );
 }
 

@@ -75,7 +75,7 @@ describe('without a stand-in for the node lifecycle controller', () => {
 
   it('the old names of labels are there as a kubelet writes them, or left out', () => {
     const labels = { 'beta.kubernetes.io/os': null, 'beta.kubernetes.io/arch': 'arm64' };
-    const topology = { ...small(['a']), labels };
+    const topology = { ...small(['a']), nodes: { labels } };
     const { api, pass } = virtualCluster({ topology, ...withoutLifecycle });
     pass(5000);
     const written = stored(api, 'nodes', '', 'a-1').metadata.labels ?? {};
@@ -154,6 +154,30 @@ describe('a kubelet', () => {
     pass(10_000);
     assert.equal(renewTime(running, 'a-1'), '2025-12-31T23:00:31.000000Z');
   });
+});
+
+describe('the pressure conditions', () => {
+  for (const [pressureByOthers, pressure, postedAt] of [
+    [false, 'False', '2026-01-01T00:05:11Z'],
+    [true, 'True', '2026-01-01T00:05:01Z'],
+  ] as const) {
+    it(`are left to others: ${pressureByOthers}`, () => {
+      const topology = { ...small(['a']), nodes: { pressureByOthers } };
+      const running = virtualCluster({ topology, ...withoutLifecycle });
+      const { api, pass } = running;
+      pass(5000);
+      const node = stored(api, 'nodes', '', 'a-1');
+      const conditions = node.status.conditions.map((condition: { type: string }) =>
+        condition.type === 'MemoryPressure' ? { ...condition, status: 'True' } : condition,
+      );
+      api.update('nodes', { ...node, status: { ...node.status, conditions } }, 'status');
+      pass(320_000);
+      const after = stored(api, 'nodes', '', 'a-1');
+      assert.equal(after.status.conditions.length, 4);
+      assert.equal(conditionOf(after, 'MemoryPressure')?.status, pressure);
+      assert.deepEqual(readyOf(running, 'a-1'), ['True', postedAt]);
+    });
+  }
 });
 
 describe('a zone', () => {

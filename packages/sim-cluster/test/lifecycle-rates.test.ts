@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { node } from '../src/builders.ts';
+import { Checkers } from '../src/checkers/checkers.ts';
 import { lifecycleDefaults } from '../src/checkers/lifecycle/terms.ts';
 import { Zones, zoneOf } from '../src/checkers/lifecycle/zones.ts';
 import { brokenIn, Story } from './lifecycle-story.ts';
@@ -158,6 +159,30 @@ describe('what the client could know', () => {
     story.removeTaint('a-1', 'NoExecute');
     assert.deepEqual(story.end(200), []);
   });
+});
+
+it('one witness serves both judges: a pod that is marked is none that is evicted', () => {
+  const story = new Story({ a: 4 });
+  const { witness } = story.checkers;
+  const rates = [{ per: 'total', podsPerSecond: 0.001, burst: 1 }] as const;
+  const terms = { mode: 'delete', deleteAfterMs: 0, settleMs: 0, viewAgeMsMax: 0 } as const;
+  const evictions = new Checkers(story.api, { ...terms, rates, recoveryMs: 1000 }, witness);
+  for (const name of ['p', 'q']) story.addPod('a-1', name);
+  story.at(25);
+  story.cluster.node('a-1').stop();
+  story.at(75);
+  story.lose('a-1');
+  for (const name of ['p', 'q']) story.markPod(name);
+  evictions.atEnd();
+  assert.deepEqual([...story.end(80), ...evictions.violations], []);
+  for (const name of ['p', 'q']) {
+    const { uid } = story.api.get('pods', 'default', name)?.metadata ?? {};
+    const body = { preconditions: { uid } };
+    story.write('DELETE', `/api/v1/namespaces/default/pods/${name}`, body);
+  }
+  evictions.atEnd();
+  const found = brokenIn(evictions.violations);
+  assert.deepEqual(found, ['before its deadline', 'rate']);
 });
 
 describe('zones', () => {

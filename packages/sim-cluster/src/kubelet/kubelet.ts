@@ -10,6 +10,7 @@ import { NodeStats } from './node-stats.ts';
 import {
   DEFAULT_MACHINE,
   isReported,
+  NODE_CONDITION_TYPES,
   type NodeConditionType,
   type NodeDescription,
   type NodeReport,
@@ -52,6 +53,8 @@ export class Kubelet {
   readonly #options: KubeletOptions;
   readonly #random: Random;
   readonly #hostIp: string;
+  /** The conditions that are its own. */
+  readonly #reported: readonly NodeConditionType[];
   readonly #pods: PodWorkers;
   readonly #queue: WorkQueue;
   #report: NodeReport = {
@@ -76,6 +79,7 @@ export class Kubelet {
     this.#server = new KubeletServer(this.stats, config, () => this.#now());
     this.#options = options;
     this.#random = seededRandom(seed);
+    this.#reported = node.pressureByOthers ? ['Ready'] : NODE_CONDITION_TYPES;
     this.#hostIp = node.internalIp ?? `10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`;
     this.#queue = new WorkQueue(context.api.clock, (task) => this.#perform(task));
     this.#pods = new PodWorkers(context, {
@@ -221,9 +225,10 @@ export class Kubelet {
     if (!node) return;
     const nowMs = api.clock.now();
     const isDue = nowMs - this.#reportedMs >= STATUS_REPORT_MS;
-    if (!isDue && isReported(node, this.#report)) return;
+    if (!isDue && isReported(node, this.#report, this.#reported)) return;
     const stored = node.status?.conditions ?? [];
-    const conditions = reportedConditions(stored, this.#report, formatTime(this.#now()));
+    const now = formatTime(this.#now());
+    const conditions = reportedConditions(stored, this.#report, now, this.#reported);
     api.update('nodes', { ...node, status: { ...node.status, conditions } }, 'status');
     this.#reportedMs = nowMs;
   }

@@ -16,6 +16,8 @@ export interface NodeDescription {
   /** Resource quantities that replace or extend cpu 4, memory 16Gi, pods 110. */
   readonly capacity?: Readonly<Record<string, string>>;
   readonly machine?: Partial<Machine>;
+  /** Whether somebody else sets the pressure conditions once the node is registered. */
+  readonly pressureByOthers?: boolean;
   /** Fields of the KubeletConfiguration beside or in place of the defaults, for /configz. */
   readonly kubeletConfig?: { readonly [field: string]: Json };
 }
@@ -65,34 +67,40 @@ export type NodeConditionType = keyof typeof REPORTS;
 /** What the kubelet believes about its node. */
 export type NodeReport = Readonly<Record<NodeConditionType, boolean>>;
 
-const TYPES = Object.keys(REPORTS) as readonly NodeConditionType[];
+/** Every condition type that a kubelet owns. */
+export const NODE_CONDITION_TYPES = Object.keys(REPORTS) as readonly NodeConditionType[];
 
-/** Whether the stored conditions say what the kubelet would say. */
-export function isReported(node: KubeObject, report: NodeReport): boolean {
+/** Whether the stored conditions of those types say what the kubelet would say. */
+export function isReported(
+  node: KubeObject,
+  report: NodeReport,
+  types: readonly NodeConditionType[],
+): boolean {
   const conditions: readonly Condition[] = node.status?.conditions ?? [];
-  return TYPES.every((type) => {
+  return types.every((type) => {
     const stored = conditions.find((condition) => condition.type === type);
     return stored?.status === statusText(report[type]);
   });
 }
 
 /**
- * The node's conditions with the kubelet's four set as of `now` (in the format of the field);
+ * The node's conditions with those of `types` set as of `now` (in the format of the field);
  * conditions of other types stay as they are.
  */
 export function reportedConditions(
   conditions: readonly Condition[],
   report: NodeReport,
   now: string,
+  types: readonly NodeConditionType[] = NODE_CONDITION_TYPES,
 ): readonly Condition[] {
-  const own = TYPES.map((type) => {
+  const own = types.map((type) => {
     const status = statusText(report[type]);
     const [reason, message] = REPORTS[type][status];
     const old = conditions.find((condition) => condition.type === type);
     const lastTransitionTime = old?.status === status ? (old.lastTransitionTime ?? now) : now;
     return { type, status, lastHeartbeatTime: now, lastTransitionTime, reason, message };
   });
-  const others = conditions.filter(({ type }) => !TYPES.some((ownType) => ownType === type));
+  const others = conditions.filter(({ type }) => !types.some((ownType) => ownType === type));
   return [...others, ...own];
 }
 
