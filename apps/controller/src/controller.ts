@@ -10,6 +10,7 @@ import {
   ApiClient,
   type ClusterConfig,
   drive,
+  type ElectionOptions,
   HttpTransport,
   Loop,
   listRequest,
@@ -32,6 +33,8 @@ export interface ControllerOptions {
   readonly outgoing?: (transport: Transport) => Transport;
   /** What the loop has in the place of the engine, e.g. the engine with a stop watch. */
   readonly around?: (machine: Machine) => Machine;
+  /** Act only while elected; left out: there is no election. */
+  readonly election?: Omit<ElectionOptions, 'random'>;
   /** Called once, when it has begun. */
   readonly onStart?: (running: Running) => void;
 }
@@ -40,8 +43,8 @@ export interface ControllerOptions {
 export interface Running {
   /** Opens limits that have tripped. */
   resumeEvictions(): void;
-  /** Whether it may act, or stands by. */
-  lead(held: boolean): void;
+  /** Whether it may act, once elected where there are elections, or has to stand by. */
+  lead(mayAct: boolean): void;
   explain(now: Instant, subject: Subject): Explanation;
   /** How the zones are doing; empty without the node lifecycle. */
   zones(now: Instant): readonly ZoneStatus[];
@@ -68,6 +71,8 @@ export async function runController(options: ControllerOptions): Promise<void> {
       random: Math.random,
       removal: { comparisonOperators },
       leases: hasLifecycle(config),
+      ...(options.election && { election: options.election }),
+      daemonSets: config.lifecycle?.enforcement === 'pods',
     });
     await drive({
       loop,

@@ -8,14 +8,14 @@ const dryRunConfig = { keepTaintStarts: false, confirmationWaitMs: 24 * 3_600_00
 
 /** The engine's configuration for what the user has chosen. */
 export function engineConfig(
-  { settings, policies }: Choices,
+  { settings, policies, lifecycle }: Choices,
   { featureGates, controllers }: Checked,
 ): Partial<Config> {
   return {
     ...policies,
     taintEviction: controllers.enabled.includes('taint-eviction-controller'),
     lifecycle: controllers.enabled.includes('node-lifecycle-controller')
-      ? lifecycleConfig(settings)
+      ? { ...lifecycle, ...lifecycleConfig(settings) }
       : null,
     mode: settings.mode,
     semantics: settings.semantics,

@@ -25,7 +25,7 @@ export function readConfigFile(file: string): ConfigFile {
     throw new ConfigFileError(`--config ${file}: ${line.replace(/:$/, '')}`);
   }
   const value: unknown = document.toJS();
-  const validate = new Ajv({ verbose: true }).compile<ConfigFile>(schema);
+  const validate = new Ajv({ verbose: true, allowUnionTypes: true }).compile<ConfigFile>(schema);
   if (validate(value)) return value;
   const [error] = validate.errors ?? [];
   throw new ConfigFileError(`--config ${file}: ${error ? describe(error) : 'not valid'}`);
@@ -48,6 +48,13 @@ function read(file: string): string {
   }
 }
 
+/** What the patterns of the schema stand for. */
+const patternTexts: Readonly<Record<string, string>> = {
+  [schema.definitions.duration.pattern]: 'a duration such as 30s, 10m or 1h30m',
+  [schema.definitions.conditionRule.properties.nodesMax.pattern]:
+    'a number or, such as 10%, a part',
+};
+
 /** `eviction.policies[0].mode: got "drop", want delete, evict or evictThenDelete` */
 function describe(error: ErrorObject): string {
   const field = nameOf(error.instancePath) || 'the file';
@@ -60,7 +67,7 @@ function describe(error: ErrorObject): string {
     case 'required':
       return `${field}: the field "${error.params.missingProperty}" is missing`;
     case 'pattern':
-      return `${field}: got ${got}, want a duration such as 30s, 10m or 1h30m`;
+      return `${field}: got ${got}, want ${patternTexts[String(error.schema)] ?? error.schema}`;
     default:
       return `${field}: got ${got}, which ${error.message}`;
   }

@@ -1,9 +1,10 @@
-import type { Config } from '@taintmgr/core';
+import type { Config, LifecycleConfig } from '@taintmgr/core';
 import { connectionFlags, type KubeconfigOptions } from '@taintmgr/k8s-adapter';
 import { connectionFlagName, readCommandLine, type Terminal, type Texts } from './command-line.ts';
 import { type ConfigFile, fieldAt, readConfigFile } from './config-file.ts';
 import { type Environment, readEnvironment, unknownVariables } from './environment.ts';
 import { boolean, type Kind } from './kind.ts';
+import { lifecyclePolicies } from './lifecycle-policies.ts';
 import { evictionPolicies } from './policies.ts';
 import { type Setting, variableOf } from './setting.ts';
 import { SettingError } from './setting-error.ts';
@@ -17,8 +18,9 @@ export interface Choices {
   readonly settings: Settings;
   readonly origins: Readonly<Record<keyof Settings, Origin>>;
   readonly connection: KubeconfigOptions;
-  /** What only the configuration file can say. */
+  /** What only the configuration file can say, of evictions and of nodes. */
   readonly policies: Partial<Config>;
+  readonly lifecycle: Partial<LifecycleConfig>;
   /** Variables that look like ours and are none. */
   readonly unknownVariables: readonly string[];
 }
@@ -55,6 +57,7 @@ export function resolveChoices(
     ...found,
     connection: findConnection(texts),
     policies: evictionPolicies(file),
+    lifecycle: lifecyclePolicies(file),
     unknownVariables: unknownVariables(environment, all),
   };
 }

@@ -1,4 +1,6 @@
 import {
+  describeHold,
+  describeLifecycleReason,
   describeReason,
   type Explanation,
   formatDuration,
@@ -7,6 +9,7 @@ import {
   type NodeExplanation,
   type PodExplanation,
   type Subject,
+  type ZoneStatus,
 } from '@taintmgr/core';
 import type { Vitals } from '../vitals.ts';
 import {
@@ -55,12 +58,27 @@ function asText(explanation: NonNullable<Explanation>, now: Instant): Answer {
   return textAnswer(`${[...head, ...columns(rows)].join('\n')}\n`);
 }
 
-function nodeLines({ node, taints }: NodeExplanation, now: Instant): readonly string[] {
+function nodeLines(
+  { node, taints, health, zone }: NodeExplanation,
+  now: Instant,
+): readonly string[] {
   const lines = taints.map(({ taint, start, startSource }) => {
     const age = formatDuration(Math.max(0, now - start));
     return `taint ${formatTaint(taint)} counts since ${age} (${startSource})`;
   });
-  return [`node ${node.name}`, ...(lines.length === 0 ? ['no NoExecute taints'] : lines), ''];
+  return [
+    `node ${node.name}`,
+    ...(lines.length === 0 ? ['no NoExecute taints'] : lines),
+    ...(health ? [`health: ${health.because.map(describeLifecycleReason).join('; ')}`] : []),
+    ...(zone ? [zoneLine(zone)] : []),
+    '',
+  ];
+}
+
+function zoneLine({ name, state, ready, notReady, rate, hold }: ZoneStatus): string {
+  const nodes = `${notReady} of ${ready + notReady} not ready`;
+  const held = hold === null ? '' : `; held: ${describeHold(hold)}`;
+  return `zone ${name || '""'}: ${state ?? 'not known'}, ${nodes}, ${rate} nodes/s${held}`;
 }
 
 function podRow({ pod, decision, remaining, work, blocker }: PodExplanation): readonly string[] {

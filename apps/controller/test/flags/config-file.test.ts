@@ -6,6 +6,7 @@ import { after, describe, it } from 'node:test';
 import { createEngine } from '@taintmgr/core';
 import schema from '../../config.schema.json' with { type: 'json' };
 import { ConfigFileError, fieldAt, readConfigFile } from '../../src/flags/config-file.ts';
+import { lifecyclePolicies } from '../../src/flags/lifecycle-policies.ts';
 import { evictionPolicies } from '../../src/flags/policies.ts';
 import type { Setting } from '../../src/flags/setting.ts';
 import { settings } from '../../src/flags/settings.ts';
@@ -62,6 +63,63 @@ eviction:
     assert.doesNotThrow(() => createEngine(config));
   });
 
+  it('becomes options of the node lifecycle', () => {
+    const read = readConfigFile(
+      fileWith(`${head}
+nodeLifecycle:
+  nodeEvictionRate: 0.5
+  enforcement: taints
+  podEvictionTimeout: 5m
+  zoneMembers:
+    matchExpressions: [{ key: spot, operator: DoesNotExist }]
+  deadZone: hold
+  podReadiness: atOnce
+  massSilence: { share: 0.3, nodesMin: 5, within: 20s, hold: 1m }
+  healthy: 30s
+  flapping: { times: 3, within: 10m, healthy: 5m }
+  conditionRules:
+    - name: disk
+      condition: DiskBroken
+      holds: 1m
+      taint: { key: disk, effect: NoExecute }
+      nodesMax: 10%
+    - name: quiet
+      condition: Quiet
+      status: 'False'
+      taint: { key: quiet, value: v, effect: NoSchedule }
+      nodes: { matchLabels: { pool: a } }
+      nodesMax: 3
+      dryRun: true
+`),
+    );
+    const lifecycle = lifecyclePolicies(read);
+    const disk = { key: 'disk', value: '', effect: 'NoExecute' };
+    const quiet = { key: 'quiet', value: 'v', effect: 'NoSchedule' };
+    assert.deepEqual(lifecycle, {
+      enforcement: 'taints',
+      podEvictionTimeoutMs: 300_000,
+      zoneMembers: { matchExpressions: [{ key: 'spot', operator: 'DoesNotExist' }] },
+      deadZone: 'hold',
+      podReadiness: 'atOnce',
+      massSilence: { share: 0.3, nodesMin: 5, withinMs: 20_000, holdMs: 60_000 },
+      healthyMs: 30_000,
+      flapping: { times: 3, withinMs: 600_000, healthyMs: 300_000 },
+      conditionRules: [
+        {
+          ...{ name: 'disk', condition: 'DiskBroken', status: 'True', holdsMs: 60_000, clearMs: 0 },
+          ...{ taint: disk, nodes: {}, nodesMax: '10%', dryRun: false },
+        },
+        {
+          ...{ name: 'quiet', condition: 'Quiet', status: 'False', holdsMs: 0, clearMs: 0 },
+          ...{ taint: quiet, nodes: { matchLabels: { pool: 'a' } }, nodesMax: 3, dryRun: true },
+        },
+      ],
+    });
+    assert.doesNotThrow(() => createEngine({ lifecycle }));
+    const never = readConfigFile(fileWith(`${head}nodeLifecycle: {massSilence: null}`));
+    assert.deepEqual(lifecyclePolicies(never), { massSilence: null });
+  });
+
   it('may be JSON, and may leave everything out', () => {
     const json = { apiVersion: 'taintmgr.dev/v1alpha1', kind: 'ControllerConfiguration' };
     assert.deepEqual(evictionPolicies(readConfigFile(fileWith(JSON.stringify(json)))), {});
@@ -94,6 +152,21 @@ eviction:
       'a limit without a number',
       `${head}eviction: {limits: [{per: zone, onLimit: queue}]}`,
       'eviction.limits[0]: the field "podsPerSecond" is missing',
+    ],
+    [
+      'a share beyond all nodes',
+      `${head}nodeLifecycle: {massSilence: {share: 2, nodesMin: 1, within: 1s, hold: 1s}}`,
+      'nodeLifecycle.massSilence.share: got 2, which must be <= 1',
+    ],
+    [
+      'a rule without a taint',
+      `${head}nodeLifecycle: {conditionRules: [{name: a, condition: b}]}`,
+      'nodeLifecycle.conditionRules[0]: the field "taint" is missing',
+    ],
+    [
+      'a part that is none',
+      `${head}nodeLifecycle: {conditionRules: [{name: a, condition: b, taint: {key: k, effect: NoExecute}, nodesMax: many}]}`,
+      'nodeLifecycle.conditionRules[0].nodesMax: got "many", want a number or, such as 10%, a part',
     ],
     ['nothing', '', 'the file: got null, which must be object'],
     ['no YAML', 'a: [', 'Flow sequence in block collection must be sufficiently indented'],
@@ -129,13 +202,16 @@ eviction:
 
 /** What the file alone can say. */
 const policyFields = [
-  'deleteAfter',
-  'gracePeriodSeconds',
-  'settle',
-  'policies',
-  'leave',
-  'limits',
-].map((name) => `eviction.${name}`);
+  ...['deleteAfter', 'gracePeriodSeconds', 'settle', 'policies', 'leave', 'limits'].map(
+    (name) => `eviction.${name}`,
+  ),
+  ...['enforcement', 'podEvictionTimeout', 'zoneMembers', 'deadZone', 'podReadiness'].map(
+    (name) => `nodeLifecycle.${name}`,
+  ),
+  ...['massSilence', 'healthy', 'flapping', 'conditionRules'].map(
+    (name) => `nodeLifecycle.${name}`,
+  ),
+];
 
 /** The paths of all fields that are no groups of settings. */
 function leaves(one: object, path = ''): string[] {

@@ -49,10 +49,11 @@ function nested(path: string, value: unknown): object {
 
 describe('settings', () => {
   it('have defaults', () => {
-    const { settings: chosen, origins, connection, policies, unknownVariables } = choose('');
+    const { settings: chosen, origins, ...others } = choose('');
     for (const [name, { initial }] of all) assert.deepEqual(Reflect.get(chosen, name), initial);
     assert.deepEqual([...new Set(Object.values(origins))], ['default']);
-    assert.deepEqual([connection, policies, unknownVariables], [{}, {}, []]);
+    const none = { connection: {}, policies: {}, lifecycle: {}, unknownVariables: [] };
+    assert.deepEqual(others, none);
   });
 
   const good: readonly (readonly [line: string, values: object])[] = [
