@@ -29,6 +29,8 @@ export interface EmbeddedOptions extends Omit<ClusterOptions, 'clock' | 'seed' |
 export interface EmbeddedCluster {
   readonly cluster: Cluster;
   readonly url: string;
+  /** The authority's certificate, PEM: for the kubeconfig of another user. */
+  readonly ca: string;
   /** Path of the kubeconfig file. */
   readonly kubeconfig: string;
   stop(): Promise<void>;
@@ -54,6 +56,7 @@ export async function startEmbedded(options: EmbeddedOptions = {}): Promise<Embe
   return {
     cluster,
     url: server.url,
+    ca: certificate.ca,
     kubeconfig: file,
     stop: async () => {
       cluster.stop();
