@@ -10,6 +10,7 @@ interface Item {
 
 /**
  * Runs a script against a reflector and answers the script with what came out, indented. Lines are
+ * (after `0 list-only` or `0 streamed`, where that is what it is about)
  * `SECONDS COMMAND …`; objects are written name:uid:resourceVersion; a command about an answer
  * means the latest request, or another one written `of ID`.
  */
@@ -26,20 +27,21 @@ export function runScript(script: string): string {
 class World {
   #latest = '';
   #woken = '';
-  #reflector = newReflector(true);
+  #reflector = newReflector({ watch: true, streamLists: false });
 
   run(line: string): string {
     const [seconds = '', ...words] = line.split(' ');
     const now = Number(seconds) * 1000;
-    if (words[0] === 'list-only') {
-      this.#reflector = newReflector(false);
+    const [command = ''] = words;
+    if (command === 'list-only' || command === 'streamed') {
+      const streamLists = command === 'streamed';
+      this.#reflector = newReflector({ watch: streamLists, streamLists });
       return '';
     }
     const of = words.indexOf('of');
     const id = of < 0 ? this.#latest : (words[of + 1] ?? '');
-    const command = of < 0 ? words : words.slice(0, of);
     let output = '';
-    for (const input of inputs(id, command)) {
+    for (const input of inputs(id, of < 0 ? words : words.slice(0, of))) {
       for (const effect of this.#reflector.handle(now, input)) output += this.#print(effect);
     }
     return output + this.#wake();
@@ -61,12 +63,12 @@ class World {
   }
 }
 
-function newReflector(watch: boolean): Reflector<Item> {
+function newReflector(kind: { watch: boolean; streamLists: boolean }): Reflector<Item> {
   return new Reflector<Item>({
     resource: 'pods',
     path: '/api/v1/pods',
     selectors: {},
-    watch,
+    ...kind,
     random: random(0.5),
     project: (value) => {
       const { metadata } = value as { metadata: Item & { resourceVersion: string } };
@@ -90,6 +92,10 @@ function inputs(id: string, [command = '', ...words]: string[]): ReflectorInput[
       return [watchLine(id, words[0] ?? '', objectOf(words[1] ?? ''))];
     case 'bookmark':
       return [watchLine(id, 'BOOKMARK', { metadata: { resourceVersion: words[0] } })];
+    case 'list-end': {
+      const annotations = { 'k8s.io/initial-events-end': 'true' };
+      return [watchLine(id, 'BOOKMARK', { metadata: { resourceVersion: words[0], annotations } })];
+    }
     case 'error':
       return [watchLine(id, 'ERROR', status(words))];
     case 'raw':

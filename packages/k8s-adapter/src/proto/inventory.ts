@@ -16,7 +16,7 @@ interface Known {
 /** What a list under way has shown so far; nobody sees it before the last page. */
 interface Pages<T> {
   readonly seen: Map<string, Known>;
-  readonly changed: T[];
+  readonly changed: Map<string, T>;
 }
 
 /**
@@ -25,7 +25,7 @@ interface Pages<T> {
  */
 export class Inventory<T> {
   #known = new Map<string, Known>();
-  #pages: Pages<T> = { seen: new Map(), changed: [] };
+  #pages: Pages<T> = { seen: new Map(), changed: new Map() };
   readonly #project: Project<T>;
 
   constructor(project: Project<T>) {
@@ -63,7 +63,7 @@ export class Inventory<T> {
 
   /** Forgets the pages of a list that did not come to its end. */
   beginList(): void {
-    this.#pages = { seen: new Map(), changed: [] };
+    this.#pages = { seen: new Map(), changed: new Map() };
   }
 
   /** Takes one page; false, and nothing taken to be true, when an item is no API object. */
@@ -71,9 +71,32 @@ export class Inventory<T> {
     for (const object of items) {
       const identity = identityOf(object);
       if (!identity) return false;
-      this.#addListed(identity, object);
+      this.addListed(identity, object);
     }
     return true;
+  }
+
+  /** Takes one object of a list; a later one of the same name replaces it. */
+  addListed(identity: Identity, object: unknown): void {
+    const { seen, changed } = this.#pages;
+    const key = keyOf(identity);
+    this.dropListed(identity);
+    const known = this.#known.get(key);
+    if (known?.uid === identity.uid && known.resourceVersion === identity.resourceVersion) {
+      seen.set(key, known);
+      return;
+    }
+    const item = this.#project(object);
+    if (item === null) return;
+    seen.set(key, versionOf(identity));
+    changed.set(key, item);
+  }
+
+  /** Forgets one object of a list that is gone before its end. */
+  dropListed(identity: Identity): void {
+    const key = keyOf(identity);
+    this.#pages.seen.delete(key);
+    this.#pages.changed.delete(key);
   }
 
   /** The list is complete: from now on it is what is known. */
@@ -83,23 +106,10 @@ export class Inventory<T> {
     for (const [key, { uid }] of this.#known) {
       if (seen.get(key)?.uid !== uid) changes.push({ kind: 'delete', name: nameOf(key), uid });
     }
-    for (const item of changed) changes.push({ kind: 'upsert', item });
+    for (const item of changed.values()) changes.push({ kind: 'upsert', item });
     this.#known = seen;
     this.beginList();
     return changes;
-  }
-
-  #addListed(identity: Identity, object: unknown): void {
-    const key = keyOf(identity);
-    const known = this.#known.get(key);
-    if (known?.uid === identity.uid && known.resourceVersion === identity.resourceVersion) {
-      this.#pages.seen.set(key, known);
-      return;
-    }
-    const item = this.#project(object);
-    if (item === null) return;
-    this.#pages.seen.set(key, versionOf(identity));
-    this.#pages.changed.push(item);
   }
 }
 

@@ -4,9 +4,29 @@ import { Backoff, type Random } from './backoff.ts';
 import { AnswerCollector, type ExchangeInput } from './exchange.ts';
 import { type Change, Inventory, type Project } from './inventory.ts';
 import { asRecord, asText, parseJson } from './json.ts';
-import { LineSplitter } from './lines.ts';
+import { listStreamRequest } from './list-stream-request.ts';
+import {
+  isGood,
+  isOpen,
+  isStreaming,
+  type Listing,
+  type Loading,
+  type Next,
+  nextAfter,
+  nextAfterFault,
+  type Open,
+  type ReflectorState,
+  relist,
+  type Stream,
+  type Streaming,
+  silentAt,
+  streamSeconds,
+  type Watching,
+  watchingFrom,
+} from './reflector-state.ts';
 import { type ApiRequest, listRequest, type Selectors, watchRequest } from './request.ts';
-import { isNewer, readWatchEvent, type WatchEvent } from './watch-event.ts';
+import { JsonWatchDecoder } from './watch-decoder.ts';
+import { isNewer, type Told, type WatchEvent } from './watch-event.ts';
 
 /** Which collection to follow, and how. */
 export interface ReflectorOptions<T> {
@@ -17,6 +37,8 @@ export interface ReflectorOptions<T> {
   readonly project: Project<T>;
   /** False: list once and rest. */
   readonly watch: boolean;
+  /** Whether the server is asked for lists as the beginning of a watch; default false: in pages. */
+  readonly streamLists?: boolean;
   readonly random: Random;
 }
 
@@ -52,85 +74,46 @@ export type ReflectorNotice =
       readonly next: 'list' | 'watch';
     };
 
-interface Stream {
-  readonly id: string;
-  readonly collector: AnswerCollector;
-  readonly openedAt: Instant;
-  /** When the last byte came; when it was opened before the first. */
-  heardAt: Instant;
-  /** Null before the head. */
-  status: number | null;
-  /** Whether the answer has come to its end, so that there is nothing to abort. */
-  ended: boolean;
-}
-
-interface Listing extends Stream {
-  readonly kind: 'Listing';
-}
-
-interface Watching extends Stream {
-  readonly kind: 'Watching';
-  readonly lines: LineSplitter;
-  /** Of the last event taken in; the next watch starts here. */
-  resourceVersion: string;
-  /** From when on what comes counts as news. */
-  caughtUpAt: Instant;
-  /** Whether this stream brought us forward. */
-  progressed: boolean;
-}
-
-type State =
-  | { readonly kind: 'Idle' }
-  | Listing
-  | Watching
-  | { readonly kind: 'Waiting'; readonly until: Instant; readonly next: Next }
-  /** Listed once, as asked, without a watch. */
-  | { readonly kind: 'Rested' }
-  | { readonly kind: 'Stopped' };
-
-type Next =
-  | { readonly kind: 'list' }
-  | { readonly kind: 'watch'; readonly resourceVersion: string };
-
 const pageLimit = 500;
-/** An answer must begin, and a list go on, within this time. */
-const answerMsMax: Millis = 30_000;
-/** Bookmarks come about every 60 s, and one may be missing. */
-const silenceMsMax: Millis = 150_000;
 /** What a watch sends in the beginning, or after a silence, may be what was missed before. */
 const catchUpMs: Millis = 1000;
 const quietMs: Millis = 5000;
 /** A watch that ends sooner, with nothing in it, is not opened again at once. */
 const watchMsMin: Millis = 1000;
-const watchSecondsMin = 300;
 
-const relist: Next = { kind: 'list' };
-
+/** How a server says that it cannot stream lists. */
+const unableStatuses: readonly number[] = [400, 422];
 /** Refusals of a watch that no later attempt at the same resourceVersion would mend. */
 const relistStatuses: readonly number[] = [400, 404, 410, 422];
 
 /**
- * Follows one collection: a paged list, then watches from its resourceVersion on, each from where
- * the one before got to. What it tells is a chain of differences without a gap, however often the
- * connection breaks; when the server no longer knows the resourceVersion it lists anew and tells
- * the difference. It never gives up: every failure is told and tried again after a wait.
+ * Follows one collection: a list, then watches from its resourceVersion on, each from where the one
+ * before got to. What it tells is a chain of differences without a gap, however often the connection
+ * breaks; when the server no longer knows the resourceVersion it lists anew and tells the
+ * difference. It never gives up: every failure is told and tried again after a wait.
+ *
+ * A list is the beginning of the watch that follows it (WatchList), which spares the server to hold
+ * it whole. Where the server does not do that it comes in pages; and once in pages after it broke
+ * off, in case that is something streams meet on their way and pages do not.
  *
  * Requests carry an id of their own, so what still comes from an earlier one is not heard.
  */
 export class Reflector<T> {
-  #state: State = { kind: 'Idle' };
+  #state: ReflectorState = { kind: 'Idle' };
   #effects: ReflectorEffect<T>[] = [];
   #serial = 0;
   #synced = false;
   #heardAt: Instant | null = null;
   /** When the list under way was asked for. */
   #listedAt: Instant | null = null;
+  #lists: 'streamed' | 'pagedOnce' | 'paged';
   readonly #options: ReflectorOptions<T>;
   readonly #inventory: Inventory<T>;
   readonly #backoff: Backoff;
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
+    this.#lists = options.streamLists && options.watch ? 'streamed' : 'paged';
     this.#inventory = new Inventory(options.project);
     this.#backoff = new Backoff(options.random);
   }
@@ -148,7 +131,7 @@ export class Reflector<T> {
     return this.#heardAt;
   }
 
-  get state(): State['kind'] {
+  get state(): ReflectorState['kind'] {
     return this.#state.kind;
   }
 
@@ -167,7 +150,7 @@ export class Reflector<T> {
     return effects;
   }
 
-  #next(now: Instant, input: ReflectorInput): State {
+  #next(now: Instant, input: ReflectorInput): ReflectorState {
     const state = this.#state;
     switch (input.kind) {
       case 'start':
@@ -182,47 +165,61 @@ export class Reflector<T> {
     }
   }
 
-  #wake(now: Instant, state: State): State {
+  #wake(now: Instant, state: ReflectorState): ReflectorState {
     if (state.kind === 'Waiting' && now >= state.until) {
       return state.next.kind === 'list' ? this.#list(now) : this.#watch(now, state.next);
     }
     if (!isOpen(state) || now < silentAt(state)) return state;
-    const message = `nothing heard for ${formatDuration(now - state.heardAt)}`;
-    return this.#recover(now, state, noAnswer(message), nextAfter(state));
+    const failure = noAnswer(`nothing heard for ${formatDuration(now - state.heardAt)}`);
+    return this.#broken(now, state, failure, nextAfter(state));
   }
 
-  #receive(now: Instant, state: Listing | Watching, input: ExchangeInput): State {
+  #receive(now: Instant, state: Open, input: ExchangeInput): ReflectorState {
     const wasSilent = now - state.heardAt >= quietMs;
     state.heardAt = now;
     // The stream, or this process, may have stood still: what comes now may have waited.
     if (wasSilent && state.kind === 'Watching') state.caughtUpAt = now + catchUpMs;
     state.ended = input.kind === 'end' || input.kind === 'failed';
     if (input.kind === 'head') state.status = input.status;
-    const good = state.status !== null && state.status >= 200 && state.status < 300;
-    if (good && state.kind === 'Watching') return this.#receiveWatch(now, state, input);
+    if (isGood(state) && state.kind !== 'Listing') return this.#receiveStream(now, state, input);
     const answer = state.collector.take(input);
     if (!answer) return state;
     if (state.kind === 'Listing' && succeeded(answer)) return this.#page(now, state, answer.body);
-    const failure = failureOf(answer);
-    const hopeless = relistStatuses.includes(failure.status ?? 0);
+    return this.#refused(now, state, failureOf(answer));
+  }
+
+  #refused(now: Instant, state: Open, failure: Failure): ReflectorState {
+    const status = failure.status ?? 0;
+    if (state.kind === 'Loading' && unableStatuses.includes(status)) {
+      this.#lists = 'paged';
+      this.#reconnecting(failure, 0, relist);
+      return this.#list(now);
+    }
+    const hopeless = relistStatuses.includes(status);
     return this.#recover(now, state, failure, hopeless ? relist : nextAfter(state));
   }
 
   // Listing
 
-  #list(now: Instant): State {
+  #list(now: Instant): ReflectorState {
     this.#listedAt = now;
     this.#inventory.beginList();
-    return this.#requestPage(now, '');
+    return this.#lists === 'streamed' ? this.#load(now) : this.#requestPage(now, '');
   }
 
-  #requestPage(now: Instant, continueToken: string): State {
+  #load(now: Instant): ReflectorState {
+    const { path, selectors, random } = this.#options;
+    const request = listStreamRequest(path, selectors, streamSeconds(random));
+    return { kind: 'Loading', decoder: new JsonWatchDecoder(), ...this.#open(now, request) };
+  }
+
+  #requestPage(now: Instant, continueToken: string): ReflectorState {
     const { path, selectors } = this.#options;
     const request = listRequest(path, { ...selectors, limit: pageLimit, continueToken });
     return { kind: 'Listing', ...this.#open(now, request) };
   }
 
-  #page(now: Instant, listing: Listing, body: string): State {
+  #page(now: Instant, listing: Listing, body: string): ReflectorState {
     const page = asRecord(parseJson(body));
     const metadata = asRecord(page.metadata);
     const resourceVersion = asText(metadata.resourceVersion);
@@ -235,11 +232,13 @@ export class Reflector<T> {
     const continueToken = asText(metadata.continue);
     if (continueToken !== '') return this.#requestPage(now, continueToken);
     this.#swap();
-    this.#heardAt = this.#listedAt;
     return this.#options.watch ? this.#watch(now, { resourceVersion }) : { kind: 'Rested' };
   }
 
+  /** The list is complete. */
   #swap(): void {
+    this.#heardAt = this.#listedAt;
+    if (this.#lists === 'pagedOnce') this.#lists = 'streamed';
     const changes = this.#inventory.endList();
     for (const change of changes) this.#effects.push(change);
     const deletes = changes.filter(({ kind }) => kind === 'delete').length;
@@ -257,74 +256,88 @@ export class Reflector<T> {
 
   // Watching
 
-  #watch(now: Instant, { resourceVersion }: { resourceVersion: string }): State {
+  #watch(now: Instant, { resourceVersion }: { resourceVersion: string }): ReflectorState {
     const { path, selectors, random } = this.#options;
-    const timeoutSeconds = watchSecondsMin + Math.floor(random() * watchSecondsMin);
+    const timeoutSeconds = streamSeconds(random);
     const request = watchRequest(path, { ...selectors, resourceVersion, timeoutSeconds });
-    const stream = this.#open(now, request);
-    const lines = new LineSplitter();
-    return {
-      kind: 'Watching',
-      ...stream,
-      lines,
-      resourceVersion,
-      caughtUpAt: now,
-      progressed: false,
-    };
+    return watchingFrom(this.#open(now, request), new JsonWatchDecoder(), resourceVersion);
   }
 
-  #receiveWatch(now: Instant, watching: Watching, input: ExchangeInput): State {
+  #receiveStream(now: Instant, state: Streaming, input: ExchangeInput): ReflectorState {
     switch (input.kind) {
-      case 'head': {
-        const { resourceVersion } = watching;
-        watching.caughtUpAt = now + catchUpMs;
-        this.#notice({ kind: 'watching', resource: this.resource, resourceVersion });
+      case 'head':
+        if (state.kind === 'Watching') this.#watching(now, state);
+        return state;
+      case 'chunk':
+        return this.#receiveEvents(now, state, input.data);
+      case 'end':
+        return this.#streamEnded(now, state);
+      case 'failed':
+        return this.#broken(now, state, noAnswer(input.message), nextAfter(state));
+    }
+  }
+
+  #watching(now: Instant, state: Watching): void {
+    state.caughtUpAt = now + catchUpMs;
+    const { resourceVersion } = state;
+    this.#notice({ kind: 'watching', resource: this.resource, resourceVersion });
+  }
+
+  #receiveEvents(now: Instant, state: Streaming, data: Uint8Array | string): ReflectorState {
+    let current = state;
+    for (const event of state.decoder.push(data)) {
+      const next = this.#event(now, current, event);
+      // Another stream, or none: the rest of this one is not heard.
+      if (!isStreaming(next) || next.id !== state.id) return next;
+      current = next;
+    }
+    return current;
+  }
+
+  #event(now: Instant, state: Streaming, event: WatchEvent): ReflectorState {
+    if (event.kind === 'junk') return this.#garbled(now, state, event.what);
+    if (event.kind === 'error') {
+      const expired = event.failure.status === 410;
+      return this.#broken(now, state, event.failure, expired ? relist : nextAfterFault(state));
+    }
+    return state.kind === 'Loading'
+      ? this.#loaded(now, state, event)
+      : this.#watched(now, state, event);
+  }
+
+  /** Nobody hears of these before the list is complete. */
+  #loaded(now: Instant, state: Loading, event: Told): Streaming {
+    switch (event.kind) {
+      case 'upsert':
+        this.#inventory.addListed(event.identity, event.object);
+        return state;
+      case 'delete':
+        this.#inventory.dropListed(event.identity);
+        return state;
+      case 'bookmark': {
+        if (!event.endsList) return state;
+        this.#swap();
+        const watching = watchingFrom(state, state.decoder, event.resourceVersion);
+        this.#watching(now, watching);
         return watching;
       }
-      case 'chunk':
-        return this.#receiveLines(now, watching, input.data);
-      case 'end':
-        return this.#watchEnded(now, watching);
-      case 'failed':
-        return this.#recover(now, watching, noAnswer(input.message), nextAfter(watching));
     }
   }
 
-  #receiveLines(now: Instant, watching: Watching, data: Uint8Array | string): State {
-    const { lines, tooLong } = watching.lines.push(data);
-    for (const line of lines) {
-      const next = this.#line(now, watching, line);
-      if (next !== watching) return next;
-    }
-    return tooLong ? this.#garbled(now, watching, 'an endless line') : watching;
-  }
-
-  #line(now: Instant, watching: Watching, line: string): State {
-    const event = readWatchEvent(line);
-    switch (event.kind) {
-      case 'junk':
-        return this.#garbled(now, watching, 'something that is not a watch event');
-      case 'error': {
-        const expired = event.failure.status === 410;
-        const next = expired ? relist : nextAfterFault(watching);
-        return this.#recover(now, watching, event.failure, next);
-      }
-      case 'bookmark':
-        watching.resourceVersion = event.resourceVersion;
-        break;
-      default:
-        // The events of one collection come in the order of its resourceVersions: one that is
-        // not newer than the last has been told already.
-        if (!isNewer(event.identity.resourceVersion, watching.resourceVersion)) return watching;
-        this.#change(event);
-        watching.resourceVersion = event.identity.resourceVersion;
-    }
+  #watched(now: Instant, watching: Watching, event: Told): Watching {
+    if (event.kind !== 'bookmark') {
+      // The events of one collection come in the order of its resourceVersions: one that is not
+      // newer than the last has been told already.
+      if (!isNewer(event.identity.resourceVersion, watching.resourceVersion)) return watching;
+      this.#change(event);
+      watching.resourceVersion = event.identity.resourceVersion;
+    } else watching.resourceVersion = event.resourceVersion;
     watching.progressed = true;
     if (now >= watching.caughtUpAt) this.#heardAt = now;
     return watching;
   }
 
-  #change(event: Extract<WatchEvent, { kind: 'upsert' | 'delete' }>): void {
+  #change(event: Exclude<Told, { kind: 'bookmark' }>): void {
     const changes =
       event.kind === 'delete'
         ? this.#inventory.delete(event.identity)
@@ -332,19 +345,28 @@ export class Reflector<T> {
     this.#effects.push(...changes);
   }
 
-  #watchEnded(now: Instant, watching: Watching): State {
-    if (watching.lines.rest !== '') return this.#garbled(now, watching, 'half a line');
-    const lived = watching.progressed || now - watching.openedAt >= watchMsMin;
-    if (lived) return this.#watch(now, watching);
-    return this.#recover(now, watching, noAnswer('the watch ended at once'), nextAfter(watching));
+  #streamEnded(now: Instant, state: Loading | Watching): ReflectorState {
+    if (state.decoder.unfinished) return this.#garbled(now, state, 'half a line');
+    if (state.kind === 'Loading') {
+      return this.#broken(now, state, noAnswer('the list ended early'), relist);
+    }
+    const lived = state.progressed || now - state.openedAt >= watchMsMin;
+    if (lived) return this.#watch(now, state);
+    return this.#recover(now, state, noAnswer('the watch ended at once'), nextAfter(state));
   }
 
-  #garbled(now: Instant, watching: Watching, what: string): State {
+  #garbled(now: Instant, state: Streaming, what: string): ReflectorState {
     const failure = noAnswer(`the watch sent ${what}`);
-    return this.#recover(now, watching, failure, nextAfterFault(watching));
+    return this.#broken(now, state, failure, nextAfterFault(state));
   }
 
-  // What both share
+  /** A list that broke off, and one without an end from a server that never heard of such lists. */
+  #broken(now: Instant, state: Open, failure: Failure, next: Next): ReflectorState {
+    if (state.kind === 'Loading' && isGood(state)) this.#lists = 'pagedOnce';
+    return this.#recover(now, state, failure, next);
+  }
+
+  // What all share
 
   #open(now: Instant, request: ApiRequest): Stream {
     this.#serial += 1;
@@ -354,41 +376,22 @@ export class Reflector<T> {
     return { id, collector, openedAt: now, heardAt: now, status: null, ended: false };
   }
 
-  #recover(now: Instant, state: Listing | Watching, failure: Failure, next: Next): State {
+  #recover(now: Instant, state: Open, failure: Failure, next: Next): ReflectorState {
     this.#abort(state);
     const wait = this.#backoff.next(now, failure.retryAfter ?? 0);
-    const { resource } = this;
-    this.#notice({ kind: 'reconnecting', resource, failure, wait, next: next.kind });
+    this.#reconnecting(failure, wait, next);
     return { kind: 'Waiting', until: now + wait, next };
   }
 
-  #abort(state: State): void {
+  #reconnecting(failure: Failure, wait: Millis, { kind: next }: Next): void {
+    this.#notice({ kind: 'reconnecting', resource: this.resource, failure, wait, next });
+  }
+
+  #abort(state: ReflectorState): void {
     if (isOpen(state) && !state.ended) this.#effects.push({ kind: 'abort', id: state.id });
   }
 
   #notice(notice: ReflectorNotice): void {
     this.#effects.push({ kind: 'notice', notice });
   }
-}
-
-/** Whether a request is under way in this state. */
-function isOpen(state: State): state is Listing | Watching {
-  return state.kind === 'Listing' || state.kind === 'Watching';
-}
-
-function silentAt(state: Listing | Watching): Instant {
-  const watched = state.kind === 'Watching' && state.status !== null;
-  return state.heardAt + (watched ? silenceMsMax : answerMsMax);
-}
-
-/** Where to go on after a failure of the connection. */
-function nextAfter(state: Listing | Watching): Next {
-  return state.kind === 'Listing'
-    ? relist
-    : { kind: 'watch', resourceVersion: state.resourceVersion };
-}
-
-/** A fault that comes back at the same place, before anything else, is left by listing anew. */
-function nextAfterFault(watching: Watching): Next {
-  return watching.progressed ? nextAfter(watching) : relist;
 }

@@ -6,13 +6,22 @@ import { asRecord, asText, isRecord, parseJson } from './json.ts';
 export type WatchEvent =
   | { readonly kind: 'upsert'; readonly identity: Identity; readonly object: unknown }
   | { readonly kind: 'delete'; readonly identity: Identity }
-  /** Nothing changed up to this resourceVersion. */
-  | { readonly kind: 'bookmark'; readonly resourceVersion: string }
+  | {
+      /** Nothing else changed up to this resourceVersion. */
+      readonly kind: 'bookmark';
+      readonly resourceVersion: string;
+      /** Everything that existed when the watch began has been told. */
+      readonly endsList: boolean;
+    }
   | { readonly kind: 'error'; readonly failure: Failure }
-  /** Not a watch event at all. */
-  | { readonly kind: 'junk' };
+  /** Not a watch event at all, but `what`. */
+  | { readonly kind: 'junk'; readonly what: string };
 
-const junk: WatchEvent = { kind: 'junk' };
+/** An event that tells something of the collection. */
+export type Told = Extract<WatchEvent, { kind: 'upsert' | 'delete' | 'bookmark' }>;
+
+const junk: WatchEvent = { kind: 'junk', what: 'something that is not a watch event' };
+const endOfList = 'k8s.io/initial-events-end';
 
 /** Reads one line of a watch. Never throws. */
 export function readWatchEvent(line: string): WatchEvent {
@@ -20,8 +29,10 @@ export function readWatchEvent(line: string): WatchEvent {
   if (!isRecord(object)) return junk;
   if (type === 'ERROR') return { kind: 'error', failure: failureOfStatus(object, null) };
   if (type === 'BOOKMARK') {
-    const resourceVersion = asText(asRecord(object.metadata).resourceVersion);
-    return resourceVersion === '' ? junk : { kind: 'bookmark', resourceVersion };
+    const metadata = asRecord(object.metadata);
+    const resourceVersion = asText(metadata.resourceVersion);
+    const endsList = asRecord(metadata.annotations)[endOfList] === 'true';
+    return resourceVersion === '' ? junk : { kind: 'bookmark', resourceVersion, endsList };
   }
   const identity = identityOf(object);
   if (!identity || identity.resourceVersion === '') return junk;

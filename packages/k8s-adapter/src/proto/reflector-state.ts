@@ -1,0 +1,116 @@
+import type { Instant, Millis } from '@taintmgr/core';
+import type { Random } from './backoff.ts';
+import type { AnswerCollector } from './exchange.ts';
+import type { WatchDecoder } from './watch-decoder.ts';
+
+/** A request under way and what was heard of it. */
+export interface Stream {
+  readonly id: string;
+  readonly collector: AnswerCollector;
+  readonly openedAt: Instant;
+  /** When the last byte came; when it was opened before the first. */
+  heardAt: Instant;
+  /** Null before the head. */
+  status: number | null;
+  /** Whether the answer has come to its end, so that there is nothing to abort. */
+  ended: boolean;
+}
+
+/** A list in pages, each a request of its own. */
+export interface Listing extends Stream {
+  readonly kind: 'Listing';
+}
+
+/** A watch that begins with everything there is, and has not come to the end of that. */
+export interface Loading extends Stream {
+  readonly kind: 'Loading';
+  readonly decoder: WatchDecoder;
+}
+
+/** A watch that tells changes. */
+export interface Watching extends Stream {
+  readonly kind: 'Watching';
+  readonly decoder: WatchDecoder;
+  /** Of the last event taken in; the next watch starts here. */
+  resourceVersion: string;
+  /** From when on what comes counts as news. */
+  caughtUpAt: Instant;
+  /** Whether this stream brought us forward. */
+  progressed: boolean;
+}
+
+/** A state that hears events, one after the other. */
+export type Streaming = Loading | Watching;
+
+/** What a reflector is doing. */
+export type ReflectorState =
+  | { readonly kind: 'Idle' }
+  | Open
+  | { readonly kind: 'Waiting'; readonly until: Instant; readonly next: Next }
+  /** Listed once, as asked, without a watch. */
+  | { readonly kind: 'Rested' }
+  | { readonly kind: 'Stopped' };
+
+/** A state with a request under way. */
+export type Open = Listing | Loading | Watching;
+
+/** What comes after a wait. */
+export type Next =
+  | { readonly kind: 'list' }
+  | { readonly kind: 'watch'; readonly resourceVersion: string };
+
+export const relist: Next = { kind: 'list' };
+
+/** An answer must begin, and a list go on, within this time. */
+const answerMsMax: Millis = 30_000;
+/** Bookmarks come about every 60 s, and one may be missing. */
+const silenceMsMax: Millis = 150_000;
+
+const streamSecondsMin = 300;
+
+/** After which the server is to end a stream: 5 to 10 minutes, so that not all are opened at once. */
+export function streamSeconds(random: Random): number {
+  return streamSecondsMin + Math.floor(random() * streamSecondsMin);
+}
+
+/** Whether a request is under way in this state. */
+export function isOpen(state: ReflectorState): state is Open {
+  return state.kind === 'Listing' || state.kind === 'Loading' || state.kind === 'Watching';
+}
+
+/** Whether events are heard in this state. */
+export function isStreaming(state: ReflectorState): state is Streaming {
+  return state.kind === 'Loading' || state.kind === 'Watching';
+}
+
+/** A stream from which changes after this resourceVersion are expected. */
+export function watchingFrom(
+  stream: Stream,
+  decoder: WatchDecoder,
+  resourceVersion: string,
+): Watching {
+  const { openedAt: caughtUpAt } = stream;
+  return { ...stream, kind: 'Watching', decoder, resourceVersion, caughtUpAt, progressed: false };
+}
+
+/** When a stream from which nothing more comes is given up. */
+export function silentAt(state: Open): Instant {
+  const watched = state.kind === 'Watching' && state.status !== null;
+  return state.heardAt + (watched ? silenceMsMax : answerMsMax);
+}
+
+/** Where to go on after a failure of the connection. */
+export function nextAfter(state: Open): Next {
+  if (state.kind !== 'Watching') return relist;
+  return { kind: 'watch', resourceVersion: state.resourceVersion };
+}
+
+/** A fault that comes back at the same place, before anything else, is left by listing anew. */
+export function nextAfterFault(state: Open): Next {
+  return state.kind === 'Watching' && state.progressed ? nextAfter(state) : relist;
+}
+
+/** Whether an answer has begun that is none of a failure. */
+export function isGood({ status }: Stream): boolean {
+  return status !== null && status >= 200 && status < 300;
+}
