@@ -132,6 +132,7 @@ export { formatThreshold } from './pressure/thresholds.ts';
 export type { PressureWork } from './pressure/work.ts';
 export type { Cause, Reason, ReasonCode, StartSource } from './reason.ts';
 export type { LabelExpression, LabelSelector } from './selector.ts';
+export { selects } from './selector.ts';
 export { shardOf } from './shard.ts';
 export { formatTaint, parseTaint, parseTaintChanges, type TaintChanges } from './taint-spec.ts';
 export type { Instant, Millis } from './time.ts';

@@ -1,17 +1,18 @@
 import type { Event, Instant, Millis } from '@taintmgr/core';
-import type { Loop, Notice } from './loop.ts';
+import type { Notice } from './loop.ts';
 import { Runner } from './runner.ts';
+import type { RunningLoop } from './running-loop.ts';
 import type { Transport } from './sink.ts';
 
-export interface DriveOptions {
-  readonly loop: Loop;
+export interface DriveOptions<E = Event, N = Notice> {
+  readonly loop: RunningLoop<E, N>;
   readonly transport: Transport;
   /** Aborted: watches end at once, evictions under way come to their end, then `drive` resolves. */
   readonly signal: AbortSignal;
   /** Called for each notice, in order. */
-  readonly onNotice: (notice: Notice, now: Instant) => void;
-  /** Called once, with the way to tell the engine of what no API server says, e.g. resumeEvictions. */
-  readonly onStart?: (tell: (event: Event) => void) => void;
+  readonly onNotice: (notice: N, now: Instant) => void;
+  /** Called once, with the way to tell the machine of what no API server says, e.g. resumeEvictions. */
+  readonly onStart?: (tell: (event: E) => void) => void;
 }
 
 /** setTimeout takes no more; a longer wait is cut into several. */
@@ -21,21 +22,21 @@ const timerMsMax: Millis = 2 ** 31 - 1;
  * Runs the loop in real time until the signal is aborted. Whatever goes wrong outside is an input
  * of the loop; the promise is rejected only for a mistake of ours or of onNotice.
  */
-export function drive(options: DriveOptions): Promise<void> {
+export function drive<E = Event, N = Notice>(options: DriveOptions<E, N>): Promise<void> {
   return new Promise((resolve, reject) => new Driver(options, resolve, reject).start());
 }
 
-class Driver {
+class Driver<E, N> {
   #latest: Instant = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | null = null;
   #armedFor: Instant = Number.POSITIVE_INFINITY;
   #finished = false;
-  readonly #runner: Runner;
-  readonly #options: DriveOptions;
+  readonly #runner: Runner<E, N>;
+  readonly #options: DriveOptions<E, N>;
   readonly #resolve: () => void;
   readonly #reject: (error: unknown) => void;
 
-  constructor(options: DriveOptions, resolve: () => void, reject: (error: unknown) => void) {
+  constructor(options: DriveOptions<E, N>, resolve: () => void, reject: (error: unknown) => void) {
     const { loop, transport, onNotice } = options;
     this.#options = options;
     this.#resolve = resolve;

@@ -1,26 +1,27 @@
-import type { Instant } from '@taintmgr/core';
-import type { Loop, LoopAction, LoopInput, Notice } from './loop.ts';
+import type { Event, Instant } from '@taintmgr/core';
+import type { Notice } from './loop.ts';
+import type { RunningAction, RunningInput, RunningLoop } from './running-loop.ts';
 import { inputSink, type Transport } from './sink.ts';
 
-export interface RunnerOptions {
-  readonly loop: Loop;
+export interface RunnerOptions<E = Event, N = Notice> {
+  readonly loop: RunningLoop<E, N>;
   readonly send: Transport['send'];
   /** Must not go back. */
   readonly now: () => Instant;
   /** Does the work of one call from outside: the place to catch its errors and to look after it. */
   readonly around: (work: () => void) => void;
   /** Called for each notice, in order. */
-  readonly onNotice: (notice: Notice, now: Instant) => void;
+  readonly onNotice: (notice: N, now: Instant) => void;
 }
 
 /** Performs the loop's actions and hands it what comes of them; knows nothing of waiting. */
-export class Runner {
+export class Runner<E = Event, N = Notice> {
   #busy = false;
-  readonly #inputs: LoopInput[] = [];
+  readonly #inputs: RunningInput<E>[] = [];
   readonly #hangUps = new Map<string, () => void>();
-  readonly #options: RunnerOptions;
+  readonly #options: RunnerOptions<E, N>;
 
-  constructor(options: RunnerOptions) {
+  constructor(options: RunnerOptions<E, N>) {
     this.#options = options;
   }
 
@@ -28,7 +29,7 @@ export class Runner {
    * Works on an input and on all that come meanwhile, one after the other: a transport may answer
    * before `send` returns.
    */
-  feed(input: LoopInput): void {
+  feed(input: RunningInput<E>): void {
     this.#inputs.push(input);
     if (!this.#busy) this.#options.around(() => this.#work());
   }
@@ -48,14 +49,14 @@ export class Runner {
     }
   }
 
-  #step(input: LoopInput): void {
+  #step(input: RunningInput<E>): void {
     const { loop, now } = this.#options;
     if (input.kind === 'end' || input.kind === 'failed') this.#hangUps.delete(input.id);
     const instant = now();
     for (const action of loop.handle(instant, input)) this.#perform(instant, action);
   }
 
-  #perform(now: Instant, action: LoopAction): void {
+  #perform(now: Instant, action: RunningAction<N>): void {
     const { send, onNotice } = this.#options;
     switch (action.kind) {
       case 'send':

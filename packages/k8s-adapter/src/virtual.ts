@@ -1,7 +1,8 @@
-import type { Instant } from '@taintmgr/core';
-import type { Loop, LoopInput, Notice } from './loop.ts';
+import type { Event, Instant } from '@taintmgr/core';
+import type { Notice } from './loop.ts';
 import type { ApiRequest } from './proto/request.ts';
 import { Runner } from './runner.ts';
+import type { RunningInput, RunningLoop } from './running-loop.ts';
 import type { Sink } from './sink.ts';
 
 /** Where an exchange puts its answer: a Sink whose connection breaks without words. */
@@ -20,23 +21,23 @@ export interface VirtualTime {
   advanceTo(instant: Instant): void;
 }
 
-export interface VirtualOptions {
-  readonly loop: Loop;
+export interface VirtualOptions<E = Event, N = Notice> {
+  readonly loop: RunningLoop<E, N>;
   readonly exchange: Exchange;
   readonly clock: VirtualTime;
-  readonly onNotice: (notice: Notice, now: Instant) => void;
+  readonly onNotice: (notice: N, now: Instant) => void;
 }
 
 /**
  * Runs the loop against an API server in the same process, without waiting: time jumps from one
  * instant at which something is due to the next. The same inputs give the same run.
  */
-export class VirtualDriver {
-  readonly #loop: Loop;
+export class VirtualDriver<E = Event, N = Notice> {
+  readonly #loop: RunningLoop<E, N>;
   readonly #clock: VirtualTime;
-  readonly #runner: Runner;
+  readonly #runner: Runner<E, N>;
 
-  constructor({ loop, exchange, clock, onNotice }: VirtualOptions) {
+  constructor({ loop, exchange, clock, onNotice }: VirtualOptions<E, N>) {
     this.#loop = loop;
     this.#clock = clock;
     this.#runner = new Runner({
@@ -52,7 +53,7 @@ export class VirtualDriver {
   }
 
   /** Hands the loop an input now, and does what it answers. */
-  feed(input: LoopInput): void {
+  feed(input: RunningInput<E>): void {
     this.#runner.feed(input);
   }
 

@@ -15,20 +15,25 @@ interface Call<T> {
   readonly deadline: Instant;
 }
 
-/** A call without a complete answer by then has failed. */
-const callMsMax: Millis = 30_000;
+/** A call without a complete answer by then has failed, where nothing else is said. */
+const callMsMaxDefault: Millis = 30_000;
 
 /** The requests under way that have one answer, so that none is left without an end. */
 export class Calls<T> {
   /** In the order of their deadlines, which is the order in which they began. */
   readonly #open = new Map<string, Call<T>>();
+  readonly #callMsMax: Millis;
+
+  constructor(callMsMax: Millis = callMsMaxDefault) {
+    this.#callMsMax = callMsMax;
+  }
 
   get size(): number {
     return this.#open.size;
   }
 
   begin(now: Instant, id: string, purpose: T): void {
-    const deadline = now + callMsMax;
+    const deadline = now + this.#callMsMax;
     this.#open.set(id, { purpose, collector: new AnswerCollector(), deadline });
   }
 
@@ -46,7 +51,7 @@ export class Calls<T> {
     const expired: FinishedCall<T>[] = [];
     for (const [id, { purpose, deadline }] of this.#open) {
       if (deadline > now) break;
-      const message = `no answer within ${formatDuration(callMsMax)}`;
+      const message = `no answer within ${formatDuration(this.#callMsMax)}`;
       expired.push({ id, purpose, answer: { kind: 'none', message } });
       this.#open.delete(id);
     }

@@ -18,6 +18,8 @@ export interface ClusterEvent {
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
   readonly message: string;
+  /** Left out: none. */
+  readonly annotations?: Readonly<Record<string, string>>;
   /** Who says it; left out: whoever the recorder speaks for. */
   readonly component?: string;
 }
@@ -50,11 +52,12 @@ export function eventName(objectName: string, now: Instant, serial: number): str
 /** POST of a core/v1 Event, in the namespace of its object or else in `default`. */
 export function postEventRequest(series: EventSeries): ApiRequest {
   const { name, event, component, firstAt, lastAt, count } = series;
-  const { kind, namespace, name: object, uid, apiVersion, resourceVersion } = event.subject;
+  const { annotations, subject } = event;
+  const { kind, namespace, name: object, uid, apiVersion, resourceVersion } = subject;
   const body = {
     kind: 'Event',
     apiVersion: 'v1',
-    metadata: { name, namespace: namespaceOf(event) },
+    metadata: { name, namespace: namespaceOf(event), ...(annotations && { annotations }) },
     involvedObject: {
       kind,
       ...(namespace !== '' && { namespace }),

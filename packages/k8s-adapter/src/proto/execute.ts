@@ -125,21 +125,23 @@ function afterFailure(state: ExecutionState, failure: Failure, options: ExecuteO
   }
   if (verdict === 'gone') return finish('gone');
   if (verdict === 'changed') return changed('its node is gone');
+  return { kind: 'finished', outcome: refused(failure, verdict === 'blocked') };
+}
+
+/** The outcome of a DELETE or of an eviction that was not accepted. */
+export function removalOutcome(request: 'Deleting' | 'Evicting', failure: Failure): Outcome {
+  const verdict = classify(request, failure);
+  return verdict === 'gone' ? { kind: 'gone' } : refused(failure, verdict === 'blocked');
+}
+
+function refused(failure: Failure, isBlocked: boolean): Outcome {
   const { status, retryAfter, message } = failure;
-  if (verdict !== 'blocked') {
+  if (!isBlocked) {
     const cause = failure.causes[0]?.reason;
-    const outcome = {
-      kind: 'failed',
-      status,
-      message,
-      retryAfter,
-      ...(cause && { cause }),
-    } as const;
-    return { kind: 'finished', outcome };
+    return { kind: 'failed', status, message, retryAfter, ...(cause && { cause }) };
   }
   const text = budgetCause(failure)?.message || message;
-  const budget = budgetNumbers(text);
-  return { kind: 'finished', outcome: { kind: 'blocked', message: text, retryAfter, budget } };
+  return { kind: 'blocked', message: text, retryAfter, budget: budgetNumbers(text) };
 }
 
 /**
