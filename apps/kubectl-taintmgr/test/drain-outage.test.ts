@@ -46,7 +46,7 @@ describe('drain-by-taint with a failing API server', () => {
     const { code, out, err } = await result;
     assert.equal(code, 0);
     const [web, db] = names.map((name) => `pod/${name} evicted \\(back, back-1, \\d\\.\\ds\\)\n`);
-    const lines = `^node/back-1 cordoned\nnode/back-1 tainted\n${web}${db}node/back-1 drained\n$`;
+    const lines = `^node/back-1 cordoned\nnode/back-1 tainted\n${web}${db}node/back-1 drained \\(2 pods, .*\\)\n$`;
     assert.match(out, new RegExp(lines));
     assert.match(
       err,
@@ -78,7 +78,7 @@ describe('drain-by-taint with a failing API server', () => {
     assert.equal(code, 0);
     assert.match(
       out,
-      /^node\/lossy-1 cordoned\nnode\/lossy-1 tainted\npod\/web-\S+ evicted .*\nnode\/lossy-1 drained\n$/,
+      /^node\/lossy-1 cordoned\nnode\/lossy-1 tainted\npod\/web-\S+ evicted .*\nnode\/lossy-1 drained \(1 pod, .*\)\n$/,
     );
   });
 

@@ -1,20 +1,40 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { DrainOptions, Node, Pod } from '@taintmgr/core';
-import { planDrain } from '../src/commands/drain-by-taint/plan.ts';
-import { refusalLine, renderLeft, renderPlan } from '../src/commands/drain-by-taint/report.ts';
-import type { DrainResult } from '../src/commands/drain-by-taint/run.ts';
-import { undoHint } from '../src/commands/drain-by-taint/targets.ts';
-import { exitCode } from '../src/exit.ts';
+import {
+  type Budget,
+  type DrainOptions,
+  type DrainPlan,
+  type Node,
+  type Pod,
+  planDrain,
+  resolveDrainConfig,
+} from '@taintmgr/core';
+import { blockerLines, cannotFinish } from '../src/commands/drain-by-taint/blockers.ts';
+import { refusalLine, renderPlan } from '../src/commands/drain-by-taint/plan-table.ts';
 import { node, now, ofDaemonSet, pod, taint, tolerates } from './values.ts';
 
 const maintenance = taint('maintenance=kernel:NoExecute');
 const noFlags: DrainOptions = { force: false, ignoreDaemonSets: false, deleteEmptyDirData: false };
 const allFlags: DrainOptions = { force: true, ignoreDaemonSets: true, deleteEmptyDirData: true };
 
-const plan = (options: DrainOptions, nodes: readonly Node[], ...pods: readonly Pod[]) =>
-  planDrain(now, maintenance, nodes, pods, options);
+function plan(
+  filters: DrainOptions,
+  nodes: readonly Node[],
+  pods: readonly Pod[],
+  budgets: readonly Budget[] = [],
+): DrainPlan {
+  const targets = nodes.map(({ name }) => ({ name, zone: '' }));
+  return planDrain(now, {
+    config: resolveDrainConfig({ taint: maintenance, targets, filters }),
+    nodes,
+    pods: pods.map((one) => ({ pod: { labels: {}, ready: 'True', ...one }, finalizers: [] })),
+    budgets,
+    nodeAnswers: () => true,
+  });
+}
+
 const lines = (text: string): string => text.replace(/^\n/, '').replace(/^ {6}/gm, '').trimEnd();
+const asTable = { wide: false, headers: true };
 
 describe('the plan of a drain', () => {
   const n1 = node('n1');
@@ -34,9 +54,9 @@ describe('the plan of a drain', () => {
       [n1],
       [pod('db', tolerates('maintenance', 63)), pod('web')],
       `
-      NODE   NAMESPACE   POD   ACTION   AT      BECAUSE
-      n1     shop        web   evict    +0s     no toleration for maintenance=kernel:NoExecute
-      n1     shop        db    evict    +1m3s   tolerates maintenance=kernel:NoExecute for 1m3s`,
+      NODE   NAMESPACE   POD   ACTION   AT      BLOCKED BY   BECAUSE
+      n1     shop        web   evict    +0s     <none>       no toleration for maintenance=kernel:NoExecute
+      n1     shop        db    evict    +1m3s   <none>       tolerates maintenance=kernel:NoExecute for 1m3s`,
       null,
     ],
     [
@@ -45,10 +65,10 @@ describe('the plan of a drain', () => {
       [n1],
       [agent, bare, pod('web', { hasEmptyDir: true })],
       `
-      NODE   NAMESPACE   POD     ACTION   AT    BECAUSE
-      n1     shop        agent   refuse   -     managed by a DaemonSet, which would start it again (--ignore-daemonsets)
-      n1     shop        bare    refuse   -     has local storage (emptyDir), whose data would be lost (--delete-emptydir-data); declares no controller, nothing would start it again (--force)
-      n1     shop        web     refuse   -     has local storage (emptyDir), whose data would be lost (--delete-emptydir-data)`,
+      NODE   NAMESPACE   POD     ACTION   AT    BLOCKED BY   BECAUSE
+      n1     shop        agent   refuse   -     -            managed by a DaemonSet, which would start it again (--ignore-daemonsets)
+      n1     shop        bare    refuse   -     -            has local storage (emptyDir), whose data would be lost (--delete-emptydir-data); declares no controller, nothing would start it again (--force)
+      n1     shop        web     refuse   -     -            has local storage (emptyDir), whose data would be lost (--delete-emptydir-data)`,
       '1 pod needs --ignore-daemonsets, 2 pods need --delete-emptydir-data, 1 pod needs --force; nothing was changed',
     ],
     [
@@ -57,8 +77,8 @@ describe('the plan of a drain', () => {
       [n1],
       [agent, bare],
       `
-      NODE   NAMESPACE   POD    ACTION   AT    BECAUSE
-      n1     shop        bare   evict    +0s   no toleration for maintenance=kernel:NoExecute
+      NODE   NAMESPACE   POD    ACTION   AT    BLOCKED BY   BECAUSE
+      n1     shop        bare   evict    +0s   <none>       no toleration for maintenance=kernel:NoExecute
       1 pod stays: 1 of a DaemonSet`,
       null,
     ],
@@ -74,9 +94,9 @@ describe('the plan of a drain', () => {
         pod('log', { ...tolerates(''), nodeName: 'n2' }),
       ],
       `
-      No pods to evict.
-      4 pods stay: 1 of a DaemonSet, 1 static, 2 tolerating the taint without limit
-      1 pod already terminating`,
+      NODE   NAMESPACE   POD     ACTION   AT    BLOCKED BY   BECAUSE
+      n1     shop        going   wait     -     <none>       already terminating
+      4 pods stay: 1 of a DaemonSet, 1 static, 2 tolerating the taint without limit`,
       null,
     ],
     ['a node without pods', noFlags, [n1], [], 'No pods to evict.', null],
@@ -86,8 +106,8 @@ describe('the plan of a drain', () => {
       [n1],
       [pod('job', { phase: 'Succeeded', owner: null, hasEmptyDir: true })],
       `
-      NODE   NAMESPACE   POD   ACTION   AT    BECAUSE
-      n1     shop        job   evict    +0s   no toleration for maintenance=kernel:NoExecute`,
+      NODE   NAMESPACE   POD   ACTION   AT    BLOCKED BY   BECAUSE
+      n1     shop        job   evict    +0s   <none>       no toleration for maintenance=kernel:NoExecute`,
       null,
     ],
     [
@@ -96,8 +116,8 @@ describe('the plan of a drain', () => {
       [node('n1', taint('maintenance=kernel:NoExecute', 60))],
       [pod('db', tolerates('maintenance', 63))],
       `
-      NODE   NAMESPACE   POD   ACTION   AT    BECAUSE
-      n1     shop        db    evict    +3s   tolerates maintenance=kernel:NoExecute for 1m3s`,
+      NODE   NAMESPACE   POD   ACTION   AT    BLOCKED BY   BECAUSE
+      n1     shop        db    evict    +3s   <none>       tolerates maintenance=kernel:NoExecute for 1m3s`,
       null,
     ],
     [
@@ -106,98 +126,60 @@ describe('the plan of a drain', () => {
       [node('n1', taint('maintenance=disk:NoExecute', 60), taint('old:NoExecute', 10))],
       [pod('db', tolerates('maintenance', 63))],
       `
-      NODE   NAMESPACE   POD   ACTION   AT    BECAUSE
-      n1     shop        db    evict    +0s   no toleration for old:NoExecute; tolerates maintenance=kernel:NoExecute for 1m3s`,
+      NODE   NAMESPACE   POD   ACTION   AT    BLOCKED BY   BECAUSE
+      n1     shop        db    evict    +0s   <none>       no toleration for old:NoExecute; tolerates maintenance=kernel:NoExecute for 1m3s`,
       null,
     ],
   ];
   for (const [name, options, nodes, pods, expected, refusal] of cases) {
     it(name, () => {
-      const planned = plan(options, nodes, ...pods);
-      assert.equal(renderPlan(planned, now), lines(expected));
+      const planned = plan(options, nodes, pods);
+      assert.equal(renderPlan(planned, now, asTable), lines(expected));
       assert.equal(refusalLine(planned), refusal);
     });
   }
 });
 
-describe('what a drain leaves behind', () => {
-  const message = 'The disruption budget web needs 2 healthy pods and has 2 currently';
-  const budget = { code: 'Budget', verdict: 'needsTime', message } as const;
-  const held = {
-    pod: pod('web-0'),
-    since: now,
-    state: { kind: 'held', attempts: 3, blocker: budget },
-  } as const;
-  const waiting = {
-    pod: pod('db-0'),
-    since: now,
-    state: { kind: 'waiting', until: now + 60_000 },
-  } as const;
-  const going = { pod: pod('api-0'), since: now, state: { kind: 'terminating' } } as const;
-  const result: DrainResult = { code: exitCode.timeout, synced: true, leaving: [], gone: 1 };
-  const cases: readonly (readonly [string, DrainResult, string])[] = [
-    [
-      'pods held by a budget',
-      { ...result, code: exitCode.blocked, leaving: [held, going] },
-      `
-      error: not drained because pods are held back, 1 of 3 pods gone
-        POD          NODE   STATE
-        shop/web-0   n1     The disruption budget web needs 2 healthy pods and has 2 currently (3 tries)
-        shop/api-0   n1     terminating
-      hint: kubectl get pdb -n shop shows the budgets; with more replicas or a wider budget pods can go`,
-    ],
-    [
-      'pods that take their time',
-      { ...result, leaving: [waiting] },
-      `
-      error: not drained within --timeout, 1 of 2 pods gone
-        POD         NODE   STATE
-        shop/db-0   n1     tolerates the taint until 2026-01-02T03:05:05Z`,
-    ],
-    [
-      'Ctrl-C',
-      { ...result, code: exitCode.interrupted, gone: 0, leaving: [going] },
-      `
-      error: interrupted, 0 of 1 pod gone; the same command goes on from here
-        POD          NODE   STATE
-        shop/api-0   n1     terminating`,
-    ],
-    [
-      'an end before anything was read',
-      { ...result, code: exitCode.interrupted, synced: false },
-      'error: interrupted before the pods were known; the same command goes on from here',
-    ],
-    [
-      'rights missing',
-      {
-        ...result,
-        code: exitCode.error,
-        gone: 0,
-        leaving: [
-          {
-            ...held,
-            state: {
-              kind: 'held',
-              attempts: 1,
-              blocker: { code: 'Denied', verdict: 'never', message: 'no\u001b[2J' },
-            },
-          },
-        ],
-      },
-      `
-      error: the drain cannot go on, 0 of 1 pod gone
-        POD          NODE   STATE
-        shop/web-0   n1     no^[[2J (1 try)`,
-    ],
-  ];
-  for (const [name, left, expected] of cases) {
-    it(name, () => assert.equal(renderLeft(left), lines(expected)));
-  }
+describe('what a plan says is in the way', () => {
+  const shut: Budget = {
+    namespace: 'shop',
+    name: 'web',
+    selector: { matchLabels: { app: 'web' } },
+    allowed: 0,
+    healthy: 5,
+    desired: 5,
+    expected: 5,
+    upToDate: true,
+    alwaysEvictUnhealthy: false,
+    refusal: null,
+  };
+  const webs = [1, 2, 3, 4, 5].map((number) => pod(`web-${number}`, { labels: { app: 'web' } }));
 
-  it('and how to undo the taint', () => {
-    assert.equal(
-      undoHint(['n1', 'n2'], maintenance),
-      'kubectl uncordon n1 n2 && kubectl taint nodes n1 n2 maintenance:NoExecute-',
+  it('each budget once, with the pods that it holds', () => {
+    const planned = plan(noFlags, [node('n1')], webs, [shut]);
+    assert.deepEqual(blockerLines(planned), [
+      'shop/web-1 on n1, shop/web-2 on n1, shop/web-3 on n1 and 2 pods more: budget web (never): ' +
+        'The disruption budget web needs 5 healthy pods and has 5 currently',
+    ]);
+    assert.equal(cannotFinish(planned), true);
+  });
+
+  it('those that have to wait for the others', () => {
+    const wide = { ...shut, allowed: 3, desired: 2 };
+    const planned = plan(noFlags, [node('n1')], webs, [wide]);
+    assert.deepEqual(blockerLines(planned), [
+      'shop/web-4 on n1, shop/web-5 on n1: budget web (needs time): ' +
+        'The disruption budget web allows 3 disruptions now, and other pods go first',
+    ]);
+    assert.equal(cannotFinish(planned), false);
+    assert.match(
+      renderPlan(planned, now, asTable),
+      /web-4 +evict +\+0s +budget web \(needs time\)/,
     );
+  });
+
+  it('nothing is known of budgets that may not be seen', () => {
+    const planned = plan(noFlags, [node('n1')], webs.slice(0, 1));
+    assert.match(renderPlan(planned, now, asTable, false), /web-1 +evict +\+0s +\? +no toleration/);
   });
 });

@@ -1,159 +1,299 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Blocker, Command, Event, PodRef } from '@taintmgr/core';
-import { type LeavingPod, LeavingPods } from '../src/commands/drain-by-taint/leaving.ts';
+import {
+  type Budget,
+  type Command,
+  type DrainConfig,
+  DrainMachine,
+  type Event,
+  type Outcome,
+  type Pod,
+  resolveDrainConfig,
+} from '@taintmgr/core';
+import { resultOf } from '../src/commands/drain-by-taint/outcome.ts';
 import { Progress } from '../src/commands/drain-by-taint/progress.ts';
+import { renderLeft } from '../src/commands/drain-by-taint/report.ts';
+import { standingLine } from '../src/commands/drain-by-taint/standing.ts';
 import { CapturedOutput } from './captured-output.ts';
-import { now, pod } from './values.ts';
+import { node, now, pod, taint, tolerates } from './values.ts';
+
+const maintenance = taint('maintenance=kernel:NoExecute');
+const refusal = 'The disruption budget web needs 2 healthy pods and has 2 currently';
+const blocked: Outcome = { kind: 'blocked', message: refusal, retryAfter: null };
+
+/** A drain that has begun, whose requests a test answers. */
+class Drain {
+  readonly machine: DrainMachine;
+  readonly output: CapturedOutput;
+  readonly progress: Progress;
+  readonly #ids = new Map<string, string>();
+
+  constructor(pods: readonly Pod[], options: Partial<DrainConfig> = {}, isWatched = false) {
+    const names = [...new Set(pods.map(({ nodeName }) => nodeName))];
+    const targets = names.map((name) => ({ name, zone: '' }));
+    this.machine = new DrainMachine(
+      resolveDrainConfig({ taint: maintenance, targets, nodesAtOnceMax: 0, ...options }),
+    );
+    this.output = new CapturedOutput(isWatched);
+    const { output } = this;
+    const live = isWatched
+      ? { show: (text: string) => output.shown.push(text), clear: () => {} }
+      : null;
+    this.progress = new Progress({ output, say: output.out, live }, now);
+    const tainted = { ...maintenance, timeAdded: now };
+    for (const name of names) this.tell({ kind: 'nodeUpsert', node: node(name, tainted) });
+    for (const one of pods) this.tell({ kind: 'podUpsert', pod: one });
+    this.tell({ kind: 'synced' });
+  }
+
+  tell(event: Event, at: number = now): void {
+    for (const each of [event, { kind: 'tick' } as const, { kind: 'tick' } as const]) {
+      for (const command of this.machine.handle(at, each)) this.#remember(command);
+    }
+    for (const note of this.machine.takeNotes()) this.progress.note(note, this.machine);
+  }
+
+  answer(name: string, outcome: Outcome, at: number = now): void {
+    this.tell({ kind: 'result', id: this.#ids.get(name) ?? 'unknown', outcome }, at);
+  }
+
+  gone(one: Pod, at: number = now): void {
+    this.tell({ kind: 'podDelete', uid: one.uid }, at);
+  }
+
+  #remember(command: Command): void {
+    if ('id' in command && 'pod' in command) this.#ids.set(command.pod.name, command.id);
+  }
+}
 
 const web = pod('web-0');
-const budget: Blocker = {
-  code: 'Budget',
-  verdict: 'needsTime',
-  message: 'The budget is tight',
-};
 
-function deadline(to: number | null): Command {
-  const cause = 'NodeChanged';
-  const report = { kind: 'deadline', pod: web, from: null, to, cause, because: [] } as const;
-  return { kind: 'report', report };
-}
-
-function retry(blocker: Blocker): Command {
-  const setback = { kind: 'blocked', message: blocker.message, retryAfter: null } as const;
-  const report = { kind: 'retry', pod: web, attempt: 2, at: now + 5000, setback, blocker } as const;
-  return { kind: 'report', report };
-}
-
-describe('LeavingPods', () => {
-  const evict: Command = {
-    kind: 'evictPod',
-    id: '1',
-    pod: web,
-    confirm: false,
-    gracePeriodSeconds: null,
-    because: [],
-  };
-  const terminating: Event = { kind: 'podUpsert', pod: { ...web, deletionTimestamp: now } };
-  const steps: readonly (readonly [
-    name: string,
-    steps: readonly (Command | Event)[],
-    state: LeavingPod['state'] | null,
-  ])[] = [
-    ['a pod that nobody wants gone', [{ kind: 'podUpsert', pod: web }], null],
-    ['a deadline', [deadline(now + 1000)], { kind: 'waiting', until: now + 1000 }],
-    ['a deadline that is called off', [deadline(now + 1000), deadline(null)], null],
-    ['an eviction', [deadline(now), evict], { kind: 'evicting' }],
-    [
-      'a refusal',
-      [deadline(now), evict, retry(budget)],
-      { kind: 'held', attempts: 2, blocker: budget },
-    ],
-    ['a pod that terminates', [evict, terminating], { kind: 'terminating' }],
-    [
-      'a call-off for a pod that terminates, which does not come back',
-      [evict, terminating, deadline(null)],
-      { kind: 'terminating' },
-    ],
-    ['a pod that is gone', [evict, terminating, { kind: 'podDelete', uid: web.uid }], null],
-  ];
-  for (const [name, inputs, state] of steps) {
-    it(name, () => {
-      const pods = new LeavingPods();
-      for (const input of inputs) give(pods, now, input);
-      assert.deepEqual(
-        pods.list().map((leaving) => leaving.state),
-        state ? [state] : [],
-      );
-    });
-  }
-
-  it('counts the pods that went, and how long each was on the list', () => {
-    const pods = new LeavingPods();
-    give(pods, now, deadline(now + 1000));
-    give(pods, now + 1000, evict);
-    assert.equal(pods.event(now, { kind: 'podDelete', uid: 'another' }), null);
-    const gone = pods.event(now + 2500, { kind: 'podDelete', uid: web.uid });
-    assert.deepEqual([gone?.pod.name, gone?.took, pods.gone], ['web-0', 2500, 1]);
+describe('the progress of a drain', () => {
+  it('gives a line for each pod that went and each node that is done', () => {
+    const drain = new Drain([web]);
+    drain.answer('web-0', { kind: 'done' });
+    drain.gone(web, now + 3210);
+    assert.equal(
+      drain.output.outText,
+      'pod/web-0 evicted (shop, n1, 3.2s)\nnode/n1 drained (1 pod, 3s)\n',
+    );
   });
 
-  function give(pods: LeavingPods, at: number, input: Command | Event): void {
-    if (input.kind === 'evictPod' || input.kind === 'report') pods.command(at, input as Command);
-    else pods.event(at, input as Event);
-  }
-});
-
-describe('Progress', () => {
-  const leaving = (state: LeavingPod['state'], of: PodRef = web): LeavingPod => {
-    return { pod: of, since: now, state };
-  };
-  const held = (blocker: Blocker): LeavingPod => leaving({ kind: 'held', attempts: 1, blocker });
-  const all = [
-    leaving({ kind: 'waiting', until: now + 90_000 }),
-    leaving({ kind: 'waiting', until: now + 30_000 }),
-    leaving({ kind: 'evicting' }),
-    leaving({ kind: 'terminating' }),
-    held(budget),
-  ];
+  it('says when a pod was deleted, and when it went by itself', () => {
+    const other = pod('db-0', { deletionTimestamp: now });
+    const drain = new Drain([web, other], { budgets: { kind: 'ignore' } });
+    drain.answer('web-0', { kind: 'gone' }, now + 100);
+    drain.gone(other, now + 200);
+    assert.equal(
+      drain.output.outText,
+      'pod/web-0 deleted (shop, n1, 0.1s)\npod/db-0 gone (shop, n1)\nnode/n1 drained (2 pods, 0s)\n',
+    );
+  });
 
   it('says for each pod once what holds it, and again when that changes', () => {
-    const output = new CapturedOutput();
-    const progress = new Progress(output, null, now);
-    const refused: Blocker = { code: 'TwoBudgets', verdict: 'never', message: 'two budgets\n' };
-    progress.held(held(budget));
-    progress.held(held(budget));
-    progress.held(held(refused));
-    progress.held(leaving({ kind: 'evicting' }));
+    const drain = new Drain([web]);
+    drain.answer('web-0', blocked);
+    drain.tell({ kind: 'tick' }, now + 5000);
+    drain.answer('web-0', blocked, now + 5000);
+    drain.tell({ kind: 'tick' }, now + 10_000);
+    const message = 'boom\n';
+    drain.answer('web-0', { kind: 'failed', status: 500, message, retryAfter: null }, now + 10_000);
     assert.equal(
-      output.errText,
-      'Warning: shop/web-0 on n1 is held back: The budget is tight\n' +
-        'Warning: shop/web-0 on n1 could not be evicted: two budgets^J\n',
+      drain.output.errText,
+      `Warning: shop/web-0 on n1 is held back: ${refusal}\n` +
+        'Warning: shop/web-0 on n1 could not be evicted: boom^J\n',
     );
   });
 
   it('says once that the API server is lost, however many pods that concerns', () => {
-    const output = new CapturedOutput();
-    const progress = new Progress(output, null, now);
     const message = 'connect ECONNREFUSED 127.0.0.1:6443';
-    progress.found();
-    progress.lost(message);
-    progress.held(held({ code: 'Unreachable', verdict: 'resolves', message }));
-    progress.found();
-    progress.found();
+    const drain = new Drain([web]);
+    drain.progress.found();
+    drain.progress.lost(message);
+    drain.answer('web-0', { kind: 'failed', status: null, message, retryAfter: null });
+    drain.progress.found();
+    drain.progress.found();
     assert.equal(
-      output.errText,
+      drain.output.errText,
       `Warning: lost contact with the API server, trying again: ${message}\n` +
         'in contact with the API server again\n',
     );
   });
 
-  it('says where things stand every 30 s', () => {
-    const output = new CapturedOutput();
-    const progress = new Progress(output, null, now);
-    for (let second = 1; second <= 61; second++) progress.standing(now + second * 1000, all, 2);
+  it('says what came late and stays, what vanished, and what is not waited for', () => {
+    const old = pod('old', { deletionTimestamp: now - 60_000 });
+    const drain = new Drain([web, old, pod('x', { nodeName: 'n2' })], { skipTerminatingMs: 1000 });
+    drain.tell({ kind: 'podUpsert', pod: pod('bare', { owner: null }) });
+    drain.tell({ kind: 'nodeDelete', name: 'n2' });
+    assert.equal(drain.output.outText, 'pod/old skipped (shop, n1, terminating for long)\n');
     assert.equal(
-      output.errText,
-      '2 of 7 gone; 2 tolerate a while longer (next in 0s), 1 being evicted, 1 terminating, 1 held back\n'.repeat(
-        2,
-      ),
+      drain.output.errText,
+      'Warning: shop/bare on n1 came late and stays: declares no controller, nothing would start it again (--force)\n' +
+        'Warning: node n2 was deleted, and takes its pods along\n',
     );
   });
 
-  it('shows that live instead where somebody watches', async () => {
-    const output = new CapturedOutput(true);
-    const progress = new Progress(output, await output.live(), now);
-    progress.standing(now, all.slice(0, 2), 0);
-    progress.standing(now, [], 2);
-    assert.deepEqual(output.shown, [
-      '0 of 2 gone; 2 tolerate a while longer (next in 30s)',
-      '2 of 2 gone',
-    ]);
-    assert.equal(output.errText, '');
+  const many = [
+    pod('a', tolerates('maintenance', 90)),
+    pod('b', tolerates('maintenance', 30)),
+    pod('c'),
+    pod('d'),
+    pod('e', { nodeName: 'n2', deletionTimestamp: now }),
+  ];
+
+  it('tells where things stand, node by node', () => {
+    const drain = new Drain(many);
+    drain.answer('c', blocked);
+    assert.equal(
+      standingLine(now + 2000, drain.machine),
+      '[n1 0/4] [n2 0/1] 0 of 5 gone; 2 tolerate a while longer (next in 28s), ' +
+        '1 being evicted, 1 terminating, 1 held back (for 2s)',
+    );
+    const one = new Drain([web]);
+    one.gone(web);
+    assert.equal(standingLine(now, one.machine), '1 of 1 gone');
   });
 
-  it('gives a line of data for each pod that went', () => {
-    const output = new CapturedOutput();
-    new Progress(output, null, now).gone({ pod: web, took: 3210 });
-    assert.equal(output.outText, 'pod/web-0 evicted (shop, n1, 3.2s)\n');
+  it('says so every 30 s, or live where somebody watches', () => {
+    const drain = new Drain([web]);
+    for (let second = 1; second <= 61; second++) {
+      drain.progress.standing(now + second * 1000, drain.machine);
+    }
+    assert.equal(drain.output.errText, '0 of 1 gone; 1 being evicted\n'.repeat(2));
+    const watched = new Drain([web], {}, true);
+    watched.progress.standing(now, watched.machine);
+    assert.deepEqual(watched.output.shown, ['0 of 1 gone; 1 being evicted']);
+    assert.equal(watched.output.errText, '');
+  });
+});
+
+describe('what a drain leaves behind', () => {
+  const lines = (text: string): string => text.replace(/^\n/, '').replace(/^ {6}/gm, '').trimEnd();
+  const budget: Budget = {
+    namespace: 'shop',
+    name: 'web',
+    selector: {},
+    allowed: 0,
+    healthy: 2,
+    desired: 2,
+    expected: 3,
+    upToDate: true,
+    alwaysEvictUnhealthy: false,
+    refusal: null,
+  };
+  const hint =
+    'hint: kubectl get pdb -n shop shows the budgets; with more replicas or a wider budget pods can go, ' +
+    'or with --pdb-policy=delete-after:DURATION';
+
+  const cases: readonly (readonly [
+    name: string,
+    begin: () => Drain,
+    budgets: readonly Budget[] | null,
+    expected: string,
+  ])[] = [
+    [
+      'pods held by a budget',
+      () => {
+        const going = pod('api-0', { deletionTimestamp: now });
+        const drain = new Drain([web, going], { nodeTimeoutMs: 5000 });
+        drain.answer('web-0', blocked);
+        drain.tell({ kind: 'tick' }, now + 5000);
+        drain.answer('web-0', blocked, now + 5000);
+        return drain;
+      },
+      [budget],
+      `
+      error: not drained because pods are held back, 0 of 2 pods gone
+        POD          NODE   STATE
+        shop/web-0   n1     ${refusal} (1 try)
+        shop/api-0   n1     terminating
+      ${hint}`,
+    ],
+    [
+      'pods held by a budget that would let nobody go',
+      () => {
+        const drain = new Drain([web], { once: true });
+        drain.answer('web-0', blocked);
+        return drain;
+      },
+      [{ ...budget, desired: 3 }],
+      `
+      error: not drained because pods are held back, 0 of 1 pod gone
+        POD          NODE   STATE
+        shop/web-0   n1     ${refusal} (1 try; waiting does not help)
+      ${hint}`,
+    ],
+    [
+      'pods that take their time',
+      () => {
+        const drain = new Drain([pod('db-0', tolerates('maintenance', 60))], {
+          nodeTimeoutMs: 5000,
+        });
+        drain.tell({ kind: 'tick' }, now + 5000);
+        return drain;
+      },
+      null,
+      `
+      error: not drained within --timeout, 0 of 1 pod gone
+        POD         NODE   STATE
+        shop/db-0   n1     tolerates the taint until 2026-01-02T03:05:05Z`,
+    ],
+    [
+      'rights that are missing',
+      () => {
+        const drain = new Drain([web]);
+        const message = 'no\u001b[2J';
+        drain.answer('web-0', { kind: 'failed', status: 403, message, retryAfter: null });
+        return drain;
+      },
+      [],
+      `
+      error: the drain cannot go on, 0 of 1 pod gone
+        POD          NODE   STATE
+        shop/web-0   n1     no^[[2J (1 try)`,
+    ],
+    [
+      'a taint that somebody took off, and zones not begun',
+      () => {
+        const targets = ['n1', 'n2'].map((name) => ({ name, zone: `zone-${name}` }));
+        const drain = new Drain([web, pod('x', { nodeName: 'n2' })], {
+          targets,
+          zoneSerial: true,
+        });
+        drain.tell({ kind: 'nodeUpsert', node: node('n1') });
+        return drain;
+      },
+      [],
+      `
+      error: the drain cannot go on, 0 of 2 pods gone
+        node n1: somebody else took the taint off
+        node n2: not begun, because a zone failed before
+        POD          NODE   STATE
+        shop/web-0   n1     being evicted
+        shop/x       n2     not its turn yet`,
+    ],
+  ];
+  for (const [name, begin, budgets, expected] of cases) {
+    it(name, () => {
+      const { machine } = begin();
+      const result = resultOf(machine);
+      const podOf = (): Pod => ({ ...web, labels: {} });
+      assert.equal(renderLeft({ result, machine, refusal: null }, budgets, podOf), lines(expected));
+    });
+  }
+
+  it('an end before anything was read', () => {
+    const targets = [{ name: 'n1', zone: '' }];
+    const machine = new DrainMachine(resolveDrainConfig({ taint: maintenance, targets }));
+    const end = { result: 'Interrupted', machine, refusal: null } as const;
+    assert.equal(
+      renderLeft(end, null, () => null),
+      'error: interrupted before the pods were known; the same command goes on from here',
+    );
+    const refused = { result: 'Failed', machine, refusal: 'pods is forbidden' } as const;
+    assert.equal(
+      renderLeft(refused, null, () => null),
+      'error: the drain cannot go on before the pods were known: pods is forbidden',
+    );
   });
 });

@@ -52,20 +52,20 @@ describe('drain-by-taint that changes nothing', () => {
   const noToleration = 'no toleration for maintenance=kernel:NoExecute';
   const kept = '1 tolerating the taint without limit';
   const plan =
-    'NODE NAMESPACE POD ACTION AT BECAUSE\n' +
-    `a-1 a bare evict +0s ${noToleration}\n` +
-    `a-1 a web evict +0s ${noToleration}\n` +
-    'a-1 a db evict +1m3s tolerates maintenance=kernel:NoExecute for 1m3s\n' +
+    'NODE NAMESPACE POD ACTION AT BLOCKED BY BECAUSE\n' +
+    `a-1 a bare evict +0s <none> ${noToleration}\n` +
+    `a-1 a web evict +0s budget web (never) ${noToleration}\n` +
+    'a-1 a db evict +1m3s <none> tolerates maintenance=kernel:NoExecute for 1m3s\n' +
     `2 pods stay: 1 of a DaemonSet, ${kept}\n`;
 
   it('refuses for all reasons at once', async () => {
     const out =
-      'NODE NAMESPACE POD ACTION AT BECAUSE\n' +
-      'a-1 a agent refuse - managed by a DaemonSet, which would start it again (--ignore-daemonsets)\n' +
-      'a-1 a bare refuse - has local storage (emptyDir), whose data would be lost (--delete-emptydir-data); ' +
+      'NODE NAMESPACE POD ACTION AT BLOCKED BY BECAUSE\n' +
+      `a-1 a web evict +0s budget web (never) ${noToleration}\n` +
+      'a-1 a agent refuse - - managed by a DaemonSet, which would start it again (--ignore-daemonsets)\n' +
+      'a-1 a bare refuse - - has local storage (emptyDir), whose data would be lost (--delete-emptydir-data); ' +
       'declares no controller, nothing would start it again (--force)\n' +
-      `a-1 a web evict +0s ${noToleration}\n` +
-      'a-1 a db refuse - has local storage (emptyDir), whose data would be lost (--delete-emptydir-data)\n' +
+      'a-1 a db refuse - - has local storage (emptyDir), whose data would be lost (--delete-emptydir-data)\n' +
       `1 pod stays: ${kept}\n`;
     const err =
       'error: 1 pod needs --ignore-daemonsets, 2 pods need --delete-emptydir-data, 1 pod needs --force; ' +
@@ -74,9 +74,9 @@ describe('drain-by-taint that changes nothing', () => {
     assert.deepEqual(await drain('--dry-run=client'), { code: 1, out, err });
   });
 
-  it('--dry-run=client shows the plan', async () => {
+  it('--dry-run=client shows the plan: 2, because waiting does not help', async () => {
     assert.deepEqual(await drain('--dry-run=client', ...everyFlag), {
-      code: 0,
+      code: 2,
       out: `${plan}node/a-1 cordoned (dry run)\nnode/a-1 tainted (dry run)\n`,
       err: '',
     });
@@ -98,8 +98,9 @@ describe('drain-by-taint that changes nothing', () => {
   describe('while kube-controller-manager runs', () => {
     const fault =
       'kube-controller-manager runs here and would delete the pods of a NoExecute taint at once, ' +
-      'without asking disruption budgets; start it with ' +
-      '--controllers=*,-taint-eviction-controller, or accept it with --allow-overlap\n';
+      'without asking disruption budgets; use maintenance=kernel:NoSchedule, for which nobody else ' +
+      'evicts, or accept it with --allow-overlap if it was started with ' +
+      '--controllers=*,-taint-eviction-controller\n';
 
     function renewLease(secondsAgo: number): void {
       const renewTime = new Date(Date.now() - secondsAgo * 1000).toISOString().replace('Z', '000Z');
@@ -115,18 +116,18 @@ describe('drain-by-taint that changes nothing', () => {
       renewLease(2);
       assert.deepEqual(await drain(...everyFlag), { code: 1, out: '', err: `error: ${fault}` });
       const asked = await drain('--dry-run=client', ...everyFlag);
-      assert.deepEqual([asked.code, asked.err], [0, `Warning: ${fault}`]);
+      assert.deepEqual([asked.code, asked.err], [2, `Warning: ${fault}`]);
     });
 
     it('does not with --allow-overlap', async () => {
       const { code, err } = await drain('--dry-run=client', '--allow-overlap', ...everyFlag);
-      assert.deepEqual([code, err], [0, '']);
+      assert.deepEqual([code, err], [2, '']);
     });
 
     it('does not when the lease has not been renewed for long', async () => {
       renewLease(60);
       const { code, err } = await drain('--dry-run=client', ...everyFlag);
-      assert.deepEqual([code, err], [0, '']);
+      assert.deepEqual([code, err], [2, '']);
     });
   });
 });

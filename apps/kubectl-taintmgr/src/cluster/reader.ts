@@ -9,6 +9,7 @@ import {
   type Selectors,
 } from '@taintmgr/k8s-adapter';
 import { UsageError } from '../exit.ts';
+import { listInChunks } from './chunks.ts';
 import { budgetFacts, type NodeFacts, nodeFacts, type PodFacts, podFacts } from './facts.ts';
 import type { LeaseObject } from './objects.ts';
 
@@ -20,10 +21,13 @@ const budgetsPath = '/apis/policy/v1/poddisruptionbudgets';
 /** Reads what commands need of a cluster. Throws ApiError and ConnectionError. */
 export class ClusterReader {
   readonly #client: ApiClient;
+  readonly #chunkSize: number | null;
   readonly #refused: string[] = [];
 
-  constructor(client: ApiClient) {
+  /** `chunkSize`: objects in one page of a list, 0: all at once; null: as the client has it. */
+  constructor(client: ApiClient, chunkSize: number | null = null) {
     this.#client = client;
+    this.#chunkSize = chunkSize;
   }
 
   /** What could not be read for want of rights, in the API server's words. */
@@ -43,7 +47,7 @@ export class ClusterReader {
   /** The nodes that a label selector leaves; all where it is ''. */
   async nodes(labelSelector = ''): Promise<readonly NodeFacts[]> {
     const selectors = labelSelector === '' ? {} : { labelSelector };
-    return (await this.#client.list(nodesPath, selectors)).map(nodeFacts);
+    return (await this.#list(nodesPath, selectors)).map(nodeFacts);
   }
 
   async pod(namespace: string, name: string): Promise<PodFacts> {
@@ -56,18 +60,27 @@ export class ClusterReader {
     const labels: Selectors = labelSelector === '' ? {} : { labelSelector };
     if (nodeNames.length > singleNodesMax) {
       const wanted = new Set(nodeNames);
-      const all = (await this.#client.list(podsPath, labels)).map(podFacts);
+      const all = (await this.#list(podsPath, labels)).map(podFacts);
       return all.filter(({ pod }) => wanted.has(pod.nodeName));
     }
     const lists = await inTurns(nodeNames, (name) => {
-      return this.#client.list(podsPath, { ...labels, fieldSelector: `spec.nodeName=${name}` });
+      return this.#list(podsPath, { ...labels, fieldSelector: `spec.nodeName=${name}` });
     });
     return lists.flat().map(podFacts);
   }
 
+  /** Whether a DaemonSet is there; true also where we may not see it. */
+  async hasDaemonSet(namespace: string, name: string): Promise<boolean> {
+    const [ns, setName] = [namespace, name].map(encodeURIComponent);
+    const path = `/apis/apps/v1/namespaces/${ns}/daemonsets/${setName}`;
+    const read = async (): Promise<boolean> =>
+      (await ifThere(() => this.#client.get(path))) !== null;
+    return (await this.ifAllowed(read)) ?? true;
+  }
+
   /** All disruption budgets; null without the right to see them. */
   async budgets(): Promise<readonly Budget[] | null> {
-    const objects = await this.ifAllowed(() => this.#client.list(budgetsPath));
+    const objects = await this.ifAllowed(() => this.#list(budgetsPath));
     return objects?.map(budgetFacts) ?? null;
   }
 
@@ -87,6 +100,11 @@ export class ClusterReader {
       if (error instanceof ApiError && error.failure.status === 403) return 'forbidden';
       throw error;
     }
+  }
+
+  async #list(path: string, selectors: Selectors = {}): Promise<readonly unknown[]> {
+    if (this.#chunkSize === null) return await this.#client.list(path, selectors);
+    return await listInChunks(this.#client, path, selectors, this.#chunkSize);
   }
 
   /** What is read; null, and noted in `refused`, where rights are missing. */

@@ -1,146 +1,139 @@
-import {
-  type DrainOptions,
-  drainVerdict,
-  type Node,
-  type Pod,
-  parseTaint,
-  type Taint,
-} from '@taintmgr/core';
+import { randomBytes } from 'node:crypto';
+import { type DrainPlan, formatTaint, formatTime } from '@taintmgr/core';
+import { readMarks } from '../../cluster/drain-marks.ts';
+import type { NodeFacts } from '../../cluster/facts.ts';
+import { ClusterReader } from '../../cluster/reader.ts';
 import { connect } from '../../connection.ts';
 import { type ExitCode, exitCode, UsageError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
-import { readPodsOn } from '../../snapshot.ts';
-import type { Drain, DrainFlags } from './drain.ts';
-import { askServer } from './dry-run.ts';
+import { warn } from '../../output.ts';
+import { type Format, readFormat } from '../../render/format.ts';
+import { type Answer, printAnswer } from '../../render/printer.ts';
+import { carryOut } from './carry-out.ts';
+import type { Closing } from './closing.ts';
+import { type DrainReport, drainDocument, plannedOutcomes } from './documents.ts';
+import type { Drain } from './drain.ts';
+import { rehearse } from './dry-run.ts';
+import type { DrainFlags } from './flags.ts';
+import { gather, planOf } from './gather.ts';
+import { exitCodes } from './outcome.ts';
 import { overlapFault } from './overlap.ts';
-import { planDrain } from './plan.ts';
-import { Progress } from './progress.ts';
-import { refusalLine, renderLeft, renderPlan } from './report.ts';
-import { runDrain } from './run.ts';
-import {
-  closeNode,
-  missing,
-  type NodeChanges,
-  readTargets,
-  type Target,
-  undoHint,
-} from './targets.ts';
+import { refusalLine, renderPlan } from './plan-table.ts';
+import { readSettings } from './settings.ts';
+import { readTargets } from './targets.ts';
 
 /** `drain-by-taint TAINT [NODE...]`: plans, refuses or carries out, and says how it ended. */
 export async function drainByTaint(
   taintText: string,
   nodeNames: readonly string[],
-  { flags, output, interrupt }: Invocation<DrainFlags>,
+  invocation: Invocation<DrainFlags>,
 ): Promise<ExitCode> {
-  const taint = readTaint(taintText);
+  const { flags, output, interrupt } = invocation;
+  const settings = readSettings(taintText, flags, output);
+  const format = await readFormat(flags.output);
   const connection = await connect(flags, interrupt);
-  const drain = { connection, taint, flags, output, interrupt };
   try {
-    const targets = await readTargets(connection.client, nodeNames, flags.selector);
-    if (targets.length > 0) return await drainTargets(drain, targets);
-    output.err(`No nodes match --selector ${JSON.stringify(flags.selector)}; nothing was changed`);
-    return exitCode.done;
+    const reader = new ClusterReader(connection.client, flags.chunkSize);
+    const targets = await readTargets(reader, nodeNames, flags.selector);
+    if (targets.length === 0) {
+      output.err(
+        `No nodes match --selector ${JSON.stringify(flags.selector)}; nothing was changed`,
+      );
+      return exitCode.done;
+    }
+    const startedAt = Date.now();
+    const gathered = await gather(reader, targets, settings, startedAt);
+    for (const message of reader.refused) warn(output, `not everything could be read: ${message}`);
+    const isText = format.kind === 'table';
+    const closing = closingFor(settings.taint, flags.cordon !== false, targets, startedAt);
+    const say = isText ? output.out : output.err;
+    const drain: Drain = {
+      connection,
+      settings,
+      gathered,
+      closing,
+      output,
+      say,
+      interrupt,
+      startedAt,
+    };
+    return await planAndDrain(drain, format, flags.headers !== false);
   } finally {
     connection.transport.close();
   }
 }
 
-function readTaint(text: string): Taint {
-  const [, effect = 'NoExecute', ...more] = text.split(':');
-  if (effect === 'NoExecute' || more.length > 0) return parseTaint(text);
-  throw new UsageError(
-    `invalid taint "${text}": effect "${effect}": want NoExecute, the only one that evicts`,
-  );
+async function planAndDrain(drain: Drain, format: Format, headers: boolean): Promise<ExitCode> {
+  const { gathered, settings, output, startedAt } = drain;
+  const plan = planOf(gathered, startedAt);
+  const missing = refusalLine(plan);
+  const isRehearsal = settings.dryRun !== 'none';
+  if (format.kind === 'table' && (missing !== null || isRehearsal)) {
+    const options = { wide: format.wide, headers };
+    output.out(renderPlan(plan, startedAt, options, gathered.budgets !== null));
+  }
+  const refusal = missing ?? overlapOf(drain);
+  const report = refusal === null ? await perform(drain, plan) : refused(drain, plan, refusal);
+  if (format.kind !== 'table') {
+    output.write(await printAnswer(answerOf(report), format, headers));
+  }
+  if (refusal !== null) throw new UsageError(refusal);
+  return exitCodes[report.result];
 }
 
-async function drainTargets(drain: Drain, targets: readonly Target[]): Promise<ExitCode> {
-  const { connection, flags, output, taint } = drain;
-  const options = drainOptions(flags);
-  const nodes = targets.map(({ node }) => node);
-  const pods = await readPods(drain, nodes);
-  const now = Date.now();
-  const plan = planDrain(now, taint, nodes, pods, options);
-  const refusal = refusalLine(plan);
-  if (flags.dryRun !== 'none' || refusal) output.out(renderPlan(plan, now));
-  if (refusal) throw new UsageError(refusal);
-  const overlap = flags.allowOverlap ? null : await overlapFault(connection.client, now);
-  if (flags.dryRun === 'none') {
-    if (overlap !== null) throw new UsageError(overlap);
-    return await carryOut(drain, nodes);
-  }
-  if (overlap !== null) output.err(`Warning: ${overlap}`);
-  for (const target of targets) {
-    tellChanges(drain, target.node.name, missing(target, taint), ' (dry run)');
-  }
-  return flags.dryRun === 'server' ? await askServer(drain, plan) : exitCode.done;
+function perform(drain: Drain, plan: DrainPlan): Promise<DrainReport> {
+  return drain.settings.dryRun === 'none' ? carryOut(drain, plan) : rehearse(drain, plan);
 }
 
-/** Says, in kubectl's words, what was done to a node and what was so already. */
-function tellChanges({ output }: Drain, nodeName: string, changes: NodeChanges, how = ''): void {
-  for (const what of ['cordoned', 'tainted'] as const) {
-    output.out(`node/${nodeName} ${changes[what] ? '' : 'already '}${what}${how}`);
-  }
-}
-
-/** kubectl drain's filters as the flags set them. */
-function drainOptions(flags: DrainFlags): DrainOptions {
+function refused(drain: Drain, plan: DrainPlan, message: string): DrainReport {
+  const { settings, gathered, startedAt } = drain;
   return {
-    force: flags.force === true,
-    ignoreDaemonSets: flags.ignoreDaemonsets === true,
-    deleteEmptyDirData: flags.deleteEmptydirData === true,
+    settings,
+    result: 'Refused',
+    id: null,
+    startedAt,
+    finishedAt: Date.now(),
+    message,
+    nodes: plannedOutcomes(gathered.targets, plan.pods, new Map()),
   };
 }
 
-/** The pods of the target nodes that --pod-selector leaves. */
-async function readPods({ connection, flags }: Drain, nodes: readonly Node[]): Promise<Pod[]> {
-  const pods: Pod[] = [];
-  for (const { name } of nodes) {
-    pods.push(...(await readPodsOn(connection.client, name, flags.podSelector)));
-  }
-  return pods;
-}
-
-async function carryOut(drain: Drain, nodes: readonly Node[]): Promise<ExitCode> {
-  const { connection, flags, output, interrupt } = drain;
-  const nodeNames = nodes.map(({ name }) => name);
-  await closeNodes(drain, nodeNames);
-  const result = await runDrain(
-    connection,
-    {
-      nodeNames,
-      podSelector: flags.podSelector,
-      takes: (pod) => drainVerdict(pod, drainOptions(flags)).kind === 'take',
-      gracePeriod: flags.gracePeriod,
-      timeout: flags.timeout,
-      interrupt,
-    },
-    new Progress(output, await output.live(), Date.now()),
+function answerOf(report: DrainReport): Answer {
+  const rows = report.nodes.flatMap(({ name, pods }) =>
+    pods.map((pod) => ({ node: name, ...pod })),
   );
-  for (const name of nodeNames) {
-    const isLeft = result.leaving.some(({ pod }) => pod.nodeName === name);
-    if (result.synced && !isLeft) output.out(`node/${name} drained`);
-  }
-  if (result.code !== exitCode.done) output.err(renderLeft(result));
-  tellUndo(drain, nodeNames);
-  return result.code;
+  return {
+    document: drainDocument(report),
+    rows,
+    names: report.nodes.flatMap(({ gonePods }) => gonePods.map((name) => `pod/${name}`)),
+    table: () => '',
+  };
 }
 
-/** Closes the nodes; where that fails half-way, says how to undo what was done. */
-async function closeNodes(drain: Drain, nodeNames: readonly string[]): Promise<void> {
-  const { connection, taint } = drain;
-  const changed: string[] = [];
-  try {
-    for (const name of nodeNames) {
-      const changes = await closeNode(connection.client, name, taint, Date.now());
-      if (changes.cordoned || changes.tainted) changed.push(name);
-      tellChanges(drain, name, changes);
-    }
-  } catch (error) {
-    if (changed.length > 0) tellUndo(drain, changed);
-    throw error;
-  }
+/** Why another controller is in the way; null: none is, or that is accepted, or only asked about. */
+function overlapOf({ settings, gathered, output }: Drain): string | null {
+  const { taint, budgets, flags, dryRun } = settings;
+  const fault = overlapFault(taint, gathered.acting);
+  if (fault === null || flags.allowOverlap) return null;
+  if (dryRun === 'none' && budgets.kind !== 'ignore') return fault;
+  warn(output, fault);
+  return null;
 }
 
-function tellUndo({ output, taint }: Drain, nodeNames: readonly string[]): void {
-  output.err(`hint: to undo: ${undoHint(nodeNames, taint)}`);
+function closingFor(
+  taint: Closing['taint'],
+  cordon: boolean,
+  targets: readonly NodeFacts[],
+  now: number,
+): Closing {
+  const name = formatTaint(taint);
+  const marks = targets.flatMap(({ annotations }) => readMarks(annotations));
+  const earlier = marks.find((mark) => formatTaint(mark.taint) === name);
+  return { id: earlier?.id ?? newId(now), taint, cordon };
+}
+
+/** `drain-20261120-230839-7f3a`: when it began, and what tells it from another of that second. */
+function newId(now: number): string {
+  const [date = '', time = ''] = formatTime(now).replace(/[-:Z]/g, '').split('T');
+  return `drain-${date}-${time}-${randomBytes(2).toString('hex')}`;
 }

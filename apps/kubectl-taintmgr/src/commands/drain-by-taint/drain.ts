@@ -1,27 +1,32 @@
-import type { Taint } from '@taintmgr/core';
+import type { Instant } from '@taintmgr/core';
 import type { Connection } from '../../connection.ts';
 import type { Output } from '../../output.ts';
-
-/** What the command line says. */
-export interface DrainFlags {
-  readonly selector?: string | undefined;
-  readonly podSelector?: string | undefined;
-  readonly dryRun: 'none' | 'client' | 'server';
-  readonly force?: true | undefined;
-  readonly ignoreDaemonsets?: true | undefined;
-  readonly deleteEmptydirData?: true | undefined;
-  /** Seconds; negative: the pod's own. */
-  readonly gracePeriod: number;
-  /** Milliseconds; 0: no limit. */
-  readonly timeout: number;
-  readonly allowOverlap?: true | undefined;
-}
+import type { Closing, NodeChanges } from './closing.ts';
+import type { Gathered } from './gather.ts';
+import type { DrainSettings } from './settings.ts';
 
 /** One drain: what it works with. */
 export interface Drain {
   readonly connection: Connection;
-  readonly taint: Taint;
-  readonly flags: DrainFlags;
+  readonly settings: DrainSettings;
+  readonly gathered: Gathered;
+  readonly closing: Closing;
   readonly output: Output;
+  /** Says what was done, in lines of kubectl's kind: data, where no document is asked for. */
+  readonly say: (line: string) => void;
   readonly interrupt: AbortSignal;
+  readonly startedAt: Instant;
+}
+
+/** Says, in kubectl's words, what was done to a node and what was so already. */
+export function tellChanges(
+  { say, closing }: Drain,
+  nodeName: string,
+  changes: NodeChanges,
+  how: string = '',
+): void {
+  for (const what of ['cordoned', 'tainted'] as const) {
+    if (what === 'cordoned' && !closing.cordon) continue;
+    say(`node/${nodeName} ${changes[what] ? '' : 'already '}${what}${how}`);
+  }
 }

@@ -1,36 +1,64 @@
-import type { Pod } from '@taintmgr/core';
-import { ApiError, evictPodRequest } from '@taintmgr/k8s-adapter';
-import { type ExitCode, exitCode } from '../../exit.ts';
+import type { DrainPlan, Pod } from '@taintmgr/core';
+import { ApiError, deletePodRequest, evictPodRequest } from '@taintmgr/k8s-adapter';
+import { warn } from '../../output.ts';
 import { printable } from '../../render/printable.ts';
-import type { Drain } from './drain.ts';
-import type { DrainPlan } from './plan.ts';
+import { cannotFinish } from './blockers.ts';
+import { missing, type NodeChanges } from './closing.ts';
+import { type DrainReport, plannedOutcomes } from './documents.ts';
+import { type Drain, tellChanges } from './drain.ts';
 import { nameOf } from './progress.ts';
 
+/** Says what would be done, and asks the API server about it where that is wanted. */
+export async function rehearse(drain: Drain, plan: DrainPlan): Promise<DrainReport> {
+  const { settings, gathered, closing, startedAt } = drain;
+  const changes = new Map<string, NodeChanges>();
+  for (const { node, cordoned, annotations } of gathered.targets) {
+    const would = missing({ taints: node.taints, isCordoned: cordoned, annotations }, closing);
+    changes.set(node.name, would);
+    tellChanges(drain, node.name, would, ' (dry run)');
+  }
+  const isRefused = settings.dryRun === 'server' && (await askServer(drain, plan));
+  return {
+    settings,
+    result: isRefused || cannotFinish(plan) ? 'Blocked' : 'Planned',
+    id: null,
+    startedAt,
+    finishedAt: Date.now(),
+    message: null,
+    nodes: plannedOutcomes(gathered.targets, plan.pods, changes),
+  };
+}
+
 /**
- * Asks the API server about each eviction of the plan, once, without changing anything. It judges
- * each alone: two pods under one budget may both be allowed here and not one after the other.
+ * Asks the API server about each eviction of the plan, once, without changing anything; whether it
+ * refuses one. It judges each alone: two pods under one budget may both be allowed here and not one
+ * after the other.
  */
-export async function askServer(drain: Drain, plan: DrainPlan): Promise<ExitCode> {
-  const { output } = drain;
-  let refused = 0;
+async function askServer(drain: Drain, plan: DrainPlan): Promise<boolean> {
+  const verb = drain.settings.budgets.kind === 'ignore' ? 'deleted' : 'evicted';
+  let isRefused = false;
   for (const { pod, fate } of plan.pods) {
     if (fate.kind !== 'evict') continue;
     const refusal = await refusalOf(drain, pod);
     if (refusal === null) {
-      output.out(`pod/${pod.name} evicted (${pod.namespace}, server dry run)`);
-      continue;
+      drain.say(`pod/${pod.name} ${verb} (${pod.namespace}, server dry run)`);
+    } else {
+      isRefused = true;
+      const who = `${nameOf(pod)} on ${pod.nodeName}`;
+      warn(drain.output, `${who} is held back: ${printable(refusal)}`);
     }
-    refused += 1;
-    output.err(`Warning: ${nameOf(pod)} on ${pod.nodeName} is held back: ${printable(refusal)}`);
   }
-  return refused > 0 ? exitCode.blocked : exitCode.done;
+  return isRefused;
 }
 
 /** Why the API server would refuse the eviction now; null when it would not. */
-async function refusalOf({ connection, flags }: Drain, pod: Pod): Promise<string | null> {
+async function refusalOf({ connection, settings }: Drain, pod: Pod): Promise<string | null> {
+  const { flags, budgets } = settings;
   const grace = flags.gracePeriod < 0 ? {} : { gracePeriodSeconds: flags.gracePeriod };
+  const options = { ...grace, dryRun: true };
+  const request = budgets.kind === 'ignore' ? deletePodRequest : evictPodRequest;
   try {
-    await connection.client.send(evictPodRequest(pod, { ...grace, dryRun: true }));
+    await connection.client.send(request(pod, options));
     return null;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;

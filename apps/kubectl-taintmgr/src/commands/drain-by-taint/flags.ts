@@ -5,22 +5,55 @@ import {
   Option,
 } from '@commander-js/extra-typings';
 import { parseDuration } from '@taintmgr/core';
+import { dryRunOption } from '../../dry-run-flag.ts';
+import { addOutputFlags, type OutputFlags } from '../../output-flags.ts';
 import type { Registry } from '../../registry.ts';
-import type { DrainFlags } from './drain.ts';
 
-const dryRuns = ['none', 'client', 'server'] as const;
+/** What the command line of `drain-by-taint` says. */
+export interface DrainFlags extends OutputFlags {
+  readonly selector?: string | undefined;
+  readonly podSelector?: string | undefined;
+  readonly dryRun: string;
+  readonly force?: true | undefined;
+  readonly ignoreDaemonsets?: true | undefined;
+  readonly deleteEmptydirData?: true | undefined;
+  readonly disableEviction?: true | undefined;
+  /** Seconds; negative: the pod's own. */
+  readonly gracePeriod: number;
+  /** Seconds; 0: every terminating pod is waited for. */
+  readonly skipWaitForDeleteTimeout: number;
+  /** Milliseconds for each node; 0: no limit. */
+  readonly timeout: number;
+  /** Objects in one page of a list; 0: all at once. */
+  readonly chunkSize: number;
+  readonly now?: true | undefined;
+  readonly ignoreTolerations?: true | undefined;
+  readonly pdbPolicy?: string | undefined;
+  readonly maxParallelNodes: number;
+  readonly maxParallelPods: number;
+  readonly zoneSerial?: true | undefined;
+  readonly once?: true | undefined;
+  readonly rollbackOnFailure?: true | undefined;
+  /** False with --no-cordon. */
+  readonly cordon?: boolean | undefined;
+  readonly allowOverlap?: true | undefined;
+}
+
+const asKubectl = 'As kubectl drain:';
+const ours = 'Beyond kubectl drain:';
 
 const help = `
-Exit codes:
-  0    done
-  1    usage, rights, or the API server
-  2    not finished: disruption budgets hold pods back
-  3    not finished within --timeout
-  130  interrupted; the same command goes on from there
+Exit codes; .status.result of -o json says the same:
+  0    Drained, or Planned with --dry-run
+  1    Failed or Refused: usage, flags that are missing, rights, or the API server
+  2    Blocked: something holds pods back that waiting alone does not help
+  3    TimedOut: not finished within --timeout
+  130  Interrupted: the same command goes on from there
 
 Examples:
   kubectl taintmgr drain-by-taint maintenance=kernel:NoExecute node-1 --ignore-daemonsets --dry-run=server
-  kubectl taintmgr drain-by-taint maintenance=kernel:NoExecute -l pool=blue --ignore-daemonsets --timeout=10m`;
+  kubectl taintmgr drain-by-taint maintenance=kernel:NoExecute -l pool=blue --ignore-daemonsets --timeout=10m
+  kubectl taintmgr drain-by-taint maintenance=kernel:NoSchedule -l pool=blue --zone-serial --pdb-policy=delete-after:1h`;
 
 /** Adds `drain-by-taint`. */
 export function addDrain(parent: CommandUnknownOpts, registry: Registry): void {
@@ -29,31 +62,79 @@ export function addDrain(parent: CommandUnknownOpts, registry: Registry): void {
     .description(
       'cordon and taint nodes and evict the pods that do not tolerate it, each when its time is over, asking disruption budgets',
     )
-    .argument('<taint>', 'key[=value]:NoExecute')
+    .argument('<taint>', 'key[=value]:NoExecute or key[=value]:NoSchedule')
     .argument('[nodes...]', 'names of the nodes; or give --selector')
-    .option('-l, --selector <selector>', 'label selector for the nodes')
-    .option('--pod-selector <selector>', 'label selector for the pods to evict')
-    .addOption(
-      new Option('--dry-run <strategy>', 'client: only plan; server: ask the API server as well')
-        .choices(dryRuns)
-        .default(dryRuns[0]),
-    )
-    .option('--force', 'also evict pods that no controller would start again')
-    .option('--ignore-daemonsets', 'leave DaemonSet pods where they are')
-    .option('--delete-emptydir-data', 'also evict pods whose emptyDir data is lost')
-    .option('--grace-period <seconds>', "grace period; negative: the pod's own", integer, -1)
-    .option('--timeout <duration>', 'give up after this time, e.g. 10m; 0: never', duration, 0)
-    .option('--allow-overlap', 'go on although kube-controller-manager ignores budgets')
     .addHelpText('after', help);
+  for (const option of [...kubectlOptions(), ...ownOptions()]) command.addOption(option);
+  addOutputFlags(command);
   registry.add<DrainFlags>(parent, command, async (invocation, taint, nodes) => {
     const { drainByTaint } = await import('./command.ts');
     return await drainByTaint(String(taint), nodes as readonly string[], invocation);
   });
 }
 
+/** kubectl drain's flags, with its names and defaults. */
+function kubectlOptions(): readonly Option[] {
+  const options = [
+    new Option('-l, --selector <selector>', 'label selector for the nodes'),
+    new Option('--pod-selector <selector>', 'label selector for the pods to evict'),
+    dryRunOption(
+      'client: only plan; server: ask the API server about each eviction, once; none: act',
+    ),
+    new Option('--force', 'also evict pods that no controller would start again'),
+    new Option('--ignore-daemonsets', 'leave DaemonSet pods where they are'),
+    new Option('--delete-emptydir-data', 'also evict pods whose emptyDir data is lost'),
+    new Option('--disable-eviction', 'delete pods and ask no budgets: --pdb-policy=ignore'),
+    new Option('--grace-period <seconds>', "grace period; negative: the pod's own")
+      .argParser(integer)
+      .default(-1),
+    new Option('--timeout <duration>', 'give a node up after this time, e.g. 10m; 0: never')
+      .argParser(duration)
+      .default(0, '0s'),
+    new Option(
+      '--skip-wait-for-delete-timeout <seconds>',
+      'do not wait for pods that have terminated for longer; 0: wait for all',
+    )
+      .argParser(natural)
+      .default(0),
+    new Option('--chunk-size <number>', 'objects to list at a time; 0: all at once')
+      .argParser(natural)
+      .default(500),
+  ];
+  return options.map((option) => option.helpGroup(asKubectl));
+}
+
+function ownOptions(): readonly Option[] {
+  const options = [
+    new Option('--now', 'do not wait for the time that pods tolerate the taint'),
+    new Option('--ignore-tolerations', 'evict every pod at once, even if it tolerates the taint'),
+    new Option(
+      '--pdb-policy <policy>',
+      'respect (the default): ask budgets for as long as it takes; delete-after:DURATION: then delete; ignore: delete',
+    ),
+    new Option('--max-parallel-nodes <number>', 'nodes to drain at a time; 0: all')
+      .argParser(natural)
+      .default(1),
+    new Option('--max-parallel-pods <number>', 'pods on their way out at a time; 0: no limit')
+      .argParser(natural)
+      .default(0),
+    new Option('--zone-serial', 'finish one zone before the next; stop after one that failed'),
+    new Option('--once', 'try each pod once'),
+    new Option('--rollback-on-failure', 'undo on the nodes that could not be drained'),
+    new Option('--no-cordon', 'put the taint on without cordoning'),
+    new Option('--allow-overlap', 'go on although another controller evicts and asks no budgets'),
+  ];
+  return options.map((option) => option.helpGroup(ours));
+}
+
 function integer(text: string): number {
   if (/^-?\d{1,9}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('Want a whole number of seconds.');
+}
+
+function natural(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Want a whole number from 0.');
 }
 
 function duration(text: string): number {

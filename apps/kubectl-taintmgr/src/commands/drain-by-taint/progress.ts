@@ -1,45 +1,75 @@
-import { formatDuration, type Instant, type PodRef } from '@taintmgr/core';
+import {
+  type Blocker,
+  type DrainMachine,
+  type DrainNote,
+  type DrainPod,
+  formatDuration,
+  type Instant,
+  type PodRef,
+} from '@taintmgr/core';
 import { type LiveBlock, type Output, warn } from '../../output.ts';
+import { count } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';
-import type { GonePod, LeavingPod } from './leaving.ts';
+import { faultsText } from './plan-table.ts';
+import { standingLine, tallyOf } from './standing.ts';
 
 const periodMs = 30_000;
 
+/** Where progress is told. */
+export interface Telling {
+  readonly output: Output;
+  /** Says what was done, in a line of kubectl's kind. */
+  readonly say: (line: string) => void;
+  /** Null where nobody watches. */
+  readonly live: LiveBlock | null;
+}
+
 /**
- * Tells how a drain goes on: a line for each pod that went, a warning for each that is newly held
- * and when the API server is lost, and where things stand: one line rewritten in place for a
- * person, one every 30 s for a log.
+ * Tells how a drain goes on: a line for each pod that went and each node that is done, a warning
+ * for each pod that is newly held and when the API server is lost, and where things stand: one line
+ * rewritten in place for a person, one every 30 s for a log.
  */
 export class Progress {
-  readonly #output: Output;
-  readonly #live: LiveBlock | null;
+  readonly #telling: Telling;
   /** What was last said about a pod that is held: the same is not said twice. */
   readonly #said = new Map<string, string>();
   /** What was last said about the lost API server; null while it is there. */
   #lost: string | null = null;
   #toldAt: Instant;
 
-  constructor(output: Output, live: LiveBlock | null, now: Instant) {
-    this.#output = output;
-    this.#live = live;
+  /** `foretold`: by uid, what has been said already of what holds a pod. */
+  constructor(telling: Telling, now: Instant, foretold: ReadonlyMap<string, string> = new Map()) {
+    this.#telling = telling;
     this.#toldAt = now;
+    for (const [uid, message] of foretold) this.#said.set(uid, message);
   }
 
-  gone({ pod, took }: GonePod): void {
-    this.close();
-    const where = `${pod.namespace}, ${pod.nodeName}, ${(took / 1000).toFixed(1)}s`;
-    this.#output.out(`pod/${pod.name} evicted (${where})`);
-  }
-
-  held({ pod, state }: LeavingPod): void {
-    if (state.kind !== 'held' || this.#said.get(pod.uid) === state.blocker.message) return;
-    const { code, message } = state.blocker;
-    this.#said.set(pod.uid, message);
-    if (code === 'Unreachable') {
-      this.lost(message);
-    } else {
-      const how = code === 'Budget' ? 'is held back' : 'could not be evicted';
-      this.#warn(`${nameOf(pod)} on ${pod.nodeName} ${how}: ${printable(message)}`);
+  /** Something that happened. */
+  note(note: DrainNote, machine: DrainMachine): void {
+    switch (note.kind) {
+      case 'nodeBegun':
+        break;
+      case 'nodeEnded':
+        this.#nodeEnded(note, machine);
+        break;
+      case 'podGone':
+        this.#say(goneLine(note.pod, note.took));
+        break;
+      case 'podSkipped':
+        this.#say(
+          `pod/${note.pod.pod.name} skipped (${placeOf(note.pod.pod)}, terminating for long)`,
+        );
+        break;
+      case 'podHeld':
+      case 'podFailed':
+        this.#held(note.pod, note.blocker);
+        break;
+      case 'podEscalated':
+        this.#warn(`${whereOf(note.pod.pod)} is deleted: its budget was asked long enough`);
+        break;
+      case 'podLeft':
+        this.#warn(`${whereOf(note.pod.pod)} came late and stays: ${faultsText(note.faults)}`);
+        break;
     }
   }
 
@@ -54,47 +84,76 @@ export class Progress {
     if (this.#lost === null) return;
     this.#lost = null;
     this.close();
-    this.#output.err('in contact with the API server again');
+    this.#telling.output.err('in contact with the API server again');
   }
 
   /** Says where things stand; call it whenever something may have changed. */
-  standing(now: Instant, leaving: readonly LeavingPod[], gone: number): void {
-    if (this.#live) this.#live.show(standingLine(now, leaving, gone));
-    else if (now - this.#toldAt >= periodMs) {
+  standing(now: Instant, machine: DrainMachine): void {
+    const { live, output } = this.#telling;
+    if (live) {
+      live.show(standingLine(now, machine));
+    } else if (now - this.#toldAt >= periodMs) {
       this.#toldAt = now;
-      this.#output.err(standingLine(now, leaving, gone));
+      output.err(standingLine(now, machine));
     }
   }
 
   /** Takes the line that is rewritten away. */
   close(): void {
-    this.#live?.clear();
+    this.#telling.live?.clear();
+  }
+
+  #held({ pod }: DrainPod, { code, message }: Blocker): void {
+    if (this.#said.get(pod.uid) === message) return;
+    this.#said.set(pod.uid, message);
+    if (code === 'Unreachable') {
+      this.lost(message);
+    } else {
+      const how = code === 'Budget' ? 'is held back' : 'could not be evicted';
+      this.#warn(`${whereOf(pod)} ${how}: ${printable(message)}`);
+    }
+  }
+
+  #nodeEnded(
+    { node, phase }: Extract<DrainNote, { kind: 'nodeEnded' }>,
+    machine: DrainMachine,
+  ): void {
+    if (phase.kind === 'vanished') {
+      this.#warn(`node ${node} was deleted, and takes its pods along`);
+    } else if (phase.kind === 'drained') {
+      const { gone } = tallyOf(machine.pods().filter(({ pod }) => pod.nodeName === node));
+      const took = formatDuration(phase.at - phase.since);
+      this.#say(`node/${node} drained (${count(gone, 'pod')}, ${took})`);
+    }
+  }
+
+  #say(line: string): void {
+    this.close();
+    this.#telling.say(line);
   }
 
   #warn(text: string): void {
     this.close();
-    warn(this.#output, text);
+    warn(this.#telling.output, text);
   }
 }
 
 /** `shop/web-0`. */
-export function nameOf({ namespace, name }: PodRef): string {
+export function nameOf({ namespace, name }: Pick<PodRef, 'namespace' | 'name'>): string {
   return `${namespace}/${name}`;
 }
 
-function standingLine(now: Instant, leaving: readonly LeavingPod[], gone: number): string {
-  const count = (kind: LeavingPod['state']['kind']): number =>
-    leaving.filter(({ state }) => state.kind === kind).length;
-  const deadlines = leaving.flatMap(({ state }) => (state.kind === 'waiting' ? state.until : []));
-  const wait = Math.max(0, Math.min(...deadlines) - now);
-  const next = deadlines.length === 0 ? '' : ` (next in ${formatDuration(wait)})`;
-  const parts = [
-    [count('waiting'), `tolerate a while longer${next}`],
-    [count('evicting'), 'being evicted'],
-    [count('terminating'), 'terminating'],
-    [count('held'), 'held back'],
-  ] as const;
-  const named = parts.filter(([number]) => number > 0).map(([number, what]) => `${number} ${what}`);
-  const of = `${gone} of ${gone + leaving.length} gone`;
-  return named.length === 0 ? of : `${of}; ${named.join(', ')}`;
+/** `shop/web-0 on n1` */
+function whereOf(pod: PodRef): string {
+  return `${nameOf(pod)} on ${pod.nodeName}`;
+}
+
+function goneLine({ pod, deleted }: DrainPod, took: number | null): string {
+  if (took === null) return `pod/${pod.name} gone (${placeOf(pod)})`;
+  const verb = deleted ? 'deleted' : 'evicted';
+  return `pod/${pod.name} ${verb} (${placeOf(pod)}, ${(took / 1000).toFixed(1)}s)`;
+}
+
+function placeOf({ namespace, nodeName }: PodRef): string {
+  return `${namespace}, ${nodeName}`;
 }

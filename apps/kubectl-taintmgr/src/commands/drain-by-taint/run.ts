@@ -1,57 +1,44 @@
 import {
-  type Blocker,
   type Command,
-  createEngine,
+  type DrainConfig,
+  DrainMachine,
   type Event,
   type Instant,
-  type Pod,
 } from '@taintmgr/core';
 import { drive, Loop, type LoopOptions, type Machine, type Notice } from '@taintmgr/k8s-adapter';
 import type { Connection } from '../../connection.ts';
-import { type ExitCode, exitCode } from '../../exit.ts';
-import { type LeavingPod, LeavingPods } from './leaving.ts';
+import { type DrainResult, resultOf } from './outcome.ts';
 import type { Progress } from './progress.ts';
 
 export interface DrainRunOptions {
-  readonly nodeNames: readonly string[];
-  /** Which pods of these nodes the drain may take. */
-  readonly takes: (pod: Pod) => boolean;
+  readonly config: DrainConfig;
   readonly podSelector: string | undefined;
-  /** Seconds; negative: the pod's own. */
-  readonly gracePeriod: number;
-  /** Milliseconds; 0: no limit. */
-  readonly timeout: number;
   readonly interrupt: AbortSignal;
 }
 
-/** How a drain ended, and which pods are still there. */
-export interface DrainResult {
-  readonly code: ExitCode;
-  /** Whether it came so far as to know the pods. */
-  readonly synced: boolean;
-  readonly leaving: readonly LeavingPod[];
-  readonly gone: number;
+/** How a drain ended, and how far it came. */
+export interface DrainEnd {
+  readonly result: DrainResult;
+  /** What the API server refused to tell, where that ended it. */
+  readonly refusal: string | null;
+  readonly machine: DrainMachine;
 }
 
 const tellEveryMs = 1000;
 
 /**
- * Evicts, through the Eviction API, what the engine decides on these nodes, until nothing is left
- * to go. It is the controller's own loop, narrowed to these nodes and pods.
+ * Carries a drain out, until it is finished, Ctrl-C comes, or the API server refuses to show nodes
+ * and pods. It is the controller's own loop around another machine, narrowed to these nodes.
  */
 export async function runDrain(
   { transport }: Connection,
   options: DrainRunOptions,
   progress: Progress,
-): Promise<DrainResult> {
-  const { timeout, interrupt } = options;
+): Promise<DrainEnd> {
+  const { interrupt, config } = options;
   const stop = new AbortController();
-  const run = new DrainRun({
-    progress,
-    stop: () => stop.abort(),
-    endsAt: timeout > 0 ? Date.now() + timeout : null,
-  });
-  const onInterrupt = (): void => run.end(exitCode.interrupted);
+  const run = new DrainRun(config, progress, () => stop.abort());
+  const onInterrupt = (): void => run.end('Interrupted');
   interrupt.addEventListener('abort', onInterrupt, { once: true });
   if (interrupt.aborted) onInterrupt();
   const loop = new Loop({ machine: run, ...loopOptions(options) });
@@ -64,119 +51,81 @@ export async function runDrain(
     interrupt.removeEventListener('abort', onInterrupt);
     progress.close();
   }
-  return run.result();
+  return run.ending();
 }
 
-function loopOptions(options: DrainRunOptions): Omit<LoopOptions, 'machine'> {
-  const { nodeNames, takes, podSelector, gracePeriod } = options;
-  const targets = new Set(nodeNames);
-  const [only] = nodeNames;
+function loopOptions({ config, podSelector }: DrainRunOptions): Omit<LoopOptions, 'machine'> {
+  const names = new Set(config.targets.map(({ name }) => name));
+  const [only] = names;
+  const isOne = names.size === 1;
   return {
     random: Math.random,
     component: 'kubectl-taintmgr',
-    removal: gracePeriod < 0 ? {} : { gracePeriodSeconds: gracePeriod },
+    ...(isOne && { nodes: { fieldSelector: `metadata.name=${only}` } }),
     pods: {
-      ...(targets.size === 1 && { fieldSelector: `spec.nodeName=${only}` }),
+      ...(isOne && { fieldSelector: `spec.nodeName=${only}` }),
       ...(podSelector !== undefined && { labelSelector: podSelector }),
     },
-    acceptsNode: ({ name }) => targets.has(name),
-    acceptsPod: (pod) => targets.has(pod.nodeName) && takes(pod),
+    acceptsNode: ({ name }) => names.has(name),
+    acceptsPod: ({ nodeName }) => names.has(nodeName),
   };
 }
 
-interface DrainRunParts {
-  readonly progress: Progress;
-  /** Ends the loop. */
-  readonly stop: () => void;
-  /** When to give up; null: never. */
-  readonly endsAt: Instant | null;
-}
-
-/** The engine, with somebody looking over its shoulder who knows when it is enough. */
+/** The drain machine, with somebody looking over its shoulder who tells what happens. */
 class DrainRun implements Machine {
-  readonly #pods = new LeavingPods();
-  readonly #engine = createEngine({ mode: 'evict', keepTaintStarts: false });
-  readonly #parts: DrainRunParts;
-  #code: ExitCode | null = null;
-  #synced = false;
+  readonly #machine: DrainMachine;
+  readonly #progress: Progress;
+  readonly #stop: () => void;
+  /** When to give up if nodes and pods are not known by then; null: never. */
+  readonly #syncBy: Instant | null;
+  #result: DrainResult | null = null;
+  #refusal: string | null = null;
 
-  constructor(parts: DrainRunParts) {
-    this.#parts = parts;
+  constructor(config: DrainConfig, progress: Progress, stop: () => void) {
+    this.#machine = new DrainMachine(config);
+    this.#progress = progress;
+    this.#stop = stop;
+    this.#syncBy = config.nodeTimeoutMs === null ? null : Date.now() + config.nodeTimeoutMs;
   }
 
   handle(now: Instant, event: Event): readonly Command[] {
-    const gone = this.#pods.event(now, event);
-    if (gone) this.#parts.progress.gone(gone);
-    const commands = this.#engine.handle(now, event);
-    for (const command of commands) this.#pods.command(now, command);
-    if (event.kind === 'synced') this.#synced = true;
-    if (event.kind === 'result') this.#judgeHeld();
-    if (this.#synced) this.tell(now);
-    if (this.#synced && this.#isIdle(now)) this.end(exitCode.done);
-    const { endsAt } = this.#parts;
-    if (endsAt !== null && now >= endsAt) this.end(this.#codeIfLate());
+    const machine = this.#machine;
+    const commands = machine.handle(now, event);
+    for (const note of machine.takeNotes()) this.#progress.note(note, machine);
+    if (machine.synced) this.tell(now);
+    if (machine.finished) this.end(resultOf(machine));
+    const isLate = this.#syncBy !== null && now >= this.#syncBy;
+    if (!machine.synced && isLate) this.end('TimedOut');
     return commands;
   }
 
   nextWake(): Instant | null {
-    const wake = this.#engine.nextWake();
-    const { endsAt } = this.#parts;
-    return wake === null || endsAt === null ? (wake ?? endsAt) : Math.min(wake, endsAt);
-  }
-
-  /** Nobody is to go any more, and the engine has nothing to do now. */
-  #isIdle(now: Instant): boolean {
-    const wake = this.#engine.nextWake();
-    return this.#pods.list().length === 0 && (wake === null || wake > now);
+    return this.#machine.synced ? this.#machine.nextWake() : this.#syncBy;
   }
 
   /** The first reason to end counts. */
-  end(code: ExitCode): void {
-    this.#code ??= code;
-    this.#parts.stop();
+  end(result: DrainResult): void {
+    this.#result ??= result;
+    this.#stop();
   }
 
   tell(now: Instant): void {
-    if (this.#code === null) {
-      this.#parts.progress.standing(now, this.#pods.list(), this.#pods.gone);
-    }
+    if (this.#result === null) this.#progress.standing(now, this.#machine);
   }
 
   notice(notice: Notice): void {
-    const { progress } = this.#parts;
-    if (notice.kind === 'watching') progress.found();
+    if (notice.kind === 'watching') this.#progress.found();
     if (notice.kind !== 'reconnecting') return;
     const { message, status } = notice.failure;
-    progress.lost(message);
+    this.#progress.lost(message);
+    if (status !== 401 && status !== 403) return;
     // Rights do not come by waiting: without them the drain ends.
-    if (status === 401 || status === 403) this.end(exitCode.error);
+    this.#refusal ??= message;
+    this.end('Failed');
   }
 
-  result(): DrainResult {
-    return {
-      code: this.#code ?? exitCode.done,
-      synced: this.#synced,
-      leaving: this.#pods.list(),
-      gone: this.#pods.gone,
-    };
-  }
-
-  /** Out of time: where the server itself refuses it is that, else it only took long. */
-  #codeIfLate(): ExitCode {
-    const isRefused = this.#blockers().some(({ verdict }) => verdict !== 'resolves');
-    return isRefused ? exitCode.blocked : exitCode.timeout;
-  }
-
-  /** Rights do not come by waiting; what else never goes away may keep no other pod from going. */
-  #judgeHeld(): void {
-    for (const leaving of this.#pods.list()) this.#parts.progress.held(leaving);
-    const blockers = this.#blockers();
-    const never = blockers.filter(({ verdict }) => verdict === 'never');
-    if (never.some(({ code }) => code === 'Denied')) this.end(exitCode.error);
-    if (never.length > 0 && never.length === this.#pods.list().length) this.end(exitCode.blocked);
-  }
-
-  #blockers(): readonly Blocker[] {
-    return this.#pods.list().flatMap(({ state }) => (state.kind === 'held' ? state.blocker : []));
+  ending(): DrainEnd {
+    const result = this.#result ?? resultOf(this.#machine);
+    return { result, refusal: this.#refusal, machine: this.#machine };
   }
 }

@@ -1,0 +1,85 @@
+import { formatTaint } from '@taintmgr/core';
+import {
+  type ApiClient,
+  ApiError,
+  type ApiRequest,
+  getNodeRequest,
+  nodesPath,
+  type TaintObject,
+} from '@taintmgr/k8s-adapter';
+import { type DrainMark, drainMarksAnnotation, writeMarks } from './drain-marks.ts';
+
+const conflictsMax = 5;
+
+/** The fields of a node that a drain reads and writes back whole. */
+export interface NodeObject {
+  readonly metadata: {
+    readonly name: string;
+    readonly resourceVersion: string;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly spec?: { readonly taints?: readonly TaintObject[]; readonly unschedulable?: boolean };
+}
+
+/**
+ * Changes a node, or (request null) finds that nothing is to be changed. Refused with 409 because
+ * somebody else was quicker, it is read and looked at again.
+ */
+export async function changeNode<T>(
+  client: ApiClient,
+  nodeName: string,
+  change: (node: NodeObject) => { readonly request: ApiRequest | null; readonly result: T },
+): Promise<T> {
+  for (let conflicts = 0; ; conflicts++) {
+    const node = (await client.send(getNodeRequest(nodeName))) as NodeObject;
+    const { request, result } = change(node);
+    if (!request) return result;
+    try {
+      await client.send(request);
+      return result;
+    } catch (error) {
+      const conflict = error instanceof ApiError && error.failure.status === 409;
+      if (!conflict || conflicts === conflictsMax) throw error;
+    }
+  }
+}
+
+/** What of a node a drain writes; what is left out stays. */
+export interface NodePatch {
+  readonly taints?: readonly TaintObject[];
+  readonly unschedulable?: true | null;
+  readonly marks: readonly DrainMark[];
+}
+
+/** One PATCH for all of it, refused with 409 when the node is no longer at its resourceVersion. */
+export function patchNodeRequest(
+  { metadata }: NodeObject,
+  { taints, unschedulable, marks }: NodePatch,
+): ApiRequest {
+  const annotations = { [drainMarksAnnotation]: writeMarks(marks) };
+  return {
+    method: 'PATCH',
+    path: `${nodesPath}/${encodeURIComponent(metadata.name)}`,
+    headers: {
+      accept: 'application/json',
+      'content-type': 'application/strategic-merge-patch+json',
+    },
+    body: JSON.stringify({
+      metadata: { resourceVersion: metadata.resourceVersion, annotations },
+      spec: {
+        ...(unschedulable !== undefined && { unschedulable }),
+        // The list has no merge key: it is written whole.
+        ...(taints && { taints: taints.length === 0 ? null : taints }),
+      },
+    }),
+  };
+}
+
+/** `key=value:effect` */
+export function formatTaintObject({
+  key,
+  value = '',
+  effect,
+}: Pick<TaintObject, 'key' | 'value' | 'effect'>): string {
+  return formatTaint({ key, value, effect });
+}

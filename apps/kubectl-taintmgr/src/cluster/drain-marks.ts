@@ -1,0 +1,80 @@
+import { formatTaint, formatTime, parseTaint, parseTime, type Taint } from '@taintmgr/core';
+import type { TaintObject } from '@taintmgr/k8s-adapter';
+
+/** On a node: what drains have set there, so that it can be undone. */
+export const drainMarksAnnotation = 'taintmgr.dev/drain';
+
+/** What one drain has set on a node. */
+export interface DrainMark {
+  /** Which drain it was; the same on all its nodes. */
+  readonly id: string;
+  readonly taint: Taint;
+  /** Whether it put the taint on. */
+  readonly tainted: boolean;
+  readonly cordoned: boolean;
+  /** The taint that gave way; null: none. */
+  readonly replaced: TaintObject | null;
+}
+
+interface MarkObject {
+  readonly id?: unknown;
+  readonly taint?: unknown;
+  readonly timeAdded?: unknown;
+  readonly tainted?: unknown;
+  readonly cordoned?: unknown;
+  readonly replaced?: TaintObject;
+}
+
+/** Reads the annotation; what is no mark is left out. */
+export function readMarks(
+  annotations: Readonly<Record<string, string>> | undefined,
+): readonly DrainMark[] {
+  const text = annotations?.[drainMarksAnnotation];
+  if (text === undefined) return [];
+  const value = parsed(text);
+  return Array.isArray(value) ? value.flatMap(readMark) : [];
+}
+
+/** The annotation's value; null: none is needed. */
+export function writeMarks(marks: readonly DrainMark[]): string | null {
+  if (marks.length === 0) return null;
+  const objects = marks.map(({ id, taint, tainted, cordoned, replaced }): MarkObject => {
+    return {
+      id,
+      taint: formatTaint(taint),
+      ...(taint.timeAdded !== null && { timeAdded: formatTime(taint.timeAdded) }),
+      tainted,
+      cordoned,
+      ...(replaced && { replaced }),
+    };
+  });
+  return JSON.stringify(objects);
+}
+
+function readMark(value: unknown): readonly DrainMark[] {
+  const { id, taint, timeAdded, tainted, cordoned, replaced } = (value ?? {}) as MarkObject;
+  if (typeof id !== 'string' || typeof taint !== 'string') return [];
+  const time = typeof timeAdded === 'string' ? parseTime(timeAdded) : null;
+  try {
+    return [
+      {
+        id,
+        taint: { ...parseTaint(taint), timeAdded: time },
+        tainted: tainted === true,
+        cordoned: cordoned === true,
+        replaced: replaced ?? null,
+      },
+    ];
+  } catch (error) {
+    if (error instanceof RangeError) return [];
+    throw error;
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,98 @@
+import type { DrainPlan } from '@taintmgr/core';
+import { ClusterReader } from '../../cluster/reader.ts';
+import { warn } from '../../output.ts';
+import { isNamed, reopenNode } from '../undo/reopening.ts';
+import { undoneLines } from '../undo/undone.ts';
+import { blockerLines, foretold } from './blockers.ts';
+import { closeNode, type NodeChanges } from './closing.ts';
+import { type DrainReport, outcomes } from './documents.ts';
+import { type Drain, tellChanges } from './drain.ts';
+import { isNotDrained } from './outcome.ts';
+import { Progress } from './progress.ts';
+import { renderLeft } from './report.ts';
+import { type DrainEnd, runDrain } from './run.ts';
+
+/** Closes the nodes, lets the pods go, and says what is left, if so; how it ended. */
+export async function carryOut(drain: Drain, plan: DrainPlan): Promise<DrainReport> {
+  const { connection, settings, gathered, output, say, interrupt, startedAt } = drain;
+  for (const line of blockerLines(plan)) warn(output, line);
+  const changes = await closeNodes(drain);
+  const { config } = gathered;
+  const { podSelector } = settings.flags;
+  const telling = { output, say, live: await output.live() };
+  const progress = new Progress(telling, Date.now(), foretold(plan));
+  const end = await runDrain(connection, { config, podSelector, interrupt }, progress);
+  if (end.result !== 'Drained') await tellLeft(drain, end);
+  const id = await tellUndo(drain, end, changes);
+  return {
+    settings,
+    result: end.result,
+    id,
+    startedAt,
+    finishedAt: Date.now(),
+    message: end.refusal,
+    nodes: outcomes(end.machine, changes),
+  };
+}
+
+/** Rolls back where that is wanted, and says how to undo the rest; its name, null: there is none. */
+async function tellUndo(
+  drain: Drain,
+  { result, machine }: DrainEnd,
+  changes: ReadonlyMap<string, NodeChanges>,
+): Promise<string | null> {
+  const { closing, output, settings } = drain;
+  const isFailure = result !== 'Drained' && result !== 'Interrupted';
+  const nodes = settings.flags.rollbackOnFailure && isFailure ? machine.nodes() : [];
+  const rolledBack = new Set(nodes.filter(isNotDrained).map(({ name }) => name));
+  await rollBack(drain, rolledBack);
+  const isMarked = [...changes].some(([name, { id }]) => id !== null && !rolledBack.has(name));
+  if (!isMarked) return null;
+  output.err(`hint: to undo: kubectl taintmgr undo ${closing.id}`);
+  return closing.id;
+}
+
+/** Closes the nodes; where that fails half-way, takes it back or says how. */
+async function closeNodes(drain: Drain): Promise<ReadonlyMap<string, NodeChanges>> {
+  const { connection, gathered, closing, output, settings } = drain;
+  const changes = new Map<string, NodeChanges>();
+  try {
+    for (const { node } of gathered.targets) {
+      const change = await closeNode(connection.client, node.name, closing, Date.now());
+      changes.set(node.name, change);
+      tellChanges(drain, node.name, change);
+    }
+    return changes;
+  } catch (error) {
+    const changed = [...changes].filter(([, { id }]) => id !== null).map(([name]) => name);
+    if (settings.flags.rollbackOnFailure) await rollBack(drain, changed);
+    else if (changed.length > 0) output.err(`hint: to undo: kubectl taintmgr undo ${closing.id}`);
+    throw error;
+  }
+}
+
+async function tellLeft({ connection, gathered, output }: Drain, end: DrainEnd): Promise<void> {
+  const budgets = await budgetsNow(connection);
+  const pods = new Map(gathered.pods.map(({ pod }) => [pod.uid, pod] as const));
+  output.err(renderLeft(end, budgets ?? gathered.budgets, (uid) => pods.get(uid) ?? null));
+}
+
+/** The budgets as they are by now; null where they cannot be read, or nobody wants to wait for them. */
+async function budgetsNow({ client }: Drain['connection']): ReturnType<ClusterReader['budgets']> {
+  try {
+    return await new ClusterReader(client).budgets();
+  } catch {
+    // The report is worth more than why its last detail is missing.
+    return null;
+  }
+}
+
+/** Takes back what this drain has set on nodes that it could not drain. */
+async function rollBack(drain: Drain, names: Iterable<string>): Promise<void> {
+  const { connection, closing, output, say } = drain;
+  for (const name of names) {
+    const undone = await reopenNode(connection.client, name, isNamed(closing.id), false);
+    for (const line of undoneLines(name, undone)) say(line);
+    for (const text of undone?.left ?? []) warn(output, `node ${name} ${text}`);
+  }
+}

@@ -1,0 +1,164 @@
+import {
+  type DrainMachine,
+  type DrainPod,
+  type DrainPodState,
+  formatTime,
+  type Instant,
+  type PlannedPod,
+} from '@taintmgr/core';
+import type { NodeFacts } from '../../cluster/facts.ts';
+import { apiVersion, blockerDocument, taintDocument } from '../explain/documents.ts';
+import type { DrainResult } from './outcome.ts';
+import type { DrainSettings } from './settings.ts';
+import { isToGo, tallyOf } from './standing.ts';
+
+/** How one node fared, or would. */
+export interface NodeOutcome {
+  readonly name: string;
+  readonly zone: string;
+  readonly phase: string;
+  readonly reason?: string | undefined;
+  readonly cordoned: boolean;
+  readonly tainted: boolean;
+  readonly total: number;
+  readonly gone: number;
+  readonly pods: readonly object[];
+  /** The names of those that went, or would. */
+  readonly gonePods: readonly string[];
+}
+
+/** Everything that the document of a drain says. */
+export interface DrainReport {
+  readonly settings: DrainSettings;
+  readonly result: DrainResult;
+  /** What undo is to be told; null: nothing was changed. */
+  readonly id: string | null;
+  readonly startedAt: Instant;
+  readonly finishedAt: Instant;
+  /** Why it was refused or ended early; null: there is nothing to add. */
+  readonly message: string | null;
+  readonly nodes: readonly NodeOutcome[];
+}
+
+/** The document; `.status.result` is what scripts should go by. */
+export function drainDocument(report: DrainReport): object {
+  const { settings, result, id, startedAt, finishedAt, message, nodes } = report;
+  const { taint, budgets, dryRun } = settings;
+  const policy = budgets.kind === 'deleteAfter' ? 'delete-after' : budgets.kind;
+  return {
+    apiVersion,
+    kind: 'Drain',
+    spec: {
+      taint: taintDocument(taint),
+      dryRun,
+      pdbPolicy: policy,
+      deleteAfterSeconds: budgets.kind === 'deleteAfter' ? budgets.afterMs / 1000 : undefined,
+    },
+    status: {
+      result,
+      id: id ?? undefined,
+      startedAt: formatTime(startedAt),
+      finishedAt: formatTime(finishedAt),
+      message: message ?? undefined,
+      nodes: nodes.map(({ gonePods: _, ...node }) => node),
+    },
+  };
+}
+
+/** What a drain that was carried out made of its nodes. */
+export function outcomes(
+  machine: DrainMachine,
+  changes: ReadonlyMap<string, { readonly cordoned: boolean; readonly tainted: boolean }>,
+): readonly NodeOutcome[] {
+  return machine.nodes().map(({ name, zone, phase }) => {
+    const pods = machine.pods().filter(({ pod }) => pod.nodeName === name);
+    return {
+      name,
+      zone,
+      phase: capital(phase.kind),
+      reason: phase.kind === 'failed' ? phase.why : undefined,
+      cordoned: changes.get(name)?.cordoned === true,
+      tainted: changes.get(name)?.tainted === true,
+      ...tallyOf(pods),
+      pods: pods.map(podDocument),
+      gonePods: pods.filter(({ state }) => state.kind === 'gone').map(({ pod }) => pod.name),
+    };
+  });
+}
+
+/** What a drain would make of its nodes. */
+export function plannedOutcomes(
+  targets: readonly NodeFacts[],
+  pods: readonly PlannedPod[],
+  changes: ReadonlyMap<string, { readonly cordoned: boolean; readonly tainted: boolean }>,
+): readonly NodeOutcome[] {
+  return targets.map(({ node }) => {
+    const here = pods.filter(({ pod }) => pod.nodeName === node.name);
+    return {
+      name: node.name,
+      zone: node.zone ?? '',
+      phase: 'Planned',
+      cordoned: changes.get(node.name)?.cordoned === true,
+      tainted: changes.get(node.name)?.tainted === true,
+      total: here.filter(({ fate }) => ['evict', 'leaving'].includes(fate.kind)).length,
+      gone: 0,
+      pods: here.map(plannedDocument),
+      gonePods: here.filter(({ fate }) => fate.kind === 'evict').map(({ pod }) => pod.name),
+    };
+  });
+}
+
+const states: Readonly<Record<DrainPodState['kind'], string>> = {
+  kept: 'Kept',
+  left: 'Left',
+  waiting: 'Waiting',
+  queued: 'Queued',
+  evicting: 'Evicting',
+  held: 'Held',
+  failed: 'Failed',
+  accepted: 'Evicting',
+  terminating: 'Terminating',
+  skipped: 'Skipped',
+  gone: 'Gone',
+};
+
+function podDocument(pod: DrainPod): object {
+  const { state, because, due, attempts, blocker, deleted } = pod;
+  const { namespace, name, uid } = pod.pod;
+  return {
+    namespace,
+    name,
+    uid,
+    state: states[state.kind],
+    reason: state.kind === 'left' ? state.faults.join(',') : because[0]?.code,
+    due: due === null ? undefined : formatTime(due),
+    goneAt: state.kind === 'gone' ? formatTime(state.at) : undefined,
+    ...(isToGo(pod) && { attempts, deleted }),
+    blocker: state.kind === 'gone' ? undefined : (blocker ?? undefined),
+  };
+}
+
+const actions: Readonly<Record<PlannedPod['fate']['kind'], string>> = {
+  evict: 'Evict',
+  keep: 'Keep',
+  leave: 'Leave',
+  refuse: 'Refuse',
+  leaving: 'Wait',
+  skip: 'Skip',
+};
+
+function plannedDocument({ pod, fate, because, blockers }: PlannedPod): object {
+  return {
+    namespace: pod.namespace,
+    name: pod.name,
+    uid: pod.uid,
+    action: actions[fate.kind],
+    reason: 'faults' in fate ? fate.faults.join(',') : because[0]?.code,
+    due: fate.kind === 'evict' ? formatTime(fate.at) : undefined,
+    blockers: blockers.map(blockerDocument),
+  };
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

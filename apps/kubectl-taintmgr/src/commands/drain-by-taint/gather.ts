@@ -1,0 +1,66 @@
+import type { Budget, DrainConfig, DrainPlan } from '@taintmgr/core';
+import { planDrain } from '@taintmgr/core';
+import { type Acting, readActing } from '../../cluster/acting.ts';
+import type { NodeFacts, PodFacts } from '../../cluster/facts.ts';
+import { type ClusterReader, selected } from '../../cluster/reader.ts';
+import { configFor, type DrainSettings } from './settings.ts';
+
+/** Everything that was read before a drain. */
+export interface Gathered {
+  readonly targets: readonly NodeFacts[];
+  readonly pods: readonly PodFacts[];
+  /** Null without the right to see them. */
+  readonly budgets: readonly Budget[] | null;
+  readonly acting: Acting;
+  readonly config: DrainConfig;
+}
+
+/** Reads the pods of the target nodes and what decides about them. */
+export async function gather(
+  reader: ClusterReader,
+  targets: readonly NodeFacts[],
+  settings: DrainSettings,
+  now: number,
+): Promise<Gathered> {
+  const { podSelector = '' } = settings.flags;
+  const names = targets.map(({ node }) => node.name);
+  const [pods, budgets, acting] = await Promise.all([
+    selected('--pod-selector', podSelector, () => reader.podsOn(names, podSelector)),
+    reader.budgets(),
+    readActing(reader, now),
+  ]);
+  const drained = targets.map(({ node }) => ({ name: node.name, zone: node.zone ?? '' }));
+  const config = configFor(settings, drained, await goneDaemonSets(reader, pods));
+  return { targets, pods, budgets, acting, config };
+}
+
+/** What the drain would do, as things are. */
+export function planOf({ targets, pods, budgets, config }: Gathered, now: number): DrainPlan {
+  const ready = new Map(targets.map(({ node, ready: { status } }) => [node.name, status]));
+  return planDrain(now, {
+    config,
+    nodes: targets.map(({ node }) => node),
+    pods,
+    budgets,
+    nodeAnswers: (name) => ready.get(name) !== 'Unknown',
+  });
+}
+
+/** The DaemonSets that pods name and that are not there, as `namespace/name`. */
+async function goneDaemonSets(
+  reader: ClusterReader,
+  pods: readonly PodFacts[],
+): Promise<ReadonlySet<string>> {
+  const named = new Map(
+    pods.flatMap(({ pod: { namespace, owner } }) =>
+      owner?.kind === 'DaemonSet' && owner.apiVersion === 'apps/v1'
+        ? [[`${namespace}/${owner.name}`, { namespace, name: owner.name }] as const]
+        : [],
+    ),
+  );
+  const gone = new Set<string>();
+  for (const [key, { namespace, name }] of named) {
+    if (!(await reader.hasDaemonSet(namespace, name))) gone.add(key);
+  }
+  return gone;
+}

@@ -1,0 +1,44 @@
+import type { DrainFailure, DrainMachine, DrainNode } from '@taintmgr/core';
+import { type ExitCode, exitCode } from '../../exit.ts';
+
+/** How a drain ended; `.status.result` of its document. */
+export type DrainResult =
+  | 'Drained'
+  | 'Planned'
+  | 'Refused'
+  | 'Failed'
+  | 'Blocked'
+  | 'TimedOut'
+  | 'Interrupted';
+
+/** The exit code of each ending. */
+export const exitCodes: Readonly<Record<DrainResult, ExitCode>> = {
+  Drained: exitCode.done,
+  Planned: exitCode.done,
+  Refused: exitCode.error,
+  Failed: exitCode.error,
+  Blocked: exitCode.blocked,
+  TimedOut: exitCode.timeout,
+  Interrupted: exitCode.interrupted,
+};
+
+/** Which failure of a node tells how the whole ended: the first of these that is there. */
+const failures: readonly (readonly [why: DrainFailure, result: DrainResult])[] = [
+  ['Denied', 'Failed'],
+  ['TaintRemoved', 'Failed'],
+  ['Blocked', 'Blocked'],
+  ['TimedOut', 'TimedOut'],
+  ['NotBegun', 'Blocked'],
+];
+
+/** How a drain that came to its end has ended. */
+export function resultOf(machine: DrainMachine): DrainResult {
+  const whys = machine.nodes().flatMap(({ phase }) => (phase.kind === 'failed' ? [phase.why] : []));
+  const found = failures.find(([why]) => whys.includes(why));
+  return found ? found[1] : 'Drained';
+}
+
+/** Whether a node still has pods that were to go. */
+export function isNotDrained({ phase }: DrainNode): boolean {
+  return phase.kind !== 'drained' && phase.kind !== 'vanished';
+}

@@ -1,0 +1,99 @@
+import {
+  type DrainFault,
+  type DrainPlan,
+  describeReason,
+  drainFaultText,
+  drainFlag,
+  formatDuration,
+  type Instant,
+  type PlannedPod,
+} from '@taintmgr/core';
+import { count } from '../../render/count.ts';
+import type { TableOptions } from '../../render/printer.ts';
+import { renderTable } from '../../render/table.ts';
+import { blockerText, hidden, none } from '../explain/words.ts';
+
+/** The plan as a table of what goes, and a line about what stays. */
+export function renderPlan(
+  { pods }: DrainPlan,
+  now: Instant,
+  { wide, headers }: TableOptions,
+  knowsBudgets: boolean = true,
+): string {
+  const shown = pods.filter(({ fate }) => ['evict', 'refuse', 'leaving'].includes(fate.kind));
+  const head = ['NODE', 'NAMESPACE', 'POD', 'ACTION', 'AT', 'BLOCKED BY'];
+  const wideHead = ['GRACE', 'OWNER'];
+  const rows = shown.map((planned) => [
+    ...planRow(planned, now, knowsBudgets),
+    ...(wide ? wideCells(planned) : []),
+    becauseOf(planned),
+  ]);
+  const heads = [...head, ...(wide ? wideHead : []), 'BECAUSE'];
+  const table = renderTable(headers ? heads : null, rows);
+  if (!headers) return table;
+  const staying = stayingLine(pods);
+  return [rows.length === 0 ? 'No pods to evict.' : table, ...staying].join('\n');
+}
+
+/** One line that names the flags that are missing for the drain to begin; null when none is. */
+export function refusalLine({ pods }: DrainPlan): string | null {
+  const missing = new Map<string, number>();
+  for (const { fate } of pods) {
+    const faults = fate.kind === 'refuse' ? fate.faults : [];
+    for (const flag of new Set(faults.map((fault) => drainFlag[fault]))) {
+      missing.set(flag, (missing.get(flag) ?? 0) + 1);
+    }
+  }
+  if (missing.size === 0) return null;
+  const needs = Array.from(missing, ([flag, number]) => {
+    return `${count(number, 'pod')} ${number === 1 ? 'needs' : 'need'} ${flag}`;
+  });
+  return `${needs.join(', ')}; nothing was changed`;
+}
+
+function planRow(
+  { pod, fate, blockers }: PlannedPod,
+  now: Instant,
+  knowsBudgets: boolean,
+): readonly string[] {
+  const where = [pod.nodeName, pod.namespace, pod.name];
+  if (fate.kind === 'refuse') return [...where, 'refuse', '-', '-'];
+  const held = [...blockers.map(blockerText), ...(knowsBudgets ? [] : [hidden])];
+  const blocked = held.length === 0 ? none : held.join(', ');
+  if (fate.kind !== 'evict') return [...where, 'wait', '-', blocked];
+  return [...where, 'evict', `+${formatDuration(Math.max(0, fate.at - now))}`, blocked];
+}
+
+function wideCells({ pod: { gracePeriodSeconds, owner } }: PlannedPod): readonly string[] {
+  return [
+    gracePeriodSeconds === undefined ? none : `${gracePeriodSeconds}s`,
+    owner ? `${owner.kind}/${owner.name}` : none,
+  ];
+}
+
+function becauseOf({ fate, because }: PlannedPod): string {
+  return fate.kind === 'refuse' ? faultsText(fate.faults) : because.map(describeReason).join('; ');
+}
+
+/** Each fault and the flag that overrides it. */
+export function faultsText(faults: readonly DrainFault[]): string {
+  return faults.map((fault) => `${drainFaultText[fault]} (${drainFlag[fault]})`).join('; ');
+}
+
+/** How many pods stay on their nodes, and for what reasons. */
+function stayingLine(pods: readonly PlannedPod[]): readonly string[] {
+  const ofDaemonSets = pods.filter(({ fate }) => fate.kind === 'leave').length;
+  const kept = pods.filter(({ fate }) => fate.kind === 'keep');
+  const mirrors = kept.filter(({ because }) => because[0]?.code === 'StaticPod').length;
+  const skipped = pods.filter(({ fate }) => fate.kind === 'skip').length;
+  const parts = [
+    [ofDaemonSets, 'of a DaemonSet'],
+    [mirrors, 'static'],
+    [kept.length - mirrors, 'tolerating the taint without limit'],
+    [skipped, 'terminating for long'],
+  ] as const;
+  const named = parts.filter(([number]) => number > 0).map(([number, what]) => `${number} ${what}`);
+  const number = ofDaemonSets + kept.length + skipped;
+  const verb = number === 1 ? 'stays' : 'stay';
+  return number === 0 ? [] : [`${count(number, 'pod')} ${verb}: ${named.join(', ')}`];
+}

@@ -1,0 +1,98 @@
+import {
+  type BudgetPolicy,
+  type DrainConfig,
+  type DrainTarget,
+  parseDuration,
+  parseTaint,
+  type Respect,
+  resolveDrainConfig,
+  type Taint,
+} from '@taintmgr/core';
+import { type DryRun, readDryRun } from '../../dry-run-flag.ts';
+import { UsageError } from '../../exit.ts';
+import type { Output } from '../../output.ts';
+import type { DrainFlags } from './flags.ts';
+
+/** What a drain is to do, as the command line says, but for its nodes. */
+export interface DrainSettings {
+  readonly taint: Taint;
+  readonly dryRun: DryRun;
+  readonly budgets: BudgetPolicy;
+  readonly flags: DrainFlags;
+}
+
+/** Reads the command line. Throws UsageError and RangeError naming the flag or the taint. */
+export function readSettings(taintText: string, flags: DrainFlags, output: Output): DrainSettings {
+  const budgets = readBudgets(flags);
+  if (flags.once && budgets.kind === 'deleteAfter') {
+    throw new UsageError('--once and --pdb-policy=delete-after exclude each other: one try is all');
+  }
+  return {
+    taint: readTaint(taintText),
+    dryRun: readDryRun(flags.dryRun, ['none', 'server', 'client'], output),
+    budgets,
+    flags,
+  };
+}
+
+/** Everything the drain machine is told. */
+export function configFor(
+  { taint, budgets, flags }: DrainSettings,
+  targets: readonly DrainTarget[],
+  goneDaemonSets: ReadonlySet<string>,
+): DrainConfig {
+  const { skipWaitForDeleteTimeout: skip, gracePeriod, timeout } = flags;
+  return resolveDrainConfig({
+    taint,
+    targets,
+    goneDaemonSets,
+    budgets,
+    respect: respectOf(flags),
+    filters: {
+      force: flags.force === true,
+      ignoreDaemonSets: flags.ignoreDaemonsets === true,
+      deleteEmptyDirData: flags.deleteEmptydirData === true,
+    },
+    skipTerminatingMs: skip === 0 ? null : skip * 1000,
+    gracePeriodSeconds: gracePeriod < 0 ? null : gracePeriod,
+    nodeTimeoutMs: timeout === 0 ? null : timeout,
+    nodesAtOnceMax: flags.maxParallelNodes,
+    podsAtOnceMax: flags.maxParallelPods,
+    zoneSerial: flags.zoneSerial === true,
+    once: flags.once === true,
+  });
+}
+
+function respectOf({ now, ignoreTolerations }: DrainFlags): Respect {
+  if (ignoreTolerations) return 'nothing';
+  return now ? 'limitless' : 'tolerations';
+}
+
+function readTaint(text: string): Taint {
+  const [, effect = 'NoExecute', ...more] = text.split(':');
+  if (['NoExecute', 'NoSchedule'].includes(effect) || more.length > 0) return parseTaint(text);
+  throw new UsageError(
+    `invalid taint "${text}": effect "${effect}": want NoExecute, or NoSchedule ` +
+      'where nobody else is to evict for it',
+  );
+}
+
+function readBudgets({ pdbPolicy, disableEviction }: DrainFlags): BudgetPolicy {
+  const policy = pdbPolicy === undefined ? null : parsePolicy(pdbPolicy);
+  if (!disableEviction) return policy ?? { kind: 'respect' };
+  if (policy === null || policy.kind === 'ignore') return { kind: 'ignore' };
+  throw new UsageError(
+    `--disable-eviction and --pdb-policy=${pdbPolicy} exclude each other; give one of them`,
+  );
+}
+
+function parsePolicy(text: string): BudgetPolicy {
+  if (text === 'respect' || text === 'ignore') return { kind: text };
+  const [, time] = /^delete-after:(.+)$/.exec(text) ?? [];
+  const afterMs = time === undefined ? null : parseDuration(time);
+  if (afterMs !== null) return { kind: 'deleteAfter', afterMs };
+  const got = JSON.stringify(text);
+  throw new UsageError(
+    `--pdb-policy: got ${got}, want respect, delete-after:DURATION such as delete-after:1h, or ignore`,
+  );
+}

@@ -1,0 +1,77 @@
+import {
+  type DrainMachine,
+  type DrainPod,
+  type DrainPodState,
+  formatDuration,
+  type Instant,
+} from '@taintmgr/core';
+
+const bracketsMax = 4;
+
+/** How many pods of a drain are how far. */
+export interface DrainTally {
+  /** Those that are to go or have gone. */
+  readonly total: number;
+  readonly gone: number;
+}
+
+/** Counts the pods that are to go; those that stay do not count. */
+export function tallyOf(pods: readonly DrainPod[]): DrainTally {
+  const leaving = pods.filter(isToGo);
+  return {
+    total: leaving.length,
+    gone: leaving.filter(({ state }) => state.kind === 'gone').length,
+  };
+}
+
+/** Whether a pod is to go, or has gone. */
+export function isToGo({ state }: DrainPod): boolean {
+  return !['kept', 'left', 'skipped'].includes(state.kind);
+}
+
+/** `[n1 1/2] [n2 0/3] 1 of 5 gone; 1 tolerates a while longer (next in 22s), 1 held back (for 42s)` */
+export function standingLine(now: Instant, machine: DrainMachine): string {
+  const pods = machine.pods();
+  const nodes = machine.nodes();
+  const { total, gone } = tallyOf(pods);
+  const draining = nodes.filter(({ phase }) => phase.kind === 'draining');
+  const brackets =
+    nodes.length === 1
+      ? []
+      : draining.slice(0, bracketsMax).map(({ name }) => {
+          const here = tallyOf(pods.filter(({ pod }) => pod.nodeName === name));
+          return `[${name} ${here.gone}/${here.total}]`;
+        });
+  const more = draining.length > bracketsMax ? [`[+${draining.length - bracketsMax}]`] : [];
+  const named = partsOf(now, pods);
+  const counts = `${gone} of ${total} gone${named.length === 0 ? '' : `; ${named.join(', ')}`}`;
+  return [...brackets, ...more, counts].join(' ');
+}
+
+function partsOf(now: Instant, pods: readonly DrainPod[]): readonly string[] {
+  const inState = (...kinds: readonly DrainPodState['kind'][]): readonly DrainPod[] =>
+    pods.filter(({ state }) => kinds.includes(state.kind));
+  const waiting = inState('waiting');
+  const held = inState('held');
+  const parts = [
+    [waiting, `tolerate a while longer${nextText(now, waiting)}`],
+    [inState('queued'), 'waiting for their turn'],
+    [inState('evicting', 'accepted'), 'being evicted'],
+    [inState('terminating'), 'terminating'],
+    [held, `held back${longestText(now, held)}`],
+    [inState('failed'), 'given up'],
+  ] as const;
+  return parts.filter(([some]) => some.length > 0).map(([some, what]) => `${some.length} ${what}`);
+}
+
+function nextText(now: Instant, waiting: readonly DrainPod[]): string {
+  const times = waiting.flatMap(({ due }) => due ?? []);
+  if (times.length === 0) return '';
+  return ` (next in ${formatDuration(Math.max(0, Math.min(...times) - now))})`;
+}
+
+function longestText(now: Instant, held: readonly DrainPod[]): string {
+  const times = held.flatMap(({ begunAt }) => begunAt ?? []);
+  if (times.length === 0) return '';
+  return ` (for ${formatDuration(Math.max(0, now - Math.min(...times)))})`;
+}

@@ -1,0 +1,88 @@
+import { formatTaint } from '@taintmgr/core';
+import { type DrainMark, readMarks } from '../../cluster/drain-marks.ts';
+import type { NodeFacts } from '../../cluster/facts.ts';
+import { ClusterReader, selected } from '../../cluster/reader.ts';
+import { connect } from '../../connection.ts';
+import { readDryRun } from '../../dry-run-flag.ts';
+import { type ExitCode, exitCode, UsageError } from '../../exit.ts';
+import type { Invocation } from '../../invocation.ts';
+import { warn } from '../../output.ts';
+import { renderTable } from '../../render/table.ts';
+import type { UndoFlags } from './flags.ts';
+import { isNamed, reopenNode } from './reopening.ts';
+import { undoneLines } from './undone.ts';
+
+/** `undo [DRAIN] [NODE...]`: takes back what a drain has set, or lists what can be. */
+export async function undo(
+  name: string | null,
+  nodeNames: readonly string[],
+  invocation: Invocation<UndoFlags>,
+): Promise<ExitCode> {
+  const { flags, output, interrupt } = invocation;
+  const isDryRun = readDryRun(flags.dryRun, ['none', 'client'], output) === 'client';
+  const connection = await connect(flags, interrupt);
+  try {
+    const nodes = await readNodes(new ClusterReader(connection.client), nodeNames, flags.selector);
+    if (name === null) {
+      output.out(renderMarks(nodes));
+      return exitCode.done;
+    }
+    const isMeant = isNamed(name);
+    const marked = nodes.filter(({ annotations }) => readMarks(annotations).some(isMeant));
+    if (marked.length === 0) throw new UsageError(nothingToUndo(name, nodes));
+    for (const { node } of marked) {
+      const undone = await reopenNode(connection.client, node.name, isMeant, isDryRun);
+      for (const line of undoneLines(node.name, undone, isDryRun)) output.out(line);
+      for (const text of undone?.left ?? []) warn(output, `node ${node.name} ${text}`);
+    }
+    return exitCode.done;
+  } finally {
+    connection.transport.close();
+  }
+}
+
+async function readNodes(
+  reader: ClusterReader,
+  names: readonly string[],
+  selector: string | undefined,
+): Promise<readonly NodeFacts[]> {
+  if (names.length > 0 && selector !== undefined) {
+    throw new UsageError('cannot specify both a node name and a --selector option');
+  }
+  if (names.length === 0) {
+    return await selected('--selector', selector ?? '', () => reader.nodes(selector));
+  }
+  const nodes: NodeFacts[] = [];
+  for (const name of new Set(names)) nodes.push(await reader.node(name));
+  return nodes;
+}
+
+function nothingToUndo(name: string, nodes: readonly NodeFacts[]): string {
+  const known = new Set(
+    nodes.flatMap(({ annotations }) => readMarks(annotations).map(({ id }) => id)),
+  );
+  const list = known.size === 0 ? 'no node has one' : `nodes have: ${[...known].join(', ')}`;
+  return `no node has a mark of drain ${JSON.stringify(name)}; ${list}`;
+}
+
+/** A line for each drain and node. */
+function renderMarks(nodes: readonly NodeFacts[]): string {
+  const rows = nodes.flatMap(({ node, annotations }) =>
+    readMarks(annotations).map((mark) => [
+      mark.id,
+      node.name,
+      formatTaint(mark.taint),
+      setBy(mark),
+    ]),
+  );
+  if (rows.length === 0) return 'No drains to undo.';
+  return renderTable(['DRAIN', 'NODE', 'TAINT', 'HAS SET'], rows.sort(byText));
+}
+
+function setBy({ tainted, cordoned }: DrainMark): string {
+  return [...(cordoned ? ['cordon'] : []), ...(tainted ? ['taint'] : [])].join(', ') || 'nothing';
+}
+
+function byText(a: readonly string[], b: readonly string[]): number {
+  return a.join(' ') < b.join(' ') ? -1 : 1;
+}

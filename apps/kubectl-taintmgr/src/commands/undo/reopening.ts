@@ -1,0 +1,106 @@
+import { formatTaint, type Taint } from '@taintmgr/core';
+import type { ApiClient, ApiRequest, TaintObject } from '@taintmgr/k8s-adapter';
+import {
+  changeNode,
+  formatTaintObject,
+  type NodeObject,
+  patchNodeRequest,
+} from '../../cluster/change-node.ts';
+import { type DrainMark, readMarks } from '../../cluster/drain-marks.ts';
+
+/** What was undone on a node, and what was not. */
+export interface NodeUndone {
+  readonly uncordoned: boolean;
+  readonly untainted: boolean;
+  /** What is left as it is, and why; one line each. */
+  readonly left: readonly string[];
+}
+
+/** Which drains are undone: by their id, or by their taint as `key=value:effect`. */
+export type IsMeant = (mark: DrainMark) => boolean;
+
+/** The marks of a name: the id of a drain, or its taint. */
+export function isNamed(name: string): IsMeant {
+  return ({ id, taint }) => id === name || formatTaint(taint) === name;
+}
+
+/**
+ * Takes back what drains have set on a node, and only that: what somebody else has changed since is
+ * left. Null: no such drain has left a mark there. With `dryRun` it is only said what would be done.
+ */
+export async function reopenNode(
+  client: ApiClient,
+  nodeName: string,
+  isMeant: IsMeant,
+  dryRun: boolean,
+): Promise<NodeUndone | null> {
+  return await changeNode(client, nodeName, (node) => {
+    const { request, undone } = reopening(node, isMeant);
+    return { request: dryRun ? null : request, result: undone };
+  });
+}
+
+interface Reopening {
+  readonly request: ApiRequest | null;
+  readonly undone: NodeUndone | null;
+}
+
+function reopening(node: NodeObject, isMeant: IsMeant): Reopening {
+  const marks = readMarks(node.metadata.annotations);
+  const meant = marks.filter(isMeant);
+  if (meant.length === 0) return { request: null, undone: null };
+  const rest = marks.filter((mark) => !isMeant(mark));
+  const { taints, removed, left } = withoutTaints(node.spec?.taints ?? [], meant);
+  const hasCordoned = meant.some(({ cordoned }) => cordoned);
+  const isCordoned = node.spec?.unschedulable === true;
+  const [heir, ...others] = rest;
+  const uncordoned = hasCordoned && isCordoned && !heir;
+  // Another drain still counts on the cordon: it is the one to take it off.
+  const marksLeft = heir && hasCordoned ? [{ ...heir, cordoned: true }, ...others] : rest;
+  const request = patchNodeRequest(node, {
+    ...(removed && { taints }),
+    ...(uncordoned && { unschedulable: null }),
+    marks: marksLeft,
+  });
+  const kept = [
+    ...left,
+    ...(hasCordoned && isCordoned && heir ? [`stays cordoned for ${heir.id}`] : []),
+  ];
+  return { request, undone: { uncordoned, untainted: removed, left: kept } };
+}
+
+/** The taints without those that the marks have put on; those that gave way come back. */
+function withoutTaints(
+  taints: readonly TaintObject[],
+  marks: readonly DrainMark[],
+): {
+  readonly taints: readonly TaintObject[];
+  readonly removed: boolean;
+  readonly left: readonly string[];
+} {
+  let result = taints;
+  let removed = false;
+  const left: string[] = [];
+  for (const { taint, tainted, replaced } of marks) {
+    if (!tainted) continue;
+    const name = formatTaint(taint);
+    const there = result.find((one) => formatTaintObject(one) === name);
+    if (!there) continue;
+    if (!isOurs(there, taint)) {
+      left.push(`keeps ${name}: somebody else has put it on since`);
+      continue;
+    }
+    removed = true;
+    result = result.filter((one) => one !== there);
+    if (replaced) result = [...result, replaced];
+  }
+  return { taints: result, removed, left };
+}
+
+/** Whether it is the very taint that the drain has put on, and not one put on anew. */
+function isOurs({ timeAdded }: TaintObject, taint: Taint): boolean {
+  const at = timeAdded === undefined ? null : Date.parse(timeAdded);
+  // The API keeps whole seconds.
+  const ours = taint.timeAdded === null ? null : Math.floor(taint.timeAdded / 1000) * 1000;
+  return at === ours;
+}
