@@ -1,22 +1,21 @@
 /**
  * Whether this replica acts: it has been elected, where there are elections, and no
- * kube-controller-manager does the same work.
+ * kube-controller-manager does the same work. The loop sees to elections by itself; it is told
+ * whether it may act once elected.
  */
 export class Leadership {
   #elected: boolean;
   #overlap: string | null = null;
-  #held: boolean;
-  readonly #onChange: (held: boolean) => void;
+  readonly #onLeave: (mayAct: boolean) => void;
 
-  constructor(elected: boolean, onChange: (held: boolean) => void) {
+  constructor(elected: boolean, onLeave: (mayAct: boolean) => void) {
     this.#elected = elected;
-    this.#held = elected;
-    this.#onChange = onChange;
+    this.#onLeave = onLeave;
   }
 
-  /** Whether it may act. */
+  /** Whether it acts. */
   get held(): boolean {
-    return this.#held;
+    return this.#elected && this.#overlap === null;
   }
 
   /** Whether it holds the lease, or needs none. */
@@ -31,18 +30,11 @@ export class Leadership {
 
   elect(elected: boolean): void {
     this.#elected = elected;
-    this.#update();
   }
 
   collide(overlap: string | null): void {
+    const isNews = (overlap === null) !== (this.#overlap === null);
     this.#overlap = overlap;
-    this.#update();
-  }
-
-  #update(): void {
-    const held = this.#elected && this.#overlap === null;
-    if (held === this.#held) return;
-    this.#held = held;
-    this.#onChange(held);
+    if (isNews) this.#onLeave(overlap === null);
   }
 }

@@ -6,7 +6,7 @@ import {
   type Reason,
   type Report,
 } from '@taintmgr/core';
-import type { EventCommand, Notice } from '@taintmgr/k8s-adapter';
+import type { ClusterEvent, Notice } from '@taintmgr/k8s-adapter';
 import { lifecycleLine, nodeWriteLine } from './lifecycle-log.ts';
 import { formatWait, type Line, line } from './log-line.ts';
 
@@ -24,6 +24,16 @@ export function lineOf(notice: Notice, now: number): Line {
       const fields = { error: failure.message, wait: formatWait(wait), next };
       return line('warn', `lost contact while reading ${resource}`, fields);
     }
+    case 'leaderElected':
+      return line('info', 'leader elected', { leader: notice.identity });
+    case 'elected':
+      return notice.held
+        ? line('info', 'this replica leads: it acts from now on', {})
+        : line('info', 'this replica leads no more: it stands by', {});
+    case 'leadershipLost':
+      return line('warn', 'leadership lost', { error: notice.why });
+    case 'electionFailing':
+      return line('warn', 'the lease of the election fails', { error: notice.failure.message });
     case 'synced':
       return line('info', 'synced: nodes and pods are known, evictions begin', {});
     case 'report':
@@ -53,10 +63,10 @@ export function lineOf(notice: Notice, now: number): Line {
       return line('warn', 'evicting without the condition DisruptionTarget', fields);
     }
     case 'eventRecorded':
-      return line('debug', 'recorded event', eventFields(notice.command));
+      return line('debug', 'recorded event', eventFields(notice.event));
     case 'eventLost': {
-      const error = notice.failure?.message ?? 'too many events are waiting';
-      return line('warn', 'lost event', { ...eventFields(notice.command), error });
+      const error = notice.failure?.message ?? lostTexts[notice.why];
+      return line('warn', 'lost event', { ...eventFields(notice.event), error });
     }
   }
 }
@@ -111,10 +121,13 @@ function why(because: readonly Reason[]): Line['fields'] {
   return because.length === 0 ? {} : { because: because.map(describeReason).join('; ') };
 }
 
-function eventFields(command: EventCommand): Line['fields'] {
-  const about =
-    command.kind === 'recordEvent'
-      ? { pod: `${command.pod.namespace}/${command.pod.name}` }
-      : { node: command.node.name };
-  return { ...about, reason: command.reason };
+function eventFields({ subject, reason }: ClusterEvent): Line['fields'] {
+  const { kind, namespace, name } = subject;
+  return { [kind.toLowerCase()]: namespace === '' ? name : `${namespace}/${name}`, reason };
 }
+
+const lostTexts = {
+  failed: 'the API server does not take it',
+  queueFull: 'too many events are waiting',
+  tooMany: 'too many events about the same object',
+} as const;

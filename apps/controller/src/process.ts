@@ -2,6 +2,7 @@ import type { Instant } from '@taintmgr/core';
 import type { ClusterConfig, Notice, Transport } from '@taintmgr/k8s-adapter';
 import { Activity } from './activity.ts';
 import { runController } from './controller.ts';
+import { electionOptions } from './election.ts';
 import { engineConfig } from './engine-config.ts';
 import type { Checked } from './flags/checks.ts';
 import type { Choices } from './flags/resolve.ts';
@@ -45,7 +46,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
     log.info({ controller }, 'Warning: controller is disabled');
   }
   const pulse = new Pulse();
-  const vitals = createVitals(signal, pulse);
+  const vitals = createVitals(signal, pulse, !settings.leaderElect);
   const { leadership } = vitals;
   const metrics = createMetrics({
     vitals,
@@ -63,6 +64,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
     await runController({
       cluster,
       engine: engineConfig(choices, checked),
+      ...(settings.leaderElect && { election: electionOptions(settings) }),
       signal,
       around: metrics.timed,
       outgoing: (transport) => outgoing(transport, choices, metrics),
@@ -81,12 +83,12 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
   }
 }
 
-function createVitals(signal: AbortSignal, pulse: Pulse): Vitals {
+function createVitals(signal: AbortSignal, pulse: Pulse, elected: boolean): Vitals {
   const vitals: Vitals = {
     startedAt: new Date(),
     pulse,
     activity: new Activity(),
-    leadership: new Leadership(true, (held) => vitals.running?.lead(held)),
+    leadership: new Leadership(elected, (mayAct) => vitals.running?.lead(mayAct)),
     running: null,
     stopping: signal.aborted,
   };
@@ -111,6 +113,7 @@ function observe(
   now: Instant,
   { log, vitals, metrics }: { log: Logger; vitals: Vitals; metrics: Metrics },
 ): void {
+  if (notice.kind === 'elected') vitals.leadership.elect(notice.held);
   vitals.activity.observe(notice, now);
   metrics.onNotice(notice, now);
   const { level, message, fields } = lineOf(notice, now);

@@ -67,6 +67,7 @@ async function start(
 
 function nameIn(notice: Notice): string {
   if (notice.kind === 'report') return 'pod' in notice.report ? notice.report.pod.name : '';
+  if ('event' in notice) return notice.event.subject.name;
   return 'command' in notice && 'pod' in notice.command ? notice.command.pod.name : '';
 }
 

@@ -27,13 +27,11 @@ const command = {
   because,
 } as const;
 const event = {
-  kind: 'recordEvent',
-  pod,
+  subject: { apiVersion: 'v1', kind: 'Pod', namespace: 'shop', name: 'web-0', uid: pod.uid },
   type: 'Normal',
   reason: 'TaintManagerEviction',
   message: 'Marking for deletion Pod shop/web-0',
-  because,
-} as const satisfies Command;
+} as const;
 const starts = {
   kind: 'keepTaintStarts',
   id: '2',
@@ -139,21 +137,21 @@ describe('what the log says of a notice', () => {
     ],
     [
       'an Event',
-      { kind: 'eventRecorded', command: event },
+      { kind: 'eventRecorded', event, count: 1 },
       'debug',
       'recorded event',
       { pod: 'shop/web-0', reason: 'TaintManagerEviction' },
     ],
     [
       'an Event that is refused',
-      { kind: 'eventLost', command: event, failure },
+      { kind: 'eventLost', event, why: 'failed', failure },
       'warn',
       'lost event',
       { pod: 'shop/web-0', reason: 'TaintManagerEviction', error: 'no right' },
     ],
     [
       'an Event too many',
-      { kind: 'eventLost', command: event, failure: null },
+      { kind: 'eventLost', event, why: 'queueFull', failure: null },
       'warn',
       'lost event',
       {

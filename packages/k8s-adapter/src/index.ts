@@ -40,10 +40,8 @@ export { HttpTransport } from './transport.ts';
 export { ApiClient, type ApiClientOptions, ApiError, ConnectionError } from './client.ts';
 export {
   type ApiRequest,
-  createEventRequest,
   type DeletionOptions,
   deletePodRequest,
-  type EventText,
   evictPodRequest,
   getNodeRequest,
   type ListOptions,
@@ -60,5 +58,7 @@ export {
 
 export type { Failure, FailureCause } from './proto/answer.ts';
 export { nodeFromJson, podFromJson } from './proto/convert.ts';
+export type { ElectionNotice, ElectionOptions } from './proto/election.ts';
+export { defaultElectionTiming, type ElectionTiming } from './proto/election-timing.ts';
+export type { ClusterEvent, EventSubject } from './proto/event-requests.ts';
 export type { ExecuteOptions, KeepTaintStarts, Removal } from './proto/execute.ts';
-export type { EventCommand } from './proto/executor.ts';

@@ -1,40 +1,16 @@
-import type {
-  Command,
-  DaemonSet,
-  Event,
-  Instant,
-  Lease,
-  Millis,
-  Node,
-  Pod,
-  Report,
-} from '@taintmgr/core';
-import type { Random } from './proto/backoff.ts';
+import type { Command, Event, Instant, Millis, Report } from '@taintmgr/core';
 import {
-  daemonSetFromJson,
-  labelledPodFromJson,
-  leaseFromJson,
-  nodeFromJson,
-  podFromJson,
-} from './proto/convert.ts';
+  Election,
+  type ElectionEffect,
+  type ElectionNotice,
+  type ElectionOptions,
+} from './proto/election.ts';
 import type { ExchangeInput } from './proto/exchange.ts';
 import type { ExecuteOptions } from './proto/execute.ts';
 import { Executor, type ExecutorEffect, type ExecutorNotice } from './proto/executor.ts';
-import type { Change, Project } from './proto/inventory.ts';
-import {
-  Reflector,
-  type ReflectorEffect,
-  type ReflectorInput,
-  type ReflectorNotice,
-} from './proto/reflector.ts';
-import {
-  type ApiRequest,
-  daemonSetsPath,
-  nodeLeasesPath,
-  nodesPath,
-  podsPath,
-  type Selectors,
-} from './proto/request.ts';
+import type { Reflector, ReflectorInput, ReflectorNotice } from './proto/reflector.ts';
+import type { ApiRequest } from './proto/request.ts';
+import { isEffect, type Source, type SourceOptions, sourcesOf } from './sources.ts';
 
 const defaultViewAgeMsMax: Millis = 10_000;
 
@@ -44,28 +20,16 @@ export interface Machine {
   nextWake(): Instant | null;
 }
 
-export interface LoopOptions {
+export interface LoopOptions extends SourceOptions {
   readonly machine: Machine;
-  /** Randomness for waits and timeouts, e.g. Math.random. */
-  readonly random: Random;
   /** Who Kubernetes Events come from; `taintmgr` when left out. */
   readonly component?: string;
   /** Grace period and dry run of every eviction. */
   readonly removal?: ExecuteOptions;
   /** A view older than this is not trusted: pod and node are read again before a pod goes. */
   readonly viewAgeMsMax?: Millis;
-  /** What of each collection is read at all, judged by the server. */
-  readonly nodes?: Selectors;
-  readonly pods?: Selectors;
-  /** What of that the machine is told of, judged by us. */
-  readonly acceptsNode?: (node: Node) => boolean;
-  readonly acceptsPod?: (pod: Pod) => boolean;
-  /** Read the leases of nodes too, for the node lifecycle; false when left out. */
-  readonly leases?: boolean;
-  /** Read DaemonSets and the labels of pods too, for its legacy mode; false when left out. */
-  readonly daemonSets?: boolean;
-  /** List once, watch nothing, change nothing. */
-  readonly readOnly?: boolean;
+  /** Act only while elected; left out: there is no election. */
+  readonly election?: Omit<ElectionOptions, 'random'>;
 }
 
 export type LoopInput =
@@ -91,6 +55,9 @@ export type LoopAction =
 export type Notice =
   | ReflectorNotice
   | ExecutorNotice
+  | ElectionNotice
+  /** Whether this replica has been elected. */
+  | { readonly kind: 'elected'; readonly held: boolean }
   /** Everything that exists has been read once; from now on pods are evicted. */
   | { readonly kind: 'synced' }
   | { readonly kind: 'report'; readonly report: Report };
@@ -102,15 +69,6 @@ export interface ReflectorStatus {
   /** As of when the picture is known to be complete; null: not yet. */
   readonly heardAt: Instant | null;
 }
-
-/** A collection that is read, whatever is in it. */
-interface Source {
-  readonly reflector: Pick<Reflector<unknown>, 'resource' | 'state' | 'heardAt' | 'nextWake'>;
-  /** What an input gives: news for the machine, or requests. */
-  readonly handle: (now: Instant, input: ReflectorInput) => readonly (Event | Effect)[];
-}
-
-type Effect = Exclude<ReflectorEffect<never>, Change<never>>;
 
 /** A watch may be cut off for so long, as it is when the server ends it, before we call it so. */
 const viewGapMsMax: Millis = 5_000;
@@ -129,6 +87,10 @@ export class Loop {
   readonly #machine: Machine;
   readonly #readOnly: boolean;
   readonly #viewAgeMsMax: Millis;
+  readonly #election: Election | null;
+  /** Whether the caller lets us act, elected or not. */
+  #allowed = true;
+  #leads: boolean;
   /** Since when some collection is not being watched; null: all are. */
   #gapSince: Instant | null = null;
   #isViewCurrent = true;
@@ -138,14 +100,23 @@ export class Loop {
     this.#viewAgeMsMax = options.viewAgeMsMax ?? defaultViewAgeMsMax;
     this.#machine = machine;
     this.#readOnly = readOnly;
-    this.#executor = new Executor(component, removal);
+    this.#executor = new Executor(component, removal, options.random);
     this.#sources = sourcesOf(options);
+    const { election, random } = options;
+    this.#election = election ? new Election({ ...election, random }) : null;
+    this.#leads = this.#election === null;
     this.#unsynced = new Set(this.#sources.map(({ reflector }) => reflector.resource));
   }
 
   /** Whether it was stopped and no request is under way any more. */
   get closed(): boolean {
-    return this.#phase === 'stopped' && this.#executor.idle;
+    const isOver = this.#election?.closed ?? true;
+    return this.#phase === 'stopped' && this.#executor.idle && isOver;
+  }
+
+  /** Who holds the lease of the election; '' where nobody does, or there is none. */
+  get leader(): string {
+    return this.#election?.holder ?? '';
   }
 
   /** Whether everything that exists has been read once. */
@@ -163,13 +134,18 @@ export class Loop {
   /** When to call with a tick; null: not before something is heard. */
   nextWake(): Instant | null {
     const wakes = [...this.#sources.map(({ reflector }) => reflector), this.#executor];
-    const machines = this.#phase === 'running' ? [...wakes, this.#machine] : wakes;
+    const elections = this.#election ? [this.#election] : [];
+    const running = this.#phase === 'running' ? [this.#machine] : [];
+    const machines = [...wakes, ...elections, ...running];
     return machines.map((machine) => machine.nextWake()).reduce(earlier, this.#gapEnd());
   }
 
   /** Takes one input and answers what is to be done, in this order. `now` never goes back. */
   handle(now: Instant, input: LoopInput): readonly LoopAction[] {
+    // Time may have ended our leadership: that comes before anything else is done.
+    this.#elect(now, input);
     this.#take(now, input);
+    this.#resign(now);
     const actions = this.#actions;
     this.#actions = [];
     return actions;
@@ -179,6 +155,7 @@ export class Loop {
     switch (input.kind) {
       case 'start':
         if (this.#phase === 'idle') this.#phase = 'running';
+        if (!this.#leads) this.#tell(now, { kind: 'leadership', held: false });
         this.#read(now, input);
         break;
       case 'stop':
@@ -194,12 +171,56 @@ export class Loop {
         this.#tell(now, input);
         break;
       case 'event':
-        this.#tell(now, input.event);
+        this.#hearOf(now, input.event);
         break;
       default:
         this.#read(now, input);
         this.#act(now, this.#executor.receive(now, input));
     }
+  }
+
+  /** The lease is given back when what was begun has come to its end, and not before. */
+  #elect(now: Instant, input: LoopInput): void {
+    if (!this.#election || input.kind === 'event' || input.kind === 'stop') return;
+    this.#heed(now, this.#election.handle(now, input));
+  }
+
+  #resign(now: Instant): void {
+    if (!this.#election || this.#phase !== 'stopped' || !this.#executor.idle) return;
+    this.#heed(now, this.#election.handle(now, { kind: 'stop' }));
+  }
+
+  #heed(now: Instant, effects: readonly ElectionEffect[]): void {
+    for (const effect of effects) {
+      switch (effect.kind) {
+        case 'leadership': {
+          const { held } = effect;
+          this.#actions.push({ kind: 'notice', notice: { kind: 'elected', held } });
+          this.#lead(now, this.#allowed, held);
+          break;
+        }
+        case 'event':
+          this.#act(now, this.#executor.record(now, effect.event));
+          break;
+        default:
+          this.#actions.push(effect);
+      }
+    }
+  }
+
+  /** Where there are elections, leadership that we are told of is leave to act once elected. */
+  #hearOf(now: Instant, event: Event): void {
+    if (event.kind === 'leadership' && this.#election) this.#lead(now, event.held, this.#leads);
+    else this.#tell(now, event);
+  }
+
+  /** The machine leads while we are elected, and while whoever runs us lets it. */
+  #lead(now: Instant, allowed: boolean, leads: boolean): void {
+    const before = this.#allowed && this.#leads;
+    this.#allowed = allowed;
+    this.#leads = leads;
+    const held = allowed && leads;
+    if (held !== before) this.#tell(now, { kind: 'leadership', held });
   }
 
   #read(now: Instant, input: ReflectorInput): void {
@@ -262,93 +283,6 @@ export class Loop {
       else this.#actions.push(effect);
     }
   }
-}
-
-/** Reads an object, and lets through what the filter accepts. */
-function accepted<T>(read: (object: unknown) => T, accepts?: (item: T) => boolean): Project<T> {
-  if (!accepts) return read;
-  return (object) => {
-    const item = read(object);
-    return accepts(item) ? item : null;
-  };
-}
-
-function sourcesOf(options: LoopOptions): readonly Source[] {
-  const { random, leases = false, daemonSets = false, readOnly = false } = options;
-  const shared = { random, watch: !readOnly };
-  const nodes = new Reflector<Node>({
-    ...shared,
-    resource: 'nodes',
-    path: nodesPath,
-    selectors: options.nodes ?? {},
-    project: accepted(nodeFromJson, options.acceptsNode),
-  });
-  const pods = new Reflector<Pod>({
-    ...shared,
-    resource: 'pods',
-    path: podsPath,
-    selectors: options.pods ?? {},
-    project: accepted(daemonSets ? labelledPodFromJson : podFromJson, options.acceptsPod),
-  });
-  const sources = [source(nodes, nodeEvent), source(pods, podEvent)];
-  if (leases) {
-    const [resource, path, project] = ['leases', nodeLeasesPath, leaseFromJson] as const;
-    const reflector = new Reflector<Lease>({ ...shared, resource, path, selectors: {}, project });
-    sources.push(source(reflector, leaseEvent));
-  }
-  if (daemonSets) {
-    const [resource, path, project] = ['daemonsets', daemonSetsPath, daemonSetFromJson] as const;
-    const reflector = new Reflector<DaemonSet>({
-      ...shared,
-      resource,
-      path,
-      selectors: {},
-      project,
-    });
-    sources.push(source(reflector, daemonSetEvent));
-  }
-  return sources;
-}
-
-/** A reflector, with its differences turned into what they are to the machine. */
-function source<T>(reflector: Reflector<T>, event: (change: Change<T>) => Event): Source {
-  return {
-    reflector,
-    handle: (now, input) =>
-      reflector.handle(now, input).map((effect) => (isChange(effect) ? event(effect) : effect)),
-  };
-}
-
-function nodeEvent(change: Change<Node>): Event {
-  return change.kind === 'upsert'
-    ? { kind: 'nodeUpsert', node: change.item }
-    : { kind: 'nodeDelete', name: change.name };
-}
-
-function podEvent(change: Change<Pod>): Event {
-  return change.kind === 'upsert'
-    ? { kind: 'podUpsert', pod: change.item }
-    : { kind: 'podDelete', uid: change.uid };
-}
-
-function leaseEvent(change: Change<Lease>): Event {
-  return change.kind === 'upsert'
-    ? { kind: 'leaseUpsert', lease: change.item }
-    : { kind: 'leaseDelete', nodeName: change.name };
-}
-
-function daemonSetEvent(change: Change<DaemonSet>): Event {
-  return change.kind === 'upsert'
-    ? { kind: 'daemonSetUpsert', daemonSet: change.item }
-    : { kind: 'daemonSetDelete', uid: change.uid };
-}
-
-function isChange<T>(effect: ReflectorEffect<T>): effect is Change<T> {
-  return effect.kind === 'upsert' || effect.kind === 'delete';
-}
-
-function isEffect(effect: Event | Effect): effect is Effect {
-  return effect.kind === 'send' || effect.kind === 'abort' || effect.kind === 'notice';
 }
 
 function earlier(one: Instant | null, other: Instant | null): Instant | null {

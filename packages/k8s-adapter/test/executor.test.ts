@@ -21,38 +21,43 @@ function answered(executor: Executor, id: string, status: number): string[] {
 }
 
 describe('Kubernetes Events', () => {
-  it('wait their turn beyond ten under way', () => {
-    const executor = new Executor('taintmgr', {});
-    const begun = Array.from({ length: 12 }, (_, n) => kinds(executor.execute(0, event(`${n}`))));
-    assert.equal(begun.flat().length, 10);
-    assert.deepEqual(answered(executor, 'call/1', 201), ['eventRecorded', 'send']);
-    assert.deepEqual(answered(executor, 'call/2', 403), ['eventLost', 'send']);
-    assert.deepEqual(answered(executor, 'call/3', 201), ['eventRecorded']);
+  it('are the recorder’s: equal ones are counted in one', () => {
+    const executor = new Executor('taintmgr', {}, () => 0);
+    assert.deepEqual(kinds(executor.execute(0, event('x'))), ['send']);
+    assert.deepEqual(kinds(executor.execute(0, event('x'))), []);
+    assert.deepEqual(answered(executor, 'event/2', 201), ['eventRecorded', 'send']);
   });
 
-  it('are lost, and said to be, beyond a thousand waiting', () => {
-    const executor = new Executor('taintmgr', {});
-    for (let n = 0; n < 1010; n++) executor.execute(0, event(`${n}`));
-    assert.deepEqual(kinds(executor.execute(0, event('one more'))), ['eventLost']);
-  });
-
-  it('have names of their own within one millisecond', () => {
-    const executor = new Executor('taintmgr', {});
-    const names = ['x', 'y'].flatMap((message) =>
-      executor.execute(0, event(message)).map((effect) => {
+  it('name who tells them: the machine that evicts, or the one that watches nodes', () => {
+    const executor = new Executor('taintmgr', {}, () => 0);
+    const node = { name: 'n1', uid: 'u-n1' };
+    const text = { type: 'Normal', reason: 'NodeNotReady', message: '' } as const;
+    const events: readonly EventCommand[] = [
+      event('x'),
+      { ...event('y'), reporter: 'lifecycle' } as EventCommand,
+      { kind: 'recordNodeEvent', node, ...text },
+    ];
+    const told = events
+      .flatMap((command) => executor.execute(0, command))
+      .map((effect) => {
         assert.ok(effect.kind === 'send');
-        return JSON.parse(effect.request.body ?? '').metadata.name;
-      }),
-    );
-    assert.equal(new Set(names).size, 2);
+        const { source, involvedObject } = JSON.parse(effect.request.body ?? '');
+        return [source.component, involvedObject.kind, effect.request.path];
+      });
+    assert.deepEqual(told, [
+      ['taintmgr', 'Pod', '/api/v1/namespaces/shop/events'],
+      ['node-controller', 'Pod', '/api/v1/namespaces/shop/events'],
+      ['node-controller', 'Node', '/api/v1/namespaces/default/events'],
+    ]);
   });
 
   it('do not begin after a stop', () => {
-    const executor = new Executor('taintmgr', {});
+    const executor = new Executor('taintmgr', {}, () => 0);
     for (let n = 0; n < 11; n++) executor.execute(0, event(`${n}`));
     executor.stop();
     assert.deepEqual(kinds(executor.execute(0, event('late'))), []);
-    assert.deepEqual(answered(executor, 'call/1', 201), ['eventRecorded']);
+    assert.deepEqual(answered(executor, 'event/2', 201), ['eventRecorded']);
+    assert.equal(executor.idle, false);
   });
 });
 
@@ -74,7 +79,7 @@ describe('an answer that lay unread while the process stood still', () => {
     [30_000, ['abort', 'commandFinished', 'result']],
   ] as const) {
     it(`read after ${readAfterMs} ms leads to: ${expected.join(', ')}`, () => {
-      const executor = new Executor('taintmgr', {});
+      const executor = new Executor('taintmgr', {}, () => 0);
       executor.execute(0, command);
       const answer = [
         { kind: 'head', id: 'call/1', status: 200, headers: {} },

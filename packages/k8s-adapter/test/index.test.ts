@@ -13,7 +13,6 @@ it('opens exactly these', () => {
     'VirtualDriver',
     'connectionFlags',
     'connectionOptions',
-    'createEventRequest',
     'deletePodRequest',
     'drive',
     'evictPodRequest',

@@ -1,25 +1,11 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import {
-  createEventRequest,
   getNodeRequest,
   listRequest,
-  podReference,
   setTaintsRequest,
   watchRequest,
 } from '../src/proto/request.ts';
-
-const golden = JSON.parse(
-  readFileSync(new URL('testdata/golden-eviction.json', import.meta.url), 'utf8'),
-);
-const pod = { namespace: 'wire-golden', name: 'tol-0s', uid: 'u-3', nodeName: 'g3' };
-const now = Date.parse('2026-01-01T00:00:00.250Z');
-const text = {
-  type: 'Normal',
-  reason: golden.event.body.reason,
-  message: golden.event.body.message,
-} as const;
 
 describe('paths', () => {
   const paths: [string, string, string][] = [
@@ -63,33 +49,4 @@ describe('taints', () => {
       });
     });
   }
-});
-
-describe('events', () => {
-  it('are what kube-controller-manager writes, and name the uid', () => {
-    const request = createEventRequest(
-      podReference(pod),
-      text,
-      'taint-eviction-controller',
-      now,
-      7,
-    );
-    assert.equal(request.path, golden.event.path);
-    const expected = structuredClone(golden.event.body);
-    const nanoseconds = BigInt(now) * 1_000_000n + 7n;
-    expected.metadata.name = `tol-0s.${nanoseconds.toString(16)}`;
-    expected.involvedObject.uid = 'u-3';
-    expected.firstTimestamp = '2026-01-01T00:00:00Z';
-    expected.lastTimestamp = '2026-01-01T00:00:00Z';
-    assert.deepEqual(JSON.parse(request.body ?? ''), expected);
-    assert.match(expected.metadata.name, /^tol-0s\.[0-9a-f]{16}$/);
-  });
-
-  it('have a valid name whatever the length of the pod’s', () => {
-    const long = { ...pod, name: `${'a'.repeat(235)}.${'b'.repeat(17)}` };
-    const { name } = JSON.parse(
-      createEventRequest(podReference(long), text, 'c', now, 0).body ?? '',
-    ).metadata;
-    assert.match(name, /^a{235}\.[0-9a-f]{16}$/);
-  });
 });

@@ -1,6 +1,7 @@
 import type { Command, Instant, Millis, NodeCommand, Outcome } from '@taintmgr/core';
-import { type Failure, failureOf, succeeded } from './answer.ts';
+import type { Random } from './backoff.ts';
 import { Calls, type FinishedCall } from './calls.ts';
+import type { ClusterEvent } from './event-requests.ts';
 import type { ExchangeInput } from './exchange.ts';
 import {
   beginExecution,
@@ -17,7 +18,8 @@ import {
   type NodeWriteState,
   type NodeWriteStep,
 } from './execute-node.ts';
-import { type ApiRequest, createEventRequest, nodeReference, podReference } from './request.ts';
+import { Recorder, type RecorderEffect, type RecorderNotice } from './recorder.ts';
+import type { ApiRequest } from './request.ts';
 
 /** The engine's wish for a Kubernetes Event. */
 export type EventCommand = Extract<Command, { kind: 'recordEvent' | 'recordNodeEvent' }>;
@@ -55,13 +57,7 @@ export type ExecutorNotice =
     }
   /** The pod goes without the condition DisruptionTarget, and why. */
   | { readonly kind: 'markRefused'; readonly command: Removal; readonly message: string }
-  | { readonly kind: 'eventRecorded'; readonly command: EventCommand }
-  /** A Kubernetes Event is lost: refused, or (failure null) dropped because too many wait. */
-  | {
-      readonly kind: 'eventLost';
-      readonly command: EventCommand;
-      readonly failure: Failure | null;
-    };
+  | RecorderNotice;
 
 interface Execution {
   readonly kind: 'execution';
@@ -75,39 +71,34 @@ interface NodeWrite {
   readonly since: Instant;
 }
 
-type Purpose = Execution | NodeWrite | { readonly kind: 'event'; readonly command: EventCommand };
-
-const eventsInFlightMax = 10;
-const eventsWaitingMax = 1000;
-const eventSerialMax = 1_000_000;
+type Purpose = Execution | NodeWrite;
 
 /**
  * Turns commands into requests and answers into outcomes. Removals begin at once: how many are
- * under way is the engine's decision. Kubernetes Events wait their turn and are best effort.
+ * under way is the engine's decision. Kubernetes Events are the recorder's, and best effort.
  */
 export class Executor {
   #effects: ExecutorEffect[] = [];
   #serial = 0;
-  #eventsInFlight = 0;
-  #eventsWaiting: EventCommand[] = [];
   #stopped = false;
   readonly #calls = new Calls<Purpose>();
-  readonly #component: string;
+  readonly #recorder: Recorder;
   readonly #options: ExecuteOptions;
 
-  constructor(component: string, options: ExecuteOptions) {
-    this.#component = component;
+  constructor(component: string, options: ExecuteOptions, random: Random) {
+    this.#recorder = new Recorder({ component, random });
     this.#options = options;
   }
 
   /** Whether nothing is under way. */
   get idle(): boolean {
-    return this.#calls.size === 0;
+    return this.#calls.size === 0 && this.#recorder.idle;
   }
 
-  /** When a call runs out of time; null when none is under way. */
+  /** When a call runs out of time, or Events go on; null when nothing is under way. */
   nextWake(): Instant | null {
-    return this.#calls.nextWake();
+    const [calls, events] = [this.#calls.nextWake(), this.#recorder.nextWake()];
+    return calls === null || events === null ? (calls ?? events) : Math.min(calls, events);
   }
 
   /** Begins a command; with `confirm`, a removal reads pod and node first. */
@@ -120,7 +111,7 @@ export class Executor {
     switch (command.kind) {
       case 'recordEvent':
       case 'recordNodeEvent':
-        this.#queueEvent(now, command);
+        this.#take(this.#recorder.record(now, clusterEvent(command)));
         break;
       case 'keepTaintStarts':
         this.#step(now, now, command, beginExecution(command, now, this.#options));
@@ -140,6 +131,7 @@ export class Executor {
   receive(now: Instant, input: ExchangeInput): readonly ExecutorEffect[] {
     // After a standstill of this process an answer may have lain here for long: it is too late.
     this.#expire(now);
+    this.#take(this.#recorder.receive(now, input));
     const call = this.#calls.take(input);
     if (!call) return this.#drain();
     // Such an answer was cut off by us, not ended by the server.
@@ -151,13 +143,20 @@ export class Executor {
   /** Gives up the calls whose time is up. */
   tick(now: Instant): readonly ExecutorEffect[] {
     this.#expire(now);
+    this.#take(this.#recorder.tick(now));
+    return this.#drain();
+  }
+
+  /** Tells an Event that is not the engine's. */
+  record(now: Instant, event: ClusterEvent): readonly ExecutorEffect[] {
+    if (!this.#stopped) this.#take(this.#recorder.record(now, event));
     return this.#drain();
   }
 
   /** From now on no request is sent; those under way come to their end. */
   stop(): void {
     this.#stopped = true;
-    this.#eventsWaiting = [];
+    this.#recorder.stop();
   }
 
   #expire(now: Instant): void {
@@ -173,17 +172,8 @@ export class Executor {
       this.#step(now, since, state.command, continueExecution(state, answer, now, this.#options));
       return;
     }
-    if (purpose.kind === 'nodeWrite') {
-      const { state, since } = purpose;
-      this.#stepNodeWrite(now, since, state.command, continueNodeWrite(state, answer, now));
-      return;
-    }
-    const { command } = purpose;
-    this.#eventsInFlight -= 1;
-    if (succeeded(answer)) this.#notice({ kind: 'eventRecorded', command });
-    else this.#notice({ kind: 'eventLost', command, failure: failureOf(answer) });
-    const next = this.#eventsWaiting.shift();
-    if (next) this.#sendEvent(now, next);
+    const { state, since } = purpose;
+    this.#stepNodeWrite(now, since, state.command, continueNodeWrite(state, answer, now));
   }
 
   #step(now: Instant, since: Instant, command: Removal | KeepTaintStarts, step: Step): void {
@@ -215,30 +205,15 @@ export class Executor {
     }
   }
 
-  #queueEvent(now: Instant, command: EventCommand): void {
-    if (this.#eventsInFlight < eventsInFlightMax) this.#sendEvent(now, command);
-    else if (this.#eventsWaiting.length < eventsWaitingMax) this.#eventsWaiting.push(command);
-    else this.#notice({ kind: 'eventLost', command, failure: null });
-  }
-
-  #sendEvent(now: Instant, command: EventCommand): void {
-    this.#eventsInFlight += 1;
-    const { type, reason, message } = command;
-    const text = { type, reason, message };
-    const isOfPod = command.kind === 'recordEvent';
-    const about = isOfPod ? podReference(command.pod) : nodeReference(command.node);
-    const isOwn = isOfPod && command.reporter !== 'lifecycle';
-    const component = isOwn ? this.#component : lifecycleComponent;
-    const serial = this.#serial % eventSerialMax;
-    const request = createEventRequest(about, text, component, now, serial);
-    this.#send(now, request, { kind: 'event', command });
-  }
-
   #send(now: Instant, request: ApiRequest, purpose: Purpose): void {
     this.#serial += 1;
     const id = `call/${this.#serial}`;
     this.#calls.begin(now, id, purpose);
     this.#effects.push({ kind: 'send', id, request });
+  }
+
+  #take(effects: readonly RecorderEffect[]): void {
+    this.#effects.push(...effects);
   }
 
   #notice(notice: ExecutorNotice): void {
@@ -250,4 +225,17 @@ export class Executor {
     this.#effects = [];
     return effects;
   }
+}
+
+/** The Event as it is told; what concerns nodes is told in upstream's name. */
+function clusterEvent(command: EventCommand): ClusterEvent {
+  const { type, reason, message } = command;
+  if (command.kind === 'recordNodeEvent') {
+    const subject = { apiVersion: 'v1', kind: 'Node', namespace: '', ...command.node };
+    return { subject, type, reason, message, component: lifecycleComponent };
+  }
+  const { namespace, name, uid } = command.pod;
+  const subject = { apiVersion: 'v1', kind: 'Pod', namespace, name, uid };
+  const event = { subject, type, reason, message };
+  return command.reporter === 'lifecycle' ? { ...event, component: lifecycleComponent } : event;
 }

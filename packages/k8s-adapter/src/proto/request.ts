@@ -1,4 +1,4 @@
-import { formatTime, type Instant, type NodeRef, type PodRef } from '@taintmgr/core';
+import { formatTime, type Instant, type PodRef } from '@taintmgr/core';
 
 /** One HTTP request as a value; credentials and the server's address are the transport's. */
 export interface ApiRequest {
@@ -51,30 +51,12 @@ export interface TaintObject {
   readonly timeAdded?: string;
 }
 
-/** involvedObject of an Event. */
-export interface ObjectReference {
-  readonly apiVersion: 'v1';
-  readonly kind: 'Pod' | 'Node';
-  /** Left out for a node. */
-  readonly namespace?: string;
-  readonly name: string;
-  readonly uid: string;
-}
-
-/** What a Kubernetes Event says. */
-export interface EventText {
-  readonly type: 'Normal' | 'Warning';
-  readonly reason: string;
-  readonly message: string;
-}
-
 /** The paths of the resources that are watched. */
 export const nodesPath = '/api/v1/nodes';
 export const podsPath = '/api/v1/pods';
 export const nodeLeasesPath = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
 export const daemonSetsPath = '/apis/apps/v1/daemonsets';
 
-const nameLengthMax = 253;
 const disruptionTarget = {
   type: 'DisruptionTarget',
   status: 'True',
@@ -208,54 +190,6 @@ export function putNodeStatusRequest(name: string, node: object): ApiRequest {
 /** PUT of the status of a pod as a whole, refused with 409 when it has changed meanwhile. */
 export function putPodStatusRequest(ref: PodRef, pod: object): ApiRequest {
   return withBody('PUT', `${podPath(ref)}/status`, 'application/json', pod);
-}
-
-/** What an Event is about. */
-export function podReference({ namespace, name, uid }: PodRef): ObjectReference {
-  return { apiVersion: 'v1', kind: 'Pod', namespace, name, uid };
-}
-
-/** What an Event is about; a node has no namespace, and its Events are in `default`. */
-export function nodeReference({ name, uid }: NodeRef): ObjectReference {
-  return { apiVersion: 'v1', kind: 'Node', name, uid };
-}
-
-/**
- * POST of a core/v1 Event, in the namespace of what it is about. `serial` tells apart the events
- * about one object within one millisecond (0 to 999,999).
- */
-export function createEventRequest(
-  involvedObject: ObjectReference,
-  text: EventText,
-  component: string,
-  now: Instant,
-  serial: number,
-): ApiRequest {
-  const time = formatTime(now);
-  const { name, namespace = 'default' } = involvedObject;
-  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/events`;
-  return withBody('POST', path, 'application/json', {
-    apiVersion: 'v1',
-    kind: 'Event',
-    metadata: { name: eventName(name, now, serial), namespace },
-    involvedObject,
-    ...text,
-    source: { component },
-    firstTimestamp: time,
-    lastTimestamp: time,
-    count: 1,
-    eventTime: null,
-    reportingComponent: component,
-    reportingInstance: '',
-  });
-}
-
-/** `<object>.<nanoseconds in 16 hex digits>`, the name cut where the whole would be too long. */
-function eventName(objectName: string, now: Instant, serial: number): string {
-  const nanoseconds = BigInt(Math.trunc(now)) * 1_000_000n + BigInt(serial);
-  const suffix = nanoseconds.toString(16).padStart(16, '0');
-  const room = nameLengthMax - suffix.length - 1;
-  return `${objectName.slice(0, room).replace(/[.-]+$/, '')}.${suffix}`;
 }
 
 function deleteOptions(pod: PodRef, options: DeletionOptions): object {
