@@ -312,7 +312,7 @@ export class Reflector<T> {
         this.#inventory.addListed(event.identity, event.object);
         return state;
       case 'delete':
-        
+        this.#inventory.dropListed(event.identity);
         return state;
       case 'bookmark': {
         if (!event.endsList) return state;
