@@ -34,7 +34,7 @@ export interface Config extends Policy {
   readonly leader: boolean;
   /** Tolerations with operator Lt and Gt count (feature gate TaintTolerationComparisonOperators). */
   readonly comparisonOperators: boolean;
-  /** Evictions sent and not yet answered, at most. */
+  /** Evictions sent and not yet answered, at most; fewer while the API server is overloaded. */
   readonly evictionsInFlightMax: number;
   /** Wait after the first failed attempt; it doubles with each further one. */
   readonly retryWaitMsMin: Millis;

@@ -5,6 +5,7 @@ import type { Event, Outcome } from '../event.ts';
 import { InFlight, nextAttempt } from '../inflight.ts';
 import type { EvictionMachine } from '../machine.ts';
 import { type Node, type Pod, type PodRef, podRef } from '../model.ts';
+import { Pace } from '../pace.ts';
 import type { Cause, Reason } from '../reason.ts';
 import { Schedule } from '../schedule.ts';
 import type { Change, StoreView } from '../store.ts';
@@ -60,6 +61,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
   readonly #waitlist = new Waitlist();
   readonly #schedule = new Schedule();
   readonly #inFlight: InFlight;
+  readonly #pace: Pace;
   #synced = false;
   #leader: boolean;
   #commands: Command[] = [];
@@ -72,6 +74,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
     this.#governor = new Governor(config.limits, store);
     this.#starts = new StartKeeper(store, this.#taints, this.#judge, config);
     this.#inFlight = new InFlight('eviction', config.evictionsInFlightMax);
+    this.#pace = new Pace(config.evictionsInFlightMax);
   }
 
   handle(now: Instant, event: Event, change: Change | null): readonly Command[] {
@@ -84,9 +87,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
 
   nextWake(): Instant | null {
     if (!this.#mayAct()) return null;
-    const evictions = this.#inFlight.hasRoom
-      ? [this.#schedule.next(), this.#waitlist.nextWake()]
-      : [];
+    const evictions = this.#pace.hasRoom ? [this.#schedule.next(), this.#waitlist.nextWake()] : [];
     return earliest([...evictions, this.#starts.nextWake()]);
   }
 
@@ -228,13 +229,13 @@ export class PreciseEvictionMachine implements EvictionMachine {
 
   /** Sends what is due and may go, and writes down what has to be. */
   #act(now: Instant): void {
-    while (this.#inFlight.hasRoom) {
+    while (this.#pace.hasRoom) {
       const uid = this.#schedule.takeDue(now);
       if (uid === null) break;
       this.#actOn(now, uid);
     }
     for (const uid of this.#waitlist.ask(now)) {
-      if (this.#inFlight.hasRoom) this.#actOn(now, uid, true);
+      if (this.#pace.hasRoom) this.#actOn(now, uid, true);
       else this.#waitlist.nudge(now);
     }
     this.#commands.push(...this.#starts.write(now));
@@ -276,6 +277,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
   #send(now: Instant, pod: Pod, work: Pending, { deadline, because }: Eviction): void {
     const attempt = work.kind === 'retrying' ? work.attempt + 1 : 1;
     const id = this.#inFlight.start(pod.uid);
+    this.#pace.sent(now, id);
     this.#work.set(pod.uid, { kind: 'sending', id, attempt, deadline });
     if (attempt === 1) this.#commands.push(evictionEvent(pod, because));
     const method = this.#judge.method(now, pod, deadline, because);
@@ -299,6 +301,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
   /** A result for work that was dropped meanwhile only frees its place. */
   #settle(now: Instant, id: string, outcome: Outcome): void {
     const uid = this.#inFlight.finish(id);
+    this.#pace.answered(now, id, outcome);
     const work = uid === null ? undefined : this.#work.get(uid);
     if (uid === null || work?.kind !== 'sending' || work.id !== id) return;
     const { attempt, deadline } = work;
