@@ -1,55 +1,40 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { delimiter } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { toleration } from '@taintmgr/sim-cluster';
-import type { Result } from './run.ts';
-import { app } from './scenario.ts';
-import { startTestCluster, type TestCluster } from './test-cluster.ts';
+import { pdb, toleration } from '@taintmgr/sim-cluster';
+import { execute, installPlugin, withoutKubectl } from './plugin.ts';
+import { escapeCharacter, PseudoTerminal, withoutTerminal } from './pseudo-terminal.ts';
+import { type Result, steady } from './run.ts';
+import { app, Scenario } from './scenario.ts';
+import { startTestCluster, type TestCluster, until } from './test-cluster.ts';
 
 // The plugin as a user has it: found on PATH by the machine's own kubectl.
 
-const bin = fileURLToPath(new URL('../../../node_modules/.bin', import.meta.url));
-const PATH = `${bin}${delimiter}${process.env.PATH}`;
+const clone = fileURLToPath(new URL('../../../node_modules/.bin', import.meta.url));
 const maintenance = 'maintenance=kernel:NoExecute';
-const timeout = 30_000;
-const escapeCharacter = '\u001b';
 
-function execute(command: string, args: readonly string[], env = process.env): Promise<Result> {
-  return new Promise((resolve) => {
-    execFile(command, args, { env, timeout }, (error, out, err) => {
-      const code = error ? (typeof error.code === 'number' ? error.code : -1) : 0;
-      resolve({ code, out, err: code === -1 ? `${err}${error?.message}` : err });
-    });
-  });
-}
-
-const hasKubectl = (await execute('kubectl', ['version', '--client'])).code === 0;
-const required = process.env.TAINTMGR_REQUIRE_KUBECTL === '1';
-const noKubectl = !hasKubectl && !required && 'there is no kubectl on PATH';
-// Another program of this name, on BSD and macOS, knows other flags.
-const hasTerminal = /util-linux/.test((await execute('script', ['--version'])).out);
-const noTerminal = noKubectl || (!hasTerminal && 'there is no script of util-linux on PATH');
-
-describe('kubectl taintmgr', { skip: noKubectl }, () => {
+describe('kubectl taintmgr', { skip: withoutKubectl }, () => {
   let cluster: TestCluster;
   let env: NodeJS.ProcessEnv;
   before(async () => {
-    assert.ok(hasKubectl, 'there is no kubectl on PATH');
     const tolerations = [toleration('maintenance:NoExecute', 600)];
     cluster = await startTestCluster({
       region: 'r',
-      zones: ['go', 'stay', 'watched'],
+      zones: ['go', 'stay', 'watched', 'crash'],
       nodesPerZone: 1,
       workloads: [
         app('go', 'web'),
         app('stay', 'db', { tolerations }),
         app('watched', 'db', { tolerations }),
+        app('crash', 'web'),
+        app('crash', 'api'),
       ],
-      budgets: [],
+      budgets: [pdb('crash', 'web', { minAvailable: 1 })],
     });
+    const PATH = installPlugin(cluster.directory);
     env = { PATH, HOME: cluster.directory, KUBECONFIG: cluster.kubeconfig };
   });
   after(() => cluster.stop());
@@ -62,6 +47,7 @@ describe('kubectl taintmgr', { skip: noKubectl }, () => {
       ['', {}],
       [' --context=taintmgr-sim', {}],
       [` --kubeconfig=${cluster.kubeconfig}`, { KUBECONFIG: '/nope' }],
+      ['', { KUBECONFIG: `/nope${delimiter}${cluster.kubeconfig}` }],
     ];
     for (const [flags, changes] of ways) {
       const { code, out, err } = await kubectl(`explain node go-1${flags}`, changes);
@@ -70,12 +56,19 @@ describe('kubectl taintmgr', { skip: noKubectl }, () => {
     }
   });
 
+  it('runs in a clone as it is', async () => {
+    const PATH = `${clone}${delimiter}${process.env.PATH}`;
+    const { code, out } = await kubectl('explain node go-1', { PATH });
+    assert.equal(code, 0);
+    assert.match(out, /^Name: {5}go-1\n/);
+  });
+
   it('passes its exit code on, data on stdout and the rest on stderr', async () => {
-    const drained = await kubectl(`drain-by-taint ${maintenance} go-1`);
+    const drained = steady(await kubectl(`drain-by-taint ${maintenance} go-1`));
     assert.equal(drained.code, 0);
     assert.match(
       drained.out,
-      /^node\/go-1 cordoned\nnode\/go-1 tainted\npod\/web-\S+ evicted .*\nnode\/go-1 drained \(1 pod, .*\)\n$/,
+      /^node\/go-1 cordoned\nnode\/go-1 tainted\npod\/web-\S+ evicted .*\nnode\/go-1 drained \(1 pod\)\n$/,
     );
     assert.match(drained.err, /^hint: .*\n$/);
     const late = await kubectl(`drain-by-taint ${maintenance} stay-1 --timeout=1s`);
@@ -88,55 +81,79 @@ describe('kubectl taintmgr', { skip: noKubectl }, () => {
       assert.ok(!(out + err).includes(escapeCharacter));
   });
 
-  describe('on a terminal', { skip: noTerminal }, () => {
-    /** Drains `watched-1` on a pseudo-terminal; Ctrl-C when what it shows matches. */
-    async function drainWatched(size: string, until: RegExp): Promise<Result> {
-      // As it is installed: one process. The clone's launcher is another one in between.
-      const installed = join(cluster.directory, 'kubectl-taintmgr');
-      const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-      const launch = `#!/bin/sh\nexec '${process.execPath}' -C @taintmgr/source '${main}' "$@"\n`;
-      writeFileSync(installed, launch, { mode: 0o755 });
-      const line = `${size} exec kubectl taintmgr drain-by-taint ${maintenance} watched-1`;
-      const onTerminal = {
-        ...env,
-        PATH: `${cluster.directory}${delimiter}${process.env.PATH}`,
-        NO_COLOR: '1',
-        TERM: 'xterm',
-      };
-      const child = spawn('script', ['-qefc', line, '/dev/null'], { env: onTerminal, timeout });
-      let out = '';
-      let interrupted = false;
-      child.stdout.setEncoding('utf8').on('data', (text: string) => {
-        out += text;
-        if (interrupted || !until.test(out)) return;
-        interrupted = true;
-        child.stdin.write('\u0003');
-      });
-      return { code: await exitCode(child), out, err: '' };
-    }
+  it('goes on after a crash, evicts nobody twice, and can still be undone', async () => {
+    const zone = new Scenario(cluster, 'crash');
+    const deleted: string[] = [];
+    const forget = cluster.api.subscribe(({ resource, type, object: { metadata } }) => {
+      if (resource === 'pods' && metadata.namespace === 'crash' && type === 'DELETED') {
+        deleted.push(metadata.labels?.app ?? '');
+      }
+    });
+    const args = ['taintmgr', 'drain-by-taint', maintenance, 'crash-1'];
+    const child = spawn('kubectl', args, { env, stdio: 'ignore' });
+    const ended = once(child, 'exit');
+    await until('api to have gone', () => deleted.includes('api'));
+    // kubectl has made way for the plugin: it is the same process.
+    child.kill('SIGKILL');
+    await ended;
+    const budget = cluster.api.get('poddisruptionbudgets', 'crash', 'web');
+    assert.ok(budget);
+    const spec = { ...budget.spec, minAvailable: 0 };
+    cluster.api.update('poddisruptionbudgets', { ...budget, spec });
+    const { code, out, err } = steady(await kubectl(args.slice(1).join(' ')));
+    forget();
+    assert.equal(code, 0, err);
+    assert.match(out, /^node\/crash-1 already cordoned\nnode\/crash-1 already tainted\npod\/web-/);
+    assert.deepEqual(deleted.sort(), ['api', 'web']);
+    assert.match(err, /hint: to undo: kubectl taintmgr undo <drain>\n$/);
+    const undone = await kubectl(`undo ${maintenance} crash-1`);
+    assert.equal(undone.out, 'node/crash-1 uncordoned\nnode/crash-1 untainted\n');
+    assert.deepEqual(zone.taints('crash-1'), []);
+  });
 
-    function exitCode(child: ChildProcess): Promise<number> {
-      return new Promise((resolve) => child.once('close', (code) => resolve(code ?? -1)));
-    }
-
+  describe('on a terminal', { skip: withoutTerminal }, () => {
     const goesOn = 'error: interrupted, 0 of 1 pod gone; the same command goes on from here\r\n';
+    const line = `kubectl taintmgr drain-by-taint ${maintenance} watched-1`;
 
     it('rewrites one line in place, and ends with Ctrl-C', async () => {
-      const { code, out } = await drainWatched(
-        'stty cols 100 rows 30;',
+      const terminal = new PseudoTerminal(line, { ...env, NO_COLOR: '1' }, 'cols 100 rows 30');
+      await terminal.saw(
         /0 of 1 gone; 1 tolerate a while longer \(next in \d+m(\d+s)?\)[\s\S]*0 of 1 gone/,
       );
-      assert.ok(out.includes(`${escapeCharacter}[2K`), `a line was erased: ${JSON.stringify(out)}`);
-      assert.doesNotMatch(out.replaceAll(escapeCharacter, '^['), /\^\[\[[\d;]*m/, 'no colours');
-      assert.ok(out.includes(goesOn), out);
-      assert.equal(code, 130, out);
+      terminal.type('\u0003');
+      const code = await terminal.ended();
+      const { shown } = terminal;
+      assert.ok(
+        shown.includes(`${escapeCharacter}[2K`),
+        `a line was erased: ${JSON.stringify(shown)}`,
+      );
+      assert.doesNotMatch(shown.replaceAll(escapeCharacter, '^['), /\^\[\[[\d;]*m/, 'no colours');
+      assert.ok(shown.includes(goesOn), shown);
+      assert.equal(code, 130, shown);
     });
 
     it('writes plain lines where the terminal has no size', async () => {
-      const { code, out } = await drainWatched('stty cols 0 rows 0;', /tainted\r\n/);
-      assert.ok(!out.includes(escapeCharacter), JSON.stringify(out));
-      assert.match(out, /error: interrupted/);
-      assert.equal(code, 130, out);
+      const terminal = new PseudoTerminal(line, { ...env, NO_COLOR: '1' }, 'cols 0 rows 0');
+      await terminal.saw(/tainted\r\n/);
+      terminal.type('\u0003');
+      assert.equal(await terminal.ended(), 130, terminal.shown);
+      assert.ok(!terminal.shown.includes(escapeCharacter), JSON.stringify(terminal.shown));
+      assert.match(terminal.shown, /error: interrupted/);
+    });
+
+    it('colours warnings, unless it is told not to', async () => {
+      const wrong = `${line} --dry-run`;
+      const yellow = `${escapeCharacter}[33m`;
+      for (const [flags, changes, expected] of [
+        ['', {}, true],
+        ['', { NO_COLOR: '1' }, false],
+        [' --color=never', {}, false],
+        [' --color=always', { NO_COLOR: '1' }, true],
+      ] as const) {
+        const terminal = new PseudoTerminal(`${wrong}${flags}`, { ...env, ...changes });
+        assert.equal(await terminal.ended(), 0, terminal.shown);
+        assert.equal(terminal.shown.includes(yellow), expected, JSON.stringify(terminal.shown));
+      }
     });
   });
 });
