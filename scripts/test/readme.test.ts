@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { it } from 'node:test';
+import { readConfigFile } from '../../apps/controller/src/flags/config-file.ts';
 
 const root = new URL('../../', import.meta.url);
 
@@ -11,4 +14,14 @@ it('the library example of the README runs and prints what it says', () => {
   const [, code = '', printed = ''] = match ?? assert.fail('no example with its output');
   const args = ['-C', '@taintmgr/source', '--input-type=module-typescript', '-e', code];
   assert.equal(execFileSync(process.execPath, args, { cwd: root, encoding: 'utf8' }), printed);
+});
+
+it('the configuration in docs/node-lifecycle.md is one', (t) => {
+  const page = readFileSync(new URL('docs/node-lifecycle.md', root), 'utf8');
+  const [, yaml = ''] = /```yaml\n([\s\S]*?)```/.exec(page) ?? assert.fail('no configuration');
+  const directory = mkdtempSync(join(tmpdir(), 'taintmgr-docs-'));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const file = join(directory, 'config.yaml');
+  writeFileSync(file, yaml);
+  assert.doesNotThrow(() => readConfigFile(file));
 });
