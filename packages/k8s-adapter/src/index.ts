@@ -21,6 +21,21 @@ export {
   type VirtualTime,
 } from './virtual.ts';
 
+// Node pressure: an agent of its own beside the engine.
+
+export { ownConditionType, ownTaintKey } from './pressure/conditions.ts';
+export { pressureNodeFromJson, pressurePodFromJson } from './pressure/convert.ts';
+export type { EvictUnderPressure, PressureRemoval } from './pressure/eviction.ts';
+export type { SetPressureConditions } from './pressure/executor.ts';
+export {
+  PressureLoop,
+  type PressureLoopOptions,
+  type PressureMachineLike,
+  type PressureNotice,
+} from './pressure/loop.ts';
+export { summaryRequest } from './pressure/requests.ts';
+export { defaultPollOptions, type PollOptions } from './pressure/summary-poller.ts';
+
 // Reaching a cluster.
 
 export { type ConnectionFlag, connectionFlags, connectionOptions } from './connection-flags.ts';

@@ -75,6 +75,8 @@ export class NodeRecord {
     this.pool = pool;
     if (settings !== this.settings) this.#derived = null;
     this.settings = settings;
+    // A replica that stood by learns here what the one before it wrote.
+    if (this.writing === null) this.written = node.conditions;
   }
 
   /** How its file systems lie: as configured, else as first seen; null: not seen yet. */

@@ -1,0 +1,99 @@
+import type {
+  PressureConditionType,
+  PressureContainer,
+  PressureNode,
+  PressurePod,
+  PressureVolume,
+  ResourceList,
+  ResourceRequirements,
+} from '@taintmgr/core';
+import { nodeFromJson, podFromJson } from '../proto/convert.ts';
+import { asInteger, asList, asRecord, asText, isRecord, type JsonRecord } from '../proto/json.ts';
+import { pressureTypeOf } from './conditions.ts';
+
+const sourceAnnotation = 'kubernetes.io/config.source';
+
+/** Reads a v1 Node. Never throws: a field of a wrong type is read as an absent one. */
+export function pressureNodeFromJson(value: unknown): PressureNode {
+  const { name, uid, labels = {}, conditions = [] } = nodeFromJson(value);
+  const held = conditions.flatMap(({ type, status }): readonly PressureConditionType[] => {
+    const own = status === 'True' ? pressureTypeOf(type) : null;
+    return own === null ? [] : [own];
+  });
+  return { name, uid, labels, conditions: held };
+}
+
+/** Reads a v1 Pod. Never throws: a field of a wrong type is read as an absent one. */
+export function pressurePodFromJson(value: unknown): PressurePod {
+  const { namespace, name, uid, nodeName, phase, deletionTimestamp, generation, mirror } =
+    podFromJson(value);
+  const { metadata, spec, status } = recordsOf(value);
+  const source = asText(asRecord(metadata.annotations)[sourceAnnotation]);
+  return {
+    namespace,
+    name,
+    uid,
+    nodeName,
+    phase,
+    deletionTimestamp,
+    generation,
+    priority: asInteger(spec.priority) ?? 0,
+    isStatic: source !== '' && source !== 'api',
+    isMirror: mirror,
+    gracePeriodSeconds: asInteger(spec.terminationGracePeriodSeconds),
+    qosClass: asText(status.qosClass),
+    containers: asList(spec.containers).map(containerFromJson),
+    initContainers: asList(spec.initContainers).map(containerFromJson),
+    resources: isRecord(spec.resources) ? requirementsFrom(spec.resources) : null,
+    overhead: resourceList(spec.overhead) ?? {},
+    volumes: asList(spec.volumes).map(volumeFromJson),
+  };
+}
+
+function recordsOf(value: unknown): Record<'metadata' | 'spec' | 'status', JsonRecord> {
+  const { metadata, spec, status } = asRecord(value);
+  return { metadata: asRecord(metadata), spec: asRecord(spec), status: asRecord(status) };
+}
+
+function containerFromJson(value: unknown): PressureContainer {
+  const { name, resources, restartPolicy } = asRecord(value);
+  return {
+    name: asText(name),
+    ...requirementsFrom(asRecord(resources)),
+    ...(restartPolicy === 'Always' && { sidecar: true }),
+  };
+}
+
+function requirementsFrom({ requests, limits }: JsonRecord): ResourceRequirements {
+  const read = { requests: resourceList(requests), limits: resourceList(limits) };
+  return {
+    ...(read.requests && { requests: read.requests }),
+    ...(read.limits && { limits: read.limits }),
+  };
+}
+
+/** Quantities by resource; the API server writes them as strings, and accepts numbers. */
+function resourceList(value: unknown): ResourceList | null {
+  if (!isRecord(value)) return null;
+  const entries = Object.entries(value);
+  return Object.fromEntries(
+    entries.flatMap(([name, quantity]) =>
+      typeof quantity === 'string' || typeof quantity === 'number'
+        ? [[name, String(quantity)]]
+        : [],
+    ),
+  );
+}
+
+/** What a volume is, the one field besides its name says. */
+function volumeFromJson(value: unknown): PressureVolume {
+  const { name, ...sources } = asRecord(value);
+  const kind = Object.keys(sources)[0] ?? '';
+  const { medium, sizeLimit } = asRecord(sources[kind]);
+  return {
+    name: asText(name),
+    kind,
+    ...(kind === 'emptyDir' && typeof medium === 'string' && { medium }),
+    ...(kind === 'emptyDir' && typeof sizeLimit === 'string' && { sizeLimit }),
+  };
+}

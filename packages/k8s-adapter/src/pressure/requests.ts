@@ -1,0 +1,94 @@
+import {
+  formatTime,
+  type Instant,
+  type NodeCondition,
+  type NodeRef,
+  type PodRef,
+} from '@taintmgr/core';
+import { type ApiRequest, nodesPath } from '../proto/request.ts';
+
+/** GET of what is used on a node and by its pods, from its kubelet by way of the API server. */
+export function summaryRequest(nodeName: string): ApiRequest {
+  const path = `${nodesPath}/${encodeURIComponent(nodeName)}/proxy/stats/summary`;
+  return { method: 'GET', path, headers: { accept: 'application/json' }, body: null };
+}
+
+/**
+ * PATCH that sets these conditions of this very node (another one of the name is refused with 422)
+ * and leaves all others alone: the list is merged by type, so nobody's change can be lost.
+ */
+export function setConditionsRequest(
+  node: NodeRef,
+  conditions: readonly NodeCondition[],
+): ApiRequest {
+  const path = `${nodesPath}/${encodeURIComponent(node.name)}/status`;
+  return patch(path, {
+    metadata: { uid: node.uid },
+    status: { conditions: conditions.map(conditionObject) },
+  });
+}
+
+/** What a PATCH of the status of a pod sets. */
+export interface PodStatusChange {
+  readonly phase?: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly conditions?: readonly object[];
+}
+
+/**
+ * PATCH of the status of this very pod, another one of the name is refused with 422. With a
+ * `resourceVersion` it is refused with 409 when the pod has changed since it was read.
+ */
+export function setPodStatusRequest(
+  pod: PodRef,
+  resourceVersion: string | null,
+  status: PodStatusChange,
+): ApiRequest {
+  const [namespace, name] = [encodeURIComponent(pod.namespace), encodeURIComponent(pod.name)];
+  const path = `/api/v1/namespaces/${namespace}/pods/${name}/status`;
+  const guard = { uid: pod.uid, ...(resourceVersion !== null && { resourceVersion }) };
+  return patch(path, { metadata: guard, status });
+}
+
+/** The condition DisruptionTarget as a kubelet writes it when it evicts. */
+export function disruptionTarget(
+  reason: string,
+  message: string,
+  generation: number,
+  now: Instant,
+): object {
+  const lastTransitionTime = formatTime(now);
+  return {
+    type: 'DisruptionTarget',
+    status: 'True',
+    reason,
+    message,
+    observedGeneration: generation,
+    lastProbeTime: null,
+    lastTransitionTime,
+  };
+}
+
+function conditionObject({ type, status, reason, message, ...times }: NodeCondition): object {
+  return {
+    type,
+    status,
+    reason,
+    message,
+    ...(times.heartbeatAt !== null && { lastHeartbeatTime: formatTime(times.heartbeatAt) }),
+    ...(times.transitionAt !== null && { lastTransitionTime: formatTime(times.transitionAt) }),
+  };
+}
+
+function patch(path: string, body: object): ApiRequest {
+  return {
+    method: 'PATCH',
+    path,
+    headers: {
+      accept: 'application/json',
+      'content-type': 'application/strategic-merge-patch+json',
+    },
+    body: JSON.stringify(body),
+  };
+}

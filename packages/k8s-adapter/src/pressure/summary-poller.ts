@@ -1,0 +1,188 @@
+import type { Instant, Millis } from '@taintmgr/core';
+import { type Answer, failureOf, succeeded } from '../proto/answer.ts';
+import { Calls } from '../proto/calls.ts';
+import type { ExchangeInput } from '../proto/exchange.ts';
+import { asRecord, asText, parseJson } from '../proto/json.ts';
+import type { ApiRequest } from '../proto/request.ts';
+import { PollQueue } from './poll-queue.ts';
+import { summaryRequest } from './requests.ts';
+
+/** How often nodes are asked, and how many at a time. Times are in milliseconds. */
+export interface PollOptions {
+  /** Each node is asked so often, if the rate allows it. */
+  readonly pollPeriodMs?: Millis;
+  /** Requests that begin in a second, in all. */
+  readonly pollsPerSecond?: number;
+  readonly pollsInFlightMax?: number;
+  /** An answer that is not complete by then is none. */
+  readonly pollTimeoutMs?: Millis;
+}
+
+export type PollEffect =
+  | { readonly kind: 'send'; readonly id: string; readonly request: ApiRequest }
+  | { readonly kind: 'abort'; readonly id: string }
+  | { readonly kind: 'answered'; readonly nodeName: string; readonly summary: unknown }
+  | { readonly kind: 'unanswered'; readonly nodeName: string; readonly message: string };
+
+/** What is used where nothing is said. */
+export const defaultPollOptions: Required<PollOptions> = {
+  pollPeriodMs: 10_000,
+  pollsPerSecond: 100,
+  pollsInFlightMax: 40,
+  pollTimeoutMs: 10_000,
+};
+
+/** A node that did not answer is left alone for so many periods. */
+const silentPeriods = 3;
+/** Of the requests under way, so many may be to nodes that did not answer the last time. */
+const silentShare = 0.25;
+
+/**
+ * Asks every node in turn how it is, evenly spread and never two times at once. Nodes that did not
+ * answer are asked less often and have few places among the requests under way: a zone that is dead
+ * must not keep us from those that live.
+ */
+export class SummaryPoller {
+  readonly #options: Required<PollOptions>;
+  readonly #silentMax: number;
+  readonly #calls: Calls<Poll>;
+  readonly #queue = new PollQueue();
+  readonly #silentQueue = new PollQueue();
+  /** Nodes that are to be asked. */
+  readonly #wanted = new Set<string>();
+  readonly #underWay = new Map<string, Poll>();
+  #silentUnderWay = 0;
+  #readyAt: Instant = Number.NEGATIVE_INFINITY;
+  #serial = 0;
+  #stopped = false;
+
+  constructor(options: PollOptions = {}) {
+    this.#options = { ...defaultPollOptions, ...options };
+    this.#silentMax = Math.max(1, Math.floor(this.#options.pollsInFlightMax * silentShare));
+    this.#calls = new Calls(this.#options.pollTimeoutMs);
+  }
+
+  /** Whether nothing is under way. */
+  get idle(): boolean {
+    return this.#calls.size === 0;
+  }
+
+  /** Asks the node from now on. */
+  add(now: Instant, nodeName: string): void {
+    if (this.#wanted.has(nodeName)) return;
+    this.#wanted.add(nodeName);
+    if (!this.#underWay.has(nodeName)) this.#queue.put(nodeName, now);
+  }
+
+  /** Asks the node no more; what it still answers is not told. */
+  delete(nodeName: string): void {
+    this.#wanted.delete(nodeName);
+    this.#queue.delete(nodeName);
+    this.#silentQueue.delete(nodeName);
+  }
+
+  /** When to call with a tick; null: not before something is heard. */
+  nextWake(): Instant | null {
+    const deadline = this.#calls.nextWake();
+    const turn = this.#nextTurn();
+    if (turn === null) return deadline;
+    const startAt = Math.max(turn, this.#readyAt);
+    return deadline === null ? startAt : Math.min(deadline, startAt);
+  }
+
+  /** Gives up those whose time is up, and asks those whose turn it is. */
+  tick(now: Instant): readonly PollEffect[] {
+    return [...this.#expire(now), ...this.#begin(now)];
+  }
+
+  /** Takes what is heard; input of other requests than its own is ignored. */
+  receive(now: Instant, input: ExchangeInput): readonly PollEffect[] {
+    const call = this.#calls.take(input);
+    if (!call) return [];
+    // Such an answer was cut off by us, not ended by the server.
+    const aborts = input.kind === 'chunk' ? [{ kind: 'abort', id: call.id } as const] : [];
+    return [...aborts, ...this.#finish(now, call.purpose, call.answer)];
+  }
+
+  /** Asks nobody any more, and hangs up. */
+  stop(): readonly PollEffect[] {
+    this.#stopped = true;
+    this.#wanted.clear();
+    return this.#expire(Number.POSITIVE_INFINITY);
+  }
+
+  #nextTurn(): Instant | null {
+    if (this.#stopped || this.#calls.size >= this.#options.pollsInFlightMax) return null;
+    const [turn, silentTurn] = [this.#queue.next(), this.#nextSilentTurn()];
+    return turn === null || silentTurn === null ? (turn ?? silentTurn) : Math.min(turn, silentTurn);
+  }
+
+  #nextSilentTurn(): Instant | null {
+    return this.#silentUnderWay < this.#silentMax ? this.#silentQueue.next() : null;
+  }
+
+  #begin(now: Instant): readonly PollEffect[] {
+    const effects: PollEffect[] = [];
+    while (now >= this.#readyAt) {
+      const turn = this.#nextTurn();
+      if (turn === null || turn > now) break;
+      const nodeName = this.#queue.take(now);
+      effects.push(
+        nodeName === null
+          ? this.#ask(now, this.#silentQueue.take(now) ?? '', true)
+          : this.#ask(now, nodeName, false),
+      );
+    }
+    return effects;
+  }
+
+  #ask(now: Instant, nodeName: string, isSilent: boolean): PollEffect {
+    this.#serial += 1;
+    const poll = { nodeName, since: now, isSilent };
+    const id = `summary/${this.#serial}`;
+    this.#readyAt = now + 1000 / this.#options.pollsPerSecond;
+    this.#underWay.set(nodeName, poll);
+    if (isSilent) this.#silentUnderWay += 1;
+    this.#calls.begin(now, id, poll);
+    return { kind: 'send', id, request: summaryRequest(nodeName) };
+  }
+
+  #expire(now: Instant): readonly PollEffect[] {
+    return this.#calls
+      .expire(now)
+      .flatMap(({ id, purpose, answer }): readonly PollEffect[] => [
+        { kind: 'abort', id },
+        ...this.#finish(now, purpose, answer),
+      ]);
+  }
+
+  #finish(now: Instant, poll: Poll, answer: Answer): readonly PollEffect[] {
+    const { nodeName, since, isSilent } = poll;
+    const { pollPeriodMs } = this.#options;
+    this.#underWay.delete(nodeName);
+    if (isSilent) this.#silentUnderWay -= 1;
+    if (!this.#wanted.has(nodeName)) return [];
+    const effect = readAnswer(nodeName, answer);
+    if (effect.kind === 'answered') this.#queue.put(nodeName, since + pollPeriodMs);
+    else this.#silentQueue.put(nodeName, now + silentPeriods * pollPeriodMs);
+    return [effect];
+  }
+}
+
+interface Poll {
+  readonly nodeName: string;
+  readonly since: Instant;
+  /** Whether it had not answered the last time. */
+  readonly isSilent: boolean;
+}
+
+/** A summary that names another node is not believed: pods would go for the wrong one. */
+function readAnswer(nodeName: string, answer: Answer): PollEffect {
+  const unanswered = (message: string): PollEffect => ({ kind: 'unanswered', nodeName, message });
+  if (!succeeded(answer)) return unanswered(failureOf(answer).message);
+  const summary = parseJson(answer.body);
+  if (summary === undefined) return unanswered('the answer is not JSON');
+  const named = asText(asRecord(asRecord(summary).node).nodeName);
+  if (named !== '' && named !== nodeName) return unanswered(`the answer is about node ${named}`);
+  return { kind: 'answered', nodeName, summary };
+}
