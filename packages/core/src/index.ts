@@ -67,6 +67,8 @@ export type { ZoneCensus, ZoneRates, ZoneState } from './lifecycle/zones.ts';
 export { zoneKey, zoneName, zoneRate, zoneState } from './lifecycle/zones.ts';
 export type {
   DaemonSet,
+  LabelExpression,
+  LabelSelector,
   Labels,
   Lease,
   Node,
@@ -131,7 +133,6 @@ export type { Threshold, ThresholdValue } from './pressure/thresholds.ts';
 export { formatThreshold } from './pressure/thresholds.ts';
 export type { PressureWork } from './pressure/work.ts';
 export type { Cause, Reason, ReasonCode, StartSource } from './reason.ts';
-export type { LabelExpression, LabelSelector } from './selector.ts';
 export { selects } from './selector.ts';
 export { shardOf } from './shard.ts';
 export { formatTaint, parseTaint, parseTaintChanges, type TaintChanges } from './taint-spec.ts';

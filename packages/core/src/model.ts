@@ -1,4 +1,3 @@
-import type { LabelSelector } from './selector.ts';
 import type { Instant } from './time.ts';
 
 /** The effects Kubernetes knows; objects may carry others, which then match nothing. */
@@ -61,6 +60,19 @@ export interface Lease {
 }
 
 export type Labels = Readonly<Record<string, string>>;
+
+/** metav1.LabelSelector: everything in it must hold; an empty one selects everything. */
+export interface LabelSelector {
+  readonly matchLabels?: Labels;
+  readonly matchExpressions?: readonly LabelExpression[];
+}
+
+export interface LabelExpression {
+  readonly key: string;
+  readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
+  /** For In and NotIn. */
+  readonly values?: readonly string[];
+}
 
 /** A DaemonSet, as far as it says which pods are its own. */
 export interface DaemonSet {

@@ -1,17 +1,4 @@
-import type { Labels } from './model.ts';
-
-/** metav1.LabelSelector: everything in it must hold; an empty one selects everything. */
-export interface LabelSelector {
-  readonly matchLabels?: Labels;
-  readonly matchExpressions?: readonly LabelExpression[];
-}
-
-export interface LabelExpression {
-  readonly key: string;
-  readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
-  /** For In and NotIn. */
-  readonly values?: readonly string[];
-}
+import type { LabelExpression, LabelSelector, Labels } from './model.ts';
 
 /** Whether the labels are such as the selector asks for. */
 export function selects(selector: LabelSelector, labels: Labels): boolean {

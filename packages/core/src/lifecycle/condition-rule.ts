@@ -1,6 +1,5 @@
 import { oneOf, refuse, wholeNumber } from '../config-checks.ts';
-import type { Taint } from '../model.ts';
-import type { LabelSelector } from '../selector.ts';
+import type { LabelSelector, Taint } from '../model.ts';
 import type { Millis } from '../time.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { numberFrom, oneOf, refuse, wholeNumber } from '../config-checks.ts';
-import type { LabelSelector } from '../selector.ts';
+import type { LabelSelector } from '../model.ts';
 import type { Millis } from '../time.ts';
 import { type ConditionRule, checkConditionRule } from './condition-rule.ts';
 import type { ZoneRates } from './zones.ts';

@@ -1,5 +1,5 @@
 import { numberFrom, oneOf, wholeNumber } from '../config-checks.ts';
-import type { LabelSelector } from '../selector.ts';
+import type { LabelSelector } from '../model.ts';
 import type { Millis } from '../time.ts';
 import type { PressureSemantics } from './semantics.ts';
 import { type PressureSettingsInput, resolvePressureSettings } from './settings.ts';
