@@ -1,5 +1,6 @@
 import type { LabelSelector, Pod } from '../model.ts';
 import { selects } from '../selector.ts';
+import { selects } from '../selector.ts';
 
 /** A PodDisruptionBudget, as far as it decides about evictions. Counts are of pods. */
 export interface Budget {
