@@ -1,6 +1,5 @@
 import type { LabelSelector, Pod } from '../model.ts';
 import { selects } from '../selector.ts';
-import { selects } from '../selector.ts';
 
 /** A PodDisruptionBudget, as far as it decides about evictions. Counts are of pods. */
 export interface Budget {
