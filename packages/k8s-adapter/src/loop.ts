@@ -220,6 +220,7 @@ export class Loop {
     this.#allowed = allowed;
     this.#leads = leads;
     const held = allowed && leads;
+    this.#executor.lead(held);
     if (held !== before) this.#tell(now, { kind: 'leadership', held });
   }
 

@@ -61,19 +61,33 @@ describe('Kubernetes Events', () => {
   });
 });
 
-describe('an answer that lay unread while the process stood still', () => {
-  const command = {
-    kind: 'deletePod',
-    id: 'c1',
-    pod,
-    guard: 'uid',
-    confirm: true,
-    generation: 1,
-    gracePeriodSeconds: null,
-    escalated: false,
-    because: [],
-  } as const;
+const command = {
+  kind: 'deletePod',
+  id: 'c1',
+  pod,
+  guard: 'uid',
+  confirm: true,
+  generation: 1,
+  gracePeriodSeconds: null,
+  escalated: false,
+  because: [],
+} as const;
 
+describe('a removal between its requests', () => {
+  for (const [leads, expected] of [
+    [true, ['send']],
+    [false, ['commandFinished', 'result']],
+  ] as const) {
+    it(`of a replica that ${leads ? 'leads' : 'leads no more'}: ${expected.join(', ')}`, () => {
+      const executor = new Executor('taintmgr', {}, () => 0);
+      executor.execute(0, command);
+      executor.lead(leads);
+      assert.deepEqual(answered(executor, 'call/1', 200), expected);
+    });
+  }
+});
+
+describe('an answer that lay unread while the process stood still', () => {
   for (const [readAfterMs, expected] of [
     [29_999, ['send']],
     [30_000, ['abort', 'commandFinished', 'result']],

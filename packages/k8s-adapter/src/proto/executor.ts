@@ -81,6 +81,7 @@ export class Executor {
   #effects: ExecutorEffect[] = [];
   #serial = 0;
   #stopped = false;
+  #leads = true;
   readonly #calls = new Calls<Purpose>();
   readonly #recorder: Recorder;
   readonly #options: ExecuteOptions;
@@ -153,6 +154,14 @@ export class Executor {
     return this.#drain();
   }
 
+  /**
+   * Whether it may act. Removals under way end before their next request when it may not: after a
+   * standstill of this process, what decided may have changed, and another replica may be at it.
+   */
+  lead(held: boolean): void {
+    this.#leads = held;
+  }
+
   /** From now on no request is sent; those under way come to their end. */
   stop(): void {
     this.#stopped = true;
@@ -188,6 +197,11 @@ export class Executor {
       return;
     }
     if (this.#stopped) return;
+    if (!this.#leads && command.kind !== 'keepTaintStarts') {
+      const outcome = { kind: 'changed', message: 'this replica leads no more' } as const;
+      this.#step(now, since, command, { kind: 'finished', outcome });
+      return;
+    }
     const { state, request, refusal } = step;
     if (refusal !== null && command.kind !== 'keepTaintStarts') {
       this.#notice({ kind: 'markRefused', command, message: refusal });
