@@ -45,6 +45,8 @@ export interface Running {
   resumeEvictions(): void;
   /** Whether it may act, once elected where there are elections, or has to stand by. */
   lead(mayAct: boolean): void;
+  /** Who holds the lease of the election; '' where nobody does, or there is none. */
+  leader(): string;
   explain(now: Instant, subject: Subject): Explanation;
   /** How the zones are doing; empty without the node lifecycle. */
   zones(now: Instant): readonly ZoneStatus[];
@@ -83,6 +85,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
         onStart?.({
           resumeEvictions: () => tell({ kind: 'resumeEvictions' }),
           lead: (held) => tell({ kind: 'leadership', held }),
+          leader: () => loop.leader,
           zones: (now) => engine.zones(now),
           explain: (now, subject) => engine.explain(now, subject),
           status: () => loop.status(),

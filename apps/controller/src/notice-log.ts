@@ -62,8 +62,10 @@ export function lineOf(notice: Notice, now: number): Line {
       const fields = { ...podFields(notice.command.pod), error: notice.message };
       return line('warn', 'evicting without the condition DisruptionTarget', fields);
     }
-    case 'eventRecorded':
-      return line('debug', 'recorded event', eventFields(notice.event));
+    case 'eventRecorded': {
+      const again = notice.count > 1 ? { count: notice.count } : {};
+      return line('debug', 'recorded event', { ...eventFields(notice.event), ...again });
+    }
     case 'eventLost': {
       const error = notice.failure?.message ?? lostTexts[notice.why];
       return line('warn', 'lost event', { ...eventFields(notice.event), error });

@@ -1,5 +1,5 @@
 import type { Instant } from '@taintmgr/core';
-import type { ClusterConfig, Notice, Transport } from '@taintmgr/k8s-adapter';
+import type { ApiRequest, ClusterConfig, Notice, Transport } from '@taintmgr/k8s-adapter';
 import { Activity } from './activity.ts';
 import { runController } from './controller.ts';
 import { electionOptions } from './election.ts';
@@ -46,12 +46,15 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
     log.info({ controller }, 'Warning: controller is disabled');
   }
   const pulse = new Pulse();
-  const vitals = createVitals(signal, pulse, !settings.leaderElect);
+  // A lease is not held in thought.
+  const electing = settings.leaderElect && !isDryRun;
+  const vitals = createVitals(signal, pulse, !electing);
   const { leadership } = vitals;
   const metrics = createMetrics({
     vitals,
     dryRun: isDryRun,
     host: new URL(server).host,
+    lease: electing ? settings.resourceName : null,
   });
   const facts = factsOf(options, vitals);
   const closing: Close[] = [];
@@ -64,7 +67,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
     await runController({
       cluster,
       engine: engineConfig(choices, checked),
-      ...(settings.leaderElect && { election: electionOptions(settings) }),
+      ...(electing && { election: electionOptions(settings) }),
       signal,
       around: metrics.timed,
       outgoing: (transport) => outgoing(transport, choices, metrics),
@@ -103,9 +106,14 @@ function outgoing(http: Transport, { settings }: Choices, { requests }: Metrics)
   const { kubeApiQps: qps, kubeApiBurst: burst, dryRun: judge } = settings;
   const watched = observed(http, requests);
   const now = (): number => performance.now();
-  const limit = { qps, burst, now, onWait: requests.waited };
+  const limit = { qps, burst, now, exempt: isOfLease, onWait: requests.waited };
   const limited = qps === 0 ? watched : rateLimited(watched, limit);
   return judge === 'none' ? limited : dryRun(limited, judge);
+}
+
+/** A leader that waits behind its own requests would lose its lease. */
+function isOfLease({ path }: ApiRequest): boolean {
+  return path.startsWith('/apis/coordination.k8s.io/');
 }
 
 function observe(
@@ -132,6 +140,7 @@ function factsOf({ choices, checked, cluster }: ProcessOptions, vitals: Vitals):
       Mode: mode,
       'Dry run': judge,
       Acting: vitals.leadership.held,
+      Leader: vitals.running?.leader() || 'nobody',
       'Pending evictions': pending,
       'Overdue evictions': overdue,
       'Evictions under way': vitals.activity.underWay(now).length,

@@ -82,8 +82,12 @@ describe('taintmgr-controller', () => {
     const [first, ...others] = lines;
     assert.deepEqual([first.msg, first.mode], ['starting', 'delete']);
     assert.match(first.server, /^https:\/\/127\.0\.0\.1:\d+$/);
-    const last = others.slice(-2).map(({ msg }) => msg);
-    assert.deepEqual(last, ['stopping: evictions under way come to their end', 'stopped']);
+    const last = others.slice(-3).map(({ msg }) => msg);
+    assert.deepEqual(last, [
+      'stopping: evictions under way come to their end',
+      'this replica leads no more: it stands by',
+      'stopped',
+    ]);
   });
 
   it('ends with one line when its port is taken', async (t) => {

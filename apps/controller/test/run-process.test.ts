@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import type { KubeconfigOptions } from '@taintmgr/k8s-adapter';
 import { node, pod, type Rule, toleration, type User } from '@taintmgr/sim-cluster';
 import { OverlapError } from '../src/overlap.ts';
 import { ask } from './https-client.ts';
@@ -22,6 +23,10 @@ async function startCluster(t: TestContext): Promise<TestApi> {
   t.after(() => cluster.stop());
   cluster.api.create('nodes', node('n1'));
   return cluster;
+}
+
+function at({ kubeconfig }: TestApi): KubeconfigOptions {
+  return { kubeconfig };
 }
 
 function taintNode({ api }: TestApi): void {
@@ -56,7 +61,7 @@ describe('--dry-run', () => {
       const state = (): object => resources.map((resource) => cluster.api.list(resource));
       const before = structuredClone(state());
       const flags = [`--dry-run=${dryRun}`, `--mode=${mode}`, onlyEviction];
-      const controller = await startProcess(t, cluster.kubeconfig, ...flags);
+      const controller = await startProcess(t, { connection: at(cluster), flags });
       await controller.saw('evicted', { pod: 'default/at-once', dryRun });
       await controller.saw('eviction scheduled', { pod: 'default/later', dryRun });
       await controller.saw('recorded event', { pod: 'default/at-once', dryRun });
@@ -74,7 +79,7 @@ describe('what is served', () => {
   it('is for whom the API server lets read it', async (t) => {
     const cluster = await startCluster(t);
     createPods(cluster);
-    const controller = await startProcess(t, cluster.kubeconfig, onlyEviction);
+    const controller = await startProcess(t, { connection: at(cluster), flags: [onlyEviction] });
     await controller.saw('synced: nodes and pods are known, evictions begin');
     const cases: readonly (readonly [token: string, path: string, status: number])[] = [
       ['', '/readyz', 200],
@@ -109,7 +114,10 @@ describe('what is served', () => {
     createPods(cluster);
     taintNode(cluster);
     const open = '--authorization-always-allow-paths=/*';
-    const controller = await startProcess(t, cluster.kubeconfig, open, onlyEviction);
+    const controller = await startProcess(t, {
+      connection: at(cluster),
+      flags: [open, onlyEviction],
+    });
     await controller.saw('eviction scheduled', { pod: 'default/later' });
     const { body } = await ask(controller.port, '/explainz?pod=default/later');
     const [head, row = ''] = body.split('\n');
@@ -139,7 +147,7 @@ describe('beside a kube-controller-manager', () => {
   it('it refuses to run', async (t) => {
     const cluster = await startCluster(t);
     putLease(cluster);
-    const { result } = await startProcess(t, cluster.kubeconfig, onlyEviction);
+    const { result } = await startProcess(t, { connection: at(cluster), flags: [onlyEviction] });
     await assert.rejects(result, (error) => {
       assert.ok(error instanceof OverlapError);
       assert.match(
@@ -154,7 +162,10 @@ describe('beside a kube-controller-manager', () => {
     it(`it runs with ${flag}`, async (t) => {
       const cluster = await startCluster(t);
       putLease(cluster);
-      const controller = await startProcess(t, cluster.kubeconfig, flag, onlyEviction);
+      const controller = await startProcess(t, {
+        connection: at(cluster),
+        flags: [flag, onlyEviction],
+      });
       await controller.saw('synced: nodes and pods are known, evictions begin');
       await controller.stop();
     });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { loadKubeconfig } from '@taintmgr/k8s-adapter';
+import { type KubeconfigOptions, loadKubeconfig } from '@taintmgr/k8s-adapter';
 import { checkChoices } from '../src/flags/checks.ts';
+import type { Environment } from '../src/flags/environment.ts';
 import { resolveChoices } from '../src/flags/resolve.ts';
 import { createLogger } from '../src/log.ts';
 import { runProcess } from '../src/process.ts';
@@ -14,22 +15,27 @@ export type LogLine = Readonly<Record<string, unknown>>;
 export interface RunningProcess {
   readonly port: number;
   readonly lines: readonly LogLine[];
-  /** Resolves with the first line that says this and has these fields. */
-  saw(message: string, fields?: LogLine): Promise<LogLine>;
+  /** Resolves when a line says this and has these fields, for the `times`-th time; 1 when left out. */
+  saw(message: string, fields?: LogLine, times?: number): Promise<void>;
   stop(): Promise<void>;
   /** How it ends. */
   readonly result: Promise<void>;
 }
 
-/** Starts it against the cluster of a kubeconfig, with these flags. */
+export interface StartOptions {
+  readonly connection: KubeconfigOptions;
+  readonly flags: readonly string[];
+  readonly environment?: Environment;
+}
+
+/** Starts it against a cluster. */
 export async function startProcess(
   t: TestContext,
-  kubeconfig: string,
-  ...flags: readonly string[]
+  { connection, flags, environment = {} }: StartOptions,
 ): Promise<RunningProcess> {
   const port = await freePort();
   const address = ['--bind-address=127.0.0.1', `--secure-port=${port}`];
-  const choices = resolveChoices([...address, '-v=4', ...flags], {});
+  const choices = resolveChoices([...address, '-v=4', ...flags], environment);
   const stop = new AbortController();
   t.after(() => stop.abort());
   const lines: LogLine[] = [];
@@ -42,23 +48,19 @@ export async function startProcess(
       wake();
     },
   });
-  const cluster = await loadKubeconfig({ kubeconfig });
+  const cluster = await loadKubeconfig(connection);
   const checked = checkChoices(choices);
   const result = runProcess({ choices, checked, cluster, signal: stop.signal, log });
   result.catch(() => {});
-  const find = (message: string, fields: LogLine): LogLine | undefined =>
-    lines.find(
-      (line) =>
-        line.msg === message &&
-        Object.entries(fields).every(([name, value]) => line[name] === value),
-    );
+  const count = (message: string, fields: LogLine): number => {
+    const pairs = Object.entries({ ...fields, msg: message });
+    return lines.filter((line) => pairs.every(([name, value]) => line[name] === value)).length;
+  };
   return {
     port,
     lines,
-    saw: async (message, fields = {}) => {
-      for (;;) {
-        const found = find(message, fields);
-        if (found) return found;
+    saw: async (message, fields = {}, times = 1) => {
+      while (count(message, fields) < times) {
         const more = new Promise<void>((resolve) => {
           wake = resolve;
         });

@@ -5,6 +5,7 @@ import type { OnLook } from '../server/health.ts';
 import type { RequestObserver } from '../transport/observed.ts';
 import type { Vitals } from '../vitals.ts';
 import { evictionMetrics } from './eviction.ts';
+import { leadershipMetrics } from './leadership.ts';
 import { nodeCollectorMetrics } from './node-collector.ts';
 import { processMetrics } from './process.ts';
 import { restClientMetrics } from './rest-client.ts';
@@ -17,6 +18,8 @@ export interface MetricsOptions {
   readonly dryRun: boolean;
   /** Of the API server, `host:port`. */
   readonly host: string;
+  /** Name of the lease that is stood for; null: none. */
+  readonly lease: string | null;
 }
 
 /** All that is measured, and where it is told. */
@@ -33,7 +36,7 @@ export interface Metrics {
 }
 
 /** Begins to measure. */
-export function createMetrics({ vitals, dryRun, host }: MetricsOptions): Metrics {
+export function createMetrics({ vitals, dryRun, host, lease }: MetricsOptions): Metrics {
   const { activity } = vitals;
   const [registry, slis] = [new Registry(), new Registry()];
   const requests = restClientMetrics(registry, host);
@@ -42,6 +45,7 @@ export function createMetrics({ vitals, dryRun, host }: MetricsOptions): Metrics
     workqueueMetrics(registry, activity),
     watchingMetrics(registry),
   ];
+  leadershipMetrics(registry, vitals, lease);
   processMetrics(registry, vitals, { dryRun });
   return {
     registry,

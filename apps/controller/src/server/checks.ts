@@ -31,7 +31,7 @@ export function createChecks(vitals: Vitals, now: () => Instant = Date.now): Che
     eventLoopCheck(vitals),
     clockCheck(vitals),
   ];
-  const healthz = [...live, ...work, overlapCheck(vitals)];
+  const healthz = [...live, ...work, leaderCheck(vitals), overlapCheck(vitals)];
   return { livez: live, readyz: [...healthz, shutdownCheck(vitals)], healthz };
 }
 
@@ -102,6 +102,17 @@ function clockCheck({ pulse }: Vitals): Check {
     fault: () => {
       const setBack = pulse.setBack();
       return setBack > setBackMsMax ? `was set back by ${formatDuration(setBack)}` : null;
+    },
+  };
+}
+
+/** Somebody has to lead. */
+function leaderCheck(vitals: Vitals): Check {
+  return {
+    name: 'leaderElection',
+    fault: () => {
+      const leads = vitals.leadership.elected || vitals.running?.leader();
+      return leads ? null : 'this replica is not elected, and no other is known to be';
     },
   };
 }

@@ -18,6 +18,7 @@ const because: readonly Reason[] = [
 const idle: Running = {
   resumeEvictions: () => {},
   lead: () => {},
+  leader: () => '',
   zones: () => [],
   explain: () => null,
   nextWake: () => null,
@@ -33,7 +34,12 @@ function measure(dryRun = false): { vitals: Vitals; metrics: Metrics; tell: Tell
     running: null,
     stopping: false,
   };
-  const metrics = createMetrics({ vitals, dryRun, host: '10.0.0.1:6443' });
+  const metrics = createMetrics({
+    vitals,
+    dryRun,
+    host: '10.0.0.1:6443',
+    lease: 'taintmgr-controller',
+  });
   const tell: Tell = (notice, after) => {
     vitals.activity.observe(notice, due + after);
     metrics.onNotice(notice, due + after);
@@ -299,6 +305,9 @@ describe('metrics of our own', () => {
     await has(
       metrics,
       'taintmgr_event_loop_lag_seconds 1.5',
+      'taintmgr_acting 1',
+      'leader_election_master_status{name="taintmgr-controller"} 1',
+      '# TYPE leader_election_master_status gauge',
       `taintmgr_watch_last_event_timestamp_seconds{resource="nodes"} ${due / 1000}`,
       'taintmgr_lists_total{resource="nodes"} 1',
     );

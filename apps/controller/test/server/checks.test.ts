@@ -17,6 +17,8 @@ interface Situation {
   readonly evicting?: number;
   readonly started?: boolean;
   readonly overlap?: string;
+  readonly elected?: boolean;
+  readonly leader?: string;
 }
 
 const now = 1_800_000_000_000;
@@ -29,6 +31,7 @@ function vitalsOf(situation: Situation): Vitals {
   const running: Running = {
     resumeEvictions: () => {},
     lead: () => {},
+    leader: () => situation.leader ?? '',
     zones: () => [],
     explain: () => null,
     nextWake: () => (wakeIn === null ? null : now + wakeIn),
@@ -40,7 +43,7 @@ function vitalsOf(situation: Situation): Vitals {
       })),
   };
   const pulse = { lag: () => lag, setBack: () => setBack };
-  const leadership = new Leadership(true, () => {});
+  const leadership = new Leadership(situation.elected ?? true, () => {});
   leadership.collide(situation.overlap ?? null);
   const { started = true } = situation;
   return {

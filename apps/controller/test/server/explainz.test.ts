@@ -58,6 +58,7 @@ async function ask(engine: Engine | null, search: string): Promise<readonly [num
     running: engine && {
       resumeEvictions: () => {},
       lead: () => {},
+      leader: () => '',
       explain: (_, subject) => engine.explain(now, subject),
       zones: () => engine.zones(now),
       status: () => [],

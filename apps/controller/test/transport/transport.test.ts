@@ -142,6 +142,7 @@ describe('a rate limit', () => {
       qps: 10,
       burst: 2,
       now: () => now,
+      exempt: ({ path }) => path.endsWith('/urgent'),
       onWait: (_, seconds) => waits.push(seconds),
     });
     const pass = (ms: number): void => {
@@ -150,6 +151,9 @@ describe('a rate limit', () => {
     };
     for (const name of ['1', '2', '3', '4']) limited.send(getNodeRequest(name), nothing());
     assert.deepEqual(paths(cable), ['/api/v1/nodes/1', '/api/v1/nodes/2']);
+    limited.send(getNodeRequest('urgent'), nothing());
+    assert.equal(paths(cable).at(-1), '/api/v1/nodes/urgent');
+    cable.sent.pop();
     pass(99);
     assert.equal(cable.sent.length, 2);
     pass(1);
@@ -167,7 +171,7 @@ describe('a rate limit', () => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
     let now = 0;
     const cable = wire();
-    const options = { qps: 10, burst: 1, now: () => now, onWait: () => {} };
+    const options = { qps: 10, burst: 1, now: () => now, exempt: () => false, onWait: () => {} };
     const limited = rateLimited(cable.transport, options);
     const hangUps = ['1', '2', '3'].map((name) => limited.send(getNodeRequest(name), nothing()));
     hangUps[1]?.();

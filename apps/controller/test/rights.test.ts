@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import {
+  type EmbeddedCluster,
+  namespace,
+  node,
+  pod,
+  type Right,
+  serviceAccountUser,
+  startEmbedded,
+  toleration,
+  type User,
+} from '@taintmgr/sim-cluster';
+import { ask } from './https-client.ts';
+import { readManifests } from './manifests.ts';
+import { type RunningProcess, startProcess } from './running-process.ts';
+
+// Each way to run it that deploy/ has, with the rights that deploy/ gives: nothing it does is
+// forbidden, and it makes use of every right.
+
+const account = serviceAccountUser('taintmgr-system', 'taintmgr-controller');
+const prometheus: User = { name: 'prometheus', groups: ['monitoring'], rules: [] };
+const none = { region: 'r', zones: [], nodesPerZone: 0, workloads: [], budgets: [] };
+const past = new Date(Date.now() - 3_600_000).toISOString().replace(/\.\d+/, '');
+const rbac: Readonly<Record<string, string>> = {
+  ClusterRole: 'clusterroles',
+  ClusterRoleBinding: 'clusterrolebindings',
+  Role: 'roles',
+  RoleBinding: 'rolebindings',
+};
+
+async function startCluster(t: TestContext): Promise<EmbeddedCluster> {
+  const embedded = await startEmbedded({
+    topology: none,
+    without: ['nodeLifecycleStandIn', 'workloads', 'scheduler', 'disruption'],
+    timing: { heartbeatMs: 300, startupMs: [10, 20], podStartMs: [10, 20], podStopMs: [10, 20] },
+    users: new Map([
+      ['of-controller', account],
+      ['of-prometheus', prometheus],
+    ]),
+  });
+  t.after(() => embedded.stop());
+  for (const name of ['shop', 'taintmgr-system']) {
+    embedded.cluster.api.create('namespaces', namespace(name));
+  }
+  return embedded;
+}
+
+function grant({ cluster }: EmbeddedCluster, folders: readonly string[]): void {
+  for (const object of readManifests(...folders).objects) {
+    const resource = rbac[object.kind ?? ''];
+    if (resource !== undefined) cluster.api.create(resource, object);
+  }
+  cluster.api.create('clusterrolebindings', {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRoleBinding',
+    metadata: { name: 'metrics' },
+    roleRef: {
+      apiGroup: 'rbac.authorization.k8s.io',
+      kind: 'ClusterRole',
+      name: 'taintmgr-metrics-reader',
+    },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'monitoring' }],
+  });
+}
+
+/** Nodes, and a pod on each: one that is long due, one that will be, one whose node will be lost. */
+async function populate({ cluster }: EmbeddedCluster): Promise<void> {
+  const { api } = cluster;
+  const nodes = ['a-2', 'a-3'];
+  for (const name of nodes) cluster.addNode({ name, region: 'r', zone: 'a' });
+  const isReady = (name: string): boolean => {
+    const conditions: readonly { type: string; status: string }[] =
+      api.get('nodes', '', name)?.status?.conditions ?? [];
+    return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+  };
+  await when(cluster, () => nodes.every(isReady));
+  const place = (name: string, nodeName: string, spec: object): void => {
+    api.create('pods', pod('shop', name, { spec: { nodeName, ...spec } }));
+  };
+  api.create('nodes', node('a-1'));
+  place('overdue', 'a-1', {});
+  const spared = [toleration('bad:NoExecute'), toleration('short:NoExecute', 600)];
+  place('spared', 'a-1', { tolerations: spared });
+  boundLongAgo(cluster, 'overdue');
+  place('tolerant', 'a-2', { tolerations: [toleration('slow:NoExecute', 1)] });
+  place('lost', 'a-3', {});
+  const isRunning = (name: string): boolean =>
+    api.get('pods', 'shop', name)?.status?.phase === 'Running';
+  await when(cluster, () => isRunning('tolerant') && isRunning('lost'));
+}
+
+function boundLongAgo({ api }: EmbeddedCluster['cluster'], name: string): void {
+  const one = api.get('pods', 'shop', name);
+  assert.ok(one);
+  const scheduled = { type: 'PodScheduled', status: 'True', lastTransitionTime: past };
+  api.update('pods', { ...one, status: { ...one.status, conditions: [scheduled] } }, 'status');
+}
+
+/** The same Event twice: the second time its count is patched. */
+async function spareTwice(
+  { cluster: { api } }: EmbeddedCluster,
+  controller: RunningProcess,
+): Promise<void> {
+  const setTaints = (taints: readonly object[]): void => {
+    const one = api.get('nodes', '', 'a-1');
+    assert.ok(one);
+    api.update('nodes', { ...one, spec: { ...one.spec, taints } as object });
+  };
+  const spared = { pod: 'shop/spared' };
+  for (const count of [1, 2]) {
+    setTaints([{ key: 'short', effect: 'NoExecute' }]);
+    await controller.saw('eviction scheduled', spared, count);
+    setTaints([]);
+    await controller.saw('eviction called off', spared, count);
+  }
+  await controller.saw('recorded event', { ...spared, count: 2 });
+}
+
+/** The first taint says since when it counts, the second does not; its node has to be empty by now. */
+function taintNodes({ cluster: { api } }: EmbeddedCluster): void {
+  const change = (name: string, taint: object, annotations: object): void => {
+    const one = api.get('nodes', '', name);
+    assert.ok(one);
+    const metadata = {
+      ...one.metadata,
+      annotations: { ...one.metadata.annotations, ...annotations },
+    };
+    const taints = [...(one.spec.taints ?? []), { ...taint, effect: 'NoExecute' }];
+    api.update('nodes', { ...one, metadata, spec: { ...one.spec, taints } });
+  };
+  change('a-1', { key: 'bad', timeAdded: past }, {});
+  change('a-2', { key: 'slow' }, { 'taintmgr.dev/deadline': past });
+}
+
+/** Resolves when it holds, after some change in the cluster at the latest. */
+function when({ api }: EmbeddedCluster['cluster'], holds: () => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = api.subscribe(() => {
+      if (!holds()) return;
+      stop();
+      resolve();
+    });
+  });
+}
+
+async function work(controller: RunningProcess): Promise<void> {
+  await controller.saw('evicted', { pod: 'shop/overdue' });
+  await controller.saw('evicted', { pod: 'shop/tolerant' });
+  await controller.saw('recorded event', { pod: 'shop/tolerant' });
+  const headers = { authorization: 'Bearer of-prometheus' };
+  const { status, body } = await ask(controller.port, '/metrics', { headers });
+  assert.equal(status, 200, body);
+}
+
+describe('the rights of deploy/', () => {
+  const ways: readonly (readonly string[])[] = [
+    ['modes/delete'],
+    ['modes/evict'],
+    ['modes/evict-then-delete'],
+    ['modes/observe'],
+    ['modes/delete', 'components/node-lifecycle'],
+  ];
+  for (const folders of ways) {
+    it(`are enough and not too many: ${folders.join(' with ')}`, async (t) => {
+      const embedded = await startCluster(t);
+      grant(embedded, folders);
+      await populate(embedded);
+      taintNodes(embedded);
+      const connection = { kubeconfig: embedded.kubeconfig, token: 'of-controller' };
+      const flags = ['--node-monitor-period=200ms', '--node-monitor-grace-period=2s'];
+      const { environment } = readManifests(...folders);
+      const controller = await startProcess(t, { connection, flags, environment });
+      await work(controller);
+      await spareTwice(embedded, controller);
+      if (folders.includes('components/node-lifecycle')) {
+        embedded.cluster.node('a-3').stop();
+        await controller.saw('marked a pod of a lost node not ready', { pod: 'shop/lost' });
+        await controller.saw('recorded event', { node: 'a-3', reason: 'NodeNotReady' });
+      }
+      await controller.stop();
+      const { access } = embedded.cluster.api;
+      assert.deepEqual(access.denials, []);
+      assert.deepEqual(access.unusedRights(account.name).map(nameOf), []);
+    });
+  }
+});
+
+/** `Role ns/name: get leases of kube-controller-manager` */
+function nameOf({ role, verb, resource, name }: Right): string {
+  return `${role}: ${verb} ${resource}${name === null ? '' : ` of ${name}`}`;
+}
