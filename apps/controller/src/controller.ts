@@ -35,6 +35,8 @@ export interface ControllerOptions {
   readonly around?: (machine: Machine) => Machine;
   /** Act only while elected; left out: there is no election. */
   readonly election?: Omit<ElectionOptions, 'random'>;
+  /** Runs beside it over the same connections, until the signal is aborted; left out: nothing. */
+  readonly beside?: (transport: Transport) => Promise<void>;
   /** Called once, when it has begun. */
   readonly onStart?: (running: Running) => void;
 }
@@ -76,7 +78,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
       ...(options.election && { election: options.election }),
       daemonSets: config.lifecycle?.enforcement === 'pods',
     });
-    await drive({
+    const driving = drive({
       loop,
       transport,
       signal,
@@ -92,6 +94,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
           nextWake: () => loop.nextWake(),
         }),
     });
+    await Promise.all([driving, options.beside?.(transport)]);
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {

@@ -2,6 +2,7 @@ import type { Config, LifecycleConfig } from '@taintmgr/core';
 import type { Checked } from './flags/checks.ts';
 import type { Choices } from './flags/resolve.ts';
 import type { Settings } from './flags/settings.ts';
+import { pressureTaintRules } from './pressure/taint-rules.ts';
 
 /** Nothing that is accepted in a dry run is ever seen to happen, and once it was said is enough. */
 const dryRunConfig = { keepTaintStarts: false, confirmationWaitMs: 24 * 3_600_000 };
@@ -9,13 +10,17 @@ const dryRunConfig = { keepTaintStarts: false, confirmationWaitMs: 24 * 3_600_00
 /** The engine's configuration for what the user has chosen. */
 export function engineConfig(
   { settings, policies, lifecycle }: Choices,
-  { featureGates, controllers }: Checked,
+  { featureGates, controllers, pressure }: Checked,
 ): Partial<Config> {
   return {
     ...policies,
     taintEviction: controllers.enabled.includes('taint-eviction-controller'),
     lifecycle: controllers.enabled.includes('node-lifecycle-controller')
-      ? { ...lifecycle, ...lifecycleConfig(settings) }
+      ? {
+          ...lifecycle,
+          ...lifecycleConfig(settings),
+          ...(pressure && { conditionRules: pressureTaintRules(lifecycle.conditionRules ?? []) }),
+        }
       : null,
     mode: settings.mode,
     semantics: settings.semantics,

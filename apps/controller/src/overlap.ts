@@ -48,9 +48,8 @@ export async function findOverlap(
   const request = listRequest(podsPath, { labelSelector: podLabel, limit: podsMax });
   const pods = (await readOrNull(() => client.send(request))) as PodList | null;
   const choices = (pods?.items ?? []).map(({ spec }) => chosenControllers(spec?.containers ?? []));
-  const shared = ours.filter(
-    (name) => choices.length === 0 || choices.some((choice) => isEnabled(name, choice)),
-  );
+  const seen = choices.length === 0 ? [['*']] : choices;
+  const shared = ours.filter((name) => seen.some((choice) => isEnabled(name, choice)));
   if (shared.length === 0) return null;
   const without = shared.map((name) => `-${name}`).join(',');
   return (

@@ -11,6 +11,7 @@ import type { Logger } from './log.ts';
 import { createMetrics, type Metrics } from './metrics/metrics.ts';
 import { lineOf } from './notice-log.ts';
 import { watchOverlap } from './overlap-watch.ts';
+import { PressureController } from './pressure/controller.ts';
 import { Pulse } from './pulse.ts';
 import type { Facts } from './server/pages.ts';
 import { type Close, startStatusServer } from './server/status-server.ts';
@@ -56,6 +57,9 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
     host: new URL(server).host,
     lease: electing ? settings.resourceName : null,
   });
+  const { pressure: config } = checked;
+  const { registry } = metrics;
+  const pressure = config && new PressureController({ config, settings, registry, log, signal });
   const facts = factsOf(options, vitals);
   const closing: Close[] = [];
   try {
@@ -71,7 +75,11 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
       signal,
       around: metrics.timed,
       outgoing: (transport) => outgoing(transport, choices, metrics),
-      onNotice: (notice, now) => observe(notice, now, { log, vitals, metrics }),
+      ...(pressure && { beside: (transport) => pressure.run(transport) }),
+      onNotice: (notice, now) => {
+        if (notice.kind === 'elected') pressure?.elect(notice.held);
+        observe(notice, now, { log, vitals, metrics });
+      },
       onStart: (running) => {
         vitals.running = running;
         process.on('SIGUSR2', () => {

@@ -38,8 +38,8 @@ function putManager(api: TestApi['api'], name: string, ...flags: readonly string
 }
 
 describe('a kube-controller-manager', () => {
-  const both = controllerNames;
-  const [eviction, lifecycle] = controllerNames;
+  const [eviction, lifecycle, pressure] = controllerNames;
+  const both = [eviction, lifecycle];
   const cases: readonly (readonly [
     name: string,
     flags: readonly string[] | null,
@@ -48,6 +48,7 @@ describe('a kube-controller-manager', () => {
   ])[] = [
     ['that is not to be seen runs everything', null, both, both],
     ['without --controllers runs everything', [], both, both],
+    ['has no controller for pressure', null, [pressure], []],
     ['runs neither', ['--controllers=*,-taint-eviction-controller,-nodelifecycle'], both, []],
     ['runs one of two', ['--controllers=*,-taint-eviction-controller'], both, [lifecycle]],
     ['runs another', ['--controllers=*,-taint-eviction-controller'], [eviction], []],

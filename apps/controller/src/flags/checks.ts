@@ -1,4 +1,5 @@
-import { formatDuration } from '@taintmgr/core';
+import { formatDuration, type PressureConfig } from '@taintmgr/core';
+import { pressureConfig } from '../pressure/config.ts';
 import { type ChosenControllers, chooseControllers, controllerNames } from './controllers.ts';
 import { type FeatureGates, readFeatureGates } from './feature-gates.ts';
 import type { Choices, Origin } from './resolve.ts';
@@ -10,13 +11,16 @@ import { type Settings, settings } from './settings.ts';
 export interface Checked {
   readonly controllers: ChosenControllers;
   readonly featureGates: FeatureGates;
+  /** Null: node-pressure-controller does not run. */
+  readonly pressure: Partial<PressureConfig> | null;
 }
 
 /** client-go retries with so much jitter. */
 const jitter = 1.2;
 
 /** Checks what one setting alone cannot say. Throws SettingError. */
-export function checkChoices({ settings: chosen, origins, connection }: Choices): Checked {
+export function checkChoices(choices: Choices): Checked {
+  const { settings: chosen, origins, connection, pressurePools } = choices;
   const refuse = refuser(chosen, origins);
   checkLeaderElection(chosen, refuse);
   if (chosen.tlsCertFile !== '' && chosen.tlsPrivateKeyFile === '') {
@@ -37,10 +41,13 @@ export function checkChoices({ settings: chosen, origins, connection }: Choices)
   if (typeof featureGates === 'string') {
     return refuse('featureGates', 'TaintTolerationComparisonOperators=true or =false');
   }
-  return { controllers, featureGates };
+  const pressure = controllers.enabled.includes('node-pressure-controller')
+    ? pressureConfig(chosen, pressurePools)
+    : null;
+  return { controllers, featureGates, pressure };
 }
 
-const known = `the known controllers are ${controllerNames.join(' and ')}`;
+const known = `the known controllers are ${controllerNames.join(', ')}`;
 
 function checkLeaderElection(chosen: Settings, refuse: Refuse): void {
   if (!chosen.leaderElect) return;

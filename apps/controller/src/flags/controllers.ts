@@ -1,7 +1,14 @@
 /** The controllers there are, by kube-controller-manager's names. */
-export const controllerNames = ['taint-eviction-controller', 'node-lifecycle-controller'] as const;
+export const controllerNames = [
+  'taint-eviction-controller',
+  'node-lifecycle-controller',
+  'node-pressure-controller',
+] as const;
 
 export type ControllerName = (typeof controllerNames)[number];
+
+/** These run only where they are named; `*` does not mean them. */
+const disabledByDefault: readonly ControllerName[] = ['node-pressure-controller'];
 
 /** Names of former days. */
 const aliases: Readonly<Record<string, ControllerName>> = {
@@ -29,7 +36,8 @@ export function chooseControllers(names: readonly string[]): ChosenControllers |
 /** Whether a controller runs where this is chosen: what names it first decides, else `*` does. */
 export function isEnabled(controller: ControllerName, names: readonly string[]): boolean {
   const choice = names.find((name) => canonical(withoutDash(name)) === controller);
-  return choice === undefined ? names.includes('*') : !choice.startsWith('-');
+  if (choice !== undefined) return !choice.startsWith('-');
+  return names.includes('*') && !disabledByDefault.includes(controller);
 }
 
 function canonical(name: string): string {

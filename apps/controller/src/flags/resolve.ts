@@ -1,5 +1,6 @@
-import type { Config, LifecycleConfig } from '@taintmgr/core';
+import type { Config, LifecycleConfig, PressurePool } from '@taintmgr/core';
 import { connectionFlags, type KubeconfigOptions } from '@taintmgr/k8s-adapter';
+import { pressurePools } from '../pressure/config.ts';
 import { connectionFlagName, readCommandLine, type Terminal, type Texts } from './command-line.ts';
 import { type ConfigFile, fieldAt, readConfigFile } from './config-file.ts';
 import { type Environment, readEnvironment, unknownVariables } from './environment.ts';
@@ -18,9 +19,10 @@ export interface Choices {
   readonly settings: Settings;
   readonly origins: Readonly<Record<keyof Settings, Origin>>;
   readonly connection: KubeconfigOptions;
-  /** What only the configuration file can say, of evictions and of nodes. */
+  /** What only the configuration file can say, of evictions, of nodes and of their pressure. */
   readonly policies: Partial<Config>;
   readonly lifecycle: Partial<LifecycleConfig>;
+  readonly pressurePools: readonly PressurePool[];
   /** Variables that look like ours and are none. */
   readonly unknownVariables: readonly string[];
 }
@@ -58,6 +60,7 @@ export function resolveChoices(
     connection: findConnection(texts),
     policies: evictionPolicies(file),
     lifecycle: lifecyclePolicies(file),
+    pressurePools: pressurePools(file),
     unknownVariables: unknownVariables(environment, all),
   };
 }

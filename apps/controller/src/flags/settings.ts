@@ -1,4 +1,5 @@
 import { defaultConfig } from '@taintmgr/core';
+import { nodePressure } from '../pressure/settings.ts';
 import {
   boolean,
   choice,
@@ -23,7 +24,8 @@ const general = {
     list,
     ['*'],
     "which controllers run: '*' all, 'foo' this one, '-foo' not this one " +
-      '(taint-eviction-controller, node-lifecycle-controller)',
+      '(taint-eviction-controller, node-lifecycle-controller; ' +
+      'node-pressure-controller only where it is named)',
   ),
   featureGates: setting(
     'feature-gates',
@@ -316,6 +318,7 @@ export const groups: Readonly<Record<string, Readonly<Record<string, Setting<unk
   Simulation: simulation,
   Eviction: eviction,
   'Node lifecycle': nodeLifecycle,
+  'Node pressure': nodePressure,
   'Leader election': leaderElection,
   'Requests to the API server': client,
   Serving: serving,
@@ -328,6 +331,7 @@ export const settings = {
   ...simulation,
   ...eviction,
   ...nodeLifecycle,
+  ...nodePressure,
   ...leaderElection,
   ...client,
   ...serving,

@@ -211,6 +211,7 @@ const policyFields = [
   ...['massSilence', 'healthy', 'flapping', 'conditionRules'].map(
     (name) => `nodeLifecycle.${name}`,
   ),
+  'nodePressure.pools',
 ];
 
 /** The paths of all fields that are no groups of settings. */

@@ -3,12 +3,20 @@ import { describe, it } from 'node:test';
 import { chooseControllers } from '../../src/flags/controllers.ts';
 import { readFeatureGates } from '../../src/flags/feature-gates.ts';
 
-const [eviction, lifecycle] = ['taint-eviction-controller', 'node-lifecycle-controller'];
+const [eviction, lifecycle, pressure] = [
+  'taint-eviction-controller',
+  'node-lifecycle-controller',
+  'node-pressure-controller',
+];
 
 describe('--controllers', () => {
   const cases: readonly (readonly [names: string, enabled: readonly string[] | string])[] = [
     ['*', [eviction, lifecycle]],
     ['', []],
+    // It runs only where it is named.
+    ['node-pressure-controller', [pressure]],
+    ['*,node-pressure-controller', [eviction, lifecycle, pressure]],
+    ['*,-node-pressure-controller', [eviction, lifecycle]],
     [eviction, [eviction]],
     ['*,-node-lifecycle-controller', [eviction]],
     ['-taint-eviction-controller,*', [lifecycle]],
@@ -27,7 +35,11 @@ describe('--controllers', () => {
       const chosen = chooseControllers(names === '' ? [] : names.split(','));
       if (typeof chosen === 'string') return assert.equal(chosen, expected);
       assert.deepEqual(chosen.enabled, expected);
-      assert.deepEqual([...chosen.enabled, ...chosen.disabled].sort(), [lifecycle, eviction]);
+      assert.deepEqual([...chosen.enabled, ...chosen.disabled].sort(), [
+        lifecycle,
+        pressure,
+        eviction,
+      ]);
     });
   }
 });

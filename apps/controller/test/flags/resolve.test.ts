@@ -52,8 +52,8 @@ describe('settings', () => {
     const { settings: chosen, origins, ...others } = choose('');
     for (const [name, { initial }] of all) assert.deepEqual(Reflect.get(chosen, name), initial);
     assert.deepEqual([...new Set(Object.values(origins))], ['default']);
-    const none = { connection: {}, policies: {}, lifecycle: {}, unknownVariables: [] };
-    assert.deepEqual(others, none);
+    const none = { connection: {}, policies: {}, lifecycle: {}, pressurePools: [] };
+    assert.deepEqual(others, { ...none, unknownVariables: [] });
   });
 
   const good: readonly (readonly [line: string, values: object])[] = [
@@ -168,12 +168,12 @@ describe('wrong values', () => {
     [
       '--controllers=*,cronjob',
       '--controllers: got "*,cronjob", want "cronjob" left out: the known controllers are ' +
-        'taint-eviction-controller and node-lifecycle-controller',
+        'taint-eviction-controller, node-lifecycle-controller, node-pressure-controller',
     ],
     [
       '--controllers=-taint-eviction-controller',
       '--controllers: got "-taint-eviction-controller", want one that runs: the known controllers ' +
-        'are taint-eviction-controller and node-lifecycle-controller',
+        'are taint-eviction-controller, node-lifecycle-controller, node-pressure-controller',
     ],
     [
       '--feature-gates=Some=true',

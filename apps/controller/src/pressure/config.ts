@@ -1,0 +1,92 @@
+import {
+  type LabelSelector,
+  type PressureConfig,
+  type PressureNode,
+  type PressurePool,
+  type PressureSettingsInput,
+  resolvePressureConfig,
+  selects,
+} from '@taintmgr/core';
+import type { ConfigFile } from '../flags/config-file.ts';
+import { SettingError } from '../flags/setting-error.ts';
+import type { Settings } from '../flags/settings.ts';
+
+/** A pool as the schema describes it. */
+interface PoolFields extends PressureSettingsInput {
+  readonly name: string;
+  readonly selector: LabelSelector;
+}
+
+/** What only the configuration file can say: thresholds of their own for the nodes of pools. */
+export function pressurePools(file: ConfigFile): readonly PressurePool[] {
+  const { pools = [] }: { readonly pools?: readonly PoolFields[] } = file.nodePressure ?? {};
+  return pools.map(({ name, selector, ...settings }) => ({
+    name,
+    selector,
+    settings: { evictionHard: {}, ...settings },
+  }));
+}
+
+/** Nothing that is accepted in a dry run is ever seen to happen, and once it was said is enough. */
+const dryRunConfig = { leavingWaitMsMax: 24 * 3_600_000 };
+
+/**
+ * The configuration of the machine for what the user has chosen. Throws SettingError, in a kubelet's
+ * words, for thresholds that are none, and where there are none at all.
+ */
+export function pressureConfig(
+  settings: Settings,
+  pools: readonly PressurePool[],
+): Partial<PressureConfig> {
+  const hasThresholds = [settings.evictionHard, settings.evictionSoft].some(
+    (thresholds) => Object.keys(thresholds).length > 0,
+  );
+  if (!hasThresholds && pools.length === 0) {
+    const want = 'thresholds: node-pressure-controller has none of its own';
+    throw new SettingError('--eviction-hard and --eviction-soft', '', want);
+  }
+  const config: Partial<PressureConfig> = {
+    semantics: settings.nodePressureSemantics,
+    settings: hasThresholds ? settingsOf(settings) : null,
+    pools,
+    evictionsPerSecond: settings.nodePressureEvictionRate,
+    // In a dry run nobody is elected.
+    leader: !settings.leaderElect || settings.dryRun !== 'none',
+    ...(settings.dryRun !== 'none' && dryRunConfig),
+  };
+  check(config);
+  return config;
+}
+
+/** Whether any thresholds hold for a node. */
+export function watchesNode({
+  settings = null,
+  pools = [],
+}: Partial<PressureConfig>): (node: PressureNode) => boolean {
+  return ({ labels }) =>
+    settings !== null || pools.some(({ selector }) => selects(selector, labels));
+}
+
+function settingsOf(settings: Settings): PressureSettingsInput {
+  return {
+    evictionHard: settings.evictionHard,
+    evictionSoft: settings.evictionSoft,
+    evictionSoftGracePeriod: settings.evictionSoftGracePeriod,
+    evictionMinimumReclaim: settings.evictionMinimumReclaim,
+    evictionPressureTransitionPeriod: `${settings.evictionPressureTransitionPeriod}ms`,
+    evictionMaxPodGracePeriod: settings.evictionMaxPodGracePeriod,
+  };
+}
+
+function check(config: Partial<PressureConfig>): void {
+  try {
+    resolvePressureConfig(config);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new SettingError(
+      '--eviction-* and nodePressure',
+      error.message,
+      'thresholds as a kubelet takes them',
+    );
+  }
+}

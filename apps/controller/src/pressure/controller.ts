@@ -1,0 +1,60 @@
+import type { PressureConfig } from '@taintmgr/core';
+import type { PressureNotice, Transport } from '@taintmgr/k8s-adapter';
+import type { Registry } from 'prom-client';
+import type { Settings } from '../flags/settings.ts';
+import type { Logger } from '../log.ts';
+import { type RunningPressure, runPressureAgent } from './agent.ts';
+import { pressureLine } from './log.ts';
+import { pressureMetrics } from './metrics.ts';
+
+export interface PressureControllerOptions {
+  readonly config: Partial<PressureConfig>;
+  readonly settings: Settings;
+  readonly registry: Registry;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+/** node-pressure-controller with its log and metrics. It acts while this replica is elected. */
+export class PressureController {
+  readonly #options: PressureControllerOptions;
+  readonly #count: (notice: PressureNotice) => void;
+  #running: RunningPressure | null = null;
+  /** Null: nobody has said; it acts as it was configured. */
+  #elected: boolean | null = null;
+
+  constructor(options: PressureControllerOptions) {
+    const { settings, registry } = options;
+    this.#options = options;
+    this.#count = pressureMetrics(registry, { dryRun: settings.dryRun !== 'none' });
+  }
+
+  /** Runs until the signal is aborted and what is under way has ended. */
+  run(transport: Transport): Promise<void> {
+    const { config, settings, signal } = this.#options;
+    const log = this.#options.log.child({ controller: 'node-pressure-controller' });
+    return runPressureAgent({
+      transport,
+      config,
+      removal: settings.nodePressureMode,
+      pollPeriodMs: settings.summaryPeriod,
+      pollsPerSecond: settings.summaryRate,
+      signal,
+      onNotice: (notice, now) => {
+        this.#count(notice);
+        const { level, message, fields } = pressureLine(notice, now);
+        log[level](fields, message);
+      },
+      onStart: (running) => {
+        this.#running = running;
+        if (this.#elected !== null) running.lead(this.#elected);
+      },
+    });
+  }
+
+  /** Whether this replica has been elected. */
+  elect(held: boolean): void {
+    this.#elected = held;
+    this.#running?.lead(held);
+  }
+}

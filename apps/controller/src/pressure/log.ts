@@ -1,0 +1,99 @@
+import {
+  describePressureReason,
+  formatThreshold,
+  type PressureReason,
+  type PressureReport,
+} from '@taintmgr/core';
+import type { PressureNotice } from '@taintmgr/k8s-adapter';
+import { formatWait, type Line, line } from '../log-line.ts';
+import { lineOf } from '../notice-log.ts';
+
+type NoticeOf<Kind extends PressureNotice['kind']> = Extract<PressureNotice, { kind: Kind }>;
+
+/** What the log says about a notice of the agent. `now` is for times given as a wait. */
+export function pressureLine(notice: PressureNotice, now: number): Line {
+  switch (notice.kind) {
+    case 'pressureReport':
+      return reportLine(notice.report, now);
+    case 'evictionSent': {
+      const { pod, signal, gracePeriodSeconds, because } = notice.command;
+      const grace = `${gracePeriodSeconds}s`;
+      return line('info', 'evicting', { ...podFields(pod), signal, grace, ...why(because) });
+    }
+    case 'evictionFinished':
+      return evictionLine(notice);
+    case 'conditionsWritten':
+      return conditionsLine(notice);
+    default:
+      return lineOf(notice, now);
+  }
+}
+
+function reportLine(report: PressureReport, now: number): Line {
+  switch (report.kind) {
+    case 'threshold': {
+      const { nodeName: node, threshold, to, because } = report;
+      const fields = { node, threshold: formatThreshold(threshold), ...why(because) };
+      return line(to === 'clear' ? 'info' : 'warn', phaseTexts[to], fields);
+    }
+    case 'doubt': {
+      const { nodeName: node, because } = report;
+      if (because.length === 0) return line('info', 'node is seen well again', { node });
+      return line('warn', 'node cannot be seen well: nothing is done', { node, ...why(because) });
+    }
+    case 'withheld': {
+      const { nodeName: node, because } = report;
+      return line('warn', 'pods should go, and none is evicted', { node, ...why(because) });
+    }
+    case 'pressureRetry': {
+      const { pod, setback, until } = report;
+      const fields = { ...podFields(pod), next: formatWait(until - now), error: setback.message };
+      return line('warn', 'eviction did not go through', fields);
+    }
+  }
+}
+
+const phaseTexts = {
+  unknown: 'threshold cannot be judged',
+  clear: 'threshold is met no more',
+  waiting: 'threshold is met, its grace period runs',
+  due: 'threshold is due: pods have to go',
+} as const;
+
+function evictionLine({ command, outcome, took, refusal }: NoticeOf<'evictionFinished'>): Line {
+  const fields = { ...podFields(command.pod), took: `${Math.round(took)}ms` };
+  switch (outcome.kind) {
+    case 'done':
+      return refusal === null
+        ? line('info', 'evicted', fields)
+        : line('warn', 'evicted, and its status does not say why', { ...fields, error: refusal });
+    case 'gone':
+      return line('info', 'already gone', fields);
+    default:
+      return line('debug', `eviction ${outcome.kind}`, { ...fields, error: outcome.message });
+  }
+}
+
+function conditionsLine({ command, outcome }: NoticeOf<'conditionsWritten'>): Line {
+  const states = command.conditions.map(({ type, status }) => `${type}=${status}`).join(',');
+  const fields = { node: command.node.name, conditions: states };
+  if (outcome.kind === 'done') return line('info', 'set conditions of a node', fields);
+  const error = 'message' in outcome ? outcome.message : outcome.kind;
+  return line('warn', 'could not set conditions of a node', { ...fields, error });
+}
+
+function podFields({
+  namespace,
+  name,
+  nodeName,
+}: {
+  readonly namespace: string;
+  readonly name: string;
+  readonly nodeName: string;
+}): Line['fields'] {
+  return { pod: `${namespace}/${name}`, node: nodeName };
+}
+
+function why(because: readonly PressureReason[]): Line['fields'] {
+  return because.length === 0 ? {} : { because: because.map(describePressureReason).join('; ') };
+}

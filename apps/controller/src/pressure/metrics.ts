@@ -1,0 +1,41 @@
+import type { PressureNotice } from '@taintmgr/k8s-adapter';
+import { Counter, type Registry } from 'prom-client';
+import { describing } from '../metrics/metric.ts';
+
+/** Counts what node-pressure-controller does. A dry run evicts nobody. */
+export function pressureMetrics(
+  registry: Registry,
+  { dryRun }: { readonly dryRun: boolean },
+): (notice: PressureNotice) => void {
+  const describe = describing(registry);
+  const evictions = new Counter(
+    describe(
+      'taintmgr_node_pressure_evictions_total',
+      'Pods evicted under node pressure, by the signal that made them go, as kubelet_evictions counts them.',
+      'eviction_signal',
+    ),
+  );
+  const setbacks = new Counter(
+    describe(
+      'taintmgr_node_pressure_setbacks_total',
+      'Evictions under node pressure that did not go through, by how they ended.',
+      'outcome',
+    ),
+  );
+  const doubts = new Counter(
+    describe(
+      'taintmgr_node_pressure_doubts_total',
+      'Times that a node could not be seen well any more, by why.',
+      'reason',
+    ),
+  );
+  return (notice) => {
+    if (notice.kind === 'pressureReport' && notice.report.kind === 'doubt') {
+      for (const { code } of notice.report.because) doubts.inc({ reason: code });
+    }
+    if (notice.kind !== 'evictionFinished') return;
+    const { command, outcome } = notice;
+    if (outcome.kind === 'done' && !dryRun) evictions.inc({ eviction_signal: command.signal });
+    if (outcome.kind !== 'done' && outcome.kind !== 'gone') setbacks.inc({ outcome: outcome.kind });
+  };
+}

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { type EmbeddedCluster, namespace, pod, startEmbedded } from '@taintmgr/sim-cluster';
+import { startProcess } from '../running-process.ts';
+
+// node-pressure-controller as it runs, in real time and over HTTPS, with kubelets that tell it of
+// nodes that have run out of memory.
+
+const none = { region: 'r', zones: [], nodesPerZone: 0, workloads: [], budgets: [] };
+const fast = {
+  heartbeatMs: 300,
+  startupMs: [10, 20],
+  podStartMs: [10, 20],
+  podStopMs: [10, 20],
+} as const;
+const flags = [
+  '--controllers=*,node-pressure-controller',
+  '--eviction-hard=memory.available<1Gi',
+  '--summary-period=1s',
+];
+
+/** A node on which `db` uses nearly everything, and `web` a little. */
+async function startCluster(t: TestContext): Promise<EmbeddedCluster> {
+  const embedded = await startEmbedded({
+    topology: none,
+    timing: fast,
+    without: ['nodeLifecycleStandIn', 'workloads', 'scheduler'],
+  });
+  t.after(() => embedded.stop());
+  const { api } = embedded.cluster;
+  const running = new Set<string>();
+  const bothRun = new Promise<void>((resolve) => {
+    api.subscribe(({ resource, object }) => {
+      if (resource !== 'pods' || object.status?.phase !== 'Running') return;
+      running.add(object.metadata.name);
+      if (running.size === 2) resolve();
+    });
+  });
+  embedded.cluster.addNode({ name: 'n1', region: 'r', zone: 'a' });
+  api.create('namespaces', namespace('shop'));
+  for (const name of ['db', 'web']) {
+    const { spec } = pod('shop', name);
+    api.create('pods', pod('shop', name, { spec: { ...spec, nodeName: 'n1' } }));
+  }
+  await bothRun;
+  embedded.cluster.node('n1').stats.usePod('shop/db', { memory: 14.5 * 2 ** 30 });
+  return embedded;
+}
+
+describe('node-pressure-controller', () => {
+  it('evicts once it is elected, tells so, and the node is tainted', {
+    timeout: 60_000,
+  }, async (t) => {
+    const { cluster, kubeconfig } = await startCluster(t);
+    const tainted = new Promise<void>((resolve) => {
+      cluster.api.subscribe(({ resource, object }) => {
+        const taints: readonly { key: string }[] = object.spec?.taints ?? [];
+        const isPressed = taints.some(({ key }) => key === 'taintmgr.dev/memory-pressure');
+        if (resource === 'nodes' && isPressed) resolve();
+      });
+    });
+    const controller = await startProcess(t, { connection: { kubeconfig }, flags });
+    await controller.saw('evicted', { pod: 'shop/db', node: 'n1' });
+    await controller.saw('recorded event', { pod: 'shop/db', reason: 'Evicted' });
+    await tainted;
+    await controller.stop();
+    const sent = controller.lines.findIndex(({ msg }) => msg === 'evicting');
+    const elected = controller.lines.findIndex(({ msg }) =>
+      String(msg).startsWith('this replica leads:'),
+    );
+    assert.ok(elected >= 0 && elected < sent);
+    assert.ok(cluster.api.get('pods', 'shop', 'web'));
+  });
+
+  for (const dryRun of ['client', 'server']) {
+    it(`--dry-run=${dryRun} says what would go, once, and changes nothing`, {
+      timeout: 60_000,
+    }, async (t) => {
+      const { cluster, kubeconfig } = await startCluster(t);
+      const before = structuredClone(cluster.api.list('pods'));
+      const controller = await startProcess(t, {
+        connection: { kubeconfig },
+        flags: [...flags, `--dry-run=${dryRun}`],
+      });
+      await controller.saw('evicted', { pod: 'shop/db' });
+      await controller.saw('set conditions of a node', { node: 'n1' });
+      await controller.stop();
+      assert.deepEqual(cluster.api.list('pods'), before);
+      const conditions: readonly { type: string }[] =
+        cluster.api.get('nodes', '', 'n1')?.status.conditions ?? [];
+      assert.ok(!conditions.some(({ type }) => type.startsWith('taintmgr.dev/')));
+    });
+  }
+});
