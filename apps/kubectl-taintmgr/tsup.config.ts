@@ -1,3 +1,4 @@
+import { cp } from 'node:fs/promises';
 import { defineConfig } from 'tsup';
 
 // A bundle with everything in it: what is published needs no dependencies and starts fast.
@@ -10,6 +11,8 @@ export default defineConfig({
   clean: true,
   minify: true,
   noExternal: [/.*/],
+  // The page of `simulate --report` is put together when it is written.
+  onSuccess: () => cp('src/commands/simulate/page/assets', 'dist/assets', { recursive: true }),
   // Some of the bundled libraries are CommonJS and call require for Node's own modules.
   banner: {
     js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",

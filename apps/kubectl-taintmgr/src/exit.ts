@@ -13,6 +13,10 @@ export const exitCode = {
   notTold: 2,
   /** Not finished: something holds pods back that will not go away by waiting. */
   blocked: 2,
+  /** A limit of `simulate --fail-if` was crossed. */
+  exceeded: 2,
+  /** doctor: something fails. */
+  unhealthy: 2,
   /** Not finished within --timeout. */
   timeout: 3,
   interrupted: 130,

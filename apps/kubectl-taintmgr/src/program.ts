@@ -2,6 +2,7 @@ import { Command, type CommandUnknownOpts, Option } from '@commander-js/extra-ty
 import { plainArguments } from './arguments.ts';
 import { addDrain } from './commands/drain-by-taint/flags.ts';
 import { addExplain } from './commands/explain/flags.ts';
+import { addSimulate } from './commands/simulate/flags.ts';
 import { addUndo } from './commands/undo/flags.ts';
 import { addConnectionFlags } from './connection-flags.ts';
 import { type ExitCode, endingOf, exitCode } from './exit.ts';
@@ -59,6 +60,7 @@ export function createProgram(output: Output, registry: Registry): CommandUnknow
   addExplain(program, registry);
   addDrain(program, registry);
   addUndo(program, registry);
+  addSimulate(program, registry);
   return program;
 }
 

@@ -1,0 +1,124 @@
+import { writeFile } from 'node:fs/promises';
+import { connect } from '../../connection.ts';
+import { type ExitCode, exitCode, UsageError } from '../../exit.ts';
+import type { Invocation } from '../../invocation.ts';
+import { type Output, warn } from '../../output.ts';
+import { readFormat } from '../../render/format.ts';
+import { printable } from '../../render/printable.ts';
+import { type Answer, printAnswer } from '../../render/printer.ts';
+import { type Result, simulationDocument, withSummary } from './documents.ts';
+import type { SimulateFlags } from './flags.ts';
+import { judgeLimit, type Limit, parseLimit, valueText } from './limits.ts';
+import { liveSource } from './live.ts';
+import { reportPage } from './page/page.ts';
+import { FaultyFile } from './positioned.ts';
+import { type Semantics, simulate } from './run.ts';
+import { emptyScript, readScript, type Script } from './script.ts';
+import { readSource, readText, type Source } from './source.ts';
+import { simulationTable } from './table.ts';
+
+/** Of what is missing so much is told. */
+const missingShown = 20;
+
+/** `simulate`: reads cluster and script, plays them, and says what happened. */
+export async function simulateCommand(invocation: Invocation<SimulateFlags>): Promise<ExitCode> {
+  const { flags, output } = invocation;
+  const limits = (flags.failIf ?? []).map(parseLimit);
+  const format = await readFormat(flags.output);
+  try {
+    const script = await scriptOf(flags);
+    const source = await sourceOf(invocation);
+    if (!isWhole(source, flags, output)) return exitCode.error;
+    const result = play(source, script, flags, limits);
+    if (flags.report !== undefined)
+      await write(flags.report, await reportPage(simulationDocument(result)));
+    output.write(await printAnswer(answerOf(result), format, flags.headers !== false));
+    for (const note of source.notes) output.err(`Note: ${printable(note)}`);
+    return tellLimits(result, limits, output);
+  } catch (error) {
+    if (!(error instanceof FaultyFile)) throw error;
+    for (const fault of error.faults) output.err(`error: ${printable(fault)}`);
+    return exitCode.error;
+  }
+}
+
+async function scriptOf({ script, until }: SimulateFlags): Promise<Script> {
+  if (script === undefined) return emptyScript;
+  return readScript(script, await readText('--script', script), until);
+}
+
+async function sourceOf({ flags, interrupt }: Invocation<SimulateFlags>): Promise<Source> {
+  if (flags.filename !== undefined) return await readSource(flags.filename);
+  const connection = await connect(flags, interrupt);
+  try {
+    return await liveSource(connection.client, 'the cluster');
+  } finally {
+    connection.transport.close();
+  }
+}
+
+/** Says what is missing, and whether to go on. */
+function isWhole({ missing }: Source, { partial }: SimulateFlags, output: Output): boolean {
+  if (missing.length === 0) return true;
+  const tell = (text: string): void =>
+    partial ? warn(output, printable(text)) : output.err(`error: ${printable(text)}`);
+  for (const text of missing.slice(0, missingShown)) tell(text);
+  if (missing.length > missingShown) tell(`and ${missing.length - missingShown} more`);
+  if (!partial)
+    output.err('What could not be taken would be missing; --partial goes on without it.');
+  return partial === true;
+}
+
+function play(
+  source: Source,
+  script: Script,
+  flags: SimulateFlags,
+  limits: readonly Limit[],
+): Result {
+  const { seed, until, compare } = flags;
+  const own = script.engine.semantics ?? 'precise';
+  const all: readonly Semantics[] = compare ? [own, other(own)] : [own];
+  const runs = all.map((semantics) => {
+    return withSummary(simulate({ source, script, seed, until, semantics }), until);
+  });
+  const [first] = runs;
+  const judged = limits.flatMap((limit) =>
+    first ? [judgeLimit(limit, first.summary, first.recording)] : [],
+  );
+  return { source, script: flags.script ?? null, seed, until, runs, limits: judged };
+}
+
+function other(semantics: Semantics): Semantics {
+  return semantics === 'precise' ? 'upstream-1.36' : 'precise';
+}
+
+function answerOf(result: Result): Answer {
+  const workloads = result.runs[0]?.summary.workloads ?? [];
+  return {
+    document: simulationDocument(result),
+    rows: workloads,
+    names: workloads.map(({ kind, name }) => `${kind.toLowerCase()}/${name}`),
+    table: (options) => simulationTable(result, options),
+  };
+}
+
+function tellLimits(result: Result, limits: readonly Limit[], output: Output): ExitCode {
+  let isCrossed = false;
+  for (const [index, limit] of limits.entries()) {
+    const outcome = result.limits[index];
+    if (!outcome?.exceeded) continue;
+    isCrossed = true;
+    output.err(
+      `limit crossed: ${printable(limit.text)}: ${outcome.worst} had ${valueText(limit, outcome.value)}`,
+    );
+  }
+  return isCrossed ? exitCode.exceeded : exitCode.done;
+}
+
+async function write(file: string, text: string): Promise<void> {
+  try {
+    await writeFile(file, text);
+  } catch (error) {
+    throw new UsageError(`--report ${file}: ${(error as Error).message}`);
+  }
+}

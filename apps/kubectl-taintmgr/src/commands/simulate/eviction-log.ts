@@ -1,0 +1,125 @@
+import { describeReason, type Outcome, type PodRef, type Reason } from '@taintmgr/core';
+import type { Notice, Removal } from '@taintmgr/k8s-adapter';
+
+/** The pod that something is about. */
+export interface PodName {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly node: string;
+  /** `Deployment shop/web`; null: none that is counted. */
+  readonly workload: string | null;
+}
+
+/** A pod that the controller has removed; times are in seconds after the beginning. */
+export interface EvictionTrack extends PodName {
+  readonly at: number;
+  /** By a delete, or by the eviction API, which asks the budgets. */
+  readonly how: 'delete' | 'evict';
+  readonly because: readonly string[];
+}
+
+/** The time a pod was given, and how that ended. */
+export interface DeadlineTrack extends PodName {
+  readonly setAt: number;
+  readonly dueAt: number;
+  /** When it ended; null: it runs on. */
+  readonly endedAt: number | null;
+  readonly end: 'evicted' | 'moved' | 'cancelled' | 'pending';
+  readonly because: readonly string[];
+}
+
+/** Evictions of a pod that a disruption budget refused, one after the other. */
+export interface RefusalTrack extends PodName {
+  /** `shop/web` */
+  readonly budget: string;
+  readonly firstAt: number;
+  readonly lastAt: number;
+  readonly count: number;
+  readonly message: string;
+}
+
+/** Attempts that failed otherwise. */
+export interface FailureTrack extends PodName {
+  readonly at: number;
+  readonly message: string;
+}
+
+type Open<Track> = { -readonly [Key in keyof Track]: Track[Key] };
+
+/** Writes down what the controller does about pods, from what it tells. */
+export class EvictionLog {
+  readonly evictions: EvictionTrack[] = [];
+  readonly deadlines: Open<DeadlineTrack>[] = [];
+  readonly refusals: Open<RefusalTrack>[] = [];
+  readonly failures: FailureTrack[] = [];
+  readonly #open = new Map<string, Open<DeadlineTrack>>();
+  readonly #refused = new Map<string, Open<RefusalTrack>>();
+  readonly #workloadOf: (uid: string) => string | null;
+  readonly #secondsOf: (instant: number) => number;
+
+  constructor(workloadOf: (uid: string) => string | null, secondsOf: (instant: number) => number) {
+    this.#workloadOf = workloadOf;
+    this.#secondsOf = secondsOf;
+  }
+
+  notice(at: number, notice: Notice): void {
+    if (notice.kind === 'commandFinished') this.#finished(at, notice.command, notice.outcome);
+    if (notice.kind !== 'report' || notice.report.kind !== 'deadline') return;
+    const { pod, to, because } = notice.report;
+    this.#close(at, pod.uid, to === null ? 'cancelled' : 'moved');
+    if (to !== null) this.#begin(at, pod, to, because);
+  }
+
+  #begin(at: number, pod: PodRef, to: number, because: readonly Reason[]): void {
+    const times = { setAt: at, dueAt: this.#secondsOf(to), endedAt: null };
+    const texts = because.map(describeReason);
+    const track = { ...this.#named(pod), ...times, end: 'pending' as const, because: texts };
+    this.#open.set(pod.uid, track);
+    this.deadlines.push(track);
+  }
+
+  #close(at: number, uid: string, end: DeadlineTrack['end']): void {
+    const open = this.#open.get(uid);
+    if (!open) return;
+    this.#open.delete(uid);
+    open.endedAt = at;
+    open.end = end;
+  }
+
+  #finished(at: number, command: Removal, outcome: Outcome): void {
+    const { pod, kind, because } = command;
+    if (outcome.kind === 'done') {
+      const how = kind === 'evictPod' ? 'evict' : 'delete';
+      this.#close(at, pod.uid, 'evicted');
+      this.evictions.push({ at, ...this.#named(pod), how, because: because.map(describeReason) });
+    } else if (outcome.kind === 'blocked') {
+      this.#refuse(at, pod, budgetOf(outcome), outcome.message);
+    } else if (outcome.kind === 'failed') {
+      this.failures.push({ at, ...this.#named(pod), message: outcome.message });
+    }
+  }
+
+  #refuse(at: number, pod: PodRef, budgetName: string, message: string): void {
+    const budget = `${pod.namespace}/${budgetName}`;
+    const key = `${pod.uid} ${budget}`;
+    const known = this.#refused.get(key);
+    if (known) {
+      known.lastAt = at;
+      known.count++;
+      known.message = message;
+      return;
+    }
+    const track = { ...this.#named(pod), budget, firstAt: at, lastAt: at, count: 1, message };
+    this.#refused.set(key, track);
+    this.refusals.push(track);
+  }
+
+  #named({ namespace, name, uid, nodeName }: PodRef): PodName {
+    return { namespace, pod: name, node: nodeName, workload: this.#workloadOf(uid) };
+  }
+}
+
+/** The API server names the budget apart only where it counts pods, else in its words. */
+function budgetOf({ budget, message }: Extract<Outcome, { kind: 'blocked' }>): string {
+  return budget?.name ?? /disruption budget (\S+)/.exec(message)?.[1] ?? '';
+}

@@ -1,0 +1,81 @@
+import {
+  Command,
+  type CommandUnknownOpts,
+  InvalidArgumentError,
+  Option,
+} from '@commander-js/extra-typings';
+import { type Millis, parseDuration } from '@taintmgr/core';
+import { collect } from '../../connection-flags.ts';
+import { addOutputFlags, type OutputFlags } from '../../output-flags.ts';
+import type { Registry } from '../../registry.ts';
+
+/** What the command line of `simulate` says. */
+export interface SimulateFlags extends OutputFlags {
+  readonly filename?: string | undefined;
+  readonly script?: string | undefined;
+  readonly until: Millis;
+  readonly seed: number;
+  readonly compare?: true | undefined;
+  readonly failIf?: readonly string[] | undefined;
+  readonly report?: string | undefined;
+  readonly partial?: true | undefined;
+}
+
+const untilMsUsual: Millis = 1_800_000;
+const untilMsMax: Millis = 7 * 86_400_000;
+const seedMax = 2 ** 31;
+
+const details = `
+Without -f the cluster of the current context is read once; nothing is ever written to it.
+
+Examples:
+  kubectl get nodes,pods,pdb,leases,deploy,rs,sts,ds,jobs -A -o json > cluster.json
+  kubectl taintmgr simulate -f cluster.json --script outage.yaml --until 1h --report outage.html
+  kubectl taintmgr simulate --script outage.yaml --compare --fail-if 'unavailable(shop/web) > 30%'
+
+Exit codes: 0 done, 1 an error, 2 a limit of --fail-if was crossed.`;
+
+/** Adds `simulate`. */
+export function addSimulate(parent: CommandUnknownOpts, registry: Registry): void {
+  const command = new Command('simulate')
+    .description('play taints and failures in a copy of a cluster, and see what would happen')
+    .option('-f, --filename <file>', 'what kubectl get -o json or -o yaml printed, or a topology')
+    .option('--script <file>', 'what happens, and when')
+    .addOption(
+      new Option('--until <duration>', 'how much time of the cluster to simulate')
+        .argParser(untilOf)
+        .default(untilMsUsual, '30m'),
+    )
+    .addOption(
+      new Option('--seed <number>', 'of everything random in the simulated cluster')
+        .argParser(seedOf)
+        .default(1),
+    )
+    .option('--compare', 'also simulate kube-controller-manager 1.36 in the same cluster')
+    .addOption(
+      new Option(
+        '--fail-if <limit>',
+        "exit with 2 when it is so, e.g. 'unavailable(shop/web) > 30%'; may be repeated",
+      ).argParser(collect),
+    )
+    .option('--report <file>', 'also write a page for a browser')
+    .option('--partial', 'go on where something of the cluster could not be taken, and say so')
+    .addHelpText('after', details);
+  addOutputFlags(command);
+  registry.add<SimulateFlags>(parent, command, async (invocation) => {
+    const { simulateCommand } = await import('./command.ts');
+    return await simulateCommand(invocation);
+  });
+}
+
+function untilOf(text: string): Millis {
+  const millis = parseDuration(text);
+  if (millis !== null && millis >= 1000 && millis <= untilMsMax) return millis;
+  throw new InvalidArgumentError('Want a duration from 1s to 168h, such as 30m or 1h30m.');
+}
+
+function seedOf(text: string): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value <= seedMax) return value;
+  throw new InvalidArgumentError(`Want a whole number from 0 to ${seedMax}.`);
+}

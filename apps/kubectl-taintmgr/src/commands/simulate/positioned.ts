@@ -1,0 +1,221 @@
+import { parseDuration } from '@taintmgr/core';
+import {
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseAllDocuments,
+  type YAMLError,
+  type Node as YamlNode,
+} from 'yaml';
+
+/** Something wrong in a file: `file:line:column: path: text`. */
+export class FileFault extends Error {
+  override readonly name = 'FileFault';
+}
+
+/** A file that cannot be used: every fault that was found in it, one line each. */
+export class FaultyFile extends Error {
+  override readonly name = 'FaultyFile';
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(faults.join('\n'));
+    this.faults = faults;
+  }
+}
+
+/** Reads YAML, or JSON as a part of it, so that every value knows its place. Throws FaultyFile. */
+export function readPositioned(file: string, text: string): Field {
+  const [document, another] = readAllPositioned(file, text);
+  if (!document) throw new FaultyFile([`${file}:1:1: the file is empty`]);
+  if (another) throw new FaultyFile([another.fault('want one document').message]);
+  return document;
+}
+
+/** The same for a file of several documents, without those that are empty. */
+export function readAllPositioned(file: string, text: string): readonly Field[] {
+  const lines = new LineCounter();
+  const options = { lineCounter: lines, prettyErrors: false };
+  const parsed = parseAllDocuments(text, options);
+  const documents = 'empty' in parsed ? [] : parsed;
+  const errors = documents.flatMap((document) => document.errors);
+  if (errors.length > 0) {
+    throw new FaultyFile(errors.map((error) => syntaxFault(file, lines, error)));
+  }
+  return documents
+    .filter(({ contents }) => contents !== null)
+    .map(({ contents }) => new Field({ file, lines }, contents, []));
+}
+
+function syntaxFault(file: string, lines: LineCounter, { pos, message }: YAMLError): string {
+  const { line, col } = lines.linePos(pos[0]);
+  return `${file}:${line}:${col}: ${message.split('\n')[0]}`;
+}
+
+interface Source {
+  readonly file: string;
+  readonly lines: LineCounter;
+}
+
+type Path = readonly (string | number)[];
+
+/** One value of a file. What is not as it is asked for is a FileFault that names its place. */
+export class Field {
+  readonly #source: Source;
+  readonly #node: YamlNode | null;
+  readonly #path: Path;
+
+  constructor(source: Source, node: YamlNode | null, path: Path) {
+    this.#source = source;
+    this.#node = node;
+    this.#path = path;
+  }
+
+  /** The line on which it begins, from 1. */
+  get line(): number {
+    return this.#position.line;
+  }
+
+  /** `spec.taints[0].key` */
+  get path(): string {
+    return pathText(this.#path);
+  }
+
+  /** As plain data. */
+  get value(): unknown {
+    return this.#node?.toJSON() ?? null;
+  }
+
+  fault(text: string): FileFault {
+    const { line, col } = this.#position;
+    const where = this.#path.length === 0 ? '' : `${this.path}: `;
+    return new FileFault(`${this.#source.file}:${line}:${col}: ${where}${text}`);
+  }
+
+  /** The members of an object, of which no others than these may be there. */
+  members(allowed: readonly string[]): ReadonlyMap<string, Field> {
+    const members = this.#pairs();
+    for (const [key, field] of members) {
+      if (allowed.includes(key)) continue;
+      throw field.fault(`unknown field; want ${allowed.join(', ')}`);
+    }
+    return members;
+  }
+
+  items(): readonly Field[] {
+    if (!isSeq(this.#node)) throw this.fault(`want a list, got ${this.#shown}`);
+    return this.#node.items.map((item, index) => this.#below(item as YamlNode, index));
+  }
+
+  text(): string {
+    const { value } = this;
+    if (typeof value === 'string' && value !== '') return value;
+    throw this.fault(`want a text, got ${this.#shown}`);
+  }
+
+  wholeNumber(min: number): number {
+    const { value } = this;
+    if (typeof value === 'number' && Number.isInteger(value) && value >= min) return value;
+    throw this.fault(`want a whole number from ${min}, got ${this.#shown}`);
+  }
+
+  truth(): boolean {
+    const { value } = this;
+    if (typeof value === 'boolean') return value;
+    throw this.fault(`want true or false, got ${this.#shown}`);
+  }
+
+  /** In milliseconds. */
+  duration(): number {
+    const { value } = this;
+    const millis = typeof value === 'string' || value === 0 ? parseDuration(String(value)) : null;
+    if (millis !== null) return millis;
+    throw this.fault(`want a duration such as 90s, 5m or 1h30m, got ${this.#shown}`);
+  }
+
+  oneOf<T extends string>(allowed: readonly T[]): T {
+    const found = allowed.find((one) => one === this.value);
+    if (found !== undefined) return found;
+    throw this.fault(`want ${allowed.join(', ')}, got ${this.#shown}`);
+  }
+
+  /** What another reader makes of the value; its RangeError is a fault of this field. */
+  read<T>(reader: (value: unknown) => T): T {
+    try {
+      return reader(this.value);
+    } catch (error) {
+      if (error instanceof RangeError) throw this.fault(error.message);
+      throw error;
+    }
+  }
+
+  /** The member or item of a path, or the last there is on the way to it. */
+  at(path: Path): Field {
+    const [first, ...rest] = path;
+    if (first === undefined) return this;
+    const children = isSeq(this.#node) ? this.items() : [...this.#pairsOrNone().values()];
+    const child = children.find((field) => field.#path.at(-1) === first);
+    return child ? child.at(rest) : this;
+  }
+
+  /** The same where the indices of lists are not known: the item whose member is of that kind. */
+  below(path: readonly string[], kind: string): Field {
+    const [first, ...rest] = path;
+    if (first === undefined) return this;
+    if (isSeq(this.#node)) {
+      const found = this.items().map((item) => item.below(path, kind));
+      return found.find(({ value }) => kindOf(value) === kind) ?? found[0] ?? this;
+    }
+    const member = this.#pairsOrNone().get(first);
+    if (!member || rest.length > 0 || !isSeq(member.#node))
+      return member?.below(rest, kind) ?? this;
+    return member.items().find(({ value }) => kindOf(value) === kind) ?? member;
+  }
+
+  /** The first member anywhere in it that is this value; null: there is none. */
+  holding(value: unknown): Field | null {
+    if (this.value === value) return this;
+    const children = isSeq(this.#node) ? this.items() : [...this.#pairsOrNone().values()];
+    return children.reduce<Field | null>((found, child) => found ?? child.holding(value), null);
+  }
+
+  #pairsOrNone(): ReadonlyMap<string, Field> {
+    return isMap(this.#node) ? this.#pairs() : new Map();
+  }
+
+  #pairs(): ReadonlyMap<string, Field> {
+    if (!isMap(this.#node)) throw this.fault(`want an object, got ${this.#shown}`);
+    return new Map(
+      this.#node.items.map(({ key, value }) => {
+        const name = String(isScalar(key) ? key.value : key);
+        const node = (value ?? key) as YamlNode;
+        return [name, this.#below(node, name)];
+      }),
+    );
+  }
+
+  #below(node: YamlNode, step: string | number): Field {
+    return new Field(this.#source, node, [...this.#path, step]);
+  }
+
+  get #position(): { readonly line: number; readonly col: number } {
+    return this.#source.lines.linePos(this.#node?.range?.[0] ?? 0);
+  }
+
+  get #shown(): string {
+    const text = JSON.stringify(this.value);
+    return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+  }
+}
+
+/** As Go's JSON names it. */
+function kindOf(value: unknown): string {
+  if (Array.isArray(value)) return 'array';
+  return typeof value === 'boolean' ? 'bool' : typeof value;
+}
+
+function pathText(path: Path): string {
+  const parts = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`));
+  return parts.join('').replace(/^\./, '');
+}

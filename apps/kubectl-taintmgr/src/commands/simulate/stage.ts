@@ -1,0 +1,96 @@
+import type { Cluster, Kubelet, KubeObject, NodeConditionType } from '@taintmgr/sim-cluster';
+
+/** What an event wants of the cluster and cannot have. */
+export class StageFault extends Error {
+  override readonly name = 'StageFault';
+}
+
+/** The longest a kubelet takes to come back after the API server was away. */
+const kubeletsBackMs = 2_001;
+
+/** The cluster as events act on it. What they undo or repeat themselves is kept here. */
+export class Stage {
+  readonly cluster: Cluster;
+  /** Nodes that events have silenced. */
+  readonly #silent = new Set<string>();
+  /** Conditions that events have set, by node. */
+  readonly #conditions = new Map<string, Map<NodeConditionType, boolean>>();
+  #outages = 0;
+
+  constructor(cluster: Cluster) {
+    this.cluster = cluster;
+  }
+
+  node(name: string): KubeObject {
+    const node = this.cluster.api.get('nodes', '', name);
+    if (!node) throw new StageFault(`there is no node ${name} at this time`);
+    return node;
+  }
+
+  changeSpec(name: string, change: (spec: KubeObject['spec']) => object): void {
+    const node = this.node(name);
+    this.cluster.api.update('nodes', { ...node, spec: change(node.spec ?? {}) });
+  }
+
+  silence(name: string): void {
+    this.#kubelet(name).stop();
+    this.#silent.add(name);
+  }
+
+  resume(name: string): void {
+    this.#silent.delete(name);
+    const { labels = {} } = this.node(name).metadata;
+    const zone = labels['topology.kubernetes.io/zone'];
+    // A node that was not ready in the snapshot has no kubelet yet.
+    const kubelet = this.cluster.addNode({ name, ...(zone === undefined ? {} : { zone }) });
+    if (this.#outages > 0) return;
+    kubelet.resume();
+    this.#restoreConditions(name);
+  }
+
+  setCondition(name: string, type: NodeConditionType, status: boolean): void {
+    const conditions = this.#conditions.get(name) ?? new Map<NodeConditionType, boolean>();
+    this.#conditions.set(name, conditions.set(type, status));
+    this.#kubelet(name).setCondition(type, status);
+  }
+
+  remove(name: string): void {
+    this.node(name);
+    this.#silent.delete(name);
+    this.#conditions.delete(name);
+    this.cluster.removeNode(name);
+  }
+
+  /** Nothing and nobody gets through to the API server, or everybody does again. */
+  setOutage(isOut: boolean): void {
+    this.#outages += isOut ? 1 : -1;
+    const { cluster } = this;
+    if (isOut && this.#outages === 1) {
+      cluster.api.faults.down = true;
+      cluster.stop();
+    } else if (!isOut && this.#outages === 0) {
+      cluster.api.faults.down = false;
+      cluster.start();
+      for (const name of this.#silent) this.#kubelet(name).stop();
+      // A kubelet that comes back says that it is ready; what it was told to say counts.
+      cluster.api.clock.after(kubeletsBackMs, () => {
+        for (const name of this.#conditions.keys()) this.#restoreConditions(name);
+      });
+    }
+  }
+
+  #restoreConditions(name: string): void {
+    for (const [type, status] of this.#conditions.get(name) ?? []) {
+      this.#kubelet(name).setCondition(type, status);
+    }
+  }
+
+  #kubelet(name: string): Kubelet {
+    this.node(name);
+    try {
+      return this.cluster.node(name);
+    } catch {
+      throw new StageFault(`node ${name} has no kubelet: it was not ready in the snapshot`);
+    }
+  }
+}

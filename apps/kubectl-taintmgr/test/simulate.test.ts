@@ -1,0 +1,371 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { Cluster, threeZones, VirtualClock } from '@taintmgr/sim-cluster';
+import { run } from './run.ts';
+
+let directory = '';
+before(() => {
+  directory = mkdtempSync(join(tmpdir(), 'simulate-test-'));
+});
+after(() => rmSync(directory, { recursive: true }));
+
+/** Writes a file into the directory of the test; its path. */
+function file(name: string, text: string): string {
+  const path = join(directory, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+const topology = `
+apiVersion: taintmgr.dev/v1alpha1
+kind: Topology
+nodes:
+- {zone: zone-a, count: 2}
+- {zone: zone-b, count: 2}
+- {zone: zone-c, count: 2}
+workloads:
+- {kind: Deployment, name: shop/web, replicas: 6, budget: {maxUnavailable: 1}}
+- {kind: Deployment, name: shop/lone, replicas: 1, requests: {cpu: '3'}, budget: {minAvailable: 1}}
+- {kind: DaemonSet, name: infra/agent, tolerations: [{operator: Exists}]}
+`;
+
+/** What json says of a simulation, as far as tests look at it. */
+interface Document {
+  readonly complete: boolean;
+  readonly missing: readonly string[];
+  readonly notes: readonly string[];
+  readonly runs: readonly RunDocument[];
+}
+
+interface RunDocument {
+  readonly semantics: string;
+  readonly summary: {
+    readonly evictions: number;
+    readonly refusals: number;
+    readonly nodesTainted: number;
+    readonly unplaced: { readonly atEnd: number };
+    readonly workloads: readonly {
+      readonly name: string;
+      readonly unavailableMax: number;
+      readonly unavailablePercentMax: number;
+      readonly worstAt: number | null;
+    }[];
+  };
+  readonly events: readonly { readonly at: number; readonly text: string; readonly line: number }[];
+  readonly nodes: readonly {
+    readonly name: string;
+    readonly states: readonly {
+      readonly at: number;
+      readonly ready: string;
+      readonly cordoned: boolean;
+      readonly taints: readonly string[];
+    }[];
+  }[];
+  readonly workloads: readonly {
+    readonly name: string;
+    readonly states: readonly { readonly at: number; readonly wanted: number }[];
+  }[];
+  readonly evictions: readonly {
+    readonly at: number;
+    readonly node: string;
+    readonly how: string;
+  }[];
+  readonly deadlines: readonly {
+    readonly setAt: number;
+    readonly dueAt: number;
+    readonly end: string;
+  }[];
+  readonly refusals: readonly { readonly budget: string; readonly count: number }[];
+  readonly unplaced: readonly { readonly pod: string; readonly message: string }[];
+}
+
+async function simulated(
+  source: string,
+  script: string,
+  ...more: readonly string[]
+): Promise<Document> {
+  const files = ['-f', source, '--script', file('events.yaml', script)];
+  const { code, out, err } = await run('simulate', ...files, '-o', 'json', ...more);
+  assert.equal(code, 0, err);
+  return JSON.parse(out);
+}
+
+async function first(script: string, ...more: readonly string[]): Promise<RunDocument> {
+  const { runs } = await simulated(file('topology.yaml', topology), script, ...more);
+  return runs[0] ?? assert.fail('no run');
+}
+
+describe('what happens', () => {
+  it('tells of a lost zone: when it counts as lost, when its pods go, how bad it got', async () => {
+    const { summary, evictions, deadlines, nodes } = await first(
+      'events:\n- at: 2m\n  stopKubelet: {zone: zone-b}\n  lasts: 15m\n',
+    );
+    assert.equal(summary.nodesTainted, 2);
+    // The grace period of 50 s began with the last heartbeat, up to 10 s before.
+    const lost = nodes.find(({ name }) => name === 'zone-b-1')?.states[1];
+    assert.equal(lost?.ready, 'Unknown');
+    assert.ok(lost.at >= 160 && lost.at <= 175, `lost at ${lost.at}`);
+    assert.ok(evictions.length >= 2 && evictions.every(({ node }) => node.startsWith('zone-b')));
+    const kept = deadlines.every(({ setAt, dueAt }) => dueAt - setAt === 300);
+    assert.ok(kept && deadlines.length === evictions.length);
+    const web = summary.workloads.find(({ name }) => name === 'web');
+    assert.equal(web?.unavailableMax, 2);
+    assert.equal(web.unavailablePercentMax, 33.3);
+    assert.equal(web.worstAt, lost.at);
+  });
+
+  it('gives the same bytes for the same input and seed, and others for another seed', async () => {
+    const script = file('same.yaml', 'events:\n- at: 1m\n  loseNetwork: {zone: zone-a}\n');
+    const args = [
+      'simulate',
+      '-f',
+      file('topology.yaml', topology),
+      '--script',
+      script,
+      '-o',
+      'json',
+    ];
+    const [one, again, other] = [
+      await run(...args),
+      await run(...args),
+      await run(...args, '--seed', '2'),
+    ];
+    assert.equal(one.out, again.out);
+    assert.notEqual(one.out, other.out);
+  });
+
+  it('counts what a budget refuses, and pods that fit nowhere', async () => {
+    const { summary, refusals, unplaced, evictions } = await first(
+      'engine: {mode: evict}\nevents:\n- at: 1m\n  taint: {nodes: all, taint: "check=bad:NoExecute"}\n',
+      '--until',
+      '5m',
+    );
+    assert.ok(evictions.every(({ how }) => how === 'evict'));
+    assert.ok(summary.refusals > 20);
+    assert.deepEqual([...new Set(refusals.map(({ budget }) => budget))].sort(), [
+      'shop/lone',
+      'shop/web',
+    ]);
+    assert.equal(summary.evictions, 1);
+    assert.equal(summary.unplaced.atEnd, 1);
+    assert.match(unplaced[0]?.message ?? '', /6 node\(s\) had untolerated taint/);
+  });
+
+  it('plays every kind of event', async () => {
+    const { events, nodes, workloads } = await first(`
+events:
+- {at: 10s, cordon: {node: zone-a-1}, lasts: 20s}
+- {at: 40s, taint: {zone: zone-a, taint: 'kernel=old:NoSchedule'}, stagger: 1m}
+- {at: 2m, untaint: {node: zone-a-1, taint: 'kernel:NoSchedule'}}
+- {at: 3m, addNode: {name: extra, zone: zone-d, capacity: {cpu: 8}}}
+- {at: 4m, scale: {workload: shop/web, replicas: 9}}
+- {at: 5m, setBudget: {budget: shop/web, maxUnavailable: 50%}}
+- {at: 6m, apiOutage: {}, lasts: 1m}
+- {at: 8m, setCondition: {selector: 'topology.kubernetes.io/zone=zone-c', condition: MemoryPressure, status: true}}
+- {at: 9m, removeNode: {nodes: [extra]}}
+- {at: 10m, stopKubelet: {node: zone-b-2}, lasts: 10s, every: 30s, times: 3}
+`);
+    const at = (name: string, seconds: number) =>
+      nodes.find((node) => node.name === name)?.states.findLast((state) => state.at <= seconds);
+    assert.equal(at('zone-a-1', 20)?.cordoned, true);
+    assert.equal(at('zone-a-1', 35)?.cordoned, false);
+    assert.deepEqual(at('zone-a-1', 60)?.taints, ['kernel=old:NoSchedule']);
+    assert.deepEqual(at('zone-a-2', 60)?.taints, []);
+    assert.deepEqual(at('zone-a-2', 110)?.taints, ['kernel=old:NoSchedule']);
+    assert.deepEqual(at('zone-a-1', 130)?.taints, []);
+    assert.equal(at('extra', 200)?.ready, 'True');
+    assert.equal(workloads.find(({ name }) => name === 'web')?.states.at(-1)?.wanted, 9);
+    assert.deepEqual(at('zone-c-1', 500)?.taints, [
+      'node.kubernetes.io/memory-pressure:NoSchedule',
+    ]);
+    assert.equal(at('extra', 560)?.ready, 'Gone');
+    assert.equal(at('zone-b-1', 480)?.ready, 'True', 'an outage of a minute is forgiven');
+    assert.deepEqual(
+      events.filter(({ line }) => line === 12).map((event) => event.at),
+      [600, 610, 630, 640, 660, 670],
+    );
+  });
+
+  it('shows what kube-controller-manager would do beside it', async () => {
+    const source = file('topology.yaml', topology);
+    const script =
+      'events:\n- at: 1m\n  taint: {node: zone-a-1, taint: "a:NoExecute"}\n  lasts: 1s\n';
+    const { runs } = await simulated(source, script, '--compare', '--until', '3m');
+    assert.deepEqual(
+      runs.map(({ semantics }) => semantics),
+      ['precise', 'upstream-1.36'],
+    );
+    const { out } = await run('simulate', '-f', source, '--compare', '--until', '1m');
+    assert.match(out, /UNAVAILABLE UPSTREAM-1\.36/);
+    assert.match(out, /^upstream-1\.36: 0 evictions/m);
+  });
+});
+
+describe('a snapshot', () => {
+  let snapshot: { items: { kind?: string; metadata: { name: string }; spec: object }[] };
+  const kinds = [
+    'nodes',
+    'leases',
+    'deployments',
+    'replicasets',
+    'statefulsets',
+    'daemonsets',
+    'poddisruptionbudgets',
+    'pods',
+  ];
+  before(() => {
+    const clock = new VirtualClock(Date.parse('2026-03-01T00:00:00Z'));
+    const cluster = new Cluster({ clock, seed: 3, topology: threeZones });
+    cluster.start();
+    assert.ok(clock.advanceUntil(() => cluster.isSettled(), clock.now() + 120_000));
+    const items = kinds.flatMap((resource) => cluster.api.list(resource));
+    snapshot = JSON.parse(JSON.stringify({ kind: 'List', apiVersion: 'v1', items }));
+  });
+
+  const script = 'events:\n- at: 1m\n  taint: {node: zone-a-1, taint: "x=y:NoExecute"}\n';
+
+  it('goes on from where it was', async () => {
+    const source = file('cluster.json', JSON.stringify(snapshot));
+    const { runs, complete, notes } = await simulated(source, script);
+    assert.equal(complete, true);
+    assert.deepEqual(notes, ['1 pod of a Job that is not simulated: nobody replaces them']);
+    const [only] = runs;
+    assert.equal(only?.summary.nodesTainted, 1);
+    assert.ok(only.evictions.length > 0);
+    assert.ok(only.evictions.every(({ at, node }) => node === 'zone-a-1' && at >= 60));
+    const names = only.summary.workloads.map(({ name }) => name).sort();
+    assert.deepEqual(names, ['api', 'db', 'metrics', 'node-agent', 'web']);
+  });
+
+  it('is refused with file, line and path where something of it cannot be taken', async () => {
+    const broken = structuredClone(snapshot);
+    const web = broken.items.find(({ kind }) => kind === 'Pod') ?? assert.fail();
+    web.spec = { ...web.spec, tolerations: [{ key: 'a', tolerationSeconds: 'soon' }] };
+    const text = JSON.stringify(broken, null, 2);
+    const source = file('broken.json', text);
+    const line = text.split('\n').findIndex((one) => one.includes('"soon"')) + 1;
+    const { code, out, err } = await run('simulate', '-f', source);
+    assert.equal(code, 1);
+    assert.equal(out, '');
+    const path = `items\\[\\d+\\]\\.spec\\.tolerations\\[0\\]\\.tolerationSeconds`;
+    assert.match(
+      err,
+      new RegExp(`^error: ${source}:${line}:\\d+: ${path}: Pod \\S+: json: cannot`),
+    );
+
+    const partial = await run('simulate', '-f', source, '--partial');
+    assert.equal(partial.code, 0);
+    assert.match(partial.out, /^PARTIAL: /);
+    const { complete, missing } = JSON.parse(
+      (await run('simulate', '-f', source, '--partial', '-o', 'json')).out,
+    );
+    assert.deepEqual([complete, missing.length], [false, 1]);
+  });
+
+  it('may be yaml, and of several documents', async () => {
+    const { stringify } = await import('yaml');
+    const text = snapshot.items.map((item) => stringify(item)).join('---\n');
+    const { runs } = await simulated(file('cluster.yaml', text), script);
+    assert.equal(runs[0]?.nodes.length, 9);
+  });
+});
+
+describe('mistakes', () => {
+  const cases: readonly (readonly [name: string, script: string, faults: readonly string[]])[] = [
+    ['no list', 'events: 5', ['1:9: events: want a list, got 5']],
+    [
+      'each with its place',
+      'events:\n- at: soon\n  cordon: {node: zone-a-1}\n- at: 1m\n  cordon: {zones: a}\n',
+      [
+        '2:7: events[0].at: want a duration such as 90s, 5m or 1h30m, got "soon"',
+        '5:19: events[1].cordon.zones: unknown field; want node, nodes, zone, selector',
+      ],
+    ],
+    [
+      'after the end',
+      'events:\n- {at: 2h, cordon: {node: zone-a-1}}\n',
+      ['2:8: events[0].at: is not before the end of the simulation (--until)'],
+    ],
+    [
+      'nobody',
+      'events:\n- {at: 1m, cordon: {node: nobody}}\n- {at: 1m, cordon: {zone: nowhere}}\n',
+      [
+        '2:3: events[0]: there is no node nobody',
+        '3:3: events[1]: no node is meant by zone nowhere',
+      ],
+    ],
+    [
+      'refused while it runs',
+      'events:\n- {at: 1m, scale: {workload: shop/nothing, replicas: 2}}\n',
+      ['2:3: events[0]: at 1m: there is no deployments, statefulsets, replicasets shop/nothing'],
+    ],
+    [
+      'the engine',
+      'engine: {mode: gently}\nevents: []\n',
+      ['1:16: engine.mode: got "gently", want delete or evict or evictThenDelete'],
+    ],
+  ];
+  for (const [name, script, faults] of cases) {
+    it(name, async () => {
+      const [source, events] = [file('topology.yaml', topology), file('wrong.yaml', script)];
+      const { code, out, err } = await run('simulate', '-f', source, '--script', events);
+      const wanted = faults.map((fault) => `error: ${events}:${fault}\n`).join('');
+      assert.deepEqual({ code, out, err }, { code: 1, out: '', err: wanted });
+    });
+  }
+
+  it('in a topology', async () => {
+    const source = file(
+      'wrong-topology.yaml',
+      'apiVersion: taintmgr.dev/v1alpha1\nkind: Topology\nnodes:\n- {zone: a, count: 0}\n' +
+        'workloads:\n- {kind: Gadget, name: a/b}\n',
+    );
+    const { code, err } = await run('simulate', '-f', source);
+    assert.equal(code, 1);
+    assert.equal(
+      err,
+      `error: ${source}:4:20: nodes[0].count: want a whole number from 1, got 0\n` +
+        `error: ${source}:6:10: workloads[0].kind: want Deployment, StatefulSet, DaemonSet, Job, got "Gadget"\n`,
+    );
+  });
+
+  it('in json that is none', async () => {
+    const source = file('none.json', '{"items": [\n  {"kind": }\n]}');
+    const { code, err } = await run('simulate', '-f', source);
+    assert.equal(code, 1);
+    assert.equal(err, `error: ${source}:2:12: Unexpected token '}'\n`);
+  });
+});
+
+describe('--fail-if', () => {
+  const script = 'events:\n- at: 1m\n  stopKubelet: {zone: zone-b}\n';
+  const cases: readonly (readonly [limit: string, code: number, err: RegExp])[] = [
+    ['unavailable(shop/web) > 30%', 2, /^limit crossed: .*: shop\/web had 33\.3%$/m],
+    ['unavailable(shop/web) > 40%', 0, /^$/],
+    ['unavailable(*/*) >= 2', 2, /had 2$/m],
+    ['below(shop/web) > 1m', 2, /shop\/web had 5m/],
+    ['evictions(shop/*) > 100', 0, /^$/],
+    ['unavailable(shop/wbe) > 1', 1, /no workload shop\/wbe; there are .*shop\/web/],
+    ['unavailable(shop/web) < 1', 1, /want METRIC\(NAMESPACE\/NAME\) > VALUE/],
+    ['evictions(shop/web) > 3%', 1, /want a number to compare with/],
+    ['sorrow(shop/web) > 3', 1, /want one of unavailable, evictions, unplaced, refusals, below/],
+  ];
+  for (const [limit, code, err] of cases) {
+    it(limit, async () => {
+      const files = ['-f', file('topology.yaml', topology), '--script', file('zone.yaml', script)];
+      const result = await run('simulate', ...files, '--until', '15m', '--fail-if', limit);
+      assert.equal(result.code, code, result.err);
+      assert.match(result.err, err);
+    });
+  }
+});
+
+it('writes no page where nothing was simulated', async () => {
+  const report = join(directory, 'none.html');
+  const { code } = await run('simulate', '-f', file('empty.yaml', ''), '--report', report);
+  assert.equal(code, 1);
+  assert.throws(() => readFileSync(report), /ENOENT/);
+});
