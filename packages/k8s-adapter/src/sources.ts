@@ -33,6 +33,8 @@ export interface SourceOptions {
   readonly daemonSets?: boolean;
   /** List once, watch nothing, change nothing. */
   readonly readOnly?: boolean;
+  /** Ask for lists as the beginning of watches, where the server can; true when left out. */
+  readonly streamLists?: boolean;
 }
 
 /** A collection that is read, whatever is in it. */
@@ -48,7 +50,8 @@ export type SourceEffect = Exclude<ReflectorEffect<never>, Change<never>>;
 /** The collections that are read, nodes and pods first. */
 export function sourcesOf(options: SourceOptions): readonly Source[] {
   const { random, leases = false, daemonSets = false, readOnly = false } = options;
-  const shared = { random, watch: !readOnly };
+  const { streamLists = true } = options;
+  const shared = { random, watch: !readOnly, streamLists };
   const nodes = new Reflector<Node>({
     ...shared,
     resource: 'nodes',

@@ -49,7 +49,7 @@ class Run {
     const authorize = async () => ({ headers: {}, tls: {}, agent: null });
     const access = { server: server.url, authorize, rejected: () => {} };
     const transport = new HttpTransport(access, 'taintmgr/test');
-    const loop = new Loop({ machine: createEngine(), random: random(0) });
+    const loop = new Loop({ machine: createEngine(), random: random(0), streamLists: false });
     const { signal } = this.stop;
     this.ended = drive({ loop, transport, signal, onNotice: (notice) => this.#hear(notice) });
     t.after(async () => {
@@ -124,14 +124,14 @@ describe('driver', () => {
   it('ends at once when told to before it began', async (t) => {
     const api = new Api();
     const server = await startServer(t, api.handle);
-    const loop = new Loop({ machine: createEngine(), random: random(0) });
+    const loop = new Loop({ machine: createEngine(), random: random(0), streamLists: false });
     const transport = { send: () => assert.fail('a request was sent') };
     await drive({ loop, transport, signal: AbortSignal.abort(), onNotice: () => {} });
     assert.equal(server.connections(), 0);
   });
 
   it('tells a mistake of ours, and leaves nothing open', async () => {
-    const loop = new Loop({ machine: createEngine(), random: random(0) });
+    const loop = new Loop({ machine: createEngine(), random: random(0), streamLists: false });
     const hangUps: string[] = [];
     const transport = {
       send: (request: { path: string }, sink: { failed(message: string): void }) => {
@@ -149,7 +149,7 @@ describe('driver', () => {
   });
 
   it('takes answers that come before send returns, in the order in which they come', async () => {
-    const loop = new Loop({ machine: createEngine(), random: random(0) });
+    const loop = new Loop({ machine: createEngine(), random: random(0), streamLists: false });
     const stop = new AbortController();
     const order: string[] = [];
     const transport = {
@@ -170,7 +170,7 @@ describe('driver', () => {
 
   it('sets no new timer for what is heard', async (t) => {
     const stop = new AbortController();
-    const loop = new Loop({ machine: createEngine(), random: random(0) });
+    const loop = new Loop({ machine: createEngine(), random: random(0), streamLists: false });
     const sinks = new Map<string, Sink>();
     const transport = {
       send: ({ path }: { path: string }, sink: Sink) => {

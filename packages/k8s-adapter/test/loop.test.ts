@@ -11,7 +11,12 @@ class Stage {
   now = Date.parse('2026-01-01T00:00:00Z');
 
   constructor(options: Partial<LoopOptions> = {}) {
-    this.loop = new Loop({ machine: createEngine(), random: random(0), ...options });
+    this.loop = new Loop({
+      machine: createEngine(),
+      random: random(0),
+      streamLists: false,
+      ...options,
+    });
   }
 
   /** Hands it the inputs, and then the tick that it asks for now, as a driver does. */
