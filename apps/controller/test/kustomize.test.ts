@@ -9,7 +9,7 @@ import { manifestFolder, readManifests } from './manifests.ts';
 
 const modes = ['delete', 'evict', 'evict-then-delete', 'observe'].map((mode) => `modes/${mode}`);
 const found = spawnSync('kubectl', ['version', '--client']).status === 0;
-const isRequired = process.env.TAINTMGR_REQUIRE_KUBECTL === '1';
+const isRequired = process.env.REQUIRE_KUBECTL === '1';
 const skip = !found && !isRequired && 'there is no kubectl on PATH';
 
 interface Named {

@@ -26,7 +26,7 @@ export function execute(
 }
 
 const hasKubectl = (await execute('kubectl', ['version', '--client'])).code === 0;
-const isRequired = process.env.TAINTMGR_REQUIRE_KUBECTL === '1';
+const isRequired = process.env.REQUIRE_KUBECTL === '1';
 
 /** Why tests with kubectl are left out, or false; a machine may be required to have one. */
 export const withoutKubectl: string | false =

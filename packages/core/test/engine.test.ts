@@ -55,6 +55,7 @@ describe('the door', () => {
       'resolvePressureConfig',
       'resolvePressureSettings',
       'rules',
+      'selects',
       'shardOf',
       'toleratesTaint',
       'withTaint',

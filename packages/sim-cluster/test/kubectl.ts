@@ -29,7 +29,7 @@ function run(
 }
 
 const found = (await run('kubectl', ['version', '--client'])).code === 0;
-const isRequired = process.env.TAINTMGR_REQUIRE_KUBECTL === '1';
+const isRequired = process.env.REQUIRE_KUBECTL === '1';
 
 /** Why tests with kubectl are left out, or false; a machine may be required to have one. */
 export const withoutKubectl: string | false =

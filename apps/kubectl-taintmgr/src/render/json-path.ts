@@ -10,15 +10,13 @@ type Part =
 /** Everything that a template such as `{.a.b}{"\n"}` prints of a document, as kubectl prints it. */
 export function printJsonPath(template: string, document: object): string {
   return parse(template)
-    .map((part) => print(part, document, document))
+    .map((part) => print(part, document))
     .join('');
 }
 
 /** The values that the paths of a template find, in their order. */
 export function findJsonPath(template: string, document: object): readonly unknown[] {
-  return parse(template).flatMap((part) =>
-    part.kind === 'text' ? [] : find(part.path, document, document),
-  );
+  return parse(template).flatMap((part) => (part.kind === 'text' ? [] : find(part.path, document)));
 }
 
 /** A path as people write it in columns: `.a.b`, `a.b`, `{.a.b}`; as a template. */
@@ -38,22 +36,21 @@ export function valueText(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-function print(part: Part, current: unknown, root: object): string {
+function print(part: Part, current: unknown): string {
   switch (part.kind) {
     case 'text':
       return part.text;
     case 'path':
-      return find(part.path, current, root).map(valueText).join(' ');
+      return find(part.path, current).map(valueText).join(' ');
     case 'range':
-      return find(part.path, current, root)
-        .map((item) => part.parts.map((inner) => print(inner, item, root)).join(''))
+      return find(part.path, current)
+        .map((item) => part.parts.map((inner) => print(inner, item)).join(''))
         .join('');
   }
 }
 
-/** `$` is the document, also within a range; everything else begins where the range is. */
-function find(path: string, current: unknown, root: object): readonly unknown[] {
-  const json = path.startsWith('$') ? root : current;
+/** Every path begins where the range is: for kubectl `$` is no more than `@`. */
+function find(path: string, json: unknown): readonly unknown[] {
   if (json === null || typeof json !== 'object') return path === '@' ? [json] : [];
   const rooted = `$${path.replace(/^[$@]/, '')}`;
   try {
