@@ -5,7 +5,10 @@ import { byId, duration, element, end, run, shape, state, workloadName } from '.
 const labelWidth = 210;
 const rightMargin = 14;
 const laneHeight = 20;
-const markDistance = 9;
+/** Marks of one kind that are nearer to each other are one. */
+const markDistance = 13;
+/** Refusals stand below evictions, so that neither hides the other. */
+const refusalsBelow = 22;
 
 export let chart = { marks: [], width: 0, cursor: null, ring: null };
 
@@ -217,16 +220,17 @@ function nodeLane(body, y, { node, gone, due, refused }) {
     const place = { x: x(step.at), y: y + 3, width, height: 3 };
     body.append(shape('rect', { class: 'tainted', ...place }));
   }
-  const bars = deadlineBars(body, y + laneHeight, due);
+  const height = refused.length > 0 ? refusalsBelow + 8 : laneHeight;
+  const bars = deadlineBars(body, y + height, due);
   for (const { at, namespace, pod, how, because } of gone) {
-    mark(body, 'eviction', at, y + 11, `${namespace}/${pod}: ${how}, ${because.join('; ')}`);
+    mark(body, 'eviction', at, y + 9, `${namespace}/${pod}: ${how}, ${because.join('; ')}`);
   }
   for (const { firstAt, lastAt, count, namespace, pod, budget, message } of refused) {
     const times = count > 1 ? `${count} times until ${duration(lastAt)}, ` : '';
     const text = `${namespace}/${pod}: refused ${times}by budget ${budget}: ${message}`;
-    mark(body, 'refusal', firstAt, y + 11, text);
+    mark(body, 'refusal', firstAt, y + refusalsBelow, text);
   }
-  return y + laneHeight + bars + 3;
+  return y + height + bars + 3;
 }
 
 /** Bars of deadlines, equal ones as one; the height they take. */
