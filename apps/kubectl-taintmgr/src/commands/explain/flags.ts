@@ -3,6 +3,7 @@ import { collect } from '../../connection-flags.ts';
 import { addOutputFlags, type OutputFlags } from '../../output-flags.ts';
 import type { Registry } from '../../registry.ts';
 import type { SubjectKind } from './command.ts';
+import { addPressure } from './pressure/flags.ts';
 import type { QuestionFlags } from './question.ts';
 
 /** What the command line of `explain` says. */
@@ -61,6 +62,7 @@ export function addExplain(parent: CommandUnknownOpts, registry: Registry): void
       return await run(kind, String(name), invocation);
     });
   }
+  addPressure(explain, registry);
 }
 
 function addQuestionFlags(command: CommandUnknownOpts): void {

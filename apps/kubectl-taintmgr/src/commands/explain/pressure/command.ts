@@ -1,0 +1,87 @@
+import { pressureSignals, type Signal, type SignalExplanation } from '@taintmgr/core';
+import { connect } from '../../../connection.ts';
+import { type ExitCode, exitCode, UsageError } from '../../../exit.ts';
+import type { Invocation } from '../../../invocation.ts';
+import { readFormat } from '../../../render/format.ts';
+import { printable } from '../../../render/printable.ts';
+import { type Answer, printAnswer } from '../../../render/printer.ts';
+import type { Paint } from '../../../render/style.ts';
+import { podInOrderDocument, pressureDocument } from './document.ts';
+import type { PressureFlags } from './flags.ts';
+import { type PressureSurvey, surveyPressure } from './survey.ts';
+import { renderPressure } from './table.ts';
+
+/** `explain pressure NODE`: reads once what is used there, and says what would become of it. */
+export async function explainPressure(
+  name: string,
+  { flags, output, interrupt }: Invocation<PressureFlags>,
+): Promise<ExitCode> {
+  const signal = readSignal(flags.signal);
+  const format = await readFormat(flags.output);
+  const connection = await connect(flags, interrupt);
+  try {
+    const survey = await surveyPressure(connection.client, name, flags);
+    const answer = tell(survey, signal, output.paintOut);
+    output.write(await printAnswer(answer, format, flags.headers !== false));
+    for (const note of notesOn(survey)) output.err(`Note: ${printable(note)}`);
+    if (!flags.exitCode) return exitCode.done;
+    if (survey.explanation.doubts.length > 0) return exitCode.notTold;
+    return leaving(survey).length > 0 ? exitCode.found : exitCode.done;
+  } finally {
+    connection.transport.close();
+  }
+}
+
+function readSignal(name: string | undefined): Signal | null {
+  if (name === undefined) return null;
+  if (Object.hasOwn(pressureSignals, name)) return name as Signal;
+  const known = Object.keys(pressureSignals).join(', ');
+  throw new UsageError(`--signal: got ${JSON.stringify(name)}, want one of ${known}`);
+}
+
+function tell(survey: PressureSurvey, signal: Signal | null, paint: Paint): Answer {
+  const shown = shownSignals(survey, signal);
+  return {
+    document: pressureDocument(survey),
+    rows: shown.flatMap((one) => one.order.map((pod) => podInOrderDocument(pod, one.signal))),
+    names: leaving(survey),
+    table: (options) => renderPressure(survey, shown, paint, options),
+  };
+}
+
+/** The one that is asked for; else those that are met; else the first. */
+function shownSignals(
+  { explanation: { signals } }: PressureSurvey,
+  wanted: Signal | null,
+): readonly SignalExplanation[] {
+  if (wanted !== null) return signals.filter(({ signal }) => signal === wanted);
+  const met = signals.filter(isMet);
+  return met.length > 0 ? met : signals.filter(({ signal }) => signal === 'memory.available');
+}
+
+/** `pod/NAME` of those that it would take to end what is met. */
+function leaving({ explanation: { signals } }: PressureSurvey): readonly string[] {
+  const names = signals.filter(isMet).flatMap(({ order, evictionsNeeded }) => {
+    const going = order.filter(({ refusal }) => refusal === null);
+    return going.slice(0, evictionsNeeded ?? going.length).map(({ pod }) => `pod/${pod.name}`);
+  });
+  return [...new Set(names)];
+}
+
+function isMet({ thresholds }: SignalExplanation): boolean {
+  return thresholds.some(({ phase }) => phase === 'waiting' || phase === 'due');
+}
+
+function notesOn({ refused, explanation, semantics }: PressureSurvey): readonly string[] {
+  const met = explanation.signals.filter(isMet);
+  const isDisk = met.some(({ signal }) => pressureSignals[signal].filesystem !== null);
+  return [
+    ...(refused === null ? [] : [`the configuration of its kubelet could not be read: ${refused}`]),
+    ...(met.length > 0
+      ? ['pods go one at a time; since when a threshold is met, one look cannot tell']
+      : []),
+    ...(isDisk && semantics === 'kubelet-1.36'
+      ? ['a kubelet clears away images and dead containers first']
+      : []),
+  ];
+}
