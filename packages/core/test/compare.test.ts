@@ -6,6 +6,7 @@ import {
   type Engine,
   lifecycleRules,
   type Node,
+  nodePressureRules,
   type Pod,
   parseTaint,
   type Rule,
@@ -22,7 +23,7 @@ describe('docs/differences.md', () => {
   });
 
   it('names proofs that exist', () => {
-    const paths = [...rules, ...lifecycleRules]
+    const paths = [...rules, ...lifecycleRules, ...nodePressureRules]
       .flatMap(({ proof }) => proof.split(', '))
       .filter((path) => /\.\w+$/.test(path));
     const missing = paths.filter((path) => !existsSync(new URL(path, import.meta.url)));
@@ -31,7 +32,7 @@ describe('docs/differences.md', () => {
 });
 
 function differencesPage(): string {
-  return `# Where taintmgr differs from kube-controller-manager
+  return `# Where taintmgr differs from kube-controller-manager and the kubelet
 
 With semantics \`upstream-1.36\` the engine does to the letter what kube-controller-manager 1.36.2 does:
 \`npm run conformance\` replays its recorded behaviour case by case. With \`precise\`, the default, it
@@ -44,15 +45,22 @@ ${tableOf(rules)}
 ## Node lifecycle
 
 ${tableOf(lifecycleRules)}
+
+## Node pressure
+
+Here upstream is the kubelet's eviction manager: with \`kubelet-1.36\` the machine does what that of
+1.36.2 does, and \`precise\` differs by these rules.
+
+${tableOf(nodePressureRules, 'kubelet-1.36')}
 `;
 }
 
-function tableOf(table: readonly Rule[]): string {
+function tableOf(table: readonly Rule[], semantics = 'upstream-1.36'): string {
   const rows = table.map(
     ({ name, upstream, precise, why, proof }) =>
       `| \`${name}\` | ${upstream} | ${precise} | ${why} | ${proof} |`,
   );
-  return `| rule | upstream-1.36 | precise | why | proof |
+  return `| rule | ${semantics} | precise | why | proof |
 |---|---|---|---|---|
 ${rows.join('\n')}`;
 }
