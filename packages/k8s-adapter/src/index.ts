@@ -49,6 +49,7 @@ export {
 export type { Sink, Transport } from './sink.ts';
 export type { Access, Authorization, TlsMaterial } from './transport/access.ts';
 export { HttpTransport } from './transport.ts';
+export { type TypedApi, typedApi } from './typed-api.ts';
 
 // Single requests for commands.
 

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { defaultElectionTiming, timingFault } from '../src/proto/election-timing.ts';
+import { Election } from '../src/proto/election.ts';
+import { defaultElectionTiming } from '../src/proto/election-timing.ts';
 import { formatMicroTime } from '../src/proto/lease-requests.ts';
 import { runScript } from './election-script.ts';
+import { random } from './random.ts';
 import { testTranscripts } from './transcripts.ts';
 
 describe('election transcripts', () => {
@@ -21,9 +23,11 @@ describe('election timing', () => {
   ];
   for (const [name, timing, expected] of cases) {
     it(name, () => {
-      const fault = timingFault({ ...defaultElectionTiming, ...timing });
-      if (expected === null) assert.equal(fault, null);
-      else assert.match(fault ?? '', expected);
+      const whole = { ...defaultElectionTiming, ...timing };
+      const lease = { namespace: 'kube-system', name: 'ctl' };
+      const elect = () => new Election({ lease, identity: 'me', random: random(0), timing: whole });
+      if (expected === null) assert.equal(elect().closed, true);
+      else assert.throws(elect, { name: 'RangeError', message: expected });
     });
   }
 

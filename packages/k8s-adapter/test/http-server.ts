@@ -29,6 +29,7 @@ export interface Asked extends AsyncIterable<unknown> {
 /** A response in the same way. */
 export interface Answering {
   statusCode: number;
+  setHeader(name: string, value: string): unknown;
   write(chunk: string): unknown;
   end(chunk?: string): unknown;
 }

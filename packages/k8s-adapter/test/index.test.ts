@@ -32,5 +32,6 @@ it('opens exactly these', () => {
     'pressurePodFromJson',
     'setTaintsRequest',
     'summaryRequest',
+    'typedApi',
   ]);
 });

@@ -1,7 +1,7 @@
 import { formatDuration, type Instant, type Millis } from '@taintmgr/core';
 import { type Answer, type Failure, failureOf, noAnswer, succeeded } from './answer.ts';
 import type { Random } from './backoff.ts';
-import { defaultElectionTiming, type ElectionTiming } from './election-timing.ts';
+import { defaultElectionTiming, type ElectionTiming, timingFault } from './election-timing.ts';
 import type { ClusterEvent } from './event-requests.ts';
 import { AnswerCollector, type ExchangeInput } from './exchange.ts';
 import { parseJson } from './json.ts';
@@ -112,10 +112,12 @@ export class Election {
   readonly #timing: ElectionTiming;
   readonly #requestMs: Millis;
 
-  /** The timing must be one that `timingFault` finds no fault with. */
+  /** Throws for a timing with which two could lead at once, or none for long. */
   constructor(options: ElectionOptions) {
     this.#options = options;
     this.#timing = options.timing ?? defaultElectionTiming;
+    const fault = timingFault(this.#timing);
+    if (fault !== null) throw new RangeError(fault);
     this.#requestMs = Math.trunc(this.#timing.renewDeadline / 2);
   }
 
