@@ -73,20 +73,26 @@ function budgetTable(first: RunResult, others: readonly RunResult[], head: Head)
   const { budgets } = first.summary;
   if (budgets.length === 0) return '';
   const heads = ['BUDGET', 'REFUSED', 'BELOW BY', 'BELOW FOR'];
-  const beside = others.map(({ semantics }) => `REFUSED ${semantics.toUpperCase()}`);
+  const beside = others.flatMap(({ semantics }) => {
+    const name = semantics.toUpperCase();
+    return [`REFUSED ${name}`, `BELOW BY ${name}`];
+  });
   const rows = budgets.map((budget) => [
     `${budget.namespace}/${budget.name}`,
     String(budget.refusals),
-    budget.belowMax === 0 ? none : String(budget.belowMax),
+    belowText(budget),
     budget.belowSeconds === 0 ? none : seconds(budget.belowSeconds),
-    ...others.map(({ summary }) => refusalsOf(summary.budgets, budget)),
+    ...others.flatMap(({ summary }) => {
+      const { namespace, name } = budget;
+      const same = summary.budgets.find((one) => one.namespace === namespace && one.name === name);
+      return same ? [String(same.refusals), belowText(same)] : [none, none];
+    }),
   ]);
   return renderTable(head([...heads, ...beside]), rows);
 }
 
-function refusalsOf(budgets: readonly BudgetSummary[], { namespace, name }: BudgetSummary): string {
-  const same = budgets.find((one) => one.namespace === namespace && one.name === name);
-  return same ? String(same.refusals) : none;
+function belowText({ belowMax }: BudgetSummary): string {
+  return belowMax === 0 ? none : String(belowMax);
 }
 
 function unplacedText({ summary, recording }: RunResult): string {
