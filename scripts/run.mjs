@@ -32,11 +32,9 @@ const tasks = {
   seeds: { needs: ['everything'], main: 'scripts/seeds.ts' },
   bench: {
     needs: ['everything'],
-    steps: ['engine', 'schedule', 'lifecycle', 'cluster', 'cluster-scale'].map((name) => [
-      join(bin, 'node'),
-      ...source,
-      `bench/${name}.ts`,
-    ]),
+    steps: ['engine', 'schedule', 'lifecycle', 'cluster', 'cluster-scale', 'controller'].map(
+      (name) => [join(bin, 'node'), ...source, `bench/${name}.ts`],
+    ),
   },
   conformance: { needs: ['everything'], main: 'scripts/conformance.ts' },
   'test:bun': {

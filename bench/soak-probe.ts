@@ -1,0 +1,39 @@
+// Preloaded into the controller's own process (node --import): says on its file descriptor 3 how it
+// is doing, once for each line it gets there.
+import { Socket } from 'node:net';
+
+/** How a process is doing. */
+export interface Reading {
+  /** Of live objects, after garbage collection. */
+  readonly heapBytes: number;
+  readonly rssBytes: number;
+  readonly sockets: number;
+  readonly timers: number;
+  readonly cpuMs: number;
+  /** Of Node about this program, e.g. of listeners that pile up. */
+  readonly warnings: readonly string[];
+}
+
+const warnings: string[] = [];
+process.on('warning', ({ message }) => void warnings.push(message));
+
+const line = new Socket({ fd: 3 });
+line.unref();
+line.on('data', () => {
+  globalThis.gc?.();
+  line.write(`${JSON.stringify(read())}\n`);
+});
+
+function read(): Reading {
+  const { heapUsed, rss } = process.memoryUsage();
+  const { user, system } = process.cpuUsage();
+  const active = process.getActiveResourcesInfo();
+  return {
+    heapBytes: heapUsed,
+    rssBytes: rss,
+    sockets: active.filter((name) => name === 'TCPSocketWrap').length,
+    timers: active.filter((name) => name === 'Timeout').length,
+    cpuMs: (user + system) / 1000,
+    warnings,
+  };
+}
