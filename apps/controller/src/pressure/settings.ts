@@ -66,7 +66,7 @@ export const nodePressure = {
     'nodePressure.semantics',
     choice(['precise', 'kubelet-1.36']),
     'precise',
-    'whose rules hold',
+    'whose rules hold; with kubelet-1.36 numbers are believed however old or odd they are',
   ),
   nodePressureEvictionRate: setting(
     'node-pressure-eviction-rate',

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { type EmbeddedCluster, namespace, pod, startEmbedded } from '@taintmgr/sim-cluster';
+import {
+  type EmbeddedCluster,
+  namespace,
+  pod,
+  serviceAccountUser,
+  startEmbedded,
+} from '@taintmgr/sim-cluster';
+import { readManifests } from '../manifests.ts';
 import { startProcess } from '../running-process.ts';
 
 // node-pressure-controller as it runs, in real time and over HTTPS, with kubelets that tell it of
@@ -13,6 +20,7 @@ const fast = {
   podStartMs: [10, 20],
   podStopMs: [10, 20],
 } as const;
+const account = serviceAccountUser('taintmgr-system', 'taintmgr-controller');
 const flags = [
   '--controllers=*,node-pressure-controller',
   '--eviction-hard=memory.available<1Gi',
@@ -22,6 +30,7 @@ const flags = [
 /** A node on which `db` uses nearly everything, and `web` a little. */
 async function startCluster(t: TestContext): Promise<EmbeddedCluster> {
   const embedded = await startEmbedded({
+    users: new Map([['of-controller', account]]),
     topology: none,
     timing: fast,
     without: ['nodeLifecycleStandIn', 'workloads', 'scheduler'],
@@ -91,4 +100,45 @@ describe('node-pressure-controller', () => {
       assert.ok(!conditions.some(({ type }) => type.startsWith('taintmgr.dev/')));
     });
   }
+
+  it('has rights enough by deploy/, and each of them is made use of in some mode', {
+    timeout: 60_000,
+  }, async (t) => {
+    const unused = [];
+    for (const mode of ['modes/evict', 'modes/delete']) {
+      unused.push(await unusedRights(t, [mode, 'components/node-pressure']));
+    }
+    const [first = [], second = []] = unused;
+    assert.deepEqual(
+      first.filter((right) => second.includes(right)),
+      [],
+    );
+  });
 });
+
+/** Evicts with the rights of these folders; those of the component that nothing made use of. */
+async function unusedRights(
+  t: TestContext,
+  folders: readonly string[],
+): Promise<readonly string[]> {
+  const { cluster, kubeconfig } = await startCluster(t);
+  const { api } = cluster;
+  api.create('namespaces', namespace('taintmgr-system'));
+  const { objects, environment } = readManifests(...folders);
+  for (const object of objects) {
+    const kind = object.kind ?? '';
+    const isRight = /^(Cluster)?Role(Binding)?$/.test(kind);
+    if (isRight) api.create(`${kind.toLowerCase()}s`, object);
+  }
+  const connection = { kubeconfig, token: 'of-controller' };
+  const controller = await startProcess(t, { connection, flags: [], environment });
+  await controller.saw('evicted', { pod: 'shop/db' });
+  await controller.saw('recorded event', { pod: 'shop/db' });
+  await controller.saw('set conditions of a node', { node: 'n1' });
+  await controller.stop();
+  assert.deepEqual(api.access.denials, []);
+  const rights = api.access.unusedRights(account.name);
+  return rights
+    .filter(({ role }) => role.endsWith(':node-pressure'))
+    .map(({ verb, resource }) => `${verb} ${resource}`);
+}
