@@ -363,3 +363,39 @@ it('time goes forward', () => {
   machine.handle(5, { kind: 'tick' });
   assert.throws(() => machine.handle(4, { kind: 'tick' }), /time goes forward/);
 });
+
+describe('a replica that stood by', () => {
+  const conditionsOf = (commands: readonly PressureCommand[]): readonly string[] =>
+    commands.flatMap((command) =>
+      command.kind === 'setPressureConditions'
+        ? command.conditions.map(({ type, status }) => `${type}=${status}`)
+        : [],
+    );
+
+  it('takes back what the one before it wrote meanwhile', () => {
+    const settings = { ...hard, evictionPressureTransitionPeriod: '1m' };
+    const machine = machineWith([], settings, { leader: false });
+    const plenty = (now: number): NodeObservation =>
+      observationOf({ 'memory.available': [4 * Gi, 8 * Gi, now] });
+    see(machine, 1000, plenty(1000));
+    const conditions = ['MemoryPressure'] as const;
+    const node = { name: 'n1', uid: 'n1', labels: {}, conditions };
+    machine.handle(2000, { kind: 'pressureNode', node });
+    machine.handle(3000, { kind: 'leadership', held: true });
+    assert.deepEqual(conditionsOf(see(machine, 4000, plenty(4000))), ['MemoryPressure=False']);
+  });
+
+  it('writes again what somebody else took away', () => {
+    const machine = machineWith([], hard);
+    const short = (now: number): NodeObservation =>
+      observationOf({ 'memory.available': [Gi / 2, 8 * Gi, now] });
+    const commands = see(machine, 1000, short(1000));
+    assert.deepEqual(conditionsOf(commands), ['MemoryPressure=True']);
+    const written = commands.find(({ kind }) => kind === 'setPressureConditions');
+    const id = written && 'id' in written ? written.id : assert.fail();
+    machine.handle(1100, { kind: 'result', id, outcome: { kind: 'done' } });
+    const node = { name: 'n1', uid: 'n1', labels: {}, conditions: [] };
+    machine.handle(1200, { kind: 'pressureNode', node });
+    assert.deepEqual(conditionsOf(see(machine, 2000, short(2000))), ['MemoryPressure=True']);
+  });
+});
