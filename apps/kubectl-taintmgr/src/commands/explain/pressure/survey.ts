@@ -20,7 +20,7 @@ import {
 import type { PressureFlags } from './flags.ts';
 
 /** Where the thresholds come from. */
-export type ThresholdSource = 'kubelet' | 'flags' | 'defaults';
+type ThresholdSource = 'kubelet' | 'flags' | 'defaults';
 
 /** What was read about the pressure on a node, and what follows from it. */
 export interface PressureSurvey {
