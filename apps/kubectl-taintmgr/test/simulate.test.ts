@@ -1,36 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Cluster, threeZones, VirtualClock } from '@taintmgr/sim-cluster';
 import { run } from './run.ts';
+import { temporaryFiles, topology } from './simulate-files.ts';
+import { startTestCluster, type TestCluster } from './test-cluster.ts';
 
-let directory = '';
-before(() => {
-  directory = mkdtempSync(join(tmpdir(), 'simulate-test-'));
-});
-after(() => rmSync(directory, { recursive: true }));
-
-/** Writes a file into the directory of the test; its path. */
-function file(name: string, text: string): string {
-  const path = join(directory, name);
-  writeFileSync(path, text);
-  return path;
-}
-
-const topology = `
-apiVersion: taintmgr.dev/v1alpha1
-kind: Topology
-nodes:
-- {zone: zone-a, count: 2}
-- {zone: zone-b, count: 2}
-- {zone: zone-c, count: 2}
-workloads:
-- {kind: Deployment, name: shop/web, replicas: 6, budget: {maxUnavailable: 1}}
-- {kind: Deployment, name: shop/lone, replicas: 1, requests: {cpu: '3'}, budget: {minAvailable: 1}}
-- {kind: DaemonSet, name: infra/agent, tolerations: [{operator: Exists}]}
-`;
+const { write: file } = temporaryFiles();
 
 /** What json says of a simulation, as far as tests look at it. */
 interface Document {
@@ -165,7 +140,9 @@ events:
 - {at: 5m, setBudget: {budget: shop/web, maxUnavailable: 50%}}
 - {at: 6m, apiOutage: {}, lasts: 1m}
 - {at: 8m, setCondition: {selector: 'topology.kubernetes.io/zone=zone-c', condition: MemoryPressure, status: true}}
-- {at: 9m, removeNode: {nodes: [extra]}}
+- {at: 9m, removeNode: &extra {nodes: [extra]}}
+- {at: 9m30s, addNode: {name: extra, zone: zone-d}}
+- {at: 9m40s, removeNode: *extra}
 - {at: 10m, stopKubelet: {node: zone-b-2}, lasts: 10s, every: 30s, times: 3}
 `);
     const at = (name: string, seconds: number) =>
@@ -181,10 +158,10 @@ events:
     assert.deepEqual(at('zone-c-1', 500)?.taints, [
       'node.kubernetes.io/memory-pressure:NoSchedule',
     ]);
-    assert.equal(at('extra', 560)?.ready, 'Gone');
+    assert.equal(at('extra', 550)?.ready, 'Gone');
     assert.equal(at('zone-b-1', 480)?.ready, 'True', 'an outage of a minute is forgiven');
     assert.deepEqual(
-      events.filter(({ line }) => line === 12).map((event) => event.at),
+      events.filter(({ line }) => line === 14).map((event) => event.at),
       [600, 610, 630, 640, 660, 670],
     );
   });
@@ -273,99 +250,38 @@ describe('a snapshot', () => {
   });
 });
 
-describe('mistakes', () => {
-  const cases: readonly (readonly [name: string, script: string, faults: readonly string[]])[] = [
-    ['no list', 'events: 5', ['1:9: events: want a list, got 5']],
-    [
-      'each with its place',
-      'events:\n- at: soon\n  cordon: {node: zone-a-1}\n- at: 1m\n  cordon: {zones: a}\n',
-      [
-        '2:7: events[0].at: want a duration such as 90s, 5m or 1h30m, got "soon"',
-        '5:19: events[1].cordon.zones: unknown field; want node, nodes, zone, selector',
-      ],
-    ],
-    [
-      'after the end',
-      'events:\n- {at: 2h, cordon: {node: zone-a-1}}\n',
-      ['2:8: events[0].at: is not before the end of the simulation (--until)'],
-    ],
-    [
-      'nobody',
-      'events:\n- {at: 1m, cordon: {node: nobody}}\n- {at: 1m, cordon: {zone: nowhere}}\n',
-      [
-        '2:3: events[0]: there is no node nobody',
-        '3:3: events[1]: no node is meant by zone nowhere',
-      ],
-    ],
-    [
-      'refused while it runs',
-      'events:\n- {at: 1m, scale: {workload: shop/nothing, replicas: 2}}\n',
-      ['2:3: events[0]: at 1m: there is no deployments, statefulsets, replicasets shop/nothing'],
-    ],
-    [
-      'the engine',
-      'engine: {mode: gently}\nevents: []\n',
-      ['1:16: engine.mode: got "gently", want delete or evict or evictThenDelete'],
-    ],
-  ];
-  for (const [name, script, faults] of cases) {
-    it(name, async () => {
-      const [source, events] = [file('topology.yaml', topology), file('wrong.yaml', script)];
-      const { code, out, err } = await run('simulate', '-f', source, '--script', events);
-      const wanted = faults.map((fault) => `error: ${events}:${fault}\n`).join('');
-      assert.deepEqual({ code, out, err }, { code: 1, out: '', err: wanted });
+describe('a live cluster', () => {
+  let cluster: TestCluster;
+  before(async () => {
+    const everything = ['nodes', 'pods'].map((resource) => {
+      return { verbs: ['get', 'list'], apiGroups: [''], resources: [resource] };
     });
-  }
+    cluster = await startTestCluster(threeZones, { reader: everything });
+  });
+  after(() => cluster.stop());
 
-  it('in a topology', async () => {
-    const source = file(
-      'wrong-topology.yaml',
-      'apiVersion: taintmgr.dev/v1alpha1\nkind: Topology\nnodes:\n- {zone: a, count: 0}\n' +
-        'workloads:\n- {kind: Gadget, name: a/b}\n',
-    );
-    const { code, err } = await run('simulate', '-f', source);
-    assert.equal(code, 1);
-    assert.equal(
-      err,
-      `error: ${source}:4:20: nodes[0].count: want a whole number from 1, got 0\n` +
-        `error: ${source}:6:10: workloads[0].kind: want Deployment, StatefulSet, DaemonSet, Job, got "Gadget"\n`,
-    );
+  it('is read and left as it is', async () => {
+    const events = file('live.yaml', 'events:\n- {at: 10s, removeNode: {node: zone-a-1}}\n');
+    const access = ['--kubeconfig', cluster.kubeconfig];
+    const { code, out, err } = await run('simulate', ...access, '--script', events, '-o', 'json');
+    assert.equal(code, 0, err);
+    const { source, runs } = JSON.parse(out);
+    assert.equal(source, 'the cluster');
+    const removed = runs[0].nodes.find(({ name }: { name: string }) => name === 'zone-a-1');
+    assert.equal(removed.states.at(-1).ready, 'Gone');
+    assert.equal(cluster.api.get('nodes', '', 'zone-a-1')?.metadata.name, 'zone-a-1');
+    assert.deepEqual(cluster.api.access.denials, []);
   });
 
-  it('in json that is none', async () => {
-    const source = file('none.json', '{"items": [\n  {"kind": }\n]}');
-    const { code, err } = await run('simulate', '-f', source);
-    assert.equal(code, 1);
-    assert.equal(err, `error: ${source}:2:12: Unexpected token '}'\n`);
+  it('is not simulated in part by somebody who may not see all of it', async () => {
+    const access = ['--kubeconfig', cluster.kubeconfig, '--token', 'reader'];
+    const { code, out, err } = await run('simulate', ...access);
+    assert.deepEqual([code, out], [1, '']);
+    assert.match(err, /^error: PodDisruptionBudget: poddisruptionbudgets\.policy is forbidden/);
+    assert.match(err, /--partial goes on without it\.$/m);
+    const partial = await run('simulate', ...access, '--partial', '--until', '1m');
+    assert.equal(partial.code, 0, partial.err);
+    assert.match(partial.out, /^PARTIAL: /);
+    assert.match(partial.err, /^Note: \d+ pods of a ReplicaSet that is not simulated/m);
   });
-});
-
-describe('--fail-if', () => {
-  const script = 'events:\n- at: 1m\n  stopKubelet: {zone: zone-b}\n';
-  const cases: readonly (readonly [limit: string, code: number, err: RegExp])[] = [
-    ['unavailable(shop/web) > 30%', 2, /^limit crossed: .*: shop\/web had 33\.3%$/m],
-    ['unavailable(shop/web) > 40%', 0, /^$/],
-    ['unavailable(*/*) >= 2', 2, /had 2$/m],
-    ['below(shop/web) > 1m', 2, /shop\/web had 5m/],
-    ['evictions(shop/*) > 100', 0, /^$/],
-    ['unavailable(shop/wbe) > 1', 1, /no workload shop\/wbe; there are .*shop\/web/],
-    ['unavailable(shop/web) < 1', 1, /want METRIC\(NAMESPACE\/NAME\) > VALUE/],
-    ['evictions(shop/web) > 3%', 1, /want a number to compare with/],
-    ['sorrow(shop/web) > 3', 1, /want one of unavailable, evictions, unplaced, refusals, below/],
-  ];
-  for (const [limit, code, err] of cases) {
-    it(limit, async () => {
-      const files = ['-f', file('topology.yaml', topology), '--script', file('zone.yaml', script)];
-      const result = await run('simulate', ...files, '--until', '15m', '--fail-if', limit);
-      assert.equal(result.code, code, result.err);
-      assert.match(result.err, err);
-    });
-  }
-});
-
-it('writes no page where nothing was simulated', async () => {
-  const report = join(directory, 'none.html');
-  const { code } = await run('simulate', '-f', file('empty.yaml', ''), '--report', report);
-  assert.equal(code, 1);
-  assert.throws(() => readFileSync(report), /ENOENT/);
 });

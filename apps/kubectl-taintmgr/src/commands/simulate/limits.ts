@@ -87,7 +87,7 @@ const metrics = {
 type MetricName = keyof typeof metrics;
 
 /** What a limit can be about. */
-export const metricNames = Object.keys(metrics) as readonly MetricName[];
+const metricNames = Object.keys(metrics) as readonly MetricName[];
 
 const pattern = /^\s*(\w+)\s*\(\s*([^()\s]+)\s*\)\s*(>=|>)\s*(\S+)\s*$/;
 

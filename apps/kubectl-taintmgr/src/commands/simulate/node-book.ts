@@ -4,7 +4,7 @@ import type { KubeObject } from '@taintmgr/sim-cluster';
 import { type Step, Steps } from './steps.ts';
 
 /** How a node is doing. */
-export interface NodeState {
+interface NodeState {
   readonly ready: 'True' | 'False' | 'Unknown' | 'Gone';
   readonly cordoned: boolean;
   /** `key=value:effect` */

@@ -1,5 +1,7 @@
 import { parseDuration } from '@taintmgr/core';
 import {
+  type Document,
+  isAlias,
   isMap,
   isScalar,
   isSeq,
@@ -45,7 +47,7 @@ export function readAllPositioned(file: string, text: string): readonly Field[] 
   }
   return documents
     .filter(({ contents }) => contents !== null)
-    .map(({ contents }) => new Field({ file, lines }, contents, []));
+    .map((document) => new Field({ file, lines, document }, document.contents, []));
 }
 
 function syntaxFault(file: string, lines: LineCounter, { pos, message }: YAMLError): string {
@@ -56,6 +58,7 @@ function syntaxFault(file: string, lines: LineCounter, { pos, message }: YAMLErr
 interface Source {
   readonly file: string;
   readonly lines: LineCounter;
+  readonly document: Document;
 }
 
 type Path = readonly (string | number)[];
@@ -84,7 +87,7 @@ export class Field {
 
   /** As plain data. */
   get value(): unknown {
-    return this.#node?.toJSON() ?? null;
+    return this.#node?.toJS(this.#source.document) ?? null;
   }
 
   fault(text: string): FileFault {
@@ -196,7 +199,8 @@ export class Field {
   }
 
   #below(node: YamlNode, step: string | number): Field {
-    return new Field(this.#source, node, [...this.#path, step]);
+    const meant = isAlias(node) ? node.resolve(this.#source.document) : node;
+    return new Field(this.#source, meant ?? node, [...this.#path, step]);
   }
 
   get #position(): { readonly line: number; readonly col: number } {

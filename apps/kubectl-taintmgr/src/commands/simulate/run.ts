@@ -20,7 +20,7 @@ export interface RunOptions {
 }
 
 /** Something of the script that was done. */
-export interface Happening {
+interface Happening {
   readonly at: number;
   readonly text: string;
   /** The line of the script. */
@@ -45,7 +45,12 @@ export function simulate({ source, script, seed, until, semantics }: RunOptions)
   const engine = createEngine({ lifecycle: {}, ...script.engine, semantics });
   let recorder: Recorder | null = null;
   const driver = new VirtualDriver({
-    loop: new Loop({ machine: engine, random: seededRandom(seed), leases: true }),
+    loop: new Loop({
+      machine: engine,
+      random: seededRandom(seed),
+      leases: true,
+      daemonSets: script.engine.lifecycle?.enforcement === 'pods',
+    }),
     exchange: cluster.exchange,
     clock,
     onNotice: (notice) => recorder?.notice(notice),

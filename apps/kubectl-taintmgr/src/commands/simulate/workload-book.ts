@@ -3,7 +3,7 @@ import { natural } from './node-book.ts';
 import { type Step, Steps } from './steps.ts';
 
 /** How many pods a workload wants, and how many are there and ready. */
-export interface WorkloadState {
+interface WorkloadState {
   readonly wanted: number;
   readonly ready: number;
 }
