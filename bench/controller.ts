@@ -59,7 +59,8 @@ async function compare(pods: number, serviceMs: number, rounds: number): Promise
     `${Math.round((100 * bare) / lastMs)}%`,
     `${short(firstMs)} ms`,
     `${(cpuMs / pods).toFixed(2)} ms`,
-    `${(requests / pods).toFixed(2)}`,
+    (requests / pods).toFixed(2),
+    `${short((1000 * requests) / lastMs)}/s`,
     mega(spent.rssBytes),
     mega(spent.rssBytes - spent.idleBytes),
   ]);
@@ -68,7 +69,7 @@ async function compare(pods: number, serviceMs: number, rounds: number): Promise
       `the best of ${rounds}\n`,
   );
   const measured = ['evictions', 'of bare', 'first delete after', 'CPU per pod'];
-  printTable(['', ...measured, 'requests per pod', 'resident', 'by the work'], rows);
+  printTable(['', ...measured, 'requests per pod', 'requests', 'resident', 'by the work'], rows);
 }
 
 const mega = (bytes: number): string => `${Math.round(bytes / 1e6)} MB`;
