@@ -77,9 +77,9 @@ function assertTakeover({ claims }: FailoverWorld, struckAt: number): void {
   assert.ok(sinceStrike <= leaseMs + retryMs + slackMs, `taken ${sinceStrike} ms after it fell`);
 }
 
-describe('two replicas', { timeout }, () => {
+describe('two replicas', () => {
   for (const seed of seeds) {
-    it(`the leader is killed, seed ${seed}`, async (t) => {
+    it(`the leader is killed, seed ${seed}`, { timeout }, async (t) => {
       const { world, leader, standby } = await start(t, seed);
       const moment = momentOf(seed, world.due.size);
       let killedAt = 0;
@@ -98,7 +98,7 @@ describe('two replicas', { timeout }, () => {
     });
   }
 
-  it('both believe to lead, as the clock of one stood still', async (t) => {
+  it('both believe to lead, as the clock of one stood still', { timeout }, async (t) => {
     const { world, leader, standby } = await start(t, 3);
     const [first] = world.claims;
     const moment = momentOf(3, world.due.size);
