@@ -36,6 +36,21 @@ describe('mistakes', () => {
       ['2:3: events[0]: at 1m: there is no deployments, statefulsets, replicasets shop/nothing'],
     ],
     [
+      'a leak that nobody acts on',
+      'events:\n- {at: 1m, leakMemory: {workload: shop/web, perSecond: 1Mi}}\n',
+      [
+        '2:3: events[0]: nobody acts on it: add pressure, with thresholds such as settings.evictionHard',
+      ],
+    ],
+    [
+      'a threshold',
+      'pressure: {settings: {evictionHard: {memory.available: much}}}\nevents: []\n',
+      [
+        '1:22: pressure.settings: quantities must match the regular expression ' +
+          "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+      ],
+    ],
+    [
       'the engine',
       'engine: {mode: gently}\nevents: []\n',
       ['1:16: engine.mode: got "gently", want delete or evict or evictThenDelete'],

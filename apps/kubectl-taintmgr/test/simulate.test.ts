@@ -47,6 +47,7 @@ interface RunDocument {
     readonly at: number;
     readonly node: string;
     readonly how: string;
+    readonly because: readonly string[];
   }[];
   readonly deadlines: readonly {
     readonly setAt: number;
@@ -164,6 +165,24 @@ events:
       events.filter(({ line }) => line === 14).map((event) => event.at),
       [600, 610, 630, 640, 660, 670],
     );
+  });
+
+  it('evicts the pod that leaks when its node runs out of memory', async () => {
+    const { evictions, events } = await first(`
+pressure: {settings: {evictionHard: {memory.available: 2Gi}}}
+events:
+- {at: 1m, leakMemory: {workload: shop/web, perSecond: 32Mi, until: 15.5Gi}}
+`);
+    assert.deepEqual(
+      events.map(({ text }) => text),
+      ['1 of shop/web leak memory'],
+    );
+    assert.equal(evictions.length, 1);
+    const [{ at, how, because } = assert.fail()] = evictions;
+    assert.equal(how, 'pressure');
+    assert.match(because[0] ?? '', /^memory\.available<2Gi is met/);
+    // 14 GiB less what all others use, at 32 MiB a second.
+    assert.ok(at > 60 + 300 && at < 60 + 460, `at ${at}`);
   });
 
   it('shows what kube-controller-manager would do beside it', async () => {

@@ -1,4 +1,4 @@
-import { parseTaint } from '@taintmgr/core';
+import { parseQuantity, parseTaint, quantityValue } from '@taintmgr/core';
 import type { Json, KubeObject, NodeConditionType } from '@taintmgr/sim-cluster';
 import type { Field } from './positioned.ts';
 import { type Stage, StageFault } from './stage.ts';
@@ -16,6 +16,8 @@ export interface Deed {
   readonly undo: { readonly text: string; readonly apply: Deed['apply'] } | null;
   /** The node that it adds. */
   readonly adds?: KubeObject;
+  /** Whether only the node pressure agent acts on it. */
+  readonly needsPressure?: true;
 }
 
 type Members = ReadonlyMap<string, Field>;
@@ -105,6 +107,7 @@ export const actions: Readonly<Record<string, Action>> = {
     }),
   },
   scale: { fields: ['workload', 'replicas'], read: scale },
+  leakMemory: { fields: ['workload', 'pods', 'perSecond', 'until'], read: leakMemory },
   setBudget: { fields: ['budget', 'minAvailable', 'maxUnavailable'], read: setBudget },
 };
 
@@ -253,6 +256,36 @@ function setBudget(body: Field, members: Members): Deed {
       api.update('poddisruptionbudgets', { ...object, spec: { ...spec, [limit]: value } });
     },
   };
+}
+
+function leakMemory(body: Field, members: Members): Deed {
+  const workload = required(body, members, 'workload');
+  const [namespace, name] = keyOf(workload);
+  const perSecond = bytesOf(required(body, members, 'perSecond'));
+  const pods = members.get('pods')?.wholeNumber(1) ?? 1;
+  const limit = members.get('until');
+  const until = limit ? { until: bytesOf(limit) } : {};
+  return {
+    text: `${pods} of ${namespace}/${name} leak memory`,
+    targets: null,
+    undo: null,
+    needsPressure: true,
+    apply: (stage) => {
+      const leaking = stage.podsOf(namespace, name).slice(0, pods);
+      if (leaking.length < pods) {
+        throw new StageFault(`${namespace}/${name} has ${leaking.length} pods on nodes`);
+      }
+      for (const { metadata, spec } of leaking) {
+        const { stats } = stage.cluster.node(spec.nodeName);
+        stats.usePod(`${namespace}/${metadata.name}`, { memory: { perSecond, ...until } });
+      }
+    },
+  };
+}
+
+/** An amount such as `64Mi`. */
+function bytesOf(field: Field): number {
+  return field.read((value) => quantityValue(parseQuantity(String(value))));
 }
 
 /** A number of pods, or a share such as `30%`. */

@@ -1,5 +1,11 @@
-import { describeReason, type Outcome, type PodRef, type Reason } from '@taintmgr/core';
-import type { Notice, Removal } from '@taintmgr/k8s-adapter';
+import {
+  describePressureReason,
+  describeReason,
+  type Outcome,
+  type PodRef,
+  type Reason,
+} from '@taintmgr/core';
+import type { Notice, PressureNotice } from '@taintmgr/k8s-adapter';
 
 /** The pod that something is about. */
 export interface PodName {
@@ -10,11 +16,13 @@ export interface PodName {
   readonly workload: string | null;
 }
 
+type How = 'delete' | 'evict' | 'pressure';
+
 /** A pod that the controller has removed; times are in seconds after the beginning. */
 export interface EvictionTrack extends PodName {
   readonly at: number;
-  /** By a delete, or by the eviction API, which asks the budgets. */
-  readonly how: 'delete' | 'evict';
+  /** By a delete, by the eviction API, which asks the budgets, or for what its node ran out of. */
+  readonly how: How;
   readonly because: readonly string[];
 }
 
@@ -62,8 +70,15 @@ export class EvictionLog {
     this.#secondsOf = secondsOf;
   }
 
-  notice(at: number, notice: Notice): void {
-    if (notice.kind === 'commandFinished') this.#finished(at, notice.command, notice.outcome);
+  notice(at: number, notice: Notice | PressureNotice): void {
+    if (notice.kind === 'commandFinished') {
+      const { pod, kind, because } = notice.command;
+      const how = kind === 'evictPod' ? 'evict' : 'delete';
+      this.#finished(at, pod, how, because.map(describeReason), notice.outcome);
+    } else if (notice.kind === 'evictionFinished') {
+      const { pod, because } = notice.command;
+      this.#finished(at, pod, 'pressure', because.map(describePressureReason), notice.outcome);
+    }
     if (notice.kind !== 'report' || notice.report.kind !== 'deadline') return;
     const { pod, to, because } = notice.report;
     this.#close(at, pod.uid, to === null ? 'cancelled' : 'moved');
@@ -86,12 +101,10 @@ export class EvictionLog {
     open.end = end;
   }
 
-  #finished(at: number, command: Removal, outcome: Outcome): void {
-    const { pod, kind, because } = command;
+  #finished(at: number, pod: PodRef, how: How, because: readonly string[], outcome: Outcome): void {
     if (outcome.kind === 'done') {
-      const how = kind === 'evictPod' ? 'evict' : 'delete';
       this.#close(at, pod.uid, 'evicted');
-      this.evictions.push({ at, ...this.#named(pod), how, because: because.map(describeReason) });
+      this.evictions.push({ at, ...this.#named(pod), how, because });
     } else if (outcome.kind === 'blocked') {
       this.#refuse(at, pod, budgetOf(outcome), outcome.message);
     } else if (outcome.kind === 'failed') {

@@ -1,5 +1,5 @@
 import type { Engine, Instant } from '@taintmgr/core';
-import type { Notice } from '@taintmgr/k8s-adapter';
+import type { Notice, PressureNotice } from '@taintmgr/k8s-adapter';
 import type { ApiServer, Change, KubeObject } from '@taintmgr/sim-cluster';
 import {
   type DeadlineTrack,
@@ -93,7 +93,7 @@ export class Recorder {
   }
 
   /** What the controller tells. */
-  notice(notice: Notice): void {
+  notice(notice: Notice | PressureNotice): void {
     const at = this.#now;
     this.#log.notice(at, notice);
     if (notice.kind === 'report' && isOfZones(notice.report)) this.#noteZones();

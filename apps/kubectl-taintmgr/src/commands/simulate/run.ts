@@ -1,6 +1,6 @@
-import { type Config, createEngine, formatDuration, type Millis } from '@taintmgr/core';
-import { Loop, VirtualDriver } from '@taintmgr/k8s-adapter';
-import { ApiError, type Cluster, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
+import { type Config, formatDuration, type Millis } from '@taintmgr/core';
+import { ApiError, type Cluster, VirtualClock } from '@taintmgr/sim-cluster';
+import { Agents } from './agents.ts';
 import { FaultyFile, type Field } from './positioned.ts';
 import { Recorder, type Recording, unplacedMessage } from './recorder.ts';
 import type { Script, ScriptEvent } from './script.ts';
@@ -42,38 +42,40 @@ const settleLookMs = 1_000;
 export function simulate({ source, script, seed, until, semantics }: RunOptions): Run {
   const clock = new VirtualClock(source.startsAt);
   const cluster = source.make(clock, seed);
-  const engine = createEngine({ lifecycle: {}, ...script.engine, semantics });
   let recorder: Recorder | null = null;
-  const driver = new VirtualDriver({
-    loop: new Loop({
-      machine: engine,
-      random: seededRandom(seed),
-      leases: true,
-      daemonSets: script.engine.lifecycle?.enforcement === 'pods',
-    }),
-    exchange: cluster.exchange,
+  const agents = new Agents({
+    cluster,
     clock,
+    seed,
+    config: { ...script.engine, semantics },
+    pressure: pressureAs(semantics, script),
     onNotice: (notice) => recorder?.notice(notice),
   });
   cluster.start();
   if (source.isNew) {
-    driver.feed({ kind: 'start' });
-    settle(source, cluster, driver);
+    agents.start();
+    settle(source, cluster, agents);
   }
   const startsAt = clock.now();
-  recorder = new Recorder(cluster.api, engine);
+  recorder = new Recorder(cluster.api, agents.engine);
   const play = new Play(new Stage(cluster), script);
-  if (!source.isNew) driver.feed({ kind: 'start' });
-  driver.runUntil(startsAt + until);
+  if (!source.isNew) agents.start();
+  agents.runUntil(startsAt + until);
   return { semantics, startsAt, happenings: play.happenings, recording: recorder.recording() };
 }
 
+/** In a cluster of kube-controller-manager kubelets see to it, in their way. */
+function pressureAs(semantics: Semantics, { pressure }: Script): Script['pressure'] {
+  if (!pressure || semantics === 'precise') return pressure;
+  return { ...pressure, semantics: 'kubelet-1.36' };
+}
+
 /** Lets a cluster that is made up come to rest. */
-function settle({ name }: Source, cluster: Cluster, driver: VirtualDriver): void {
+function settle({ name }: Source, cluster: Cluster, agents: Agents): void {
   const { clock } = cluster.api;
   const latest = clock.now() + settleMsMax;
   while (clock.now() < latest) {
-    driver.runUntil(clock.now() + settleLookMs);
+    agents.runUntil(clock.now() + settleLookMs);
     if (cluster.isSettled()) return;
   }
   const waiting = cluster.api.list('pods').find((pod) => unplacedMessage(pod) !== null);

@@ -1,4 +1,12 @@
-import { type Config, defaultConfig, type Millis, resolveConfig } from '@taintmgr/core';
+import {
+  type Config,
+  defaultConfig,
+  defaultPressureConfig,
+  type Millis,
+  type PressureConfig,
+  resolveConfig,
+  resolvePressureConfig,
+} from '@taintmgr/core';
 import { actions, type Deed } from './actions.ts';
 import { FaultyFile, type Field, FileFault, readPositioned } from './positioned.ts';
 
@@ -18,9 +26,11 @@ export interface Script {
   readonly events: readonly ScriptEvent[];
   /** As the library takes it. */
   readonly engine: Partial<Config>;
+  /** The same of the node pressure agent; null: there is none. */
+  readonly pressure: Partial<PressureConfig> | null;
 }
 
-export const emptyScript: Script = { events: [], engine: {} };
+export const emptyScript: Script = { events: [], engine: {}, pressure: null };
 
 const timing = ['at', 'lasts', 'stagger', 'every', 'times'];
 const actionNames = Object.keys(actions);
@@ -30,18 +40,30 @@ const timesMax = 10_000;
 export function readScript(file: string, text: string, until: Millis): Script {
   const root = readPositioned(file, text);
   const faults: string[] = [];
-  const script = { events: [] as ScriptEvent[], engine: {} as Partial<Config> };
+  const events: ScriptEvent[] = [];
+  let { engine, pressure } = emptyScript;
   attempt(faults, () => {
-    const members = root.members(['apiVersion', 'kind', 'engine', 'events']);
-    const engine = members.get('engine');
-    if (engine) attempt(faults, () => (script.engine = readEngine(engine)));
+    const members = root.members(['apiVersion', 'kind', 'engine', 'pressure', 'events']);
+    const [own, agent] = [members.get('engine'), members.get('pressure')];
+    if (own) {
+      attempt(faults, () => (engine = readConfig(own, defaultConfig, resolveWithLifecycle)));
+    }
+    if (agent) {
+      const read = (): unknown =>
+        (pressure = readConfig(agent, defaultPressureConfig, resolvePressureConfig));
+      attempt(faults, read);
+    }
     for (const field of members.get('events')?.items() ?? []) {
-      attempt(faults, () => script.events.push(...readEvent(field, until)));
+      attempt(faults, () => events.push(...readEvent(field, until)));
     }
     if (!members.has('events')) throw root.fault('events is missing');
   });
+  if (!pressure) {
+    const idle = events.filter(({ deed }) => deed.needsPressure);
+    faults.push(...idle.map(({ field }) => field.fault(nobodyActs).message));
+  }
   if (faults.length > 0) throw new FaultyFile(faults);
-  return script;
+  return { events, engine, pressure };
 }
 
 /** Lets a part of a file be wrong without the rest going unread. */
@@ -55,16 +77,27 @@ export function attempt(faults: string[], read: () => unknown): void {
   }
 }
 
-function readEngine(field: Field): Partial<Config> {
-  field.members(Object.keys(defaultConfig));
-  const options = field.value as Partial<Config>;
+const nobodyActs = 'nobody acts on it: add pressure, with thresholds such as settings.evictionHard';
+
+function resolveWithLifecycle(options: Partial<Config>): Config {
+  return resolveConfig({ lifecycle: {}, ...options });
+}
+
+/** A configuration as the library takes it, whose faults get their places. */
+function readConfig<T extends object>(
+  field: Field,
+  defaults: T,
+  resolve: (options: Partial<T>) => T,
+): Partial<T> {
+  field.members(Object.keys(defaults));
+  const options = field.value as Partial<T>;
   try {
-    resolveConfig({ lifecycle: {}, ...options });
+    resolve(options);
     return options;
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     const [, path = '', text = error.message] =
-      /^config\.([^:]+): (.*)$/s.exec(error.message) ?? [];
+      /^config\.(?:pressure\.)?([^:]+): (.*)$/s.exec(error.message) ?? [];
     throw field.at(stepsOf(path)).fault(text);
   }
 }

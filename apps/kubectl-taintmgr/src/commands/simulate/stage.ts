@@ -27,6 +27,17 @@ export class Stage {
     return node;
   }
 
+  /** The pods of a workload that are on nodes and not on their way out, by name. */
+  podsOf(namespace: string, workload: string): readonly KubeObject[] {
+    const { api } = this.cluster;
+    const sets = api.list('replicasets', namespace).filter((set) => isOwnedBy(set, [workload]));
+    const owners = [workload, ...sets.map(({ metadata }) => metadata.name)];
+    return api
+      .list('pods', namespace)
+      .filter((pod) => pod.spec.nodeName && isOwnedBy(pod, owners))
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  }
+
   changeSpec(name: string, change: (spec: KubeObject['spec']) => object): void {
     const node = this.node(name);
     this.cluster.api.update('nodes', { ...node, spec: change(node.spec ?? {}) });
@@ -93,4 +104,8 @@ export class Stage {
       throw new StageFault(`node ${name} has no kubelet: it was not ready in the snapshot`);
     }
   }
+}
+
+function isOwnedBy({ metadata }: KubeObject, names: readonly string[]): boolean {
+  return metadata.ownerReferences?.some(({ name }) => names.includes(name)) ?? false;
 }

@@ -1,0 +1,95 @@
+import {
+  type Config,
+  createEngine,
+  createPressureMachine,
+  type Engine,
+  type Instant,
+  type PressureConfig,
+} from '@taintmgr/core';
+import {
+  Loop,
+  type Notice,
+  PressureLoop,
+  type PressureNotice,
+  VirtualDriver,
+} from '@taintmgr/k8s-adapter';
+import { type Cluster, seededRandom, type VirtualClock } from '@taintmgr/sim-cluster';
+
+export interface AgentsOptions {
+  readonly cluster: Cluster;
+  readonly clock: VirtualClock;
+  readonly seed: number;
+  readonly config: Partial<Config>;
+  /** Null: nobody watches what nodes run out of. */
+  readonly pressure: Partial<PressureConfig> | null;
+  readonly onNotice: (notice: Notice | PressureNotice) => void;
+}
+
+/** One loop that is driven on the clock that all share. */
+interface Driven {
+  readonly nextWake: () => Instant | null;
+  readonly start: () => void;
+  readonly runUntil: (instant: Instant) => void;
+}
+
+/** All of ours that works in the cluster: the engine, and the node pressure agent beside it. */
+export class Agents {
+  readonly engine: Engine;
+  readonly #clock: VirtualClock;
+  readonly #driven: readonly Driven[];
+
+  constructor({ cluster, clock, seed, config, pressure, onNotice }: AgentsOptions) {
+    this.engine = createEngine({ lifecycle: {}, ...config });
+    this.#clock = clock;
+    const { exchange } = cluster;
+    const random = seededRandom(seed);
+    const loop = new Loop({
+      machine: this.engine,
+      random,
+      leases: true,
+      daemonSets: config.lifecycle?.enforcement === 'pods',
+    });
+    const driven = [drivenOf(loop, new VirtualDriver({ loop, exchange, clock, onNotice }))];
+    if (pressure) {
+      const machine = createPressureMachine(pressure);
+      const agent = new PressureLoop({ machine, random, watches: () => true });
+      const driver = new VirtualDriver({ loop: agent, exchange, clock, onNotice });
+      driven.push(drivenOf(agent, driver));
+    }
+    this.#driven = driven;
+  }
+
+  start(): void {
+    for (const one of this.#driven) one.start();
+  }
+
+  /** Moves time to `instant`; everybody does what is due on the way at its own instant. */
+  runUntil(instant: Instant): void {
+    const [only, another] = this.#driven;
+    if (only && !another) {
+      only.runUntil(instant);
+      return;
+    }
+    for (let next = this.#nextWake(); next !== null && next <= instant; next = this.#nextWake()) {
+      for (const one of this.#driven) one.runUntil(next);
+    }
+    this.#clock.advanceTo(instant);
+  }
+
+  #nextWake(): Instant | null {
+    const all = [this.#clock, ...this.#driven].map((one) => one.nextWake());
+    const wakes = all.filter((wake) => wake !== null);
+    return wakes.length === 0 ? null : Math.max(this.#clock.now(), Math.min(...wakes));
+  }
+}
+
+function drivenOf(
+  loop: { nextWake(): Instant | null },
+  driver: { feed(input: { readonly kind: 'start' }): void; runUntil(instant: Instant): void },
+): Driven {
+  return {
+    nextWake: () => loop.nextWake(),
+    start: () => driver.feed({ kind: 'start' }),
+    runUntil: (instant) => driver.runUntil(instant),
+  };
+}
