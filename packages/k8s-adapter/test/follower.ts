@@ -1,11 +1,5 @@
 import assert from 'node:assert/strict';
-import {
-  ApiServer,
-  type Exchange,
-  type ResponseSink,
-  seededRandom,
-  VirtualClock,
-} from '@taintmgr/sim-cluster';
+import { ApiServer, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
 import { identityOf } from '../src/proto/convert.ts';
 import {
   Reflector,
@@ -13,13 +7,32 @@ import {
   type ReflectorInput,
   type ReflectorNotice,
 } from '../src/proto/reflector.ts';
+import type { ApiRequest } from '../src/proto/request.ts';
 import { inputSink } from '../src/sink.ts';
+import type { ExchangeSink } from '../src/virtual.ts';
+import { encodeFrame } from './protobuf-encoder.ts';
 
 const start = Date.parse('2026-01-01T00:00:00Z');
 const namespaces = ['default', 'kube-system'];
 
+/** What answers requests. */
+export type Server = (request: ApiRequest, sink: ExchangeSink) => () => void;
+
 /** What lies between a reflector and the API server. */
-export type Line = (server: Exchange) => Exchange;
+export type Line = (server: Server) => Server;
+
+/** How lists come, and in which format the streams. */
+export interface Mode {
+  readonly streamLists: boolean;
+  readonly protobuf: boolean;
+}
+
+/** The ways in which everything about reflectors is tested. */
+export const modes: readonly (readonly [string, Mode])[] = [
+  ['lists in pages', { streamLists: false, protobuf: false }],
+  ['lists streamed', { streamLists: true, protobuf: false }],
+  ['lists streamed in protobuf', { streamLists: true, protobuf: true }],
+];
 
 /**
  * A reflector that follows the leases of a simulated API server, on a virtual clock, and the cache
@@ -36,19 +49,21 @@ export class Follower {
   /** Events told so far, in words. */
   readonly told: string[] = [];
   line: Line = (server) => server;
+  readonly #server: Server;
   #names = new Map<string, string>();
   #serial = 0;
   readonly #hangUps = new Map<string, () => void>();
 
-  constructor(streamLists: boolean, historyLength = 1000) {
+  constructor(mode: Mode, historyLength = 1000) {
     const { clock } = this;
     this.api = new ApiServer({ clock, random: seededRandom(7), historyLength });
+    this.#server = mode.protobuf ? inProtobuf(this.api.exchange) : this.api.exchange;
     this.reflector = new Reflector({
       resource: 'leases',
       path: '/apis/coordination.k8s.io/v1/leases',
       selectors: {},
       watch: true,
-      streamLists,
+      ...mode,
       random: seededRandom(8),
       project: (object) => {
         const { namespace, name, uid, resourceVersion } = identityOf(object) ?? assert.fail();
@@ -159,8 +174,8 @@ export class Follower {
       case 'send': {
         this.requests.push(effect.request.path);
         const heard = inputSink(effect.id, (input) => this.feed(input));
-        const sink: ResponseSink = { ...heard, reset: () => heard.failed('connection reset') };
-        this.#hangUps.set(effect.id, this.line(this.api.exchange)(effect.request, sink));
+        const sink: ExchangeSink = { ...heard, reset: () => heard.failed('connection reset') };
+        this.#hangUps.set(effect.id, this.line(this.#server)(effect.request, sink));
         break;
       }
       case 'abort':
@@ -196,4 +211,29 @@ export class Follower {
     this.cache.delete(key);
     this.told.push(`delete ${key}`);
   }
+}
+
+/** The same server with protobuf for those who prefer it, in streams. */
+function inProtobuf(server: Server): Server {
+  return (request, sink) => {
+    if (!request.headers.accept?.includes('protobuf')) return server(request, sink);
+    const contentType = 'application/vnd.kubernetes.protobuf;stream=watch';
+    let isStream = false;
+    return server(request, {
+      ...sink,
+      head: (status, headers) => {
+        isStream = status === 200;
+        sink.head(status, isStream ? { ...headers, 'content-type': contentType } : headers);
+      },
+      data: (chunk) => {
+        if (!isStream) return sink.data(chunk);
+        for (const line of String(chunk)
+          .split('\n')
+          .filter((text) => text !== '')) {
+          const { type, object } = JSON.parse(line);
+          sink.data(encodeFrame(type, object));
+        }
+      },
+    });
+  };
 }

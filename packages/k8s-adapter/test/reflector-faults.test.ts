@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { FaultRule, ResponseSink } from '@taintmgr/sim-cluster';
-import { Follower, type Line } from './follower.ts';
+import type { FaultRule } from '@taintmgr/sim-cluster';
+import type { ExchangeSink } from '../src/virtual.ts';
+import { Follower, type Line, type Mode, modes } from './follower.ts';
 
-// What goes wrong with lists and watches, and what a reflector makes of it. Each case is played with
-// lists in pages and with lists streamed.
+// What goes wrong with lists and watches, and what a reflector makes of it. Each case is played in
+// each mode.
 
 interface Case {
   readonly name: string;
@@ -232,9 +233,9 @@ const cases: readonly Case[] = [
   },
 ];
 
-for (const streamLists of [false, true]) {
-  describe(`reflector with lists ${streamLists ? 'streamed' : 'in pages'}`, () => {
-    for (const { name, ...given } of cases) it(name, () => play(given, streamLists));
+for (const [what, mode] of modes) {
+  describe(`reflector with ${what}`, () => {
+    for (const { name, ...given } of cases) it(name, () => play(given, mode));
 
     const when: [string, (follower: Follower) => void][] = [
       ['before its first list is there', () => {}],
@@ -249,7 +250,7 @@ for (const streamLists of [false, true]) {
     ];
     for (const [name, before] of when) {
       it(`tells nothing after it was stopped ${name}`, () => {
-        const follower = new Follower(streamLists);
+        const follower = new Follower(mode);
         follower.create();
         follower.line = delayed(follower, 50);
         follower.start();
@@ -264,7 +265,7 @@ for (const streamLists of [false, true]) {
     }
 
     it('tells nothing that stands behind the event on which it was stopped', () => {
-      const follower = new Follower(streamLists);
+      const follower = new Follower(mode);
       follower.start();
       follower.run(1000);
       for (let n = 0; n < 10; n++) follower.create();
@@ -275,7 +276,7 @@ for (const streamLists of [false, true]) {
     });
 
     it('remembers by bookmarks where it is, though nothing of its own changes', () => {
-      const follower = new Follower(streamLists);
+      const follower = new Follower(mode);
       follower.start();
       follower.create();
       follower.run(1000);
@@ -290,9 +291,9 @@ for (const streamLists of [false, true]) {
   });
 }
 
-function play(given: Omit<Case, 'name'>, streamLists: boolean): void {
+function play(given: Omit<Case, 'name'>, mode: Mode): void {
   const { faults = [], line, historyLength, story, recoversWithin = 60_000 } = given;
-  const follower = new Follower(streamLists, historyLength);
+  const follower = new Follower(mode, historyLength);
   for (let n = 0; n < 10; n++) follower.create();
   const ends = faults.map((rule) => follower.api.faults.add(rule));
   if (line) follower.line = line();
@@ -377,7 +378,7 @@ function chopped(length: number): Line {
 function delayed({ clock }: Follower, ms: number): Line {
   return (server) => (request, sink) => {
     const later = (tell: () => void): void => void clock.after(ms, tell);
-    const slow: ResponseSink = {
+    const slow: ExchangeSink = {
       head: (status, headers) => later(() => sink.head(status, headers)),
       data: (chunk) => later(() => sink.data(chunk)),
       end: () => later(() => sink.end()),

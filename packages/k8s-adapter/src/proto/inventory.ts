@@ -1,4 +1,5 @@
 import { type Identity, identityOf } from './convert.ts';
+import type { ObjectEvent } from './watch-event.ts';
 
 /** A difference between what was known and what is. */
 export type Change<T> =
@@ -36,8 +37,14 @@ export class Inventory<T> {
     return this.#known.size;
   }
 
-  /** Takes an ADDED or MODIFIED object. */
-  upsert(identity: Identity, object: unknown): readonly Change<T>[] {
+  /** Takes a change that a watch tells. */
+  take(event: ObjectEvent): readonly Change<T>[] {
+    return event.kind === 'delete'
+      ? this.#delete(event.identity)
+      : this.#upsert(event.identity, event.object);
+  }
+
+  #upsert(identity: Identity, object: unknown): readonly Change<T>[] {
     const key = keyOf(identity);
     const known = this.#known.get(key);
     const item = this.#project(object);
@@ -53,8 +60,8 @@ export class Inventory<T> {
     return changes;
   }
 
-  /** Takes a DELETED object; nothing when another one of the name is known. */
-  delete(identity: Identity): readonly Change<T>[] {
+  /** Nothing when another one of the name is known. */
+  #delete(identity: Identity): readonly Change<T>[] {
     const key = keyOf(identity);
     if (this.#known.get(key)?.uid !== identity.uid) return [];
     this.#known.delete(key);

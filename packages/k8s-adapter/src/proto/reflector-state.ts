@@ -24,13 +24,13 @@ export interface Listing extends Stream {
 /** A watch that begins with everything there is, and has not come to the end of that. */
 export interface Loading extends Stream {
   readonly kind: 'Loading';
-  readonly decoder: WatchDecoder;
+  decoder: WatchDecoder;
 }
 
 /** A watch that tells changes. */
 export interface Watching extends Stream {
   readonly kind: 'Watching';
-  readonly decoder: WatchDecoder;
+  decoder: WatchDecoder;
   /** Of the last event taken in; the next watch starts here. */
   resourceVersion: string;
   /** From when on what comes counts as news. */

@@ -5,6 +5,7 @@ import { AnswerCollector, type ExchangeInput } from './exchange.ts';
 import { type Change, Inventory, type Project } from './inventory.ts';
 import { asRecord, asText, parseJson } from './json.ts';
 import { listStreamRequest } from './list-stream-request.ts';
+import { preferProtobuf } from './protobuf.ts';
 import {
   isGood,
   isOpen,
@@ -25,7 +26,7 @@ import {
   watchingFrom,
 } from './reflector-state.ts';
 import { type ApiRequest, listRequest, type Selectors, watchRequest } from './request.ts';
-import { JsonWatchDecoder } from './watch-decoder.ts';
+import { JsonWatchDecoder, watchDecoderFor } from './watch-decoder.ts';
 import { isNewer, type Told, type WatchEvent } from './watch-event.ts';
 
 /** Which collection to follow, and how. */
@@ -39,6 +40,8 @@ export interface ReflectorOptions<T> {
   readonly watch: boolean;
   /** Whether the server is asked for lists as the beginning of a watch; default false: in pages. */
   readonly streamLists?: boolean;
+  /** Whether the server is asked for streams in protobuf where it has it; default false: in JSON. */
+  readonly protobuf?: boolean;
   readonly random: Random;
 }
 
@@ -208,8 +211,9 @@ export class Reflector<T> {
   }
 
   #load(now: Instant): ReflectorState {
-    const { path, selectors, random } = this.#options;
-    const request = listStreamRequest(path, selectors, streamSeconds(random));
+    const { path, selectors, random, protobuf = false } = this.#options;
+    const json = listStreamRequest(path, selectors, streamSeconds(random));
+    const request = protobuf ? preferProtobuf(json) : json;
     return { kind: 'Loading', decoder: new JsonWatchDecoder(), ...this.#open(now, request) };
   }
 
@@ -257,15 +261,17 @@ export class Reflector<T> {
   // Watching
 
   #watch(now: Instant, { resourceVersion }: { resourceVersion: string }): ReflectorState {
-    const { path, selectors, random } = this.#options;
+    const { path, selectors, random, protobuf = false } = this.#options;
     const timeoutSeconds = streamSeconds(random);
-    const request = watchRequest(path, { ...selectors, resourceVersion, timeoutSeconds });
+    const json = watchRequest(path, { ...selectors, resourceVersion, timeoutSeconds });
+    const request = protobuf ? preferProtobuf(json) : json;
     return watchingFrom(this.#open(now, request), new JsonWatchDecoder(), resourceVersion);
   }
 
   #receiveStream(now: Instant, state: Streaming, input: ExchangeInput): ReflectorState {
     switch (input.kind) {
       case 'head':
+        state.decoder = watchDecoderFor(input.headers);
         if (state.kind === 'Watching') this.#watching(now, state);
         return state;
       case 'chunk':
@@ -329,20 +335,12 @@ export class Reflector<T> {
       // The events of one collection come in the order of its resourceVersions: one that is not
       // newer than the last has been told already.
       if (!isNewer(event.identity.resourceVersion, watching.resourceVersion)) return watching;
-      this.#change(event);
+      this.#effects.push(...this.#inventory.take(event));
       watching.resourceVersion = event.identity.resourceVersion;
     } else watching.resourceVersion = event.resourceVersion;
     watching.progressed = true;
     if (now >= watching.caughtUpAt) this.#heardAt = now;
     return watching;
-  }
-
-  #change(event: Exclude<Told, { kind: 'bookmark' }>): void {
-    const changes =
-      event.kind === 'delete'
-        ? this.#inventory.delete(event.identity)
-        : this.#inventory.upsert(event.identity, event.object);
-    this.#effects.push(...changes);
   }
 
   #streamEnded(now: Instant, state: Loading | Watching): ReflectorState {

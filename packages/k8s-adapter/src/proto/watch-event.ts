@@ -17,8 +17,11 @@ export type WatchEvent =
   /** Not a watch event at all, but `what`. */
   | { readonly kind: 'junk'; readonly what: string };
 
+/** An event about one object. */
+export type ObjectEvent = Extract<WatchEvent, { kind: 'upsert' | 'delete' }>;
+
 /** An event that tells something of the collection. */
-export type Told = Extract<WatchEvent, { kind: 'upsert' | 'delete' | 'bookmark' }>;
+export type Told = ObjectEvent | Extract<WatchEvent, { kind: 'bookmark' }>;
 
 const junk: WatchEvent = { kind: 'junk', what: 'something that is not a watch event' };
 const endOfList = 'k8s.io/initial-events-end';
@@ -26,6 +29,11 @@ const endOfList = 'k8s.io/initial-events-end';
 /** Reads one line of a watch. Never throws. */
 export function readWatchEvent(line: string): WatchEvent {
   const { type, object } = asRecord(parseJson(line));
+  return watchEventOf(type, object);
+}
+
+/** Makes an event of its type and its object, as JSON has them. Never throws. */
+export function watchEventOf(type: unknown, object: unknown): WatchEvent {
   if (!isRecord(object)) return junk;
   if (type === 'ERROR') return { kind: 'error', failure: failureOfStatus(object, null) };
   if (type === 'BOOKMARK') {

@@ -1,0 +1,122 @@
+/** Bytes that are no protobuf message. */
+export class ProtobufError extends Error {
+  override readonly name = 'ProtobufError';
+}
+
+const decoder = new TextDecoder();
+/** A varint of more bytes does not fit the safe integers, or is negative. */
+const safeBytes = 7;
+const varintBytesMax = 10;
+
+/** Reads one protobuf message field by field. Throws ProtobufError where the bytes are none. */
+export class ProtobufReader {
+  readonly #bytes: Uint8Array;
+  readonly #end: number;
+  #at: number;
+  #wire = 0;
+
+  constructor(bytes: Uint8Array, from = 0, end: number = bytes.length) {
+    if (end > bytes.length) throw new ProtobufError('a message goes beyond its end');
+    this.#bytes = bytes;
+    this.#at = from;
+    this.#end = end;
+  }
+
+  /** The number of the next field, which has to be read or skipped; null at the end. */
+  next(): number | null {
+    if (this.#at >= this.#end) return null;
+    const tag = this.#varint();
+    this.#wire = tag % 8;
+    return Math.floor(tag / 8);
+  }
+
+  skip(): void {
+    switch (this.#wire) {
+      case 0:
+        this.#varint();
+        break;
+      case 1:
+        this.#advance(8);
+        break;
+      case 2:
+        this.#advance(this.#varint());
+        break;
+      case 5:
+        this.#advance(4);
+        break;
+      default:
+        throw new ProtobufError(`unknown wire type ${this.#wire}`);
+    }
+  }
+
+  /** An integer, signed, held within the safe integers. */
+  integer(): number {
+    this.#expect(0);
+    return this.#varint();
+  }
+
+  text(): string {
+    const [from, end] = this.#range();
+    return from === end ? '' : decoder.decode(this.#bytes.subarray(from, end));
+  }
+
+  /** The message in this field. */
+  message(): ProtobufReader {
+    const [from, end] = this.#range();
+    return new ProtobufReader(this.#bytes, from, end);
+  }
+
+  /** The bytes in this field. */
+  bytes(): Uint8Array {
+    const [from, end] = this.#range();
+    return this.#bytes.subarray(from, end);
+  }
+
+  #range(): readonly [from: number, end: number] {
+    this.#expect(2);
+    const length = this.#varint();
+    const from = this.#at;
+    this.#advance(length);
+    return [from, this.#at];
+  }
+
+  #expect(wire: number): void {
+    if (this.#wire !== wire) throw new ProtobufError(`wire type ${this.#wire}, want ${wire}`);
+  }
+
+  #advance(count: number): void {
+    this.#at += count;
+    if (this.#at > this.#end) throw new ProtobufError('a field goes beyond its end');
+  }
+
+  #varint(): number {
+    let value = 0;
+    let scale = 1;
+    for (let count = 0; count < safeBytes; count++) {
+      const byte = this.#byte();
+      value += (byte & 0x7f) * scale;
+      if (byte < 0x80) return value;
+      scale *= 0x80;
+    }
+    return this.#longVarint(value);
+  }
+
+  #longVarint(low: number): number {
+    let value = BigInt(low);
+    for (let count = safeBytes; count < varintBytesMax; count++) {
+      const byte = this.#byte();
+      value |= BigInt(byte & 0x7f) << BigInt(7 * count);
+      if (byte >= 0x80) continue;
+      const signed = Number(BigInt.asIntN(64, value));
+      return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, signed));
+    }
+    throw new ProtobufError('an endless number');
+  }
+
+  #byte(): number {
+    const byte = this.#at < this.#end ? this.#bytes[this.#at] : undefined;
+    if (byte === undefined) throw new ProtobufError('a number goes beyond its end');
+    this.#at += 1;
+    return byte;
+  }
+}
