@@ -194,6 +194,13 @@ events:
       runs.map(({ semantics }) => semantics),
       ['precise', 'upstream-1.36'],
     );
+    const script2 = 'events:\n- {at: 1m, stopKubelet: {zone: zone-b}, lasts: 15m}\n';
+    const lost = await simulated(source, script2, '--compare', '--until', '20m');
+    for (const { deadlines, evictions } of lost.runs) {
+      assert.ok(evictions.length > 0);
+      assert.equal(deadlines.filter(({ end }) => end === 'evicted').length, evictions.length);
+      for (const { setAt, dueAt } of deadlines) assert.ok(Math.abs(dueAt - setAt - 300) <= 1);
+    }
     const { out } = await run('simulate', '-f', source, '--compare', '--until', '1m');
     assert.match(out, /UNAVAILABLE UPSTREAM-1\.36/);
     assert.match(out, /^upstream-1\.36: 0 evictions/m);

@@ -2,6 +2,7 @@ import {
   describePressureReason,
   describeReason,
   type Outcome,
+  type PodExplanation,
   type PodRef,
   type Reason,
 } from '@taintmgr/core';
@@ -83,6 +84,22 @@ export class EvictionLog {
     const { pod, to, because } = notice.report;
     this.#close(at, pod.uid, to === null ? 'cancelled' : 'moved');
     if (to !== null) this.#begin(at, pod, to, because);
+  }
+
+  /** What the controller would say of a pod, for one that does not tell of deadlines itself. */
+  follow(at: number, { pod, decision }: PodExplanation): void {
+    const open = this.#open.get(pod.uid);
+    const to = decision.kind === 'evict' ? decision.deadline : null;
+    if (to === null) this.#close(at, pod.uid, 'cancelled');
+    else if (open?.dueAt !== this.#secondsOf(to)) {
+      this.#close(at, pod.uid, 'moved');
+      this.#begin(at, pod, to, decision.because);
+    }
+  }
+
+  /** A pod is no more. */
+  gone(at: number, uid: string): void {
+    this.#close(at, uid, 'cancelled');
   }
 
   #begin(at: number, pod: PodRef, to: number, because: readonly Reason[]): void {

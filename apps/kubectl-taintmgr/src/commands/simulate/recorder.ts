@@ -1,4 +1,4 @@
-import type { Engine, Instant } from '@taintmgr/core';
+import type { Config, Engine, Instant } from '@taintmgr/core';
 import type { Notice, PressureNotice } from '@taintmgr/k8s-adapter';
 import type { ApiServer, Change, KubeObject } from '@taintmgr/sim-cluster';
 import {
@@ -57,8 +57,8 @@ interface Condition {
   readonly message?: string;
 }
 
-/** Between two looks at the zones. */
-const zonePeriodMs = 1_000;
+/** Between two looks at what is not told. */
+const lookPeriodMs = 1_000;
 
 /** Listens to the cluster and the controller, and writes down what changes. */
 export class Recorder {
@@ -74,22 +74,30 @@ export class Recorder {
   readonly #unplaced: Open<UnplacedTrack>[] = [];
   readonly #openUnplaced = new Map<string, Open<UnplacedTrack>>();
 
-  /** Begins with the cluster as it is now. */
-  constructor(api: ApiServer, engine: Engine) {
+  readonly #tellsDeadlines: boolean;
+  /** Nodes with NoExecute taints, where deadlines have to be asked for. */
+  readonly #tainted = new Set<string>();
+
+  /**
+   * Begins with the cluster as it is now. An engine under `upstream-1.36` does not tell of deadlines:
+   * it is asked once a second.
+   */
+  constructor(api: ApiServer, engine: Engine, semantics: Config['semantics']) {
     this.#api = api;
     this.#engine = engine;
+    this.#tellsDeadlines = semantics === 'precise';
     this.#startsAt = api.clock.now();
     this.#log = new EvictionLog(
       (uid) => this.#workloadNames.get(uid) ?? null,
       (instant) => this.#secondsOf(instant),
     );
     this.#workloads = new WorkloadBook(api);
-    for (const node of api.list('nodes')) this.#nodes.notice(0, node);
+    for (const node of api.list('nodes')) this.#noteNode(0, node);
     for (const pod of api.list('pods')) this.#notePod(0, pod, null);
     for (const budget of api.list('poddisruptionbudgets')) this.#noteBudget(0, budget);
     this.#workloads.begin();
     api.subscribe((change) => this.#change(change));
-    this.#lookAtZones();
+    this.#lookAround();
   }
 
   /** What the controller tells. */
@@ -104,9 +112,26 @@ export class Recorder {
   }
 
   /** Not everything about zones is told: kube-controller-manager's ways are silent. */
-  #lookAtZones(): void {
+  #lookAround(): void {
     this.#noteZones();
-    this.#api.clock.after(zonePeriodMs, () => this.#lookAtZones());
+    if (!this.#tellsDeadlines) this.#followDeadlines();
+    this.#api.clock.after(lookPeriodMs, () => this.#lookAround());
+  }
+
+  #followDeadlines(): void {
+    for (const name of this.#tainted) {
+      const answer = this.#engine.explain(this.#api.clock.now(), { kind: 'node', name });
+      if (answer?.kind !== 'node') continue;
+      for (const pod of answer.pods) this.#log.follow(this.#now, pod);
+      const isOver = !answer.pods.some(({ decision }) => decision.kind === 'evict');
+      if (isOver && !answer.node.taints.some(isNoExecute)) this.#tainted.delete(name);
+    }
+  }
+
+  #noteNode(at: number, node: KubeObject): void {
+    const taints: readonly { readonly effect: string }[] = node.spec?.taints ?? [];
+    if (taints.some(isNoExecute)) this.#tainted.add(node.metadata.name);
+    this.#nodes.notice(at, node);
   }
 
   recording(): Recording {
@@ -141,7 +166,7 @@ export class Recorder {
       this.#notePod(at, type === 'DELETED' ? null : object, previous ?? object);
     else if (resource === 'nodes') {
       if (type === 'DELETED') this.#nodes.gone(at, object.metadata.name);
-      else if (!previous || !isHeartbeat(object, previous)) this.#nodes.notice(at, object);
+      else if (!previous || !isHeartbeat(object, previous)) this.#noteNode(at, object);
     } else if (resource === 'poddisruptionbudgets') {
       if (type !== 'DELETED') this.#noteBudget(at, object);
     } else if (this.#workloads.takes(resource)) this.#workloads.notice(at, change);
@@ -161,6 +186,7 @@ export class Recorder {
       if (now !== null) this.#nodes.countPod(at, now, 1);
     }
     this.#noteUnplaced(at, any, pod && unplacedMessage(pod));
+    if (!pod) this.#log.gone(at, uidOf(any));
   }
 
   #noteUnplaced(at: number, pod: KubeObject, message: string | null): void {
@@ -193,6 +219,10 @@ export class Recorder {
     const { currentHealthy = 0, desiredHealthy = 0 } = status ?? {};
     track.steps.push(at, { healthy: currentHealthy, desired: desiredHealthy });
   }
+}
+
+function isNoExecute({ effect }: { readonly effect: string }): boolean {
+  return effect === 'NoExecute';
 }
 
 function uidOf({ metadata }: KubeObject): string {

@@ -57,7 +57,7 @@ export function simulate({ source, script, seed, until, semantics }: RunOptions)
     settle(source, cluster, agents);
   }
   const startsAt = clock.now();
-  recorder = new Recorder(cluster.api, agents.engine);
+  recorder = new Recorder(cluster.api, agents.engine, semantics);
   const play = new Play(new Stage(cluster), script);
   if (!source.isNew) agents.start();
   agents.runUntil(startsAt + until);
