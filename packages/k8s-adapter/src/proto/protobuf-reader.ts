@@ -7,6 +7,7 @@ const decoder = new TextDecoder();
 /** A varint of more bytes does not fit the safe integers, or is negative. */
 const safeBytes = 7;
 const varintBytesMax = 10;
+const shortBytes = 64;
 
 /** Reads one protobuf message field by field. Throws ProtobufError where the bytes are none. */
 export class ProtobufReader {
@@ -57,7 +58,11 @@ export class ProtobufReader {
 
   text(): string {
     const [from, end] = this.#range();
-    return from === end ? '' : decoder.decode(this.#bytes.subarray(from, end));
+    if (from === end) return '';
+    const bytes = this.#bytes.subarray(from, end);
+    return isShortAscii(bytes)
+      ? Reflect.apply(String.fromCharCode, null, bytes)
+      : decoder.decode(bytes);
   }
 
   /** The message in this field. */
@@ -119,4 +124,12 @@ export class ProtobufReader {
     this.#at += 1;
     return byte;
   }
+}
+
+/** Most texts are, and for these a TextDecoder is slow. */
+function isShortAscii(bytes: Uint8Array): boolean {
+  if (bytes.length > shortBytes) return false;
+  let bits = 0;
+  for (const byte of bytes) bits |= byte;
+  return bits < 0x80;
 }

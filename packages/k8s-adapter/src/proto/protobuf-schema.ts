@@ -43,6 +43,11 @@ const condition: Message = {
   1: ['type', 'text'],
   2: ['status', 'text'],
   4: ['lastTransitionTime', 'time'],
+};
+
+const nodeCondition: Message = {
+  ...condition,
+  3: ['lastHeartbeatTime', 'time'],
   5: ['reason', 'text'],
   6: ['message', 'text'],
 };
@@ -98,7 +103,7 @@ export const protobufKinds: Readonly<Record<string, Message>> = {
   Node: {
     1: ['metadata', objectMeta],
     2: ['spec', { 4: ['unschedulable', 'boolean'], 5: ['taints', [taint]] }],
-    3: ['status', { 4: ['conditions', [{ ...condition, 3: ['lastHeartbeatTime', 'time'] }]] }],
+    3: ['status', { 4: ['conditions', [nodeCondition]] }],
   },
   Lease: { 1: ['metadata', objectMeta], 2: ['spec', { 4: ['renewTime', 'microTime'] }] },
   DaemonSet: { 1: ['metadata', objectMeta], 2: ['spec', { 1: ['selector', labelSelector] }] },
