@@ -15,7 +15,7 @@ export interface ObjectMeta {
 }
 
 /** Who wrote which fields last. */
-export interface ManagedFields {
+interface ManagedFields {
   readonly manager?: string;
   readonly time?: string;
   readonly fieldsV1?: { readonly 'f:spec'?: Readonly<Record<string, unknown>> };

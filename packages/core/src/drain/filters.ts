@@ -60,6 +60,6 @@ export function drainVerdict(
 }
 
 /** Whether a DaemonSet of today's API started it, so that it would be back at once. */
-export function isDaemonSetPod({ owner }: Pod): boolean {
+function isDaemonSetPod({ owner }: Pod): boolean {
   return owner?.kind === 'DaemonSet' && owner.apiVersion === 'apps/v1';
 }

@@ -60,7 +60,7 @@ export class DrainJudge {
 }
 
 /** Whether key, value and effect are the same. */
-export function isSameTaint(a: Taint, b: Taint): boolean {
+function isSameTaint(a: Taint, b: Taint): boolean {
   return a.key === b.key && a.value === b.value && a.effect === b.effect;
 }
 

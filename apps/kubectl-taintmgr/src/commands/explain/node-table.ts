@@ -57,7 +57,7 @@ export function renderNode(
 }
 
 /** `Name:`, `Ready:` and so on. */
-export function nodeHead(report: NodeReport, now: Instant): readonly string[] {
+function nodeHead(report: NodeReport, now: Instant): readonly string[] {
   const { facts, leaseRenewedAt, zone, outlook } = report;
   const lease = leaseRenewedAt === null ? '' : `, lease renewed ${ago(now, leaseRenewedAt)}`;
   const state = outlook ? `: ${zoneText(outlook)}` : '';

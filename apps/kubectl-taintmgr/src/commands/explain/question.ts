@@ -64,7 +64,7 @@ export function taintsInThought(
 }
 
 /** With a taint put on now; one of the same key and effect gives way, as in `kubectl taint`. */
-export function withTaint(taints: readonly Taint[], added: Taint, now: number): readonly Taint[] {
+function withTaint(taints: readonly Taint[], added: Taint, now: number): readonly Taint[] {
   const isThere = taints.some(
     ({ key, value, effect }) =>
       key === added.key && value === added.value && effect === added.effect,

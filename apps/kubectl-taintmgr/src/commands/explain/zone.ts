@@ -36,7 +36,7 @@ export function mattersIn(question: Question): (facts: NodeFacts) => boolean {
 }
 
 /** The names by which people may know the zone of a node. */
-export function namesOf({ node, zone }: NodeFacts): readonly string[] {
+function namesOf({ node, zone }: NodeFacts): readonly string[] {
   return [zone, node.zone ?? ''].filter((name) => name !== '');
 }
 
