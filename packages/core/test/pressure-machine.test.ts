@@ -13,8 +13,7 @@ import {
 } from '@taintmgr/core';
 import { observationOf, pressurePod, usageOf } from './pressure-objects.ts';
 
-const Gi = 2 ** 30;
-const Mi = 2 ** 20;
+const [Gi, Mi] = [2 ** 30, 2 ** 20];
 const semanticsNames = ['precise', 'kubelet-1.36', 'kubelet-1.6'] as const;
 
 /** A machine with one node and these pods, which has heard of everything. */
