@@ -35,6 +35,8 @@ export interface SourceOptions {
   readonly readOnly?: boolean;
   /** Ask for lists as the beginning of watches, where the server can; true when left out. */
   readonly streamLists?: boolean;
+  /** Ask for streams in protobuf, where the server has it; false when left out. */
+  readonly protobuf?: boolean;
 }
 
 /** A collection that is read, whatever is in it. */
@@ -50,8 +52,8 @@ export type SourceEffect = Exclude<ReflectorEffect<never>, Change<never>>;
 /** The collections that are read, nodes and pods first. */
 export function sourcesOf(options: SourceOptions): readonly Source[] {
   const { random, leases = false, daemonSets = false, readOnly = false } = options;
-  const { streamLists = true } = options;
-  const shared = { random, watch: !readOnly, streamLists };
+  const { streamLists = true, protobuf = false } = options;
+  const shared = { random, watch: !readOnly, streamLists, protobuf };
   const nodes = new Reflector<Node>({
     ...shared,
     resource: 'nodes',
