@@ -36,6 +36,11 @@ describe('mistakes', () => {
       ['2:3: events[0]: at 1m: there is no deployments, statefulsets, replicasets shop/nothing'],
     ],
     [
+      'a write while nobody can write',
+      'events:\n- {at: 1m, apiOutage: {}, lasts: 1m}\n- {at: 90s, cordon: {node: zone-a-1}}\n',
+      ['3:3: events[1]: at 1m30s: the API server is out of reach at this time'],
+    ],
+    [
       'a leak that nobody acts on',
       'events:\n- {at: 1m, leakMemory: {workload: shop/web, perSecond: 1Mi}}\n',
       [

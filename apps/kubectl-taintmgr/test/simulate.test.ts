@@ -185,6 +185,21 @@ events:
     assert.ok(at > 60 + 300 && at < 60 + 460, `at ${at}`);
   });
 
+  it('lets a node speak only when nothing keeps it silent any more', async () => {
+    const { nodes } = await first(`
+events:
+- {at: 1m, stopKubelet: {node: zone-a-1}, lasts: 6m}
+- {at: 2m, loseNetwork: {zone: zone-a}, lasts: 2m}
+- {at: 3m, apiOutage: {}, lasts: 30s}
+`);
+    const back = (name: string): readonly number[] =>
+      (nodes.find((node) => node.name === name)?.states ?? [])
+        .filter(({ at, ready }) => at > 0 && ready === 'True')
+        .map(({ at }) => at);
+    assert.ok((back('zone-a-1')[0] ?? 0) >= 420, `${back('zone-a-1')}`);
+    assert.ok((back('zone-a-2')[0] ?? 0) < 260, `${back('zone-a-2')}`);
+  });
+
   it('shows what kube-controller-manager would do beside it', async () => {
     const source = file('topology.yaml', topology);
     const script =

@@ -1,7 +1,7 @@
 import { parseQuantity, parseTaint, quantityValue } from '@taintmgr/core';
 import type { Json, KubeObject, NodeConditionType } from '@taintmgr/sim-cluster';
 import type { Field } from './positioned.ts';
-import { type Stage, StageFault } from './stage.ts';
+import { type SilenceCause, type Stage, StageFault } from './stage.ts';
 import { readTargets, type Targets, targetFields, targetsText } from './targets.ts';
 
 /** What an event does. */
@@ -60,16 +60,10 @@ export const actions: Readonly<Record<string, Action>> = {
       return onNodes(body, members, ['untaint', ''], untaint(taint), null, taintText(taint));
     },
   },
-  stopKubelet: silence('stop the kubelet of', 'start the kubelet of'),
-  resumeKubelet: {
-    fields: targetFields,
-    read: (body, members) => onNodes(body, members, ['start the kubelet of', ''], resume, null),
-  },
-  loseNetwork: silence('cut off', 'reconnect'),
-  restoreNetwork: {
-    fields: targetFields,
-    read: (body, members) => onNodes(body, members, ['reconnect', ''], resume, null),
-  },
+  stopKubelet: silence('kubelet', 'stop the kubelet of', 'start the kubelet of'),
+  resumeKubelet: endSilence('kubelet', 'start the kubelet of'),
+  loseNetwork: silence('network', 'cut off', 'reconnect'),
+  restoreNetwork: endSilence('network', 'reconnect'),
   setCondition: {
     fields: [...targetFields, 'condition', 'status'],
     read: (body, members) => {
@@ -136,16 +130,21 @@ function onNodes(
   };
 }
 
-function silence(verb: string, undoing: string): Action {
-  const apply: Deed['apply'] = (stage, node) => stage.silence(node);
+function silence(cause: SilenceCause, verb: string, undoing: string): Action {
+  const begin: Deed['apply'] = (stage, node) => stage.silence(node, cause);
+  const end: Deed['apply'] = (stage, node) => stage.endSilence(node, cause, false);
   return {
     fields: targetFields,
-    read: (body, members) => onNodes(body, members, [verb, undoing], apply, resume),
+    read: (body, members) => onNodes(body, members, [verb, undoing], begin, end),
   };
 }
 
-function resume(stage: Stage, node: string): void {
-  stage.resume(node);
+function endSilence(cause: SilenceCause, verb: string): Action {
+  const end: Deed['apply'] = (stage, node) => stage.endSilence(node, cause, true);
+  return {
+    fields: targetFields,
+    read: (body, members) => onNodes(body, members, [verb, ''], end, null),
+  };
 }
 
 function cordon(stage: Stage, node: string): void {
@@ -225,7 +224,7 @@ function scale(body: Field, members: Members): Deed {
     text: `scale ${namespace}/${name} to ${replicas}`,
     targets: null,
     undo: null,
-    apply: ({ cluster: { api } }) => {
+    apply: ({ api }) => {
       const resource = scalable.find((one) => api.get(one, namespace, name));
       const object = resource ? api.get(resource, namespace, name) : null;
       if (!resource || !object) {
@@ -249,7 +248,7 @@ function setBudget(body: Field, members: Members): Deed {
     text: `set ${limit} of budget ${namespace}/${name} to ${value}`,
     targets: null,
     undo: null,
-    apply: ({ cluster: { api } }) => {
+    apply: ({ api }) => {
       const object = api.get('poddisruptionbudgets', namespace, name);
       if (!object) throw new StageFault(`there is no budget ${namespace}/${name}`);
       const { minAvailable: _, maxUnavailable: __, ...spec } = object.spec;

@@ -120,7 +120,9 @@ export class EvictionLog {
 
   #finished(at: number, pod: PodRef, how: How, because: readonly string[], outcome: Outcome): void {
     if (outcome.kind === 'done') {
-      this.#close(at, pod.uid, 'evicted');
+      // Nobody tells of a deadline that is now: another taint came, which the pod does not tolerate.
+      const isEarly = (this.#open.get(pod.uid)?.dueAt ?? at) > at;
+      this.#close(at, pod.uid, isEarly ? 'moved' : 'evicted');
       this.evictions.push({ at, ...this.#named(pod), how, because });
     } else if (outcome.kind === 'blocked') {
       this.#refuse(at, pod, budgetOf(outcome), outcome.message);

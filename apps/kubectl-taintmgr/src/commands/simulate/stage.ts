@@ -5,20 +5,29 @@ export class StageFault extends Error {
   override readonly name = 'StageFault';
 }
 
+/** Why nothing is heard of a node. */
+export type SilenceCause = 'kubelet' | 'network';
+
 /** The longest a kubelet takes to come back after the API server was away. */
 const kubeletsBackMs = 2_001;
 
 /** The cluster as events act on it. What they undo or repeat themselves is kept here. */
 export class Stage {
   readonly cluster: Cluster;
-  /** Nodes that events have silenced. */
-  readonly #silent = new Set<string>();
+  /** Nodes that events have silenced, and how often each cause holds for them. */
+  readonly #silent = new Map<string, Map<SilenceCause, number>>();
   /** Conditions that events have set, by node. */
   readonly #conditions = new Map<string, Map<NodeConditionType, boolean>>();
   #outages = 0;
 
   constructor(cluster: Cluster) {
     this.cluster = cluster;
+  }
+
+  /** The API for whoever writes to it from outside. Throws StageFault while nobody can. */
+  get api(): Cluster['api'] {
+    if (this.#outages > 0) throw new StageFault('the API server is out of reach at this time');
+    return this.cluster.api;
   }
 
   node(name: string): KubeObject {
@@ -40,16 +49,27 @@ export class Stage {
 
   changeSpec(name: string, change: (spec: KubeObject['spec']) => object): void {
     const node = this.node(name);
-    this.cluster.api.update('nodes', { ...node, spec: change(node.spec ?? {}) });
+    this.api.update('nodes', { ...node, spec: change(node.spec ?? {}) });
   }
 
-  silence(name: string): void {
+  silence(name: string, cause: SilenceCause): void {
     this.#kubelet(name).stop();
-    this.#silent.add(name);
+    const causes = this.#silent.get(name) ?? new Map<SilenceCause, number>();
+    this.#silent.set(name, causes.set(cause, (causes.get(cause) ?? 0) + 1));
   }
 
-  resume(name: string): void {
+  /** Ends one silence for a cause, or (`all`) every one. The node speaks when no cause is left. */
+  endSilence(name: string, cause: SilenceCause, all: boolean): void {
+    const causes = this.#silent.get(name);
+    const left = all ? 0 : (causes?.get(cause) ?? 1) - 1;
+    if (left > 0) causes?.set(cause, left);
+    else causes?.delete(cause);
+    if (causes && causes.size > 0) return;
     this.#silent.delete(name);
+    this.#resume(name);
+  }
+
+  #resume(name: string): void {
     const { labels = {} } = this.node(name).metadata;
     const zone = labels['topology.kubernetes.io/zone'];
     // A node that was not ready in the snapshot has no kubelet yet.
@@ -66,7 +86,8 @@ export class Stage {
   }
 
   remove(name: string): void {
-    this.node(name);
+    const { api } = this;
+    if (!api.get('nodes', '', name)) throw new StageFault(`there is no node ${name} at this time`);
     this.#silent.delete(name);
     this.#conditions.delete(name);
     this.cluster.removeNode(name);
@@ -82,7 +103,7 @@ export class Stage {
     } else if (!isOut && this.#outages === 0) {
       cluster.api.faults.down = false;
       cluster.start();
-      for (const name of this.#silent) this.#kubelet(name).stop();
+      for (const name of this.#silent.keys()) this.#kubelet(name).stop();
       // A kubelet that comes back says that it is ready; what it was told to say counts.
       cluster.api.clock.after(kubeletsBackMs, () => {
         for (const name of this.#conditions.keys()) this.#restoreConditions(name);
