@@ -1,5 +1,6 @@
 import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import { UsageError } from './exit.ts';
+import { optionsOf, positionOf } from './position.ts';
 
 const truths: Readonly<Record<string, boolean>> = {
   1: true,
@@ -25,9 +26,10 @@ export function plainArguments(
   argv: readonly string[],
   program: CommandUnknownOpts,
 ): readonly string[] {
-  const options = new Map(allOptions(program).flatMap(namesOf));
   const end = argv.indexOf('--');
   const [flags, rest] = end < 0 ? [argv, []] : [argv.slice(0, end), argv.slice(end)];
+  const { command } = positionOf(program, [...flags, '']);
+  const options = new Map(optionsOf(command).flatMap(namesOf));
   return [...flags.flatMap((argument) => plainArgument(argument, options)), ...rest];
 }
 
@@ -46,10 +48,6 @@ function truthOf(name: string, value: string): boolean {
   const truth = Object.hasOwn(truths, value) ? truths[value] : undefined;
   if (truth !== undefined) return truth;
   throw new UsageError(`${name}: got ${JSON.stringify(value)}, want true or false`);
-}
-
-function allOptions(command: CommandUnknownOpts): readonly Option[] {
-  return [...command.options, ...command.commands.flatMap(allOptions)];
 }
 
 function namesOf(option: Option): readonly (readonly [string, Option])[] {

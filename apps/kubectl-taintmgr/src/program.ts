@@ -1,14 +1,23 @@
 import { Command, type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import { plainArguments } from './arguments.ts';
+import { addCompletion } from './commands/completion/flags.ts';
+import { addDoctor } from './commands/doctor/flags.ts';
 import { addDrain } from './commands/drain-by-taint/flags.ts';
 import { addExplain } from './commands/explain/flags.ts';
+import { addPending } from './commands/pending/flags.ts';
 import { addSimulate } from './commands/simulate/flags.ts';
+import { addSnapshot } from './commands/snapshot/flags.ts';
+import { addStatus } from './commands/status/flags.ts';
 import { addUndo } from './commands/undo/flags.ts';
+import { addVersion } from './commands/version/flags.ts';
 import { addConnectionFlags } from './connection-flags.ts';
 import { type ExitCode, endingOf, exitCode } from './exit.ts';
 import type { Output } from './output.ts';
 import { Registry, type Surroundings } from './registry.ts';
 import { version } from './version.ts';
+
+/** What kubectl_complete-taintmgr runs, with the words that were typed; nobody types it. */
+const completeCommand = '__complete';
 
 /**
  * Runs the command line (without program and script name) and says what is wrong with it, or what
@@ -27,6 +36,11 @@ export async function runProgram(
   const onError = argv.includes('--exit-code') ? exitCode.notTold : exitCode.error;
   try {
     const program = createProgram(output, registry);
+    if (argv[0] === completeCommand) {
+      const { completeWords } = await import('./commands/completion/complete.ts');
+      await completeWords(argv.slice(1), program, output);
+      return exitCode.done;
+    }
     await program.parseAsync([...plainArguments(argv, program)], { from: 'user' });
     return code;
   } catch (error) {
@@ -38,7 +52,7 @@ export async function runProgram(
 }
 
 /** The program with all its commands; each loads its code when it runs. */
-export function createProgram(output: Output, registry: Registry): CommandUnknownOpts {
+function createProgram(output: Output, registry: Registry): CommandUnknownOpts {
   const program = new Command('kubectl taintmgr')
     .description('See, trust and control pod eviction by node taints.')
     .version(version, '--version', 'print the version and exit')
@@ -61,6 +75,12 @@ export function createProgram(output: Output, registry: Registry): CommandUnknow
   addDrain(program, registry);
   addUndo(program, registry);
   addSimulate(program, registry);
+  addPending(program, registry);
+  addStatus(program, registry);
+  addDoctor(program, registry);
+  addSnapshot(program, registry);
+  addCompletion(program, registry);
+  addVersion(program, registry);
   return program;
 }
 

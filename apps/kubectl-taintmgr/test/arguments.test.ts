@@ -10,7 +10,9 @@ program
   .command('drain')
   .option('--force', 'two')
   .option('--no-headers', 'three')
-  .addOption(new Option('--dry-run [strategy]', 'four').preset('unchanged'));
+  .addOption(new Option('--dry-run [strategy]', 'four').preset('unchanged'))
+  .option('--compare <version>', 'five');
+program.command('simulate').option('--compare', 'six');
 
 describe('plainArguments', () => {
   const cases: readonly (readonly [line: string, expected: string])[] = [
@@ -25,6 +27,9 @@ describe('plainArguments', () => {
     ['-nshop drain', '-nshop drain'],
     ['--namespace=shop drain', '--namespace=shop drain'],
     ['drain a=b:NoExecute', 'drain a=b:NoExecute'],
+    ['-n shop drain --compare=true', '-n shop drain --compare=true'],
+    ['-n shop simulate --compare=true', '-n shop simulate --compare'],
+    ['-n drain simulate --compare=true', '-n drain simulate --compare'],
     ['drain --unknown=true', 'drain --unknown=true'],
     ['drain -- --force=true', 'drain -- --force=true'],
   ];
@@ -36,7 +41,7 @@ describe('plainArguments', () => {
 
   for (const value of ['maybe', '', 'constructor']) {
     it(`--force=${value}`, () => {
-      assert.throws(() => plainArguments([`--force=${value}`], program), {
+      assert.throws(() => plainArguments(['drain', `--force=${value}`], program), {
         message: `--force: got ${JSON.stringify(value)}, want true or false`,
       });
     });

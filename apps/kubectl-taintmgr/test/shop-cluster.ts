@@ -123,7 +123,7 @@ function fillPods(api: Api): void {
     spec: { tolerations: [week] },
   });
   addPod(api, 'shop', 'cart-1', 'node-a1', { owner: ['ReplicaSet', 'cart'] });
-  api.delete('pods', 'shop', 'cart-1');
+  api.delete('pods', 'shop', 'cart-1', { gracePeriodSeconds: 3600 });
   addPod(api, 'infra', 'agent-a1xyz', 'node-a1', {
     owner: ['DaemonSet', 'agent'],
     spec: { tolerations: all },

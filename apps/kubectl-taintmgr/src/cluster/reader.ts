@@ -11,11 +11,12 @@ import {
 import { UsageError } from '../exit.ts';
 import { listInChunks } from './chunks.ts';
 import { budgetFacts, type NodeFacts, nodeFacts, type PodFacts, podFacts } from './facts.ts';
-import type { LeaseObject } from './objects.ts';
+import type { LeaseObject, ObjectMeta } from './objects.ts';
 
 /** From this many nodes on one read of all pods is cheaper than one for each node. */
 const singleNodesMax = 40;
 const requestsAtOnceMax = 8;
+const nodeLeases = 'kube-node-lease';
 const budgetsPath = '/apis/policy/v1/poddisruptionbudgets';
 
 /** Reads what commands need of a cluster. Throws ApiError and ConnectionError. */
@@ -55,6 +56,20 @@ export class ClusterReader {
     return podFacts(await this.#client.get(`/api/v1/namespaces/${ns}/pods/${podName}`));
   }
 
+  /** The names of the pods of a namespace. */
+  async podNames(namespace: string): Promise<readonly string[]> {
+    return namesOf(await this.#list(`/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`));
+  }
+
+  async namespaceNames(): Promise<readonly string[]> {
+    return namesOf(await this.#list('/api/v1/namespaces'));
+  }
+
+  /** All pods. */
+  async pods(): Promise<readonly PodFacts[]> {
+    return (await this.#list(podsPath)).map(podFacts);
+  }
+
   /** The pods of these nodes, of those the ones that a label selector leaves. */
   async podsOn(nodeNames: readonly string[], labelSelector = ''): Promise<readonly PodFacts[]> {
     const labels: Selectors = labelSelector === '' ? {} : { labelSelector };
@@ -84,18 +99,38 @@ export class ClusterReader {
     return objects?.map(budgetFacts) ?? null;
   }
 
-  /** When a node's kubelet last renewed its lease; null: it has none, or we may not see it. */
-  async leaseRenewedAt(nodeName: string): Promise<Instant | null> {
-    const path = leasePath('kube-node-lease', nodeName);
-    const read = (): Promise<unknown> => ifThere(() => this.#client.get(path));
-    const lease = (await this.ifAllowed(read)) as LeaseObject | null;
-    return parseTime(lease?.spec?.renewTime ?? '');
+  /**
+   * When the kubelets of nodes last renewed their leases, by node; null: there is none, or we may
+   * not see it.
+   */
+  async leasesRenewedAt(
+    nodeNames: readonly string[],
+  ): Promise<ReadonlyMap<string, Instant | null>> {
+    const objects =
+      nodeNames.length > requestsAtOnceMax
+        ? await this.ifAllowed(() => this.#list(leasesPath(nodeLeases)))
+        : await this.#nodeLeases(nodeNames);
+    const renewed = new Map(
+      (objects ?? []).map((object) => {
+        const { metadata, spec } = object as LeaseObject;
+        return [metadata.name, parseTime(spec?.renewTime ?? '')] as const;
+      }),
+    );
+    return new Map(nodeNames.map((name) => [name, renewed.get(name) ?? null] as const));
+  }
+
+  async #nodeLeases(nodeNames: readonly string[]): Promise<readonly unknown[] | null> {
+    const read = (name: string): Promise<unknown> =>
+      ifThere(() => this.#client.get(`${leasesPath(nodeLeases)}/${encodeURIComponent(name)}`));
+    const leases = await this.ifAllowed(() => Promise.all(nodeNames.map(read)));
+    return leases?.filter((lease) => lease !== null) ?? null;
   }
 
   /** A lease; null: there is none. Nobody has to be told when we may not see it. */
   async lease(namespace: string, name: string): Promise<LeaseObject | 'forbidden' | null> {
     try {
-      return (await ifThere(() => this.#client.get(leasePath(namespace, name)))) as LeaseObject;
+      const path = `${leasesPath(namespace)}/${encodeURIComponent(name)}`;
+      return (await ifThere(() => this.#client.get(path))) as LeaseObject | null;
     } catch (error) {
       if (error instanceof ApiError && error.failure.status === 403) return 'forbidden';
       throw error;
@@ -119,9 +154,12 @@ export class ClusterReader {
   }
 }
 
-function leasePath(namespace: string, name: string): string {
-  const [ns, leaseName] = [namespace, name].map(encodeURIComponent);
-  return `/apis/coordination.k8s.io/v1/namespaces/${ns}/leases/${leaseName}`;
+function namesOf(objects: readonly unknown[]): readonly string[] {
+  return objects.map((object) => (object as { readonly metadata: ObjectMeta }).metadata.name);
+}
+
+function leasesPath(namespace: string): string {
+  return `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/leases`;
 }
 
 /** What is read; null where there is nothing of that name. */

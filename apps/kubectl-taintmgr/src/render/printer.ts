@@ -29,8 +29,10 @@ export async function printAnswer(
       return asLines(answer.table({ wide: format.wide, headers }));
     case 'json':
       return asLines(JSON.stringify(document, null, 4));
-    case 'yaml':
-      return await yamlOf(document);
+    case 'yaml': {
+      const { yamlOf } = await import('./yaml.ts');
+      return yamlOf(document);
+    }
     case 'name':
       return asLines(names.join('\n'));
     case 'custom-columns': {
@@ -46,22 +48,6 @@ export async function printAnswer(
       return asLines(JSON.stringify(findJsonPath(format.template, document), null, 4));
     }
   }
-}
-
-/** YAML 1.1 is what other programs read: what is a time or a truth there stands in quotes. */
-const yamlOptions = {
-  version: '1.1',
-  indentSeq: false,
-  lineWidth: 0,
-  aliasDuplicateObjects: false,
-} as const;
-
-/** As kubectl writes it: lists are not indented, long lines are not folded. */
-async function yamlOf(document: object): Promise<string> {
-  const { stringify } = await import('yaml');
-  // Through JSON, so that what is undefined there is left out here as well.
-  const plain: unknown = JSON.parse(JSON.stringify(document));
-  return stringify(plain, yamlOptions);
 }
 
 function asLines(text: string): string {

@@ -38,7 +38,7 @@ export interface NodeReport {
 }
 
 /** How a zone is doing, as its nodes have it. */
-export interface ZoneCount {
+interface ZoneCount {
   readonly name: string;
   readonly nodes: number;
   readonly notReady: number;
@@ -68,8 +68,9 @@ export interface Report {
 export function reportOn(survey: Survey, explainer: Explainer): Report {
   const { nodes, pods } = survey;
   const names = new Set(nodes.map(({ node }) => node.name));
+  const byUid = new Map(pods.map((pod) => [pod.pod.uid, pod] as const));
   return {
-    nodes: nodes.map((facts) => reportNode(survey, explainer, facts)),
+    nodes: nodes.map((facts) => reportNode(survey, explainer, facts, byUid)),
     strays: pods
       .filter(({ pod }) => !names.has(pod.nodeName))
       .flatMap((facts) => {
@@ -79,11 +80,15 @@ export function reportOn(survey: Survey, explainer: Explainer): Report {
   };
 }
 
-function reportNode(survey: Survey, explainer: Explainer, facts: NodeFacts): NodeReport {
+function reportNode(
+  survey: Survey,
+  explainer: Explainer,
+  facts: NodeFacts,
+  byUid: ReadonlyMap<string, PodFacts>,
+): NodeReport {
   const { at, leases } = survey;
   const { name } = facts.node;
   const explanation = explainer.node(at, name);
-  const byUid = new Map(survey.pods.map((pod) => [pod.pod.uid, pod] as const));
   const pods = explanation?.pods.flatMap((pod) => {
     const read = byUid.get(pod.pod.uid);
     return read ? [reportPod(survey, explainer, facts.ready, read, pod)] : [];

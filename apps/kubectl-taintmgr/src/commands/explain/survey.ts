@@ -25,12 +25,13 @@ export async function surveyNodes(
   reader: ClusterReader,
   nodes: readonly NodeFacts[],
   withPods: readonly NodeFacts[],
+  podSelector: string = '',
 ): Promise<Survey> {
   const names = withPods.map(({ node }) => node.name);
   const [pods, budgets, leases, zoneNodes, acting] = await Promise.all([
-    reader.podsOn(names),
+    reader.podsOn(names, podSelector),
     reader.budgets(),
-    Promise.all(names.map(async (name) => [name, await reader.leaseRenewedAt(name)] as const)),
+    reader.leasesRenewedAt(names),
     readZones(reader, nodes),
     readActing(reader, Date.now()),
   ]);
@@ -39,7 +40,7 @@ export async function surveyNodes(
     nodes,
     pods,
     budgets,
-    leases: new Map(leases),
+    leases,
     zoneNodes,
     acting,
     refused: reader.refused,

@@ -1,0 +1,67 @@
+import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { formatTaint } from '@taintmgr/core';
+import { readMarks } from '../../cluster/drain-marks.ts';
+import { ClusterReader } from '../../cluster/reader.ts';
+import { connect } from '../../connection.ts';
+import type { GlobalFlags } from '../../invocation.ts';
+
+/** Where names of the cluster are read. */
+const clusterNames = {
+  nodes: async (reader: ClusterReader) => (await reader.nodes()).map(({ node }) => node.name),
+  pods: (reader: ClusterReader, namespace: string) => reader.podNames(namespace),
+  zones: async (reader: ClusterReader) =>
+    (await reader.nodes()).map(({ zone }) => zone).filter((zone) => zone !== ''),
+  'taint-keys': async (reader: ClusterReader) =>
+    (await reader.nodes()).flatMap(({ node }) => node.taints.map(({ key }) => key)),
+  taints: async (reader: ClusterReader) =>
+    (await reader.nodes()).flatMap(({ node }) => node.taints.map(formatTaint)),
+  drains: async (reader: ClusterReader) =>
+    (await reader.nodes()).flatMap(({ annotations }) => readMarks(annotations).map(({ id }) => id)),
+  namespaces: (reader: ClusterReader) => reader.namespaceNames(),
+} as const;
+
+/** Sections of a kubeconfig file. */
+type Section = 'contexts' | 'clusters' | 'users';
+
+/** What a word may be the name of. */
+export type Source = keyof typeof clusterNames | Section;
+
+type Flags = GlobalFlags & Readonly<Record<string, unknown>>;
+
+/** Nobody waits longer for a list of names. */
+const requestTimeout = '3s';
+
+/** The names that there are, in their order. */
+export async function namesFrom(source: Source, flags: Flags): Promise<readonly string[]> {
+  if (source === 'contexts' || source === 'clusters' || source === 'users') {
+    return await kubeconfigNames(source, flags);
+  }
+  const quick = { ...flags, requestTimeout: flags.requestTimeout ?? requestTimeout };
+  const { client, transport, cluster } = await connect(quick, new AbortController().signal);
+  try {
+    const names = await clusterNames[source](new ClusterReader(client), cluster.namespace);
+    return [...new Set(names)].sort();
+  } finally {
+    transport.close();
+  }
+}
+
+/** Names in the kubeconfig files; one that cannot be read has none. */
+async function kubeconfigNames(
+  section: Section,
+  { kubeconfig }: Flags,
+): Promise<readonly string[]> {
+  const listed = typeof kubeconfig === 'string' ? kubeconfig : (process.env.KUBECONFIG ?? '');
+  const files = listed.split(delimiter).filter((file) => file !== '');
+  const all = files.length > 0 ? files : [join(homedir(), '.kube', 'config')];
+  const { parse } = await import('yaml');
+  const names: string[] = [];
+  for (const file of all) {
+    const text = await readFile(file, 'utf8').catch(() => '');
+    const document = (parse(text) ?? {}) as Readonly<Record<string, readonly { name?: unknown }[]>>;
+    names.push(...(document[section] ?? []).map(({ name }) => String(name)));
+  }
+  return names;
+}

@@ -1,0 +1,167 @@
+import {
+  budgetsOver,
+  formatDuration,
+  formatTaint,
+  isShut,
+  type Millis,
+  parseTime,
+} from '@taintmgr/core';
+import { readMarks } from '../../cluster/drain-marks.ts';
+import type { NodeFacts } from '../../cluster/facts.ts';
+import { ago } from '../explain/words.ts';
+import { type Finding, findingsOf } from './finding.ts';
+import type { Patient } from './patient.ts';
+
+const namesMax = 3;
+/** A pod that should have ended so long ago is worth a word. */
+const stuckAfterMs: Millis = 600_000;
+
+/** Whether two controllers evict the same pods, or none. */
+export function checkOverlap({ acting, at }: Patient): readonly Finding[] {
+  const finding = findingsOf('overlap');
+  const { upstream, taintmgr } = acting;
+  if (upstream.kind === 'runs' && taintmgr.kind === 'runs') {
+    const message =
+      'kube-controller-manager and taintmgr-controller both run: where both evict, the one that asks no budgets wins';
+    const fix = 'start kube-controller-manager with --controllers=*,-taint-eviction-controller';
+    return [finding('WARN', message, { fix })];
+  }
+  if (upstream.kind === 'runs') {
+    const message =
+      'kube-controller-manager evicts for NoExecute taints: it asks no budgets, and counts anew when it restarts';
+    return [finding('INFO', message, { about: upstream.holder })];
+  }
+  if (taintmgr.kind === 'runs')
+    return [finding('OK', `taintmgr-controller runs (${taintmgr.holder})`)];
+  if (upstream.kind === 'unknown') return [finding('INFO', 'no right to see who evicts here')];
+  const silent = [upstream, taintmgr].find(({ kind }) => kind === 'silent');
+  const message = 'nobody evicts for NoExecute taints, as far as leases tell';
+  if (silent?.kind !== 'silent') return [finding('INFO', message)];
+  return [
+    finding('WARN', `${message}; ${silent.holder} was last seen ${ago(at, silent.renewedAt)}`),
+  ];
+}
+
+/** Budgets that let nobody go, that share pods, that count nothing. */
+export function checkBudgets({ budgets, pods }: Patient): readonly Finding[] {
+  const finding = findingsOf('budgets');
+  if (budgets === null) return [finding('INFO', 'no right to see disruption budgets')];
+  const findings: Finding[] = [];
+  for (const budget of budgets) {
+    const about = `pdb/${budget.name} -n ${budget.namespace}`;
+    const { desired, expected, healthy, refusal } = budget;
+    if (refusal?.reason === 'SyncFailed') {
+      findings.push(finding('FAIL', `cannot be counted: ${refusal.message}`, { about }));
+    } else if (expected === 0) {
+      const fix = 'see that its selector matches pods, or delete it';
+      findings.push(finding('WARN', 'is about no pods', { about, fix }));
+    } else if (isShut(budget)) {
+      const message = `needs ${desired} of ${expected} pods healthy (${healthy} are): it never lets one go`;
+      const fix = 'scale up, or widen it';
+      findings.push(finding('WARN', message, { about, fix }));
+    }
+  }
+  for (const [names, shared] of sharedPods({ budgets, pods: pods ?? [] })) {
+    const message = `${countText(shared)} under all of them: the Eviction API refuses such pods`;
+    const fix = 'leave one budget to each pod';
+    findings.push(finding('FAIL', message, { about: names, fix }));
+  }
+  return findings.length > 0 ? findings : [finding('OK', `${budgets.length} that let pods go`)];
+}
+
+/** Pods under more than one budget, by the names of these. */
+function sharedPods({
+  budgets,
+  pods,
+}: {
+  readonly budgets: NonNullable<Patient['budgets']>;
+  readonly pods: NonNullable<Patient['pods']>;
+}): ReadonlyMap<string, readonly string[]> {
+  const shared = new Map<string, string[]>();
+  for (const { pod } of pods) {
+    const over = budgetsOver(pod, budgets);
+    if (over.length < 2) continue;
+    const names = `pdb/${over.map(({ name }) => name).join(', pdb/')} -n ${pod.namespace}`;
+    shared.set(names, [...(shared.get(names) ?? []), pod.name]);
+  }
+  return shared;
+}
+
+/** NoExecute taints that do not say since when they are there. */
+export function checkTaints({ nodes }: Patient): readonly Finding[] {
+  const finding = findingsOf('taints');
+  if (nodes === null) return [finding('INFO', 'no right to see nodes')];
+  const findings = nodes.flatMap((facts) =>
+    timelessTaints(facts).map((name) =>
+      finding('WARN', `${name} does not say since when: a deadline counts from when it is seen`, {
+        about: `node/${facts.node.name}`,
+        fix: 'taintmgr-controller writes it down; drain-by-taint writes timeAdded',
+      }),
+    ),
+  );
+  return findings.length > 0 ? findings : [finding('OK', 'every NoExecute taint says since when')];
+}
+
+function timelessTaints({ node }: NodeFacts): readonly string[] {
+  const { taintStarts = {} } = node;
+  return node.taints
+    .filter(({ effect, timeAdded }) => effect === 'NoExecute' && timeAdded === null)
+    .map(formatTaint)
+    .filter((name) => !Object.hasOwn(taintStarts, name));
+}
+
+/** Pods that should have ended long ago. */
+export function checkStuckPods({ pods, nodes, at }: Patient): readonly Finding[] {
+  const finding = findingsOf('stuck-pods');
+  if (pods === null) return [finding('INFO', 'no right to see pods')];
+  const ready = new Map((nodes ?? []).map((facts) => [facts.node.name, facts.ready.status]));
+  const findings = pods.flatMap(({ pod, finalizers }) => {
+    const since = pod.deletionTimestamp;
+    if (since === null || at - since < stuckAfterMs) return [];
+    const isLost = pod.nodeName !== '' && ready.get(pod.nodeName) !== 'True';
+    const why = [
+      ...(finalizers.length > 0 ? [`finalizers ${finalizers.join(', ')}`] : []),
+      ...(isLost ? [`node ${pod.nodeName} is not ready`] : []),
+    ];
+    const reason = why.length === 0 ? '' : `: ${why.join('; ')}`;
+    const message = `should have ended ${formatDuration(at - since)} ago${reason}`;
+    return [finding('WARN', message, { about: `pod/${pod.name} -n ${pod.namespace}` })];
+  });
+  return findings.length > 0 ? findings : [finding('OK', 'no pod is stuck')];
+}
+
+/** Nodes that drains have closed and nobody has opened again. */
+export function checkDrains({ nodes, at }: Patient): readonly Finding[] {
+  const finding = findingsOf('drains');
+  if (nodes === null) return [finding('INFO', 'no right to see nodes')];
+  const drains = new Map<string, string[]>();
+  for (const { node, annotations } of nodes) {
+    for (const { id } of readMarks(annotations)) {
+      drains.set(id, [...(drains.get(id) ?? []), node.name]);
+    }
+  }
+  if (drains.size === 0) return [finding('OK', 'no drain has left nodes closed')];
+  return Array.from(drains, ([id, names]) => {
+    const begun = beginOf(id);
+    const since = begun === null ? '' : `, begun ${ago(at, begun)}`;
+    const message = `${listText(names)} ${names.length === 1 ? 'is' : 'are'} closed by it${since}`;
+    return finding('INFO', message, { about: id, fix: `kubectl taintmgr undo ${id}` });
+  });
+}
+
+/** When a drain began, by its name; null where that does not tell. */
+function beginOf(id: string): number | null {
+  const [, y, mo, d, h, mi, s] = /^drain-(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)-/.exec(id) ?? [];
+  return y === undefined ? null : parseTime(`${y}-${mo}-${d}T${h}:${mi}:${s}Z`);
+}
+
+function countText(names: readonly string[]): string {
+  return names.length === 1
+    ? `pod ${names[0]} is`
+    : `${names.length} pods (${listText(names)}) are`;
+}
+
+function listText(names: readonly string[]): string {
+  const shown = names.slice(0, namesMax).join(', ');
+  return names.length > namesMax ? `${shown} and ${names.length - namesMax} more` : shown;
+}

@@ -1,0 +1,88 @@
+import { ClusterReader } from '../../cluster/reader.ts';
+import { connect } from '../../connection.ts';
+import { type ExitCode, exitCode } from '../../exit.ts';
+import type { Invocation } from '../../invocation.ts';
+import type { OutputFlags } from '../../output-flags.ts';
+import { readFormat } from '../../render/format.ts';
+import { type Answer, printAnswer } from '../../render/printer.ts';
+import type { Tone } from '../../render/style.ts';
+import { renderTable } from '../../render/table.ts';
+import { apiVersion } from '../explain/documents.ts';
+import { asOf, none } from '../explain/words.ts';
+import {
+  checkBudgets,
+  checkDrains,
+  checkOverlap,
+  checkStuckPods,
+  checkTaints,
+} from './cluster-checks.ts';
+import type { Finding, Level } from './finding.ts';
+import { type Patient, readPatient } from './patient.ts';
+import { checkRights } from './rights-check.ts';
+import { checkClock, checkServer } from './server-check.ts';
+
+type Check = (patient: Patient) => readonly Finding[] | Promise<readonly Finding[]>;
+
+/** Every check, in the order in which findings are told. */
+const checks: readonly Check[] = [
+  checkServer,
+  checkClock,
+  checkRights,
+  checkOverlap,
+  checkBudgets,
+  checkTaints,
+  checkStuckPods,
+  checkDrains,
+];
+
+/** `doctor`: says what is well and what is not, and what to do about it. */
+export async function examine(invocation: Invocation<OutputFlags>): Promise<ExitCode> {
+  const { flags, output, interrupt } = invocation;
+  const format = await readFormat(flags.output);
+  const connection = await connect(flags, interrupt);
+  try {
+    const patient = await readPatient(connection, new ClusterReader(connection.client));
+    const found = await Promise.all(checks.map((check) => check(patient)));
+    const findings = found.flat();
+    const answer: Answer = {
+      document: {
+        apiVersion,
+        kind: 'DoctorReport',
+        ...asOf(patient.at, 0),
+        healthy: findings.every(({ level }) => level !== 'FAIL'),
+        findings,
+      },
+      rows: findings,
+      names: findings.filter(({ level }) => level !== 'OK').map(({ check }) => check),
+      table: ({ headers }) => renderFindings(findings, headers, output.paintOut),
+    };
+    output.write(await printAnswer(answer, format, flags.headers !== false));
+    const fails = findings.some(({ level }) => level === 'FAIL');
+    return fails ? exitCode.unhealthy : exitCode.done;
+  } finally {
+    connection.transport.close();
+  }
+}
+
+const tones: Readonly<Record<Level, Tone | null>> = {
+  OK: 'calm',
+  INFO: null,
+  WARN: 'soon',
+  FAIL: 'urgent',
+};
+
+function renderFindings(
+  findings: readonly Finding[],
+  headers: boolean,
+  paint: Invocation<OutputFlags>['output']['paintOut'],
+): string {
+  const head = ['LEVEL', 'CHECK', 'ABOUT', 'FINDING', 'FIX'];
+  const rows = findings.map(({ level, check, about, message, fix }) => {
+    return [level, check, about || '-', message, fix || none];
+  });
+  return renderTable(headers ? head : null, rows, (text, row, column) => {
+    const finding = column === 0 ? findings[row] : undefined;
+    const tone = finding ? tones[finding.level] : null;
+    return tone ? paint(tone, text) : text;
+  });
+}

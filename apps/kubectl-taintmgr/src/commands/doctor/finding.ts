@@ -1,0 +1,25 @@
+/** How bad it is. */
+export type Level = 'OK' | 'INFO' | 'WARN' | 'FAIL';
+
+/** What one check has found. */
+export interface Finding {
+  readonly check: string;
+  readonly level: Level;
+  /** What it is about, e.g. `pdb/web -n shop`; '': the cluster. */
+  readonly about: string;
+  readonly message: string;
+  /** What to do about it; '': nothing. */
+  readonly fix: string;
+}
+
+/** A finding of one check; what is left out is empty. */
+export type FindingOf = (
+  level: Level,
+  message: string,
+  more?: Partial<Pick<Finding, 'about' | 'fix'>>,
+) => Finding;
+
+/** Makes the findings of a check. */
+export function findingsOf(check: string): FindingOf {
+  return (level, message, more = {}) => ({ check, level, about: '', fix: '', message, ...more });
+}

@@ -1,0 +1,24 @@
+import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
+import { addOutputFlags, type OutputFlags } from '../../output-flags.ts';
+import type { Registry } from '../../registry.ts';
+
+const help = `
+Exit codes:
+  0  nothing worse than a warning
+  1  the cluster could not be examined
+  2  something fails`;
+
+/** Adds `doctor`. */
+export function addDoctor(parent: CommandUnknownOpts, registry: Registry): void {
+  const command = new Command('doctor')
+    .summary('look for what would keep evictions from going as they should')
+    .description(
+      'look for what would keep evictions from going as they should: rights, two controllers for the same pods, disruption budgets that never let go, taints without a time, clocks that differ',
+    )
+    .addHelpText('after', help);
+  addOutputFlags(command);
+  registry.add<OutputFlags>(parent, command, async (invocation) => {
+    const { examine } = await import('./command.ts');
+    return await examine(invocation);
+  });
+}

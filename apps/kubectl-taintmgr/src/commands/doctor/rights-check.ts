@@ -1,0 +1,103 @@
+import type { ApiRequest } from '@taintmgr/k8s-adapter';
+import type { Connection } from '../../connection.ts';
+import { type Finding, findingsOf } from './finding.ts';
+import type { Patient } from './patient.ts';
+
+/** A right, and what needs it. */
+interface Right {
+  readonly verb: string;
+  readonly group: string;
+  readonly resource: string;
+  readonly namespace?: string;
+  readonly neededFor: string;
+  /** Without it nothing works at all. */
+  readonly isVital?: true;
+}
+
+const reading = 'explain, pending, status and drain-by-taint';
+const draining = 'drain-by-taint';
+
+const rights: readonly Right[] = [
+  { verb: 'get', group: '', resource: 'nodes', neededFor: reading, isVital: true },
+  { verb: 'list', group: '', resource: 'nodes', neededFor: reading, isVital: true },
+  { verb: 'list', group: '', resource: 'pods', neededFor: reading, isVital: true },
+  {
+    verb: 'list',
+    group: 'policy',
+    resource: 'poddisruptionbudgets',
+    neededFor: 'saying what holds pods back',
+  },
+  {
+    verb: 'get',
+    group: 'coordination.k8s.io',
+    resource: 'leases',
+    namespace: 'kube-system',
+    neededFor: 'saying which controllers evict',
+  },
+  {
+    verb: 'get',
+    group: 'coordination.k8s.io',
+    resource: 'leases',
+    namespace: 'kube-node-lease',
+    neededFor: 'saying how long kubelets are silent',
+  },
+  { verb: 'watch', group: '', resource: 'nodes', neededFor: `${draining} and explain -w` },
+  { verb: 'watch', group: '', resource: 'pods', neededFor: `${draining} and explain -w` },
+  { verb: 'patch', group: '', resource: 'nodes', neededFor: `${draining} and undo` },
+  { verb: 'create', group: '', resource: 'pods/eviction', neededFor: draining },
+  {
+    verb: 'get',
+    group: 'apps',
+    resource: 'daemonsets',
+    neededFor: `${draining} beside DaemonSets`,
+  },
+  {
+    verb: 'delete',
+    group: '',
+    resource: 'pods',
+    neededFor: `${draining} --pdb-policy=delete-after or ignore`,
+  },
+];
+
+/** Which rights of those that commands need are missing. */
+export async function checkRights({ connection }: Patient): Promise<readonly Finding[]> {
+  const finding = findingsOf('rights');
+  const answers = await Promise.all(rights.map((right) => isAllowed(connection, right)));
+  const missing = rights.filter((_, index) => answers[index] === false);
+  if (missing.length === 0) return [finding('OK', 'all that the commands need')];
+  return missing.map((right) =>
+    finding(right.isVital ? 'FAIL' : 'WARN', `may not ${right.verb} ${nameOf(right)}`, {
+      about: nameOf(right),
+      fix: `needed for ${right.neededFor}`,
+    }),
+  );
+}
+
+interface Review {
+  readonly status?: { readonly allowed?: boolean };
+}
+
+async function isAllowed({ client }: Connection, right: Right): Promise<boolean> {
+  const review = (await client.send(reviewRequest(right))) as Review;
+  return review.status?.allowed === true;
+}
+
+function reviewRequest({ verb, group, resource, namespace = '' }: Right): ApiRequest {
+  const [name = '', subresource = ''] = resource.split('/');
+  const resourceAttributes = { verb, group, resource: name, subresource, namespace };
+  return {
+    method: 'POST',
+    path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
+    headers: { accept: 'application/json', 'content-type': 'application/json' },
+    body: JSON.stringify({
+      apiVersion: 'authorization.k8s.io/v1',
+      kind: 'SelfSubjectAccessReview',
+      spec: { resourceAttributes },
+    }),
+  };
+}
+
+function nameOf({ group, resource, namespace }: Right): string {
+  const full = group === '' ? resource : `${resource}.${group}`;
+  return namespace === undefined ? full : `${full} -n ${namespace}`;
+}

@@ -1,0 +1,68 @@
+import { formatDuration, type Millis, parseTime } from '@taintmgr/core';
+import type { Connection } from '../../connection.ts';
+import { type Finding, findingsOf } from './finding.ts';
+import type { Patient } from './patient.ts';
+
+/** The oldest API server whose behaviour we know. */
+const minorMin = 27;
+/** An HTTP date has whole seconds, and the answer took some time. */
+const skewTolerated: Millis = 2000;
+const skewFailing: Millis = 30_000;
+
+interface Version {
+  readonly gitVersion?: string;
+  readonly major?: string;
+  readonly minor?: string;
+}
+
+/** Whether the API server is one we know. */
+export async function checkServer({ connection }: Patient): Promise<readonly Finding[]> {
+  const finding = findingsOf('api-server');
+  const {
+    gitVersion = '?',
+    major,
+    minor = '',
+  } = (await connection.client.get('/version')) as Version;
+  const isOld = major !== '1' || Number.parseInt(minor, 10) < minorMin;
+  if (!isOld) return [finding('OK', `version ${gitVersion}`)];
+  const message = `version ${gitVersion} is older than any that taintmgr is tested with`;
+  return [finding('WARN', message, { fix: `use an API server from 1.${minorMin} on` })];
+}
+
+/** Whether this machine and the API server agree about the time. */
+export async function checkClock({ connection }: Patient): Promise<readonly Finding[]> {
+  const finding = findingsOf('clock');
+  const begin = Date.now();
+  const date = await serverDate(connection);
+  if (date === null) return [finding('INFO', 'the API server does not say what time it has')];
+  // Somewhere between asking and hearing it was that second.
+  const skew = Math.max(0, begin - (date + 1000), date - Date.now());
+  if (skew <= skewTolerated) return [finding('OK', 'agrees with the API server')];
+  const level = skew >= skewFailing ? 'FAIL' : 'WARN';
+  const behind = date > begin ? 'behind' : 'ahead of';
+  const message = `this machine is ${formatDuration(skew)} ${behind} the API server; times that are left are shown wrong by as much`;
+  return [finding(level, message, { fix: 'set the clock of this machine' })];
+}
+
+/** The header Date of an answer; null where there is none. */
+function serverDate({ transport }: Connection): Promise<number | null> {
+  return new Promise((resolve) => {
+    const request = {
+      method: 'GET',
+      path: '/version',
+      headers: { accept: 'application/json' },
+      body: null,
+    } as const;
+    transport.send(request, {
+      head: (_, { date = '' }) => resolve(httpDate(date)),
+      data: () => {},
+      end: () => resolve(null),
+      failed: () => resolve(null),
+    });
+  });
+}
+
+function httpDate(text: string): number | null {
+  const millis = Date.parse(text);
+  return Number.isNaN(millis) ? parseTime(text) : millis;
+}

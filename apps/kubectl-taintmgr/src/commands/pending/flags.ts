@@ -1,0 +1,30 @@
+import { Command, type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
+import { addOutputFlags, type OutputFlags } from '../../output-flags.ts';
+import type { Registry } from '../../registry.ts';
+
+/** What the command line of `pending` says. */
+export interface PendingFlags extends OutputFlags {
+  readonly allNamespaces?: true | undefined;
+  readonly selector?: string | undefined;
+  readonly sortBy: string;
+}
+
+/** Adds `pending`. */
+export function addPending(parent: CommandUnknownOpts, registry: Registry): void {
+  const command = new Command('pending')
+    .summary('list the pods that taints will evict')
+    .description('list the pods that taints will evict, and when')
+    .option('-A, --all-namespaces', 'of all namespaces')
+    .option('-l, --selector <selector>', 'label selector for the pods')
+    .addOption(
+      new Option('--sort-by <key>', 'due, name, node, or a path such as {.taint.key}').default(
+        'due',
+      ),
+    )
+    .addHelpText('after', '\nExample:\n  kubectl taintmgr pending -A --sort-by=due -o wide');
+  addOutputFlags(command);
+  registry.add<PendingFlags>(parent, command, async (invocation) => {
+    const { listPending } = await import('./command.ts');
+    return await listPending(invocation);
+  });
+}

@@ -1,0 +1,64 @@
+import { type ApiClient, ApiError } from '@taintmgr/k8s-adapter';
+import { connect } from '../../connection.ts';
+import { type ExitCode, exitCode } from '../../exit.ts';
+import type { Invocation } from '../../invocation.ts';
+import { warn } from '../../output.ts';
+import { count } from '../../render/count.ts';
+import type { SnapshotFlags } from './flags.ts';
+import { keep } from './redaction.ts';
+import { type SnapshotKind, snapshotKinds } from './shapes.ts';
+
+/** `snapshot`: reads the cluster once and prints what of it decides about evictions. */
+export async function takeSnapshot(invocation: Invocation<SnapshotFlags>): Promise<ExitCode> {
+  const { flags, output, interrupt } = invocation;
+  const { client, transport } = await connect(flags, interrupt);
+  try {
+    const items: object[] = [];
+    for (const each of snapshotKinds) {
+      const found = await readKind(client, each);
+      if (found === null) warn(output, `left out for want of rights: ${each.path}`);
+      items.push(...(found ?? []));
+    }
+    if (flags.output === 'yaml') await writeYaml(invocation, items);
+    else writeJson(invocation, items);
+    output.err(`${count(items.length, 'object')} written down`);
+    return exitCode.done;
+  } finally {
+    transport.close();
+  }
+}
+
+/** The objects of a kind, redacted; null without the right to see them. */
+async function readKind(
+  client: ApiClient,
+  { apiVersion, kind, path, shape }: SnapshotKind,
+): Promise<readonly object[] | null> {
+  try {
+    const objects = await client.list(path);
+    return objects.map((object) => ({ apiVersion, kind, ...(keep(shape, object) as object) }));
+  } catch (error) {
+    if (error instanceof ApiError && error.failure.status === 403) return null;
+    throw error;
+  }
+}
+
+const list = { apiVersion: 'v1', kind: 'List', metadata: {} };
+
+/** Object by object: the whole may be longer than a string can be. */
+function writeJson({ output }: Invocation<SnapshotFlags>, items: readonly object[]): void {
+  const head = JSON.stringify(list).slice(0, -1);
+  output.write(`${head},"items":[`);
+  for (const [index, item] of items.entries()) {
+    output.write(`${index === 0 ? '\n' : ',\n'}${JSON.stringify(item)}`);
+  }
+  output.write('\n]}\n');
+}
+
+async function writeYaml(
+  { output }: Invocation<SnapshotFlags>,
+  items: readonly object[],
+): Promise<void> {
+  const { yamlOf } = await import('../../render/yaml.ts');
+  output.write(`${yamlOf(list)}items:\n`);
+  for (const item of items) output.write(yamlOf([item]));
+}

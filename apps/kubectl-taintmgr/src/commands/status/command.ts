@@ -1,0 +1,44 @@
+import { ClusterReader } from '../../cluster/reader.ts';
+import { connect } from '../../connection.ts';
+import { type ExitCode, exitCode } from '../../exit.ts';
+import type { Invocation } from '../../invocation.ts';
+import { warn } from '../../output.ts';
+import type { OutputFlags } from '../../output-flags.ts';
+import { readFormat } from '../../render/format.ts';
+import { printAnswer } from '../../render/printer.ts';
+import { Explainer } from '../explain/explainer.ts';
+import { readQuestion } from '../explain/question.ts';
+import { reportOn } from '../explain/report.ts';
+import { surveyNodes } from '../explain/survey.ts';
+import { mattersIn } from '../explain/zone.ts';
+import { renderStatus } from './render.ts';
+import { statusDocument, statusOf } from './status.ts';
+
+/** `status`: one look at the whole cluster. */
+export async function tellStatus(invocation: Invocation<OutputFlags>): Promise<ExitCode> {
+  const { flags, output, interrupt } = invocation;
+  const question = readQuestion({});
+  const format = await readFormat(flags.output);
+  const { client, transport } = await connect(flags, interrupt);
+  try {
+    const reader = new ClusterReader(client);
+    const nodes = await reader.nodes();
+    const tainted = nodes.filter(mattersIn(question));
+    const survey = await surveyNodes(reader, tainted, tainted);
+    const explainer = new Explainer(question);
+    explainer.take(survey.at, survey.nodes, survey.pods);
+    const reports = reportOn(survey, explainer).nodes;
+    const status = statusOf(survey.at, survey.acting, nodes, reports);
+    const answer = {
+      document: statusDocument(status),
+      rows: status.zones,
+      names: status.drains.flatMap((drain) => drain.nodes.map((name) => `node/${name}`)),
+      table: (options: Parameters<typeof renderStatus>[1]) => renderStatus(status, options),
+    };
+    output.write(await printAnswer(answer, format, flags.headers !== false));
+    for (const text of survey.refused) warn(output, `not everything could be read: ${text}`);
+    return exitCode.done;
+  } finally {
+    transport.close();
+  }
+}

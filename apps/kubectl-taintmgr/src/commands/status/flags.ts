@@ -1,0 +1,17 @@
+import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
+import { addOutputFlags, type OutputFlags } from '../../output-flags.ts';
+import type { Registry } from '../../registry.ts';
+
+/** Adds `status`. */
+export function addStatus(parent: CommandUnknownOpts, registry: Registry): void {
+  const command = new Command('status')
+    .summary('say who evicts here, how the zones are, and what is held')
+    .description(
+      'say who evicts here, how the zones are, how many evictions are pending, held or stuck, and which drains have left marks',
+    );
+  addOutputFlags(command);
+  registry.add<OutputFlags>(parent, command, async (invocation) => {
+    const { tellStatus } = await import('./command.ts');
+    return await tellStatus(invocation);
+  });
+}

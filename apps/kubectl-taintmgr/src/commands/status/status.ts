@@ -1,0 +1,141 @@
+import {
+  formatTaint,
+  formatTime,
+  type Instant,
+  type Millis,
+  type ZoneState,
+  zoneName,
+  zoneState,
+} from '@taintmgr/core';
+import type { Acting, Actor } from '../../cluster/acting.ts';
+import { readMarks } from '../../cluster/drain-marks.ts';
+import type { NodeFacts } from '../../cluster/facts.ts';
+import { apiVersion } from '../explain/documents.ts';
+import type { NodeReport, PodReport } from '../explain/report.ts';
+import { asOf } from '../explain/words.ts';
+
+/** kube-controller-manager's default: from this share of silent nodes on a zone is disrupted. */
+const unhealthyZoneThreshold = 0.55;
+/** A pod that should have ended so long ago is stuck. */
+const stuckAfterMs: Millis = 60_000;
+
+/** How one zone is doing. */
+export interface ZoneStatus {
+  readonly name: string;
+  readonly state: ZoneState;
+  readonly nodes: number;
+  readonly notReady: number;
+  /** Nodes with NoExecute taints. */
+  readonly tainted: number;
+  /** Pods that are to go, and of those the ones that should have gone. */
+  readonly pending: number;
+  readonly overdue: number;
+  /** Pods that are due and that something would hold back. */
+  readonly blocked: number;
+  /** Pods that should have ended and have not. */
+  readonly stuck: number;
+  /** Time left to the next that goes; null: none does. */
+  readonly next: Millis | null;
+}
+
+/** A drain that has left marks on nodes. */
+export interface DrainStatus {
+  readonly id: string;
+  readonly taint: string;
+  readonly nodes: readonly string[];
+}
+
+/** How a cluster is doing. */
+export interface Status {
+  readonly at: Instant;
+  readonly acting: Acting;
+  readonly zones: readonly ZoneStatus[];
+  readonly drains: readonly DrainStatus[];
+}
+
+/** Counts what was read, zone by zone in the order of their names. */
+export function statusOf(
+  at: Instant,
+  acting: Acting,
+  nodes: readonly NodeFacts[],
+  reports: readonly NodeReport[],
+): Status {
+  const byName = new Map(reports.map((report) => [report.facts.node.name, report] as const));
+  const zones = new Map<string, NodeFacts[]>();
+  for (const facts of nodes) {
+    const name = zoneName(facts.node.labels ?? {}) || (facts.node.zone ?? '');
+    zones.set(name, [...(zones.get(name) ?? []), facts]);
+  }
+  const inOrder = [...zones].sort(([a], [b]) => (a < b ? -1 : 1));
+  return {
+    at,
+    acting,
+    zones: inOrder.map(([name, members]) => {
+      const pods = members.flatMap(({ node }) => byName.get(node.name)?.pods ?? []);
+      return zoneStatus(at, name, members, pods);
+    }),
+    drains: drainsOn(nodes),
+  };
+}
+
+function zoneStatus(
+  at: Instant,
+  name: string,
+  nodes: readonly NodeFacts[],
+  pods: readonly PodReport[],
+): ZoneStatus {
+  const notReady = nodes.filter(({ ready }) => ready.status !== 'True').length;
+  const waits = pods.flatMap(({ explanation }) => explanation.remaining ?? []);
+  const isDue = ({ explanation: { remaining } }: PodReport): boolean =>
+    remaining !== null && remaining < 1000;
+  const isStuck = ({ facts: { pod } }: PodReport): boolean =>
+    pod.deletionTimestamp !== null && at - pod.deletionTimestamp > stuckAfterMs;
+  return {
+    name,
+    state: zoneState({ ready: nodes.length - notReady, notReady }, unhealthyZoneThreshold),
+    nodes: nodes.length,
+    notReady,
+    tainted: nodes.filter(({ node }) => node.taints.some(({ effect }) => effect === 'NoExecute'))
+      .length,
+    pending: waits.length,
+    overdue: waits.filter((wait) => wait <= -1000).length,
+    blocked: pods.filter((pod) => isDue(pod) && pod.blockers.length > 0).length,
+    stuck: pods.filter(isStuck).length,
+    next: waits.length === 0 ? null : Math.min(...waits),
+  };
+}
+
+function drainsOn(nodes: readonly NodeFacts[]): readonly DrainStatus[] {
+  const drains = new Map<string, { readonly taint: string; readonly nodes: string[] }>();
+  for (const { node, annotations } of nodes) {
+    for (const { id, taint } of readMarks(annotations)) {
+      const drain = drains.get(id) ?? { taint: formatTaint(taint), nodes: [] };
+      drain.nodes.push(node.name);
+      drains.set(id, drain);
+    }
+  }
+  return Array.from(drains, ([id, drain]) => ({ id, ...drain }));
+}
+
+/** The status as a document. */
+export function statusDocument({ at, acting, zones, drains }: Status): object {
+  return {
+    apiVersion,
+    kind: 'Status',
+    ...asOf(at, 0),
+    controllers: {
+      kubeControllerManager: actorDocument(acting.upstream),
+      taintmgrController: actorDocument(acting.taintmgr),
+    },
+    zones: zones.map(({ next, ...zone }) => {
+      return { ...zone, nextSeconds: next === null ? undefined : Math.floor(next / 1000) };
+    }),
+    drains,
+  };
+}
+
+function actorDocument(actor: Actor): object {
+  if (actor.kind === 'absent' || actor.kind === 'unknown') return { state: actor.kind };
+  const { kind, holder, renewedAt } = actor;
+  return { state: kind, holder, renewedAt: formatTime(renewedAt) };
+}

@@ -1,0 +1,37 @@
+import { connect } from '../../connection.ts';
+import { type ExitCode, exitCode } from '../../exit.ts';
+import type { Invocation } from '../../invocation.ts';
+import { readFormat } from '../../render/format.ts';
+import { printAnswer } from '../../render/printer.ts';
+import { version } from '../../version.ts';
+import type { VersionFlags } from './flags.ts';
+
+interface ServerVersion {
+  readonly gitVersion?: string;
+}
+
+/** `version`: as `kubectl version` has it. */
+export async function tellVersion(invocation: Invocation<VersionFlags>): Promise<ExitCode> {
+  const { flags, output } = invocation;
+  const format = await readFormat(flags.output);
+  const platform = `${process.platform}/${process.arch}`;
+  const clientVersion = { gitVersion: `v${version}`, nodeVersion: process.version, platform };
+  const serverVersion = flags.client ? null : await askServer(invocation);
+  const lines = [
+    `Client Version: ${clientVersion.gitVersion}`,
+    ...(serverVersion ? [`Server Version: ${serverVersion.gitVersion ?? ''}`] : []),
+  ];
+  const document = { clientVersion, ...(serverVersion && { serverVersion }) };
+  const answer = { document, rows: [document], names: [], table: () => lines.join('\n') };
+  output.write(await printAnswer(answer, format, flags.headers !== false));
+  return exitCode.done;
+}
+
+async function askServer({ flags, interrupt }: Invocation<VersionFlags>): Promise<ServerVersion> {
+  const { client, transport } = await connect(flags, interrupt);
+  try {
+    return (await client.get('/version')) as ServerVersion;
+  } finally {
+    transport.close();
+  }
+}

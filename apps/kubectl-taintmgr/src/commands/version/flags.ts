@@ -1,0 +1,20 @@
+import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
+import { addOutputFlags, type OutputFlags } from '../../output-flags.ts';
+import type { Registry } from '../../registry.ts';
+
+/** What the command line of `version` says. */
+export interface VersionFlags extends OutputFlags {
+  readonly client?: true | undefined;
+}
+
+/** Adds `version`. */
+export function addVersion(parent: CommandUnknownOpts, registry: Registry): void {
+  const command = new Command('version')
+    .description('print the versions of this plugin and of the API server')
+    .option('--client', 'of the plugin only: ask no server');
+  addOutputFlags(command);
+  registry.add<VersionFlags>(parent, command, async (invocation) => {
+    const { tellVersion } = await import('./command.ts');
+    return await tellVersion(invocation);
+  });
+}

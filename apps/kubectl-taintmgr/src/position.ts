@@ -1,0 +1,58 @@
+import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings';
+
+/** What the words that were typed say about the one that is being typed. */
+export interface Position {
+  /** The command they lead to. */
+  readonly command: CommandUnknownOpts;
+  /** What comes before the word, as far as it is neither a command nor a flag. */
+  readonly args: readonly string[];
+  /** The value of this flag is being typed; null: none. */
+  readonly option: Option | null;
+  /** What of the word is the flag itself, as in `--output=js`; '' where it is not. */
+  readonly prefix: string;
+  /** What has been typed of the word, without the prefix. */
+  readonly typed: string;
+}
+
+/** Reads the words before the last one, and the last one, which may be empty. */
+export function positionOf(program: CommandUnknownOpts, words: readonly string[]): Position {
+  const typed = words.at(-1) ?? '';
+  let command = program;
+  let args: string[] = [];
+  let awaited: Option | null = null;
+  for (const word of words.slice(0, -1)) {
+    if (awaited) {
+      awaited = null;
+    } else if (word.startsWith('-')) {
+      const option = optionOf(command, word);
+      awaited = option?.required && !word.includes('=') ? option : null;
+    } else {
+      const next = args.length === 0 ? command.commands.find((one) => one.name() === word) : null;
+      if (next) command = next;
+      else args = [...args, word];
+    }
+  }
+  if (awaited) return { command, args, option: awaited, prefix: '', typed };
+  const [, prefix, value] = /^(--[\w-]+=)(.*)$/s.exec(typed) ?? [];
+  const option = prefix === undefined ? null : optionOf(command, prefix);
+  if (option) return { command, args, option, prefix: prefix ?? '', typed: value ?? '' };
+  return { command, args, option: null, prefix: '', typed };
+}
+
+/** The flags that a command takes, with those of the commands above it. */
+export function optionsOf(command: CommandUnknownOpts): readonly Option[] {
+  const above = command.parent ? optionsOf(command.parent) : [];
+  return [...command.options, ...above];
+}
+
+/** `explain node`; '' for the program. */
+export function pathOf(command: CommandUnknownOpts): string {
+  if (!command.parent) return '';
+  const above = pathOf(command.parent);
+  return above === '' ? command.name() : `${above} ${command.name()}`;
+}
+
+function optionOf(command: CommandUnknownOpts, word: string): Option | null {
+  const name = word.replace(/=.*$/s, '');
+  return optionsOf(command).find(({ short, long }) => short === name || long === name) ?? null;
+}

@@ -1,0 +1,48 @@
+import { readdirSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
+import { execute, installPlugin, withoutKubectl } from './plugin.ts';
+import { fillShop } from './shop-cluster.ts';
+import { startTestCluster, type TestCluster } from './test-cluster.ts';
+import { playTranscript } from './transcript.ts';
+
+// What only reads, by the machine's own kubectl, against an API server over HTTPS.
+
+const folders = ['testdata/explain/', 'testdata/cluster/'];
+const files = folders.flatMap((name) => {
+  const folder = new URL(name, import.meta.url);
+  return readdirSync(folder).map((file) => new URL(file, folder));
+});
+const pages = ['explain', 'status', 'doctor', 'snapshot', 'completion'].map(
+  (name) => new URL(`../../../docs/commands/${name}.md`, import.meta.url),
+);
+
+/** What is different from machine to machine, and the age of the leases in the shop. */
+const steady = (text: string): string =>
+  text
+    .replace(/\b3h3\dm\b/g, '3h30m')
+    .replace(/nodeVersion: v[\d.]+/, 'nodeVersion: <version>')
+    .replace(/platform: \w+\/\w+/, 'platform: <platform>')
+    .replace(/\b\d+\.\d+\.\d+\b/g, '<version>')
+    .replace(/taintmgr-test-\w+/g, 'taintmgr-test');
+
+describe('kubectl taintmgr on a cluster at rest', { skip: withoutKubectl, concurrency: 2 }, () => {
+  let cluster: TestCluster;
+  let env: NodeJS.ProcessEnv;
+  before(async () => {
+    const reader = [{ verbs: ['get', 'list'], apiGroups: [''], resources: ['nodes', 'pods'] }];
+    cluster = await startTestCluster(null, { reader, blind: [] });
+    fillShop(cluster);
+    env = {
+      PATH: installPlugin(cluster.directory),
+      HOME: cluster.directory,
+      KUBECONFIG: cluster.kubeconfig,
+    };
+  });
+  after(() => cluster.stop());
+
+  for (const file of [...files, ...pages]) {
+    it(file.pathname.split('/').at(-1) ?? '', () =>
+      playTranscript(file, (line) => execute('sh', ['-c', line], env), steady),
+    );
+  }
+});
