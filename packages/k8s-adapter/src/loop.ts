@@ -210,8 +210,13 @@ export class Loop {
 
   /** Where there are elections, leadership that we are told of is leave to act once elected. */
   #hearOf(now: Instant, event: Event): void {
-    if (event.kind === 'leadership' && this.#election) this.#lead(now, event.held, this.#leads);
-    else this.#tell(now, event);
+    if (event.kind === 'leadership' && this.#election) {
+      this.#lead(now, event.held, this.#leads);
+      return;
+    }
+    // What is under way must not go on either.
+    if (event.kind === 'leadership') this.#executor.lead(event.held);
+    this.#tell(now, event);
   }
 
   /** The machine leads while we are elected, and while whoever runs us lets it. */

@@ -238,6 +238,17 @@ describe('loop', () => {
     assert.ok(led.includes('sent deletePod a'), led.join('\n'));
   });
 
+  it('told to stand by, ends evictions under way and begins none, until told otherwise', () => {
+    const [stage] = Stage.synced();
+    stage.feed({ kind: 'event', event: { kind: 'leadership', held: false } });
+    const ended = ['finished a changed after 0', 'report retry a'];
+    assert.deepEqual(stage.answer('call/1', 200, {}), ended);
+    stage.now += 60_000;
+    assert.ok(!stage.feed({ kind: 'tick' }).some((text) => text.startsWith('call/')));
+    const led = stage.feed({ kind: 'event', event: { kind: 'leadership', held: true } });
+    assert.ok(led.includes('sent deletePod a'), led.join('\n'));
+  });
+
   it('says how far it has read', () => {
     const [stage] = Stage.synced();
     assert.deepEqual(stage.loop.status(), [

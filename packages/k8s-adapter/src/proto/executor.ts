@@ -27,6 +27,8 @@ export type EventCommand = Extract<Command, { kind: 'recordEvent' | 'recordNodeE
 /** Whose Events about nodes, and about pods on their account, these are: upstream's own word. */
 const lifecycleComponent = 'node-controller';
 
+const leadsNoMore = 'this replica leads no more';
+
 export type ExecutorEffect =
   | { readonly kind: 'send'; readonly id: string; readonly request: ApiRequest }
   | { readonly kind: 'abort'; readonly id: string }
@@ -155,8 +157,9 @@ export class Executor {
   }
 
   /**
-   * Whether it may act. Removals under way end before their next request when it may not: after a
-   * standstill of this process, what decided may have changed, and another replica may be at it.
+   * Whether it may act. Removals and writes to nodes under way end before their next request when
+   * it may not: after a standstill of this process, what decided may have changed, and another
+   * replica may be at it.
    */
   lead(held: boolean): void {
     this.#leads = held;
@@ -198,7 +201,7 @@ export class Executor {
     }
     if (this.#stopped) return;
     if (!this.#leads && command.kind !== 'keepTaintStarts') {
-      const outcome = { kind: 'changed', message: 'this replica leads no more' } as const;
+      const outcome = { kind: 'changed', message: leadsNoMore } as const;
       this.#step(now, since, command, { kind: 'finished', outcome });
       return;
     }
@@ -214,9 +217,17 @@ export class Executor {
       const { outcome } = step;
       this.#notice({ kind: 'nodeWriteFinished', command, outcome, took: now - since });
       this.#effects.push({ kind: 'result', id: command.id, outcome });
-    } else if (!this.#stopped) {
-      this.#send(now, step.request, { kind: 'nodeWrite', state: step.state, since });
+      return;
     }
+    if (this.#stopped) return;
+    if (!this.#leads) {
+      // Not `changed`: to the engine that is a sign of life of the node.
+      const failure = { status: null, message: leadsNoMore, retryAfter: null };
+      const outcome = { kind: 'failed', ...failure } as const;
+      this.#stepNodeWrite(now, since, command, { kind: 'finished', outcome });
+      return;
+    }
+    this.#send(now, step.request, { kind: 'nodeWrite', state: step.state, since });
   }
 
   #send(now: Instant, request: ApiRequest, purpose: Purpose): void {
