@@ -3,8 +3,8 @@ import type { Json } from '../objects.ts';
 import { normaliseMicroTime, normaliseTime } from '../time.ts';
 import {
   type List,
-  type Scalar,
   type ScalarName,
+  type ScalarText,
   type Shape,
   type Struct,
   scalar,
@@ -37,10 +37,11 @@ interface Place {
   readonly unknown: string[];
 }
 
-const below = (place: Place, key: string): Place => ({
-  ...place,
-  path: place.path ? `${place.path}.${key}` : key,
-});
+/** The place of a member or an item; made only where something is inside, for it costs. */
+function below({ path, owner, unknown }: Place, key: string | number): Place {
+  if (typeof key === 'number') return { path: `${path}[${key}]`, owner, unknown };
+  return { path: path ? `${path}.${key}` : key, owner, unknown };
+}
 
 const GO_TYPES: Readonly<Record<ScalarName, string>> = {
   string: 'string',
@@ -78,33 +79,39 @@ function wrongType(value: unknown, shape: Shape, place: Place): never {
 
 function decodeStruct(shape: Struct, value: unknown, place: Place): JsonObject {
   if (!isObject(value)) wrongType(value, shape, place);
-  const inside = { ...place, owner: shape.name };
+  const inside = { path: place.path, owner: shape.name, unknown: place.unknown };
   for (const key in value) {
     if (!Object.hasOwn(shape.fields, key)) place.unknown.push(below(place, key).path);
   }
   const result: JsonObject = {};
   for (const key in shape.fields) {
     const field = shape.fields[key] as Shape;
-    const member = decodeShape(field, value[key], below(inside, key));
+    const member = decodeShape(field, value[key], inside, key);
     if (member !== undefined) result[key] = member;
   }
   return result;
 }
 
-/** The value as written, or undefined when it is left out. */
-function decodeShape(shape: Shape, value: unknown, place: Place): Json | undefined {
-  if (typeof shape === 'string') return decodeScalar(scalar(shape), shape, value, place);
+/** The value under `key` of `around` as written, or undefined when it is left out. */
+function decodeShape(
+  shape: Shape,
+  value: unknown,
+  around: Place,
+  key: string | number,
+): Json | undefined {
+  if (typeof shape === 'string') return decodeScalar(shape, value, around, key);
   const given = value !== undefined && value !== null;
   if (shape.type === 'struct') {
-    return given || shape.always ? decodeStruct(shape, value ?? {}, place) : undefined;
+    return given || shape.always ? decodeStruct(shape, value ?? {}, below(around, key)) : undefined;
   }
   if (!given) return shape.type === 'list' && shape.always ? null : undefined;
+  const place = below(around, key);
   if (shape.type === 'list') return decodeList(shape, value, place);
   if (!isObject(value)) wrongType(value, shape, place);
   const result: JsonObject = {};
   // Go writes maps sorted.
   for (const key of Object.keys(value).sort()) {
-    result[key] = decodeShape(shape.values, value[key], below(place, key)) ?? zero(shape.values);
+    result[key] = decodeShape(shape.values, value[key], place, key) ?? zero(shape.values);
   }
   return Object.keys(result).length === 0 ? undefined : result;
 }
@@ -113,9 +120,7 @@ function decodeList(shape: List, value: unknown, place: Place): Json | undefined
   if (!isList(value)) wrongType(value, shape, place);
   if (value.length === 0 && !shape.always) return undefined;
   return value.map(
-    (item, index) =>
-      decodeShape(shape.items, item, { ...place, path: `${place.path}[${index}]` }) ??
-      zero(shape.items),
+    (item, index) => decodeShape(shape.items, item, place, index) ?? zero(shape.items),
   );
 }
 
@@ -139,12 +144,18 @@ const ZEROS: Readonly<Record<ScalarName, Json>> = {
   any: {},
 };
 
-function decodeScalar(field: Scalar, text: Shape, value: unknown, place: Place): Json | undefined {
+function decodeScalar(
+  shape: ScalarText,
+  value: unknown,
+  around: Place,
+  key: string | number,
+): Json | undefined {
+  const field = scalar(shape);
   if (value === undefined || value === null) {
     return field.always ? zero(field.name) : undefined;
   }
   const decoded = SCALARS[field.name](value);
-  if (decoded === undefined) wrongType(value, text, place);
+  if (decoded === undefined) wrongType(value, shape, below(around, key));
   const empty = decoded === '' || decoded === 0 || decoded === false;
   const keptEmpty = field.pointer || field.always || field.name === 'intOrString';
   return empty && !keptEmpty && field.name !== 'any' ? undefined : decoded;
