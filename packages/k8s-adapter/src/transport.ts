@@ -65,7 +65,7 @@ export class HttpTransport implements Transport {
       route &&
       route.agent === agent &&
       route.proxy?.href === proxy?.href &&
-      sameTls(route.tls, tls);
+      (route.tls === tls || sameTls(route.tls, tls));
     if (same) return route;
     route?.retire();
     const { protocol, hostname, port } = this.#base;

@@ -5,15 +5,18 @@ import { asRecord, asText } from '../proto/json.ts';
 import type { Access, Authorization } from '../transport/access.ts';
 import { describeError } from '../transport/errors.ts';
 import type { ClusterSettings, UserSettings } from './entries.ts';
+import { isPlain, PlainLogin } from './plain-login.ts';
 
 /**
- * The way into one cluster. @kubernetes/client-node does the logging in (files, plugins, tokens);
- * requests that come together share one login.
+ * The way into one cluster; requests that come together share one login. Where a plugin or another
+ * server has a part in it, @kubernetes/client-node logs in. It is not loaded for less: that takes
+ * 90 MB and a third of a second.
  */
 export class KubeconfigAccess implements Access {
   readonly server: string;
   readonly #cluster: ClusterSettings;
   readonly #user: UserSettings;
+  #plain: PlainLogin | null = null;
   #config: KubeConfig | null = null;
   #pending: Promise<Authorization> | null = null;
 
@@ -31,17 +34,24 @@ export class KubeconfigAccess implements Access {
   }
 
   rejected(): void {
+    this.#plain = null;
     this.#config = null;
   }
 
   async #authorize(): Promise<Authorization> {
-    const options: RequestOptions = {};
     try {
-      this.#config ??= await this.#login();
-      await this.#config.applyToHTTPSOptions(options);
+      if (!isPlain(this.#cluster, this.#user)) return await this.#exchange();
+      this.#plain ??= new PlainLogin(this.#cluster, this.#user);
+      return await this.#plain.authorize();
     } catch (error) {
       throw new Error(this.#complaint(error));
     }
+  }
+
+  async #exchange(): Promise<Authorization> {
+    const options: RequestOptions = {};
+    this.#config ??= await this.#login();
+    await this.#config.applyToHTTPSOptions(options);
     const { ca, cert, key, servername, rejectUnauthorized, auth, agent } = options;
     return {
       headers: {

@@ -64,8 +64,8 @@ export function textOf(fields: JsonRecord, name: string, place: string): string 
 async function readDocument(file: string, mustExist: boolean): Promise<JsonRecord | null> {
   const text = await readText(file, mustExist);
   if (text === null || text.trim() === '') return null;
-  const { loadYaml } = await import('@kubernetes/client-node');
-  const document = parse(file, () => loadYaml<unknown>(text));
+  const { load } = await import('js-yaml');
+  const document = parse(file, () => load(text));
   if (!isRecord(document)) throw new KubeconfigError(`${file}: want a kubeconfig, got plain text`);
   const kind = document.kind ?? 'Config';
   if (kind !== 'Config') {

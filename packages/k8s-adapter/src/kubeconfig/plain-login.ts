@@ -1,0 +1,83 @@
+import { readFile } from 'node:fs/promises';
+import type { OutgoingHttpHeaders } from 'node:http';
+import type { Instant, Millis } from '@taintmgr/core';
+import { asRecord, asText } from '../proto/json.ts';
+import type { Authorization } from '../transport/access.ts';
+import type { ClusterSettings, UserSettings } from './entries.ts';
+
+/** Tokens and certificates on disk are replaced while we run; client-go looks once a minute. */
+const readAgainAfter: Millis = 10_000;
+
+/** Whether all it takes is written down or in files: no program to run, nothing to exchange. */
+export function isPlain({ proxyUrl = '' }: ClusterSettings, user: UserSettings): boolean {
+  const exchanges = user.exec !== undefined || (user.authProvider && tokenFileOf(user) === '');
+  return !exchanges && !proxyUrl.startsWith('socks');
+}
+
+/** Logs in with what is written down. Rejects when a file cannot be read. */
+export class PlainLogin {
+  readonly #cluster: ClusterSettings;
+  readonly #user: UserSettings;
+  #latest: Authorization | null = null;
+  #readAt = 0;
+  readonly #now: () => Instant;
+
+  constructor(cluster: ClusterSettings, user: UserSettings, now: () => Instant = Date.now) {
+    this.#cluster = cluster;
+    this.#user = user;
+    this.#now = now;
+  }
+
+  async authorize(): Promise<Authorization> {
+    const now = this.#now();
+    if (this.#latest && Math.abs(now - this.#readAt) < readAgainAfter) return this.#latest;
+    const { proxyUrl } = this.#cluster;
+    const proxy = proxyUrl ? new URL(proxyUrl) : null;
+    const latest = { headers: await this.#headers(), tls: await this.#tls(), proxy, agent: null };
+    this.#readAt = now;
+    this.#latest = latest;
+    return latest;
+  }
+
+  async #headers(): Promise<OutgoingHttpHeaders> {
+    const { username, password = '', headers } = this.#user;
+    const file = tokenFileOf(this.#user);
+    const token = file === '' ? this.#user.token : (await readFile(file, 'utf8')).trim();
+    const basic = username && Buffer.from(`${username}:${password}`).toString('base64');
+    return {
+      ...(token && { Authorization: `Bearer ${token}` }),
+      ...(basic && { Authorization: `Basic ${basic}` }),
+      ...headers,
+    };
+  }
+
+  async #tls(): Promise<Authorization['tls']> {
+    const { caFile, caData, skipTLSVerify, tlsServerName } = this.#cluster;
+    const { certFile, certData, keyFile, keyData } = this.#user;
+    const [ca, cert, key] = await Promise.all([
+      material(caFile, caData),
+      material(certFile, certData),
+      material(keyFile, keyData),
+    ]);
+    return {
+      ca,
+      cert,
+      key,
+      servername: tlsServerName,
+      rejectUnauthorized: skipTLSVerify ? false : undefined,
+    };
+  }
+}
+
+/** '' where the token does not come from a file. */
+function tokenFileOf({ authProvider }: UserSettings): string {
+  return asText(asRecord(asRecord(authProvider).config).tokenFile);
+}
+
+async function material(
+  file: string | undefined,
+  base64: string | undefined,
+): Promise<Buffer | undefined> {
+  if (file) return readFile(file);
+  return base64 ? Buffer.from(base64, 'base64') : undefined;
+}
