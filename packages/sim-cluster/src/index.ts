@@ -26,7 +26,11 @@ export type { Fault, FaultRule, Faults } from './faults.ts';
 
 // HTTPS.
 
-export { type Certificate, createCertificate } from './https/certificate.ts';
+export {
+  type Certificate,
+  type CertificateSubject,
+  createCertificate,
+} from './https/certificate.ts';
 export { type KubeconfigOptions, kubeconfigText, writeKubeconfig } from './https/kubeconfig.ts';
 export { type HttpsOptions, type HttpsServer, startHttps } from './https/server.ts';
 

@@ -39,6 +39,16 @@ describe('the certificate', () => {
     assert.equal(server.checkHost('example.com'), undefined);
   });
 
+  it('speaks for whom it is asked to', () => {
+    const hosts = ['example.com', '192.0.2.7', '2001:db8::a:0:7', '::', '1:2:3:4:5:6:7:8'];
+    const subject = { name: 'server', authority: 'authority', hosts };
+    const other = new X509Certificate(createCertificate(Date.now(), subject).certificate);
+    assert.deepEqual([other.subject, other.issuer], ['CN=server', 'CN=authority']);
+    const full = ['2001:DB8:0:0:0:A:0:7', '0:0:0:0:0:0:0:0', '1:2:3:4:5:6:7:8'];
+    const names = ['192.0.2.7', ...full].map((address) => `IP Address:${address}`);
+    assert.equal(other.subjectAltName, ['DNS:example.com', ...names].join(', '));
+  });
+
   it('is good for a year', () => {
     const days = (Date.parse(server.validTo) - Date.now()) / 86_400_000;
     assert.ok(days > 360 && days < 366, `${days} days`);

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { hostname, networkInterfaces } from 'node:os';
 import { createSecureContext } from 'node:tls';
 import { createCertificate } from '@taintmgr/sim-cluster';
 import { SettingError } from '../flags/setting-error.ts';
@@ -13,21 +14,26 @@ export interface ServerIdentity {
 
 /** Where they are; '' for none. */
 export interface CertificateFiles {
+  /** Where the server listens: what a certificate of its own making is for. */
+  readonly bindAddress: string;
   readonly tlsCertFile: string;
   readonly tlsPrivateKeyFile: string;
   readonly clientCaFile: string;
 }
 
+const ownNames = { name: 'taintmgr-controller', authority: 'taintmgr-controller-ca' } as const;
+
 /**
- * Reads the files; without a certificate it makes one for localhost, good for a year. Throws
- * SettingError naming the flag.
+ * Reads the files; without a certificate it makes one for this machine at the address that is
+ * bound, good for a year. Throws SettingError naming the flag.
  */
 export function readServerIdentity(files: CertificateFiles): ServerIdentity {
   const { tlsCertFile, tlsPrivateKeyFile, clientCaFile } = files;
   const clientCa = readPem('--client-ca-file', clientCaFile);
   check('--client-ca-file', clientCaFile, { ca: clientCa || undefined });
   if (tlsCertFile === '') {
-    const { certificate, ca, key } = createCertificate(Date.now());
+    const subject = { ...ownNames, hosts: boundHosts(files.bindAddress) };
+    const { certificate, ca, key } = createCertificate(Date.now(), subject);
     return { cert: certificate + ca, key, clientCa };
   }
   const cert = readPem('--tls-cert-file', tlsCertFile);
@@ -36,6 +42,23 @@ export function readServerIdentity(files: CertificateFiles): ServerIdentity {
   check('--tls-private-key-file', tlsPrivateKeyFile, { cert, key });
   return { cert, key, clientCa };
 }
+
+/** By what clients may know the server; every address of this machine where all are bound. */
+function boundHosts(bindAddress: string): readonly string[] {
+  const families = anyAddress.get(bindAddress);
+  const bound = Object.values(networkInterfaces())
+    .flatMap((addresses) => addresses ?? [])
+    .filter(({ family }) => families?.includes(family))
+    .map(({ address }) => address);
+  const addresses = families ? bound : [bindAddress];
+  return [...new Set([hostname().toLowerCase(), 'localhost', ...addresses])];
+}
+
+/** The addresses that stand for all of a machine, and of which kind those are. */
+const anyAddress: ReadonlyMap<string, readonly string[]> = new Map([
+  ['0.0.0.0', ['IPv4']],
+  ['::', ['IPv4', 'IPv6']],
+]);
 
 function readPem(flag: string, file: string): string {
   if (file === '') return '';

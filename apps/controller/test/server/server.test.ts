@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { isIP } from 'node:net';
+import { hostname, networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +14,8 @@ import { readServerIdentity } from '../../src/server/certificate.ts';
 import { type StatusServer, startServer } from '../../src/server/server.ts';
 import { type Ask, ask } from '../https-client.ts';
 
-const none = { tlsCertFile: '', tlsPrivateKeyFile: '', clientCaFile: '' };
+const bindAddress = '127.0.0.1';
+const none = { bindAddress, tlsCertFile: '', tlsPrivateKeyFile: '', clientCaFile: '' };
 
 const routes = new Map<string, Handler>([
   ['/echo', ({ query, accept }) => textAnswer(`${query.get('word')} ${accept}`)],
@@ -115,6 +118,34 @@ describe('the server', () => {
     const [cert, key] = ['client.crt', 'client.key'].map((name) => readFileSync(testdata(name)));
     assert.equal(await whoami({ cert, key }), 'test-client system:masters system:authenticated');
   });
+});
+
+describe('a certificate of its own making', () => {
+  const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  const ofFamily = (...families: readonly string[]): readonly string[] =>
+    addresses.filter(({ family }) => families.includes(family)).map(({ address }) => address);
+  const cases: readonly (readonly [bound: string, reached: readonly string[]])[] = [
+    ['0.0.0.0', ofFamily('IPv4')],
+    ['::', ofFamily('IPv4', 'IPv6')],
+    ['192.0.2.7', ['192.0.2.7']],
+    ['2001:db8::7', ['2001:db8::7', '2001:db8:0:0:0:0:0:7']],
+    ['::ffff:192.0.2.7', ['::ffff:c000:207']],
+    ['controller.example', []],
+  ];
+  for (const [bound, reached] of cases) {
+    it(`for ${bound} is the controller’s, and good for whoever comes there`, () => {
+      const { cert } = readServerIdentity({ ...none, bindAddress: bound });
+      const one = new X509Certificate(cert);
+      assert.equal(one.subject, 'CN=taintmgr-controller');
+      assert.equal(one.issuer, 'CN=taintmgr-controller-ca');
+      const names = ['localhost', hostname().toLowerCase()];
+      const hosts = [...names, ...(isIP(bound) === 0 ? [bound] : [])];
+      for (const host of hosts) assert.equal(one.checkHost(host), host);
+      for (const address of reached) assert.equal(one.checkIP(address), address);
+      assert.equal(one.checkIP('198.51.100.1'), undefined);
+      assert.equal(one.checkHost('kubernetes'), undefined);
+    });
+  }
 });
 
 describe('certificate files', () => {

@@ -1,4 +1,5 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { isIP } from 'node:net';
 import {
   bits,
   context,
@@ -41,11 +42,21 @@ const CRL_SIGN = 0x02;
 const HOUR_MS = 3_600_000;
 const LIFETIME_MS = 365 * 24 * HOUR_MS;
 
-const DNS_NAMES = ['localhost'] as const;
-const IP_ADDRESSES = [
-  Buffer.from([127, 0, 0, 1]),
-  Buffer.concat([Buffer.alloc(15), Buffer.from([1])]),
-] as const;
+/** Who a certificate is for. */
+export interface CertificateSubject {
+  /** The common name of the server. */
+  readonly name: string;
+  /** The common name of the authority that vouches for it. */
+  readonly authority: string;
+  /** DNS names and IP addresses at which it may be reached. */
+  readonly hosts: readonly string[];
+}
+
+const API_SERVER: CertificateSubject = {
+  name: 'kube-apiserver',
+  authority: 'taintmgr simulated cluster CA',
+  hosts: ['localhost', '127.0.0.1', '::1'],
+};
 
 interface Identity {
   readonly name: Der;
@@ -54,17 +65,22 @@ interface Identity {
 }
 
 /**
- * Makes a certificate authority of its own and a server certificate for localhost, 127.0.0.1 and
- * ::1, good for a year from `now` (milliseconds since the epoch; TLS clients check real time).
+ * Makes a certificate authority of its own and a server certificate, good for a year from `now`
+ * (milliseconds since the epoch; TLS clients check real time). Without a subject it is an API
+ * server on this machine: localhost, 127.0.0.1 and ::1.
  */
-export function createCertificate(now: number): Certificate {
-  const authority = createIdentity('taintmgr simulated cluster CA');
-  const server = createIdentity('kube-apiserver');
+export function createCertificate(
+  now: number,
+  subject: CertificateSubject = API_SERVER,
+): Certificate {
+  const authority = createIdentity(subject.authority);
+  const server = createIdentity(subject.name);
+  const { hosts } = subject;
   const { publicKey: ca } = authority;
   const key = server.privateKey.export({ type: 'pkcs8', format: 'pem' });
   return {
     ca: issue(authority, authority, authorityExtensions(ca), now),
-    certificate: issue(server, authority, serverExtensions(server.publicKey, ca), now),
+    certificate: issue(server, authority, serverExtensions(server.publicKey, ca, hosts), now),
     key: key.toString(),
   };
 }
@@ -123,11 +139,14 @@ function authorityExtensions(publicKey: Der): readonly Der[] {
   ];
 }
 
-function serverExtensions(publicKey: Der, authorityKey: Der): readonly Der[] {
-  const names = [
-    ...DNS_NAMES.map((name) => context(2, Buffer.from(name), false)),
-    ...IP_ADDRESSES.map((address) => context(7, address, false)),
-  ];
+function serverExtensions(
+  publicKey: Der,
+  authorityKey: Der,
+  hosts: readonly string[],
+): readonly Der[] {
+  const names = hosts.map((host) =>
+    isIP(host) === 0 ? context(2, Buffer.from(host), false) : context(7, addressOf(host), false),
+  );
   const issuer = sequence(context(0, keyIdentifier(authorityKey), false));
   return [
     extension(OID.basicConstraints, true, sequence()),
@@ -137,6 +156,18 @@ function serverExtensions(publicKey: Der, authorityKey: Der): readonly Der[] {
     extension(OID.subjectKeyIdentifier, false, octets(keyIdentifier(publicKey))),
     extension(OID.authorityKeyIdentifier, false, issuer),
   ];
+}
+
+/** The 4 bytes of an IPv4 address, the 16 of an IPv6 address. */
+function addressOf(text: string): Buffer {
+  if (isIP(text) === 4) return Buffer.from(text.split('.').map(Number));
+  // The URL parser knows every way to write one, and gives back groups of hex digits and ::.
+  const [head = '', tail] = new URL(`http://[${text}]`).hostname.slice(1, -1).split('::');
+  const [before, after] = [head, tail ?? ''].map((part) => part.split(':').filter(Boolean));
+  const [first, last] = [before ?? [], after ?? []];
+  const zeros = Array.from({ length: 8 - first.length - last.length }, () => '0');
+  const groups = [...first, ...zeros, ...last].map((group) => group.padStart(4, '0'));
+  return Buffer.from(groups.join(''), 'hex');
 }
 
 function pem(label: string, der: Der): string {
