@@ -1,4 +1,5 @@
 import type { DaemonSet, Lease, Node, Pod } from './model.ts';
+import type { PodViews } from './pod-view.ts';
 import type { Millis } from './time.ts';
 
 /** How a command ended, as far as the one who sent it can tell. */
@@ -53,6 +54,8 @@ export type Event =
   | { readonly kind: 'leaseDelete'; readonly nodeName: string }
   | { readonly kind: 'daemonSetUpsert'; readonly daemonSet: DaemonSet }
   | { readonly kind: 'daemonSetDelete'; readonly uid: string }
+  /** Whether pods are read of some nodes only, and how those are known; before the first: of all. */
+  | { readonly kind: 'podViews'; readonly byNode: boolean; readonly nodes: PodViews }
   /** Whether what we hear of the cluster is current; false while a watch is cut off. */
   | { readonly kind: 'view'; readonly current: boolean }
   /** Everything that existed has been told once; nothing is evicted before. */

@@ -81,6 +81,9 @@ export type {
   TaintEffect,
   Toleration,
 } from './model.ts';
+// Which pods have to be known, and how they are.
+export { type AllPodsNeed, allPodsNeeds, concernsPods } from './pod-needs.ts';
+export { describePodView, type PodView, type PodViews } from './pod-view.ts';
 // Node pressure: a machine of its own, for as many nodes as one likes.
 export { admissionFault } from './pressure/admission.ts';
 export type { EvictedStatus, PressureCommand, PressureReport } from './pressure/command.ts';

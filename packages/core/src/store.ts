@@ -1,6 +1,7 @@
 import type { Event } from './event.ts';
 import type { Census, LimitScope } from './eviction/governor.ts';
 import type { DaemonSet, Lease, Node, Owner, Pod, Toleration } from './model.ts';
+import type { PodView } from './pod-view.ts';
 
 /** What an event did to the store; null for events that carry no object. */
 export type Change =
@@ -23,6 +24,8 @@ export interface StoreView extends Census {
   nodes(): Iterable<Node>;
   pod(uid: string): Pod | null;
   podsOn(nodeName: string): Iterable<Pod>;
+  /** How the pods of a node are known. */
+  podView(nodeName: string): PodView;
   podNamed(namespace: string, name: string): Pod | null;
   /** The lease of a node; null: it has none. */
   lease(nodeName: string): Lease | null;
@@ -41,6 +44,7 @@ export class Store implements StoreView {
   readonly #podsByNamespace = new Map<string, number>();
   readonly #leases = new Map<string, Lease>();
   readonly #daemonSets = new Map<string, DaemonSet>();
+  #podViews: Omit<Extract<Event, { kind: 'podViews' }>, 'kind'> = { byNode: false, nodes: {} };
   readonly #names = new Interned<string>((name) => name);
   readonly #owners = new Interned<Owner>(ownerKey);
   readonly #tolerations = new Interned<readonly Toleration[]>(tolerationsKey);
@@ -59,6 +63,11 @@ export class Store implements StoreView {
 
   podsOn(nodeName: string): Iterable<Pod> {
     return this.#podsByNode.get(nodeName)?.values() ?? [];
+  }
+
+  podView(nodeName: string): PodView {
+    const { byNode, nodes } = this.#podViews;
+    return nodes[nodeName] ?? (byNode ? 'unread' : 'watched');
   }
 
   /** Looks through all pods: for people's questions, not for decisions. */
@@ -110,6 +119,9 @@ export class Store implements StoreView {
       case 'leaseDelete':
         this.#leases.delete(event.nodeName);
         return { kind: 'lease', nodeName: event.nodeName, lease: null };
+      case 'podViews':
+        this.#podViews = event;
+        return null;
       case 'daemonSetUpsert':
         this.#daemonSets.set(event.daemonSet.uid, event.daemonSet);
         return null;

@@ -7,8 +7,10 @@ describe('the door', () => {
     assert.deepEqual(Object.keys(core).sort(), [
       'DrainMachine',
       'admissionFault',
+      'allPodsNeeds',
       'budgetsOver',
       'computeQosClass',
+      'concernsPods',
       'confirmEviction',
       'createEngine',
       'createPressureMachine',
@@ -18,6 +20,7 @@ describe('the door', () => {
       'defaultPressureConfig',
       'describeHold',
       'describeLifecycleReason',
+      'describePodView',
       'describePressureReason',
       'describeReason',
       'drainFaultText',

@@ -282,7 +282,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
     if (attempt === 1) this.#commands.push(evictionEvent(pod, because));
     const method = this.#judge.method(now, pod, deadline, because);
     const { gracePeriodSeconds, escalated } = method;
-    const confirm = this.#isDoubtful(now, work, deadline);
+    const confirm = this.#isDoubtful(now, pod, work, deadline);
     const target = { id, pod: podRef(pod), gracePeriodSeconds, confirm, because };
     const { generation } = pod;
     this.#commands.push(
@@ -293,7 +293,8 @@ export class PreciseEvictionMachine implements EvictionMachine {
   }
 
   /** What we know may be old: a live read found it so, or it should have gone long ago. */
-  #isDoubtful(now: Instant, work: Pending, deadline: Instant): boolean {
+  #isDoubtful(now: Instant, { nodeName }: Pod, work: Pending, deadline: Instant): boolean {
+    if (this.#store.podView(nodeName) !== 'watched') return true;
     if (work.kind === 'retrying') return work.setback.kind === 'changed';
     return now - deadline > this.#config.confirmLateMs;
   }

@@ -7,6 +7,7 @@ import type { NodeHealth, ZoneStatus } from '../lifecycle/reason.ts';
 import { zoneKey } from '../lifecycle/zones.ts';
 import type { EvictionMachine, LifecycleMachine } from '../machine.ts';
 import type { Node, Pod } from '../model.ts';
+import type { PodView } from '../pod-view.ts';
 import type { StoreView } from '../store.ts';
 import type { Instant, Millis } from '../time.ts';
 
@@ -36,6 +37,8 @@ export interface NodeExplanation {
   readonly node: Node;
   readonly taints: readonly ObservedTaint[];
   readonly pods: readonly PodExplanation[];
+  /** How its pods are known. */
+  readonly podView: PodView;
   /** How it is doing, and its zone; null without the node lifecycle machine. */
   readonly health: NodeHealth | null;
   readonly zone: ZoneStatus | null;
@@ -69,7 +72,8 @@ export function explain(
   const key = zoneKey(node.labels ?? {});
   const zone = lifecycle?.zones(now).find((status) => status.key === key) ?? null;
   const taints = machine.taintsOf(node.name);
-  return { kind: 'node', node, taints, pods: pods.sort(byDeadline), health, zone };
+  const podView = store.podView(node.name);
+  return { kind: 'node', node, taints, pods: pods.sort(byDeadline), podView, health, zone };
 }
 
 function explainPod(
