@@ -141,7 +141,7 @@ function send(api: ApiServer, method: string, path: string, body: string): strin
       head: (code) => {
         status = code;
       },
-      data: (chunk) => void chunks.push(chunk),
+      data: (chunk) => void chunks.push(String(chunk)),
       end: () => {},
       reset: () => {},
     },

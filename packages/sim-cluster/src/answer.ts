@@ -1,4 +1,5 @@
 import { AccessError, type ApiError, type Status } from './errors.ts';
+import { encodeFrame, encodeObject, PROTOBUF } from './protobuf/encode.ts';
 
 /** What a handler gives back. */
 export type Answer = Reply | Stream | Later;
@@ -9,14 +10,14 @@ export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** The body, in one piece or in several. */
-  readonly body: string | Iterable<string>;
+  readonly body: string | Iterable<string | Uint8Array>;
 }
 
 /** A response that goes on: `start` is called when its head is sent and returns how to stop it. */
 export interface Stream {
   readonly kind: 'stream';
   readonly headers: Readonly<Record<string, string>>;
-  readonly start: (line: (text: string) => void, end: () => void) => () => void;
+  readonly start: (tell: (event: string | Uint8Array) => void, end: () => void) => () => void;
 }
 
 /** A response that is decided after a while, unless the client leaves. */
@@ -89,13 +90,41 @@ export function textReply(
   };
 }
 
-/** The head of a watch. */
-export const STREAM_HEADERS: Readonly<Record<string, string>> = JSON_TYPE;
+/** A response in protobuf; each warning becomes a Warning header entry. */
+export function protobufReply(
+  status: number,
+  object: Readonly<Record<string, unknown>>,
+  warnings: readonly string[] = [],
+): Reply {
+  const reply = bodyReply(status, '', warnings);
+  const headers = { ...reply.headers, 'content-type': PROTOBUF };
+  return { ...reply, headers, body: [encodeObject(object)] };
+}
+
+/** How a watch is written: its head, and one event of it. */
+export interface WatchFormat {
+  readonly headers: Readonly<Record<string, string>>;
+  event(type: string, object: Readonly<Record<string, unknown>>): string | Uint8Array;
+}
+
+/** One event on each line. */
+export const JSON_WATCH: WatchFormat = {
+  headers: JSON_TYPE,
+  event: (type, object) => jsonText({ type, object }, false),
+};
+
+/** Each event after its length. */
+export const PROTOBUF_WATCH: WatchFormat = {
+  headers: { ...JSON_TYPE, 'content-type': `${PROTOBUF};stream=watch` },
+  event: encodeFrame,
+};
 
 /** A refusal as a response. */
-export function errorReply(error: ApiError): Reply {
+export function errorReply(error: ApiError, inProtobuf: boolean = false): Reply {
   const { status, warnings } = error;
-  const reply = jsonReply(error.code, status, false, warnings);
+  const reply = inProtobuf
+    ? protobufReply(error.code, { ...status }, warnings)
+    : jsonReply(error.code, status, false, warnings);
   const seconds = status.details?.retryAfterSeconds;
   return {
     ...reply,

@@ -36,6 +36,12 @@ export interface ApiServerOptions {
   readonly eventTtlMs?: number;
   /** Reads YAML, for request bodies of that type; left out: only YAML that is JSON is understood. */
   readonly parseYaml?: ParseYaml;
+  /**
+   * Whether pods, nodes, leases and DaemonSets are answered in protobuf where that is asked for.
+   * Rare fields of theirs are missing there, so it is for clients that look at what controllers look
+   * at, and off by default.
+   */
+  readonly protobuf?: boolean;
 }
 
 const START_RV = 1000;
@@ -71,6 +77,7 @@ export class ApiServer implements ClusterApi {
       access: this.access,
       serviceMs: options.serviceMs ?? null,
       parseYaml: options.parseYaml ?? null,
+      protobuf: options.protobuf ?? false,
       faults: this.faults,
       dialNode: (nodeName) => this.#dialNode(nodeName),
     });

@@ -2,7 +2,7 @@ import { badRequest, unsupportedMediaType } from './errors.ts';
 import type { ApiRequest } from './exchange.ts';
 import { isObject } from './json.ts';
 import type { Json, KubeObject } from './objects.ts';
-import { decodeProtobuf } from './protobuf.ts';
+import { decodeProtobuf } from './protobuf/decode.ts';
 import type { Struct } from './schema/types.ts';
 import { cannotBeHandled, decodeAs } from './write/canonical.ts';
 

@@ -14,7 +14,8 @@ export interface ApiRequest {
  */
 export interface ResponseSink {
   head(status: number, headers: Readonly<Record<string, string>>): void;
-  data(chunk: string): void;
+  /** Text, or the bytes of an answer in protobuf. */
+  data(chunk: string | Uint8Array): void;
   end(): void;
   /** The connection broke: the answer, or what is left of it, will not come. Instead of `end`. */
   reset(): void;

@@ -1,4 +1,4 @@
-import { type Answer, errorReply, textReply } from './answer.ts';
+import { type Answer, errorReply, JSON_WATCH, PROTOBUF_WATCH, textReply } from './answer.ts';
 import { ApiError, conflict, expired, serverError } from './errors.ts';
 import type { Random } from './prng.ts';
 import type { RequestInfo } from './request.ts';
@@ -114,30 +114,37 @@ function matches({ fault, verbs, resource, name }: FaultRule, info: RequestInfo)
 }
 
 /** The answer of an `answer` fault. */
-export function faultAnswer(code: 409 | 410 | 429 | 500, info: RequestInfo): Answer {
+export function faultAnswer(
+  code: 409 | 410 | 429 | 500,
+  info: RequestInfo,
+  inProtobuf: boolean,
+): Answer {
   const { group = '', plural = '', name = '' } = info.resource ?? {};
   switch (code) {
     case 409:
-      return errorReply(conflict({ group, plural }, name));
+      return errorReply(conflict({ group, plural }, name), inProtobuf);
     case 410:
-      return info.verb === 'watch' ? expiredStream() : errorReply(expired(LIST_EXPIRED));
+      return info.verb === 'watch'
+        ? expiredStream(inProtobuf)
+        : errorReply(expired(LIST_EXPIRED), inProtobuf);
     case 429:
       return textReply(429, 'Too many requests, please try again later.\n', { 'retry-after': '1' });
     case 500:
-      return errorReply(serverError('Internal error occurred: injected fault'));
+      return errorReply(serverError('Internal error occurred: injected fault'), inProtobuf);
   }
 }
 
 const LIST_EXPIRED = 'The resourceVersion for the provided list is too old.';
 
 /** A watch is told of expiry within its stream, never by the HTTP status. */
-function expiredStream(): Answer {
+function expiredStream(inProtobuf: boolean): Answer {
+  const format = inProtobuf ? PROTOBUF_WATCH : JSON_WATCH;
   const { status } = new ApiError(410, 'Expired', 'too old resource version');
   return {
     kind: 'stream',
-    headers: { 'content-type': 'application/json' },
-    start: (line, end) => {
-      line(`${JSON.stringify({ type: 'ERROR', object: status })}\n`);
+    headers: format.headers,
+    start: (tell, end) => {
+      tell(format.event('ERROR', { ...status }));
       end();
       return () => {};
     },

@@ -2,6 +2,7 @@
 
 export type { ApiRequest, Exchange, ResponseSink } from './exchange.ts';
 export type { Json, KubeObject, ObjectMeta, OwnerReference } from './objects.ts';
+export { encodeFrame, encodeObject } from './protobuf/encode.ts';
 
 // The API server.
 

@@ -1,5 +1,6 @@
 import { notAcceptable } from './errors.ts';
 import { entry } from './json.ts';
+import { PROTOBUF } from './protobuf/encode.ts';
 
 /** In which form the client wants objects. */
 export interface Representation {
@@ -37,7 +38,7 @@ const OFFERED = 'application/json';
 const BROWSERS = /^(curl|Wget|Mozilla)\//;
 
 /**
- * The first entry of the Accept header that is understood; others, such as protobuf, are passed
+ * The first entry of the Accept header that is understood; others, protobuf among them, are passed
  * over. 406 when none is. `pretty` is the query parameter.
  */
 export function negotiate(
@@ -60,6 +61,15 @@ export function negotiate(
       ? `only the following media types are accepted: ${OFFERED}`
       : `406: Not Acceptable\n\nAvailable representations: ${OFFERED}`,
   );
+}
+
+/** Whether the first entry of the Accept header that is understood asks for protobuf. */
+export function prefersProtobuf(headers: Readonly<Record<string, string>>): boolean {
+  for (const { mediaType, parameters } of parseAccept(headers.accept ?? '*/*')) {
+    if (mediaType === PROTOBUF && parameters.as === undefined) return true;
+    if (mediaType === OFFERED || mediaType === '*/*') return false;
+  }
+  return false;
 }
 
 function isPretty(userAgent: string, parameter: string | null): boolean {

@@ -7,6 +7,9 @@ import { apiVersionOf } from './resources.ts';
 import { printerFor } from './table/printers.ts';
 import { decodeAs, toStored, toView } from './write/canonical.ts';
 
+/** An object of any form. */
+type Given = Readonly<Record<string, unknown>>;
+
 const META = 'meta.k8s.io/v1';
 const INCLUDES = ['', 'Metadata', 'Object', 'None'] as const;
 
@@ -37,7 +40,7 @@ export class Presenter {
   }
 
   /** One object in answer to a request for one object. */
-  object(stored: KubeObject): unknown {
+  object(stored: KubeObject): Given {
     const { form } = this.#representation;
     if (form === 'partialList') {
       throw notAcceptable(
@@ -48,7 +51,7 @@ export class Presenter {
   }
 
   /** One object of a stream; only the first Table of a stream has its columns. */
-  item(stored: KubeObject, first: boolean): unknown {
+  item(stored: KubeObject, first: boolean): Given {
     const view = toView(this.#resource, stored);
     switch (this.#representation.form) {
       case 'table': {
@@ -63,7 +66,7 @@ export class Presenter {
   }
 
   /** A whole list; its long member is `items`, or `rows` of a Table. */
-  list(listed: Listed): Readonly<Record<string, unknown>> {
+  list(listed: Listed): Given {
     const { resourceVersion, continueToken, remaining } = listed;
     const metadata = {
       resourceVersion,
@@ -88,7 +91,7 @@ export class Presenter {
   }
 
   /** The empty object of a BOOKMARK event. */
-  bookmark(resourceVersion: string, initialEventsEnd: boolean, first: boolean): unknown {
+  bookmark(resourceVersion: string, initialEventsEnd: boolean, first: boolean): Given {
     const annotations = initialEventsEnd ? { 'k8s.io/initial-events-end': 'true' } : undefined;
     const metadata = { resourceVersion, ...(annotations ? { annotations } : {}) };
     const empty = {
@@ -124,17 +127,13 @@ export class Presenter {
     return this.#include === 'Object' ? view : partial(view);
   }
 
-  #table(
-    metadata: unknown,
-    rows: readonly unknown[],
-    withColumns: boolean,
-  ): Readonly<Record<string, unknown>> {
+  #table(metadata: unknown, rows: readonly unknown[], withColumns: boolean): Given {
     const { columns } = printerFor(this.#resource.plural);
     const columnDefinitions = withColumns ? columns : null;
     return { kind: 'Table', apiVersion: META, metadata, columnDefinitions, rows };
   }
 }
 
-function partial({ metadata }: KubeObject): unknown {
+function partial({ metadata }: KubeObject): Given {
   return { kind: 'PartialObjectMetadata', apiVersion: META, metadata };
 }

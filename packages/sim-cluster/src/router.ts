@@ -36,6 +36,8 @@ export interface RouterOptions {
   readonly tokens: Tokens | null;
   readonly access: Access;
   readonly dialNode: DialNode;
+  /** Whether answers are in protobuf where that is asked for. */
+  readonly protobuf: boolean;
 }
 
 /** Answers a request: who asks, may he, what for. Throws ApiError for every refusal. */
@@ -78,7 +80,7 @@ function nameOf({ query }: RequestInfo, resource: ResourcePath): string {
 }
 
 function routeResource(options: RouterOptions, call: Call, path: ResourcePath): Answer {
-  const { backend, dialNode } = options;
+  const { backend, dialNode, protobuf } = options;
   if (path.group !== '' && !GROUPS.includes(path.group)) return pathNotFound();
   const review = REVIEWS.find(
     ({ group, plural }) => group === path.group && plural === path.plural,
@@ -88,7 +90,7 @@ function routeResource(options: RouterOptions, call: Call, path: ResourcePath): 
   if (!resource || resource.version !== path.version) throw unknownPath();
   if (path.namespace !== '' && !resource.namespaced) throw unknownPath();
   const handler = handlerFor(call, resource, path);
-  return handler({ ...call, backend, resource, path, dialNode });
+  return handler({ ...call, backend, resource, path, dialNode, protobuf });
 }
 
 type Handler = (call: ResourceCall) => Answer;

@@ -4,6 +4,7 @@ import type { Clock, Timer } from './clock.ts';
 import { ApiError } from './errors.ts';
 import type { ApiRequest, Exchange, ResponseSink } from './exchange.ts';
 import { type Fault, type Faults, faultAnswer } from './faults.ts';
+import { prefersProtobuf } from './negotiation.ts';
 import { type RequestInfo, readRequest } from './request.ts';
 import { type RouterOptions, route } from './router.ts';
 
@@ -55,6 +56,8 @@ class Connection {
   #repeats = 0;
   /** What the answer says of itself, whatever it is. */
   #common: Readonly<Record<string, string>> = {};
+  /** Whether refusals are in protobuf. */
+  #inProtobuf = false;
 
   constructor(options: ConnectionOptions, sink: ResponseSink) {
     this.#options = options;
@@ -71,6 +74,7 @@ class Connection {
 
   receive(request: ApiRequest): void {
     const info = readRequest(request);
+    this.#inProtobuf = this.#options.protobuf && prefersProtobuf(request.headers);
     this.#common = { 'audit-id': request.headers['audit-id'] || this.#options.nextAuditId() };
     const carryOut = (): Answer =>
       this.#attempt(() => route(this.#options, this.#inJson(request), info));
@@ -108,7 +112,7 @@ class Connection {
         this.#after(fault.ms, () => this.#deliver(carryOut()));
         break;
       case 'answer':
-        this.#deliver(faultAnswer(fault.code, info));
+        this.#deliver(faultAnswer(fault.code, info, this.#inProtobuf));
         break;
       case 'cut':
         this.#deliver(carryOut());
@@ -138,7 +142,7 @@ class Connection {
     try {
       return answer();
     } catch (error) {
-      if (error instanceof ApiError) return errorReply(error);
+      if (error instanceof ApiError) return errorReply(error, this.#inProtobuf);
       throw error;
     }
   }
@@ -169,10 +173,10 @@ class Connection {
     if (!this.#isMute) this.#sink.head(200, { ...this.#common, ...headers });
     const { faults } = this.#options;
     this.#cleanups.push(faults.track(() => this.#break('reset')));
-    const tell = (text: string): void => {
+    const tell = (event: string | Uint8Array): void => {
       if (!this.#open || this.#isMute) return;
-      this.#sink.data(text);
-      if (this.#repeats > 0 && faults.happens(this.#repeats)) this.#sink.data(text);
+      this.#sink.data(event);
+      if (this.#repeats > 0 && faults.happens(this.#repeats)) this.#sink.data(event);
     };
     const stop = start(tell, () => this.#break('end'));
     // The stream may have ended while it was starting.

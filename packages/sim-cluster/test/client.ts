@@ -115,7 +115,7 @@ export class Client {
       head: (status, received) => Object.assign(answer, { status, headers: received }),
       data: (chunk) => {
         answer.text += chunk;
-        if (answer.status === 200) onData(chunk);
+        if (answer.status === 200) onData(String(chunk));
       },
       end: () => Object.assign(answer, { ended: true }),
       reset: () => Object.assign(answer, { wasReset: true }),

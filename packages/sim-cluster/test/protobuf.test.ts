@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { decodeProtobuf } from '../src/protobuf.ts';
+import { decodeProtobuf } from '../src/protobuf/decode.ts';
 
 // Bodies as real kubectl sent them.
 

@@ -15,6 +15,8 @@ it('the package exports this and nothing else', () => {
     'createCertificate',
     'daemonSet',
     'deployment',
+    'encodeFrame',
+    'encodeObject',
     'job',
     'kubeconfigText',
     'lifecycleDefaults',

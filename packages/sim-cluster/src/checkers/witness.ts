@@ -270,7 +270,7 @@ export class Witness {
         sink.head(status, headers);
       },
       data: (chunk) => {
-        if (chunk.startsWith('{"type":"ERROR"')) this.#unsee(stream);
+        if (String(chunk).startsWith('{"type":"ERROR"')) this.#unsee(stream);
         sink.data(chunk);
       },
       end: () => {

@@ -1,9 +1,10 @@
 import type { Answer } from '../answer.ts';
-import { jsonReply } from '../answer.ts';
+import { jsonReply, protobufReply } from '../answer.ts';
 import { ApiError, type Cause, futureResourceVersion, invalid } from '../errors.ts';
-import { negotiate } from '../negotiation.ts';
+import { negotiate, prefersProtobuf, type Representation } from '../negotiation.ts';
 import type { DialNode } from '../node-proxy.ts';
 import type { KubeObject } from '../objects.ts';
+import { hasProtobuf } from '../protobuf/encode.ts';
 import { Presenter } from '../representation.ts';
 import type { Call, ResourcePath } from '../request.ts';
 import type { Resource } from '../resource.ts';
@@ -16,6 +17,8 @@ export interface ResourceCall extends Call {
   readonly resource: Resource;
   readonly path: ResourcePath;
   readonly dialNode: DialNode;
+  /** Whether the server answers in protobuf where it is asked to. */
+  readonly protobuf: boolean;
 }
 
 /** The object a request names. */
@@ -23,10 +26,17 @@ export function targetOf({ path }: ResourceCall): Target {
   return { namespace: path.namespace, name: path.name };
 }
 
+/** Whether the answer is to be in protobuf. */
+export function inProtobuf({ protobuf, request, resource }: ResourceCall): boolean {
+  return protobuf && hasProtobuf(resource.kind) && prefersProtobuf(request.headers);
+}
+
 /** How the client wants objects; 406 when it cannot be served. */
 export function presenterOf(call: ResourceCall): Presenter {
   const { info, request, resource, backend } = call;
-  const representation = negotiate(request.headers, info.query.get('pretty'));
+  const representation: Representation = inProtobuf(call)
+    ? { form: 'object', pretty: false }
+    : negotiate(request.headers, info.query.get('pretty'));
   const include = info.query.get('includeObject') ?? '';
   return new Presenter(resource, representation, include, () => backend.clock.now());
 }
@@ -38,8 +48,10 @@ export function objectReply(
   stored: KubeObject,
   warnings: readonly string[] = [],
 ): Answer {
+  const object = presenterOf(call).object(stored);
+  if (inProtobuf(call)) return protobufReply(status, object, warnings);
   const { pretty } = negotiate(call.request.headers, call.info.query.get('pretty'));
-  return jsonReply(status, presenterOf(call).object(stored), pretty, warnings);
+  return jsonReply(status, object, pretty, warnings);
 }
 
 /** True for `dryRun=All`; 422 for any other value, naming the options kind. */

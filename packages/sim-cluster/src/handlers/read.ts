@@ -1,10 +1,11 @@
 import {
   type Answer,
   bodyReply,
+  JSON_WATCH,
   jsonReply,
-  jsonText,
   listChunks,
-  STREAM_HEADERS,
+  PROTOBUF_WATCH,
+  protobufReply,
 } from '../answer.ts';
 import { notFound } from '../errors.ts';
 import { type Listed, listObjects } from '../list.ts';
@@ -12,7 +13,7 @@ import { readListOptions, readResourceVersion } from '../list-options.ts';
 import { negotiate } from '../negotiation.ts';
 import { storedResource } from '../resources.ts';
 import { Watch } from '../watch.ts';
-import { objectReply, presenterOf, type ResourceCall, whenReached } from './context.ts';
+import { inProtobuf, objectReply, presenterOf, type ResourceCall, whenReached } from './context.ts';
 
 /** GET of one object, or of its status. */
 export function handleGet(call: ResourceCall): Answer {
@@ -43,8 +44,9 @@ export function listReply(
   presenter: ReturnType<typeof presenterOf>,
   listed: Listed,
 ): Answer {
-  const { pretty } = negotiate(call.request.headers, call.info.query.get('pretty'));
   const list = presenter.list(listed);
+  if (inProtobuf(call)) return protobufReply(200, list);
+  const { pretty } = negotiate(call.request.headers, call.info.query.get('pretty'));
   return pretty ? jsonReply(200, list, true) : bodyReply(200, listChunks(list));
 }
 
@@ -54,20 +56,21 @@ export function handleWatch(call: ResourceCall): Answer {
   const options = readListOptions(info.query);
   const presenter = presenterOf(call);
   const watch = new Watch(backend, resource, path.namespace, options);
+  const format = inProtobuf(call) ? PROTOBUF_WATCH : JSON_WATCH;
   return {
     kind: 'stream',
-    headers: STREAM_HEADERS,
-    start: (line, end) => {
+    headers: format.headers,
+    start: (send, end) => {
       let first = true;
-      const tell = (type: string, object: unknown): void => {
+      const tell = (type: string, object: Readonly<Record<string, unknown>>): void => {
         first = false;
-        line(jsonText({ type, object }, false));
+        send(format.event(type, object));
       };
       watch.start({
         event: (type, object) => tell(type, presenter.item(object, first)),
         bookmark: (rv, initialEventsEnd) =>
           tell('BOOKMARK', presenter.bookmark(rv, initialEventsEnd, first)),
-        error: (status) => tell('ERROR', status),
+        error: (status) => tell('ERROR', { ...status }),
         end,
       });
       return () => watch.stop();

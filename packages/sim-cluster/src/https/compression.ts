@@ -15,7 +15,7 @@ export function wantsGzip(path: string, headers: Readonly<Record<string, string>
 
 /** Holds an answer back until it is too long to be sent as it is, or has ended. */
 export function compressing(answer: Outgoing): Outgoing {
-  const held: string[] = [];
+  const held: (string | Uint8Array)[] = [];
   let heldBytes = 0;
   let first: Parameters<Outgoing['head']> | null = null;
   let gzip: ReturnType<typeof createGzip> | null = null;
@@ -41,11 +41,10 @@ export function compressing(answer: Outgoing): Outgoing {
       first = [status, headers];
     },
     data: (chunk) => {
-      const text = String(chunk);
-      if (gzip) gzip.write(text);
+      if (gzip) gzip.write(chunk);
       else {
-        held.push(text);
-        heldBytes += Buffer.byteLength(text);
+        held.push(chunk);
+        heldBytes += Buffer.byteLength(chunk);
         if (heldBytes > PLAIN_BYTES_MAX) gzip = begin();
       }
     },

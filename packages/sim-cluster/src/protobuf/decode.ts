@@ -1,10 +1,9 @@
-import { entry, type JsonObject } from './json.ts';
-import type { Json } from './objects.ts';
-import { type FieldType, type Message, PROTOBUF_KINDS } from './protobuf-kinds.ts';
+import { entry, type JsonObject } from '../json.ts';
+import type { Json } from '../objects.ts';
+import { type FieldType, type Message, PROTOBUF_KINDS } from './body-kinds.ts';
 
 /**
- * Reads the request bodies that kubectl sends as protobuf with no way back to JSON. Answers are
- * always JSON, so nothing is written here.
+ * Reads the request bodies that kubectl sends as protobuf with no way back to JSON.
  */
 
 const ENVELOPE: Message = {

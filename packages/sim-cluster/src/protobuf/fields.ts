@@ -1,0 +1,111 @@
+/**
+ * How a field is written. `*` is a Go pointer: written only where it is given; the others are
+ * written always, as nothing where they are absent. A list of one message is that message, repeated.
+ */
+export type FieldType =
+  | 'string'
+  | 'string*'
+  | 'strings'
+  | 'integer'
+  | 'integer*'
+  | 'boolean'
+  | 'boolean*'
+  | 'time'
+  | 'time*'
+  | 'microTime*'
+  | 'stringMap'
+  | 'quantity*'
+  | 'quantityMap'
+  | 'intOrString'
+  /** JSON as it is, in the field of a message of its own. */
+  | 'json*'
+  | Fields
+  | Pointer
+  | readonly [Fields];
+
+/** A message that is written only where it is given. */
+export interface Pointer {
+  readonly pointer: Fields;
+}
+
+/**
+ * The fields of a message by their JSON names, in the order of their numbers. The one called '' is a
+ * message whose fields JSON has in the message around it.
+ */
+export interface Fields {
+  readonly [jsonName: string]: readonly [fieldNumber: number, type: FieldType];
+}
+
+const OWNER_REFERENCE: Fields = {
+  kind: [1, 'string'],
+  name: [3, 'string'],
+  uid: [4, 'string'],
+  apiVersion: [5, 'string'],
+  controller: [6, 'boolean*'],
+  blockOwnerDeletion: [7, 'boolean*'],
+};
+
+const MANAGED_FIELDS: Fields = {
+  manager: [1, 'string'],
+  operation: [2, 'string'],
+  apiVersion: [3, 'string'],
+  time: [4, 'time*'],
+  fieldsType: [6, 'string'],
+  fieldsV1: [7, 'json*'],
+  subresource: [8, 'string'],
+};
+
+/** `metadata` of every object. */
+export const OBJECT_META: Fields = {
+  name: [1, 'string'],
+  generateName: [2, 'string'],
+  namespace: [3, 'string'],
+  selfLink: [4, 'string'],
+  uid: [5, 'string'],
+  resourceVersion: [6, 'string'],
+  generation: [7, 'integer'],
+  creationTimestamp: [8, 'time'],
+  deletionTimestamp: [9, 'time*'],
+  deletionGracePeriodSeconds: [10, 'integer*'],
+  labels: [11, 'stringMap'],
+  annotations: [12, 'stringMap'],
+  ownerReferences: [13, [OWNER_REFERENCE]],
+  finalizers: [14, 'strings'],
+  managedFields: [17, [MANAGED_FIELDS]],
+};
+
+/** `metadata` of lists and of Status. */
+export const LIST_META: Fields = {
+  selfLink: [1, 'string'],
+  resourceVersion: [2, 'string'],
+  continue: [3, 'string'],
+  remainingItemCount: [4, 'integer*'],
+};
+
+/** metav1.LabelSelector. */
+export const LABEL_SELECTOR: Fields = {
+  matchLabels: [1, 'stringMap'],
+  matchExpressions: [2, [{ key: [1, 'string'], operator: [2, 'string'], values: [3, 'strings'] }]],
+};
+
+/** metav1.Status. */
+export const STATUS: Fields = {
+  metadata: [1, LIST_META],
+  status: [2, 'string'],
+  message: [3, 'string'],
+  reason: [4, 'string'],
+  details: [
+    5,
+    {
+      pointer: {
+        name: [1, 'string'],
+        group: [2, 'string'],
+        kind: [3, 'string'],
+        causes: [4, [{ reason: [1, 'string'], message: [2, 'string'], field: [3, 'string'] }]],
+        retryAfterSeconds: [5, 'integer'],
+        uid: [6, 'string'],
+      },
+    },
+  ],
+  code: [6, 'integer'],
+};

@@ -1,0 +1,249 @@
+import type { Fields } from './fields.ts';
+
+const ENV: Fields = {
+  name: [1, 'string'],
+  value: [2, 'string'],
+  valueFrom: [
+    3,
+    {
+      pointer: {
+        fieldRef: [1, { pointer: { apiVersion: [1, 'string'], fieldPath: [2, 'string'] } }],
+      },
+    },
+  ],
+};
+
+const PORT: Fields = {
+  name: [1, 'string'],
+  hostPort: [2, 'integer'],
+  containerPort: [3, 'integer'],
+  protocol: [4, 'string'],
+  hostIP: [5, 'string'],
+};
+
+const PROBE: Fields = {
+  '': [
+    1,
+    {
+      exec: [1, { pointer: { command: [1, 'strings'] } }],
+      httpGet: [
+        2,
+        {
+          pointer: {
+            path: [1, 'string'],
+            port: [2, 'intOrString'],
+            host: [3, 'string'],
+            scheme: [4, 'string'],
+          },
+        },
+      ],
+    },
+  ],
+  initialDelaySeconds: [2, 'integer'],
+  timeoutSeconds: [3, 'integer'],
+  periodSeconds: [4, 'integer'],
+  successThreshold: [5, 'integer'],
+  failureThreshold: [6, 'integer'],
+};
+
+const CONTAINER: Fields = {
+  name: [1, 'string'],
+  image: [2, 'string'],
+  command: [3, 'strings'],
+  args: [4, 'strings'],
+  workingDir: [5, 'string'],
+  ports: [6, [PORT]],
+  env: [7, [ENV]],
+  resources: [8, { limits: [1, 'quantityMap'], requests: [2, 'quantityMap'] }],
+  volumeMounts: [
+    9,
+    [
+      {
+        name: [1, 'string'],
+        readOnly: [2, 'boolean'],
+        mountPath: [3, 'string'],
+        subPath: [4, 'string'],
+        mountPropagation: [5, 'string*'],
+        subPathExpr: [6, 'string'],
+      },
+    ],
+  ],
+  livenessProbe: [10, { pointer: PROBE }],
+  readinessProbe: [11, { pointer: PROBE }],
+  terminationMessagePath: [13, 'string'],
+  imagePullPolicy: [14, 'string'],
+  stdin: [16, 'boolean'],
+  stdinOnce: [17, 'boolean'],
+  tty: [18, 'boolean'],
+  terminationMessagePolicy: [20, 'string'],
+  startupProbe: [22, { pointer: PROBE }],
+};
+
+const ITEMS: Fields = { key: [1, 'string'], path: [2, 'string'], mode: [3, 'integer*'] };
+const NAME: Fields = { name: [1, 'string'] };
+
+const PROJECTION: Fields = {
+  downwardAPI: [
+    2,
+    {
+      pointer: {
+        items: [
+          1,
+          [
+            {
+              path: [1, 'string'],
+              fieldRef: [2, { pointer: { apiVersion: [1, 'string'], fieldPath: [2, 'string'] } }],
+            },
+          ],
+        ],
+      },
+    },
+  ],
+  configMap: [3, { pointer: { '': [1, NAME], items: [2, [ITEMS]], optional: [4, 'boolean*'] } }],
+  serviceAccountToken: [
+    4,
+    {
+      pointer: {
+        audience: [1, 'string'],
+        expirationSeconds: [2, 'integer*'],
+        path: [3, 'string'],
+      },
+    },
+  ],
+};
+
+const VOLUME: Fields = {
+  name: [1, 'string'],
+  '': [
+    2,
+    {
+      hostPath: [1, { pointer: { path: [1, 'string'], type: [2, 'string*'] } }],
+      emptyDir: [2, { pointer: { medium: [1, 'string'], sizeLimit: [2, 'quantity*'] } }],
+      secret: [
+        6,
+        {
+          pointer: {
+            secretName: [1, 'string'],
+            items: [2, [ITEMS]],
+            defaultMode: [3, 'integer*'],
+            optional: [4, 'boolean*'],
+          },
+        },
+      ],
+      persistentVolumeClaim: [
+        10,
+        { pointer: { claimName: [1, 'string'], readOnly: [2, 'boolean'] } },
+      ],
+      configMap: [
+        19,
+        {
+          pointer: {
+            '': [1, NAME],
+            items: [2, [ITEMS]],
+            defaultMode: [3, 'integer*'],
+            optional: [4, 'boolean*'],
+          },
+        },
+      ],
+      projected: [26, { pointer: { sources: [1, [PROJECTION]], defaultMode: [2, 'integer*'] } }],
+    },
+  ],
+};
+
+const TOLERATION: Fields = {
+  key: [1, 'string'],
+  operator: [2, 'string'],
+  value: [3, 'string'],
+  effect: [4, 'string'],
+  tolerationSeconds: [5, 'integer*'],
+};
+
+/** `spec` of a Pod and of every pod template. */
+export const POD_SPEC: Fields = {
+  volumes: [1, [VOLUME]],
+  containers: [2, [CONTAINER]],
+  restartPolicy: [3, 'string'],
+  terminationGracePeriodSeconds: [4, 'integer*'],
+  activeDeadlineSeconds: [5, 'integer*'],
+  dnsPolicy: [6, 'string'],
+  nodeSelector: [7, 'stringMap'],
+  serviceAccountName: [8, 'string'],
+  serviceAccount: [9, 'string'],
+  nodeName: [10, 'string'],
+  hostNetwork: [11, 'boolean'],
+  hostPID: [12, 'boolean'],
+  hostIPC: [13, 'boolean'],
+  imagePullSecrets: [15, [NAME]],
+  hostname: [16, 'string'],
+  subdomain: [17, 'string'],
+  schedulerName: [19, 'string'],
+  initContainers: [20, [CONTAINER]],
+  automountServiceAccountToken: [21, 'boolean*'],
+  tolerations: [22, [TOLERATION]],
+  priorityClassName: [24, 'string'],
+  priority: [25, 'integer*'],
+  shareProcessNamespace: [27, 'boolean*'],
+  runtimeClassName: [29, 'string*'],
+  enableServiceLinks: [30, 'boolean*'],
+  preemptionPolicy: [31, 'string*'],
+  overhead: [32, 'quantityMap'],
+};
+
+const CONDITION: Fields = {
+  type: [1, 'string'],
+  status: [2, 'string'],
+  lastProbeTime: [3, 'time'],
+  lastTransitionTime: [4, 'time'],
+  reason: [5, 'string'],
+  message: [6, 'string'],
+  observedGeneration: [7, 'integer'],
+};
+
+const CONTAINER_STATE: Fields = {
+  waiting: [1, { pointer: { reason: [1, 'string'], message: [2, 'string'] } }],
+  running: [2, { pointer: { startedAt: [1, 'time'] } }],
+  terminated: [
+    3,
+    {
+      pointer: {
+        exitCode: [1, 'integer'],
+        signal: [2, 'integer'],
+        reason: [3, 'string'],
+        message: [4, 'string'],
+        startedAt: [5, 'time'],
+        finishedAt: [6, 'time'],
+        containerID: [7, 'string'],
+      },
+    },
+  ],
+};
+
+const CONTAINER_STATUS: Fields = {
+  name: [1, 'string'],
+  state: [2, CONTAINER_STATE],
+  lastState: [3, CONTAINER_STATE],
+  ready: [4, 'boolean'],
+  restartCount: [5, 'integer'],
+  image: [6, 'string'],
+  imageID: [7, 'string'],
+  containerID: [8, 'string'],
+  started: [9, 'boolean*'],
+};
+
+/** `status` of a Pod. */
+export const POD_STATUS: Fields = {
+  phase: [1, 'string'],
+  conditions: [2, [CONDITION]],
+  message: [3, 'string'],
+  reason: [4, 'string'],
+  hostIP: [5, 'string'],
+  podIP: [6, 'string'],
+  startTime: [7, 'time*'],
+  containerStatuses: [8, [CONTAINER_STATUS]],
+  qosClass: [9, 'string'],
+  initContainerStatuses: [10, [CONTAINER_STATUS]],
+  nominatedNodeName: [11, 'string'],
+  podIPs: [12, [{ ip: [1, 'string'] }]],
+  hostIPs: [16, [{ ip: [1, 'string'] }]],
+  observedGeneration: [17, 'integer'],
+};
