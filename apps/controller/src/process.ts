@@ -6,6 +6,7 @@ import { electionOptions } from './election.ts';
 import { engineConfig } from './engine-config.ts';
 import type { Checked } from './flags/checks.ts';
 import type { Choices } from './flags/resolve.ts';
+import { startFlightRecorder } from './flight/start.ts';
 import { Leadership } from './leadership.ts';
 import type { Logger } from './log.ts';
 import { createMetrics, type Metrics } from './metrics/metrics.ts';
@@ -60,8 +61,10 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
   const { pressure: config } = checked;
   const { registry } = metrics;
   const pressure = config && new PressureController({ config, settings, registry, log, signal });
+  const engine = engineConfig(choices, checked);
+  const flight = startFlightRecorder({ settings, engine, registry, log });
   const facts = factsOf(options, vitals);
-  const closing: Close[] = [];
+  const closing: Close[] = flight ? [() => flight.close()] : [];
   try {
     closing.push(await startStatusServer({ choices, cluster, vitals, metrics, facts, log }));
     if (!settings.allowOverlap && !isDryRun) {
@@ -70,10 +73,10 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
     }
     await runController({
       cluster,
-      engine: engineConfig(choices, checked),
+      engine,
       ...(electing && { election: electionOptions(settings) }),
       signal,
-      around: metrics.timed,
+      around: (machine) => metrics.timed(flight ? flight.around(machine) : machine),
       outgoing: (transport) => outgoing(transport, choices, metrics),
       ...(pressure && { beside: (transport) => pressure.run(transport) }),
       onNotice: (notice, now) => {

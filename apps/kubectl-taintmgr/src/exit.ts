@@ -15,6 +15,8 @@ export const exitCode = {
   blocked: 2,
   /** A limit of `simulate --fail-if` was crossed. */
   exceeded: 2,
+  /** `simulate --replay` found that this build does something in another way. */
+  different: 2,
   /** doctor: something fails. */
   unhealthy: 2,
   /** Not finished within --timeout. */

@@ -21,6 +21,19 @@ export {
   type VirtualTime,
 } from './virtual.ts';
 
+// Flight records: what the engine was told and what it did.
+
+export { flightHeadFrom, flightLineFrom } from './flight/reading.ts';
+export {
+  type FlightEnd,
+  type FlightEnding,
+  type FlightHead,
+  type FlightStep,
+  flightApiVersion,
+  flightLine,
+} from './flight/record.ts';
+export { redactCommand, redactEvent } from './flight/redaction.ts';
+
 // Node pressure: an agent of its own beside the engine.
 
 export { ownConditionType, ownTaintKey } from './pressure/conditions.ts';

@@ -1,4 +1,5 @@
 import { defaultConfig } from '@taintmgr/core';
+import { flightRecorder } from '../flight/settings.ts';
 import { nodePressure } from '../pressure/settings.ts';
 import {
   boolean,
@@ -321,6 +322,7 @@ export const groups: Readonly<Record<string, Readonly<Record<string, Setting<unk
   'Node pressure': nodePressure,
   'Leader election': leaderElection,
   'Requests to the API server': client,
+  'Flight recorder': flightRecorder,
   Serving: serving,
   'Access to what is served': access,
 };
@@ -334,6 +336,7 @@ export const settings = {
   ...nodePressure,
   ...leaderElection,
   ...client,
+  ...flightRecorder,
   ...serving,
   ...access,
 };

@@ -12,6 +12,7 @@ import { judgeLimit, type Limit, parseLimit, valueText } from './limits.ts';
 import { liveSource } from './live.ts';
 import { reportPage } from './page/page.ts';
 import { FaultyFile } from './positioned.ts';
+import { replayCommand } from './replay/command.ts';
 import { type Semantics, simulate } from './run.ts';
 import { emptyScript, readScript, type Script } from './script.ts';
 import { readSource, readText, type Source } from './source.ts';
@@ -20,26 +21,33 @@ import { simulationTable } from './table.ts';
 /** Of what is missing so much is told. */
 const missingShown = 20;
 
-/** `simulate`: reads cluster and script, plays them, and says what happened. */
+/** `simulate`: plays a script, or a recording. */
 export async function simulateCommand(invocation: Invocation<SimulateFlags>): Promise<ExitCode> {
   const { flags, output } = invocation;
-  const limits = (flags.failIf ?? []).map(parseLimit);
-  const format = await readFormat(flags.output);
   try {
-    const script = await scriptOf(flags);
-    const source = await sourceOf(invocation);
-    if (!isWhole(source, flags, output)) return exitCode.error;
-    const result = play(source, script, flags, limits);
-    if (flags.report !== undefined)
-      await write(flags.report, await reportPage(simulationDocument(result)));
-    output.write(await printAnswer(answerOf(result), format, flags.headers !== false));
-    for (const note of source.notes) output.err(`Note: ${printable(note)}`);
-    return tellLimits(result, limits, output);
+    if (flags.replay !== undefined) return await replayCommand(invocation, flags.replay);
+    return await simulateOnce(invocation);
   } catch (error) {
     if (!(error instanceof FaultyFile)) throw error;
     for (const fault of error.faults) output.err(`error: ${printable(fault)}`);
     return exitCode.error;
   }
+}
+
+/** Reads cluster and script, plays them, and says what happened. */
+async function simulateOnce(invocation: Invocation<SimulateFlags>): Promise<ExitCode> {
+  const { flags, output } = invocation;
+  const limits = (flags.failIf ?? []).map(parseLimit);
+  const format = await readFormat(flags.output);
+  const script = await scriptOf(flags);
+  const source = await sourceOf(invocation);
+  if (!isWhole(source, flags, output)) return exitCode.error;
+  const result = play(source, script, flags, limits);
+  if (flags.report !== undefined)
+    await write(flags.report, await reportPage(simulationDocument(result)));
+  output.write(await printAnswer(answerOf(result), format, flags.headers !== false));
+  for (const note of source.notes) output.err(`Note: ${printable(note)}`);
+  return tellLimits(result, limits, output);
 }
 
 async function scriptOf({ script, until }: SimulateFlags): Promise<Script> {

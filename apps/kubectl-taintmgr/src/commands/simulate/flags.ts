@@ -19,11 +19,15 @@ export interface SimulateFlags extends OutputFlags {
   readonly failIf?: readonly string[] | undefined;
   readonly report?: string | undefined;
   readonly partial?: true | undefined;
+  readonly replay?: string | undefined;
 }
 
 const untilMsUsual: Millis = 1_800_000;
 const untilMsMax: Millis = 7 * 86_400_000;
 const seedMax = 2 ** 31;
+
+/** What says what happens, which a recording says itself. */
+const ofScripts = ['filename', 'script', 'until', 'seed', 'compare', 'failIf', 'report', 'partial'];
 
 const details = `
 Without -f the cluster of the current context is read once; nothing is ever written to it.
@@ -32,8 +36,12 @@ Examples:
   kubectl get nodes,pods,pdb,leases,deploy,rs,sts,ds,jobs -A -o json > cluster.json
   kubectl taintmgr simulate -f cluster.json --script outage.yaml --until 1h --report outage.html
   kubectl taintmgr simulate --script outage.yaml --compare --fail-if 'unavailable(shop/web) > 30%'
+  kubectl taintmgr simulate --replay flight.jsonl
 
-Exit codes: 0 done, 1 an error, 2 a limit of --fail-if was crossed.`;
+--replay takes what taintmgr-controller --flight-record has written, tells the engine of this build
+what that one was told, and compares what it does, up to the first difference.
+
+Exit codes: 0 done, 1 an error, 2 a limit of --fail-if was crossed, or --replay found a difference.`;
 
 /** Adds `simulate`. */
 export function addSimulate(parent: CommandUnknownOpts, registry: Registry): void {
@@ -60,6 +68,12 @@ export function addSimulate(parent: CommandUnknownOpts, registry: Registry): voi
     )
     .option('--report <file>', 'also write a page for a browser')
     .option('--partial', 'go on where something of the cluster could not be taken, and say so')
+    .addOption(
+      new Option(
+        '--replay <file>',
+        'play a flight record of the controller, and compare',
+      ).conflicts(ofScripts),
+    )
     .addHelpText('after', details);
   addOutputFlags(command);
   registry.add<SimulateFlags>(parent, command, async (invocation) => {

@@ -1,0 +1,33 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { describing } from '../metrics/metric.ts';
+import type { FlightRecorder } from './recorder.ts';
+
+/** Whether what happens is recorded, how much, and how much is missing. */
+export function flightMetrics(registry: Registry, recorder: FlightRecorder): void {
+  const describe = describing(registry);
+  new Gauge({
+    ...describe(
+      'taintmgr_flight_record_active',
+      '1: what happens is written to the flight record.',
+    ),
+    collect() {
+      this.set(recorder.active ? 1 : 0);
+    },
+  });
+  new Gauge({
+    ...describe('taintmgr_flight_record_bytes', 'Size of the flight record.'),
+    collect() {
+      this.set(recorder.size);
+    },
+  });
+  new Counter({
+    ...describe(
+      'taintmgr_flight_record_lost_total',
+      'Events that came after the flight record had ended: it was full, or could not be written.',
+    ),
+    collect() {
+      this.reset();
+      this.inc(recorder.lost);
+    },
+  });
+}

@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { createEngine, type Event, type Pod, parseTaint } from '@taintmgr/core';
+import type { FlightEnd, FlightHead, FlightStep, Machine } from '@taintmgr/k8s-adapter';
+import { FlightRecorder, type FlightRecorderOptions } from '../../src/flight/recorder.ts';
+
+const head = { apiVersion: 'taintmgr.dev/v1alpha1', kind: 'FlightRecord', version: '1' } as const;
+const pod: Pod = {
+  ...{ namespace: 'shop', name: 'web-0', uid: 'p1', nodeName: 'n1', phase: 'Running' },
+  ...{ tolerations: [], boundAt: null, deletionTimestamp: null, generation: 1, mirror: false },
+  ...{ owner: null, hasEmptyDir: false },
+};
+const story: readonly Event[] = [
+  { kind: 'podUpsert', pod },
+  { kind: 'synced' },
+  {
+    kind: 'nodeUpsert',
+    node: { name: 'n1', uid: 'u1', taints: [parseTaint('bad=yes:NoExecute')] },
+  },
+  { kind: 'tick' },
+];
+
+let directory = '';
+before(() => {
+  directory = mkdtempSync(join(tmpdir(), 'taintmgr-flight-'));
+});
+after(() => rmSync(directory, { recursive: true }));
+
+interface Watched {
+  readonly recorder: FlightRecorder;
+  /** What was told, in order. */
+  readonly told: readonly string[];
+  /** Resolves when something is told. */
+  readonly ended: Promise<void>;
+}
+
+function watch(name: string, options: Partial<FlightRecorderOptions> = {}): Watched {
+  const told: string[] = [];
+  let resolve = (): void => {};
+  const ended = new Promise<void>((settle) => {
+    resolve = settle;
+  });
+  const recorder = new FlightRecorder({
+    path: join(directory, name),
+    sizeMax: 2 ** 20,
+    backups: 2,
+    head: { ...head, engine: {} },
+    onEnd: (why) => {
+      told.push(why);
+      resolve();
+    },
+    ...options,
+  });
+  return { recorder, told, ended };
+}
+
+/** Tells a machine the story, a second an event; the kinds of what it does. */
+function tell(machine: Machine, events: readonly Event[] = story): readonly string[] {
+  return events.flatMap((event, index) => {
+    return machine.handle(index * 1000, event).map(({ kind }) => kind);
+  });
+}
+
+function read(name: string): (FlightHead | FlightStep | FlightEnd)[] {
+  const text = readFileSync(join(directory, name), 'utf8');
+  assert.ok(text.endsWith('\n'));
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
+function stepsOf(name: string): readonly FlightStep[] {
+  return read(name).filter((line) => 'step' in line);
+}
+
+describe('a flight recorder', () => {
+  it('writes down each event and what the engine answers', async () => {
+    const { recorder, told } = watch('whole');
+    const done = tell(recorder.around(createEngine()));
+    assert.equal(recorder.active, true);
+    await recorder.close();
+    assert.equal(recorder.active, false);
+    const [first, ...lines] = read('whole');
+    assert.deepEqual(first, { ...head, engine: {}, startedAt: '1970-01-01T00:00:00.000Z' });
+    assert.deepEqual(lines.pop(), { end: 'stopped' });
+    const steps = stepsOf('whole');
+    assert.deepEqual(
+      steps.map(({ step, at, event }) => ({ step, at, event })),
+      story.map((event, index) => ({ step: index + 1, at: index * 1000, event })),
+    );
+    assert.deepEqual(
+      steps.flatMap(({ commands = [] }) => commands.map(({ kind }) => kind)),
+      done,
+    );
+    assert.deepEqual(done, ['recordEvent', 'deletePod']);
+    assert.equal(recorder.size, Buffer.byteLength(readFileSync(join(directory, 'whole'))));
+    assert.deepEqual([told, recorder.lost], [[], 0]);
+  });
+
+  it('ends when the file is full, with a line that says so, and the engine goes on', async () => {
+    const plain = tell(createEngine());
+    for (let sizeMax = 1; sizeMax < 1200; sizeMax += 37) {
+      const { recorder, told } = watch('full', { sizeMax, backups: 0 });
+      assert.deepEqual(tell(recorder.around(createEngine())), plain);
+      await recorder.close();
+      const { length } = readFileSync(join(directory, 'full'));
+      assert.ok(length <= sizeMax, `${length} of ${sizeMax}`);
+      if (recorder.lost === 0) continue;
+      assert.deepEqual(told, [`it has come to ${sizeMax} bytes`]);
+      if (length > 0) assert.deepEqual(read('full').at(-1), { end: 'full' });
+      assert.equal(length === 0 ? 0 : stepsOf('full').length, story.length - recorder.lost);
+    }
+  });
+
+  const disks: readonly (readonly [what: string, path: string, why: RegExp])[] = [
+    ['a disk without room', '/dev/full', /^ENOSPC/],
+    ['a folder that is not there', '/nowhere/flight.jsonl', /^ENOENT/],
+    ['a folder in its place', tmpdir(), /^EISDIR/],
+  ];
+  for (const [what, path, why] of disks) {
+    it(`tells once of ${what}, and the engine goes on`, async () => {
+      const { recorder, told, ended } = watch('', { path });
+      const machine = recorder.around(createEngine());
+      assert.deepEqual(tell(machine), tell(createEngine()));
+      await ended;
+      machine.handle(10_000, { kind: 'tick' });
+      await recorder.close();
+      assert.equal(told.length, 1);
+      assert.match(told[0] ?? '', why);
+      assert.equal(recorder.active, false);
+      assert.ok(recorder.lost > 0);
+    });
+  }
+
+  it('keeps recordings of earlier starts, and none of starts that came to nothing', async () => {
+    const starts = [1, 2, 0, 3, 4, 0];
+    for (const count of starts) {
+      const { recorder } = watch('rotated');
+      tell(recorder.around(createEngine()), story.slice(0, count));
+      await recorder.close();
+    }
+    const files = readdirSync(directory).filter((name) => name.startsWith('rotated'));
+    assert.deepEqual(
+      files.sort().map((name) => [name, stepsOf(name).length]),
+      [
+        ['rotated', 4],
+        ['rotated.1', 3],
+        ['rotated.2', 2],
+      ],
+    );
+  });
+
+  it('leaves out what others have written into messages', async () => {
+    const { recorder } = watch('redacted');
+    const machine = recorder.around(createEngine());
+    const times = { heartbeatAt: 0, transitionAt: 0 };
+    const node = {
+      ...{ name: 'n1', uid: 'u1', labels: { team: 'blue' } },
+      taints: [parseTaint('bad=yes:NoExecute')],
+      conditions: [{ type: 'Ready', status: 'True', reason: 'Ok', message: 'hush', ...times }],
+    };
+    tell(machine, [{ kind: 'nodeUpsert', node }, { kind: 'podUpsert', pod }, { kind: 'synced' }]);
+    const sent = machine.handle(5000, { kind: 'tick' }).find(({ kind }) => kind === 'deletePod');
+    assert.ok(sent && 'id' in sent);
+    const setbacks = [
+      { kind: 'failed', status: 500, message: 'webhook said: hush', retryAfter: null },
+      { kind: 'blocked', message: 'The disruption budget web needs 1', retryAfter: null },
+    ] as const;
+    for (const [index, outcome] of setbacks.entries()) {
+      machine.handle(6000 + index * 10_000, { kind: 'result', id: sent.id, outcome });
+      machine.handle(15_000 + index * 10_000, { kind: 'tick' });
+    }
+    await recorder.close();
+    const text = readFileSync(join(directory, 'redacted'), 'utf8');
+    assert.doesNotMatch(text, /hush/);
+    assert.match(text, /"report":\{"kind":"retry".*"message":"redacted"/);
+    assert.match(text, /The disruption budget web needs 1/);
+    assert.match(text, /"team":"blue"/);
+  });
+
+  it('writes down what stopped the engine', async () => {
+    const { recorder } = watch('threw');
+    const machine = recorder.around(createEngine());
+    machine.handle(5, { kind: 'tick' });
+    assert.throws(() => machine.handle(4, { kind: 'tick' }), /time goes forward/);
+    await recorder.close();
+    assert.match(stepsOf('threw').at(-1)?.threw ?? '', /time goes forward: 4 after 5/);
+  });
+
+  it('has written everything when the process ends at once', () => {
+    const source = new URL('../../src/flight/recorder.ts', import.meta.url).href;
+    const options = { path: join(directory, 'exit'), sizeMax: 1e9, backups: 0, head };
+    const program = `
+      import { FlightRecorder } from ${JSON.stringify(source)};
+      const recorder = new FlightRecorder(${JSON.stringify(options)});
+      const machine = recorder.around({ handle: () => [], nextWake: () => null });
+      for (let at = 0; at < 5000; at++) machine.handle(at, { kind: 'tick' });
+      process.exit(3);`;
+    const flags = ['-C', '@taintmgr/source', '--input-type=module', '-e', program];
+    const { status } = spawnSync(process.execPath, flags, { cwd: import.meta.dirname });
+    assert.equal(status, 3);
+    assert.deepEqual(
+      stepsOf('exit').map(({ step }) => step),
+      Array.from({ length: 5000 }, (_, index) => index + 1),
+    );
+  });
+});

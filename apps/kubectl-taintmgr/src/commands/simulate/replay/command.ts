@@ -1,0 +1,47 @@
+import { type ExitCode, exitCode } from '../../../exit.ts';
+import type { Invocation } from '../../../invocation.ts';
+import { warn } from '../../../output.ts';
+import { readFormat } from '../../../render/format.ts';
+import { printAnswer } from '../../../render/printer.ts';
+import { version } from '../../../version.ts';
+import type { SimulateFlags } from '../flags.ts';
+import { replayDocument, replayTable } from './render.ts';
+import { type Replay, replay } from './replay.ts';
+
+/** `simulate --replay`: plays a flight record, and says what this build does in another way. */
+export async function replayCommand(
+  { flags, output }: Invocation<SimulateFlags>,
+  file: string,
+): Promise<ExitCode> {
+  const format = await readFormat(flags.output);
+  const played = await replay(file);
+  const { difference, head } = played;
+  const answer = {
+    document: replayDocument(played),
+    rows: Array.from(played.commands, ([kind, times]) => ({ kind, times })),
+    names: [],
+    table: (options: { wide: boolean; headers: boolean }) => replayTable(played, options),
+  };
+  output.write(await printAnswer(answer, format, flags.headers !== false));
+  const note = noteOf(played);
+  if (note !== null) warn(output, note);
+  if (difference && head.version !== version) {
+    output.err(`Note: recorded by ${head.version}; this is ${version}`);
+  }
+  return difference ? exitCode.different : exitCode.done;
+}
+
+/** What to know of how the recording ends; null: in order. */
+function noteOf({ file, end, cutLine, difference }: Replay): string | null {
+  if (difference) return null;
+  switch (end) {
+    case 'stopped':
+      return null;
+    case 'full':
+      return `${file} ends because it was full; what came after is not in it`;
+    case 'open':
+      return `${file} ends without saying so: it was still being written, or its writer was killed`;
+    case 'cut':
+      return `${file}:${cutLine}: the last line is cut off; all before it was played`;
+  }
+}

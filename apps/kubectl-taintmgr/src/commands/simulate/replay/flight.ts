@@ -1,0 +1,112 @@
+import { createReadStream } from 'node:fs';
+import {
+  type FlightEnd,
+  type FlightHead,
+  type FlightStep,
+  flightHeadFrom,
+  flightLineFrom,
+} from '@taintmgr/k8s-adapter';
+import { UsageError } from '../../../exit.ts';
+import { FaultyFile } from '../positioned.ts';
+
+/** What stands on one line of a flight record, from 1. */
+export type FlightLine =
+  | { readonly kind: 'head'; readonly head: FlightHead }
+  | { readonly kind: 'step'; readonly line: number; readonly step: FlightStep }
+  | { readonly kind: 'end'; readonly end: FlightEnd['end'] }
+  /** The last line, where writing it was cut off. */
+  | { readonly kind: 'cut'; readonly line: number };
+
+interface TextLine {
+  readonly number: number;
+  readonly text: string;
+  /** Whether a line break ends it. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * Reads a flight record line by line: it may be larger than memory. Throws FaultyFile at the first
+ * line that is not as a recorder writes it, and UsageError where there is no file.
+ */
+export async function* readFlight(file: string): AsyncGenerator<FlightLine> {
+  let latest: FlightStep | null = null;
+  let isOver = false;
+  let number = 0;
+  for await (const line of linesOf(file)) {
+    number = line.number;
+    const refuse = (text: string): never => {
+      throw new FaultyFile([`${file}:${number}: ${text}`]);
+    };
+    if (isOver) refuse('nothing is expected after the end');
+    const value = parsed(line, refuse);
+    if (value === undefined) {
+      if (number === 1) refuse('the recording was cut off in its first line');
+      yield { kind: 'cut', line: number };
+      return;
+    }
+    const read = reading(refuse);
+    if (number === 1) {
+      yield { kind: 'head', head: read(() => flightHeadFrom(value)) };
+      continue;
+    }
+    const found = read(() => flightLineFrom(value));
+    if ('end' in found) {
+      isOver = true;
+      yield { kind: 'end', end: found.end };
+      continue;
+    }
+    const place = placeFault(found, latest);
+    if (place !== null) refuse(place);
+    latest = found;
+    yield { kind: 'step', line: number, step: found };
+  }
+  if (number === 0) throw new FaultyFile([`${file}:1: the file is empty`]);
+}
+
+/** What is wrong with a step after the one before it; null: nothing. */
+function placeFault({ step, at }: FlightStep, before: FlightStep | null): string | null {
+  const expected = (before?.step ?? 0) + 1;
+  if (step !== expected) return `step: got ${step}, want ${expected}: something is missing here`;
+  if (before && at < before.at)
+    return `at: got ${at}, which is before the ${before.at} of the last step`;
+  return null;
+}
+
+/** The value of a line; undefined for one that was cut off. */
+function parsed({ text, isWhole }: TextLine, refuse: (text: string) => never): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return isWhole ? refuse(`no JSON: ${error.message}`) : undefined;
+  }
+}
+
+function reading(refuse: (text: string) => never): <T>(read: () => T) => T {
+  return (read) => {
+    try {
+      return read();
+    } catch (error) {
+      if (error instanceof RangeError) return refuse(error.message);
+      throw error;
+    }
+  };
+}
+
+/** The lines of a text file, of which only `\n` ends one. Throws UsageError. */
+async function* linesOf(file: string): AsyncGenerator<TextLine> {
+  let number = 0;
+  let rest = '';
+  try {
+    for await (const chunk of createReadStream(file, { encoding: 'utf8' })) {
+      const texts = `${rest}${chunk}`.split('\n');
+      rest = texts.pop() ?? '';
+      for (const text of texts) yield { number: ++number, text, isWhole: true };
+    }
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    throw new UsageError(`--replay ${file}: ${code === 'ENOENT' ? 'no such file' : message}`);
+  }
+  if (rest !== '') yield { number: ++number, text: rest, isWhole: false };
+}

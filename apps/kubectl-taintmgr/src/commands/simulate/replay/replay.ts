@@ -1,0 +1,102 @@
+import { type Command, createEngine, type Engine, type Event, type Instant } from '@taintmgr/core';
+import type { FlightEnd, FlightHead } from '@taintmgr/k8s-adapter';
+import { FaultyFile } from '../positioned.ts';
+import { type Answer, type Difference, differenceOf } from './difference.ts';
+import { type FlightLine, readFlight } from './flight.ts';
+import { opinionOn } from './opinion.ts';
+
+/** A flight record, played again with the engine of this build. */
+export interface Replay {
+  readonly file: string;
+  readonly head: FlightHead;
+  readonly events: number;
+  /** By kind, in the order of their first; those up to the difference. */
+  readonly commands: ReadonlyMap<Command['kind'], number>;
+  readonly lastAt: Instant | null;
+  /** How the recording ends: `cut` within a line, `open` after a whole one. */
+  readonly end: FlightEnd['end'] | 'cut' | 'open';
+  /** The line that was cut off; null: none. */
+  readonly cutLine: number | null;
+  /** The error that stopped the engine then, and now; null: it did not stop. */
+  readonly threw: string | null;
+  /** Null: every command is the same. */
+  readonly difference: Difference | null;
+  /** What this build says of what the difference is about. */
+  readonly opinion: readonly string[];
+}
+
+/**
+ * Tells the engine what it was told then, and compares what it does, up to the first difference.
+ * Throws FaultyFile and UsageError.
+ */
+export async function replay(file: string): Promise<Replay> {
+  const lines = readFlight(file);
+  const first = await lines.next();
+  const head = headOf(file, first.value);
+  const tally = new Tally(engineOf(file, head));
+  for await (const line of lines) {
+    tally.take(line);
+    if (tally.difference) break;
+  }
+  const { events, commands, lastAt, end, cutLine, threw, difference } = tally;
+  const opinion = difference ? opinionOn(tally.engine, difference) : [];
+  return { file, head, events, commands, lastAt, end, cutLine, threw, difference, opinion };
+}
+
+function headOf(file: string, line: FlightLine | undefined): FlightHead {
+  if (line?.kind === 'head') return line.head;
+  throw new FaultyFile([`${file}:1: the file is empty`]);
+}
+
+function engineOf(file: string, { engine }: FlightHead): Engine {
+  try {
+    return createEngine(engine);
+  } catch (error) {
+    if (error instanceof RangeError) throw new FaultyFile([`${file}:1: engine.${error.message}`]);
+    throw error;
+  }
+}
+
+/** What has been played so far. */
+class Tally {
+  events = 0;
+  lastAt: Instant | null = null;
+  end: Replay['end'] = 'open';
+  cutLine: number | null = null;
+  threw: string | null = null;
+  difference: Difference | null = null;
+  readonly commands = new Map<Command['kind'], number>();
+  readonly engine: Engine;
+
+  constructor(engine: Engine) {
+    this.engine = engine;
+  }
+
+  take(line: FlightLine): void {
+    if (line.kind === 'end') this.end = line.end;
+    else if (line.kind === 'cut') {
+      this.end = 'cut';
+      this.cutLine = line.line;
+    } else if (line.kind === 'step') {
+      const { step } = line;
+      const answer = answerOf(this.engine, step.at, step.event);
+      this.difference = differenceOf(line.line, step, answer);
+      this.lastAt = step.at;
+      if (this.difference) return;
+      this.events++;
+      this.threw = answer.threw;
+      for (const { kind } of answer.commands) {
+        this.commands.set(kind, (this.commands.get(kind) ?? 0) + 1);
+      }
+    }
+  }
+}
+
+/** An engine that stops is an answer too: a recording of a crash is to be played to its end. */
+function answerOf(engine: Engine, at: Instant, event: Event): Answer {
+  try {
+    return { commands: engine.handle(at, event), threw: null };
+  } catch (error) {
+    return { commands: [], threw: String(error) };
+  }
+}
