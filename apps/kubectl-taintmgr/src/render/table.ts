@@ -1,24 +1,8 @@
-import Table from 'cli-table3';
+import stringWidth from 'string-width';
 import { printable } from './printable.ts';
 
-const noBorders = {
-  top: '',
-  'top-mid': '',
-  'top-left': '',
-  'top-right': '',
-  bottom: '',
-  'bottom-mid': '',
-  'bottom-left': '',
-  'bottom-right': '',
-  left: '',
-  'left-mid': '',
-  mid: '',
-  'mid-mid': '',
-  right: '',
-  'right-mid': '',
-  middle: '   ',
-};
-
+/** Between two columns. */
+const gap = 3;
 /** The least width of a column, besides the space between columns: that of kubectl's. */
 const widthMin = 3;
 
@@ -34,19 +18,44 @@ export function renderTable(
   rows: readonly (readonly string[])[],
   paint: PaintCell = (text) => text,
 ): string {
-  if (rows.length === 0 && head === null) return '';
-  const table = new Table({
-    chars: noBorders,
-    style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [] },
-  });
-  if (head) table.push(head.map(widened));
-  for (const [row, cells] of rows.entries()) {
-    table.push(cells.map((cell, column) => paint(widened(printable(cell)), row, column)));
-  }
-  return table.toString().replace(/ +$/gm, '');
+  const cells = rows.map((row) => row.map(printable));
+  const widths = columnWidths(head ? [head, ...cells] : cells);
+  const lines = cells.map((row, index) =>
+    alignedLine(row, widths, (text, column) => paint(text, index, column)),
+  );
+  return (head ? [alignedLine(head, widths, (text) => text), ...lines] : lines).join('\n');
 }
 
-/** Characters that are not ASCII may be two wide: they are wide enough. */
-function widened(text: string): string {
-  return /^[ -~]*$/.test(text) ? text.padEnd(widthMin) : text;
+function columnWidths(rows: readonly (readonly string[])[]): readonly number[] {
+  const widths: number[] = [];
+  for (const row of rows) {
+    for (const [column, text] of row.entries()) {
+      widths[column] = Math.max(widths[column] ?? widthMin, widthOf(text));
+    }
+  }
+  return widths;
+}
+
+/** Spaces come after the colour, and none at the end of the line. */
+function alignedLine(
+  row: readonly string[],
+  widths: readonly number[],
+  paint: (text: string, column: number) => string,
+): string {
+  let line = '';
+  let owed = 0;
+  for (const [column, text] of row.entries()) {
+    if (text !== '') {
+      line += ' '.repeat(owed) + paint(text, column);
+      owed = 0;
+    }
+    owed += (widths[column] ?? 0) - widthOf(text) + gap;
+  }
+  return line;
+}
+
+/** How many columns of a terminal a text takes. */
+function widthOf(text: string): number {
+  // Measuring takes long, and hardly anything here is more than ASCII.
+  return /^[ -~]*$/.test(text) ? text.length : stringWidth(text);
 }
