@@ -52,8 +52,8 @@ function engineOf(file: string, { engine }: FlightHead): Engine {
   try {
     return createEngine(engine);
   } catch (error) {
-    if (error instanceof RangeError) throw new FaultyFile([`${file}:1: engine.${error.message}`]);
-    throw error;
+    if (!(error instanceof RangeError)) throw error;
+    throw new FaultyFile([`${file}:1: ${error.message.replace(/^config\./, 'engine.')}`]);
   }
 }
 
