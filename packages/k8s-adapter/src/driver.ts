@@ -30,6 +30,7 @@ class Driver<E, N> {
   #latest: Instant = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | null = null;
   #armedFor: Instant = Number.POSITIVE_INFINITY;
+  #arming: NodeJS.Immediate | null = null;
   #finished = false;
   readonly #runner: Runner<E, N>;
   readonly #options: DriveOptions<E, N>;
@@ -65,10 +66,18 @@ class Driver<E, N> {
     try {
       work();
       if (this.#options.loop.closed) this.#finish(this.#resolve);
-      else this.#arm();
+      else this.#armSoon();
     } catch (error) {
       this.#finish(() => this.#reject(error));
     }
+  }
+
+  /** Once for all that is heard in one turn: a hundred answers may have come at the same time. */
+  #armSoon(): void {
+    this.#arming ??= setImmediate(() => {
+      this.#arming = null;
+      this.#arm();
+    });
   }
 
   /** One timer, set anew only for an earlier instant: coming too early costs a harmless tick. */
@@ -93,6 +102,7 @@ class Driver<E, N> {
   #finish(settle: () => void): void {
     this.#finished = true;
     if (this.#timer) clearTimeout(this.#timer);
+    if (this.#arming) clearImmediate(this.#arming);
     this.#runner.hangUp();
     this.#options.signal.removeEventListener('abort', this.#onAbort);
     settle();

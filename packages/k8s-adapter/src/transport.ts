@@ -7,6 +7,16 @@ import { describeError } from './transport/errors.ts';
 import { defaultHttp2Timing, type Http2Timing } from './transport/http2-connection.ts';
 import { Route } from './transport/route.ts';
 
+/** How requests go out that are let in by one authorization. */
+interface Way {
+  readonly authorization: Authorization;
+  readonly route: Route;
+  /** In lower case. */
+  readonly headers: http.OutgoingHttpHeaders;
+  /** Why these cannot be sent; null: they can. */
+  readonly fault: string | null;
+}
+
 /**
  * Talks to one API server: HTTP/2 where the server has it, else HTTP/1.1, over connections that
  * are kept. The same on Node, Bun and Deno.
@@ -16,12 +26,16 @@ export class HttpTransport implements Transport {
   readonly #base: URL;
   readonly #userAgent: string;
   readonly #timing: Http2Timing;
+  /** The path of the server's URL, which comes before that of each request. */
+  readonly #prefix: string;
   #route: Route | null = null;
+  #way: Way | null = null;
 
   /** `userAgent` names the program and its version, e.g. `taintmgr/0.1.0`. */
   constructor(access: Access, userAgent: string, timing: Http2Timing = defaultHttp2Timing) {
     this.#access = access;
     this.#base = new URL(access.server);
+    this.#prefix = this.#base.pathname.replace(/\/$/, '');
     this.#userAgent = userAgent;
     this.#timing = timing;
   }
@@ -32,13 +46,12 @@ export class HttpTransport implements Transport {
     this.#access.authorize().then(
       (authorization) => {
         if (!isWanted) return;
-        const outgoing = this.#outgoing(request, authorization);
-        const fault = headerFault(outgoing.headers);
+        const { headers, fault, route } = this.#wayFor(authorization);
         if (fault !== null) {
           sink.failed(fault);
           return;
         }
-        const route = this.#routeOf(authorization);
+        const outgoing = this.#outgoing(request, headers);
         call = new Call(outgoing, this.#watched(sink), (again) => route.carry(again));
         call.start();
       },
@@ -56,6 +69,24 @@ export class HttpTransport implements Transport {
   close(): void {
     this.#route?.close();
     this.#route = null;
+    this.#way = null;
+  }
+
+  /** Found out once for all requests that are let in by the same authorization. */
+  #wayFor(authorization: Authorization): Way {
+    if (this.#way?.authorization !== authorization) {
+      const headers: http.OutgoingHttpHeaders = {
+        'user-agent': this.#userAgent,
+        // Without it a proxy may compress what it likes.
+        'accept-encoding': 'identity',
+      };
+      for (const [name, value] of Object.entries(authorization.headers)) {
+        headers[name.toLowerCase()] = value;
+      }
+      const route = this.#routeOf(authorization);
+      this.#way = { authorization, route, headers, fault: headerFault(headers) };
+    }
+    return this.#way;
   }
 
   /** The connections for this way in; those of an earlier one end when they carry nothing more. */
@@ -65,7 +96,7 @@ export class HttpTransport implements Transport {
       route &&
       route.agent === agent &&
       route.proxy?.href === proxy?.href &&
-      (route.tls === tls || sameTls(route.tls, tls));
+      sameTls(route.tls, tls);
     if (same) return route;
     route?.retire();
     const { protocol, hostname, port } = this.#base;
@@ -80,17 +111,16 @@ export class HttpTransport implements Transport {
     return this.#route;
   }
 
-  #outgoing({ method, path, headers, body }: ApiRequest, access: Authorization): OutgoingRequest {
+  #outgoing(
+    { method, path, headers, body }: ApiRequest,
+    common: http.OutgoingHttpHeaders,
+  ): OutgoingRequest {
+    const length = body === null ? null : { 'content-length': Buffer.byteLength(body) };
     return {
       method,
       body,
-      path: this.#base.pathname.replace(/\/$/, '') + path,
-      headers: {
-        ...headers,
-        'user-agent': this.#userAgent,
-        ...(body !== null && { 'content-length': Buffer.byteLength(body) }),
-        ...access.headers,
-      },
+      path: this.#prefix + path,
+      headers: { ...headers, ...length, ...common },
     };
   }
 

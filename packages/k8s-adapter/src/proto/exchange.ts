@@ -14,17 +14,19 @@ export type ExchangeInput =
   /** Refused, reset or cut off; whatever came before counts for nothing. */
   | { readonly kind: 'failed'; readonly id: string; readonly message: string };
 
-/** Characters of one answer: far above 500 pods of the usual size, below what a string can hold. */
-const bodyLengthMax = 256 * 1024 * 1024;
-const failureBytesMax = 1024 * 1024;
+/** Bytes of one answer: far above 500 pods of the usual size, below what a string can hold. */
+const lengthMax = 256 * 1024 * 1024;
+/** For whole texts: what it keeps from one part to the next would be shared by all answers. */
+const decoder = new TextDecoder();
 
 /** Puts the parts of one answer together; one in protobuf becomes the JSON of it. */
 export class AnswerCollector {
   #status = 0;
   #headers: ResponseHeaders = {};
-  #body = '';
-  #bytes: Uint8Array = new Uint8Array();
-  readonly #decoder = new TextDecoder();
+  /** What came as text already; bytes come as bytes only, and are read when all are there. */
+  #text = '';
+  readonly #parts: Uint8Array[] = [];
+  #length = 0;
 
   /** Takes the next part; the answer when it is complete, null before. */
   take(input: ExchangeInput): Answer | null {
@@ -43,27 +45,18 @@ export class AnswerCollector {
   }
 
   #append(data: Uint8Array | string): Answer | null {
-    if (this.#isProtobuf && typeof data !== 'string') return this.#appendBytes(data);
-    this.#body += typeof data === 'string' ? data : this.#decoder.decode(data, { stream: true });
-    if (this.#body.length <= bodyLengthMax) return null;
-    return { kind: 'none', message: `the answer is longer than ${bodyLengthMax} characters` };
-  }
-
-  /** Only what is said of a failure comes in protobuf, because nothing longer is asked for so. */
-  #appendBytes(data: Uint8Array): Answer | null {
-    this.#bytes = joinBytes(this.#bytes, data);
-    if (this.#bytes.length <= failureBytesMax) return null;
-    return { kind: 'none', message: `the answer is longer than ${failureBytesMax} bytes` };
-  }
-
-  get #isProtobuf(): boolean {
-    return isProtobuf(this.#headers);
+    if (typeof data === 'string') this.#text += data;
+    else this.#parts.push(data);
+    this.#length += data.length;
+    if (this.#length <= lengthMax) return null;
+    return { kind: 'none', message: `the answer is longer than ${lengthMax} bytes` };
   }
 
   #complete(): Answer {
     if (this.#status === 0) return { kind: 'none', message: 'the answer ended before it began' };
-    const read = this.#isProtobuf ? objectFromProtobuf(this.#bytes) : null;
-    const body = read ? JSON.stringify(read) : this.#body + this.#decoder.decode();
+    const bytes = joinBytes(this.#parts);
+    const read = isProtobuf(this.#headers) ? objectFromProtobuf(bytes) : null;
+    const body = read ? JSON.stringify(read) : this.#text + decoder.decode(bytes);
     return { kind: 'response', status: this.#status, headers: this.#headers, body };
   }
 }

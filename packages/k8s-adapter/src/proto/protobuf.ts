@@ -19,12 +19,17 @@ export function isProtobuf(headers: ResponseHeaders): boolean {
   return headers['content-type']?.startsWith(protobufType) ?? false;
 }
 
-/** The bytes of both, one after the other. */
-export function joinBytes(one: Uint8Array, other: Uint8Array): Uint8Array {
-  if (one.length === 0) return other;
-  const whole = new Uint8Array(one.length + other.length);
-  whole.set(one);
-  whole.set(other, one.length);
+/** The bytes of all, one after the other. */
+export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
+  const [first = new Uint8Array(), ...rest] = parts.filter(({ length }) => length > 0);
+  if (rest.length === 0) return first;
+  const whole = new Uint8Array(rest.reduce((sum, { length }) => sum + length, first.length));
+  whole.set(first);
+  let at = first.length;
+  for (const part of rest) {
+    whole.set(part, at);
+    at += part.length;
+  }
   return whole;
 }
 

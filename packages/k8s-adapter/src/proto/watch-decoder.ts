@@ -36,7 +36,7 @@ export class ProtobufWatchDecoder implements WatchDecoder {
 
   push(chunk: Uint8Array | string): readonly WatchEvent[] {
     const bytes = typeof chunk === 'string' ? new TextEncoder().encode(chunk) : chunk;
-    this.#pending = joinBytes(this.#pending, bytes);
+    this.#pending = joinBytes([this.#pending, bytes]);
     const events: WatchEvent[] = [];
     let at = 0;
     for (;;) {

@@ -3,7 +3,7 @@ import type { ResponseHeaders } from '../proto/answer.ts';
 import type { ApiRequest } from '../proto/request.ts';
 import type { Sink } from '../sink.ts';
 
-/** A request as it goes out: with the server's base path and all its headers. */
+/** A request as it goes out: with the server's base path and all its headers, in lower case. */
 export interface OutgoingRequest {
   readonly method: ApiRequest['method'];
   readonly path: string;
@@ -65,7 +65,13 @@ export class Call {
 
   head(status: number, headers: ResponseHeaders): void {
     this.#answered = true;
-    if (this.#open) this.#sink.head(status, headers);
+    if (!this.#open) return;
+    const encoding = headers['content-encoding'] ?? 'identity';
+    if (encoding === 'identity') this.#sink.head(status, headers);
+    else {
+      this.hangUp();
+      this.#sink.failed(`the answer is encoded as ${encoding}, which nobody asked for`);
+    }
   }
 
   data(chunk: Uint8Array): void {

@@ -85,7 +85,7 @@ export class Http2Connection {
   carry(call: Call): void {
     const { method, path, headers, body } = call.request;
     const stream = this.#session.request(
-      { ...lowerCased(headers), ':method': method, ':path': path },
+      { ...headers, ':method': method, ':path': path },
       // A DELETE would be taken to have no body.
       { endStream: body === null },
     );
@@ -209,14 +209,10 @@ export class Http2Connection {
   }
 }
 
-function lowerCased(headers: http2.OutgoingHttpHeaders): http2.OutgoingHttpHeaders {
-  const entries = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
-  return Object.fromEntries(entries);
-}
-
 function flatHeaders(headers: http2.IncomingHttpHeaders): ResponseHeaders {
   const flat: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers)) {
+  for (const name of Object.keys(headers)) {
+    const value = headers[name];
     if (name.startsWith(':') || value === undefined) continue;
     flat[name] = Array.isArray(value) ? value.join(', ') : String(value);
   }
