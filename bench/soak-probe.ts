@@ -7,8 +7,8 @@ export interface Reading {
   /** Of live objects, after garbage collection. */
   readonly heapBytes: number;
   readonly rssBytes: number;
+  /** Whether they keep the process alive or not. */
   readonly sockets: number;
-  readonly timers: number;
   readonly cpuMs: number;
   /** Of Node about this program, e.g. of listeners that pile up. */
   readonly warnings: readonly string[];
@@ -27,13 +27,18 @@ line.on('data', () => {
 function read(): Reading {
   const { heapUsed, rss } = process.memoryUsage();
   const { user, system } = process.cpuUsage();
-  const active = process.getActiveResourcesInfo();
   return {
     heapBytes: heapUsed,
     rssBytes: rss,
-    sockets: active.filter((name) => name === 'TCPSocketWrap').length,
-    timers: active.filter((name) => name === 'Timeout').length,
+    sockets: countSockets(),
     cpuMs: (user + system) / 1000,
     warnings,
   };
+}
+
+/** A report lists the handles of the event loop, those that do not keep it alive too. */
+function countSockets(): number {
+  const report: { readonly libuv?: readonly { readonly type: string }[] } =
+    process.report.getReport();
+  return (report.libuv ?? []).filter(({ type }) => type === 'tcp').length;
 }
