@@ -15,14 +15,22 @@ export function lineOf(notice: Notice, now: number): Line {
   switch (notice.kind) {
     case 'listed': {
       const { resource, objects, upserts, deletes } = notice;
-      return line('info', `listed ${resource}`, { objects, upserts, deletes });
+      return line('info', `listed ${resource}`, { ...ofNode(notice), objects, upserts, deletes });
     }
     case 'watching':
-      return line('debug', `watching ${notice.resource}`, { from: notice.resourceVersion });
+      return line('debug', `watching ${notice.resource}`, {
+        ...ofNode(notice),
+        from: notice.resourceVersion,
+      });
     case 'reconnecting': {
       const { resource, failure, wait, next } = notice;
-      const fields = { error: failure.message, wait: formatWait(wait), next };
+      const fields = { ...ofNode(notice), error: failure.message, wait: formatWait(wait), next };
       return line('warn', `lost contact while reading ${resource}`, fields);
+    }
+    case 'podScope': {
+      const { scope, nodes, pods } = notice;
+      const which = scope === 'all' ? 'all pods' : 'the pods of tainted nodes only';
+      return line('info', `reading ${which}`, { nodes, ...(pods !== null && { pods }) });
     }
     case 'leaderElected':
       return line('info', 'leader elected', { leader: notice.identity });
@@ -113,6 +121,11 @@ function heldLine({ pod, hit, until }: ReportOf<'held'>, now: number): Line {
   }
   const wait = until === null ? {} : { next: formatWait(until - now) };
   return line('info', 'held by a limit', { ...fields, ...wait });
+}
+
+/** Where pods are read by node. */
+function ofNode({ nodeName }: { readonly nodeName?: string }): Line['fields'] {
+  return nodeName === undefined ? {} : { node: nodeName };
 }
 
 function podFields(pod: PodRef): Line['fields'] {

@@ -1,4 +1,4 @@
-import type { Command, Event, Instant, Millis, Report } from '@taintmgr/core';
+import type { Command, Event, Instant, Millis, PodRef, Report } from '@taintmgr/core';
 import {
   Election,
   type ElectionEffect,
@@ -8,9 +8,13 @@ import {
 import type { ExchangeInput } from './proto/exchange.ts';
 import type { ExecuteOptions } from './proto/execute.ts';
 import { Executor, type ExecutorEffect, type ExecutorNotice } from './proto/executor.ts';
-import type { Reflector, ReflectorInput, ReflectorNotice } from './proto/reflector.ts';
+import type { ReflectorInput } from './proto/reflector.ts';
+import type { ReflectorNotice } from './proto/reflector-notice.ts';
 import type { ApiRequest } from './proto/request.ts';
-import { isEffect, type Source, type SourceOptions, sourcesOf } from './sources.ts';
+import type { PodScopeNotice, ReflectorStatus, Source } from './source.ts';
+import { isEffect, type SourceOptions, sourcesOf } from './sources.ts';
+
+export type { ReflectorStatus };
 
 const defaultViewAgeMsMax: Millis = 10_000;
 
@@ -54,6 +58,7 @@ export type LoopAction =
 /** What a person running the loop may want to know; the caller logs, counts or prints it. */
 export type Notice =
   | ReflectorNotice
+  | PodScopeNotice
   | ExecutorNotice
   | ElectionNotice
   /** Whether this replica has been elected. */
@@ -61,14 +66,6 @@ export type Notice =
   /** Everything that exists has been read once; from now on pods are evicted. */
   | { readonly kind: 'synced' }
   | { readonly kind: 'report'; readonly report: Report };
-
-/** How far one collection is read. */
-export interface ReflectorStatus {
-  readonly resource: string;
-  readonly state: Reflector<unknown>['state'];
-  /** As of when the picture is known to be complete; null: not yet. */
-  readonly heardAt: Instant | null;
-}
 
 /** A watch may be cut off for so long, as it is when the server ends it, before we call it so. */
 const viewGapMsMax: Millis = 5_000;
@@ -81,7 +78,7 @@ const viewGapMsMax: Millis = 5_000;
 export class Loop {
   #phase: 'idle' | 'running' | 'stopped' = 'idle';
   #actions: LoopAction[] = [];
-  readonly #unsynced: Set<string>;
+  readonly #unsynced: Set<Source>;
   readonly #sources: readonly Source[];
   readonly #executor: Executor;
   readonly #machine: Machine;
@@ -105,7 +102,7 @@ export class Loop {
     const { election, random } = options;
     this.#election = election ? new Election({ ...election, random }) : null;
     this.#leads = this.#election === null;
-    this.#unsynced = new Set(this.#sources.map(({ reflector }) => reflector.resource));
+    this.#unsynced = new Set(this.#sources);
   }
 
   /** Whether it was stopped and no request is under way any more. */
@@ -126,14 +123,12 @@ export class Loop {
 
   /** How far each collection is read. */
   status(): readonly ReflectorStatus[] {
-    return this.#sources.map(({ reflector: { resource, state, heardAt } }) => {
-      return { resource, state, heardAt };
-    });
+    return this.#sources.flatMap((source) => source.status());
   }
 
   /** When to call with a tick; null: not before something is heard. */
   nextWake(): Instant | null {
-    const wakes = [...this.#sources.map(({ reflector }) => reflector), this.#executor];
+    const wakes = [...this.#sources, this.#executor];
     const elections = this.#election ? [this.#election] : [];
     const running = this.#phase === 'running' ? [this.#machine] : [];
     const machines = [...wakes, ...elections, ...running];
@@ -232,7 +227,7 @@ export class Loop {
   #read(now: Instant, input: ReflectorInput): void {
     for (const source of this.#sources) {
       for (const effect of source.handle(now, input)) {
-        if (effect.kind === 'synced') this.#sourceSynced(now, source.reflector.resource);
+        if (effect.kind === 'synced') this.#sourceSynced(now, source);
         else if (isEffect(effect)) this.#actions.push(effect);
         else this.#tell(now, effect);
       }
@@ -243,7 +238,7 @@ export class Loop {
   /** Tells the machine when a collection has not been watched for a while, and when all are again. */
   #watchView(now: Instant): void {
     if (this.#phase !== 'running' || !this.synced || this.#readOnly) return;
-    const isGap = this.#sources.some(({ reflector }) => reflector.state !== 'Watching');
+    const isGap = this.#sources.some((source) => source.isCutOff());
     this.#gapSince = isGap ? (this.#gapSince ?? now) : null;
     const isCurrent = this.#gapSince === null || now < this.#gapSince + viewGapMsMax;
     if (isCurrent === this.#isViewCurrent) return;
@@ -257,8 +252,8 @@ export class Loop {
     return this.#gapSince + viewGapMsMax;
   }
 
-  #sourceSynced(now: Instant, resource: string): void {
-    this.#unsynced.delete(resource);
+  #sourceSynced(now: Instant, source: Source): void {
+    this.#unsynced.delete(source);
     if (!this.synced) return;
     this.#actions.push({ kind: 'notice', notice: { kind: 'synced' } });
     this.#tell(now, { kind: 'synced' });
@@ -271,15 +266,17 @@ export class Loop {
         this.#actions.push({ kind: 'notice', notice: command });
       } else if (!this.#readOnly) {
         const doubtful = 'confirm' in command && command.confirm;
-        const confirm = doubtful || this.#isStale(now);
+        const confirm = doubtful || ('pod' in command && this.#isStale(now, command.pod));
         this.#act(now, this.#executor.execute(now, command, confirm));
       }
     }
   }
 
   /** Whether what we know is too old to remove a pod on its account without looking again. */
-  #isStale(now: Instant): boolean {
-    const heard = this.status().map(({ heardAt }) => heardAt ?? Number.NEGATIVE_INFINITY);
+  #isStale(now: Instant, { nodeName }: PodRef): boolean {
+    const heard = this.#sources.map(
+      (source) => source.heardAt(nodeName) ?? Number.NEGATIVE_INFINITY,
+    );
     return now - Math.min(...heard) > this.#viewAgeMsMax;
   }
 

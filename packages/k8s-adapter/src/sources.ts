@@ -1,4 +1,7 @@
-import type { DaemonSet, Event, Instant, Lease, Node, Pod } from '@taintmgr/core';
+import type { DaemonSet, Event, Lease, Node, Pod } from '@taintmgr/core';
+import { nodesAndPods } from './pod-watch/nodes-and-pods.ts';
+import { PodSource } from './pod-watch/pod-source.ts';
+import { defaultPodWatch, type PodWatch } from './pod-watch/scope.ts';
 import type { Random } from './proto/backoff.ts';
 import {
   daemonSetFromJson,
@@ -8,7 +11,7 @@ import {
   podFromJson,
 } from './proto/convert.ts';
 import type { Change, Project } from './proto/inventory.ts';
-import { Reflector, type ReflectorEffect, type ReflectorInput } from './proto/reflector.ts';
+import { Reflector, type ReflectorEffect, type ReflectorOptions } from './proto/reflector.ts';
 import {
   daemonSetsPath,
   nodeLeasesPath,
@@ -16,6 +19,7 @@ import {
   podsPath,
   type Selectors,
 } from './proto/request.ts';
+import { isCutOff, type Source, type SourceEffect } from './source.ts';
 
 /** Which collections are read, and what of them. */
 export interface SourceOptions {
@@ -31,6 +35,8 @@ export interface SourceOptions {
   readonly leases?: boolean;
   /** Read DaemonSets and the labels of pods too, for its legacy mode; false when left out. */
   readonly daemonSets?: boolean;
+  /** Read only the pods that something may have to be done about; left out: all of them. */
+  readonly podWatch?: Partial<PodWatch>;
   /** List once, watch nothing, change nothing. */
   readonly readOnly?: boolean;
   /** Ask for lists as the beginning of watches, where the server can; true when left out. */
@@ -39,36 +45,24 @@ export interface SourceOptions {
   readonly protobuf?: boolean;
 }
 
-/** A collection that is read, whatever is in it. */
-export interface Source {
-  readonly reflector: Pick<Reflector<unknown>, 'resource' | 'state' | 'heardAt' | 'nextWake'>;
-  /** What an input gives: news for the machine, or requests. */
-  readonly handle: (now: Instant, input: ReflectorInput) => readonly (Event | SourceEffect)[];
-}
-
-/** What a source gives besides news. */
-export type SourceEffect = Exclude<ReflectorEffect<never>, Change<never>>;
-
 /** The collections that are read, nodes and pods first. */
 export function sourcesOf(options: SourceOptions): readonly Source[] {
-  const { random, leases = false, daemonSets = false, readOnly = false } = options;
-  const { streamLists = true, protobuf = false } = options;
-  const shared = { random, watch: !readOnly, streamLists, protobuf };
-  const nodes = new Reflector<Node>({
-    ...shared,
-    resource: 'nodes',
-    path: nodesPath,
-    selectors: options.nodes ?? {},
-    project: accepted(nodeFromJson, options.acceptsNode),
-  });
-  const pods = new Reflector<Pod>({
-    ...shared,
-    resource: 'pods',
-    path: podsPath,
-    selectors: options.pods ?? {},
-    project: accepted(daemonSets ? labelledPodFromJson : podFromJson, options.acceptsPod),
-  });
-  const sources = [source(nodes, nodeEvent), source(pods, podEvent)];
+  const { leases = false, daemonSets = false, readOnly = false, podWatch } = options;
+  const shared = sharedOptions(options);
+  const nodes = source(
+    new Reflector<Node>({
+      ...shared,
+      resource: 'nodes',
+      path: nodesPath,
+      selectors: options.nodes ?? {},
+      project: accepted(nodeFromJson, options.acceptsNode),
+    }),
+    nodeEvent,
+  );
+  const sources =
+    podWatch && !readOnly
+      ? [nodesAndPods(nodes, podsByNode(options, podWatch))]
+      : [nodes, source(podReflector(options), podEvent)];
   if (leases) {
     const [resource, path, project] = ['leases', nodeLeasesPath, leaseFromJson] as const;
     const reflector = new Reflector<Lease>({ ...shared, resource, path, selectors: {}, project });
@@ -88,12 +82,56 @@ export function sourcesOf(options: SourceOptions): readonly Source[] {
   return sources;
 }
 
+type Shared = Pick<ReflectorOptions<unknown>, 'random' | 'watch' | 'streamLists' | 'protobuf'>;
+
+function sharedOptions(options: SourceOptions): Shared {
+  const { random, readOnly = false, streamLists = true, protobuf = false } = options;
+  return { random, watch: !readOnly, streamLists, protobuf };
+}
+
+/** All pods; or, `ofNode`, those of one node, as far as the reflector differs by that. */
+function podReflector(
+  options: SourceOptions,
+  ofNode: Partial<ReflectorOptions<Pod>> = {},
+): Reflector<Pod> {
+  const { daemonSets = false, pods = {}, acceptsPod } = options;
+  return new Reflector<Pod>({
+    ...sharedOptions(options),
+    resource: 'pods',
+    path: podsPath,
+    selectors: pods,
+    project: accepted(daemonSets ? labelledPodFromJson : podFromJson, acceptsPod),
+    ...ofNode,
+  });
+}
+
+/**
+ * The pods of nodes that need it. Those of one node come as a list and then a watch: the API server
+ * has an index by node for lists, and goes through all pods for the beginning of a watch.
+ */
+function podsByNode(options: SourceOptions, podWatch: Partial<PodWatch>): PodSource {
+  return new PodSource({ ...defaultPodWatch, ...podWatch }, (nodeName, id) => {
+    if (nodeName === null) return podReflector(options, { id });
+    const selectors = onNode(nodeName, options.pods ?? {});
+    return podReflector(options, { id, selectors, streamLists: false });
+  });
+}
+
+function onNode(nodeName: string, { fieldSelector, ...others }: Selectors): Selectors {
+  const ofNode = `spec.nodeName=${nodeName}`;
+  return { ...others, fieldSelector: fieldSelector ? `${ofNode},${fieldSelector}` : ofNode };
+}
+
 /** A reflector, with its differences turned into what they are to the machine. */
 function source<T>(reflector: Reflector<T>, event: (change: Change<T>) => Event): Source {
+  const { resource } = reflector;
   return {
-    reflector,
     handle: (now, input) =>
       reflector.handle(now, input).map((effect) => (isChange(effect) ? event(effect) : effect)),
+    nextWake: () => reflector.nextWake(),
+    status: () => [{ resource, state: reflector.state, heardAt: reflector.heardAt }],
+    isCutOff: () => isCutOff(reflector),
+    heardAt: () => reflector.heardAt,
   };
 }
 

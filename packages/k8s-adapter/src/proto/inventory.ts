@@ -37,6 +37,11 @@ export class Inventory<T> {
     return this.#known.size;
   }
 
+  /** Of everything that is known. */
+  *uids(): Iterable<string> {
+    for (const { uid } of this.#known.values()) yield uid;
+  }
+
   /** Takes a change that a watch tells. */
   take(event: ObjectEvent): readonly Change<T>[] {
     return event.kind === 'delete'

@@ -6,6 +6,7 @@ import { type Change, Inventory, type Project } from './inventory.ts';
 import { asRecord, asText, parseJson } from './json.ts';
 import { listStreamRequest } from './list-stream-request.ts';
 import { preferProtobuf } from './protobuf.ts';
+import type { ReflectorNotice } from './reflector-notice.ts';
 import {
   isGood,
   isOpen,
@@ -29,10 +30,14 @@ import { type ApiRequest, listRequest, type Selectors, watchRequest } from './re
 import { JsonWatchDecoder, watchDecoderFor } from './watch-decoder.ts';
 import { isNewer, type Told, type WatchEvent } from './watch-event.ts';
 
+export type { ReflectorNotice };
+
 /** Which collection to follow, and how. */
 export interface ReflectorOptions<T> {
-  /** Names the collection in notices and request ids, e.g. `pods`. */
+  /** Names the collection in notices, e.g. `pods`. */
   readonly resource: string;
+  /** Begins the ids of its requests; the resource when left out. */
+  readonly id?: string;
   readonly path: string;
   readonly selectors: Selectors;
   readonly project: Project<T>;
@@ -58,24 +63,6 @@ export type ReflectorEffect<T> =
   /** The first list is complete. */
   | { readonly kind: 'synced' }
   | { readonly kind: 'notice'; readonly notice: ReflectorNotice };
-
-export type ReflectorNotice =
-  | {
-      readonly kind: 'listed';
-      readonly resource: string;
-      readonly objects: number;
-      readonly upserts: number;
-      readonly deletes: number;
-    }
-  | { readonly kind: 'watching'; readonly resource: string; readonly resourceVersion: string }
-  /** Something went wrong; after `wait` the reflector watches on or lists anew. */
-  | {
-      readonly kind: 'reconnecting';
-      readonly resource: string;
-      readonly failure: Failure;
-      readonly wait: Millis;
-      readonly next: 'list' | 'watch';
-    };
 
 const pageLimit = 500;
 /** What a watch sends in the beginning, or after a silence, may be what was missed before. */
@@ -132,6 +119,16 @@ export class Reflector<T> {
    */
   get heardAt(): Instant | null {
     return this.#heardAt;
+  }
+
+  /** How many objects are known. */
+  get size(): number {
+    return this.#inventory.size;
+  }
+
+  /** The uids of all objects that are known: what was told, and not told to be gone. */
+  uids(): Iterable<string> {
+    return this.#inventory.uids();
   }
 
   get state(): ReflectorState['kind'] {
@@ -368,7 +365,7 @@ export class Reflector<T> {
 
   #open(now: Instant, request: ApiRequest): Stream {
     this.#serial += 1;
-    const id = `${this.resource}/${this.#serial}`;
+    const id = `${this.#options.id ?? this.resource}/${this.#serial}`;
     this.#effects.push({ kind: 'send', id, request });
     const collector = new AnswerCollector();
     return { id, collector, openedAt: now, heardAt: now, status: null, ended: false };

@@ -1,0 +1,28 @@
+import type { Event } from '@taintmgr/core';
+import type { Source, SourceEffect } from '../source.ts';
+import type { PodSource } from './pod-source.ts';
+
+/** Nodes, and the pods of those that need it, as one collection: what is read depends on the nodes. */
+export function nodesAndPods(nodes: Source, pods: PodSource): Source {
+  return {
+    handle(now, input) {
+      const effects: (Event | SourceEffect)[] = [];
+      for (const effect of nodes.handle(now, input)) {
+        if (effect.kind === 'synced') effects.push(...pods.nodesSynced(now));
+        else effects.push(effect, ...pods.follow(now, effect));
+      }
+      effects.push(...pods.handle(now, input));
+      return effects;
+    },
+    nextWake() {
+      const [ofNodes, ofPods] = [nodes.nextWake(), pods.nextWake()];
+      return ofNodes === null || ofPods === null ? (ofNodes ?? ofPods) : Math.min(ofNodes, ofPods);
+    },
+    status: () => [...nodes.status(), ...pods.status()],
+    isCutOff: () => nodes.isCutOff() || pods.isCutOff(),
+    heardAt(nodeName) {
+      const [ofNode, ofPods] = [nodes.heardAt(nodeName), pods.heardAt(nodeName)];
+      return ofNode === null || ofPods === null ? null : Math.min(ofNode, ofPods);
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import type { Instant, Millis } from '@taintmgr/core';
+
+/** Whose pods are read: those of `all` nodes in one stream, or `byNode` of those that need it. */
+export type Scope = 'all' | 'byNode';
+
+/** Which pods are read, and when that changes. */
+export interface PodWatch {
+  /** `auto`: by node in a cluster that is large; `tainted-nodes`: by node in any. */
+  readonly mode: 'auto' | 'tainted-nodes';
+  /** A cluster with so many pods is large. */
+  readonly podsMin: number;
+  /** Streams at once, one for each node; where more nodes need one, all pods are read. */
+  readonly nodesMax: number;
+  /** A stream goes on for so long after its node needs it no more. */
+  readonly lingerMs: Millis;
+  /** All pods are read until no more than half of `nodesMax` needed it for so long. */
+  readonly calmMs: Millis;
+}
+
+export const defaultPodWatch: PodWatch = {
+  mode: 'auto',
+  podsMin: 20_000,
+  nodesMax: 64,
+  lingerMs: 300_000,
+  calmMs: 300_000,
+};
+
+/** What the choice depends on. */
+interface Circumstances {
+  /** Nodes whose pods are needed. */
+  readonly nodes: number;
+  /** Pods in the cluster. */
+  readonly pods: number;
+}
+
+/**
+ * Chooses the scope. From one node to another it goes at once when nodes are too many, and back only
+ * after a time of calm with half as many, so that a number near the limit does not move it to and
+ * fro. A cluster that has become small is no reason to change: by node is as good there.
+ */
+export class ScopeChoice {
+  readonly #options: PodWatch;
+  #scope: Scope = 'all';
+  #calmSince: Instant | null = null;
+
+  constructor(options: PodWatch) {
+    this.#options = options;
+  }
+
+  get scope(): Scope {
+    return this.#scope;
+  }
+
+  /** The scope to begin with. `pods` is null where that is not known. */
+  begin(pods: number | null): void {
+    this.#scope = this.#isLarge(pods ?? 0) ? 'byNode' : 'all';
+  }
+
+  /** Whether the scope is another from now on. */
+  review(now: Instant, { nodes, pods }: Circumstances): boolean {
+    const { nodesMax, calmMs } = this.#options;
+    if (this.#scope === 'byNode') return nodes > nodesMax && this.#turn('all');
+    const isCalm = nodes <= nodesMax / 2 && this.#isLarge(pods);
+    this.#calmSince = isCalm ? (this.#calmSince ?? now) : null;
+    const isOver = this.#calmSince !== null && now >= this.#calmSince + calmMs;
+    return isOver && this.#turn('byNode');
+  }
+
+  /** When the time of calm is over; null: there is none. */
+  nextWake(): Instant | null {
+    return this.#calmSince === null ? null : this.#calmSince + this.#options.calmMs;
+  }
+
+  #turn(scope: Scope): boolean {
+    this.#scope = scope;
+    this.#calmSince = null;
+    return true;
+  }
+
+  #isLarge(pods: number): boolean {
+    return this.#options.mode === 'tainted-nodes' || pods >= this.#options.podsMin;
+  }
+}

@@ -1,0 +1,31 @@
+import type { Millis } from '@taintmgr/core';
+import type { Failure } from './answer.ts';
+
+/**
+ * What a person may want to know of a reflector. `nodeName` is the node whose pods it reads, where
+ * they are read by node.
+ */
+export type ReflectorNotice =
+  | {
+      readonly kind: 'listed';
+      readonly resource: string;
+      readonly nodeName?: string;
+      readonly objects: number;
+      readonly upserts: number;
+      readonly deletes: number;
+    }
+  | {
+      readonly kind: 'watching';
+      readonly resource: string;
+      readonly nodeName?: string;
+      readonly resourceVersion: string;
+    }
+  /** Something went wrong; after `wait` the reflector watches on or lists anew. */
+  | {
+      readonly kind: 'reconnecting';
+      readonly resource: string;
+      readonly nodeName?: string;
+      readonly failure: Failure;
+      readonly wait: Millis;
+      readonly next: 'list' | 'watch';
+    };
