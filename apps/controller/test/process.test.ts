@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +13,7 @@ import { ask } from './https-client.ts';
 // The controller as a process of its own, as a user starts it from a clone.
 
 const program = fileURLToPath(new URL('../bin/taintmgr-controller', import.meta.url));
+const root = fileURLToPath(new URL('../../..', import.meta.url));
 const timeout = 30_000;
 
 interface Started {
@@ -23,7 +24,11 @@ interface Started {
 }
 
 function start(t: TestContext, ...args: readonly string[]): Started {
-  const child = spawn(process.execPath, [program, ...args], { timeout });
+  return startProgram(t, process.execPath, program, ...args);
+}
+
+function startProgram(t: TestContext, command: string, ...args: readonly string[]): Started {
+  const child = spawn(command, args, { timeout, cwd: root });
   t.after(() => child.kill());
   const text = { out: '', err: '' };
   let wake = (): void => {};
@@ -131,4 +136,28 @@ describe('taintmgr-controller', () => {
     assert.deepEqual([code, out], [1, '']);
     assert.equal(err, 'error: --mode: got "drop", want delete or evict or evictThenDelete\n');
   });
+});
+
+describe('npm run', () => {
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    it(`controller hands on ${signal}, and waits for what comes to its end`, async (t) => {
+      const flags = ['--simulate', '--secure-port=0', '--logging-format=json'];
+      const npm = startProgram(t, 'npm', 'run', '-s', 'controller', '--', ...flags);
+      await npm.saw('err', /"msg":"synced: nodes and pods are known, evictions begin"/);
+      npm.child.kill(signal);
+      const { code, err } = await npm.result;
+      assert.equal(code, 0, err);
+      assert.equal(JSON.parse(err.trimEnd().split('\n').at(-1) ?? '').msg, 'stopped');
+    });
+
+    it(`cluster hands on ${signal}, and waits until it is tidied up`, async (t) => {
+      const npm = startProgram(t, 'npm', 'run', '-s', 'cluster', '--', '--port', '0');
+      const line = await npm.saw('out', /^export KUBECONFIG=\S+$/);
+      const kubeconfig = line.split('=')[1] ?? '';
+      assert.ok(existsSync(kubeconfig));
+      npm.child.kill(signal);
+      assert.equal((await npm.result).code, 0);
+      assert.ok(!existsSync(kubeconfig));
+    });
+  }
 });
