@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { encodeFrame, encodeObject } from '@taintmgr/sim-cluster';
 import fc from 'fast-check';
 import { failureOf } from '../src/proto/answer.ts';
 import {
@@ -11,7 +12,6 @@ import {
 import { AnswerCollector } from '../src/proto/exchange.ts';
 import { objectFromProtobuf } from '../src/proto/protobuf.ts';
 import { ProtobufWatchDecoder } from '../src/proto/watch-decoder.ts';
-import { encodeFrame, encodeObject } from './protobuf-encoder.ts';
 
 const metadata = {
   name: 'a',

@@ -3,8 +3,9 @@ import { describe, it } from 'node:test';
 import type { Fault } from '@taintmgr/sim-cluster';
 import type { ApiRequest } from '../src/proto/request.ts';
 import type { ExchangeSink } from '../src/virtual.ts';
-import { Follower, type Line, modes, type Server } from './follower.ts';
+import { Follower, modes } from './follower.ts';
 import { Draw } from './seeds/draw.ts';
+import type { Line, Server } from './troubled-lines.ts';
 
 // A day and a night of a reflector in a cluster where something always changes and much goes wrong.
 
@@ -19,7 +20,7 @@ for (const [what, mode] of modes) {
       it(`ends with a cache that is what a list would say (seed ${seed})`, () => {
         const draw = new Draw(seed, what.length);
         const follower = new Follower(mode, 60);
-        for (let n = 0; n < objects; n++) follower.create();
+        for (let n = 0; n < objects; n++) follower.leases.create();
         const line = new TroubledLine(follower, draw);
         follower.line = line.line;
         follower.start();
@@ -46,10 +47,10 @@ function changeSomething(follower: Follower, draw: Draw): void {
   const chance = draw.random();
   const isFull = follower.api.list('leases').length >= objects;
   draw.weighted<() => void>([
-    [6, () => follower.touch(chance)],
-    [isFull ? 1 : 2, () => follower.create()],
-    [isFull ? 2 : 1, () => follower.delete(chance)],
-    [1, () => follower.replace(chance)],
+    [6, () => follower.leases.touch(chance)],
+    [isFull ? 1 : 2, () => follower.leases.create()],
+    [isFull ? 2 : 1, () => follower.leases.delete(chance)],
+    [1, () => follower.leases.replace(chance)],
   ])();
 }
 

@@ -28,7 +28,7 @@ import {
 } from './reflector-state.ts';
 import { type ApiRequest, listRequest, type Selectors, watchRequest } from './request.ts';
 import { JsonWatchDecoder, watchDecoderFor } from './watch-decoder.ts';
-import { isNewer, type Told, type WatchEvent } from './watch-event.ts';
+import { isOlder, type Told, type WatchEvent } from './watch-event.ts';
 
 export type { ReflectorNotice };
 
@@ -328,20 +328,21 @@ export class Reflector<T> {
   }
 
   #watched(now: Instant, watching: Watching, event: Told): Watching {
+    const { resourceVersion } = event.kind === 'bookmark' ? event : event.identity;
+    // They come in the order of their resourceVersions: what is older has been told already.
+    if (isOlder(resourceVersion, watching.resourceVersion)) return watching;
     if (event.kind !== 'bookmark') {
-      // The events of one collection come in the order of its resourceVersions: one that is not
-      // newer than the last has been told already.
-      if (!isNewer(event.identity.resourceVersion, watching.resourceVersion)) return watching;
+      if (resourceVersion === watching.resourceVersion) return watching;
       this.#effects.push(...this.#inventory.take(event));
-      watching.resourceVersion = event.identity.resourceVersion;
-    } else watching.resourceVersion = event.resourceVersion;
+    }
+    watching.resourceVersion = resourceVersion;
     watching.progressed = true;
     if (now >= watching.caughtUpAt) this.#heardAt = now;
     return watching;
   }
 
   #streamEnded(now: Instant, state: Loading | Watching): ReflectorState {
-    if (state.decoder.unfinished) return this.#garbled(now, state, 'half a line');
+    if (state.decoder.unfinished) return this.#garbled(now, state, 'half an event');
     if (state.kind === 'Loading') {
       return this.#broken(now, state, noAnswer('the list ended early'), relist);
     }

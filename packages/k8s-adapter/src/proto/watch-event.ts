@@ -49,12 +49,12 @@ export function watchEventOf(type: unknown, object: unknown): WatchEvent {
 }
 
 /**
- * Whether one resourceVersion comes after another of the same collection. They are decimal numbers
- * of any length; of others only equality can be told.
+ * Whether one resourceVersion comes before another of the same collection. They are decimal numbers
+ * of any length; of others it cannot be told.
  */
-export function isNewer(resourceVersion: string, than: string): boolean {
+export function isOlder(resourceVersion: string, than: string): boolean {
   const decimal = /^[1-9]\d*$/;
-  if (!decimal.test(resourceVersion) || !decimal.test(than)) return resourceVersion !== than;
+  if (!decimal.test(resourceVersion) || !decimal.test(than)) return false;
   const longer = resourceVersion.length - than.length;
-  return longer === 0 ? resourceVersion > than : longer > 0;
+  return longer === 0 ? resourceVersion < than : longer < 0;
 }
