@@ -3,6 +3,7 @@
 // has to run on whatever Node (20 or newer) the machine has.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import module from 'node:module';
 import { constants } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -12,6 +13,10 @@ const bin = join(root, 'node_modules', '.bin');
 const source = ['-C', '@taintmgr/source'];
 const runtimes = join('tools', 'runtimes');
 const coreTests = 'packages/core/test';
+
+const [name = '', ...args] = process.argv.slice(2);
+/** What `npm run bench` runs; `npm run bench -- NAME...` runs these only. */
+const benches = ['engine', 'schedule', 'lifecycle', 'cluster', 'cluster-scale', 'controller'];
 
 /** What to install before a task: a file that proves it is there, and the command that brings it. */
 const needs = {
@@ -32,9 +37,11 @@ const tasks = {
   seeds: { needs: ['everything'], main: 'scripts/seeds.ts' },
   bench: {
     needs: ['everything'],
-    steps: ['engine', 'schedule', 'lifecycle', 'cluster', 'cluster-scale', 'controller'].map(
-      (name) => [join(bin, 'node'), ...source, `bench/${name}.ts`],
-    ),
+    steps: (args.length > 0 ? args : benches).map((bench) => [
+      join(bin, 'node'),
+      ...source,
+      `bench/${bench}.ts`,
+    ]),
   },
   conformance: { needs: ['everything'], main: 'scripts/conformance.ts' },
   'test:bun': {
@@ -57,11 +64,13 @@ const tasks = {
   },
 };
 
-const [name = '', ...args] = process.argv.slice(2);
 const task = tasks[name];
 if (!task) fail(`unknown task "${name}", want one of ${Object.keys(tasks).join(', ')}`);
 task.needs.forEach(install);
 process.env.PATH = `${bin}${delimiter}${process.env.PATH}`;
+// Types are stripped and code is compiled once, in this process and in those that it starts.
+process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules', '.cache', 'compiled');
+module.enableCompileCache?.(process.env.NODE_COMPILE_CACHE);
 if (task.main) await runMain(join(root, task.main));
 else task.steps.forEach(runStep);
 

@@ -11,6 +11,9 @@ export default defineConfig({
   clean: true,
   minify: true,
   noExternal: [/.*/],
+  esbuildOptions: (options) => {
+    options.conditions = ['@taintmgr/source'];
+  },
   // The page of `simulate --report` is put together when it is written.
   onSuccess: () => cp('src/commands/simulate/page/assets', 'dist/assets', { recursive: true }),
   // Some of the bundled libraries are CommonJS and call require for Node's own modules.

@@ -32,8 +32,6 @@ export async function runProgram(
   const registry = new Registry(surroundings, (how) => {
     code = how;
   });
-  // With --exit-code, as with kubectl diff, 1 is an answer.
-  const onError = argv.includes('--exit-code') ? exitCode.notTold : exitCode.error;
   try {
     const program = createProgram(output, registry);
     if (argv[0] === completeCommand) {
@@ -47,8 +45,13 @@ export async function runProgram(
     const ending = endingOf(error, interrupt);
     if (!ending) throw error;
     if (ending.lines !== '') output.err(ending.lines);
-    return ending.code === exitCode.error ? onError : ending.code;
+    return ending.code === exitCode.error ? codeOfError(argv) : ending.code;
   }
+}
+
+/** The exit code for an error: with --exit-code, as with kubectl diff, 1 is an answer. */
+export function codeOfError(argv: readonly string[]): ExitCode {
+  return argv.includes('--exit-code') ? exitCode.notTold : exitCode.error;
 }
 
 /** The program with all its commands; each loads its code when it runs. */

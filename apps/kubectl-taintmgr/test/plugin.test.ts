@@ -81,6 +81,15 @@ describe('kubectl taintmgr', { skip: withoutKubectl }, () => {
       assert.ok(!(out + err).includes(escapeCharacter));
   });
 
+  it('says of a mistake of ours that it is one; that is never an answer', async () => {
+    const fault = 'setImmediate(()=>{throw(new(TypeError)(%22oops%22))})';
+    const changes = { NODE_OPTIONS: `--import=data:text/javascript,${fault}` };
+    const plain = await kubectl('explain node go-1', changes);
+    assert.match(plain.err, /^error: crashed, which is a mistake of ours: TypeError: oops\n/);
+    const { code } = await kubectl('explain node go-1 --exit-code', changes);
+    assert.deepEqual([plain.code, code], [1, 2]);
+  });
+
   it('goes on after a crash, evicts nobody twice, and can still be undone', async () => {
     const zone = new Scenario(cluster, 'crash');
     const deleted: string[] = [];

@@ -32,6 +32,7 @@ describe('renderTable', () => {
     ],
     ['has a head without rows', ['POD', 'IN'], [], ['POD   IN']],
     ['counts wide characters as two', ['A', 'B'], [['日本', 'x']], ['A      B', '日本   x']],
+    ['counts accents as none', ['A', 'B'], [['e\u0301', 'x']], ['A     B', 'e\u0301     x']],
     ['has columns of six characters at least', ['A', 'B'], [['', 'x']], ['A     B', '      x']],
     ['disarms escapes and line ends', ['A'], [['\u001b[2J\nx']], ['A', '^[[2J^Jx']],
   ];

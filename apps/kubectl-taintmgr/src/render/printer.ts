@@ -1,6 +1,9 @@
 import type { Format } from './format.ts';
 
-/** The answer of a command, which can be printed in every format. */
+/**
+ * The answer of a command, which can be printed in every format. What takes long to make is a getter:
+ * only what is printed is made.
+ */
 export interface Answer {
   /** For json, yaml and jsonpath. */
   readonly document: object;
@@ -23,29 +26,28 @@ export async function printAnswer(
   format: Format,
   headers: boolean,
 ): Promise<string> {
-  const { document, rows, names } = answer;
   switch (format.kind) {
     case 'table':
       return asLines(answer.table({ wide: format.wide, headers }));
     case 'json':
-      return asLines(JSON.stringify(document, null, 4));
+      return asLines(JSON.stringify(answer.document, null, 4));
     case 'yaml': {
       const { yamlOf } = await import('./yaml.ts');
-      return yamlOf(document);
+      return yamlOf(answer.document);
     }
     case 'name':
-      return asLines(names.join('\n'));
+      return asLines(answer.names.join('\n'));
     case 'custom-columns': {
       const { printCustomColumns } = await import('./custom-columns.ts');
-      return asLines(printCustomColumns(format.spec, rows, headers));
+      return asLines(printCustomColumns(format.spec, answer.rows, headers));
     }
     case 'jsonpath': {
       const { printJsonPath } = await import('./json-path.ts');
-      return printJsonPath(format.template, document);
+      return printJsonPath(format.template, answer.document);
     }
     case 'jsonpath-as-json': {
       const { findJsonPath } = await import('./json-path.ts');
-      return asLines(JSON.stringify(findJsonPath(format.template, document), null, 4));
+      return asLines(JSON.stringify(findJsonPath(format.template, answer.document), null, 4));
     }
   }
 }

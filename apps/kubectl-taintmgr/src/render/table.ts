@@ -1,4 +1,4 @@
-import stringWidth from 'string-width';
+import { eastAsianWidth } from 'get-east-asian-width';
 import { printable } from './printable.ts';
 
 /** Between two columns. */
@@ -54,8 +54,16 @@ function alignedLine(
   return line;
 }
 
+/** Of no width of their own: accents, joiners, variation selectors. */
+const attached = /[\p{Mark}\p{Format}]/gu;
+
 /** How many columns of a terminal a text takes. */
 function widthOf(text: string): number {
-  // Measuring takes long, and hardly anything here is more than ASCII.
-  return /^[ -~]*$/.test(text) ? text.length : stringWidth(text);
+  // Hardly anything here is more than ASCII.
+  if (/^[ -~]*$/.test(text)) return text.length;
+  let width = 0;
+  for (const character of text.replace(attached, '')) {
+    width += eastAsianWidth(character.codePointAt(0) ?? 0);
+  }
+  return width;
 }

@@ -17,7 +17,8 @@ import { retell } from './retelling.ts';
 export class Explainer {
   readonly #question: Question;
   readonly #asked = createEngine({ leader: false });
-  readonly #present = createEngine({ leader: false });
+  /** Knows nothing of what is done in thought; null where nothing is. */
+  readonly #present: Engine | null;
   #upstream: Engine | null = null;
   #nodes = new Set<string>();
   #pods = new Set<string>();
@@ -25,7 +26,8 @@ export class Explainer {
 
   constructor(question: Question) {
     this.#question = question;
-    for (const engine of [this.#asked, this.#present]) engine.handle(0, { kind: 'synced' });
+    this.#present = isWhatIf(question) ? createEngine({ leader: false }) : null;
+    for (const engine of this.#engines()) engine.handle(0, { kind: 'synced' });
   }
 
   /** Takes the present state of everything; what is not in it is gone. */
@@ -34,12 +36,11 @@ export class Explainer {
     this.#latest = now;
     this.#forget(now, nodes, pods);
     for (const { node } of nodes) {
-      this.#present.handle(now, { kind: 'nodeUpsert', node });
+      this.#present?.handle(now, { kind: 'nodeUpsert', node });
       this.#asked.handle(now, { kind: 'nodeUpsert', node: this.#inThought(node, now) });
     }
     for (const { pod } of pods) {
-      this.#present.handle(now, { kind: 'podUpsert', pod });
-      this.#asked.handle(now, { kind: 'podUpsert', pod });
+      for (const engine of this.#engines()) engine.handle(now, { kind: 'podUpsert', pod });
     }
     this.#upstream = this.#question.compare ? this.#retold(now, nodes, pods) : null;
   }
@@ -57,7 +58,7 @@ export class Explainer {
 
   /** The same without what was done in thought; null where nothing was. */
   present(now: Instant, { pod }: PodFacts): PodExplanation | null {
-    return isWhatIf(this.#question) ? explainPod(this.#present, now, pod) : null;
+    return this.#present && explainPod(this.#present, now, pod);
   }
 
   /** What kube-controller-manager would do about a pod; null where that was not asked. */
@@ -67,6 +68,10 @@ export class Explainer {
     return explanation?.upstream ?? null;
   }
 
+  #engines(): readonly Engine[] {
+    return this.#present ? [this.#asked, this.#present] : [this.#asked];
+  }
+
   #inThought(node: NodeFacts['node'], now: Instant): NodeFacts['node'] {
     return { ...node, taints: taintsInThought(node.taints, this.#question, now) };
   }
@@ -74,7 +79,7 @@ export class Explainer {
   #forget(now: Instant, nodes: readonly NodeFacts[], pods: readonly PodFacts[]): void {
     const names = new Set(nodes.map(({ node }) => node.name));
     const uids = new Set(pods.map(({ pod }) => pod.uid));
-    for (const engine of [this.#asked, this.#present]) {
+    for (const engine of this.#engines()) {
       for (const uid of this.#pods) {
         if (!uids.has(uid)) engine.handle(now, { kind: 'podDelete', uid });
       }

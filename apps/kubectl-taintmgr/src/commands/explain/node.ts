@@ -30,14 +30,18 @@ function tellNode(report: NodeReport, context: TellContext): ReturnType<Subject[
   const { name, uid } = report.facts.node;
   const pods = report.pods ?? [];
   return {
-    document: {
-      apiVersion,
-      kind: 'NodeExplanation',
-      metadata: { name, uid },
-      ...asOf(survey.at, question.after),
-      ...nodeDocument(report, survey.at, question.after),
+    get document() {
+      return {
+        apiVersion,
+        kind: 'NodeExplanation',
+        metadata: { name, uid },
+        ...asOf(survey.at, question.after),
+        ...nodeDocument(report, survey.at, question.after),
+      };
     },
-    rows: pods.map((pod) => podDocument(pod, survey.at + question.after)),
+    get rows() {
+      return pods.map((pod) => podDocument(pod, survey.at + question.after));
+    },
     names: podNames(pods),
     table: (options) => renderNode(report, podColumns(context), options),
   };

@@ -3,14 +3,14 @@ import { UsageError } from '../../exit.ts';
 import { count } from '../../render/count.ts';
 import type { TableOptions } from '../../render/printer.ts';
 import { renderTable } from '../../render/table.ts';
-import { apiVersion, nodeDocument, taintDocument, tallyDocument } from './documents.ts';
+import { apiVersion, taintDocument, tallyDocument } from './documents.ts';
 import { podNames } from './node.ts';
 import { matchesTaint, type Question, type TaintPattern, taintsInThought } from './question.ts';
 import type { NodeReport } from './report.ts';
 import { everything, nothing, type Subject, type TellContext } from './subject.ts';
 import { surveyNodes } from './survey.ts';
 import { ago, asOf, none, tallyText } from './words.ts';
-import { mattersIn, podCells, tallyOf } from './zone.ts';
+import { mattersIn, nodeDocuments, podCells, tallyOf } from './zone.ts';
 
 /** `explain taint KEY[=VALUE][:EFFECT]`: where it is, since when, and what it does there. */
 export function taintSubject(text: string, pattern: TaintPattern, question: Question): Subject {
@@ -58,23 +58,24 @@ function tellTaint(
     const taints = taintsInThought(node.facts.node.taints, question, survey.at);
     return taints.filter((taint) => matchesTaint(pattern, taint)).map((taint) => ({ node, taint }));
   });
-  const documents = nodes.map((node) => {
-    const { name: nodeName, uid } = node.facts.node;
-    return { name: nodeName, uid, ...nodeDocument(node, survey.at, question.after) };
-  });
+  const documents = (): readonly object[] => nodeDocuments(nodes, survey.at, question.after);
   return {
-    document: {
-      apiVersion,
-      kind: 'TaintExplanation',
-      metadata: { name },
-      ...asOf(survey.at, question.after),
-      found: found.map(({ node, taint }) => {
-        return { node: node.facts.node.name, ...taintDocument(taint) };
-      }),
-      nodes: documents,
-      summary: tallyDocument(tallyOf(nodes, question.after)),
+    get document() {
+      return {
+        apiVersion,
+        kind: 'TaintExplanation',
+        metadata: { name },
+        ...asOf(survey.at, question.after),
+        found: found.map(({ node, taint }) => {
+          return { node: node.facts.node.name, ...taintDocument(taint) };
+        }),
+        nodes: documents(),
+        summary: tallyDocument(tallyOf(nodes, question.after)),
+      };
     },
-    rows: documents,
+    get rows() {
+      return documents();
+    },
     names: podNames(nodes.flatMap(({ pods }) => pods ?? [])),
     table: (options) =>
       renderTaint(found, nodes, { now: survey.at, after: question.after }, options),

@@ -51,25 +51,26 @@ function tellZone(
   nodes: readonly NodeReport[],
   { survey, question }: TellContext,
 ): ReturnType<Subject['tell']> {
-  const documents = nodes.map((node) => {
-    const { name: nodeName, uid } = node.facts.node;
-    return { name: nodeName, uid, ...nodeDocument(node, survey.at, question.after) };
-  });
+  const documents = (): readonly object[] => nodeDocuments(nodes, survey.at, question.after);
   const all = tallyOf(nodes, question.after);
   const notReady = nodes.filter(({ facts }) => facts.ready.status !== 'True').length;
   const outlook = nodes[0]?.outlook;
   const state = outlook ? `: ${zoneText(outlook)}` : '';
   return {
-    document: {
-      apiVersion,
-      kind: 'ZoneExplanation',
-      metadata: { name },
-      ...asOf(survey.at, question.after),
-      zone: { nodes: nodes.length, notReady, ...(outlook && zoneDocument(outlook)) },
-      nodes: documents,
-      summary: tallyDocument(all),
+    get document() {
+      return {
+        apiVersion,
+        kind: 'ZoneExplanation',
+        metadata: { name },
+        ...asOf(survey.at, question.after),
+        zone: { nodes: nodes.length, notReady, ...(outlook && zoneDocument(outlook)) },
+        nodes: documents(),
+        summary: tallyDocument(all),
+      };
     },
-    rows: documents,
+    get rows() {
+      return documents();
+    },
     names: podNames(nodes.flatMap(({ pods }) => pods ?? [])),
     table: (options) => {
       const table = renderNodes(nodes, survey.at, question.after, options);
@@ -83,6 +84,18 @@ function tellZone(
       return [...head, '', table, '', tallyText(all)].join('\n');
     },
   };
+}
+
+/** Nodes by their names, each with its pods as far as they were read. */
+export function nodeDocuments(
+  nodes: readonly NodeReport[],
+  now: Instant,
+  after: number,
+): readonly object[] {
+  return nodes.map((node) => {
+    const { name, uid } = node.facts.node;
+    return { name, uid, ...nodeDocument(node, now, after) };
+  });
 }
 
 /** What becomes of the pods of several nodes, as far as they were read. */
