@@ -45,7 +45,10 @@ export function escalationOf(
   return at === Number.POSITIVE_INFINITY ? null : at;
 }
 
-/** Never longer than the node has left, and at least 1 s: 0 would kill without a word. */
+/**
+ * Never longer than the node has left, and at least 1 s: 0 would kill without a word. A pod that
+ * wants none of its own gets none.
+ */
 function graceFor(
   now: Instant,
   pod: Pod,
@@ -56,7 +59,7 @@ function graceFor(
   if (deadline === null) return gracePeriodSeconds;
   const wanted = gracePeriodSeconds ?? graceOf(pod);
   const left = Math.floor((deadline - now) / 1000);
-  return left >= wanted ? gracePeriodSeconds : Math.max(1, left);
+  return left >= wanted || wanted === 0 ? gracePeriodSeconds : Math.max(1, left);
 }
 
 function graceOf({ gracePeriodSeconds }: Pod): number {
