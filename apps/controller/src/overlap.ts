@@ -1,5 +1,5 @@
 import { type Instant, parseTime } from '@taintmgr/core';
-import { type ApiClient, ApiError, listRequest } from '@taintmgr/k8s-adapter';
+import { type ApiClient, ApiError, type EventSubject, listRequest } from '@taintmgr/k8s-adapter';
 import { type ControllerName, isEnabled } from './flags/controllers.ts';
 
 /** A kube-controller-manager that does the same work: one line with what to do about it. */
@@ -7,14 +7,24 @@ export class OverlapError extends Error {
   override readonly name = 'OverlapError';
 }
 
-const leasePath =
-  '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager';
+/** The same work, done twice. */
+export interface Overlap {
+  /** Who does it, in words, and what to do about it. */
+  readonly message: string;
+  /** The lease by which it is known. */
+  readonly lease: EventSubject;
+}
+
+const leaseApi = 'coordination.k8s.io/v1';
+const [namespace, name] = ['kube-system', 'kube-controller-manager'];
+const leasePath = `/apis/${leaseApi}/namespaces/${namespace}/leases/${name}`;
 const podsPath = '/api/v1/namespaces/kube-system/pods';
 /** As kubeadm, kops and kubespray label it. */
 const podLabel = 'component=kube-controller-manager';
 const podsMax = 20;
 
 interface Lease {
+  readonly metadata?: { readonly uid?: string };
   readonly spec?: {
     readonly holderIdentity?: string;
     readonly renewTime?: string;
@@ -34,16 +44,17 @@ interface PodList {
 }
 
 /**
- * Which of these controllers a kube-controller-manager runs too, in words; null: none, as far as
- * can be told. It is there when its Lease is held and renewed. What it runs, its pods say; where
- * they are not to be seen, as in managed clusters, it runs everything.
+ * Which of these controllers a kube-controller-manager runs too; null: none, as far as can be told.
+ * It is there when its Lease is held and renewed. What it runs, its pods say; where they are not to
+ * be seen, as in managed clusters, it runs everything.
  */
 export async function findOverlap(
   client: Pick<ApiClient, 'get' | 'send'>,
   ours: readonly ControllerName[],
   now: Instant,
-): Promise<string | null> {
-  const holder = leaseHolder((await readOrNull(() => client.get(leasePath))) as Lease | null, now);
+): Promise<Overlap | null> {
+  const lease = (await readOrNull(() => client.get(leasePath))) as Lease | null;
+  const holder = leaseHolder(lease, now);
   if (holder === null) return null;
   const request = listRequest(podsPath, { labelSelector: podLabel, limit: podsMax });
   const pods = (await readOrNull(() => client.send(request))) as PodList | null;
@@ -52,10 +63,11 @@ export async function findOverlap(
   const shared = ours.filter((name) => seen.some((choice) => isEnabled(name, choice)));
   if (shared.length === 0) return null;
   const without = shared.map((name) => `-${name}`).join(',');
-  return (
+  const message =
     `kube-controller-manager (${holder}) runs ${shared.join(' and ')} too; start it with ` +
-    `--controllers=*,${without}, or accept it with --allow-overlap`
-  );
+    `--controllers=*,${without}, or accept it with --allow-overlap`;
+  const uid = lease?.metadata?.uid ?? '';
+  return { message, lease: { apiVersion: leaseApi, kind: 'Lease', namespace, name, uid } };
 }
 
 /** Who holds the lease; null: nobody who lives. */

@@ -85,6 +85,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
       },
       onStart: (running) => {
         vitals.running = running;
+        if (leadership.overlap !== null) running.lead(false);
         process.on('SIGUSR2', () => {
           log.info({ signal: 'SIGUSR2' }, 'resuming: limits that tripped are open again');
           running.resumeEvictions();

@@ -65,7 +65,7 @@ describe('a kube-controller-manager', () => {
       if (shared.length === 0) return assert.equal(overlap, null);
       const without = shared.map((one) => `-${one}`).join(',');
       assert.equal(
-        overlap,
+        overlap?.message,
         `kube-controller-manager (cp_1) runs ${shared.join(' and ')} too; ` +
           `start it with --controllers=*,${without}, or accept it with --allow-overlap`,
       );
@@ -77,7 +77,8 @@ describe('a kube-controller-manager', () => {
     putLease(api, 'cp_1', 0);
     putManager(api, 'one', '--controllers=*,-taint-eviction-controller');
     putManager(api, 'two');
-    assert.match((await findOverlap(client, [eviction], Date.now())) ?? '', /^kube-controller/);
+    const overlap = await findOverlap(client, [eviction], Date.now());
+    assert.match(overlap?.message ?? '', /^kube-controller/);
   });
 
   const absent: readonly (readonly [name: string, put: (api: TestApi['api']) => void])[] = [

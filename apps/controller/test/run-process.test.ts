@@ -144,19 +144,63 @@ describe('beside a kube-controller-manager', () => {
     });
   }
 
-  it('it refuses to run', async (t) => {
+  const overlap =
+    'kube-controller-manager (cp_1) runs taint-eviction-controller too; start it with ' +
+    '--controllers=*,-taint-eviction-controller, or accept it with --allow-overlap';
+
+  /** What Events say of the lease. */
+  function toldOfLease({ api }: TestApi): readonly object[] {
+    const { uid } = api.get('leases', 'kube-system', 'kube-controller-manager')?.metadata ?? {};
+    return api
+      .list('events')
+      .filter(({ involvedObject }) => involvedObject.uid === uid)
+      .map(({ involvedObject: { kind }, type, reason, message, source }) => {
+        return { kind, type, reason, message, component: source.component };
+      });
+  }
+
+  const warning = {
+    kind: 'Lease',
+    type: 'Warning',
+    reason: 'ControllersOverlap',
+    message: overlap,
+    component: 'taintmgr',
+  };
+
+  it('it refuses to run, and an Event says so', async (t) => {
     const cluster = await startCluster(t);
     putLease(cluster);
     const { result } = await startProcess(t, { connection: at(cluster), flags: [onlyEviction] });
-    await assert.rejects(result, (error) => {
-      assert.ok(error instanceof OverlapError);
-      assert.match(
-        error.message,
-        /^kube-controller-manager \(cp_1\) runs taint-eviction-controller too; start it with --controllers=\*,-taint-eviction-controller, or accept it with --allow-overlap$/,
-      );
-      return true;
-    });
+    await assert.rejects(result, new OverlapError(overlap));
+    assert.deepEqual(toldOfLease(cluster), [warning]);
   });
+
+  for (const election of ['--leader-elect=true', '--leader-elect=false']) {
+    it(`that comes later it stands by, with ${election}`, async (t) => {
+      t.mock.timers.enable({ apis: ['setInterval'] });
+      const cluster = await startCluster(t);
+      const flags = [onlyEviction, election];
+      const controller = await startProcess(t, { connection: at(cluster), flags });
+      await controller.saw('synced: nodes and pods are known, evictions begin');
+      putLease(cluster);
+      t.mock.timers.tick(30_000);
+      await controller.saw(`standing by: ${overlap}`);
+      await controller.saw('recorded event', { reason: 'ControllersOverlap' });
+      createPods(cluster);
+      taintNode(cluster);
+      await controller.saw('eviction scheduled', { pod: 'default/later' });
+      assert.match((await ask(controller.port, '/readyz')).body, /^\[-\]overlap failed/m);
+      assert.ok(cluster.api.get('pods', 'default', 'at-once'));
+      assert.deepEqual(toldOfLease(cluster), [warning]);
+      cluster.api.delete('leases', 'kube-system', 'kube-controller-manager');
+      t.mock.timers.tick(30_000);
+      await controller.saw('no overlap any more');
+      await controller.saw('evicted', { pod: 'default/at-once' });
+      const messages = controller.lines.map(({ msg }) => msg);
+      assert.ok(messages.indexOf('evicting') > messages.indexOf('no overlap any more'));
+      await controller.stop();
+    });
+  }
 
   for (const flag of ['--allow-overlap', '--dry-run']) {
     it(`it runs with ${flag}`, async (t) => {

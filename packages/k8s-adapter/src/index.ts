@@ -68,6 +68,11 @@ export { type TypedApi, typedApi } from './typed-api.ts';
 
 export { ApiClient, type ApiClientOptions, ApiError, ConnectionError } from './client.ts';
 export {
+  type ClusterEvent,
+  type EventSubject,
+  newEventRequest,
+} from './proto/event-requests.ts';
+export {
   type ApiRequest,
   type DeletionOptions,
   deletePodRequest,
@@ -89,5 +94,4 @@ export type { Failure, FailureCause } from './proto/answer.ts';
 export { nodeFromJson, podFromJson } from './proto/convert.ts';
 export type { ElectionNotice, ElectionOptions } from './proto/election.ts';
 export { defaultElectionTiming, type ElectionTiming } from './proto/election-timing.ts';
-export type { ClusterEvent, EventSubject } from './proto/event-requests.ts';
 export type { ExecuteOptions, KeepTaintStarts, Removal } from './proto/execute.ts';

@@ -26,6 +26,7 @@ it('opens exactly these', () => {
     'getNodeRequest',
     'listRequest',
     'loadKubeconfig',
+    'newEventRequest',
     'nodeFromJson',
     'nodesPath',
     'ownConditionType',

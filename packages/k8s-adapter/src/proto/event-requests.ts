@@ -49,6 +49,12 @@ export function eventName(objectName: string, now: Instant, serial: number): str
   return `${objectName.slice(0, room).replace(/[.-]+$/, '')}.${suffix}`;
 }
 
+/** POST of an Event that is told once, by whoever has no recorder. */
+export function newEventRequest(event: ClusterEvent, component: string, now: Instant): ApiRequest {
+  const name = eventName(event.subject.name, now, 0);
+  return postEventRequest({ name, event, component, firstAt: now, lastAt: now, count: 1 });
+}
+
 /** POST of a core/v1 Event, in the namespace of its object or else in `default`. */
 export function postEventRequest(series: EventSeries): ApiRequest {
   const { name, event, component, firstAt, lastAt, count } = series;
