@@ -1,11 +1,12 @@
 import { CommanderError } from '@commander-js/extra-typings';
 import { loadKubeconfig } from '@taintmgr/k8s-adapter';
+import type { EmbeddedCluster } from '@taintmgr/sim-cluster';
 import { errorLines } from './error-lines.ts';
-import { checkChoices } from './flags/checks.ts';
+import { type Checked, checkChoices } from './flags/checks.ts';
 import { type Choices, resolveChoices } from './flags/resolve.ts';
+import { keepHeapSmall } from './heap.ts';
 import { createLogger, type Logger } from './log.ts';
 import { runProcess } from './process.ts';
-import { startSimulation } from './simulation.ts';
 import { stopSignal } from './stop-signal.ts';
 
 // Whoever reads us may go away, as `head` does.
@@ -17,6 +18,7 @@ main().catch((error: unknown) => {
 });
 
 async function main(): Promise<void> {
+  keepHeapSmall();
   const choices = resolveChoices(process.argv.slice(2), process.env);
   const { settings } = choices;
   const checked = checkChoices(choices);
@@ -30,12 +32,7 @@ async function main(): Promise<void> {
   const signal = stopSignal(1, (name) => {
     log.info({ signal: name }, 'stopping: evictions under way come to their end');
   });
-  const simulation = settings.simulate
-    ? await startSimulation({
-        seed: settings.seed,
-        withoutNodeLifecycle: checked.controllers.enabled.includes('node-lifecycle-controller'),
-      })
-    : null;
+  const simulation = settings.simulate ? await simulate(settings.seed, checked) : null;
   try {
     const connection = simulation ? { kubeconfig: simulation.kubeconfig } : choices.connection;
     const cluster = await loadKubeconfig(connection);
@@ -45,6 +42,13 @@ async function main(): Promise<void> {
   } finally {
     await simulation?.stop();
   }
+}
+
+/** Started for those who ask for it; nobody else loads it. */
+async function simulate(seed: number, { controllers }: Checked): Promise<EmbeddedCluster> {
+  const { startSimulation } = await import('./simulation.ts');
+  const withoutNodeLifecycle = controllers.enabled.includes('node-lifecycle-controller');
+  return startSimulation({ seed, withoutNodeLifecycle });
 }
 
 /** What nobody has thought of: said in the log's own form, and over; a new start finds its way. */
