@@ -85,7 +85,7 @@ export class ZoneGovernor {
     zone.waiting.cancel(name);
     zone.nodes.delete(name);
     count(zone, member, -1);
-    if (zone.nodes.size === 0) this.#zones.delete(member.zone);
+    // A zone without nodes goes with the next review, which lets go on what stood still for its sake.
     this.#isDirty = true;
   }
 
@@ -124,6 +124,14 @@ export class ZoneGovernor {
     const affected = new Set<string>();
     for (const [name, zone] of this.#zones) {
       const before = { state: zone.state, hold: zone.hold };
+      if (zone.nodes.size === 0) {
+        this.#zones.delete(name);
+        zone.hold = null;
+        if (before.hold?.code === 'DeadZoneHeld') {
+          reports.push(holdReport(name, zone, before.hold));
+        }
+        continue;
+      }
       this.#judge(now, zone);
       const isMoved = zone.hold?.code !== before.hold?.code || wasAllDown !== this.#isAllDown;
       if (isMoved) for (const node of zone.nodes) affected.add(node);
@@ -202,6 +210,7 @@ export class ZoneGovernor {
 
   zones(now: Instant): readonly ZoneStatus[] {
     return [...this.#zones]
+      .filter(([, { nodes }]) => nodes.size > 0)
       .map(([name, zone]) => this.#status(now, name, zone))
       .sort((a, b) => (a.name < b.name ? -1 : 1));
   }
