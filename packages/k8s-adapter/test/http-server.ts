@@ -30,8 +30,11 @@ export interface Asked extends AsyncIterable<unknown> {
 export interface Answering {
   statusCode: number;
   setHeader(name: string, value: string): unknown;
-  write(chunk: string): unknown;
+  flushHeaders(): unknown;
+  write(chunk: string | Uint8Array): unknown;
+  destroy(): unknown;
   end(chunk?: string): unknown;
+  once(event: 'close', listener: () => void): unknown;
 }
 
 /** What answers requests of HTTP/1.1 and of HTTP/2 alike. */
@@ -76,6 +79,8 @@ export function startHttp2Server(
 export interface Wire {
   readonly port: number;
   silence(): void;
+  /** Breaks all connections and takes none. */
+  cut(): void;
   /** New connections pass again; the silent ones stay so. */
   mend(): void;
 }
@@ -112,8 +117,13 @@ export async function startWire(t: TestContext, to: number): Promise<Wire> {
       broken = true;
       for (const client of clients) silent.add(client);
     },
+    cut: () => {
+      server.close();
+      running.breakAll();
+    },
     mend: () => {
       broken = false;
+      if (!server.listening) server.listen(running.port, '127.0.0.1');
     },
   };
 }

@@ -1,23 +1,15 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { runtimes } from './runtimes.ts';
 import { type Servers, scenarios } from './transport-scenarios.ts';
 import { startServers } from './transport-server.ts';
 
 // The transport on every runtime that is installed, against servers on Node.
 
-const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
-const tools = '../../../tools/runtimes/node_modules/.bin';
-const source = ['--conditions', '@taintmgr/source'];
-const program = path('transport-runtime.ts');
-const runtimes: readonly [string, string, readonly string[]][] = [
-  ['Node', process.execPath, [...source, program]],
-  ['Bun', path(`${tools}/bun`), [...source, program]],
-  ['Deno', path(`${tools}/deno`), ['run', '-A', '--quiet', ...source, program]],
-];
+const program = fileURLToPath(new URL('transport-runtime.ts', import.meta.url));
 
 const echo = (version: string, method: string, body = ''): string =>
   `head 200 ${JSON.stringify([version, method, 'Bearer t', 'a, b', body])} end`;
@@ -58,12 +50,12 @@ const expected: Readonly<Record<keyof typeof scenarios, readonly string[]>> = {
   'repeats what went into a silent connection': [echo('2.0', 'GET'), echo('2.0', 'GET')],
 };
 
-for (const [runtime, binary, args] of runtimes.filter(([, file]) => existsSync(file))) {
+for (const { name: runtime, binary, run } of runtimes) {
   describe(`transport on ${runtime}`, () => {
     for (const name of Object.keys(scenarios)) {
       it(name, async (t) => {
         const servers = await startServers(t);
-        assert.deepEqual(await play(binary, [...args, name], servers), expected[name]);
+        assert.deepEqual(await play(binary, [...run, program, name], servers), expected[name]);
       });
     }
   });

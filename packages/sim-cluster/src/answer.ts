@@ -34,7 +34,7 @@ const COMMON = { 'cache-control': 'no-cache, private' } as const;
 const JSON_TYPE = { 'content-type': 'application/json', ...COMMON } as const;
 
 /** JSON on one line with a final newline, or indented without one. */
-export function jsonText(value: unknown, pretty: boolean): string {
+function jsonText(value: unknown, pretty: boolean): string {
   return pretty ? JSON.stringify(value, null, 2) : `${JSON.stringify(value)}\n`;
 }
 
