@@ -1,21 +1,13 @@
+// Ways to evict that bench/controller.ts compares, each a process of its own: with the same two
+// writes for each pod, as many pods at once. Arguments: name, kubeconfig. It prints a line of JSON
+// when it knows what is there and waits for taints.
 import http2 from 'node:http2';
-import {
-  CoreV1Api,
-  KubeConfig,
-  makeInformer,
-  PatchStrategy,
-  setHeaderOptions,
-  type V1Node,
-  type V1Pod,
-} from '@kubernetes/client-node';
+import type { V1Node, V1Pod } from '@kubernetes/client-node';
 import { createEngine } from '@taintmgr/core';
 import { drive, HttpTransport, Loop, loadKubeconfig } from '@taintmgr/k8s-adapter';
 
-// Three ways to evict the pods of nodes that get a NoExecute taint: with the same two writes for
-// each pod, as many pods at once.
-
 /** Begins to work; resolves when it knows what is there and waits for taints. */
-export type Evictor = (kubeconfig: string) => Promise<void>;
+type Evictor = (kubeconfig: string) => Promise<void>;
 
 const atOnce = 50;
 
@@ -79,6 +71,9 @@ async function bare(kubeconfig: string): Promise<void> {
 
 /** The client library as its documentation shows it: informers, and a typed call for each write. */
 async function stock(kubeconfig: string): Promise<void> {
+  const { CoreV1Api, KubeConfig, makeInformer, PatchStrategy, setHeaderOptions } = await import(
+    '@kubernetes/client-node'
+  );
   const config = new KubeConfig();
   config.loadFromFile(kubeconfig);
   const api = config.makeApiClient(CoreV1Api);
@@ -97,9 +92,6 @@ async function stock(kubeconfig: string): Promise<void> {
   });
   await Promise.all([pods.start(), nodes.start()]);
 }
-
-/** What is measured, by its name. */
-export const evictors: Readonly<Record<string, Evictor>> = { loop, bare, stock };
 
 /** Does what it is handed, so much at once. A request that fails ends the process. */
 function workers(evict: (target: Target) => Promise<void>): (target: Target) => void {
@@ -132,3 +124,10 @@ function markOf(uid: string): object {
   };
   return { metadata: { uid }, status: { conditions: [condition] } };
 }
+
+const evictors: Readonly<Record<string, Evictor>> = { loop, bare, stock };
+const [name = '', kubeconfig = ''] = process.argv.slice(2);
+const evictor = evictors[name];
+if (!evictor) throw new Error(`${name}: no such evictor`);
+await evictor(kubeconfig);
+process.stdout.write('{}\n');

@@ -1,0 +1,69 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface, type Interface } from 'node:readline';
+
+/** What a process has used since it began; memory at its largest. */
+export interface Usage {
+  readonly cpuMs: number;
+  readonly rssBytes: number;
+}
+
+/** A process that is measured, or serves those that are. */
+export class Child {
+  readonly #child: ChildProcess;
+  readonly #out: Interface;
+  readonly #err: Interface;
+
+  /** What it says on stderr is passed on only where it ends too early. */
+  constructor(...command: readonly string[]) {
+    this.#child = spawn(process.execPath, command, { stdio: ['pipe', 'pipe', 'pipe', 'ipc'] });
+    const { stdout, stderr } = this.#child;
+    if (!stdout || !stderr) throw new Error('no output');
+    this.#out = createInterface(stdout);
+    this.#err = createInterface(stderr);
+  }
+
+  /** The next line on stdout, which is JSON. */
+  async next<T>(): Promise<T> {
+    const [line] = await this.#unlessItEnds(once(this.#out, 'line'));
+    return JSON.parse(line);
+  }
+
+  /** Resolves when it has said all of these on stderr. */
+  async said(...texts: readonly string[]): Promise<void> {
+    const left = new Set(texts);
+    const heard = new Promise<void>((resolve) => {
+      this.#err.on('line', (line) => {
+        for (const text of left) if (line.includes(text)) left.delete(text);
+        if (left.size === 0) resolve();
+      });
+    });
+    await this.#unlessItEnds(heard);
+  }
+
+  /** What it has used so far; it was started with usage.mjs. */
+  async usage(): Promise<Usage> {
+    const answer = once(this.#child, 'message');
+    this.#child.send('usage');
+    const [usage] = await this.#unlessItEnds(answer);
+    return usage;
+  }
+
+  tell(): void {
+    this.#child.stdin?.write('\n');
+  }
+
+  async end(): Promise<void> {
+    const ended = once(this.#child, 'close');
+    this.#child.stdin?.end();
+    this.#child.kill();
+    await ended;
+  }
+
+  #unlessItEnds<T>(wanted: Promise<T>): Promise<T> {
+    const ended = once(this.#child, 'exit').then(([code]) => {
+      throw new Error(`it ended too early, with code ${code}`);
+    });
+    return Promise.race([wanted, ended]);
+  }
+}
