@@ -1,6 +1,6 @@
 import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import { UsageError } from './exit.ts';
-import { optionsOf, positionOf } from './position.ts';
+import { childOf, optionsOf, positionOf } from './position.ts';
 
 const truths: Readonly<Record<string, boolean>> = {
   1: true,
@@ -18,9 +18,9 @@ const truths: Readonly<Record<string, boolean>> = {
 };
 
 /**
- * Rewrites what kubectl's flags understand and commander's do not: `--force=true`, `-n=shop`, and a
- * flag with an optional value, which takes the next argument for its value only after `=`. Throws
- * UsageError for a value that is neither true nor false.
+ * Rewrites what kubectl understands and commander does not: `pod/web-0`, `--force=true`, `-n=shop`,
+ * and a flag with an optional value, which takes the next argument for its value only after `=`.
+ * Throws UsageError for a value that is neither true nor false.
  */
 export function plainArguments(
   argv: readonly string[],
@@ -28,9 +28,19 @@ export function plainArguments(
 ): readonly string[] {
   const end = argv.indexOf('--');
   const [flags, rest] = end < 0 ? [argv, []] : [argv.slice(0, end), argv.slice(end)];
-  const { command } = positionOf(program, [...flags, '']);
+  const words = kindAndName(flags, program);
+  const { command } = positionOf(program, [...words, '']);
   const options = new Map(optionsOf(command).flatMap(namesOf));
-  return [...flags.flatMap((argument) => plainArgument(argument, options)), ...rest];
+  return [...words.flatMap((argument) => plainArgument(argument, options)), ...rest];
+}
+
+/** `explain pod/web-0` means `explain pod web-0`. */
+function kindAndName(argv: readonly string[], program: CommandUnknownOpts): readonly string[] {
+  const { command, args } = positionOf(program, [...argv, '']);
+  const [first = ''] = args;
+  const [, kind = '', name = ''] = /^([a-z]+)\/(.+)$/s.exec(first) ?? [];
+  if (!childOf(command, kind)) return argv;
+  return argv.flatMap((word) => (word === first ? [kind, name] : [word]));
 }
 
 function plainArgument(argument: string, options: ReadonlyMap<string, Option>): readonly string[] {

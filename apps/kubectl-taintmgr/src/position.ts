@@ -27,7 +27,7 @@ export function positionOf(program: CommandUnknownOpts, words: readonly string[]
       const option = optionOf(command, word);
       awaited = option?.required && !word.includes('=') ? option : null;
     } else {
-      const next = args.length === 0 ? command.commands.find((one) => one.name() === word) : null;
+      const next = args.length === 0 ? childOf(command, word) : undefined;
       if (next) command = next;
       else args = [...args, word];
     }
@@ -37,6 +37,11 @@ export function positionOf(program: CommandUnknownOpts, words: readonly string[]
   const option = prefix === undefined ? null : optionOf(command, prefix);
   if (option) return { command, args, option, prefix: prefix ?? '', typed: value ?? '' };
   return { command, args, option: null, prefix: '', typed };
+}
+
+/** The command of a name, or of one that means the same. */
+export function childOf(command: CommandUnknownOpts, name: string): CommandUnknownOpts | undefined {
+  return command.commands.find((one) => one.name() === name || one.aliases().includes(name));
 }
 
 /** The flags that a command takes, with those of the commands above it. */

@@ -12,6 +12,7 @@ import { addUndo } from './commands/undo/flags.ts';
 import { addVersion } from './commands/version/flags.ts';
 import { addConnectionFlags } from './connection-flags.ts';
 import { type ExitCode, endingOf, exitCode } from './exit.ts';
+import { helpLayout } from './help.ts';
 import type { Output } from './output.ts';
 import { Registry, type Surroundings } from './registry.ts';
 import { version } from './version.ts';
@@ -71,7 +72,7 @@ function createProgram(output: Output, registry: Registry): CommandUnknownOpts {
       writeOut: (text) => output.out(withoutLineEnd(text)),
       writeErr: (text) => output.err(withoutLineEnd(text)),
     })
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp(helpLayout)
     .showHelpAfterError('See kubectl taintmgr --help for the commands.');
   addConnectionFlags(program);
   addExplain(program, registry);

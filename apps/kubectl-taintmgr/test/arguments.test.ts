@@ -12,6 +12,9 @@ program
   .option('--no-headers', 'three')
   .addOption(new Option('--dry-run [strategy]', 'four').preset('unchanged'))
   .option('--compare <version>', 'five');
+const explain = program.command('explain');
+explain.command('pod').alias('po').argument('<name>').option('-w, --watch', 'seven');
+explain.command('zone').argument('<name>');
 program.command('simulate').option('--compare', 'six');
 
 describe('plainArguments', () => {
@@ -30,6 +33,10 @@ describe('plainArguments', () => {
     ['-n shop drain --compare=true', '-n shop drain --compare=true'],
     ['-n shop simulate --compare=true', '-n shop simulate --compare'],
     ['-n drain simulate --compare=true', '-n drain simulate --compare'],
+    ['explain pod/web-0 -n shop', 'explain pod web-0 -n shop'],
+    ['-n=shop explain po/web-0 --watch=true', '-n shop explain po web-0 --watch'],
+    ['explain zone r1/zone-a', 'explain zone r1/zone-a'],
+    ['explain nothing/web-0', 'explain nothing/web-0'],
     ['drain --unknown=true', 'drain --unknown=true'],
     ['drain -- --force=true', 'drain -- --force=true'],
   ];

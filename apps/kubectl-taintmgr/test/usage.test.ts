@@ -212,13 +212,16 @@ describe('help', () => {
     ['--version', new RegExp(`^${version}\n$`)],
     [
       '--help',
-      /^Usage: kubectl taintmgr \[options\] \[command\]\n[\s\S]*\nConnection \(as kubectl\):\n {2}--kubeconfig <file>[\s\S]*explain[\s\S]*drain-by-taint/,
+      /^Usage: kubectl taintmgr \[options\] \[command\]\n\nSee, [\s\S]*\nCommands:\n {2}explain [\s\S]*drain-by-taint [\s\S]*\nConnection \(as kubectl\):\n {2}--kubeconfig <file>/,
     ],
     ['explain --help', /^Usage: kubectl taintmgr explain /],
-    ['explain node --help', /\nGlobal Options:\n[\s\S]*\n {2}--kubeconfig <file>/],
+    [
+      'explain node --help',
+      /\nOptions:\n {2}-w, --watch [\s\S]*: kubectl taintmgr --help lists them/,
+    ],
     [
       'drain-by-taint --help',
-      /\nAs kubectl drain:\n[\s\S]*--timeout[\s\S]*\nBeyond kubectl drain:\n[\s\S]*\nGlobal Options:[\s\S]*\nExit codes; /,
+      /\nAs kubectl drain:\n[\s\S]*--timeout[\s\S]*\nBeyond kubectl drain:\n[\s\S]*\nExit codes; /,
     ],
   ];
   for (const [line, expected] of cases) {

@@ -1,5 +1,6 @@
 import type { NodeFacts } from '../../cluster/facts.ts';
-import { type ClusterReader, selected } from '../../cluster/reader.ts';
+import { namedNodes } from '../../cluster/named-nodes.ts';
+import type { ClusterReader } from '../../cluster/reader.ts';
 import { UsageError } from '../../exit.ts';
 
 /**
@@ -11,14 +12,8 @@ export async function readTargets(
   names: readonly string[],
   labelSelector: string | undefined,
 ): Promise<readonly NodeFacts[]> {
-  if (names.length > 0 && labelSelector !== undefined) {
-    throw new UsageError('cannot specify both a node name and a --selector option');
+  if (names.length === 0 && labelSelector === undefined) {
+    throw new UsageError('name the nodes to drain, or give --selector');
   }
-  if (labelSelector !== undefined) {
-    return await selected('--selector', labelSelector, () => reader.nodes(labelSelector));
-  }
-  if (names.length === 0) throw new UsageError('name the nodes to drain, or give --selector');
-  const targets: NodeFacts[] = [];
-  for (const name of new Set(names)) targets.push(await reader.node(name));
-  return targets;
+  return await namedNodes(reader, names, labelSelector);
 }

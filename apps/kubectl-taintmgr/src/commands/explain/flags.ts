@@ -14,30 +14,35 @@ export interface ExplainFlags extends QuestionFlags, OutputFlags {
 
 const subjects: readonly (readonly [
   kind: SubjectKind,
+  aliases: readonly string[],
   argument: string,
   what: string,
   help: string,
 ])[] = [
   [
     'node',
+    ['nodes', 'no'],
     'name of the node',
     'say for each pod of a node why and when it will be evicted, or why it stays',
     'kubectl taintmgr explain node node-1 --with-taint=maintenance=kernel:NoExecute',
   ],
   [
     'pod',
+    ['pods', 'po'],
     'name of the pod',
     'say of one pod why and when it will be evicted, or why it stays',
     'kubectl taintmgr explain pod db-0 -n shop --at=+10m',
   ],
   [
     'zone',
+    ['zones'],
     'name of the zone, or region/zone',
     'say for each node of a zone what its taints do',
     'kubectl taintmgr explain zone zone-a -o wide',
   ],
   [
     'taint',
+    ['taints'],
     'key[=value][:effect]',
     'say where a taint is, since when, and what it does there',
     'kubectl taintmgr explain taint node.kubernetes.io/unreachable',
@@ -50,8 +55,9 @@ export function addExplain(parent: CommandUnknownOpts, registry: Registry): void
     .description('say why and when pods will be evicted')
     .helpCommand(false);
   registry.addGroup(parent, explain);
-  for (const [kind, argument, what, example] of subjects) {
+  for (const [kind, aliases, argument, what, example] of subjects) {
     const command = new Command(kind)
+      .aliases([...aliases])
       .description(what)
       .argument(kind === 'taint' ? '<taint>' : '<name>', argument)
       .addHelpText('after', `\nExample:\n  ${example}`);

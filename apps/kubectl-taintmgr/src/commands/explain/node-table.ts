@@ -1,10 +1,4 @@
-import {
-  describeReason,
-  formatDuration,
-  formatTaint,
-  formatTime,
-  type Instant,
-} from '@taintmgr/core';
+import { describeReason, formatTaint, formatTime, type Instant } from '@taintmgr/core';
 import { printable } from '../../render/printable.ts';
 import type { TableOptions } from '../../render/printer.ts';
 import type { Paint, Tone } from '../../render/style.ts';
@@ -21,6 +15,7 @@ import {
   sinceText,
   tallyText,
   timeLeft,
+  timeLeftThen,
   tolerationText,
   zoneText,
 } from './words.ts';
@@ -130,10 +125,8 @@ function podColumns({ compare, whatIf, after, budgets, now }: PodColumns): reado
   ];
 }
 
-/** As of another moment, a pod that is due before it is not late: it has gone. */
 function inText(remaining: number | null, after: number): string {
-  if (remaining === null) return '-';
-  return after > 0 && remaining < 0 ? formatDuration(remaining) : timeLeft(remaining);
+  return remaining === null ? '-' : timeLeftThen(remaining, after);
 }
 
 function presentText({ present, facts }: PodReport): string {

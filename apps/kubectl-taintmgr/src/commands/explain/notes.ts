@@ -88,9 +88,9 @@ function actingNotes(
 function laterNotes(pods: readonly PodReport[], { after }: Question): readonly string[] {
   const gone = pods.filter(({ explanation: { remaining } }) => remaining !== null && remaining < 0);
   if (after === 0 || gone.length === 0) return [];
-  const verb = gone.length === 1 ? 'is' : 'are';
+  const [verb, them] = gone.length === 1 ? ['is', 'it'] : ['are', 'them'];
   return [
-    `${count(gone.length, 'pod')} with a negative IN ${verb} due before that moment, ` +
-      'and gone by then unless something holds them back',
+    `${count(gone.length, 'pod')} ${verb} due before that moment: gone by then, ` +
+      `unless something holds ${them} back`,
   ];
 }

@@ -4,6 +4,7 @@ import {
   formatTaint,
   formatTime,
   type Instant,
+  type Millis,
   type Reason,
 } from '@taintmgr/core';
 import { UsageError } from '../../exit.ts';
@@ -16,7 +17,17 @@ import { renderPods } from './node-table.ts';
 import type { NodeReport, PodReport } from './report.ts';
 import type { Subject, TellContext } from './subject.ts';
 import { type Survey, surveyNodes } from './survey.ts';
-import { ago, asOf, blockerText, none, readyText, timeLeft, tolerationText } from './words.ts';
+import {
+  ago,
+  asOf,
+  blockerText,
+  isUnwritten,
+  none,
+  readyText,
+  timeLeft,
+  timeLeftThen,
+  tolerationText,
+} from './words.ts';
 
 /** `explain pod NAME` */
 export function podSubject(namespace: string, name: string): Subject {
@@ -82,21 +93,22 @@ function describePod(
 ): string {
   const { facts, explanation, present, upstream, blockers } = report;
   const { pod } = facts;
-  const at = survey.at + question.after;
+  const { after } = question;
+  const at = survey.at + after;
   const blockedBy = blockers.map((blocker) => `${blockerText(blocker)}: ${blocker.message}`);
   const head = fields([
     ['Name', pod.name],
     ['Namespace', pod.namespace],
     ['Node', nodeText(node, pod.nodeName, survey.at)],
     ['Owner', pod.owner ? `${pod.owner.kind}/${pod.owner.name}` : none],
-    ['Decision', decisionLine(report, at)],
+    ['Decision', decisionLine(report, at, after)],
     ['Because', explanation.decision.because.slice(0, 1).map(describeReason).join('')],
-    ...(present ? [['Present', decisionText(present.decision, at)] as const] : []),
-    ...(upstream ? [['Upstream', upstreamLine(upstream, at)] as const] : []),
+    ...(present ? [['Present', decisionText(present.decision, survey.at, 0)] as const] : []),
+    ...(upstream ? [['Upstream', upstreamLine(upstream, at, after)] as const] : []),
     ...blockedBy.map((text, index) => [index === 0 ? 'Blocked by' : '', text] as const),
   ]);
   const rows = explanation.decision.because.flatMap((reason, index) => {
-    return taintRow(reason, index === 0, survey.at, at);
+    return taintRow(reason, index === 0, survey.at, after);
   });
   if (rows.length === 0) return head;
   const titles = ['TAINT', 'COUNTS FROM', 'TOLERATION', 'DEADLINE', ''];
@@ -124,45 +136,58 @@ function fields(pairs: readonly Field[]): string {
     .join('\n');
 }
 
-function decisionLine(report: PodReport, at: Instant): string {
+function decisionLine(report: PodReport, at: Instant, after: Millis): string {
   const name = decisionName(report);
-  return name === 'Leaving' ? name : decisionText(report.explanation.decision, at);
+  return name === 'Leaving' ? name : decisionText(report.explanation.decision, at, after);
 }
 
 type Decision = PodReport['explanation']['decision'];
 
-/** `Evict in 22s (2026-11-20T23:09:42Z)` */
-function decisionText(decision: Decision, at: Instant): string {
+/** `Evict in 22s (2026-11-20T23:09:42Z)`; as of `at`, which is `after` the reading. */
+function decisionText(decision: Decision, at: Instant, after: Millis): string {
   const name = decisionNames[decision.kind];
   if (decision.kind === 'keep') return name;
   if (decision.kind === 'pause') return `${name} with ${formatDuration(decision.remaining)} left`;
-  const left = timeLeft(decision.deadline - at);
-  return `${name} ${left.startsWith('now') ? '' : 'in '}${left} (${formatTime(decision.deadline)})`;
+  return `${name} ${whenText(decision.deadline - at, after)} (${formatTime(decision.deadline)})`;
+}
+
+function whenText(left: Millis, after: Millis): string {
+  if (after > 0 && left < 0) return `${formatDuration(-left)} before that moment`;
+  return left < 1000 ? timeLeft(left) : `in ${timeLeft(left)}`;
 }
 
 function upstreamLine(
   { decision, rules }: NonNullable<PodReport['upstream']>,
   at: Instant,
+  after: Millis,
 ): string {
   const why = rules.length === 0 ? '' : `, by its rule ${rules.join(', ')}`;
-  return `${decisionText(decision, at)}${why}`;
+  return `${decisionText(decision, at, after)}${why}`;
 }
 
 function taintRow(
   reason: Reason,
   isFirst: boolean,
   now: Instant,
-  at: Instant,
+  after: Millis,
 ): readonly (readonly string[])[] {
   if (!('taint' in reason)) return [];
   const isForEver = reason.code === 'ToleratedForever';
   return [
     [
       formatTaint(reason.taint),
-      isForEver ? '-' : `${ago(now, reason.start)} (${reason.startSource})`,
+      isForEver ? '-' : countsFrom(reason, now),
       'toleration' in reason ? tolerationText(reason.toleration) : none,
-      isForEver ? 'never' : timeLeft(reason.deadline - at),
+      isForEver ? 'never' : timeLeftThen(reason.deadline - now - after, after),
       isFirst ? 'decides' : '',
     ],
   ];
+}
+
+function countsFrom(
+  reason: { readonly start: Instant; readonly startSource: string },
+  now: Instant,
+): string {
+  if (isUnwritten(reason, now)) return 'now (nobody wrote when)';
+  return `${ago(now, reason.start)} (${reason.startSource})`;
 }

@@ -83,17 +83,27 @@ export function matchesTaint(pattern: TaintPattern, { key, value, effect }: Tain
   );
 }
 
-/** Reads `key`, `key=value`, `key:effect` or `key=value:effect`. Throws RangeError. */
+/** Reads `key`, `key=value`, `key:effect` or `key=value:effect`. Throws RangeError and UsageError. */
 export function parsePattern(text: string): TaintPattern {
   const [name = '', effect] = text.split(':');
   const hasValue = name.includes('=');
-  // A taint without an effect is none; any will do to have the rest checked.
-  const checked = parseTaint(effect === undefined ? `${text}:NoExecute` : text);
+  const checked = effect === undefined ? checkedWithoutEffect(text) : parseTaint(text);
   return {
     key: checked.key,
     value: hasValue ? checked.value : null,
     effect: effect === undefined ? null : checked.effect,
   };
+}
+
+/** A taint without an effect is none; any will do to have the rest checked. */
+function checkedWithoutEffect(text: string): Taint {
+  const whole = `${text}:NoExecute`;
+  try {
+    return parseTaint(whole);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new UsageError(error.message.replace(whole, () => text));
+  }
 }
 
 function readAfter(text: string): Millis {

@@ -25,6 +25,14 @@ export function timeLeft(remaining: Millis): string {
   return remaining > -1000 ? 'now' : `now, ${formatDuration(-remaining)} late`;
 }
 
+/**
+ * The same as of a time that is `after` the reading: a pod that is due before it is not late, it has
+ * gone: `-5s`.
+ */
+export function timeLeftThen(remaining: Millis, after: Millis): string {
+  return after > 0 && remaining < 0 ? formatDuration(remaining) : timeLeft(remaining);
+}
+
 /** How long ago; the clock that wrote the time may be ahead of ours. */
 export function ago(now: Instant, instant: Instant): string {
   return `${formatDuration(Math.max(0, now - instant))} ago`;
@@ -59,7 +67,10 @@ export function sinceText({ start, startSource }: ObservedTaint, now: Instant): 
 }
 
 /** Whether nobody wrote down when the taint came, so that it counts from now. */
-export function isUnwritten({ start, startSource }: ObservedTaint, now: Instant): boolean {
+export function isUnwritten(
+  { start, startSource }: { readonly start: Instant; readonly startSource: string },
+  now: Instant,
+): boolean {
   return startSource === 'firstSeen' && start >= now;
 }
 

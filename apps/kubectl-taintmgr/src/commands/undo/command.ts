@@ -1,7 +1,8 @@
 import { formatTaint } from '@taintmgr/core';
 import { type DrainMark, readMarks } from '../../cluster/drain-marks.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
-import { ClusterReader, selected } from '../../cluster/reader.ts';
+import { namedNodes } from '../../cluster/named-nodes.ts';
+import { ClusterReader } from '../../cluster/reader.ts';
 import { connect } from '../../connection.ts';
 import { readDryRun } from '../../dry-run-flag.ts';
 import { type ExitCode, exitCode, UsageError } from '../../exit.ts';
@@ -22,7 +23,7 @@ export async function undo(
   const isDryRun = readDryRun(flags.dryRun, ['none', 'client'], output) === 'client';
   const connection = await connect(flags, interrupt);
   try {
-    const nodes = await readNodes(new ClusterReader(connection.client), nodeNames, flags.selector);
+    const nodes = await namedNodes(new ClusterReader(connection.client), nodeNames, flags.selector);
     if (name === null) {
       output.out(renderMarks(nodes));
       return exitCode.done;
@@ -39,22 +40,6 @@ export async function undo(
   } finally {
     connection.transport.close();
   }
-}
-
-async function readNodes(
-  reader: ClusterReader,
-  names: readonly string[],
-  selector: string | undefined,
-): Promise<readonly NodeFacts[]> {
-  if (names.length > 0 && selector !== undefined) {
-    throw new UsageError('cannot specify both a node name and a --selector option');
-  }
-  if (names.length === 0) {
-    return await selected('--selector', selector ?? '', () => reader.nodes(selector));
-  }
-  const nodes: NodeFacts[] = [];
-  for (const name of new Set(names)) nodes.push(await reader.node(name));
-  return nodes;
 }
 
 function nothingToUndo(name: string, nodes: readonly NodeFacts[]): string {
