@@ -17,6 +17,8 @@ import {
   type Machine,
   type Notice,
   nodesPath,
+  type PodScope,
+  type PodWatch,
   podsPath,
   type ReflectorStatus,
   type Transport,
@@ -33,6 +35,8 @@ export interface ControllerOptions {
   readonly outgoing?: (transport: Transport) => Transport;
   /** What the loop has in the place of the engine, e.g. the engine with a stop watch. */
   readonly around?: (machine: Machine) => Machine;
+  /** Which pods are read; left out: all. */
+  readonly podWatch?: 'all' | PodWatch['mode'];
   /** Act only while elected; left out: there is no election. */
   readonly election?: Omit<ElectionOptions, 'random'>;
   /** Runs beside it over the same connections, until the signal is aborted; left out: nothing. */
@@ -52,6 +56,8 @@ export interface Running {
   explain(now: Instant, subject: Subject): Explanation;
   /** How the zones are doing; empty without the node lifecycle. */
   zones(now: Instant): readonly ZoneStatus[];
+  /** Whose pods are read: those of all nodes, or of those that need it. */
+  podScope(): PodScope;
   /** How far each collection is read. */
   status(): readonly ReflectorStatus[];
   /** When it wants to act next; null: when it hears something. */
@@ -64,6 +70,8 @@ export interface Running {
  */
 export async function runController(options: ControllerOptions): Promise<void> {
   const { cluster, engine: config, signal, onNotice, onStart, outgoing, around } = options;
+  const { podWatch = 'all' } = options;
+  let podScope: PodScope = 'all';
   const http = new HttpTransport(cluster.access, `taintmgr-controller/${version}`);
   const transport = outgoing ? outgoing(http) : http;
   try {
@@ -75,6 +83,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
       random: Math.random,
       removal: { comparisonOperators },
       leases: hasLifecycle(config),
+      ...(podWatch !== 'all' && { podWatch: { mode: podWatch } }),
       ...(options.election && { election: options.election }),
       daemonSets: config.lifecycle?.enforcement === 'pods',
     });
@@ -82,7 +91,10 @@ export async function runController(options: ControllerOptions): Promise<void> {
       loop,
       transport,
       signal,
-      onNotice,
+      onNotice(notice, now) {
+        if (notice.kind === 'podScope') podScope = notice.scope;
+        onNotice(notice, now);
+      },
       onStart: (tell) =>
         onStart?.({
           resumeEvictions: () => tell({ kind: 'resumeEvictions' }),
@@ -90,6 +102,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
           leader: () => loop.leader,
           zones: (now) => engine.zones(now),
           explain: (now, subject) => engine.explain(now, subject),
+          podScope: () => podScope,
           status: () => loop.status(),
           nextWake: () => loop.nextWake(),
         }),

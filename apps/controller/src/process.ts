@@ -74,6 +74,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
     await runController({
       cluster,
       engine,
+      podWatch: checked.podWatch,
       ...(electing && { election: electionOptions(settings) }),
       signal,
       around: (machine) => metrics.timed(flight ? flight.around(machine) : machine),
@@ -140,6 +141,8 @@ function observe(
   log[level](fields, message);
 }
 
+const podsRead = { all: 'all', byNode: 'of tainted nodes' } as const;
+
 function factsOf({ choices, checked, cluster }: ProcessOptions, vitals: Vitals): Facts {
   const { semantics, mode, dryRun: judge } = choices.settings;
   return () => {
@@ -151,6 +154,7 @@ function factsOf({ choices, checked, cluster }: ProcessOptions, vitals: Vitals):
       Semantics: semantics,
       Mode: mode,
       'Dry run': judge,
+      'Pods read': podsRead[vitals.running?.podScope() ?? 'all'],
       Acting: vitals.leadership.held,
       Leader: vitals.running?.leader() || 'nobody',
       'Pending evictions': pending,

@@ -72,6 +72,27 @@ describe('what the log says of a notice', () => {
       { objects: 3, upserts: 2, deletes: 1 },
     ],
     [
+      'listed, of one node',
+      { kind: 'listed', resource: 'pods', nodeName: 'n1', objects: 3, upserts: 2, deletes: 1 },
+      'info',
+      'listed pods',
+      { node: 'n1', objects: 3, upserts: 2, deletes: 1 },
+    ],
+    [
+      'podScope by node',
+      { kind: 'podScope', scope: 'byNode', nodes: 2, pods: 50_000 },
+      'info',
+      'reading the pods of tainted nodes only',
+      { nodes: 2, pods: 50_000 },
+    ],
+    [
+      'podScope all',
+      { kind: 'podScope', scope: 'all', nodes: 65, pods: null },
+      'info',
+      'reading all pods',
+      { nodes: 65 },
+    ],
+    [
       'watching',
       { kind: 'watching', resource: 'pods', resourceVersion: '7' },
       'debug',

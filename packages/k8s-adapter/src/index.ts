@@ -11,6 +11,14 @@ export {
   type ReflectorStatus,
 } from './loop.ts';
 
+// Which pods are read.
+
+export {
+  defaultPodWatch,
+  type PodWatch,
+  type Scope as PodScope,
+} from './pod-watch/scope.ts';
+
 // The same on a virtual clock, against a cluster in this process.
 
 export {

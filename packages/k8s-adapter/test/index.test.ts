@@ -15,6 +15,7 @@ it('opens exactly these', () => {
     'connectionFlags',
     'connectionOptions',
     'defaultElectionTiming',
+    'defaultPodWatch',
     'defaultPollOptions',
     'deletePodRequest',
     'drive',

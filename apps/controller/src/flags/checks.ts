@@ -1,4 +1,9 @@
-import { formatDuration, type PressureConfig } from '@taintmgr/core';
+import {
+  type AllPodsNeed,
+  allPodsNeeds,
+  formatDuration,
+  type PressureConfig,
+} from '@taintmgr/core';
 import { pressureConfig } from '../pressure/config.ts';
 import { type ChosenControllers, chooseControllers, controllerNames } from './controllers.ts';
 import { type FeatureGates, readFeatureGates } from './feature-gates.ts';
@@ -13,6 +18,8 @@ export interface Checked {
   readonly featureGates: FeatureGates;
   /** Null: node-pressure-controller does not run. */
   readonly pressure: Partial<PressureConfig> | null;
+  /** `auto` only where nothing needs all pods. */
+  readonly podWatch: Settings['podWatch'];
 }
 
 /** client-go retries with so much jitter. */
@@ -44,7 +51,25 @@ export function checkChoices(choices: Choices): Checked {
   const pressure = controllers.enabled.includes('node-pressure-controller')
     ? pressureConfig(chosen, pressurePools)
     : null;
-  return { controllers, featureGates, pressure };
+  return { controllers, featureGates, pressure, podWatch: podWatchFor(choices, refuse) };
+}
+
+/** What of a configuration needs all pods, and how it is called. */
+const needTexts: Readonly<Record<AllPodsNeed, string>> = {
+  semantics: '--semantics=upstream-1.36',
+  compare: 'a comparison with upstream',
+  limits: 'a limit with percent',
+};
+
+/** Limits are in the configuration file alone. */
+function podWatchFor({ settings, policies }: Choices, refuse: Refuse): Settings['podWatch'] {
+  const { podWatch, semantics } = settings;
+  const [need] = allPodsNeeds({ ...policies, semantics });
+  if (need === undefined) return podWatch;
+  if (podWatch === 'tainted-nodes') {
+    refuse('podWatch', `all or auto beside ${needTexts[need]}, which needs to know all pods`);
+  }
+  return 'all';
 }
 
 const known = `the known controllers are ${controllerNames.join(', ')}`;

@@ -1,4 +1,5 @@
 import { defaultConfig } from '@taintmgr/core';
+import { defaultPodWatch } from '@taintmgr/k8s-adapter';
 import { flightRecorder } from '../flight/settings.ts';
 import { nodePressure } from '../pressure/settings.ts';
 import {
@@ -98,6 +99,15 @@ const eviction = {
     wholeNumber(1),
     defaultConfig.evictionsInFlightMax,
     'evictions under way at once',
+  ),
+  podWatch: setting(
+    'pod-watch',
+    'eviction.podWatch',
+    choice(['auto', 'all', 'tainted-nodes']),
+    'auto',
+    'which pods are read: all, or only those of nodes that are tainted NoExecute or silent; ' +
+      `auto: the latter from ${defaultPodWatch.podsMin} pods on, where nothing needs all. Where ` +
+      `more than ${defaultPodWatch.nodesMax} nodes are tainted, all are read for a while`,
   ),
 };
 

@@ -1,3 +1,4 @@
+import type { Instant } from '@taintmgr/core';
 import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
 import { version } from '../version.ts';
 import type { Vitals } from '../vitals.ts';
@@ -31,9 +32,14 @@ export function processMetrics(
       'resource',
     ),
     collect() {
+      // Pods may be read node by node: the oldest of these pictures is that of the resource.
+      const oldest = new Map<string, Instant>();
       for (const { resource, heardAt } of vitals.running?.status() ?? []) {
-        if (heardAt !== null) this.set({ resource }, heardAt / 1000);
+        if (heardAt === null) continue;
+        oldest.set(resource, Math.min(heardAt, oldest.get(resource) ?? heardAt));
       }
+      this.reset();
+      for (const [resource, heardAt] of oldest) this.set({ resource }, heardAt / 1000);
     },
   });
 }

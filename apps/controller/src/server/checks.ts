@@ -1,4 +1,5 @@
 import { formatDuration, type Instant, type Millis } from '@taintmgr/core';
+import type { ReflectorStatus } from '@taintmgr/k8s-adapter';
 import type { Vitals } from '../vitals.ts';
 import type { Check } from './health.ts';
 
@@ -74,8 +75,8 @@ function watchAgeCheck(vitals: Vitals, now: () => Instant): Check {
   return {
     name: 'watch-age',
     fault: () => {
-      const ages = (vitals.running?.status() ?? []).flatMap(({ resource, heardAt }) =>
-        heardAt === null ? [] : [{ resource, age: now() - heardAt }],
+      const ages = (vitals.running?.status() ?? []).flatMap(({ heardAt, ...source }) =>
+        heardAt === null ? [] : [{ ...source, age: now() - heardAt }],
       );
       const old = ages.filter(({ age }) => age > viewAgeMsMax);
       if (old.length === 0) return null;
@@ -129,6 +130,8 @@ function shutdownCheck(vitals: Vitals): Check {
   };
 }
 
-function names(sources: readonly { readonly resource: string }[]): string {
-  return sources.map(({ resource }) => resource).join(' and ');
+function names(sources: readonly Pick<ReflectorStatus, 'resource' | 'nodeName'>[]): string {
+  return sources
+    .map(({ resource, nodeName }) => (nodeName ? `${resource} on ${nodeName}` : resource))
+    .join(' and ');
 }

@@ -1,6 +1,7 @@
 import {
   describeHold,
   describeLifecycleReason,
+  describePodView,
   describeReason,
   type Explanation,
   formatDuration,
@@ -11,6 +12,7 @@ import {
   type Subject,
   type ZoneStatus,
 } from '@taintmgr/core';
+import type { Running } from '../controller.ts';
 import type { Vitals } from '../vitals.ts';
 import {
   type Answer,
@@ -32,7 +34,7 @@ export function explainHandler(vitals: Vitals): Handler {
     if (!running) return errorAnswer('not started yet', 503);
     const now = Date.now();
     const explanation = running.explain(now, subject);
-    if (!explanation) return errorAnswer(`${nameOf(subject)} is not known here`, 404);
+    if (!explanation) return errorAnswer(unknownText(subject, running), 404);
     return wantsJson(inquiry) ? jsonAnswer({ now, ...explanation }) : asText(explanation, now);
   };
 }
@@ -51,6 +53,12 @@ function nameOf(subject: Subject): string {
     : `pod ${subject.namespace}/${subject.name}`;
 }
 
+function unknownText(subject: Subject, running: Pick<Running, 'podScope'>): string {
+  const isPartial = subject.kind === 'pod' && running.podScope() === 'byNode';
+  const why = isPartial ? ': only the pods of tainted nodes are read' : '';
+  return `${nameOf(subject)} is not known here${why}`;
+}
+
 function asText(explanation: NonNullable<Explanation>, now: Instant): Answer {
   const pods = explanation.kind === 'node' ? explanation.pods : [explanation];
   const head = explanation.kind === 'node' ? nodeLines(explanation, now) : [];
@@ -59,16 +67,18 @@ function asText(explanation: NonNullable<Explanation>, now: Instant): Answer {
 }
 
 function nodeLines(
-  { node, taints, health, zone }: NodeExplanation,
+  { node, taints, podView, health, zone }: NodeExplanation,
   now: Instant,
 ): readonly string[] {
   const lines = taints.map(({ taint, start, startSource }) => {
     const age = formatDuration(Math.max(0, now - start));
     return `taint ${formatTaint(taint)} counts since ${age} (${startSource})`;
   });
+  const pods = describePodView(podView);
   return [
     `node ${node.name}`,
     ...(lines.length === 0 ? ['no NoExecute taints'] : lines),
+    ...(pods === null ? [] : [pods]),
     ...(health ? [`health: ${health.because.map(describeLifecycleReason).join('; ')}`] : []),
     ...(zone ? [zoneLine(zone)] : []),
     '',

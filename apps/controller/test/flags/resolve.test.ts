@@ -156,6 +156,11 @@ describe('wrong values', () => {
       '--leader-elect-retry-period: got "9s", want 1.2 times it below the 10s to renew',
     ],
     ['--leader-elect-resource-name=', '--leader-elect-resource-name: got "", want a name'],
+    [
+      '--pod-watch=tainted-nodes --semantics=upstream-1.36',
+      '--pod-watch: got "tainted-nodes", want all or auto beside --semantics=upstream-1.36, ' +
+        'which needs to know all pods',
+    ],
     ['--tls-cert-file=c', '--tls-private-key-file: got "", want the key of --tls-cert-file'],
     [
       '--tls-private-key-file=k',
@@ -190,6 +195,20 @@ describe('wrong values', () => {
   for (const [line, message] of together) {
     it(`${line}`, () => assert.equal(refusal(line), message));
   }
+
+  it('a limit with a share needs all pods', () => {
+    const content = { eviction: { limits: [{ per: 'total', percent: 10, onLimit: 'queue' }] } };
+    assert.equal(
+      refusal('--pod-watch=tainted-nodes', {}, content),
+      '--pod-watch: got "tainted-nodes", want all or auto beside a limit with percent, which ' +
+        'needs to know all pods',
+    );
+    const podWatch = (line: string, more?: object): string =>
+      checkChoices(choose(line, {}, more)).podWatch;
+    assert.equal(podWatch('--pod-watch=auto', content), 'all');
+    assert.equal(podWatch(''), 'auto');
+    assert.equal(podWatch('--pod-watch=tainted-nodes'), 'tainted-nodes');
+  });
 
   it('that come from elsewhere are named there', () => {
     const environment = { TAINTMGR_LEADER_ELECT_RENEW_DEADLINE: '15s' };

@@ -34,10 +34,12 @@ function vitalsOf(situation: Situation): Vitals {
     leader: () => situation.leader ?? '',
     zones: () => [],
     explain: () => null,
+    podScope: () => 'all',
     nextWake: () => (wakeIn === null ? null : now + wakeIn),
     status: () =>
       heard.map((age, index) => ({
-        resource: ['nodes', 'pods'][index] ?? '',
+        resource: ['nodes', 'pods'][index] ?? 'pods',
+        ...(index > 1 && { nodeName: `n${index - 1}` }),
         state: 'Watching',
         heardAt: age === null ? null : now - age,
       })),
@@ -90,6 +92,15 @@ describe('health checks', () => {
       { heard: [4 * minute, 2 * minute] },
       {},
       { 'watch-age': 'nothing heard for 4m of nodes' },
+    ],
+    [
+      'the pods of a node are not read yet, and of another nothing is heard',
+      { heard: [0, 0, null, 4 * minute] },
+      {},
+      {
+        'informer-sync': 'not read yet: pods on n1',
+        'watch-age': 'nothing heard for 4m of pods on n2',
+      },
     ],
     ['a quiet cluster', { heard: [2 * minute, 2 * minute] }, {}, {}],
     ['stood still', { lag: 7_000 }, {}, { 'event-loop': 'stood still for 7s' }],

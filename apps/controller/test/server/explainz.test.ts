@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createEngine, type Engine, type Node, type Pod } from '@taintmgr/core';
+import type { PodScope } from '@taintmgr/k8s-adapter';
 import { Activity } from '../../src/activity.ts';
 import { Leadership } from '../../src/leadership.ts';
 import { explainHandler } from '../../src/server/explainz.ts';
@@ -49,7 +50,11 @@ function engineWith(lifecycle: object | null): Engine {
   return engine;
 }
 
-async function ask(engine: Engine | null, search: string): Promise<readonly [number, string]> {
+async function ask(
+  engine: Engine | null,
+  search: string,
+  podScope: PodScope = 'all',
+): Promise<readonly [number, string]> {
   const vitals: Vitals = {
     startedAt: new Date(now),
     pulse: { lag: () => 0, setBack: () => 0 },
@@ -61,6 +66,7 @@ async function ask(engine: Engine | null, search: string): Promise<readonly [num
       leader: () => '',
       explain: (_, subject) => engine.explain(now, subject),
       zones: () => engine.zones(now),
+      podScope: () => podScope,
       status: () => [],
       nextWake: () => engine.nextWake(),
     },
@@ -110,6 +116,18 @@ describe('/explainz', () => {
       assert.deepEqual(await ask(engineWith(null), search), [status, body]);
     });
   }
+
+  it('says that only some pods are read, and how those of a node are', async () => {
+    const engine = engineWith(null);
+    engine.handle(now, { kind: 'podViews', byNode: true, nodes: { n1: 'reading' } });
+    const [, body] = await ask(engine, 'node=n1', 'byNode');
+    assert.equal(
+      body.split('\n')[2],
+      'its pods are being read: nothing is decided about those not known yet',
+    );
+    const why = 'pod shop/other is not known here: only the pods of tainted nodes are read\n';
+    assert.deepEqual(await ask(engine, 'pod=shop/other', 'byNode'), [404, why]);
+  });
 
   it('asks for patience before the start', async () => {
     assert.deepEqual(await ask(null, 'node=n1'), [503, 'not started yet\n']);
