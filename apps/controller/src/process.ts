@@ -56,6 +56,8 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
     vitals,
     dryRun: isDryRun,
     host: new URL(server).host,
+    controllers: checked.controllers.enabled,
+    featureGates: checked.featureGates,
     lease: electing ? settings.resourceName : null,
   });
   const { pressure: config } = checked;

@@ -128,7 +128,10 @@ describe('what is served', () => {
     assert.deepEqual([explanation.kind, explanation.node.name], ['node', 'n1']);
     const metrics = await ask(controller.port, '/metrics');
     assert.match(metrics.body, /^taintmgr_pending_evictions 1$/m);
-    assert.match(metrics.body, /^rest_client_requests_total\{code="200",method="GET",/m);
+    assert.match(
+      metrics.body,
+      /^rest_client_requests_total\{code="200",host="[^"]+",method="GET"\} /m,
+    );
     await controller.stop();
   });
 });

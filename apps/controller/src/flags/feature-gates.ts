@@ -1,16 +1,24 @@
 import { boolean } from './kind.ts';
 
 /** The gates of Kubernetes that matter here. */
-const gates = ['TaintTolerationComparisonOperators'] as const;
+export const featureGates = ['TaintTolerationComparisonOperators'] as const;
 
-export type FeatureGates = Readonly<Record<(typeof gates)[number], boolean>>;
+type Gate = (typeof featureGates)[number];
+
+/** Which of them are on. */
+export type FeatureGates = Readonly<Record<Gate, boolean>>;
+
+/** How far each has come in Kubernetes 1.36. */
+export const gateStages: Readonly<Record<Gate, 'ALPHA' | 'BETA'>> = {
+  TaintTolerationComparisonOperators: 'ALPHA',
+};
 
 /** Reads entries such as `Name=true`; the entry that cannot be used, where there is one. */
 export function readFeatureGates(entries: readonly string[]): FeatureGates | string {
   const chosen = { TaintTolerationComparisonOperators: false };
   for (const entry of entries) {
     const [name = '', value = ''] = entry.split('=', 2);
-    const gate = gates.find((known) => known === name);
+    const gate = featureGates.find((known) => known === name);
     const on = boolean.parse(value);
     if (gate === undefined || on === null) return entry;
     chosen[gate] = on;

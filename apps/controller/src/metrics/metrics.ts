@@ -1,10 +1,13 @@
 import type { Instant } from '@taintmgr/core';
 import type { Machine, Notice } from '@taintmgr/k8s-adapter';
 import { Registry } from 'prom-client';
+import type { ControllerName } from '../flags/controllers.ts';
+import type { FeatureGates } from '../flags/feature-gates.ts';
 import type { OnLook } from '../server/health.ts';
 import type { RequestObserver } from '../transport/observed.ts';
 import type { Vitals } from '../vitals.ts';
 import { evictionMetrics } from './eviction.ts';
+import { featureMetrics } from './features.ts';
 import { leadershipMetrics } from './leadership.ts';
 import { nodeCollectorMetrics } from './node-collector.ts';
 import { processMetrics } from './process.ts';
@@ -18,6 +21,8 @@ export interface MetricsOptions {
   readonly dryRun: boolean;
   /** Of the API server, `host:port`. */
   readonly host: string;
+  readonly controllers: readonly ControllerName[];
+  readonly featureGates: FeatureGates;
   /** Name of the lease that is stood for; null: none. */
   readonly lease: string | null;
 }
@@ -36,23 +41,27 @@ export interface Metrics {
 }
 
 /** Begins to measure. */
-export function createMetrics({ vitals, dryRun, host, lease }: MetricsOptions): Metrics {
+export function createMetrics(options: MetricsOptions): Metrics {
+  const { vitals, dryRun, host, lease, controllers, featureGates } = options;
   const { activity } = vitals;
   const [registry, slis] = [new Registry(), new Registry()];
   const requests = restClientMetrics(registry, host);
+  const queues = workqueueMetrics(registry, activity, controllers);
+  const nodes = nodeCollectorMetrics(registry, vitals);
   const counters = [
     evictionMetrics(registry, { activity, dryRun }),
-    workqueueMetrics(registry, activity),
+    queues.onNotice,
     watchingMetrics(registry),
   ];
   leadershipMetrics(registry, vitals, lease);
+  featureMetrics(registry, featureGates);
   processMetrics(registry, vitals, { dryRun });
   return {
     registry,
     slis,
     requests,
     onLook: sliMetrics(slis),
-    timed: nodeCollectorMetrics(registry, vitals),
+    timed: (machine) => queues.timed(nodes(machine)),
     onNotice: (notice, now) => {
       for (const count of counters) count(notice, now);
     },

@@ -2,8 +2,11 @@ import { Counter, Histogram, type Registry } from 'prom-client';
 import type { RequestObserver } from '../transport/observed.ts';
 import { describing } from './metric.ts';
 
-/** client-go's. */
+/** client-go's, in seconds and in bytes. */
 const buckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
+const sizeBuckets = [
+  64, 256, 512, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216,
+];
 
 /** What client-go counts of requests to the API server at this address (`host:port`). */
 export function restClientMetrics(registry: Registry, host: string): RequestObserver {
@@ -35,7 +38,27 @@ export function restClientMetrics(registry: Registry, host: string): RequestObse
     ),
     buckets,
   });
+  const requestSizes = new Histogram({
+    ...describe(
+      'rest_client_request_size_bytes',
+      '[ALPHA] Request size in bytes. Broken down by verb and host.',
+      'verb',
+      'host',
+    ),
+    buckets: sizeBuckets,
+  });
+  const responseSizes = new Histogram({
+    ...describe(
+      'rest_client_response_size_bytes',
+      '[ALPHA] Response size in bytes. Broken down by verb and host.',
+      'verb',
+      'host',
+    ),
+    buckets: sizeBuckets,
+  });
   return {
+    sent: (method, bytes) => requestSizes.observe({ verb: method, host }, bytes),
+    received: (method, bytes) => responseSizes.observe({ verb: method, host }, bytes),
     waited: (method, seconds) => waits.observe({ verb: method, host }, seconds),
     answered: (method, code, seconds) => {
       requests.inc({ code, method, host });

@@ -1,69 +1,140 @@
-import type { Instant } from '@taintmgr/core';
-import type { Notice } from '@taintmgr/k8s-adapter';
+import type { Command, Event, Instant } from '@taintmgr/core';
+import type { Machine, Notice } from '@taintmgr/k8s-adapter';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { type Activity, dueAt } from '../activity.ts';
+import type { ControllerName } from '../flags/controllers.ts';
 import { describing } from './metric.ts';
 
-/** The queue in which kube-controller-manager has the pods to evict. */
-const queue = { name: 'noexec_taint_pod' };
-/** client-go's: ten, from 10 ns on. */
-const buckets = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 0.001, 0.01, 0.1, 1, 10];
+/**
+ * The queue in which kube-controller-manager has pods whose eviction it has to look at. Here an item
+ * is a pod that is due: it waits until its eviction is sent, and is worked on until the API server
+ * has answered.
+ */
+const evictions = { name: 'noexec_taint_pod' };
+
+interface ChangeQueue {
+  readonly controller: ControllerName;
+  readonly event: Event['kind'];
+  readonly name: string;
+}
+
+const nodeUpdates = 'node_lifecycle_controller';
 
 /**
- * What dashboards for kube-controller-manager read of its work queues. An item is a pod that is due:
- * it waits until its eviction is sent, and is worked on until the API server has answered.
+ * Its queues of what has changed. Here an item is a change that is heard of: it never waits, and is
+ * worked on while the machine makes up its mind.
  */
+const changeQueues: readonly ChangeQueue[] = [
+  { controller: 'taint-eviction-controller', event: 'nodeUpsert', name: 'noexec_taint_node' },
+  { controller: 'node-lifecycle-controller', event: 'nodeUpsert', name: nodeUpdates },
+  {
+    controller: 'node-lifecycle-controller',
+    event: 'podUpsert',
+    name: 'node_lifecycle_controller_pods',
+  },
+];
+
+/** What is told to the queues, and the machine with the queues before it. */
+export interface WorkqueueMetrics {
+  readonly onNotice: (notice: Notice, now: Instant) => void;
+  readonly timed: (machine: Machine) => Machine;
+}
+
+/** What dashboards for kube-controller-manager read of its work queues. */
 export function workqueueMetrics(
   registry: Registry,
   activity: Activity,
-): (notice: Notice, now: Instant) => void {
-  const describe = describing(registry);
-  const adds = new Counter(
-    describe('workqueue_adds_total', '[BETA] Total number of adds handled by workqueue', 'name'),
-  );
-  const retries = new Counter(
-    describe(
-      'workqueue_retries_total',
-      '[BETA] Total number of retries handled by workqueue',
-      'name',
-    ),
-  );
-  const waits = new Histogram({
-    ...describe(
-      'workqueue_queue_duration_seconds',
-      '[BETA] How long in seconds an item stays in workqueue before being requested.',
-      'name',
-    ),
-    buckets,
-  });
-  const work = new Histogram({
-    ...describe(
-      'workqueue_work_duration_seconds',
-      '[BETA] How long in seconds processing an item from workqueue takes.',
-      'name',
-    ),
-    buckets,
-  });
-  adds.inc(queue, 0);
-  retries.inc(queue, 0);
-  depthGauges(registry, activity);
-  return (notice, now) => {
-    if (notice.kind === 'commandSent') {
-      adds.inc(queue);
-      const due = dueAt(notice.command.because);
-      if (due !== null) waits.observe(queue, Math.max(0, now - due) / 1000);
-    }
-    if (notice.kind === 'commandFinished') work.observe(queue, notice.took / 1000);
-    if (notice.kind === 'report' && notice.report.kind === 'retry') retries.inc(queue);
+  controllers: readonly ControllerName[],
+): WorkqueueMetrics {
+  const { adds, retries, waits, work } = counters(registry);
+  const changes = changeQueues.filter(({ controller }) => controllers.includes(controller));
+  const evicts = controllers.includes('taint-eviction-controller');
+  for (const { name } of [...changes, ...(evicts ? [evictions] : [])]) {
+    adds.inc({ name }, 0);
+    retries.inc({ name }, 0);
+  }
+  depthGauges(registry, { activity, evicts, changes });
+  return {
+    onNotice: (notice, now) => {
+      if (notice.kind === 'commandSent') {
+        adds.inc(evictions);
+        const due = dueAt(notice.command.because);
+        if (due !== null) waits.observe(evictions, Math.max(0, now - due) / 1000);
+      }
+      if (notice.kind === 'commandFinished') work.observe(evictions, notice.took / 1000);
+      if (notice.kind !== 'report') return;
+      if (notice.report.kind === 'retry') retries.inc(evictions);
+      if (notice.report.kind === 'writeFailed') retries.inc({ name: nodeUpdates });
+    },
+    timed: (machine) => ({
+      nextWake: () => machine.nextWake(),
+      handle: (now: Instant, event: Event): readonly Command[] => {
+        const queues = changes.filter((queue) => queue.event === event.kind);
+        if (queues.length === 0) return machine.handle(now, event);
+        const begun = performance.now();
+        const commands = machine.handle(now, event);
+        const seconds = (performance.now() - begun) / 1000;
+        for (const { name } of queues) {
+          adds.inc({ name });
+          waits.observe({ name }, 0);
+          work.observe({ name }, seconds);
+        }
+        return commands;
+      },
+    }),
   };
 }
 
-function depthGauges(registry: Registry, activity: Activity): void {
+function counters(registry: Registry): {
+  readonly adds: Counter<'name'>;
+  readonly retries: Counter<'name'>;
+  readonly waits: Histogram<'name'>;
+  readonly work: Histogram<'name'>;
+} {
+  const describe = describing(registry);
+  return {
+    adds: new Counter(
+      describe('workqueue_adds_total', '[BETA] Total number of adds handled by workqueue', 'name'),
+    ),
+    retries: new Counter(
+      describe(
+        'workqueue_retries_total',
+        '[BETA] Total number of retries handled by workqueue',
+        'name',
+      ),
+    ),
+    waits: new Histogram({
+      ...describe(
+        'workqueue_queue_duration_seconds',
+        '[BETA] How long in seconds an item stays in workqueue before being requested.',
+        'name',
+      ),
+      buckets: tenfold(),
+    }),
+    work: new Histogram({
+      ...describe(
+        'workqueue_work_duration_seconds',
+        '[BETA] How long in seconds processing an item from workqueue takes.',
+        'name',
+      ),
+      buckets: tenfold(),
+    }),
+  };
+}
+
+interface Queues {
+  readonly activity: Activity;
+  readonly evicts: boolean;
+  readonly changes: readonly ChangeQueue[];
+}
+
+function depthGauges(registry: Registry, { activity, evicts, changes }: Queues): void {
   const gauge = (name: string, help: string, value: (now: Instant) => number): void => {
     new Gauge({
       ...describing(registry)(name, help, 'name'),
       collect() {
-        this.set(queue, value(Date.now()));
+        for (const queue of changes) this.set({ name: queue.name }, 0);
+        if (evicts) this.set(evictions, value(Date.now()));
       },
     });
   };
@@ -80,4 +151,11 @@ function depthGauges(registry: Registry, activity: Activity): void {
     '[BETA] How many seconds has the longest running processor for workqueue been running.',
     (now) => Math.max(0, ...activity.underWay(now)) / 1000,
   );
+}
+
+/** client-go's buckets: ten from 10 ns on, each ten times the one before, rounding errors included. */
+function tenfold(): number[] {
+  const buckets: number[] = [];
+  for (let bound = 10e-9; buckets.length < 10; bound *= 10) buckets.push(bound);
+  return buckets;
 }

@@ -1,30 +1,43 @@
-import type { Transport } from '@taintmgr/k8s-adapter';
+import type { ApiRequest, Transport } from '@taintmgr/k8s-adapter';
 
 /** Told about requests to the API server. Times are in seconds. */
 export interface RequestObserver {
   /** A request waited for its turn. */
   readonly waited: (method: string, seconds: number) => void;
+  /** A request goes out with a body of so many bytes. */
+  readonly sent: (method: string, bytes: number) => void;
   /** An answer began: an HTTP status, or `<error>` where none came. */
   readonly answered: (method: string, code: string, seconds: number) => void;
+  /** An answer is complete, with a body of so many bytes. Not told of watches. */
+  readonly received: (method: string, bytes: number) => void;
 }
 
 /** The transport, watched by an observer. */
 export function observed(transport: Transport, observer: RequestObserver): Transport {
   return {
     send: (request, sink) => {
+      const { method, body } = request;
       const sentAt = performance.now();
       let told = false;
+      let bytes = 0;
       const tell = (code: string): void => {
-        if (!told) observer.answered(request.method, code, (performance.now() - sentAt) / 1000);
+        if (!told) observer.answered(method, code, (performance.now() - sentAt) / 1000);
         told = true;
       };
+      observer.sent(method, Buffer.byteLength(body ?? ''));
       return transport.send(request, {
         head: (status, headers) => {
           tell(String(status));
           sink.head(status, headers);
         },
-        data: (chunk) => sink.data(chunk),
-        end: () => sink.end(),
+        data: (chunk) => {
+          bytes += Buffer.byteLength(chunk);
+          sink.data(chunk);
+        },
+        end: () => {
+          if (!isWatch(request)) observer.received(method, bytes);
+          sink.end();
+        },
         failed: (message) => {
           tell('<error>');
           sink.failed(message);
@@ -32,4 +45,9 @@ export function observed(transport: Transport, observer: RequestObserver): Trans
       });
     },
   };
+}
+
+/** A watch ends when it is cut off, so that its size says nothing. */
+function isWatch({ path }: ApiRequest): boolean {
+  return /[?&]watch=(true|1)(&|$)/.test(path);
 }

@@ -97,15 +97,17 @@ describe('a dry run without the API server', () => {
 
 describe('an observed transport', () => {
   it('tells of each answer once, and hands all on', () => {
-    const told: (readonly [string, string])[] = [];
+    const told: (readonly (string | number)[])[] = [];
     const { transport, sent, hungUp } = wire();
     const heard: string[] = [];
     const watched = observed(transport, {
       waited: () => {},
+      sent: (method, bytes) => told.push(['sent', method, bytes]),
       answered: (method, code, seconds) => {
         assert.ok(seconds >= 0);
         told.push([method, code]);
       },
+      received: (method, bytes) => told.push(['received', method, bytes]),
     });
     const hangUp = watched.send(getNodeRequest('n1'), {
       head: (status) => heard.push(`head ${status}`),
@@ -115,16 +117,28 @@ describe('an observed transport', () => {
     });
     const sink = sent[0]?.sink;
     sink?.head(200, {});
-    sink?.data('x');
+    sink?.data('ü');
+    sink?.data(new Uint8Array(3));
     sink?.end();
     sink?.failed('cut off');
     hangUp();
     watched.send(getNodeRequest('n2'), nothing());
     sent[1]?.sink.failed('refused');
-    assert.deepEqual(heard, ['head 200', 'data x', 'end', 'failed cut off']);
+    const body = '{"a":"ü"}';
+    watched.send({ ...getNodeRequest('n3'), method: 'PATCH', body }, nothing());
+    watched.send({ ...getNodeRequest('n4'), path: '/api/v1/nodes?watch=true' }, nothing());
+    sent[3]?.sink.head(200, {});
+    sent[3]?.sink.end();
+    assert.deepEqual(heard, ['head 200', 'data ü', 'data 0,0,0', 'end', 'failed cut off']);
     assert.deepEqual(told, [
+      ['sent', 'GET', 0],
       ['GET', '200'],
+      ['received', 'GET', 5],
+      ['sent', 'GET', 0],
       ['GET', '<error>'],
+      ['sent', 'PATCH', 10],
+      ['sent', 'GET', 0],
+      ['GET', '200'],
     ]);
     assert.deepEqual(hungUp, ['/api/v1/nodes/n1']);
   });

@@ -1,0 +1,18 @@
+import { Gauge, type Registry } from 'prom-client';
+import { type FeatureGates, featureGates, gateStages } from '../flags/feature-gates.ts';
+import { describing } from './metric.ts';
+
+/** Which feature gates are on, as Kubernetes components tell it. */
+export function featureMetrics(registry: Registry, gates: FeatureGates): void {
+  const enabled = new Gauge(
+    describing(registry)(
+      'kubernetes_feature_enabled',
+      '[BETA] This metric records the data about the stage and enablement of a k8s feature.',
+      'name',
+      'stage',
+    ),
+  );
+  for (const name of featureGates) {
+    enabled.set({ name, stage: gateStages[name] }, gates[name] ? 1 : 0);
+  }
+}
