@@ -21,8 +21,21 @@ function refuse(text: string, layout: string, rest: string, element: string): ne
   );
 }
 
+/** Times that were normalised lately: objects carry theirs from one write to the next. */
+const normalised = new Map<string, string>();
+const normalisedMax = 4096;
+
 /** Any RFC 3339 time, normalised to UTC seconds; a fraction is dropped. Throws TimeError. */
 export function normaliseTime(text: string): string {
+  const known = normalised.get(text);
+  if (known !== undefined) return known;
+  const time = readTime(text);
+  if (normalised.size >= normalisedMax) normalised.clear();
+  normalised.set(text, time);
+  return time;
+}
+
+function readTime(text: string): string {
   const parts = RFC_3339.exec(text);
   const instant = parts ? Date.parse(`${parts[1]}${parts[3]}`) : Number.NaN;
   if (Number.isNaN(instant)) refuse(text, TIME_LAYOUT, text, '2006');

@@ -64,6 +64,8 @@ export class Kubelet {
     Ready: false,
   };
   #reportedMs = Number.NEGATIVE_INFINITY;
+  /** The state of the node that last said what the report says; most heartbeats find the same. */
+  #agreed: { readonly node: KubeObject; readonly report: NodeReport } | null = null;
   #podCount = 0;
   #timer: Timer | null = null;
   #state: KubeletState = 'silent';
@@ -225,12 +227,20 @@ export class Kubelet {
     if (!node) return;
     const nowMs = api.clock.now();
     const isDue = nowMs - this.#reportedMs >= STATUS_REPORT_MS;
-    if (!isDue && isReported(node, this.#report, this.#reported)) return;
+    if (!isDue && this.#isReported(node)) return;
     const stored = node.status?.conditions ?? [];
     const now = formatTime(this.#now());
     const conditions = reportedConditions(stored, this.#report, now, this.#reported);
     api.update('nodes', { ...node, status: { ...node.status, conditions } }, 'status');
     this.#reportedMs = nowMs;
+  }
+
+  #isReported(node: KubeObject): boolean {
+    const report = this.#report;
+    if (this.#agreed?.node === node && this.#agreed.report === report) return true;
+    if (!isReported(node, report, this.#reported)) return false;
+    this.#agreed = { node, report };
+    return true;
   }
 
   /** By the machine's own clock. */

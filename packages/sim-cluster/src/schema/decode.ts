@@ -21,14 +21,17 @@ export interface Decoded {
 
 /**
  * Reads a JSON object as its kind: members in the kind's order, empty ones left out or written
- * as the real server does, times normalised. Throws DecodeError for a wrong type and TimeError
- * for a time that does not parse.
+ * as the real server does, times normalised. `known` has been read before: what is taken from it as
+ * it is needs no second reading. Throws DecodeError for a wrong type and TimeError for a time that
+ * does not parse.
  */
-export function decode(shape: Struct, value: unknown): Decoded {
+export function decode(shape: Struct, value: unknown, known: Known | null = null): Decoded {
   const unknown: string[] = [];
-  const decoded = decodeStruct(shape, value, { path: '', owner: shape.name, unknown });
+  const decoded = decodeStruct(shape, value, { path: '', owner: shape.name, unknown }, known);
   return { value: decoded, unknown };
 }
+
+type Known = { readonly [key: string]: Json };
 
 interface Place {
   readonly path: string;
@@ -77,7 +80,12 @@ function wrongType(value: unknown, shape: Shape, place: Place): never {
   );
 }
 
-function decodeStruct(shape: Struct, value: unknown, place: Place): JsonObject {
+function decodeStruct(
+  shape: Struct,
+  value: unknown,
+  place: Place,
+  known: Known | null = null,
+): JsonObject {
   if (!isObject(value)) wrongType(value, shape, place);
   const inside = { path: place.path, owner: shape.name, unknown: place.unknown };
   for (const key in value) {
@@ -86,7 +94,9 @@ function decodeStruct(shape: Struct, value: unknown, place: Place): JsonObject {
   const result: JsonObject = {};
   for (const key in shape.fields) {
     const field = shape.fields[key] as Shape;
-    const member = decodeShape(field, value[key], inside, key);
+    const given = value[key];
+    const isRead = known !== null && isObject(given) && given === known[key];
+    const member = isRead ? given : decodeShape(field, given, inside, key);
     if (member !== undefined) result[key] = member;
   }
   return result;

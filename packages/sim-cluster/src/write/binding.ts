@@ -4,7 +4,7 @@ import { storedResource } from '../resources.ts';
 import { formatTime } from '../time.ts';
 import { notSupported, required } from '../validation/causes.ts';
 import type { Backend, Target } from './backend.ts';
-import { canonical } from './canonical.ts';
+import { canonical, markCanonical } from './canonical.ts';
 
 /** The object a Binding points to. */
 export interface BindingTarget {
@@ -36,8 +36,8 @@ export function bindPod(
     const node = JSON.stringify(pod.spec.nodeName);
     throw refuse(`pod ${target.name} is already assigned to node ${node}`);
   }
-  const next = canonical(pods, boundTo(pod, to.name, formatTime(backend.clock.now())));
-  if (!dryRun) backend.store.put('pods', next, pod);
+  const next = canonical(pods, boundTo(pod, to.name, formatTime(backend.clock.now())), pod);
+  if (!dryRun) markCanonical(backend.store.put('pods', next, pod));
 }
 
 /** 400 unless a Binding or Eviction names the pod of the URL. */

@@ -1,5 +1,5 @@
 import { badRequest } from '../errors.ts';
-import type { KubeObject } from '../objects.ts';
+import type { Json, KubeObject } from '../objects.ts';
 import type { Resource } from '../resource.ts';
 import { apiVersionOf } from '../resources.ts';
 import { type Decoded, DecodeError, decode } from '../schema/decode.ts';
@@ -9,9 +9,10 @@ import { TimeError } from '../time.ts';
 export function decodeAs(
   resource: Pick<Resource, 'kind' | 'version' | 'schema'>,
   value: unknown,
+  known: { readonly [member: string]: Json } | null = null,
 ): Decoded {
   try {
-    return decode(resource.schema, value);
+    return decode(resource.schema, value, known);
   } catch (error) {
     if (!(error instanceof DecodeError || error instanceof TimeError)) throw error;
     throw cannotBeHandled(resource, resource.kind, resource.version, error.message);
@@ -30,10 +31,32 @@ export function cannotBeHandled(
   );
 }
 
-/** The object as its kind writes it: members in order, empty ones left out, times normalised. */
-export function canonical(resource: Resource, object: KubeObject): KubeObject {
+/** Stored objects that are as their kind writes them; what was loaded is stored as it came. */
+const canonicalObjects = new WeakSet<KubeObject>();
+
+/** Notes that an object is as its kind writes it. */
+export function markCanonical(object: KubeObject): KubeObject {
+  canonicalObjects.add(object);
+  return object;
+}
+
+/**
+ * The object as its kind writes it: members in order, empty ones left out, times normalised. What
+ * it has in common with its last state needs no second reading.
+ */
+export function canonical(
+  resource: Resource,
+  object: KubeObject,
+  previous: KubeObject | null = null,
+): KubeObject {
+  if (canonicalObjects.has(object)) return object;
   const named = { ...object, kind: resource.kind, apiVersion: apiVersionOf(resource) };
-  return decodeAs(resource, named).value as KubeObject;
+  if (!previous || !canonicalObjects.has(previous)) {
+    return decodeAs(resource, named).value as KubeObject;
+  }
+  // The metadata was given its version after it had been read.
+  const { metadata: _, ...known } = previous;
+  return decodeAs(resource, named, known).value as KubeObject;
 }
 
 /** The stored form of an object that was given as `resource` shows it. */

@@ -7,7 +7,7 @@ import { storedResource } from '../resources.ts';
 import { objectKey } from '../store/collection.ts';
 import { formatTime } from '../time.ts';
 import type { Backend, WriteOptions } from './backend.ts';
-import { canonical, toStored } from './canonical.ts';
+import { canonical, markCanonical, toStored } from './canonical.ts';
 
 /** How often a generated name may collide before it is a 409. */
 const NAME_ATTEMPTS_MAX = 8;
@@ -42,7 +42,7 @@ export function createObject(
   if (store.get(storage.plural, namespace, object.metadata.name)) {
     throw alreadyExists(resource, object.metadata.name);
   }
-  return options.dryRun ? object : store.put(storage.plural, object, null);
+  return options.dryRun ? object : markCanonical(store.put(storage.plural, object, null));
 }
 
 /** The checks of namespace and resourceVersion, before anything is defaulted. */

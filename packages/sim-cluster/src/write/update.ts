@@ -8,7 +8,7 @@ import { hasSubresource, storedResource } from '../resources.ts';
 import { invalidValue } from '../validation/causes.ts';
 import { validateMetadataUpdate } from '../validation/metadata.ts';
 import type { Backend, Target, WriteOptions } from './backend.ts';
-import { canonical, toStored } from './canonical.ts';
+import { canonical, markCanonical, toStored } from './canonical.ts';
 import { createObject } from './create.ts';
 
 export interface UpdateOptions extends WriteOptions {
@@ -148,9 +148,9 @@ export function writeNext(
   options: UpdateOptions = {},
 ): KubeObject {
   const storage = storedResource(resource.plural);
-  const shaped = canonical(storage, prepared);
+  const shaped = canonical(storage, prepared, previous);
   const derived = storage.derive(shaped);
-  const whole = derived === shaped ? shaped : canonical(storage, derived);
+  const whole = derived === shaped ? shaped : canonical(storage, derived, shaped);
   const tracked = trackUpdate(whole, previous, {
     manager: options.manager ?? null,
     ...(options.owners ? { owners: options.owners } : {}),
@@ -165,9 +165,10 @@ export function writeNext(
     ...(options.subresource === 'status' ? [] : resource.validateUpdate(next, previous)),
   ];
   if (causes.length > 0) throw invalid(storage, previous.metadata.name, causes);
-  if (equal(next, previous) || equal(next, canonical(storage, previous))) return previous;
+  const before = canonical(storage, previous);
+  if (equal(next, previous) || (before !== previous && equal(next, before))) return previous;
   if (options.dryRun) return next;
-  if (!isFinished(next)) return backend.store.put(storage.plural, next, previous);
+  if (!isFinished(next)) return markCanonical(backend.store.put(storage.plural, next, previous));
   backend.store.remove(storage.plural, next);
   return next;
 }
