@@ -3,7 +3,6 @@ import { count } from '../../render/count.ts';
 import type { TableOptions } from '../../render/printer.ts';
 import { renderTable } from '../../render/table.ts';
 import type { Result, RunResult } from './documents.ts';
-import { natural } from './node-book.ts';
 import type { BudgetSummary, WorkloadSummary } from './summary.ts';
 
 const none = '<none>';
@@ -135,7 +134,8 @@ function timeline({ happenings, recording }: RunResult, head: Head): string {
       };
     }),
   ];
-  rows.sort((one, other) => one.at - other.at || natural(one.what, other.what));
+  // Of one instant: what was done first, then what came of it.
+  rows.sort((one, other) => one.at - other.at);
   const cells = rows.map(({ at, what, text }) => [seconds(at), what, text]);
   return renderTable(head(['AT', 'WHAT', 'HAPPENED']), cells);
 }
