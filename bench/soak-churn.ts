@@ -18,10 +18,12 @@ const taintEveryMs = 2_000;
 const taintedMax = 10;
 const faultEveryMs = 5_000;
 const downMs = 1_000;
+/** A controller that waits sends few requests: what is left of a fault then would pile up. */
+const faultMs = 3_000;
 /** How late a pod may leave on a good day. */
 const graceMs = 10_000;
 
-/** What goes wrong, each for a few requests; chosen with equal chance. */
+/** What goes wrong, each for a few requests and not for long; chosen with equal chance. */
 const faults: readonly FaultRule[] = [
   { fault: { kind: 'answer', code: 500 }, times: 20 },
   { fault: { kind: 'answer', code: 429 }, times: 20 },
@@ -42,7 +44,7 @@ export class Churn {
   readonly #tainted: string[] = [];
   readonly #leaving: KubeObject[] = [];
   #names: string[] = [];
-  #disarm: (() => void)[] = [];
+  #disarm = (): void => {};
   #isCalm = false;
   #serial = 0;
   #events = 0;
@@ -76,7 +78,7 @@ export class Churn {
   /** From now on no more nodes are tainted and nothing goes wrong. */
   calm(): void {
     this.#isCalm = true;
-    for (const disarm of this.#disarm) disarm();
+    this.#disarm();
     this.#api.faults.down = false;
     this.#api.faults.breakStreams();
   }
@@ -160,8 +162,10 @@ export class Churn {
     this.#faults += 1;
     const chance = Math.floor(this.#random() * (faults.length + 2));
     const rule = faults[chance];
-    if (rule) this.#disarm.push(this.#api.faults.add(rule));
-    else if (chance === faults.length) this.#api.faults.breakStreams();
+    if (rule) {
+      this.#disarm = this.#api.faults.add(rule);
+      setTimeout(this.#disarm, faultMs);
+    } else if (chance === faults.length) this.#api.faults.breakStreams();
     else {
       this.#api.faults.down = true;
       setTimeout(() => {
