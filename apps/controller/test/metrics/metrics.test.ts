@@ -1,79 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Outcome, Reason, Report } from '@taintmgr/core';
-import type { Notice } from '@taintmgr/k8s-adapter';
-import { Activity } from '../../src/activity.ts';
-import type { Running } from '../../src/controller.ts';
-import { Leadership } from '../../src/leadership.ts';
-import { createMetrics, type Metrics } from '../../src/metrics/metrics.ts';
+import type { Metrics } from '../../src/metrics/metrics.ts';
 import { metricsText, numberText } from '../../src/metrics/text.ts';
-import type { Vitals } from '../../src/vitals.ts';
-
-const due = 1_800_000_000_000;
-const pod = { namespace: 'shop', name: 'web-0', uid: 'u1', nodeName: 'n1' };
-const taint = { key: 'bad', value: '', effect: 'NoExecute', timeAdded: due } as const;
-const because: readonly Reason[] = [
-  { code: 'NoToleration', taint, start: due, startSource: 'timeAdded', deadline: due },
-];
-
-const idle: Running = {
-  resumeEvictions: () => {},
-  lead: () => {},
-  leader: () => '',
-  zones: () => [],
-  explain: () => null,
-  nextWake: () => null,
-  podScope: () => 'all',
-  status: () => [],
-};
-
-function measure(dryRun = false): { vitals: Vitals; metrics: Metrics; tell: Tell } {
-  const vitals: Vitals = {
-    startedAt: new Date(due),
-    pulse: { lag: () => 1500, setBack: () => 0 },
-    activity: new Activity(),
-    leadership: new Leadership(true, () => {}),
-    running: null,
-    stopping: false,
-  };
-  const metrics = createMetrics({
-    vitals,
-    dryRun,
-    host: '10.0.0.1:6443',
-    lease: 'taintmgr-controller',
-    controllers: ['taint-eviction-controller', 'node-lifecycle-controller'],
-    featureGates: { TaintTolerationComparisonOperators: true },
-  });
-  const tell: Tell = (notice, after) => {
-    vitals.activity.observe(notice, due + after);
-    metrics.onNotice(notice, due + after);
-  };
-  return { vitals, metrics, tell };
-}
-
-type Tell = (notice: Notice, after: number) => void;
-
-const command = {
-  kind: 'deletePod',
-  id: 'eviction/1',
-  pod,
-  confirm: false,
-  guard: 'uid',
-  generation: 1,
-  gracePeriodSeconds: null,
-  escalated: true,
-  because,
-} as const;
-
-const sent: Notice = { kind: 'commandSent', command };
-
-function finished(outcome: Outcome): Notice {
-  return { kind: 'commandFinished', command, outcome, took: 25 };
-}
-
-function reported(report: Report): Notice {
-  return { kind: 'report', report };
-}
+import { because, due, finished, idle, measure, pod, reported, sent } from './measured.ts';
 
 async function linesOf({ registry }: Metrics): Promise<readonly string[]> {
   return (await metricsText(registry, 'text')).split('\n');

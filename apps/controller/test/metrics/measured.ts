@@ -1,0 +1,83 @@
+import type { Outcome, Reason, Report } from '@taintmgr/core';
+import type { Notice } from '@taintmgr/k8s-adapter';
+import { Activity } from '../../src/activity.ts';
+import type { Running } from '../../src/controller.ts';
+import { Leadership } from '../../src/leadership.ts';
+import { createMetrics, type Metrics, type MetricsOptions } from '../../src/metrics/metrics.ts';
+import type { Vitals } from '../../src/vitals.ts';
+
+export const due = 1_800_000_000_000;
+export const pod = { namespace: 'shop', name: 'web-0', uid: 'u1', nodeName: 'n1' };
+const taint = { key: 'bad', value: '', effect: 'NoExecute', timeAdded: due } as const;
+export const because: readonly Reason[] = [
+  { code: 'NoToleration', taint, start: due, startSource: 'timeAdded', deadline: due },
+];
+
+export const idle: Running = {
+  resumeEvictions: () => {},
+  lead: () => {},
+  leader: () => '',
+  zones: () => [],
+  explain: () => null,
+  nextWake: () => null,
+  podScope: () => 'all',
+  status: () => [],
+};
+
+/** Everything that is measured of a controller that runs nothing. */
+export function measure(dryRun = false): Measured {
+  const vitals: Vitals = {
+    startedAt: new Date(due),
+    pulse: { lag: () => 1500, setBack: () => 0 },
+    activity: new Activity(),
+    leadership: new Leadership(true, () => {}),
+    running: null,
+    stopping: false,
+  };
+  const options: MetricsOptions = {
+    vitals,
+    dryRun,
+    host: '10.0.0.1:6443',
+    lease: 'taintmgr-controller',
+    controllers: ['taint-eviction-controller', 'node-lifecycle-controller'],
+    featureGates: { TaintTolerationComparisonOperators: true },
+  };
+  const metrics = createMetrics(options);
+  const tell: Tell = (notice, after) => {
+    vitals.activity.observe(notice, due + after);
+    metrics.onNotice(notice, due + after);
+  };
+  return { options, vitals, metrics, tell };
+}
+
+/** Tells of a notice so many milliseconds after the pod was due. */
+type Tell = (notice: Notice, after: number) => void;
+
+export interface Measured {
+  readonly options: MetricsOptions;
+  readonly vitals: Vitals;
+  readonly metrics: Metrics;
+  readonly tell: Tell;
+}
+
+const command = {
+  kind: 'deletePod',
+  id: 'eviction/1',
+  pod,
+  confirm: false,
+  guard: 'uid',
+  generation: 1,
+  gracePeriodSeconds: null,
+  escalated: true,
+  because,
+} as const;
+
+export const sent: Notice = { kind: 'commandSent', command };
+
+export function finished(outcome: Outcome): Notice {
+  return { kind: 'commandFinished', command, outcome, took: 25 };
+}
+
+export function reported(report: Report): Notice {
+  return { kind: 'report', report };
+}
