@@ -1,91 +1,153 @@
 // Runs the whole stack through stories drawn from seeds: npm run seeds -- --count N [--seed S]
-// Each seed tells two stories, one of evictions and one of nodes; --story tells only one of them.
-// Last line `N seeds, M failed`; exit 1 when any failed. With --verbose the story is printed.
+// Each seed tells one story, the kinds in turn; --story tells that kind for every seed. Last line
+// `N seeds, M failed`; exit 1 when any failed. --verbose prints the stories, --jobs J shares the
+// seeds among J threads. --sabotage NAME plants that fault and looks for the first seed that shows
+// it; `all` does so for each.
 import { parseArgs } from 'node:util';
-import { runNodeSeed } from '../packages/k8s-adapter/test/seeds/node-story.ts';
-import { runSeed } from '../packages/k8s-adapter/test/seeds/world.ts';
-
-const stories = { evictions: runSeed, nodes: runNodeSeed } as const;
-type Story = keyof typeof stories;
+import { Worker } from 'node:worker_threads';
+import { plots, type StoryName } from '../packages/k8s-adapter/test/seeds/plots.ts';
+import { hunt, sabotages } from '../packages/k8s-adapter/test/seeds/sabotages.ts';
+import { type Telling, tellSeed } from '../packages/k8s-adapter/test/seeds/telling.ts';
 
 const progressEvery = 50;
+/** So many of the last things that were done are told of a failure. */
+const deedsTold = 12;
 const seedMax = 2 ** 31 - 1;
+const jobsMax = 64;
+const usage =
+  'allowed: --count N, --seed S, --jobs J, --story evictions|nodes|whole, --sabotage NAME|all, --verbose';
 
 interface Flags {
   readonly count: number;
   readonly seed: number;
+  readonly jobs: number;
   readonly verbose: boolean;
-  readonly told: readonly Story[];
+  /** Null: the kinds in turn. */
+  readonly story: StoryName | null;
+  /** The faults to plant. */
+  readonly planted: readonly string[];
 }
 
-let flags: Flags = { count: 0, seed: 0, verbose: false, told: [] };
 try {
+  const flags = readFlags();
+  if (flags.planted.length > 0) huntAll(flags);
+  else await tellAll(flags);
+} catch (error) {
+  if (!(error instanceof RangeError || error instanceof TypeError)) throw error;
+  process.stderr.write(`error: ${error.message} (${usage})\n`);
+  process.exitCode = 2;
+}
+
+function readFlags(): Flags {
   const { values } = parseArgs({
     options: {
       count: { type: 'string', default: '100' },
       seed: { type: 'string', default: '1' },
-      story: { type: 'string', default: '' },
+      jobs: { type: 'string', default: '1' },
+      story: { type: 'string' },
+      sabotage: { type: 'string' },
       verbose: { type: 'boolean', default: false },
     },
   });
-  const seed = wholeNumber('--seed', values.seed, 0);
-  const { verbose } = values;
-  flags = {
-    seed,
-    count: wholeNumber('--count', values.count, 1),
+  const { story, sabotage, verbose } = values;
+  if (story !== undefined && !isStory(story)) throw new RangeError(`--story: no such "${story}"`);
+  return {
     verbose,
-    told: told(values.story),
+    count: wholeNumber('--count', values.count, 1, seedMax),
+    seed: wholeNumber('--seed', values.seed, 0, seedMax),
+    jobs: wholeNumber('--jobs', values.jobs, 1, jobsMax),
+    story: story ?? null,
+    planted: sabotage === undefined ? [] : plantedBy(sabotage),
   };
-} catch (error) {
-  const message = error instanceof Error ? error.message : String(error);
-  process.stderr.write(
-    `error: ${message} (allowed: --count N, --seed S, --story evictions|nodes, --verbose)\n`,
-  );
-  process.exit(2);
 }
 
-let failed = 0;
-for (let done = 0; done < flags.count; done++) {
-  const seed = flags.seed + done;
-  const isBroken = flags.told.map((story) => tell(story, seed)).includes(true);
-  if (isBroken) failed += 1;
-  tellProgress(done + 1);
+function plantedBy(name: string): readonly string[] {
+  if (name === 'all') return Object.keys(sabotages);
+  if (Object.hasOwn(sabotages, name)) return [name];
+  const known = Object.keys(sabotages).join(', ');
+  throw new RangeError(`--sabotage: no such "${name}", want all or one of ${known}`);
 }
-process.stdout.write(`${flags.count} seeds, ${failed} failed\n`);
-process.exitCode = failed > 0 ? 1 : 0;
 
-/** Whether something was violated. */
-function tell(story: Story, seed: number): boolean {
-  const { violations, transcript } = stories[story](seed);
-  if (flags.verbose) process.stdout.write(`${transcript.join('\n')}\n`);
+function isStory(name: string): name is StoryName {
+  return Object.hasOwn(plots, name);
+}
+
+/** Tells each seed's story, here or in threads, in no particular order. */
+async function tellAll({ count, seed, jobs, story, verbose }: Flags): Promise<void> {
+  let done = 0;
+  let failed = 0;
+  const heed = (telling: Telling): void => {
+    done += 1;
+    if (verbose) process.stdout.write(`${telling.transcript.join('\n')}\n`);
+    if (telling.violations.length > 0) failed += 1;
+    report(telling);
+    tellProgress(done, count, failed);
+  };
+  const seeds = Array.from({ length: count }, (_, index) => seed + index);
+  if (jobs === 1) for (const one of seeds) heed(tellSeed(one, story));
+  else await Promise.all(shares(seeds, jobs).map((share) => inThread(share, story, heed)));
+  process.stdout.write(`${count} seeds, ${failed} failed\n`);
+  process.exitCode = failed > 0 ? 1 : 0;
+}
+
+function shares(seeds: readonly number[], jobs: number): readonly (readonly number[])[] {
+  return Array.from({ length: jobs }, (_, job) => seeds.filter((_, at) => at % jobs === job));
+}
+
+function inThread(
+  seeds: readonly number[],
+  story: StoryName | null,
+  heed: (telling: Telling) => void,
+): Promise<void> {
+  const worker = new Worker(new URL('seeds-worker.ts', import.meta.url), {
+    workerData: { seeds, story },
+  });
+  worker.on('message', heed);
+  return new Promise((resolve, reject) => {
+    worker.on('error', reject);
+    worker.on('exit', () => resolve());
+  });
+}
+
+/** What was done to the world, without what came of it: that is written further in. */
+function deedsOf(transcript: readonly string[]): readonly string[] {
+  return transcript.filter((line) => /^\S+ +\S+ {2}(?! |VIOLATED|config)/.test(line));
+}
+
+function report({ seed, story, violations, transcript }: Telling): void {
   for (const { invariant, evidence } of violations) {
     process.stdout.write(`seed ${seed}, ${story}: violated "${invariant}": ${evidence}\n`);
   }
-  if (violations.length > 0) {
-    process.stdout.write(
-      `  replay: npm run seeds -- --seed ${seed} --count 1 --story ${story} --verbose\n`,
-    );
+  if (violations.length === 0) return;
+  for (const line of deedsOf(transcript).slice(-deedsTold)) process.stdout.write(`  ${line}\n`);
+  process.stdout.write(
+    `  replay: npm run seeds -- --seed ${seed} --count 1 --story ${story} --verbose\n`,
+  );
+}
+
+/** Plants one fault after the other; exit 1 when one is not found. */
+function huntAll({ planted, seed, count }: Flags): void {
+  for (const name of planted) {
+    const found = hunt(name, seed, count);
+    if (!found) process.exitCode = 1;
+    const text = found
+      ? `caught by "${found.invariant}" in seed ${found.seed}: ${found.evidence}`
+      : `not caught in ${count} seeds`;
+    process.stdout.write(`${name}: ${text}\n`);
   }
-  return violations.length > 0;
 }
 
-function told(name: string): readonly Story[] {
-  if (name === '') return ['evictions', 'nodes'];
-  if (name === 'evictions' || name === 'nodes') return [name];
-  throw new Error(`--story: got "${name}", want evictions or nodes`);
-}
-
-function tellProgress(done: number): void {
-  const text = `${done} of ${flags.count} seeds, ${failed} failed`;
+function tellProgress(done: number, count: number, failed: number): void {
+  const text = `${done} of ${count} seeds, ${failed} failed`;
   if (process.stderr.isTTY) {
-    process.stderr.write(done === flags.count ? '\r\x1b[K' : `\r${text}`);
-  } else if (done % progressEvery === 0 && done < flags.count) {
+    process.stderr.write(done === count ? '\r\x1b[K' : `\r${text}`);
+  } else if (done % progressEvery === 0 && done < count) {
     process.stderr.write(`${text}\n`);
   }
 }
 
-function wholeNumber(flag: string, value: string, min: number): number {
+function wholeNumber(flag: string, value: string, min: number, max: number): number {
   const number = Number(value);
-  if (/^\d+$/.test(value) && number >= min && number <= seedMax) return number;
-  throw new Error(`${flag}: got "${value}", want a whole number from ${min} to ${seedMax}`);
+  if (/^\d+$/.test(value) && number >= min && number <= max) return number;
+  throw new RangeError(`${flag}: got "${value}", want a whole number from ${min} to ${max}`);
 }

@@ -71,8 +71,16 @@ export {
 export { Checkers } from './checkers/checkers.ts';
 export { LifecycleCheckers } from './checkers/lifecycle/lifecycle-checkers.ts';
 export { type LifecycleTerms, lifecycleDefaults } from './checkers/lifecycle/terms.ts';
-export type { RateTerm, Terms, Violation } from './checkers/terms.ts';
-export { Witness } from './checkers/witness.ts';
+export type { PauseScope, Pauses } from './checkers/pauses.ts';
+export {
+  evictionDefaults,
+  type PolicyTerm,
+  type RateTerm,
+  type ShareTerm,
+  type Terms,
+  type Violation,
+} from './checkers/terms.ts';
+export { type Replica, Witness } from './checkers/witness.ts';
 
 // Time and chance.
 

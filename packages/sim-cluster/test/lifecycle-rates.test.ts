@@ -4,6 +4,7 @@ import { node } from '../src/builders.ts';
 import { Checkers } from '../src/checkers/checkers.ts';
 import { lifecycleDefaults } from '../src/checkers/lifecycle/terms.ts';
 import { Zones, zoneOf } from '../src/checkers/lifecycle/zones.ts';
+import { evictionDefaults } from '../src/checkers/terms.ts';
 import { brokenIn, Story } from './lifecycle-story.ts';
 import { START } from './virtual-cluster.ts';
 
@@ -165,8 +166,8 @@ it('one witness serves both judges: a pod that is marked is none that is evicted
   const story = new Story({ a: 4 });
   const { witness } = story.checkers;
   const rates = [{ per: 'total', podsPerSecond: 0.001, burst: 1 }] as const;
-  const terms = { mode: 'delete', deleteAfterMs: 0, settleMs: 0, viewAgeMsMax: 0 } as const;
-  const evictions = new Checkers(story.api, { ...terms, rates, recoveryMs: 1000 }, witness);
+  const terms = { ...evictionDefaults, rates, viewAgeMsMax: 0, recoveryMs: 1000 };
+  const evictions = new Checkers(story.api, terms, witness);
   for (const name of ['p', 'q']) story.addPod('a-1', name);
   story.at(25);
   story.cluster.node('a-1').stop();

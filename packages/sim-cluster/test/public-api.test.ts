@@ -17,6 +17,7 @@ it('the package exports this and nothing else', () => {
     'deployment',
     'encodeFrame',
     'encodeObject',
+    'evictionDefaults',
     'job',
     'kubeconfigText',
     'lifecycleDefaults',

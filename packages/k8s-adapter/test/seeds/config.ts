@@ -1,6 +1,13 @@
 import type { Config } from '@taintmgr/core';
-import type { RateTerm, Terms } from '@taintmgr/sim-cluster';
+import {
+  evictionDefaults,
+  type PolicyTerm,
+  type RateTerm,
+  type ShareTerm,
+  type Terms,
+} from '@taintmgr/sim-cluster';
 import type { Draw } from './draw.ts';
+import { taintKeys } from './tolerations.ts';
 
 /** What the engine is configured with, and what it promises by that. */
 export interface Drawn {
@@ -8,37 +15,55 @@ export interface Drawn {
   readonly terms: Terms;
 }
 
-/** A view of this age is looked at again; the loop's own default. */
-const viewAgeMsMax = 10_000;
-/**
- * A stalled watch is found out after 150 s of silence; then come a wait of up to 30 s, a list and
- * a watch, the last call's 30 s, and the last wait of a retry or of a budget.
- */
-const recoveryMs = 300_000;
-
 /** Draws a configuration. */
 export function drawConfig(draw: Draw): Drawn {
-  const mode = draw.weighted<Terms['mode']>([
-    [4, 'delete'],
-    [2, 'evict'],
-    [2, 'evictThenDelete'],
-  ]);
-  const deleteAfterMs = draw.of([0, 7000, 60_000]);
-  const settleMs = draw.weighted([
-    [3, 0],
-    [1, draw.between(1, 20_000)],
-  ]);
+  const policy = drawPolicy(draw);
+  const policies = taintKeys
+    .filter(() => draw.chance(0.15))
+    .map((key) => ({ key, ...drawPolicy(draw) }));
   const rates = draw.chance(0.4) ? [drawRate(draw)] : [];
+  const shares = draw.chance(0.15) ? [drawShare(draw)] : [];
+  const onLimit = draw.weighted<'queue' | 'trip'>([
+    [5, 'queue'],
+    [1, 'trip'],
+  ]);
+  const isBare = rates.length + shares.length === 0;
   return {
     config: {
-      mode,
-      deleteAfterMs,
-      settleMs,
-      limits: rates.map((rate) => ({ ...rate, onLimit: 'queue' as const })),
+      ...policy,
+      policies,
+      limits: [...rates, ...shares].map((limit) => ({ ...limit, onLimit })),
       evictionsInFlightMax: draw.of([1, 3, 50]),
     },
-    terms: { mode, deleteAfterMs, settleMs, rates, viewAgeMsMax, recoveryMs },
+    terms: {
+      ...evictionDefaults,
+      ...policy,
+      policies,
+      rates,
+      shares,
+      mayStop: shares.length > 0 || (onLimit === 'trip' && !isBare),
+    },
   };
+}
+
+function drawPolicy(draw: Draw): PolicyTerm {
+  return {
+    mode: draw.weighted<PolicyTerm['mode']>([
+      [4, 'delete'],
+      [2, 'evict'],
+      [2, 'evictThenDelete'],
+    ]),
+    deleteAfterMs: draw.of([0, 7000, 60_000]),
+    settleMs: draw.weighted([
+      [3, 0],
+      [1, draw.between(1, 20_000)],
+    ]),
+    gracePeriodSeconds: draw.of([null, null, null, 1, 5]),
+  };
+}
+
+function drawShare(draw: Draw): ShareTerm {
+  return { per: draw.of(['total', 'namespace', 'node']), percent: draw.of([1, 20, 50]) };
 }
 
 function drawRate(draw: Draw): RateTerm {

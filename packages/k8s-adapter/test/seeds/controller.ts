@@ -1,5 +1,5 @@
-import { type Config, createEngine } from '@taintmgr/core';
-import type { VirtualClock, Witness } from '@taintmgr/sim-cluster';
+import { type Config, createEngine, type Event } from '@taintmgr/core';
+import type { Replica, VirtualClock } from '@taintmgr/sim-cluster';
 import { Loop, type Notice } from '../../src/loop.ts';
 import { VirtualDriver } from '../../src/virtual.ts';
 import type { Draw } from './draw.ts';
@@ -10,12 +10,16 @@ import type { Sabotage } from './sabotage.ts';
 export interface ControllerOptions {
   readonly clock: VirtualClock;
   readonly network: Network;
-  readonly witness: Witness;
+  readonly replica: Replica;
   readonly draw: Draw;
+  /** Its name in the election; null: there is none. */
+  readonly identity: string | null;
   readonly config: Partial<Config>;
   readonly sabotage: Sabotage;
   readonly onNotice: (notice: Notice) => void;
 }
+
+const lease = { namespace: 'kube-system', name: 'taintmgr-controller' };
 
 /**
  * The whole controller, which can crash and start anew: then nothing is carried over but what stands
@@ -23,7 +27,9 @@ export interface ControllerOptions {
  */
 export class Controller {
   readonly #options: ControllerOptions;
+  #loop: Loop | null = null;
   #driver: VirtualDriver | null = null;
+  #starts = 0;
   #frozen = false;
   #stopped = false;
 
@@ -43,24 +49,39 @@ export class Controller {
 
   start(): void {
     this.#stopped = false;
-    const { clock, network, witness, draw, config, sabotage, onNotice } = this.#options;
-    witness.beginRun();
+    this.#starts += 1;
+    const { clock, network, replica, draw, config, sabotage, onNotice } = this.#options;
+    replica.beginRun();
     const engine = createEngine(sabotage.config?.(config) ?? config);
     const { viewAgeMsMax } = sabotage;
-    const loop = new Loop({
+    this.#loop = new Loop({
       machine: sabotage.machine?.(engine) ?? engine,
       random: draw.random,
       leases: config.lifecycle != null,
+      streamLists: draw.chance(0.7),
+      ...this.#election(),
       ...(viewAgeMsMax !== undefined && { viewAgeMsMax }),
     });
-    this.#driver = new VirtualDriver({ loop, clock, exchange: network.exchange, onNotice });
+    const { exchange } = network;
+    this.#driver = new VirtualDriver({ loop: this.#loop, clock, exchange, onNotice });
     this.#driver.feed({ kind: 'start' });
+  }
+
+  #election(): { readonly election?: { lease: typeof lease; identity: string } } {
+    const { identity, sabotage } = this.#options;
+    if (identity === null || sabotage.election === false) return {};
+    return { election: { lease, identity: `${identity}-${this.#starts}` } };
+  }
+
+  /** Tells it something from elsewhere; one that is down does not hear it. */
+  tell(event: Event): void {
+    this.#driver?.feed({ kind: 'event', event });
   }
 
   /** Without a word, in the middle of whatever it does. */
   crash(): void {
     this.#options.network.disconnect();
-    this.#options.witness.blind();
+    this.#options.replica.blind();
     this.#driver = null;
     this.#frozen = false;
   }
@@ -81,6 +102,11 @@ export class Controller {
     this.#frozen = false;
     if (timersFirst) this.#driver?.feed({ kind: 'tick' });
     this.#options.network.letThrough();
+  }
+
+  /** When it has something to do; null: not before it hears something. */
+  nextWake(): number | null {
+    return this.state === 'running' ? (this.#loop?.nextWake() ?? null) : null;
   }
 
   /** Time passes. */

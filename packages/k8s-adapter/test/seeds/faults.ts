@@ -4,16 +4,25 @@ import type { Network } from './network.ts';
 
 const writes = ['patch', 'delete', 'create', 'update'];
 
+/** What some faults may strike; the others may strike anything. */
+const verbsOf: Partial<Record<Fault['kind'], readonly (readonly string[])[]>> = {
+  cut: [['watch']],
+  duplicate: [['watch']],
+  halfOpen: [['get'], ['list'], writes],
+  // What is written late is not seen to be the work of who asked for it.
+  delay: [['get'], ['list']],
+};
+
 /** Trouble that begins and ends by itself. */
 export class Troubles {
   readonly #api: ApiServer;
-  readonly #network: Network;
+  readonly #networks: readonly Network[];
   readonly #draw: Draw;
   readonly #ends = new Set<() => void>();
 
-  constructor(api: ApiServer, network: Network, draw: Draw) {
+  constructor(api: ApiServer, networks: readonly Network[], draw: Draw) {
     this.#api = api;
-    this.#network = network;
+    this.#networks = networks;
     this.#draw = draw;
   }
 
@@ -54,19 +63,24 @@ export class Troubles {
       { kind: 'answer', code: 429 },
       { kind: 'answer', code: 500 },
       { kind: 'cut', afterMs: draw.of([0, 300, 5000]), how: draw.of(['end', 'reset']) },
+      { kind: 'duplicate', chance: draw.of([0.3, 1]) },
+      // Of watches the line takes care: there the witness has to know who hears nothing.
+      { kind: 'halfOpen', afterMs: 0 },
+      { kind: 'delay', ms: draw.of([1, 900, 31_000]) },
     ]);
-    const verbs = draw.of([undefined, writes, ['list', 'watch'], ['get'], ['create']]);
+    const verbs = draw.of(verbsOf[fault.kind] ?? [undefined, writes, ['list', 'watch'], ['get']]);
     const probability = draw.of([0.2, 0.5, 1]);
-    const rule = { fault, probability, ...(verbs && fault.kind !== 'cut' && { verbs }) };
+    const rule = { fault, probability, ...(verbs && { verbs }) };
     this.#for(ms, this.#api.faults.add(rule));
     return `${JSON.stringify(rule)} for ${ms} ms`;
   }
 
   #slowLine(ms: number): string {
     const trouble = this.#draw.of([0.1, 0.4, 0.9]);
-    this.#network.trouble = trouble;
+    const network = this.#draw.of(this.#networks);
+    network.trouble = trouble;
     this.#for(ms, () => {
-      this.#network.trouble = this.#network.quietTrouble;
+      network.trouble = network.quietTrouble;
     });
     return `slow line ${trouble} for ${ms} ms`;
   }

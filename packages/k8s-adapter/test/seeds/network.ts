@@ -1,6 +1,7 @@
 import type {
   ApiRequest,
   Exchange,
+  Replica,
   ResponseSink,
   VirtualClock,
   Witness,
@@ -25,6 +26,17 @@ interface Line {
   hangUp: () => void;
 }
 
+export interface NetworkOptions {
+  readonly api: Exchange;
+  readonly clock: VirtualClock;
+  readonly witness: Witness;
+  /** Whose line it is. */
+  readonly replica: Replica;
+  readonly draw: Draw;
+  /** How likely a request does not simply pass in quiet times. */
+  readonly quiet: number;
+}
+
 /**
  * The line between the controller and the API server. It can be slow, lose requests, and hold
  * everything back while the controller's process stands still.
@@ -36,23 +48,25 @@ export class Network {
   readonly quietTrouble: number;
   readonly #clock: VirtualClock;
   readonly #witness: Witness;
+  readonly #replica: Replica;
   readonly #draw: Draw;
   readonly #server: Exchange;
   readonly #lines = new Set<Line>();
   #heldBack: (() => void)[] | null = null;
 
-  constructor(api: Exchange, clock: VirtualClock, witness: Witness, draw: Draw, trouble: number) {
-    this.trouble = trouble;
-    this.quietTrouble = trouble;
+  constructor({ api, clock, witness, replica, draw, quiet }: NetworkOptions) {
+    this.trouble = quiet;
+    this.quietTrouble = quiet;
     this.#clock = clock;
     this.#witness = witness;
+    this.#replica = replica;
     this.#draw = draw;
     this.#server = witness.server(api);
   }
 
   /** The controller's end. */
   get exchange(): Exchange {
-    return this.#witness.client((request, sink) => this.#send(request, sink));
+    return this.#replica.client((request, sink) => this.#send(request, sink));
   }
 
   /** The controller is gone: nothing it asked for is heard any more; what is on its way arrives. */
@@ -64,12 +78,12 @@ export class Network {
   /** From now on nothing reaches the controller. */
   holdBack(): void {
     this.#heldBack ??= [];
-    this.#witness.blind();
+    this.#replica.blind();
   }
 
   /** It hears what was held back, in order, and hears again. */
   letThrough(): void {
-    this.#witness.unblind();
+    this.#replica.unblind();
     const held = this.#heldBack ?? [];
     // What comes meanwhile comes after what was held back.
     for (let deliver = held.shift(); deliver; deliver = held.shift()) deliver();

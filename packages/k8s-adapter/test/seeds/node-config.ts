@@ -14,6 +14,25 @@ const holdMs = 60_000;
 /** How late the controller may learn of a change and act by what was before. */
 const viewAgeMsMax = 10_000;
 
+/**
+ * kube-controller-manager's own ways: it looks twice at nothing, however old its view is, and has a
+ * full bucket whenever the state of a zone changes.
+ */
+export function drawUpstream(draw: Draw): DrawnLifecycle {
+  const nodeEvictionRate = draw.of([0.1, 0.5]);
+  return {
+    config: { semantics: 'upstream-1.36', taintEviction: false, lifecycle: { nodeEvictionRate } },
+    terms: {
+      ...lifecycleDefaults,
+      nodeEvictionRate,
+      fullDisruptionRate: nodeEvictionRate,
+      burst: Number.POSITIVE_INFINITY,
+      viewAgeMsMax: Number.POSITIVE_INFINITY,
+      ownKeys: ['taintmgr.dev/'],
+    },
+  };
+}
+
 /** Draws a configuration. */
 export function drawLifecycle(draw: Draw): DrawnLifecycle {
   const suspects = draw.chance(0.4);

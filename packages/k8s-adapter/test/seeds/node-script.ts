@@ -1,16 +1,27 @@
 import type { KubeObject } from '@taintmgr/sim-cluster';
 import type { Draw } from './draw.ts';
-import type { NodeStory } from './node-story.ts';
-import { current, freeze, returnNode } from './script.ts';
+import { type Actions, current } from './script.ts';
+import type { Story } from './story.ts';
 
-type Action = (story: NodeStory, draw: Draw) => string;
+const machinesMax = 20;
 
-/** What may happen next to nodes and those who watch over them, and how likely each is. */
-const actions: readonly (readonly [weight: number, action: Action])[] = [
-  [6, silenceSome],
-  [7, resumeSome],
-  [3, silenceZone],
-  [3, resumeZone],
+/** What may happen to machines, and to the nodes that stand for them. */
+export const machineActions: Actions = [
+  [3, silenceSome],
+  [4, resumeSome],
+  [1, silenceZone],
+  [1, resumeZone],
+  [2, deleteNode],
+  [3, returnNode],
+  [1, addMachine],
+];
+
+/** What else may happen to nodes that somebody watches over. */
+export const nodeActions: Actions = [
+  [3, silenceSome],
+  [3, resumeSome],
+  [2, silenceZone],
+  [2, resumeZone],
   [1, silenceAll],
   [2, resumeAll],
   [3, sayNotReady],
@@ -21,76 +32,65 @@ const actions: readonly (readonly [weight: number, action: Action])[] = [
   [2, moveZone],
   [2, handMadeTaint],
   [2, removeTaints],
-  [2, deleteNode],
-  [3, returnNode],
-  [6, (story) => story.troubles.begin()],
-  [3, restart],
-  [2, freeze],
-  [1, (story) => story.rest(false)],
 ];
 
-/** Draws one action and does it; says what was done. */
-export function actOnNodes(story: NodeStory, draw: Draw): string {
-  return draw.weighted(actions)(story, draw);
-}
-
-function silenceSome({ cluster, nodeNames }: NodeStory, draw: Draw): string {
+function silenceSome({ cluster, nodeNames }: Story, draw: Draw): string {
   const name = draw.of(nodeNames);
   cluster.node(name).stop();
   return `kubelet ${name} falls silent`;
 }
 
-function resumeSome({ cluster, nodeNames }: NodeStory, draw: Draw): string {
+function resumeSome({ cluster, nodeNames }: Story, draw: Draw): string {
   const name = draw.of(nodeNames);
   cluster.node(name).resume();
   return `kubelet ${name} is back`;
 }
 
-function silenceZone(story: NodeStory, draw: Draw): string {
-  const zone = draw.of(story.zones);
+function silenceZone(story: Story, draw: Draw): string {
+  const zone = draw.of(story.cast.topology.zones);
   const share = draw.of([0.4, 0.6, 1]);
   const kubelets = story.cluster.zone(zone);
   for (const kubelet of kubelets.slice(0, Math.ceil(kubelets.length * share))) kubelet.stop();
   return `${share * 100}% of zone ${zone} falls silent`;
 }
 
-function resumeZone(story: NodeStory, draw: Draw): string {
-  const zone = draw.of(story.zones);
+function resumeZone(story: Story, draw: Draw): string {
+  const zone = draw.of(story.cast.topology.zones);
   for (const kubelet of story.cluster.zone(zone)) kubelet.resume();
   return `zone ${zone} is back`;
 }
 
-function silenceAll({ cluster, nodeNames }: NodeStory): string {
+function silenceAll({ cluster, nodeNames }: Story): string {
   for (const name of nodeNames) cluster.node(name).stop();
   return 'every kubelet falls silent';
 }
 
-function resumeAll({ cluster, nodeNames }: NodeStory): string {
+function resumeAll({ cluster, nodeNames }: Story): string {
   for (const name of nodeNames) cluster.node(name).resume();
   return 'every kubelet is back';
 }
 
-function sayNotReady({ cluster, nodeNames }: NodeStory, draw: Draw): string {
+function sayNotReady({ cluster, nodeNames }: Story, draw: Draw): string {
   const name = draw.of(nodeNames);
   const isReady = draw.chance(0.4);
   cluster.node(name).setCondition('Ready', isReady);
   return `kubelet ${name} says Ready=${isReady}`;
 }
 
-function renewLeaseOnly({ cluster, nodeNames }: NodeStory, draw: Draw): string {
+function renewLeaseOnly({ cluster, nodeNames }: Story, draw: Draw): string {
   const name = draw.of(nodeNames);
   cluster.node(name).renewLeaseOnly();
   return `kubelet ${name} only renews its lease`;
 }
 
-function skewClock({ cluster, nodeNames }: NodeStory, draw: Draw): string {
+function skewClock({ cluster, nodeNames }: Story, draw: Draw): string {
   const name = draw.of(nodeNames);
   const skewMs = draw.of([-3_600_000, -20_000, 20_000, 3_600_000, 0]);
   cluster.node(name).setClockSkew(skewMs);
   return `clock of ${name} is off by ${skewMs} ms`;
 }
 
-function underPressure({ cluster, nodeNames }: NodeStory, draw: Draw): string {
+function underPressure({ cluster, nodeNames }: Story, draw: Draw): string {
   const name = draw.of(nodeNames);
   const type = draw.of(['MemoryPressure', 'DiskPressure', 'PIDPressure'] as const);
   const value = draw.chance(0.6);
@@ -98,23 +98,23 @@ function underPressure({ cluster, nodeNames }: NodeStory, draw: Draw): string {
   return `kubelet ${name} says ${type}=${value}`;
 }
 
-function cordon({ api, nodeNames }: NodeStory, draw: Draw): string {
+function cordon({ api, nodeNames }: Story, draw: Draw): string {
   const name = draw.of(nodeNames);
   return change(api.get('nodes', '', name), `cordon ${name}`, (node) =>
     api.update('nodes', { ...node, spec: { ...node.spec, unschedulable: draw.chance(0.5) } }),
   );
 }
 
-function moveZone({ api, nodeNames, zones }: NodeStory, draw: Draw): string {
+function moveZone({ api, nodeNames, cast }: Story, draw: Draw): string {
   const name = draw.of(nodeNames);
-  const labels = { 'topology.kubernetes.io/zone': draw.of(zones) };
+  const labels = { 'topology.kubernetes.io/zone': draw.of(cast.topology.zones) };
   return change(api.get('nodes', '', name), `move ${name} ${JSON.stringify(labels)}`, (node) => {
     const metadata = { ...node.metadata, labels: { ...node.metadata.labels, ...labels } };
     api.update('nodes', { ...node, metadata });
   });
 }
 
-function handMadeTaint({ api, nodeNames }: NodeStory, draw: Draw): string {
+function handMadeTaint({ api, nodeNames }: Story, draw: Draw): string {
   const name = draw.of(nodeNames);
   const taint = draw.of([
     { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' },
@@ -129,27 +129,41 @@ function handMadeTaint({ api, nodeNames }: NodeStory, draw: Draw): string {
   });
 }
 
-function removeTaints({ api, nodeNames }: NodeStory, draw: Draw): string {
+function removeTaints({ api, nodeNames }: Story, draw: Draw): string {
   const name = draw.of(nodeNames);
   return change(api.get('nodes', '', name), `${name} loses its taints`, (node) =>
     api.update('nodes', { ...node, spec: { ...node.spec, taints: [] } }),
   );
 }
 
-function deleteNode({ api, cluster, nodeNames }: NodeStory, draw: Draw): string {
+/** The machine may be gone with its node, or not. */
+function deleteNode({ api, cluster, nodeNames }: Story, draw: Draw): string {
   const name = draw.of(nodeNames);
-  if (api.list('nodes').length < 2) return 'no node to delete';
+  if (api.list('nodes').length < 3) return 'no node to delete';
   return change(api.get('nodes', '', name), `delete node ${name}`, () => {
-    cluster.node(name).stop();
+    if (draw.chance(0.7)) cluster.node(name).stop();
     api.delete('nodes', '', name);
   });
 }
 
-function restart({ controller }: NodeStory, draw: Draw): string {
-  if (controller.state !== 'down') controller.crash();
-  if (draw.chance(0.3)) return 'controller crashes';
-  controller.start();
-  return 'controller starts';
+/** The kubelet of a node that is gone registers it again. */
+function returnNode({ api, cluster, nodeNames }: Story, draw: Draw): string {
+  const gone = nodeNames.filter((name) => !api.get('nodes', '', name));
+  if (gone.length === 0) return 'no node to return';
+  const name = draw.of(gone);
+  cluster.node(name).stop();
+  cluster.node(name).resume();
+  return `node ${name} registers again`;
+}
+
+function addMachine({ cluster, cast, nodeNames }: Story, draw: Draw): string {
+  if (nodeNames.length >= machinesMax) return 'no room for another machine';
+  const { region, zones } = cast.topology;
+  const zone = draw.of(zones);
+  const name = `new-${nodeNames.length + 1}`;
+  cluster.addNode({ name, region, zone }).start();
+  nodeNames.push(name);
+  return `machine ${name} comes to zone ${zone}`;
 }
 
 function change(node: KubeObject | null, text: string, apply: (node: KubeObject) => void): string {

@@ -6,16 +6,26 @@ import {
   type TimedToleration,
 } from '@taintmgr/sim-cluster';
 import type { Draw } from './draw.ts';
-import { taintKeys } from './topology.ts';
-import type { World } from './world.ts';
+import type { Story } from './story.ts';
+import { drawToleration, taintKeys, withOtherSeconds } from './tolerations.ts';
+import { drawBudget } from './topology.ts';
 
-type Action = (world: World, draw: Draw) => string;
-
-const labNamespace = 'lab';
-const labPods = ['p0', 'p1', 'p2', 'p3', 'p4', 'p5'] as const;
+/** Does something to the story; says what was done. */
+export type Action = (story: Story, draw: Draw) => string;
 
 /** What may happen next and how likely each is. */
-const actions: readonly (readonly [weight: number, action: Action])[] = [
+export type Actions = readonly (readonly [weight: number, action: Action])[];
+
+const labNamespace = 'lab';
+/** The kinds that have replicas, and where they are found. */
+const scalable: Readonly<Record<string, string>> = {
+  Deployment: 'deployments',
+  StatefulSet: 'statefulsets',
+};
+const labPods = ['p0', 'p1', 'p2', 'p3', 'p4', 'p5'] as const;
+
+/** What may happen to taints, pods and those who look after pods. */
+export const podActions: Actions = [
   [8, taintNode],
   [5, untaintNode],
   [6, createPod],
@@ -23,23 +33,10 @@ const actions: readonly (readonly [weight: number, action: Action])[] = [
   [3, recreatePod],
   [3, bindPod],
   [4, changeTolerations],
-  [2, deleteNode],
-  [3, returnNode],
-  [2, silenceKubelet],
-  [3, resumeKubelet],
   [2, changeBudget],
   [2, scale],
-  [7, (world) => world.troubles.begin()],
-  [3, restart],
-  [2, stop],
-  [3, freeze],
-  [2, (world) => world.rest()],
+  [1, setDeadline],
 ];
-
-/** Draws one action and does it; says what was done. */
-export function act(world: World, draw: Draw): string {
-  return draw.weighted(actions)(world, draw);
-}
 
 /** How long after an action the next one comes, in milliseconds. */
 export function pause(draw: Draw): number {
@@ -51,7 +48,7 @@ export function pause(draw: Draw): number {
   ]);
 }
 
-function taintNode({ api, now }: World, draw: Draw): string {
+function taintNode({ api, now }: Story, draw: Draw): string {
   const node = drawNode(api, draw);
   if (!node) return 'no node to taint';
   const key = draw.of(taintKeys);
@@ -73,7 +70,7 @@ function taintNode({ api, now }: World, draw: Draw): string {
   return `taint ${node.metadata.name} ${JSON.stringify(taint)}`;
 }
 
-function untaintNode({ api }: World, draw: Draw): string {
+function untaintNode({ api }: Story, draw: Draw): string {
   const node = drawNode(api, draw, (one) => taintsOf(one).length > 0);
   if (!node) return 'no taint to take away';
   const gone = draw.of(taintsOf(node));
@@ -82,9 +79,9 @@ function untaintNode({ api }: World, draw: Draw): string {
   return `untaint ${node.metadata.name} of ${gone.key}, ${keep.length} left`;
 }
 
-function createPod(world: World, draw: Draw): string {
+function createPod(story: Story, draw: Draw): string {
   const name = draw.of(labPods);
-  const node = draw.chance(0.7) ? drawNode(world.api, draw) : null;
+  const node = draw.chance(0.7) ? drawNode(story.api, draw) : null;
   const tolerations = Array.from({ length: draw.between(0, 3) }, () => drawToleration(draw));
   const labels = draw.chance(0.3) ? { app: draw.of(['guarded', 'free']) } : {};
   const object = pod(labNamespace, name, {
@@ -97,11 +94,11 @@ function createPod(world: World, draw: Draw): string {
         : { schedulerName: draw.of(['default-scheduler', 'by-hand']) }),
     },
   });
-  world.api.create('pods', object);
+  story.api.create('pods', object);
   return `create ${name} on ${node?.metadata.name ?? 'no node'} ${JSON.stringify(tolerations)}`;
 }
 
-function deletePod({ api }: World, draw: Draw): string {
+function deletePod({ api }: Story, draw: Draw): string {
   const one = drawPod(api, draw);
   if (!one) return 'no pod to delete';
   removePod(api, one, draw.chance(0.5));
@@ -109,7 +106,7 @@ function deletePod({ api }: World, draw: Draw): string {
 }
 
 /** Another pod under the same name at once. */
-function recreatePod({ api }: World, draw: Draw): string {
+function recreatePod({ api }: Story, draw: Draw): string {
   const one = drawPod(api, draw, ({ metadata }) => metadata.namespace === labNamespace);
   if (!one) return 'no pod to replace';
   const { name, namespace, labels = {} } = one.metadata;
@@ -125,7 +122,7 @@ function recreatePod({ api }: World, draw: Draw): string {
   return `replace ${nameOf(one)} by another of the name ${JSON.stringify(kept)}`;
 }
 
-function bindPod({ api }: World, draw: Draw): string {
+function bindPod({ api }: Story, draw: Draw): string {
   const one = drawPod(api, draw, ({ spec }) => !spec.nodeName);
   const node = drawNode(api, draw);
   if (!one || !node) return 'nothing to bind';
@@ -133,7 +130,7 @@ function bindPod({ api }: World, draw: Draw): string {
   return `bind ${nameOf(one)} to ${node.metadata.name}`;
 }
 
-function changeTolerations({ api }: World, draw: Draw): string {
+function changeTolerations({ api }: Story, draw: Draw): string {
   const one = drawPod(api, draw);
   if (!one) return 'no pod whose tolerations could change';
   const before: readonly TimedToleration[] = one.spec.tolerations ?? [];
@@ -147,56 +144,12 @@ function changeTolerations({ api }: World, draw: Draw): string {
   return `tolerations of ${nameOf(one)}: ${JSON.stringify(tolerations)}`;
 }
 
-function deleteNode({ api, cluster }: World, draw: Draw): string {
-  const node = drawNode(api, draw);
-  if (!node || api.list('nodes').length < 3) return 'no node to delete';
-  const { name } = node.metadata;
-  if (draw.chance(0.5)) cluster.node(name).stop();
-  api.delete('nodes', '', name);
-  return `delete node ${name}`;
-}
-
-/** The kubelet of a node that is gone registers it again. */
-export function returnNode(
-  { api, cluster, nodeNames }: Pick<World, 'api' | 'cluster' | 'nodeNames'>,
-  draw: Draw,
-): string {
-  const gone = nodeNames.filter((name) => !api.get('nodes', '', name));
-  if (gone.length === 0) return 'no node to return';
-  const name = draw.of(gone);
-  cluster.node(name).stop();
-  cluster.node(name).resume();
-  return `node ${name} registers again`;
-}
-
-function silenceKubelet({ cluster, nodeNames }: World, draw: Draw): string {
-  const name = draw.of(nodeNames);
-  cluster.node(name).stop();
-  return `kubelet ${name} falls silent`;
-}
-
-function resumeKubelet({ cluster, nodeNames }: World, draw: Draw): string {
-  const silent = nodeNames.filter((name) => !cluster.node(name).isRunning);
-  if (silent.length === 0) return 'no kubelet is silent';
-  const name = draw.of(silent);
-  cluster.node(name).resume();
-  return `kubelet ${name} is back`;
-}
-
-function changeBudget({ api }: World, draw: Draw): string {
-  const [namespace, name] = draw.of([
-    ['shop', 'web'],
-    ['shop', 'db'],
-    [labNamespace, 'guarded'],
-  ] as const);
-  const limit = draw.of([
-    { minAvailable: 0 },
-    { minAvailable: 1 },
-    { minAvailable: 3 },
-    { maxUnavailable: 0 },
-    { maxUnavailable: 1 },
-    { maxUnavailable: '50%' },
+function changeBudget({ api, cast }: Story, draw: Draw): string {
+  const { namespace = '', name } = draw.of([
+    ...cast.topology.workloads.map(({ metadata }) => metadata),
+    { namespace: labNamespace, name: 'guarded' },
   ]);
+  const limit = drawBudget(draw);
   const before = api.get('poddisruptionbudgets', namespace, name);
   const budget = pdb(namespace, name, limit);
   if (!before) api.create('poddisruptionbudgets', budget);
@@ -205,69 +158,25 @@ function changeBudget({ api }: World, draw: Draw): string {
   return `budget ${namespace}/${name} ${JSON.stringify(limit)}`;
 }
 
-function scale({ api }: World, draw: Draw): string {
-  const [resource, name] = draw.of([
-    ['deployments', 'web'],
-    ['statefulsets', 'db'],
-    ['statefulsets', 'rock'],
-  ] as const);
-  const workload = api.get(resource, 'shop', name);
-  if (!workload) return `${name} is not there yet`;
+function scale({ api, cast }: Story, draw: Draw): string {
+  const { kind = '', metadata } = draw.of(cast.topology.workloads);
+  const resource = scalable[kind];
+  const workload = resource && api.get(resource, metadata.namespace ?? '', metadata.name);
+  if (!workload) return `${metadata.name} is not there, or is not one to scale`;
   const replicas = draw.between(0, 4);
   api.update(resource, { ...current(workload), spec: { ...workload.spec, replicas } });
-  return `scale ${name} to ${replicas}`;
+  return `scale ${metadata.name} to ${replicas}`;
 }
 
-function restart({ controller }: World): string {
-  const { state } = controller;
-  if (state !== 'down') controller.crash();
-  controller.start();
-  return state === 'down' ? 'controller starts' : 'controller crashes and starts again';
-}
-
-function stop({ controller }: World, draw: Draw): string {
-  if (controller.state === 'down') return restart({ controller } as World);
-  if (controller.state === 'running' && draw.chance(0.3)) {
-    controller.stop();
-    return 'controller is asked to stop';
-  }
-  controller.crash();
-  return 'controller crashes';
-}
-
-/** Lets the controller stand still, or go on. */
-export function freeze({ controller }: Pick<World, 'controller'>, draw: Draw): string {
-  if (controller.state === 'frozen') {
-    const timersFirst = draw.chance(0.5);
-    controller.thaw(timersFirst);
-    return `controller goes on${timersFirst ? ', timers first' : ''}`;
-  }
-  if (controller.state === 'down') return 'controller is down anyway';
-  controller.freeze();
-  return 'controller stands still';
-}
-
-function drawToleration(draw: Draw): TimedToleration {
-  const key = draw.of([...taintKeys, ...taintKeys, '']);
-  const value = key === '' ? '' : draw.of(['', 'a', 'b']);
-  const exists = key === '' || draw.chance(0.5);
-  const seconds = draw.of([undefined, -5, 0, 1, 5, 20, 60, 300, 1000]);
-  const effect = seconds === undefined ? draw.of(['', 'NoExecute']) : 'NoExecute';
-  return {
-    ...(key && { key }),
-    operator: exists ? 'Exists' : 'Equal',
-    ...(!exists && value && { value }),
-    ...(effect && { effect }),
-    ...(seconds !== undefined && { tolerationSeconds: seconds }),
-  };
-}
-
-function withOtherSeconds(toleration: TimedToleration, draw: Draw): TimedToleration {
-  const { tolerationSeconds: _before, ...rest } = toleration;
-  const seconds = draw.of([undefined, 0, 3, 30, 120, 600]);
-  return seconds === undefined || toleration.effect !== 'NoExecute'
-    ? rest
-    : { ...rest, tolerationSeconds: seconds };
+/** Somebody announces when the node will be gone, as of a spot machine. */
+function setDeadline({ api, now }: Story, draw: Draw): string {
+  const node = drawNode(api, draw);
+  if (!node) return 'no node to go';
+  const at = rfc3339(now() + draw.of([5000, 30_000, 120_000]));
+  const annotations = { ...node.metadata.annotations, 'taintmgr.dev/deadline': at };
+  const { metadata } = current(node);
+  api.update('nodes', { ...node, metadata: { ...metadata, annotations } });
+  return `node ${metadata.name} will be gone at ${at}`;
 }
 
 type Taint = { readonly key: string; readonly effect: string };
@@ -291,7 +200,8 @@ function removePod(api: ClusterApi, { metadata }: KubeObject, atOnce: boolean): 
   api.delete('pods', namespace, name, atOnce ? { gracePeriodSeconds: 0 } : {});
 }
 
-function drawNode(
+/** One of the nodes that match; null: there is none. */
+export function drawNode(
   api: ClusterApi,
   draw: Draw,
   matches: (node: KubeObject) => boolean = () => true,
@@ -300,7 +210,8 @@ function drawNode(
   return nodes.length === 0 ? null : draw.of(nodes);
 }
 
-function drawPod(
+/** One of the pods that match; null: there is none. */
+export function drawPod(
   api: ClusterApi,
   draw: Draw,
   matches: (pod: KubeObject) => boolean = () => true,
@@ -309,7 +220,8 @@ function drawPod(
   return pods.length === 0 ? null : draw.of(pods);
 }
 
-function nameOf({ metadata: { namespace, name } }: KubeObject): string {
+/** `namespace/name`. */
+export function nameOf({ metadata: { namespace, name } }: KubeObject): string {
   return `${namespace}/${name}`;
 }
 

@@ -1,14 +1,19 @@
 import {
   ApiError,
-  type Cluster,
+  type ApiServer,
+  type Checkers,
+  type Exchange,
+  type PauseScope,
   type Violation,
   type VirtualClock,
   type Witness,
 } from '@taintmgr/sim-cluster';
+import { Agent } from './agent.ts';
 import { Controller, type ControllerOptions } from './controller.ts';
 import { Draw } from './draw.ts';
 import { Troubles } from './faults.ts';
 import { Network } from './network.ts';
+import type { Cast } from './plots.ts';
 import type { Sabotage } from './sabotage.ts';
 import { Transcript } from './transcript.ts';
 
@@ -24,34 +29,54 @@ export interface Outcome {
 }
 
 export interface StageOptions {
+  readonly seed: number;
+  /** The number of the first draw that is free. */
+  readonly purpose: number;
   readonly clock: VirtualClock;
-  readonly cluster: Cluster;
+  readonly cluster: { readonly api: ApiServer; readonly exchange: Exchange };
   readonly witness: Witness;
-  readonly config: ControllerOptions['config'];
+  readonly pauses: Checkers['pauses'] | null;
+  readonly cast: Cast;
   readonly sabotage: Sabotage;
-  /** Draws for the network, the troubles and the controller, so that each has its own. */
-  readonly draws: readonly [network: Draw, troubles: Draw, controller: Draw];
 }
 
-/** What every story needs: a controller, a line to the cluster, trouble, and someone to write. */
+/** What every story needs: controllers, lines to the cluster, trouble, and someone to write. */
 export class Stage {
-  readonly controller: Controller;
+  readonly controllers: readonly Controller[];
   readonly troubles: Troubles;
+  /** Watches what nodes run out of; null: nobody does. */
+  readonly agent: Agent | null;
   readonly #clock: VirtualClock;
   readonly #witness: Witness;
+  readonly #pauses: StageOptions['pauses'];
+  readonly #paused = new Map<string, PauseScope>();
   readonly #transcript: Transcript;
 
-  constructor({ clock, cluster, witness, config, sabotage, draws }: StageOptions) {
+  constructor({ seed, purpose, clock, cluster, witness, pauses, cast, sabotage }: StageOptions) {
     this.#clock = clock;
     this.#witness = witness;
+    this.#pauses = pauses;
     this.#transcript = new Transcript(cluster.api, witness, start);
+    const { config, replicas, pressure } = cast;
     this.say(`config ${JSON.stringify(config)}`);
-    const [networkDraw, troublesDraw, draw] = draws;
-    const quiet = sabotage.trouble ?? 0;
-    const network = new Network(cluster.exchange, clock, witness, networkDraw, quiet);
-    this.troubles = new Troubles(cluster.api, network, troublesDraw);
+    const lines = Array.from({ length: replicas }, (_, index) => {
+      const replica = index === 0 ? witness : witness.replica();
+      const draw = new Draw(seed, purpose + 2 + 2 * index);
+      const api = cluster.exchange;
+      const quiet = sabotage.trouble ?? 0;
+      return { replica, network: new Network({ api, clock, witness, replica, draw, quiet }) };
+    });
     const onNotice: ControllerOptions['onNotice'] = (notice) => this.#transcript.notice(notice);
-    this.controller = new Controller({ clock, network, witness, draw, config, sabotage, onNotice });
+    this.controllers = lines.map((line, index) => {
+      const identity = replicas > 1 ? `replica-${index + 1}` : null;
+      const draw = new Draw(seed, purpose + 3 + 2 * index);
+      return new Controller({ ...line, clock, draw, identity, config, sabotage, onNotice });
+    });
+    const networks = lines.map(({ network }) => network);
+    this.troubles = new Troubles(cluster.api, networks, new Draw(seed, purpose));
+    const { random } = new Draw(seed, purpose + 1);
+    const exchange = witness.bystander(cluster.exchange);
+    this.agent = pressure && new Agent({ config: pressure, clock, random, exchange });
   }
 
   /** What happened so far, line by line. */
@@ -67,8 +92,21 @@ export class Stage {
     this.#transcript.say(text);
   }
 
+  /** Everybody does what is due up to then at its own instant. */
   passUntil(instant: number): void {
-    this.controller.runUntil(instant);
+    const everybody = [...this.controllers, ...(this.agent ? [this.agent] : [])];
+    const [only, another] = everybody;
+    if (only && !another) {
+      only.runUntil(instant);
+      return;
+    }
+    for (;;) {
+      const wakes = [this.#clock, ...everybody].flatMap((one) => one.nextWake() ?? []);
+      const next = Math.max(this.now(), Math.min(...wakes));
+      if (next > instant) break;
+      for (const one of everybody) one.runUntil(next);
+    }
+    this.#clock.advanceTo(instant);
   }
 
   /** What the API refuses, as when a pod of that name is there already, is not done. */
@@ -81,16 +119,41 @@ export class Stage {
     }
   }
 
-  /** All trouble ends, and the controller works. */
+  /** Tells every controller to let deadlines stand still, now and when it starts anew. */
+  pauseDeadlines(scope: PauseScope): void {
+    this.#paused.set(JSON.stringify(scope), scope);
+    this.#pauses?.begin(scope, this.now());
+    for (const one of this.controllers) one.tell({ kind: 'pauseDeadlines', scope });
+  }
+
+  /** Lets all deadlines go on, and what a limit has stopped. */
+  resumeDeadlines(): void {
+    for (const [key, scope] of this.#paused) {
+      this.#paused.delete(key);
+      this.#pauses?.end(scope, this.now());
+      for (const one of this.controllers) one.tell({ kind: 'resumeDeadlines', scope });
+    }
+    for (const one of this.controllers) one.tell({ kind: 'resumeEvictions' });
+  }
+
+  /** Starts a controller; it is told what stands still. */
+  start(controller: Controller): void {
+    controller.start();
+    for (const scope of this.#paused.values()) controller.tell({ kind: 'pauseDeadlines', scope });
+  }
+
+  /** All trouble ends, and the controllers work. */
   calm(): void {
     this.say('all trouble ends');
     this.troubles.end();
-    // One that stands still goes on; one that was asked to stop has to be started again.
-    if (this.controller.state === 'frozen') this.controller.thaw(false);
-    if (this.controller.state === 'down' || this.controller.isStopped) {
-      if (this.controller.state !== 'down') this.controller.crash();
-      this.controller.start();
+    for (const controller of this.controllers) {
+      // One that stands still goes on; one that was asked to stop has to be started again.
+      if (controller.state === 'frozen') controller.thaw(false);
+      if (controller.state === 'running' && !controller.isStopped) continue;
+      if (controller.state !== 'down') controller.crash();
+      this.start(controller);
     }
+    this.resumeDeadlines();
   }
 
   /** What came of it; each violation is put into the transcript. */
@@ -103,20 +166,4 @@ export class Stage {
     ).length;
     return { violations, removals, transcript: this.transcript };
   }
-}
-
-/** Tells a story to its end; what is thrown on the way counts as a violation too. */
-export function tellStory(story: { readonly stage: Stage; run(): Outcome }): Outcome {
-  try {
-    return story.run();
-  } catch (error) {
-    const evidence = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    const violation = { invariant: 'nothing is thrown', at: story.stage.now(), evidence };
-    return { violations: [violation], transcript: story.stage.transcript, removals: 0 };
-  }
-}
-
-/** Three draws of their own from a seed. */
-export function drawsOf(seed: number, from: number): StageOptions['draws'] {
-  return [new Draw(seed, from), new Draw(seed, from + 1), new Draw(seed, from + 2)];
 }

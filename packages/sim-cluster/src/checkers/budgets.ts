@@ -2,8 +2,10 @@ import type { ClusterApi } from '../api.ts';
 import { isReady, isTerminating } from '../controllers/pods.ts';
 import type { KubeObject } from '../objects.ts';
 import { labelSelectorRequirements, matchesLabels } from '../selectors/labels.ts';
+import type { Call } from './call.ts';
 import type { Told } from './history.ts';
-import { type Evidence, isRemoval } from './terms.ts';
+import { noExecuteTaints } from './taint-rule.ts';
+import { type Evidence, isRemoval, policyFor } from './terms.ts';
 
 /** Changes of health that the budget's status may not show yet. */
 const statusLagMs = 1000;
@@ -37,17 +39,27 @@ export class BudgetChecker {
     const healthyAfter = type !== 'DELETED' && resource === 'pods' && isHealthy(object);
     const healthyBefore = resource === 'pods' && previous !== null && isHealthy(previous);
     const isEviction = by !== null && isRemoval(by) && healthyBefore && !healthyAfter;
-    if (isEviction && previous) this.#judge(at, previous);
+    if (isEviction && previous && this.#asksBudgets(at, previous, by)) this.#judge(at, previous);
     const isSpec =
       resource !== 'pods' && previous?.metadata.generation !== object.metadata.generation;
     if (!isEviction && (isSpec || healthyBefore !== healthyAfter))
       this.#shakenAt.set(namespace, at);
   }
 
+  /** Whether each taint that the client may have gone by lets its pods go by the budgets only. */
+  #asksBudgets(at: number, pod: KubeObject, { run, sentAt }: Call): boolean {
+    const { history, terms, witness } = this.#evidence;
+    if (terms.policies.length === 0) return terms.mode === 'evict';
+    const known = witness.knownInTurnUpTo(run, 'nodes', sentAt);
+    const states = history.during(history.node(pod.spec.nodeName ?? ''), known, at);
+    const taints = states.flatMap(({ object }) => noExecuteTaints(object));
+    return taints.every(({ key }) => policyFor(terms, key).mode === 'evict');
+  }
+
   #judge(at: number, pod: KubeObject): void {
-    const { terms, report } = this.#evidence;
+    const { report } = this.#evidence;
     const { namespace = '', name } = pod.metadata;
-    if (terms.mode !== 'evict' || at - (this.#shakenAt.get(namespace) ?? 0) < statusLagMs) return;
+    if (at - (this.#shakenAt.get(namespace) ?? 0) < statusLagMs) return;
     for (const budget of this.#api.list('poddisruptionbudgets', namespace)) {
       if (!selectedBy(budget, pod)) continue;
       const pods = this.#api.list('pods', namespace);

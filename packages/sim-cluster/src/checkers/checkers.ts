@@ -1,10 +1,14 @@
 import type { ClusterApi } from '../api.ts';
 import { BudgetChecker } from './budgets.ts';
 import { EvictionRateChecker } from './eviction-rate.ts';
+import { EvictionShareChecker } from './eviction-share.ts';
 import { EvictionChecker } from './evictions.ts';
+import { GraceChecker } from './grace.ts';
 import { History } from './history.ts';
 import { KeptStartsChecker } from './kept-starts.ts';
+import { LeadershipChecker } from './leadership.ts';
 import { OverdueChecker } from './overdue.ts';
+import { Pauses } from './pauses.ts';
 import { TaintStarts } from './taint-starts.ts';
 import type { Evidence, Terms, Violation } from './terms.ts';
 import { Witness } from './witness.ts';
@@ -16,9 +20,11 @@ import { Witness } from './witness.ts';
  */
 export class Checkers {
   readonly witness: Witness;
+  /** Tell it what the client is told: it promises not to evict while deadlines stand still. */
+  readonly pauses: Pauses = new Pauses();
   readonly #violations: Violation[] = [];
-  readonly #overdue: OverdueChecker;
-  readonly #rate: EvictionRateChecker;
+  readonly #resting: readonly { atRest(calmSince: number): void }[];
+  readonly #ending: readonly { atEnd(): void }[];
 
   constructor(api: ClusterApi, terms: Terms, witness: Witness = new Witness(api.clock)) {
     this.witness = witness;
@@ -27,14 +33,20 @@ export class Checkers {
     });
     const starts = new TaintStarts(history, witness);
     const report = (violation: Violation): void => void this.#violations.push(violation);
-    const evidence: Evidence = { terms, history, witness, starts, report };
+    const { pauses } = this;
+    const evidence: Evidence = { terms, history, witness, starts, pauses, report };
+    const kept = new KeptStartsChecker(evidence, api);
+    const leadership = new LeadershipChecker(witness, report);
     const hearing = [
       new EvictionChecker(evidence),
       new BudgetChecker(evidence, api),
-      new KeptStartsChecker(evidence),
+      new EvictionShareChecker(evidence),
+      new GraceChecker(evidence),
+      kept,
+      leadership,
     ];
-    this.#overdue = new OverdueChecker(evidence, api);
-    this.#rate = new EvictionRateChecker(evidence);
+    this.#resting = [new OverdueChecker(evidence, api), kept];
+    this.#ending = [new EvictionRateChecker(evidence), ...(terms.elected ? [leadership] : [])];
   }
 
   /** What was found so far, in the order in which it was found. */
@@ -44,11 +56,11 @@ export class Checkers {
 
   /** At the end of a time since `calmSince` in which client and API worked undisturbed. */
   atRest(calmSince: number): void {
-    this.#overdue.atRest(calmSince);
+    for (const checker of this.#resting) checker.atRest(calmSince);
   }
 
   /** When everything is over. */
   atEnd(): void {
-    this.#rate.atEnd();
+    for (const checker of this.#ending) checker.atEnd();
   }
 }

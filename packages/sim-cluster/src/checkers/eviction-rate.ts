@@ -56,8 +56,10 @@ export class EvictionRateChecker {
     const before = calls
       .slice(0, calls.indexOf(removal))
       .filter(({ run, target }) => run === removal.run && target === removal.target);
-    // Looks before it were at an earlier pod of this name.
-    const removedOther = before.findLastIndex((call) => call.uid !== null && call.uid !== uid);
+    // Looks before it were at an earlier pod of this name, or to mark the pod as not ready.
+    const removedOther = before.findLastIndex(
+      (call) => call.kind === 'changePodStatus' || (call.uid !== null && call.uid !== uid),
+    );
     const looks = before.slice(removedOther + 1);
     const look = looks.find(
       ({ kind, run, sentAt }) => kind === 'readPod' && known(run, sentAt) >= createdAt,

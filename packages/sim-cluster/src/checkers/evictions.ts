@@ -2,7 +2,7 @@ import type { KubeObject } from '../objects.ts';
 import type { Call } from './call.ts';
 import type { State, Told } from './history.ts';
 import { noExecuteTaints, toleratedMs } from './taint-rule.ts';
-import { clockTime, type Evidence, isRemoval } from './terms.ts';
+import { clockTime, type Evidence, isRemoval, policyFor } from './terms.ts';
 
 /** When a pod has to go by one state of it and of its node: Infinity for never. */
 interface Verdict {
@@ -53,6 +53,9 @@ export class EvictionChecker {
     if (createdAt > podsKnown) {
       report('wrong uid', `created ${clockTime(createdAt)}, which was not known`);
       return;
+    }
+    if (this.#evidence.pauses.covers(pod.spec.nodeName ?? '', decidedAt)) {
+      report('evicts in a pause', 'deadlines stood still on its node');
     }
     const oldest = decidedAt - this.#evidence.terms.viewAgeMsMax;
     const verdicts = this.#verdicts(by.run, states, [
@@ -115,7 +118,8 @@ export class EvictionChecker {
     const bound = Math.floor(boundAt / 1000) * 1000;
     const deadlines = noExecuteTaints(node.object).map((taint) => {
       const start = starts.earliest(run, pod.spec.nodeName, node, taint);
-      return Math.max(start + terms.settleMs, Math.max(start, bound) + toleratedMs(pod, taint));
+      const { settleMs } = policyFor(terms, taint.key);
+      return Math.max(start + settleMs, Math.max(start, bound) + toleratedMs(pod, taint));
     });
     return {
       deadline: Math.min(Number.POSITIVE_INFINITY, ...deadlines),

@@ -1,14 +1,60 @@
+import type { ClusterApi } from '../api.ts';
+import type { KubeObject } from '../objects.ts';
 import type { State, Told } from './history.ts';
-import { type NoExecuteTaint, noExecuteTaints } from './taint-rule.ts';
+import { type NoExecuteTaint, noExecuteTaints, toleratedMs } from './taint-rule.ts';
 import { keptStarts } from './taint-starts.ts';
 import { clockTime, type Evidence } from './terms.ts';
 
-/** What the client writes down as the start of a taint is never before it began. */
+/** Within this time of a change it is written down. */
+const writtenMs = 5000;
+
+/**
+ * What the client writes down as the start of a taint is never before it began; and it is written
+ * down where the taint does not say it itself and a pod waits for its time to pass, so that another
+ * run of the client does not begin anew.
+ */
 export class KeptStartsChecker {
   readonly #evidence: Evidence;
+  readonly #api: ClusterApi;
 
-  constructor(evidence: Evidence) {
+  constructor(evidence: Evidence, api: ClusterApi) {
     this.#evidence = evidence;
+    this.#api = api;
+  }
+
+  /** Called at the end of a time in which client and API worked undisturbed. */
+  atRest(): void {
+    const at = this.#api.clock.now();
+    for (const pod of this.#api.list('pods')) {
+      const { history, report } = this.#evidence;
+      const nodeName: string = pod.spec.nodeName ?? '';
+      const node = history.node(nodeName).at(-1);
+      const changedAt = Math.max(
+        node?.at ?? at,
+        history.pod(pod.metadata.uid ?? '').at(-1)?.at ?? at,
+      );
+      if (!node || at - changedAt < writtenMs || !this.#isWaiting(pod, node, at)) continue;
+      for (const taint of noExecuteTaints(node.object)) {
+        const isTimed = Number.isFinite(toleratedMs(pod, taint)) && taint.timeAdded === null;
+        if (!isTimed || keptStarts(node)[taint.id] !== undefined) continue;
+        const { namespace, name } = pod.metadata;
+        const evidence = `node ${nodeName}: since when ${taint.id} counts is nowhere written, and pod ${namespace}/${name} waits for it`;
+        report({ invariant: 'start not kept', at, evidence });
+        return;
+      }
+    }
+  }
+
+  /** Whether its time has not come, by any taint. */
+  #isWaiting(pod: KubeObject, node: State, at: number): boolean {
+    const { starts } = this.#evidence;
+    return (
+      pod.metadata.deletionTimestamp === undefined &&
+      noExecuteTaints(node.object).every((taint) => {
+        const appearedAt = starts.appearedAt(pod.spec.nodeName, node, taint);
+        return Math.min(taint.timeAdded ?? appearedAt, appearedAt) + toleratedMs(pod, taint) > at;
+      })
+    );
   }
 
   hear({ at, change, by }: Told): void {

@@ -4,7 +4,7 @@ import { selectedBy } from './budgets.ts';
 import type { State } from './history.ts';
 import { type NoExecuteTaint, noExecuteTaints, toleratedMs } from './taint-rule.ts';
 import { keptStarts } from './taint-starts.ts';
-import { clockTime, type Evidence } from './terms.ts';
+import { clockTime, type Evidence, policyFor } from './terms.ts';
 
 interface Condition {
   readonly type: string;
@@ -36,18 +36,20 @@ export class OverdueChecker {
   }
 
   #judge(now: number, calmSince: number, pod: KubeObject, podCount: number): void {
-    const { history, terms, report } = this.#evidence;
+    const { history, terms, pauses, report } = this.#evidence;
     const { deletionTimestamp, uid = '', namespace, name } = pod.metadata;
     const node = history.node(pod.spec.nodeName ?? '').at(-1);
-    if (deletionTimestamp !== undefined || !node?.object) return;
+    if (terms.mayStop || deletionTimestamp !== undefined || !node?.object) return;
     const states = history.pod(uid);
     const bound = latestBinding(pod, states);
+    const paused = pauses.total(now);
     const deadlines = noExecuteTaints(node.object).map((taint) => {
-      const start = this.#latestStart(now, calmSince, pod, node, taint);
-      return Math.max(start + terms.settleMs, Math.max(start, bound) + toleratedMs(pod, taint));
+      const { settleMs } = policyFor(terms, taint.key);
+      const start = paused + this.#latestStart(now, calmSince, pod, node, taint);
+      return Math.max(start + settleMs, Math.max(start, bound + paused) + toleratedMs(pod, taint));
     });
     const deadline = Math.min(Number.POSITIVE_INFINITY, ...deadlines);
-    const dueAt = deadline + this.#budgetWait(pod);
+    const dueAt = deadline + this.#budgetWait(pod, node);
     // A change of pod or node may have made it due only then.
     const changedAt = Math.max(
       lastChange(history.node(pod.spec.nodeName), ({ metadata, spec }) => [
@@ -57,21 +59,28 @@ export class OverdueChecker {
       lastChange(states, ({ spec }) => [spec.nodeName, spec.tolerations]),
     );
     const since = Math.max(dueAt, calmSince, changedAt);
-    const queue =
-      podCount / Math.min(...terms.rates.map(({ podsPerSecond }) => podsPerSecond), 1000);
-    const latest = since + terms.recoveryMs + queue * 1000;
+    const latest = since + terms.recoveryMs + this.#queueMs(podCount);
     if (latest > now) return;
     const evidence = `pod ${namespace}/${name} (${uid.slice(0, 8)}) is still there; deadline ${clockTime(deadline)}, calm since ${clockTime(calmSince)}, at the latest ${clockTime(latest)}`;
     report({ invariant: 'overdue', at: now, evidence });
   }
 
+  /** How long all pods together may wait for the limits. */
+  #queueMs(podCount: number): number {
+    const { rates } = this.#evidence.terms;
+    return (podCount * 1000) / Math.min(...rates.map(({ podsPerSecond }) => podsPerSecond), 1000);
+  }
+
   /** Budgets may hold a pod back: for ever, or until they are asked no more. */
-  #budgetWait(pod: KubeObject): number {
-    const { mode, deleteAfterMs } = this.#evidence.terms;
-    if (mode === 'delete') return 0;
+  #budgetWait(pod: KubeObject, node: State): number {
     const budgets = this.#api.list('poddisruptionbudgets', pod.metadata.namespace);
     if (!budgets.some((budget) => selectedBy(budget, pod))) return 0;
-    return mode === 'evict' ? Number.POSITIVE_INFINITY : deleteAfterMs;
+    const waits = noExecuteTaints(node.object).map(({ key }) => {
+      const { mode, deleteAfterMs } = policyFor(this.#evidence.terms, key);
+      if (mode === 'delete') return 0;
+      return mode === 'evict' ? Number.POSITIVE_INFINITY : deleteAfterMs;
+    });
+    return Math.max(0, ...waits);
   }
 
   #latestStart(

@@ -1,20 +1,54 @@
 import type { Call } from './call.ts';
 import type { History } from './history.ts';
+import type { Pauses } from './pauses.ts';
 import type { TaintStarts } from './taint-starts.ts';
 import type { Witness } from './witness.ts';
 
-/** What is promised of the client under watch beside the plain rule. Times in milliseconds. */
-export interface Terms {
+/** What is promised of how pods leave. Times in milliseconds. */
+export interface PolicyTerm {
   readonly mode: 'delete' | 'evict' | 'evictThenDelete';
   /** With `evictThenDelete`: budgets are asked for so long after the deadline. */
   readonly deleteAfterMs: number;
   /** A taint younger than this is not acted on. */
   readonly settleMs: number;
+  /** The grace period that pods get; null: their own. */
+  readonly gracePeriodSeconds: number | null;
+}
+
+/** What is promised of the client under watch beside the plain rule. Times in milliseconds. */
+export interface Terms extends PolicyTerm {
+  /** For taints of a key; the first that names it counts. */
+  readonly policies: readonly (Partial<PolicyTerm> & { readonly key: string })[];
   readonly rates: readonly RateTerm[];
+  readonly shares: readonly ShareTerm[];
+  /** A limit may hold pods back for good, so that nothing is ever overdue. */
+  readonly mayStop: boolean;
   /** On a view older than this nothing is evicted without a look at pod and node before. */
   readonly viewAgeMsMax: number;
   /** Everything due is done so long after the last trouble, limits not counted. */
   readonly recoveryMs: number;
+  /** Only the replica that holds the lease of the election acts. */
+  readonly elected: boolean;
+}
+
+/** A client that does what kube-controller-manager promises, and loses nothing. */
+export const evictionDefaults: Terms = {
+  mode: 'delete',
+  deleteAfterMs: 0,
+  settleMs: 0,
+  gracePeriodSeconds: null,
+  policies: [],
+  rates: [],
+  shares: [],
+  mayStop: false,
+  viewAgeMsMax: 10_000,
+  recoveryMs: 300_000,
+  elected: false,
+};
+
+/** What is promised of the pods that a taint of that key makes leave. */
+export function policyFor(terms: Terms, key: string): PolicyTerm {
+  return { ...terms, ...terms.policies.find((policy) => policy.key === key) };
 }
 
 /** So many pods begin to be evicted at most, in all or in each zone, namespace or node. */
@@ -22,6 +56,12 @@ export interface RateTerm {
   readonly per: 'total' | 'zone' | 'namespace' | 'node';
   readonly podsPerSecond: number;
   readonly burst: number;
+}
+
+/** At most this share of the pods is on its way out at one time, but always one may be. */
+export interface ShareTerm {
+  readonly per: 'total' | 'namespace' | 'node';
+  readonly percent: number;
 }
 
 /** A promise that was broken, and what shows it. */
@@ -38,6 +78,7 @@ export interface Evidence {
   readonly history: History;
   readonly witness: Witness;
   readonly starts: TaintStarts;
+  readonly pauses: Pauses;
   readonly report: (violation: Violation) => void;
 }
 

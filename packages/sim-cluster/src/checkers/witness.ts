@@ -12,10 +12,28 @@ interface Sight {
   to: number | null;
 }
 
-/** A request under way: what hangs up, and what has to be noted when it ends. */
+/** A watch under way. */
 interface Stream {
   readonly resource: Followed;
   sight: Sight | null;
+}
+
+/** One process of the client under watch; each of its lives is a run of its own. */
+export interface Replica {
+  /** It starts anew and knows nothing; what it asked before is on its way still. */
+  beginRun(): void;
+  /** From now on nothing reaches it. */
+  blind(): void;
+  /** It has heard what was held back, and hears again. */
+  unblind(): void;
+  /** Its end of the line: hand this to the client. */
+  client(line: Exchange): Exchange;
+}
+
+/** What is known of a replica: which run it is in, and what it watches. */
+interface Life {
+  run: number;
+  readonly streams: Set<Stream>;
 }
 
 const lists: Readonly<Record<string, Followed>> = {
@@ -45,15 +63,17 @@ const catchUpMs = 1000;
 /**
  * Stands at both ends of the line between one client and the server and notes what the client asked
  * and when, what it could know by then, and which changes its requests made. Whatever may go wrong
- * on the line goes between the two ends.
+ * on the line goes between the two ends. The client may be of several replicas; the witness itself
+ * stands for the first of them.
  */
-export class Witness {
+export class Witness implements Replica {
   readonly #now: () => number;
   readonly #calls: Call[] = [];
   readonly #byRequest = new WeakMap<ApiRequest, Call>();
+  readonly #streamOf = new WeakMap<ApiRequest, Stream>();
   readonly #sights: Sight[] = [];
-  readonly #streams = new Set<Stream>();
-  #run = 0;
+  readonly #first: Replica = this.replica();
+  #runs = 0;
   #actor: Call | null = null;
 
   constructor(clock: { now(): number }) {
@@ -70,35 +90,36 @@ export class Witness {
     return this.#calls;
   }
 
-  /** The client starts anew and knows nothing; what it asked before is on its way still. */
-  beginRun(): void {
-    this.blind();
-    this.#streams.clear();
-    this.#run += 1;
-  }
-
-  /** From now on nothing reaches the client. */
-  blind(): void {
-    for (const { sight } of this.#streams) if (sight) sight.to ??= this.#now();
-  }
-
-  /** It has heard what was held back, and hears again. */
-  unblind(): void {
-    for (const stream of this.#streams) {
-      if (stream.sight?.to != null) stream.sight = this.#see(stream.resource, null);
-    }
-  }
-
-  /** The client's end: hand this to the client. */
-  client(line: Exchange): Exchange {
-    return (request, sink) => {
-      const call = callOf(request, this.#run, this.#now());
-      this.#calls.push(call);
-      this.#byRequest.set(request, call);
-      const watched = watches[call.kind];
-      if (watched) return this.#watch(line, request, call, sink, watched);
-      return line(request, this.#answerSink(call, sink));
+  /** Another process of the same client, with a line of its own. */
+  replica(): Replica {
+    const life: Life = { run: 0, streams: new Set() };
+    return {
+      beginRun: () => {
+        this.#blind(life);
+        life.streams.clear();
+        this.#runs += 1;
+        life.run = this.#runs;
+      },
+      blind: () => this.#blind(life),
+      unblind: () => this.#unblind(life),
+      client: (line) => this.#client(life, line),
     };
+  }
+
+  beginRun(): void {
+    this.#first.beginRun();
+  }
+
+  blind(): void {
+    this.#first.blind();
+  }
+
+  unblind(): void {
+    this.#first.unblind();
+  }
+
+  client(line: Exchange): Exchange {
+    return this.#first.client(line);
   }
 
   /** The server's end: the line hands requests to this one. */
@@ -106,27 +127,22 @@ export class Witness {
     return (request, sink) => {
       const call = this.#byRequest.get(request) ?? null;
       if (call) call.servedAt ??= this.#now();
-      const before = this.#actor;
-      this.#actor = call;
-      try {
-        return exchange(request, sink);
-      } finally {
-        this.#actor = before;
-      }
+      return this.#as(call, () => exchange(request, sink));
     };
+  }
+
+  /** The line of somebody else: what changes by that one's requests is not the work of the client. */
+  bystander(exchange: Exchange): Exchange {
+    return (request, sink) => this.#as(null, () => exchange(request, sink));
   }
 
   /** A stream that has gone silent without an end: what it does not tell is not known. */
   stall(request: ApiRequest): void {
-    for (const stream of this.#streams) {
-      if (stream.sight && this.#requestOf.get(stream) === request) {
-        stream.sight.to ??= this.#now();
-        stream.sight = null;
-      }
-    }
+    const stream = this.#streamOf.get(request);
+    if (!stream?.sight) return;
+    stream.sight.to ??= this.#now();
+    stream.sight = null;
   }
-
-  readonly #requestOf = new WeakMap<Stream, ApiRequest>();
 
   /** The latest instant up to `at` as of which that run knew everything; -Infinity: never. */
   knownUpTo(run: number, resource: Followed, at: number): number {
@@ -176,8 +192,10 @@ export class Witness {
   /** When the first attempt was made at the change that this call asks for. */
   begunAt(call: Call): number {
     const before = this.#recent(call);
-    let first = call;
-    for (const one of before.slice(0, before.indexOf(call)).reverse()) {
+    // The node is read for each of its pods: the look for this one is that which began with it.
+    const [look = call] = call.kind === 'changePodStatus' ? this.#look(call) : [];
+    let first = look;
+    for (const one of before.slice(0, before.indexOf(look)).reverse()) {
       if (one.run !== call.run || one.endedAt === null || !isAbout(one, call)) continue;
       if (!attempts[call.kind]?.includes(one.kind)) continue;
       // What succeeded was another change, and what led to it led to that.
@@ -220,6 +238,40 @@ export class Witness {
     return this.#calls.slice(from + 1);
   }
 
+  #as<T>(actor: Call | null, act: () => T): T {
+    const before = this.#actor;
+    this.#actor = actor;
+    try {
+      return act();
+    } finally {
+      this.#actor = before;
+    }
+  }
+
+  #blind({ streams }: Life): void {
+    for (const { sight } of streams) if (sight) sight.to ??= this.#now();
+  }
+
+  #unblind({ run, streams }: Life): void {
+    for (const stream of streams) {
+      if (stream.sight?.to != null) stream.sight = this.#see(run, stream.resource, null);
+    }
+  }
+
+  #client(life: Life, line: Exchange): Exchange {
+    return (request, sink) => {
+      const call = callOf(request, life.run, this.#now());
+      this.#calls.push(call);
+      this.#byRequest.set(request, call);
+      const watched = watches[call.kind];
+      if (!watched) return line(request, this.#answerSink(call, sink));
+      const stream: Stream = { resource: watched, sight: null };
+      this.#streamOf.set(request, stream);
+      life.streams.add(stream);
+      return this.#watch(line, request, call, sink, { stream, streams: life.streams });
+    };
+  }
+
   #sightsOf(run: number, resource: Followed, at: number): Sight[] {
     return this.#sights.filter(
       (sight) => sight.run === run && sight.resource === resource && sight.from <= at,
@@ -239,7 +291,7 @@ export class Witness {
       end: () => {
         end();
         const listed = lists[call.kind];
-        if (listed && call.succeeded) this.#see(listed, call.servedAt ?? call.sentAt);
+        if (listed && call.succeeded) this.#see(call.run, listed, call.servedAt ?? call.sentAt);
         sink.end();
       },
       reset: () => {
@@ -254,19 +306,16 @@ export class Witness {
     request: ApiRequest,
     call: Call,
     sink: ResponseSink,
-    resource: Followed,
+    { stream, streams }: { readonly stream: Stream; readonly streams: Set<Stream> },
   ): () => void {
-    const stream: Stream = { resource, sight: null };
-    this.#streams.add(stream);
-    this.#requestOf.set(stream, request);
     const close = (): void => {
       call.endedAt ??= this.#now();
       if (stream.sight) stream.sight.to ??= this.#now();
-      this.#streams.delete(stream);
+      streams.delete(stream);
     };
     const hangUp = line(request, {
       head: (status, headers) => {
-        if (status === 200) stream.sight = this.#see(resource, null);
+        if (status === 200) stream.sight = this.#see(call.run, stream.resource, null);
         sink.head(status, headers);
       },
       data: (chunk) => {
@@ -289,8 +338,8 @@ export class Witness {
   }
 
   /** A list shows one instant, a watch everything from now on. */
-  #see(resource: Followed, at: number | null): Sight {
-    const sight = { run: this.#run, resource, from: at ?? this.#now(), to: at };
+  #see(run: number, resource: Followed, at: number | null): Sight {
+    const sight = { run, resource, from: at ?? this.#now(), to: at };
     this.#sights.push(sight);
     return sight;
   }

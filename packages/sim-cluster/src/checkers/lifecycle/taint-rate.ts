@@ -1,3 +1,4 @@
+import type { Call, CallKind } from '../call.ts';
 import type { Told } from '../history.ts';
 import { clockTime } from '../terms.ts';
 import { lossTaints } from './node-rule.ts';
@@ -12,6 +13,11 @@ interface Tainting {
   /** When it was begun. */
   readonly at: number;
 }
+
+/** What is sent to write the conditions of a node. */
+const writing: readonly CallKind[] = ['readNode', 'readLease', 'changeNodeStatus'];
+/** The longest wait before a write that failed is tried again. */
+const retryMsMax = 10_000;
 
 /**
  * In any span of time no more nodes of a zone get a NoExecute taint of a lost node than the rates of
@@ -48,11 +54,31 @@ export class TaintRateChecker {
       }
       const key = `${run}/${zone}`;
       const before = buckets.get(key) ?? { tokens: terms.burst, at };
-      const inflow = zones.inflowMax(zone, before.at, at, slack);
+      const inflow =
+        zones.inflowMax(zone, before.at, at, slack) + this.#inflowUnseen(run, before.at, at);
       const tokens = Math.min(terms.burst, before.tokens + inflow) - 1;
       if (tokens < -0.001) this.#report('taint rate', tainting, `with ${tokens + 1} tokens`);
       buckets.set(key, { tokens: Math.max(0, tokens), at });
     }
+  }
+
+  /**
+   * A zone is as the client sees it: a node whose conditions it could not write yet is lost to it,
+   * which may have let through nodes that the state of the zone in the API would not.
+   */
+  #inflowUnseen(run: number, from: number, to: number): number {
+    const { terms, witness } = this.#evidence;
+    const { nodeEvictionRate, secondaryNodeEvictionRate, fullDisruptionRate } = terms;
+    const rateMax = Math.max(nodeEvictionRate, secondaryNodeEvictionRate, fullDisruptionRate);
+    const unwritten = witness.calls.filter(
+      (call) => call.run === run && writing.includes(call.kind) && !isAnsweredAtOnce(call),
+    );
+    const spans = unwritten.map(({ sentAt, endedAt }) => {
+      const end = (endedAt ?? Number.POSITIVE_INFINITY) + retryMsMax;
+      return Math.max(0, Math.min(to, end) - Math.max(from, sentAt));
+    });
+    const ms = spans.reduce((sum, span) => sum + span, 0);
+    return (rateMax * Math.min(to - from, ms)) / 1000;
   }
 
   get #slackMs(): number {
@@ -70,4 +96,8 @@ export class TaintRateChecker {
     const evidence = `node ${nodeName} of zone ${JSON.stringify(zone)} tainted at ${clockTime(at)} ${what}; run ${run}`;
     this.#evidence.report({ invariant, at, evidence });
   }
+}
+
+function isAnsweredAtOnce({ succeeded, sentAt, endedAt }: Call): boolean {
+  return succeeded && endedAt === sentAt;
 }

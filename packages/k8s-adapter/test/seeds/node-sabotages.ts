@@ -1,44 +1,58 @@
 import type { Command, Config, Engine, LifecycleConfig } from '@taintmgr/core';
 import type { Machine } from '../../src/loop.ts';
-import type { Sabotage } from './sabotage.ts';
+import type { Planted } from './sabotages.ts';
 
-/** The planted faults of a node lifecycle machine and the invariants they break. */
-export const nodeSabotages: Readonly<
-  Record<string, { readonly breaks: readonly string[]; readonly sabotage: Sabotage }>
-> = {
+/** Faults of who watches over nodes. */
+export const nodeSabotages: Readonly<Record<string, Planted>> = {
   'taints too fast': {
+    story: 'nodes',
+    seed: 12,
     breaks: ['taint rate'],
     sabotage: {
       config: lifecycle(({ nodeEvictionRate = 0 }) => ({ nodeEvictionRate: nodeEvictionRate * 4 })),
     },
   },
   'does not mind the state of a zone': {
+    story: 'nodes',
+    seed: 12,
     breaks: ['tainted in a stopped zone'],
     sabotage: { config: lifecycle(() => ({ unhealthyZoneThreshold: 5 })) },
   },
   'loses patience': {
+    story: 'nodes',
+    seed: 1,
     breaks: ['false Unknown'],
     sabotage: { config: lifecycle(() => ({ nodeMonitorGracePeriodMs: 20_000 })) },
   },
   'is too patient': {
+    story: 'nodes',
+    seed: 34,
     breaks: ['silent node not Unknown'],
     sabotage: { config: lifecycle(() => ({ nodeMonitorGracePeriodMs: 3_000_000 })) },
   },
   'leaves taints on nodes that are well': {
+    story: 'nodes',
+    seed: 4,
     breaks: ['healthy node stays tainted'],
     sabotage: { machine: (engine) => swallowing(engine, (command) => untaints(command)) },
   },
   'forgets the pods': {
+    story: 'nodes',
+    seed: 34,
     breaks: ['pod of lost node not marked'],
     sabotage: {
       machine: (engine) => swallowing(engine, ({ kind }) => kind === 'markPodNotReady'),
     },
   },
   'forgets nodes that wait': {
+    story: 'nodes',
+    seed: 16,
     breaks: ['lost node not tainted'],
     sabotage: { machine: (engine) => swallowing(engine, (command) => taints(command)) },
   },
   'takes taints of others away': {
+    story: 'nodes',
+    seed: 36,
     breaks: ['foreign field'],
     sabotage: {
       machine: (engine) => ({

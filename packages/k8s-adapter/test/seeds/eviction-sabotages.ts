@@ -1,0 +1,168 @@
+import type { Command, Engine, Event, Instant } from '@taintmgr/core';
+import type { Machine } from '../../src/loop.ts';
+import type { Planted } from './sabotages.ts';
+
+/** Faults of who evicts pods. */
+export const evictionSabotages: Readonly<Record<string, Planted>> = {
+  'evicts a second early': {
+    story: 'evictions',
+    seed: 2,
+    breaks: ['before its deadline'],
+    sabotage: { machine: (engine) => shifted(engine, 1000) },
+  },
+  'does not mind the uid': {
+    story: 'evictions',
+    seed: 9,
+    breaks: ['wrong uid'],
+    sabotage: {
+      trouble: 0.3,
+      config: (config) => ({ ...config, mode: 'delete' }),
+      machine: (engine) =>
+        translated(engine, (command) =>
+          command.kind === 'deletePod' ? { ...command, guard: 'name' } : command,
+        ),
+    },
+  },
+  'drops a retry': {
+    story: 'evictions',
+    seed: 36,
+    breaks: ['overdue'],
+    sabotage: { machine: (engine) => deaf(engine) },
+  },
+  'has no limit': {
+    story: 'evictions',
+    seed: 3,
+    breaks: ['rate'],
+    sabotage: { config: (config) => ({ ...config, limits: [] }) },
+  },
+  'evicts one too many at once': {
+    story: 'evictions',
+    seed: 3,
+    breaks: ['rate'],
+    sabotage: {
+      config: (config) => ({
+        ...config,
+        limits: (config.limits ?? []).map((limit) => ({ ...limit, burst: (limit.burst ?? 1) + 1 })),
+      }),
+    },
+  },
+  'minds no share': {
+    story: 'evictions',
+    seed: 19,
+    breaks: ['share'],
+    sabotage: {
+      config: (config) => ({
+        ...config,
+        limits: (config.limits ?? []).filter(({ percent }) => percent === undefined),
+      }),
+    },
+  },
+  'deletes where it should evict': {
+    story: 'evictions',
+    seed: 12,
+    breaks: ['budget overdrawn'],
+    sabotage: { config: (config) => ({ ...config, mode: 'delete', policies: [] }) },
+  },
+  'gives pods a second longer': {
+    story: 'evictions',
+    seed: 6,
+    breaks: ['grace period'],
+    sabotage: {
+      machine: (engine) =>
+        translated(engine, (command) =>
+          'gracePeriodSeconds' in command && command.gracePeriodSeconds !== null
+            ? { ...command, gracePeriodSeconds: command.gracePeriodSeconds + 1 }
+            : command,
+        ),
+    },
+  },
+  'does not stand still in a pause': {
+    story: 'evictions',
+    seed: 12,
+    breaks: ['evicts in a pause'],
+    sabotage: {
+      machine: (engine) => ({
+        handle: (now, event) => (event.kind === 'pauseDeadlines' ? [] : engine.handle(now, event)),
+        nextWake: () => engine.nextWake(),
+      }),
+    },
+  },
+  'never looks again': {
+    story: 'evictions',
+    seed: 5,
+    breaks: ['old view'],
+    sabotage: { viewAgeMsMax: Number.POSITIVE_INFINITY },
+  },
+  'keeps no starts': {
+    story: 'evictions',
+    seed: 7,
+    breaks: ['start not kept'],
+    sabotage: { config: (config) => ({ ...config, keepTaintStarts: false }) },
+  },
+  'takes no heed of the settling time': {
+    story: 'evictions',
+    seed: 19,
+    breaks: ['before its deadline'],
+    sabotage: { config: (config) => ({ ...config, settleMs: 0, policies: [] }) },
+  },
+  'evicts what tolerates for ever': {
+    story: 'evictions',
+    seed: 28,
+    breaks: ['tolerates for ever'],
+    sabotage: { machine: (engine) => impatient(engine) },
+  },
+  'acts without being elected': {
+    story: 'whole',
+    seed: 2,
+    breaks: ['acts without the lease'],
+    sabotage: { election: false },
+  },
+};
+
+/** An engine whose clock is fast. */
+function shifted(engine: Engine, ms: number): Machine {
+  return {
+    handle: (now, event) => engine.handle(now + ms, event),
+    nextWake: () => {
+      const wake = engine.nextWake();
+      return wake === null ? null : wake - ms;
+    },
+  };
+}
+
+function translated(engine: Engine, translate: (command: Command) => Command): Machine {
+  return {
+    handle: (now, event) => engine.handle(now, event).map(translate),
+    nextWake: () => engine.nextWake(),
+  };
+}
+
+/** Never hears that something failed. */
+function deaf(engine: Engine): Machine {
+  return {
+    handle: (now, event) =>
+      event.kind === 'result' && event.outcome.kind === 'failed' ? [] : engine.handle(now, event),
+    nextWake: () => engine.nextWake(),
+  };
+}
+
+/** Takes a toleration without end for one of a minute. */
+function impatient(engine: Engine): Machine {
+  const limited = (event: Event): Event =>
+    event.kind === 'podUpsert'
+      ? {
+          ...event,
+          pod: {
+            ...event.pod,
+            tolerations: event.pod.tolerations.map((toleration) => ({
+              ...toleration,
+              tolerationSeconds: toleration.tolerationSeconds ?? 60,
+            })),
+          },
+        }
+      : event;
+  return {
+    handle: (now: Instant, event: Event) => engine.handle(now, limited(event)),
+    nextWake: () => engine.nextWake(),
+  };
+}

@@ -1,0 +1,99 @@
+import type { Config, PressureConfig } from '@taintmgr/core';
+import type { LifecycleTerms, Terms, Topology } from '@taintmgr/sim-cluster';
+import { drawConfig } from './config.ts';
+import { controllerActions } from './controller-script.ts';
+import type { Draw } from './draw.ts';
+import { drawLifecycle, drawUpstream } from './node-config.ts';
+import { machineActions, nodeActions } from './node-script.ts';
+import { agentConfig, leakActions } from './pressure-script.ts';
+import { type Actions, podActions } from './script.ts';
+import { drawTopology, smallTopology, zonesAlone } from './topology.ts';
+
+/** Who plays in a story, and by which promises they are judged. */
+export interface Cast {
+  readonly topology: Topology;
+  readonly config: Partial<Config>;
+  /** Of who evicts pods; null: that is not judged. */
+  readonly evictions: Terms | null;
+  /** Of who watches over nodes; null: a stand-in of the cluster does, and is not judged. */
+  readonly lifecycle: LifecycleTerms | null;
+  /** How many controllers there are; several elect one of them. */
+  readonly replicas: number;
+  /** Of the node pressure agent; null: there is none. */
+  readonly pressure: Partial<PressureConfig> | null;
+}
+
+/** A kind of story. */
+export interface Plot {
+  /** Number of its first draw; each plot has a dozen of its own. */
+  readonly purpose: number;
+  readonly cast: (draw: Draw) => Cast;
+  /** What may happen and how likely each is. */
+  readonly actions: Actions;
+  /** How long the rest lasts after everybody has had the time to recover, in milliseconds. */
+  readonly restMs: readonly (readonly [weight: number, ms: number])[];
+}
+
+export type StoryName = 'evictions' | 'nodes' | 'whole';
+
+/**
+ * The stories that are told: of a small cluster whose nodes a stand-in taints, of nodes that the
+ * controller watches over, and of everything at once.
+ */
+export const plots: Readonly<Record<StoryName, Plot>> = {
+  evictions: {
+    purpose: 1,
+    cast: (draw) => {
+      const { config, terms } = drawConfig(draw);
+      const alone = { lifecycle: null, replicas: 1, pressure: null };
+      return { topology: smallTopology, config, evictions: terms, ...alone };
+    },
+    actions: [...podActions, ...machineActions, ...controllerActions],
+    // Longer than most tolerations that the script draws.
+    restMs: [
+      [5, 20_000],
+      [1, 400_000],
+    ],
+  },
+  nodes: {
+    purpose: 21,
+    cast: (draw) => {
+      const { config, terms } = draw.chance(0.2) ? drawUpstream(draw) : drawLifecycle(draw);
+      const alone = { evictions: null, replicas: 1, pressure: null };
+      return { topology: zonesAlone(draw), config, lifecycle: terms, ...alone };
+    },
+    actions: [...nodeActions, ...machineActions, ...controllerActions],
+    // The longer one is what the slowest zone takes for its nodes at the rates that are drawn.
+    restMs: [
+      [3, 60_000],
+      [1, 600_000],
+    ],
+  },
+  whole: {
+    purpose: 41,
+    cast: (draw) => {
+      const evictions = drawConfig(draw);
+      const nodes = draw.chance(0.7) ? drawLifecycle(draw) : null;
+      const replicas = draw.chance(0.4) ? 2 : 1;
+      return {
+        topology: drawTopology(draw),
+        config: { ...evictions.config, ...nodes?.config },
+        evictions: { ...evictions.terms, elected: replicas > 1 },
+        lifecycle: nodes?.terms ?? null,
+        replicas,
+        pressure: draw.chance(0.3) ? agentConfig : null,
+      };
+    },
+    actions: [
+      ...podActions,
+      ...nodeActions,
+      ...machineActions,
+      ...controllerActions,
+      ...leakActions,
+    ],
+    restMs: [
+      [5, 20_000],
+      [1, 400_000],
+    ],
+  },
+};

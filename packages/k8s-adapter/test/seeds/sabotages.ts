@@ -1,0 +1,52 @@
+import type { Violation } from '@taintmgr/sim-cluster';
+import { evictionSabotages } from './eviction-sabotages.ts';
+import { nodeSabotages } from './node-sabotages.ts';
+import type { StoryName } from './plots.ts';
+import type { Sabotage } from './sabotage.ts';
+import { runSeed } from './story.ts';
+
+/** A fault to plant, and what finds it. */
+export interface Planted {
+  /** The kind of story that shows it. */
+  readonly story: StoryName;
+  /** The first seed that shows it. */
+  readonly seed: number;
+  /** The invariants that it breaks. */
+  readonly breaks: readonly string[];
+  readonly sabotage: Sabotage;
+}
+
+/** What a planted fault was found by. */
+export interface Found extends Violation {
+  readonly seed: number;
+}
+
+/** All faults that are planted to see whether the checkers find them, by what they do. */
+export const sabotages: Readonly<Record<string, Planted>> = {
+  ...evictionSabotages,
+  ...nodeSabotages,
+};
+
+/** Plants a fault, and tells stories until one shows it; null: none of `count` seeds does. */
+export function hunt(name: string, from: number, count: number): Found | null {
+  const planted = sabotages[name];
+  if (!planted) throw new RangeError(`no sabotage "${name}"`);
+  for (let seed = from; seed < from + count; seed++) {
+    const { violations } = runSeed(planted.story, seed, planted.sabotage);
+    const found = violations.find(({ invariant }) => planted.breaks.includes(invariant));
+    if (found) return { ...found, seed };
+  }
+  return null;
+}
+
+/** The faults as a table in Markdown. */
+export function sabotageTable(): string {
+  const rows = Object.entries(sabotages).map(
+    ([name, { story, seed, breaks }]) => `| ${name} | ${story} | ${breaks.join(', ')} | ${seed} |`,
+  );
+  const head = [
+    '| planted fault: a controller that | story | found by | after seeds |',
+    '|---|---|---|---|',
+  ];
+  return [...head, ...rows].join('\n');
+}

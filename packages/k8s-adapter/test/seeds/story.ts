@@ -1,0 +1,148 @@
+import {
+  type ApiServer,
+  Checkers,
+  Cluster,
+  LifecycleCheckers,
+  namespace,
+  type Violation,
+  VirtualClock,
+} from '@taintmgr/sim-cluster';
+import type { Controller } from './controller.ts';
+import { Draw } from './draw.ts';
+import type { Troubles } from './faults.ts';
+import { type Cast, type Plot, plots, type StoryName } from './plots.ts';
+import type { Sabotage } from './sabotage.ts';
+import { pause } from './script.ts';
+import { type Outcome, Stage, start } from './stage.ts';
+
+const upMs = 30_000;
+/** A stalled watch is found out after 150 s of silence; then come waits and lists. */
+const recoveryMs = 300_000;
+
+/** A cluster, controllers and everything that may happen to them, all drawn from one seed. */
+export class Story {
+  readonly cluster: Cluster;
+  readonly stage: Stage;
+  readonly cast: Cast;
+  /** The names of all machines, whether they have a Node or not. */
+  readonly nodeNames: string[];
+  readonly #plot: Plot;
+  readonly #draw: Draw;
+  readonly #evictions: Checkers | null;
+  readonly #lifecycle: LifecycleCheckers | null;
+
+  constructor(name: StoryName, seed: number, sabotage: Sabotage = {}) {
+    this.#plot = plots[name];
+    const { purpose } = this.#plot;
+    this.#draw = new Draw(seed, purpose);
+    this.cast = this.#plot.cast(new Draw(seed, purpose + 1));
+    const { topology, evictions, lifecycle } = this.cast;
+    this.nodeNames = topology.zones.flatMap((zone) =>
+      Array.from({ length: topology.nodesPerZone }, (_, index) => `${zone}-${index + 1}`),
+    );
+    const clock = new VirtualClock(start);
+    this.cluster = new Cluster({ clock, seed, topology, ...this.#watchOverNodes() });
+    const { cluster, cast } = this;
+    const { api } = cluster;
+    this.#evictions = evictions && new Checkers(api, evictions);
+    this.#lifecycle = lifecycle && new LifecycleCheckers(api, lifecycle, this.#evictions?.witness);
+    const judge = this.#evictions ?? this.#lifecycle;
+    if (!judge) throw new Error('nobody judges this story');
+    const { witness } = judge;
+    const pauses = this.#evictions?.pauses ?? null;
+    const from = purpose + 2;
+    this.stage = new Stage({
+      seed,
+      purpose: from,
+      clock,
+      cluster,
+      witness,
+      pauses,
+      cast,
+      sabotage,
+    });
+  }
+
+  get api(): ApiServer {
+    return this.cluster.api;
+  }
+
+  get controllers(): readonly Controller[] {
+    return this.stage.controllers;
+  }
+
+  get troubles(): Troubles {
+    return this.stage.troubles;
+  }
+
+  readonly now = (): number => this.stage.now();
+
+  /** Lets the whole story happen. */
+  run(): Outcome {
+    const { stage } = this;
+    this.cluster.start();
+    stage.agent?.start();
+    this.api.create('namespaces', namespace('lab'));
+    const isEarly = this.#draw.chance(0.5);
+    if (isEarly) this.#startSome();
+    stage.passUntil(start + upMs);
+    stage.say('the cluster is up');
+    if (!isEarly) this.#startSome();
+    const count = this.#draw.weighted([
+      [6, this.#draw.between(4, 16)],
+      [3, this.#draw.between(16, 40)],
+      [1, this.#draw.between(40, 100)],
+    ]);
+    for (let done = 0; done < count && this.#violations.length === 0; done++) {
+      stage.passUntil(this.now() + pause(this.#draw));
+      stage.attempt(() => this.#draw.weighted(this.#plot.actions)(this, this.#draw));
+    }
+    if (this.#violations.length === 0) this.rest(this.#draw);
+    this.#evictions?.atEnd();
+    this.#lifecycle?.atEnd();
+    return stage.outcome(this.#violations);
+  }
+
+  /** All trouble ends; after a long time nothing may be left undone. Kubelets may stay as they are. */
+  rest(draw: Draw): string {
+    const { stage } = this;
+    stage.calm();
+    if (!this.#lifecycle || draw.chance(0.7)) {
+      for (const name of this.nodeNames) this.cluster.node(name).resume();
+    }
+    const calmSince = this.now();
+    stage.passUntil(calmSince + recoveryMs);
+    const recoveredAt = this.now();
+    stage.passUntil(recoveredAt + draw.weighted(this.#plot.restMs));
+    this.#evictions?.atRest(calmSince);
+    this.#lifecycle?.atRest(recoveredAt);
+    return 'a time of rest is over';
+  }
+
+  #startSome(): void {
+    for (const one of this.controllers) if (this.#draw.chance(0.8)) this.stage.start(one);
+  }
+
+  get #violations(): readonly Violation[] {
+    return [...(this.#evictions?.violations ?? []), ...(this.#lifecycle?.violations ?? [])];
+  }
+
+  /** Somebody has to taint nodes that are lost: the controller, or a stand-in for one. */
+  #watchOverNodes(): object {
+    return this.cast.lifecycle
+      ? { without: ['nodeLifecycleStandIn'] }
+      : { nodeMonitorGraceMs: 40_000 };
+  }
+}
+
+/** Runs one seed; what is thrown on the way counts as a violation too. */
+export function runSeed(name: StoryName, seed: number, sabotage: Sabotage = {}): Outcome {
+  const story = new Story(name, seed, sabotage);
+  try {
+    return story.run();
+  } catch (error) {
+    const evidence = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    const violation = { invariant: 'nothing is thrown', at: story.now(), evidence };
+    return { violations: [violation], transcript: story.stage.transcript, removals: 0 };
+  }
+}
