@@ -4,6 +4,7 @@ import type {
   HelpConfiguration,
   Option,
 } from '@commander-js/extra-typings';
+import { fullNameOf } from './position.ts';
 
 type Item = readonly [term: string, about: string];
 
@@ -16,7 +17,7 @@ export const helpLayout: HelpConfiguration = {
   minWidthToWrap: 30,
   formatHelp: (command, helper) => {
     return [
-      `Usage: ${helper.commandUsage(command)}`,
+      `Usage: ${fullNameOf(command)} ${command.usage()}`,
       '',
       helper.boxWrap(sentence(helper.commandDescription(command)), helper.helpWidth ?? 80),
       '',

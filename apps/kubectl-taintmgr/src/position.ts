@@ -57,6 +57,11 @@ export function pathOf(command: CommandUnknownOpts): string {
   return above === '' ? command.name() : `${above} ${command.name()}`;
 }
 
+/** `kubectl taintmgr explain node` */
+export function fullNameOf(command: CommandUnknownOpts): string {
+  return command.parent ? `${fullNameOf(command.parent)} ${command.name()}` : command.name();
+}
+
 function optionOf(command: CommandUnknownOpts, word: string): Option | null {
   const name = word.replace(/=.*$/s, '');
   return optionsOf(command).find(({ short, long }) => short === name || long === name) ?? null;

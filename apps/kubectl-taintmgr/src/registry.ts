@@ -2,6 +2,7 @@ import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { ExitCode } from './exit.ts';
 import type { Invocation } from './invocation.ts';
 import { colored, type Output } from './output.ts';
+import { fullNameOf } from './position.ts';
 
 /** What the commands need from the process. */
 export interface Surroundings {
@@ -42,12 +43,6 @@ export class Registry {
   /** Adds a command that behaves as its parent does, and names its own help. */
   addGroup(parent: CommandUnknownOpts, command: CommandUnknownOpts): void {
     parent.addCommand(command);
-    const path = pathOf(command);
-    command.copyInheritedSettings(parent).showHelpAfterError(`See ${path} --help.`);
+    command.copyInheritedSettings(parent).showHelpAfterError(`See ${fullNameOf(command)} --help.`);
   }
-}
-
-/** `kubectl taintmgr explain node` */
-function pathOf(command: CommandUnknownOpts): string {
-  return command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
 }

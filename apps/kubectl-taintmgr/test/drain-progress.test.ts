@@ -147,7 +147,7 @@ describe('the progress of a drain', () => {
     assert.equal(
       standingLine(now + 2000, drain.machine),
       '[n1 0/4] [n2 0/1] 0 of 5 gone; 2 tolerate a while longer (next in 28s), ' +
-        '1 being evicted, 1 terminating, 1 held back (for 2s)',
+        '1 being evicted, 1 terminating, 1 held back by budget web (for 2s)',
     );
     const one = new Drain([web]);
     one.gone(web);

@@ -1,7 +1,7 @@
 import { after, before, describe, it } from 'node:test';
 import { daemonSet, pdb, pod, type Rule, statefulSet, toleration } from '@taintmgr/sim-cluster';
 import { execute, installPlugin, withoutKubectl } from './plugin.ts';
-import { startTestCluster, type TestCluster } from './test-cluster.ts';
+import { startTestCluster, type TestCluster, until } from './test-cluster.ts';
 import { playTranscript } from './transcript.ts';
 
 // `drain-by-taint` and `undo` by the machine's own kubectl, on a cluster at work over HTTPS. One
@@ -62,8 +62,18 @@ describe('kubectl taintmgr drain-by-taint', { skip: withoutKubectl }, () => {
   });
   after(() => cluster.stop());
 
+  /** Pods that have gone come back once their nodes are open again. */
+  const isAtRest = (): boolean =>
+    cluster.api.list('nodes').some(({ spec }) => spec.unschedulable) || cluster.cluster.isSettled();
   const play = (file: URL): Promise<void> =>
-    playTranscript(file, (line) => execute('sh', ['-c', line], env), steady);
+    playTranscript(
+      file,
+      async (line) => {
+        await until('pods to be back', isAtRest);
+        return await execute('sh', ['-c', line], env);
+      },
+      steady,
+    );
 
   it('drain-by-taint.md', () => play(page));
 

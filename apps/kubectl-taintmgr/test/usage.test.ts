@@ -32,8 +32,8 @@ describe('wrong command lines', () => {
   const cases: readonly (readonly [line: string, err: string])[] = [
     ['bogus', "error: unknown command 'bogus'\nSee kubectl taintmgr --help for the commands."],
     [
-      'explain pods x',
-      "error: unknown command 'pods'\n(Did you mean pod?)\nSee kubectl taintmgr explain --help.",
+      'explain presure x',
+      "error: unknown command 'presure'\n(Did you mean pressure?)\nSee kubectl taintmgr explain --help.",
     ],
     [
       'explain node',
@@ -63,6 +63,7 @@ describe('wrong command lines', () => {
       "error: option '--grace-period <seconds>' argument 'soon' is invalid. " +
         `Want a whole number of seconds.\n${drainHelp}`,
     ],
+    ['drain-by-taint a=b n1', 'error: invalid taint "a=b": want key=value:effect or key:effect'],
     ['drain-by-taint a n1', 'error: invalid taint "a": want key=value:effect or key:effect'],
     [
       'drain-by-taint a=:b:NoExecute n1',

@@ -3,7 +3,6 @@ import {
   type DrainConfig,
   type DrainTarget,
   parseDuration,
-  parseTaint,
   type Respect,
   resolveDrainConfig,
   type Taint,
@@ -11,6 +10,7 @@ import {
 import { type DryRun, readDryRun } from '../../dry-run-flag.ts';
 import { UsageError } from '../../exit.ts';
 import type { Output } from '../../output.ts';
+import { readTaint } from '../../taint-argument.ts';
 import type { DrainFlags } from './flags.ts';
 
 /** What a drain is to do, as the command line says, but for its nodes. */
@@ -28,7 +28,7 @@ export function readSettings(taintText: string, flags: DrainFlags, output: Outpu
     throw new UsageError('--once and --pdb-policy=delete-after exclude each other: one try is all');
   }
   return {
-    taint: readTaint(taintText),
+    taint: readDrainTaint(taintText),
     dryRun: readDryRun(flags.dryRun, ['none', 'server', 'client'], output),
     budgets,
     flags,
@@ -68,9 +68,9 @@ function respectOf({ now, ignoreTolerations }: DrainFlags): Respect {
   return now ? 'limitless' : 'tolerations';
 }
 
-function readTaint(text: string): Taint {
+function readDrainTaint(text: string): Taint {
   const [, effect = 'NoExecute', ...more] = text.split(':');
-  if (['NoExecute', 'NoSchedule'].includes(effect) || more.length > 0) return parseTaint(text);
+  if (['NoExecute', 'NoSchedule'].includes(effect) || more.length > 0) return readTaint(text);
   throw new UsageError(
     `invalid taint "${text}": effect "${effect}": want NoExecute, or NoSchedule ` +
       'where nobody else is to evict for it',

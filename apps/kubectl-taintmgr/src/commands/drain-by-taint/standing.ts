@@ -5,8 +5,10 @@ import {
   formatDuration,
   type Instant,
 } from '@taintmgr/core';
+import { printable } from '../../render/printable.ts';
 
 const bracketsMax = 4;
+const namesMax = 3;
 
 /** How many pods of a drain are how far. */
 export interface DrainTally {
@@ -29,7 +31,7 @@ export function isToGo({ state }: DrainPod): boolean {
   return !['kept', 'left', 'skipped'].includes(state.kind);
 }
 
-/** `[n1 1/2] [n2 0/3] 1 of 5 gone; 1 tolerates a while longer (next in 22s), 1 held back (for 42s)` */
+/** `[n1 1/2] [n2 0/3] 1 of 5 gone; 1 tolerates a while longer (next in 22s), 1 held back by budget web (for 42s)` */
 export function standingLine(now: Instant, machine: DrainMachine): string {
   const pods = machine.pods();
   const nodes = machine.nodes();
@@ -58,7 +60,7 @@ function partsOf(now: Instant, pods: readonly DrainPod[]): readonly string[] {
     [inState('queued'), 'waiting for their turn'],
     [inState('evicting', 'accepted'), 'being evicted'],
     [inState('terminating'), 'terminating'],
-    [held, `held back${longestText(now, held)}`],
+    [held, `held back${budgetsText(held)}${longestText(now, held)}`],
     [inState('failed'), 'given up'],
   ] as const;
   return parts.filter(([some]) => some.length > 0).map(([some, what]) => `${some.length} ${what}`);
@@ -68,6 +70,18 @@ function nextText(now: Instant, waiting: readonly DrainPod[]): string {
   const times = waiting.flatMap(({ due }) => due ?? []);
   if (times.length === 0) return '';
   return ` (next in ${formatDuration(Math.max(0, Math.min(...times) - now))})`;
+}
+
+/** The names of budgets, as far as the API server's refusals tell. */
+function budgetsText(held: readonly DrainPod[]): string {
+  const named = held.flatMap(({ blocker }) => {
+    return /^The disruption budget (\S+) /.exec(blocker?.message ?? '')?.[1] ?? [];
+  });
+  const names = [...new Set(named)].sort().map(printable);
+  if (names.length === 0) return '';
+  const more = names.length > namesMax ? ` and ${names.length - namesMax} more` : '';
+  const shown = names.slice(0, namesMax).join(', ');
+  return ` by ${names.length === 1 ? 'budget' : 'budgets'} ${shown}${more}`;
 }
 
 function longestText(now: Instant, held: readonly DrainPod[]): string {

@@ -1,5 +1,6 @@
 import { type Millis, parseDuration, parseTaint, type Taint } from '@taintmgr/core';
 import { UsageError } from '../../exit.ts';
+import { readTaint } from '../../taint-argument.ts';
 
 /** What is asked beside how things are now. */
 export interface Question {
@@ -40,7 +41,7 @@ export function readQuestion(flags: QuestionFlags): Question {
   }
   return {
     after: at === undefined ? 0 : readAfter(at),
-    with: withTaint.map(parseTaint),
+    with: withTaint.map(readTaint),
     without: withoutTaint.map(parsePattern),
     compare: compare !== undefined,
   };
