@@ -34,6 +34,7 @@ const tasks = {
   cluster: { needs: ['runtime'], main: 'apps/controller/src/cluster/main.ts' },
   controller: { needs: ['runtime'], main: 'apps/controller/src/main.ts' },
   'kubectl-taintmgr': { needs: ['runtime'], main: 'apps/kubectl-taintmgr/src/main.ts' },
+  scenarios: { needs: ['everything'], main: 'scripts/scenarios.ts' },
   seeds: { needs: ['everything'], main: 'scripts/seeds.ts' },
   bench: {
     needs: ['everything'],

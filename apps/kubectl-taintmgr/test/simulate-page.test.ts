@@ -1,41 +1,16 @@
 import assert from 'node:assert/strict';
-import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { formatDuration } from '@taintmgr/core';
-import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { launchBrowser } from './browser.ts';
 import { run } from './run.ts';
 
 // The page of --report in a real browser: whatever it shows is held against the json of the same
 // simulation. The names of what is simulated try to become markup.
-
-const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
-
-/** The browser of this machine. Throws where there is none: the page is never left untested. */
-function browserPath(): string {
-  const folders = (process.env.PATH ?? '').split(delimiter);
-  const candidates = names.flatMap((name) => folders.map((folder) => join(folder, name)));
-  const found = [process.env.BROWSER_PATH ?? '', ...candidates].find((path) => isProgram(path));
-  return (
-    found ??
-    assert.fail(
-      `the page is tested in a browser and none of ${names.join(', ')} is on PATH: ` +
-        'apt-get install -y chromium, or name one in BROWSER_PATH',
-    )
-  );
-}
-
-function isProgram(path: string): boolean {
-  if (path === '') return false;
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 const topology = `
 apiVersion: taintmgr.dev/v1alpha1
@@ -63,7 +38,7 @@ let data: any;
 const faults: string[] = [];
 
 before(async () => {
-  browser = await chromium.launch({ executablePath: browserPath(), args: ['--no-sandbox'] });
+  browser = await launchBrowser();
   directory = mkdtempSync(join(tmpdir(), 'simulate-page-'));
   const file = (name: string, text: string): string => {
     writeFileSync(join(directory, name), text);

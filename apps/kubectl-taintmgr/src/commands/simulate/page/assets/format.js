@@ -61,7 +61,12 @@ export const cell = (...children) => element('td', {}, ...children);
 export const numberCell = (...children) => element('td', { class: 'number' }, ...children);
 
 export function table(caption, heads, rows) {
-  const head = element('tr', {}, ...heads.map((text) => element('th', { scope: 'col' }, text)));
+  // A column is headed where its cells begin: numbers end at the right.
+  const [first = []] = rows;
+  const headCells = heads.map((text, index) => {
+    return element('th', { scope: 'col', class: first[index]?.className ?? '' }, text);
+  });
+  const head = element('tr', {}, ...headCells);
   const body = rows.map((cells) => element('tr', {}, ...cells));
   return element(
     'table',

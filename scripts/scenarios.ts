@@ -1,0 +1,68 @@
+// Makes the page of every scenario in docs/scenarios, by the commands that stand there; with
+// --screenshots also the pictures of one of them, light and dark.
+// npm run scenarios -- [FOLDER] [--screenshots]; the folder is `reports` when left out.
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { runProgram } from '../apps/kubectl-taintmgr/src/program.ts';
+import { launchBrowser, type Page } from '../apps/kubectl-taintmgr/test/browser.ts';
+import { CapturedOutput } from '../apps/kubectl-taintmgr/test/captured-output.ts';
+
+const scenarios = fileURLToPath(new URL('../docs/scenarios/', import.meta.url));
+const pictured = 'zone-outage';
+/** Pictures are of this size, of the timeline with this mark chosen. */
+const viewport = { width: 1200, height: 860 };
+const markText = 'shop/web';
+
+const { values, positionals } = parseArgs({
+  options: { screenshots: { type: 'boolean', default: false } },
+  allowPositionals: true,
+});
+const folder = resolve(positionals[0] ?? 'reports');
+mkdirSync(folder, { recursive: true });
+process.chdir(scenarios);
+for (const line of readFileSync('README.md', 'utf8').matchAll(/^\$ kubectl taintmgr (.*)$/gm)) {
+  await makePage(line[1] ?? '');
+}
+if (values.screenshots) await takePictures();
+
+/** Runs one command of the documentation; its page goes into the folder. */
+async function makePage(line: string): Promise<void> {
+  const args = line.split(' ');
+  const at = args.indexOf('--report') + 1;
+  const page = join(folder, args[at] ?? '');
+  args[at] = page;
+  const output = new CapturedOutput(false);
+  const code = await runProgram(args, { output, interrupt: new AbortController().signal });
+  if (code !== 0) throw new Error(`${line}: exit code ${code}: ${output.errText}`);
+  process.stdout.write(`${page}\n`);
+}
+
+/** By keyboard, as one who reads the page would. */
+async function chooseMark(page: Page): Promise<void> {
+  const chart = page.locator('#chart');
+  await chart.press('Home');
+  for (;;) {
+    const said = (await page.locator('#detail').textContent()) ?? '';
+    if (said.includes(markText)) return;
+    await chart.press('ArrowRight');
+  }
+}
+
+async function takePictures(): Promise<void> {
+  const browser = await launchBrowser();
+  try {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const page = await browser.newPage({ viewport, colorScheme });
+      await page.goto(pathToFileURL(join(folder, `${pictured}.html`)).href);
+      await page.locator('#timeline').evaluate((element) => element.scrollIntoView());
+      await chooseMark(page);
+      const path = `${pictured}-${colorScheme}.png`;
+      await page.screenshot({ path });
+      process.stdout.write(`${join(relative('../..', '.'), path)}\n`);
+    }
+  } finally {
+    await browser.close();
+  }
+}
