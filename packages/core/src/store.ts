@@ -151,8 +151,8 @@ export class Store implements StoreView {
     const pod = this.#intern(incoming);
     if (previous) this.#forget(previous);
     this.#pods.set(pod.uid, pod);
-    this.#countIn(pod.namespace, 1);
     if (pod.nodeName !== '') {
+      this.#countIn(pod.namespace, 1);
       const pods = this.#podsByNode.get(pod.nodeName) ?? new Map<string, Pod>();
       this.#podsByNode.set(pod.nodeName, pods.set(pod.uid, pod));
     }
@@ -168,7 +168,7 @@ export class Store implements StoreView {
 
   #forget(pod: Pod): void {
     this.#pods.delete(pod.uid);
-    this.#countIn(pod.namespace, -1);
+    if (pod.nodeName !== '') this.#countIn(pod.namespace, -1);
     this.#release(pod);
     const pods = this.#podsByNode.get(pod.nodeName);
     pods?.delete(pod.uid);
