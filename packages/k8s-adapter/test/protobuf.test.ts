@@ -133,6 +133,19 @@ describe('protobuf', () => {
     });
   }
 
+  it('tells texts apart, however many there are, and finds them again', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: 'grapheme', maxLength: 80 })), (texts) => {
+        const taints = texts.map((key) => ({ key, effect: 'NoExecute' }));
+        const read = encodeObject({ kind: 'Node', spec: { taints } });
+        for (let round = 0; round < 2; round++) {
+          const keys = nodeFromJson(objectFromProtobuf(read)).taints.map(({ key }) => key);
+          assert.deepEqual(keys, texts);
+        }
+      }),
+    );
+  });
+
   it('leaves out what nobody looks at', () => {
     const { spec } = objectFromProtobuf(encodeObject(pod)) ?? assert.fail();
     assert.deepEqual(Object.keys(spec as object).sort(), [

@@ -220,6 +220,10 @@ function controllerOf(metadata: JsonRecord): Owner | null {
   return null;
 }
 
+/** Text, as JSON has it, or seconds and nanoseconds, as protobuf has; null for anything else. */
 function timeFromJson(value: unknown): Instant | null {
-  return typeof value === 'string' ? parseTime(value) : null;
+  if (typeof value === 'string') return parseTime(value);
+  const { seconds, nanos } = asRecord(value);
+  const whole = asInteger(seconds);
+  return whole === null ? null : whole * 1000 + Math.floor((asInteger(nanos) ?? 0) / 1_000_000);
 }

@@ -1,3 +1,4 @@
+import { ByName } from './by-name.ts';
 import { type Identity, identityOf } from './convert.ts';
 import type { ObjectEvent } from './watch-event.ts';
 
@@ -15,9 +16,9 @@ interface Known {
 }
 
 /** What a list under way has shown so far; nobody sees it before the last page. */
-interface Pages<T> {
-  readonly seen: Map<string, Known>;
-  readonly changed: Map<string, T>;
+class Pages<T> {
+  readonly seen: ByName<Known> = new ByName();
+  readonly changed: ByName<T> = new ByName();
 }
 
 /**
@@ -25,8 +26,8 @@ interface Pages<T> {
  * differences. An object deleted and made anew under the same name is a delete and an upsert.
  */
 export class Inventory<T> {
-  #known = new Map<string, Known>();
-  #pages: Pages<T> = { seen: new Map(), changed: new Map() };
+  #known = new ByName<Known>();
+  #pages = new Pages<T>();
   readonly #project: Project<T>;
 
   constructor(project: Project<T>) {
@@ -39,7 +40,7 @@ export class Inventory<T> {
 
   /** Of everything that is known. */
   *uids(): Iterable<string> {
-    for (const { uid } of this.#known.values()) yield uid;
+    for (const [, { uid }] of this.#known.entries()) yield uid;
   }
 
   /** Takes a change that a watch tells. */
@@ -50,16 +51,15 @@ export class Inventory<T> {
   }
 
   #upsert(identity: Identity, object: unknown): readonly Change<T>[] {
-    const key = keyOf(identity);
-    const known = this.#known.get(key);
+    const known = this.#known.get(identity);
     const item = this.#project(object);
     const changes: Change<T>[] = [];
     if (known && (item === null || known.uid !== identity.uid)) {
-      this.#known.delete(key);
+      this.#known.delete(identity);
       changes.push({ kind: 'delete', name: identity.name, uid: known.uid });
     }
     if (item !== null) {
-      this.#known.set(key, versionOf(identity));
+      this.#known.set(identity, versionOf(identity));
       changes.push({ kind: 'upsert', item });
     }
     return changes;
@@ -67,15 +67,14 @@ export class Inventory<T> {
 
   /** Nothing when another one of the name is known. */
   #delete(identity: Identity): readonly Change<T>[] {
-    const key = keyOf(identity);
-    if (this.#known.get(key)?.uid !== identity.uid) return [];
-    this.#known.delete(key);
+    if (this.#known.get(identity)?.uid !== identity.uid) return [];
+    this.#known.delete(identity);
     return [{ kind: 'delete', name: identity.name, uid: identity.uid }];
   }
 
   /** Forgets the pages of a list that did not come to its end. */
   beginList(): void {
-    this.#pages = { seen: new Map(), changed: new Map() };
+    this.#pages = new Pages();
   }
 
   /** Takes one page; false, and nothing taken to be true, when an item is no API object. */
@@ -91,34 +90,32 @@ export class Inventory<T> {
   /** Takes one object of a list; a later one of the same name replaces it. */
   addListed(identity: Identity, object: unknown): void {
     const { seen, changed } = this.#pages;
-    const key = keyOf(identity);
     this.dropListed(identity);
-    const known = this.#known.get(key);
+    const known = this.#known.get(identity);
     if (known?.uid === identity.uid && known.resourceVersion === identity.resourceVersion) {
-      seen.set(key, known);
+      seen.set(identity, known);
       return;
     }
     const item = this.#project(object);
     if (item === null) return;
-    seen.set(key, versionOf(identity));
-    changed.set(key, item);
+    seen.set(identity, versionOf(identity));
+    changed.set(identity, item);
   }
 
   /** Forgets one object of a list that is gone before its end. */
   dropListed(identity: Identity): void {
-    const key = keyOf(identity);
-    this.#pages.seen.delete(key);
-    this.#pages.changed.delete(key);
+    this.#pages.seen.delete(identity);
+    this.#pages.changed.delete(identity);
   }
 
   /** The list is complete: from now on it is what is known. */
   endList(): readonly Change<T>[] {
     const { seen, changed } = this.#pages;
     const changes: Change<T>[] = [];
-    for (const [key, { uid }] of this.#known) {
-      if (seen.get(key)?.uid !== uid) changes.push({ kind: 'delete', name: nameOf(key), uid });
+    for (const [name, { uid }] of this.#known.entries()) {
+      if (seen.get(name)?.uid !== uid) changes.push({ kind: 'delete', name: name.name, uid });
     }
-    for (const item of changed.values()) changes.push({ kind: 'upsert', item });
+    for (const [, item] of changed.entries()) changes.push({ kind: 'upsert', item });
     this.#known = seen;
     this.beginList();
     return changes;
@@ -127,12 +124,4 @@ export class Inventory<T> {
 
 function versionOf({ uid, resourceVersion }: Identity): Known {
   return { uid, resourceVersion };
-}
-
-function keyOf({ namespace, name }: Identity): string {
-  return `${namespace}/${name}`;
-}
-
-function nameOf(key: string): string {
-  return key.slice(key.indexOf('/') + 1);
 }

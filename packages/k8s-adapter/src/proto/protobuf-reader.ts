@@ -1,26 +1,32 @@
+import { Words } from './protobuf-words.ts';
+
 /** Bytes that are no protobuf message. */
 export class ProtobufError extends Error {
   override readonly name = 'ProtobufError';
 }
 
 const decoder = new TextDecoder();
+/** Knows only what it has read, so nobody can tell whether it is shared. */
+const words = new Words();
 /** A varint of more bytes does not fit the safe integers, or is negative. */
 const safeBytes = 7;
 const varintBytesMax = 10;
-const shortBytes = 64;
 
-/** Reads one protobuf message field by field. Throws ProtobufError where the bytes are none. */
+/**
+ * Reads one protobuf message field by field, and those inside of it. Throws ProtobufError where the
+ * bytes are none.
+ */
 export class ProtobufReader {
   readonly #bytes: Uint8Array;
-  readonly #end: number;
+  /** Of the message that is being read. */
+  #end: number;
   #at: number;
   #wire = 0;
 
-  constructor(bytes: Uint8Array, from = 0, end: number = bytes.length) {
-    if (end > bytes.length) throw new ProtobufError('a message goes beyond its end');
+  constructor(bytes: Uint8Array, from = 0) {
     this.#bytes = bytes;
     this.#at = from;
-    this.#end = end;
+    this.#end = bytes.length;
   }
 
   /** The number of the next field, which has to be read or skipped; null at the end. */
@@ -57,32 +63,44 @@ export class ProtobufReader {
   }
 
   text(): string {
-    const [from, end] = this.#range();
-    if (from === end) return '';
-    const bytes = this.#bytes.subarray(from, end);
-    return isShortAscii(bytes)
-      ? Reflect.apply(String.fromCharCode, null, bytes)
-      : decoder.decode(bytes);
+    const from = this.#range();
+    return decoder.decode(this.#bytes.subarray(from, this.#at));
   }
 
-  /** The message in this field. */
-  message(): ProtobufReader {
-    const [from, end] = this.#range();
-    return new ProtobufReader(this.#bytes, from, end);
+  /** A text that many objects share. */
+  word(): string {
+    const from = this.#range();
+    const word = words.take(this.#bytes, from, this.#at);
+    return word ?? decoder.decode(this.#bytes.subarray(from, this.#at));
   }
 
   /** The bytes in this field. */
   bytes(): Uint8Array {
-    const [from, end] = this.#range();
-    return this.#bytes.subarray(from, end);
+    const from = this.#range();
+    return this.#bytes.subarray(from, this.#at);
   }
 
-  #range(): readonly [from: number, end: number] {
+  /** Goes on with the fields of the message in this field; the result is for `leave`. */
+  enter(): number {
+    const outer = this.#end;
+    const from = this.#range();
+    this.#end = this.#at;
+    this.#at = from;
+    return outer;
+  }
+
+  /** Comes back from a message that was read to its end. */
+  leave(outer: number): void {
+    this.#end = outer;
+  }
+
+  /** Where the content of this field begins; it ends where the next one does. */
+  #range(): number {
     this.#expect(2);
     const length = this.#varint();
     const from = this.#at;
     this.#advance(length);
-    return [from, this.#at];
+    return from;
   }
 
   #expect(wire: number): void {
@@ -91,7 +109,8 @@ export class ProtobufReader {
 
   #advance(count: number): void {
     this.#at += count;
-    if (this.#at > this.#end) throw new ProtobufError('a field goes beyond its end');
+    // A length may be negative too.
+    if (count < 0 || this.#at > this.#end) throw new ProtobufError('a field goes beyond its end');
   }
 
   #varint(): number {
@@ -124,12 +143,4 @@ export class ProtobufReader {
     this.#at += 1;
     return byte;
   }
-}
-
-/** Most texts are, and for these a TextDecoder is slow. */
-function isShortAscii(bytes: Uint8Array): boolean {
-  if (bytes.length > shortBytes) return false;
-  let bits = 0;
-  for (const byte of bytes) bits |= byte;
-  return bits < 0x80;
 }

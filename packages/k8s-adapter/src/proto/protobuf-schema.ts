@@ -1,12 +1,15 @@
-/** How a field is read; a list of one message is that message, repeated. */
+/**
+ * How a field is read; a list of one message is that message, repeated. Words are texts that many
+ * objects share.
+ */
 export type FieldType =
   | 'text'
-  | 'texts'
-  | 'textMap'
+  | 'word'
+  | 'words'
+  | 'wordMap'
   | 'integer'
   | 'boolean'
-  | 'time'
-  | 'microTime'
+  | 'bytes'
   | Message
   | readonly [Message];
 
@@ -18,67 +21,71 @@ export interface Message {
   readonly [fieldNumber: number]: readonly [name: string, type: FieldType];
 }
 
+/** metav1.Time; what is below a second is not looked at, as JSON does not have it. */
+const time: Message = { 1: ['seconds', 'integer'] };
+
+const microTime: Message = { 1: ['seconds', 'integer'], 2: ['nanos', 'integer'] };
+
 const ownerReference: Message = {
-  1: ['kind', 'text'],
-  3: ['name', 'text'],
-  4: ['uid', 'text'],
-  5: ['apiVersion', 'text'],
+  1: ['kind', 'word'],
+  3: ['name', 'word'],
+  5: ['apiVersion', 'word'],
   6: ['controller', 'boolean'],
 };
 
 const objectMeta: Message = {
   1: ['name', 'text'],
-  3: ['namespace', 'text'],
+  3: ['namespace', 'word'],
   5: ['uid', 'text'],
   6: ['resourceVersion', 'text'],
   7: ['generation', 'integer'],
-  8: ['creationTimestamp', 'time'],
-  9: ['deletionTimestamp', 'time'],
-  11: ['labels', 'textMap'],
-  12: ['annotations', 'textMap'],
+  8: ['creationTimestamp', time],
+  9: ['deletionTimestamp', time],
+  11: ['labels', 'wordMap'],
+  12: ['annotations', 'wordMap'],
   13: ['ownerReferences', [ownerReference]],
 };
 
 const condition: Message = {
-  1: ['type', 'text'],
-  2: ['status', 'text'],
-  4: ['lastTransitionTime', 'time'],
+  1: ['type', 'word'],
+  2: ['status', 'word'],
+  4: ['lastTransitionTime', time],
 };
 
 const nodeCondition: Message = {
   ...condition,
-  3: ['lastHeartbeatTime', 'time'],
-  5: ['reason', 'text'],
-  6: ['message', 'text'],
+  3: ['lastHeartbeatTime', time],
+  5: ['reason', 'word'],
+  6: ['message', 'word'],
 };
 
 const taint: Message = {
-  1: ['key', 'text'],
-  2: ['value', 'text'],
-  3: ['effect', 'text'],
-  4: ['timeAdded', 'time'],
+  1: ['key', 'word'],
+  2: ['value', 'word'],
+  3: ['effect', 'word'],
+  4: ['timeAdded', time],
 };
 
 const toleration: Message = {
-  1: ['key', 'text'],
-  2: ['operator', 'text'],
-  3: ['value', 'text'],
-  4: ['effect', 'text'],
+  1: ['key', 'word'],
+  2: ['operator', 'word'],
+  3: ['value', 'word'],
+  4: ['effect', 'word'],
   5: ['tolerationSeconds', 'integer'],
 };
 
 const labelSelector: Message = {
-  1: ['matchLabels', 'textMap'],
+  1: ['matchLabels', 'wordMap'],
   2: [
     'matchExpressions',
-    [{ 1: ['key', 'text'], 2: ['operator', 'text'], 3: ['values', 'texts'] }],
+    [{ 1: ['key', 'word'], 2: ['operator', 'word'], 3: ['values', 'words'] }],
   ],
 };
 
 const statusDetails: Message = {
   1: ['name', 'text'],
-  3: ['kind', 'text'],
-  4: ['causes', [{ 1: ['reason', 'text'], 2: ['message', 'text'], 3: ['field', 'text'] }]],
+  3: ['kind', 'word'],
+  4: ['causes', [{ 1: ['reason', 'word'], 2: ['message', 'text'], 3: ['field', 'text'] }]],
   5: ['retryAfterSeconds', 'integer'],
 };
 
@@ -91,26 +98,23 @@ export const protobufKinds: Readonly<Record<string, Message>> = {
       {
         1: ['volumes', [{ 2: ['', { 2: ['emptyDir', {}] }] }]],
         4: ['terminationGracePeriodSeconds', 'integer'],
-        10: ['nodeName', 'text'],
+        10: ['nodeName', 'word'],
         22: ['tolerations', [toleration]],
       },
     ],
-    3: [
-      'status',
-      { 1: ['phase', 'text'], 2: ['conditions', [condition]], 7: ['startTime', 'time'] },
-    ],
+    3: ['status', { 1: ['phase', 'word'], 2: ['conditions', [condition]], 7: ['startTime', time] }],
   },
   Node: {
     1: ['metadata', objectMeta],
     2: ['spec', { 4: ['unschedulable', 'boolean'], 5: ['taints', [taint]] }],
     3: ['status', { 4: ['conditions', [nodeCondition]] }],
   },
-  Lease: { 1: ['metadata', objectMeta], 2: ['spec', { 4: ['renewTime', 'microTime'] }] },
+  Lease: { 1: ['metadata', objectMeta], 2: ['spec', { 4: ['renewTime', microTime] }] },
   DaemonSet: { 1: ['metadata', objectMeta], 2: ['spec', { 1: ['selector', labelSelector] }] },
   Status: {
-    2: ['status', 'text'],
+    2: ['status', 'word'],
     3: ['message', 'text'],
-    4: ['reason', 'text'],
+    4: ['reason', 'word'],
     5: ['details', statusDetails],
     6: ['code', 'integer'],
   },

@@ -1,6 +1,5 @@
-import { formatTime, formatTimeMillis } from '@taintmgr/core';
 import type { ResponseHeaders } from './answer.ts';
-import type { JsonRecord } from './json.ts';
+import { asRecord, asText, type JsonRecord } from './json.ts';
 import { ProtobufError, ProtobufReader } from './protobuf-reader.ts';
 import { type FieldType, type Message, protobufKinds } from './protobuf-schema.ts';
 import type { ApiRequest } from './request.ts';
@@ -37,85 +36,71 @@ export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
 const magic = [0x6b, 0x38, 0x73, 0x00];
 
 /**
- * Reads an API object in Kubernetes' protobuf as JSON would have it: of the kinds that are known
- * the fields that are looked at, which is much less work than reading all of them. Null for
- * anything else.
+ * Reads an API object in Kubernetes' protobuf as JSON would have it, but for times, which are
+ * seconds and nanoseconds: of the kinds that are known the fields that are looked at, which is much less
+ * work than reading all of them. Null for anything else.
  */
 export function objectFromProtobuf(bytes: Uint8Array): JsonRecord | null {
-  if (!magic.every((byte, index) => bytes[index] === byte)) return null;
-  return attempt(() => {
-    const { kind, raw } = envelopeOf(new ProtobufReader(bytes, magic.length));
-    const message = protobufKinds[kind];
-    return message ? { kind, ...read(new ProtobufReader(raw), message) } : null;
-  });
+  return attempt(() => readObject(bytes));
 }
 
-/** Reads a WatchEvent: its type, and the bytes of its object. Null for anything else. */
+/** Reads a WatchEvent: its type, and its object where that can be read. Null for anything else. */
 export function watchEventFromProtobuf(
   bytes: Uint8Array,
-): { readonly type: string; readonly object: Uint8Array } | null {
+): { readonly type: string; readonly object: JsonRecord | null } | null {
   return attempt(() => {
-    let type = '';
-    let object: Uint8Array = new Uint8Array();
-    eachField(new ProtobufReader(bytes), (field, reader) => {
-      if (field === 1) type = reader.text();
-      else if (field === 2) object = rawOf(reader.message());
-      else reader.skip();
-    });
-    return { type, object };
+    const event = read(new ProtobufReader(bytes), watchEvent);
+    const { raw } = asRecord(event.object);
+    return { type: asText(event.type), object: raw instanceof Uint8Array ? readObject(raw) : null };
   });
 }
+
+const watchEvent: Message = { 1: ['type', 'word'], 2: ['object', { 1: ['raw', 'bytes'] }] };
 
 /** runtime.Unknown: what it is, and the bytes of it. */
-function envelopeOf(reader: ProtobufReader): { kind: string; raw: Uint8Array } {
-  let kind = '';
-  let raw: Uint8Array = new Uint8Array();
-  eachField(reader, (field) => {
-    if (field === 1) kind = String(read(reader.message(), { 2: ['kind', 'text'] }).kind ?? '');
-    else if (field === 2) raw = reader.bytes();
-    else reader.skip();
-  });
-  return { kind, raw };
+const envelope: Message = { 1: ['typeMeta', { 2: ['kind', 'word'] }], 2: ['raw', 'bytes'] };
+
+function readObject(bytes: Uint8Array): JsonRecord | null {
+  if (!magic.every((byte, index) => bytes[index] === byte)) return null;
+  const { typeMeta, raw } = read(new ProtobufReader(bytes, magic.length), envelope);
+  const kind = asText(asRecord(typeMeta).kind);
+  const message = protobufKinds[kind];
+  if (!message || !(raw instanceof Uint8Array)) return null;
+  return { kind, ...read(new ProtobufReader(raw), message) };
 }
 
-/** runtime.RawExtension. */
-function rawOf(reader: ProtobufReader): Uint8Array {
-  let raw: Uint8Array = new Uint8Array();
-  eachField(reader, (field) => {
-    if (field === 1) raw = reader.bytes();
-    else reader.skip();
-  });
-  return raw;
-}
+type Building = Record<string, unknown>;
 
-function read(reader: ProtobufReader, message: Message): Record<string, unknown> {
-  const object: Record<string, unknown> = {};
-  eachField(reader, (field) => {
-    const [name, type] = message[field] ?? [];
-    if (name === undefined || type === undefined) reader.skip();
-    else if (name === '' && typeof type === 'object' && !isRepeated(type)) {
-      Object.assign(object, read(reader.message(), type));
-    } else put(object, name, type, reader);
-  });
+function read(reader: ProtobufReader, message: Message, object: Building = {}): Building {
+  for (let field = reader.next(); field !== null; field = reader.next()) {
+    const entry = message[field];
+    if (entry === undefined) reader.skip();
+    else put(object, entry[0], entry[1], reader);
+  }
   return object;
 }
 
-function put(
-  object: Record<string, unknown>,
-  name: string,
-  type: FieldType,
-  reader: ProtobufReader,
-): void {
+function readInside(reader: ProtobufReader, message: Message, object: Building = {}): Building {
+  const outer = reader.enter();
+  read(reader, message, object);
+  reader.leave(outer);
+  return object;
+}
+
+function put(object: Building, name: string, type: FieldType, reader: ProtobufReader): void {
   switch (type) {
+    // Texts are written even where they are empty, and JSON leaves them out.
     case 'text':
-      // Written even where it is empty, and JSON leaves it out.
       object[name] = reader.text() || undefined;
       break;
-    case 'texts':
-      listIn(object, name).push(reader.text());
+    case 'word':
+      object[name] = reader.word() || undefined;
       break;
-    case 'textMap':
-      putEntry(object, name, reader.message());
+    case 'words':
+      listIn(object, name).push(reader.word());
+      break;
+    case 'wordMap':
+      putEntry(object, name, reader);
       break;
     case 'integer':
       object[name] = reader.integer();
@@ -123,13 +108,13 @@ function put(
     case 'boolean':
       object[name] = reader.integer() !== 0;
       break;
-    case 'time':
-    case 'microTime':
-      object[name] = timeOf(reader.message(), type);
+    case 'bytes':
+      object[name] = reader.bytes();
       break;
     default:
-      if (isRepeated(type)) listIn(object, name).push(read(reader.message(), type[0]));
-      else object[name] = read(reader.message(), type);
+      if (isRepeated(type)) listIn(object, name).push(readInside(reader, type[0]));
+      else if (name === '') readInside(reader, type, object);
+      else object[name] = readInside(reader, type);
   }
 }
 
@@ -137,7 +122,7 @@ function isRepeated(type: Message | readonly [Message]): type is readonly [Messa
   return Array.isArray(type);
 }
 
-function listIn(object: Record<string, unknown>, name: string): unknown[] {
+function listIn(object: Building, name: string): unknown[] {
   const known = object[name];
   if (Array.isArray(known)) return known;
   const list: unknown[] = [];
@@ -145,36 +130,14 @@ function listIn(object: Record<string, unknown>, name: string): unknown[] {
   return list;
 }
 
-const mapEntry: Message = { 1: ['key', 'text'], 2: ['value', 'text'] };
+const mapEntry: Message = { 1: ['key', 'word'], 2: ['value', 'word'] };
 
-function putEntry(object: Record<string, unknown>, name: string, reader: ProtobufReader): void {
-  const { key, value } = read(reader, mapEntry);
+function putEntry(object: Building, name: string, reader: ProtobufReader): void {
+  const { key, value } = readInside(reader, mapEntry);
   // Without a prototype every key is one of the map's own, whatever it is called.
-  const map: Record<string, unknown> = (object[name] as never) ?? Object.create(null);
-  map[String(key ?? '')] = value ?? '';
+  const map: Building = (object[name] as never) ?? Object.create(null);
+  map[asText(key)] = asText(value);
   object[name] = map;
-}
-
-/** As JSON writes it; undefined for the zero time, which has no fields. */
-function timeOf(reader: ProtobufReader, type: 'time' | 'microTime'): string | undefined {
-  let seconds: number | null = null;
-  let nanos = 0;
-  eachField(reader, (field) => {
-    if (field === 1) seconds = reader.integer();
-    else if (field === 2) nanos = reader.integer();
-    else reader.skip();
-  });
-  if (seconds === null) return undefined;
-  return type === 'time'
-    ? formatTime(seconds * 1000)
-    : formatTimeMillis(seconds * 1000 + nanos / 1_000_000);
-}
-
-function eachField(
-  reader: ProtobufReader,
-  take: (field: number, reader: ProtobufReader) => void,
-): void {
-  for (let field = reader.next(); field !== null; field = reader.next()) take(field, reader);
 }
 
 function attempt<T>(decode: () => T): T | null {

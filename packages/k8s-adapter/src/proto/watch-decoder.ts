@@ -1,6 +1,6 @@
 import type { ResponseHeaders } from './answer.ts';
 import { LineSplitter } from './lines.ts';
-import { isProtobuf, joinBytes, objectFromProtobuf, watchEventFromProtobuf } from './protobuf.ts';
+import { isProtobuf, joinBytes, watchEventFromProtobuf } from './protobuf.ts';
 import { readWatchEvent, type WatchEvent, watchEventOf } from './watch-event.ts';
 
 /** Turns the bytes of a watch into its events, wherever the chunks are cut. */
@@ -32,35 +32,46 @@ const lengthBytes = 4;
 
 /** Watches in protobuf: each event after its length in four bytes. */
 export class ProtobufWatchDecoder implements WatchDecoder {
-  #pending: Uint8Array = new Uint8Array();
+  /** What came of an event that is not complete. */
+  #parts: Uint8Array[] = [];
+  #length = 0;
+  /** How much there must be before anything can be read. */
+  #wanted = lengthBytes;
 
   push(chunk: Uint8Array | string): readonly WatchEvent[] {
-    const bytes = typeof chunk === 'string' ? new TextEncoder().encode(chunk) : chunk;
-    this.#pending = joinBytes([this.#pending, bytes]);
-    const events: WatchEvent[] = [];
-    let at = 0;
-    for (;;) {
-      const end = this.#endOfFrame(at);
-      if (end === null) break;
-      if (end - at > frameBytesMax) return [...events, { kind: 'junk', what: 'an endless event' }];
-      if (end > this.#pending.length) break;
-      events.push(eventOf(this.#pending.subarray(at + lengthBytes, end)));
-      at = end;
-    }
-    // A copy, so that the whole chunk does not stay for the sake of a few bytes.
-    this.#pending = this.#pending.slice(at);
-    return events;
+    const part = typeof chunk === 'string' ? new TextEncoder().encode(chunk) : chunk;
+    this.#parts.push(part);
+    this.#length += part.length;
+    if (this.#length < this.#wanted) return [];
+    return this.#read(joinBytes(this.#parts));
   }
 
   get unfinished(): boolean {
-    return this.#pending.length > 0;
+    return this.#length > 0;
   }
 
-  #endOfFrame(at: number): number | null {
-    if (this.#pending.length < at + lengthBytes) return null;
-    const { buffer, byteOffset } = this.#pending;
-    return at + lengthBytes + new DataView(buffer, byteOffset + at).getUint32(0);
+  #read(bytes: Uint8Array): readonly WatchEvent[] {
+    const events: WatchEvent[] = [];
+    let at = 0;
+    let size = sizeOfFrame(bytes, at);
+    while (at + size <= bytes.length) {
+      events.push(eventOf(bytes.subarray(at + lengthBytes, at + size)));
+      at += size;
+      size = sizeOfFrame(bytes, at);
+    }
+    // A copy, so that the whole chunk does not stay for the sake of a few bytes.
+    this.#parts = [bytes.slice(at)];
+    this.#length = bytes.length - at;
+    this.#wanted = size;
+    return size > frameBytesMax ? [...events, { kind: 'junk', what: 'an endless event' }] : events;
   }
+}
+
+/** With its length; where that has not come yet, the bytes that it takes. */
+function sizeOfFrame(bytes: Uint8Array, at: number): number {
+  if (bytes.length < at + lengthBytes) return lengthBytes;
+  const { buffer, byteOffset } = bytes;
+  return lengthBytes + new DataView(buffer, byteOffset + at).getUint32(0);
 }
 
 /** The decoder for what the server sends, by its own word. */
@@ -70,5 +81,5 @@ export function watchDecoderFor(headers: ResponseHeaders): WatchDecoder {
 
 function eventOf(frame: Uint8Array): WatchEvent {
   const event = watchEventFromProtobuf(frame);
-  return watchEventOf(event?.type, event && objectFromProtobuf(event.object));
+  return watchEventOf(event?.type, event?.object);
 }
