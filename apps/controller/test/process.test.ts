@@ -106,7 +106,7 @@ describe('taintmgr-controller', () => {
     const last = err.trimEnd().split('\n').at(-1);
     assert.equal(
       last,
-      `error: --bind-address 127.0.0.1 --secure-port: got "${port}", want a free one (listen EADDRINUSE: address already in use 127.0.0.1:${port})`,
+      `error: --secure-port: got "${port}", want a free one (listen EADDRINUSE: address already in use 127.0.0.1:${port})`,
     );
   });
 

@@ -39,9 +39,9 @@ async function main({ topology, snapshot: file, ...flags }: ClusterFlags): Promi
     const lines = reportLines(file, embedded.cluster.loadReport, faults);
     process.stderr.write(`${lines.join('\n')}\n`);
   }
-  process.stdout.write(`ready: ${embedded.url}\nexport KUBECONFIG=${embedded.kubeconfig}\n`);
   // Its clock does not keep the process alive; the listening socket does.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => void embedded.stop().then(() => process.exit(0)));
   }
+  process.stdout.write(`ready: ${embedded.url}\nexport KUBECONFIG=${embedded.kubeconfig}\n`);
 }

@@ -4,10 +4,10 @@ import {
   formatDuration,
   type PressureConfig,
 } from '@taintmgr/core';
-import { pressureConfig } from '../pressure/config.ts';
+import { checkThresholds, pressureConfig } from '../pressure/config.ts';
 import { type ChosenControllers, chooseControllers, controllerNames } from './controllers.ts';
 import { type FeatureGates, readFeatureGates } from './feature-gates.ts';
-import type { Choices, Origin } from './resolve.ts';
+import type { Choices } from './resolve.ts';
 import { type Setting, variableOf } from './setting.ts';
 import { SettingError } from './setting-error.ts';
 import { type Settings, settings } from './settings.ts';
@@ -27,8 +27,8 @@ const jitter = 1.2;
 
 /** Checks what one setting alone cannot say. Throws SettingError. */
 export function checkChoices(choices: Choices): Checked {
-  const { settings: chosen, origins, connection, pressurePools } = choices;
-  const refuse = refuser(chosen, origins);
+  const { settings: chosen, connection, pressurePools } = choices;
+  const refuse = refuser(choices);
   checkLeaderElection(chosen, refuse);
   if (chosen.tlsCertFile !== '' && chosen.tlsPrivateKeyFile === '') {
     refuse('tlsPrivateKeyFile', 'the key of --tls-cert-file');
@@ -48,6 +48,7 @@ export function checkChoices(choices: Choices): Checked {
   if (typeof featureGates === 'string') {
     return refuse('featureGates', 'TaintTolerationComparisonOperators=true or =false');
   }
+  checkThresholds(chosen, pressurePools, (name) => placeOf(choices, name));
   const pressure = controllers.enabled.includes('node-pressure-controller')
     ? pressureConfig(chosen, pressurePools)
     : null;
@@ -83,28 +84,27 @@ function checkLeaderElection(chosen: Settings, refuse: Refuse): void {
   if (retryPeriod * jitter >= renewDeadline) {
     refuse('retryPeriod', `${jitter} times it below the ${formatDuration(renewDeadline)} to renew`);
   }
-  for (const name of ['resourceName', 'resourceNamespace'] as const) {
-    if (chosen[name] === '') refuse(name, 'a name');
-  }
 }
 
 type Refuse = (name: keyof Settings, want: string) => never;
 
 /** Names the setting where the user has chosen it. */
-function refuser(chosen: Settings, origins: Choices['origins']): Refuse {
+function refuser(choices: Choices): Refuse {
   return (name, want) => {
     const setting: Setting<unknown> = settings[name];
-    const where = place(setting, origins[name], chosen.config);
-    throw new SettingError(where, setting.kind.format(chosen[name]), want);
+    const got = setting.kind.format(choices.settings[name]);
+    throw new SettingError(placeOf(choices, name), got, want);
   };
 }
 
-function place({ flag, field }: Setting<unknown>, origin: Origin, file: string): string {
-  switch (origin) {
+/** Where the user has chosen a setting: a variable, a field of the file, or else its flag. */
+export function placeOf({ settings: { config }, origins }: Choices, name: keyof Settings): string {
+  const { flag, field }: Setting<unknown> = settings[name];
+  switch (origins[name]) {
     case 'environment':
       return variableOf(flag);
     case 'file':
-      return `--config ${file}: ${field}`;
+      return `--config ${config}: ${field}`;
     default:
       return `--${flag}`;
   }

@@ -1,7 +1,7 @@
 import { Command, Option } from '@commander-js/extra-typings';
 import { type ConnectionFlag, connectionFlags } from '@taintmgr/k8s-adapter';
 import { version } from '../version.ts';
-import { list } from './kind.ts';
+import { list, paths } from './kind.ts';
 import type { Setting } from './setting.ts';
 import { groups } from './settings.ts';
 
@@ -99,7 +99,7 @@ function settingOption({ flag, kind, initial, description }: Setting<unknown>): 
   const isPlain = value === '' || value === 'false' || value === 'none';
   const shown = isPlain ? description : `${description} (default ${value})`;
   const option = new Option(`${isShort ? '-v, ' : ''}--${flag} ${kind.placeholder}`, shown);
-  option.argParser(isShort ? withoutEquals : kind === list ? joined : lastOne);
+  option.argParser(isShort ? withoutEquals : isList(kind) ? joined : lastOne);
   return kind.placeholder.startsWith('[') ? option.preset('true') : option;
 }
 
@@ -109,6 +109,10 @@ function connectionOption(connection: ConnectionFlag): Option {
   const option = new Option(takesValue ? flags : `${flags} [boolean]`, description);
   option.argParser(name === 'asGroup' ? joined : lastOne);
   return takesValue ? option : option.preset('true');
+}
+
+function isList(kind: unknown): boolean {
+  return kind === list || kind === paths;
 }
 
 function lastOne(value: string): string {

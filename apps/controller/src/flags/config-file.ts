@@ -63,7 +63,7 @@ function describe(error: ErrorObject): string {
     case 'enum':
       return `${field}: got ${got}, want ${error.params.allowedValues.join(', ')}`;
     case 'additionalProperties':
-      return `${field}: unknown field "${error.params.additionalProperty}"`;
+      return `${field}: got the unknown field "${error.params.additionalProperty}", want ${known(error)}`;
     case 'required':
       return `${field}: the field "${error.params.missingProperty}" is missing`;
     case 'pattern':
@@ -71,6 +71,10 @@ function describe(error: ErrorObject): string {
     default:
       return `${field}: got ${got}, which ${error.message}`;
   }
+}
+
+function known({ parentSchema }: ErrorObject): string {
+  return Object.keys(parentSchema?.properties ?? {}).join(', ');
 }
 
 function nameOf(pointer: string): string {

@@ -1,5 +1,7 @@
+import { isIP } from 'node:net';
 import { formatDuration, type Millis, parseDuration } from '@taintmgr/core';
 import type { DryRun } from '../transport/dry-run.ts';
+import { SettingError } from './setting-error.ts';
 
 /** How a kind of value is written on command lines, in variables and in files. */
 export interface Kind<T> {
@@ -11,6 +13,13 @@ export interface Kind<T> {
   parse(text: string): T | null;
   /** Back to text that `parse` takes. */
   format(value: T): string;
+}
+
+/** The value that a text is. Throws SettingError naming the place where it stands. */
+export function read<T>(kind: Kind<T>, where: string, text: string): T {
+  const value = kind.parse(text);
+  if (value === null) throw new SettingError(where, text, kind.want);
+  return value;
 }
 
 /** Any text, '' included. */
@@ -106,6 +115,30 @@ export const list: Kind<readonly string[]> = {
     return parts.includes('') ? null : parts;
   },
   format: (parts) => parts.join(','),
+};
+
+/** Paths of a server, separated by commas. */
+export const paths: Kind<readonly string[]> = {
+  ...list,
+  want: 'paths that begin with /, separated by commas',
+  parse: (value) => {
+    const parts = list.parse(value);
+    return parts?.every((part) => part === '*' || part.startsWith('/')) ? parts : null;
+  },
+};
+
+/** Of a network interface of this machine, or all of them. */
+export const ipAddress: Kind<string> = {
+  ...text('<ip>'),
+  want: 'an IP address, 0.0.0.0 or :: for all',
+  parse: (value) => (isIP(value) === 0 ? null : value),
+};
+
+/** As Kubernetes wants the name of a namespace and of a lease. */
+export const objectName: Kind<string> = {
+  ...text('<name>'),
+  want: 'a name of lower case letters, digits, - and .',
+  parse: (value) => (/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(value) ? value : null),
 };
 
 function within(value: number, min: number, max: number): number | null {

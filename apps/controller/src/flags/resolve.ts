@@ -3,12 +3,12 @@ import { connectionFlags, type KubeconfigOptions } from '@taintmgr/k8s-adapter';
 import { pressurePools } from '../pressure/config.ts';
 import { connectionFlagName, readCommandLine, type Terminal, type Texts } from './command-line.ts';
 import { type ConfigFile, fieldAt, readConfigFile } from './config-file.ts';
+import { findConnection } from './connection.ts';
 import { type Environment, readEnvironment, unknownVariables } from './environment.ts';
-import { boolean, type Kind } from './kind.ts';
+import { read } from './kind.ts';
 import { lifecyclePolicies } from './lifecycle-policies.ts';
 import { evictionPolicies } from './policies.ts';
 import { type Setting, variableOf } from './setting.ts';
-import { SettingError } from './setting-error.ts';
 import { type Settings, settings } from './settings.ts';
 
 /** Where a value comes from. */
@@ -57,7 +57,7 @@ export function resolveChoices(
   const found = findAll({ ...texts, file, fileName });
   return {
     ...found,
-    connection: findConnection(texts),
+    connection: findConnection(flags, texts.environment),
     policies: evictionPolicies(file),
     lifecycle: lifecyclePolicies(file),
     pressurePools: pressurePools(file),
@@ -91,12 +91,6 @@ function find<T>(setting: Setting<T>, { flags, environment, file, fileName }: So
   return { value: read(kind, where, textOf(fromFile)), origin: 'file' };
 }
 
-function read<T>(kind: Kind<T>, where: string, text: string): T {
-  const value = kind.parse(text);
-  if (value === null) throw new SettingError(where, text, kind.want);
-  return value;
-}
-
 /** A value of the file as a flag would have it. */
 function textOf(value: unknown): string {
   if (Array.isArray(value)) return value.join(',');
@@ -104,28 +98,4 @@ function textOf(value: unknown): string {
   return Object.entries(value)
     .map(([name, on]) => `${name}=${on}`)
     .join(',');
-}
-
-function findConnection({
-  flags,
-  environment,
-}: Pick<Sources, 'flags' | 'environment'>): KubeconfigOptions {
-  const entries = connectionFlags.flatMap((connection) => {
-    const flag = connectionFlagName(connection);
-    const [fromFlag, fromEnvironment] = [flags.get(flag), environment.get(flag)];
-    const given = fromFlag ?? fromEnvironment;
-    if (given === undefined) return [];
-    const where = fromFlag === undefined ? variableOf(flag) : `--${flag}`;
-    return [[connection.option, connectionValue(connection.option, where, given)] as const];
-  });
-  return Object.fromEntries(entries);
-}
-
-function connectionValue(
-  option: keyof KubeconfigOptions,
-  where: string,
-  given: string,
-): string | readonly string[] | boolean {
-  if (option === 'insecureSkipTlsVerify') return read(boolean, where, given);
-  return option === 'asGroup' ? given.split(',') : given;
 }

@@ -2,24 +2,25 @@ import { defaultConfig } from '@taintmgr/core';
 import { defaultPodWatch } from '@taintmgr/k8s-adapter';
 import { flightRecorder } from '../flight/settings.ts';
 import { nodePressure } from '../pressure/settings.ts';
+import { inputFile } from './files.ts';
 import {
   boolean,
   choice,
   dryRunKind,
   duration,
   fractionalNumber,
+  ipAddress,
   list,
-  text,
+  objectName,
+  paths,
   wholeNumber,
 } from './kind.ts';
 import { type Setting, setting, type Values } from './setting.ts';
 
 // Names and defaults are kube-controller-manager's where it has them. What differs says so.
 
-const file = text('<file>');
-
 const general = {
-  config: setting('config', null, file, '', 'configuration file, YAML or JSON'),
+  config: setting('config', null, inputFile, '', 'configuration file, YAML or JSON'),
   controllers: setting(
     'controllers',
     'controllers',
@@ -202,14 +203,14 @@ const leaderElection = {
   resourceName: setting(
     'leader-elect-resource-name',
     'leaderElection.resourceName',
-    text('<name>'),
+    objectName,
     'taintmgr-controller',
     'name of the lease; not kube-controller-manager: that one is held by its own leader',
   ),
   resourceNamespace: setting(
     'leader-elect-resource-namespace',
     'leaderElection.resourceNamespace',
-    text('<name>'),
+    objectName,
     'kube-system',
     'namespace of the lease',
   ),
@@ -237,7 +238,7 @@ const serving = {
   bindAddress: setting(
     'bind-address',
     'serving.bindAddress',
-    text('<ip>'),
+    ipAddress,
     '0.0.0.0',
     'address to serve health, metrics and explanations on',
   ),
@@ -251,14 +252,14 @@ const serving = {
   tlsCertFile: setting(
     'tls-cert-file',
     'serving.tlsCertFile',
-    file,
+    inputFile,
     '',
     'certificate to serve with, read again when it changes; by default one of its own making',
   ),
   tlsPrivateKeyFile: setting(
     'tls-private-key-file',
     'serving.tlsPrivateKeyFile',
-    file,
+    inputFile,
     '',
     'key of --tls-cert-file',
   ),
@@ -275,7 +276,7 @@ const access = {
   authenticationKubeconfig: setting(
     'authentication-kubeconfig',
     'authentication.kubeconfig',
-    file,
+    inputFile,
     '',
     'kubeconfig to review tokens with; by default the connection of the controller itself',
   ),
@@ -289,21 +290,21 @@ const access = {
   clientCaFile: setting(
     'client-ca-file',
     'authentication.clientCAFile',
-    file,
+    inputFile,
     '',
     'authority whose client certificates log in: user is the common name, groups the organizations',
   ),
   authorizationKubeconfig: setting(
     'authorization-kubeconfig',
     'authorization.kubeconfig',
-    file,
+    inputFile,
     '',
     'kubeconfig to ask with who may read what; by default the connection of the controller itself',
   ),
   alwaysAllowPaths: setting(
     'authorization-always-allow-paths',
     'authorization.alwaysAllowPaths',
-    list,
+    paths,
     ['/healthz', '/readyz', '/livez'],
     "paths open to everybody; one that ends in '*' stands for all that begin so",
   ),

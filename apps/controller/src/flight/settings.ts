@@ -1,4 +1,5 @@
-import { text, wholeNumber } from '../flags/kind.ts';
+import { outputFile } from '../flags/files.ts';
+import { wholeNumber } from '../flags/kind.ts';
 import { setting } from '../flags/setting.ts';
 
 // Size and number of files are named as kube-apiserver names those of its audit log.
@@ -8,7 +9,7 @@ export const flightRecorder = {
   flightRecord: setting(
     'flight-record',
     'flightRecord.file',
-    text('<file>'),
+    outputFile,
     '',
     'write down each event and each command, to be played again by kubectl taintmgr simulate ' +
       '--replay; by default nothing is written down',
@@ -17,7 +18,7 @@ export const flightRecorder = {
     'flight-record-maxsize',
     'flightRecord.maxSize',
     wholeNumber(1),
-    256,
+    512,
     'megabytes of a flight record, at most: then it ends, and the controller goes on without',
   ),
   flightRecordMaxbackup: setting(

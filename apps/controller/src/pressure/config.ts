@@ -31,8 +31,8 @@ export function pressurePools(file: ConfigFile): readonly PressurePool[] {
 const dryRunConfig = { leavingWaitMsMax: 24 * 3_600_000 };
 
 /**
- * The configuration of the machine for what the user has chosen. Throws SettingError, in a kubelet's
- * words, for thresholds that are none, and where there are none at all.
+ * The configuration of the machine for what the user has chosen, once it is checked. Throws
+ * SettingError where there are no thresholds at all.
  */
 export function pressureConfig(
   settings: Settings,
@@ -45,7 +45,7 @@ export function pressureConfig(
     const want = 'thresholds: node-pressure-controller has none of its own';
     throw new SettingError('--eviction-hard and --eviction-soft', '', want);
   }
-  const config: Partial<PressureConfig> = {
+  return {
     semantics: settings.nodePressureSemantics,
     settings: hasThresholds ? settingsOf(settings) : null,
     pools,
@@ -54,8 +54,31 @@ export function pressureConfig(
     leader: !settings.leaderElect || settings.dryRun !== 'none',
     ...(settings.dryRun !== 'none' && dryRunConfig),
   };
-  check(config);
-  return config;
+}
+
+/** Where the user has chosen a setting. */
+type PlaceOf = (name: keyof Settings) => string;
+
+/** In this order what is added last is what is wrong: a soft threshold needs its grace period. */
+const thresholdSettings = [
+  'evictionHard',
+  'evictionMinimumReclaim',
+  'evictionSoftGracePeriod',
+  'evictionSoft',
+] as const;
+
+/** Throws SettingError, in a kubelet's words, for thresholds that are none. */
+export function checkThresholds(
+  settings: Settings,
+  pools: readonly PressurePool[],
+  placeOf: PlaceOf,
+): void {
+  let chosen: PressureSettingsInput = {};
+  for (const name of thresholdSettings) {
+    chosen = { ...chosen, [name]: settings[name] };
+    check({ settings: chosen }, placeOf(name));
+  }
+  check({ settings: null, pools }, `--config ${settings.config}: nodePressure.pools`);
 }
 
 /** Whether any thresholds hold for a node. */
@@ -78,15 +101,11 @@ function settingsOf(settings: Settings): PressureSettingsInput {
   };
 }
 
-function check(config: Partial<PressureConfig>): void {
+function check(config: Partial<PressureConfig>, where: string): void {
   try {
     resolvePressureConfig(config);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new SettingError(
-      '--eviction-* and nodePressure',
-      error.message,
-      'thresholds as a kubelet takes them',
-    );
+    throw new SettingError(where, error.message, 'thresholds as a kubelet takes them');
   }
 }

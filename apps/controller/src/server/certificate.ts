@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { hostname, networkInterfaces } from 'node:os';
-import { createSecureContext } from 'node:tls';
+import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { createCertificate } from '@taintmgr/sim-cluster';
 import { SettingError } from '../flags/setting-error.ts';
 
@@ -25,21 +25,26 @@ const ownNames = { name: 'taintmgr-controller', authority: 'taintmgr-controller-
 
 /**
  * Reads the files; without a certificate it makes one for this machine at the address that is
- * bound, good for a year. Throws SettingError naming the flag.
+ * bound, good for a year. Throws SettingError naming the place where the file is chosen.
  */
-export function readServerIdentity(files: CertificateFiles): ServerIdentity {
-  const { tlsCertFile, tlsPrivateKeyFile, clientCaFile } = files;
-  const clientCa = readPem('--client-ca-file', clientCaFile);
-  check('--client-ca-file', clientCaFile, { ca: clientCa || undefined });
+export function readServerIdentity(
+  files: CertificateFiles,
+  placeOf: (name: keyof CertificateFiles) => string,
+): ServerIdentity {
+  const { tlsCertFile } = files;
+  const pem = (name: keyof CertificateFiles): string => readPem(placeOf(name), files[name]);
+  const check = (name: keyof CertificateFiles, parts: SecureContextOptions): void =>
+    checkPem(placeOf(name), files[name], parts);
+  const clientCa = pem('clientCaFile');
+  check('clientCaFile', clientCa === '' ? {} : { ca: clientCa });
   if (tlsCertFile === '') {
     const subject = { ...ownNames, hosts: boundHosts(files.bindAddress) };
     const { certificate, ca, key } = createCertificate(Date.now(), subject);
     return { cert: certificate + ca, key, clientCa };
   }
-  const cert = readPem('--tls-cert-file', tlsCertFile);
-  const key = readPem('--tls-private-key-file', tlsPrivateKeyFile);
-  check('--tls-cert-file', tlsCertFile, { cert });
-  check('--tls-private-key-file', tlsPrivateKeyFile, { cert, key });
+  const [cert, key] = [pem('tlsCertFile'), pem('tlsPrivateKeyFile')];
+  check('tlsCertFile', { cert });
+  check('tlsPrivateKeyFile', { cert, key });
   return { cert, key, clientCa };
 }
 
@@ -60,22 +65,22 @@ const anyAddress: ReadonlyMap<string, readonly string[]> = new Map([
   ['::', ['IPv4', 'IPv6']],
 ]);
 
-function readPem(flag: string, file: string): string {
+function readPem(where: string, file: string): string {
   if (file === '') return '';
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
     const { code = 'unreadable' } = error as NodeJS.ErrnoException;
     const why = code === 'ENOENT' ? 'no such file' : code;
-    throw new SettingError(flag, file, `a file that can be read (${why})`);
+    throw new SettingError(where, file, `a file that can be read (${why})`);
   }
 }
 
-function check(flag: string, file: string, parts: Parameters<typeof createSecureContext>[0]): void {
+function checkPem(where: string, file: string, parts: SecureContextOptions): void {
   try {
     createSecureContext(parts);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new SettingError(flag, file, `PEM that goes together (${why})`);
+    throw new SettingError(where, file, `PEM that goes together (${why})`);
   }
 }

@@ -2,8 +2,10 @@ import {
   ApiClient,
   type ClusterConfig,
   HttpTransport,
+  KubeconfigError,
   loadKubeconfig,
 } from '@taintmgr/k8s-adapter';
+import { placeOf } from '../flags/checks.ts';
 import type { Choices } from '../flags/resolve.ts';
 import type { Setting } from '../flags/setting.ts';
 import { SettingError } from '../flags/setting-error.ts';
@@ -16,7 +18,7 @@ import type { Vitals } from '../vitals.ts';
 import type { Handler } from './answer.ts';
 import { createAuthenticator } from './authentication.ts';
 import { createAuthorizer } from './authorization.ts';
-import { type CertificateFiles, readServerIdentity } from './certificate.ts';
+import { readServerIdentity } from './certificate.ts';
 import { createChecks } from './checks.ts';
 import { explainHandler } from './explainz.ts';
 import { createGate, type Gate } from './gate.ts';
@@ -47,7 +49,7 @@ export async function startStatusServer(options: StatusOptions): Promise<Close> 
   const { log, choices } = options;
   const { settings } = choices;
   if (settings.securePort === 0) return async () => {};
-  const identity = readServerIdentity(settings);
+  const identity = readServerIdentity(settings, (name) => placeOf(choices, name));
   const { gate, close: closeGate } = await openGate(options);
   const server = await startServer({
     host: settings.bindAddress,
@@ -58,11 +60,10 @@ export async function startStatusServer(options: StatusOptions): Promise<Close> 
     routes: createRoutes(options),
     onError: (error) => log.error({ error: messageOf(error) }, 'could not answer'),
   }).catch((error: unknown) => {
-    const where = `--bind-address ${settings.bindAddress} --secure-port`;
-    throw new SettingError(where, String(settings.securePort), `a free one (${messageOf(error)})`);
+    throw listenError(choices, error);
   });
   log.info({ address: settings.bindAddress, port: server.port }, 'serving health and metrics');
-  const stopLooking = settings.tlsCertFile === '' ? () => {} : lookAgain(server, settings, log);
+  const stopLooking = settings.tlsCertFile === '' ? () => {} : lookAgain(server, choices, log);
   return async () => {
     stopLooking();
     await server.close();
@@ -70,11 +71,21 @@ export async function startStatusServer(options: StatusOptions): Promise<Close> 
   };
 }
 
+/** It is the port that is taken, or the address that this machine does not have. */
+function listenError(choices: Choices, error: unknown): SettingError {
+  const { bindAddress, securePort } = choices.settings;
+  const why = messageOf(error);
+  return error instanceof Error && 'code' in error && error.code === 'EADDRNOTAVAIL'
+    ? new SettingError(placeOf(choices, 'bindAddress'), bindAddress, `one of this machine (${why})`)
+    : new SettingError(placeOf(choices, 'securePort'), String(securePort), `a free one (${why})`);
+}
+
 /** Certificates are renewed while we run. */
-function lookAgain(server: StatusServer, files: CertificateFiles, log: Logger): () => void {
+function lookAgain(server: StatusServer, choices: Choices, log: Logger): () => void {
+  const { settings } = choices;
   const timer = setInterval(() => {
     try {
-      server.identify(readServerIdentity(files));
+      server.identify(readServerIdentity(settings, (name) => placeOf(choices, name)));
     } catch (error) {
       log.warn({ error: messageOf(error) }, 'keeping the certificate read before');
     }
@@ -90,19 +101,19 @@ async function openGate({
 }: StatusOptions): Promise<{ readonly gate: Gate; readonly close: () => void }> {
   const { settings } = choices;
   const transports: HttpTransport[] = [];
-  const clientFor = async (kubeconfig: string): Promise<ApiClient> => {
-    const { access } = kubeconfig === '' ? cluster : await loadKubeconfig({ kubeconfig });
+  const clientFor = async (name: ReviewKubeconfig): Promise<ApiClient> => {
+    const { access } = await clusterOf(choices, name, cluster);
     const transport = new HttpTransport(access, `taintmgr-controller/${version}`);
     transports.push(transport);
     return new ApiClient({ transport, server: access.server });
   };
   const authenticate = createAuthenticator({
-    client: await clientFor(settings.authenticationKubeconfig),
+    client: await clientFor('authenticationKubeconfig'),
     cacheTtl: settings.tokenCacheTtl,
     onError: (error) => log.warn({ error: messageOf(error) }, 'could not review a token'),
   });
   const authorize = createAuthorizer({
-    client: await clientFor(settings.authorizationKubeconfig),
+    client: await clientFor('authorizationKubeconfig'),
     alwaysAllowPaths: settings.alwaysAllowPaths,
     allowedTtl: settings.allowedTtl,
     deniedTtl: settings.deniedTtl,
@@ -111,6 +122,25 @@ async function openGate({
     for (const transport of transports) transport.close();
   };
   return { gate: createGate(authenticate, authorize), close };
+}
+
+type ReviewKubeconfig = 'authenticationKubeconfig' | 'authorizationKubeconfig';
+
+/** The cluster of a kubeconfig, or the controller's own. */
+async function clusterOf(
+  choices: Choices,
+  name: ReviewKubeconfig,
+  cluster: ClusterConfig,
+): Promise<ClusterConfig> {
+  const kubeconfig = choices.settings[name];
+  if (kubeconfig === '') return cluster;
+  try {
+    return await loadKubeconfig({ kubeconfig });
+  } catch (error) {
+    if (!(error instanceof KubeconfigError)) throw error;
+    const want = `a kubeconfig (${error.message})`;
+    throw new SettingError(placeOf(choices, name), kubeconfig, want);
+  }
 }
 
 function createRoutes(options: StatusOptions): ReadonlyMap<string, Handler> {

@@ -131,7 +131,16 @@ nodeLifecycle:
       `${head}eviction: {policies: [{mode: drop}]}`,
       'eviction.policies[0].mode: got "drop", want delete, evict, evictThenDelete',
     ],
-    ['a field there is not', `${head}evictoin: {}`, 'the file: unknown field "evictoin"'],
+    [
+      'a field there is not',
+      `${head}evictoin: {}`,
+      'the file: got the unknown field "evictoin", want apiVersion, kind, controllers, ',
+    ],
+    [
+      'a field there is not further in',
+      `${head}logging: {level: 3}`,
+      'logging: got the unknown field "level", want format, verbosity',
+    ],
     [
       'a duration that is none',
       `${head}eviction: {settle: soon}`,

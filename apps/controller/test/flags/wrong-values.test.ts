@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { connectionFlags, loadKubeconfig } from '@taintmgr/k8s-adapter';
+import schema from '../../config.schema.json' with { type: 'json' };
+import { errorLines } from '../../src/error-lines.ts';
+import { checkChoices } from '../../src/flags/checks.ts';
+import { connectionFlagName } from '../../src/flags/command-line.ts';
+import type { Environment } from '../../src/flags/environment.ts';
+import { resolveChoices } from '../../src/flags/resolve.ts';
+import { variableOf } from '../../src/flags/setting.ts';
+import { type Settings, settings } from '../../src/flags/settings.ts';
+import { breakages, type Schema } from './schema-breakages.ts';
+
+// Every flag, every variable and every field of the configuration file is given a value that it
+// cannot have. What the user reads is one line with the place, the value and what is allowed.
+
+const folder = mkdtempSync(join(tmpdir(), 'taintmgr-wrong-'));
+after(() => rmSync(folder, { recursive: true }));
+
+const file = join(folder, 'config.yaml');
+const head = { apiVersion: 'taintmgr.dev/v1alpha1', kind: 'ControllerConfiguration' };
+
+/** The line that is printed, with exit code 1, as main does it. */
+function lineFor(argv: readonly string[], environment: Environment = {}): string {
+  try {
+    checkChoices(resolveChoices(argv, environment));
+  } catch (error) {
+    const lines = errorLines(error) ?? assert.fail(`a mistake of ours: ${error}`);
+    assert.ok(!lines.includes('\n'), lines);
+    return lines.replaceAll(file, 'FILE');
+  }
+  return assert.fail('was accepted');
+}
+
+function lineForFile(content: object): string {
+  writeFileSync(file, JSON.stringify({ ...head, ...content }));
+  return lineFor([`--config=${file}`]);
+}
+
+const missing = '/nowhere/file';
+const [aFile, aPlace] = ['a file that can be read', 'a file in a directory that can be written'];
+const aDuration = 'a duration from 1ms such as 30s, 10m or 1h30m';
+const anyDuration = 'a duration such as 30s, 10m or 1h30m';
+const aName = 'a name of lower case letters, digits, - and .';
+const aBoolean = 'true or false';
+const thresholds = 'thresholds as a kubelet takes them';
+const known = 'taint-eviction-controller, node-lifecycle-controller, node-pressure-controller';
+
+/** A value that each setting cannot have, and what is said to be allowed. */
+const wrong: Readonly<Record<keyof Settings, readonly [value: string, want: string]>> = {
+  config: [missing, aFile],
+  controllers: ['cron', `"cron" left out: the known controllers are ${known}`],
+  featureGates: ['Some=true', 'TaintTolerationComparisonOperators=true or =false'],
+  dryRun: ['maybe', 'none, client or server'],
+  allowOverlap: ['maybe', aBoolean],
+  loggingFormat: ['xml', 'text or json'],
+  verbosity: ['high', 'a whole number from 0'],
+  simulate: ['maybe', aBoolean],
+  seed: ['-1', 'a whole number from 0'],
+  mode: ['drop', 'delete or evict or evictThenDelete'],
+  semantics: ['upstream', 'precise or upstream-1.36'],
+  concurrentEvictions: ['0', 'a whole number from 1'],
+  podWatch: ['some', 'auto or all or tainted-nodes'],
+  nodeMonitorPeriod: ['0', aDuration],
+  nodeMonitorGracePeriod: ['soon', aDuration],
+  nodeStartupGracePeriod: ['-1s', aDuration],
+  nodeEvictionRate: ['-0.1', 'a number from 0'],
+  secondaryNodeEvictionRate: ['slow', 'a number from 0'],
+  largeClusterSizeThreshold: ['1.5', 'a whole number from 0'],
+  unhealthyZoneThreshold: ['55', 'a number from 0 to 1'],
+  evictionHard: ['memory.avail<1Gi', thresholds],
+  evictionSoft: ['memory.available<1Gi', thresholds],
+  evictionSoftGracePeriod: ['memory.available=soon', thresholds],
+  evictionMinimumReclaim: ['memory.available=much', thresholds],
+  evictionPressureTransitionPeriod: ['soon', anyDuration],
+  evictionMaxPodGracePeriod: ['-1', 'a whole number from 0'],
+  nodePressureMode: ['drop', 'evict or delete'],
+  nodePressureSemantics: ['kubelet', 'precise or kubelet-1.36'],
+  nodePressureEvictionRate: ['0', 'a number from 0.001'],
+  summaryPeriod: ['1ms', 'a duration from 1s such as 30s, 10m or 1h30m'],
+  summaryRate: ['0', 'a number from 0.1'],
+  leaderElect: ['maybe', aBoolean],
+  leaseDuration: ['1ms', 'a duration from 1s such as 30s, 10m or 1h30m'],
+  renewDeadline: ['15s', 'less than the lease duration of 15s'],
+  retryPeriod: ['9s', '1.2 times it below the 10s to renew'],
+  resourceLock: ['endpoints', 'leases'],
+  resourceName: ['My Lease', aName],
+  resourceNamespace: ['', aName],
+  kubeApiQps: ['many', 'a number from 0'],
+  kubeApiBurst: ['0', 'a whole number from 1'],
+  flightRecord: [missing, aPlace],
+  flightRecordMaxsize: ['0', 'a whole number from 1'],
+  flightRecordMaxbackup: ['-1', 'a whole number from 0'],
+  bindAddress: ['localhost', 'an IP address, 0.0.0.0 or :: for all'],
+  securePort: ['65536', 'a whole number from 0 to 65535'],
+  tlsCertFile: [missing, aFile],
+  tlsPrivateKeyFile: [missing, aFile],
+  tlsMinVersion: ['VersionTLS10', 'VersionTLS12 or VersionTLS13'],
+  authenticationKubeconfig: [missing, aFile],
+  tokenCacheTtl: ['-1s', anyDuration],
+  clientCaFile: [missing, aFile],
+  authorizationKubeconfig: [missing, aFile],
+  alwaysAllowPaths: ['metrics', 'paths that begin with /, separated by commas'],
+  allowedTtl: ['soon', anyDuration],
+  deniedTtl: ['soon', anyDuration],
+};
+
+describe('a wrong value', () => {
+  for (const [name, { flag, field }] of Object.entries(settings)) {
+    const [value, want] = wrong[name as keyof Settings];
+    const says = (line: string, where: string): void => {
+      // A kubelet's words about a threshold name the value.
+      const got = want === thresholds ? `got "` : `got ${JSON.stringify(value)}, `;
+      assert.ok(line.startsWith(`error: ${where}: ${got}`), line);
+      assert.ok(line.endsWith(`want ${want}`), line);
+    };
+
+    it(`of --${flag}`, () => says(lineFor([`--${flag}=${value}`]), `--${flag}`));
+
+    it(`of ${variableOf(flag)}`, () => {
+      says(lineFor([], { [variableOf(flag)]: value }), variableOf(flag));
+    });
+
+    if (field === null || want === aBoolean) continue;
+    it(`of ${field}`, () => {
+      // The schema has words of its own for what it refuses; the rest comes as from a flag.
+      const line = lineForFile(nested(field, inFile(name, value)));
+      assert.ok(line.startsWith(`error: --config FILE: ${field}`), line);
+      assert.match(line, /: got .*, (want|which must) /);
+    });
+  }
+
+  const connection: readonly (readonly [flag: string, value: string, want: string])[] = [
+    ['kubeconfig', missing, aFile],
+    ['server', 'nonsense', 'a URL such as https://10.0.0.1:6443'],
+    ['certificate-authority', missing, aFile],
+    ['client-certificate', missing, aFile],
+    ['client-key', missing, aFile],
+    ['insecure-skip-tls-verify', 'maybe', aBoolean],
+    ['request-timeout', 'soon', 'a duration such as 10s or 1m30s, or 0 for none'],
+  ];
+  for (const [flag, value, want] of connection) {
+    it(`of --${flag} and ${variableOf(flag)}`, () => {
+      const what = `got ${JSON.stringify(value)}, want ${want}`;
+      assert.equal(lineFor([`--${flag}=${value}`]), `error: --${flag}: ${what}`);
+      const line = lineFor([], { [variableOf(flag)]: value });
+      assert.equal(line, `error: ${variableOf(flag)}: ${what}`);
+    });
+  }
+
+  const named = ['context', 'cluster', 'user'] as const;
+  for (const kind of named) {
+    it(`of --${kind} is named with what there is`, async () => {
+      const kubeconfig = join(folder, 'kubeconfig');
+      writeFileSync(kubeconfig, kubeconfigText);
+      const chosen = resolveChoices([`--kubeconfig=${kubeconfig}`, `--${kind}=other`], {});
+      const error = await loadKubeconfig(chosen.connection).catch((reason: unknown) => reason);
+      const line = `error: ${kind} "other" does not exist in ${kubeconfig}; it knows: one`;
+      assert.equal(errorLines(error), line);
+    });
+  }
+
+  it('there is one for every flag that cannot be any text', () => {
+    const text = ['namespace', 'token', 'as', 'as-group', 'as-uid', 'tls-server-name'];
+    const tried = [...connection.map(([flag]) => flag), ...named, ...text];
+    assert.deepEqual(connectionFlags.map(connectionFlagName).sort(), tried.sort());
+  });
+});
+
+describe('a wrong value in the configuration file', () => {
+  // `$ref` beside other words is what TypeScript cannot say of the schema's own type.
+  const root: Schema = schema;
+  for (const { path, content, got } of breakages(root)) {
+    it(`at ${path}: ${got}`, () => {
+      const line = lineForFile(content);
+      assert.ok(line.startsWith(`error: --config FILE: ${path}: got ${got}, `), line);
+      assert.match(line, /, (want|which must) /);
+    });
+  }
+});
+
+const kubeconfigText = `
+clusters: [{name: one, cluster: {server: 'https://127.0.0.1:1'}}]
+users: [{name: one, user: {token: t}}]
+contexts: [{name: one, context: {cluster: one, user: one}}]
+current-context: one
+`;
+
+/** As a file would have it: lists as lists, gates and thresholds as objects, numbers as numbers. */
+function inFile(name: string, value: string): unknown {
+  if (name === 'featureGates') return { Some: 'true' };
+  if (name === 'controllers' || name === 'alwaysAllowPaths') return [value];
+  const [signal = '', amount] = value.split(/[<=]/);
+  if (amount !== undefined) return { [signal]: amount };
+  return /^-?[\d.]+$/.test(value) ? Number(value) : value;
+}
+
+/** A value at a path of the file. */
+function nested(path: string, value: unknown): object {
+  return path
+    .split('.')
+    .reduceRight<unknown>((inner, name) => ({ [name]: inner }), value) as object;
+}
