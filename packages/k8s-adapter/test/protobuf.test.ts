@@ -5,13 +5,16 @@ import fc from 'fast-check';
 import { failureOf } from '../src/proto/answer.ts';
 import {
   daemonSetFromJson,
+  identityOf,
   labelledPodFromJson,
   leaseFromJson,
   nodeFromJson,
 } from '../src/proto/convert.ts';
 import { AnswerCollector } from '../src/proto/exchange.ts';
 import { objectFromProtobuf } from '../src/proto/protobuf.ts';
+import { type Message, protobufKinds } from '../src/proto/protobuf-schema.ts';
 import { ProtobufWatchDecoder } from '../src/proto/watch-decoder.ts';
+import { lookedAt } from './looked-at.ts';
 
 const metadata = {
   name: 'a',
@@ -146,6 +149,19 @@ describe('protobuf', () => {
     );
   });
 
+  for (const [object, project] of cases) {
+    it(`has every field of a ${object.kind} that is looked at`, () => {
+      const message = protobufKinds[object.kind] ?? assert.fail();
+      const { fields, maps } = fieldsOf(message);
+      const paths = lookedAt(object, maps, (seen) => [project(seen), identityOf(seen)]);
+      assert.ok(paths.size > 5, `${paths.size} fields`);
+      assert.deepEqual(
+        [...paths].filter((path) => !fields.has(path)),
+        [],
+      );
+    });
+  }
+
   it('leaves out what nobody looks at', () => {
     const { spec } = objectFromProtobuf(encodeObject(pod)) ?? assert.fail();
     assert.deepEqual(Object.keys(spec as object).sort(), [
@@ -205,6 +221,24 @@ describe('protobuf', () => {
     });
   });
 });
+
+/** The paths of all fields of a message, and of those that are maps. */
+function fieldsOf(message: Message): { fields: Set<string>; maps: Set<string> } {
+  const [fields, maps] = [new Set<string>(), new Set<string>()];
+  const walk = (inner: Message, path: string): void => {
+    for (const [name, type] of Object.values(inner)) {
+      const below = name === '' ? path : `${path}${path && '.'}${name}`;
+      fields.add(below);
+      if (type === 'wordMap') maps.add(below);
+      if (type === 'words') fields.add(`${below}[]`);
+      if (typeof type === 'string') continue;
+      if (Array.isArray(type)) fields.add(`${below}[]`);
+      walk(Array.isArray(type) ? type[0] : type, Array.isArray(type) ? `${below}[]` : below);
+    }
+  };
+  walk(message, '');
+  return { fields, maps };
+}
 
 describe('a watch in protobuf', () => {
   const bookmark = { kind: 'Pod', metadata: { resourceVersion: '9' } };

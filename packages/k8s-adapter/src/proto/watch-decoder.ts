@@ -1,6 +1,6 @@
 import type { ResponseHeaders } from './answer.ts';
 import { LineSplitter } from './lines.ts';
-import { isProtobuf, joinBytes, watchEventFromProtobuf } from './protobuf.ts';
+import { isProtobuf, watchEventFromProtobuf } from './protobuf.ts';
 import { readWatchEvent, type WatchEvent, watchEventOf } from './watch-event.ts';
 
 /** Turns the bytes of a watch into its events, wherever the chunks are cut. */
@@ -29,47 +29,76 @@ export class JsonWatchDecoder implements WatchDecoder {
 /** Bytes of one event. The API server itself refuses objects beyond 3 MiB. */
 const frameBytesMax = 16 * 1024 * 1024;
 const lengthBytes = 4;
+/** Most events fit in; room made for longer ones is given back. */
+const roomBytes = 64 * 1024;
 
 /** Watches in protobuf: each event after its length in four bytes. */
 export class ProtobufWatchDecoder implements WatchDecoder {
-  /** What came of an event that is not complete. */
-  #parts: Uint8Array[] = [];
+  /** What came of an event that is not complete: its first `#length` bytes. */
+  #room: Uint8Array = new Uint8Array(roomBytes);
   #length = 0;
-  /** How much there must be before anything can be read. */
-  #wanted = lengthBytes;
 
   push(chunk: Uint8Array | string): readonly WatchEvent[] {
-    const part = typeof chunk === 'string' ? new TextEncoder().encode(chunk) : chunk;
-    this.#parts.push(part);
-    this.#length += part.length;
-    if (this.#length < this.#wanted) return [];
-    return this.#read(joinBytes(this.#parts));
+    const bytes = typeof chunk === 'string' ? new TextEncoder().encode(chunk) : chunk;
+    const events: WatchEvent[] = [];
+    let at = this.#complete(bytes, events);
+    if (this.#length > 0) return events;
+    let size = sizeOfFrame(bytes, at, bytes.length);
+    while (size !== null && at + size <= bytes.length) {
+      events.push(eventOf(bytes.subarray(at + lengthBytes, at + size)));
+      at += size;
+      size = sizeOfFrame(bytes, at, bytes.length);
+    }
+    if (isEndless(size)) return [...events, endless];
+    this.#keep(bytes.subarray(at));
+    return events;
   }
 
   get unfinished(): boolean {
     return this.#length > 0;
   }
 
-  #read(bytes: Uint8Array): readonly WatchEvent[] {
-    const events: WatchEvent[] = [];
+  /** Puts the event under way together, as far as it has come; how much of the chunk that takes. */
+  #complete(bytes: Uint8Array, events: WatchEvent[]): number {
     let at = 0;
-    let size = sizeOfFrame(bytes, at);
-    while (at + size <= bytes.length) {
-      events.push(eventOf(bytes.subarray(at + lengthBytes, at + size)));
-      at += size;
-      size = sizeOfFrame(bytes, at);
+    while (this.#length > 0) {
+      const size = sizeOfFrame(this.#room, 0, this.#length);
+      const part = bytes.subarray(at, at + (size ?? lengthBytes) - this.#length);
+      if (size === this.#length) {
+        events.push(eventOf(this.#room.subarray(lengthBytes, size)));
+        this.#length = 0;
+        if (this.#room.length > roomBytes) this.#room = new Uint8Array(roomBytes);
+      } else if (isEndless(size)) {
+        events.push(endless);
+        return at;
+      } else if (part.length === 0) return at;
+      else this.#keep(part);
+      at += part.length;
     }
-    // A copy, so that the whole chunk does not stay for the sake of a few bytes.
-    this.#parts = [bytes.slice(at)];
-    this.#length = bytes.length - at;
-    this.#wanted = size;
-    return size > frameBytesMax ? [...events, { kind: 'junk', what: 'an endless event' }] : events;
+    return at;
+  }
+
+  #keep(part: Uint8Array): void {
+    const length = this.#length + part.length;
+    if (length > this.#room.length) {
+      const room = new Uint8Array(Math.max(length, 2 * this.#room.length));
+      room.set(this.#room.subarray(0, this.#length));
+      this.#room = room;
+    }
+    this.#room.set(part, this.#length);
+    this.#length = length;
   }
 }
 
-/** With its length; where that has not come yet, the bytes that it takes. */
-function sizeOfFrame(bytes: Uint8Array, at: number): number {
-  if (bytes.length < at + lengthBytes) return lengthBytes;
+const endless: WatchEvent = { kind: 'junk', what: 'an endless event' };
+
+function isEndless(size: number | null): boolean {
+  return size !== null && size > frameBytesMax;
+}
+
+/** Of the frame at this place, with its length; null: that has not come yet. */
+function sizeOfFrame(bytes: Uint8Array, at: number, end: number): number | null {
+  if (end < at + lengthBytes) return null;
   const { buffer, byteOffset } = bytes;
   return lengthBytes + new DataView(buffer, byteOffset + at).getUint32(0);
 }
