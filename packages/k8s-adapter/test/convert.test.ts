@@ -107,6 +107,12 @@ describe('podFromJson', () => {
     });
   }
 
+  it('boundAt: never before it was created, as a kubelet with a slow clock has it', () => {
+    const created = { metadata: { creationTimestamp: '2026-01-01T01:00:00Z' } };
+    const { boundAt } = podFromJson({ ...created, status: { startTime: started } });
+    assert.equal(boundAt, Date.parse('2026-01-01T01:00:00Z'));
+  });
+
   function condition(status: string, lastTransitionTime: string | null): object {
     return { conditions: [{ type: 'PodScheduled', status, lastTransitionTime }] };
   }

@@ -101,7 +101,7 @@ export function podFromJson(value: unknown): Pod {
     uid: asText(metadata.uid),
     nodeName: asText(spec.nodeName),
     tolerations: asList(spec.tolerations).map(tolerationFromJson),
-    boundAt: boundAt(status) ?? timeFromJson(metadata.creationTimestamp),
+    boundAt: boundAt(status, timeFromJson(metadata.creationTimestamp)),
     deletionTimestamp: timeFromJson(metadata.deletionTimestamp),
     phase: asText(status.phase),
     generation: asInteger(metadata.generation) ?? 0,
@@ -195,9 +195,16 @@ function tolerationFromJson(value: unknown): Toleration {
 
 /**
  * The scheduler's binding leaves PodScheduled; a static pod has only the kubelet's startTime. With
- * neither it was bound when it was created, or nobody knows.
+ * neither it was bound when it was created, or nobody knows. Never before that: a kubelet whose clock
+ * is slow must not cost its pods the time that they are given.
  */
-function boundAt(status: JsonRecord): Instant | null {
+function boundAt(status: JsonRecord, createdAt: Instant | null): Instant | null {
+  const written = writtenBinding(status);
+  if (written === null || createdAt === null) return written ?? createdAt;
+  return Math.max(written, createdAt);
+}
+
+function writtenBinding(status: JsonRecord): Instant | null {
   for (const value of asList(status.conditions)) {
     const condition = asRecord(value);
     if (condition.type !== 'PodScheduled' || condition.status !== 'True') continue;
