@@ -9,6 +9,7 @@ import {
 import {
   ApiClient,
   type ClusterConfig,
+  ConnectionError,
   drive,
   type ElectionOptions,
   HttpTransport,
@@ -37,6 +38,8 @@ export interface ControllerOptions {
   readonly around?: (machine: Machine) => Machine;
   /** Which pods are read; left out: all. */
   readonly podWatch?: 'all' | PodWatch['mode'];
+  /** Whether streams are asked for in protobuf; left out: in JSON. */
+  readonly protobuf?: boolean;
   /** Act only while elected; left out: there is no election. */
   readonly election?: Omit<ElectionOptions, 'random'>;
   /** Runs beside it over the same connections, until the signal is aborted; left out: nothing. */
@@ -83,6 +86,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
       random: Math.random,
       removal: { comparisonOperators },
       leases: hasLifecycle(config),
+      protobuf: options.protobuf ?? false,
       ...(podWatch !== 'all' && { podWatch: { mode: podWatch } }),
       ...(options.election && { election: options.election }),
       daemonSets: config.lifecycle?.enforcement === 'pods',
@@ -117,6 +121,13 @@ export async function runController(options: ControllerOptions): Promise<void> {
 
 const nodeLeasesPath = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
 
+/** What has to be readable, and what it has to be. */
+const nodesAndPods: readonly (readonly [path: string, kind: string])[] = [
+  [nodesPath, 'NodeList'],
+  [podsPath, 'PodList'],
+];
+const nodeLeases = [nodeLeasesPath, 'LeaseList'] as const;
+
 /** A controller that cannot read what it is to watch should say so at once, and end. */
 async function probe(
   { cluster, engine, signal }: ControllerOptions,
@@ -124,9 +135,11 @@ async function probe(
 ): Promise<void> {
   const { access, requestTimeout } = cluster;
   const client = new ApiClient({ transport, server: access.server, requestTimeout, signal });
-  const leases = hasLifecycle(engine) ? [nodeLeasesPath] : [];
-  for (const path of [nodesPath, podsPath, ...leases]) {
-    await client.send(listRequest(path, { limit: 1 }));
+  const leases = hasLifecycle(engine) ? [nodeLeases] : [];
+  for (const [path, kind] of [...nodesAndPods, ...leases]) {
+    const list = await client.send(listRequest(path, { limit: 1 }));
+    if (list instanceof Object && 'kind' in list && list.kind === kind) continue;
+    throw new ConnectionError(access.server, `what answers at ${path} is no ${kind}`);
   }
 }
 

@@ -104,7 +104,8 @@ export class ApiClient {
         if (answer) finish(() => resolve(answer));
       };
       const onAbort = (): void => finish(() => reject(signal?.reason));
-      const message = `no answer within ${formatDuration(limit)}`;
+      const within = limit < 1000 ? `${limit}ms` : formatDuration(limit);
+      const message = `no answer within ${within}`;
       const giveUp = (): void => finish(() => resolve({ kind: 'none', message }));
       const timer = limit > 0 ? setTimeout(giveUp, limit) : null;
       let hangUp: (() => void) | null = null;
