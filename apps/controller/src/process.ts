@@ -77,6 +77,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
       cluster,
       engine,
       podWatch: checked.podWatch,
+      protobuf: settings.kubeApiContentType === 'application/vnd.kubernetes.protobuf',
       ...(electing && { election: electionOptions(settings) }),
       signal,
       around: (machine) => metrics.timed(flight ? flight.around(machine) : machine),

@@ -243,4 +243,30 @@ describe('runController', () => {
   it('errors of ours are not hidden behind a line', () => {
     assert.equal(errorLines(new TypeError('x is undefined')), null);
   });
+
+  for (const protobuf of [false, true]) {
+    it(`${protobuf ? 'asks' : 'does not ask'} for protobuf where it is to`, async (t) => {
+      const { kubeconfig } = await startWithNode(t);
+      const stop = new AbortController();
+      const accepted = new Set<string>();
+      await runController({
+        cluster: await loadKubeconfig({ kubeconfig }),
+        engine: {},
+        protobuf,
+        signal: stop.signal,
+        outgoing: (transport) => ({
+          send: (request, sink) => {
+            if (request.path.includes('watch=true')) accepted.add(`${request.headers.accept}`);
+            return transport.send(request, sink);
+          },
+        }),
+        onNotice: ({ kind }) => {
+          if (kind === 'synced') stop.abort();
+        },
+      });
+      const json = 'application/json';
+      const wanted = protobuf ? `application/vnd.kubernetes.protobuf,${json}` : json;
+      assert.deepEqual([...accepted], [wanted]);
+    });
+  }
 });

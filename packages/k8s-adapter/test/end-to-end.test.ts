@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { it } from 'node:test';
+import { it, type TestContext } from 'node:test';
 import { createEngine } from '@taintmgr/core';
 import {
   ApiServer,
   createCertificate,
+  type Exchange,
   node,
   pod,
   RealClock,
@@ -20,8 +21,16 @@ import { Loop, type Notice } from '../src/loop.ts';
 import { HttpTransport } from '../src/transport.ts';
 
 // The whole way once, in real time: kubeconfig, TLS, watches, evictions, a restart of the server.
-it('evicts over HTTPS, before and after a restart of the API server', async (t) => {
-  const api = new ApiServer({ clock: new RealClock(), random: seededRandom(3) });
+for (const [what, protobuf] of [
+  ['', false],
+  [', reading protobuf', true],
+] as const) {
+  it(`evicts over HTTPS, before and after a restart of the API server${what}`, (t) =>
+    play(t, protobuf));
+}
+
+async function play(t: TestContext, protobuf: boolean): Promise<void> {
+  const api = new ApiServer({ clock: new RealClock(), random: seededRandom(3), protobuf });
   const bad = { taints: [{ key: 'bad', effect: 'NoExecute' }] };
   api.create('nodes', node('n1', { spec: bad }));
   const podOnNode = (name: string) =>
@@ -31,8 +40,17 @@ it('evicts over HTTPS, before and after a restart of the API server', async (t) 
     );
   podOnNode('before');
 
+  const formats = new Set<unknown>();
+  const exchange: Exchange = (request, sink) =>
+    api.exchange(request, {
+      ...sink,
+      head: (status, headers) => {
+        formats.add(headers['content-type']);
+        sink.head(status, headers);
+      },
+    });
   const certificate = createCertificate(Date.now());
-  let server = await startHttps({ exchange: api.exchange, certificate });
+  let server = await startHttps({ exchange, certificate });
   t.after(() => server.close());
   const home = mkdtempSync(path.join(tmpdir(), 'taintmgr-'));
   t.after(() => rmSync(home, { recursive: true }));
@@ -41,7 +59,7 @@ it('evicts over HTTPS, before and after a restart of the API server', async (t) 
 
   const { access } = await loadKubeconfig({ kubeconfig });
   const transport = new HttpTransport(access, 'taintmgr/test');
-  const loop = new Loop({ machine: createEngine(), random: () => 0 });
+  const loop = new Loop({ machine: createEngine(), random: () => 0, protobuf });
   const stop = new AbortController();
   t.after(() => stop.abort());
   const waiting = new Map<string, () => void>();
@@ -61,11 +79,12 @@ it('evicts over HTTPS, before and after a restart of the API server', async (t) 
   await lost;
   podOnNode('meanwhile');
   const second = told('meanwhile');
-  server = await startHttps({ exchange: api.exchange, certificate, port: server.port });
+  server = await startHttps({ exchange, certificate, port: server.port });
   await second;
   assert.equal(api.get('pods', 'default', 'meanwhile'), null);
 
   stop.abort();
   await running;
   transport.close();
-});
+  assert.equal(formats.has('application/vnd.kubernetes.protobuf;stream=watch'), protobuf);
+}

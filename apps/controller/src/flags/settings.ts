@@ -232,6 +232,14 @@ const client = {
     30,
     'requests at once beyond --kube-api-qps',
   ),
+  kubeApiContentType: setting(
+    'kube-api-content-type',
+    'clientConnection.contentType',
+    choice(['application/json', 'application/vnd.kubernetes.protobuf']),
+    'application/json',
+    'format in which watches, and lists streamed by them, are asked for: protobuf takes less of ' +
+      'both sides in large clusters (kube-controller-manager: application/vnd.kubernetes.protobuf)',
+  ),
 };
 
 const serving = {

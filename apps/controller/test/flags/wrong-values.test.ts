@@ -91,6 +91,10 @@ const wrong: Readonly<Record<keyof Settings, readonly [value: string, want: stri
   resourceNamespace: ['', aName],
   kubeApiQps: ['many', 'a number from 0'],
   kubeApiBurst: ['0', 'a whole number from 1'],
+  kubeApiContentType: [
+    'application/yaml',
+    'application/json or application/vnd.kubernetes.protobuf',
+  ],
   flightRecord: [missing, aPlace],
   flightRecordMaxsize: ['0', 'a whole number from 1'],
   flightRecordMaxbackup: ['-1', 'a whole number from 0'],
