@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { pdb, type Rule, toleration } from '@taintmgr/sim-cluster';
 import { type Result, run, start, steady } from './run.ts';
 import { app, Scenario } from './scenario.ts';
-import { startTestCluster, type TestCluster, until } from './test-cluster.ts';
+import { startTestCluster, type TestCluster, until, versions } from './test-cluster.ts';
 
 // Drains on a cluster over HTTPS. Each test has a zone of two nodes for itself, so all can run at
 // the same time: most of the time is spent waiting for the next attempt, 5 s after a refusal.
@@ -21,6 +21,12 @@ const read: Rule = {
 const taintNodes: Rule = { verbs: ['patch'], apiGroups: [''], resources: ['nodes'] };
 const taintHalf: Rule = { ...taintNodes, resourceNames: ['half-1'] };
 const watch: Rule = { verbs: ['watch'], apiGroups: [''], resources: ['nodes', 'pods'] };
+const evict: Rule = { verbs: ['create'], apiGroups: [''], resources: ['pods/eviction'] };
+
+/** Users whose rights change while they drain. */
+const evictor: Rule[] = [read, taintNodes, watch, evict];
+const watcher: Rule[] = [read, taintNodes, watch, evict];
+const tainter: Rule[] = [read, taintNodes, watch, evict];
 
 const zones = {
   plain: [app('plain', 'web', { replicas: 2 })],
@@ -29,6 +35,8 @@ const zones = {
   slow: [app('slow', 'db', tolerates(60))],
   rights: [app('rights', 'web')],
   deaf: [app('deaf', 'db', tolerates(60))],
+  denied: [app('denied', 'web')],
+  blind: [app('blind', 'db', tolerates(60))],
   meek: [app('meek', 'web')],
   again: [app('again', 'db', tolerates(3))],
   early: [app('early', 'web')],
@@ -60,6 +68,9 @@ before(async () => {
       cannotEvict: [read, taintNodes, watch],
       cannotWatch: [read, taintNodes],
       halfTainter: [read, taintHalf],
+      evictor,
+      watcher,
+      tainter,
       reader: [read],
     },
   );
@@ -171,16 +182,70 @@ describe('drain-by-taint', { concurrency: true }, () => {
     assert.match(out, /drained \(1 pod\)\n$/);
   });
 
-  it('ends at once without the right to evict, and names it', async () => {
-    const { scenario, nodeName } = scene('rights', 'web');
+  const lacking: readonly (readonly [
+    zone: 'rights' | 'deaf' | 'meek',
+    args: string,
+    may: string,
+  ])[] = [
+    ['rights', '--token=cannotEvict', 'create pods/eviction -n rights'],
+    ['rights', '--token=cannotEvict --pdb-policy=ignore', 'delete pods -n rights'],
+    [
+      'rights',
+      '--token=cannotEvict --pdb-policy=delete-after:1h',
+      'create pods/eviction -n rights, nor delete pods -n rights',
+    ],
+    [
+      'deaf',
+      '--token=cannotWatch',
+      'watch nodes/NODE, nor watch pods, nor create pods/eviction -n deaf',
+    ],
+    [
+      'meek',
+      '--token=reader',
+      'watch nodes/NODE, nor watch pods, nor patch nodes/NODE, nor create pods/eviction -n meek',
+    ],
+  ];
+  for (const [zone, args, may] of lacking) {
+    it(`changes nothing without rights, and names them: ${zone} ${args}`, async () => {
+      const { scenario, nodeName } = scene(zone, zone === 'deaf' ? 'db' : 'web');
+      const before = versions(cluster.api, scenario.owns);
+      const text = may.replaceAll('NODE', nodeName);
+      assert.deepEqual(await drain(nodeName, ...args.split(' ')), {
+        code: 1,
+        out: '',
+        err: `error: the current user may not ${text}; nothing was changed\n`,
+      });
+      assert.deepEqual(versions(cluster.api, scenario.owns), before);
+    });
+  }
+
+  it('changes nothing where it may taint the first node only', async () => {
+    const { code, out, err } = await drain('half-1', 'half-2', '--token=halfTainter');
+    assert.deepEqual([code, out], [1, '']);
+    assert.match(err, /^error: the current user may not .*\bpatch nodes\/half-2\b.*; nothing was /);
+  });
+
+  /** Takes a right away as soon as the node has been tainted. */
+  const revokeAfter = (nodeName: string, rules: Rule[], revoked: Rule): void => {
+    const stop = cluster.api.subscribe(({ resource, object }) => {
+      if (resource !== 'nodes' || object.metadata.name !== nodeName) return;
+      if (!object.spec.unschedulable) return;
+      stop();
+      rules.splice(rules.indexOf(revoked), 1);
+    });
+  };
+
+  it('ends at once when a right to evict is taken away, and names it', async () => {
+    const { scenario, nodeName } = scene('denied', 'web');
     const { name } = scenario.pod('web').metadata;
-    const { code, err } = await drain(nodeName, '--token=cannotEvict');
+    revokeAfter(nodeName, evictor, evict);
+    const { code, err } = await drain(nodeName, '--token=evictor');
     const message =
-      `pods "${name}" is forbidden: User "cannotEvict" cannot create resource ` +
-      '"pods/eviction" in API group "" in the namespace "rights"';
+      `pods "${name}" is forbidden: User "evictor" cannot create resource ` +
+      '"pods/eviction" in API group "" in the namespace "denied"';
     assert.equal(code, 1);
     assert.ok(
-      err.startsWith(`Warning: rights/${name} on ${nodeName} could not be evicted: ${message}\n`),
+      err.startsWith(`Warning: denied/${name} on ${nodeName} could not be evicted: ${message}\n`),
       err,
     );
     assert.match(err, /^error: the drain cannot go on, 0 of 1 pod gone\n/m);
@@ -188,12 +253,21 @@ describe('drain-by-taint', { concurrency: true }, () => {
     assert.ok(err.endsWith(undo), err);
   });
 
-  it('ends at once without the right to watch, and names it', async () => {
-    const { nodeName } = scene('deaf', 'db');
-    const { code, err } = await drain(nodeName, '--token=cannotWatch');
+  it('ends at once when the right to watch is taken away, and names it', async () => {
+    const { nodeName } = scene('blind', 'db');
+    revokeAfter(nodeName, watcher, watch);
+    const { code, err } = await drain(nodeName, '--token=watcher');
     assert.equal(code, 1);
-    assert.match(err, /User "cannotWatch" cannot watch resource "(nodes|pods)"/);
+    assert.match(err, /User "watcher" cannot watch resource "(nodes|pods)"/);
     assert.match(err, /^error: the drain cannot go on/m);
+  });
+
+  it('says what it has done when the right to taint is taken away between two nodes', async () => {
+    revokeAfter('half-1', tainter, taintNodes);
+    const { code, out, err } = await drain('half-1', 'half-2', '--token=tainter');
+    assert.deepEqual([code, out], [1, closed('half-1')]);
+    assert.ok(err.startsWith(`${undo}Error from server (Forbidden): `), err);
+    assert.ok(err.includes('cannot patch resource "nodes"'), err);
   });
 
   it('ends when only pods are left that no waiting helps: two budgets for one pod', async () => {
@@ -205,24 +279,6 @@ describe('drain-by-taint', { concurrency: true }, () => {
       /^Warning: double\/web-\S+ on double-.: budgets one, two \(never\): This pod has more than one /m,
     );
     assert.match(err, /^error: not drained because pods are held back, 1 of 2 pods gone\n/m);
-  });
-
-  it('changes nothing without the right to taint', async () => {
-    const { scenario, nodeName } = scene('meek', 'web');
-    const { code, out, err } = await drain(nodeName, '--token=reader');
-    assert.deepEqual([code, out], [1, '']);
-    assert.match(
-      err,
-      /^Error from server \(Forbidden\): nodes "meek-\d" is forbidden: User "reader" cannot patch resource "nodes" .*\nhint: kubectl auth can-i --list .*\n$/,
-    );
-    assert.deepEqual(scenario.taints(nodeName), []);
-  });
-
-  it('says what it has done when it may taint the first node only', async () => {
-    const { code, out, err } = await drain('half-1', 'half-2', '--token=halfTainter');
-    assert.deepEqual([code, out], [1, closed('half-1')]);
-    assert.ok(err.startsWith(`${undo}Error from server (Forbidden): `), err);
-    assert.ok(err.includes('cannot patch resource "nodes"'), err);
   });
 
   it('tries again when somebody else changes the node at the same time', async () => {

@@ -1,14 +1,9 @@
-import type { ApiRequest } from '@taintmgr/k8s-adapter';
-import type { Connection } from '../../connection.ts';
+import { isAllowed, type Right } from '../../cluster/rights.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import type { Patient } from './patient.ts';
 
 /** A right, and what needs it. */
-interface Right {
-  readonly verb: string;
-  readonly group: string;
-  readonly resource: string;
-  readonly namespace?: string;
+interface Needed extends Right {
   readonly neededFor: string;
   /** Without it nothing works at all. */
   readonly isVital?: true;
@@ -17,7 +12,7 @@ interface Right {
 const reading = 'explain, pending, status and drain-by-taint';
 const draining = 'drain-by-taint';
 
-const rights: readonly Right[] = [
+const rights: readonly Needed[] = [
   { verb: 'get', group: '', resource: 'nodes', neededFor: reading, isVital: true },
   { verb: 'list', group: '', resource: 'nodes', neededFor: reading, isVital: true },
   { verb: 'list', group: '', resource: 'pods', neededFor: reading, isVital: true },
@@ -62,7 +57,8 @@ const rights: readonly Right[] = [
 /** Which rights of those that commands need are missing. */
 export async function checkRights({ connection }: Patient): Promise<readonly Finding[]> {
   const finding = findingsOf('rights');
-  const answers = await Promise.all(rights.map((right) => isAllowed(connection, right)));
+  const answers = await Promise.all(rights.map((right) => isAllowed(connection.client, right)));
+  if (answers.includes(null)) return [finding('INFO', 'the API server does not tell')];
   const missing = rights.filter((_, index) => answers[index] === false);
   if (missing.length === 0) return [finding('OK', 'all that the commands need')];
   return missing.map((right) =>
@@ -71,30 +67,6 @@ export async function checkRights({ connection }: Patient): Promise<readonly Fin
       fix: `needed for ${right.neededFor}`,
     }),
   );
-}
-
-interface Review {
-  readonly status?: { readonly allowed?: boolean };
-}
-
-async function isAllowed({ client }: Connection, right: Right): Promise<boolean> {
-  const review = (await client.send(reviewRequest(right))) as Review;
-  return review.status?.allowed === true;
-}
-
-function reviewRequest({ verb, group, resource, namespace = '' }: Right): ApiRequest {
-  const [name = '', subresource = ''] = resource.split('/');
-  const resourceAttributes = { verb, group, resource: name, subresource, namespace };
-  return {
-    method: 'POST',
-    path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
-    headers: { accept: 'application/json', 'content-type': 'application/json' },
-    body: JSON.stringify({
-      apiVersion: 'authorization.k8s.io/v1',
-      kind: 'SelfSubjectAccessReview',
-      spec: { resourceAttributes },
-    }),
-  };
 }
 
 function nameOf({ group, resource, namespace }: Right): string {

@@ -19,6 +19,7 @@ import { gather, planOf } from './gather.ts';
 import { exitCodes } from './outcome.ts';
 import { overlapFault } from './overlap.ts';
 import { refusalLine, renderPlan } from './plan-table.ts';
+import { rightsFault } from './rights.ts';
 import { readSettings } from './settings.ts';
 import { readTargets } from './targets.ts';
 
@@ -72,7 +73,8 @@ async function planAndDrain(drain: Drain, format: Format, headers: boolean): Pro
     const options = { wide: format.wide, headers };
     output.out(renderPlan(plan, startedAt, options, gathered.budgets !== null));
   }
-  const refusal = missing ?? overlapOf(drain);
+  const refusal =
+    missing ?? overlapOf(drain) ?? (isRehearsal ? null : await rightsFault(drain, plan));
   const report = refusal === null ? await perform(drain, plan) : refused(drain, plan, refusal);
   if (format.kind !== 'table') {
     output.write(await printAnswer(answerOf(report), format, headers));

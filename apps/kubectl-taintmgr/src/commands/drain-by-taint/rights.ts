@@ -1,0 +1,69 @@
+import type { DrainPlan } from '@taintmgr/core';
+import { describeRight, isAllowed, type Right } from '../../cluster/rights.ts';
+import { missing } from './closing.ts';
+import type { Drain } from './drain.ts';
+
+/** A right that is needed everywhere, or at least in these places. */
+interface Need {
+  readonly right: Right;
+  readonly places: readonly Pick<Right, 'namespace' | 'name'>[];
+}
+
+/**
+ * The rights that are missing to carry a drain out, in one line; null: none is, as far as the API
+ * server tells. Asked before anything is changed.
+ */
+export async function rightsFault(drain: Drain, plan: DrainPlan): Promise<string | null> {
+  const lists = await Promise.all(needsOf(drain, plan).map((need) => missingOf(drain, need)));
+  const rights = lists.flat().map(describeRight);
+  if (rights.length === 0) return null;
+  return `the current user may not ${rights.join(', nor ')}; nothing was changed`;
+}
+
+function needsOf({ settings, gathered, closing }: Drain, { pods }: DrainPlan): readonly Need[] {
+  const { kind } = settings.budgets;
+  const [first, ...others] = gathered.targets.map(({ node }) => ({ name: node.name }));
+  const changed = gathered.targets.filter(({ node, cordoned, annotations }) => {
+    const state = { taints: node.taints, isCordoned: cordoned, annotations };
+    const { tainted, cordoned: cordons } = missing(state, closing);
+    return tainted || cordons;
+  });
+  const going = pods.filter(({ fate }) => fate.kind === 'evict');
+  const namespaces = [...new Set(going.map(({ pod }) => pod.namespace))].sort();
+  const inNamespaces = namespaces.map((namespace) => ({ namespace }));
+  const core = { group: '' };
+  return [
+    // Of one node alone its name is enough.
+    {
+      right: { ...core, verb: 'watch', resource: 'nodes' },
+      places: first && others.length === 0 ? [first] : [{}],
+    },
+    { right: { ...core, verb: 'watch', resource: 'pods' }, places: [{}] },
+    {
+      right: { ...core, verb: 'patch', resource: 'nodes' },
+      places: changed.map(({ node }) => ({ name: node.name })),
+    },
+    {
+      right: { ...core, verb: 'create', resource: 'pods/eviction' },
+      places: kind === 'ignore' ? [] : inNamespaces,
+    },
+    {
+      right: { ...core, verb: 'delete', resource: 'pods' },
+      places: kind === 'respect' ? [] : inNamespaces,
+    },
+  ];
+}
+
+/** Where a right is missing. Who has it everywhere is asked only once. */
+async function missingOf(
+  { connection: { client } }: Drain,
+  { right, places }: Need,
+): Promise<readonly Right[]> {
+  if (places.length === 0 || (await isAllowed(client, right)) !== false) return [];
+  const lacking: Right[] = [];
+  for (const place of places) {
+    const here = { ...right, ...place };
+    if ((await isAllowed(client, here)) === false) lacking.push(here);
+  }
+  return lacking;
+}
