@@ -88,6 +88,15 @@ const cases: readonly Case[] = [
     tells: /no sign of life for .*, then watch/,
   },
   {
+    name: 'the connection falls silent (HTTP/1.1)',
+    http1: true,
+    story: ({ wire }) => {
+      wire.silence();
+      wire.mend();
+    },
+    tells: /nothing heard for .*, then watch/,
+  },
+  {
     name: 'the server says GOAWAY, and keeps what is under way',
     story: ({ sessions }) => {
       for (const session of sessions) session.goaway(0);
