@@ -1,4 +1,4 @@
-import { type Config, createEngine, type Event } from '@taintmgr/core';
+import { allPodsNeeds, type Config, createEngine, type Event } from '@taintmgr/core';
 import type { Replica, VirtualClock } from '@taintmgr/sim-cluster';
 import { Loop, type Notice } from '../../src/loop.ts';
 import { VirtualDriver } from '../../src/virtual.ts';
@@ -19,6 +19,13 @@ export interface ControllerOptions {
   readonly onNotice: (notice: Notice) => void;
 }
 
+/** So narrow that streams of single nodes begin and end, and all pods are read now and then. */
+const narrow = {
+  mode: 'tainted-nodes',
+  nodesMax: 2,
+  lingerMs: 20_000,
+  calmMs: 10_000,
+} as const;
 const lease = { namespace: 'kube-system', name: 'taintmgr-controller' };
 
 /**
@@ -60,11 +67,18 @@ export class Controller {
       leases: config.lifecycle != null,
       streamLists: draw.chance(0.7),
       ...this.#election(),
+      ...this.#podWatch(),
       ...(viewAgeMsMax !== undefined && { viewAgeMsMax }),
     });
     const { exchange } = network;
     this.#driver = new VirtualDriver({ loop: this.#loop, clock, exchange, onNotice });
     this.#driver.feed({ kind: 'start' });
+  }
+
+  /** Every other start reads the pods of tainted nodes only, where that is allowed. */
+  #podWatch(): { readonly podWatch?: typeof narrow } {
+    const isItsTurn = this.#starts % 2 === 0;
+    return isItsTurn && allPodsNeeds(this.#options.config).length === 0 ? { podWatch: narrow } : {};
   }
 
   #election(): { readonly election?: { lease: typeof lease; identity: string } } {
