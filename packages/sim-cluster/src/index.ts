@@ -72,6 +72,7 @@ export { Checkers } from './checkers/checkers.ts';
 export { LifecycleCheckers } from './checkers/lifecycle/lifecycle-checkers.ts';
 export { type LifecycleTerms, lifecycleDefaults } from './checkers/lifecycle/terms.ts';
 export type { PauseScope, Pauses } from './checkers/pauses.ts';
+export { PressureChecker, type PressureTerms } from './checkers/pressure.ts';
 export {
   evictionDefaults,
   type PolicyTerm,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ApiServer } from '../src/api-server.ts';
-import { pod } from '../src/builders.ts';
+import { pdb, pod } from '../src/builders.ts';
 import { Checkers } from '../src/checkers/checkers.ts';
 import { evictionDefaults, type Terms } from '../src/checkers/terms.ts';
 import type { Replica } from '../src/checkers/witness.ts';
@@ -57,6 +57,29 @@ describe('a share of the pods', () => {
     evictions.remove('p');
     evictions.remove('q');
     assert.deepEqual(evictions.broken, ['share']);
+  });
+});
+
+describe('budgets', () => {
+  const budget = pdb('default', 'both', { minAvailable: 2 }, {});
+
+  it('are not overdrawn, nor passed over', () => {
+    const evictions = new Evictions({ mode: 'evict' });
+    evictions.story.api.create('poddisruptionbudgets', budget);
+    evictions.story.at(30);
+    evictions.remove('p');
+    assert.deepEqual(evictions.broken, ['budget overdrawn', 'deletes too early']);
+  });
+
+  it('are passed over when their time is over', () => {
+    const evictions = new Evictions({ mode: 'evictThenDelete', deleteAfterMs: 8000 });
+    evictions.story.api.create('poddisruptionbudgets', budget);
+    evictions.story.at(27);
+    evictions.remove('p');
+    assert.deepEqual(evictions.broken, ['deletes too early']);
+    evictions.story.at(29);
+    evictions.remove('q');
+    assert.equal(evictions.checkers.violations.length, 1);
   });
 });
 

@@ -9,6 +9,7 @@ it('the package exports this and nothing else', () => {
     'Checkers',
     'Cluster',
     'LifecycleCheckers',
+    'PressureChecker',
     'RealClock',
     'VirtualClock',
     'Witness',

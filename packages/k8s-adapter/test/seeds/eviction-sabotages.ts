@@ -12,7 +12,7 @@ export const evictionSabotages: Readonly<Record<string, Planted>> = {
   },
   'does not mind the uid': {
     story: 'evictions',
-    seed: 9,
+    seed: 20,
     breaks: ['wrong uid'],
     sabotage: {
       trouble: 0.3,
@@ -59,9 +59,16 @@ export const evictionSabotages: Readonly<Record<string, Planted>> = {
   },
   'deletes where it should evict': {
     story: 'evictions',
-    seed: 12,
-    breaks: ['budget overdrawn'],
-    sabotage: { config: (config) => ({ ...config, mode: 'delete', policies: [] }) },
+    seed: 4,
+    breaks: ['deletes too early'],
+    sabotage: {
+      machine: (engine) =>
+        translated(engine, (command) =>
+          command.kind === 'evictPod'
+            ? { ...command, kind: 'deletePod', guard: 'uid', generation: 0, escalated: true }
+            : command,
+        ),
+    },
   },
   'gives pods a second longer': {
     story: 'evictions',
@@ -113,7 +120,7 @@ export const evictionSabotages: Readonly<Record<string, Planted>> = {
   },
   'acts without being elected': {
     story: 'whole',
-    seed: 2,
+    seed: 8,
     breaks: ['acts without the lease'],
     sabotage: { election: false },
   },

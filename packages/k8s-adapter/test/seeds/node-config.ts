@@ -42,6 +42,7 @@ export function drawLifecycle(draw: Draw): DrawnLifecycle {
     [3, 0],
     [1, 30_000],
   ]);
+  const flapping = draw.chance(0.2) ? { times: 2, withinMs: 600_000, healthyMs: 60_000 } : null;
   const rates = {
     nodeEvictionRate: draw.of([0.1, 0.5, 0.02]),
     secondaryNodeEvictionRate: draw.of([0.01, 0.05]),
@@ -58,6 +59,7 @@ export function drawLifecycle(draw: Draw): DrawnLifecycle {
         podReadiness: isGoverned ? 'governed' : 'atOnce',
         deadZone: holdsDeadZones ? 'hold' : 'evict',
         healthyMs,
+        flapping,
       },
     },
     terms: {
@@ -65,7 +67,7 @@ export function drawLifecycle(draw: Draw): DrawnLifecycle {
       ...rates,
       fullDisruptionRate: holdsDeadZones ? 0 : rates.nodeEvictionRate,
       viewAgeMsMax,
-      boundMs: bound + healthyMs,
+      boundMs: bound + Math.max(healthyMs, flapping?.healthyMs ?? 0),
       podBoundMs: isGoverned ? Number.POSITIVE_INFINITY : bound,
       ownKeys: ['taintmgr.dev/'],
     },

@@ -14,7 +14,7 @@ export const nodeSabotages: Readonly<Record<string, Planted>> = {
   },
   'does not mind the state of a zone': {
     story: 'nodes',
-    seed: 12,
+    seed: 213,
     breaks: ['tainted in a stopped zone'],
     sabotage: { config: lifecycle(() => ({ unhealthyZoneThreshold: 5 })) },
   },
@@ -26,7 +26,7 @@ export const nodeSabotages: Readonly<Record<string, Planted>> = {
   },
   'is too patient': {
     story: 'nodes',
-    seed: 34,
+    seed: 8,
     breaks: ['silent node not Unknown'],
     sabotage: { config: lifecycle(() => ({ nodeMonitorGracePeriodMs: 3_000_000 })) },
   },
@@ -38,7 +38,7 @@ export const nodeSabotages: Readonly<Record<string, Planted>> = {
   },
   'forgets the pods': {
     story: 'nodes',
-    seed: 34,
+    seed: 8,
     breaks: ['pod of lost node not marked'],
     sabotage: {
       machine: (engine) => swallowing(engine, ({ kind }) => kind === 'markPodNotReady'),
@@ -46,7 +46,7 @@ export const nodeSabotages: Readonly<Record<string, Planted>> = {
   },
   'forgets nodes that wait': {
     story: 'nodes',
-    seed: 16,
+    seed: 19,
     breaks: ['lost node not tainted'],
     sabotage: { machine: (engine) => swallowing(engine, (command) => taints(command)) },
   },

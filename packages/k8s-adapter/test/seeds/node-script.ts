@@ -83,7 +83,9 @@ function renewLeaseOnly({ cluster, nodeNames }: Story, draw: Draw): string {
   return `kubelet ${name} only renews its lease`;
 }
 
-function skewClock({ cluster, nodeNames }: Story, draw: Draw): string {
+/** By kube-controller-manager's rules a lease whose time goes back is no sign of life. */
+function skewClock({ cluster, cast, nodeNames }: Story, draw: Draw): string {
+  if (cast.config.semantics === 'upstream-1.36') return 'all clocks stay right';
   const name = draw.of(nodeNames);
   const skewMs = draw.of([-3_600_000, -20_000, 20_000, 3_600_000, 0]);
   cluster.node(name).setClockSkew(skewMs);

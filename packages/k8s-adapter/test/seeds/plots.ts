@@ -78,7 +78,11 @@ export const plots: Readonly<Record<StoryName, Plot>> = {
       return {
         topology: drawTopology(draw),
         config: { ...evictions.config, ...nodes?.config },
-        evictions: { ...evictions.terms, elected: replicas > 1 },
+        evictions: {
+          ...evictions.terms,
+          elected: replicas > 1,
+          holdsDeadZones: nodes?.config.lifecycle?.deadZone === 'hold',
+        },
         lifecycle: nodes?.terms ?? null,
         replicas,
         pressure: draw.chance(0.3) ? agentConfig : null,

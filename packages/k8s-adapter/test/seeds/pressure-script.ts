@@ -1,4 +1,5 @@
 import type { PressureConfig } from '@taintmgr/core';
+import type { PressureTerms } from '@taintmgr/sim-cluster';
 import type { Draw } from './draw.ts';
 import { type Actions, drawPod, nameOf } from './script.ts';
 import type { Story } from './story.ts';
@@ -10,10 +11,19 @@ export const agentConfig: Partial<PressureConfig> = {
   settings: { evictionPressureTransitionPeriod: '30s' },
 };
 
+/** What a kubelet promises by default: less than 100 MiB is short. */
+export const pressureTerms: PressureTerms = {
+  memoryAvailableMin: 100 * mebibyte,
+  // The oldest sample that is believed, and the time for which the condition lasts.
+  memoryMs: 120_000,
+  boundMs: 180_000,
+};
+
 /** What may happen to those who use too much. */
 export const leakActions: Actions = [
   [3, leakMemory],
   [1, stopLeaks],
+  [1, falsifyStats],
 ];
 
 function leakMemory({ api, cluster, nodeNames, stage }: Story, draw: Draw): string {
@@ -32,4 +42,12 @@ function stopLeaks({ api, cluster, nodeNames, stage }: Story): string {
     cluster.node(pod.spec.nodeName).stats.usePod(nameOf(pod), { memory: 20 * mebibyte });
   }
   return 'all leaks end';
+}
+
+function falsifyStats({ cluster, nodeNames, stage }: Story, draw: Draw): string {
+  if (!stage.agent) return 'nobody asks for stats';
+  const name = draw.of(nodeNames);
+  const fault = draw.of([null, 'error', 'unreachable', 'stale', 'partial', 'truncated'] as const);
+  cluster.node(name).setStatsFault(fault);
+  return `stats of ${name}: ${fault ?? 'right again'}`;
 }

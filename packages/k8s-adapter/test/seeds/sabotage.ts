@@ -1,4 +1,4 @@
-import type { Config, Engine } from '@taintmgr/core';
+import type { Config, Engine, PressureConfig } from '@taintmgr/core';
 import type { Machine } from '../../src/loop.ts';
 
 /** A fault planted into the controller, to see whether the checkers find it. */
@@ -9,6 +9,8 @@ export interface Sabotage {
   readonly machine?: (engine: Engine) => Machine;
   /** What the loop takes for a fresh view. */
   readonly viewAgeMsMax?: number;
+  /** Changes what the node pressure agent is told to do. */
+  readonly agent?: Partial<PressureConfig>;
   /** False: several replicas act without being elected. */
   readonly election?: boolean;
   /** How likely a request is in trouble even in quiet times, which a rare fault may need to show. */

@@ -1,4 +1,5 @@
 import type { Violation } from '@taintmgr/sim-cluster';
+import { agentSabotages } from './agent-sabotages.ts';
 import { evictionSabotages } from './eviction-sabotages.ts';
 import { nodeSabotages } from './node-sabotages.ts';
 import type { StoryName } from './plots.ts';
@@ -25,6 +26,7 @@ export interface Found extends Violation {
 export const sabotages: Readonly<Record<string, Planted>> = {
   ...evictionSabotages,
   ...nodeSabotages,
+  ...agentSabotages,
 };
 
 /** Plants a fault, and tells stories until one shows it; null: none of `count` seeds does. */

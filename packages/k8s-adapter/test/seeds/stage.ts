@@ -4,6 +4,7 @@ import {
   type Checkers,
   type Exchange,
   type PauseScope,
+  type PressureChecker,
   type Violation,
   type VirtualClock,
   type Witness,
@@ -36,6 +37,8 @@ export interface StageOptions {
   readonly cluster: { readonly api: ApiServer; readonly exchange: Exchange };
   readonly witness: Witness;
   readonly pauses: Checkers['pauses'] | null;
+  /** Of the node pressure agent; null: there is none. */
+  readonly pressure: PressureChecker | null;
   readonly cast: Cast;
   readonly sabotage: Sabotage;
 }
@@ -52,12 +55,13 @@ export class Stage {
   readonly #paused = new Map<string, PauseScope>();
   readonly #transcript: Transcript;
 
-  constructor({ seed, purpose, clock, cluster, witness, pauses, cast, sabotage }: StageOptions) {
+  constructor(options: StageOptions) {
+    const { seed, purpose, clock, cluster, witness, pauses, cast, sabotage } = options;
     this.#clock = clock;
     this.#witness = witness;
     this.#pauses = pauses;
     this.#transcript = new Transcript(cluster.api, witness, start);
-    const { config, replicas, pressure } = cast;
+    const { config, replicas } = cast;
     this.say(`config ${JSON.stringify(config)}`);
     const lines = Array.from({ length: replicas }, (_, index) => {
       const replica = index === 0 ? witness : witness.replica();
@@ -75,8 +79,11 @@ export class Stage {
     const networks = lines.map(({ network }) => network);
     this.troubles = new Troubles(cluster.api, networks, new Draw(seed, purpose));
     const { random } = new Draw(seed, purpose + 1);
-    const exchange = witness.bystander(cluster.exchange);
-    this.agent = pressure && new Agent({ config: pressure, clock, random, exchange });
+    const exchange = witness.bystander(
+      options.pressure?.line(cluster.exchange) ?? cluster.exchange,
+    );
+    const agent = { ...cast.pressure, ...sabotage.agent };
+    this.agent = cast.pressure && new Agent({ config: agent, clock, random, exchange });
   }
 
   /** What happened so far, line by line. */

@@ -4,6 +4,7 @@ import {
   Cluster,
   LifecycleCheckers,
   namespace,
+  PressureChecker,
   type Violation,
   VirtualClock,
 } from '@taintmgr/sim-cluster';
@@ -11,6 +12,7 @@ import type { Controller } from './controller.ts';
 import { Draw } from './draw.ts';
 import type { Troubles } from './faults.ts';
 import { type Cast, type Plot, plots, type StoryName } from './plots.ts';
+import { pressureTerms } from './pressure-script.ts';
 import type { Sabotage } from './sabotage.ts';
 import { pause } from './script.ts';
 import { type Outcome, Stage, start } from './stage.ts';
@@ -30,6 +32,7 @@ export class Story {
   readonly #draw: Draw;
   readonly #evictions: Checkers | null;
   readonly #lifecycle: LifecycleCheckers | null;
+  readonly #pressure: PressureChecker | null;
 
   constructor(name: StoryName, seed: number, sabotage: Sabotage = {}) {
     this.#plot = plots[name];
@@ -49,17 +52,12 @@ export class Story {
     const judge = this.#evictions ?? this.#lifecycle;
     if (!judge) throw new Error('nobody judges this story');
     const { witness } = judge;
-    const pauses = this.#evictions?.pauses ?? null;
-    const from = purpose + 2;
+    this.#pressure = cast.pressure && new PressureChecker(api, pressureTerms);
     this.stage = new Stage({
-      seed,
-      purpose: from,
-      clock,
-      cluster,
-      witness,
-      pauses,
-      cast,
-      sabotage,
+      ...{ seed, clock, cluster, witness, cast, sabotage },
+      purpose: purpose + 2,
+      pauses: this.#evictions?.pauses ?? null,
+      pressure: this.#pressure,
     });
   }
 
@@ -110,12 +108,14 @@ export class Story {
     if (!this.#lifecycle || draw.chance(0.7)) {
       for (const name of this.nodeNames) this.cluster.node(name).resume();
     }
+    for (const name of this.nodeNames) this.cluster.node(name).setStatsFault(null);
     const calmSince = this.now();
     stage.passUntil(calmSince + recoveryMs);
     const recoveredAt = this.now();
     stage.passUntil(recoveredAt + draw.weighted(this.#plot.restMs));
     this.#evictions?.atRest(calmSince);
     this.#lifecycle?.atRest(recoveredAt);
+    this.#pressure?.atRest(calmSince);
     return 'a time of rest is over';
   }
 
@@ -124,7 +124,8 @@ export class Story {
   }
 
   get #violations(): readonly Violation[] {
-    return [...(this.#evictions?.violations ?? []), ...(this.#lifecycle?.violations ?? [])];
+    const judges = [this.#evictions, this.#lifecycle, this.#pressure];
+    return judges.flatMap((judge) => judge?.violations ?? []);
   }
 
   /** Somebody has to taint nodes that are lost: the controller, or a stand-in for one. */

@@ -4,6 +4,9 @@ import type { State, Told } from './history.ts';
 import { noExecuteTaints, toleratedMs } from './taint-rule.ts';
 import { clockTime, type Evidence, isRemoval, policyFor } from './terms.ts';
 
+/** On a node: when it will be gone. Budgets are asked for less long then. */
+const nodeDeadline = 'taintmgr.dev/deadline';
+
 /** When a pod has to go by one state of it and of its node: Infinity for never. */
 interface Verdict {
   readonly deadline: number;
@@ -71,8 +74,27 @@ export class EvictionChecker {
       else report('no taint', 'its node had no NoExecute taint that was still known');
       return;
     }
+    const nodes = verdicts.map(({ node }) => node);
+    const deletableAt = this.#deletableAt(earliest.deadline, nodes);
+    if (by.kind === 'deletePod' && decidedAt < deletableAt) {
+      report('deletes too early', `budgets are asked until ${clockTime(deletableAt)}`);
+    }
     const age = decidedAt - Math.min(podsKnown, nodesKnown);
     if (age > this.#evidence.terms.viewAgeMsMax) this.#judgeLook(chain, states, report);
+  }
+
+  /** From when on a pod may be deleted that is due, by one of the taints that its node may have had. */
+  #deletableAt(deadline: number, nodes: readonly State[]): number {
+    const { terms } = this.#evidence;
+    const hasDeadline = nodes.some(({ object }) => object?.metadata.annotations?.[nodeDeadline]);
+    const instants = nodes
+      .flatMap(({ object }) => noExecuteTaints(object))
+      .map(({ key }) => {
+        const { mode, deleteAfterMs } = policyFor(terms, key);
+        if (mode === 'evict') return Number.POSITIVE_INFINITY;
+        return mode === 'delete' || hasDeadline ? deadline : deadline + deleteAfterMs;
+      });
+    return Math.min(Number.POSITIVE_INFINITY, ...instants);
   }
 
   /** On an old view pod and node have to be looked at, and still speak for the eviction. */

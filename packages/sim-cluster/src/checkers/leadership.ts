@@ -45,8 +45,14 @@ export class LeadershipChecker {
   atEnd(): void {
     for (const { kind, run, sentAt: at, target } of this.#witness.calls) {
       if (!leading.includes(kind)) continue;
-      const holder = this.#tenures.findLast((tenure) => tenure.at <= at)?.run ?? null;
-      if (holder === run) continue;
+      // Whoever held it at some time of the same instant may have sent it then.
+      const first = this.#tenures.findLastIndex((tenure) => tenure.at < at);
+      const holders = this.#tenures
+        .slice(Math.max(0, first))
+        .filter((tenure) => tenure.at <= at)
+        .map((tenure) => tenure.run);
+      if (holders.includes(run)) continue;
+      const holder = holders.at(-1) ?? null;
       const held = holder === null ? 'nobody holds' : `run ${holder} holds`;
       const evidence = `run ${run} sent ${kind} ${target} at ${clockTime(at)}, where ${held} the lease`;
       this.#report({ invariant: 'acts without the lease', at, evidence });

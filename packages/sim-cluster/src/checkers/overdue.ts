@@ -2,6 +2,8 @@ import type { ClusterApi } from '../api.ts';
 import type { KubeObject } from '../objects.ts';
 import { selectedBy } from './budgets.ts';
 import type { State } from './history.ts';
+import { readinessOf } from './lifecycle/node-rule.ts';
+import { zoneOf } from './lifecycle/zones.ts';
 import { type NoExecuteTaint, noExecuteTaints, toleratedMs } from './taint-rule.ts';
 import { keptStarts } from './taint-starts.ts';
 import { clockTime, type Evidence, policyFor } from './terms.ts';
@@ -43,9 +45,11 @@ export class OverdueChecker {
     const states = history.pod(uid);
     const bound = latestBinding(pod, states);
     const paused = pauses.total(now);
+    const runsSince = terms.holdsDeadZones ? this.#aliveSince(node.object) : 0;
     const deadlines = noExecuteTaints(node.object).map((taint) => {
       const { settleMs } = policyFor(terms, taint.key);
-      const start = paused + this.#latestStart(now, calmSince, pod, node, taint);
+      const latest = this.#latestStart(now, calmSince, pod, node, taint);
+      const start = paused + Math.max(runsSince, latest);
       return Math.max(start + settleMs, Math.max(start, bound + paused) + toleratedMs(pod, taint));
     });
     const deadline = Math.min(Number.POSITIVE_INFINITY, ...deadlines);
@@ -63,6 +67,20 @@ export class OverdueChecker {
     if (latest > now) return;
     const evidence = `pod ${namespace}/${name} (${uid.slice(0, 8)}) is still there; deadline ${clockTime(deadline)}, calm since ${clockTime(calmSince)}, at the latest ${clockTime(latest)}`;
     report({ invariant: 'overdue', at: now, evidence });
+  }
+
+  /** Since when there has been the same ready node in the zone of this one; Infinity: there is none. */
+  #aliveSince(node: KubeObject): number {
+    const { history } = this.#evidence;
+    const zone = zoneOf(node);
+    const sinces = history.nodeNames.map((name) => {
+      const states = history.node(name);
+      const dead = states.findLastIndex(
+        ({ object }) => !object || zoneOf(object) !== zone || readinessOf(object) !== 'True',
+      );
+      return states[dead + 1]?.at ?? Number.POSITIVE_INFINITY;
+    });
+    return Math.min(...sinces);
   }
 
   /** How long all pods together may wait for the limits. */

@@ -23,6 +23,8 @@ export interface Terms extends PolicyTerm {
   readonly shares: readonly ShareTerm[];
   /** A limit may hold pods back for good, so that nothing is ever overdue. */
   readonly mayStop: boolean;
+  /** In a zone where no node is ready deadlines stand still. */
+  readonly holdsDeadZones: boolean;
   /** On a view older than this nothing is evicted without a look at pod and node before. */
   readonly viewAgeMsMax: number;
   /** Everything due is done so long after the last trouble, limits not counted. */
@@ -41,6 +43,7 @@ export const evictionDefaults: Terms = {
   rates: [],
   shares: [],
   mayStop: false,
+  holdsDeadZones: false,
   viewAgeMsMax: 10_000,
   recoveryMs: 300_000,
   elected: false,

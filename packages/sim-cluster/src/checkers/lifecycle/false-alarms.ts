@@ -70,7 +70,9 @@ export class FalseAlarmChecker {
   #knownUpTo({ run }: Call, source: 'nodes' | 'leases', began: number): number {
     const { witness, terms } = this.#evidence;
     const known = witness.knownInTurnUpTo(run, source, began);
-    return Math.max(known, began - terms.viewAgeMsMax);
+    // Of what happens at the very instant at which it is cut off it may have heard nothing.
+    const heard = known < began ? known - 1 : known;
+    return Math.max(heard, began - terms.viewAgeMsMax);
   }
 
   #report(invariant: string, at: number, by: Call, what: string): void {

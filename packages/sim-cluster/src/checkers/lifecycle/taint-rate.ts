@@ -17,7 +17,7 @@ interface Tainting {
 /** What is sent to write the conditions of a node. */
 const writing: readonly CallKind[] = ['readNode', 'readLease', 'changeNodeStatus'];
 /** The longest wait before a write that failed is tried again. */
-const retryMsMax = 10_000;
+const retryMsMax = 30_000;
 
 /**
  * In any span of time no more nodes of a zone get a NoExecute taint of a lost node than the rates of
@@ -55,7 +55,7 @@ export class TaintRateChecker {
       const key = `${run}/${zone}`;
       const before = buckets.get(key) ?? { tokens: terms.burst, at };
       const inflow =
-        zones.inflowMax(zone, before.at, at, slack) + this.#inflowUnseen(run, before.at, at);
+        zones.inflowMax(zone, before.at, at, slack) + this.#inflowUnseen(tainting, before.at);
       const tokens = Math.min(terms.burst, before.tokens + inflow) - 1;
       if (tokens < -0.001) this.#report('taint rate', tainting, `with ${tokens + 1} tokens`);
       buckets.set(key, { tokens: Math.max(0, tokens), at });
@@ -66,12 +66,18 @@ export class TaintRateChecker {
    * A zone is as the client sees it: a node whose conditions it could not write yet is lost to it,
    * which may have let through nodes that the state of the zone in the API would not.
    */
-  #inflowUnseen(run: number, from: number, to: number): number {
-    const { terms, witness } = this.#evidence;
+  #inflowUnseen({ run, zone, at: to }: Tainting, from: number): number {
+    const { history, terms, witness } = this.#evidence;
     const { nodeEvictionRate, secondaryNodeEvictionRate, fullDisruptionRate } = terms;
     const rateMax = Math.max(nodeEvictionRate, secondaryNodeEvictionRate, fullDisruptionRate);
+    const isOfZone = ({ target }: Call): boolean =>
+      history.node(target).some(({ object }) => object !== null && zoneOf(object) === zone);
     const unwritten = witness.calls.filter(
-      (call) => call.run === run && writing.includes(call.kind) && !isAnsweredAtOnce(call),
+      (call) =>
+        call.run === run &&
+        writing.includes(call.kind) &&
+        !isAnsweredAtOnce(call) &&
+        isOfZone(call),
     );
     const spans = unwritten.map(({ sentAt, endedAt }) => {
       const end = (endedAt ?? Number.POSITIVE_INFINITY) + retryMsMax;
@@ -86,10 +92,12 @@ export class TaintRateChecker {
     return lagMs + viewAgeMsMax;
   }
 
-  #isOpen({ run, zone, at }: Tainting): boolean {
+  #isOpen(tainting: Tainting): boolean {
+    const { run, zone, at } = tainting;
     const { zones, witness } = this.#evidence;
-    const isNew = at - witness.firstSightAt(run) <= this.#slackMs;
-    return isNew || zones.wasOpen(zone, at - this.#slackMs, at);
+    const from = at - this.#slackMs;
+    if (witness.firstSightAt(run) >= from || zones.wasOpen(zone, from, at)) return true;
+    return Number.isFinite(from) && this.#inflowUnseen(tainting, from) > 0;
   }
 
   #report(invariant: string, { run, zone, nodeName, at }: Tainting, what: string): void {
