@@ -67,7 +67,8 @@ export class Store implements StoreView {
 
   podView(nodeName: string): PodView {
     const { byNode, nodes } = this.#podViews;
-    return nodes[nodeName] ?? (byNode ? 'unread' : 'watched');
+    const view = Object.hasOwn(nodes, nodeName) ? nodes[nodeName] : undefined;
+    return view ?? (byNode ? 'unread' : 'watched');
   }
 
   /** Looks through all pods: for people's questions, not for decisions. */

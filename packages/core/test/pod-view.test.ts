@@ -89,4 +89,11 @@ describe('the view of the pods of a node', () => {
     const explanation = engine.explain(0, { kind: 'node', name: 'n1' });
     assert.equal(explanation?.kind === 'node' && explanation.podView, 'unread');
   });
+
+  it('is no more than told for a node that is called as objects call things', () => {
+    const engine = createEngine();
+    engine.handle(0, { kind: 'nodeUpsert', node: node({ name: 'constructor' }) });
+    const explanation = engine.explain(0, { kind: 'node', name: 'constructor' });
+    assert.equal(explanation?.kind === 'node' && explanation.podView, 'watched');
+  });
 });

@@ -1,0 +1,139 @@
+import type { Event, Instant, Pod, PodView } from '@taintmgr/core';
+import type { Reflector, ReflectorInput } from '../proto/reflector.ts';
+import { isCutOff, type ReflectorStatus, type SourceEffect } from '../source.ts';
+
+/** What is told of pods, or done for it. */
+export type Told = Event | SourceEffect;
+
+/** Makes a reflector of the pods of a node, null: of all, whose requests' ids begin with `id`. */
+export type NewReflector = (nodeName: string | null, id: string) => Reflector<Pod>;
+
+/** `nodeName` is null where it reads all pods. */
+interface PodStream {
+  readonly nodeName: string | null;
+  readonly reflector: Reflector<Pod>;
+  synced: boolean;
+}
+
+/** The streams of pods that are open: either one of all pods, or one for each of some nodes. */
+export class PodStreams {
+  readonly #newReflector: NewReflector;
+  /** By the name of the node, '' for all. */
+  readonly #streams = new Map<string, PodStream>();
+  #serial = 0;
+
+  constructor(newReflector: NewReflector) {
+    this.#newReflector = newReflector;
+  }
+
+  has(nodeName: string): boolean {
+    return this.#streams.has(nodeName);
+  }
+
+  /** The nodes that have one; null stands for all. */
+  *nodeNames(): Iterable<string | null> {
+    for (const { nodeName } of this.#streams.values()) yield nodeName;
+  }
+
+  /** Whether each has had its first list. */
+  get synced(): boolean {
+    for (const { synced } of this.#streams.values()) if (!synced) return false;
+    return true;
+  }
+
+  /** How many pods the stream of all has told; null: there is none, or it has not had its list. */
+  get podsInAll(): number | null {
+    const all = this.#streams.get('');
+    return all?.synced ? all.reflector.size : null;
+  }
+
+  open(now: Instant, nodeName: string | null): readonly Told[] {
+    this.#serial += 1;
+    const reflector = this.#newReflector(nodeName, `pods.${this.#serial}`);
+    const stream = { nodeName, reflector, synced: false };
+    this.#streams.set(nodeName ?? '', stream);
+    return feed(now, stream, { kind: 'start' });
+  }
+
+  /** Ends the stream of a node, and tells that its pods are gone. */
+  close(now: Instant, nodeName: string): readonly Told[] {
+    const stream = this.#streams.get(nodeName);
+    if (!stream) return [];
+    this.#streams.delete(nodeName);
+    const gone = Array.from(stream.reflector.uids(), (uid): Told => ({ kind: 'podDelete', uid }));
+    return [...feed(now, stream, { kind: 'stop' }), ...gone];
+  }
+
+  /** Ends all without a word of their pods, whose uids are added to `waiting`. */
+  abandon(now: Instant, waiting: Set<string>): readonly Told[] {
+    for (const { reflector } of this.#streams.values()) {
+      for (const uid of reflector.uids()) waiting.add(uid);
+    }
+    const effects = this.feed(now, { kind: 'stop' });
+    this.#streams.clear();
+    return effects;
+  }
+
+  feed(now: Instant, input: ReflectorInput): readonly Told[] {
+    const effects: Told[] = [];
+    for (const stream of this.#streams.values()) {
+      for (const effect of feed(now, stream, input)) effects.push(effect);
+    }
+    return effects;
+  }
+
+  /** When a tick would do something; null: only the server can. */
+  nextWake(): Instant | null {
+    let wake: Instant | null = null;
+    for (const { reflector } of this.#streams.values()) {
+      const next = reflector.nextWake();
+      if (next !== null && (wake === null || next < wake)) wake = next;
+    }
+    return wake;
+  }
+
+  status(): readonly ReflectorStatus[] {
+    return Array.from(this.#streams.values(), ({ nodeName, reflector }) => {
+      const { resource, state, heardAt } = reflector;
+      return { resource, ...(nodeName !== null && { nodeName }), state, heardAt };
+    });
+  }
+
+  isCutOff(): boolean {
+    for (const { reflector } of this.#streams.values()) if (isCutOff(reflector)) return true;
+    return false;
+  }
+
+  heardAt(nodeName: string): Instant | null {
+    const stream = this.#streams.get('') ?? this.#streams.get(nodeName);
+    return stream?.reflector.heardAt ?? null;
+  }
+
+  /** How the pods of a node are known that needs a stream of its own. */
+  viewOf(nodeName: string): PodView {
+    const stream = this.#streams.get(nodeName);
+    if (!stream?.synced) return 'reading';
+    return isCutOff(stream.reflector) ? 'old' : 'watched';
+  }
+}
+
+function feed(now: Instant, stream: PodStream, input: ReflectorInput): readonly Told[] {
+  const { nodeName } = stream;
+  return stream.reflector.handle(now, input).flatMap((effect): readonly Told[] => {
+    switch (effect.kind) {
+      case 'upsert':
+        return [{ kind: 'podUpsert', pod: effect.item }];
+      case 'delete':
+        return [{ kind: 'podDelete', uid: effect.uid }];
+      case 'synced':
+        stream.synced = true;
+        return [];
+      case 'notice':
+        return nodeName === null
+          ? [effect]
+          : [{ ...effect, notice: { ...effect.notice, nodeName } }];
+      default:
+        return [effect];
+    }
+  });
+}
