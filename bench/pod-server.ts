@@ -7,12 +7,14 @@ import { join } from 'node:path';
 import { createCertificate, encodeFrame, writeKubeconfig } from '@taintmgr/sim-cluster';
 import { podObject } from './cluster-objects.ts';
 
-// Serves a cluster of any size without holding it: each pod is made when it is written. Lists and
-// watches of pods, in JSON and in protobuf, over HTTP/2 and HTTP/1.1; a cluster without nodes.
+// Serves a cluster without nodes: its pods as a list or as a watch, in JSON or in protobuf, over
+// HTTP/2 and HTTP/1.1. What it answers first is ready before it is asked, so that it is not the
+// server that is measured.
 
-type Request = Http2ServerRequest;
 type Response = Http2ServerResponse;
-type Event = (type: string, object: object) => string | Uint8Array;
+
+/** How pods are asked for at first: in a list, or in a watch of one of the formats. */
+export type Form = 'list' | 'json' | 'protobuf';
 
 /** A running server and the way to make something happen. */
 export interface PodServer {
@@ -22,8 +24,9 @@ export interface PodServer {
   close(): void;
 }
 
+type Tell = (index: number, version: number) => Promise<void>;
+
 const protobufType = 'application/vnd.kubernetes.protobuf';
-const itemsPerChunk = 20;
 
 /** What two managers own of a pod: about 7 kB of the 10 that a pod of a real cluster has. */
 const managedFields = ['kube-controller-manager', 'kubelet'].map((manager) => ({
@@ -40,13 +43,13 @@ const managedFields = ['kube-controller-manager', 'kubelet'].map((manager) => ({
   ),
 }));
 
-/** Starts a server of so many pods. */
-export async function startPodServer(pods: number): Promise<PodServer> {
+/** Starts a server of so many pods, which will be asked for in this form. */
+export async function startPodServer(pods: number, form: Form): Promise<PodServer> {
   const certificate = createCertificate(Date.now());
-  const watchers = new Set<(index: number, version: number) => Promise<void>>();
+  const answers = new Answers(pods, form);
   const server = createSecureServer(
     { cert: certificate.certificate, key: certificate.key, allowHTTP1: true },
-    (request, response) => void answer(request, response, pods, watchers),
+    (request, response) => void answers.give(request, response),
   );
   const sockets = new Set<Socket>();
   server.on('secureConnection', (socket: Socket) => sockets.add(socket));
@@ -57,15 +60,9 @@ export async function startPodServer(pods: number): Promise<PodServer> {
   const kubeconfig = join(directory, 'kubeconfig');
   const url = `https://127.0.0.1:${port}`;
   writeKubeconfig(kubeconfig, { server: url, ca: certificate.ca, token: 'bench' });
-  let version = pods;
   return {
     kubeconfig,
-    touch: async (count) => {
-      for (let at = 0; at < count; at++) {
-        version += 1;
-        for (const tell of watchers) await tell(at % pods, version);
-      }
-    },
+    touch: (count) => answers.touch(count),
     close: () => {
       for (const socket of sockets) socket.destroy();
       server.close();
@@ -74,51 +71,67 @@ export async function startPodServer(pods: number): Promise<PodServer> {
   };
 }
 
-async function answer(
-  request: Request,
-  response: Response,
-  pods: number,
-  watchers: Set<(index: number, version: number) => Promise<void>>,
-): Promise<void> {
-  const { pathname, searchParams } = new URL(request.url, 'https://server');
-  const isPods = pathname === '/api/v1/pods';
-  const count = isPods ? pods : 0;
-  if (searchParams.get('watch') !== 'true') {
+class Answers {
+  readonly #pods: number;
+  /** What is told first of each pod. */
+  readonly #first: readonly Uint8Array[];
+  readonly #watches = new Set<Tell>();
+  #version: number;
+
+  constructor(pods: number, form: Form) {
+    this.#pods = pods;
+    this.#version = pods;
+    this.#first = Array.from({ length: pods }, (_, at) => {
+      if (form !== 'list') return event(form === 'protobuf', 'ADDED', pod(at, at + 1));
+      return Buffer.from(`${at > 0 ? ',' : ''}${JSON.stringify(pod(at, at + 1))}`);
+    });
+  }
+
+  async touch(count: number): Promise<void> {
+    for (let at = 0; at < count; at++) {
+      this.#version += 1;
+      for (const tell of this.#watches) await tell(at % this.#pods, this.#version);
+    }
+  }
+
+  async give({ url, headers }: Http2ServerRequest, response: Response): Promise<void> {
+    const { pathname, searchParams } = new URL(url, 'https://server');
+    const isPods = pathname === '/api/v1/pods';
+    const first = isPods ? this.#first : [];
+    if (searchParams.get('watch') !== 'true') {
+      await this.#list(response, isPods ? 'PodList' : 'NodeList', first);
+      return;
+    }
+    const inProtobuf = headers.accept?.includes(protobufType) ?? false;
+    const type = inProtobuf ? `${protobufType};stream=watch` : 'application/json';
+    response.writeHead(200, { 'content-type': type });
+    if (searchParams.has('sendInitialEvents')) {
+      for (const one of first) await write(response, one);
+      const annotations = { 'k8s.io/initial-events-end': 'true' };
+      const metadata = { resourceVersion: String(this.#pods), annotations };
+      const bookmark = { kind: isPods ? 'Pod' : 'Node', apiVersion: 'v1', metadata };
+      await write(response, event(inProtobuf, 'BOOKMARK', bookmark));
+    }
+    if (!isPods) return;
+    const tell: Tell = (at, version) =>
+      write(response, event(inProtobuf, 'MODIFIED', pod(at, version)));
+    this.#watches.add(tell);
+    response.once('close', () => this.#watches.delete(tell));
+  }
+
+  /** All at once, as a client asks that names no limit. */
+  async #list(response: Response, kind: string, items: readonly Uint8Array[]): Promise<void> {
     response.writeHead(200, { 'content-type': 'application/json' });
-    await list(response, isPods ? 'PodList' : 'NodeList', count);
-    return;
+    const metadata = JSON.stringify({ resourceVersion: String(this.#pods) });
+    await write(response, `{"kind":"${kind}","apiVersion":"v1","metadata":${metadata},"items":[`);
+    for (const item of items) await write(response, item);
+    response.end(']}\n');
   }
-  const inProtobuf = request.headers.accept?.includes(protobufType) ?? false;
-  const event: Event = inProtobuf
-    ? (type, object) => encodeFrame(type, { ...object })
-    : (type, object) => `${JSON.stringify({ type, object })}\n`;
-  const type = inProtobuf ? `${protobufType};stream=watch` : 'application/json';
-  response.writeHead(200, { 'content-type': type });
-  if (searchParams.has('sendInitialEvents')) {
-    for (let at = 0; at < count; at++) await write(response, event('ADDED', pod(at, at + 1)));
-    const annotations = { 'k8s.io/initial-events-end': 'true' };
-    const metadata = { resourceVersion: String(pods), annotations };
-    const kind = isPods ? 'Pod' : 'Node';
-    await write(response, event('BOOKMARK', { kind, apiVersion: 'v1', metadata }));
-  }
-  if (!isPods) return;
-  const tell = (at: number, version: number): Promise<void> =>
-    write(response, event('MODIFIED', pod(at, version)));
-  watchers.add(tell);
-  response.once('close', () => watchers.delete(tell));
 }
 
-/** All at once, as a client asks that names no limit. */
-async function list(response: Response, kind: string, count: number): Promise<void> {
-  const metadata = JSON.stringify({ resourceVersion: String(count + 1) });
-  await write(response, `{"kind":"${kind}","apiVersion":"v1","metadata":${metadata},"items":[`);
-  for (let from = 0; from < count; from += itemsPerChunk) {
-    const items = Array.from({ length: Math.min(itemsPerChunk, count - from) }, (_, at) =>
-      JSON.stringify(pod(from + at, from + at + 1)),
-    );
-    await write(response, `${from > 0 ? ',' : ''}${items.join(',')}`);
-  }
-  response.end(']}\n');
+function event(inProtobuf: boolean, type: string, object: object): Uint8Array {
+  if (inProtobuf) return encodeFrame(type, { ...object });
+  return Buffer.from(`${JSON.stringify({ type, object })}\n`);
 }
 
 async function write(response: Response, chunk: string | Uint8Array): Promise<void> {
