@@ -21,7 +21,10 @@ class Watching {
 
   constructor(usedBytes: number) {
     const { api, cluster, settle } = this.#running;
-    const terms = { memoryAvailableMin: gibibyte, memoryMs: 30_000, boundMs: 60_000 };
+    const terms = {
+      ...{ memoryAvailableMin: gibibyte, sampleAgeMsMax: 60_000 },
+      ...{ memoryMs: 30_000, boundMs: 60_000 },
+    };
     this.#checker = new PressureChecker(api, terms);
     settle();
     const { spec } = pod('default', 'p');
@@ -29,6 +32,10 @@ class Watching {
     settle();
     cluster.node('a-1').stats.usePod('default/p', { memory: usedBytes });
     this.#start = api.clock.now();
+  }
+
+  skewClock(): void {
+    this.#running.cluster.node('a-1').setClockSkew(-3_600_000);
   }
 
   lookFor(seconds: number): void {
@@ -67,6 +74,13 @@ describe('a node that is short of memory', () => {
     watching.lookFor(100);
     assert.deepEqual(watching.broken, ['pressure not relieved']);
   });
+});
+
+it('a node whose clock is off is not believed', () => {
+  const watching = new Watching(16 * gibibyte);
+  watching.skewClock();
+  watching.lookFor(100);
+  assert.deepEqual(watching.broken, []);
 });
 
 describe('a node that has memory', () => {

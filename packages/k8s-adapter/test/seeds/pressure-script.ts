@@ -14,6 +14,7 @@ export const agentConfig: Partial<PressureConfig> = {
 /** What a kubelet promises by default: less than 100 MiB is short. */
 export const pressureTerms: PressureTerms = {
   memoryAvailableMin: 100 * mebibyte,
+  sampleAgeMsMax: 60_000,
   // The oldest sample that is believed, and the time for which the condition lasts.
   memoryMs: 120_000,
   boundMs: 180_000,

@@ -6,6 +6,8 @@ import { clockTime, type Violation } from './terms.ts';
 export interface PressureTerms {
   /** With less than this available a node is short of memory, in bytes. */
   readonly memoryAvailableMin: number;
+  /** What a node says it saw longer ago, or so far ahead, is not believed; in milliseconds. */
+  readonly sampleAgeMsMax: number;
   /** How long after a node was last seen short of it pods may be made to leave, in milliseconds. */
   readonly memoryMs: number;
   /** How long a node may be short of it in quiet times though a pod could leave, in milliseconds. */
@@ -16,6 +18,12 @@ export interface PressureTerms {
 interface Look {
   readonly at: number;
   readonly availableBytes: number;
+}
+
+/** What a summary tells of a node's memory, if it does. */
+interface Memory {
+  readonly availableBytes?: unknown;
+  readonly time?: unknown;
 }
 
 const summaryPath = /^\/api\/v1\/nodes\/([^/?]+)\/proxy\/stats\/summary/;
@@ -108,11 +116,12 @@ export class PressureChecker {
         sink.data(chunk);
       },
       end: () => {
-        const availableBytes = availableIn(text);
+        const at = this.#api.clock.now();
+        const availableBytes = availableIn(text, at, this.#terms.sampleAgeMsMax);
         if (availableBytes !== null) {
           const looks = this.#looks.get(nodeName) ?? [];
-          looks.push({ at: this.#api.clock.now(), availableBytes });
           this.#looks.set(nodeName, looks);
+          looks.push({ at, availableBytes });
         }
         sink.end();
       },
@@ -126,11 +135,12 @@ function removedBy({ method, path }: ApiRequest): string | null {
   return isRemoval ? `${ns}/${name}` : null;
 }
 
-/** What a summary says; null for a text that is none. */
-function availableIn(text: string): number | null {
+/** What a summary says; null for a text that is none, and for one from too long ago or ahead. */
+function availableIn(text: string, at: number, ageMsMax: number): number | null {
   try {
-    const available: unknown = JSON.parse(text)?.node?.memory?.availableBytes;
-    return typeof available === 'number' ? available : null;
+    const { availableBytes, time }: Memory = JSON.parse(text)?.node?.memory ?? {};
+    const isBelieved = Math.abs(Date.parse(String(time)) - at) <= ageMsMax;
+    return typeof availableBytes === 'number' && isBelieved ? availableBytes : null;
   } catch (error) {
     if (error instanceof SyntaxError) return null;
     throw error;
