@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Follower, modes } from './follower.ts';
-import { cases, play } from './reflector-cases.ts';
+import { play } from './reflector-case.ts';
+import { cases } from './reflector-cases.ts';
 import { delayed } from './troubled-lines.ts';
 
 for (const [what, mode] of modes) {
