@@ -14,7 +14,7 @@ describe('mistakes', () => {
       'events:\n- at: soon\n  cordon: {node: zone-a-1}\n- at: 1m\n  cordon: {zones: a}\n',
       [
         '2:7: events[0].at: want a duration such as 90s, 5m or 1h30m, got "soon"',
-        '5:19: events[1].cordon.zones: unknown field; want node, nodes, zone, selector',
+        '5:12: events[1].cordon.zones: unknown field; want node, nodes, zone, selector',
       ],
     ],
     [
@@ -60,6 +60,43 @@ describe('mistakes', () => {
       'engine: {mode: gently}\nevents: []\n',
       ['1:16: engine.mode: got "gently", want delete or evict or evictThenDelete'],
     ],
+    [
+      'a field that the engine has not, deep in it',
+      'engine: {lifecycle: {massSilence: {part: 1}}}\nevents: []\n',
+      [
+        '1:36: engine.lifecycle.massSilence.part: unknown field; want share, nodesMin, withinMs, holdMs',
+      ],
+    ],
+    [
+      'a field that is missing, deep in the engine',
+      'engine: {limits: [{per: zone, podsPerSecond: 1}]}\nevents: []\n',
+      ['1:19: engine.limits[0]: onLimit: got undefined, want queue or trip'],
+    ],
+    [
+      'another kind of value',
+      'engine: {compare: maybe}\nevents: []\n',
+      ['1:19: engine.compare: want true or false, got "maybe"'],
+    ],
+    [
+      'a threshold that is no text',
+      'pressure: {settings: {evictionHard: {memory.available: 5}}}\nevents: []\n',
+      ['1:56: pressure.settings.evictionHard.memory.available: want a text, got 5'],
+    ],
+    [
+      'a node that cannot be',
+      'events:\n- {at: 1m, addNode: {name: Node_1}}\n- {at: 1m, addNode: {name: n, capacity: {cpu: lots}}}\n' +
+        "- {at: 1m, addNode: {name: n, labels: {a: 'b c'}}}\n",
+      [
+        `2:28: events[0].addNode.name: want a name of lower-case letters, digits, '-' and '.', got "Node_1"`,
+        "3:47: events[1].addNode.capacity.cpu: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+        `4:43: events[2].addNode.labels.a: want at most 63 letters, digits, '-', '_' and '.', as in a label, got "b c"`,
+      ],
+    ],
+    [
+      'no node at all',
+      'events:\n- {at: 1m, cordon: {nodes: []}}\n',
+      ['2:28: events[0].cordon.nodes: want the name of a node at least'],
+    ],
   ];
   for (const [name, script, faults] of cases) {
     it(name, async () => {
@@ -82,6 +119,43 @@ describe('mistakes', () => {
       err,
       `error: ${source}:4:20: nodes[0].count: want a whole number from 1, got 0\n` +
         `error: ${source}:6:10: workloads[0].kind: want Deployment, StatefulSet, DaemonSet, Job, got "Gadget"\n`,
+    );
+  });
+
+  it('that an API server would refuse', async () => {
+    const workload = 'kind: Deployment, name: shop/web';
+    const source = file(
+      'refused-topology.yaml',
+      'apiVersion: taintmgr.dev/v1alpha1\nkind: Topology\nnodes: [{zone: a}, {zone: a}]\nworkloads:\n' +
+        `- {${workload}, budget: {maxUnavailable: 200%}}\n` +
+        `- {${workload}}\n` +
+        '- {kind: Job, name: shop/once, tolerations: [{operator: Equal}]}\n',
+    );
+    const { code, err } = await run('simulate', '-f', source);
+    assert.equal(code, 1);
+    const places = err.trimEnd().replaceAll(`error: ${source}:`, '').split('\n');
+    assert.deepEqual(places, [
+      '3:20: nodes[1]: nodes "a-1" already exists',
+      '5:46: workloads[0].budget: PodDisruptionBudget.policy "web" is invalid: spec.maxUnavailable: ' +
+        'Invalid value: "200%": must not be greater than 100%',
+      '6:3: workloads[1]: deployments.apps "web" already exists',
+      '7:3: workloads[2]: Job.batch "once" is invalid: spec.template.spec.tolerations[0].operator: ' +
+        'Invalid value: "Equal": operator must be Exists when `key` is empty, which means "match all values and all keys"',
+    ]);
+  });
+
+  it('in the only node of a snapshot', async () => {
+    const source = file(
+      'no-node.json',
+      '{"kind": "List", "apiVersion": "v1", "items": [\n{"kind": "Node", "apiVersion": "v1",\n' +
+        '"metadata": {"name": "a"},\n"spec": {"taints": "x"}}]}',
+    );
+    const { code, err } = await run('simulate', '-f', source);
+    assert.equal(code, 1);
+    assert.equal(
+      err,
+      `error: ${source}:4:20: items[0].spec.taints: Node a: json: cannot unmarshal string into Go struct field NodeSpec.spec.taints of type []v1.Taint\n` +
+        `error: ${source}: there is no node in it that could be taken; want what kubectl get -o json prints\n`,
     );
   });
 

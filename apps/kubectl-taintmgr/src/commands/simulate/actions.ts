@@ -1,5 +1,6 @@
 import { parseQuantity, parseTaint, quantityValue } from '@taintmgr/core';
 import type { Json, KubeObject, NodeConditionType } from '@taintmgr/sim-cluster';
+import { amountsOf, keyOf, labelsOf, labelValueOf, nameOf } from './names.ts';
 import type { Field } from './positioned.ts';
 import { type SilenceCause, type Stage, StageFault } from './stage.ts';
 import { readTargets, type Targets, targetFields, targetsText } from './targets.ts';
@@ -175,14 +176,15 @@ function others({ taints = [] }: Spec, { key, effect }: TaintObject): readonly T
 }
 
 function addNode(body: Field, members: Members): Deed {
-  const name = required(body, members, 'name').text();
-  const optional = (field: string): object => {
-    const value = members.get(field)?.text();
-    return value === undefined ? {} : { [field]: value };
+  const name = nameOf(required(body, members, 'name'));
+  const optional = (member: 'zone' | 'region'): object => {
+    const field = members.get(member);
+    return field ? { [member]: labelValueOf(field) } : {};
   };
-  const labels = stringsOf(members.get('labels'));
+  const places = { ...optional('zone'), ...optional('region') };
+  const labels = labelsOf(members.get('labels'));
   const taints = members.get('taints')?.items().map(taintOf) ?? [];
-  const capacity = stringsOf(members.get('capacity'));
+  const capacity = amountsOf(members.get('capacity'));
   const zone = members.get('zone')?.text();
   const shown = { ...labels, ...(zone === undefined ? {} : { [zoneLabel]: zone }) };
   return {
@@ -192,7 +194,6 @@ function addNode(body: Field, members: Members): Deed {
     undo: null,
     apply: ({ cluster }) => {
       if (cluster.api.get('nodes', '', name)) throw new StageFault(`node ${name} is there already`);
-      const places = { ...optional('zone'), ...optional('region') };
       const plain = taints.map((taint) => ({ ...taint }) as { readonly [field: string]: Json });
       cluster.addNode({ name, ...places, labels, taints: plain, capacity });
     },
@@ -200,20 +201,6 @@ function addNode(body: Field, members: Members): Deed {
 }
 
 const zoneLabel = 'topology.kubernetes.io/zone';
-
-/** An object of texts and numbers, as labels and quantities are written. */
-export function stringsOf(field: Field | undefined): Readonly<Record<string, string>> {
-  if (!field) return {};
-  const { value } = field;
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw field.fault('want an object of texts');
-  }
-  const entries = Object.entries(value).map(([key, one]) => {
-    if (typeof one === 'string' || typeof one === 'number') return [key, String(one)] as const;
-    throw field.at([key]).fault(`want a text, got ${JSON.stringify(one)}`);
-  });
-  return Object.fromEntries(entries);
-}
 
 const scalable = ['deployments', 'statefulsets', 'replicasets'] as const;
 
@@ -292,11 +279,4 @@ export function countOf(field: Field): number | string {
   const { value } = field;
   if (typeof value === 'string' && /^\d+%$/.test(value)) return value;
   return field.wholeNumber(0);
-}
-
-/** `shop/web` */
-export function keyOf(field: Field): readonly [namespace: string, name: string] {
-  const [, namespace, name] = /^([^/]+)\/([^/]+)$/.exec(field.text()) ?? [];
-  if (namespace === undefined || name === undefined) throw field.fault('want NAMESPACE/NAME');
-  return [namespace, name];
 }

@@ -68,16 +68,19 @@ export class Field {
   readonly #source: Source;
   readonly #node: YamlNode | null;
   readonly #path: Path;
+  /** Its name, where it is a member. */
+  readonly #key: YamlNode | null;
 
-  constructor(source: Source, node: YamlNode | null, path: Path) {
+  constructor(source: Source, node: YamlNode | null, path: Path, key: YamlNode | null = null) {
     this.#source = source;
     this.#node = node;
     this.#path = path;
+    this.#key = key;
   }
 
   /** The line on which it begins, from 1. */
   get line(): number {
-    return this.#position.line;
+    return this.#positionOf(this.#node).line;
   }
 
   /** `spec.taints[0].key` */
@@ -91,9 +94,19 @@ export class Field {
   }
 
   fault(text: string): FileFault {
-    const { line, col } = this.#position;
+    return this.#faultAt(this.#node, text);
+  }
+
+  #faultAt(node: YamlNode | null, text: string): FileFault {
+    const { line, col } = this.#positionOf(node);
     const where = this.#path.length === 0 ? '' : `${this.path}: `;
     return new FileFault(`${this.#source.file}:${line}:${col}: ${where}${text}`);
+  }
+
+  /** The same about something at this path, of which this is the last part that is there. */
+  faultBelow(path: string, text: string): FileFault {
+    const missing = path.slice(this.path.length).replace(/^\./, '');
+    return this.fault(missing === '' ? text : `${missing}: ${text}`);
   }
 
   /** The members of an object, of which no others than these may be there. */
@@ -101,9 +114,14 @@ export class Field {
     const members = this.#pairs();
     for (const [key, field] of members) {
       if (allowed.includes(key)) continue;
-      throw field.fault(`unknown field; want ${allowed.join(', ')}`);
+      throw field.#faultAt(field.#key, `unknown field; want ${allowed.join(', ')}`);
     }
     return members;
+  }
+
+  /** The members of an object, whatever their names are. */
+  entries(): ReadonlyMap<string, Field> {
+    return this.#pairs();
   }
 
   items(): readonly Field[] {
@@ -193,18 +211,18 @@ export class Field {
       this.#node.items.map(({ key, value }) => {
         const name = String(isScalar(key) ? key.value : key);
         const node = (value ?? key) as YamlNode;
-        return [name, this.#below(node, name)];
+        return [name, this.#below(node, name, isScalar(key) ? key : null)];
       }),
     );
   }
 
-  #below(node: YamlNode, step: string | number): Field {
+  #below(node: YamlNode, step: string | number, key: YamlNode | null = null): Field {
     const meant = isAlias(node) ? node.resolve(this.#source.document) : node;
-    return new Field(this.#source, meant ?? node, [...this.#path, step]);
+    return new Field(this.#source, meant ?? node, [...this.#path, step], key);
   }
 
-  get #position(): { readonly line: number; readonly col: number } {
-    return this.#source.lines.linePos(this.#node?.range?.[0] ?? 0);
+  #positionOf(node: YamlNode | null): { readonly line: number; readonly col: number } {
+    return this.#source.lines.linePos(node?.range?.[0] ?? 0);
   }
 
   get #shown(): string {

@@ -1,13 +1,12 @@
 import {
   type Config,
-  defaultConfig,
-  defaultPressureConfig,
   type Millis,
   type PressureConfig,
   resolveConfig,
   resolvePressureConfig,
 } from '@taintmgr/core';
 import { actions, type Deed } from './actions.ts';
+import { engineShape, pressureShape } from './config-shape.ts';
 import { FaultyFile, type Field, FileFault, readPositioned } from './positioned.ts';
 
 /** One event of a script. Times are in milliseconds after the beginning. */
@@ -46,11 +45,11 @@ export function readScript(file: string, text: string, until: Millis): Script {
     const members = root.members(['apiVersion', 'kind', 'engine', 'pressure', 'events']);
     const [own, agent] = [members.get('engine'), members.get('pressure')];
     if (own) {
-      attempt(faults, () => (engine = readConfig(own, defaultConfig, resolveWithLifecycle)));
+      attempt(faults, () => (engine = readConfig(own, engineShape, resolveWithLifecycle)));
     }
     if (agent) {
       const read = (): unknown =>
-        (pressure = readConfig(agent, defaultPressureConfig, resolvePressureConfig));
+        (pressure = readConfig(agent, pressureShape, resolvePressureConfig));
       attempt(faults, read);
     }
     for (const field of members.get('events')?.items() ?? []) {
@@ -86,10 +85,10 @@ function resolveWithLifecycle(options: Partial<Config>): Config {
 /** A configuration as the library takes it, whose faults get their places. */
 function readConfig<T extends object>(
   field: Field,
-  defaults: T,
+  check: (field: Field) => unknown,
   resolve: (options: Partial<T>) => T,
 ): Partial<T> {
-  field.members(Object.keys(defaults));
+  check(field);
   const options = field.value as Partial<T>;
   try {
     resolve(options);
@@ -98,7 +97,7 @@ function readConfig<T extends object>(
     if (!(error instanceof RangeError)) throw error;
     const [, path = '', text = error.message] =
       /^config\.(?:pressure\.)?([^:]+): (.*)$/s.exec(error.message) ?? [];
-    throw field.at(stepsOf(path)).fault(text);
+    throw field.at(stepsOf(path)).faultBelow(`${field.path}.${path}`, text);
   }
 }
 

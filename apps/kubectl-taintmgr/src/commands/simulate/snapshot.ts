@@ -21,16 +21,18 @@ export function snapshotSource({ name, values, places }: SnapshotOptions): Sourc
   const make: Source['make'] = (clock, seed) =>
     new Cluster({ clock, seed, snapshot: values, adopt: true, without: ['nodeLifecycleStandIn'] });
   const { api, loadReport } = make(new VirtualClock(startsAt), seedForLook);
-  if (api.list('nodes').length === 0) {
-    throw new FaultyFile([`${name}: there is no node in it; want what kubectl get -o json prints`]);
-  }
   const isForeign = ({ reason }: Unloaded): boolean => reason.endsWith(' is not served');
-  const missing = loadReport.unloaded.filter((entry) => !isForeign(entry));
+  const unloaded = loadReport.unloaded.filter((entry) => !isForeign(entry));
+  const missing = unloaded.length === 0 ? [] : placed(name, unloaded, places?.() ?? []);
+  if (api.list('nodes').length === 0) {
+    const what = 'there is no node in it that could be taken; want what kubectl get -o json prints';
+    throw new FaultyFile([...missing, `${name}: ${what}`]);
+  }
   return {
     name,
     startsAt,
     isNew: false,
-    missing: missing.length === 0 ? [] : placed(name, missing, places?.() ?? []),
+    missing,
     notes: [
       ...foreignNote(loadReport.unloaded.filter(isForeign)),
       ...ownerNotes(api.list('pods'), api),

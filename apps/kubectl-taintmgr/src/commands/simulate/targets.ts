@@ -24,7 +24,9 @@ export function readTargets(event: Field, members: ReadonlyMap<string, Field>): 
   if (members.has('zone')) return { kind: 'zone', zone: field.text() };
   if (members.has('selector')) return { kind: 'labels', labels: labelsOf(field) };
   if (field.value === 'all') return { kind: 'all' };
-  return { kind: 'names', names: field.items().map((item) => item.text()) };
+  const names = field.items().map((item) => item.text());
+  if (names.length === 0) throw field.fault('want the name of a node at least');
+  return { kind: 'names', names };
 }
 
 function labelsOf(field: Field): readonly (readonly [string, string])[] {

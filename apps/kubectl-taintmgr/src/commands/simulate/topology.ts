@@ -1,5 +1,7 @@
 import type { Instant } from '@taintmgr/core';
 import {
+  ApiError,
+  ApiServer,
   Cluster,
   daemonSet,
   deployment,
@@ -7,11 +9,15 @@ import {
   job,
   type KubeObject,
   type NodeDescription,
+  namespace as namespaceObject,
   pdb,
+  seededRandom,
   statefulSet,
   type TimedToleration,
+  VirtualClock,
 } from '@taintmgr/sim-cluster';
-import { countOf, keyOf, required, stringsOf, taintOf } from './actions.ts';
+import { countOf, required, taintOf } from './actions.ts';
+import { amountsOf, keyOf, labelsOf, labelValueOf, nameOf } from './names.ts';
 import { FaultyFile, type Field } from './positioned.ts';
 import { attempt } from './script.ts';
 import type { Source } from './source.ts';
@@ -32,6 +38,8 @@ const workloadFields = [
 ];
 
 interface Parts {
+  /** Says what the API server would say of an object, before there is a cluster. */
+  readonly trial: ApiServer;
   readonly nodes: NodeDescription[];
   readonly workloads: KubeObject[];
   readonly budgets: KubeObject[];
@@ -39,13 +47,19 @@ interface Parts {
 
 /** A cluster that somebody has described. Throws FaultyFile with all that is wrong. */
 export function topologySource(file: string, [root]: readonly Field[]): Source {
-  const parts: Parts = { nodes: [], workloads: [], budgets: [] };
+  const trial = new ApiServer({ clock: new VirtualClock(startsAt), random: seededRandom(1) });
+  const parts: Parts = { trial, nodes: [], workloads: [], budgets: [] };
   const faults: string[] = [];
   attempt(faults, () => {
     const members = root?.members(['apiVersion', 'kind', 'region', 'nodes', 'workloads']);
     const region = members?.get('region')?.text() ?? '';
     for (const field of members?.get('nodes')?.items() ?? []) {
-      attempt(faults, () => parts.nodes.push(...readNodes(field, region)));
+      attempt(faults, () => {
+        for (const node of readNodes(field, region)) {
+          tryOut(field, trial, 'nodes', { metadata: { name: node.name } });
+          parts.nodes.push(node);
+        }
+      });
     }
     for (const field of members?.get('workloads')?.items() ?? []) {
       attempt(faults, () => readWorkload(field, parts));
@@ -68,18 +82,19 @@ function maker({ nodes, workloads, budgets }: Parts): Source['make'] {
 /** Nodes that are alike: named NAME-1 to NAME-count, by their zone where they have no name. */
 function readNodes(field: Field, region: string): readonly NodeDescription[] {
   const members = field.members(['name', 'zone', 'count', 'labels', 'taints', 'capacity']);
-  const zone = members.get('zone')?.text();
-  const name = members.get('name')?.text() ?? zone;
-  if (name === undefined) throw field.fault('want a name or a zone');
+  const [zoneField, nameField] = [members.get('zone'), members.get('name')];
+  const named = nameField ?? zoneField;
+  if (!named) throw field.fault('want a name or a zone');
+  const [name, zone] = [nameOf(named), zoneField && labelValueOf(zoneField)];
   const amount = members.get('count')?.wholeNumber(1) ?? 1;
   if (amount > nodesMax) throw members.get('count')?.fault(`want at most ${nodesMax}`);
   const taints = (members.get('taints')?.items() ?? []).map((one) => ({ ...taintOf(one) }));
   const shared = {
     ...(region === '' ? {} : { region }),
     ...(zone === undefined ? {} : { zone }),
-    labels: stringsOf(members.get('labels')),
+    labels: labelsOf(members.get('labels')),
     taints: taints as readonly { readonly [field: string]: Json }[],
-    capacity: stringsOf(members.get('capacity')),
+    capacity: amountsOf(members.get('capacity')),
   };
   return Array.from({ length: amount }, (_, index) => ({
     ...shared,
@@ -92,8 +107,8 @@ function readWorkload(field: Field, parts: Parts): void {
   const kind = required(field, members, 'kind').oneOf(kinds);
   const [namespace, name] = keyOf(required(field, members, 'name'));
   const grace = members.get('gracePeriodSeconds')?.wholeNumber(0);
-  const requests = stringsOf(members.get('requests'));
-  const nodeSelector = stringsOf(members.get('nodeSelector'));
+  const requests = amountsOf(members.get('requests'));
+  const nodeSelector = labelsOf(members.get('nodeSelector'));
   const container = {
     name,
     image: `registry.example/${name}:1.0`,
@@ -109,9 +124,28 @@ function readWorkload(field: Field, parts: Parts): void {
       ...(Object.keys(nodeSelector).length === 0 ? {} : { nodeSelector }),
     },
   };
-  parts.workloads.push(build(kind, namespace, name, options, secondsOf(members)));
-  const budget = members.get('budget');
-  if (budget) parts.budgets.push(readBudget(budget, namespace, name));
+  const { trial, workloads, budgets } = parts;
+  const workload = build(kind, namespace, name, options, secondsOf(members));
+  tryOut(field, trial, `${kind.toLowerCase()}s`, workload);
+  workloads.push(workload);
+  const budgetField = members.get('budget');
+  if (!budgetField) return;
+  const budget = readBudget(budgetField, namespace, name);
+  tryOut(budgetField, trial, 'poddisruptionbudgets', budget);
+  budgets.push(budget);
+}
+
+/** What an API server refuses is a fault of the place in the file. */
+function tryOut(field: Field, trial: ApiServer, resource: string, object: KubeObject): void {
+  const { namespace = '' } = object.metadata;
+  try {
+    const isMissing = namespace !== '' && !trial.get('namespaces', '', namespace);
+    if (isMissing) trial.create('namespaces', namespaceObject(namespace));
+    trial.create(resource, object);
+  } catch (error) {
+    if (error instanceof ApiError) throw field.fault(error.message);
+    throw error;
+  }
 }
 
 type Options = NonNullable<Parameters<typeof deployment>[2]>;
@@ -145,16 +179,16 @@ function secondsOf(members: ReadonlyMap<string, Field>): number {
 /** A toleration as pods have it. */
 function readToleration(field: Field): TimedToleration {
   const members = field.members(['key', 'operator', 'value', 'effect', 'tolerationSeconds']);
-  const text = (name: string): object => {
-    const value = members.get(name)?.text();
-    return value === undefined ? {} : { [name]: value };
+  const member = (name: string, read: (field: Field) => string): object => {
+    const found = members.get(name);
+    return found ? { [name]: read(found) } : {};
   };
   const seconds = members.get('tolerationSeconds')?.wholeNumber(0);
   return {
-    ...text('key'),
-    ...text('operator'),
-    ...text('value'),
-    ...text('effect'),
+    ...member('key', (key) => key.text()),
+    ...member('operator', (operator) => operator.oneOf(['Exists', 'Equal', 'Lt', 'Gt'])),
+    ...member('value', labelValueOf),
+    ...member('effect', (effect) => effect.oneOf(['NoSchedule', 'PreferNoSchedule', 'NoExecute'])),
     ...(seconds === undefined ? {} : { tolerationSeconds: seconds }),
   };
 }
