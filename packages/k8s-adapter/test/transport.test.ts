@@ -215,7 +215,11 @@ describe('TLS', () => {
     ['the right authority and name', { ca, servername: 'api.test' }, /^head 200 anonymous$/],
     ['a client certificate', { ca, cert, key, servername: 'api.test' }, /^head 200 test-client$/],
     ['no verification', { rejectUnauthorized: false }, /^head 200 anonymous$/],
-    ['an unknown authority', { servername: 'api.test' }, /^failed its certificate is signed by an authority that is not trusted/],
+    [
+      'an unknown authority',
+      { servername: 'api.test' },
+      /^failed its certificate is signed by an authority that is not trusted/,
+    ],
     ['another name', { ca, servername: 'evil.test' }, /^failed .*does not match certificate/],
     ['a certificate that is none', { ca: 'nonsense', cert: 'x', key: 'y' }, /^failed .*PEM/],
   ];

@@ -319,7 +319,7 @@ export class Witness implements Replica {
         sink.head(status, headers);
       },
       data: (chunk) => {
-        if (String(chunk).startsWith('{"type":"ERROR"')) this.#unsee(stream);
+        if (beginsWithError(chunk)) this.#unsee(stream);
         sink.data(chunk);
       },
       end: () => {
@@ -359,4 +359,11 @@ function isAbout(one: Call, { kind, target }: Call): boolean {
 
 function latest(sights: readonly Sight[], at: number): number {
   return Math.max(Number.NEGATIVE_INFINITY, ...sights.map(({ to }) => Math.min(to ?? at, at)));
+}
+
+/** Whether an event of a watch, in either format, is an error. */
+function beginsWithError(event: string | Uint8Array): boolean {
+  const head =
+    typeof event === 'string' ? event : Buffer.from(event.subarray(0, 16)).toString('latin1');
+  return head.startsWith('{"type":"ERROR"') || head.startsWith('\n\u0005ERROR', 4);
 }
