@@ -10,7 +10,7 @@ export interface ReflectorStatus {
   /** The node whose pods these are, where they are read by node. */
   readonly nodeName?: string;
   readonly state: Reflector<unknown>['state'];
-  /** As of when the picture is known to be complete; null: not yet. */
+  /** When anything was last heard of it, be it only that nothing has changed; null: not read yet. */
   readonly heardAt: Instant | null;
 }
 

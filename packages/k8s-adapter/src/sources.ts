@@ -129,7 +129,7 @@ function source<T>(reflector: Reflector<T>, event: (change: Change<T>) => Event)
     handle: (now, input) =>
       reflector.handle(now, input).map((effect) => (isChange(effect) ? event(effect) : effect)),
     nextWake: () => reflector.nextWake(),
-    status: () => [{ resource, state: reflector.state, heardAt: reflector.heardAt }],
+    status: () => [{ resource, state: reflector.state, heardAt: reflector.aliveAt }],
     isCutOff: () => isCutOff(reflector),
     heardAt: () => reflector.heardAt,
   };

@@ -28,7 +28,7 @@ export function processMetrics(
   new Gauge({
     ...describe(
       'taintmgr_watch_last_event_timestamp_seconds',
-      'As of when the picture of a resource is known to be complete.',
+      'When anything was last heard of a resource, be it only that nothing has changed.',
       'resource',
     ),
     collect() {

@@ -94,7 +94,7 @@ export class PodStreams {
 
   status(): readonly ReflectorStatus[] {
     return Array.from(this.#streams.values(), ({ nodeName, reflector }) => {
-      const { resource, state, heardAt } = reflector;
+      const { resource, state, aliveAt: heardAt } = reflector;
       return { resource, ...(nodeName !== null && { nodeName }), state, heardAt };
     });
   }

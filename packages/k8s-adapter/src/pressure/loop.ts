@@ -57,7 +57,7 @@ type Effect = Exclude<ReflectorEffect<never>, Change<never>>;
 
 /** A collection that is read, whatever is in it. */
 interface Source {
-  readonly reflector: Pick<Reflector<unknown>, 'resource' | 'state' | 'heardAt' | 'nextWake'>;
+  readonly reflector: Pick<Reflector<unknown>, 'resource' | 'state' | 'aliveAt' | 'nextWake'>;
   readonly handle: (now: Instant, input: ReflectorInput) => readonly (PressureEvent | Effect)[];
 }
 
@@ -97,8 +97,8 @@ export class PressureLoop implements RunningLoop<PressureEvent, PressureNotice> 
 
   /** How far each collection is read. */
   status(): readonly ReflectorStatus[] {
-    return this.#sources.map(({ reflector: { resource, state, heardAt } }) => {
-      return { resource, state, heardAt };
+    return this.#sources.map(({ reflector: { resource, state, aliveAt } }) => {
+      return { resource, state, heardAt: aliveAt };
     });
   }
 

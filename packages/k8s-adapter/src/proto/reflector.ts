@@ -94,6 +94,7 @@ export class Reflector<T> {
   #serial = 0;
   #synced = false;
   #heardAt: Instant | null = null;
+  #aliveAt: Instant | null = null;
   /** When the list under way was asked for. */
   #listedAt: Instant | null = null;
   #lists: 'streamed' | 'pagedOnce' | 'paged';
@@ -119,6 +120,15 @@ export class Reflector<T> {
    */
   get heardAt(): Instant | null {
     return this.#heardAt;
+  }
+
+  /**
+   * When the list or its stream last said anything, be it only that nothing has changed; null: it is
+   * not read yet. Unlike heardAt it goes on where little happens: a bookmark after a long silence may
+   * have waited, so that it says nothing about now, but that the stream lives.
+   */
+  get aliveAt(): Instant | null {
+    return this.#aliveAt;
   }
 
   /** How many objects are known. */
@@ -239,6 +249,7 @@ export class Reflector<T> {
   /** The list is complete. */
   #swap(): void {
     this.#heardAt = this.#listedAt;
+    this.#aliveAt = this.#listedAt;
     if (this.#lists === 'pagedOnce') this.#lists = 'streamed';
     const changes = this.#inventory.endList();
     for (const change of changes) this.#effects.push(change);
@@ -328,6 +339,7 @@ export class Reflector<T> {
   }
 
   #watched(now: Instant, watching: Watching, event: Told): Watching {
+    this.#aliveAt = now;
     const { resourceVersion } = event.kind === 'bookmark' ? event : event.identity;
     // They come in the order of their resourceVersions: what is older has been told already.
     if (isOlder(resourceVersion, watching.resourceVersion)) return watching;

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createEngine } from '@taintmgr/core';
+import { ApiServer, node, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
+import { Loop } from '../src/loop.ts';
+import { VirtualDriver } from '../src/virtual.ts';
+
+const minute = 60_000;
+
+/** A loop against an API server on a clock of their own, and how long ago nodes and pods were heard of. */
+function start() {
+  const clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
+  const api = new ApiServer({ clock, random: seededRandom(1) });
+  const loop = new Loop({ machine: createEngine(), random: seededRandom(2) });
+  const driver = new VirtualDriver({ loop, clock, exchange: api.exchange, onNotice: () => {} });
+  driver.feed({ kind: 'start' });
+  const oldest = (): number =>
+    Math.max(...loop.status().map(({ heardAt }) => clock.now() - (heardAt ?? 0)));
+  return { api, oldest, run: (ms: number) => driver.runUntil(clock.now() + ms) };
+}
+
+describe('how far a loop has read', () => {
+  it('goes on where no node and no pod changes: bookmarks are enough', () => {
+    const { api, oldest, run } = start();
+    const ages: number[] = [];
+    for (let passed = 0; passed < 30 * minute; passed += minute / 2) {
+      api.create('namespaces', { metadata: { name: `elsewhere-${passed}` } });
+      run(minute / 2);
+      ages.push(oldest());
+    }
+    assert.ok(Math.max(...ages) <= 2 * minute, `${ages}`);
+  });
+
+  it('stands still while the API server is away, and goes on when it is back', () => {
+    const { api, oldest, run } = start();
+    run(minute);
+    api.faults.down = true;
+    run(10 * minute);
+    assert.ok(oldest() >= 10 * minute, `${oldest()}`);
+    api.faults.down = false;
+    api.create('nodes', node('n1'));
+    run(minute);
+    assert.ok(oldest() <= minute, `${oldest()}`);
+  });
+});
