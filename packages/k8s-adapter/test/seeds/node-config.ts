@@ -15,8 +15,9 @@ const holdMs = 60_000;
 const viewAgeMsMax = 10_000;
 
 /**
- * kube-controller-manager's own ways: it looks twice at nothing, however old its view is, and has a
- * full bucket whenever the state of a zone changes.
+ * kube-controller-manager's own ways: it looks twice at nothing, however old its view is, marks one
+ * pod after the other by what it knew when it began with the first, or never, and has a full bucket
+ * whenever the state of a zone changes.
  */
 export function drawUpstream(draw: Draw): DrawnLifecycle {
   const nodeEvictionRate = draw.of([0.1, 0.5]);
@@ -27,6 +28,8 @@ export function drawUpstream(draw: Draw): DrawnLifecycle {
       nodeEvictionRate,
       fullDisruptionRate: nodeEvictionRate,
       burst: Number.POSITIVE_INFINITY,
+      lagMs: 120_000,
+      podBoundMs: Number.POSITIVE_INFINITY,
       viewAgeMsMax: Number.POSITIVE_INFINITY,
       ownKeys: ['taintmgr.dev/'],
     },

@@ -2,6 +2,7 @@ import {
   type ApiServer,
   Checkers,
   Cluster,
+  type ClusterOptions,
   LifecycleCheckers,
   namespace,
   PressureChecker,
@@ -129,7 +130,7 @@ export class Story {
   }
 
   /** Somebody has to taint nodes that are lost: the controller, or a stand-in for one. */
-  #watchOverNodes(): object {
+  #watchOverNodes(): Partial<ClusterOptions> {
     return this.cast.lifecycle
       ? { without: ['nodeLifecycleStandIn'] }
       : { nodeMonitorGraceMs: 40_000 };

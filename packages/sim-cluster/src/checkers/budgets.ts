@@ -23,7 +23,7 @@ export function selectedBy(budget: KubeObject, pod: KubeObject): boolean {
 export class BudgetChecker {
   readonly #evidence: Evidence;
   readonly #api: ClusterApi;
-  /** When the health of a pod last changed by the hand of others, by namespace. */
+  /** When the health of a pod last changed but by an eviction, by namespace. */
   readonly #shakenAt = new Map<string, number>();
 
   constructor(evidence: Evidence, api: ClusterApi) {
@@ -39,11 +39,11 @@ export class BudgetChecker {
     const healthyAfter = type !== 'DELETED' && resource === 'pods' && isHealthy(object);
     const healthyBefore = resource === 'pods' && previous !== null && isHealthy(previous);
     const isEviction = by !== null && isRemoval(by) && healthyBefore && !healthyAfter;
-    if (isEviction && previous && this.#asksBudgets(at, previous, by)) this.#judge(at, previous);
+    const asks = isEviction && previous && this.#asksBudgets(at, previous, by);
+    if (asks) this.#judge(at, previous);
     const isSpec =
       resource !== 'pods' && previous?.metadata.generation !== object.metadata.generation;
-    if (!isEviction && (isSpec || healthyBefore !== healthyAfter))
-      this.#shakenAt.set(namespace, at);
+    if (!asks && (isSpec || healthyBefore !== healthyAfter)) this.#shakenAt.set(namespace, at);
   }
 
   /** Whether each taint that the client may have gone by lets its pods go by the budgets only. */

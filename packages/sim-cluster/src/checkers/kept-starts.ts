@@ -59,19 +59,22 @@ export class KeptStartsChecker {
 
   hear({ at, change, by }: Told): void {
     if (change.resource !== 'nodes' || by?.kind !== 'changeNode' || !change.previous) return;
-    const { history, starts, report } = this.#evidence;
+    const { history, starts, report, witness } = this.#evidence;
     const before = keptStarts({ at, object: change.previous });
     const after = keptStarts({ at, object: change.object });
     const { name } = change.object.metadata;
     const states = history.node(name).filter((state) => state.at <= by.sentAt);
+    const known = witness.knownInTurnUpTo(by.run, 'nodes', by.sentAt);
     for (const [id, start] of Object.entries(after)) {
       if (before[id] === start) continue;
       // On an old view it may be written for a taint that has gone; the next look takes it away.
       const last = states.findLast((state) => taintOf(state, id));
-      const taint = last && taintOf(last, id);
-      const earliest = taint
-        ? starts.earliest(by.run, name, last, taint)
-        : Number.POSITIVE_INFINITY;
+      const seen = [...history.during(states, known, by.sentAt), ...(last ? [last] : [])];
+      const possible = seen.flatMap((state) => {
+        const taint = taintOf(state, id);
+        return taint ? starts.earliest(by.run, name, state, taint) : [];
+      });
+      const earliest = Math.min(Number.POSITIVE_INFINITY, ...possible);
       if (earliest <= start) continue;
       const evidence = `node ${name}: ${id} is written down as of ${clockTime(start)}, yet began ${clockTime(earliest)}; run ${by.run}, sent ${clockTime(by.sentAt)}`;
       report({ invariant: 'kept start too early', at, evidence });

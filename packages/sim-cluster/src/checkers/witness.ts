@@ -127,7 +127,9 @@ export class Witness implements Replica {
     return (request, sink) => {
       const call = this.#byRequest.get(request) ?? null;
       if (call) call.servedAt ??= this.#now();
-      return this.#as(call, () => exchange(request, sink));
+      // What ends while nothing reaches the client tells it no more afterwards either.
+      const told = this.#streamOf.has(request) ? this.#endingSink(request, sink) : sink;
+      return this.#as(call, () => exchange(request, told));
     };
   }
 
@@ -296,6 +298,21 @@ export class Witness implements Replica {
       },
       reset: () => {
         end();
+        sink.reset();
+      },
+    };
+  }
+
+  #endingSink(request: ApiRequest, sink: ResponseSink): ResponseSink {
+    return {
+      head: (status, headers) => sink.head(status, headers),
+      data: (chunk) => sink.data(chunk),
+      end: () => {
+        this.stall(request);
+        sink.end();
+      },
+      reset: () => {
+        this.stall(request);
         sink.reset();
       },
     };
