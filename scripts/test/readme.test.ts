@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'node:test';
@@ -25,3 +25,17 @@ it('the configuration in docs/node-lifecycle.md is one', (t) => {
   writeFileSync(file, yaml);
   assert.doesNotThrow(() => readConfigFile(file));
 });
+
+it('what the README shows of kubectl is what docs/commands shows, which is played by tests', () => {
+  const commands = new URL('docs/commands/', root);
+  const shown = readdirSync(commands).flatMap((file) => scenesOf(new URL(file, commands)));
+  const scenes = scenesOf(new URL('README.md', root));
+  assert.ok(scenes.length > 0);
+  for (const scene of scenes) assert.ok(shown.includes(scene), scene);
+});
+
+/** Commands and what they print, in blocks fenced by ```console. */
+function scenesOf(page: URL): readonly string[] {
+  const blocks = readFileSync(page, 'utf8').matchAll(/^```console\n([\s\S]*?)^```$/gm);
+  return Array.from(blocks, ([, body = '']) => body.split(/^(?=\$ )/m)).flat();
+}

@@ -16,7 +16,7 @@ export function ago(seconds: number): string {
 
 /** Fills the cluster: two zones, five nodes, the pods of a shop, and budgets of every kind. */
 export function fillShop({ api }: TestCluster): void {
-  for (const name of ['shop', 'infra', 'kube-node-lease']) {
+  for (const name of ['shop', 'infra', leaseNamespace]) {
     if (!api.get('namespaces', '', name)) api.create('namespaces', { metadata: { name } });
   }
   fillNodes(api);
@@ -24,7 +24,18 @@ export function fillShop({ api }: TestCluster): void {
   fillBudgets(api);
 }
 
+/** The kubelets that are alive report: so it was, 10 s ago, whenever this is called. */
+export function renewLeases({ api }: TestCluster): void {
+  for (const lease of api.list('leases', leaseNamespace)) {
+    if (lease.metadata.name === lostNode) continue;
+    api.update('leases', { ...lease, spec: { ...lease.spec, renewTime: renewedAt(ago(10)) } });
+  }
+}
+
 type Api = TestCluster['api'];
+
+const leaseNamespace = 'kube-node-lease';
+const lostNode = 'node-a2';
 
 const maintenance = { key: 'maintenance', value: 'kernel', effect: 'NoExecute' };
 const unreachable = { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' };
@@ -34,7 +45,7 @@ function fillNodes(api: Api): void {
   const kernelSince = ago(2 * day + 3 * hour + 30 * minute + 20 * second);
   const lostSince = ago(day + 2 * hour + 30 * minute + 20 * second);
   addNode(api, 'node-a1', 'zone-a', { taints: [{ ...maintenance, timeAdded: kernelSince }] });
-  addNode(api, 'node-a2', 'zone-a', {
+  addNode(api, lostNode, 'zone-a', {
     taints: [{ ...unreachable, timeAdded: lostSince }],
     ready: { status: 'Unknown', reason: 'NodeStatusUnknown', lastTransitionTime: lostSince },
     renewed: ago(day + 2 * hour + 31 * minute + 20 * second),
@@ -52,7 +63,7 @@ interface NodeOptions {
 }
 
 function addNode(api: Api, name: string, zone: string, options: NodeOptions): void {
-  const { taints = [], unschedulable, ready, renewed = ago(3 * hour + 31 * minute + 10) } = options;
+  const { taints = [], unschedulable, ready, renewed = ago(10) } = options;
   const labels = {
     'topology.kubernetes.io/region': 'r1',
     'topology.kubernetes.io/zone': zone,
@@ -64,15 +75,22 @@ function addNode(api: Api, name: string, zone: string, options: NodeOptions): vo
   const spec = { taints, ...(unschedulable && { unschedulable }) };
   api.create('nodes', node(name, { labels, spec, status: { conditions } }));
   const lease = { holderIdentity: name, leaseDurationSeconds: 40 };
-  const renewTime = renewed.replace('Z', '.000000Z');
   api.create('leases', {
-    metadata: { name, namespace: 'kube-node-lease' },
-    spec: { ...lease, renewTime },
+    metadata: { name, namespace: leaseNamespace },
+    spec: { ...lease, renewTime: renewedAt(renewed) },
   });
 }
 
+/** Leases tell microseconds. */
+function renewedAt(time: string): string {
+  return time.replace('Z', '.000000Z');
+}
+
+type Toleration = Partial<ReturnType<typeof toleration>>;
+
 interface PodOptions {
   readonly owner?: readonly [kind: string, name: string];
+  readonly tolerations?: readonly Toleration[];
   readonly spec?: object;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly finalizers?: readonly string[];
@@ -87,8 +105,9 @@ function addPod(
   options: PodOptions = {},
 ): void {
   const app = name.replace(/-(?:\d+|[a-z0-9]{5})$/, '');
-  const object = pod(namespace, name, { labels: { app }, spec: { nodeName, ...options.spec } });
   const { owner, annotations = {}, finalizers = [], isReady = true } = options;
+  const spec = { nodeName, tolerations: [...(options.tolerations ?? [])], ...options.spec };
+  const object = pod(namespace, name, { labels: { app }, spec });
   const ownerReferences = owner
     ? [
         {
@@ -100,17 +119,26 @@ function addPod(
         },
       ]
     : [];
-  const created = api.create('pods', {
-    ...object,
-    metadata: { ...object.metadata, annotations, finalizers, ownerReferences },
-  });
   const startTime = ago(5 * day + 11 * hour + 30 * minute);
   const conditions = [
     { type: 'PodScheduled', status: 'True', lastTransitionTime: startTime },
     { type: 'Ready', status: isReady ? 'True' : 'False', lastTransitionTime: startTime },
   ];
-  const status = { ...created.status, phase: 'Running', startTime, conditions };
-  api.update('pods', { ...created, status }, 'status');
+  const complete = api.create('pods', {
+    ...object,
+    metadata: { ...object.metadata, annotations, ownerReferences },
+  });
+  // What is created is new; what is loaded is as old as it says.
+  api.delete('pods', namespace, name, { gracePeriodSeconds: 0 });
+  const metadata = { ...complete.metadata, finalizers, creationTimestamp: startTime };
+  const status = { ...complete.status, phase: 'Running', startTime, conditions };
+  api.load([{ ...complete, metadata, status }]);
+}
+
+function lostFor(seconds: number): readonly Toleration[] {
+  return ['unreachable', 'not-ready'].map((state) =>
+    toleration(`node.kubernetes.io/${state}:NoExecute`, seconds),
+  );
 }
 
 function fillPods(api: Api): void {
@@ -120,24 +148,20 @@ function fillPods(api: Api): void {
   addPod(api, 'shop', 'api-1', 'node-a1', { owner: ['ReplicaSet', 'api'] });
   addPod(api, 'shop', 'db-0', 'node-a1', {
     owner: ['StatefulSet', 'db'],
-    spec: { tolerations: [week] },
+    tolerations: [week],
   });
   addPod(api, 'shop', 'cart-1', 'node-a1', { owner: ['ReplicaSet', 'cart'] });
   api.delete('pods', 'shop', 'cart-1', { gracePeriodSeconds: 3600 });
   addPod(api, 'infra', 'agent-a1xyz', 'node-a1', {
     owner: ['DaemonSet', 'agent'],
-    spec: { tolerations: all },
+    tolerations: all,
   });
   addPod(api, 'infra', 'etcd-1', 'node-a1', {
     annotations: { 'kubernetes.io/config.mirror': 'x' },
   });
-  const lost = [
-    toleration('node.kubernetes.io/unreachable:NoExecute', 7 * day),
-    toleration('node.kubernetes.io/not-ready:NoExecute', 7 * day),
-  ];
   addPod(api, 'shop', 'web-2', 'node-a2', {
     owner: ['ReplicaSet', 'web'],
-    spec: { tolerations: lost },
+    tolerations: lostFor(7 * day),
     isReady: false,
   });
   addPod(api, 'shop', 'files-1', 'node-a2', {
