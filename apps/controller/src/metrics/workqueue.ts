@@ -52,6 +52,8 @@ export function workqueueMetrics(
   for (const { name } of [...changes, ...(evicts ? [evictions] : [])]) {
     adds.inc({ name }, 0);
     retries.inc({ name }, 0);
+    waits.zero({ name });
+    work.zero({ name });
   }
   depthGauges(registry, { activity, evicts, changes });
   return {
