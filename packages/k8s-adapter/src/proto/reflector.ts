@@ -1,12 +1,13 @@
 import { formatDuration, type Instant, type Millis } from '@taintmgr/core';
 import { type Failure, failureOf, noAnswer, succeeded } from './answer.ts';
-import { Backoff, type Random } from './backoff.ts';
+import { Backoff } from './backoff.ts';
 import { AnswerCollector, type ExchangeInput } from './exchange.ts';
-import { type Change, Inventory, type Project } from './inventory.ts';
+import { type Change, Inventory } from './inventory.ts';
 import { asRecord, asText, parseJson } from './json.ts';
 import { listStreamRequest } from './list-stream-request.ts';
 import { preferProtobuf } from './protobuf.ts';
 import type { ReflectorNotice } from './reflector-notice.ts';
+import type { ReflectorOptions } from './reflector-options.ts';
 import {
   isGood,
   isOpen,
@@ -26,29 +27,11 @@ import {
   type Watching,
   watchingFrom,
 } from './reflector-state.ts';
-import { type ApiRequest, listRequest, type Selectors, watchRequest } from './request.ts';
+import { type ApiRequest, listRequest, watchRequest } from './request.ts';
 import { JsonWatchDecoder, watchDecoderFor } from './watch-decoder.ts';
 import { isOlder, type Told, type WatchEvent } from './watch-event.ts';
 
-export type { ReflectorNotice };
-
-/** Which collection to follow, and how. */
-export interface ReflectorOptions<T> {
-  /** Names the collection in notices, e.g. `pods`. */
-  readonly resource: string;
-  /** Begins the ids of its requests; the resource when left out. */
-  readonly id?: string;
-  readonly path: string;
-  readonly selectors: Selectors;
-  readonly project: Project<T>;
-  /** False: list once and rest. */
-  readonly watch: boolean;
-  /** Whether the server is asked for lists as the beginning of a watch; default false: in pages. */
-  readonly streamLists?: boolean;
-  /** Whether the server is asked for streams in protobuf where it has it; default false: in JSON. */
-  readonly protobuf?: boolean;
-  readonly random: Random;
-}
+export type { ReflectorNotice, ReflectorOptions };
 
 export type ReflectorInput =
   | { readonly kind: 'start' }

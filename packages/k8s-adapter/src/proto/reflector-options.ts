@@ -1,0 +1,21 @@
+import type { Random } from './backoff.ts';
+import type { Project } from './inventory.ts';
+import type { Selectors } from './request.ts';
+
+/** Which collection to follow, and how. */
+export interface ReflectorOptions<T> {
+  /** Names the collection in notices, e.g. `pods`. */
+  readonly resource: string;
+  /** Begins the ids of its requests; the resource when left out. */
+  readonly id?: string;
+  readonly path: string;
+  readonly selectors: Selectors;
+  readonly project: Project<T>;
+  /** False: list once and rest. */
+  readonly watch: boolean;
+  /** Whether the server is asked for lists as the beginning of a watch; default false: in pages. */
+  readonly streamLists?: boolean;
+  /** Whether the server is asked for streams in protobuf where it has it; default false: in JSON. */
+  readonly protobuf?: boolean;
+  readonly random: Random;
+}
