@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { deployment, pdb, toleration } from '@taintmgr/sim-cluster';
 import { run } from './run.ts';
 import { temporaryFiles } from './simulate-files.ts';
@@ -150,6 +151,14 @@ describe('simulate --replay', () => {
   });
 });
 
+const head = (engine: object): string =>
+  JSON.stringify({
+    ...{ apiVersion: 'taintmgr.dev/v1alpha1', kind: 'FlightRecord', version: '0.1.0' },
+    ...{ startedAt: '2026-01-01T00:00:00.000Z', engine },
+  });
+const tick = (step: number, at: number): string =>
+  JSON.stringify({ step, at, event: { kind: 'tick' } });
+
 type CommandValue = Readonly<Record<string, unknown>>;
 
 /** Plays the recording with the first eviction changed, which is to be found different. */
@@ -176,13 +185,39 @@ function linesOf(name: string): string[] {
   return readFileSync(path(name), 'utf8').split('\n');
 }
 
-const head = (engine: object): string =>
-  JSON.stringify({
-    ...{ apiVersion: 'taintmgr.dev/v1alpha1', kind: 'FlightRecord', version: '0.1.0' },
-    ...{ startedAt: '2026-01-01T00:00:00.000Z', engine },
+describe('a compressed recording', () => {
+  it('is known by its first bytes, and played', async () => {
+    const file = path('flight.packed');
+    writeFileSync(file, gzipSync(readFileSync(path('flight.jsonl'))));
+    const plain = await run('simulate', '--replay', path('flight.jsonl'));
+    const { code, out, err } = await run('simulate', '--replay', file);
+    assert.deepEqual([code, err], [0, '']);
+    assert.equal(out, plain.out.replace('flight.jsonl', 'flight.packed'));
   });
-const tick = (step: number, at: number): string =>
-  JSON.stringify({ step, at, event: { kind: 'tick' } });
+
+  it('that was cut off is played as far as it goes', async () => {
+    const text = `${[head({}), tick(1, 5), tick(2, 6)].join('\n')}\n`;
+    const parts = Buffer.concat([gzipSync(text), gzipSync(tick(3, 7))]);
+    const file = path('cut.jsonl.gz');
+    for (let missing = 1; missing < 40; missing++) {
+      writeFileSync(file, parts.subarray(0, -missing));
+      const { code, out, err } = await run('simulate', '--replay', file);
+      assert.equal(code, 0, err);
+      assert.match(out, /^[23] events, 0 commands: this build does the same$/m);
+      assert.match(err, /ends without saying so|the last line is cut off/);
+    }
+  });
+
+  it('that is broken is not played', async () => {
+    const bytes = gzipSync([head({}), tick(1, 5), ''].join('\n'));
+    bytes.fill(0xff, 20, 60);
+    const file = path('broken.jsonl.gz');
+    writeFileSync(file, bytes);
+    const { code, out, err } = await run('simulate', '--replay', file);
+    assert.deepEqual([code, out], [1, '']);
+    assert.ok(err.startsWith(`error: ${file}:1: `), err);
+  });
+});
 
 describe('a recording', () => {
   const broken: readonly (readonly [what: string, lines: readonly string[], fault: string])[] = [

@@ -1,5 +1,4 @@
 import { accessSync, constants, statSync } from 'node:fs';
-import { dirname } from 'node:path';
 import type { Kind } from './kind.ts';
 
 /** A file that is read; '' for none. What is in it is judged by whoever reads it. */
@@ -10,11 +9,14 @@ export const inputFile: Kind<string> = {
   format: (file) => file,
 };
 
-/** A file that is written, whether it is there yet or not; '' for none. */
+/**
+ * A file that is written, whether it is there yet or not; '' for none. That its disk is not there today
+ * is no mistake of the one who named it.
+ */
 export const outputFile: Kind<string> = {
   placeholder: '<file>',
-  want: 'a file in a directory that can be written',
-  parse: (file) => (file === '' || isWritable(dirname(file)) ? file : null),
+  want: 'a file, not a directory',
+  parse: (file) => (isDirectory(file) ? null : file),
   format: (file) => file,
 };
 
@@ -27,10 +29,9 @@ function isReadable(file: string): boolean {
   }
 }
 
-function isWritable(directory: string): boolean {
+function isDirectory(path: string): boolean {
   try {
-    accessSync(directory, constants.W_OK);
-    return statSync(directory).isDirectory();
+    return path !== '' && statSync(path).isDirectory();
   } catch {
     return false;
   }

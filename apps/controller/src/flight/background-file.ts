@@ -1,4 +1,5 @@
 import { closeSync, openSync, renameSync, statSync, write, writeSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 
 export interface BackgroundFileOptions {
   readonly path: string;
@@ -8,43 +9,57 @@ export interface BackgroundFileOptions {
   readonly onFailure: (error: Error) => void;
 }
 
-/** A disk that takes no more keeps so many characters waiting before it counts as failed. */
+/** A disk that takes no more keeps so many bytes waiting before it counts as failed. */
 const waitingMax = 64 * 1024 * 1024;
+/** A file that is compressed takes so many bytes at once, or what has come in this time. */
+const compressedAtOnce = 64 * 1024;
+const compressedAfterMs = 1000;
 
 /**
  * A file that is only appended to, in the background: a slow, full or broken disk holds nobody up.
- * What waits is written when the process ends, unless it is killed.
+ * What waits is written when the process ends, unless it is killed. With a path that ends in `.gz` it
+ * is compressed, part by part, so that what was written can be read even if there is no end.
  */
 export class BackgroundFile {
   #waiting: string[] = [];
-  #waitingLength = 0;
+  #waitingSize = 0;
+  #timer: NodeJS.Timeout | null = null;
   /** What the system writes at `#offset` at this time. */
   #underWay: Buffer | null = null;
   #offset = 0;
   #failed = false;
   #whenIdle: (() => void) | null = null;
+  readonly #isCompressed: boolean;
   readonly #descriptor: number;
   readonly #options: BackgroundFileOptions;
 
   /** Moves an earlier file of the name out of the way. Throws where the file cannot be made. */
   constructor(options: BackgroundFileOptions) {
     this.#options = options;
+    this.#isCompressed = options.path.endsWith('.gz');
     rotate(options.path, options.backups);
     this.#descriptor = openSync(options.path, 'w', 0o600);
     process.once('exit', this.#finish);
+  }
+
+  /** Bytes that are in the file or on the way there; what is still to be compressed counts whole. */
+  get size(): number {
+    return this.#offset + (this.#underWay?.length ?? 0) + this.#waitingSize;
   }
 
   /** Takes a text that is to follow. */
   append(text: string): void {
     if (this.#failed) return;
     this.#waiting.push(text);
-    this.#waitingLength += text.length;
-    if (this.#waitingLength > waitingMax) this.#fail(new Error('the disk does not keep up'));
-    else this.#write();
+    this.#waitingSize += Buffer.byteLength(text);
+    if (this.#waitingSize > waitingMax) this.#fail(new Error('the disk does not keep up'));
+    else if (!this.#isCompressed || this.#waitingSize >= compressedAtOnce) this.#write();
+    else this.#timer ??= setTimeout(() => this.#write(), compressedAfterMs).unref();
   }
 
   /** Resolves when all is written, or cannot be. */
   async close(): Promise<void> {
+    this.#write();
     if (this.#underWay !== null) {
       await new Promise<void>((resolve) => {
         this.#whenIdle = resolve;
@@ -57,6 +72,8 @@ export class BackgroundFile {
   /** One write at a time; what comes meanwhile goes with the next. */
   #write(): void {
     if (this.#underWay !== null) return;
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = null;
     if (this.#waiting.length === 0) {
       this.#whenIdle?.();
       return;
@@ -77,10 +94,10 @@ export class BackgroundFile {
   }
 
   #takeWaiting(): Buffer {
-    const buffer = Buffer.from(this.#waiting.join(''));
+    const text = this.#waiting.join('');
     this.#waiting = [];
-    this.#waitingLength = 0;
-    return buffer;
+    this.#waitingSize = 0;
+    return this.#isCompressed && text !== '' ? gzipSync(text) : Buffer.from(text);
   }
 
   #fail(error: Error): void {

@@ -20,8 +20,8 @@ export interface FlightRecorderOptions extends Omit<BackgroundFileOptions, 'onFa
 /** What the engine answered, or how it failed. */
 type Answer = Pick<FlightStep, 'commands' | 'threw'>;
 
-/** Room for the last line, which says that the file is full. */
-const endLength = 32;
+/** Room for the last line, which says that the file is full; compressed it is longer. */
+const endSize = 64;
 
 /**
  * Writes down what an engine is told and what it answers, for `kubectl taintmgr simulate --replay`.
@@ -32,7 +32,6 @@ export class FlightRecorder {
   #state: 'waiting' | 'recording' | 'ended' = 'waiting';
   #steps = 0;
   #lost = 0;
-  #size = 0;
   readonly #options: FlightRecorderOptions;
 
   constructor(options: FlightRecorderOptions) {
@@ -46,7 +45,7 @@ export class FlightRecorder {
 
   /** Bytes of the recording. */
   get size(): number {
-    return this.#size;
+    return this.#file?.size ?? 0;
   }
 
   /** Steps that came after the recording had ended. */
@@ -74,7 +73,7 @@ export class FlightRecorder {
 
   /** Says that the run ended in order; resolves when all is written. */
   async close(): Promise<void> {
-    if (this.active) this.#write(flightLine({ end: 'stopped' }));
+    if (this.active) this.#file?.append(flightLine({ end: 'stopped' }));
     await this.#file?.close();
     this.#state = 'ended';
   }
@@ -113,18 +112,13 @@ export class FlightRecorder {
     if (!this.active) return;
     const line = flightLine(value);
     const { sizeMax } = this.#options;
-    if (this.#size + Buffer.byteLength(line) <= sizeMax - endLength) {
-      this.#write(line);
+    if (this.size + Buffer.byteLength(line) <= sizeMax - endSize) {
+      this.#file?.append(line);
     } else {
       // A file without its first line is of no use.
-      if (this.#size > 0) this.#write(flightLine({ end: 'full' }));
+      if (this.size > 0) this.#file?.append(flightLine({ end: 'full' }));
       this.#end(`it has come to ${sizeMax} bytes`);
     }
-  }
-
-  #write(line: string): void {
-    this.#size += Buffer.byteLength(line);
-    this.#file?.append(line);
   }
 
   #end(why: string): void {

@@ -12,7 +12,7 @@ export const flightRecorder = {
     outputFile,
     '',
     'write down each event and each command, to be played again by kubectl taintmgr simulate ' +
-      '--replay; by default nothing is written down',
+      '--replay; compressed where the name ends in .gz; by default nothing is written down',
   ),
   flightRecordMaxsize: setting(
     'flight-record-maxsize',

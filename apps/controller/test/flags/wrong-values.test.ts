@@ -41,7 +41,7 @@ function lineForFile(content: object): string {
 }
 
 const missing = '/nowhere/file';
-const [aFile, aPlace] = ['a file that can be read', 'a file in a directory that can be written'];
+const [aFile, noDirectory] = ['a file that can be read', 'a file, not a directory'];
 const aDuration = 'a duration from 1ms such as 30s, 10m or 1h30m';
 const anyDuration = 'a duration such as 30s, 10m or 1h30m';
 const aName = 'a name of lower case letters, digits, - and .';
@@ -95,7 +95,7 @@ const wrong: Readonly<Record<keyof Settings, readonly [value: string, want: stri
     'application/yaml',
     'application/json or application/vnd.kubernetes.protobuf',
   ],
-  flightRecord: [missing, aPlace],
+  flightRecord: [tmpdir(), noDirectory],
   flightRecordMaxsize: ['0', 'a whole number from 1'],
   flightRecordMaxbackup: ['-1', 'a whole number from 0'],
   bindAddress: ['localhost', 'an IP address, 0.0.0.0 or :: for all'],

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { gunzipSync } from 'node:zlib';
 import { createEngine, type Event, type Pod, parseTaint } from '@taintmgr/core';
 import type { FlightEnd, FlightHead, FlightStep, Machine } from '@taintmgr/k8s-adapter';
 import { FlightRecorder, type FlightRecorderOptions } from '../../src/flight/recorder.ts';
@@ -66,7 +68,8 @@ function tell(machine: Machine, events: readonly Event[] = story): readonly stri
 }
 
 function read(name: string): (FlightHead | FlightStep | FlightEnd)[] {
-  const text = readFileSync(join(directory, name), 'utf8');
+  const bytes = readFileSync(join(directory, name));
+  const text = (name.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString();
   assert.ok(text.endsWith('\n'));
   return text
     .trimEnd()
@@ -115,6 +118,31 @@ describe('a flight recorder', () => {
       if (length > 0) assert.deepEqual(read('full').at(-1), { end: 'full' });
       assert.equal(length === 0 ? 0 : stepsOf('full').length, story.length - recorder.lost);
     }
+  });
+
+  it('compresses a file whose name ends in .gz, and knows how large it becomes', async () => {
+    const sizeMax = 100_000;
+    const { recorder, told } = watch('packed.gz', { sizeMax, backups: 0 });
+    const machine = recorder.around(createEngine());
+    for (let at = 0; recorder.lost === 0; at++) machine.handle(at, { kind: 'tick' });
+    await recorder.close();
+    assert.deepEqual(told, [`it has come to ${sizeMax} bytes`]);
+    assert.deepEqual(read('packed.gz').at(-1), { end: 'full' });
+    const { length } = readFileSync(join(directory, 'packed.gz'));
+    const text = read('packed.gz')
+      .map((line) => JSON.stringify(line))
+      .join('\n');
+    assert.ok(length <= sizeMax, `${length} bytes`);
+    assert.ok(text.length > sizeMax, `${text.length} bytes of text in ${length}`);
+  });
+
+  it('writes what waits to be compressed after a second', async () => {
+    const { recorder } = watch('timed.gz');
+    tell(recorder.around(createEngine()));
+    while (statSync(join(directory, 'timed.gz')).size === 0) await setImmediate();
+    assert.equal(stepsOf('timed.gz').length, story.length);
+    await recorder.close();
+    assert.deepEqual(read('timed.gz').at(-1), { end: 'stopped' });
   });
 
   const disks: readonly (readonly [what: string, path: string, why: RegExp])[] = [
@@ -192,21 +220,23 @@ describe('a flight recorder', () => {
     assert.match(stepsOf('threw').at(-1)?.threw ?? '', /time goes forward: 4 after 5/);
   });
 
-  it('has written everything when the process ends at once', () => {
-    const source = new URL('../../src/flight/recorder.ts', import.meta.url).href;
-    const options = { path: join(directory, 'exit'), sizeMax: 1e9, backups: 0, head };
-    const program = `
+  for (const name of ['exit', 'exit.gz']) {
+    it(`has written everything of ${name} when the process ends at once`, () => {
+      const source = new URL('../../src/flight/recorder.ts', import.meta.url).href;
+      const options = { path: join(directory, name), sizeMax: 1e9, backups: 0, head };
+      const program = `
       import { FlightRecorder } from ${JSON.stringify(source)};
       const recorder = new FlightRecorder(${JSON.stringify(options)});
       const machine = recorder.around({ handle: () => [], nextWake: () => null });
       for (let at = 0; at < 5000; at++) machine.handle(at, { kind: 'tick' });
       process.exit(3);`;
-    const flags = ['-C', '@taintmgr/source', '--input-type=module', '-e', program];
-    const { status } = spawnSync(process.execPath, flags, { cwd: import.meta.dirname });
-    assert.equal(status, 3);
-    assert.deepEqual(
-      stepsOf('exit').map(({ step }) => step),
-      Array.from({ length: 5000 }, (_, index) => index + 1),
-    );
-  });
+      const flags = ['-C', '@taintmgr/source', '--input-type=module', '-e', program];
+      const { status } = spawnSync(process.execPath, flags, { cwd: import.meta.dirname });
+      assert.equal(status, 3);
+      assert.deepEqual(
+        stepsOf(name).map(({ step }) => step),
+        Array.from({ length: 5000 }, (_, index) => index + 1),
+      );
+    });
+  }
 });

@@ -1,4 +1,7 @@
 import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { constants, createGunzip } from 'node:zlib';
 import {
   type FlightEnd,
   type FlightHead,
@@ -93,12 +96,12 @@ function reading(refuse: (text: string) => never): <T>(read: () => T) => T {
   };
 }
 
-/** The lines of a text file, of which only `\n` ends one. Throws UsageError. */
+/** The lines of a text, of which only `\n` ends one. Throws UsageError. */
 async function* linesOf(file: string): AsyncGenerator<TextLine> {
   let number = 0;
   let rest = '';
   try {
-    for await (const chunk of createReadStream(file, { encoding: 'utf8' })) {
+    for await (const chunk of await textOf(file)) {
       const texts = `${rest}${chunk}`.split('\n');
       rest = texts.pop() ?? '';
       for (const text of texts) yield { number: ++number, text, isWhole: true };
@@ -106,7 +109,31 @@ async function* linesOf(file: string): AsyncGenerator<TextLine> {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
+    if (code.startsWith('Z_')) throw new FaultyFile([`${file}:${number + 1}: ${message}`]);
     throw new UsageError(`--replay ${file}: ${code === 'ENOENT' ? 'no such file' : message}`);
   }
   if (rest !== '') yield { number: ++number, text: rest, isWhole: false };
+}
+
+/** Every file that is compressed by gzip begins with these bytes, whatever its name is. */
+const gzipMark = Buffer.from([0x1f, 0x8b]);
+/** What is there of a file that was cut off is read, and its end is no error. */
+const asFarAsItGoes = { finishFlush: constants.Z_SYNC_FLUSH };
+
+/** The text of a file, compressed or not, piece by piece. */
+async function textOf(file: string): Promise<Readable> {
+  if (!(await isCompressed(file))) return createReadStream(file, 'utf8');
+  const unzipped = createGunzip(asFarAsItGoes);
+  const zipped = createReadStream(file).on('error', (error) => unzipped.destroy(error));
+  return zipped.pipe(unzipped).setEncoding('utf8');
+}
+
+async function isCompressed(file: string): Promise<boolean> {
+  const handle = await open(file);
+  try {
+    const { buffer, bytesRead } = await handle.read({ buffer: Buffer.alloc(gzipMark.length) });
+    return buffer.subarray(0, bytesRead).equals(gzipMark);
+  } finally {
+    await handle.close();
+  }
 }
