@@ -14,7 +14,7 @@ export function addOutputFlags(command: CommandUnknownOpts): void {
     .addOption(
       new Option(
         '-o, --output <format>',
-        `how to print it: ${formatNames.join(', ')}; default a table`,
+        `how to print it: ${formatNames.join(', ')} (default table)`,
       ),
     )
     .option('--no-headers', 'print a table without its heads');

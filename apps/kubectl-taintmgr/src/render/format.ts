@@ -8,7 +8,7 @@ export type Format =
   | { readonly kind: 'jsonpath' | 'jsonpath-as-json'; readonly template: string }
   | { readonly kind: 'custom-columns'; readonly spec: string };
 
-/** What -o takes, besides nothing for a table. */
+/** What -o takes; nothing means a table. */
 export const formatNames: readonly string[] = [
   'custom-columns',
   'custom-columns-file',
@@ -17,6 +17,7 @@ export const formatNames: readonly string[] = [
   'jsonpath-as-json',
   'jsonpath-file',
   'name',
+  'table',
   'wide',
   'yaml',
 ];
@@ -47,8 +48,9 @@ export async function readFormat(text: string | undefined): Promise<Format> {
 
 function formatAlone(text: string, name: string): Format {
   switch (text) {
+    case 'table':
     case 'wide':
-      return { kind: 'table', wide: true };
+      return { kind: 'table', wide: text === 'wide' };
     case 'json':
     case 'yaml':
     case 'name':
