@@ -1,5 +1,5 @@
 // An hour of a large cluster in which a zone is lost, simulated with the real engine; time and memory.
-// npm run bench -- simulate; with a number of nodes for another size.
+// npm run bench -- simulate; node -C @taintmgr/source bench/simulate.ts NODES for another size.
 import type { KubeObject } from '@taintmgr/sim-cluster';
 import { withSummary } from '../apps/kubectl-taintmgr/src/commands/simulate/documents.ts';
 import { simulate } from '../apps/kubectl-taintmgr/src/commands/simulate/run.ts';
@@ -8,7 +8,7 @@ import { snapshotSource } from '../apps/kubectl-taintmgr/src/commands/simulate/s
 import { nodeObjects, podObject } from './cluster-objects.ts';
 import { inProcess, printTable, short } from './measure.ts';
 
-const nodesUsual = 5_000;
+const nodesUsual = [50, 500, 5_000];
 const podsPerNode = 30;
 const apps = 500;
 const namespaces = 40;
@@ -134,4 +134,4 @@ function mega(bytes: number): string {
 
 const [mode, size] = process.argv.slice(2);
 if (mode === 'run') process.stdout.write(JSON.stringify(run(Number(size))));
-else compare(mode === undefined ? nodesUsual : Number(mode));
+else for (const nodes of mode === undefined ? nodesUsual : [Number(mode)]) compare(nodes);
