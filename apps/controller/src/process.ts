@@ -1,6 +1,7 @@
 import type { Instant } from '@taintmgr/core';
 import type { ApiRequest, ClusterConfig, Notice, Transport } from '@taintmgr/k8s-adapter';
 import { Activity } from './activity.ts';
+import { Contact } from './contact.ts';
 import { runController } from './controller.ts';
 import { electionOptions } from './election.ts';
 import { engineConfig } from './engine-config.ts';
@@ -66,6 +67,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
   const engine = engineConfig(choices, checked);
   const flight = startFlightRecorder({ settings, engine, registry, log });
   const facts = factsOf(options, vitals);
+  const contact = new Contact();
   const closing: Close[] = flight ? [() => flight.close()] : [];
   try {
     closing.push(await startStatusServer({ choices, cluster, vitals, metrics, facts, log }));
@@ -85,7 +87,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
       ...(pressure && { beside: (transport) => pressure.run(transport) }),
       onNotice: (notice, now) => {
         if (notice.kind === 'elected') pressure?.elect(notice.held);
-        observe(notice, now, { log, vitals, metrics });
+        observe(notice, now, { log, vitals, metrics, contact });
       },
       onStart: (running) => {
         vitals.running = running;
@@ -132,22 +134,27 @@ function isOfLease({ path }: ApiRequest): boolean {
   return path.startsWith('/apis/coordination.k8s.io/');
 }
 
-function observe(
-  notice: Notice,
-  now: Instant,
-  { log, vitals, metrics }: { log: Logger; vitals: Vitals; metrics: Metrics },
-): void {
+interface Observers {
+  readonly log: Logger;
+  readonly vitals: Vitals;
+  readonly metrics: Metrics;
+  readonly contact: Contact;
+}
+
+function observe(notice: Notice, now: Instant, { log, vitals, metrics, contact }: Observers): void {
   if (notice.kind === 'elected') vitals.leadership.elect(notice.held);
   vitals.activity.observe(notice, now);
   metrics.onNotice(notice, now);
   const { level, message, fields } = lineOf(notice, now);
-  log[level](fields, message);
+  // Whoever has read that contact was lost wants to know that it is back.
+  if (contact.regains(notice)) log.info(fields, `${message} again`);
+  else log[level](fields, message);
 }
 
 const podsRead = { all: 'all', byNode: 'of tainted nodes' } as const;
 
 function factsOf({ choices, checked, cluster }: ProcessOptions, vitals: Vitals): Facts {
-  const { semantics, mode, dryRun: judge } = choices.settings;
+  const { semantics, mode, dryRun: judge, leaderElect } = choices.settings;
   return () => {
     const now = Date.now();
     const { pending, overdue } = vitals.activity.waiting(now);
@@ -159,7 +166,8 @@ function factsOf({ choices, checked, cluster }: ProcessOptions, vitals: Vitals):
       'Dry run': judge,
       'Pods read': podsRead[vitals.running?.podScope() ?? 'all'],
       Acting: vitals.leadership.held,
-      Leader: vitals.running?.leader() || 'nobody',
+      Leader:
+        leaderElect && judge === 'none' ? vitals.running?.leader() || 'nobody' : 'not elected',
       'Pending evictions': pending,
       'Overdue evictions': overdue,
       'Evictions under way': vitals.activity.underWay(now).length,

@@ -6,7 +6,7 @@ import net, { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { createCertificate, node, type Rule, writeKubeconfig } from '@taintmgr/sim-cluster';
+import { createCertificate, type Rule, writeKubeconfig } from '@taintmgr/sim-cluster';
 import { errorLines } from '../src/error-lines.ts';
 import { startProcess } from './running-process.ts';
 import { startTestApi } from './test-api.ts';
@@ -203,8 +203,9 @@ describe('later on, an API server that', () => {
     assert.match(String(lost?.wait), /^\d+\.\ds$/);
     assert.notEqual(lost?.error, '');
     cluster.api.faults.down = false;
-    cluster.api.create('nodes', node('n1'));
-    await controller.saw('watching nodes', {}, 2);
+    for (const resource of ['nodes', 'pods']) {
+      await controller.saw(`watching ${resource} again`, { level: 'info' });
+    }
     await controller.stop();
   });
 
