@@ -60,7 +60,7 @@ async function compare(pods: number, rounds: number): Promise<void> {
     const forms = [
       runner(process.execPath, npmPackage(directory)),
       runner(program(directory)),
-      runner(process.execPath, '-C', '@taintmgr/source', join(app, 'src/main.ts')),
+      runner(process.execPath, '-C', '@taintmgr/source', join(root, 'scripts/run.mjs'), plugin),
     ];
     const columns: (readonly number[])[] = [];
     for (const form of forms) columns.push(await times(pluginLines, rounds, form));
