@@ -206,6 +206,13 @@ describe('the page of a simulation', () => {
       'rgb(255, 255, 255)',
     );
     assert.equal(await phone.locator('#scrubber').isVisible(), false);
+    // What is printed says whose rules it shows, of which the other ones are left out.
+    const rules = await phone
+      .locator('#runs label')
+      .evaluateAll((labels) =>
+        labels.filter((label) => label.checkVisibility()).map((label) => label.textContent?.trim()),
+      );
+    assert.deepEqual(rules, ['precise']);
     assert.ok((await phone.pdf()).length > 10_000);
     await phone.close();
     assert.deepEqual(faults, []);

@@ -3,7 +3,8 @@
 import { byId, duration, element, end, run, shape, state, workloadName } from './format.js';
 
 const labelWidth = 210;
-const rightMargin = 14;
+// Room for half of the longest time on the axis.
+const rightMargin = 26;
 const laneHeight = 20;
 /** Marks of one kind that are nearer to each other are one. */
 const markDistance = 13;
