@@ -16,6 +16,8 @@ interface Sight {
 interface Stream {
   readonly resource: Followed;
   sight: Sight | null;
+  /** When the server ended it while nothing reached the client; null: it did not. */
+  endedAt: number | null;
 }
 
 /** One process of the client under watch; each of its lives is a run of its own. */
@@ -127,8 +129,8 @@ export class Witness implements Replica {
     return (request, sink) => {
       const call = this.#byRequest.get(request) ?? null;
       if (call) call.servedAt ??= this.#now();
-      // What ends while nothing reaches the client tells it no more afterwards either.
-      const told = this.#streamOf.has(request) ? this.#endingSink(request, sink) : sink;
+      const stream = this.#streamOf.get(request);
+      const told = stream ? this.#endingSink(stream, sink) : sink;
       return this.#as(call, () => exchange(request, told));
     };
   }
@@ -256,7 +258,9 @@ export class Witness implements Replica {
 
   #unblind({ run, streams }: Life): void {
     for (const stream of streams) {
-      if (stream.sight?.to != null) stream.sight = this.#see(run, stream.resource, null);
+      if (stream.sight?.to != null) {
+        stream.sight = this.#see(run, stream.resource, stream.endedAt);
+      }
     }
   }
 
@@ -267,7 +271,7 @@ export class Witness implements Replica {
       this.#byRequest.set(request, call);
       const watched = watches[call.kind];
       if (!watched) return line(request, this.#answerSink(call, sink));
-      const stream: Stream = { resource: watched, sight: null };
+      const stream: Stream = { resource: watched, sight: null, endedAt: null };
       this.#streamOf.set(request, stream);
       life.streams.add(stream);
       return this.#watch(line, request, call, sink, { stream, streams: life.streams });
@@ -303,16 +307,20 @@ export class Witness implements Replica {
     };
   }
 
-  #endingSink(request: ApiRequest, sink: ResponseSink): ResponseSink {
+  /** What was told before the end is heard when it is let through, and nothing after that. */
+  #endingSink(stream: Stream, sink: ResponseSink): ResponseSink {
+    const note = (): void => {
+      if (stream.sight?.to != null) stream.endedAt = this.#now();
+    };
     return {
       head: (status, headers) => sink.head(status, headers),
       data: (chunk) => sink.data(chunk),
       end: () => {
-        this.stall(request);
+        note();
         sink.end();
       },
       reset: () => {
-        this.stall(request);
+        note();
         sink.reset();
       },
     };
