@@ -70,8 +70,9 @@ if (!task) fail(`unknown task "${name}", want one of ${Object.keys(tasks).join('
 task.needs.forEach(install);
 process.env.PATH = `${bin}${delimiter}${process.env.PATH}`;
 // Types are stripped and code is compiled once, in this process and in those that it starts.
-process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules', '.cache', 'compiled');
-module.enableCompileCache?.(process.env.NODE_COMPILE_CACHE);
+const compiled = join(root, 'node_modules', '.cache', 'compiled');
+process.env.NODE_COMPILE_CACHE ??= compiled;
+module.enableCompileCache?.(compiled);
 if (task.main) await runMain(join(root, task.main));
 else task.steps.forEach(runStep);
 
