@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import {
   type EmbeddedCluster,
+  type KubeObject,
   namespace,
   node,
   pod,
@@ -67,6 +68,9 @@ function grant({ cluster }: EmbeddedCluster, folders: readonly string[]): void {
 /** Nodes, and a pod on each: one that is long due, one that will be, one whose node will be lost. */
 async function populate({ cluster }: EmbeddedCluster): Promise<void> {
   const { api } = cluster;
+  const defaulted = api.create('pods', pod('shop', 'overdue', { spec: { nodeName: 'a-1' } }));
+  api.delete('pods', 'shop', 'overdue', { gracePeriodSeconds: 0 });
+  api.load([boundLongAgo(defaulted)]);
   const nodes = ['a-2', 'a-3'];
   for (const name of nodes) cluster.addNode({ name, region: 'r', zone: 'a' });
   const isReady = (name: string): boolean => {
@@ -79,10 +83,8 @@ async function populate({ cluster }: EmbeddedCluster): Promise<void> {
     api.create('pods', pod('shop', name, { spec: { nodeName, ...spec } }));
   };
   api.create('nodes', node('a-1'));
-  place('overdue', 'a-1', {});
   const spared = [toleration('bad:NoExecute'), toleration('short:NoExecute', 600)];
   place('spared', 'a-1', { tolerations: spared });
-  boundLongAgo(cluster, 'overdue');
   place('tolerant', 'a-2', { tolerations: [toleration('slow:NoExecute', 1)] });
   place('lost', 'a-3', {});
   const isRunning = (name: string): boolean =>
@@ -90,11 +92,10 @@ async function populate({ cluster }: EmbeddedCluster): Promise<void> {
   await when(cluster, () => isRunning('tolerant') && isRunning('lost'));
 }
 
-function boundLongAgo({ api }: EmbeddedCluster['cluster'], name: string): void {
-  const one = api.get('pods', 'shop', name);
-  assert.ok(one);
-  const scheduled = { type: 'PodScheduled', status: 'True', lastTransitionTime: past };
-  api.update('pods', { ...one, status: { ...one.status, conditions: [scheduled] } }, 'status');
+function boundLongAgo(one: KubeObject): KubeObject {
+  const conditions = [{ type: 'PodScheduled', status: 'True', lastTransitionTime: past }];
+  const metadata = { ...one.metadata, creationTimestamp: past };
+  return { ...one, metadata, status: { ...one.status, conditions } };
 }
 
 /** The same Event twice: the second time its count is patched. */
