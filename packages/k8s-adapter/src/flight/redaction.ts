@@ -1,4 +1,4 @@
-import type { Command, Event, Node, NodeCondition, Outcome, Setback } from '@taintmgr/core';
+import type { Command, Event, Node, Report } from '@taintmgr/core';
 
 // What the engine is told holds no environment, commands, images or secrets: convert.ts takes only
 // what decisions need. What is left that others write freely are messages, which may name anything.
@@ -7,8 +7,10 @@ import type { Command, Event, Node, NodeCondition, Outcome, Setback } from '@tai
 
 const redacted = 'redacted';
 
-/** The API server's words about disruption budgets, which decide and name nothing but the budget. */
+/** What the API server says of disruption budgets decides, and names nothing but the budget. */
 const budgetWords = /disruption budget|PodDisruptionBudget/;
+/** What a node lifecycle controller writes into conditions is not what others have written. */
+const ownWords = /^Kubelet (stopped|never) post(ing|ed) node status\.$/;
 
 /** The event without what others may have written into messages. */
 export function redactEvent(event: Event): Event {
@@ -16,7 +18,7 @@ export function redactEvent(event: Event): Event {
     case 'nodeUpsert':
       return { ...event, node: redactNode(event.node) };
     case 'result':
-      return { ...event, outcome: redactOutcome(event.outcome) };
+      return { ...event, outcome: redactMember(event.outcome) };
     default:
       return event;
   }
@@ -24,26 +26,46 @@ export function redactEvent(event: Event): Event {
 
 /** The command without what it repeats of such messages. */
 export function redactCommand(command: Command): Command {
-  if (command.kind !== 'report' || command.report.kind !== 'retry') return command;
-  const { setback, blocker } = command.report;
-  const report = {
-    ...command.report,
-    setback: redactOutcome<Setback>(setback),
-    blocker: { ...blocker, message: redactMessage(blocker.message) },
-  };
-  return { ...command, report };
+  switch (command.kind) {
+    case 'report':
+      return { ...command, report: redactReport(command.report) };
+    case 'setNodeConditions': {
+      const { conditions, seen } = command;
+      return {
+        ...command,
+        conditions: conditions.map(redactMember),
+        seen: seen && redactMember(seen),
+      };
+    }
+    default:
+      return command;
+  }
+}
+
+function redactReport(report: Report): Report {
+  switch (report.kind) {
+    case 'retry': {
+      const { setback, blocker } = report;
+      return { ...report, setback: redactMember(setback), blocker: redactMember(blocker) };
+    }
+    case 'writeFailed':
+      return { ...report, outcome: redactMember(report.outcome) };
+    default:
+      return report;
+  }
 }
 
 function redactNode(node: Node): Node {
-  if (!node.conditions) return node;
-  const silent = (condition: NodeCondition): NodeCondition => ({ ...condition, message: redacted });
-  return { ...node, conditions: node.conditions.map(silent) };
+  return node.conditions ? { ...node, conditions: node.conditions.map(redactMember) } : node;
 }
 
-function redactOutcome<Kind extends Outcome>(outcome: Kind): Kind {
-  return 'message' in outcome ? { ...outcome, message: redactMessage(outcome.message) } : outcome;
+/** The same value with its message redacted, if it has one. */
+function redactMember<T extends object>(value: T): T {
+  if (!('message' in value) || typeof value.message !== 'string') return value;
+  return { ...value, message: redactMessage(value.message) };
 }
 
 function redactMessage(message: string): string {
-  return message === '' || budgetWords.test(message) ? message : redacted;
+  const isHarmless = message === '' || budgetWords.test(message) || ownWords.test(message);
+  return isHarmless ? message : redacted;
 }
