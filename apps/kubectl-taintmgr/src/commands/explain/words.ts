@@ -99,10 +99,10 @@ export function healthText({ health }: Outlook, now: Instant): string {
   return `not heard of for ${formatDuration(now - lostAt)} longer than it is given`;
 }
 
-/** `Normal, 0.1 nodes tainted a second`; `PartialDisruption, tainting stopped` */
+/** `Normal, at most 0.1 nodes tainted a second`; `PartialDisruption, tainting stopped` */
 export function zoneText({ zone }: Outlook): string {
   if (!zone) return none;
-  const pace = zone.hold ? 'tainting stopped' : `${zone.rate} nodes tainted a second`;
+  const pace = zone.hold ? 'tainting stopped' : `at most ${zone.rate} nodes tainted a second`;
   return `${zone.state}, ${pace}`;
 }
 
