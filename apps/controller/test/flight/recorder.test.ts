@@ -220,18 +220,38 @@ describe('a flight recorder', () => {
     assert.match(stepsOf('threw').at(-1)?.threw ?? '', /time goes forward: 4 after 5/);
   });
 
+  it('leaves a usable file when the disk fills up in the middle of a line', () => {
+    const program = `
+      const told = [];
+      const recorder = new FlightRecorder({ ...options, onEnd: (why) => told.push(why) });
+      const machine = recorder.around({ handle: () => [], nextWake: () => null });
+      for (let at = 0; told.length === 0; at++) {
+        machine.handle(at, { kind: 'tick' });
+        if (at % 100 === 0) await new Promise(setImmediate);
+      }
+      machine.handle(1e9, { kind: 'tick' });
+      await recorder.close();
+      process.stdout.write(JSON.stringify({ told, isLost: recorder.lost > 0 }));`;
+    const limited = ['-c', 'ulimit -f 40; exec "$0" "$@"', process.execPath];
+    const { stdout } = spawnSync('sh', [...limited, ...programFlags('cut', program)], { cwd });
+    const said: { told: string[]; isLost: boolean } = JSON.parse(String(stdout));
+    assert.deepEqual(said, { told: ['EFBIG: file too large, write'], isLost: true });
+    const lines = readFileSync(join(directory, 'cut'), 'utf8').split('\n');
+    assert.ok(lines.length > 100);
+    for (const [index, line] of lines.slice(1, -1).entries()) {
+      assert.equal(JSON.parse(line).step, index + 1);
+    }
+    assert.notEqual(lines.at(-1), '');
+  });
+
   for (const name of ['exit', 'exit.gz']) {
     it(`has written everything of ${name} when the process ends at once`, () => {
-      const source = new URL('../../src/flight/recorder.ts', import.meta.url).href;
-      const options = { path: join(directory, name), sizeMax: 1e9, backups: 0, head };
       const program = `
-      import { FlightRecorder } from ${JSON.stringify(source)};
-      const recorder = new FlightRecorder(${JSON.stringify(options)});
-      const machine = recorder.around({ handle: () => [], nextWake: () => null });
-      for (let at = 0; at < 5000; at++) machine.handle(at, { kind: 'tick' });
-      process.exit(3);`;
-      const flags = ['-C', '@taintmgr/source', '--input-type=module', '-e', program];
-      const { status } = spawnSync(process.execPath, flags, { cwd: import.meta.dirname });
+        const recorder = new FlightRecorder(options);
+        const machine = recorder.around({ handle: () => [], nextWake: () => null });
+        for (let at = 0; at < 5000; at++) machine.handle(at, { kind: 'tick' });
+        process.exit(3);`;
+      const { status } = spawnSync(process.execPath, programFlags(name, program), { cwd });
       assert.equal(status, 3);
       assert.deepEqual(
         stepsOf(name).map(({ step }) => step),
@@ -240,3 +260,15 @@ describe('a flight recorder', () => {
     });
   }
 });
+
+const cwd = import.meta.dirname;
+
+/** What to start node with for a program that has the recorder and its options. */
+function programFlags(name: string, program: string): readonly string[] {
+  const source = new URL('../../src/flight/recorder.ts', import.meta.url).href;
+  const options = { path: join(directory, name), sizeMax: 1e9, backups: 0, head };
+  const before = `
+    import { FlightRecorder } from ${JSON.stringify(source)};
+    const options = ${JSON.stringify(options)};`;
+  return ['-C', '@taintmgr/source', '--input-type=module', '-e', `${before}${program}`];
+}
