@@ -258,9 +258,10 @@ export class Witness implements Replica {
 
   #unblind({ run, streams }: Life): void {
     for (const stream of streams) {
-      if (stream.sight?.to != null) {
-        stream.sight = this.#see(run, stream.resource, stream.endedAt);
-      }
+      if (stream.sight?.to == null) continue;
+      stream.sight = this.#see(run, stream.resource, null);
+      // What it hears only now may be from long ago.
+      stream.sight.to = stream.endedAt;
     }
   }
 
