@@ -54,9 +54,17 @@ export class AnswerCollector {
 
   #complete(): Answer {
     if (this.#status === 0) return { kind: 'none', message: 'the answer ended before it began' };
-    const bytes = joinBytes(this.#parts);
-    const read = isProtobuf(this.#headers) ? objectFromProtobuf(bytes) : null;
-    const body = read ? JSON.stringify(read) : this.#text + decoder.decode(bytes);
-    return { kind: 'response', status: this.#status, headers: this.#headers, body };
+    const [headers, text, parts] = [this.#headers, this.#text, this.#parts];
+    return {
+      kind: 'response',
+      status: this.#status,
+      headers,
+      // Read by those who want it: most answers to writes say no more than that all went well.
+      get body() {
+        const bytes = joinBytes(parts);
+        const read = isProtobuf(headers) ? objectFromProtobuf(bytes) : null;
+        return read ? JSON.stringify(read) : text + decoder.decode(bytes);
+      },
+    };
   }
 }
