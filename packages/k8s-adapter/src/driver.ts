@@ -84,13 +84,22 @@ class Driver<E, N> {
   #arm(): void {
     const wake = this.#options.loop.nextWake();
     if (wake === null || wake >= this.#armedFor) return;
+    const delay = wake - this.#now();
+    // A timer would take a millisecond or more, for each eviction that makes room for another.
+    if (delay <= 0) this.#runner.feed({ kind: 'tick' });
+    else this.#wakeAt(wake, delay);
+  }
+
+  #wakeAt(wake: Instant, delay: Millis): void {
     if (this.#timer) clearTimeout(this.#timer);
     this.#armedFor = wake;
-    const delay = Math.min(Math.max(wake - this.#now(), 0), timerMsMax);
-    this.#timer = setTimeout(() => {
-      this.#armedFor = Number.POSITIVE_INFINITY;
-      this.#runner.feed({ kind: 'tick' });
-    }, delay);
+    this.#timer = setTimeout(
+      () => {
+        this.#armedFor = Number.POSITIVE_INFINITY;
+        this.#runner.feed({ kind: 'tick' });
+      },
+      Math.min(delay, timerMsMax),
+    );
   }
 
   /** The clock of the machine may be set back; the loop's time is not. */
