@@ -81,10 +81,11 @@ async function opened(options: Parameters<Browser['newPage']>[0] = {}): Promise<
 /** Every number on the page, held against the document; how many there are. */
 async function checkNumbers(): Promise<number> {
   const shown = await page.locator('[data-path]').evaluateAll((nodes) =>
-    nodes.map((node) => {
-      const { path = '', format = '' } = (node as unknown as { dataset: DOMStringMap }).dataset;
-      return { path, format, text: node.textContent };
-    }),
+    nodes.map((node) => ({
+      path: node.getAttribute('data-path') ?? '',
+      format: node.getAttribute('data-format') ?? '',
+      text: node.textContent,
+    })),
   );
   for (const { path, format, text } of shown) {
     const value = path.split('.').reduce((inner, step) => inner[step], data);
