@@ -78,9 +78,15 @@ async function opened(options: Parameters<Browser['newPage']>[0] = {}): Promise<
   return opening;
 }
 
+interface Shown {
+  readonly path: string;
+  readonly format: string;
+  readonly text: string | null;
+}
+
 /** Every number on the page, held against the document; how many there are. */
 async function checkNumbers(): Promise<number> {
-  const shown = await page.locator('[data-path]').evaluateAll((nodes) =>
+  const shown: readonly Shown[] = await page.locator('[data-path]').evaluateAll((nodes) =>
     nodes.map((node) => ({
       path: node.getAttribute('data-path') ?? '',
       format: node.getAttribute('data-format') ?? '',
@@ -94,8 +100,6 @@ async function checkNumbers(): Promise<number> {
   }
   return shown.length;
 }
-
-type DOMStringMap = Readonly<Record<string, string>>;
 
 async function textOf(place: Locator): Promise<string> {
   return (await place.textContent()) ?? assert.fail('no text');
