@@ -169,7 +169,8 @@ export class Loop {
         this.#hearOf(now, input.event);
         break;
       default:
-        this.#read(now, input);
+        // Most of what is heard is of the executor's requests, and concerns nobody else.
+        if (!this.#executor.owns(input.id)) this.#read(now, input);
         this.#act(now, this.#executor.receive(now, input));
     }
   }

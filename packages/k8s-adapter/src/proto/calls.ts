@@ -32,6 +32,11 @@ export class Calls<T> {
     return this.#open.size;
   }
 
+  /** Whether the request is one of these. */
+  has(id: string): boolean {
+    return this.#open.has(id);
+  }
+
   begin(now: Instant, id: string, purpose: T): void {
     const deadline = now + this.#callMsMax;
     this.#open.set(id, { purpose, collector: new AnswerCollector(), deadline });

@@ -98,6 +98,11 @@ export class Executor {
     return this.#calls.size === 0 && this.#recorder.idle;
   }
 
+  /** Whether the request is one of its own, and under way. */
+  owns(id: string): boolean {
+    return this.#calls.has(id) || this.#recorder.owns(id);
+  }
+
   /** When a call runs out of time, or Events go on; null when nothing is under way. */
   nextWake(): Instant | null {
     const [calls, events] = [this.#calls.nextWake(), this.#recorder.nextWake()];

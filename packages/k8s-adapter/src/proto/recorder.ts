@@ -91,6 +91,11 @@ export class Recorder {
     return this.#calls.size === 0;
   }
 
+  /** Whether the request is one of its own, and under way. */
+  owns(id: string): boolean {
+    return this.#calls.has(id);
+  }
+
   /** When to call with a tick; null: not before something is heard or recorded. */
   nextWake(): Instant | null {
     const deadline = this.#calls.nextWake();
