@@ -1,19 +1,9 @@
 // The API server of bench/controller.ts: it has pods, taints all nodes when told, and says when the
 // pods were told to leave. Arguments: pods, milliseconds that each request takes.
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import {
-  ApiServer,
-  createCertificate,
-  RealClock,
-  seededRandom,
-  startHttps,
-  type User,
-  writeKubeconfig,
-} from '@taintmgr/sim-cluster';
+import { ApiServer, RealClock, seededRandom } from '@taintmgr/sim-cluster';
 import { nodeObjects, podObject } from './cluster-objects.ts';
+import { serveApi, tokens } from './served-api.ts';
 
 /** When the first and the last pod was told to leave, after the nodes were tainted. */
 export interface Served {
@@ -25,29 +15,23 @@ export interface Served {
 const [pods, serviceMs] = process.argv.slice(2).map(Number);
 if (pods === undefined || serviceMs === undefined) throw new Error('want: PODS SERVICE-MS');
 let requests = 0;
-const user: User = { name: 'admin', groups: ['system:masters'], rules: [] };
 const api = new ApiServer({
   clock: new RealClock(),
   random: seededRandom(1),
-  tokens: new Map([['bench', user]]),
+  tokens,
   serviceMs: ({ verb }) => {
     requests += 1;
     return verb === 'watch' ? 0 : serviceMs;
   },
 });
 api.load([...nodeObjects(pods), ...Array.from({ length: pods }, (_, at) => podObject(at))]);
-const certificate = createCertificate(Date.now());
-const server = await startHttps({ exchange: api.exchange, certificate });
-const directory = mkdtempSync(join(tmpdir(), 'taintmgr-bench-'));
-const kubeconfig = join(directory, 'kubeconfig');
-writeKubeconfig(kubeconfig, { server: server.url, ca: certificate.ca, token: 'bench' });
+const { kubeconfig, close } = await serveApi(api);
 print({ kubeconfig });
 await once(process.stdin, 'data');
 requests = 0;
 print({ ...(await evictAll(pods)), requests });
 await once(process.stdin, 'end');
-await server.close();
-rmSync(directory, { recursive: true });
+await close();
 
 async function evictAll(count: number): Promise<Pick<Served, 'firstMs' | 'lastMs'>> {
   const start = performance.now();

@@ -7,18 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
-import {
-  ApiServer,
-  createCertificate,
-  type KubeObject,
-  RealClock,
-  seededRandom,
-  startHttps,
-  type User,
-  writeKubeconfig,
-} from '@taintmgr/sim-cluster';
+import { ApiServer, type KubeObject, RealClock, seededRandom } from '@taintmgr/sim-cluster';
 import { nodeObjects, podObject } from './cluster-objects.ts';
 import { printTable } from './measure.ts';
+import { type ServedApi, serveApi, tokens } from './served-api.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const app = join(root, 'apps/kubectl-taintmgr');
@@ -41,7 +33,7 @@ type Run = (line: string) => Promise<void>;
 
 async function compare(pods: number, rounds: number): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'taintmgr-bench-'));
-  const server = await serve(pods, join(directory, 'kubeconfig'));
+  const server = await serve(pods);
   try {
     const env = { PATH: process.env.PATH, HOME: directory, KUBECONFIG: server.kubeconfig };
     const runner = (command: string, ...first: readonly string[]): Run => {
@@ -71,28 +63,18 @@ async function compare(pods: number, rounds: number): Promise<void> {
   }
 }
 
-interface Served {
-  readonly kubeconfig: string;
+interface Served extends ServedApi {
   readonly node: string;
-  close(): Promise<void>;
 }
 
 /** A cluster of some nodes, with all pods on one of them. */
-async function serve(pods: number, kubeconfig: string): Promise<Served> {
-  const user: User = { name: 'admin', groups: ['system:masters'], rules: [] };
-  const api = new ApiServer({
-    clock: new RealClock(),
-    random: seededRandom(1),
-    tokens: new Map([['bench', user]]),
-  });
+async function serve(pods: number): Promise<Served> {
+  const api = new ApiServer({ clock: new RealClock(), random: seededRandom(1), tokens });
   const taints = [{ key: 'maintenance', effect: 'NoExecute', timeAdded: '2026-01-01T00:00:00Z' }];
   const nodes = nodeObjects(pods).map((node) => ({ ...(node as KubeObject), spec: { taints } }));
   const node = nodes[0]?.metadata.name ?? '';
   api.load([...nodes, ...Array.from({ length: pods }, (_, at) => podOn(node, at))]);
-  const certificate = createCertificate(Date.now());
-  const server = await startHttps({ exchange: api.exchange, certificate });
-  writeKubeconfig(kubeconfig, { server: server.url, ca: certificate.ca, token: 'bench' });
-  return { kubeconfig, node, close: () => server.close() };
+  return { ...(await serveApi(api)), node };
 }
 
 function podOn(nodeName: string, index: number): object {

@@ -1,19 +1,10 @@
 // The API server of bench/pod-watch.ts. Argument: pods. It has three tainted nodes whose pods stay
 // for five minutes; told the first time it changes pods all over, told again it taints a fourth.
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import {
-  ApiServer,
-  createCertificate,
-  RealClock,
-  seededRandom,
-  startHttps,
-  writeKubeconfig,
-} from '@taintmgr/sim-cluster';
+import { ApiServer, RealClock, seededRandom } from '@taintmgr/sim-cluster';
 import { nodeObjects, podObject } from './cluster-objects.ts';
+import { serveApi, tokens } from './served-api.ts';
 
 /** What was changed. */
 export interface Churned {
@@ -27,23 +18,18 @@ const churnSeconds = 10;
 const burst = 25;
 
 const count = Number(process.argv[2]);
-const api = new ApiServer({ clock: new RealClock(), random: seededRandom(1) });
+const api = new ApiServer({ clock: new RealClock(), random: seededRandom(1), tokens });
 api.load([...nodeObjects(count), ...Array.from({ length: count }, (_, at) => podObject(at))]);
 const names = api.list('nodes').map(({ metadata }) => metadata.name);
 for (const name of names.slice(0, taintedNodes)) taint(name, 'node.kubernetes.io/unreachable');
-const certificate = createCertificate(Date.now());
-const server = await startHttps({ exchange: api.exchange, certificate });
-const directory = mkdtempSync(join(tmpdir(), 'taintmgr-bench-'));
-const kubeconfig = join(directory, 'kubeconfig');
-writeKubeconfig(kubeconfig, { server: server.url, ca: certificate.ca, token: 'bench' });
+const { kubeconfig, close } = await serveApi(api);
 print({ kubeconfig });
 await once(process.stdin, 'data');
 print(await churn());
 await once(process.stdin, 'data');
 print(await firstEviction());
 await once(process.stdin, 'end');
-await server.close();
-rmSync(directory, { recursive: true });
+await close();
 
 function taint(name: string, key: string): void {
   const node = api.get('nodes', '', name);

@@ -3,27 +3,16 @@
 // and at the end whether memory stayed flat, connections were kept in bounds, no rejection was left
 // unhandled (it ends the process) and every pod left that was due.
 // node -C @taintmgr/source bench/soak.ts [--minutes 30] [--seed 1] [--log FILE]
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import {
-  ApiServer,
-  createCertificate,
-  RealClock,
-  seededRandom,
-  startHttps,
-  type User,
-  writeKubeconfig,
-} from '@taintmgr/sim-cluster';
+import { ApiServer, RealClock, seededRandom } from '@taintmgr/sim-cluster';
+import { serveApi, tokens } from './served-api.ts';
 import { Churn } from './soak-churn.ts';
 import type { Reading } from './soak-probe.ts';
 import { Subject } from './soak-subject.ts';
 
 const minuteMs = 60_000;
 const readingMs = 10_000;
-const token = 'soak';
 /** After the last fault everything that is due has left within this time. */
 const recoveryMs = 60_000;
 /** Memory may vary so much between two times that count as equal. */
@@ -32,14 +21,8 @@ const socketGrowthMax = 2;
 
 async function soak(minutes: number, seed: number, logFile: string): Promise<void> {
   const random = seededRandom(seed);
-  const user: User = { name: 'admin', groups: ['system:masters'], rules: [] };
-  const tokens = new Map([[token, user]]);
   const api = new ApiServer({ clock: new RealClock(), random, tokens });
-  const certificate = createCertificate(Date.now());
-  const server = await startHttps({ exchange: api.exchange, certificate });
-  const directory = mkdtempSync(join(tmpdir(), 'taintmgr-soak-'));
-  const kubeconfig = join(directory, 'kubeconfig');
-  writeKubeconfig(kubeconfig, { server: server.url, ca: certificate.ca, token });
+  const { kubeconfig, close } = await serveApi(api);
   const churn = new Churn(api, random);
   const subject = await Subject.start(kubeconfig, logFile);
   const stopChurn = churn.start();
@@ -48,8 +31,7 @@ async function soak(minutes: number, seed: number, logFile: string): Promise<voi
   const overdue = await settle(churn);
   stopChurn();
   await subject.stop();
-  await server.close();
-  rmSync(directory, { recursive: true });
+  await close();
   judge(subject, readings, overdue);
 }
 
