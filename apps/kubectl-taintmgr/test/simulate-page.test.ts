@@ -30,11 +30,22 @@ events:
 `;
 
 let directory = '';
+/** What of the document is looked at by name. Times are seconds, null where it goes on. */
+interface Document {
+  readonly runs: readonly {
+    readonly nodes: readonly { readonly states: readonly { at: number; ready: string }[] }[];
+    readonly evictions: readonly { readonly at: number; readonly because: readonly string[] }[];
+    readonly deadlines: readonly { readonly setAt: number; readonly endedAt: number | null }[];
+    readonly unplaced: readonly { readonly from: number; readonly until: number | null }[];
+    readonly events: readonly { readonly text: string }[];
+    readonly refusals: readonly unknown[];
+  }[];
+}
+
 let browser: Browser;
 let page: Page;
 let url = '';
-// biome-ignore lint/suspicious/noExplicitAny: read by the paths that the page names
-let data: any;
+let data: Document;
 const faults: string[] = [];
 
 before(async () => {
@@ -94,8 +105,8 @@ async function checkNumbers(): Promise<number> {
     })),
   );
   for (const { path, format, text } of shown) {
-    const value = path.split('.').reduce((inner, step) => inner[step], data);
-    const wanted = format === 'duration' ? formatDuration(value * 1000) : String(value);
+    const value = path.split('.').reduce<unknown>((inner, step) => Object(inner)[step], data);
+    const wanted = format === 'duration' ? formatDuration(Number(value) * 1000) : String(value);
     assert.equal(text, value === null ? '–' : wanted, path);
   }
   return shown.length;
@@ -116,19 +127,19 @@ async function counts(): Promise<Readonly<Record<string, number>>> {
 
 /** What the counts at that second have to be, by the document. */
 function countsAt(index: number, at: number): Readonly<Record<string, number>> {
-  const { nodes, evictions, deadlines, unplaced } = data.runs[index];
+  const { nodes, evictions, deadlines, unplaced } = data.runs[index] ?? assert.fail('no run');
   const isNow = (from: number, until: number | null): boolean =>
     from <= at && (until === null || until > at);
   const nodesThat = (ready: string): number =>
-    nodes.filter(({ states }: { states: { at: number; ready: string }[] }) => {
+    nodes.filter(({ states }) => {
       return states.findLast((state) => state.at <= at)?.ready === ready;
     }).length;
   return {
-    'evicted so far': evictions.filter((one: { at: number }) => one.at <= at).length,
-    'deadlines running': deadlines.filter((one: { setAt: number; endedAt: number | null }) => {
+    'evicted so far': evictions.filter((one) => one.at <= at).length,
+    'deadlines running': deadlines.filter((one) => {
       return isNow(one.setAt, one.endedAt);
     }).length,
-    'fit nowhere': unplaced.filter((one: { from: number; until: number | null }) => {
+    'fit nowhere': unplaced.filter((one) => {
       return isNow(one.from, one.until);
     }).length,
     'nodes ready': nodesThat('True'),
@@ -182,10 +193,10 @@ describe('the page of a simulation', () => {
     assert.equal(new Set(said).size, count);
     assert.equal(await page.locator('#chart').getAttribute('aria-valuenow'), String(count));
     const all = said.join('\n');
-    const { events, evictions, refusals } = data.runs[0];
+    const { events, evictions, refusals } = data.runs[0] ?? assert.fail('no run');
     for (const { text } of events) assert.ok(all.includes(text), text);
     assert.ok(evictions.length > 0 && refusals.length > 0);
-    assert.ok(all.includes(evictions[0].because[0]));
+    assert.ok(all.includes(evictions[0]?.because[0] ?? assert.fail('no reason')));
     assert.match(all, /refused .*by budget shop\/web/);
     await page.locator('#chart').press('ArrowLeft');
     assert.equal(await textOf(detail), said.at(-2));
