@@ -6,8 +6,11 @@ import { codeOfError, runProgram } from './program.ts';
 const argv = process.argv.slice(2);
 const output = processOutput();
 
-// Whoever read our data has gone, as `head` does.
-process.stdout.on('error', () => process.exit(exitCode.error));
+// Whoever read our data has seen enough and gone, as `head` does: nothing went wrong. Where data
+// could not be written, something did.
+process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
+  process.exit(code === 'EPIPE' ? exitCode.done : exitCode.error);
+});
 
 // Node itself would also print the line of the bundle, which is as long as the bundle.
 process.on('uncaughtException', (error) => {

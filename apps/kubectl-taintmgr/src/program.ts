@@ -4,6 +4,7 @@ import { addCompletion } from './commands/completion/flags.ts';
 import { addDoctor } from './commands/doctor/flags.ts';
 import { addDrain } from './commands/drain-by-taint/flags.ts';
 import { addExplain } from './commands/explain/flags.ts';
+import { addHelp } from './commands/help/flags.ts';
 import { addPending } from './commands/pending/flags.ts';
 import { addSimulate } from './commands/simulate/flags.ts';
 import { addSnapshot } from './commands/snapshot/flags.ts';
@@ -85,6 +86,7 @@ function createProgram(output: Output, registry: Registry): CommandUnknownOpts {
   addSnapshot(program, registry);
   addCompletion(program, registry);
   addVersion(program, registry);
+  addHelp(program, registry);
   return program;
 }
 

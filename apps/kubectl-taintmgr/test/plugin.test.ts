@@ -90,6 +90,20 @@ describe('kubectl taintmgr', { skip: withoutKubectl }, () => {
     assert.deepEqual([plain.code, code], [1, 2]);
   });
 
+  it('ends well, without a word, when whoever reads it has seen enough', async () => {
+    for (const line of ['explain node go-1', 'explain node --help']) {
+      const child = spawn('kubectl', ['taintmgr', ...line.split(' ')], { env });
+      // What `head` does when it has its lines: nobody reads any more.
+      child.stdout.destroy();
+      let err = '';
+      child.stderr.setEncoding('utf8').on('data', (text: string) => {
+        err += text;
+      });
+      const [code] = await once(child, 'close');
+      assert.deepEqual([code, err], [0, ''], line);
+    }
+  });
+
   it('goes on after a crash, evicts nobody twice, and can still be undone', async () => {
     const zone = new Scenario(cluster, 'crash');
     const deleted: string[] = [];

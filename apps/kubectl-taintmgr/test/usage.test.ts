@@ -14,6 +14,17 @@ import { startTestCluster, type TestCluster, versions } from './test-cluster.ts'
 const effects = 'NoExecute, or NoSchedule where nobody else is to evict for it';
 const drainHelp = 'See kubectl taintmgr drain-by-taint --help.';
 
+const execConfig = `
+apiVersion: v1
+kind: Config
+current-context: c
+contexts: [{name: c, context: {cluster: c, user: u}}]
+clusters: [{name: c, cluster: {server: 'https://127.0.0.1:1'}}]
+users:
+- name: u
+  user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: no-such-plugin, interactiveMode: Never}}
+`;
+
 let cluster: TestCluster;
 let unchanged: readonly string[];
 before(async () => {
@@ -25,6 +36,7 @@ before(async () => {
   unchanged = versions(cluster.api);
   writeFileSync(join(cluster.directory, 'broken'), 'clusters: [');
   writeFileSync(join(cluster.directory, 'text'), 'hello');
+  writeFileSync(join(cluster.directory, 'exec'), execConfig);
 });
 after(() => cluster.stop());
 
@@ -120,6 +132,21 @@ describe('wrong command lines', () => {
         "(unable to parse requirement: found '!', expected: identifier)",
     ],
     ['explain node nope', 'Error from server (NotFound): nodes "nope" not found'],
+    [
+      'pending -l pool=,=',
+      'error: --selector: got "pool=,=", want a label selector such as pool=blue,tier!=db ' +
+        "(found '=', expected: identifier after ',')",
+    ],
+    [
+      'drain-by-taint a:NoExecute -l pool=none --pod-selector=!!',
+      'error: --pod-selector: got "!!", want a label selector such as pool=blue,tier!=db ' +
+        "(unable to parse requirement: found '!', expected: identifier)",
+    ],
+    ['help bogus', 'error: unknown help topic "bogus"; kubectl taintmgr --help lists the commands'],
+    [
+      'help explain bogus',
+      'error: unknown help topic "explain bogus"; kubectl taintmgr explain --help lists the commands',
+    ],
   ];
   for (const [line, err] of cases) {
     it(line, async () => {
@@ -169,6 +196,11 @@ describe('clusters that cannot be reached', () => {
       'nobody listens',
       () => ['--server=https://127.0.0.1:1'],
       /^error: request to https:\/\/127\.0\.0\.1:1 failed: connect ECONNREFUSED 127\.0\.0\.1:1; check .*\n$/,
+    ],
+    [
+      'a credential plugin that is missing',
+      () => [`--kubeconfig=${cluster.directory}/exec`],
+      /^error: cannot log in to https:\/\/127\.0\.0\.1:1: credential plugin no-such-plugin failed: .*; check the user that the current context names \(kubectl config view --minify\)\n$/,
     ],
     [
       'a token that is not known',
@@ -231,6 +263,15 @@ describe('help', () => {
       assert.deepEqual([code, err], [0, '']);
       assert.match(out, expected);
       for (const text of out.split('\n')) assert.doesNotMatch(text, /default: (true|false)|\s$/);
+    });
+  }
+
+  for (const path of ['', 'explain', 'explain node', 'drain-by-taint', 'help']) {
+    it(`help ${path} says what ${path} --help says`, async () => {
+      const words = path.split(' ').filter((word) => word !== '');
+      const flag = await run(...words, '--help');
+      assert.deepEqual(await run('help', ...words), flag);
+      assert.equal(flag.code, 0);
     });
   }
 

@@ -1,5 +1,11 @@
 import { formatDuration, type Millis } from '@taintmgr/core';
-import { type Answer, type Failure, failureOf, succeeded } from './proto/answer.ts';
+import {
+  type Answer,
+  type Failure,
+  type FailureStage,
+  failureOf,
+  succeeded,
+} from './proto/answer.ts';
 import { AnswerCollector, type ExchangeInput } from './proto/exchange.ts';
 import { asList, asRecord, asText, parseJson } from './proto/json.ts';
 import { type ApiRequest, listRequest, type Selectors } from './proto/request.ts';
@@ -21,11 +27,23 @@ export class ApiError extends Error {
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
 
-  constructor(server: string, why: string) {
-    const check = 'check that the API server runs and that --context names the right cluster';
-    super(`request to ${server} failed: ${why}; ${check}`);
+  /** `stage` 'login': the server was not asked, since there are no credentials to ask it with. */
+  constructor(server: string, why: string, stage: FailureStage | 'request' = 'request') {
+    const { failed, check } = attempts[stage];
+    super(`${failed(server)}: ${why}; ${check}`);
   }
 }
+
+const attempts = {
+  request: {
+    failed: (server: string) => `request to ${server} failed`,
+    check: 'check that the API server runs and that --context names the right cluster',
+  },
+  login: {
+    failed: (server: string) => `cannot log in to ${server}`,
+    check: 'check the user that the current context names (kubectl config view --minify)',
+  },
+} as const;
 
 export interface ApiClientOptions {
   readonly transport: Transport;
@@ -54,7 +72,9 @@ export class ApiClient {
   /** Sends one request, e.g. of request.ts; the parsed body of a 2xx. */
   async send(request: ApiRequest): Promise<unknown> {
     const answer = await this.#exchange(request);
-    if (answer.kind === 'none') throw new ConnectionError(this.#options.server, answer.message);
+    if (answer.kind === 'none') {
+      throw new ConnectionError(this.#options.server, answer.message, answer.stage);
+    }
     if (!succeeded(answer)) throw new ApiError(failureOf(answer));
     const value = parseJson(answer.body);
     if (value !== undefined) return value;

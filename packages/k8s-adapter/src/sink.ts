@@ -1,4 +1,4 @@
-import type { ResponseHeaders } from './proto/answer.ts';
+import type { FailureStage, ResponseHeaders } from './proto/answer.ts';
 import type { ExchangeInput } from './proto/exchange.ts';
 import type { ApiRequest } from './proto/request.ts';
 
@@ -10,7 +10,8 @@ export interface Sink {
   head(status: number, headers: ResponseHeaders): void;
   data(chunk: Uint8Array | string): void;
   end(): void;
-  failed(message: string): void;
+  /** `stage`: it came to nothing before anything was sent, since nobody could log in. */
+  failed(message: string, stage?: FailureStage): void;
 }
 
 /** A sink that hands on what it is told as inputs with this id. */
@@ -19,7 +20,7 @@ export function inputSink(id: string, hear: (input: ExchangeInput) => void): Sin
     head: (status, headers) => hear({ kind: 'head', id, status, headers }),
     data: (data) => hear({ kind: 'chunk', id, data }),
     end: () => hear({ kind: 'end', id }),
-    failed: (message) => hear({ kind: 'failed', id, message }),
+    failed: (message, stage) => hear({ kind: 'failed', id, message, ...(stage && { stage }) }),
   };
 }
 

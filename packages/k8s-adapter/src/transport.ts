@@ -56,7 +56,7 @@ export class HttpTransport implements Transport {
         call.start();
       },
       (error: unknown) => {
-        if (isWanted) sink.failed(describeError(error));
+        if (isWanted) sink.failed(describeError(error), 'login');
       },
     );
     return () => {

@@ -108,6 +108,17 @@ describe('client', () => {
     });
   }
 
+  it('blames the credentials, not the server, where nobody could log in', async () => {
+    const why = 'credential plugin gke failed: spawn gke ENOENT';
+    const { api } = client((_, sink) => sink.failed(why, 'login'));
+    await assert.rejects(api.get('/version'), (error) => {
+      assert.ok(error instanceof ConnectionError);
+      const check = 'check the user that the current context names (kubectl config view --minify)';
+      assert.equal(error.message, `cannot log in to https://c:6443: ${why}; ${check}`);
+      return true;
+    });
+  });
+
   it('ends when told to, and hangs up', async () => {
     const stop = new AbortController();
     const { api, hungUp } = client(() => stop.abort(new Error('Ctrl-C')), { signal: stop.signal });

@@ -4,6 +4,7 @@ import {
   type ApiClient,
   ApiError,
   getNodeRequest,
+  listRequest,
   nodesPath,
   podsPath,
   type Selectors,
@@ -70,9 +71,15 @@ export class ClusterReader {
     return (await this.#list(podsPath)).map(podFacts);
   }
 
-  /** The pods of these nodes, of those the ones that a label selector leaves. */
+  /**
+   * The pods of these nodes, of those the ones that a label selector leaves. Where there are no
+   * nodes the API server is asked all the same whether it can read the selector.
+   */
   async podsOn(nodeNames: readonly string[], labelSelector = ''): Promise<readonly PodFacts[]> {
     const labels: Selectors = labelSelector === '' ? {} : { labelSelector };
+    if (nodeNames.length === 0 && labelSelector !== '') {
+      await this.#client.send(listRequest(podsPath, { labelSelector, limit: 1 }));
+    }
     if (nodeNames.length > singleNodesMax) {
       const wanted = new Set(nodeNames);
       const all = (await this.#list(podsPath, labels)).map(podFacts);

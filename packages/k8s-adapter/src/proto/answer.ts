@@ -10,7 +10,10 @@ export type Answer =
       readonly body: string;
     }
   /** Refused, reset, timed out: the message says which. */
-  | { readonly kind: 'none'; readonly message: string };
+  | { readonly kind: 'none'; readonly message: string; readonly stage?: FailureStage };
+
+/** How far a request came that failed, where that is not the connection itself. */
+export type FailureStage = 'login';
 
 /** Response headers, names in lower case. */
 export type ResponseHeaders = Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-import type { Answer, ResponseHeaders } from './answer.ts';
+import type { Answer, FailureStage, ResponseHeaders } from './answer.ts';
 import { isProtobuf, joinBytes, objectFromProtobuf } from './protobuf.ts';
 
 /** What is heard about a request under way. After `end` or `failed` nothing more comes. */
@@ -12,7 +12,12 @@ export type ExchangeInput =
   | { readonly kind: 'chunk'; readonly id: string; readonly data: Uint8Array | string }
   | { readonly kind: 'end'; readonly id: string }
   /** Refused, reset or cut off; whatever came before counts for nothing. */
-  | { readonly kind: 'failed'; readonly id: string; readonly message: string };
+  | {
+      readonly kind: 'failed';
+      readonly id: string;
+      readonly message: string;
+      readonly stage?: FailureStage;
+    };
 
 /** Bytes of one answer: far above 500 pods of the usual size, below what a string can hold. */
 const lengthMax = 256 * 1024 * 1024;
@@ -39,8 +44,10 @@ export class AnswerCollector {
         return this.#append(input.data);
       case 'end':
         return this.#complete();
-      case 'failed':
-        return { kind: 'none', message: input.message };
+      case 'failed': {
+        const { message, stage } = input;
+        return { kind: 'none', message, ...(stage && { stage }) };
+      }
     }
   }
 

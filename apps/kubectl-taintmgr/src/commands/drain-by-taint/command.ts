@@ -15,7 +15,7 @@ import { type DrainReport, drainDocument, plannedOutcomes } from './documents.ts
 import type { Drain } from './drain.ts';
 import { rehearse } from './dry-run.ts';
 import type { DrainFlags } from './flags.ts';
-import { gather, planOf } from './gather.ts';
+import { gather, planOf, podsOf } from './gather.ts';
 import { exitCodes } from './outcome.ts';
 import { overlapFault } from './overlap.ts';
 import { refusalLine, renderPlan } from './plan-table.ts';
@@ -37,6 +37,7 @@ export async function drainByTaint(
     const reader = new ClusterReader(connection.client, flags.chunkSize);
     const targets = await readTargets(reader, nodeNames, flags.selector);
     if (targets.length === 0) {
+      await podsOf(reader, targets, settings);
       output.err(
         `No nodes match --selector ${JSON.stringify(flags.selector)}; nothing was changed`,
       );

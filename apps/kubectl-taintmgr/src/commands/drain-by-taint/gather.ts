@@ -22,16 +22,24 @@ export async function gather(
   settings: DrainSettings,
   now: number,
 ): Promise<Gathered> {
-  const { podSelector = '' } = settings.flags;
-  const names = targets.map(({ node }) => node.name);
   const [pods, budgets, acting] = await Promise.all([
-    selected('--pod-selector', podSelector, () => reader.podsOn(names, podSelector)),
+    podsOf(reader, targets, settings),
     reader.budgets(),
     readActing(reader, now),
   ]);
   const drained = targets.map(({ node }) => ({ name: node.name, zone: node.zone ?? '' }));
   const config = configFor(settings, drained, await goneDaemonSets(reader, pods));
   return { targets, pods, budgets, acting, config };
+}
+
+/** The pods of the target nodes that --pod-selector leaves. Throws UsageError for a wrong selector. */
+export async function podsOf(
+  reader: ClusterReader,
+  targets: readonly NodeFacts[],
+  { flags: { podSelector = '' } }: DrainSettings,
+): Promise<readonly PodFacts[]> {
+  const names = targets.map(({ node }) => node.name);
+  return await selected('--pod-selector', podSelector, () => reader.podsOn(names, podSelector));
 }
 
 /** What the drain would do, as things are. */

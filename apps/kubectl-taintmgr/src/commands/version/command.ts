@@ -16,7 +16,11 @@ export async function tellVersion(invocation: Invocation<VersionFlags>): Promise
   const format = await readFormat(flags.output);
   const platform = `${process.platform}/${process.arch}`;
   const clientVersion = { gitVersion: `v${version}`, nodeVersion: process.version, platform };
-  const serverVersion = flags.client ? null : await askServer(invocation);
+  // The version of the client is told also where no server answers.
+  const [serverVersion, fault] = await askServer(invocation).then(
+    (found) => [found, null] as const,
+    (error: unknown) => [null, { error }] as const,
+  );
   const lines = [
     `Client Version: ${clientVersion.gitVersion}`,
     ...(serverVersion ? [`Server Version: ${serverVersion.gitVersion ?? ''}`] : []),
@@ -24,10 +28,15 @@ export async function tellVersion(invocation: Invocation<VersionFlags>): Promise
   const document = { clientVersion, ...(serverVersion && { serverVersion }) };
   const answer = { document, rows: [document], names: [], table: () => lines.join('\n') };
   output.write(await printAnswer(answer, format, flags.headers !== false));
+  if (fault) throw fault.error;
   return exitCode.done;
 }
 
-async function askServer({ flags, interrupt }: Invocation<VersionFlags>): Promise<ServerVersion> {
+async function askServer({
+  flags,
+  interrupt,
+}: Invocation<VersionFlags>): Promise<ServerVersion | null> {
+  if (flags.client) return null;
   const { client, transport } = await connect(flags, interrupt);
   try {
     return (await client.get('/version')) as ServerVersion;
