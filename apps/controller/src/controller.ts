@@ -16,6 +16,7 @@ import {
   Loop,
   listRequest,
   type Machine,
+  type MayAct,
   type Notice,
   nodesPath,
   type PodScope,
@@ -42,8 +43,11 @@ export interface ControllerOptions {
   readonly protobuf?: boolean;
   /** Act only while elected; left out: there is no election. */
   readonly election?: Omit<ElectionOptions, 'random'>;
-  /** Runs beside it over the same connections, until the signal is aborted; left out: nothing. */
-  readonly beside?: (transport: Transport) => Promise<void>;
+  /**
+   * Runs beside it over the same connections and under the same lease, until the signal is aborted;
+   * the lease is given back after it has ended. Left out: nothing.
+   */
+  readonly beside?: (transport: Transport, mayAct: MayAct) => Promise<void>;
   /** Called once, when it has begun. */
   readonly onStart?: (running: Running) => void;
 }
@@ -81,6 +85,8 @@ export async function runController(options: ControllerOptions): Promise<void> {
     await probe(options, transport);
     const engine = createEngine(config);
     const { comparisonOperators = false } = config;
+    let isOverBeside = options.beside === undefined;
+    let lookAgain = (): void => {};
     const loop = new Loop({
       machine: around ? around(engine) : engine,
       random: Math.random,
@@ -89,6 +95,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
       protobuf: options.protobuf ?? false,
       ...(podWatch !== 'all' && { podWatch: { mode: podWatch } }),
       ...(options.election && { election: options.election }),
+      leaseIsShared: () => !isOverBeside,
       daemonSets: config.lifecycle?.enforcement === 'pods',
     });
     const driving = drive({
@@ -99,7 +106,8 @@ export async function runController(options: ControllerOptions): Promise<void> {
         if (notice.kind === 'podScope') podScope = notice.scope;
         onNotice(notice, now);
       },
-      onStart: (tell) =>
+      onStart(tell) {
+        lookAgain = () => tell({ kind: 'tick' });
         onStart?.({
           resumeEvictions: () => tell({ kind: 'resumeEvictions' }),
           lead: (held) => tell({ kind: 'leadership', held }),
@@ -109,9 +117,15 @@ export async function runController(options: ControllerOptions): Promise<void> {
           podScope: () => podScope,
           status: () => loop.status(),
           nextWake: () => loop.nextWake(),
-        }),
+        });
+      },
     });
-    await Promise.all([driving, options.beside?.(transport)]);
+    const beside = options.beside?.(transport, (now) => loop.leads(now));
+    const besideEnded = beside?.finally(() => {
+      isOverBeside = true;
+      lookAgain();
+    });
+    await Promise.all([driving, besideEnded]);
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {

@@ -84,7 +84,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
       signal,
       around: (machine) => metrics.timed(flight ? flight.around(machine) : machine),
       outgoing: (transport) => outgoing(transport, choices, metrics),
-      ...(pressure && { beside: (transport) => pressure.run(transport) }),
+      ...(pressure && { beside: (transport, leads) => pressure.run(transport, leads) }),
       onNotice: (notice, now) => {
         if (notice.kind === 'elected') pressure?.elect(notice.held);
         observe(notice, now, { log, vitals, metrics, contact });

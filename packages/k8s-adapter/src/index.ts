@@ -102,4 +102,5 @@ export type { Failure, FailureCause } from './proto/answer.ts';
 export { nodeFromJson, podFromJson } from './proto/convert.ts';
 export type { ElectionNotice, ElectionOptions } from './proto/election.ts';
 export { defaultElectionTiming, type ElectionTiming } from './proto/election-timing.ts';
+export type { MayAct } from './proto/errands.ts';
 export type { ExecuteOptions, KeepTaintStarts, Removal } from './proto/execute.ts';

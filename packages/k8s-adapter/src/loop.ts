@@ -34,6 +34,8 @@ export interface LoopOptions extends SourceOptions {
   readonly viewAgeMsMax?: Millis;
   /** Act only while elected; left out: there is no election. */
   readonly election?: Omit<ElectionOptions, 'random'>;
+  /** Whether others still act under the lease: it is not given back before a tick finds they do not. */
+  readonly leaseIsShared?: () => boolean;
 }
 
 export type LoopInput =
@@ -85,6 +87,7 @@ export class Loop {
   readonly #readOnly: boolean;
   readonly #viewAgeMsMax: Millis;
   readonly #election: Election | null;
+  readonly #leaseIsShared: () => boolean;
   /** Whether the caller lets us act, elected or not. */
   #allowed = true;
   #leads: boolean;
@@ -97,10 +100,12 @@ export class Loop {
     this.#viewAgeMsMax = options.viewAgeMsMax ?? defaultViewAgeMsMax;
     this.#machine = machine;
     this.#readOnly = readOnly;
-    this.#executor = new Executor(component, removal, options.random);
     this.#sources = sourcesOf(options);
     const { election, random } = options;
+    const mayAct = (now: Instant): boolean => this.#allowed && this.leads(now);
+    this.#executor = new Executor({ component, removal, random, mayAct });
     this.#election = election ? new Election({ ...election, random }) : null;
+    this.#leaseIsShared = options.leaseIsShared ?? (() => false);
     this.#leads = this.#election === null;
     this.#unsynced = new Set(this.#sources);
   }
@@ -119,6 +124,11 @@ export class Loop {
   /** Whether everything that exists has been read once. */
   get synced(): boolean {
     return this.#unsynced.size === 0;
+  }
+
+  /** Whether it is elected, where there are elections; time may end that before a tick says so. */
+  leads(now: Instant): boolean {
+    return this.#election?.leads(now) ?? true;
   }
 
   /** How far each collection is read. */
@@ -177,12 +187,14 @@ export class Loop {
 
   /** The lease is given back when what was begun has come to its end, and not before. */
   #elect(now: Instant, input: LoopInput): void {
-    if (!this.#election || input.kind === 'event' || input.kind === 'stop') return;
-    this.#heed(now, this.#election.handle(now, input));
+    if (!this.#election) return;
+    const isItsOwn = input.kind !== 'event' && input.kind !== 'stop';
+    this.#heed(now, this.#election.handle(now, isItsOwn ? input : { kind: 'tick' }));
   }
 
   #resign(now: Instant): void {
     if (!this.#election || this.#phase !== 'stopped' || !this.#executor.idle) return;
+    if (this.#leaseIsShared()) return;
     this.#heed(now, this.#election.handle(now, { kind: 'stop' }));
   }
 
@@ -204,15 +216,10 @@ export class Loop {
     }
   }
 
-  /** Where there are elections, leadership that we are told of is leave to act once elected. */
+  /** Leadership that we are told of is leave to act; where there are elections, once elected. */
   #hearOf(now: Instant, event: Event): void {
-    if (event.kind === 'leadership' && this.#election) {
-      this.#lead(now, event.held, this.#leads);
-      return;
-    }
-    // What is under way must not go on either.
-    if (event.kind === 'leadership') this.#executor.lead(event.held);
-    this.#tell(now, event);
+    if (event.kind === 'leadership') this.#lead(now, event.held, this.#leads);
+    else this.#tell(now, event);
   }
 
   /** The machine leads while we are elected, and while whoever runs us lets it. */
@@ -221,8 +228,10 @@ export class Loop {
     this.#allowed = allowed;
     this.#leads = leads;
     const held = allowed && leads;
-    this.#executor.lead(held);
-    if (held !== before) this.#tell(now, { kind: 'leadership', held });
+    const isNews = held !== before || !this.#election;
+    if (isNews) this.#tell(now, { kind: 'leadership', held });
+    // What is under way must not go on either.
+    if (!held) this.#act(now, this.#executor.tick(now));
   }
 
   #read(now: Instant, input: ReflectorInput): void {

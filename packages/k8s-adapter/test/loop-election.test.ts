@@ -16,11 +16,12 @@ class Replicas {
   readonly told: string[] = [];
   readonly #drivers: VirtualDriver[] = [];
 
-  begin(identity: string): VirtualDriver {
+  begin(identity: string, leaseIsShared = (): boolean => false): VirtualDriver {
     const loop = new Loop({
       machine: createEngine(),
       random: seededRandom(this.#drivers.length + 2),
       election: { lease, identity },
+      leaseIsShared,
     });
     const driver = new VirtualDriver({
       loop,
@@ -73,6 +74,21 @@ describe('a loop with an election', () => {
     assert.match(after[1] ?? '', /^3[0-2](\.\d+)? two leads$/);
     assert.match(after[2] ?? '', /two evicts$/);
     assert.equal(replicas.holder(), 'two');
+  });
+
+  it('keeps the lease for as long as somebody else acts under it', () => {
+    const replicas = new Replicas();
+    let isShared = true;
+    const one = replicas.begin('one', () => isShared);
+    replicas.runTo(1);
+    one.feed({ kind: 'stop' });
+    replicas.runTo(30);
+    assert.equal(replicas.holder(), 'one');
+    isShared = false;
+    one.feed({ kind: 'event', event: { kind: 'tick' } });
+    replicas.runTo(31);
+    assert.equal(replicas.holder(), '');
+    assert.deepEqual(replicas.told, ['0 one leads', '30 one resigns']);
   });
 
   it('with leave denied it is elected and does not act, until it may', () => {

@@ -240,9 +240,9 @@ describe('loop', () => {
 
   it('told to stand by, ends evictions under way and begins none, until told otherwise', () => {
     const [stage] = Stage.synced();
-    stage.feed({ kind: 'event', event: { kind: 'leadership', held: false } });
-    const ended = ['finished a changed after 0', 'report retry a'];
-    assert.deepEqual(stage.answer('call/1', 200, {}), ended);
+    const told = stage.feed({ kind: 'event', event: { kind: 'leadership', held: false } });
+    assert.deepEqual(told, ['abort call/1', 'finished a changed after 0', 'report retry a']);
+    assert.deepEqual(stage.answer('call/1', 200, {}), []);
     stage.now += 60_000;
     assert.ok(!stage.feed({ kind: 'tick' }).some((text) => text.startsWith('call/')));
     const led = stage.feed({ kind: 'event', event: { kind: 'leadership', held: true } });

@@ -1,6 +1,7 @@
 import { createPressureMachine, type Instant, type PressureConfig } from '@taintmgr/core';
 import {
   drive,
+  type MayAct,
   PressureLoop,
   type PressureNotice,
   type PressureRemoval,
@@ -11,6 +12,8 @@ import { watchesNode } from './config.ts';
 /** How node-pressure-controller is to run. */
 export interface PressureAgentOptions {
   readonly transport: Transport;
+  /** Asked before each request that changes something. */
+  readonly mayAct: MayAct;
   readonly config: Partial<PressureConfig>;
   readonly removal: PressureRemoval;
   readonly pollPeriodMs: number;
@@ -30,13 +33,14 @@ export interface RunningPressure {
 
 /** Evicts pods from nodes that run out of something until the signal is aborted. */
 export function runPressureAgent(options: PressureAgentOptions): Promise<void> {
-  const { transport, config, removal, pollPeriodMs, pollsPerSecond } = options;
+  const { transport, mayAct, config, removal, pollPeriodMs, pollsPerSecond } = options;
   const { signal, onNotice, onStart } = options;
   const loop = new PressureLoop({
     machine: createPressureMachine(config),
     random: Math.random,
     watches: watchesNode(config),
     removal,
+    mayAct,
     pollPeriodMs,
     pollsPerSecond,
   });

@@ -1,5 +1,5 @@
 import type { PressureConfig } from '@taintmgr/core';
-import type { PressureNotice, Transport } from '@taintmgr/k8s-adapter';
+import type { MayAct, PressureNotice, Transport } from '@taintmgr/k8s-adapter';
 import type { Registry } from 'prom-client';
 import type { Settings } from '../flags/settings.ts';
 import type { Logger } from '../log.ts';
@@ -29,12 +29,13 @@ export class PressureController {
     this.#count = pressureMetrics(registry, { dryRun: settings.dryRun !== 'none' });
   }
 
-  /** Runs until the signal is aborted and what is under way has ended. */
-  run(transport: Transport): Promise<void> {
+  /** Runs until the signal is aborted and what is under way has ended; acts only while it may. */
+  run(transport: Transport, mayAct: MayAct): Promise<void> {
     const { config, settings, signal } = this.#options;
     const log = this.#options.log.child({ controller: 'node-pressure-controller' });
     return runPressureAgent({
       transport,
+      mayAct,
       config,
       removal: settings.nodePressureMode,
       pollPeriodMs: settings.summaryPeriod,

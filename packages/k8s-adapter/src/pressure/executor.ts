@@ -1,39 +1,33 @@
 import type { Instant, Millis, Outcome, PressureCommand } from '@taintmgr/core';
 import { type Answer, failureOf, succeeded } from '../proto/answer.ts';
-import type { Random } from '../proto/backoff.ts';
-import { Calls, type FinishedCall } from '../proto/calls.ts';
+import {
+  type Errand,
+  type ErrandEffect,
+  type ErrandOptions,
+  Errands,
+  type Turn,
+} from '../proto/errands.ts';
 import type { ClusterEvent } from '../proto/event-requests.ts';
-import type { ExchangeInput } from '../proto/exchange.ts';
-import { Recorder, type RecorderEffect, type RecorderNotice } from '../proto/recorder.ts';
-import type { ApiRequest } from '../proto/request.ts';
+import type { RecorderNotice } from '../proto/recorder.ts';
 import { ownCondition } from './conditions.ts';
 import {
   beginEviction,
   continueEviction,
-  type EvictionState,
   type EvictionStep,
   type EvictUnderPressure,
   type PressureRemoval,
 } from './eviction.ts';
 import { setConditionsRequest } from './requests.ts';
 
-/** How commands are carried out. */
-export interface PressureExecutorOptions {
-  /** Who Kubernetes Events come from. */
-  readonly component: string;
-  readonly random: Random;
+/** How commands are carried out, and who tells of it. */
+export interface PressureExecutorOptions extends ErrandOptions {
   readonly removal: PressureRemoval;
 }
 
 /** The command that changes conditions of a node. */
 export type SetPressureConditions = Extract<PressureCommand, { kind: 'setPressureConditions' }>;
 
-export type PressureExecutorEffect =
-  | { readonly kind: 'send'; readonly id: string; readonly request: ApiRequest }
-  | { readonly kind: 'abort'; readonly id: string }
-  /** The machine is to be told. */
-  | { readonly kind: 'result'; readonly id: string; readonly outcome: Outcome }
-  | { readonly kind: 'notice'; readonly notice: PressureExecutorNotice };
+export type PressureExecutorEffect = ErrandEffect<PressureExecutorNotice>;
 
 export type PressureExecutorNotice =
   | { readonly kind: 'evictionSent'; readonly command: EvictUnderPressure }
@@ -52,48 +46,16 @@ export type PressureExecutorNotice =
     }
   | RecorderNotice;
 
-interface Evicting {
-  readonly kind: 'evicting';
-  readonly state: EvictionState;
-  readonly since: Instant;
-}
-
-interface WritingConditions {
-  readonly kind: 'writingConditions';
-  readonly command: SetPressureConditions;
-}
-
-type Purpose = Evicting | WritingConditions;
-
 /** Nobody but its kubelet can clear a node of images and dead containers. */
 const reclaimRefusal = 'images and containers of a node can only be cleared away on the node';
 
-/**
- * Turns the machine's commands into requests and answers into outcomes. Everything begins at once:
- * how much is under way is the machine's decision.
- */
-export class PressureExecutor {
-  #effects: PressureExecutorEffect[] = [];
-  #serial = 0;
-  #stopped = false;
-  readonly #calls = new Calls<Purpose>();
-  readonly #recorder: Recorder;
+/** Turns the machine's commands into requests and answers into outcomes. */
+export class PressureExecutor extends Errands<PressureExecutorNotice> {
   readonly #removal: PressureRemoval;
 
-  constructor({ component, random, removal }: PressureExecutorOptions) {
-    this.#recorder = new Recorder({ component, random });
+  constructor({ removal, ...options }: PressureExecutorOptions) {
+    super(options);
     this.#removal = removal;
-  }
-
-  /** Whether nothing is under way. */
-  get idle(): boolean {
-    return this.#calls.size === 0 && this.#recorder.idle;
-  }
-
-  /** When a call runs out of time, or Events go on; null when nothing is under way. */
-  nextWake(): Instant | null {
-    const [calls, events] = [this.#calls.nextWake(), this.#recorder.nextWake()];
-    return calls === null || events === null ? (calls ?? events) : Math.min(calls, events);
   }
 
   /** Begins a command. */
@@ -101,105 +63,61 @@ export class PressureExecutor {
     now: Instant,
     command: Exclude<PressureCommand, { kind: 'pressureReport' }>,
   ): readonly PressureExecutorEffect[] {
-    if (this.#stopped) return [];
     switch (command.kind) {
-      case 'evictUnderPressure':
-        this.#notice({ kind: 'evictionSent', command });
-        this.#step(now, now, command, beginEviction(command));
-        break;
-      case 'setPressureConditions': {
-        const request = setConditionsRequest(command.node, command.conditions.map(ownCondition));
-        this.#send(now, request, { kind: 'writingConditions', command });
-        break;
+      case 'evictUnderPressure': {
+        const notice = { kind: 'evictionSent', command } as const;
+        return this.begin(now, evicting(command, this.#removal), notice);
       }
-      case 'reclaimNode': {
-        const failed = { kind: 'failed', status: null, retryAfter: null } as const;
-        const outcome = { ...failed, message: reclaimRefusal };
-        this.#effects.push({ kind: 'result', id: command.id, outcome });
-        break;
-      }
+      case 'setPressureConditions':
+        return this.begin(now, writingConditions(command));
+      case 'reclaimNode':
+        return [{ kind: 'result', id: command.id, outcome: failed(reclaimRefusal) }];
       default:
-        this.#take(this.#recorder.record(now, clusterEvent(command)));
-    }
-    return this.#drain();
-  }
-
-  /** Takes what is heard; input of other requests than its own is ignored. */
-  receive(now: Instant, input: ExchangeInput): readonly PressureExecutorEffect[] {
-    // After a standstill of this process an answer may have lain here for long: it is too late.
-    this.#expire(now);
-    this.#take(this.#recorder.receive(now, input));
-    const call = this.#calls.take(input);
-    if (!call) return this.#drain();
-    // Such an answer was cut off by us, not ended by the server.
-    if (input.kind === 'chunk') this.#effects.push({ kind: 'abort', id: call.id });
-    this.#finished(now, call);
-    return this.#drain();
-  }
-
-  /** Gives up the calls whose time is up. */
-  tick(now: Instant): readonly PressureExecutorEffect[] {
-    this.#expire(now);
-    this.#take(this.#recorder.tick(now));
-    return this.#drain();
-  }
-
-  /** From now on nothing begins; evictions under way come to their end, with their status. */
-  stop(): void {
-    this.#stopped = true;
-    this.#recorder.stop();
-  }
-
-  #expire(now: Instant): void {
-    for (const call of this.#calls.expire(now)) {
-      this.#effects.push({ kind: 'abort', id: call.id });
-      this.#finished(now, call);
+        return this.record(now, clusterEvent(command));
     }
   }
+}
 
-  #finished(now: Instant, { purpose, answer }: FinishedCall<Purpose>): void {
-    if (purpose.kind === 'evicting') {
-      const { state, since } = purpose;
-      const step = continueEviction(state, answer, now, this.#removal);
-      this.#step(now, since, state.command, step);
-      return;
-    }
-    const { command } = purpose;
-    const outcome = conditionsOutcome(answer);
-    this.#notice({ kind: 'conditionsWritten', command, outcome });
-    this.#effects.push({ kind: 'result', id: command.id, outcome });
-  }
+/** A pod whose deletion was accepted goes on to be told why it went, also after a stop. */
+function evicting(
+  command: EvictUnderPressure,
+  removal: PressureRemoval,
+): Errand<PressureExecutorNotice> {
+  return {
+    id: command.id,
+    first: evictionTurn(beginEviction(command), removal),
+    deposed: failed,
+    ended: (outcome, took, refusal) => ({
+      ...{ kind: 'evictionFinished', command, outcome, took, refusal },
+    }),
+    outlastsStop: true,
+  };
+}
 
-  #step(now: Instant, since: Instant, command: EvictUnderPressure, step: EvictionStep): void {
-    if (step.kind === 'send') {
-      this.#send(now, step.request, { kind: 'evicting', state: step.state, since });
-      return;
-    }
-    const { outcome, refusal } = step;
-    this.#notice({ kind: 'evictionFinished', command, outcome, took: now - since, refusal });
-    this.#effects.push({ kind: 'result', id: command.id, outcome });
-  }
+function evictionTurn(step: EvictionStep, removal: PressureRemoval): Turn<PressureExecutorNotice> {
+  if (step.kind === 'finished') return step;
+  const { state, request } = step;
+  const onAnswer = (answer: Answer, now: Instant): Turn<PressureExecutorNotice> =>
+    evictionTurn(continueEviction(state, answer, now, removal), removal);
+  return { kind: 'send', request, onAnswer, notice: null };
+}
 
-  #send(now: Instant, request: ApiRequest, purpose: Purpose): void {
-    this.#serial += 1;
-    const id = `pressure/${this.#serial}`;
-    this.#calls.begin(now, id, purpose);
-    this.#effects.push({ kind: 'send', id, request });
-  }
+function writingConditions(command: SetPressureConditions): Errand<PressureExecutorNotice> {
+  const request = setConditionsRequest(command.node, command.conditions.map(ownCondition));
+  const onAnswer = (answer: Answer): Turn<PressureExecutorNotice> => ({
+    ...{ kind: 'finished', outcome: conditionsOutcome(answer), refusal: null },
+  });
+  return {
+    id: command.id,
+    first: { kind: 'send', request, onAnswer, notice: null },
+    deposed: failed,
+    ended: (outcome) => ({ kind: 'conditionsWritten', command, outcome }),
+    outlastsStop: true,
+  };
+}
 
-  #take(effects: readonly RecorderEffect[]): void {
-    this.#effects.push(...effects);
-  }
-
-  #notice(notice: PressureExecutorNotice): void {
-    this.#effects.push({ kind: 'notice', notice });
-  }
-
-  #drain(): readonly PressureExecutorEffect[] {
-    const effects = this.#effects;
-    this.#effects = [];
-    return effects;
-  }
+function failed(message: string): Outcome {
+  return { kind: 'failed', status: null, message, retryAfter: null };
 }
 
 /** A node that is another one by now has no need of the condition: 422 names the uid. */

@@ -9,6 +9,7 @@ import type {
 import { readSummary } from '@taintmgr/core';
 import type { ReflectorStatus } from '../loop.ts';
 import type { Random } from '../proto/backoff.ts';
+import type { MayAct } from '../proto/errands.ts';
 import type { Change } from '../proto/inventory.ts';
 import {
   Reflector,
@@ -43,6 +44,8 @@ export interface PressureLoopOptions extends PollOptions {
   readonly removal?: PressureRemoval;
   /** Who Kubernetes Events come from; `taintmgr` when left out. */
   readonly component?: string;
+  /** Whether this replica may act at an instant, asked before each request; always when left out. */
+  readonly mayAct?: MayAct;
 }
 
 /** What a person running the loop may want to know; the caller logs, counts or prints it. */
@@ -78,9 +81,10 @@ export class PressureLoop implements RunningLoop<PressureEvent, PressureNotice> 
 
   constructor(options: PressureLoopOptions) {
     const { machine, random, watches, removal = 'delete', component = 'taintmgr' } = options;
+    const { mayAct = () => true } = options;
     this.#machine = machine;
     this.#watches = watches;
-    this.#executor = new PressureExecutor({ component, random, removal });
+    this.#executor = new PressureExecutor({ component, random, removal, mayAct });
     this.#poller = new SummaryPoller(options);
     this.#sources = sourcesOf(random);
     this.#unsynced = new Set(this.#sources.map(({ reflector }) => reflector.resource));
@@ -140,6 +144,8 @@ export class PressureLoop implements RunningLoop<PressureEvent, PressureNotice> 
         break;
       case 'event':
         this.#tell(now, input.event);
+        // What is under way must not go on where leadership has ended.
+        this.#act(now, this.#executor.tick(now));
         break;
       default:
         this.#read(now, input);

@@ -63,6 +63,13 @@ export class Calls<T> {
     return expired;
   }
 
+  /** Forgets all that is under way; the requests are to be aborted. */
+  cancel(): readonly { readonly id: string; readonly purpose: T }[] {
+    const open = [...this.#open].map(([id, { purpose }]) => ({ id, purpose }));
+    this.#open.clear();
+    return open;
+  }
+
   /** The earliest deadline; null when nothing is under way. */
   nextWake(): Instant | null {
     for (const { deadline } of this.#open.values()) return deadline;
