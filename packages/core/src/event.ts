@@ -58,6 +58,8 @@ export type Event =
   | { readonly kind: 'podViews'; readonly byNode: boolean; readonly nodes: PodViews }
   /** Whether what we hear of the cluster is current; false while a watch is cut off. */
   | { readonly kind: 'view'; readonly current: boolean }
+  /** The cluster's clock is so far ahead of `now`, negative: behind; before the first: neither. */
+  | { readonly kind: 'clock'; readonly ahead: Millis }
   /** Everything that existed has been told once; nothing is evicted before. */
   | { readonly kind: 'synced' }
   /** Whether this replica may act. A standby stays warm and sends nothing. */

@@ -1,3 +1,4 @@
+import { ClusterClock, type ClusterTime } from './cluster-clock.ts';
 import type { Event } from './event.ts';
 import type { Census, LimitScope } from './eviction/governor.ts';
 import type { DaemonSet, Lease, Node, Owner, Pod, Toleration } from './model.ts';
@@ -20,6 +21,8 @@ export type Change =
 
 /** What the machines may do with the store: read it. */
 export interface StoreView extends Census {
+  /** For instants that the API stores, or is to store. */
+  readonly clock: ClusterTime;
   node(name: string): Node | null;
   nodes(): Iterable<Node>;
   pod(uid: string): Pod | null;
@@ -38,6 +41,7 @@ export interface StoreView extends Census {
  * them: a cluster has few different ones and a great many pods.
  */
 export class Store implements StoreView {
+  readonly clock: ClusterClock = new ClusterClock();
   readonly #nodes = new Map<string, Node>();
   readonly #pods = new Map<string, Pod>();
   readonly #podsByNode = new Map<string, Map<string, Pod>>();
@@ -122,6 +126,9 @@ export class Store implements StoreView {
         return { kind: 'lease', nodeName: event.nodeName, lease: null };
       case 'podViews':
         this.#podViews = event;
+        return null;
+      case 'clock':
+        this.clock.set(event.ahead);
         return null;
       case 'daemonSetUpsert':
         this.#daemonSets.set(event.daemonSet.uid, event.daemonSet);

@@ -23,6 +23,7 @@ import {
  *     0 pod shop/web-0 on n1 for maintenance:NoExecute 5 | all   tolerations: a taint and seconds
  *     3 pod shop/web-0 gone | terminating | mirror | daemonset | finished | optedout | grace 20 ...
  *     0 synced | standby | leader | tick | node n1 gone
+ *     0 clock 600 | -3                      the cluster's clock is so far ahead of the time
  *     0 pause all | zone z | node n1 (and so resume) | resume-evictions
  *     0 done shop/web-0 | gone ... | failed ... 500 boom | blocked ... needs 2, has 2
  *     0 explain n1
@@ -83,6 +84,8 @@ class Run {
           subject === 'all' ? { kind: 'all' } : { kind: zoneOrNode(subject), name };
         return { kind: `${verb}Deadlines`, scope };
       }
+      case 'clock':
+        return { kind: 'clock', ahead: Number(subject) * 1000 };
       case 'resume-evictions':
         return { kind: 'resumeEvictions' };
       case 'standby':

@@ -21,10 +21,12 @@ export interface Comparison {
  * sends succeeds, and none is carried out.
  */
 export class UpstreamShadow {
+  readonly #store: StoreView;
   readonly #machine: UpstreamEvictionMachine;
   readonly #deletedAt = new Map<string, Instant>();
 
   constructor(store: StoreView, config: Config) {
+    this.#store = store;
     this.#machine = new UpstreamEvictionMachine(store, config);
   }
 
@@ -48,7 +50,9 @@ export class UpstreamShadow {
   #succeed(now: Instant, commands: readonly Command[]): void {
     for (const command of commands) {
       if (command.kind !== 'deletePod') continue;
-      if (!this.#deletedAt.has(command.pod.uid)) this.#deletedAt.set(command.pod.uid, now);
+      if (!this.#deletedAt.has(command.pod.uid)) {
+        this.#deletedAt.set(command.pod.uid, this.#store.clock.wall(now));
+      }
       const result = { kind: 'result', id: command.id, outcome: { kind: 'done' } } as const;
       this.#succeed(now, this.#machine.handle(now, result, null));
     }

@@ -35,20 +35,30 @@ export class DrainJudge {
     const seen =
       event.kind === 'nodeUpsert' ? { ...event, node: this.#asExecuted(event.node) } : event;
     const change = this.#store.apply(seen);
-    if (change?.kind === 'node') this.#ledger.update(now, change.name, change.node);
+    if (change?.kind === 'node') {
+      this.#ledger.update(this.#store.clock.wall(now), change.name, change.node);
+    }
   }
 
-  /** When a pod is due, or why it stays. Where nobody is waited for, it is due since its taint came. */
+  /**
+   * When a pod is due, by our own time, or why it stays. Where nobody is waited for, it is due since
+   * its taint came.
+   */
   decide(now: Instant, pod: Pod): Exclude<Decision, { kind: 'pause' }> {
     const decision = this.#judge.decide(pod);
     const { because } = decision;
     const [decisive] = because;
     if (decision.kind === 'pause') return { kind: 'keep', because };
     const isExempt = decisive?.code !== 'ToleratedForever' && decision.kind === 'keep';
-    if (this.#respect === 'tolerations' || isExempt) return decision;
-    if (this.#respect === 'limitless' && decision.kind === 'keep') return decision;
-    const deadline = decisive && 'start' in decisive ? Math.min(now, decisive.start) : now;
-    return { kind: 'evict', deadline, because };
+    if (isExempt || (this.#respect === 'limitless' && decision.kind === 'keep')) return decision;
+    const { clock } = this.#store;
+    if (this.#respect === 'tolerations') {
+      return decision.kind === 'keep'
+        ? decision
+        : { kind: 'evict', deadline: clock.when(decision.deadline), because };
+    }
+    const start = decisive && 'start' in decisive ? decisive.start : null;
+    return { kind: 'evict', deadline: clock.since(now, start), because };
   }
 
   #asExecuted(node: Node): Node {

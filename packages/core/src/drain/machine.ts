@@ -108,6 +108,9 @@ export class DrainMachine {
         this.#synced = true;
         this.#nodes.synced(now);
         break;
+      case 'clock':
+        for (const { name } of this.#config.targets) this.#reconsiderOn(now, name);
+        break;
       case 'result':
         this.#settle(now, event.id, event.outcome);
         break;

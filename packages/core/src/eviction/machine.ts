@@ -88,7 +88,8 @@ export class PreciseEvictionMachine implements EvictionMachine {
   nextWake(): Instant | null {
     if (!this.#mayAct()) return null;
     const evictions = this.#pace.hasRoom ? [this.#schedule.next(), this.#waitlist.nextWake()] : [];
-    return earliest([...evictions, this.#starts.nextWake()]);
+    const wakes = [...evictions, this.#starts.nextWake()].filter((wake) => wake !== null);
+    return wakes.length === 0 ? null : Math.min(...wakes);
   }
 
   taintsOf(nodeName: string): readonly ObservedTaint[] {
@@ -125,10 +126,13 @@ export class PreciseEvictionMachine implements EvictionMachine {
         }
         return;
       case 'pauseDeadlines':
-        this.#reconsiderOn(now, this.#taints.pause(now, event.scope), 'Paused');
+        this.#reconsiderOn(now, this.#taints.pause(this.#wall(now), event.scope), 'Paused');
         return;
       case 'resumeDeadlines':
-        this.#reconsiderOn(now, this.#taints.resume(now, event.scope), 'Resumed');
+        this.#reconsiderOn(now, this.#taints.resume(this.#wall(now), event.scope), 'Resumed');
+        return;
+      case 'clock':
+        this.#retime(now);
         return;
       case 'resumeEvictions':
         this.#governor.resume();
@@ -156,7 +160,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
   #followNode(now: Instant, name: string, node: Node | null): void {
     if (node) this.#starts.notice(now, name);
     else this.#starts.forget(name);
-    if (!this.#taints.update(now, name, node)) return;
+    if (!this.#taints.update(this.#wall(now), name, node)) return;
     this.#reconsiderOn(now, [name], node ? 'NodeChanged' : 'NodeDeleted');
   }
 
@@ -186,12 +190,32 @@ export class PreciseEvictionMachine implements EvictionMachine {
   #plan(now: Instant, pod: Pod, cause: Cause, { deadline, because }: Eviction): void {
     const work = this.workOn(pod);
     if (work && !isPending(work)) return;
-    if ((work?.kind === 'retrying' || work?.kind === 'held') && deadline <= now) return;
+    const isDue = deadline <= this.#wall(now);
+    if ((work?.kind === 'retrying' || work?.kind === 'held') && isDue) return;
     const from = deadlineOf(work);
     if (work?.kind === 'waiting' && from === deadline) return;
-    this.#put(pod.uid, { kind: 'waiting', deadline, since: now }, deadline);
+    this.#waitFor(now, pod.uid, deadline);
     this.#starts.notice(now, pod.nodeName);
-    if (from !== null || deadline > now) this.#tellDeadline(pod, from, deadline, cause, because);
+    if (from !== null || !isDue) this.#tellDeadline(pod, from, deadline, cause, because);
+  }
+
+  #waitFor(now: Instant, uid: string, deadline: Instant): void {
+    const at = this.#store.clock.when(deadline);
+    this.#put(uid, { kind: 'waiting', deadline, since: now }, at);
+  }
+
+  /** The cluster's clock was found to be other than we thought: what waits for it comes anew. */
+  #retime(now: Instant): void {
+    for (const [uid, work] of this.#work) {
+      const deadline = isPending(work) ? deadlineOf(work) : null;
+      if (deadline === null) continue;
+      const isDue = deadline <= this.#wall(now);
+      if (work.kind === 'waiting' || !isDue) this.#waitFor(now, uid, deadline);
+    }
+  }
+
+  #wall(now: Instant): Instant {
+    return this.#store.clock.wall(now);
   }
 
   #pause(
@@ -254,7 +278,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
     // Deciding again must agree: no event came that could have moved the deadline.
     const decision = this.decisionOn(pod);
     assert(decision.kind === 'evict', `pod ${uid} is due, so it is to be evicted`);
-    assert(decision.deadline <= now, `pod ${uid} is not evicted before its deadline`);
+    assert(decision.deadline <= this.#wall(now), `pod ${uid} is not evicted before its deadline`);
     if (isItsTurn || work.kind === 'retrying' || this.#waitlist.isEmpty) {
       if (this.#isAdmitted(now, pod, work, decision)) this.#send(now, pod, work, decision);
     } else {
@@ -270,7 +294,8 @@ export class PreciseEvictionMachine implements EvictionMachine {
     const { hit, until } = admission;
     this.#work.set(pod.uid, { kind: 'held', deadline, hit, until });
     this.#waitlist.put(pod.uid, deadline, until);
-    if (work.kind !== 'held') this.#tell({ kind: 'held', pod: podRef(pod), hit, until });
+    const told = { hit, until: until === null ? null : this.#wall(until) };
+    if (work.kind !== 'held') this.#tell({ kind: 'held', pod: podRef(pod), ...told });
     return false;
   }
 
@@ -280,7 +305,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
     this.#pace.sent(now, id);
     this.#work.set(pod.uid, { kind: 'sending', id, attempt, deadline });
     if (attempt === 1) this.#commands.push(evictionEvent(pod, because));
-    const method = this.#judge.method(now, pod, deadline, because);
+    const method = this.#judge.method(this.#wall(now), pod, deadline, because);
     const { gracePeriodSeconds, escalated } = method;
     const confirm = this.#isDoubtful(now, pod, work, deadline);
     const target = { id, pod: podRef(pod), gracePeriodSeconds, confirm, because };
@@ -296,7 +321,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
   #isDoubtful(now: Instant, { nodeName }: Pod, work: Pending, deadline: Instant): boolean {
     if (this.#store.podView(nodeName) !== 'watched') return true;
     if (work.kind === 'retrying') return work.setback.kind === 'changed';
-    return now - deadline > this.#config.confirmLateMs;
+    return this.#wall(now) - deadline > this.#config.confirmLateMs;
   }
 
   /** A result for work that was dropped meanwhile only frees its place. */
@@ -317,7 +342,8 @@ export class PreciseEvictionMachine implements EvictionMachine {
     this.#reconsider(now, pod, 'EvictionFailed');
     if (this.#work.get(uid)?.kind !== 'retrying') return;
     const blocker = blockerOf(outcome);
-    this.#tell({ kind: 'retry', pod: podRef(pod), attempt, at, setback: outcome, blocker });
+    const told = { attempt, at: this.#wall(at), setback: outcome, blocker };
+    this.#tell({ kind: 'retry', pod: podRef(pod), ...told });
   }
 
   /** Budgets are asked again after a while, or overridden as soon as the policy allows it. */
@@ -333,7 +359,8 @@ export class PreciseEvictionMachine implements EvictionMachine {
       setback.kind === 'blocked'
         ? now + (retryAfter ?? blockedRetryWaitMs)
         : nextAttempt(now, pod.uid, attempt, { min, max }, retryAfter);
-    return Math.min(at, this.#judge.escalation(now, pod, deadline) ?? at);
+    const escalation = this.#judge.escalation(this.#wall(now), pod, deadline);
+    return escalation === null ? at : Math.min(at, this.#store.clock.when(escalation));
   }
 
   #put(uid: string, work: Work, at: Instant): void {
@@ -361,11 +388,6 @@ export class PreciseEvictionMachine implements EvictionMachine {
   #tell(report: Report): void {
     this.#commands.push({ kind: 'report', report });
   }
-}
-
-function earliest(instants: readonly (Instant | null)[]): Instant | null {
-  const known = instants.filter((instant) => instant !== null);
-  return known.length === 0 ? null : Math.min(...known);
 }
 
 function isPending(work: Work): work is Pending {

@@ -1,3 +1,4 @@
+import type { ClusterTime } from '../cluster-clock.ts';
 import type { Comparison, UpstreamShadow } from '../compare/shadow.ts';
 import { type Blocker, blockerOf } from '../eviction/blocker.ts';
 import type { Decision } from '../eviction/decide.ts';
@@ -56,18 +57,15 @@ export interface Explained {
 }
 
 /** Answers with the values the machine acts on; it has no opinion of its own. */
-export function explain(
-  now: Instant,
-  subject: Subject,
-  { store, machine, lifecycle, shadow }: Explained,
-): Explanation {
+export function explain(now: Instant, subject: Subject, explained: Explained): Explanation {
+  const { store, machine, lifecycle } = explained;
   if (subject.kind === 'pod') {
     const pod = store.podNamed(subject.namespace, subject.name);
-    return pod && explainPod(now, pod, machine, shadow);
+    return pod && explainPod(now, pod, explained);
   }
   const node = store.node(subject.name);
   if (!node) return null;
-  const pods = Array.from(store.podsOn(node.name), (pod) => explainPod(now, pod, machine, shadow));
+  const pods = Array.from(store.podsOn(node.name), (pod) => explainPod(now, pod, explained));
   const health = lifecycle?.healthOf(now, node) ?? null;
   const key = zoneKey(node.labels ?? {});
   const zone = lifecycle?.zones(now).find((status) => status.key === key) ?? null;
@@ -76,18 +74,30 @@ export function explain(
   return { kind: 'node', node, taints, pods: pods.sort(byDeadline), podView, health, zone };
 }
 
-function explainPod(
-  now: Instant,
-  pod: Pod,
-  machine: EvictionMachine,
-  shadow: UpstreamShadow | null,
-): PodExplanation {
+function explainPod(now: Instant, pod: Pod, { store, machine, shadow }: Explained): PodExplanation {
+  const { clock } = store;
   const decision = machine.decisionOn(pod);
-  const work = machine.workOn(pod);
+  const known = machine.workOn(pod);
+  const work = known && byWallClock(known, clock);
   const blocker = work?.kind === 'retrying' ? blockerOf(work.setback) : null;
   const upstream = shadow?.compare(now, pod, decision) ?? null;
-  const remaining = remainingAt(now, decision);
+  const remaining = remainingAt(clock.wall(now), decision);
   return { kind: 'pod', pod, decision, work, remaining, blocker, upstream };
+}
+
+/** The work with its instants as people read them; deadlines are so already. */
+function byWallClock(work: Work, clock: ClusterTime): Work {
+  switch (work.kind) {
+    case 'waiting':
+    case 'sent':
+      return { ...work, since: clock.wall(work.since) };
+    case 'held':
+      return { ...work, until: work.until === null ? null : clock.wall(work.until) };
+    case 'retrying':
+      return { ...work, at: clock.wall(work.at) };
+    default:
+      return work;
+  }
 }
 
 function remainingAt(now: Instant, decision: Decision): Millis | null {

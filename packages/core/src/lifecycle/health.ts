@@ -1,3 +1,4 @@
+import type { ClusterTime } from '../cluster-clock.ts';
 import type { Lease, Node } from '../model.ts';
 import { Schedule } from '../schedule.ts';
 import { finite, type Instant, type Millis } from '../time.ts';
@@ -31,12 +32,14 @@ const flapsKeptMax = 100;
  */
 export class HealthBook {
   readonly #config: LifecycleConfig;
+  readonly #clock: ClusterTime;
   readonly #records = new Map<string, NodeRecord>();
   /** When a node may count as lost; signs of life since are looked at only then. */
   readonly #due = new Schedule();
 
-  constructor(config: LifecycleConfig) {
+  constructor(config: LifecycleConfig, clock: ClusterTime) {
     this.#config = config;
+    this.#clock = clock;
   }
 
   recordOf(name: string): NodeRecord | null {
@@ -121,7 +124,7 @@ export class HealthBook {
   /** Since when a node has been ready, as far as its own words go. */
   #meet(now: Instant, node: Node, lease: Lease | null): void {
     const ready = readyOf(node.conditions);
-    const since = Math.min(now, finite(ready?.transitionAt) ?? now);
+    const since = this.#clock.since(now, ready?.transitionAt);
     const record: NodeRecord = {
       uid: node.uid,
       heardAt: now,

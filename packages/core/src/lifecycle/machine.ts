@@ -5,7 +5,7 @@ import type { LifecycleMachine } from '../machine.ts';
 import { type Node, nodeRef } from '../model.ts';
 import { Schedule } from '../schedule.ts';
 import type { Change, StoreView } from '../store.ts';
-import { finite, type Instant, type Millis } from '../time.ts';
+import type { Instant, Millis } from '../time.ts';
 import { readyOf } from './conditions.ts';
 import type { LifecycleConfig } from './config.ts';
 import { HealthBook, type NodeRecord } from './health.ts';
@@ -66,10 +66,10 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     this.#store = store;
     this.#config = config;
     this.#leader = leader;
-    this.#health = new HealthBook(config);
+    this.#health = new HealthBook(config, store.clock);
     this.#governor = new ZoneGovernor(config);
     this.#writer = new NodeWriter(config);
-    this.#rules = new ConditionRules(config.conditionRules);
+    this.#rules = new ConditionRules(config.conditionRules, store.clock);
     this.#readiness = new ReadinessMarker(store, config, (name) => this.#mayMark(name));
   }
 
@@ -105,11 +105,12 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
       turn?.at != null ? [{ code: 'Queued', place: turn.place, at: turn.at } as const] : [];
     const because = record ? this.#decide(now, node, record).because : [];
     const isLost = record === null || record.lostAt !== null;
+    const told = (at: Instant | null): Instant | null => at && this.#store.clock.wall(at);
     return {
-      heardAt: record?.heardAt ?? null,
-      lostAt: isLost ? null : this.#health.lostAfter(record),
+      heardAt: told(record?.heardAt ?? null),
+      lostAt: told(isLost ? null : this.#health.lostAfter(record)),
       leaseRenewedAt: this.#store.lease(node.name)?.renewedAt ?? null,
-      taintAt: turn?.at ?? null,
+      taintAt: told(turn?.at ?? null),
       place: turn?.place ?? null,
       because: [...because, ...queued, ...(hold ? [hold] : [])],
     };
@@ -226,7 +227,8 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
       const [node, record] = [this.#store.node(name), this.#health.recordOf(name)];
       if (!node || !record) continue;
       this.#touch(now, name);
-      this.#tell({ kind: 'nodeLost', node: nodeRef(node), heardAt: record.heardAt });
+      const heardAt = this.#store.clock.wall(record.heardAt);
+      this.#tell({ kind: 'nodeLost', node: nodeRef(node), heardAt });
     }
     const news = lost.filter((name) => readyStatus(this.#store.node(name)) === 'True');
     if (news.length > 0) this.#governor.noteSilent(now, news);
@@ -258,14 +260,14 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     const { lostAt, leaseRenewedAt } = record;
     const isLost = lostAt !== null;
     const decided = { isLost, leaseRenewedAt, noExecute, rules: rules.change };
-    const needs = needsOf(now, node, decided);
+    const needs = needsOf(this.#store.clock.wall(now), node, decided);
     const [next] = needs;
     const isTurn = next === undefined && noExecute.kind === 'taint';
     const needed = [...needs.map(({ write }) => write), ...(isTurn ? ['noExecute' as const] : [])];
     this.#writer.confirm(name, needed);
     const at =
       (next ?? isTurn) ? this.#writer.readyAt(now, name, next?.write ?? 'noExecute') : null;
-    if (isTurn && at !== null && at <= now) this.#governor.wait(name, since(now, node));
+    if (isTurn && at !== null && at <= now) this.#governor.wait(name, this.#since(now, node));
     else this.#governor.leave(name);
     if (next && at !== null && at <= now) this.#commands.push(this.#writer.begin(now, name, next));
     const later = at !== null && at > now ? at : null;
@@ -279,7 +281,7 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     const decision = this.#decide(now, node, record);
     // Deciding again must agree: no event came that could have changed it.
     assert(decision.kind === 'taint', `node ${name} whose turn it is is to be tainted`);
-    const need = noExecuteNeed(now, node, decision);
+    const need = noExecuteNeed(this.#store.clock.wall(now), node, decision);
     assert(need !== null, `node ${name} lacks the taint`);
     this.#turns.add(name);
     this.#commands.push(this.#writer.begin(now, name, need));
@@ -304,7 +306,8 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
       this.#back(now, name);
     }
     if (retryAt === null || outcome.kind === 'changed') return;
-    this.#tell({ kind: 'writeFailed', node: nodeRef(node), write, outcome, at: retryAt });
+    const at = this.#store.clock.wall(retryAt);
+    this.#tell({ kind: 'writeFailed', node: nodeRef(node), write, outcome, at });
   }
 
   #decide(now: Instant, node: Node, record: NodeRecord): NoExecuteDecision {
@@ -319,6 +322,11 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     return hold === null || hold.code === 'ZoneStopped' || hold.code === 'RateZero';
   }
 
+  /** Since when a node waits: since it stopped being ready, as far as that is known. */
+  #since(now: Instant, { conditions }: Node): Instant {
+    return this.#store.clock.since(now, readyOf(conditions)?.transitionAt);
+  }
+
   #touch(now: Instant, name: string): void {
     this.#moved.add(name);
     this.#due.set(name, now);
@@ -331,11 +339,6 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
 
 function readyStatus(node: Node | null): string | null {
   return readyOf(node?.conditions)?.status ?? null;
-}
-
-/** Since when a node waits: since it stopped being ready, as far as that is known. */
-function since(now: Instant, node: Node): Instant {
-  return Math.min(now, finite(readyOf(node.conditions)?.transitionAt) ?? now);
 }
 
 /** Without an answer the taint may be there or come yet, so the token is spent. */

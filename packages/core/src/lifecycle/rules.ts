@@ -1,7 +1,8 @@
+import type { ClusterTime } from '../cluster-clock.ts';
 import type { TaintName } from '../command.ts';
-import type { Node, NodeCondition, Taint } from '../model.ts';
+import type { Node, Taint } from '../model.ts';
 import { selects } from '../selector.ts';
-import { finite, type Instant } from '../time.ts';
+import type { Instant } from '../time.ts';
 import { type ConditionRule, poolLimit } from './condition-rule.ts';
 import { hasTaint, isSameTaint } from './conditions.ts';
 import type { LifecycleReason, LifecycleReport } from './reason.ts';
@@ -39,14 +40,16 @@ interface Observation {
  */
 export class ConditionRules {
   readonly #rules: readonly ConditionRule[];
+  readonly #clock: ClusterTime;
   readonly #observed = new Map<string, Observation>();
   /** For each rule, the nodes of its pool, and those that carry its taint. */
   readonly #pools = new Map<string, Set<string>>();
   readonly #carriers = new Map<string, Set<string>>();
   readonly #told = new Set<string>();
 
-  constructor(rules: readonly ConditionRule[]) {
+  constructor(rules: readonly ConditionRule[], clock: ClusterTime) {
     this.#rules = rules;
+    this.#clock = clock;
     for (const { name } of rules) {
       this.#pools.set(name, new Set());
       this.#carriers.set(name, new Set());
@@ -78,7 +81,7 @@ export class ConditionRules {
       const { key, value, effect } = rule.taint;
       const mark = markOf(rule.taint);
       if (verdict.kind === 'add') {
-        add.push({ key, value, effect, timeAdded: now });
+        add.push({ key, value, effect, timeAdded: this.#clock.wall(now) });
         owned[mark] = rule.name;
         because.push(verdict.because);
       } else if (verdict.kind === 'remove') {
@@ -128,7 +131,7 @@ export class ConditionRules {
       code: 'ConditionRule',
       rule: rule.name,
       condition: rule.condition,
-      since,
+      since: this.#clock.wall(since),
     } as const;
     return { kind: 'add', until: null, report: null, because };
   }
@@ -153,7 +156,9 @@ export class ConditionRules {
     const holds = condition?.status === rule.status;
     const known = this.#observed.get(key);
     if (known?.holds === holds) return known;
-    const observation = { holds, since: known ? now : sinceOf(now, condition) };
+    // When first seen, the condition's own time counts, so that a restart does not begin anew.
+    const since = known ? now : this.#clock.since(now, condition?.transitionAt);
+    const observation = { holds, since };
     this.#observed.set(key, observation);
     this.#told.delete(key);
     return observation;
@@ -172,11 +177,6 @@ type Verdict = { readonly until: Instant | null; readonly report: LifecycleRepor
 );
 
 const stay = { kind: 'stay', until: null, report: null } as const;
-
-/** When first seen, the condition's own time counts, so that a restart does not begin anew. */
-function sinceOf(now: Instant, condition: NodeCondition | undefined): Instant {
-  return Math.min(now, finite(condition?.transitionAt) ?? now);
-}
 
 /** How a taint is named in the node's note. */
 function markOf({ key, effect }: TaintName): string {

@@ -1,5 +1,6 @@
 import type { Outcome } from '../event.ts';
 import type { Labels, NodeRef } from '../model.ts';
+import type { Millis } from '../time.ts';
 import type { NodeObservation } from './observation.ts';
 import type { PressurePod } from './pod.ts';
 import type { PressureConditionType } from './signals.ts';
@@ -25,6 +26,8 @@ export type PressureEvent =
     }
   /** It did not answer. */
   | { readonly kind: 'observationFailed'; readonly nodeName: string; readonly message: string }
+  /** The cluster's clock is so far ahead of `now`, negative: behind; before the first: neither. */
+  | { readonly kind: 'clock'; readonly ahead: Millis }
   /** Every node and pod that existed has been told once; nothing is evicted before. */
   | { readonly kind: 'synced' }
   /** Whether this replica may act. A standby stays warm and sends nothing. */

@@ -1,4 +1,5 @@
 import { assert } from '../assert.ts';
+import { ClusterClock } from '../cluster-clock.ts';
 import type { Outcome } from '../event.ts';
 import { InFlight } from '../inflight.ts';
 import { nodeRef } from '../model.ts';
@@ -15,7 +16,7 @@ import { explainPressure, type PressureExplanation } from './explain.ts';
 import { localLimitSignals } from './local-limits.ts';
 import { localLimitMessage, pressureText } from './messages.ts';
 import { NodeRecord } from './node-record.ts';
-import type { NodeObservation } from './observation.ts';
+import { byOurTime, type NodeObservation } from './observation.ts';
 import { PodBook } from './pod-book.ts';
 import { localLimitGracePeriodSeconds, pressureRules } from './semantics.ts';
 import { type PressureSettings, resolvePressureSettings } from './settings.ts';
@@ -65,6 +66,7 @@ class NodePressureMachine implements PressureMachine {
   readonly #options: DecideOptions;
   readonly #settings: PressureSettings | null;
   readonly #pools: ReadonlyMap<string, PressureSettings>;
+  readonly #clock = new ClusterClock();
   readonly #nodes = new Map<string, NodeRecord>();
   readonly #pods = new PodBook();
   /** When each node is to be looked at. */
@@ -127,10 +129,13 @@ class NodePressureMachine implements PressureMachine {
         this.#followLeaving(now, this.#pods.delete(event.uid));
         return;
       case 'observed':
-        this.#observe(now, event.nodeName, event.observation);
+        this.#observe(now, event.nodeName, byOurTime(event.observation, this.#clock));
         return;
       case 'observationFailed':
         this.#missObservation(now, event.nodeName, event.message);
+        return;
+      case 'clock':
+        this.#clock.set(event.ahead);
         return;
       case 'synced':
         this.#synced = true;
@@ -243,7 +248,7 @@ class NodePressureMachine implements PressureMachine {
     for (const name of names) {
       const record = this.#nodes.get(name);
       assert(record !== undefined, `node ${name} that is due is known`);
-      this.#commands.push(...this.#conditions.write(now, record));
+      this.#commands.push(...this.#conditions.write(this.#clock.wall(now), record));
       if (this.#isFree(now, record)) this.#decide(now, record);
     }
   }

@@ -1,3 +1,4 @@
+import type { ClusterTime } from '../cluster-clock.ts';
 import { finite, type Instant, type Millis } from '../time.ts';
 import type { FilesystemLayout } from './filesystems.ts';
 import type { Signal } from './signals.ts';
@@ -53,6 +54,15 @@ export type SampleFault =
   | { readonly code: 'SignalWithoutTime'; readonly signal: Signal }
   /** Negative: from the future. */
   | { readonly code: 'SignalStale'; readonly signal: Signal; readonly age: Millis };
+
+/** The same with its times by our own: nodes tell theirs by the cluster's clock, more or less. */
+export function byOurTime(observation: NodeObservation, clock: ClusterTime): NodeObservation {
+  const samples = Object.entries(observation.samples).map(([signal, sample]) => {
+    const time = finite(sample.time);
+    return [signal, { ...sample, time: time === null ? null : clock.when(time) }];
+  });
+  return { ...observation, samples: Object.fromEntries(samples) };
+}
 
 /** Whether the number can be an amount of something. */
 export function isAmount(value: number | null | undefined): value is number {

@@ -19,6 +19,7 @@ const members: Readonly<Record<Event['kind'], Readonly<Record<string, string>>>>
   daemonSetUpsert: { daemonSet: 'object' },
   daemonSetDelete: { uid: 'string' },
   podViews: { byNode: 'boolean', nodes: 'object' },
+  clock: { ahead: 'number' },
   view: { current: 'boolean' },
   synced: {},
   leadership: { held: 'boolean' },

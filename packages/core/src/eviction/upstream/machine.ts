@@ -13,7 +13,7 @@ import type { LimitHit } from '../governor.ts';
 import type { ObservedTaint } from '../taint-ledger.ts';
 import type { Work } from '../work.ts';
 import { upstreamReasons } from './reasons.ts';
-import { TimedQueue } from './timed-queue.ts';
+import { type QueueEntry, TimedQueue } from './timed-queue.ts';
 import { upstreamWait } from './wait.ts';
 
 /** One run of the deletion procedure: up to five attempts. */
@@ -84,14 +84,13 @@ export class UpstreamEvictionMachine implements EvictionMachine {
     const because = this.#reasonsFor(pod);
     const entry = this.#queue.entry(keyOf(pod));
     if (!entry) return { kind: 'keep', because };
-    const deadline = entry.kind === 'timer' ? entry.fireAt : entry.createdAt;
-    return { kind: 'evict', deadline, because };
+    return { kind: 'evict', deadline: this.#deadlineOf(entry), because };
   }
 
   workOn(pod: PodRef): Work | null {
     const entry = this.#queue.entry(keyOf(pod));
     if (!entry) return null;
-    const deadline = entry.kind === 'timer' ? entry.fireAt : entry.createdAt;
+    const deadline = this.#deadlineOf(entry);
     const run = [...this.#runs].find(([, { key }]) => key === keyOf(pod));
     if (!run) return { kind: 'waiting', deadline, since: entry.createdAt };
     return { kind: 'sending', deadline, id: run[0], attempt: run[1].attempt };
@@ -100,6 +99,10 @@ export class UpstreamEvictionMachine implements EvictionMachine {
   /** It knows no limits. */
   tripped(): readonly LimitHit[] {
     return [];
+  }
+
+  #deadlineOf(entry: QueueEntry): Instant {
+    return this.#store.clock.wall(entry.kind === 'timer' ? entry.fireAt : entry.createdAt);
   }
 
   #cache(change: Change): void {

@@ -62,7 +62,8 @@ export class UpstreamController {
     const node = this.#store.node(name);
     if (!node) return;
     const { add, remove } = noScheduleChange(node);
-    if (add.length > 0 || remove.length > 0) yield* swapTaints(this.now, node, add, remove);
+    if (add.length > 0 || remove.length > 0)
+      yield* swapTaints(this.#store.clock.wall(this.now), node, add, remove);
     const labels = missingLabels(node.labels ?? {});
     if (!labels) return;
     yield* call((id) => ({ kind: 'setNodeLabels', id, node: nodeRef(node), labels }));

@@ -39,7 +39,7 @@ export class TaintEnforcement implements Enforcement {
     const swap = swaps.get(current.status);
     if (!swap) return;
     if (hasTaint(node.taints, swap.remove)) {
-      yield* swapTaints(this.#now(), node, [swap.add], [swap.remove]);
+      yield* swapTaints(this.#store.clock.wall(this.#now()), node, [swap.add], [swap.remove]);
       return;
     }
     const queue = this.#zones.queueOf(node);
@@ -62,7 +62,9 @@ export class TaintEnforcement implements Enforcement {
     if (!ready) return { done: false, wait: retryWaitMs };
     const swap = swaps.get(ready.status);
     if (!swap) return { done: true };
-    if (!(yield* swapTaints(this.#now(), node, [swap.add], [swap.remove]))) {
+    if (
+      !(yield* swapTaints(this.#store.clock.wall(this.#now()), node, [swap.add], [swap.remove]))
+    ) {
       return { done: false, wait: 0 };
     }
     this.#zones.countEviction(zone);
