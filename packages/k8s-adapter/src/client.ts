@@ -1,4 +1,4 @@
-import { formatDuration, type Millis } from '@taintmgr/core';
+import { formatDuration, type Instant, type Millis } from '@taintmgr/core';
 import {
   type Answer,
   type Failure,
@@ -71,13 +71,20 @@ export class ApiClient {
 
   /** Sends one request, e.g. of request.ts; the parsed body of a 2xx. */
   async send(request: ApiRequest): Promise<unknown> {
+    return (await this.ask(request)).value;
+  }
+
+  /** The same, with what time the API server has by its header Date; null: it does not tell. */
+  async ask(
+    request: ApiRequest,
+  ): Promise<{ readonly value: unknown; readonly serverTime: Instant | null }> {
     const answer = await this.#exchange(request);
     if (answer.kind === 'none') {
       throw new ConnectionError(this.#options.server, answer.message, answer.stage);
     }
     if (!succeeded(answer)) throw new ApiError(failureOf(answer));
     const value = parseJson(answer.body);
-    if (value !== undefined) return value;
+    if (value !== undefined) return { value, serverTime: httpDate(answer.headers.date) };
     throw new ConnectionError(this.#options.server, 'what answers there does not speak JSON');
   }
 
@@ -139,4 +146,9 @@ export class ApiClient {
       hangUp = transport.send(request, inputSink('', hear));
     });
   }
+}
+
+function httpDate(text = ''): Instant | null {
+  const millis = Date.parse(text);
+  return Number.isNaN(millis) ? null : millis;
 }

@@ -29,6 +29,26 @@ export {
   type VirtualTime,
 } from './virtual.ts';
 
+// Who else evicts here.
+
+export { EvictorSearch, type FindOptions, findEvictors } from './evictors/find.ts';
+export { isForeign, type TaintDeletion, taintDeletionOf } from './evictors/taint-deletion.ts';
+export {
+  type Duty,
+  duties,
+  type Evictors,
+  type Evidence,
+  type LeaseSight,
+  type Verdict,
+} from './evictors/verdict.ts';
+export {
+  switchOff,
+  type TaintEvictors,
+  taintEvictors,
+  verdictText,
+  whyUnknown,
+} from './evictors/words.ts';
+
 // Flight records: what the engine was told and what it did.
 
 export { flightHeadFrom, flightLineFrom } from './flight/reading.ts';

@@ -38,6 +38,10 @@ export { type HttpsOptions, type HttpsServer, startHttps } from './https/server.
 // The cluster around it.
 
 export { Cluster, type ClusterOptions, type ClusterPart } from './cluster.ts';
+export {
+  type TaintManagerOptions,
+  TaintManagerStandIn,
+} from './controllers/taint-manager-stand-in.ts';
 export { type EmbeddedCluster, type EmbeddedOptions, startEmbedded } from './embedded.ts';
 export type { Kubelet } from './kubelet/kubelet.ts';
 export type { NodeStats, NodeUsage, PodUsage } from './kubelet/node-stats.ts';

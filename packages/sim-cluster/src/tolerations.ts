@@ -26,7 +26,8 @@ export function untolerated(
   return null;
 }
 
-function tolerates(toleration: Toleration, taint: Taint): boolean {
+/** Whether a toleration covers a taint. */
+export function tolerates(toleration: Toleration, taint: Taint): boolean {
   const { key, operator, value, effect } = toleration;
   if (effect && effect !== taint.effect) return false;
   if (key && key !== taint.key) return false;

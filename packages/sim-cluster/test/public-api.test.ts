@@ -11,6 +11,7 @@ it('the package exports this and nothing else', () => {
     'LifecycleCheckers',
     'PressureChecker',
     'RealClock',
+    'TaintManagerStandIn',
     'VirtualClock',
     'Witness',
     'createCertificate',

@@ -1,0 +1,66 @@
+import type { Instant, Millis } from '@taintmgr/core';
+
+/** The work that must not be done twice, by kube-controller-manager's names for it. */
+export const duties = ['taint-eviction-controller', 'node-lifecycle-controller'] as const;
+
+export type Duty = (typeof duties)[number];
+
+/** What one look shows of a leader election lease. */
+export interface LeaseSight {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  /** '' where it was given back. */
+  readonly holder: string;
+  /** How long a renewal counts, by the holder's own word. */
+  readonly duration: Millis;
+  /** When it was renewed, by the holder's clock. */
+  readonly renewedAt: Instant | null;
+}
+
+/** `uncertain`: neither seen to change, nor renewed lately by the API server's time. */
+export type LeaseLife = 'alive' | 'silent' | 'released' | 'uncertain';
+
+/** One thing that was seen, or could not be. */
+export type Evidence =
+  | {
+      readonly kind: 'lease';
+      readonly lease: LeaseSight;
+      readonly life: LeaseLife;
+      /** How long ago it was renewed, by the API server's time; null: nobody can tell. */
+      readonly age: Millis | null;
+    }
+  | { readonly kind: 'noLease'; readonly name: string }
+  /** A pod that runs it; `says`: the flag that decides about the duty, null: its default does. */
+  | {
+      readonly kind: 'pod';
+      readonly namespace: string;
+      readonly name: string;
+      readonly says: string | null;
+    }
+  | { readonly kind: 'noPod' }
+  /** It has no pod of its own in this kind of cluster; `version` is the API server's. */
+  | { readonly kind: 'embedded'; readonly version: string }
+  /** We may not look; `right` is what it takes. */
+  | { readonly kind: 'forbidden'; readonly right: string };
+
+/**
+ * Whether somebody else does a duty. `unknown` is what nobody could see, with whoever may be doing it
+ * where at least that is known; it is never as good as `doesNotAct`.
+ */
+export type Verdict =
+  | { readonly kind: 'acts'; readonly who: string; readonly evidence: readonly Evidence[] }
+  | { readonly kind: 'doesNotAct'; readonly evidence: readonly Evidence[] }
+  | {
+      readonly kind: 'unknown';
+      readonly who: string | null;
+      readonly evidence: readonly Evidence[];
+    };
+
+/** Who evicts here beside the one who asks, as far as leases, pods and their flags tell. */
+export interface Evictors {
+  readonly upstream: Readonly<Record<Duty, Verdict>>;
+  /** Installations of taintmgr-controller, other than the asker's own. */
+  readonly taintmgr: Verdict;
+}

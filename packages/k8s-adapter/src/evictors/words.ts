@@ -1,0 +1,156 @@
+import { formatDuration, type Millis } from '@taintmgr/core';
+import type { Duty, Evictors, Evidence, Verdict } from './verdict.ts';
+
+/** Who would evict the pods of a NoExecute taint here, beside the one who asks. */
+export type TaintEvictors =
+  /** Somebody does: `text` says who, `advice` what to do about it. */
+  | {
+      readonly kind: 'acts';
+      readonly agent: Agent;
+      readonly text: string;
+      readonly advice: string;
+    }
+  /** As far as leases and pods tell, which `text` says too. */
+  | { readonly kind: 'nobody'; readonly text: string }
+  /** Somebody may: `text` says who or why it cannot be told, `advice` what would tell. */
+  | {
+      readonly kind: 'unknown';
+      readonly agent: Agent;
+      readonly text: string;
+      readonly advice: string;
+    };
+
+export type Agent = 'kube-controller-manager' | 'taintmgr-controller';
+
+const duty: Duty = 'taint-eviction-controller';
+const upstream: Agent = 'kube-controller-manager';
+const ours: Agent = 'taintmgr-controller';
+const forTaints = 'for NoExecute taints here';
+
+/**
+ * The answer for those who want to put a NoExecute taint on a node and keep budgets: with `acts` and
+ * with `unknown` somebody else may take its pods at once. Texts are clauses without a full stop.
+ */
+export function taintEvictors({ upstream: manager, taintmgr }: Evictors): TaintEvictors {
+  const verdict = manager[duty];
+  if (verdict.kind === 'acts') {
+    const text = `${upstream} (${verdict.who}) evicts ${forTaints}, without asking PDBs`;
+    return { kind: 'acts', agent: upstream, text, advice: switchOff([duty], verdict.evidence) };
+  }
+  if (taintmgr.kind === 'acts') {
+    const text = `${ours} (${taintmgr.who}) evicts ${forTaints}, by its own policy`;
+    return { kind: 'acts', agent: ours, text, advice: 'leave it to that, or stop it' };
+  }
+  if (verdict.kind === 'unknown') {
+    const why = whyUnknown(verdict.evidence);
+    const text =
+      verdict.who === null
+        ? `whether ${upstream} evicts ${forTaints} is unknown: ${why}`
+        : `${upstream} (${verdict.who}) may evict ${forTaints}, without asking PDBs: ${why}`;
+    return { kind: 'unknown', agent: upstream, text, advice: wayToKnow(verdict.evidence) };
+  }
+  if (taintmgr.kind === 'unknown') {
+    const text = `whether ${ours} evicts ${forTaints} is unknown: ${whyUnknown(taintmgr.evidence)}`;
+    return { kind: 'unknown', agent: ours, text, advice: wayToKnow(taintmgr.evidence) };
+  }
+  const text = `nobody evicts ${forTaints} (as far as leases and pods tell)`;
+  return { kind: 'nobody', text };
+}
+
+/** What one line about an evictor says behind its name, e.g. `evicts (cp_1, renewed 2s ago)`. */
+export function verdictText(verdict: Verdict): string {
+  const { evidence } = verdict;
+  switch (verdict.kind) {
+    case 'acts':
+      return `evicts ${signsOf(evidence)}`;
+    case 'doesNotAct':
+      return absenceText(evidence);
+    case 'unknown':
+      return verdict.who === null
+        ? `unknown (${whyUnknown(evidence)})`
+        : `may evict ${signsOf(evidence)}: ${whyUnknown(evidence)}`;
+  }
+}
+
+/** How to have kube-controller-manager leave these duties to somebody else. */
+export function switchOff(names: readonly Duty[], evidence: readonly Evidence[]): string {
+  const gate = evidence
+    .flatMap((one) => (one.kind === 'pod' && one.says !== null ? [one.says] : []))
+    .find((says) => says.startsWith('--feature-gates='));
+  const without = `--controllers=*,${names.map((name) => `-${name}`).join(',')}`;
+  return gate === undefined
+    ? `start it with ${without}`
+    : `start it with ${without} and without ${gate}`;
+}
+
+/** Why a verdict is `unknown`. */
+export function whyUnknown(evidence: readonly Evidence[]): string {
+  const reasons = evidence.flatMap((one): readonly string[] => {
+    switch (one.kind) {
+      case 'forbidden':
+        return [`no permission to ${one.right}`];
+      case 'embedded':
+        return [
+          `the server of ${one.version} runs it without a pod, and may do so without a lease`,
+        ];
+      case 'pod':
+        return [`${one.says} of pod ${one.namespace}/${one.name} leaves it open`];
+      case 'lease':
+        return one.life === 'uncertain' ? [`lease ${nameOf(one.lease)} shows no sign of life`] : [];
+      default:
+        return [];
+    }
+  });
+  return reasons.length > 0
+    ? reasons.join('; ')
+    : 'its flags cannot be seen, as it has no pod here';
+}
+
+/** What would tell who acts. */
+function wayToKnow(evidence: readonly Evidence[]): string {
+  const rights = evidence.flatMap((one) => (one.kind === 'forbidden' ? [one.right] : []));
+  return rights.length > 0
+    ? `grant the permission to ${rights.join(' and to ')}`
+    : `see that it was started with --controllers=*,-${duty}`;
+}
+
+function absenceText(evidence: readonly Evidence[]): string {
+  const pod = evidence.find((one) => one.kind === 'pod');
+  if (pod) return `runs, does not evict for taints (${pod.says})`;
+  const [lease] = evidence.filter((one) => one.kind === 'lease');
+  if (lease?.life === 'released') return `stopped (lease ${nameOf(lease.lease)} was given back)`;
+  if (lease) return `silent (${lease.lease.holder}, last renewed ${ago(lease.age)})`;
+  const pods = evidence.some((one) => one.kind === 'noPod') ? ', no pod' : '';
+  return `not detected (no leader election lease${pods})`;
+}
+
+/** `(cp_1, renewed 2s ago)`, `(pod kube-system/kcm-cp, no leader election lease)` */
+function signsOf(evidence: readonly Evidence[]): string {
+  const signs = evidence.flatMap((one): readonly string[] => {
+    switch (one.kind) {
+      case 'lease':
+        return one.life === 'alive' ? [`${one.lease.holder}, renewed ${ago(one.age)}`] : [];
+      case 'noLease':
+        return ['no leader election lease'];
+      case 'pod':
+        return [`pod ${one.namespace}/${one.name}`];
+      default:
+        return [];
+    }
+  });
+  return `(${signs.join('; ')})`;
+}
+
+function nameOf({
+  namespace,
+  name,
+}: {
+  readonly namespace: string;
+  readonly name: string;
+}): string {
+  return `${namespace}/${name}`;
+}
+
+function ago(age: Millis | null): string {
+  return age === null ? 'at an unknown time' : `${formatDuration(Math.max(0, age))} ago`;
+}

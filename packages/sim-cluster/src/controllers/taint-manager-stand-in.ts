@@ -1,0 +1,227 @@
+import type { Change } from '../api.ts';
+import type { ApiServer } from '../api-server.ts';
+import type { Timer } from '../clock.ts';
+import type { Exchange } from '../exchange.ts';
+import type { KubeObject } from '../objects.ts';
+import { formatMicroTime, formatTime } from '../time.ts';
+import { type Taint, type Toleration, tolerates } from '../tolerations.ts';
+
+export interface TaintManagerOptions {
+  readonly api: ApiServer;
+  /** The token it logs in with, where the API server has tokens. */
+  readonly token?: string;
+  /** How its requests go out; left out: straight to the API server. */
+  readonly exchange?: Exchange;
+  /** Hold and renew the lease kube-system/kube-controller-manager; false as with --leader-elect=false. */
+  readonly lease?: boolean;
+  /** Be seen as a static pod on this node, with these flags; left out: it has no pod. */
+  readonly pod?: { readonly nodeName: string; readonly flags: readonly string[] };
+}
+
+type TimedToleration = Toleration & { readonly tolerationSeconds?: number };
+
+const USER_AGENT = 'kube-controller-manager/v1.36.2 (linux/amd64) kubernetes/node-controller';
+const HOLDER = 'control-plane_5d6c8f0e';
+const LEASE = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
+const RENEW_MS = 2_000;
+const ATTEMPTS = 5;
+const ATTEMPT_MS = 10;
+
+/**
+ * Stands in for the taint-eviction-controller of a kube-controller-manager 1.36: a client of its own
+ * that sends what that one sends. A pod that does not tolerate a NoExecute taint of its node is marked
+ * in its status (DisruptionTarget, DeletionByTaintManager) and deleted, without asking budgets; one
+ * that tolerates it for a time when that is over. A deadline that runs is not moved. After five
+ * attempts within 50 ms it forgets the pod.
+ */
+export class TaintManagerStandIn {
+  readonly #options: TaintManagerOptions;
+  readonly #timers = new Map<string, Timer>();
+  #renewal: Timer | null = null;
+  #unsubscribe: (() => void) | null = null;
+
+  constructor(options: TaintManagerOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    const { api, lease, pod } = this.#options;
+    if (pod && !api.get('pods', 'kube-system', podName(pod.nodeName))) {
+      api.create('pods', staticPod(pod.nodeName, pod.flags));
+    }
+    if (lease) this.#renew();
+    this.#unsubscribe = api.subscribe((change) => this.#notice(change));
+    for (const { metadata } of api.list('nodes')) this.#judgeNode(metadata.name);
+  }
+
+  /** Forgets every deadline; the lease is held until it runs out, as upstream's is. */
+  stop(): void {
+    this.#unsubscribe?.();
+    this.#renewal?.cancel();
+    for (const timer of this.#timers.values()) timer.cancel();
+    this.#timers.clear();
+  }
+
+  #notice({ type, resource, object, previous }: Change): void {
+    if (resource === 'nodes' && type !== 'DELETED') this.#judgeNode(object.metadata.name);
+    if (resource !== 'pods') return;
+    if (type === 'DELETED') this.#cancel(object);
+    // Nothing else about a pod is looked at, its deletion neither.
+    else if (!previous || boundAndTolerating(previous) !== boundAndTolerating(object)) {
+      this.#judge(object);
+    }
+  }
+
+  #judgeNode(name: string): void {
+    for (const pod of this.#options.api.list('pods')) {
+      if (pod.spec.nodeName === name) this.#judge(pod);
+    }
+  }
+
+  #judge(pod: KubeObject): void {
+    const { api } = this.#options;
+    const taints: readonly Taint[] =
+      api.get('nodes', '', pod.spec.nodeName ?? '')?.spec?.taints ?? [];
+    const seconds = secondsLeft(taints, pod.spec.tolerations ?? []);
+    if (seconds === null) this.#cancel(pod);
+    else if (seconds === 0 || !this.#timers.has(uidOf(pod))) this.#deleteAfter(pod, seconds);
+  }
+
+  #deleteAfter(pod: KubeObject, seconds: number): void {
+    this.#cancel(pod);
+    const timer = this.#options.api.clock.after(seconds * 1000, () => this.#mark(pod, 1));
+    this.#timers.set(uidOf(pod), timer);
+  }
+
+  #cancel(pod: KubeObject): void {
+    this.#timers.get(uidOf(pod))?.cancel();
+    this.#timers.delete(uidOf(pod));
+  }
+
+  #mark(pod: KubeObject, attempt: number): void {
+    const { api } = this.#options;
+    const conditions = [markAt(api.clock.now(), pod.metadata.generation ?? 1)];
+    const body = { metadata: { uid: pod.metadata.uid }, status: { conditions } };
+    const type = 'application/strategic-merge-patch+json';
+    this.#send('PATCH', `${pathOf(pod)}/status`, type, body, (status) => {
+      if (status < 300) this.#delete(pod, attempt);
+      else if (status !== 404) this.#tryAgain(pod, attempt);
+    });
+  }
+
+  #delete(pod: KubeObject, attempt: number): void {
+    this.#send('DELETE', pathOf(pod), 'application/json', null, (status) => {
+      if (status >= 300 && status !== 404) this.#tryAgain(pod, attempt);
+    });
+  }
+
+  #tryAgain(pod: KubeObject, attempt: number): void {
+    if (attempt === ATTEMPTS) return;
+    const { clock } = this.#options.api;
+    const timer = clock.after(ATTEMPT_MS, () => this.#mark(pod, attempt + 1));
+    this.#timers.set(uidOf(pod), timer);
+  }
+
+  #renew(): void {
+    const { api } = this.#options;
+    const name = 'kube-controller-manager';
+    const known = api.get('leases', 'kube-system', name);
+    const spec = {
+      ...known?.spec,
+      holderIdentity: HOLDER,
+      leaseDurationSeconds: 15,
+      renewTime: formatMicroTime(api.clock.now()),
+    };
+    const lease = known
+      ? { ...known, spec }
+      : { metadata: { name, namespace: 'kube-system' }, spec };
+    const body = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', ...lease };
+    const [method, path] = known ? ['PUT', `${LEASE}/${name}`] : ['POST', LEASE];
+    this.#send(method ?? '', path ?? '', 'application/json', body, () => {});
+    this.#renewal = api.clock.after(RENEW_MS, () => this.#renew());
+  }
+
+  #send(
+    method: string,
+    path: string,
+    contentType: string,
+    body: object | null,
+    ended: (status: number) => void,
+  ): void {
+    const { api, exchange = api.exchange, token } = this.#options;
+    const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    const headers = { 'user-agent': USER_AGENT, 'content-type': contentType, ...authorization };
+    const request = { method, path, headers, body: body && JSON.stringify(body) };
+    let status = 0;
+    exchange(request, {
+      head: (code) => {
+        status = code;
+      },
+      data: () => {},
+      end: () => ended(status),
+      reset: () => ended(500),
+    });
+  }
+}
+
+/** How long the pod is tolerated there: 0: not at all; null: for ever, or nothing has to be. */
+function secondsLeft(
+  taints: readonly Taint[],
+  tolerations: readonly TimedToleration[],
+): number | null {
+  const ending = taints.filter(({ effect }) => effect === 'NoExecute');
+  const used = ending.map((taint) => tolerations.find((one) => tolerates(one, taint)));
+  if (used.includes(undefined)) return 0;
+  const limits = used.flatMap((toleration) => toleration?.tolerationSeconds ?? []);
+  return limits.length === 0 ? null : Math.max(0, Math.min(...limits));
+}
+
+function markAt(now: number, observedGeneration: number): object {
+  return {
+    type: 'DisruptionTarget',
+    status: 'True',
+    reason: 'DeletionByTaintManager',
+    message: 'Taint manager: deleting due to NoExecute taint',
+    lastTransitionTime: formatTime(now),
+    lastProbeTime: null,
+    observedGeneration,
+  };
+}
+
+function podName(nodeName: string): string {
+  return `kube-controller-manager-${nodeName}`;
+}
+
+/** The mirror of its static pod, as kubeadm has it. */
+function staticPod(nodeName: string, flags: readonly string[]): KubeObject {
+  const name = 'kube-controller-manager';
+  const image = 'registry.k8s.io/kube-controller-manager:v1.36.2';
+  const command = [name, '--bind-address=127.0.0.1', ...flags];
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: podName(nodeName),
+      namespace: 'kube-system',
+      labels: { component: name, tier: 'control-plane' },
+      annotations: { 'kubernetes.io/config.mirror': 'stand-in' },
+    },
+    spec: {
+      nodeName,
+      tolerations: [{ operator: 'Exists', effect: 'NoExecute' }],
+      containers: [{ name, image, command }],
+    },
+  };
+}
+
+function boundAndTolerating({ spec }: KubeObject): string {
+  return JSON.stringify([spec.nodeName, spec.tolerations]);
+}
+
+function pathOf({ metadata: { namespace, name } }: KubeObject): string {
+  return `/api/v1/namespaces/${namespace}/pods/${name}`;
+}
+
+function uidOf({ metadata }: KubeObject): string {
+  return metadata.uid ?? '';
+}
