@@ -35,6 +35,18 @@ export function lifecycleLine(report: LifecycleReport, now: number): Line {
       const fields = { node: node.name, write, next: formatWait(at - now), error };
       return line('warn', 'could not write to a node, will try again', fields);
     }
+    case 'podMarkFailed': {
+      const { target, attempt, outcome, at } = report;
+      const pod = `${target.namespace}/${target.name}`;
+      const fields = {
+        pod,
+        node: target.nodeName,
+        attempt,
+        next: formatWait(at - now),
+        error: outcome.message,
+      };
+      return line('warn', 'could not mark a pod of a lost node not ready, will try again', fields);
+    }
     case 'ruleDryRun': {
       const { node, rule, change } = report;
       return line('info', 'rule in dry run would change a taint', {

@@ -63,6 +63,18 @@ describe('a log line about nodes and zones', () => {
       { node: 'n1', write: 'noExecute', next: '1.5s', error: 'no' },
     ],
     [
+      {
+        kind: 'podMarkFailed',
+        target: { namespace: 'shop', name: 'web', uid: 'u', nodeName: 'n1' },
+        attempt: 3,
+        outcome: { kind: 'failed', status: 400, message: 'no', retryAfter: null },
+        at: now + 1500,
+      },
+      'warn',
+      'could not mark a pod of a lost node not ready, will try again',
+      { pod: 'shop/web', node: 'n1', attempt: 3, next: '1.5s', error: 'no' },
+    ],
+    [
       { kind: 'ruleDryRun', node, rule: 'disk', change: 'add' },
       'info',
       'rule in dry run would change a taint',

@@ -198,6 +198,8 @@ function tellReport(report: LifecycleReport): string {
       return `lost ${report.node.name}, heard of at ${report.heardAt / 1000}`;
     case 'writeFailed':
       return `failed ${report.write} of ${report.node.name}`;
+    case 'podMarkFailed':
+      return `failed to mark ${report.target.name}, attempt ${report.attempt}`;
     case 'ruleDryRun':
       return `rule ${report.rule} would ${report.change} its taint on ${report.node.name}`;
     case 'ruleLimit':

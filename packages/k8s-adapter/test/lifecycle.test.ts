@@ -198,6 +198,28 @@ describe('the legacy mode', () => {
   });
 });
 
+describe('numbers that JavaScript cannot hold', () => {
+  it('are written back with all their digits: a pod of a silent node is marked', () => {
+    const world = new NodeWorld({ zones: { a: 3 } });
+    world.runTo(60);
+    const forEver = Number(9223372036854775807n);
+    const tolerates = { key: 'node.kubernetes.io/unreachable', operator: 'Exists' };
+    const toleration = { ...tolerates, effect: 'NoExecute', tolerationSeconds: forEver };
+    world.addPod('a-1', 'web', [toleration], { app: 'web' }, forEver);
+    world.runTo(80);
+    world.stop('a-1');
+    world.runTo(200);
+    const ready = world
+      .pod('web')
+      .status.conditions.find(({ type }: { type: string }) => type === 'Ready');
+    assert.equal(ready.status, 'False');
+    const refused = world.notices.filter(
+      (notice) => notice.kind === 'nodeWriteFinished' && notice.outcome.kind === 'failed',
+    );
+    assert.deepEqual(refused, []);
+  });
+});
+
 function nodes(zone: string, count: number): readonly string[] {
   return Array.from({ length: count }, (_, index) => `${zone}-${index + 1}`);
 }

@@ -101,11 +101,13 @@ export class NodeWorld {
     name: string,
     tolerations: readonly object[] = [],
     labels: Readonly<Record<string, string>> = { app: name },
+    terminationGracePeriodSeconds = 30,
   ): void {
     const { api } = this.cluster;
     if (!api.get('namespaces', '', 'shop')) api.create('namespaces', namespace('shop'));
     const object = pod('shop', name, { labels });
-    api.create('pods', { ...object, spec: { ...object.spec, nodeName, tolerations } });
+    const spec = { ...object.spec, nodeName, tolerations, terminationGracePeriodSeconds };
+    api.create('pods', { ...object, spec });
   }
 
   node(name: string): KubeObject {

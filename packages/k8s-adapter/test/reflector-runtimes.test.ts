@@ -4,13 +4,13 @@ import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { runtimes } from './runtimes.ts';
 
-// The table of faults and the days of trouble on the other runtimes.
+// Numbers, the table of faults and the days of trouble on the other runtimes.
 
-const files = ['reflector-faults.test.ts', 'reflector-day.test.ts'].map((name) =>
+const files = ['json.test.ts', 'reflector-faults.test.ts', 'reflector-day.test.ts'].map((name) =>
   fileURLToPath(new URL(name, import.meta.url)),
 );
 
-describe('reflector', () => {
+describe('reflector and JSON', () => {
   for (const { name, binary, test } of runtimes.filter((runtime) => runtime.name !== 'Node')) {
     it(`passes the same tests on ${name}`, async () => {
       const { failed, output } = await new Promise<{ failed: boolean; output: string }>((resolve) =>

@@ -1,4 +1,5 @@
 import { AccessError, type ApiError, type Status } from './errors.ts';
+import { jsonOf } from './json.ts';
 import { encodeFrame, encodeObject, PROTOBUF } from './protobuf/encode.ts';
 
 /** What a handler gives back. */
@@ -35,7 +36,7 @@ const JSON_TYPE = { 'content-type': 'application/json', ...COMMON } as const;
 
 /** JSON on one line with a final newline, or indented without one. */
 function jsonText(value: unknown, pretty: boolean): string {
-  return pretty ? JSON.stringify(value, null, 2) : `${JSON.stringify(value)}\n`;
+  return pretty ? jsonOf(value, 2) : `${jsonOf(value)}\n`;
 }
 
 /** A JSON response; each warning becomes a Warning header entry. */
@@ -153,7 +154,7 @@ export function* listChunks(list: Readonly<Record<string, unknown>>): Generator<
   const items = entries as readonly unknown[];
   yield `${JSON.stringify(rest).slice(0, -1)},"${member}":[`;
   for (let at = 0; at < items.length; at += ITEMS_PER_CHUNK) {
-    const chunk = items.slice(at, at + ITEMS_PER_CHUNK).map((item) => JSON.stringify(item));
+    const chunk = items.slice(at, at + ITEMS_PER_CHUNK).map((item) => jsonOf(item));
     yield `${at > 0 ? ',' : ''}${chunk.join(',')}`;
   }
   yield ']}\n';

@@ -1,6 +1,6 @@
 import { badRequest, unsupportedMediaType } from './errors.ts';
 import type { ApiRequest } from './exchange.ts';
-import { isObject } from './json.ts';
+import { INT64_MAX, isObject } from './json.ts';
 import type { Json, KubeObject } from './objects.ts';
 import { decodeProtobuf } from './protobuf/decode.ts';
 import type { Struct } from './schema/types.ts';
@@ -58,11 +58,27 @@ const DEPTH_MAX = 1000;
 /** Parses JSON; what does not parse becomes the error that `refuse` makes of Go's message. */
 export function parseJson(text: string, refuse: (parseError: string) => Error): Json {
   if (isDeeperThan(text, DEPTH_MAX)) throw refuse('exceeded max depth');
+  const tooLarge = tooLargeNumber(text);
+  if (tooLarge !== null) throw refuse(`json: cannot unmarshal number ${tooLarge} of type int64`);
   try {
     return JSON.parse(text) as Json;
   } catch (error) {
     throw refuse(goMessage(text, String(error)));
   }
+}
+
+const INT64_MIN = -(2n ** 63n);
+
+/** A whole number that no int64 holds, as it is written; null: there is none. */
+function tooLargeNumber(text: string): string | null {
+  // Nearly no text has such a long run of digits, and nearly none of those has it in a number.
+  if (!/\d{19}/.test(text)) return null;
+  for (const [, number] of text.matchAll(/"(?:[^"\\]|\\.)*"|(-?\d{19,})(?![\d.eE])/g)) {
+    if (number === undefined) continue;
+    const value = BigInt(number);
+    if (value > INT64_MAX || value < INT64_MIN) return number;
+  }
+  return null;
 }
 
 function isDeeperThan(json: string, max: number): boolean {

@@ -3,6 +3,28 @@ import type { Json } from './objects.ts';
 /** A JSON object that is being built. */
 export type JsonObject = { [key: string]: Json };
 
+/** The largest int64, by which people mean for ever. */
+export const INT64_MAX: bigint = 2n ** 63n - 1n;
+/** What JavaScript makes of it, and how it would write that. */
+const ROUNDED = Number(INT64_MAX);
+const ROUNDED_TEXT = JSON.stringify(ROUNDED);
+
+/**
+ * The JSON text of a value. Numbers beyond 2^53 are rounded in JavaScript; the largest int64 is
+ * written with all its digits again, for rounded it is one too large for any API server.
+ */
+export function jsonOf(value: unknown, indent?: number): string {
+  const text = JSON.stringify(value, null, indent);
+  return text?.includes(ROUNDED_TEXT) ? JSON.stringify(value, unrounded, indent) : text;
+}
+
+/** From ES2026, and in all the runtimes that we know; TypeScript's libraries do not have it yet. */
+const { rawJSON } = JSON as typeof JSON & { rawJSON(text: string): object };
+
+function unrounded(_key: string, value: unknown): unknown {
+  return value === ROUNDED ? rawJSON(`${INT64_MAX}`) : value;
+}
+
 /** True for `{...}`, false for arrays, null and scalars. */
 export function isObject(value: unknown): value is { readonly [key: string]: Json } {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

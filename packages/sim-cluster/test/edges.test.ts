@@ -114,3 +114,28 @@ describe('a page', () => {
     assert.equal(versions.size, 1);
   });
 });
+
+describe('a number beyond 2^53', () => {
+  const { client } = fixture();
+  const post = (seconds: string): Response => {
+    const text = JSON.stringify(podNamed('x')).replace(
+      '"spec":{',
+      `"spec":{"terminationGracePeriodSeconds":${seconds},`,
+    );
+    return client.post(PODS, text);
+  };
+
+  it('that no int64 holds is refused, as one that a client has rounded up', () => {
+    const refused = post('9223372036854776000');
+    assert.equal(refused.status, 400);
+    assert.match(refused.body.message, /cannot unmarshal number 9223372036854776000 /);
+  });
+
+  it('that is the largest int64 keeps its digits', () => {
+    const created = post('9223372036854775807');
+    assert.equal(created.status, 201);
+    for (const { text } of [created, client.get(`${PODS}/x`), client.get(PODS)]) {
+      assert.match(text, /"terminationGracePeriodSeconds":9223372036854775807[,}]/);
+    }
+  });
+});

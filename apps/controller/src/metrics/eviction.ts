@@ -99,6 +99,13 @@ function reportCounters(registry: Registry): (report: Report) => void {
       'tripped',
     ),
   );
+  const writes = new Counter(
+    describe(
+      'taintmgr_write_failures_total',
+      'Writes to nodes and their pods that failed and will be tried again, by what was written.',
+      'write',
+    ),
+  );
   return (report) => {
     switch (report.kind) {
       case 'deadline': {
@@ -113,7 +120,13 @@ function reportCounters(registry: Registry): (report: Report) => void {
       case 'held':
         held.inc({ per: report.hit.per, tripped: String(report.hit.tripped) });
         break;
-      default: // of no pod
+      case 'writeFailed':
+        writes.inc({ write: report.write });
+        break;
+      case 'podMarkFailed':
+        writes.inc({ write: 'podReadiness' });
+        break;
+      default: // nothing that is counted here
     }
   };
 }

@@ -94,8 +94,12 @@ export class ReadinessMarker {
     const failures = (this.#failures.get(uid) ?? 0) + 1;
     this.#failures.set(uid, failures);
     const retryAfter = outcome.kind === 'failed' ? outcome.retryAfter : null;
-    this.#due.set(uid, nextAttempt(now, uid, failures, retryWait, retryAfter));
-    return [];
+    const at = nextAttempt(now, uid, failures, retryWait, retryAfter);
+    this.#due.set(uid, at);
+    // Heard of meanwhile: that is no failure.
+    if (outcome.kind !== 'failed') return [];
+    const failed = { target: podRef(pod), attempt: failures, outcome, at };
+    return [{ kind: 'report', report: { kind: 'podMarkFailed', ...failed } }];
   }
 
   #isSilent(nodeName: string): boolean {

@@ -1,5 +1,5 @@
 import type { Outcome } from '../event.ts';
-import type { NodeRef } from '../model.ts';
+import type { NodeRef, PodRef } from '../model.ts';
 import type { Instant } from '../time.ts';
 import type { ZoneState } from './zones.ts';
 
@@ -110,6 +110,15 @@ export type LifecycleReport =
       readonly node: NodeRef;
       readonly write: NodeWrite;
       readonly outcome: Outcome;
+      readonly at: Instant;
+    }
+  /** A pod of a silent node still looks ready; its mark is tried again at `at`. */
+  | {
+      readonly kind: 'podMarkFailed';
+      readonly target: PodRef;
+      /** How many have failed, from 1. */
+      readonly attempt: number;
+      readonly outcome: Extract<Outcome, { kind: 'failed' }>;
       readonly at: Instant;
     }
   /** What a rule in dry run would change. */

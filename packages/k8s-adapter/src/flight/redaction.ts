@@ -50,6 +50,8 @@ function redactReport(report: Report): Report {
     }
     case 'writeFailed':
       return { ...report, outcome: redactMember(report.outcome) };
+    case 'podMarkFailed':
+      return { ...report, outcome: redactMember(report.outcome) };
     default:
       return report;
   }

@@ -4,7 +4,7 @@ import type { Random } from './backoff.ts';
 import { defaultElectionTiming, type ElectionTiming, timingFault } from './election-timing.ts';
 import type { ClusterEvent } from './event-requests.ts';
 import { AnswerCollector, type ExchangeInput } from './exchange.ts';
-import { parseJson } from './json.ts';
+import { parseToWriteBack } from './json.ts';
 import {
   createLeaseRequest,
   type Lease,
@@ -209,7 +209,7 @@ export class Election {
       const failure = failureOf(answer);
       return failure.status === 404 ? this.#afterMissing(now) : this.#fail(now, failure);
     }
-    const lease = leaseFromJson(parseJson(answer.body));
+    const lease = leaseFromJson(parseToWriteBack(answer.body));
     if (!lease) return this.#fail(now, noAnswer('the answer is not a Lease'));
     const { since } = this.#observe(now, lease);
     if (lease.holder !== this.#options.identity) {
@@ -264,7 +264,7 @@ export class Election {
     }
     if (this.#stopping) return { kind: 'Stopped' };
     this.#failing = '';
-    this.#current = leaseFromJson(parseJson(answer.body));
+    this.#current = leaseFromJson(parseToWriteBack(answer.body));
     if (this.#current) this.#observe(now, this.#current);
     const led = this.#renewedAt !== null;
     this.#renewedAt = call.sentAt;

@@ -9,7 +9,7 @@ import {
 } from '@taintmgr/core';
 import { type Answer, type Failure, failureOf, succeeded } from './answer.ts';
 import { leaseFromJson, nodeFromJson, ownedTaintsAnnotation, podFromJson } from './convert.ts';
-import { asList, asRecord, asText, isRecord, type JsonRecord, parseJson } from './json.ts';
+import { asList, asRecord, asText, isRecord, type JsonRecord, parseToWriteBack } from './json.ts';
 import {
   type ApiRequest,
   getNodeLeaseRequest,
@@ -70,7 +70,7 @@ export function continueNodeWrite(
   now: Instant,
 ): NodeWriteStep {
   if (!succeeded(answer)) return afterFailure(state, failureOf(answer));
-  const object = asRecord(parseJson(answer.body));
+  const object = asRecord(parseToWriteBack(answer.body));
   switch (state.kind) {
     case 'ReadingNode': {
       const { command } = state;

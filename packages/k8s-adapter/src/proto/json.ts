@@ -41,3 +41,30 @@ export function parseJson(text: string): unknown {
     return undefined;
   }
 }
+
+/** What JSON itself has for numbers that JavaScript cannot hold, and TypeScript does not know yet. */
+interface ExactJson {
+  parse(
+    text: string,
+    revive: (key: string, value: unknown, at?: { source?: string }) => unknown,
+  ): unknown;
+  rawJSON(text: string): object;
+}
+const exactJson = JSON as unknown as ExactJson;
+
+/**
+ * Parses an object that is to be written back: a number that JavaScript would write otherwise than
+ * it was written, as the largest int64, is kept as its text, and JSON.stringify gives that back.
+ * Undefined for a text that is broken.
+ */
+export function parseToWriteBack(text: string): unknown {
+  try {
+    return exactJson.parse(text, (_key, value, at) => {
+      const { source } = at ?? {};
+      const isExact = typeof value !== 'number' || source === undefined || String(value) === source;
+      return isExact ? value : exactJson.rawJSON(source);
+    });
+  } catch {
+    return undefined;
+  }
+}

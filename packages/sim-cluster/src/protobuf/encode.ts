@@ -1,4 +1,4 @@
-import { isList, isObject } from '../json.ts';
+import { INT64_MAX, isList, isObject } from '../json.ts';
 import type { Fields, FieldType, Pointer } from './fields.ts';
 import { ANSWER_KINDS } from './kinds.ts';
 import { ProtobufWriter } from './writer.ts';
@@ -107,7 +107,7 @@ function writeScalar(
       break;
     case 'integer':
     case 'integer*':
-      writer.integer(field, typeof value === 'bigint' ? value : Math.trunc(Number(value)));
+      writer.integer(field, typeof value === 'bigint' ? value : int64(Number(value)));
       break;
     case 'boolean':
     case 'boolean*':
@@ -162,4 +162,9 @@ function writeMap(
       else writer.message(2, () => writer.text(1, String(member)));
     });
   }
+}
+
+/** The largest int64 has been rounded up, to one that is too large. */
+function int64(value: number): number | bigint {
+  return value >= Number(INT64_MAX) ? INT64_MAX : Math.trunc(value);
 }
