@@ -9,7 +9,11 @@ import {
   planDrain,
   resolveDrainConfig,
 } from '@taintmgr/core';
-import { blockerLines, cannotFinish } from '../src/commands/drain-by-taint/blockers.ts';
+import {
+  blockerLines,
+  cannotFinish,
+  daemonSetLine,
+} from '../src/commands/drain-by-taint/blockers.ts';
 import { refusalLine, renderPlan } from '../src/commands/drain-by-taint/plan-table.ts';
 import { node, now, ofDaemonSet, pod, taint, tolerates } from './values.ts';
 
@@ -22,10 +26,11 @@ function plan(
   nodes: readonly Node[],
   pods: readonly Pod[],
   budgets: readonly Budget[] = [],
+  taintToPut = maintenance,
 ): DrainPlan {
   const targets = nodes.map(({ name }) => ({ name, zone: '' }));
   return planDrain(now, {
-    config: resolveDrainConfig({ taint: maintenance, targets, filters }),
+    config: resolveDrainConfig({ taint: taintToPut, targets, filters }),
     nodes,
     pods: pods.map((one) => ({ pod: { labels: {}, ready: 'True', ...one }, finalizers: [] })),
     budgets,
@@ -77,8 +82,18 @@ describe('the plan of a drain', () => {
       [n1],
       [agent, bare],
       `
-      NODE   NAMESPACE   POD    ACTION   AT    BLOCKED BY   BECAUSE
-      n1     shop        bare   evict    +0s   <none>       no toleration for maintenance=kernel:NoExecute
+      NODE   NAMESPACE   POD     ACTION   AT    BLOCKED BY   BECAUSE
+      n1     shop        bare    evict    +0s   <none>       no toleration for maintenance=kernel:NoExecute
+      n1     shop        agent   leave    +0s   -            the DaemonSet controller deletes it: no toleration for maintenance=kernel:NoExecute`,
+      null,
+    ],
+    [
+      'the DaemonSet controller leaves a pod that tolerates the taint, for however short a time',
+      allFlags,
+      [n1],
+      [pod('agent', { ...ofDaemonSet, ...tolerates('maintenance', 60) })],
+      `
+      No pods to evict.
       1 pod stays: 1 of a DaemonSet`,
       null,
     ],
@@ -87,7 +102,7 @@ describe('the plan of a drain', () => {
       { ...noFlags, ignoreDaemonSets: true },
       [n1, node('n2')],
       [
-        agent,
+        pod('agent', { ...ofDaemonSet, ...tolerates('maintenance', 60) }),
         pod('static', { mirror: true, owner: null }),
         pod('going', { deletionTimestamp: now, owner: null }),
         pod('cache', { ...tolerates('maintenance'), owner: null }),
@@ -138,6 +153,30 @@ describe('the plan of a drain', () => {
       assert.equal(refusalLine(planned), refusal);
     });
   }
+});
+
+describe('what the DaemonSet controller will do', () => {
+  const agents = ['n1', 'n2'].map((nodeName) =>
+    pod(`agent-${nodeName}`, { ...ofDaemonSet, nodeName }),
+  );
+  const nodes = [node('n1'), node('n2')];
+
+  it('is told for a NoExecute taint', () => {
+    assert.equal(
+      daemonSetLine(plan(allFlags, nodes, agents)),
+      'shop/agent-n1 on n1, shop/agent-n2 on n2: the DaemonSet controller deletes what does not ' +
+        'tolerate maintenance=kernel:NoExecute, and asks no budgets',
+    );
+  });
+
+  it('is nothing for a NoSchedule taint', () => {
+    const planned = plan(allFlags, nodes, agents, [], taint('maintenance=kernel:NoSchedule'));
+    assert.equal(daemonSetLine(planned), null);
+    assert.equal(
+      renderPlan(planned, now, asTable),
+      'No pods to evict.\n2 pods stay: 2 of a DaemonSet',
+    );
+  });
 });
 
 describe('what a plan says is in the way', () => {

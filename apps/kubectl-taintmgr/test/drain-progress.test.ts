@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
   type Budget,
-  type Command,
+  type DrainCommand,
   type DrainConfig,
   DrainMachine,
   type Event,
@@ -61,7 +61,7 @@ class Drain {
     this.tell({ kind: 'podDelete', uid: one.uid }, at);
   }
 
-  #remember(command: Command): void {
+  #remember(command: DrainCommand): void {
     if ('id' in command && 'pod' in command) this.#ids.set(command.pod.name, command.id);
   }
 }
@@ -75,7 +75,7 @@ describe('the progress of a drain', () => {
     drain.gone(web, now + 3210);
     assert.equal(
       drain.output.outText,
-      'pod/web-0 evicted (shop, n1, 3.2s)\nnode/n1 drained (1 pod, 3s)\n',
+      'node/n1 already tainted\npod/web-0 evicted (shop, n1, 3.2s)\nnode/n1 drained (1 pod, 3s)\n',
     );
   });
 
@@ -86,7 +86,8 @@ describe('the progress of a drain', () => {
     drain.gone(other, now + 200);
     assert.equal(
       drain.output.outText,
-      'pod/web-0 deleted (shop, n1, 0.1s)\npod/db-0 gone (shop, n1)\nnode/n1 drained (2 pods, 0s)\n',
+      'node/n1 already tainted\npod/web-0 deleted (shop, n1, 0.1s)\npod/db-0 gone (shop, n1)\n' +
+        'node/n1 drained (2 pods, 0s)\n',
     );
   });
 
@@ -125,7 +126,11 @@ describe('the progress of a drain', () => {
     const drain = new Drain([web, old, pod('x', { nodeName: 'n2' })], { skipTerminatingMs: 1000 });
     drain.tell({ kind: 'podUpsert', pod: pod('bare', { owner: null }) });
     drain.tell({ kind: 'nodeDelete', name: 'n2' });
-    assert.equal(drain.output.outText, 'pod/old skipped (shop, n1, terminating for long)\n');
+    assert.equal(
+      drain.output.outText,
+      'pod/old skipped (shop, n1, terminating for long)\n' +
+        'node/n1 already tainted\nnode/n2 already tainted\n',
+    );
     assert.equal(
       drain.output.errText,
       'Warning: shop/bare on n1 came late and stays: declares no controller, nothing would start it again (--force)\n' +

@@ -56,7 +56,8 @@ describe('drain-by-taint that changes nothing', () => {
     `a-1 a bare evict +0s <none> ${noToleration}\n` +
     `a-1 a web evict +0s budget web (never) ${noToleration}\n` +
     'a-1 a db evict +1m3s <none> tolerates maintenance=kernel:NoExecute for 1m3s\n' +
-    `2 pods stay: 1 of a DaemonSet, ${kept}\n`;
+    `a-1 a agent leave +0s - the DaemonSet controller deletes it: ${noToleration}\n` +
+    `1 pod stays: ${kept}\n`;
 
   it('refuses for all reasons at once', async () => {
     const out =

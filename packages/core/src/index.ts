@@ -25,6 +25,7 @@ export { drainFaultText, drainFlag, drainVerdict } from './drain/filters.ts';
 export type { ForeseenBlocker, ForeseenSite } from './drain/foreseen.ts';
 export { foreseeBlockers } from './drain/foreseen.ts';
 export { hasTaint, withTaint } from './drain/judge.ts';
+export type { DrainCommand } from './drain/machine.ts';
 export { DrainMachine } from './drain/machine.ts';
 export type { DrainPlan, PlanInput, PlannedPod, PlanPod } from './drain/plan.ts';
 export { planDrain } from './drain/plan.ts';
@@ -35,6 +36,7 @@ export type {
   DrainNote,
   DrainPod,
   DrainPodState,
+  TaintNode,
 } from './drain/state.ts';
 export type { Engine } from './engine.ts';
 export { createEngine } from './engine.ts';

@@ -11,6 +11,9 @@ import { type DrainMark, drainMarksAnnotation, writeMarks } from './drain-marks.
 
 const conflictsMax = 5;
 
+/** Who we are in metadata.managedFields: by that `undo` knows what is still as a drain set it. */
+export const fieldManager = 'kubectl-taintmgr';
+
 /** The fields of a node that a drain reads and writes back whole. */
 export interface NodeObject {
   readonly metadata: {
@@ -59,7 +62,7 @@ export function patchNodeRequest(
   const annotations = { [drainMarksAnnotation]: writeMarks(marks) };
   return {
     method: 'PATCH',
-    path: `${nodesPath}/${encodeURIComponent(metadata.name)}`,
+    path: `${nodesPath}/${encodeURIComponent(metadata.name)}?fieldManager=${fieldManager}`,
     headers: {
       accept: 'application/json',
       'content-type': 'application/strategic-merge-patch+json',

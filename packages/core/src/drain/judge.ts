@@ -9,9 +9,10 @@ import type { Instant } from '../time.ts';
 import type { Respect } from './config.ts';
 
 /**
- * Decides about pods as the eviction engine does, with the functions that decide there. A drain by
- * a taint of another effect judges pods as though that were NoExecute: what a pod tolerates for how
- * long is the same, and nobody else evicts for it.
+ * Decides about pods as the eviction engine does, with the functions that decide there, and as
+ * though the drain's taint were on each node already. A drain by a taint of another effect judges
+ * pods as though that were NoExecute: what a pod tolerates for how long is the same, and nobody else
+ * evicts for it.
  */
 export class DrainJudge {
   readonly #taint: Taint;
@@ -33,7 +34,7 @@ export class DrainJudge {
   /** Takes in what an event says of nodes and pods. */
   take(now: Instant, event: Event): void {
     const seen =
-      event.kind === 'nodeUpsert' ? { ...event, node: this.#asExecuted(event.node) } : event;
+      event.kind === 'nodeUpsert' ? { ...event, node: this.#asExecuted(now, event.node) } : event;
     const change = this.#store.apply(seen);
     if (change?.kind === 'node') {
       this.#ledger.update(this.#store.clock.wall(now), change.name, change.node);
@@ -61,8 +62,8 @@ export class DrainJudge {
     return { kind: 'evict', deadline: clock.since(now, start), because };
   }
 
-  #asExecuted(node: Node): Node {
-    const taints = node.taints.map((taint) =>
+  #asExecuted(now: Instant, node: Node): Node {
+    const taints = withTaint(node, this.#taint, now).taints.map((taint) =>
       isSameTaint(taint, this.#taint) ? { ...taint, effect: 'NoExecute' } : taint,
     );
     return { ...node, taints };

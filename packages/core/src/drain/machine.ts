@@ -19,13 +19,17 @@ import {
   type DrainPodState,
   isSettled,
   isUnderWay,
+  type TaintNode,
 } from './state.ts';
 
 const noLimit = Number.POSITIVE_INFINITY;
 
+/** What a drain asks for. */
+export type DrainCommand = Command | TaintNode;
+
 /**
- * Drains nodes that have a taint: of each, when its turn has come, the pods go that do not tolerate
- * it, each when its time is over.
+ * Drains nodes by a taint: each is tainted when its turn has come, and then the pods go that do not
+ * tolerate the taint, each when its time is over.
  *
  * Theory of operation. Pods go by their uid, and each takes this way; what does not go at all is
  * `kept` or `left`:
@@ -87,7 +91,7 @@ export class DrainMachine {
   }
 
   /** Takes an event; the commands that it leads to come with a tick. `now` never goes back. */
-  handle(now: Instant, event: Event): readonly Command[] {
+  handle(now: Instant, event: Event): readonly DrainCommand[] {
     this.#judge.take(now, event);
     this.#actAt = now;
     switch (event.kind) {
@@ -112,6 +116,7 @@ export class DrainMachine {
         for (const { name } of this.#config.targets) this.#reconsiderOn(now, name);
         break;
       case 'result':
+        this.#nodes.settle(now, event.id, event.outcome);
         this.#settle(now, event.id, event.outcome);
         break;
       case 'tick':
@@ -124,21 +129,21 @@ export class DrainMachine {
   /** The earliest instant at which a tick could yield something; null: only an event can. */
   nextWake(): Instant | null {
     if (!this.#synced || this.finished) return null;
-    const wakes = [this.#actAt, this.#schedule.next(), this.#nodes.nextTimeout()];
+    const wakes = [this.#actAt, this.#schedule.next(), this.#nodes.nextWake()];
     const times = wakes.filter((wake) => wake !== null);
     return times.length === 0 ? null : Math.min(...times);
   }
 
-  #act(now: Instant): readonly Command[] {
+  #act(now: Instant): readonly DrainCommand[] {
     this.#actAt = null;
-    this.#nodes.begin(now);
+    const taints = this.#nodes.begin(now);
     for (let uid = this.#schedule.takeDue(now); uid !== null; uid = this.#schedule.takeDue(now)) {
       this.#wake(now, uid);
     }
     this.#nodes.expire(now, this.#pods);
     const commands = this.#dispatch(now);
     if (this.#nodes.end(now, this.#pods)) this.#actAt = now;
-    return commands;
+    return [...taints, ...commands];
   }
 
   /** What was planned for this moment. */
@@ -148,7 +153,7 @@ export class DrainMachine {
     if (!pod || !known) return;
     const { kind } = known.state;
     if (kind === 'terminating') this.#skipIfLong(now, pod, known);
-    else if (kind === 'held' || kind === 'accepted') this.#set(pod, { kind: 'queued', since: now });
+    else if (kind === 'held' || kind === 'accepted') this.#set(pod, { kind: 'queued' });
     else this.#reconsider(now, pod);
   }
 
@@ -180,12 +185,15 @@ export class DrainMachine {
       this.#set(pod, { kind: 'kept' }, { because, due: null });
     } else if (verdict && verdict.kind !== 'take') {
       this.#leave(pod, because, verdict);
+    } else if (!this.#nodes.isTainted(pod.nodeName)) {
+      // When its time is over shows when the taint is there.
+      if (kind !== 'held') this.#set(pod, { kind: 'queued' }, { because, due: null });
     } else if (decision.deadline > now) {
       const until = decision.deadline;
       this.#schedule.set(pod.uid, until);
       this.#set(pod, { kind: 'waiting', until }, { because, due: until });
-    } else if (kind !== 'held' && kind !== 'queued') {
-      this.#set(pod, { kind: 'queued', since: now }, { because, due: decision.deadline });
+    } else if (kind !== 'held') {
+      this.#set(pod, { kind: 'queued' }, { because, due: decision.deadline });
     }
   }
 

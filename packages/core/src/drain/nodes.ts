@@ -1,3 +1,4 @@
+import type { Outcome } from '../event.ts';
 import type { Blocker } from '../eviction/blocker.ts';
 import type { Instant } from '../time.ts';
 import type { DrainConfig } from './config.ts';
@@ -10,28 +11,32 @@ import {
   type DrainPod,
   isEnded,
   isSettled,
+  type TaintNode,
 } from './state.ts';
+import { TaintWrites } from './taint-writes.ts';
 import { nodesToBegin, nodesToLeave } from './turns.ts';
 
-/** How the drain's taint was last seen on a node. */
-type Sight =
-  | { readonly kind: 'unseen' }
-  | { readonly kind: 'bare'; readonly since: Instant }
-  | { readonly kind: 'tainted' };
+/** How a node was last seen. */
+type Sight = 'unseen' | 'bare' | 'tainted';
 
-/** The target nodes: whose turn it is, and how each ends. */
+/**
+ * The target nodes: whose turn it is, and how each ends. A node is tainted when its turn comes and
+ * not before: until then nobody is to evict its pods, neither we nor those who heed the taint.
+ */
 export class DrainNodes {
   readonly #config: DrainConfig;
   readonly #note: (note: DrainNote) => void;
   readonly #phases = new Map<string, DrainNodePhase>();
   readonly #sights = new Map<string, Sight>();
+  readonly #writes: TaintWrites;
 
   constructor(config: DrainConfig, note: (note: DrainNote) => void) {
     this.#config = config;
     this.#note = note;
+    this.#writes = new TaintWrites(config);
     for (const { name } of config.targets) {
       this.#phases.set(name, { kind: 'pending' });
-      this.#sights.set(name, { kind: 'unseen' });
+      this.#sights.set(name, 'unseen');
     }
   }
 
@@ -51,6 +56,10 @@ export class DrainNodes {
     return isEnded(this.#phase(name));
   }
 
+  isTainted(name: string): boolean {
+    return this.#sights.get(name) === 'tainted';
+  }
+
   isDraining(name: string): boolean {
     return this.#phase(name).kind === 'draining';
   }
@@ -63,11 +72,11 @@ export class DrainNodes {
 
   /** The node is there, with the taint or without. */
   seen(now: Instant, name: string, isTainted: boolean): void {
-    const before = this.#sights.get(name);
-    if (!before || this.isEnded(name)) return;
-    if (isTainted) this.#sights.set(name, { kind: 'tainted' });
-    else if (before.kind === 'tainted') this.#end(name, failed('TaintRemoved', now));
-    else if (before.kind === 'unseen') this.#sights.set(name, { kind: 'bare', since: now });
+    if (!this.has(name) || this.isEnded(name)) return;
+    this.#sights.set(name, isTainted ? 'tainted' : 'bare');
+    const phase = this.#phase(name);
+    if (isTainted && phase.kind === 'tainting') this.#drain(name, phase.since, false);
+    if (!isTainted && phase.kind === 'draining') this.#end(name, failed('TaintRemoved', now));
   }
 
   vanished(now: Instant, name: string): void {
@@ -76,23 +85,29 @@ export class DrainNodes {
 
   /** Everything there is has been seen: a node that was not is gone. */
   synced(now: Instant): void {
-    for (const [name, { kind }] of this.#sights) if (kind === 'unseen') this.vanished(now, name);
+    for (const [name, sight] of this.#sights) if (sight === 'unseen') this.vanished(now, name);
   }
 
-  /** Begins with the nodes whose turn has come; a node without its taint is waited for a while. */
-  begin(now: Instant): void {
+  /** Begins with the nodes whose turn has come; the requests that put the taint on them. */
+  begin(now: Instant): readonly TaintNode[] {
     for (const { name } of nodesToLeave(this.list(), this.#config)) {
       this.#end(name, failed('NotBegun', now));
     }
+    for (const name of this.#writes.unconfirmed(now)) this.#end(name, failed('TaintRemoved', now));
     for (const { name } of nodesToBegin(this.list(), this.#config)) {
-      const sight = this.#sights.get(name);
-      if (sight?.kind === 'tainted') {
-        this.#phases.set(name, { kind: 'draining', since: now });
-        this.#note({ kind: 'nodeBegun', node: name });
-      } else if (sight?.kind === 'bare' && now >= sight.since + this.#config.confirmationWaitMs) {
-        this.#end(name, failed('TaintRemoved', now));
-      }
+      if (this.isTainted(name)) this.#drain(name, now, true);
+      else this.#taint(name, now);
     }
+    return this.#writes.send(now);
+  }
+
+  /** The outcome of a request to put the taint on. */
+  settle(now: Instant, id: string, outcome: Outcome): void {
+    const refusal = this.#writes.settle(now, id, outcome);
+    if (!refusal || this.isEnded(refusal.nodeName)) return;
+    const { nodeName: node, blocker, isFinal } = refusal;
+    if (isFinal) this.#end(node, failed('Denied', now, blocker.message));
+    else this.#note({ kind: 'nodeHeld', node, blocker });
   }
 
   /** Ends the nodes whose time is over. */
@@ -119,14 +134,10 @@ export class DrainNodes {
     return hasEnded;
   }
 
-  /** When the next node is out of time, or is waited for no longer; null: never. */
-  nextTimeout(): Instant | null {
-    const waits = [...this.#sights].flatMap(([name, sight]) =>
-      sight.kind === 'bare' && !this.isEnded(name)
-        ? sight.since + this.#config.confirmationWaitMs
-        : [],
-    );
-    const times = [...this.#timeouts().map(({ at }) => at), ...waits];
+  /** When the next node is out of time, or its taint is to be seen to; null: never. */
+  nextWake(): Instant | null {
+    const write = this.#writes.nextWake();
+    const times = [...this.#timeouts().map(({ at }) => at), ...(write === null ? [] : [write])];
     return times.length === 0 ? null : Math.min(...times);
   }
 
@@ -134,7 +145,9 @@ export class DrainNodes {
     const { nodeTimeoutMs } = this.#config;
     if (nodeTimeoutMs === null) return [];
     return [...this.#phases].flatMap(([name, phase]) =>
-      phase.kind === 'draining' ? [{ name, at: phase.since + nodeTimeoutMs }] : [],
+      phase.kind === 'tainting' || phase.kind === 'draining'
+        ? [{ name, at: phase.since + nodeTimeoutMs }]
+        : [],
     );
   }
 
@@ -142,14 +155,26 @@ export class DrainNodes {
     return this.#phases.get(name) ?? { kind: 'pending' };
   }
 
+  #taint(name: string, now: Instant): void {
+    this.#phases.set(name, { kind: 'tainting', since: now });
+    this.#writes.want(now, name);
+  }
+
+  #drain(name: string, since: Instant, wasTainted: boolean): void {
+    this.#writes.forget(name);
+    this.#phases.set(name, { kind: 'draining', since });
+    this.#note({ kind: 'nodeBegun', node: name, wasTainted });
+  }
+
   #end(name: string, phase: DrainNodePhase): void {
+    this.#writes.forget(name);
     this.#phases.set(name, phase);
     this.#note({ kind: 'nodeEnded', node: name, phase });
   }
 }
 
-function failed(why: DrainFailure, at: Instant): DrainNodePhase {
-  return { kind: 'failed', why, at };
+function failed(why: DrainFailure, at: Instant, message: string | null = null): DrainNodePhase {
+  return { kind: 'failed', why, at, message };
 }
 
 /** What a node fails for whose pods were given up; null: none was. */

@@ -1,3 +1,5 @@
+import { defaultConfig } from '../config.ts';
+import { decidingToleration } from '../eviction/tolerations.ts';
 import type { Node, Pod, Taint } from '../model.ts';
 import type { Reason } from '../reason.ts';
 import type { Instant } from '../time.ts';
@@ -5,7 +7,7 @@ import { type Budget, budgetsOver, isUnderBudgets, sparesUnready } from './budge
 import type { DrainConfig } from './config.ts';
 import { type DrainFault, drainVerdict } from './filters.ts';
 import { type ForeseenBlocker, type ForeseenSite, foreseeBlockers } from './foreseen.ts';
-import { DrainJudge, withTaint } from './judge.ts';
+import { DrainJudge } from './judge.ts';
 
 /** A pod of a target node, and what decides how well it can go. */
 export interface PlanPod {
@@ -31,7 +33,13 @@ export interface PlannedPod {
     | { readonly kind: 'evict'; readonly at: Instant }
     /** It stays on the node. */
     | { readonly kind: 'keep' }
-    | { readonly kind: 'leave' | 'refuse'; readonly faults: readonly DrainFault[] }
+    | { readonly kind: 'refuse'; readonly faults: readonly DrainFault[] }
+    /** We leave it. `goesAnyway`: the DaemonSet controller deletes it as soon as the taint is there. */
+    | {
+        readonly kind: 'leave';
+        readonly faults: readonly DrainFault[];
+        readonly goesAnyway: boolean;
+      }
     /** It terminates already, and is waited for. */
     | { readonly kind: 'leaving' }
     /** It has terminated for so long that it is not. */
@@ -51,9 +59,7 @@ export interface DrainPlan {
 export function planDrain(now: Instant, input: PlanInput): DrainPlan {
   const { config, nodes, pods } = input;
   const judge = new DrainJudge(config.taint, config.respect);
-  for (const node of nodes) {
-    judge.take(now, { kind: 'nodeUpsert', node: withTaint(node, config.taint, now) });
-  }
+  for (const node of nodes) judge.take(now, { kind: 'nodeUpsert', node });
   for (const { pod } of pods) judge.take(now, { kind: 'podUpsert', pod });
   const order = new Map(nodes.map(({ name }, index) => [name, index] as const));
   const planned = pods
@@ -79,7 +85,7 @@ function fateOf(
   now: Instant,
   pod: Pod,
   judge: DrainJudge,
-  { filters, goneDaemonSets, skipTerminatingMs }: DrainConfig,
+  { taint, filters, goneDaemonSets, skipTerminatingMs }: DrainConfig,
 ): Pick<PlannedPod, 'fate' | 'because'> {
   const decision = judge.decide(now, pod);
   const { because } = decision;
@@ -95,10 +101,29 @@ function fateOf(
     case 'take':
       return { fate: { kind: 'evict', at: decision.deadline }, because };
     case 'leave':
-      return { fate: { kind: 'leave', faults: [verdict.fault] }, because };
+      return {
+        fate: {
+          kind: 'leave',
+          faults: [verdict.fault],
+          goesAnyway: isRemovedByDaemonSet(pod, taint),
+        },
+        because,
+      };
     case 'refuse':
       return { fate: verdict, because };
   }
+}
+
+/**
+ * Whether the DaemonSet controller deletes its pod on account of the taint: one of NoExecute that the
+ * pod does not tolerate, for however short a time. It asks no budgets.
+ */
+function isRemovedByDaemonSet({ tolerations }: Pod, taint: Taint): boolean {
+  const { comparisonOperators } = defaultConfig;
+  return (
+    taint.effect === 'NoExecute' &&
+    decidingToleration(tolerations, taint, { comparisonOperators }) === null
+  );
 }
 
 /** A budget that lets some go lets them go in turn: the others wait until those are replaced. */

@@ -13,7 +13,7 @@ export type DrainPodState =
   /** It tolerates the taint until then. */
   | { readonly kind: 'waiting'; readonly until: Instant }
   /** Due, and not its turn yet. */
-  | { readonly kind: 'queued'; readonly since: Instant }
+  | { readonly kind: 'queued' }
   /** A request is out and not yet answered. */
   | { readonly kind: 'evicting' }
   /** An attempt failed; the next one is at `at`. */
@@ -61,9 +61,17 @@ export type DrainFailure =
 export type DrainNodePhase =
   /** Not its turn yet. */
   | { readonly kind: 'pending' }
+  /** Its turn came at `since`; its taint is not there yet. */
+  | { readonly kind: 'tainting'; readonly since: Instant }
   | { readonly kind: 'draining'; readonly since: Instant }
   | { readonly kind: 'drained'; readonly since: Instant; readonly at: Instant }
-  | { readonly kind: 'failed'; readonly why: DrainFailure; readonly at: Instant }
+  | {
+      readonly kind: 'failed';
+      readonly why: DrainFailure;
+      readonly at: Instant;
+      /** In the API server's words; null: it said nothing. */
+      readonly message: string | null;
+    }
   /** It was deleted: its pods go with it. */
   | { readonly kind: 'vanished'; readonly at: Instant };
 
@@ -74,9 +82,22 @@ export interface DrainNode {
   readonly phase: DrainNodePhase;
 }
 
+/**
+ * What a drain asks for beside evictions: put the taint on a node whose turn has come. It is answered
+ * by one `result` event that carries the id.
+ */
+export interface TaintNode {
+  readonly kind: 'taintNode';
+  readonly id: string;
+  readonly nodeName: string;
+}
+
 /** Something worth telling a person as it happens. */
 export type DrainNote =
-  | { readonly kind: 'nodeBegun'; readonly node: string }
+  /** Its pods go from now on; `wasTainted`: the taint was there before its turn came. */
+  | { readonly kind: 'nodeBegun'; readonly node: string; readonly wasTainted: boolean }
+  /** The taint could not be put on; it is tried again, unless the node ends. */
+  | { readonly kind: 'nodeHeld'; readonly node: string; readonly blocker: Blocker }
   | { readonly kind: 'nodeEnded'; readonly node: string; readonly phase: DrainNodePhase }
   /** A pod is gone, `took` after the first request for it; null: nobody asked it to go. */
   | { readonly kind: 'podGone'; readonly pod: DrainPod; readonly took: Millis | null }
@@ -99,5 +120,10 @@ export function isUnderWay({ state, attempts }: DrainPod): boolean {
 
 /** Whether a node is done with, one way or the other. */
 export function isEnded({ kind }: DrainNodePhase): boolean {
-  return kind !== 'pending' && kind !== 'draining';
+  return kind !== 'pending' && !isBegun({ kind });
+}
+
+/** Whether a node's turn has come and it is not done with. */
+export function isBegun({ kind }: Pick<DrainNodePhase, 'kind'>): boolean {
+  return kind === 'tainting' || kind === 'draining';
 }

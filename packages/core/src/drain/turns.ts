@@ -1,5 +1,5 @@
 import type { DrainConfig } from './config.ts';
-import { type DrainNode, isEnded } from './state.ts';
+import { type DrainNode, isBegun, isEnded } from './state.ts';
 
 /** What decides whose turn it is. */
 export type TurnRules = Pick<DrainConfig, 'nodesAtOnceMax' | 'zoneSerial'>;
@@ -9,7 +9,7 @@ export function nodesToBegin(
   nodes: readonly DrainNode[],
   { nodesAtOnceMax, zoneSerial }: TurnRules,
 ): readonly DrainNode[] {
-  const active = nodes.filter(({ phase }) => phase.kind === 'draining').length;
+  const active = nodes.filter(({ phase }) => isBegun(phase)).length;
   const room = nodesAtOnceMax === 0 ? nodes.length : Math.max(0, nodesAtOnceMax - active);
   const zone = zoneSerial ? currentZone(nodes) : null;
   return nodes

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
-  type Command,
+  type DrainCommand,
   type DrainConfig,
   DrainMachine,
   type Event,
+  type Node,
   type Outcome,
   type Pod,
   parseTaint,
@@ -19,6 +20,7 @@ const taint = parseTaint('m:NoExecute');
 
 interface Draw {
   readonly zones: readonly number[];
+  readonly wereTainted: boolean;
   readonly pods: readonly { readonly node: number; readonly seconds: number | null }[];
   readonly answers: readonly number[];
   readonly nodesAtOnceMax: number;
@@ -29,6 +31,7 @@ interface Draw {
 
 const draws: fc.Arbitrary<Draw> = fc.record({
   zones: fc.array(fc.nat(2), { minLength: 1, maxLength: 5 }),
+  wereTainted: fc.boolean(),
   pods: fc.array(fc.record({ node: fc.nat(4), seconds: fc.option(fc.constantFrom(0, 3, 20)) }), {
     maxLength: 12,
   }),
@@ -45,12 +48,16 @@ class World {
   readonly config: DrainConfig;
   readonly alive = new Map<string, Pod>();
   readonly accepted = new Set<string>();
+  /** When each node got its taint. */
+  readonly taintedAt = new Map<string, number>();
   readonly #answers: readonly number[];
   /** What happens later, in no order. */
   #later: { readonly at: number; readonly run: (now: number) => void }[] = [];
   #asked = 0;
+  readonly #wereTainted: boolean;
 
   constructor(draw: Draw) {
+    this.#wereTainted = draw.wereTainted;
     const { zones, answers, nodesAtOnceMax, podsAtOnceMax, zoneSerial, deleteAfterMs } = draw;
     this.#answers = answers;
     this.config = resolveDrainConfig({
@@ -66,8 +73,8 @@ class World {
     });
     this.machine = new DrainMachine(this.config);
     for (const [index] of zones.entries()) {
-      const node = { name: `n${index}`, uid: `n${index}`, taints: [{ ...taint, timeAdded: 0 }] };
-      this.tell(0, { kind: 'nodeUpsert', node });
+      if (draw.wereTainted) this.#showTaint(0, `n${index}`);
+      else this.tell(0, { kind: 'nodeUpsert', node: bareNode(`n${index}`) });
     }
     for (const [index, { node, seconds }] of draw.pods.entries()) {
       const pod = podOf(index, node, seconds);
@@ -98,8 +105,12 @@ class World {
     return assert.fail('it does not come to an end');
   }
 
-  #carryOut(now: number, command: Command): void {
+  #carryOut(now: number, command: DrainCommand): void {
     if (command.kind === 'recordEvent') return;
+    if (command.kind === 'taintNode') {
+      this.#taint(now, command);
+      return;
+    }
     assert.ok(command.kind === 'evictPod' || command.kind === 'deletePod', command.kind);
     const { uid } = command.pod;
     const pod = this.alive.get(uid);
@@ -107,7 +118,8 @@ class World {
     assert.ok(!this.accepted.has(uid), `${uid} is asked to go twice`);
     const [toleration] = pod.tolerations;
     const seconds = toleration ? Number(toleration.tolerationSeconds) : 0;
-    assert.ok(now >= seconds * 1000, `${uid} goes early`);
+    const since = this.taintedAt.get(pod.nodeName) ?? Number.POSITIVE_INFINITY;
+    assert.ok(now >= since + seconds * 1000, `${uid} goes early`);
     const mood = this.#answers[this.#asked++ % this.#answers.length] ?? 0;
     const outcome = outcomeOf(mood, command.kind, this.#asked);
     if (outcome.kind === 'done') this.#accept(now, pod, mood);
@@ -117,6 +129,24 @@ class World {
       at: answerAt,
       run: (at) => this.tell(at, { kind: 'result', id, outcome }),
     });
+  }
+
+  /** The write may be lost before or after it was done, and the watch may be quicker or slower. */
+  #taint(now: number, { id, nodeName }: Extract<DrainCommand, { kind: 'taintNode' }>): void {
+    const mood = this.#answers[this.#asked++ % this.#answers.length] ?? 0;
+    const outcome = outcomeOf(mood, 'deletePod', this.#asked);
+    if (outcome.kind === 'done' || mood === 8) {
+      this.#later.push({ at: now + 300, run: (at) => this.#showTaint(at, nodeName) });
+    }
+    const answer = { kind: 'result', id, outcome } as const;
+    this.#later.push({ at: now + mood * 100, run: (at) => this.tell(at, answer) });
+  }
+
+  #showTaint(now: number, name: string): void {
+    const since = this.taintedAt.get(name) ?? now;
+    this.taintedAt.set(name, since);
+    const node = { ...bareNode(name), taints: [{ ...taint, timeAdded: since }] };
+    this.tell(now, { kind: 'nodeUpsert', node });
   }
 
   #accept(now: number, pod: Pod, mood: number): void {
@@ -137,7 +167,13 @@ class World {
 
   #checkLimits(): void {
     const { nodesAtOnceMax, podsAtOnceMax, zoneSerial } = this.config;
-    const draining = this.machine.nodes().filter(({ phase }) => phase.kind === 'draining');
+    const draining = this.machine
+      .nodes()
+      .filter(({ phase }) => phase.kind === 'tainting' || phase.kind === 'draining');
+    const pending = this.machine.nodes().filter(({ phase }) => phase.kind === 'pending');
+    if (!this.#wereTainted) {
+      assert.ok(!pending.some(({ name }) => this.taintedAt.has(name)), 'tainted before its turn');
+    }
     const leaving = this.machine
       .pods()
       .filter(({ state }) => ['evicting', 'accepted', 'terminating'].includes(state.kind));
@@ -145,6 +181,10 @@ class World {
     if (podsAtOnceMax > 0) assert.ok(leaving.length <= podsAtOnceMax, 'too many pods');
     if (zoneSerial) assert.ok(new Set(draining.map(({ zone }) => zone)).size <= 1, 'two zones');
   }
+}
+
+function bareNode(name: string): Node {
+  return { name, uid: name, taints: [] };
 }
 
 /** Most moods are good in the end: no server refuses for ever. */

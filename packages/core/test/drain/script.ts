@@ -1,5 +1,5 @@
 import {
-  type Command,
+  type DrainCommand,
   type DrainConfig,
   DrainMachine,
   type DrainNote,
@@ -24,6 +24,7 @@ import {
  *     3 pod shop/web-0 gone
  *     0 node n1 gone | synced | tick | state
  *     0 done shop/web-0 | gone ... | blocked ... MESSAGE | failed ... 500 MESSAGE
+ *     0 done node/n1 | failed node/n1 403 MESSAGE       the answer to a request to taint it
  */
 export function runDrainScript(script: string): string {
   const run = new Run();
@@ -122,8 +123,12 @@ class Run {
     return { kind: 'podUpsert', pod };
   }
 
-  #tell(command: Command): string[] {
+  #tell(command: DrainCommand): string[] {
     if (command.kind === 'recordEvent') return [];
+    if (command.kind === 'taintNode') {
+      this.#ids.set(`node/${command.nodeName}`, command.id);
+      return [`taintNode ${command.nodeName}`];
+    }
     if (command.kind !== 'evictPod' && command.kind !== 'deletePod') return [command.kind];
     const { kind, pod, gracePeriodSeconds } = command;
     this.#ids.set(`${pod.namespace}/${pod.name}`, command.id);
@@ -136,7 +141,9 @@ class Run {
 function tellNote(note: DrainNote): string {
   switch (note.kind) {
     case 'nodeBegun':
-      return `- begun ${note.node}`;
+      return `- begun ${note.node}${note.wasTainted ? '' : ' as tainted'}`;
+    case 'nodeHeld':
+      return `- nodeHeld ${note.node} ${note.blocker.code}`;
     case 'nodeEnded': {
       const { kind } = note.phase;
       return `- ${kind} ${note.node}${note.phase.kind === 'failed' ? ` ${note.phase.why}` : ''}`;

@@ -1,7 +1,8 @@
-import type { DrainPlan, ForeseenBlocker, PlannedPod } from '@taintmgr/core';
+import { type DrainPlan, type ForeseenBlocker, formatTaint, type PlannedPod } from '@taintmgr/core';
 import { count } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';
 import { blockerText } from '../explain/words.ts';
+import { goesAnyway } from './plan-table.ts';
 import { nameOf } from './progress.ts';
 
 const namesMax = 3;
@@ -22,6 +23,16 @@ export function blockerLines({ pods }: DrainPlan): readonly string[] {
   return Array.from(found.values(), ({ blocker, pods: held }) => {
     return printable(`${podsText(held)}: ${blockerText(blocker)}: ${blocker.message}`);
   });
+}
+
+/** A line about the pods that the DaemonSet controller will delete; null: there are none. */
+export function daemonSetLine({ taint, pods }: DrainPlan): string | null {
+  const going = pods.filter(({ fate }) => goesAnyway(fate));
+  if (going.length === 0) return null;
+  return (
+    `${podsText(going)}: the DaemonSet controller deletes what does not tolerate ` +
+    `${formatTaint(taint)}, and asks no budgets`
+  );
 }
 
 /** By uid, what of it concerns each pod. */

@@ -3,25 +3,31 @@ import { ClusterReader } from '../../cluster/reader.ts';
 import { warn } from '../../output.ts';
 import { isNamed, reopenNode } from '../undo/reopening.ts';
 import { undoneLines } from '../undo/undone.ts';
-import { blockerLines, foretold } from './blockers.ts';
-import { closeNode, type NodeChanges } from './closing.ts';
+import { blockerLines, daemonSetLine, foretold } from './blockers.ts';
+import { cordonNode, type NodeChanges, taintNode } from './closing.ts';
 import { type DrainReport, outcomes } from './documents.ts';
-import { type Drain, tellChanges } from './drain.ts';
+import { type Drain, tellChange } from './drain.ts';
 import { isNotDrained } from './outcome.ts';
 import { Progress } from './progress.ts';
 import { renderLeft } from './report.ts';
 import { type DrainEnd, runDrain } from './run.ts';
 
-/** Closes the nodes, lets the pods go, and says what is left, if so; how it ended. */
+/**
+ * Cordons the nodes, taints each at its turn and lets its pods go, and says what is left, if so; how
+ * it ended.
+ */
 export async function carryOut(drain: Drain, plan: DrainPlan): Promise<DrainReport> {
   const { connection, settings, gathered, output, say, interrupt, startedAt } = drain;
+  const daemonSets = daemonSetLine(plan);
   for (const line of blockerLines(plan)) warn(output, line);
-  const changes = await closeNodes(drain);
+  if (daemonSets !== null) warn(output, daemonSets);
+  const changes = await cordonNodes(drain);
   const { config } = gathered;
   const { podSelector } = settings.flags;
   const telling = { output, say, live: await output.live() };
   const progress = new Progress(telling, Date.now(), foretold(plan));
-  const end = await runDrain(connection, { config, podSelector, interrupt }, progress);
+  const taint = (nodeName: string): Promise<void> => taintAtItsTurn(drain, nodeName, changes);
+  const end = await runDrain(connection, { config, podSelector, interrupt, taint }, progress);
   if (end.result !== 'Drained') await tellLeft(drain, end);
   const id = await tellUndo(drain, end, changes);
   return {
@@ -52,15 +58,16 @@ async function tellUndo(
   return closing.id;
 }
 
-/** Closes the nodes; where that fails half-way, takes it back or says how. */
-async function closeNodes(drain: Drain): Promise<ReadonlyMap<string, NodeChanges>> {
+/** Cordons the nodes; where that fails half-way, takes it back or says how. */
+async function cordonNodes(drain: Drain): Promise<Map<string, NodeChanges>> {
   const { connection, gathered, closing, output, settings } = drain;
   const changes = new Map<string, NodeChanges>();
+  if (!closing.cordon) return changes;
   try {
     for (const { node } of gathered.targets) {
-      const change = await closeNode(connection.client, node.name, closing, Date.now());
+      const change = await cordonNode(connection.client, node.name, closing);
       changes.set(node.name, change);
-      tellChanges(drain, node.name, change);
+      tellChange(drain, node.name, 'cordoned', change);
     }
     return changes;
   } catch (error) {
@@ -69,6 +76,17 @@ async function closeNodes(drain: Drain): Promise<ReadonlyMap<string, NodeChanges
     else if (changed.length > 0) output.err(`hint: to undo: kubectl taintmgr undo ${closing.id}`);
     throw error;
   }
+}
+
+async function taintAtItsTurn(
+  drain: Drain,
+  nodeName: string,
+  changes: Map<string, NodeChanges>,
+): Promise<void> {
+  const { connection, closing } = drain;
+  const change = await taintNode(connection.client, nodeName, closing, Date.now());
+  const cordoned = changes.get(nodeName)?.cordoned === true;
+  changes.set(nodeName, { ...change, cordoned });
 }
 
 async function tellLeft({ connection, gathered, output }: Drain, end: DrainEnd): Promise<void> {

@@ -4,6 +4,7 @@ import {
   changeNode,
   formatTaintObject,
   type NodeObject,
+  type NodePatch,
   patchNodeRequest,
 } from '../../cluster/change-node.ts';
 import { type DrainMark, readMarks } from '../../cluster/drain-marks.ts';
@@ -25,26 +26,36 @@ export interface NodeChanges {
 }
 
 /**
- * Cordons a node and puts the taint on it, with the time it was put there, as far as that is not so
- * already, and writes down on the node what was changed: all in one write. Other people's changes
- * are not overwritten: on a conflict the node is read again.
+ * Cordons a node, as far as it is not yet, and writes down on the node that it was this drain: in one
+ * write. Other people's changes are not overwritten: on a conflict the node is read again.
  */
-export async function closeNode(
+export async function cordonNode(
+  client: ApiClient,
+  nodeName: string,
+  closing: Closing,
+): Promise<NodeChanges> {
+  return await changeNode(client, nodeName, (node) => {
+    const changes = { ...missing(stateOf(node), closing), tainted: false };
+    if (!changes.cordoned) return { request: null, result: changes };
+    const patch: NodePatch = { unschedulable: true, marks: marksWith(node, closing, changes) };
+    return { request: patchNodeRequest(node, patch), result: changes };
+  });
+}
+
+/**
+ * Puts the taint on a node, with the time it was put there, as far as it is not there already, and
+ * writes that down on the node as well.
+ */
+export async function taintNode(
   client: ApiClient,
   nodeName: string,
   closing: Closing,
   now: Instant,
 ): Promise<NodeChanges> {
   return await changeNode(client, nodeName, (node) => {
-    const { metadata, spec } = node;
-    const state = {
-      taints: spec?.taints ?? [],
-      isCordoned: spec?.unschedulable === true,
-      annotations: metadata.annotations,
-    };
-    const changes = missing(state, closing);
-    if (!changes.cordoned && !changes.tainted) return { request: null, result: changes };
-    return { request: closeRequest(node, changes, closing, now), result: changes };
+    const changes = { ...missing(stateOf(node), closing), cordoned: false };
+    if (!changes.tainted) return { request: null, result: changes };
+    return { request: taintRequest(node, closing, changes, now), result: changes };
   });
 }
 
@@ -60,33 +71,58 @@ export function missing(state: ClosedState, { id, taint, cordon }: Closing): Nod
   const name = formatTaint(taint);
   const tainted = !state.taints.some((one) => formatTaintObject(one) === name);
   const cordoned = cordon && !state.isCordoned;
-  const mark = readMarks(state.annotations).find((one) => formatTaint(one.taint) === name);
+  const mark = markOf(readMarks(state.annotations), taint);
   return { cordoned, tainted, id: mark?.id ?? (tainted || cordoned ? id : null) };
 }
 
-function closeRequest(
+function stateOf({ metadata, spec }: NodeObject): ClosedState {
+  return {
+    taints: spec?.taints ?? [],
+    isCordoned: spec?.unschedulable === true,
+    annotations: metadata.annotations,
+  };
+}
+
+function taintRequest(
   node: NodeObject,
-  { cordoned, tainted, id }: NodeChanges,
-  { taint, id: ownId }: Closing,
+  closing: Closing,
+  changes: NodeChanges,
   now: Instant,
 ): ApiRequest {
-  const { key, value, effect } = taint;
+  const { key, value, effect } = closing.taint;
   const all = node.spec?.taints ?? [];
   const isSameKind = (one: TaintObject): boolean => one.key === key && one.effect === effect;
-  const others = all.filter((one) => !isSameKind(one));
   const added = { key, ...(value !== '' && { value }), effect, timeAdded: formatTime(now) };
-  const marks = readMarks(node.metadata.annotations);
-  const before = marks.find((one) => formatTaint(one.taint) === formatTaint(taint));
-  const mark: DrainMark = {
-    id: id ?? ownId,
-    taint: { ...taint, timeAdded: tainted ? now : (before?.taint.timeAdded ?? null) },
-    tainted: tainted || before?.tainted === true,
-    cordoned: cordoned || before?.cordoned === true,
-    replaced: tainted ? (all.find(isSameKind) ?? null) : (before?.replaced ?? null),
-  };
   return patchNodeRequest(node, {
-    ...(tainted && { taints: [...others, added] }),
-    ...(cordoned && { unschedulable: true }),
-    marks: [...marks.filter((one) => one !== before), mark],
+    taints: [...all.filter((one) => !isSameKind(one)), added],
+    marks: marksWith(node, closing, changes, {
+      taint: { ...closing.taint, timeAdded: now },
+      tainted: true,
+      replaced: all.find(isSameKind) ?? null,
+    }),
   });
+}
+
+/** The node's marks, with what this drain has set by now. */
+function marksWith(
+  node: NodeObject,
+  { id, taint }: Closing,
+  changes: NodeChanges,
+  set: Pick<DrainMark, 'taint' | 'tainted' | 'replaced'> | null = null,
+): readonly DrainMark[] {
+  const marks = readMarks(node.metadata.annotations);
+  const before = markOf(marks, taint);
+  const fresh = { taint: { ...taint, timeAdded: null }, tainted: false, replaced: null };
+  const mark: DrainMark = {
+    ...(before ?? fresh),
+    id: changes.id ?? id,
+    cordoned: changes.cordoned || before?.cordoned === true,
+    ...set,
+  };
+  return [...marks.filter((one) => one !== before), mark];
+}
+
+function markOf(marks: readonly DrainMark[], taint: Taint): DrainMark | undefined {
+  const name = formatTaint(taint);
+  return marks.find((one) => formatTaint(one.taint) === name);
 }

@@ -9,6 +9,7 @@ import {
 import type { NodeFacts } from '../../cluster/facts.ts';
 import { apiVersion, blockerDocument, taintDocument } from '../explain/documents.ts';
 import type { DrainResult } from './outcome.ts';
+import { goesAnyway } from './plan-table.ts';
 import type { DrainSettings } from './settings.ts';
 import { isToGo, tallyOf } from './standing.ts';
 
@@ -154,6 +155,7 @@ function plannedDocument({ pod, fate, because, blockers }: PlannedPod): object {
     uid: pod.uid,
     action: actions[fate.kind],
     reason: 'faults' in fate ? fate.faults.join(',') : because[0]?.code,
+    deletedBy: goesAnyway(fate) ? 'daemonset-controller' : undefined,
     due: fate.kind === 'evict' ? formatTime(fate.at) : undefined,
     blockers: blockers.map(blockerDocument),
   };

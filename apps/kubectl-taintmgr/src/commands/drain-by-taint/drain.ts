@@ -18,15 +18,13 @@ export interface Drain {
   readonly startedAt: Instant;
 }
 
-/** Says, in kubectl's words, what was done to a node and what was so already. */
-export function tellChanges(
-  { say, closing }: Drain,
+/** Says, in kubectl's words, what was done to a node, or that it was so already. */
+export function tellChange(
+  { say }: Pick<Drain, 'say'>,
   nodeName: string,
+  what: 'cordoned' | 'tainted',
   changes: NodeChanges,
   how: string = '',
 ): void {
-  for (const what of ['cordoned', 'tainted'] as const) {
-    if (what === 'cordoned' && !closing.cordon) continue;
-    say(`node/${nodeName} ${changes[what] ? '' : 'already '}${what}${how}`);
-  }
+  say(`node/${nodeName} ${changes[what] ? '' : 'already '}${what}${how}`);
 }

@@ -5,7 +5,7 @@ import { printable } from '../../render/printable.ts';
 import { cannotFinish } from './blockers.ts';
 import { missing, type NodeChanges } from './closing.ts';
 import { type DrainReport, plannedOutcomes } from './documents.ts';
-import { type Drain, tellChanges } from './drain.ts';
+import { type Drain, tellChange } from './drain.ts';
 import { nameOf } from './progress.ts';
 
 /** Says what would be done, and asks the API server about it where that is wanted. */
@@ -15,7 +15,8 @@ export async function rehearse(drain: Drain, plan: DrainPlan): Promise<DrainRepo
   for (const { node, cordoned, annotations } of gathered.targets) {
     const would = missing({ taints: node.taints, isCordoned: cordoned, annotations }, closing);
     changes.set(node.name, would);
-    tellChanges(drain, node.name, would, ' (dry run)');
+    if (closing.cordon) tellChange(drain, node.name, 'cordoned', would, ' (dry run)');
+    tellChange(drain, node.name, 'tainted', would, ' (dry run)');
   }
   const isRefused = settings.dryRun === 'server' && (await askServer(drain, plan));
   return {

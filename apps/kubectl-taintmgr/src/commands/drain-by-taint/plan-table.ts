@@ -20,7 +20,7 @@ export function renderPlan(
   { wide, headers }: TableOptions,
   knowsBudgets: boolean = true,
 ): string {
-  const shown = pods.filter(({ fate }) => ['evict', 'refuse', 'leaving'].includes(fate.kind));
+  const shown = pods.filter(({ fate }) => isRow(fate));
   const head = ['NODE', 'NAMESPACE', 'POD', 'ACTION', 'AT', 'BLOCKED BY'];
   const wideHead = ['GRACE', 'OWNER'];
   const rows = shown.map((planned) => [
@@ -33,6 +33,16 @@ export function renderPlan(
   if (!headers) return table;
   const staying = stayingLine(pods);
   return [rows.length === 0 ? 'No pods to evict.' : table, ...staying].join('\n');
+}
+
+/** What goes, is waited for, or is in the way; what stays is counted in one line. */
+function isRow(fate: PlannedPod['fate']): boolean {
+  return ['evict', 'refuse', 'leaving'].includes(fate.kind) || goesAnyway(fate);
+}
+
+/** Whether the DaemonSet controller deletes the pod, although the drain leaves it. */
+export function goesAnyway(fate: PlannedPod['fate']): boolean {
+  return fate.kind === 'leave' && fate.goesAnyway;
 }
 
 /** One line that names the flags that are missing for the drain to begin; null when none is. */
@@ -58,6 +68,7 @@ function planRow(
 ): readonly string[] {
   const where = [pod.nodeName, pod.namespace, pod.name];
   if (fate.kind === 'refuse') return [...where, 'refuse', '-', '-'];
+  if (goesAnyway(fate)) return [...where, 'leave', '+0s', '-'];
   const held = [...blockers.map(blockerText), ...(knowsBudgets ? [] : [hidden])];
   const blocked = held.length === 0 ? none : held.join(', ');
   if (fate.kind !== 'evict') return [...where, 'wait', '-', blocked];
@@ -72,7 +83,9 @@ function wideCells({ pod: { gracePeriodSeconds, owner } }: PlannedPod): readonly
 }
 
 function becauseOf({ fate, because }: PlannedPod): string {
-  return fate.kind === 'refuse' ? faultsText(fate.faults) : because.map(describeReason).join('; ');
+  if (fate.kind === 'refuse') return faultsText(fate.faults);
+  const reasons = because.map(describeReason).join('; ');
+  return goesAnyway(fate) ? `the DaemonSet controller deletes it: ${reasons}` : reasons;
 }
 
 /** Each fault and the flag that overrides it. */
@@ -82,7 +95,7 @@ export function faultsText(faults: readonly DrainFault[]): string {
 
 /** How many pods stay on their nodes, and for what reasons. */
 function stayingLine(pods: readonly PlannedPod[]): readonly string[] {
-  const ofDaemonSets = pods.filter(({ fate }) => fate.kind === 'leave').length;
+  const ofDaemonSets = pods.filter(({ fate }) => fate.kind === 'leave' && !goesAnyway(fate)).length;
   const kept = pods.filter(({ fate }) => fate.kind === 'keep');
   const mirrors = kept.filter(({ because }) => because[0]?.code === 'StaticPod').length;
   const skipped = pods.filter(({ fate }) => fate.kind === 'skip').length;

@@ -48,6 +48,10 @@ export class Progress {
   note(note: DrainNote, machine: DrainMachine): void {
     switch (note.kind) {
       case 'nodeBegun':
+        this.#say(`node/${note.node} ${note.wasTainted ? 'already ' : ''}tainted`);
+        break;
+      case 'nodeHeld':
+        this.#nodeHeld(note);
         break;
       case 'nodeEnded':
         this.#nodeEnded(note, machine);
@@ -103,9 +107,22 @@ export class Progress {
     this.#telling.live?.clear();
   }
 
+  #nodeHeld({ node, blocker }: Extract<DrainNote, { kind: 'nodeHeld' }>): void {
+    const { code, message } = blocker;
+    if (this.#hasSaid(`node/${node}`, message)) return;
+    if (code === 'Unreachable') this.lost(message);
+    else this.#warn(`node ${node} could not be tainted, trying again: ${printable(message)}`);
+  }
+
+  /** Whether that was the last thing said about it; from now on it is. */
+  #hasSaid(subject: string, message: string): boolean {
+    const before = this.#said.get(subject);
+    this.#said.set(subject, message);
+    return before === message;
+  }
+
   #held({ pod }: DrainPod, { code, message }: Blocker): void {
-    if (this.#said.get(pod.uid) === message) return;
-    this.#said.set(pod.uid, message);
+    if (this.#hasSaid(pod.uid, message)) return;
     if (code === 'Unreachable') {
       this.lost(message);
     } else {

@@ -46,6 +46,7 @@ const endings: Readonly<Partial<Record<DrainResult, readonly [ending: string, th
 function failedNodes(machine: DrainMachine): readonly string[] {
   return machine.nodes().flatMap(({ name, phase }) => {
     if (phase.kind !== 'failed') return [];
+    if (phase.message !== null) return [`node ${name}: ${phase.message}`];
     if (phase.why === 'TaintRemoved') return [`node ${name}: somebody else took the taint off`];
     return phase.why === 'NotBegun'
       ? [`node ${name}: not begun, because a zone failed before`]

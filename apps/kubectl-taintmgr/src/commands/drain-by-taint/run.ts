@@ -1,19 +1,24 @@
 import {
   type Command,
+  type DrainCommand,
   type DrainConfig,
   DrainMachine,
   type Event,
   type Instant,
+  type TaintNode,
 } from '@taintmgr/core';
 import { drive, Loop, type LoopOptions, type Machine, type Notice } from '@taintmgr/k8s-adapter';
 import type { Connection } from '../../connection.ts';
 import { type DrainResult, resultOf } from './outcome.ts';
 import type { Progress } from './progress.ts';
+import { Tainter } from './tainter.ts';
 
 export interface DrainRunOptions {
   readonly config: DrainConfig;
   readonly podSelector: string | undefined;
   readonly interrupt: AbortSignal;
+  /** Puts the taint on a node. Throws ApiError and ConnectionError. */
+  readonly taint: (nodeName: string) => Promise<void>;
 }
 
 /** How a drain ended, and how far it came. */
@@ -35,9 +40,10 @@ export async function runDrain(
   options: DrainRunOptions,
   progress: Progress,
 ): Promise<DrainEnd> {
-  const { interrupt, config } = options;
+  const { interrupt, config, taint } = options;
   const stop = new AbortController();
-  const run = new DrainRun(config, progress, () => stop.abort());
+  const tainter = new Tainter({ taint, interrupt, onMistake: () => stop.abort() });
+  const run = new DrainRun(config, progress, tainter, () => stop.abort());
   const onInterrupt = (): void => run.end('Interrupted');
   interrupt.addEventListener('abort', onInterrupt, { once: true });
   if (interrupt.aborted) onInterrupt();
@@ -45,7 +51,9 @@ export async function runDrain(
   const ticker = setInterval(() => run.tell(Date.now()), tellEveryMs);
   try {
     const onNotice = (notice: Notice): void => run.notice(notice);
-    await drive({ loop, transport, signal: stop.signal, onNotice });
+    const onStart = (feed: (event: Event) => void): void => tainter.feedTo(feed);
+    await drive({ loop, transport, signal: stop.signal, onNotice, onStart });
+    await tainter.written();
   } finally {
     clearInterval(ticker);
     interrupt.removeEventListener('abort', onInterrupt);
@@ -75,15 +83,17 @@ function loopOptions({ config, podSelector }: DrainRunOptions): Omit<LoopOptions
 class DrainRun implements Machine {
   readonly #machine: DrainMachine;
   readonly #progress: Progress;
+  readonly #tainter: Tainter;
   readonly #stop: () => void;
   /** When to give up if nodes and pods are not known by then; null: never. */
   readonly #syncBy: Instant | null;
   #result: DrainResult | null = null;
   #refusal: string | null = null;
 
-  constructor(config: DrainConfig, progress: Progress, stop: () => void) {
+  constructor(config: DrainConfig, progress: Progress, tainter: Tainter, stop: () => void) {
     this.#machine = new DrainMachine(config);
     this.#progress = progress;
+    this.#tainter = tainter;
     this.#stop = stop;
     this.#syncBy = config.nodeTimeoutMs === null ? null : Date.now() + config.nodeTimeoutMs;
   }
@@ -96,7 +106,8 @@ class DrainRun implements Machine {
     if (machine.finished) this.end(resultOf(machine));
     const isLate = this.#syncBy !== null && now >= this.#syncBy;
     if (!machine.synced && isLate) this.end('TimedOut');
-    return commands;
+    for (const command of commands) if (isTaintNode(command)) this.#tainter.perform(command);
+    return commands.filter((command) => !isTaintNode(command));
   }
 
   nextWake(): Instant | null {
@@ -128,4 +139,8 @@ class DrainRun implements Machine {
     const result = this.#result ?? resultOf(this.#machine);
     return { result, refusal: this.#refusal, machine: this.#machine };
   }
+}
+
+function isTaintNode(command: DrainCommand): command is TaintNode {
+  return command.kind === 'taintNode';
 }
