@@ -22,7 +22,7 @@ export interface ServedApi {
 }
 
 /** Serves it over HTTPS. */
-export async function serveApi({ exchange }: ApiServer): Promise<ServedApi> {
+export async function serveApi({ exchange }: Pick<ApiServer, 'exchange'>): Promise<ServedApi> {
   const certificate = createCertificate(Date.now());
   const server = await startHttps({ exchange, certificate });
   const directory = mkdtempSync(join(tmpdir(), 'taintmgr-bench-'));

@@ -1,11 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { get } from 'node:https';
-import { type AddressInfo, createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { freePort } from './free-port.ts';
 import type { Reading } from './soak-probe.ts';
 
 const program = fileURLToPath(new URL('../apps/controller/src/main.ts', import.meta.url));
@@ -90,13 +89,4 @@ function isAnswered(port: number, path: string): Promise<boolean> {
     request.once('timeout', () => request.destroy());
     request.once('error', () => resolve(false));
   });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -247,8 +247,8 @@ const serving = {
     'bind-address',
     'serving.bindAddress',
     ipAddress,
-    '0.0.0.0',
-    'address to serve health, metrics and explanations on',
+    '::',
+    'address to serve health, metrics and explanations on; 0.0.0.0 or ::: all, of both families',
   ),
   securePort: setting(
     'secure-port',
@@ -256,6 +256,20 @@ const serving = {
     wholeNumber(0, 65_535),
     10_257,
     'port to serve them on over HTTPS; 0: not at all',
+  ),
+  healthzBindAddress: setting(
+    'healthz-bind-address',
+    'serving.healthzBindAddress',
+    ipAddress,
+    '::',
+    'address to serve health alone on',
+  ),
+  healthzPort: setting(
+    'healthz-port',
+    'serving.healthzPort',
+    wholeNumber(0, 65_535),
+    0,
+    'port to serve health alone on, over HTTP, for the probes of a kubelet; 0: not at all',
   ),
   tlsCertFile: setting(
     'tls-cert-file',

@@ -4,7 +4,7 @@ import { TLSSocket } from 'node:tls';
 import type { Millis } from '@taintmgr/core';
 import type { ApiClient, ApiRequest } from '@taintmgr/k8s-adapter';
 import { anonymous, authenticated, type Identity } from './identity.ts';
-import { TtlCache } from './ttl-cache.ts';
+import { Reviews, TooManyReviewsError } from './reviews.ts';
 
 export interface AuthenticationOptions {
   /** Reviews tokens. */
@@ -15,10 +15,8 @@ export interface AuthenticationOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Null: the credential is not valid. */
+/** Null: the credential is not valid. Rejects with TooManyReviewsError. */
 export type Authenticate = (request: IncomingMessage) => Promise<Identity | null>;
-
-const reviewsMax = 1000;
 
 /**
  * Finds out who asks, as kube-controller-manager does: by client certificate, else by a bearer
@@ -26,7 +24,11 @@ const reviewsMax = 1000;
  */
 export function createAuthenticator(options: AuthenticationOptions): Authenticate {
   const { client, cacheTtl, onError } = options;
-  const reviews = new TtlCache<Identity | null>(reviewsMax, () => performance.now());
+  const reviews = new Reviews<Identity | null>({
+    ttl: () => cacheTtl,
+    isGood: (identity) => identity !== null,
+    now: () => performance.now(),
+  });
   return async (request) => {
     const certified = certifiedIdentity(request);
     if (certified) return certified;
@@ -34,13 +36,10 @@ export function createAuthenticator(options: AuthenticationOptions): Authenticat
     if (token === undefined) return anonymous;
     // The token itself is not to lie around.
     const key = createHash('sha256').update(token).digest('base64');
-    const known = reviews.get(key);
-    if (known !== undefined) return known;
     try {
-      const identity = await reviewToken(client, token);
-      reviews.set(key, identity, cacheTtl);
-      return identity;
+      return await reviews.answer(key, () => reviewToken(client, token));
     } catch (error) {
+      if (error instanceof TooManyReviewsError) throw error;
       onError(error);
       return null;
     }

@@ -2,7 +2,7 @@ import type { Millis } from '@taintmgr/core';
 import type { ApiClient } from '@taintmgr/k8s-adapter';
 import { reviewRequest } from './authentication.ts';
 import type { Identity } from './identity.ts';
-import { TtlCache } from './ttl-cache.ts';
+import { Reviews } from './reviews.ts';
 
 export interface AuthorizationOptions {
   /** Asks who may do what. */
@@ -16,24 +16,22 @@ export interface AuthorizationOptions {
 /** Whether somebody may do this at this path. Rejects when that cannot be found out. */
 export type Authorize = (identity: Identity, verb: string, path: string) => Promise<boolean>;
 
-const reviewsMax = 1000;
-
 /**
  * Decides who may read what, as kube-controller-manager does: some paths are open, system:masters
  * may read everything, and for the rest the API server is asked.
  */
 export function createAuthorizer(options: AuthorizationOptions): Authorize {
   const { client, alwaysAllowPaths, allowedTtl, deniedTtl } = options;
-  const reviews = new TtlCache<boolean>(reviewsMax, () => performance.now());
+  const reviews = new Reviews<boolean>({
+    ttl: (allowed) => (allowed ? allowedTtl : deniedTtl),
+    isGood: (allowed) => allowed,
+    now: () => performance.now(),
+  });
   return async (identity, verb, path) => {
     if (alwaysAllowPaths.some((open) => covers(open, path))) return true;
     if (identity.groups.includes('system:masters')) return true;
     const key = JSON.stringify([identity, verb, path]);
-    const known = reviews.get(key);
-    if (known !== undefined) return known;
-    const allowed = await reviewAccess(client, identity, verb, path);
-    reviews.set(key, allowed, allowed ? allowedTtl : deniedTtl);
-    return allowed;
+    return reviews.answer(key, () => reviewAccess(client, identity, verb, path));
   };
 }
 

@@ -3,6 +3,7 @@ import { hostname, networkInterfaces } from 'node:os';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { createCertificate } from '@taintmgr/sim-cluster';
 import { SettingError } from '../flags/setting-error.ts';
+import { isAnyAddress } from './listen.ts';
 
 /** What the server shows of itself, and whose client certificates it takes; all PEM. */
 export interface ServerIdentity {
@@ -50,20 +51,13 @@ export function readServerIdentity(
 
 /** By what clients may know the server; every address of this machine where all are bound. */
 function boundHosts(bindAddress: string): readonly string[] {
-  const families = anyAddress.get(bindAddress);
-  const bound = Object.values(networkInterfaces())
-    .flatMap((addresses) => addresses ?? [])
-    .filter(({ family }) => families?.includes(family))
-    .map(({ address }) => address);
-  const addresses = families ? bound : [bindAddress];
-  return [...new Set([hostname().toLowerCase(), 'localhost', ...addresses])];
+  const bound = isAnyAddress(bindAddress)
+    ? Object.values(networkInterfaces())
+        .flatMap((addresses) => addresses ?? [])
+        .map(({ address }) => address)
+    : [bindAddress];
+  return [...new Set([hostname().toLowerCase(), 'localhost', ...bound])];
 }
-
-/** The addresses that stand for all of a machine, and of which kind those are. */
-const anyAddress: ReadonlyMap<string, readonly string[]> = new Map([
-  ['0.0.0.0', ['IPv4']],
-  ['::', ['IPv4', 'IPv6']],
-]);
 
 function readPem(where: string, file: string): string {
   if (file === '') return '';

@@ -2,23 +2,63 @@ import type { IncomingMessage } from 'node:http';
 import { type Answer, errorAnswer, statusAnswer } from './answer.ts';
 import type { Authenticate } from './authentication.ts';
 import type { Authorize } from './authorization.ts';
+import { anonymous, type Identity } from './identity.ts';
+import { TooManyReviewsError } from './reviews.ts';
 
-/** What keeps somebody out; null: nothing. */
-export type Gate = (request: IncomingMessage, path: string) => Promise<Answer | null>;
+/** What becomes of somebody at the gate. */
+export interface Verdict {
+  /** Whether a credential has shown who it is. */
+  readonly isKnown: boolean;
+  /** What keeps him out; null: nothing. */
+  readonly refusal: Answer | null;
+}
 
-/** Lets in who may come in: 401 for a credential that is not valid, 403 for whoever may not. */
+export type Gate = (request: IncomingMessage, path: string) => Promise<Verdict>;
+
+/** For what is open to everybody: nobody is asked who he is. */
+export const openGate: Gate = async () => ({ isKnown: false, refusal: null });
+
+/**
+ * Lets in who may come in: 401 for a credential that is not valid, 403 for whoever may not, 429 where
+ * too many have come to find out about each.
+ */
 export function createGate(authenticate: Authenticate, authorize: Authorize): Gate {
   return async (request, path) => {
-    const identity = await authenticate(request);
-    if (!identity) return statusAnswer(401, 'Unauthorized', 'Unauthorized');
-    const verb = (request.method ?? 'GET').toLowerCase();
     try {
-      if (await authorize(identity, verb, path)) return null;
+      const identity = await authenticate(request);
+      if (!identity) return strange(statusAnswer(401, 'Unauthorized', 'Unauthorized'));
+      const refusal = await refusalOf(identity, request, path, authorize);
+      return { isKnown: identity !== anonymous, refusal };
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      return errorAnswer(`Internal Server Error: ${JSON.stringify(path)}: ${why}`, 500);
+      if (error instanceof TooManyReviewsError) return strange(laterAnswer(error.message));
+      throw error;
     }
-    const message = `forbidden: User ${JSON.stringify(identity.name)} cannot ${verb} path ${JSON.stringify(path)}`;
-    return statusAnswer(403, 'Forbidden', message);
   };
+}
+
+function strange(refusal: Answer): Verdict {
+  return { isKnown: false, refusal };
+}
+
+async function refusalOf(
+  identity: Identity,
+  { method = 'GET' }: IncomingMessage,
+  path: string,
+  authorize: Authorize,
+): Promise<Answer | null> {
+  const verb = method.toLowerCase();
+  try {
+    if (await authorize(identity, verb, path)) return null;
+  } catch (error) {
+    if (error instanceof TooManyReviewsError) throw error;
+    const why = error instanceof Error ? error.message : String(error);
+    return errorAnswer(`Internal Server Error: ${JSON.stringify(path)}: ${why}`, 500);
+  }
+  const message = `forbidden: User ${JSON.stringify(identity.name)} cannot ${verb} path ${JSON.stringify(path)}`;
+  return statusAnswer(403, 'Forbidden', message);
+}
+
+function laterAnswer(message: string): Answer {
+  const answer = statusAnswer(429, 'TooManyRequests', message);
+  return { ...answer, headers: { ...answer.headers, 'retry-after': '1' } };
 }

@@ -1,20 +1,39 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createServer, type Server, type ServerOptions } from 'node:https';
-import type { AddressInfo } from 'node:net';
-import { type Answer, errorAnswer, type Handler } from './answer.ts';
+import { createServer as createHttp } from 'node:http';
+import { createServer as createHttps, type ServerOptions } from 'node:https';
+import { createServer, type Server, type Socket } from 'node:net';
+import type { Handler } from './answer.ts';
 import type { ServerIdentity } from './certificate.ts';
+import { type ConnectionLimits, Connections, type DropReason } from './connections.ts';
 import type { Gate } from './gate.ts';
+import { listen } from './listen.ts';
+import { requestListener } from './requests.ts';
+import { Turnstile } from './turnstile.ts';
 
 export interface StatusServerOptions {
   readonly host: string;
   /** 0 lets the system choose. */
   readonly port: number;
-  readonly minVersion: 'TLSv1.2' | 'TLSv1.3';
-  readonly identity: ServerIdentity;
+  /** Null: plain HTTP. */
+  readonly tls: ServerTls | null;
   readonly gate: Gate;
   readonly routes: ReadonlyMap<string, Handler>;
   /** Told of a handler that throws: a mistake of ours. */
   readonly onError: (error: unknown) => void;
+  /** Told of a connection that was ended because of whoever made it, or of others. */
+  readonly onDrop: (reason: DropReason) => void;
+  /** Left out: as below. */
+  readonly limits?: ServerLimits;
+}
+
+export interface ServerTls {
+  readonly minVersion: 'TLSv1.2' | 'TLSv1.3';
+  readonly identity: ServerIdentity;
+}
+
+export interface ServerLimits extends ConnectionLimits {
+  /** Connections that get to the TLS handshake, or without TLS to their request. */
+  readonly perSecond: number;
+  readonly burst: number;
 }
 
 /** A running server. */
@@ -26,81 +45,80 @@ export interface StatusServer {
   close(): Promise<void>;
 }
 
-const headersMsMax = 10_000;
-const requestMsMax = 30_000;
-const idleMsMax = 90_000;
-const connectionsMax = 1000;
+/**
+ * For TLS. A handshake, and what a hostile client sends after it, take milliseconds of the one
+ * thread that evictions need too.
+ */
+export const serverLimits: ServerLimits = {
+  max: 500,
+  perSecond: 20,
+  burst: 60,
+  stageMsMax: { opening: 5_000, request: 10_000, answer: 30_000, idle: 90_000 },
+};
 
-/** Serves routes over HTTPS to whom the gate lets in. Rejects when it cannot listen. */
-export function startServer(options: StatusServerOptions): Promise<StatusServer> {
-  const { host, port, minVersion, identity, onError } = options;
-  const server = createServer({
-    ...tlsOptions(identity),
-    minVersion,
-    headersTimeout: headersMsMax,
-    requestTimeout: requestMsMax,
-    keepAliveTimeout: idleMsMax,
-  });
-  server.maxConnections = connectionsMax;
-  server.on('request', (request, response) => {
-    answerTo(request, options).then(
-      (answer) => send(answer, request, response),
-      (error: unknown) => {
-        onError(error);
-        send(errorAnswer('internal server error', 500), request, response);
-      },
-    );
-  });
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve(running(server));
+/** For health alone, without TLS, which costs less. */
+export const healthLimits: ServerLimits = { ...serverLimits, max: 200, perSecond: 100, burst: 100 };
+
+/**
+ * Serves routes to whom the gate lets in. One request at a time for each connection, and no more
+ * than one for somebody who has not said who he is. Rejects when it cannot listen.
+ */
+export async function startServer(options: StatusServerOptions): Promise<StatusServer> {
+  const { host, port, limits = serverLimits, onDrop } = options;
+  const connections = new Connections(limits, onDrop);
+  const turnstile = new Turnstile(limits.perSecond, limits.burst, () => performance.now());
+  const { web, identify } = webServer(options, connections);
+  const front = createServer((socket) => {
+    // Without a listener a reset would end the process.
+    socket.on('error', () => {});
+    const connection = connections.admit(socket);
+    if (!connection) return socket.destroy();
+    // Whoever says nothing costs a socket and no more: TLS begins with the first byte.
+    return socket.once('readable', () => {
+      const leave = turnstile.enter(connection.peer, () => web.emit('connection', socket));
+      socket.once('close', leave);
     });
   });
-}
-
-function running(server: Server): StatusServer {
-  const { port } = server.address() as AddressInfo;
   return {
-    port,
-    identify: (identity) => server.setSecureContext(tlsOptions(identity)),
+    port: await listen(front, host, port),
+    identify,
     close: () =>
       new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
+        front.close(() => resolve());
+        turnstile.close();
+        connections.close();
       }),
   };
 }
 
-/** A client may show a certificate; one that nobody vouches for counts as none. */
-function tlsOptions({ cert, key, clientCa }: ServerIdentity): ServerOptions {
-  if (clientCa === '') return { cert, key };
-  return { cert, key, ca: clientCa, requestCert: true, rejectUnauthorized: false };
-}
-
-async function answerTo(
-  request: IncomingMessage,
-  { gate, routes }: StatusServerOptions,
-): Promise<Answer> {
-  const url = URL.parse(request.url ?? '/', 'https://localhost');
-  if (!url) return errorAnswer('400 Bad Request', 400);
-  const path = url.pathname;
-  const refusal = await gate(request, path);
-  if (refusal) return refusal;
-  const handler = routes.get(path);
-  if (!handler) return errorAnswer('404 page not found', 404);
-  if (request.method !== 'GET' && request.method !== 'HEAD') {
-    return errorAnswer('405 method not allowed', 405);
+/** What speaks HTTP on the connections it is given; it does not listen itself. */
+function webServer(
+  options: StatusServerOptions,
+  connections: Connections,
+): { readonly web: Server; readonly identify: StatusServer['identify'] } {
+  const { tls } = options;
+  const listener = requestListener(options, connections);
+  const onReady = (socket: Socket): void => {
+    const connection = connections.of(socket);
+    if (connection) connections.move(connection, 'request');
+  };
+  if (!tls) {
+    const web = createHttp(noTimeouts, listener).on('connection', onReady);
+    return { web, identify: () => {} };
   }
-  return handler({ path, query: url.searchParams, accept: request.headers.accept ?? '' });
+  const web = createHttps({ ...tlsOptions(tls), ...noTimeouts }, listener);
+  web.on('secureConnection', onReady);
+  const identify = (identity: ServerIdentity): void =>
+    web.setSecureContext(tlsOptions({ ...tls, identity }));
+  return { web, identify };
 }
 
-function send(
-  { status, headers, body }: Answer,
-  request: IncomingMessage,
-  response: ServerResponse,
-): void {
-  response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });
-  response.end(request.method === 'HEAD' ? undefined : body);
+/** Connections keeps time; it knows of handshakes too. */
+const noTimeouts = { headersTimeout: 0, requestTimeout: 0, keepAliveTimeout: 0 } as const;
+
+/** A client may show a certificate; one that nobody vouches for counts as none. */
+function tlsOptions({ minVersion, identity }: ServerTls): ServerOptions {
+  const { cert, key, clientCa } = identity;
+  if (clientCa === '') return { cert, key, minVersion };
+  return { cert, key, minVersion, ca: clientCa, requestCert: true, rejectUnauthorized: false };
 }

@@ -21,10 +21,11 @@ import { createAuthorizer } from './authorization.ts';
 import { readServerIdentity } from './certificate.ts';
 import { createChecks } from './checks.ts';
 import { explainHandler } from './explainz.ts';
-import { createGate, type Gate } from './gate.ts';
+import { createGate, type Gate, openGate } from './gate.ts';
 import { healthHandlers, type OnLook } from './health.ts';
 import { type Facts, type Flag, flagsHandler, statusHandler } from './pages.ts';
-import { type StatusServer, startServer } from './server.ts';
+import { Quiet } from './quiet.ts';
+import { healthLimits, type StatusServer, type StatusServerOptions, startServer } from './server.ts';
 
 export interface StatusOptions {
   readonly choices: Choices;
@@ -40,27 +41,71 @@ export type Close = () => Promise<void>;
 
 const tlsVersions = { VersionTLS12: 'TLSv1.2', VersionTLS13: 'TLSv1.3' } as const;
 const identityLookMs = 60_000;
+/** Somebody waits for the answer, and others behind him. */
+const reviewMsMax = 10_000;
+const healthPaths = ['/healthz', '/livez', '/readyz'];
 
 /**
- * Serves health, metrics and explanations, as the settings want it. Throws SettingError and
- * KubeconfigError; what goes wrong later is logged.
+ * Serves health, metrics and explanations, as the settings want it: health on a port of its own too,
+ * where nobody waits behind those who come for the rest. Throws SettingError and KubeconfigError;
+ * what goes wrong later is logged.
  */
 export async function startStatusServer(options: StatusOptions): Promise<Close> {
+  const routes = createRoutes(options);
+  const closing: Close[] = [];
+  try {
+    if (options.choices.settings.healthzPort !== 0)
+      closing.push(await startHealth(options, routes));
+    if (options.choices.settings.securePort !== 0) closing.push(await startSecure(options, routes));
+  } catch (error) {
+    for (const close of closing) await close();
+    throw error;
+  }
+  return async () => {
+    for (const close of closing) await close();
+  };
+}
+
+type Routes = ReadonlyMap<string, Handler>;
+
+/** Over plain HTTP, without the endpoints that say why. */
+async function startHealth(options: StatusOptions, routes: Routes): Promise<Close> {
+  const { choices, log } = options;
+  const { healthzBindAddress, healthzPort } = choices.settings;
+  const own = healthPaths.flatMap((path) => {
+    const handler = routes.get(path);
+    return handler ? [[path, handler] as const] : [];
+  });
+  const server = await startServer({
+    ...serverOptions(log, 'health'),
+    host: healthzBindAddress,
+    port: healthzPort,
+    tls: null,
+    gate: openGate,
+    routes: new Map(own),
+    limits: healthLimits,
+  }).catch((error: unknown) => {
+    throw listenError(choices, error, 'healthzBindAddress', 'healthzPort');
+  });
+  log.info({ address: healthzBindAddress, port: server.port }, 'serving health');
+  return () => server.close();
+}
+
+async function startSecure(options: StatusOptions, routes: Routes): Promise<Close> {
   const { log, choices } = options;
   const { settings } = choices;
-  if (settings.securePort === 0) return async () => {};
   const identity = readServerIdentity(settings, (name) => placeOf(choices, name));
-  const { gate, close: closeGate } = await openGate(options);
+  const { gate, close: closeGate } = await reviewingGate(options);
   const server = await startServer({
+    ...serverOptions(log, 'metrics'),
     host: settings.bindAddress,
     port: settings.securePort,
-    minVersion: tlsVersions[settings.tlsMinVersion],
-    identity,
+    tls: { minVersion: tlsVersions[settings.tlsMinVersion], identity },
     gate,
-    routes: createRoutes(options),
-    onError: (error) => log.error({ error: messageOf(error) }, 'could not answer'),
+    routes,
   }).catch((error: unknown) => {
-    throw listenError(choices, error);
+    closeGate();
+    throw listenError(choices, error, 'bindAddress', 'securePort');
   });
   log.info({ address: settings.bindAddress, port: server.port }, 'serving health and metrics');
   const stopLooking = settings.tlsCertFile === '' ? () => {} : lookAgain(server, choices, log);
@@ -71,13 +116,34 @@ export async function startStatusServer(options: StatusOptions): Promise<Close> 
   };
 }
 
+/** What is said of a server; of those who come too often, not each time. */
+function serverOptions(
+  log: Logger,
+  server: string,
+): Pick<StatusServerOptions, 'onError' | 'onDrop'> {
+  const quiet = new Quiet(() => performance.now());
+  return {
+    onError: (error) => log.error({ server, error: messageOf(error) }, 'could not answer'),
+    onDrop: (reason) => {
+      // A client that lets its connection lie is not worth a line.
+      if (reason === 'idle') return;
+      quiet.tell(reason, (times) => log.warn({ server, reason, times }, 'dropped connections'));
+    },
+  };
+}
+
 /** It is the port that is taken, or the address that this machine does not have. */
-function listenError(choices: Choices, error: unknown): SettingError {
-  const { bindAddress, securePort } = choices.settings;
+function listenError(
+  choices: Choices,
+  error: unknown,
+  host: 'bindAddress' | 'healthzBindAddress',
+  port: 'securePort' | 'healthzPort',
+): SettingError {
+  const { settings } = choices;
   const why = messageOf(error);
   return error instanceof Error && 'code' in error && error.code === 'EADDRNOTAVAIL'
-    ? new SettingError(placeOf(choices, 'bindAddress'), bindAddress, `one of this machine (${why})`)
-    : new SettingError(placeOf(choices, 'securePort'), String(securePort), `a free one (${why})`);
+    ? new SettingError(placeOf(choices, host), settings[host], `one of this machine (${why})`)
+    : new SettingError(placeOf(choices, port), String(settings[port]), `a free one (${why})`);
 }
 
 /** Certificates are renewed while we run. */
@@ -94,23 +160,27 @@ function lookAgain(server: StatusServer, choices: Choices, log: Logger): () => v
 }
 
 /** Who is let in is asked over connections of their own, which no limit and no dry run concerns. */
-async function openGate({
+async function reviewingGate({
   choices,
   cluster,
   log,
 }: StatusOptions): Promise<{ readonly gate: Gate; readonly close: () => void }> {
   const { settings } = choices;
+  const quiet = new Quiet(() => performance.now());
   const transports: HttpTransport[] = [];
   const clientFor = async (name: ReviewKubeconfig): Promise<ApiClient> => {
     const { access } = await clusterOf(choices, name, cluster);
     const transport = new HttpTransport(access, `taintmgr-controller/${version}`);
     transports.push(transport);
-    return new ApiClient({ transport, server: access.server });
+    return new ApiClient({ transport, server: access.server, requestTimeout: reviewMsMax });
   };
   const authenticate = createAuthenticator({
     client: await clientFor('authenticationKubeconfig'),
     cacheTtl: settings.tokenCacheTtl,
-    onError: (error) => log.warn({ error: messageOf(error) }, 'could not review a token'),
+    onError: (error) =>
+      quiet.tell('', (times) =>
+        log.warn({ error: messageOf(error), times }, 'could not review tokens'),
+      ),
   });
   const authorize = createAuthorizer({
     client: await clientFor('authorizationKubeconfig'),
@@ -149,7 +219,7 @@ function createRoutes(options: StatusOptions): ReadonlyMap<string, Handler> {
   const health = Object.entries(createChecks(vitals)).flatMap(([name, checks]) => [
     ...healthHandlers(name, checks, onLook),
   ]);
-  const paths = ['/healthz', '/livez', '/readyz', '/metrics', '/metrics/slis'];
+  const paths = [...healthPaths, '/metrics', '/metrics/slis'];
   paths.push('/explainz', '/flagz', '/statusz');
   return new Map<string, Handler>([
     ...health,

@@ -100,6 +100,8 @@ const wrong: Readonly<Record<keyof Settings, readonly [value: string, want: stri
   flightRecordMaxbackup: ['-1', 'a whole number from 0'],
   bindAddress: ['localhost', 'an IP address, 0.0.0.0 or :: for all'],
   securePort: ['65536', 'a whole number from 0 to 65535'],
+  healthzBindAddress: ['eth0', 'an IP address, 0.0.0.0 or :: for all'],
+  healthzPort: ['-1', 'a whole number from 0 to 65535'],
   tlsCertFile: [missing, aFile],
   tlsPrivateKeyFile: [missing, aFile],
   tlsMinVersion: ['VersionTLS10', 'VersionTLS12 or VersionTLS13'],

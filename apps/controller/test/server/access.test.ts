@@ -93,7 +93,7 @@ describe('the gate', () => {
   ];
   for (const [credential, path, status, message] of cases) {
     it(`${credential ?? 'nobody'} at ${path}: ${status ?? 'let in'}`, async () => {
-      const refusal = await gateWith(reviewer())(requestWith(credential), path);
+      const { refusal } = await gateWith(reviewer())(requestWith(credential), path);
       assert.equal(refusal?.status ?? null, status);
       if (!refusal) return;
       const { kind, status: failure, message: text, code } = JSON.parse(refusal.body);
@@ -103,8 +103,8 @@ describe('the gate', () => {
 
   it('asks with the whole identity, and the method as verb', async () => {
     const api = reviewer();
-    const refusal = await gateWith(api)(requestWith('Bearer good', 'POST'), '/metrics');
-    assert.equal(refusal?.status, 403);
+    const verdict = await gateWith(api)(requestWith('Bearer good', 'POST'), '/metrics');
+    assert.deepEqual([verdict.isKnown, verdict.refusal?.status], [true, 403]);
     assert.deepEqual(api.asked, [
       { path: '/apis/authentication.k8s.io/v1/tokenreviews', spec: { token: 'good' } },
       {
@@ -135,11 +135,11 @@ describe('the gate', () => {
     const errors: unknown[] = [];
     const gate = gateWith(api, errors);
     api.down = true;
-    assert.equal(await gate(requestWith(), '/healthz'), null);
-    assert.equal((await gate(requestWith('Bearer good'), '/metrics'))?.status, 401);
+    assert.equal((await gate(requestWith(), '/healthz')).refusal, null);
+    assert.equal((await gate(requestWith('Bearer good'), '/metrics')).refusal?.status, 401);
     assert.equal(errors.length, 1);
     assert.deepEqual(
-      await gate(requestWith(), '/metrics').then((refusal) => refusal?.body),
+      await gate(requestWith(), '/metrics').then(({ refusal }) => refusal?.body),
       'Internal Server Error: "/metrics": connect ECONNREFUSED\n',
     );
   });

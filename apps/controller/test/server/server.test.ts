@@ -10,6 +10,7 @@ import { SettingError } from '../../src/flags/setting-error.ts';
 import { type Handler, textAnswer } from '../../src/server/answer.ts';
 import { createAuthenticator } from '../../src/server/authentication.ts';
 import { readServerIdentity } from '../../src/server/certificate.ts';
+import { openGate } from '../../src/server/gate.ts';
 import { type StatusServer, startServer } from '../../src/server/server.ts';
 import { type Ask, ask } from '../https-client.ts';
 
@@ -33,16 +34,17 @@ async function start(t: TestContext, files = none, errors: unknown[] = []): Prom
   const server = await startServer({
     host: '127.0.0.1',
     port: 0,
-    minVersion: 'TLSv1.2',
-    identity: readServerIdentity(files, placeOf),
+    tls: { minVersion: 'TLSv1.2', identity: readServerIdentity(files, placeOf) },
     // Says who asks.
     gate: async (request, path) => {
-      if (path !== '/whoami') return null;
+      if (path !== '/whoami') return openGate(request, path);
       const identity = await authenticate(request);
-      return textAnswer(`${identity?.name} ${identity?.groups.join(' ')}`);
+      const refusal = textAnswer(`${identity?.name} ${identity?.groups.join(' ')}`);
+      return { isKnown: false, refusal };
     },
     routes,
     onError: (error) => errors.push(error),
+    onDrop: (reason) => assert.fail(reason),
   });
   t.after(() => server.close());
   return server;
@@ -126,7 +128,7 @@ describe('a certificate of its own making', () => {
   const ofFamily = (...families: readonly string[]): readonly string[] =>
     addresses.filter(({ family }) => families.includes(family)).map(({ address }) => address);
   const cases: readonly (readonly [bound: string, reached: readonly string[]])[] = [
-    ['0.0.0.0', ofFamily('IPv4')],
+    ['0.0.0.0', ofFamily('IPv4', 'IPv6')],
     ['::', ofFamily('IPv4', 'IPv6')],
     ['192.0.2.7', ['192.0.2.7']],
     ['2001:db8::7', ['2001:db8::7', '2001:db8:0:0:0:0:0:7']],

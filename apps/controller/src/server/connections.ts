@@ -1,0 +1,143 @@
+import type { Socket } from 'node:net';
+import type { Millis } from '@taintmgr/core';
+
+/**
+ * What is awaited of a connection: its first byte and the TLS handshake, the head of its first
+ * request, our answer, the head of its next request.
+ */
+export type Stage = 'opening' | 'request' | 'answer' | 'idle';
+
+/** Why a connection was ended by us. */
+export type DropReason = Stage | 'crowded' | 'pipelining';
+
+/** One connection. */
+export interface Connection {
+  readonly socket: Socket;
+  /** The address of whoever made it. */
+  readonly peer: string;
+  readonly stage: Stage;
+  /** Whether a credential has shown who it is. */
+  readonly isKnown: boolean;
+}
+
+export interface ConnectionLimits {
+  /** Connections at once. */
+  readonly max: number;
+  /** How long each stage may last in all, however much is sent meanwhile. */
+  readonly stageMsMax: Readonly<Record<Stage, Millis>>;
+}
+
+interface Entry extends Connection {
+  readonly key: string;
+  stage: Stage;
+  isKnown: boolean;
+  timer: NodeJS.Timeout | null;
+}
+
+/**
+ * The connections of a server, bounded in number and in time. Where there is no room one of those
+ * who have not said who they are goes: the oldest of the peer that has the most.
+ */
+export class Connections {
+  /** By both their ends, in the order in which they came. */
+  readonly #entries = new Map<string, Entry>();
+  readonly #limits: ConnectionLimits;
+  readonly #onDrop: (reason: DropReason) => void;
+
+  constructor(limits: ConnectionLimits, onDrop: (reason: DropReason) => void) {
+    this.#limits = limits;
+    this.#onDrop = onDrop;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** Takes in a new connection; null where there is no room even so, or it is over already. */
+  admit(socket: Socket): Connection | null {
+    const { remoteAddress: peer } = socket;
+    if (peer === undefined) return null;
+    if (this.#entries.size >= this.#limits.max && !this.#makeRoom()) return null;
+    const key = endsOf(socket);
+    const entry: Entry = { key, socket, peer, stage: 'opening', isKnown: false, timer: null };
+    this.#entries.set(key, entry);
+    socket.once('close', () => this.#forget(entry));
+    this.#await(entry, 'opening');
+    return entry;
+  }
+
+  /** Whose socket this is, or on whose socket it speaks TLS; null: of none that is open. */
+  of(socket: Socket): Connection | null {
+    return this.#entries.get(endsOf(socket)) ?? null;
+  }
+
+  /** It has come to another stage; `isKnown` where that has turned out. */
+  move(connection: Connection, stage: Stage, isKnown: boolean = connection.isKnown): void {
+    const entry = this.#entryOf(connection);
+    if (!entry) return;
+    entry.isKnown = isKnown;
+    this.#await(entry, stage);
+  }
+
+  /** Ends a connection. */
+  drop(connection: Connection, reason: DropReason): void {
+    const entry = this.#entryOf(connection);
+    if (!entry) return;
+    this.#forget(entry);
+    entry.socket.destroy();
+    this.#onDrop(reason);
+  }
+
+  /** Ends them all. */
+  close(): void {
+    for (const entry of this.#entries.values()) {
+      this.#forget(entry);
+      entry.socket.destroy();
+    }
+  }
+
+  #makeRoom(): boolean {
+    const victim = oldestOfTheMost(this.#entries.values()) ?? firstIdle(this.#entries.values());
+    if (victim) this.drop(victim, 'crowded');
+    return victim !== null;
+  }
+
+  #await(entry: Entry, stage: Stage): void {
+    entry.stage = stage;
+    if (entry.timer) clearTimeout(entry.timer);
+    entry.timer = setTimeout(() => this.drop(entry, stage), this.#limits.stageMsMax[stage]).unref();
+  }
+
+  #forget(entry: Entry): void {
+    if (this.#entries.get(entry.key) === entry) this.#entries.delete(entry.key);
+    if (entry.timer) clearTimeout(entry.timer);
+  }
+
+  #entryOf(connection: Connection): Entry | null {
+    // Whoever has a Connection has it from `admit`.
+    const entry = connection as Entry;
+    return this.#entries.get(entry.key) === entry ? entry : null;
+  }
+}
+
+/** Of those who have not said who they are. */
+function oldestOfTheMost(entries: Iterable<Connection>): Connection | null {
+  const byPeer = new Map<string, { readonly oldest: Connection; count: number }>();
+  for (const entry of entries) {
+    if (entry.isKnown) continue;
+    const found = byPeer.get(entry.peer);
+    if (found) found.count += 1;
+    else byPeer.set(entry.peer, { oldest: entry, count: 1 });
+  }
+  const [most = null] = [...byPeer.values()].sort((one, other) => other.count - one.count);
+  return most?.oldest ?? null;
+}
+
+function firstIdle(entries: Iterable<Connection>): Connection | null {
+  for (const entry of entries) if (entry.stage === 'idle') return entry;
+  return null;
+}
+
+function endsOf({ localAddress, remoteAddress, remotePort }: Socket): string {
+  return `${localAddress} ${remoteAddress} ${remotePort}`;
+}

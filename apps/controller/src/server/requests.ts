@@ -1,0 +1,72 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Answer, errorAnswer, type Handler } from './answer.ts';
+import type { Connections } from './connections.ts';
+import type { Gate, Verdict } from './gate.ts';
+
+/** What answers requests. */
+export interface Answering {
+  readonly gate: Gate;
+  readonly routes: ReadonlyMap<string, Handler>;
+  /** Told of a handler that throws: a mistake of ours. */
+  readonly onError: (error: unknown) => void;
+}
+
+interface Reply {
+  readonly answer: Answer;
+  /** Whether the connection may carry another request. */
+  readonly keepAlive: boolean;
+}
+
+/**
+ * Answers one request after the other. Whoever sends the next one before the answer to the first is
+ * hung up on: each of hundreds in one packet would take memory until its turn.
+ */
+export function requestListener(
+  options: Answering,
+  connections: Connections,
+): (request: IncomingMessage, response: ServerResponse) => void {
+  return (request, response) => {
+    const connection = connections.of(request.socket);
+    if (!connection) return;
+    if (connection.stage === 'answer') return connections.drop(connection, 'pipelining');
+    connections.move(connection, 'answer');
+    response.once('close', () => connections.move(connection, 'idle'));
+    const answered = (reply: Reply): void => {
+      connections.move(connection, 'answer', reply.keepAlive);
+      send(reply, request, response);
+    };
+    replyTo(request, options).then(answered, (error: unknown) => {
+      options.onError(error);
+      answered({ answer: errorAnswer('internal server error', 500), keepAlive: false });
+    });
+  };
+}
+
+async function replyTo(request: IncomingMessage, { gate, routes }: Answering): Promise<Reply> {
+  const url = URL.parse(request.url ?? '/', 'https://localhost');
+  if (!url) return { answer: errorAnswer('400 Bad Request', 400), keepAlive: false };
+  const verdict: Verdict = await gate(request, url.pathname);
+  const answer = verdict.refusal ?? (await answerOf(request, url, routes));
+  return { answer, keepAlive: verdict.isKnown };
+}
+
+async function answerOf(
+  { method, headers }: IncomingMessage,
+  { pathname: path, searchParams: query }: URL,
+  routes: ReadonlyMap<string, Handler>,
+): Promise<Answer> {
+  const handler = routes.get(path);
+  if (!handler) return errorAnswer('404 page not found', 404);
+  if (method !== 'GET' && method !== 'HEAD') return errorAnswer('405 method not allowed', 405);
+  return handler({ path, query, accept: headers.accept ?? '' });
+}
+
+function send({ answer, keepAlive }: Reply, { method }: IncomingMessage, to: ServerResponse): void {
+  const { status, headers, body } = answer;
+  to.writeHead(status, {
+    ...headers,
+    'content-length': Buffer.byteLength(body),
+    ...(!keepAlive && { connection: 'close' }),
+  });
+  to.end(method === 'HEAD' ? undefined : body);
+}

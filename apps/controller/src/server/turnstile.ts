@@ -1,0 +1,50 @@
+import { TokenBucket } from './token-bucket.ts';
+
+/**
+ * Lets so many through in a second. Peers take turns: whoever comes a thousand times delays himself,
+ * not the others.
+ */
+export class Turnstile {
+  /** By peer, in the order of their turns; none is empty. */
+  readonly #waiting = new Map<string, Set<() => void>>();
+  readonly #bucket: TokenBucket;
+  readonly #now: () => number;
+  #timer: NodeJS.Timeout | null = null;
+
+  /** `now` is a clock in milliseconds that does not go back. */
+  constructor(perSecond: number, burst: number, now: () => number) {
+    this.#bucket = new TokenBucket(perSecond, burst);
+    this.#now = now;
+  }
+
+  /** Calls `begin` when it is this peer's turn, perhaps at once. Returns how to leave the queue. */
+  enter(peer: string, begin: () => void): () => void {
+    const queue = this.#waiting.get(peer) ?? new Set();
+    this.#waiting.set(peer, queue.add(begin));
+    if (!this.#timer) this.#letThrough();
+    return () => {
+      if (queue.delete(begin) && queue.size === 0) this.#waiting.delete(peer);
+    };
+  }
+
+  close(): void {
+    this.#waiting.clear();
+    if (this.#timer) clearTimeout(this.#timer);
+  }
+
+  #letThrough(): void {
+    this.#timer = null;
+    for (const [peer, queue] of this.#waiting) {
+      if (!this.#bucket.take(this.#now())) {
+        this.#timer = setTimeout(() => this.#letThrough(), this.#bucket.waitMs);
+        return;
+      }
+      const [begin] = queue;
+      if (begin) queue.delete(begin);
+      // Behind all others; this loop comes to it again.
+      this.#waiting.delete(peer);
+      if (queue.size > 0) this.#waiting.set(peer, queue);
+      begin?.();
+    }
+  }
+}

@@ -1,0 +1,273 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { describe, it, type TestContext } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import tls from 'node:tls';
+import type { ApiRequest } from '@taintmgr/k8s-adapter';
+import { type Handler, textAnswer } from '../../src/server/answer.ts';
+import { createAuthenticator } from '../../src/server/authentication.ts';
+import { createAuthorizer } from '../../src/server/authorization.ts';
+import { readServerIdentity } from '../../src/server/certificate.ts';
+import type { DropReason } from '../../src/server/connections.ts';
+import { createGate, openGate } from '../../src/server/gate.ts';
+import {
+  type ServerLimits,
+  type StatusServer,
+  type StatusServerOptions,
+  serverLimits,
+  startServer,
+} from '../../src/server/server.ts';
+import { ask } from '../https-client.ts';
+
+// What somebody can do who may reach the port and nothing else, with real sockets.
+
+const files = { tlsCertFile: '', tlsPrivateKeyFile: '', clientCaFile: '', bindAddress: '::1' };
+const identity = readServerIdentity(files, (name) => name);
+
+interface Flooded extends StatusServer {
+  readonly drops: DropReason[];
+  /** What the API server was asked about. */
+  readonly reviewed: string[];
+  readonly served: { count: number };
+}
+
+async function start(
+  t: TestContext,
+  limits: Partial<ServerLimits>,
+  options: Partial<StatusServerOptions> = {},
+): Promise<Flooded> {
+  const drops: DropReason[] = [];
+  const reviewed: string[] = [];
+  const served = { count: 0 };
+  const client = {
+    send: async ({ body }: ApiRequest): Promise<unknown> => {
+      const { spec } = JSON.parse(body ?? '');
+      reviewed.push(spec.token ?? spec.user);
+      const isGood = spec.token === 'good';
+      return { status: { authenticated: isGood, allowed: true, user: { username: 'somebody' } } };
+    },
+  };
+  const onError = (error: unknown): never => assert.fail(String(error));
+  const authenticate = createAuthenticator({ client, cacheTtl: 60_000, onError });
+  const always = { alwaysAllowPaths: ['/livez'], allowedTtl: 60_000, deniedTtl: 60_000 };
+  const server = await startServer({
+    host: '127.0.0.1',
+    port: 0,
+    tls: { minVersion: 'TLSv1.2', identity },
+    gate: createGate(authenticate, createAuthorizer({ client, ...always })),
+    routes: new Map<string, Handler>([
+      ['/livez', () => textAnswer('ok')],
+      [
+        '/metrics',
+        async () => {
+          served.count += 1;
+          await turn();
+          return textAnswer('metrics');
+        },
+      ],
+    ]),
+    onError,
+    onDrop: (reason) => drops.push(reason),
+    limits: { ...serverLimits, ...limits },
+    ...options,
+  });
+  t.after(() => server.close());
+  return Object.assign(server, { drops, reviewed, served });
+}
+
+async function openSilent(t: TestContext, port: number, count: number): Promise<Socket[]> {
+  const sockets = Array.from({ length: count }, () => connect(port, '127.0.0.1'));
+  t.after(() => {
+    for (const socket of sockets) socket.destroy();
+  });
+  for (const socket of sockets) socket.on('error', () => {}).resume();
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  return sockets;
+}
+
+/** Resolves when it is over, well or not. */
+function closed(socket: Socket): Promise<void> {
+  if (socket.closed) return Promise.resolve();
+  return new Promise((resolve) => {
+    socket.on('error', () => {}).once('close', () => resolve());
+  });
+}
+
+/** Writes this over TLS at once; what comes back until the server hangs up. */
+async function speak(port: number, text: string): Promise<string> {
+  const socket = tls.connect({ port, host: '127.0.0.1', rejectUnauthorized: false });
+  await once(socket, 'secureConnect');
+  socket.write(text);
+  let heard = '';
+  socket.setEncoding('utf8').on('data', (part: string) => {
+    heard += part;
+  });
+  await closed(socket);
+  return heard;
+}
+
+function requests(count: number, tokenOf: (index: number) => string): string {
+  return Array.from({ length: count }, (_, index) => {
+    return `GET /metrics HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${tokenOf(index)}\r\n\r\n`;
+  }).join('');
+}
+
+describe('1,000 connections that say nothing', () => {
+  it('make room for one who speaks, the oldest of them first', async (t) => {
+    const server = await start(t, { max: 200 });
+    const sockets = await openSilent(t, server.port, 1000);
+    assert.equal((await ask(server.port, '/livez')).body, 'ok');
+    assert.ok(server.drops.length >= 800);
+    assert.deepEqual(new Set(server.drops), new Set(['crowded']));
+    const first = sockets[0] ?? assert.fail();
+    await closed(first);
+  });
+
+  it('are ended when their time for the handshake is over', async (t) => {
+    const stageMsMax = { ...serverLimits.stageMsMax, opening: 50 };
+    const server = await start(t, { stageMsMax });
+    const sockets = await openSilent(t, server.port, 1000);
+    await Promise.all(sockets.map(closed));
+    assert.equal((await ask(server.port, '/livez')).body, 'ok');
+    assert.deepEqual(new Set(server.drops), new Set(['crowded', 'opening']));
+  });
+
+  it('cannot push out somebody who has said who he is, while he asks', async (t) => {
+    let answer = (): void => {};
+    let asked = (): void => {};
+    const isAsked = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    const slow = async (): Promise<ReturnType<typeof textAnswer>> => {
+      asked();
+      await new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+      return textAnswer('late');
+    };
+    const routes = new Map([['/metrics', slow]]);
+    const gate: StatusServerOptions['gate'] = async () => ({ isKnown: true, refusal: null });
+    const server = await start(t, { max: 2 }, { routes, gate });
+    const reply = ask(server.port, '/metrics');
+    await isAsked;
+    await openSilent(t, server.port, 5);
+    answer();
+    assert.equal((await reply).body, 'late');
+  });
+});
+
+describe('a handshake that never ends', () => {
+  it('is given up, however slowly it goes on', async (t) => {
+    const stageMsMax = { ...serverLimits.stageMsMax, opening: 200 };
+    const server = await start(t, { stageMsMax });
+    const [socket = assert.fail()] = await openSilent(t, server.port, 1);
+    // The head of a record, of a ClientHello in it, and then its bytes, one by one.
+    socket.write(Buffer.from([0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3]));
+    const drip = setInterval(() => socket.write(Buffer.from([0])), 10);
+    t.after(() => clearInterval(drip));
+    await closed(socket);
+    assert.deepEqual(server.drops, ['opening']);
+  });
+});
+
+describe('50 connections with 900 requests at once, each with a token of its own', () => {
+  it('are hung up on, and the API server is asked of few', async (t) => {
+    const server = await start(t, {});
+    const all = Array.from({ length: 50 }, (_, connection) =>
+      speak(
+        server.port,
+        requests(900, (index) => `random-${connection}-${index}`),
+      ),
+    );
+    await Promise.all(all);
+    assert.deepEqual(server.drops, Array(50).fill('pipelining'));
+    // No more than the first request of each of them; how many of these, Reviews decides.
+    assert.ok(server.reviewed.length <= 50, String(server.reviewed.length));
+    assert.equal(server.served.count, 0);
+  });
+
+  it('do not keep out somebody who was let in before', async (t) => {
+    const server = await start(t, {});
+    const headers = { authorization: 'Bearer good' };
+    assert.equal((await ask(server.port, '/metrics', { headers })).body, 'metrics');
+    await Promise.all(
+      Array.from({ length: 50 }, (_, index) =>
+        speak(
+          server.port,
+          requests(900, (n) => `${index}-${n}`),
+        ),
+      ),
+    );
+    assert.equal((await ask(server.port, '/metrics', { headers })).body, 'metrics');
+  });
+});
+
+describe('a connection', () => {
+  it('of somebody unknown carries one request', async (t) => {
+    const server = await start(t, {});
+    for (const credential of ['', 'Authorization: Bearer bad\r\n']) {
+      const head = `GET /livez HTTP/1.1\r\nHost: a\r\n${credential}\r\n`;
+      assert.match(
+        await speak(server.port, head),
+        /^HTTP\/1\.1 (200|401)[\s\S]*\r\nconnection: close\r\n/i,
+      );
+    }
+    assert.deepEqual(server.drops, []);
+  });
+
+  it('of somebody known carries many, one after the other', async (t) => {
+    const server = await start(t, {});
+    const socket = tls.connect({ port: server.port, host: '127.0.0.1', rejectUnauthorized: false });
+    t.after(() => socket.destroy());
+    await once(socket, 'secureConnect');
+    for (let count = 0; count < 100; count += 1) {
+      socket.write(requests(1, () => 'good'));
+      const [part] = await once(socket, 'data');
+      assert.match(String(part), /^HTTP\/1\.1 200 [\s\S]*metrics$/);
+    }
+    assert.deepEqual([server.served.count, server.drops.length], [100, 0]);
+    socket.write(requests(2, () => 'good'));
+    await once(
+      socket.on('error', () => {}),
+      'close',
+    );
+    assert.deepEqual(server.drops, ['pipelining']);
+  });
+
+  it('is not waited for without end by any stage of it', async (t) => {
+    const stageMsMax = { opening: 2000, request: 50, answer: 50, idle: 50 };
+    const never = new Promise<never>(() => {});
+    const routes = new Map<string, Handler>([
+      ['/never', () => never],
+      ['/livez', () => textAnswer('ok')],
+    ]);
+    const gate: StatusServerOptions['gate'] = async () => ({ isKnown: true, refusal: null });
+    const server = await start(t, { stageMsMax }, { routes, gate });
+    for (const text of ['GET / HT', 'GET /never HTTP/1.1\r\nHost: a\r\n\r\n']) {
+      assert.equal(await speak(server.port, text), '');
+    }
+    assert.match(await speak(server.port, 'GET /livez HTTP/1.1\r\nHost: a\r\n\r\n'), /ok$/);
+    assert.deepEqual(server.drops, ['request', 'answer', 'idle']);
+  });
+});
+
+describe('without TLS', () => {
+  it('the same bounds hold', async (t) => {
+    const server = await start(t, { max: 100 }, { tls: null, gate: openGate });
+    await openSilent(t, server.port, 1000);
+    const reply = await fetch(`http://127.0.0.1:${server.port}/livez`);
+    assert.deepEqual([await reply.text(), reply.headers.get('connection')], ['ok', 'close']);
+  });
+});
+
+describe('where it listens', () => {
+  for (const host of ['::', '0.0.0.0']) {
+    it(`${host} is reached over both families`, async (t) => {
+      const server = await start(t, {}, { tls: null, gate: openGate, host });
+      for (const at of ['127.0.0.1', '[::1]']) {
+        assert.equal(await (await fetch(`http://${at}:${server.port}/livez`)).text(), 'ok');
+      }
+    });
+  }
+});
