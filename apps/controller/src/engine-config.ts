@@ -23,6 +23,7 @@ export function engineConfig(
         }
       : null,
     mode: settings.mode,
+    deleteAfterMs: settings.deleteAfter === 'never' ? null : settings.deleteAfter,
     semantics: settings.semantics,
     evictionsInFlightMax: settings.concurrentEvictions,
     comparisonOperators: featureGates.TaintTolerationComparisonOperators,

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { basename, join, matchesGlob } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +13,8 @@ import { readManifests } from './manifests.ts';
 // know. Nobody builds an image here: there is no registry to build on.
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const text = readFileSync(join(root, 'deploy/Dockerfile'), 'utf8').replaceAll('\\\n', ' ');
+const raw = readFileSync(join(root, 'deploy/Dockerfile'), 'utf8');
+const text = raw.replaceAll('\\\n', ' ');
 
 /** What follows an instruction, one for each time it is given. */
 function all(instruction: string): readonly string[] {
@@ -31,11 +34,15 @@ const [, , entry = '', program = ''] = manifest.scripts.binary.split(' ');
 
 describe('the Dockerfile', () => {
   it('builds with the scripts there are', () => {
-    const commands = all('RUN').flatMap((line) => line.split('&&').map((one) => one.trim()));
-    assert.deepEqual(commands, [
-      'npm install --no-audit --no-fund --loglevel=error',
-      'npm run -s -w apps/controller binary',
-    ]);
+    const [, build = ''] = all('RUN');
+    assert.deepEqual(
+      build.split('&&').map((one) => one.trim()),
+      [
+        'npm install --no-save --ignore-scripts --no-audit --no-fund --loglevel=error',
+        'node scripts/check-locked.mjs',
+        'npm run -s -w apps/controller binary',
+      ],
+    );
     assert.ok(existsSync(join(root, 'apps/controller', entry)), entry);
     const maker = manifest.scripts.binary.split(' ')[1] ?? '';
     assert.ok(existsSync(join(root, 'apps/controller', maker)), maker);
@@ -58,10 +65,53 @@ describe('the Dockerfile', () => {
   });
 
   it('has a Node that is good for the project on both ends', () => {
-    const [build] = all('FROM');
-    assert.match(build ?? '', /^node:24-[a-z]+-slim AS build$/);
+    assert.match(raw, /--build-arg NODE_IMAGE=node:24-[a-z]+-slim@sha256:/);
     const engines = readFileSync(join(root, 'package.json'), 'utf8');
     assert.match(engines, /"node": "\^24\./);
+  });
+
+  it('is built on images with their digests alone', () => {
+    const images = all('FROM').map((image) => image.replace(/^\$\{(\w+)\}/, '<$1>'));
+    assert.deepEqual(images, ['<NODE_IMAGE> AS build', '<BASE_IMAGE>']);
+    // Without a value of their own, or with one that has a digest.
+    for (const argument of all('ARG')) {
+      assert.match(argument, /^(NODE|BASE)_IMAGE(=\S+@sha256:[0-9a-f]{64})?$/);
+    }
+    const [check = ''] = all('RUN');
+    const digest = `sha256:${'0'.repeat(64)}`;
+    const [good, bad] = [`node:24@${digest}`, 'node:24'];
+    const run = (node: string, base: string): number | null =>
+      spawnSync('sh', ['-c', check], { env: { NODE_IMAGE: node, BASE_IMAGE: base } }).status;
+    assert.equal(run(good, good), 0);
+    assert.deepEqual([run(bad, good), run(good, bad), run(good, `${good}0`)], [1, 1, 1]);
+  });
+
+  it('has installed what the lockfile says, or does not go on', (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'taintmgr-locked-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    mkdirSync(join(folder, 'node_modules'));
+    const path = 'node_modules/yaml';
+    const yaml = { version: '2.0.0', integrity: 'sha512-a' };
+    const check = (installed: object): readonly [number | null, string] => {
+      const write = (file: string, packages: object): void =>
+        writeFileSync(join(folder, file), JSON.stringify({ packages }));
+      write('package-lock.json', { [path]: yaml });
+      write('node_modules/.package-lock.json', installed);
+      const script = join(root, 'scripts/check-locked.mjs');
+      const { status, stderr } = spawnSync(process.execPath, [script, folder], {
+        encoding: 'utf8',
+      });
+      return [status, stderr];
+    };
+    assert.deepEqual(check({ [path]: yaml }), [0, '']);
+    assert.deepEqual(check({ [path]: { ...yaml, integrity: 'sha512-b' } }), [
+      1,
+      `error: ${path} is 2.0.0 sha512-b, want 2.0.0 sha512-a\n`,
+    ]);
+    assert.deepEqual(check({ 'node_modules/new': yaml }), [
+      1,
+      'error: node_modules/new 2.0.0 is not in package-lock.json\n',
+    ]);
   });
 
   it('leaves out what the build makes, and nothing that it reads', () => {
@@ -86,11 +136,11 @@ describe('the Dockerfile', () => {
     // A kubelet knows that a user is not root by its number alone.
     assert.equal(spec.securityContext.runAsNonRoot, true);
     assert.match(only('USER'), /^[1-9]\d*:[1-9]\d*$/);
-    const ports = spec.containers[0].ports.map(
+    const ports: readonly number[] = spec.containers[0].ports.map(
       ({ containerPort }: { containerPort: number }) => containerPort,
     );
-    assert.deepEqual(ports, [settings.securePort.initial]);
-    assert.equal(only('EXPOSE'), String(settings.securePort.initial));
+    assert.equal(ports[0], settings.securePort.initial);
+    assert.equal(only('EXPOSE'), ports.join(' '));
     assert.equal(spec.containers[0].command, undefined);
   });
 });

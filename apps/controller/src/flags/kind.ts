@@ -70,6 +70,14 @@ export function duration(min: Millis): Kind<Millis> {
   };
 }
 
+/** A duration, or `never`. */
+export const durationOrNever: Kind<Millis | 'never'> = {
+  placeholder: '<duration|never>',
+  want: `${duration(0).want}, or never`,
+  parse: (value) => (value === 'never' ? value : duration(0).parse(value)),
+  format: (value) => (value === 'never' ? value : formatMillis(value)),
+};
+
 /** How yes and no are written. */
 function booleansOf<T>(yes: T, no: T): readonly (readonly [string, T])[] {
   return [

@@ -9,7 +9,7 @@ interface PolicyFields {
 }
 
 /** `eviction` as the schema describes it, without what is a setting with a flag. */
-interface EvictionFields extends Omit<PolicyFields, 'mode'> {
+interface EvictionFields extends Omit<PolicyFields, 'mode' | 'deleteAfter'> {
   readonly policies?: readonly (PolicyFields & {
     readonly key?: string;
     readonly value?: string;
@@ -22,11 +22,10 @@ interface EvictionFields extends Omit<PolicyFields, 'mode'> {
 /** What only the configuration file can say about evictions; what it leaves out is left out here. */
 export function evictionPolicies(file: ConfigFile): Partial<Config> {
   const fields: EvictionFields = file.eviction ?? {};
-  const { deleteAfter, gracePeriodSeconds, settle, policies, leave, limits } = fields;
+  const { gracePeriodSeconds, settle, policies, leave, limits } = fields;
   const none = { finishedPods: false, returningDaemonSetPods: false, optedOutPods: false };
   return {
     ...policyOf({
-      ...(deleteAfter !== undefined && { deleteAfter }),
       ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),
       ...(settle !== undefined && { settle }),
     }),

@@ -8,6 +8,7 @@ import {
   choice,
   dryRunKind,
   duration,
+  durationOrNever,
   fractionalNumber,
   ipAddress,
   list,
@@ -86,6 +87,13 @@ const eviction = {
     choice(['delete', 'evict', 'evictThenDelete']),
     defaultConfig.mode,
     'how pods leave where no policy says it',
+  ),
+  deleteAfter: setting(
+    'delete-after',
+    'eviction.deleteAfter',
+    durationOrNever,
+    'never',
+    'with evictThenDelete: how long after it was due a pod is deleted that budgets still hold',
   ),
   semantics: setting(
     'semantics',

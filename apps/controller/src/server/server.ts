@@ -25,7 +25,7 @@ export interface StatusServerOptions {
   readonly limits?: ServerLimits;
 }
 
-export interface ServerTls {
+interface ServerTls {
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3';
   readonly identity: ServerIdentity;
 }

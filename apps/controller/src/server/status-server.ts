@@ -25,7 +25,12 @@ import { createGate, type Gate, openGate } from './gate.ts';
 import { healthHandlers, type OnLook } from './health.ts';
 import { type Facts, type Flag, flagsHandler, statusHandler } from './pages.ts';
 import { Quiet } from './quiet.ts';
-import { healthLimits, type StatusServer, type StatusServerOptions, startServer } from './server.ts';
+import {
+  healthLimits,
+  type StatusServer,
+  type StatusServerOptions,
+  startServer,
+} from './server.ts';
 
 export interface StatusOptions {
   readonly choices: Choices;

@@ -211,7 +211,7 @@ nodeLifecycle:
 
 /** What the file alone can say. */
 const policyFields = [
-  ...['deleteAfter', 'gracePeriodSeconds', 'settle', 'policies', 'leave', 'limits'].map(
+  ...['gracePeriodSeconds', 'settle', 'policies', 'leave', 'limits'].map(
     (name) => `eviction.${name}`,
   ),
   ...['enforcement', 'podEvictionTimeout', 'zoneMembers', 'deadZone', 'podReadiness'].map(

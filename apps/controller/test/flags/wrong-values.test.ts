@@ -101,6 +101,7 @@ const wrong: Readonly<Record<keyof Settings, readonly [value: string, want: stri
   bindAddress: ['localhost', 'an IP address, 0.0.0.0 or :: for all'],
   securePort: ['65536', 'a whole number from 0 to 65535'],
   healthzBindAddress: ['eth0', 'an IP address, 0.0.0.0 or :: for all'],
+  deleteAfter: ['soon', 'a duration such as 30s, 10m or 1h30m, or never'],
   healthzPort: ['-1', 'a whole number from 0 to 65535'],
   tlsCertFile: [missing, aFile],
   tlsPrivateKeyFile: [missing, aFile],

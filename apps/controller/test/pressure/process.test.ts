@@ -124,14 +124,18 @@ async function unusedRights(
   const { cluster, kubeconfig } = await startCluster(t);
   const { api } = cluster;
   api.create('namespaces', namespace('taintmgr-system'));
-  const { objects, environment } = readManifests(...folders);
+  const { objects, environment, flags: chosen } = readManifests(...folders);
   for (const object of objects) {
     const kind = object.kind ?? '';
     const isRight = /^(Cluster)?Role(Binding)?$/.test(kind);
     if (isRight) api.create(`${kind.toLowerCase()}s`, object);
   }
   const connection = { kubeconfig, token: 'of-controller' };
-  const controller = await startProcess(t, { connection, flags: [], environment });
+  const controller = await startProcess(t, {
+    connection,
+    flags: [...chosen, '--healthz-port=0'],
+    environment,
+  });
   await controller.saw('evicted', { pod: 'shop/db' });
   await controller.saw('recorded event', { pod: 'shop/db' });
   await controller.saw('set conditions of a node', { node: 'n1' });
