@@ -51,6 +51,7 @@ function read(file: string): string {
 /** What the patterns of the schema stand for. */
 const patternTexts: Readonly<Record<string, string>> = {
   [schema.definitions.duration.pattern]: 'a duration such as 30s, 10m or 1h30m',
+  [schema.definitions.durationOrNever.pattern]: 'a duration such as 30s, 10m or 1h30m, or never',
   [schema.definitions.conditionRule.properties.nodesMax.pattern]:
     'a number or, such as 10%, a part',
 };
