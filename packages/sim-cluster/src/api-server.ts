@@ -2,6 +2,7 @@ import type { Change, ClusterApi, DeleteOptions } from './api.ts';
 import { Access } from './auth/access.ts';
 import type { Tokens } from './auth/authenticator.ts';
 import type { Clock } from './clock.ts';
+import { directApi } from './direct-api.ts';
 import { expireEvents } from './event-expiry.ts';
 import type { Exchange } from './exchange.ts';
 import { Faults } from './faults.ts';
@@ -9,14 +10,9 @@ import { type LoadReport, loadObjects } from './load.ts';
 import type { DialNode } from './node-proxy.ts';
 import type { KubeObject } from './objects.ts';
 import type { Random } from './prng.ts';
-import { storedResource } from './resources.ts';
 import { type ParseYaml, type ServiceTime, serve } from './serve.ts';
 import { Store } from './store/store.ts';
-import type { Backend } from './write/backend.ts';
-import { bindPod } from './write/binding.ts';
-import { createObject } from './write/create.ts';
-import { deleteObject } from './write/delete.ts';
-import { replaceObject } from './write/update.ts';
+import { type Backend, UNKNOWN_MANAGER } from './write/backend.ts';
 
 export interface ApiServerOptions {
   readonly clock: Clock;
@@ -59,6 +55,7 @@ export class ApiServer implements ClusterApi {
   /** Who may do what, what was refused, and which rights nobody used. */
   readonly access: Access;
   readonly #backend: Backend;
+  readonly #direct: ClusterApi;
   #dialNode: DialNode = () => 'refused';
 
   constructor(options: ApiServerOptions) {
@@ -68,6 +65,7 @@ export class ApiServer implements ClusterApi {
       historyLength: options.historyLength ?? HISTORY_LENGTH,
     });
     this.#backend = { store, clock: options.clock, random: options.random };
+    this.#direct = directApi(this.#backend, UNKNOWN_MANAGER);
     expireEvents(store, options.clock, options.eventTtlMs ?? EVENT_TTL_MS);
     this.faults = new Faults(options.random);
     this.access = new Access(store, options.tokens ?? null);
@@ -84,42 +82,32 @@ export class ApiServer implements ClusterApi {
     for (const name of PRESET_NAMESPACES) this.create('namespaces', { metadata: { name } });
   }
 
-  get(resource: string, namespace: string, name: string): KubeObject | null {
-    return this.#backend.store.get(storedResource(resource).plural, namespace, name);
+  as(manager: string): ClusterApi {
+    return directApi(this.#backend, manager);
   }
 
-  list(resource: string, namespace: string = ''): readonly KubeObject[] {
-    return this.#backend.store.collection(storedResource(resource).plural).list(namespace);
+  get(resource: string, namespace: string, name: string): KubeObject | null {
+    return this.#direct.get(resource, namespace, name);
+  }
+
+  list(resource: string, namespace?: string): readonly KubeObject[] {
+    return this.#direct.list(resource, namespace);
   }
 
   create(resource: string, object: KubeObject): KubeObject {
-    const entry = storedResource(resource);
-    const namespace = entry.namespaced ? (object.metadata.namespace ?? 'default') : '';
-    return createObject(this.#backend, entry, object, namespace);
+    return this.#direct.create(resource, object);
   }
 
   update(resource: string, object: KubeObject, subresource?: 'status' | 'finalize'): KubeObject {
-    const { name, namespace = '' } = object.metadata;
-    const options = subresource ? { subresource } : {};
-    const target = { name, namespace };
-    return replaceObject(this.#backend, storedResource(resource), target, object, options).object;
+    return this.#direct.update(resource, object, subresource);
   }
 
-  delete(resource: string, namespace: string, name: string, options: DeleteOptions = {}): void {
-    const { gracePeriodSeconds, uid } = options;
-    deleteObject(
-      this.#backend,
-      storedResource(resource),
-      { namespace, name },
-      {
-        ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
-        ...(uid === undefined ? {} : { preconditions: { uid } }),
-      },
-    );
+  delete(resource: string, namespace: string, name: string, options?: DeleteOptions): void {
+    this.#direct.delete(resource, namespace, name, options);
   }
 
   bind(namespace: string, name: string, nodeName: string): void {
-    bindPod(this.#backend, { namespace, name }, { name: nodeName }, false);
+    this.#direct.bind(namespace, name, nodeName);
   }
 
   /** Takes over objects of a real cluster as they are; see LoadReport for what was not taken. */
@@ -143,6 +131,6 @@ export class ApiServer implements ClusterApi {
   }
 
   subscribe(listener: (change: Change) => void): () => void {
-    return this.#backend.store.subscribe(listener);
+    return this.#direct.subscribe(listener);
   }
 }

@@ -24,6 +24,8 @@ export interface DeleteOptions {
  */
 export interface ClusterApi {
   readonly clock: Clock;
+  /** The same cluster for a writer of this name: the manager of the fields that it writes. */
+  as(manager: string): ClusterApi;
   /** `resource` is the plural name (`pods`); `namespace` is '' for cluster-scoped kinds. */
   get(resource: string, namespace: string, name: string): KubeObject | null;
   /** All objects in key order, or those of one namespace. */

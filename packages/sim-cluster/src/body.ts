@@ -4,7 +4,7 @@ import { INT64_MAX, isObject } from './json.ts';
 import type { Json, KubeObject } from './objects.ts';
 import { decodeProtobuf } from './protobuf/decode.ts';
 import type { Struct } from './schema/types.ts';
-import { cannotBeHandled, decodeAs } from './write/canonical.ts';
+import { cannotBeHandled, decodeAs, membersRead } from './write/canonical.ts';
 
 /** A kind that can be the body of a request. */
 export interface BodyKind {
@@ -111,9 +111,17 @@ export function readObject(request: ApiRequest, query: URLSearchParams, kind: Bo
   return decodeBody(value, query, kind);
 }
 
-/** Reads JSON as an object of the kind, warning about unknown fields or refusing them. */
-export function decodeBody(value: Json, query: URLSearchParams, kind: BodyKind): Body {
-  const { value: object, unknown } = decodeAs(kind, value);
+/**
+ * Reads JSON as an object of the kind, warning about unknown fields or refusing them. What it has
+ * in common with `previous`, a stored object, needs no second reading.
+ */
+export function decodeBody(
+  value: Json,
+  query: URLSearchParams,
+  kind: BodyKind,
+  previous: KubeObject | null = null,
+): Body {
+  const { value: object, unknown } = decodeAs(kind, value, previous && membersRead(previous));
   const warnings = unknown.map((path) => `unknown field "${path}"`);
   const validation = query.get('fieldValidation') ?? '';
   if (validation === 'Strict' && warnings.length > 0) {

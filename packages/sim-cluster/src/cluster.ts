@@ -49,6 +49,10 @@ const PARTS: Readonly<Record<ClusterPart, MakePart>> = {
   namespaces: (context) => [new Namespaces(context)],
 };
 
+/** Under which names the parts write; most run within the controller manager. */
+const CONTROLLER_MANAGER = 'kube-controller-manager';
+const MANAGERS: Readonly<Partial<Record<ClusterPart, string>>> = { scheduler: 'kube-scheduler' };
+
 /** How long after the last node may have become Ready the workloads are created. */
 const POPULATION_DELAY_MS = 500;
 
@@ -102,13 +106,14 @@ export class Cluster {
     this.loadReport = this.api.load(snapshot);
     this.#objects = topology ? topologyObjects(topology) : [];
     this.#populationDelayMs = timing.startupMs[1] + POPULATION_DELAY_MS;
-    const context = { api: this.api, lookup: new Lookup(this.api) };
-    this.#kubelets = new Kubelets(context, seed, timing);
+    const lookup = new Lookup(this.api);
+    const named = (manager: string): ControllerContext => ({ api: this.api.as(manager), lookup });
+    this.#kubelets = new Kubelets(named('kubelet'), seed, timing);
     this.api.connectNodes((name) => this.#kubelets.get(name)?.dial() ?? 'refused');
     const parts = Object.keys(PARTS) as readonly ClusterPart[];
     this.#controllers = parts
       .filter((part) => !without.includes(part))
-      .flatMap((part) => PARTS[part](context, options));
+      .flatMap((part) => PARTS[part](named(MANAGERS[part] ?? CONTROLLER_MANAGER), options));
     const adopted = options.adopt ? adoptedNodes(this.api) : [];
     const machines = [...adopted, ...(topology ? topologyNodes(topology) : [])];
     for (const machine of machines) this.#kubelets.add(machine);

@@ -264,13 +264,13 @@ describe('server-side apply', () => {
     assert.deepEqual(
       refused.body.details.causes.map((cause: KubeObject) => [cause.field, cause.message]),
       [
-        ['.metadata.labels.l', 'conflict with "before-first-apply" using v1'],
-        ['.metadata.labels.m', 'conflict with "before-first-apply" using v1'],
+        ['.metadata.labels.l', 'conflict with "unknown" using v1'],
+        ['.metadata.labels.m', 'conflict with "unknown" using v1'],
       ],
     );
     const forced = client.patch(`${NODES}/n1`, labelled({ l: '2' }), APPLY, as('one', true));
     assert.deepEqual(forced.body.metadata.labels, { l: '2', m: '1' });
-    assert.deepEqual(managersOf(forced.body), ['before-first-apply/Update', 'one/Apply']);
+    assert.deepEqual(managersOf(forced.body), ['one/Apply', 'unknown/Update']);
   });
 
   it('loses a field to whoever updates it later', () => {

@@ -9,7 +9,7 @@ import { Presenter } from '../representation.ts';
 import type { Call, ResourcePath } from '../request.ts';
 import type { Resource } from '../resource.ts';
 import { forbiddenValue, notSupported, required } from '../validation/causes.ts';
-import type { Backend, Target } from '../write/backend.ts';
+import { type Backend, type Target, UNKNOWN_MANAGER } from '../write/backend.ts';
 
 /** A request whose resource is known and allowed. */
 export interface ResourceCall extends Call {
@@ -81,7 +81,7 @@ export function warned<T>(warnings: readonly string[], action: () => T): T {
 /** Who writes: `fieldManager`, or else the User-Agent up to the first slash. */
 export function managerOf({ info, request }: Call): string {
   const given = info.query.get('fieldManager') ?? '';
-  return given || (request.headers['user-agent'] ?? '').split('/')[0] || 'unknown';
+  return given || (request.headers['user-agent'] ?? '').split('/')[0] || UNKNOWN_MANAGER;
 }
 
 /** The manager that server-side apply cannot do without. */

@@ -55,7 +55,7 @@ export function readPatch(call: ResourceCall): (document: Json) => Body {
   refuseForce(call);
   presenterOf(call);
   const patch = parsedPatch(call);
-  return (document) => decodePatched(call, patcher(document, patch, call));
+  return (document) => decodePatched(call, patcher(document, patch, call), document);
 }
 
 function parsedPatch({ request }: ResourceCall): Json {
@@ -72,9 +72,9 @@ function asMap(patch: Json): Json {
   );
 }
 
-function updateOptions(call: ResourceCall, dryRun: boolean, manager: string | null): UpdateOptions {
+function updateOptions(call: ResourceCall, dryRun: boolean): UpdateOptions {
   const subresource = call.path.subresource as '' | 'status';
-  return { dryRun, manager, subresource, patch: true };
+  return { dryRun, manager: managerOf(call), subresource, patch: true };
 }
 
 function presentView(call: ResourceCall): KubeObject | null {
@@ -90,7 +90,7 @@ function patchWith(patch: (document: Json) => Body, call: ResourceCall): Answer 
   if (!present) throw notFound(resource, call.path.name);
   const { object, warnings } = patch(present as Json);
   const dryRun = readDryRun(call, 'PatchOptions');
-  const options = updateOptions(call, dryRun, managerOf(call));
+  const options = updateOptions(call, dryRun);
   const written = warned(warnings, () =>
     replaceObject(backend, resource, targetOf(call), object, options),
   );
@@ -98,9 +98,9 @@ function patchWith(patch: (document: Json) => Body, call: ResourceCall): Answer 
 }
 
 /** A patched object that does not fit its kind is a 422 that shows the whole of it. */
-function decodePatched(call: ResourceCall, patched: Json): Body {
+function decodePatched(call: ResourceCall, patched: Json, before: Json): Body {
   try {
-    return decodeBody(patched, call.info.query, call.resource);
+    return decodeBody(patched, call.info.query, call.resource, before as unknown as KubeObject);
   } catch (error) {
     const text = error instanceof ApiError ? error.message : '';
     const reason = text.split(': ').slice(1).join(': ');
@@ -136,7 +136,7 @@ function apply(configuration: Json, call: ResourceCall, dryRun: boolean): Answer
       warnings,
     );
   }
-  const options = { ...updateOptions(call, dryRun, null), owners };
+  const options = { ...updateOptions(call, dryRun), owners };
   const written = replaceObject(backend, resource, targetOf(call), named, options);
   return objectReply(call, 200, written.object, warnings);
 }

@@ -15,7 +15,6 @@ const JOIN = '\n';
 const SERVER_OWNED: readonly string[] = [
   'name',
   'namespace',
-  'generateName',
   'uid',
   'resourceVersion',
   'generation',

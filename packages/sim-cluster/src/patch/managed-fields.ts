@@ -1,11 +1,18 @@
-import { equal } from '../json.ts';
+import { isObject } from '../json.ts';
 import type { Json, KubeObject } from '../objects.ts';
 import type { Resource } from '../resource.ts';
 import { apiVersionOf } from '../resources.ts';
 import { formatTime } from '../time.ts';
-import { type FieldSet, fieldsOf, formatFields, parseFields, valueAtField } from './field-set.ts';
+import { type FieldSet, formatFields, parseFields } from './field-set.ts';
+import {
+  changedFields,
+  type FieldTree,
+  isFieldTree,
+  without as treeWithout,
+  union,
+} from './field-tree.ts';
 
-/** One entry of `metadata.managedFields`. */
+/** One entry of `metadata.managedFields`, as server-side apply works with it. */
 export interface ManagedEntry {
   readonly manager: string;
   readonly operation: 'Apply' | 'Update';
@@ -16,8 +23,7 @@ export interface ManagedEntry {
 }
 
 export interface TrackOptions {
-  /** Who writes; null for the cluster's own parts, whose fields nobody tracks. */
-  readonly manager: string | null;
+  readonly manager: string;
   /** The owners a server-side apply has worked out. */
   readonly owners?: readonly ManagedEntry[];
   readonly subresource: string;
@@ -26,55 +32,53 @@ export interface TrackOptions {
   readonly resource: Resource;
 }
 
-/** The owners of an object's fields; empty when nobody ever applied it. */
-export function readManaged(object: KubeObject): readonly ManagedEntry[] {
-  return (wireEntries(object) ?? [])
-    .filter((entry) => entry.manager)
-    .map((entry) => ({
-      manager: entry.manager ?? '',
-      operation: entry.operation ?? 'Update',
-      apiVersion: entry.apiVersion ?? 'v1',
-      time: entry.time ?? '',
-      subresource: entry.subresource ?? '',
-      fields: parseFields(entry.fieldsV1),
-    }));
-}
-
-/** The object with these owners; entries that own nothing are left out. */
-export function withManaged(object: KubeObject, entries: readonly ManagedEntry[]): KubeObject {
-  const { managedFields: _old, ...metadata } = object.metadata;
-  const written = entries
-    .filter((entry) => entry.fields.size > 0)
-    .map(({ fields, subresource, ...entry }) => ({
-      ...entry,
-      fieldsType: 'FieldsV1',
-      fieldsV1: formatFields(fields),
-      ...(subresource ? { subresource } : {}),
-    }));
-  return {
-    ...object,
-    metadata: written.length > 0 ? { ...metadata, managedFields: written } : metadata,
-  };
-}
-
 /** An entry as the wire has it. */
 interface WireEntry {
   readonly manager?: string;
   readonly operation?: 'Apply' | 'Update';
   readonly apiVersion?: string;
   readonly time?: string;
+  readonly fieldsType?: 'FieldsV1';
+  readonly fieldsV1?: FieldTree;
   readonly subresource?: string;
-  readonly fieldsV1?: Json;
 }
 
-function wireEntries(object: KubeObject): readonly WireEntry[] | undefined {
-  return object.metadata.managedFields as readonly WireEntry[] | undefined;
+/** Beyond so many managers that update, the fields of the oldest go to one of this name. */
+const UPDATE_MANAGERS_MAX = 10;
+const ANCIENT_CHANGES = 'ancient-changes';
+
+/** The owners of an object's fields; empty when nobody tracks them. */
+export function readManaged(object: KubeObject): readonly ManagedEntry[] {
+  return wireEntries(object).map((entry) => ({
+    manager: entry.manager ?? '',
+    operation: entry.operation ?? 'Update',
+    apiVersion: entry.apiVersion ?? 'v1',
+    time: entry.time ?? '',
+    subresource: entry.subresource ?? '',
+    fields: parseFields(entry.fieldsV1),
+  }));
+}
+
+/** The object with these owners; entries that own nothing are left out. */
+export function withManaged(object: KubeObject, entries: readonly ManagedEntry[]): KubeObject {
+  const written = entries
+    .filter((entry) => entry.fields.size > 0)
+    .map(
+      ({ fields, subresource, ...entry }): WireEntry => ({
+        ...entry,
+        fieldsType: 'FieldsV1',
+        fieldsV1: formatFields(fields) as FieldTree,
+        ...(subresource ? { subresource } : {}),
+      }),
+    );
+  return withEntries(object, written.sort(byOperationAndAge));
 }
 
 /**
- * The ownership after an ordinary write. Only objects that were applied at least once are
- * tracked: for them a changed field passes to the writer and a removed one belongs to nobody.
- * A client that sends an empty list, or one empty entry, resets the ownership.
+ * The ownership after an ordinary write: a field with a new value passes to the writer, one that is
+ * removed belongs to nobody, and the writer's time is renewed only if it took a field. An object
+ * without owners stays without until it is applied, as on the real server. A client that sends one
+ * empty entry resets the ownership.
  */
 export function trackUpdate(
   next: KubeObject,
@@ -82,52 +86,111 @@ export function trackUpdate(
   options: TrackOptions,
 ): KubeObject {
   if (options.owners) return withManaged(next, options.owners);
-  const given = wireEntries(next);
-  if (given?.every((entry) => !entry.manager)) return withManaged(next, []);
-  const owners = previous ? readManaged(previous) : [];
-  if (!previous || owners.length === 0 || options.manager === null) {
-    return previous ? withManagedOf(next, previous) : withManaged(next, []);
-  }
-  const { schema } = options.resource;
-  const after = fieldsOf(schema, next as Json);
-  const changed = new Set(
-    [...after].filter(
-      (path) => !equal(valueAtField(next as Json, path), valueAtField(previous as Json, path)),
-    ),
-  );
-  const gone = [...fieldsOf(schema, previous as Json)].filter((path) => !after.has(path));
-  if (changed.size === 0 && gone.length === 0) return withManagedOf(next, previous);
-  const lost = new Set([...changed, ...gone]);
-  return withManaged(next, handOver(owners, lost, changed, options));
+  const entries = entriesBefore(next, previous, options.subresource);
+  if (previous && entries.length === 0) return withEntries(next, entries);
+  const { taken, gone } = changedFields(options.resource.schema, previous, next);
+  const kept = gone ? giveUp(entries, gone) : entries;
+  return withEntries(next, taken ? handOver(giveUp(kept, taken), taken, options) : kept);
 }
 
-function withManagedOf(next: KubeObject, previous: KubeObject): KubeObject {
-  const kept = previous.metadata.managedFields;
-  const { managedFields: _given, ...metadata } = next.metadata;
-  return { ...next, metadata: kept ? { ...metadata, managedFields: kept } : metadata };
+function wireEntries(object: KubeObject): readonly WireEntry[] {
+  return ((object.metadata.managedFields ?? []) as readonly WireEntry[]).filter(isEntry);
+}
+
+function isEntry(entry: WireEntry): boolean {
+  return isObject(entry) && typeof entry.manager === 'string' && isObject(entry.fieldsV1);
+}
+
+/** A client may edit the owners, but not through a subresource, and not by leaving them out. */
+function entriesBefore(
+  next: KubeObject,
+  previous: KubeObject | null,
+  subresource: string,
+): readonly WireEntry[] {
+  const before = previous ? wireEntries(previous) : [];
+  if (subresource) return before;
+  const given = next.metadata.managedFields ?? [];
+  const [first] = given;
+  if (given.length === 1 && isObject(first) && Object.keys(first).length === 0) return [];
+  const stored = previous?.metadata.managedFields ?? [];
+  if (given.every((entry, at) => entry === stored[at])) return before;
+  const read = wireEntries(next).filter(({ fieldsV1 }) => isFieldTree(fieldsV1));
+  return read.length > 0 ? read : before;
+}
+
+function withEntries(object: KubeObject, entries: readonly WireEntry[]): KubeObject {
+  if (object.metadata.managedFields === undefined && entries.length === 0) return object;
+  const { managedFields: _old, ...metadata } = object.metadata;
+  if (entries.length === 0) return { ...object, metadata };
+  return { ...object, metadata: { ...metadata, managedFields: entries as readonly Json[] } };
+}
+
+function giveUp(entries: readonly WireEntry[], lost: FieldTree): readonly WireEntry[] {
+  return entries.flatMap((entry) => {
+    const had = entry.fieldsV1 ?? {};
+    const fields = treeWithout(had, lost);
+    if (fields === had) return [entry];
+    return fields ? [{ ...entry, fieldsV1: fields }] : [];
+  });
 }
 
 function handOver(
-  owners: readonly ManagedEntry[],
-  lost: FieldSet,
-  gained: FieldSet,
+  entries: readonly WireEntry[],
+  taken: FieldTree,
   { manager, subresource, now, resource }: TrackOptions,
-): readonly ManagedEntry[] {
-  const isWriter = (entry: ManagedEntry): boolean =>
-    entry.manager === manager && entry.operation === 'Update' && entry.subresource === subresource;
-  const others = owners
-    .filter((entry) => !isWriter(entry))
-    .map((entry) => ({ ...entry, fields: without(entry.fields, lost) }));
-  const own = owners.find(isWriter)?.fields ?? new Set();
-  const writer: ManagedEntry = {
-    manager: manager ?? '',
+): readonly WireEntry[] {
+  const apiVersion = apiVersionOf(resource);
+  const isWriter = (entry: WireEntry): boolean =>
+    entry.operation === 'Update' &&
+    entry.manager === manager &&
+    entry.apiVersion === apiVersion &&
+    (entry.subresource ?? '') === subresource;
+  const own = entries.find(isWriter)?.fieldsV1;
+  const writer: WireEntry = {
+    manager,
     operation: 'Update',
-    apiVersion: apiVersionOf(resource),
+    apiVersion,
     time: formatTime(now),
-    subresource,
-    fields: new Set([...without(own, lost), ...gained]),
+    fieldsType: 'FieldsV1',
+    fieldsV1: own ? union(own, taken) : taken,
+    ...(subresource ? { subresource } : {}),
   };
-  return [...others, writer];
+  const others = entries.filter((entry) => !isWriter(entry));
+  return capped([...others, writer].sort(byOperationAndAge));
+}
+
+/** The order of the real server. */
+function byOperationAndAge(a: WireEntry, b: WireEntry): number {
+  const keys = (entry: WireEntry): readonly string[] => [
+    entry.operation ?? '',
+    entry.time ?? '',
+    entry.manager ?? '',
+    entry.apiVersion ?? '',
+    entry.subresource ?? '',
+  ];
+  const theirs = keys(b);
+  for (const [at, mine] of keys(a).entries()) {
+    const other = theirs[at] ?? '';
+    if (mine !== other) return mine < other ? -1 : 1;
+  }
+  return 0;
+}
+
+/** Puts the oldest updates of one API version together; together they are as new as the newest. */
+function capped(entries: readonly WireEntry[]): readonly WireEntry[] {
+  const updates = entries.filter(({ operation }) => operation === 'Update');
+  if (updates.length <= UPDATE_MANAGERS_MAX) return entries;
+  const [oldest = {}] = updates;
+  const second = updates.slice(1).find(({ apiVersion }) => apiVersion === oldest.apiVersion);
+  if (!second) return entries;
+  const { subresource: _whole, ...newer } = second;
+  const ancient: WireEntry = {
+    ...newer,
+    manager: ANCIENT_CHANGES,
+    fieldsV1: union(oldest.fieldsV1 ?? {}, second.fieldsV1 ?? {}),
+  };
+  const others = entries.filter((entry) => entry !== oldest && entry !== second);
+  return capped([...others, ancient].sort(byOperationAndAge));
 }
 
 /** The fields of `set` that are not in `removed`. */

@@ -192,6 +192,7 @@ const SCALARS: Readonly<Record<ScalarName, (value: unknown) => Json | undefined>
 const FREE_DEPTH_MAX = 100;
 
 function isShallow(value: unknown, depthLeft: number): boolean {
-  if (typeof value !== 'object' || value === null) return true;
+  // Only what was read before is frozen.
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return true;
   return depthLeft > 0 && Object.values(value).every((member) => isShallow(member, depthLeft - 1));
 }

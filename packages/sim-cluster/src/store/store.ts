@@ -111,7 +111,7 @@ export class Store {
 }
 
 /** The object with what did not change taken from its last state, which history keeps as well. */
-function sharing(object: KubeObject, previous: KubeObject): KubeObject {
+export function sharing(object: KubeObject, previous: KubeObject): KubeObject {
   const shared: Record<string, unknown> = { ...object };
   for (const key in shared) {
     if (equal(shared[key], previous[key])) shared[key] = previous[key];

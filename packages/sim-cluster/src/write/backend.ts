@@ -19,8 +19,11 @@ export interface Target {
 export interface WriteOptions {
   /** True to go through everything but the store. */
   readonly dryRun?: boolean;
-  /** The field manager; null for the cluster's own parts, whose fields nobody tracks. */
-  readonly manager?: string | null;
+  /** The field manager; left out: `unknown`, as for a client that does not say what it is. */
+  readonly manager?: string;
   /** The owners that a server-side apply has worked out; they are taken as they are. */
   readonly owners?: readonly ManagedEntry[];
 }
+
+/** The field manager of a writer that does not say what it is. */
+export const UNKNOWN_MANAGER = 'unknown';

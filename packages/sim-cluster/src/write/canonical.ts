@@ -51,12 +51,15 @@ export function canonical(
 ): KubeObject {
   if (canonicalObjects.has(object)) return object;
   const named = { ...object, kind: resource.kind, apiVersion: apiVersionOf(resource) };
-  if (!previous || !canonicalObjects.has(previous)) {
-    return decodeAs(resource, named).value as KubeObject;
-  }
+  return decodeAs(resource, named, previous && membersRead(previous)).value as KubeObject;
+}
+
+/** The members of a stored object that are as their kind writes them; null when that is not known. */
+export function membersRead(object: KubeObject): { readonly [member: string]: Json } | null {
+  if (!canonicalObjects.has(object)) return null;
   // The metadata was given its version after it had been read.
-  const { metadata: _, ...known } = previous;
-  return decodeAs(resource, named, known).value as KubeObject;
+  const { metadata: _, ...members } = object;
+  return members;
 }
 
 /** The stored form of an object that was given as `resource` shows it. */

@@ -6,7 +6,7 @@ import type { Resource } from '../resource.ts';
 import { storedResource } from '../resources.ts';
 import { objectKey } from '../store/collection.ts';
 import { formatTime } from '../time.ts';
-import type { Backend, WriteOptions } from './backend.ts';
+import { type Backend, UNKNOWN_MANAGER, type WriteOptions } from './backend.ts';
 import { canonical, markCanonical, toStored } from './canonical.ts';
 
 /** How often a generated name may collide before it is a 409. */
@@ -31,7 +31,7 @@ export function createObject(
   const named = { ...given, metadata: newMetadata(backend, resource, given.metadata, namespace) };
   const admitted = storage.derive(storage.admit(canonical(storage, toStored(resource, named))));
   const object = trackUpdate(canonical(storage, admitted), null, {
-    manager: options.manager ?? null,
+    manager: options.manager ?? UNKNOWN_MANAGER,
     ...(options.owners ? { owners: options.owners } : {}),
     subresource: '',
     now: backend.clock.now(),

@@ -5,9 +5,10 @@ import type { KubeObject, ObjectMeta } from '../objects.ts';
 import { trackUpdate } from '../patch/managed-fields.ts';
 import type { Resource } from '../resource.ts';
 import { hasSubresource, storedResource } from '../resources.ts';
+import { sharing } from '../store/store.ts';
 import { invalidValue } from '../validation/causes.ts';
 import { validateMetadataUpdate } from '../validation/metadata.ts';
-import type { Backend, Target, WriteOptions } from './backend.ts';
+import { type Backend, type Target, UNKNOWN_MANAGER, type WriteOptions } from './backend.ts';
 import { canonical, markCanonical, toStored } from './canonical.ts';
 import { createObject } from './create.ts';
 
@@ -148,11 +149,13 @@ export function writeNext(
   options: UpdateOptions = {},
 ): KubeObject {
   const storage = storedResource(resource.plural);
-  const shaped = canonical(storage, prepared, previous);
+  // What did not change is taken from the last state at once: nothing below looks at it again.
+  const shaped = canonical(storage, sharing(prepared, previous), previous);
   const derived = storage.derive(shaped);
   const whole = derived === shaped ? shaped : canonical(storage, derived, shaped);
-  const tracked = trackUpdate(whole, previous, {
-    manager: options.manager ?? null,
+  const before = canonical(storage, previous);
+  const tracked = trackUpdate(whole, before, {
+    manager: options.manager ?? UNKNOWN_MANAGER,
     ...(options.owners ? { owners: options.owners } : {}),
     subresource: options.subresource ?? '',
     now: backend.clock.now(),
@@ -165,7 +168,6 @@ export function writeNext(
     ...(options.subresource === 'status' ? [] : resource.validateUpdate(next, previous)),
   ];
   if (causes.length > 0) throw invalid(storage, previous.metadata.name, causes);
-  const before = canonical(storage, previous);
   if (equal(next, previous) || (before !== previous && equal(next, before))) return previous;
   if (options.dryRun) return next;
   if (!isFinished(next)) return markCanonical(backend.store.put(storage.plural, next, previous));

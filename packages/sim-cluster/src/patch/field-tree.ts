@@ -1,0 +1,217 @@
+import { equal, isList, isObject } from '../json.ts';
+import type { Json, KubeObject } from '../objects.ts';
+import { decode } from '../schema/decode.ts';
+import type { Shape, Struct } from '../schema/types.ts';
+import { elementOf, isAtomic, isMerged, memberShape } from './field-set.ts';
+
+/**
+ * Fields as FieldsV1 writes them: `f:name` is a member, `k:{...}` a list item by its keys, `v:...` a
+ * member of a set. An empty node is a field; `.` beside others is the field that has them.
+ * Trees are never changed, and a write looks at those parts only that it changes.
+ */
+export interface FieldTree {
+  readonly [element: string]: FieldTree;
+}
+
+/** Whether a client's JSON is fields of this form, all the way down. */
+export function isFieldTree(value: unknown): value is FieldTree {
+  return isObject(value) && Object.keys(value).every((key) => isElement(key, value[key]));
+}
+
+function isElement(element: string, node: unknown): boolean {
+  if (!isFieldTree(node)) return false;
+  if (element === SELF || element.startsWith('f:')) return true;
+  return /^[kv]:/.test(element) && isJson(element.slice(2));
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What a write did to the fields of an object; null for nothing. */
+export interface FieldChanges {
+  /** Fields that have a new value. */
+  readonly taken: FieldTree | null;
+  /** Fields that are there no more. */
+  readonly gone: FieldTree | null;
+}
+
+const SELF = '.';
+const FIELD: FieldTree = {};
+const NO_CHANGES: FieldChanges = { taken: null, gone: null };
+/** The members of metadata that have owners; the others are the server's. */
+const OWNED_METADATA = [
+  'annotations',
+  'finalizers',
+  'generateName',
+  'labels',
+  'ownerReferences',
+] as const;
+
+/** What became of the fields between two states of an object, null for none before. */
+export function changedFields(
+  shape: Struct,
+  before: KubeObject | null,
+  after: KubeObject,
+): FieldChanges {
+  return compare(shape, owned(before ?? emptyObject(shape)), owned(after));
+}
+
+/** A new object is compared with what its kind writes when nothing is set. */
+const emptyObjects = new WeakMap<Struct, KubeObject>();
+
+function emptyObject(shape: Struct): KubeObject {
+  let object = emptyObjects.get(shape);
+  if (!object) {
+    object = decode(shape, {}).value as unknown as KubeObject;
+    emptyObjects.set(shape, object);
+  }
+  return object;
+}
+
+function owned({ apiVersion: _version, kind: _kind, metadata, ...rest }: KubeObject): Json {
+  const given = metadata as unknown as { readonly [name: string]: Json };
+  const kept: Record<string, Json> = {};
+  for (const name of OWNED_METADATA) {
+    const member = given[name];
+    if (member !== undefined) kept[name] = member;
+  }
+  return { ...rest, metadata: kept };
+}
+
+function compare(
+  shape: Shape | undefined,
+  before: Json | undefined,
+  after: Json | undefined,
+): FieldChanges {
+  if (before === after) return NO_CHANGES;
+  if (before === undefined) return { taken: fieldsIn(shape, after as Json), gone: null };
+  if (after === undefined) return { taken: null, gone: fieldsIn(shape, before) };
+  const had = partsOf(shape, before);
+  const has = partsOf(shape, after);
+  if (had && has) return compareParts(had, has);
+  return equal(before, after) ? NO_CHANGES : { taken: FIELD, gone: null };
+}
+
+function compareParts(had: Parts, has: Parts): FieldChanges {
+  const taken: Record<string, FieldTree> = {};
+  const gone: Record<string, FieldTree> = {};
+  const note = (element: string, changes: FieldChanges): void => {
+    if (changes.taken) taken[element] = changes.taken;
+    if (changes.gone) gone[element] = changes.gone;
+  };
+  for (const [element, { shape, value }] of has) {
+    note(element, compare(shape, had.get(element)?.value, value));
+  }
+  for (const [element, { shape, value }] of had) {
+    if (!has.has(element)) note(element, compare(shape, value, undefined));
+  }
+  return { taken: sorted(taken), gone: sorted(gone) };
+}
+
+/** All fields of a value, itself first. */
+function fieldsIn(shape: Shape | undefined, value: Json): FieldTree {
+  const parts = partsOf(shape, value);
+  if (!parts || parts.size === 0) return FIELD;
+  const tree: Record<string, FieldTree> = { [SELF]: FIELD };
+  for (const [element, part] of parts) tree[element] = fieldsIn(part.shape, part.value);
+  return sorted(tree) ?? FIELD;
+}
+
+interface Part {
+  readonly shape: Shape | undefined;
+  readonly value: Json;
+}
+type Parts = ReadonlyMap<string, Part>;
+
+/** The parts of a value that are owned one by one; null for a value that is owned as a whole. */
+function partsOf(shape: Shape | undefined, value: Json): Parts | null {
+  const list = typeof shape === 'object' && shape.type === 'list' ? shape : null;
+  const parts = new Map<string, Part>();
+  if (list && isMerged(list)) {
+    if (value !== null && !isList(value)) return null;
+    for (const item of value ?? []) {
+      parts.set(elementOf(list, item), { shape: list.set ? undefined : list.items, value: item });
+    }
+    return parts;
+  }
+  if (!isObject(value) || isAtomic(shape)) return null;
+  for (const name in value) {
+    const member = value[name];
+    if (member === undefined) continue;
+    parts.set(`f:${name}`, { shape: memberShape(shape, name), value: member });
+  }
+  return parts;
+}
+
+/** The fields of both. */
+export function union(tree: FieldTree, other: FieldTree): FieldTree {
+  const result: Record<string, FieldTree> = { ...withSelf(tree, other) };
+  for (const element in other) {
+    if (element === SELF) continue;
+    const added = other[element] as FieldTree;
+    const had = result[element];
+    result[element] = had ? unionOfNodes(had, added) : added;
+  }
+  return sorted(result) ?? FIELD;
+}
+
+function unionOfNodes(one: FieldTree, other: FieldTree): FieldTree {
+  const both = union(one, other);
+  const isField = ownsItself(one) || ownsItself(other);
+  if (!isField || isEmpty(both) || SELF in both) return both;
+  return { [SELF]: FIELD, ...both };
+}
+
+function withSelf(tree: FieldTree, other: FieldTree): FieldTree {
+  return SELF in other && !(SELF in tree) ? { [SELF]: FIELD, ...tree } : tree;
+}
+
+/** The fields of `tree` that are not in `other`; the same tree when nothing goes, null for none. */
+export function without(tree: FieldTree, other: FieldTree): FieldTree | null {
+  let result: Record<string, FieldTree> | null = null;
+  for (const element in other) {
+    const here = tree[element];
+    if (element === SELF || here === undefined) continue;
+    const left = withoutInNode(here, other[element] as FieldTree);
+    if (left === here) continue;
+    result ??= { ...tree };
+    if (left) result[element] = left;
+    else delete result[element];
+  }
+  if (!result) return tree;
+  return isEmpty(result) ? null : result;
+}
+
+function withoutInNode(node: FieldTree, other: FieldTree): FieldTree | null {
+  const { [SELF]: _self, ...parts } = without(node, other) ?? {};
+  const isField = ownsItself(node) && !ownsItself(other);
+  if (isEmpty(parts)) return isField ? FIELD : null;
+  return isField ? { [SELF]: FIELD, ...parts } : parts;
+}
+
+function ownsItself(node: FieldTree): boolean {
+  return SELF in node || isEmpty(node);
+}
+
+function isEmpty(tree: FieldTree): boolean {
+  for (const _element in tree) return false;
+  return true;
+}
+
+/** The tree in the order in which the real server writes it; null for an empty one. */
+function sorted(tree: Record<string, FieldTree>): FieldTree | null {
+  const elements = Object.keys(tree);
+  if (elements.length === 0) return null;
+  if (elements.every((element, at) => at === 0 || (elements[at - 1] as string) < element)) {
+    return tree;
+  }
+  return Object.fromEntries(
+    elements.sort().map((element) => [element, tree[element]]),
+  ) as FieldTree;
+}
