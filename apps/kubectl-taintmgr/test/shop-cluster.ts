@@ -73,7 +73,9 @@ function addNode(api: Api, name: string, zone: string, options: NodeOptions): vo
   const condition = { type: 'Ready', status: 'True', reason: 'KubeletReady', ...ready };
   const conditions = [{ lastTransitionTime: transition, ...condition }];
   const spec = { taints, ...(unschedulable && { unschedulable }) };
-  api.create('nodes', node(name, { labels, spec, status: { conditions } }));
+  const made = api.create('nodes', node(name, { labels, spec, status: { conditions } }));
+  // When its taints were written is not known: a transcript cannot tell how long ago that was.
+  api.update('nodes', { ...made, metadata: { ...made.metadata, managedFields: [{}] } });
   const lease = { holderIdentity: name, leaseDurationSeconds: 40 };
   api.create('leases', {
     metadata: { name, namespace: leaseNamespace },
