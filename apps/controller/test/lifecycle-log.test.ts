@@ -36,7 +36,7 @@ describe('a log line about nodes and zones', () => {
       { kind: 'zoneHold', zone: 'r/a', hold: { code: 'RateZero' }, deadlines: 'pause' },
       'warn',
       'zone is held: none of its nodes is tainted',
-      { zone: 'r/a', because: 'the rate for this zone is 0', deadlines: 'pause' },
+      { zone: 'r/a', because: 'the eviction rate for this zone is 0', deadlines: 'pause' },
     ],
     [
       { kind: 'zoneHold', zone: 'r/a', hold: null, deadlines: null },
@@ -111,7 +111,7 @@ describe('a log line about a write to a node', () => {
     node: 'n1',
     add: 'k=v:NoExecute',
     remove: 'old:NoSchedule',
-    because: 'its kubelet says it is not ready',
+    because: 'the kubelet reports NotReady',
     took: '3ms',
   };
   const cases: readonly (readonly [NodeCommand, Outcome, Line])[] = [

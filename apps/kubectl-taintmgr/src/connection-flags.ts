@@ -27,11 +27,11 @@ export function addConnectionFlags(command: CommandUnknownOpts): void {
 }
 
 const others: readonly (readonly [flags: string, description: string])[] = [
-  ['--as-user-extra <key=value>', 'extra of the user to impersonate; may be repeated'],
+  ['--as-user-extra <key=value>', 'extra field of the user to impersonate; may be repeated'],
   ['--username <name>', 'name to log in with'],
   ['--password <password>', 'password to log in with'],
-  ['--cache-dir <directory>', 'taken as kubectl takes it; nothing is cached'],
-  ['--disable-compression', 'taken as kubectl takes it; answers are not compressed'],
+  ['--cache-dir <directory>', 'accepted for compatibility; no effect'],
+  ['--disable-compression', 'accepted for compatibility; no effect'],
 ];
 
 /** The values of a flag that may be repeated. */

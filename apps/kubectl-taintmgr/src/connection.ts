@@ -45,7 +45,7 @@ function extraHeaders(flags: ExtraConnectionFlags): Headers | null {
     throw new UsageError('--username and --token exclude each other; give one of them');
   }
   if (asUserExtra.length > 0 && !as) {
-    throw new UsageError('an extra of a user to impersonate needs a user: add --as');
+    throw new UsageError('--as-user-extra needs a user to impersonate: add --as');
   }
   const headers: Headers = {};
   if (username !== undefined) {

@@ -63,7 +63,10 @@ export function canRewrite(
 /** The library that rewrites lines takes time to load: only who shows something loads it. */
 async function liveBlock(stream: NodeJS.WriteStream, env: Environment): Promise<LiveBlock | null> {
   if (!canRewrite(stream, env)) return null;
-  const { createLogUpdate } = await import('log-update');
+  const [{ createLogUpdate }, { screenful }] = await Promise.all([
+    import('log-update'),
+    import('./render/screenful.ts'),
+  ]);
   const block = createLogUpdate(stream, { showCursor: true });
-  return { show: (text) => block(text), clear: () => block.clear() };
+  return { show: (text) => block(screenful(text, stream)), clear: () => block.clear() };
 }

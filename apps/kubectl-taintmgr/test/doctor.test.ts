@@ -62,20 +62,20 @@ describe('doctor', () => {
   it('names everything, and exits with 2', async () => {
     assert.deepEqual(await findings(), [
       'WARN overlap : kube-controller-manager and taintmgr-controller both run: where both evict, the one that asks no budgets wins',
-      'WARN budgets pdb/none -n shop: is about no pods',
-      'WARN budgets pdb/one -n shop: needs 1 of 1 pods healthy (1 are): it never lets one go',
-      'FAIL budgets pdb/one, pdb/two -n shop: pod web is under all of them: the Eviction API refuses such pods',
-      'WARN taints node/n1: bad:NoExecute does not say since when: a deadline counts from when it is seen',
+      'WARN budgets pdb/none -n shop: selects no pods',
+      'WARN budgets pdb/one -n shop: needs 1 of 1 pods healthy (1 are): it never allows an eviction',
+      'FAIL budgets pdb/one, pdb/two -n shop: pod web is selected by all of them: the Eviction API refuses to evict such pods',
+      'WARN taints node/n1: bad:NoExecute has no timeAdded: deadlines count from when it is first seen',
     ]);
     const { code, out } = await run('doctor');
     assert.equal(code, 2);
     assert.match(out, /^LEVEL +CHECK +ABOUT +FINDING +FIX\n/);
   });
 
-  it('names nodes that drains have left closed', async () => {
+  it('names nodes that drains have changed', async () => {
     await run('drain-by-taint', 'x:NoSchedule', 'n1', '--no-cordon', '--force', '--timeout=1s');
     const [drain] = (await findings()).filter((line) => / drains /.test(line));
-    assert.match(drain ?? '', /^INFO drains drain-\S+: n1 is closed by it, begun \d+s ago$/);
+    assert.match(drain ?? '', /^INFO drains drain-\S+: has changed n1, started \d+s ago$/);
   });
 
   it('tells a clock that is wrong', async (t) => {

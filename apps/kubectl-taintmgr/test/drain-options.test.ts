@@ -130,7 +130,7 @@ describe('the flags of drain-by-taint', { concurrency: true }, () => {
     const { nodeName } = scene('frees', 'web');
     const zone = new Scenario(cluster, 'frees');
     const { output, result } = start(['drain-by-taint', taint, nodeName]);
-    await output.saw(/budget web \(never\)/);
+    await output.saw(/PDB web \(needs action\)/);
     const web = cluster.api.get('deployments', 'frees', 'web');
     assert.ok(web);
     cluster.api.update('deployments', { ...web, spec: { ...web.spec, replicas: 3 } });
@@ -195,7 +195,7 @@ describe('the flags of drain-by-taint', { concurrency: true }, () => {
     const { nodeName } = scene('vanish', 'web');
     const { output, result } = start(['drain-by-taint', taint, nodeName]);
     await output.saw(/tainted$/m);
-    await output.saw(/budget web/);
+    await output.saw(/PDB web/);
     cluster.cluster.removeNode(nodeName);
     const { code, err } = await result;
     assert.equal(code, 0);

@@ -197,7 +197,7 @@ describe('what a plan says is in the way', () => {
   it('each budget once, with the pods that it holds', () => {
     const planned = plan(noFlags, [node('n1')], webs, [shut]);
     assert.deepEqual(blockerLines(planned), [
-      'shop/web-1 on n1, shop/web-2 on n1, shop/web-3 on n1 and 2 pods more: budget web (never): ' +
+      'shop/web-1 on n1, shop/web-2 on n1, shop/web-3 on n1 and 2 pods more: PDB web (needs action): ' +
         'The disruption budget web needs 5 healthy pods and has 5 currently',
     ]);
     assert.equal(cannotFinish(planned), true);
@@ -207,14 +207,11 @@ describe('what a plan says is in the way', () => {
     const wide = { ...shut, allowed: 3, desired: 2 };
     const planned = plan(noFlags, [node('n1')], webs, [wide]);
     assert.deepEqual(blockerLines(planned), [
-      'shop/web-4 on n1, shop/web-5 on n1: budget web (needs time): ' +
+      'shop/web-4 on n1, shop/web-5 on n1: PDB web (needs time): ' +
         'The disruption budget web allows 3 disruptions now, and other pods go first',
     ]);
     assert.equal(cannotFinish(planned), false);
-    assert.match(
-      renderPlan(planned, now, asTable),
-      /web-4 +evict +\+0s +budget web \(needs time\)/,
-    );
+    assert.match(renderPlan(planned, now, asTable), /web-4 +evict +\+0s +PDB web \(needs time\)/);
   });
 
   it('nothing is known of budgets that may not be seen', () => {

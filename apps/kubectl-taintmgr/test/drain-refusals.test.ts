@@ -54,7 +54,7 @@ describe('drain-by-taint that changes nothing', () => {
   const plan =
     'NODE NAMESPACE POD ACTION AT BLOCKED BY BECAUSE\n' +
     `a-1 a bare evict +0s <none> ${noToleration}\n` +
-    `a-1 a web evict +0s budget web (never) ${noToleration}\n` +
+    `a-1 a web evict +0s PDB web (needs action) ${noToleration}\n` +
     'a-1 a db evict +1m3s <none> tolerates maintenance=kernel:NoExecute for 1m3s\n' +
     `a-1 a agent leave +0s - the DaemonSet controller deletes it: ${noToleration}\n` +
     `1 pod stays: ${kept}\n`;
@@ -62,7 +62,7 @@ describe('drain-by-taint that changes nothing', () => {
   it('refuses for all reasons at once', async () => {
     const out =
       'NODE NAMESPACE POD ACTION AT BLOCKED BY BECAUSE\n' +
-      `a-1 a web evict +0s budget web (never) ${noToleration}\n` +
+      `a-1 a web evict +0s PDB web (needs action) ${noToleration}\n` +
       'a-1 a agent refuse - - managed by a DaemonSet, which would start it again (--ignore-daemonsets)\n' +
       'a-1 a bare refuse - - has local storage (emptyDir), whose data would be lost (--delete-emptydir-data); ' +
       'declares no controller, nothing would start it again (--force)\n' +

@@ -125,7 +125,7 @@ describe('drain-by-taint', { concurrency: true }, () => {
   it('waits for a budget that refuses, and goes on when that allows it', async () => {
     const { scenario, nodeName } = scene('held', 'web');
     const running = start(['drain-by-taint', maintenance, nodeName]);
-    await running.output.saw(/^Warning: held\/web-\S+ on held-. ?[^:]*: budget web \(never\)/m);
+    await running.output.saw(/^Warning: held\/web-\S+ on held-. ?[^:]*: PDB web \(needs action\)/m);
     const budget = cluster.api.get('poddisruptionbudgets', 'held', 'web');
     assert.ok(budget);
     cluster.api.update('poddisruptionbudgets', {
@@ -137,7 +137,7 @@ describe('drain-by-taint', { concurrency: true }, () => {
     assert.match(
       err,
       new RegExp(
-        `^Warning: held/web-\\S+ on ${nodeName}: budget web \\(never\\): ` +
+        `^Warning: held/web-\\S+ on ${nodeName}: PDB web \\(needs action\\): ` +
           'The disruption budget web needs 2 healthy pods and has 2 currently\n',
       ),
     );
@@ -157,7 +157,7 @@ describe('drain-by-taint', { concurrency: true }, () => {
     const pod = `stuck/${name}`;
     assert.equal(
       err,
-      `Warning: ${pod} on ${nodeName}: budget web (never): ${why}\n` +
+      `Warning: ${pod} on ${nodeName}: PDB web (needs action): ${why}\n` +
         'error: not drained because pods are held back, 0 of 1 pod gone\n' +
         `  POD${' '.repeat(pod.length)}NODE      STATE\n  ${pod}   ${nodeName}   ${why} (1 try; waiting does not help)\n` +
         'hint: kubectl get pdb -n stuck shows the budgets; with more replicas or a wider budget pods can go, ' +

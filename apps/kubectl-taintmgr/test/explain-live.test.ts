@@ -80,7 +80,7 @@ describe('explain -w for a script', () => {
     }
     interrupt();
     const { out, err } = await result;
-    assert.match(err, /^Note: nobody wrote when bad-disk:NoExecute was added; /m);
+    assert.match(err, /^Note: taint bad-disk:NoExecute has no timeAdded; /m);
     assert.equal(new Set(out.trim().split('\n')).size, 1, out);
   });
 
@@ -106,12 +106,26 @@ describe('explain -w for a script', () => {
 });
 
 describe('explain -w on a terminal', { skip: withoutKubectl || withoutTerminal }, () => {
+  let env: NodeJS.ProcessEnv;
+  before(() => {
+    const { directory, kubeconfig } = cluster;
+    env = { PATH: installPlugin(directory), HOME: directory, KUBECONFIG: kubeconfig };
+  });
+
+  it('keeps the heading and the soonest pods where there is no room for all', async () => {
+    const line = 'kubectl taintmgr explain node node-a1 -w';
+    const terminal = new PseudoTerminal(line, { ...env, NO_COLOR: '1' }, 'cols 200 rows 9');
+    await terminal.saw(/\n\.\.\. \d more/);
+    terminal.type('\u0003');
+    assert.equal(await terminal.ended(), 130, terminal.shown);
+    assert.match(
+      terminal.shown,
+      /Name: {5}node-a1[\s\S]*NAMESPACE +POD[\s\S]*api-1[\s\S]*\.\.\. 6 more/,
+    );
+    assert.doesNotMatch(terminal.shown, /cart-1/, 'it is last');
+  });
+
   it('rewrites what it shows in place, in colours, and ends with Ctrl-C', async () => {
-    const env = {
-      PATH: installPlugin(cluster.directory),
-      HOME: cluster.directory,
-      KUBECONFIG: cluster.kubeconfig,
-    };
     const terminal = new PseudoTerminal('kubectl taintmgr explain node node-a1 -w', env);
     await terminal.saw(/db-0/);
     const node = cluster.api.get('nodes', '', 'node-a1');

@@ -74,17 +74,17 @@ describe('the answer to explain node', () => {
       Name:     n1
       Ready:    True for 1h
       Taints:   bad=disk:NoExecute             added 41s ago
-                other.example/loss:NoExecute   added ?
+                other.example/loss:NoExecute   time unknown
 
-      NAMESPACE   POD       DECISION   IN              BLOCKED BY   BECAUSE
-      shop        late      Evict      now, 41s late   <none>       no toleration for bad=disk:NoExecute; no toleration for other.example/loss:NoExecute
-      shop        soon      Evict      22s             <none>       tolerates bad=disk:NoExecute for 1m3s; tolerates other.example/loss:NoExecute for 1m3s
-      shop        later     Evict      59m19s          <none>       tolerates bad=disk:NoExecute for 1h; tolerates other.example/loss:NoExecute for 1h
-      shop        forever   Keep       -               -            tolerates bad=disk:NoExecute without limit; tolerates other.example/loss:NoExecute without limit
-      shop        going     Leaving    -               <none>       already terminating
-      shop        static    Keep       -               -            static pod: deleting it through the API does not stop it
+      NAMESPACE   POD       DECISION      IN               BLOCKED BY   BECAUSE
+      shop        late      Evict         overdue by 41s   <none>       no toleration for bad=disk:NoExecute; no toleration for other.example/loss:NoExecute
+      shop        soon      Evict         22s              <none>       tolerates bad=disk:NoExecute for 1m3s; tolerates other.example/loss:NoExecute for 1m3s
+      shop        later     Evict         59m19s           <none>       tolerates bad=disk:NoExecute for 1h; tolerates other.example/loss:NoExecute for 1h
+      shop        forever   Keep          -                -            tolerates bad=disk:NoExecute without limit; tolerates other.example/loss:NoExecute without limit
+      shop        going     Terminating   -                <none>       already terminating
+      shop        static    Keep          -                -            static pod: deleting it through the API does not stop it
 
-      6 pods: 1 leaving, 3 to evict (next now, last in 59m19s), 2 to keep`,
+      6 pods: 1 terminating, 3 to evict (next now, last in 59m19s), 2 to keep`,
     ],
     [
       'a taint that is new, by a clock ahead of ours',
@@ -117,7 +117,7 @@ describe('the answer to explain node', () => {
     });
     const { text } = explain(surveyOf([facts], [podFactsOf(pod('web'))]));
     assert.match(text, /^Ready: {4}Unknown for 2m6s \(NodeStatusUnknown\)\nCordoned: yes$/m);
-    assert.match(text, /^shop +web +Evict +now, 1s late +node lost \(needs time\) +/m);
+    assert.match(text, /^shop +web +Evict +overdue by 1s +node unreachable \(needs time\) +/m);
   });
 });
 
@@ -130,34 +130,65 @@ describe('the health of a node', () => {
   const lost = 'node.kubernetes.io/unreachable:NoExecute';
   const others = (ready: number): readonly Node[] =>
     Array.from({ length: ready }, (_, index) => zoneNode(`ok${index}`, 'True'));
-  const cases: readonly (readonly [name: string, zone: readonly Node[], RegExp])[] = [
+  const cases: readonly (readonly [
+    name: string,
+    zone: readonly Node[],
+    lease: number | 'hidden' | null,
+    RegExp | null,
+  ])[] = [
+    ['its kubelet is alive', [zoneNode('n1', 'True')], 15, null],
     [
-      'its kubelet is to be heard of',
+      'its kubelet has been quiet for a while',
       [zoneNode('n1', 'True')],
-      /^Health: {3}lost in 35s unless it is heard of$/m,
+      28,
+      /^Health: {3}Unknown in 22s without a heartbeat$/m,
     ],
     [
-      'it waits for its turn',
+      'its kubelet is silent',
+      [zoneNode('n1', 'True')],
+      58,
+      /^Health: {3}no heartbeat for 58s \(grace period 50s\)$/m,
+    ],
+    [
+      'its kubelet has no lease',
+      [zoneNode('n1', 'True')],
+      null,
+      /^Health: {3}no heartbeat for 1m \(grace period 50s\)$/m,
+    ],
+    [
+      'its lease may not be read',
+      [zoneNode('n1', 'True')],
+      'hidden',
+      /^Health: {3}unknown \(no permission to read leases\)$/m,
+    ],
+    [
+      'it waits for its turn, whether its lease may be read or not',
       [zoneNode('n1', 'Unknown'), zoneNode('n2', 'Unknown', taint(lost, 3)), ...others(9)],
-      /^Health: {3}waits for its NoExecute taint, place 1, in about 7s$/m,
+      'hidden',
+      /^Health: {3}queued for its NoExecute taint, position 1, in about 7s$/m,
     ],
     [
       'its zone is stopped',
       [...['n1', 'n2', 'n3'].map((name) => zoneNode(name, 'Unknown')), ...others(1)],
-      /^Health: {3}waits for its NoExecute taint, place 1: stopped: 3 of the 4 nodes .* not ready$/m,
+      15,
+      /^Health: {3}queued for its NoExecute taint, position 1: stopped: 3 of 4 nodes .* not ready$/m,
     ],
     [
       'everything is down',
       [zoneNode('n1', 'Unknown'), zoneNode('n2', 'Unknown')],
-      /^Health: {3}all zones are down: it may be us who are cut off$/m,
+      15,
+      /^Health: {3}all zones are down: the controller itself may be cut off$/m,
     ],
   ];
-  for (const [name, zone, expected] of cases) {
+  for (const [name, zone, lease, expected] of cases) {
     it(name, () => {
       const facts = zone.map((one) => nodeFactsOf(one, { zone: 'a' }));
-      const leases = new Map([['n1', now - 15_000]]);
+      const renewed = typeof lease === 'number' ? now - lease * 1000 : lease;
+      const leases = new Map([['n1', renewed]]);
       const read = { ...surveyOf(facts.slice(0, 1), []), zoneNodes: facts, leases };
-      assert.match(explain(read).text, expected);
+      const { text } = explain(read);
+      if (expected) assert.match(text, expected);
+      else assert.doesNotMatch(text, /Health/);
     });
   }
 });
@@ -166,13 +197,12 @@ describe('what a reader should know first', () => {
   it('which taints do not say since when, and what is known instead', () => {
     const both = node('n1', taint(bad, 41), taint('loss:NoExecute'));
     const counts =
-      'nobody wrote when loss:NoExecute was added; IN counts from now, ' +
-      'so a pod may have less time left than it says';
+      'taint loss:NoExecute has no timeAdded; times are estimates, and pods may be due sooner';
     assert.deepEqual(explain(survey(both)).notes, [counts]);
     const written = { by: 'kubectl-taint', at: now - 90_000 };
     const known = surveyOf([nodeFactsOf(both, { taintsWritten: written })], []);
     assert.deepEqual(explain(known).notes, [
-      `${counts} (the taints of n1 were last written 1m30s ago by kubectl-taint)`,
+      `${counts} (the taints of n1 were last changed 1m30s ago by kubectl-taint)`,
     ]);
   });
 
@@ -196,7 +226,7 @@ describe('what a reader should know first', () => {
       refused: ['pdb is forbidden'],
     });
     assert.deepEqual(warnings, ['not everything could be read: pdb is forbidden']);
-    assert.match(text, /^shop +web +Evict +now, 41s late +\? +no toleration/m);
+    assert.match(text, /^shop +web +Evict +overdue by 41s +\? +no toleration/m);
   });
 });
 
@@ -212,7 +242,7 @@ describe('beside kube-controller-manager', () => {
   it('it would have begun to count when the taint came, had it been there', () => {
     const cases = [pod('db', tolerates('bad', 63)), pod('web')];
     assert.deepEqual(upstream(node('n1', taint(bad, 41)), ...cases), [
-      'web | Evict | now, 41s late | Evict now, 41s late | <none>',
+      'web | Evict | overdue by 41s | Evict, overdue by 41s | <none>',
       'db | Evict | 22s | Evict 22s | <none>',
     ]);
   });

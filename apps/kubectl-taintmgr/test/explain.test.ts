@@ -56,6 +56,6 @@ describe('explain', () => {
     const because = async (name: string): Promise<string> =>
       (await run('explain', 'pod', name, '-n', 'shop', '-o', 'jsonpath={.because[0].text}')).out;
     assert.equal(await because('unbound'), 'not bound to a node');
-    assert.equal(await because('lost'), 'node nowhere is not known');
+    assert.equal(await because('lost'), 'node nowhere is unknown');
   });
 });

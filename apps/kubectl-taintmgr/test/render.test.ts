@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { printable } from '../src/render/printable.ts';
+import { screenful } from '../src/render/screenful.ts';
 import { type ColorChoice, paintFor } from '../src/render/style.ts';
 import { renderTable } from '../src/render/table.ts';
 
@@ -38,6 +39,25 @@ describe('renderTable', () => {
   ];
   for (const [name, head, rows, expected] of cases) {
     it(name, () => assert.deepEqual(renderTable(head, rows).split('\n'), expected));
+  }
+});
+
+describe('screenful', () => {
+  const cases: readonly (readonly [string, string, string])[] = [
+    ['what has room is shown whole', 'a\nb\nc', 'a\nb\nc'],
+    ['of what has none the top stays', 'a\nb\nc\n\nd', 'a\nb\n... 2 more'],
+    [
+      'a line that the terminal breaks takes two',
+      `${'x'.repeat(11)}\nb\nc`,
+      `${'x'.repeat(11)}\n... 2 more`,
+    ],
+    ['colours take no room', `\u001b[31m${'x'.repeat(10)}\u001b[39m\nb\nc`, 'same'],
+  ];
+  for (const [name, text, expected] of cases) {
+    it(name, () => {
+      const shown = screenful(text, { rows: 4, columns: 10 });
+      assert.equal(shown, expected === 'same' ? text : expected);
+    });
   }
 });
 

@@ -71,7 +71,9 @@ function addNode(api: Api, name: string, zone: string, options: NodeOptions): vo
   };
   const transition = ago(5 * day + 12 * hour + 30 * minute);
   const condition = { type: 'Ready', status: 'True', reason: 'KubeletReady', ...ready };
-  const conditions = [{ lastTransitionTime: transition, ...condition }];
+  // A kubelet writes its status every five minutes when nothing changes.
+  const lastHeartbeatTime = ago(4 * minute + 20 * second);
+  const conditions = [{ lastHeartbeatTime, lastTransitionTime: transition, ...condition }];
   const spec = { taints, ...(unschedulable && { unschedulable }) };
   const made = api.create('nodes', node(name, { labels, spec, status: { conditions } }));
   // When its taints were written is not known: a transcript cannot tell how long ago that was.

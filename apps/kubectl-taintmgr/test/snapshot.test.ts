@@ -67,7 +67,7 @@ describe('snapshot', () => {
     it(`-o ${format} names no secret`, async () => {
       const { code, out, err } = await run('snapshot', '-o', format);
       assert.equal(code, 0);
-      assert.match(err, /^\d+ objects written down\n$/);
+      assert.match(err, /^\d+ objects written\n$/);
       assert.doesNotMatch(out, /secret-|PASSWORD|10\.128\.|managedFields|registry/);
       assert.match(out, /emptyDir/);
     });

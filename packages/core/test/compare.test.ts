@@ -95,6 +95,18 @@ function node(timeAdded: number | null, ...more: Node['taints']): Node {
   return { name: 'n1', uid: 'n1', taints: [{ ...bad, timeAdded }, ...more] };
 }
 
+it('a deletion of kube-controller-manager has the reason that it had, also when it is done', () => {
+  const engine = createEngine({ leader: true, compare: true });
+  engine.handle(0, { kind: 'synced' });
+  engine.handle(1000, { kind: 'nodeUpsert', node: node(null) });
+  engine.handle(1000, { kind: 'podUpsert', pod: { ...pod, ...tolerating(5), boundAt: 1000 } });
+  engine.handle(6000, { kind: 'tick' });
+  const explanation = engine.explain(9000, { kind: 'pod', namespace: 'shop', name: 'web-0' });
+  assert.ok(explanation?.kind === 'pod' && explanation.upstream);
+  const { decision } = explanation.upstream;
+  assert.deepEqual([decision.kind, decision.because[0]?.code], ['evict', 'TolerationExpires']);
+});
+
 type Story = (engine: Engine) => void;
 
 const stories: readonly [string, Story, readonly RuleName[]][] = [

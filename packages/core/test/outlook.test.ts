@@ -19,6 +19,23 @@ describe('outlook', () => {
     assert.deepEqual([health.place, health.taintAt], [null, null]);
   });
 
+  it('a kubelet that renews its lease is alive, however old its status is', () => {
+    const nodes = [node('a-1', 'True', [], now - 600_000, now - 290_000)];
+    const { health } = outlookOf(now, { node: at(nodes, 0), nodes, leaseRenewedAt: now - 4000 });
+    assert.deepEqual([health.heardAt, health.lostAt], [now - 4000, now + 46_000]);
+  });
+
+  it('a node whose lease may not be read is unknown, and not lost', () => {
+    const sighted = (status: string): readonly unknown[] => {
+      const nodes = [node('a-1', status, [], now - 600_000, now - 290_000), node('a-2', 'True')];
+      const sighting = { node: at(nodes, 0), nodes, leaseRenewedAt: 'hidden' } as const;
+      const { heardAt, lostAt, because } = outlookOf(now, sighting).health;
+      return [heardAt, lostAt, because.map(({ code }) => code).join()];
+    };
+    assert.deepEqual(sighted('True'), [null, null, 'Ready,LeaseHidden']);
+    assert.deepEqual(sighted('Unknown'), [null, null, 'Unknown']);
+  });
+
   it('nodes wait in the order in which they were lost, behind the last that was tainted', () => {
     const nodes = [
       node('a-1', 'Unknown', [{ ...unreachable, timeAdded: now - 4000 }]),
@@ -64,8 +81,9 @@ function node(
   ready: string,
   taints: readonly Taint[] = [],
   transitionAt = now,
+  heartbeatAt = now - 60_000,
 ): Node {
-  const times = { heartbeatAt: now - 60_000, transitionAt };
+  const times = { heartbeatAt, transitionAt };
   const conditions = [{ type: 'Ready', status: ready, reason: '', message: '', ...times }];
   const labels = { 'topology.kubernetes.io/zone': name.slice(0, 1) };
   return { name, uid: name, taints, labels, conditions };

@@ -68,7 +68,7 @@ const lines: readonly (readonly [notice: PressureNotice, line: string])[] = [
   ],
   [
     { kind: 'pressureReport', report: { kind: 'doubt', nodeName: 'n1', because: [doubt] } },
-    'warn node cannot be seen well: nothing is done node=n1 because=memory.available was not seen',
+    'warn node cannot be seen well: nothing is done node=n1 because=memory.available is missing',
   ],
   [
     { kind: 'pressureReport', report: { kind: 'doubt', nodeName: 'n1', because: [] } },

@@ -20,6 +20,9 @@ const requestsAtOnceMax = 8;
 const nodeLeases = 'kube-node-lease';
 const budgetsPath = '/apis/policy/v1/poddisruptionbudgets';
 
+/** When a lease was renewed; null: there is none; `hidden`: we have no permission to read it. */
+export type LeaseRenewal = Instant | 'hidden' | null;
+
 /** Reads what commands need of a cluster. Throws ApiError and ConnectionError. */
 export class ClusterReader {
   readonly #client: ApiClient;
@@ -106,19 +109,15 @@ export class ClusterReader {
     return objects?.map(budgetFacts) ?? null;
   }
 
-  /**
-   * When the kubelets of nodes last renewed their leases, by node; null: there is none, or we may
-   * not see it.
-   */
-  async leasesRenewedAt(
-    nodeNames: readonly string[],
-  ): Promise<ReadonlyMap<string, Instant | null>> {
+  /** When the kubelets of nodes last renewed their leases, by node. */
+  async leasesRenewedAt(nodeNames: readonly string[]): Promise<ReadonlyMap<string, LeaseRenewal>> {
     const objects =
       nodeNames.length > requestsAtOnceMax
         ? await this.ifAllowed(() => this.#list(leasesPath(nodeLeases)))
         : await this.#nodeLeases(nodeNames);
+    if (objects === null) return new Map(nodeNames.map((name) => [name, 'hidden'] as const));
     const renewed = new Map(
-      (objects ?? []).map((object) => {
+      objects.map((object) => {
         const { metadata, spec } = object as LeaseObject;
         return [metadata.name, parseTime(spec?.renewTime ?? '')] as const;
       }),

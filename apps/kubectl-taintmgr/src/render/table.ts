@@ -58,7 +58,7 @@ function alignedLine(
 const attached = /[\p{Mark}\p{Format}]/gu;
 
 /** How many columns of a terminal a text takes. */
-function widthOf(text: string): number {
+export function widthOf(text: string): number {
   // Hardly anything here is more than ASCII.
   if (/^[ -~]*$/.test(text)) return text.length;
   let width = 0;

@@ -23,7 +23,8 @@ export interface Comparison {
 export class UpstreamShadow {
   readonly #store: StoreView;
   readonly #machine: UpstreamEvictionMachine;
-  readonly #deletedAt = new Map<string, Instant>();
+  /** Its decisions that were carried out, by the uid of the pod. */
+  readonly #deletions = new Map<string, Extract<Decision, { kind: 'evict' }>>();
 
   constructor(store: StoreView, config: Config) {
     this.#store = store;
@@ -32,26 +33,23 @@ export class UpstreamShadow {
 
   handle(now: Instant, event: Event, change: Change | null): void {
     if (event.kind === 'result') return;
-    if (change?.kind === 'podGone') this.#deletedAt.delete(change.previous.uid);
+    if (change?.kind === 'podGone') this.#deletions.delete(change.previous.uid);
     this.#succeed(now, this.#machine.handle(now, event, change));
   }
 
   compare(now: Instant, pod: Pod, ours: Decision): Comparison {
     this.#succeed(now, this.#machine.handle(now, { kind: 'tick' }, null));
-    const deletedAt = this.#deletedAt.get(pod.uid);
-    const planned = this.#machine.decisionOn(pod);
-    const decision: Decision =
-      deletedAt === undefined
-        ? planned
-        : { kind: 'evict', deadline: deletedAt, because: planned.because };
+    const decision = this.#deletions.get(pod.uid) ?? this.#machine.decisionOn(pod);
     return { decision, rules: differences(pod, ours, decision) };
   }
 
   #succeed(now: Instant, commands: readonly Command[]): void {
     for (const command of commands) {
       if (command.kind !== 'deletePod') continue;
-      if (!this.#deletedAt.has(command.pod.uid)) {
-        this.#deletedAt.set(command.pod.uid, this.#store.clock.wall(now));
+      const { uid } = command.pod;
+      if (!this.#deletions.has(uid)) {
+        const deadline = this.#store.clock.wall(now);
+        this.#deletions.set(uid, { kind: 'evict', deadline, because: command.because });
       }
       const result = { kind: 'result', id: command.id, outcome: { kind: 'done' } } as const;
       this.#succeed(now, this.#machine.handle(now, result, null));

@@ -8,7 +8,7 @@ export function describeReason(reason: Reason): string {
     case 'NotBound':
       return 'not bound to a node';
     case 'NodeUnknown':
-      return `node ${reason.nodeName} is not known`;
+      return `node ${reason.nodeName} is unknown`;
     case 'NoTaint':
       return 'its node has no NoExecute taint';
     case 'StaticPod':
@@ -16,11 +16,11 @@ export function describeReason(reason: Reason): string {
     case 'Terminating':
       return 'already terminating';
     case 'Finished':
-      return `finished already (${reason.phase})`;
+      return `already finished (${reason.phase})`;
     case 'OptedOut':
-      return 'asks by annotation to be left alone';
+      return 'opted out by annotation';
     case 'ReturningDaemonSetPod':
-      return 'its DaemonSet would start it again at once';
+      return 'its DaemonSet would recreate it at once';
     case 'Paused':
       return 'deadlines are paused';
     case 'NoToleration':
@@ -32,9 +32,9 @@ export function describeReason(reason: Reason): string {
     case 'ToleratedForever':
       return `tolerates ${formatTaint(reason.taint)} without limit`;
     case 'TimerKept':
-      return 'a timer set for earlier taints still runs';
+      return 'a timer for earlier taints is still running';
     case 'GivenUp':
-      return 'given up, until its tolerations or the taints of its node change';
+      return 'gave up until its tolerations or the taints of its node change';
   }
 }
 

@@ -10,8 +10,8 @@ import { zoneKey } from './zones.ts';
 /** What one look at a cluster shows. */
 export interface Sighting {
   readonly node: Node;
-  /** renewTime of its lease; null: it has none, or nobody may see it. */
-  readonly leaseRenewedAt: Instant | null;
+  /** renewTime of its lease; null: it has none; `hidden`: it may have one that we may not see. */
+  readonly leaseRenewedAt: Instant | 'hidden' | null;
   /** The nodes of its zone, itself among them; all nodes, where none of its zone is ready. */
   readonly nodes: readonly Node[];
 }
@@ -43,14 +43,17 @@ export function outlookOf(
   }
   const turn = governor.turnOf(now, node.name);
   const hold = turn && governor.holdOn(node.name);
-  const { because } = decide(now, node, leaseRenewedAt, governor.isAllDown);
+  const { heardAt, graceMs } = signOf(node, leaseRenewedAt, config);
+  const { because } = decide(now, node, heardAt, governor.isAllDown);
+  const isUnknown = readyOf(node.conditions)?.status === 'Unknown';
+  const hidden = leaseRenewedAt === 'hidden' && !isUnknown ? [leaseHidden] : [];
   const health: NodeHealth = {
-    heardAt: leaseRenewedAt,
-    lostAt: lossOf(node, leaseRenewedAt, config),
-    leaseRenewedAt,
+    heardAt,
+    lostAt: heardAt === null || isUnknown ? null : heardAt + graceMs,
+    leaseRenewedAt: leaseRenewedAt === 'hidden' ? null : leaseRenewedAt,
     taintAt: turn?.at ?? null,
     place: turn?.place ?? null,
-    because: hold ? [...because, hold] : because,
+    because: [...because, ...hidden, ...(hold ? [hold] : [])],
   };
   const zone = governor.zones(now).find((status) => status.key === key) ?? null;
   return { health, zone };
@@ -100,18 +103,20 @@ function lastTaintingOf(now: Instant, nodes: readonly Node[]): Instant {
 
 const ownKeys: readonly string[] = [notReadyKey, unreachableKey];
 
-/** When a node that is ready, or new, counts as lost unless it is heard of. */
-function lossOf(
-  { conditions, createdAt = null }: Node,
-  leaseRenewedAt: Instant | null,
-  { nodeMonitorGracePeriodMs, nodeStartupGracePeriodMs }: LifecycleConfig,
-): Instant | null {
-  const ready = readyOf(conditions);
-  if (!ready) return later(leaseRenewedAt ?? createdAt, nodeStartupGracePeriodMs);
-  if (ready.status === 'Unknown') return null;
-  return later(leaseRenewedAt ?? ready.heartbeatAt, nodeMonitorGracePeriodMs);
-}
+const leaseHidden = { code: 'LeaseHidden' } as const;
 
-function later(instant: Instant | null, wait: Millis): Instant | null {
-  return instant === null ? null : instant + wait;
+/**
+ * The last heartbeat of a node, and the grace period that counts from there. A kubelet renews its
+ * lease all the time and writes its status every few minutes: without the lease nobody can tell.
+ */
+function signOf(
+  { conditions, createdAt = null }: Node,
+  leaseRenewedAt: Sighting['leaseRenewedAt'],
+  { nodeMonitorGracePeriodMs, nodeStartupGracePeriodMs }: LifecycleConfig,
+): { readonly heardAt: Instant | null; readonly graceMs: Millis } {
+  const ready = readyOf(conditions);
+  const graceMs = ready ? nodeMonitorGracePeriodMs : nodeStartupGracePeriodMs;
+  if (leaseRenewedAt === 'hidden') return { heardAt: null, graceMs };
+  const other = ready ? finite(ready.heartbeatAt) : createdAt;
+  return { heardAt: leaseRenewedAt ?? other, graceMs };
 }

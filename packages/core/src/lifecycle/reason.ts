@@ -15,6 +15,8 @@ export type LifecycleReason =
   | { readonly code: 'Silent'; readonly heardAt: Instant }
   /** It reports nothing; who found it silent is not known any more. */
   | { readonly code: 'Unknown' }
+  /** Its lease may not be read, so nobody can tell whether it lives. */
+  | { readonly code: 'LeaseHidden' }
   /** It is ready again, and has to stay so until then. */
   | { readonly code: 'Recovering'; readonly until: Instant; readonly flaps: number }
   /** Its turn has not come: nodes of a zone are tainted one after the other. */
@@ -66,7 +68,7 @@ export interface ZoneStatus {
 export interface NodeHealth {
   /** The last sign of life, by our clock; null: not known. */
   readonly heardAt: Instant | null;
-  /** When it counts as lost unless it is heard of; null: it does, or never will. */
+  /** When it counts as lost without another heartbeat; null: it does, never will, or nobody can tell. */
   readonly lostAt: Instant | null;
   /** renewTime of its lease, by its kubelet's clock. */
   readonly leaseRenewedAt: Instant | null;

@@ -5,21 +5,23 @@ import type { HoldReason, LifecycleReason } from './reason.ts';
 export function describeLifecycleReason(reason: LifecycleReason): string {
   switch (reason.code) {
     case 'Ready':
-      return 'its kubelet says it is ready';
+      return 'the kubelet reports Ready';
     case 'KubeletNotReady':
-      return 'its kubelet says it is not ready';
+      return 'the kubelet reports NotReady';
     case 'NotReported':
-      return 'its kubelet has not reported yet';
+      return 'the kubelet has not reported yet';
     case 'Silent':
-      return `no sign of life since ${formatTime(reason.heardAt)}`;
+      return `no heartbeat since ${formatTime(reason.heardAt)}`;
     case 'Unknown':
-      return 'its kubelet stopped reporting';
+      return 'the kubelet stopped reporting';
+    case 'LeaseHidden':
+      return 'unknown (no permission to read leases)';
     case 'Recovering':
       return reason.flaps > 0
-        ? `ready again, has to stay so until ${formatTime(reason.until)} (was not ready ${reason.flaps} times lately)`
-        : `ready again, has to stay so until ${formatTime(reason.until)}`;
+        ? `ready again, must stay ready until ${formatTime(reason.until)} (not ready ${reason.flaps} times recently)`
+        : `ready again, must stay ready until ${formatTime(reason.until)}`;
     case 'Queued':
-      return `number ${reason.place} in the queue of its zone, expected ${formatTime(reason.at)}`;
+      return `number ${reason.place} in the queue of its zone, expected at ${formatTime(reason.at)}`;
     case 'ConditionRule':
       return `rule ${reason.rule}: ${reason.condition} since ${formatTime(reason.since)}`;
     default:
@@ -31,16 +33,16 @@ export function describeLifecycleReason(reason: LifecycleReason): string {
 export function describeHold(hold: HoldReason): string {
   switch (hold.code) {
     case 'AllZonesDown':
-      return 'all zones are down: it may be us who are cut off';
+      return 'all zones are down: the controller itself may be cut off';
     case 'ZoneStopped':
-      return `stopped: ${hold.notReady} of the ${hold.size} nodes of the zone are not ready`;
+      return `stopped: ${hold.notReady} of ${hold.size} nodes in the zone are not ready`;
     case 'DeadZoneHeld':
-      return 'the whole zone is down and is held';
+      return 'the whole zone is down, and such zones are held';
     case 'RateZero':
-      return 'the rate for this zone is 0';
+      return 'the eviction rate for this zone is 0';
     case 'MassSilence':
-      return `${hold.nodes} nodes fell silent at once: held until ${formatTime(hold.until)}`;
+      return `${hold.nodes} nodes became unreachable at once: held until ${formatTime(hold.until)}`;
     case 'ViewOld':
-      return `our view of the cluster is not current since ${formatTime(hold.since)}`;
+      return `the cache has been stale since ${formatTime(hold.since)}`;
   }
 }

@@ -9,7 +9,7 @@ import { formatThreshold } from './thresholds.ts';
 export function describePressureReason(reason: PressureReason): string {
   switch (reason.code) {
     case 'SignalMissing':
-      return `${reason.signal} was not seen`;
+      return `${reason.signal} is missing`;
     case 'SignalNonsense': {
       const { available, capacity } = reason.sample;
       return `${reason.signal} makes no sense: ${available} available of ${capacity}`;
@@ -19,13 +19,13 @@ export function describePressureReason(reason: PressureReason): string {
     case 'SignalStale':
       return describeAge(reason.signal, reason.age);
     case 'SampleNotNewer':
-      return `${reason.signal} was measured before what was done last could show`;
+      return `${reason.signal} was measured before the last action could show`;
     case 'NeverObserved':
-      return 'the node was not seen yet';
+      return 'the node has not been observed yet';
     case 'ReadFailed':
-      return `the node could not be asked: ${reason.message}`;
+      return `the kubelet could not be read: ${reason.message}`;
     case 'LayoutUnknown':
-      return 'how its file systems lie was not seen yet';
+      return 'its file system layout is not known yet';
     case 'ThresholdMet': {
       const { threshold, sample, amount } = reason;
       const [is, wanted] = [sample.available, amount].map((one) => describe(threshold.signal, one));
@@ -41,7 +41,7 @@ export function describePressureReason(reason: PressureReason): string {
     case 'LocalLimit':
       return localLimitMessage(reason.breach).trim().replace(/\.$/, '');
     case 'PodLeaving':
-      return `pod ${reason.pod.namespace}/${reason.pod.name} is on its way out, and that is enough`;
+      return `pod ${reason.pod.namespace}/${reason.pod.name} is terminating, and that is enough`;
     case 'NoCandidate':
       return 'no pod may be evicted';
     case 'StaticPod':
@@ -51,13 +51,13 @@ export function describePressureReason(reason: PressureReason): string {
     case 'Terminating':
       return 'already terminating';
     case 'UsageUnknown':
-      return 'what it uses is not known';
+      return 'its usage is unknown';
     case 'UsesNothing':
-      return 'uses nothing of what is short';
+      return 'uses none of the scarce resource';
     case 'ResourcesUnreadable':
-      return 'its resources cannot be read';
+      return 'its resources cannot be parsed';
     case 'PassedOver':
-      return `passed over: ${reason.setback.message}`;
+      return `skipped: ${reason.setback.message}`;
   }
 }
 
@@ -68,7 +68,7 @@ function describeGrace({ threshold }: Extract<PressureReason, { code: 'GracePeri
 
 function describeAge(signal: Signal, age: number): string {
   return age < 0
-    ? `${signal} was measured ${formatDuration(-age)} from now: the clocks differ`
+    ? `${signal} was measured ${formatDuration(-age)} in the future: the clocks differ`
     : `${signal} was measured ${formatDuration(age)} ago`;
 }
 

@@ -8,6 +8,7 @@ import {
 } from '@taintmgr/core';
 import { readMarks } from '../../cluster/drain-marks.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
+import { count } from '../../render/count.ts';
 import { ago } from '../explain/words.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import type { Patient } from './patient.ts';
@@ -42,31 +43,33 @@ export function checkOverlap({ acting, at }: Patient): readonly Finding[] {
   ];
 }
 
-/** Budgets that let nobody go, that share pods, that count nothing. */
+/** Budgets that allow no eviction, that share pods, that select nothing. */
 export function checkBudgets({ budgets, pods }: Patient): readonly Finding[] {
   const finding = findingsOf('budgets');
-  if (budgets === null) return [finding('INFO', 'no right to see disruption budgets')];
+  if (budgets === null) return [finding('INFO', 'no permission to list PodDisruptionBudgets')];
   const findings: Finding[] = [];
   for (const budget of budgets) {
     const about = `pdb/${budget.name} -n ${budget.namespace}`;
     const { desired, expected, healthy, refusal } = budget;
     if (refusal?.reason === 'SyncFailed') {
-      findings.push(finding('FAIL', `cannot be counted: ${refusal.message}`, { about }));
+      findings.push(finding('FAIL', `cannot be computed: ${refusal.message}`, { about }));
     } else if (expected === 0) {
-      const fix = 'see that its selector matches pods, or delete it';
-      findings.push(finding('WARN', 'is about no pods', { about, fix }));
+      const fix = 'fix its selector, or delete it';
+      findings.push(finding('WARN', 'selects no pods', { about, fix }));
     } else if (isShut(budget)) {
-      const message = `needs ${desired} of ${expected} pods healthy (${healthy} are): it never lets one go`;
-      const fix = 'scale up, or widen it';
+      const message = `needs ${desired} of ${expected} pods healthy (${healthy} are): it never allows an eviction`;
+      const fix = 'scale up or relax the PDB';
       findings.push(finding('WARN', message, { about, fix }));
     }
   }
   for (const [names, shared] of sharedPods({ budgets, pods: pods ?? [] })) {
-    const message = `${countText(shared)} under all of them: the Eviction API refuses such pods`;
-    const fix = 'leave one budget to each pod';
+    const message = `${countText(shared)} selected by all of them: the Eviction API refuses to evict such pods`;
+    const fix = 'leave one PDB for each pod';
     findings.push(finding('FAIL', message, { about: names, fix }));
   }
-  return findings.length > 0 ? findings : [finding('OK', `${budgets.length} that let pods go`)];
+  return findings.length > 0
+    ? findings
+    : [finding('OK', `${count(budgets.length, 'PDB')}, none blocks evictions for good`)];
 }
 
 /** Pods under more than one budget, by the names of these. */
@@ -87,19 +90,19 @@ function sharedPods({
   return shared;
 }
 
-/** NoExecute taints that do not say since when they are there. */
+/** NoExecute taints without a time. */
 export function checkTaints({ nodes }: Patient): readonly Finding[] {
   const finding = findingsOf('taints');
-  if (nodes === null) return [finding('INFO', 'no right to see nodes')];
+  if (nodes === null) return [finding('INFO', 'no permission to list nodes')];
   const findings = nodes.flatMap((facts) =>
     timelessTaints(facts).map((name) =>
-      finding('WARN', `${name} does not say since when: a deadline counts from when it is seen`, {
+      finding('WARN', `${name} has no timeAdded: deadlines count from when it is first seen`, {
         about: `node/${facts.node.name}`,
-        fix: 'taintmgr-controller writes it down; drain-by-taint writes timeAdded',
+        fix: 'none needed: taintmgr-controller records it, drain-by-taint writes timeAdded',
       }),
     ),
   );
-  return findings.length > 0 ? findings : [finding('OK', 'every NoExecute taint says since when')];
+  return findings.length > 0 ? findings : [finding('OK', 'every NoExecute taint has a time')];
 }
 
 function timelessTaints({ node }: NodeFacts): readonly string[] {
@@ -113,7 +116,7 @@ function timelessTaints({ node }: NodeFacts): readonly string[] {
 /** Pods that should have ended long ago. */
 export function checkStuckPods({ pods, nodes, at }: Patient): readonly Finding[] {
   const finding = findingsOf('stuck-pods');
-  if (pods === null) return [finding('INFO', 'no right to see pods')];
+  if (pods === null) return [finding('INFO', 'no permission to list pods')];
   const ready = new Map((nodes ?? []).map((facts) => [facts.node.name, facts.ready.status]));
   const findings = pods.flatMap(({ pod, finalizers }) => {
     const since = pod.deletionTimestamp;
@@ -124,27 +127,27 @@ export function checkStuckPods({ pods, nodes, at }: Patient): readonly Finding[]
       ...(isLost ? [`node ${pod.nodeName} is not ready`] : []),
     ];
     const reason = why.length === 0 ? '' : `: ${why.join('; ')}`;
-    const message = `should have ended ${formatDuration(at - since)} ago${reason}`;
+    const message = `should have terminated ${formatDuration(at - since)} ago${reason}`;
     return [finding('WARN', message, { about: `pod/${pod.name} -n ${pod.namespace}` })];
   });
   return findings.length > 0 ? findings : [finding('OK', 'no pod is stuck')];
 }
 
-/** Nodes that drains have closed and nobody has opened again. */
+/** Nodes that drains have changed and nobody has changed back. */
 export function checkDrains({ nodes, at }: Patient): readonly Finding[] {
   const finding = findingsOf('drains');
-  if (nodes === null) return [finding('INFO', 'no right to see nodes')];
+  if (nodes === null) return [finding('INFO', 'no permission to list nodes')];
   const drains = new Map<string, string[]>();
   for (const { node, annotations } of nodes) {
     for (const { id } of readMarks(annotations)) {
       drains.set(id, [...(drains.get(id) ?? []), node.name]);
     }
   }
-  if (drains.size === 0) return [finding('OK', 'no drain has left nodes closed')];
+  if (drains.size === 0) return [finding('OK', 'no unfinished drains')];
   return Array.from(drains, ([id, names]) => {
     const begun = beginOf(id);
-    const since = begun === null ? '' : `, begun ${ago(at, begun)}`;
-    const message = `${listText(names)} ${names.length === 1 ? 'is' : 'are'} closed by it${since}`;
+    const since = begun === null ? '' : `, started ${ago(at, begun)}`;
+    const message = `has changed ${listText(names)}${since}`;
     return finding('INFO', message, { about: id, fix: `kubectl taintmgr undo ${id}` });
   });
 }

@@ -11,9 +11,9 @@ Exit codes:
 /** Adds `doctor`. */
 export function addDoctor(parent: CommandUnknownOpts, registry: Registry): void {
   const command = new Command('doctor')
-    .summary('look for what would keep evictions from going as they should')
+    .summary('find what would keep evictions from working')
     .description(
-      'look for what would keep evictions from going as they should: rights, two controllers for the same pods, disruption budgets that never let go, taints without a time, clocks that differ',
+      'find what would keep evictions from working: missing permissions, two controllers for the same pods, PodDisruptionBudgets that never allow an eviction, taints without a time, clocks that differ',
     )
     .addHelpText('after', help);
   addOutputFlags(command);

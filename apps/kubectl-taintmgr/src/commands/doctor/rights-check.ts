@@ -20,21 +20,21 @@ const rights: readonly Needed[] = [
     verb: 'list',
     group: 'policy',
     resource: 'poddisruptionbudgets',
-    neededFor: 'saying what holds pods back',
+    neededFor: 'telling what blocks evictions',
   },
   {
     verb: 'get',
     group: 'coordination.k8s.io',
     resource: 'leases',
     namespace: 'kube-system',
-    neededFor: 'saying which controllers evict',
+    neededFor: 'telling which controllers evict',
   },
   {
     verb: 'get',
     group: 'coordination.k8s.io',
     resource: 'leases',
     namespace: 'kube-node-lease',
-    neededFor: 'saying how long kubelets are silent',
+    neededFor: 'telling how healthy nodes are',
   },
   { verb: 'watch', group: '', resource: 'nodes', neededFor: `${draining} and explain -w` },
   { verb: 'watch', group: '', resource: 'pods', neededFor: `${draining} and explain -w` },
@@ -44,7 +44,7 @@ const rights: readonly Needed[] = [
     verb: 'get',
     group: 'apps',
     resource: 'daemonsets',
-    neededFor: `${draining} beside DaemonSets`,
+    neededFor: `${draining} on nodes with DaemonSet pods`,
   },
   {
     verb: 'delete',
@@ -58,11 +58,12 @@ const rights: readonly Needed[] = [
 export async function checkRights({ connection }: Patient): Promise<readonly Finding[]> {
   const finding = findingsOf('rights');
   const answers = await Promise.all(rights.map((right) => isAllowed(connection.client, right)));
-  if (answers.includes(null)) return [finding('INFO', 'the API server does not tell')];
+  if (answers.includes(null))
+    return [finding('INFO', 'the API server does not say which permissions you have')];
   const missing = rights.filter((_, index) => answers[index] === false);
-  if (missing.length === 0) return [finding('OK', 'all that the commands need')];
+  if (missing.length === 0) return [finding('OK', 'all permissions that the commands need')];
   return missing.map((right) =>
-    finding(right.isVital ? 'FAIL' : 'WARN', `may not ${right.verb} ${nameOf(right)}`, {
+    finding(right.isVital ? 'FAIL' : 'WARN', `no permission to ${right.verb} ${nameOf(right)}`, {
       about: nameOf(right),
       fix: `needed for ${right.neededFor}`,
     }),

@@ -25,8 +25,8 @@ export async function checkServer({ connection }: Patient): Promise<readonly Fin
   } = (await connection.client.get('/version')) as Version;
   const isOld = major !== '1' || Number.parseInt(minor, 10) < minorMin;
   if (!isOld) return [finding('OK', `version ${gitVersion}`)];
-  const message = `version ${gitVersion} is older than any that taintmgr is tested with`;
-  return [finding('WARN', message, { fix: `use an API server from 1.${minorMin} on` })];
+  const message = `version ${gitVersion} is older than any version taintmgr is tested with`;
+  return [finding('WARN', message, { fix: `upgrade the API server to 1.${minorMin} or newer` })];
 }
 
 /** Whether this machine and the API server agree about the time. */
@@ -34,13 +34,13 @@ export async function checkClock({ connection }: Patient): Promise<readonly Find
   const finding = findingsOf('clock');
   const begin = Date.now();
   const date = await serverDate(connection);
-  if (date === null) return [finding('INFO', 'the API server does not say what time it has')];
+  if (date === null) return [finding('INFO', 'the API server does not send its time')];
   // Somewhere between asking and hearing it was that second.
   const skew = Math.max(0, begin - (date + 1000), date - Date.now());
   if (skew <= skewTolerated) return [finding('OK', 'agrees with the API server')];
   const level = skew >= skewFailing ? 'FAIL' : 'WARN';
   const behind = date > begin ? 'behind' : 'ahead of';
-  const message = `this machine is ${formatDuration(skew)} ${behind} the API server; times that are left are shown wrong by as much`;
+  const message = `this machine is ${formatDuration(skew)} ${behind} the API server; remaining times are off by as much`;
   return [finding(level, message, { fix: 'set the clock of this machine' })];
 }
 

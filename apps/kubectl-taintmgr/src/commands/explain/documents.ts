@@ -17,11 +17,11 @@ import { type NodeReport, type PodReport, type Tally, tally } from './report.ts'
 export const apiVersion = 'taintmgr.dev/v1alpha1';
 
 /** How far a pod is; what `decision` says in documents and DECISION in tables. */
-export type DecisionName = 'Evict' | 'Keep' | 'Paused' | 'Leaving';
+export type DecisionName = 'Evict' | 'Keep' | 'Paused' | 'Terminating';
 
 /** The name of what becomes of a pod. */
 export function decisionName({ facts, explanation }: PodReport): DecisionName {
-  if (facts.pod.deletionTimestamp !== null) return 'Leaving';
+  if (facts.pod.deletionTimestamp !== null) return 'Terminating';
   return decisionNames[explanation.decision.kind];
 }
 
@@ -43,7 +43,7 @@ export function nodeDocument(report: NodeReport, now: Instant, after: number): o
     },
     cordoned,
     leaseRenewedAt: time(leaseRenewedAt),
-    health: outlook ? healthDocument(outlook) : undefined,
+    health: outlook && pods ? healthDocument(outlook) : undefined,
     zone: zone ? { ...zone, ...(outlook && zoneDocument(outlook)) } : undefined,
     taints: taints.map(({ taint, start, startSource }) => {
       const isWritten = startSource !== 'firstSeen' || start < now;

@@ -73,7 +73,7 @@ export function addExplain(parent: CommandUnknownOpts, registry: Registry): void
 
 function addQuestionFlags(command: CommandUnknownOpts): void {
   command
-    .option('-w, --watch', 'go on, and show what changes')
+    .option('-w, --watch', 'watch, and show changes')
     .option('--at <time>', 'as of a time from now, e.g. +10m')
     .addOption(
       new Option(
@@ -93,8 +93,5 @@ function addQuestionFlags(command: CommandUnknownOpts): void {
         'also say what kube-controller-manager would do: kcm-1.36',
       ).preset('kcm-1.36'),
     )
-    .option(
-      '--exit-code',
-      'exit with 1 when a pod is to be evicted, with 2 when that cannot be told',
-    );
+    .option('--exit-code', 'exit with 1 when a pod is to be evicted, with 2 on errors');
 }

@@ -8,6 +8,7 @@ import { type NodeReport, type PodReport, tally } from './report.ts';
 import {
   ago,
   blockerText,
+  decisionWithTime,
   healthText,
   hidden,
   none,
@@ -55,12 +56,13 @@ export function renderNode(
 function nodeHead(report: NodeReport, now: Instant): readonly string[] {
   const { facts, leaseRenewedAt, zone, outlook } = report;
   const lease = leaseRenewedAt === null ? '' : `, lease renewed ${ago(now, leaseRenewedAt)}`;
+  const health = outlook && healthText(outlook, now);
   const state = outlook ? `: ${zoneText(outlook)}` : '';
   const place = zone ? [`Zone:     ${printable(zone.name)}, ${notReadyText(zone)}${state}`] : [];
   return [
     `Name:     ${printable(facts.node.name)}`,
     `Ready:    ${printable(readyText(facts, now))}${lease}`,
-    ...(outlook ? [`Health:   ${healthText(outlook, now)}`] : []),
+    ...(health === null ? [] : [`Health:   ${health}`]),
     ...place,
     ...(facts.cordoned ? ['Cordoned: yes'] : []),
     ...taintLines(report, now),
@@ -132,16 +134,17 @@ function inText(remaining: number | null, after: number): string {
 function presentText({ present, facts }: PodReport): string {
   if (!present) return none;
   const { decision, remaining } = present;
-  const isLeaving = facts.pod.deletionTimestamp !== null;
-  const name: DecisionName = isLeaving ? 'Leaving' : decisionNames[decision.kind];
-  return remaining === null ? name : `${name} ${timeLeft(remaining)}`;
+  const isTerminating = facts.pod.deletionTimestamp !== null;
+  const name: DecisionName = isTerminating ? 'Terminating' : decisionNames[decision.kind];
+  return remaining === null ? name : decisionWithTime(name, timeLeft(remaining));
 }
 
 function upstreamText({ upstream }: PodReport, at: Instant, after: number): string {
   if (!upstream) return none;
   const { decision } = upstream;
   const name = decisionNames[decision.kind];
-  return decision.kind === 'evict' ? `${name} ${inText(decision.deadline - at, after)}` : name;
+  if (decision.kind !== 'evict') return name;
+  return decisionWithTime(name, inText(decision.deadline - at, after));
 }
 
 function blockedText({ blockers, explanation, facts }: PodReport, budgets: boolean): string {

@@ -32,14 +32,14 @@ export function notesOn(survey: Survey, { nodes, strays }: Report, question: Que
 function unwrittenTaints({ facts, taints }: NodeReport, now: Instant): readonly string[] {
   const { taintsWritten: write } = facts;
   const last = write
-    ? ` (the taints of ${facts.node.name} were last written ${ago(now, write.at)} by ${write.by})`
+    ? ` (the taints of ${facts.node.name} were last changed ${ago(now, write.at)} by ${write.by})`
     : '';
   return taints
     .filter((observed) => isUnwritten(observed, now))
     .map(
       ({ taint }) =>
-        `nobody wrote when ${formatTaint(taint)} was added; IN counts from now, ` +
-        `so a pod may have less time left than it says${last}`,
+        `taint ${formatTaint(taint)} has no timeAdded; times are estimates, ` +
+        `and pods may be due sooner${last}`,
     )
     .map(printable);
 }
@@ -47,8 +47,8 @@ function unwrittenTaints({ facts, taints }: NodeReport, now: Instant): readonly 
 function queueNotes(nodes: readonly NodeReport[]): readonly string[] {
   if (!nodes.some(({ outlook }) => outlook?.health.place != null)) return [];
   return [
-    'when a node is tainted is an estimate: rates and graces are taken for the default ones, and ' +
-      'kube-controller-manager takes the nodes of a zone in no particular order',
+    'when a node will be tainted is an estimate: it assumes the default rates and grace periods, ' +
+      'and kube-controller-manager takes the nodes of a zone in no particular order',
   ];
 }
 
@@ -59,8 +59,8 @@ function shutBudgets(pods: readonly PodReport[]): readonly string[] {
     for (const { verdict, message, budgets } of blockers) {
       if (verdict !== 'never') continue;
       const names = budgets.map(({ namespace, name }) => `${namespace}/${name}`).join(' and ');
-      const cure = budgets.length > 1 ? 'leave one budget to each pod' : 'scale up, or widen it';
-      told.set(names, `budget ${names}: ${message}; waiting does not help: ${cure}`);
+      const cure = budgets.length > 1 ? 'leave one PDB for each pod' : 'scale up or relax the PDB';
+      told.set(names, `PDB ${names}: ${message}; will not resolve by itself: ${cure}`);
     }
   }
   return [...told.values()].map(printable);
@@ -74,14 +74,14 @@ function actingNotes(
   const goes = pods.some(({ explanation }) => explanation.decision.kind === 'evict');
   if (compare) {
     return [
-      'UPSTREAM is an estimate: kube-controller-manager keeps its timers in memory; ' +
-        'this is what they are if it has run since before the taints',
+      'UPSTREAM is an estimate: kube-controller-manager keeps its timers in memory, ' +
+        'and the estimate assumes that it has run since before the taints were added',
     ];
   }
   if (acting.upstream.kind !== 'runs' || acting.taintmgr.kind === 'runs' || !goes) return [];
   return [
     'kube-controller-manager runs here: it counts from when it saw a taint and deletes pods ' +
-      'without asking budgets; --compare shows when',
+      'without asking PodDisruptionBudgets; --compare shows when',
   ];
 }
 
@@ -90,7 +90,7 @@ function laterNotes(pods: readonly PodReport[], { after }: Question): readonly s
   if (after === 0 || gone.length === 0) return [];
   const [verb, them] = gone.length === 1 ? ['is', 'it'] : ['are', 'them'];
   return [
-    `${count(gone.length, 'pod')} ${verb} due before that moment: gone by then, ` +
-      `unless something holds ${them} back`,
+    `${count(gone.length, 'pod')} ${verb} due before that time: gone by then, ` +
+      `unless something blocks ${them}`,
   ];
 }

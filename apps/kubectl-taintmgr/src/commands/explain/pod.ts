@@ -21,6 +21,7 @@ import {
   ago,
   asOf,
   blockerText,
+  decisionWithTime,
   isUnwritten,
   none,
   readyText,
@@ -138,7 +139,7 @@ function fields(pairs: readonly Field[]): string {
 
 function decisionLine(report: PodReport, at: Instant, after: Millis): string {
   const name = decisionName(report);
-  return name === 'Leaving' ? name : decisionText(report.explanation.decision, at, after);
+  return name === 'Terminating' ? name : decisionText(report.explanation.decision, at, after);
 }
 
 type Decision = PodReport['explanation']['decision'];
@@ -148,7 +149,8 @@ function decisionText(decision: Decision, at: Instant, after: Millis): string {
   const name = decisionNames[decision.kind];
   if (decision.kind === 'keep') return name;
   if (decision.kind === 'pause') return `${name} with ${formatDuration(decision.remaining)} left`;
-  return `${name} ${whenText(decision.deadline - at, after)} (${formatTime(decision.deadline)})`;
+  const when = whenText(decision.deadline - at, after);
+  return `${decisionWithTime(name, when)} (${formatTime(decision.deadline)})`;
 }
 
 function whenText(left: Millis, after: Millis): string {
@@ -161,7 +163,7 @@ function upstreamLine(
   at: Instant,
   after: Millis,
 ): string {
-  const why = rules.length === 0 ? '' : `, by its rule ${rules.join(', ')}`;
+  const why = rules.length === 0 ? '' : `, by rule ${rules.join(', ')}`;
   return `${decisionText(decision, at, after)}${why}`;
 }
 
@@ -188,6 +190,6 @@ function countsFrom(
   reason: { readonly start: Instant; readonly startSource: string },
   now: Instant,
 ): string {
-  if (isUnwritten(reason, now)) return 'now (nobody wrote when)';
+  if (isUnwritten(reason, now)) return 'unknown';
   return `${ago(now, reason.start)} (${reason.startSource})`;
 }

@@ -10,6 +10,7 @@ import {
   type PodExplanation,
 } from '@taintmgr/core';
 import type { NodeFacts, PodFacts, Readiness } from '../../cluster/facts.ts';
+import type { LeaseRenewal } from '../../cluster/reader.ts';
 import type { Explainer } from './explainer.ts';
 import type { Survey } from './survey.ts';
 
@@ -33,7 +34,10 @@ export interface NodeReport {
   readonly pods: readonly PodReport[] | null;
   readonly leaseRenewedAt: Instant | null;
   readonly zone: ZoneCount | null;
-  /** What a controller would make of it; null where the others of its zone may not be seen. */
+  /**
+   * How the node and its zone are doing; null where the others of its zone may not be seen. Its
+   * health is known where its lease was looked for, which is where its pods were.
+   */
   readonly outlook: Outlook | null;
 }
 
@@ -47,7 +51,7 @@ interface ZoneCount {
 /** How the pods of a node, or of several, are about to go. */
 export interface Tally {
   readonly pods: number;
-  readonly leaving: number;
+  readonly terminating: number;
   readonly evict: number;
   /** Due before the moment that was asked about; none where that is the present. */
   readonly gone: number;
@@ -97,7 +101,7 @@ function reportNode(
     facts,
     taints: explanation?.taints ?? [],
     pods: leases.has(name) ? (pods ?? []) : null,
-    leaseRenewedAt: leases.get(name) ?? null,
+    leaseRenewedAt: renewedAt(leases.get(name)),
     zone: countZone(facts, survey.zoneNodes),
     outlook: lookOut(survey, facts),
   };
@@ -122,6 +126,10 @@ function reportPod(
   };
 }
 
+function renewedAt(lease: LeaseRenewal | undefined): Instant | null {
+  return typeof lease === 'number' ? lease : null;
+}
+
 function lookOut({ at, leases, zoneNodes }: Survey, { node }: NodeFacts): Outlook | null {
   if (zoneNodes === null) return null;
   const nodes = zoneNodes.map((facts) => facts.node);
@@ -142,15 +150,15 @@ function countZone(
 
 /** Counts what is to become of pods; `after`: how long after the reading is meant. */
 export function tally(pods: readonly PodReport[], after: Millis): Tally {
-  const leaving = pods.filter(({ facts }) => facts.pod.deletionTimestamp !== null).length;
+  const terminating = pods.filter(({ facts }) => facts.pod.deletionTimestamp !== null).length;
   const all = pods.flatMap(({ explanation }) => explanation.remaining ?? []);
   const waits = after > 0 ? all.filter((wait) => wait >= 0) : all;
   return {
     pods: pods.length,
-    leaving,
+    terminating,
     evict: waits.length,
     gone: all.length - waits.length,
-    keep: pods.length - leaving - all.length,
+    keep: pods.length - terminating - all.length,
     next: waits.length === 0 ? null : Math.min(...waits),
     last: waits.length === 0 ? null : Math.max(...waits),
   };

@@ -1,7 +1,7 @@
 import type { Budget, Instant } from '@taintmgr/core';
 import { type Acting, readActing } from '../../cluster/acting.ts';
 import { type NodeFacts, type PodFacts, zoneSelectorLabel } from '../../cluster/facts.ts';
-import type { ClusterReader } from '../../cluster/reader.ts';
+import type { ClusterReader, LeaseRenewal } from '../../cluster/reader.ts';
 
 /** Everything that was read for one answer, as of about one moment. */
 export interface Survey {
@@ -11,12 +11,12 @@ export interface Survey {
   readonly pods: readonly PodFacts[];
   /** Null without the right to see them. */
   readonly budgets: readonly Budget[] | null;
-  /** When kubelets last renewed their leases, by node; null: they have none we can see. */
-  readonly leases: ReadonlyMap<string, Instant | null>;
+  /** When kubelets last renewed their leases, by node; of nodes whose pods were read only. */
+  readonly leases: ReadonlyMap<string, LeaseRenewal>;
   /** All nodes of the zones in question; null without the right to see them. */
   readonly zoneNodes: readonly NodeFacts[] | null;
   readonly acting: Acting;
-  /** What could not be read for want of rights. */
+  /** What could not be read without permission. */
   readonly refused: readonly string[];
 }
 

@@ -112,9 +112,9 @@ function renderTaint(
   );
 }
 
-/** Since when it counts, as far as somebody wrote that down. */
+/** Since when it counts, as far as that is known. */
 function addedText(node: NodeReport, taint: Taint, now: Instant): string {
   const observed = node.taints.find((one) => formatTaint(one.taint) === formatTaint(taint));
   const start = taint.timeAdded ?? (observed && observed.start < now ? observed.start : null);
-  return start === null ? '?' : ago(now, start);
+  return start === null ? 'unknown' : ago(now, start);
 }

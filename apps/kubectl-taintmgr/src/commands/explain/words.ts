@@ -19,15 +19,20 @@ export const none = '<none>';
 /** What a cell says where we may not see what is there. */
 export const hidden = '?';
 
-/** `2m54s`; for a pod that is due `now`, and how late it is from a second on. */
+/** `2m54s`; for a pod that is due `now`, and `overdue by 5s` from a second on. */
 export function timeLeft(remaining: Millis): string {
   if (remaining >= 1000) return formatDuration(remaining);
-  return remaining > -1000 ? 'now' : `now, ${formatDuration(-remaining)} late`;
+  return remaining > -1000 ? 'now' : `overdue by ${formatDuration(-remaining)}`;
+}
+
+/** `Evict 22s`, `Evict now`; `Evict, overdue by 5s` */
+export function decisionWithTime(name: string, time: string): string {
+  return time.startsWith('overdue') ? `${name}, ${time}` : `${name} ${time}`;
 }
 
 /**
- * The same as of a time that is `after` the reading: a pod that is due before it is not late, it has
- * gone: `-5s`.
+ * The same as of a time that is `after` the reading: a pod that is due before it is not overdue, it
+ * has gone: `-5s`.
  */
 export function timeLeftThen(remaining: Millis, after: Millis): string {
   return after > 0 && remaining < 0 ? formatDuration(remaining) : timeLeft(remaining);
@@ -38,10 +43,10 @@ export function ago(now: Instant, instant: Instant): string {
   return `${formatDuration(Math.max(0, now - instant))} ago`;
 }
 
-/** `4 pods: 1 leaving, 2 to evict (next now, last in 59m18s), 1 to keep` */
-export function tallyText({ pods, leaving, evict, gone, keep, next, last }: Tally): string {
+/** `4 pods: 1 terminating, 2 to evict (next now, last in 59m18s), 1 to keep` */
+export function tallyText({ pods, terminating, evict, gone, keep, next, last }: Tally): string {
   const parts = [
-    ...(leaving > 0 ? [`${leaving} leaving`] : []),
+    ...(terminating > 0 ? [`${terminating} terminating`] : []),
     ...(gone > 0 ? [`${gone} gone by then`] : []),
     `${evict} to evict${span(next, last)}`,
     `${keep} to keep`,
@@ -60,13 +65,13 @@ export function soon(wait: Millis): string {
   return wait < 1000 ? 'now' : `in ${formatDuration(wait)}`;
 }
 
-/** Since when a taint counts: `added 42s ago`, `seen 3m ago`, `added ?`. */
+/** Since when a taint counts: `added 42s ago`, `seen 3m ago`, `time unknown`. */
 export function sinceText({ start, startSource }: ObservedTaint, now: Instant): string {
   if (startSource === 'timeAdded') return `added ${ago(now, start)}`;
-  return start < now ? `seen ${ago(now, start)}` : 'added ?';
+  return start < now ? `seen ${ago(now, start)}` : 'time unknown';
 }
 
-/** Whether nobody wrote down when the taint came, so that it counts from now. */
+/** Whether the taint has no timeAdded and nobody else noted when it came: it counts from now. */
 export function isUnwritten(
   { start, startSource }: { readonly start: Instant; readonly startSource: string },
   now: Instant,
@@ -83,43 +88,47 @@ export function readyText({ ready }: NodeFacts, now: Instant): string {
 }
 
 /**
- * What a controller makes of a node: `lost in 41s unless it is heard of`, `waits for its NoExecute
- * taint, place 2, in about 16s`.
+ * What is wrong with a node, or may soon be: `Unknown in 21s without a heartbeat`, `queued for its
+ * NoExecute taint, position 2, in about 16s`. Null: nothing is.
  */
-export function healthText({ health }: Outlook, now: Instant): string {
-  const { lostAt, place, taintAt, because } = health;
+export function healthText({ health }: Outlook, now: Instant): string | null {
+  const { heardAt, lostAt, place, taintAt, because } = health;
   const last = because.at(-1);
   if (place !== null) {
     const when = taintAt === null ? '' : `, ${soon(taintAt - now).replace('in ', 'in about ')}`;
     const why = taintAt === null && last ? `: ${describeLifecycleReason(last)}` : '';
-    return `waits for its NoExecute taint, place ${place}${when}${why}`;
+    return `queued for its NoExecute taint, position ${place}${when}${why}`;
   }
   if (lostAt === null) return last ? describeLifecycleReason(last) : none;
-  if (lostAt > now) return `lost ${soon(lostAt - now)} unless it is heard of`;
-  return `not heard of for ${formatDuration(now - lostAt)} longer than it is given`;
+  const silence = heardAt === null ? 0 : now - heardAt;
+  const grace = lostAt - (heardAt ?? lostAt);
+  // Kubelets renew their leases several times in a grace period.
+  if (silence < grace / 2) return null;
+  if (lostAt > now) return `Unknown ${soon(lostAt - now)} without a heartbeat`;
+  return `no heartbeat for ${formatDuration(silence)} (grace period ${formatDuration(grace)})`;
 }
 
-/** `Normal, at most 0.1 nodes tainted a second`; `PartialDisruption, tainting stopped` */
+/** `Normal, eviction rate 0.1 nodes/s`; `PartialDisruption, tainting stopped` */
 export function zoneText({ zone }: Outlook): string {
   if (!zone) return none;
-  const pace = zone.hold ? 'tainting stopped' : `at most ${zone.rate} nodes tainted a second`;
+  const pace = zone.hold ? 'tainting stopped' : `eviction rate ${zone.rate} nodes/s`;
   return `${zone.state}, ${pace}`;
 }
 
 const verdictTexts = {
   resolves: 'resolves',
   needsTime: 'needs time',
-  never: 'never',
+  never: 'needs action',
 } as const;
 
-/** `budget shop/web (needs time)` */
+/** `PDB web (needs time)` */
 export function blockerText({ code, verdict, budgets }: ForeseenBlocker): string {
   const names = budgets.map(({ name }) => name).join(', ');
   const what = {
-    Budget: `budget ${names}`,
-    TwoBudgets: `budgets ${names}`,
+    Budget: `PDB ${names}`,
+    TwoBudgets: `PDBs ${names}`,
     Finalizers: 'finalizers',
-    NodeLost: 'node lost',
+    NodeLost: 'node unreachable',
   } as const;
   return `${what[code]} (${verdictTexts[verdict]})`;
 }

@@ -1,4 +1,5 @@
 import { type ApiClient, ApiError } from '@taintmgr/k8s-adapter';
+import { describeRight, type Right } from '../../cluster/rights.ts';
 import { connect } from '../../connection.ts';
 import { type ExitCode, exitCode } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
@@ -16,19 +17,28 @@ export async function takeSnapshot(invocation: Invocation<SnapshotFlags>): Promi
     const items: object[] = [];
     for (const each of snapshotKinds) {
       const found = await readKind(client, each);
-      if (found === null) warn(output, `left out for want of rights: ${each.path}`);
+      if (found === null)
+        warn(output, `skipped: no permission to ${describeRight(rightFor(each))}`);
       items.push(...(found ?? []));
     }
     if (flags.output === 'yaml') await writeYaml(invocation, items);
     else writeJson(invocation, items);
-    output.err(`${count(items.length, 'object')} written down`);
+    output.err(`${count(items.length, 'object')} written`);
     return exitCode.done;
   } finally {
     transport.close();
   }
 }
 
-/** The objects of a kind, redacted; null without the right to see them. */
+/** What it takes to list a kind. */
+function rightFor({ apiVersion, path }: SnapshotKind): Right {
+  const group = apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '';
+  const [, namespace] = /\/namespaces\/([^/]+)\//.exec(path) ?? [];
+  const resource = path.split('/').at(-1) ?? '';
+  return { verb: 'list', group, resource, ...(namespace && { namespace }) };
+}
+
+/** The objects of a kind, redacted; null without permission to list them. */
 async function readKind(
   client: ApiClient,
   { apiVersion, kind, path, shape }: SnapshotKind,

@@ -7,9 +7,9 @@ export interface SnapshotFlags {
 }
 
 const help = `
-It holds nodes, pods, disruption budgets, the leases of nodes, and workloads; of these what decides
-about scheduling and evictions, and nothing else: no environment, no commands, no images, no secrets,
-no addresses. Names and labels stay.
+It holds nodes, pods, PodDisruptionBudgets, node leases and workloads, and of these only the fields that
+decide about scheduling and evictions: no environment, no commands, no images, no secrets, no addresses.
+Names and labels are kept.
 
 Examples:
   kubectl taintmgr snapshot > snapshot.json
@@ -18,9 +18,9 @@ Examples:
 /** Adds `snapshot`. */
 export function addSnapshot(parent: CommandUnknownOpts, registry: Registry): void {
   const command = new Command('snapshot')
-    .summary('write down the cluster, without what is nobody’s business')
+    .summary('write a copy of the cluster, without sensitive data')
     .description(
-      'write down what of the cluster decides about evictions, without what is nobody’s business: to try things on an embedded cluster, to simulate, to show to others',
+      'write a copy of what decides about evictions in the cluster, without sensitive data: to simulate, to load into an embedded cluster, or to share with others',
     )
     .addOption(
       new Option('-o, --output <format>', 'how to print it')

@@ -5,9 +5,9 @@ import type { Registry } from '../../registry.ts';
 /** Adds `status`. */
 export function addStatus(parent: CommandUnknownOpts, registry: Registry): void {
   const command = new Command('status')
-    .summary('say who evicts here, how the zones are, and what is held')
+    .summary('say who evicts here, how the zones are doing, and what is blocked')
     .description(
-      'say who evicts here, how the zones are, how many evictions are pending, held or stuck, and which drains have left marks',
+      'say who evicts here, how the zones are doing, how many evictions are pending, overdue or blocked, and which drains can be undone',
     );
   addOutputFlags(command);
   registry.add<OutputFlags>(parent, command, async (invocation) => {

@@ -11,7 +11,7 @@ export interface VersionFlags extends OutputFlags {
 export function addVersion(parent: CommandUnknownOpts, registry: Registry): void {
   const command = new Command('version')
     .description('print the versions of this plugin and of the API server')
-    .option('--client', 'of the plugin only: ask no server');
+    .option('--client', 'print the version of the plugin only');
   addOutputFlags(command);
   registry.add<VersionFlags>(parent, command, async (invocation) => {
     const { tellVersion } = await import('./command.ts');

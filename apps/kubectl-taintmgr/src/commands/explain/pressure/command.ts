@@ -78,10 +78,10 @@ function notesOn({ refused, explanation, semantics }: PressureSurvey): readonly 
   return [
     ...(refused === null ? [] : [`the configuration of its kubelet could not be read: ${refused}`]),
     ...(met.length > 0
-      ? ['pods go one at a time; since when a threshold is met, one look cannot tell']
+      ? ['pods are evicted one at a time; how long a threshold has been met is unknown']
       : []),
     ...(isDisk && semantics === 'kubelet-1.36'
-      ? ['a kubelet clears away images and dead containers first']
+      ? ['a kubelet removes unused images and dead containers first']
       : []),
   ];
 }

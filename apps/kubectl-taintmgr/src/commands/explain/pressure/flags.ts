@@ -18,20 +18,17 @@ export function addPressure(explain: CommandUnknownOpts, registry: Registry): vo
   const command = new Command('pressure')
     .description('say what a node is short of, who would be evicted for it, and in which order')
     .argument('<node>', 'name of the node')
-    .option('--eviction-hard <list>', 'as if these were the thresholds, as a kubelet takes them')
-    .option('--eviction-soft <list>', 'the same, acted on after a while')
-    .option('--eviction-soft-grace-period <list>', 'how long a soft threshold has to be met')
-    .option('--eviction-minimum-reclaim <list>', 'so much more has to be available afterwards')
-    .option('--signal <name>', 'who would go for this one, e.g. nodefs.available')
+    .option('--eviction-hard <list>', 'assume these hard thresholds, in the syntax of the kubelet')
+    .option('--eviction-soft <list>', 'assume these soft thresholds')
+    .option('--eviction-soft-grace-period <list>', 'how long each soft threshold must be met')
+    .option('--eviction-minimum-reclaim <list>', 'how much each eviction must reclaim at least')
+    .option('--signal <name>', 'show the eviction order for this signal, e.g. nodefs.available')
     .addOption(
-      new Option('--semantics <name>', 'whose rules hold: precise are those of taintmgr')
+      new Option('--semantics <name>', 'whose rules apply; precise: those of taintmgr')
         .choices(['kubelet-1.36', 'precise'])
         .default('kubelet-1.36'),
     )
-    .option(
-      '--exit-code',
-      'exit with 1 when a pod would be evicted, with 2 when that cannot be told',
-    )
+    .option('--exit-code', 'exit with 1 when a pod would be evicted, with 2 on errors')
     .addHelpText('after', '\nExample:\n  kubectl taintmgr explain pressure node-1');
   addOutputFlags(command);
   registry.add<PressureFlags>(explain, command, async (invocation, name) => {

@@ -21,9 +21,9 @@ import { none, soon } from '../words.ts';
 import type { PressureSurvey } from './survey.ts';
 
 const sources = {
-  kubelet: 'of its kubelet',
-  flags: 'of the flags',
-  defaults: "a kubelet's defaults: its own could not be read",
+  kubelet: 'from its kubelet',
+  flags: 'from the flags',
+  defaults: "a kubelet's defaults (its own could not be read)",
 } as const;
 
 const phases = {
@@ -42,7 +42,7 @@ export function renderPressure(
 ): string {
   const { signals } = survey.explanation;
   const head = options.headers ? [...pressureHead(survey), ''] : [];
-  if (signals.length === 0) return [...head, 'Nothing to judge.'].join('\n');
+  if (signals.length === 0) return [...head, 'No thresholds.'].join('\n');
   const orders = shown.flatMap((one) => [
     '',
     ...(options.headers ? [orderHead(one)] : []),
@@ -58,7 +58,7 @@ function pressureHead(survey: PressureSurvey): readonly string[] {
   return [
     `Name:         ${printable(node.name)}`,
     `Thresholds:   ${sources[source]}, by the rules of ${semantics}`,
-    `File systems: ${layout === null ? 'not seen' : layouts[layout]}`,
+    `File systems: ${layout === null ? 'unknown' : layouts[layout]}`,
     ...lines('Conditions:  ', held),
     ...lines(
       'Doubts:      ',
@@ -67,7 +67,7 @@ function pressureHead(survey: PressureSurvey): readonly string[] {
   ];
 }
 
-/** How a condition stands, the kubelet's or ours, and what is to become of it. */
+/** How a condition stands, the kubelet's or ours, and what will become of it. */
 function conditionText(
   { type, holds, clearsAt }: ConditionExplanation,
   { at, conditions, settings }: PressureSurvey,
@@ -79,13 +79,13 @@ function conditionText(
   const text = `${type}=${isTrue ? 'True' : (said[0] ?? 'Unknown')}`;
   if (holds && isTrue) return `${text}, clears ${soon((clearsAt ?? at) - at)} at the earliest`;
   const period = formatDuration(resolvePressureSettings(settings).transitionPeriodMs);
-  if (holds) return `${text}, by these thresholds True, and for ${period} more once nothing is met`;
-  return isTrue ? `${text}, clears within ${period}: nothing is met any more` : text;
+  if (holds) return `${text}, True by these thresholds until ${period} after none is met`;
+  return isTrue ? `${text}, clears within ${period}: no threshold is met` : text;
 }
 
 const layouts = {
-  single: 'one for all',
-  dedicatedImages: 'images and writable layers have one of their own',
+  single: 'a single one',
+  dedicatedImages: 'images and writable layers share one of their own',
   splitImages: 'images have one of their own',
 } as const;
 
@@ -138,9 +138,9 @@ function signalRow(
 
 function orderHead({ signal, thresholds, evictionsNeeded }: SignalExplanation): string {
   const isMet = thresholds.some(({ phase }) => phase === 'waiting' || phase === 'due');
-  if (!isMet) return `Who would go first if ${signal} fell below its threshold:`;
-  if (evictionsNeeded === null) return `Who would go for ${signal}, and all of them are too few:`;
-  return `Who would go for ${signal}; ${count(evictionsNeeded, 'pod')} would be enough:`;
+  if (!isMet) return `Eviction order if ${signal} falls below its threshold:`;
+  if (evictionsNeeded === null) return `Eviction order for ${signal}; all of them are not enough:`;
+  return `Eviction order for ${signal}; ${count(evictionsNeeded, 'pod')} would be enough:`;
 }
 
 function renderOrder(
@@ -177,13 +177,13 @@ function graceText({ gracePeriodSeconds: { hard, soft } }: PodInOrder): string {
 /** What puts a pod before the next one, by the names of the comparators. */
 const comparatorTexts: Readonly<Record<ComparatorName, string>> = {
   qosClass: 'its QoS class goes first',
-  unmeasuredFirst: 'nothing is known of what it uses',
-  measuredFirst: 'it is known what it uses',
+  unmeasuredFirst: 'its usage is unknown',
+  measuredFirst: 'its usage is known',
   exceedsRequest: 'uses more than it requested',
   priority: 'has a lower priority than the next',
   usageOverRequest: 'uses more beyond its request than the next',
   usage: 'uses more than the next',
-  name: 'by name only: nothing else tells it from the next',
+  name: 'by name: equal to the next in all else',
 };
 
 function becauseText({ refusal, decidedBy }: PodInOrder): string {
