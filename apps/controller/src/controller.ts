@@ -3,13 +3,13 @@ import {
   createEngine,
   type Explanation,
   type Instant,
+  type Millis,
   type Subject,
   type ZoneStatus,
 } from '@taintmgr/core';
 import {
   ApiClient,
   type ClusterConfig,
-  ConnectionError,
   drive,
   type ElectionOptions,
   HttpTransport,
@@ -24,7 +24,9 @@ import {
   podsPath,
   type ReflectorStatus,
   type Transport,
+  WrongServerError,
 } from '@taintmgr/k8s-adapter';
+import { untilItGoes } from './patience.ts';
 import { version } from './version.ts';
 
 export interface ControllerOptions {
@@ -33,6 +35,11 @@ export interface ControllerOptions {
   /** Aborted: evictions under way come to their end, then `runController` resolves. */
   readonly signal: AbortSignal;
   readonly onNotice: (notice: Notice, now: Instant) => void;
+  /**
+   * Told where the cluster cannot be read at the start, and when that is tried again. Left out: the
+   * first failure ends it.
+   */
+  readonly onSetback?: (error: Error, next: Millis) => void;
   /** What requests go through on their way out; left out: nothing. */
   readonly outgoing?: (transport: Transport) => Transport;
   /** What the loop has in the place of the engine, e.g. the engine with a stop watch. */
@@ -67,13 +74,15 @@ export interface Running {
   podScope(): PodScope;
   /** How far each collection is read. */
   status(): readonly ReflectorStatus[];
+  /** Since when it does not hear of changes in the cluster; null: it does, or has not begun. */
+  cutOffSince(): Instant | null;
   /** When it wants to act next; null: when it hears something. */
   nextWake(): Instant | null;
 }
 
 /**
- * Evicts pods from tainted nodes until the signal is aborted. Throws ApiError or ConnectionError
- * when at the start the cluster cannot be read; later failures are told and tried again.
+ * Evicts pods from tainted nodes until the signal is aborted. Throws ApiError or WrongServerError
+ * where at the start no waiting would help; whatever else fails is told and tried again.
  */
 export async function runController(options: ControllerOptions): Promise<void> {
   const { cluster, engine: config, signal, onNotice, onStart, outgoing, around } = options;
@@ -82,7 +91,9 @@ export async function runController(options: ControllerOptions): Promise<void> {
   const http = new HttpTransport(cluster.access, `taintmgr-controller/${version}`);
   const transport = outgoing ? outgoing(http) : http;
   try {
-    await probe(options, transport);
+    const begin = (): Promise<void> => probe(options, transport);
+    const { onSetback } = options;
+    await (onSetback ? untilItGoes(begin, { signal, onFailure: onSetback }) : begin());
     const engine = createEngine(config);
     const { comparisonOperators = false } = config;
     let isOverBeside = options.beside === undefined;
@@ -116,6 +127,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
           explain: (now, subject) => engine.explain(now, subject),
           podScope: () => podScope,
           status: () => loop.status(),
+          cutOffSince: () => loop.cutOffSince,
           nextWake: () => loop.nextWake(),
         });
       },
@@ -153,7 +165,7 @@ async function probe(
   for (const [path, kind] of [...nodesAndPods, ...leases]) {
     const list = await client.send(listRequest(path, { limit: 1 }));
     if (list instanceof Object && 'kind' in list && list.kind === kind) continue;
-    throw new ConnectionError(access.server, `what answers at ${path} is no ${kind}`);
+    throw new WrongServerError(access.server, `what answers at ${path} is no ${kind}`);
   }
 }
 

@@ -7,15 +7,13 @@ const hints: Readonly<Record<number, string>> = {
   401: 'the credentials of the current context are not valid',
   403: 'the rights it needs are in deploy/, one ClusterRole for each way to run it',
   404: 'what answers there may be no Kubernetes API server: check --server and --context',
-  429: 'the API server has too much to do: start again later',
 };
 
 const redirected = 'what answers there sends elsewhere: check --server and --context';
-const inTrouble = 'the API server is in trouble: /livez?verbose there says more; start again later';
 
 function hintFor(status: number): string | undefined {
   if (status >= 300 && status < 400) return redirected;
-  return status >= 500 ? inTrouble : hints[status];
+  return hints[status];
 }
 
 const knownErrors = [

@@ -22,6 +22,8 @@ export function lineOf(notice: Notice, now: number): Line {
         ...ofNode(notice),
         from: notice.resourceVersion,
       });
+    case 'pagedLists':
+      return line('info', 'the API server does not stream lists: they are read in pages', {});
     case 'reconnecting': {
       const { resource, failure, wait, next } = notice;
       const fields = { ...ofNode(notice), error: failure.message, wait: formatWait(wait), next };

@@ -1,4 +1,4 @@
-import type { Instant } from '@taintmgr/core';
+import type { Instant, Millis } from '@taintmgr/core';
 import type { ApiRequest, ClusterConfig, Notice, Transport } from '@taintmgr/k8s-adapter';
 import { Activity } from './activity.ts';
 import { Contact } from './contact.ts';
@@ -10,9 +10,11 @@ import type { Choices } from './flags/resolve.ts';
 import { startFlightRecorder } from './flight/start.ts';
 import { Leadership } from './leadership.ts';
 import type { Logger } from './log.ts';
+import { formatWait } from './log-line.ts';
 import { createMetrics, type Metrics } from './metrics/metrics.ts';
 import { lineOf } from './notice-log.ts';
 import { watchOverlap } from './overlap-watch.ts';
+import { untilItGoes } from './patience.ts';
 import { PressureController } from './pressure/controller.ts';
 import { Pulse } from './pulse.ts';
 import type { Facts } from './server/pages.ts';
@@ -68,12 +70,15 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
   const flight = startFlightRecorder({ settings, engine, registry, log });
   const facts = factsOf(options, vitals);
   const contact = new Contact();
+  const onFailure = (error: Error, wait: Millis): void =>
+    log.warn({ error: error.message, next: formatWait(wait) }, 'could not begin, will try again');
   const closing: Close[] = flight ? [() => flight.close()] : [];
   try {
     closing.push(await startStatusServer({ choices, cluster, vitals, metrics, facts, log }));
     if (!settings.allowOverlap && !isDryRun) {
       const controllers = checked.controllers.enabled;
-      closing.push(await watchOverlap({ cluster, controllers, leadership, log }));
+      const watch = (): Promise<Close> => watchOverlap({ cluster, controllers, leadership, log });
+      closing.push(await untilItGoes(watch, { signal, onFailure }));
     }
     await runController({
       cluster,
@@ -82,6 +87,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
       protobuf: settings.kubeApiContentType === 'application/vnd.kubernetes.protobuf',
       ...(electing && { election: electionOptions(settings) }),
       signal,
+      onSetback: onFailure,
       around: (machine) => metrics.timed(flight ? flight.around(machine) : machine),
       outgoing: (transport) => outgoing(transport, choices, metrics),
       ...(pressure && { beside: (transport, leads) => pressure.run(transport, leads) }),
@@ -98,6 +104,8 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
         });
       },
     });
+  } catch (error) {
+    if (!signal.aborted) throw error;
   } finally {
     pulse.stop();
     for (const close of closing.reverse()) await close();
@@ -145,6 +153,7 @@ function observe(notice: Notice, now: Instant, { log, vitals, metrics, contact }
   if (notice.kind === 'elected') vitals.leadership.elect(notice.held);
   vitals.activity.observe(notice, now);
   metrics.onNotice(notice, now);
+  if (contact.knows(notice)) return;
   const { level, message, fields } = lineOf(notice, now);
   // Whoever has read that contact was lost wants to know that it is back.
   if (contact.regains(notice)) log.info(fields, `${message} again`);

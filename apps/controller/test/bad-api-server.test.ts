@@ -8,7 +8,8 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createCertificate, type Rule, writeKubeconfig } from '@taintmgr/sim-cluster';
 import { errorLines } from '../src/error-lines.ts';
-import { startProcess } from './running-process.ts';
+import { ask } from './https-client.ts';
+import { type RunningProcess, startProcess } from './running-process.ts';
 import { startTestApi } from './test-api.ts';
 
 // API servers that are away, slow, or lie: what the user reads of them, and what is tried next.
@@ -62,35 +63,8 @@ const check = 'check that the API server runs and that --context names the right
 const untrusted =
   'its certificate is signed by an authority that is not trusted: check certificate-authority';
 
-const cases: readonly Case[] = [
-  {
-    name: 'accepts and says nothing',
-    server: () => net.createServer(() => {}),
-    why: 'no answer within 500ms',
-  },
-  {
-    name: 'hangs up at once',
-    server: () => net.createServer((socket) => socket.destroy()),
-    why: 'the connection was cut off',
-  },
-  {
-    name: 'does not speak TLS',
-    server: () => http.createServer(answer(200, {})),
-    why: 'what answers there does not speak TLS',
-  },
-  {
-    name: 'has a certificate of somebody else',
-    server: () => overTls(answer(200, {})),
-    ca: createCertificate(Date.now()).ca,
-    why: untrusted,
-  },
-  { name: 'never answers', server: () => overTls(never), why: 'no answer within 500ms' },
-  { name: 'never ends its answer', server: () => overTls(drip), why: 'no answer within 500ms' },
-  {
-    name: 'is cut off while it answers',
-    server: () => overTls(cutOff),
-    why: 'the connection was cut off',
-  },
+/** No waiting would mend these: it ends, and says why. */
+const final: readonly Case[] = [
   {
     name: 'is a web server',
     server: () => overTls(answer(200, '<html>', { 'content-type': 'text/html' })),
@@ -138,20 +112,48 @@ const cases: readonly Case[] = [
       'hint: what answers there may be no Kubernetes API server: check --server and --context',
     whole: true,
   },
+];
+
+/** These may pass: it says so, and tries again. */
+const passing: readonly Case[] = [
+  {
+    name: 'accepts and says nothing',
+    server: () => net.createServer(() => {}),
+    why: 'no answer within 500ms',
+  },
+  {
+    name: 'hangs up at once',
+    server: () => net.createServer((socket) => socket.destroy()),
+    why: 'the connection was cut off',
+  },
+  {
+    name: 'does not speak TLS',
+    server: () => http.createServer(answer(200, {})),
+    why: 'what answers there does not speak TLS',
+  },
+  {
+    name: 'has a certificate of somebody else',
+    server: () => overTls(answer(200, {})),
+    ca: createCertificate(Date.now()).ca,
+    why: untrusted,
+  },
+  { name: 'never answers', server: () => overTls(never), why: 'no answer within 500ms' },
+  { name: 'never ends its answer', server: () => overTls(drip), why: 'no answer within 500ms' },
+  {
+    name: 'is cut off while it answers',
+    server: () => overTls(cutOff),
+    why: 'the connection was cut off',
+  },
   {
     name: 'has too much to do',
     server: () => overTls(status(429, 'TooManyRequests', 'later')),
-    why:
-      'error: Error from server (TooManyRequests): later\n' +
-      'hint: the API server has too much to do: start again later',
+    why: 'Error from server (TooManyRequests): later',
     whole: true,
   },
   {
     name: 'is in trouble',
     server: () => overTls(status(500, 'InternalError', 'etcd is away')),
-    why:
-      'error: Error from server (InternalError): etcd is away\n' +
-      'hint: the API server is in trouble: /livez?verbose there says more; start again later',
+    why: 'Error from server (InternalError): etcd is away',
     whole: true,
   },
 ];
@@ -167,21 +169,53 @@ async function listen(t: TestContext, server: net.Server): Promise<string> {
   return `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
+/** A controller that is to work with this server. */
+async function startAgainst(t: TestContext, server: string, ca: string): Promise<RunningProcess> {
+  const folder = mkdtempSync(join(tmpdir(), 'taintmgr-bad-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const kubeconfig = join(folder, 'kubeconfig');
+  writeKubeconfig(kubeconfig, { server, ca, token: 't' });
+  return startProcess(t, {
+    connection: { kubeconfig, requestTimeout: '500ms' },
+    flags: [onlyEviction],
+  });
+}
+
 describe('at the start, an API server that', () => {
-  for (const { name, server: create, ca = identity.ca, why, whole } of cases) {
-    it(name, async (t) => {
+  for (const { name, server: create, ca = identity.ca, why, whole } of final) {
+    it(`${name}: it ends`, async (t) => {
       const server = await listen(t, create());
-      const folder = mkdtempSync(join(tmpdir(), 'taintmgr-bad-'));
-      t.after(() => rmSync(folder, { recursive: true }));
-      const kubeconfig = join(folder, 'kubeconfig');
-      writeKubeconfig(kubeconfig, { server, ca, token: 't' });
-      const connection = { kubeconfig, requestTimeout: '500ms' };
-      const { result } = await startProcess(t, { connection, flags: [onlyEviction] });
+      const { result } = await startAgainst(t, server, ca);
       const error = await result.catch((reason: unknown) => reason);
       const lines = whole ? why : `error: request to ${server} failed: ${why}; ${check}`;
       assert.equal(errorLines(error), lines);
     });
   }
+
+  for (const { name, server: create, ca = identity.ca, why, whole } of passing) {
+    it(`${name}: it is not ready, and tries again`, async (t) => {
+      const server = await listen(t, create());
+      const controller = await startAgainst(t, server, ca);
+      const error = whole ? why : `request to ${server} failed: ${why}; ${check}`;
+      await controller.saw('could not begin, will try again', { level: 'warn', error });
+      const [first] = controller.lines.filter(({ level }) => level === 'warn');
+      assert.match(String(first?.next), /^\d+\.\ds$/);
+      assert.equal((await ask(controller.port, '/readyz')).status, 500);
+      assert.equal((await ask(controller.port, '/livez')).status, 200);
+      await controller.stop();
+    });
+  }
+
+  it('refuses at first is worked with as soon as it is there', async (t) => {
+    const cluster = await startTestApi([{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }]);
+    t.after(() => cluster.stop());
+    cluster.api.faults.add({ fault: { kind: 'answer', code: 429 }, verbs: ['get'], times: 1 });
+    const connection = { kubeconfig: cluster.kubeconfig };
+    const controller = await startProcess(t, { connection, flags: [onlyEviction] });
+    await controller.saw('could not begin, will try again', { level: 'warn' });
+    await controller.saw('synced: nodes and pods are known, evictions begin');
+    await controller.stop();
+  });
 });
 
 describe('later on, an API server that', () => {

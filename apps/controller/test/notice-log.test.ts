@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Command, PodRef, Reason, Report } from '@taintmgr/core';
 import type { Failure, Notice } from '@taintmgr/k8s-adapter';
+import { Contact } from '../src/contact.ts';
 import type { Line } from '../src/log-line.ts';
 import { lineOf } from '../src/notice-log.ts';
 
@@ -61,6 +62,17 @@ function deadline(from: number | null, to: number | null, reasons = because): No
 function report(fields: Exclude<Report, { kind: 'deadline' }>): Notice {
   return { kind: 'report', report: fields };
 }
+
+describe('a server that does not stream lists', () => {
+  const notice = { kind: 'pagedLists', resource: 'nodes' } as const;
+
+  it('is no reason to warn, and said once for all collections', () => {
+    assert.equal(lineOf(notice, 0).level, 'info');
+    const contact = new Contact();
+    assert.equal(contact.knows(notice), false);
+    assert.equal(contact.knows({ ...notice, resource: 'pods' }), true);
+  });
+});
 
 describe('what the log says of a notice', () => {
   const cases: readonly (readonly [string, Notice, Line['level'], string, Line['fields']])[] = [

@@ -34,6 +34,9 @@ export class ConnectionError extends Error {
   }
 }
 
+/** What answers there is not the API server that was asked for. */
+export class WrongServerError extends ConnectionError {}
+
 const attempts = {
   request: {
     failed: (server: string) => `request to ${server} failed`,
@@ -85,7 +88,7 @@ export class ApiClient {
     if (!succeeded(answer)) throw new ApiError(failureOf(answer));
     const value = parseJson(answer.body);
     if (value !== undefined) return { value, serverTime: httpDate(answer.headers.date) };
-    throw new ConnectionError(this.#options.server, 'what answers there does not speak JSON');
+    throw new WrongServerError(this.#options.server, 'what answers there does not speak JSON');
   }
 
   /** GET of one path. */

@@ -83,6 +83,7 @@ export { type ConnectionFlag, connectionFlags, connectionOptions } from './conne
 export { KubeconfigError } from './kubeconfig/file.ts';
 export {
   type ClusterConfig,
+  homeOrNull,
   type KubeconfigOptions,
   loadKubeconfig,
   type Surroundings,
@@ -94,7 +95,14 @@ export { type TypedApi, typedApi } from './typed-api.ts';
 
 // Single requests for commands.
 
-export { ApiClient, type ApiClientOptions, ApiError, ConnectionError } from './client.ts';
+export {
+  ApiClient,
+  type ApiClientOptions,
+  ApiError,
+  ConnectionError,
+  WrongServerError,
+} from './client.ts';
+export { Backoff } from './proto/backoff.ts';
 export {
   type ClusterEvent,
   type EventSubject,

@@ -27,7 +27,8 @@ export interface KubeconfigOptions extends Overrides {
 /** Where configuration is looked for besides the options. */
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly home: string;
+  /** Null: whoever runs this has none. */
+  readonly home: string | null;
   /** The directory in which a pod finds its service account. */
   readonly serviceAccount: string;
 }
@@ -78,7 +79,16 @@ export async function loadKubeconfig(
 
 function processSurroundings(): Surroundings {
   const serviceAccount = '/var/run/secrets/kubernetes.io/serviceaccount';
-  return { env: process.env, home: homedir(), serviceAccount };
+  return { env: process.env, home: homeOrNull(), serviceAccount };
+}
+
+/** A user id without an entry in /etc/passwd, and no HOME, as containers may have: Node throws. */
+export function homeOrNull(): string | null {
+  try {
+    return homedir();
+  } catch {
+    return null;
+  }
 }
 
 function kubeconfigFiles(
@@ -87,7 +97,7 @@ function kubeconfigFiles(
 ): readonly string[] {
   if (kubeconfig !== undefined) return [path.resolve(kubeconfig)];
   const listed = (env.KUBECONFIG ?? '').split(path.delimiter).filter((file) => file !== '');
-  if (listed.length === 0) return [path.join(home, '.kube', 'config')];
+  if (listed.length === 0) return home === null ? [] : [path.join(home, '.kube', 'config')];
   return [...new Set(listed.map((file) => path.resolve(file)))];
 }
 
@@ -145,8 +155,9 @@ function inCluster({ files }: Kubeconfig, { env, serviceAccount }: Surroundings)
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = env;
   const tokenFile = path.join(serviceAccount, 'token');
   if (!host || !existsSync(tokenFile)) {
+    const looked = files.length === 0 ? 'HOME is not set' : `${files.join(', ')} missing or empty`;
     throw new KubeconfigError(
-      `no cluster configured: ${files.join(', ')} missing or empty; ` +
+      `no cluster configured: ${looked}; ` +
         'name a file with --kubeconfig or KUBECONFIG, or a server with --server',
     );
   }

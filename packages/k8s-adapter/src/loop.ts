@@ -131,6 +131,11 @@ export class Loop {
     return this.#election?.leads(now) ?? true;
   }
 
+  /** Since when changes of some collection are not heard of; null: all are, or not read yet. */
+  get cutOffSince(): Instant | null {
+    return this.#gapSince;
+  }
+
   /** How far each collection is read. */
   status(): readonly ReflectorStatus[] {
     return this.#sources.flatMap((source) => source.status());

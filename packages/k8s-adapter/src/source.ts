@@ -45,8 +45,8 @@ export type SourceEffect =
 
 /** Whether a reflector that has read its collection does not hear of changes now. */
 export function isCutOff({
-  state,
+  hears,
   heardAt,
-}: Pick<Reflector<unknown>, 'state' | 'heardAt'>): boolean {
-  return heardAt !== null && state !== 'Watching';
+}: Pick<Reflector<unknown>, 'hears' | 'heardAt'>): boolean {
+  return heardAt !== null && !hears;
 }

@@ -99,8 +99,17 @@ describe('changeTaints', () => {
     it(name, () => assert.deepEqual(start(command).answer(status, object), outcome));
   }
 
-  it('says of a conflict that it is one', () => {
+  it('meets a conflict with what it read from the cache: it reads the node itself, once', () => {
     const run = start(command);
+    run.answer(200, nodeObject({}, 'Unknown'));
+    assert.equal(run.answer(409, { kind: 'Status', message: 'modified', code: 409 }), null);
+    assert.equal(run.asked(), 'GET /api/v1/nodes/n1');
+    run.answer(200, nodeObject({}, 'Unknown'));
+    assert.deepEqual(run.answer(200, {}), { kind: 'done' });
+  });
+
+  it('says of a conflict with what it has just read that it is one', () => {
+    const run = start({ ...command, fresh: true });
     run.answer(200, nodeObject({}, 'Unknown'));
     const outcome = run.answer(409, { kind: 'Status', message: 'modified', code: 409 });
     assert.deepEqual(outcome, {

@@ -6,6 +6,7 @@ it('opens exactly these', () => {
   assert.deepEqual(Object.keys(door).sort(), [
     'ApiClient',
     'ApiError',
+    'Backoff',
     'ConnectionError',
     'EvictorSearch',
     'HttpTransport',
@@ -13,6 +14,7 @@ it('opens exactly these', () => {
     'Loop',
     'PressureLoop',
     'VirtualDriver',
+    'WrongServerError',
     'connectionFlags',
     'connectionOptions',
     'defaultElectionTiming',
@@ -28,6 +30,7 @@ it('opens exactly these', () => {
     'flightLine',
     'flightLineFrom',
     'getNodeRequest',
+    'homeOrNull',
     'isForeign',
     'listRequest',
     'loadKubeconfig',

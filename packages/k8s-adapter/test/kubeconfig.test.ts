@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { describe, it } from 'node:test';
 import { connectionFlags, connectionOptions } from '../src/connection-flags.ts';
-import type { ClusterConfig } from '../src/kubeconfig.ts';
+import { type ClusterConfig, loadKubeconfig } from '../src/kubeconfig.ts';
 import { type Case, load, prod } from './kubeconfig-files.ts';
 
 const second = `
@@ -265,6 +266,33 @@ describe('kubeconfig refuses', () => {
   for (const [name, given, expected] of refusals) {
     it(name, async (t) => assert.equal(await load(t, given), expected));
   }
+});
+
+describe('without a home', () => {
+  const surroundings = { env: {}, home: null, serviceAccount: '/nowhere' };
+
+  it('there is no ~/.kube/config, and it says so', async () => {
+    await assert.rejects(loadKubeconfig({}, surroundings), {
+      name: 'KubeconfigError',
+      message:
+        'no cluster configured: HOME is not set; name a file with --kubeconfig or KUBECONFIG, ' +
+        'or a server with --server',
+    });
+  });
+
+  const isRoot = process.getuid?.() === 0;
+  it('a user whom /etc/passwd does not know is nobody to crash for', { skip: !isRoot }, () => {
+    // As with runAsUser in a pod: libuv finds no entry for the id.
+    const script = `process.setuid(54321); delete process.env.HOME;
+      import('${new URL('../src/kubeconfig.ts', import.meta.url)}')
+        .then(({ loadKubeconfig }) => loadKubeconfig())
+        .catch((error) => console.log(error.name + ': ' + error.message));`;
+    const { env } = process;
+    const own = { ...env, HOME: undefined, KUBECONFIG: undefined, KUBERNETES_SERVICE_HOST: '' };
+    const flags = ['--conditions', '@taintmgr/source', '--eval', script];
+    const { stdout } = spawnSync(process.execPath, flags, { env: own, encoding: 'utf8' });
+    assert.match(stdout, /^KubeconfigError: no cluster configured: HOME is not set;/);
+  });
 });
 
 describe('connection flags', () => {

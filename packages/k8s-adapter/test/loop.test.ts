@@ -249,6 +249,23 @@ describe('loop', () => {
     assert.ok(led.includes('sent deletePod a'), led.join('\n'));
   });
 
+  it('is cut off from the first failure on, however often it tries in vain, until it hears', () => {
+    const [stage] = Stage.synced();
+    assert.equal(stage.loop.cutOffSince, null);
+    const since = stage.now;
+    let sent = stage.feed({ kind: 'failed', id: 'nodes/2', message: 'refused' });
+    for (let tries = 0; tries < 4; tries++) {
+      assert.equal(stage.loop.cutOffSince, since);
+      stage.now = stage.loop.nextWake() ?? assert.fail('nothing planned');
+      sent = [...sent, ...stage.feed({ kind: 'tick' })];
+      const [id = ''] = sent.findLast((text) => text.startsWith('nodes/'))?.split(' ') ?? [];
+      assert.equal(stage.loop.cutOffSince, since);
+      if (tries < 3) sent = stage.feed({ kind: 'failed', id, message: 'refused' });
+      else stage.feed({ kind: 'head', id, status: 200, headers: {} });
+    }
+    assert.equal(stage.loop.cutOffSince, null);
+  });
+
   it('says how far it has read', () => {
     const [stage] = Stage.synced();
     assert.deepEqual(stage.loop.status(), [

@@ -223,6 +223,14 @@ describe('recorder', () => {
     assert.deepEqual(stage.answer('event/4', ok), ['recorded x2']);
   });
 
+  it('keeps what came while the token had run out', () => {
+    const stage = new Stage();
+    stage.record('x');
+    assert.deepEqual(stage.answer('event/2', 401, 'Unauthorized'), []);
+    assert.deepEqual(stage.pass(2_000), ['event/3 POST "x" x1']);
+    assert.deepEqual(stage.answer('event/3', ok), ['recorded x1']);
+  });
+
   it('gives up after a dozen attempts, and at once what the server refuses', () => {
     const stage = new Stage();
     stage.record('x');

@@ -178,6 +178,8 @@ function describeNotice(
       return `listed ${notice.objects}: ${notice.upserts} upserts, ${notice.deletes} deletes`;
     case 'watching':
       return `watching from ${notice.resourceVersion}`;
+    case 'pagedLists':
+      return 'lists in pages';
     case 'reconnecting': {
       const { failure, wait, next } = notice;
       return `${next} in ${wait / 1000}s: ${failure.status ?? 'no answer'}: ${failure.message}`;

@@ -15,6 +15,8 @@ const loopLateMsMax: Millis = 60_000;
 const evictionMsMax: Millis = 300_000;
 /** Past these, somebody else had better do the work. */
 const viewAgeMsMax: Millis = 180_000;
+/** As long as a lease lasts: by then another replica leads, if it has contact. */
+const contactMsMax: Millis = 15_000;
 const lagMsMax: Millis = 5_000;
 const setBackMsMax: Millis = 2_000;
 
@@ -29,6 +31,7 @@ export function createChecks(vitals: Vitals, now: () => Instant = Date.now): Che
   const work = [
     informersCheck(vitals),
     watchAgeCheck(vitals, now),
+    contactCheck(vitals, now),
     eventLoopCheck(vitals),
     clockCheck(vitals),
   ];
@@ -82,6 +85,18 @@ function watchAgeCheck(vitals: Vitals, now: () => Instant): Check {
       if (old.length === 0) return null;
       const longest = Math.max(...old.map(({ age }) => age));
       return `nothing heard for ${formatDuration(longest)} of ${names(old)}`;
+    },
+  };
+}
+
+/** An API server that is gone is found out by its connection long before its watch grows old. */
+function contactCheck(vitals: Vitals, now: () => Instant): Check {
+  return {
+    name: 'contact',
+    fault: () => {
+      const since = vitals.running?.cutOffSince() ?? null;
+      const gap = since === null ? 0 : now() - since;
+      return gap > contactMsMax ? `nothing is heard of changes for ${formatDuration(gap)}` : null;
     },
   };
 }

@@ -20,6 +20,7 @@ export const idle: Running = {
   zones: () => [],
   explain: () => null,
   nextWake: () => null,
+  cutOffSince: () => null,
   podScope: () => 'all',
   status: () => [],
 };

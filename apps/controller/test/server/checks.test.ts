@@ -9,6 +9,8 @@ import type { Vitals } from '../../src/vitals.ts';
 
 interface Situation {
   readonly heard?: readonly (number | null)[];
+  /** For so long no change has been heard of, in milliseconds. */
+  readonly cutOff?: number;
   readonly wakeIn?: number | null;
   readonly lag?: number;
   readonly setBack?: number;
@@ -35,6 +37,7 @@ function vitalsOf(situation: Situation): Vitals {
     zones: () => [],
     explain: () => null,
     podScope: () => 'all',
+    cutOffSince: () => (situation.cutOff === undefined ? null : now - situation.cutOff),
     nextWake: () => (wakeIn === null ? null : now + wakeIn),
     status: () =>
       heard.map((age, index) => ({
@@ -101,6 +104,13 @@ describe('health checks', () => {
         'informer-sync': 'not read yet: pods on n1',
         'watch-age': 'nothing heard for 4m of pods on n2',
       },
+    ],
+    ['the API server is away for a moment', { cutOff: 15_000 }, {}, {}],
+    [
+      'the API server is away for longer',
+      { cutOff: 16_000 },
+      {},
+      { contact: 'nothing is heard of changes for 16s' },
     ],
     ['a quiet cluster', { heard: [2 * minute, 2 * minute] }, {}, {}],
     ['stood still', { lag: 7_000 }, {}, { 'event-loop': 'stood still for 7s' }],

@@ -68,6 +68,7 @@ async function ask(
       zones: () => engine.zones(now),
       podScope: () => podScope,
       status: () => [],
+      cutOffSince: () => null,
       nextWake: () => engine.nextWake(),
     },
     stopping: false,

@@ -99,6 +99,11 @@ function afterFailure(state: NodeWriteState, failure: Failure): NodeWriteStep {
     return afterLease(state.command, state.node, null);
   }
   if (status === 404) return finish({ kind: 'gone' });
+  const { command } = state;
+  if (status === 409 && state.kind === 'Writing' && command.kind === 'changeTaints') {
+    // The node of the cache was behind, by an annotation of ours as often as not: read it itself.
+    if (!command.fresh) return beginNodeWrite({ ...command, fresh: true });
+  }
   return finish({ kind: 'failed', status, message, retryAfter });
 }
 

@@ -263,6 +263,9 @@ export class Recorder {
   }
 }
 
+/** A token that has run out is renewed, and a server that is overloaded has room again. */
+const laterStatuses: readonly number[] = [401, 429];
+
 type Verdict = 'written' | 'exists' | 'expired' | 'later' | 'refused';
 
 function verdictOf(answer: Answer, isNew: boolean): Verdict {
@@ -271,7 +274,8 @@ function verdictOf(answer: Answer, isNew: boolean): Verdict {
   // Its name is nobody else's: an earlier attempt went through though we never heard of it.
   if (isNew && status === 409) return 'exists';
   if (!isNew && status === 404) return 'expired';
-  return status === null || status === 429 || status >= 500 ? 'later' : 'refused';
+  const passes = status === null || laterStatuses.includes(status) || status >= 500;
+  return passes ? 'later' : 'refused';
 }
 
 function keyOf(event: ClusterEvent): string {

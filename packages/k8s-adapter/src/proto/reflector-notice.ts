@@ -20,6 +20,8 @@ export type ReflectorNotice =
       readonly nodeName?: string;
       readonly resourceVersion: string;
     }
+  /** The server does not stream lists: this one is read in pages from now on, as good as before. */
+  | { readonly kind: 'pagedLists'; readonly resource: string; readonly nodeName?: string }
   /** Something went wrong; after `wait` the reflector watches on or lists anew. */
   | {
       readonly kind: 'reconnecting';

@@ -78,6 +78,8 @@ export class Reflector<T> {
   #synced = false;
   #heardAt: Instant | null = null;
   #aliveAt: Instant | null = null;
+  /** Whether nothing has been read or opened since something went wrong. */
+  #failing = false;
   /** When the list under way was asked for. */
   #listedAt: Instant | null = null;
   #lists: 'streamed' | 'pagedOnce' | 'paged';
@@ -126,6 +128,12 @@ export class Reflector<T> {
 
   get state(): ReflectorState['kind'] {
     return this.#state.kind;
+  }
+
+  /** Whether changes are heard of: a watch that is opened after a failure may come to nothing too. */
+  get hears(): boolean {
+    const state = this.#state;
+    return state.kind === 'Watching' && (state.status !== null || !this.#failing);
   }
 
   /** When a tick would do something; null: only the server can. */
@@ -185,7 +193,7 @@ export class Reflector<T> {
     const status = failure.status ?? 0;
     if (state.kind === 'Loading' && unableStatuses.includes(status)) {
       this.#lists = 'paged';
-      this.#reconnecting(failure, 0, relist);
+      this.#notice({ kind: 'pagedLists', resource: this.resource });
       return this.#list(now);
     }
     const hopeless = relistStatuses.includes(status);
@@ -233,6 +241,7 @@ export class Reflector<T> {
   #swap(): void {
     this.#heardAt = this.#listedAt;
     this.#aliveAt = this.#listedAt;
+    this.#failing = false;
     if (this.#lists === 'pagedOnce') this.#lists = 'streamed';
     const changes = this.#inventory.endList();
     for (const change of changes) this.#effects.push(change);
@@ -276,6 +285,7 @@ export class Reflector<T> {
 
   #watching(now: Instant, state: Watching): void {
     state.caughtUpAt = now + catchUpMs;
+    this.#failing = false;
     const { resourceVersion } = state;
     this.#notice({ kind: 'watching', resource: this.resource, resourceVersion });
   }
@@ -375,6 +385,7 @@ export class Reflector<T> {
   }
 
   #reconnecting(failure: Failure, wait: Millis, { kind: next }: Next): void {
+    this.#failing = true;
     this.#notice({ kind: 'reconnecting', resource: this.resource, failure, wait, next });
   }
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { formatTaint } from '@taintmgr/core';
+import { homeOrNull } from '@taintmgr/k8s-adapter';
 import { readMarks } from '../../cluster/drain-marks.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
 import { connect } from '../../connection.ts';
@@ -55,7 +55,9 @@ async function kubeconfigNames(
 ): Promise<readonly string[]> {
   const listed = typeof kubeconfig === 'string' ? kubeconfig : (process.env.KUBECONFIG ?? '');
   const files = listed.split(delimiter).filter((file) => file !== '');
-  const all = files.length > 0 ? files : [join(homedir(), '.kube', 'config')];
+  const home = homeOrNull();
+  const usual = home === null ? [] : [join(home, '.kube', 'config')];
+  const all = files.length > 0 ? files : usual;
   const { parse } = await import('yaml');
   const names: string[] = [];
   for (const file of all) {
