@@ -14,8 +14,16 @@ export interface Waiting {
 export class Activity {
   /** By pod uid: when it is, or was, due. */
   readonly #deadlines = new Map<string, Instant>();
-  /** By command id: when it was sent. */
-  readonly #underWay = new Map<string, Instant>();
+  /** By command id: when it was sent, in time that nobody can set. */
+  readonly #underWay = new Map<string, Millis>();
+  readonly #wall: () => Instant;
+  readonly #passed: () => Millis;
+
+  /** `wall`: what the cluster's clock shows, by which deadlines go; `passed`: only measures. */
+  constructor(wall: () => Instant = Date.now, passed = (): Millis => performance.now()) {
+    this.#wall = wall;
+    this.#passed = passed;
+  }
 
   observe(notice: Notice, now: Instant): void {
     switch (notice.kind) {
@@ -24,7 +32,7 @@ export class Activity {
         break;
       case 'commandSent':
         this.#deadlines.delete(notice.command.pod.uid);
-        this.#underWay.set(notice.command.id, now);
+        this.#underWay.set(notice.command.id, this.#passed());
         break;
       case 'commandFinished':
         this.#underWay.delete(notice.command.id);
@@ -33,7 +41,8 @@ export class Activity {
     }
   }
 
-  waiting(now: Instant): Waiting {
+  waiting(): Waiting {
+    const now = this.#wall();
     let overdue = 0;
     let next: Instant | null = null;
     for (const deadline of this.#deadlines.values()) {
@@ -44,7 +53,8 @@ export class Activity {
   }
 
   /** For how long each eviction under way has been. */
-  underWay(now: Instant): readonly Millis[] {
+  underWay(): readonly Millis[] {
+    const now = this.#passed();
     return Array.from(this.#underWay.values(), (since) => now - since);
   }
 

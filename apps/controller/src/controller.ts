@@ -78,6 +78,10 @@ export interface Running {
   cutOffSince(): Instant | null;
   /** When it wants to act next; null: when it hears something. */
   nextWake(): Instant | null;
+  /** Its own time, which nobody can set, and which is that of `explain`, `status` and `nextWake`. */
+  now(): Instant;
+  /** What the cluster's clock shows. */
+  wall(): Instant;
 }
 
 /**
@@ -98,6 +102,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
     const { comparisonOperators = false } = config;
     let isOverBeside = options.beside === undefined;
     let lookAgain = (): void => {};
+    let look = (): Instant => Number.NEGATIVE_INFINITY;
     const loop = new Loop({
       machine: around ? around(engine) : engine,
       random: Math.random,
@@ -117,7 +122,8 @@ export async function runController(options: ControllerOptions): Promise<void> {
         if (notice.kind === 'podScope') podScope = notice.scope;
         onNotice(notice, now);
       },
-      onStart(tell) {
+      onStart(tell, now) {
+        look = now;
         lookAgain = () => tell({ kind: 'tick' });
         onStart?.({
           resumeEvictions: () => tell({ kind: 'resumeEvictions' }),
@@ -129,10 +135,13 @@ export async function runController(options: ControllerOptions): Promise<void> {
           status: () => loop.status(),
           cutOffSince: () => loop.cutOffSince,
           nextWake: () => loop.nextWake(),
+          now,
+          wall: () => loop.wall(now()),
         });
       },
     });
-    const beside = options.beside?.(transport, (now) => loop.leads(now));
+    // Asked of our own clock: what runs beside us may not know yet that the machine was suspended.
+    const beside = options.beside?.(transport, () => loop.leads(look()));
     const besideEnded = beside?.finally(() => {
       isOverBeside = true;
       lookAgain();

@@ -6,7 +6,7 @@ import {
   type Reason,
   type Report,
 } from '@taintmgr/core';
-import type { ClusterEvent, Notice } from '@taintmgr/k8s-adapter';
+import { type ClusterEvent, describeClock, type Notice } from '@taintmgr/k8s-adapter';
 import { lifecycleLine, nodeWriteLine } from './lifecycle-log.ts';
 import { formatWait, type Line, line } from './log-line.ts';
 
@@ -44,6 +44,9 @@ export function lineOf(notice: Notice, now: number): Line {
       return line('warn', 'leadership lost', { error: notice.why });
     case 'electionFailing':
       return line('warn', 'the lease of the election fails', { error: notice.failure.message });
+    case 'clockStepped':
+    case 'serverClockMoved':
+      return line('warn', describeClock(notice), {});
     case 'synced':
       return line('info', 'synced: nodes and pods are known, evictions begin', {});
     case 'report':

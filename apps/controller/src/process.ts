@@ -1,6 +1,7 @@
 import type { Instant, Millis } from '@taintmgr/core';
 import type { ApiRequest, ClusterConfig, Notice, Transport } from '@taintmgr/k8s-adapter';
 import { Activity } from './activity.ts';
+import { ClockNote } from './clock-note.ts';
 import { Contact } from './contact.ts';
 import { runController } from './controller.ts';
 import { electionOptions } from './election.ts';
@@ -116,7 +117,8 @@ function createVitals(signal: AbortSignal, pulse: Pulse, elected: boolean): Vita
   const vitals: Vitals = {
     startedAt: new Date(),
     pulse,
-    activity: new Activity(),
+    activity: new Activity(() => vitals.running?.wall() ?? Date.now()),
+    clock: new ClockNote(),
     leadership: new Leadership(elected, (mayAct) => vitals.running?.lead(mayAct)),
     running: null,
     stopping: signal.aborted,
@@ -152,6 +154,7 @@ interface Observers {
 function observe(notice: Notice, now: Instant, { log, vitals, metrics, contact }: Observers): void {
   if (notice.kind === 'elected') vitals.leadership.elect(notice.held);
   vitals.activity.observe(notice, now);
+  vitals.clock.observe(notice, now);
   metrics.onNotice(notice, now);
   if (contact.knows(notice)) return;
   const { level, message, fields } = lineOf(notice, now);
@@ -165,8 +168,7 @@ const podsRead = { all: 'all', byNode: 'of tainted nodes' } as const;
 function factsOf({ choices, checked, cluster }: ProcessOptions, vitals: Vitals): Facts {
   const { semantics, mode, dryRun: judge, leaderElect } = choices.settings;
   return () => {
-    const now = Date.now();
-    const { pending, overdue } = vitals.activity.waiting(now);
+    const { pending, overdue } = vitals.activity.waiting();
     return {
       Server: cluster.access.server,
       Controllers: checked.controllers.enabled.join(' '),
@@ -179,7 +181,8 @@ function factsOf({ choices, checked, cluster }: ProcessOptions, vitals: Vitals):
         leaderElect && judge === 'none' ? vitals.running?.leader() || 'nobody' : 'not elected',
       'Pending evictions': pending,
       'Overdue evictions': overdue,
-      'Evictions under way': vitals.activity.underWay(now).length,
+      'Evictions under way': vitals.activity.underWay().length,
+      Clock: vitals.clock.text(),
     };
   };
 }

@@ -4,15 +4,11 @@ const beatMs: Millis = 500;
 /** For so long a late beat is remembered. */
 const memoryMs: Millis = 15_000;
 
-/**
- * Beats at a steady pace, to notice when this process stands still and when the clock of the
- * machine goes back.
- */
+/** Beats at a steady pace, to notice when this process stands still. */
 export class Pulse {
   readonly #late: { readonly at: number; readonly by: Millis }[] = [];
   readonly #timer: NodeJS.Timeout;
   #beatAt = performance.now();
-  #furthest = Date.now();
 
   constructor() {
     this.#timer = setInterval(() => this.#beat(), beatMs).unref();
@@ -24,11 +20,6 @@ export class Pulse {
     return Math.max(0, ...this.#late.map(({ by }) => by));
   }
 
-  /** How far the clock is behind where it has been already. */
-  setBack(): Millis {
-    return Math.max(0, this.#furthest - Date.now());
-  }
-
   stop(): void {
     clearInterval(this.#timer);
   }
@@ -37,7 +28,6 @@ export class Pulse {
     const now = performance.now();
     this.#late.push({ at: now, by: Math.max(0, now - this.#beatAt - beatMs) });
     this.#beatAt = now;
-    this.#furthest = Math.max(this.#furthest, Date.now());
     this.#forget(now);
   }
 

@@ -1,5 +1,6 @@
 import type { Event, Instant, Millis } from '@taintmgr/core';
 import type { Notice } from './loop.ts';
+import { LoopClock, type MachineClocks } from './loop-clock.ts';
 import { Runner } from './runner.ts';
 import type { RunningLoop } from './running-loop.ts';
 import type { Transport } from './sink.ts';
@@ -9,10 +10,15 @@ export interface DriveOptions<E = Event, N = Notice> {
   readonly transport: Transport;
   /** Aborted: watches end at once, evictions under way come to their end, then `drive` resolves. */
   readonly signal: AbortSignal;
-  /** Called for each notice, in order. */
-  readonly onNotice: (notice: N, now: Instant) => void;
-  /** Called once, with the way to tell the machine of what no API server says, e.g. resumeEvictions. */
-  readonly onStart?: (tell: (event: E) => void) => void;
+  /** Called for each notice, in order; `wall` is what the cluster's clock shows. */
+  readonly onNotice: (notice: N, wall: Instant) => void;
+  /** Left out: those of this machine. */
+  readonly clocks?: MachineClocks;
+  /**
+   * Called once, with the way to tell the machine of what no API server says, e.g. resumeEvictions,
+   * and with what the time is for the loop, after it has heard of what was done to the clocks.
+   */
+  readonly onStart?: (tell: (event: E) => void, now: () => Instant) => void;
 }
 
 /** setTimeout takes no more; a longer wait is cut into several. */
@@ -27,25 +33,26 @@ export function drive<E = Event, N = Notice>(options: DriveOptions<E, N>): Promi
 }
 
 class Driver<E, N> {
-  #latest: Instant = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | null = null;
   #armedFor: Instant = Number.POSITIVE_INFINITY;
   #arming: NodeJS.Immediate | null = null;
   #finished = false;
+  readonly #clock: LoopClock;
   readonly #runner: Runner<E, N>;
   readonly #options: DriveOptions<E, N>;
   readonly #resolve: () => void;
   readonly #reject: (error: unknown) => void;
 
   constructor(options: DriveOptions<E, N>, resolve: () => void, reject: (error: unknown) => void) {
-    const { loop, transport, onNotice } = options;
+    const { loop, transport, onNotice, clocks } = options;
+    this.#clock = new LoopClock(clocks);
     this.#options = options;
     this.#resolve = resolve;
     this.#reject = reject;
     this.#runner = new Runner({
       loop,
       onNotice,
-      now: () => this.#now(),
+      clock: this.#clock,
       send: (request, sink) => transport.send(request, sink),
       around: (work) => this.#around(work),
     });
@@ -53,7 +60,10 @@ class Driver<E, N> {
 
   start(): void {
     const { signal, onStart } = this.#options;
-    onStart?.((event) => this.#runner.feed({ kind: 'event', event }));
+    onStart?.(
+      (event) => this.#runner.feed({ kind: 'event', event }),
+      () => this.#runner.look(),
+    );
     signal.addEventListener('abort', this.#onAbort, { once: true });
     if (!signal.aborted) this.#runner.feed({ kind: 'start' });
     else this.#onAbort();
@@ -84,7 +94,7 @@ class Driver<E, N> {
   #arm(): void {
     const wake = this.#options.loop.nextWake();
     if (wake === null || wake >= this.#armedFor) return;
-    const delay = wake - this.#now();
+    const delay = wake - this.#clock.now();
     // A timer would take a millisecond or more, for each eviction that makes room for another.
     if (delay <= 0) this.#runner.feed({ kind: 'tick' });
     else this.#wakeAt(wake, delay);
@@ -100,12 +110,6 @@ class Driver<E, N> {
       },
       Math.min(delay, timerMsMax),
     );
-  }
-
-  /** The clock of the machine may be set back; the loop's time is not. */
-  #now(): Instant {
-    this.#latest = Math.max(this.#latest, Date.now());
-    return this.#latest;
   }
 
   #finish(settle: () => void): void {

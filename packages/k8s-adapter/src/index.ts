@@ -10,6 +10,7 @@ export {
   type Notice,
   type ReflectorStatus,
 } from './loop.ts';
+export { LoopClock, type MachineClocks } from './loop-clock.ts';
 
 // Which pods are read.
 
@@ -127,6 +128,7 @@ export {
 // Reading what the API sends.
 
 export type { Failure, FailureCause } from './proto/answer.ts';
+export { type ClockNotice, describeClock } from './proto/clock-watch.ts';
 export { nodeFromJson, podFromJson } from './proto/convert.ts';
 export type { ElectionNotice, ElectionOptions } from './proto/election.ts';
 export { defaultElectionTiming, type ElectionTiming } from './proto/election-timing.ts';

@@ -1,4 +1,5 @@
 import type { Command, Event, Instant, Millis, PodRef, Report } from '@taintmgr/core';
+import { type ClockNotice, ClockWatch, clockEvent } from './proto/clock-watch.ts';
 import {
   Election,
   type ElectionEffect,
@@ -11,6 +12,7 @@ import { Executor, type ExecutorEffect, type ExecutorNotice } from './proto/exec
 import type { ReflectorInput } from './proto/reflector.ts';
 import type { ReflectorNotice } from './proto/reflector-notice.ts';
 import type { ApiRequest } from './proto/request.ts';
+import { ServerClock } from './proto/server-clock.ts';
 import type { PodScopeNotice, ReflectorStatus, Source } from './source.ts';
 import { isEffect, type SourceOptions, sourcesOf } from './sources.ts';
 
@@ -44,6 +46,8 @@ export type LoopInput =
   | { readonly kind: 'tick' }
   /** Something the machine is to be told from elsewhere, e.g. leadership. */
   | { readonly kind: 'event'; readonly event: Event }
+  /** The machine's wall clock went so much further than time; less, if negative. */
+  | { readonly kind: 'clockStep'; readonly by: Millis }
   | ExchangeInput;
 
 export type LoopAction =
@@ -63,6 +67,7 @@ export type Notice =
   | PodScopeNotice
   | ExecutorNotice
   | ElectionNotice
+  | ClockNotice
   /** Whether this replica has been elected. */
   | { readonly kind: 'elected'; readonly held: boolean }
   /** Everything that exists has been read once; from now on pods are evicted. */
@@ -94,6 +99,10 @@ export class Loop {
   /** Since when some collection is not being watched; null: all are. */
   #gapSince: Instant | null = null;
   #isViewCurrent = true;
+  readonly #serverClock = new ServerClock();
+  readonly #clockWatch: ClockWatch;
+  /** Until then pod and node are read again before a pod goes. */
+  #doubtfulUntil: Instant = Number.NEGATIVE_INFINITY;
 
   constructor(options: LoopOptions) {
     const { machine, component = 'taintmgr', removal = {}, readOnly = false } = options;
@@ -103,8 +112,10 @@ export class Loop {
     this.#sources = sourcesOf(options);
     const { election, random } = options;
     const mayAct = (now: Instant): boolean => this.#allowed && this.leads(now);
-    this.#executor = new Executor({ component, removal, random, mayAct });
-    this.#election = election ? new Election({ ...election, random }) : null;
+    const clock = this.#serverClock;
+    this.#executor = new Executor({ component, removal, random, mayAct, clock });
+    this.#election = election ? new Election({ ...election, random, clock }) : null;
+    this.#clockWatch = new ClockWatch(election?.identity ?? '');
     this.#leaseIsShared = options.leaseIsShared ?? (() => false);
     this.#leads = this.#election === null;
     this.#unsynced = new Set(this.#sources);
@@ -146,18 +157,26 @@ export class Loop {
     const wakes = [...this.#sources, this.#executor];
     const elections = this.#election ? [this.#election] : [];
     const running = this.#phase === 'running' ? [this.#machine] : [];
-    const machines = [...wakes, ...elections, ...running];
+    const machines = [...wakes, ...elections, ...running, this.#serverClock];
     return machines.map((machine) => machine.nextWake()).reduce(earlier, this.#gapEnd());
+  }
+
+  /** What the cluster's clock shows at `now`. */
+  wall(now: Instant): Instant {
+    return this.#serverClock.wall(now);
   }
 
   /** Takes one input and answers what is to be done, in this order. `now` never goes back. */
   handle(now: Instant, input: LoopInput): readonly LoopAction[] {
+    if (input.kind === 'clockStep') this.#step(now, input.by);
     // Time may have ended our leadership: that comes before anything else is done.
     this.#elect(now, input);
+    this.#readServerClock(now, input);
     this.#take(now, input);
     this.#resign(now);
     const actions = this.#actions;
     this.#actions = [];
+    this.#serverClock.follow(now, actions);
     return actions;
   }
 
@@ -183,11 +202,35 @@ export class Loop {
       case 'event':
         this.#hearOf(now, input.event);
         break;
+      case 'clockStep': // a matter of elections, and told already
+        break;
       default:
         // Most of what is heard is of the executor's requests, and concerns nobody else.
         if (!this.#executor.owns(input.id)) this.#read(now, input);
         this.#act(now, this.#executor.receive(now, input));
     }
+  }
+
+  /** What we know may be older than it seems: the machine may have been suspended. */
+  #step(now: Instant, by: Millis): void {
+    if (by > 0) this.#doubtfulUntil = now + this.#viewAgeMsMax;
+    this.#tellOfClock(now, this.#clockWatch.step(by));
+  }
+
+  #readServerClock(now: Instant, input: LoopInput): void {
+    if (!this.#serverClock.handle(now, input)) return;
+    const { ahead } = this.#serverClock;
+    this.#tell(now, { kind: 'clock', ahead });
+    this.#tellOfClock(now, this.#clockWatch.server(ahead));
+  }
+
+  /** People look at Events before they look at logs. */
+  #tellOfClock(now: Instant, notice: ClockNotice | null): void {
+    if (!notice) return;
+    this.#actions.push({ kind: 'notice', notice });
+    if (!this.#election) return;
+    const event = clockEvent(notice, this.#election.subject);
+    this.#act(now, this.#executor.record(now, event));
   }
 
   /** The lease is given back when what was begun has come to its end, and not before. */
@@ -292,7 +335,7 @@ export class Loop {
     const heard = this.#sources.map(
       (source) => source.heardAt(nodeName) ?? Number.NEGATIVE_INFINITY,
     );
-    return now - Math.min(...heard) > this.#viewAgeMsMax;
+    return now < this.#doubtfulUntil || now - Math.min(...heard) > this.#viewAgeMsMax;
   }
 
   #act(now: Instant, effects: readonly ExecutorEffect[]): void {

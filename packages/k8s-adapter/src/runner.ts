@@ -1,17 +1,17 @@
 import type { Event, Instant } from '@taintmgr/core';
 import type { Notice } from './loop.ts';
+import type { LoopClock } from './loop-clock.ts';
 import type { RunningAction, RunningInput, RunningLoop } from './running-loop.ts';
 import { inputSink, type Transport } from './sink.ts';
 
 export interface RunnerOptions<E = Event, N = Notice> {
   readonly loop: RunningLoop<E, N>;
   readonly send: Transport['send'];
-  /** Must not go back. */
-  readonly now: () => Instant;
+  readonly clock: LoopClock;
   /** Does the work of one call from outside: the place to catch its errors and to look after it. */
   readonly around: (work: () => void) => void;
-  /** Called for each notice, in order. */
-  readonly onNotice: (notice: N, now: Instant) => void;
+  /** Called for each notice, in order; `wall` is what the cluster's clock shows. */
+  readonly onNotice: (notice: N, wall: Instant) => void;
 }
 
 /** Performs the loop's actions and hands it what comes of them; knows nothing of waiting. */
@@ -34,6 +34,14 @@ export class Runner<E = Event, N = Notice> {
     if (!this.#busy) this.#options.around(() => this.#work());
   }
 
+  /** Looks at the clocks at once, and tells the loop if one was set; what the time is. */
+  look(): Instant {
+    const { clock } = this.#options;
+    const by = clock.step();
+    if (by !== 0) this.feed({ kind: 'clockStep', by });
+    return clock.now();
+  }
+
   /** Ends every request still under way. */
   hangUp(): void {
     for (const hangUp of this.#hangUps.values()) hangUp();
@@ -50,14 +58,21 @@ export class Runner<E = Event, N = Notice> {
   }
 
   #step(input: RunningInput<E>): void {
-    const { loop, now } = this.#options;
+    const { clock } = this.#options;
     if (input.kind === 'end' || input.kind === 'failed') this.#hangUps.delete(input.id);
-    const instant = now();
-    for (const action of loop.handle(instant, input)) this.#perform(instant, action);
+    // Before anything is done: a machine that was suspended may have slept through its lease.
+    const by = clock.step();
+    const now = clock.now();
+    if (by !== 0) this.#handle(now, { kind: 'clockStep', by });
+    this.#handle(now, input);
+  }
+
+  #handle(now: Instant, input: RunningInput<E>): void {
+    for (const action of this.#options.loop.handle(now, input)) this.#perform(now, action);
   }
 
   #perform(now: Instant, action: RunningAction<N>): void {
-    const { send, onNotice } = this.#options;
+    const { loop, send, onNotice } = this.#options;
     switch (action.kind) {
       case 'send':
         this.#hangUps.set(
@@ -73,7 +88,7 @@ export class Runner<E = Event, N = Notice> {
         this.#hangUps.delete(action.id);
         break;
       case 'notice':
-        onNotice(action.notice, now);
+        onNotice(action.notice, loop.wall(now));
     }
   }
 }

@@ -1,4 +1,4 @@
-import type { Event, Instant } from '@taintmgr/core';
+import type { Event, Instant, Millis } from '@taintmgr/core';
 import type { Notice } from './loop.ts';
 import type { ExchangeInput } from './proto/exchange.ts';
 import type { ApiRequest } from './proto/request.ts';
@@ -9,6 +9,8 @@ export type RunningInput<E> =
   | { readonly kind: 'stop' }
   | { readonly kind: 'tick' }
   | { readonly kind: 'event'; readonly event: E }
+  /** The machine's wall clock went so much further than time; less, if negative. */
+  | { readonly kind: 'clockStep'; readonly by: Millis }
   | ExchangeInput;
 
 /** What a loop wants done. `N` is what people may want to know of it. */
@@ -25,4 +27,6 @@ export interface RunningLoop<E = Event, N = Notice> {
   handle(now: Instant, input: RunningInput<E>): readonly RunningAction<N>[];
   /** When to call with a tick; null: not before something is heard. */
   nextWake(): Instant | null;
+  /** What the cluster's clock shows at `now`. */
+  wall(now: Instant): Instant;
 }

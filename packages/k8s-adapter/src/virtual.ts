@@ -1,5 +1,6 @@
 import type { Event, Instant } from '@taintmgr/core';
 import type { Notice } from './loop.ts';
+import { LoopClock, type MachineClocks } from './loop-clock.ts';
 import type { ApiRequest } from './proto/request.ts';
 import { Runner } from './runner.ts';
 import type { RunningInput, RunningLoop } from './running-loop.ts';
@@ -25,7 +26,9 @@ export interface VirtualOptions<E = Event, N = Notice> {
   readonly loop: RunningLoop<E, N>;
   readonly exchange: Exchange;
   readonly clock: VirtualTime;
-  readonly onNotice: (notice: N, now: Instant) => void;
+  readonly onNotice: (notice: N, wall: Instant) => void;
+  /** Of the machine that the loop runs on; left out: both go as `clock` does. */
+  readonly clocks?: MachineClocks;
 }
 
 /**
@@ -35,11 +38,14 @@ export interface VirtualOptions<E = Event, N = Notice> {
 export class VirtualDriver<E = Event, N = Notice> {
   readonly #loop: RunningLoop<E, N>;
   readonly #clock: VirtualTime;
+  readonly #loopClock: LoopClock;
   readonly #runner: Runner<E, N>;
 
-  constructor({ loop, exchange, clock, onNotice }: VirtualOptions<E, N>) {
+  constructor({ loop, exchange, clock, onNotice, clocks }: VirtualOptions<E, N>) {
     this.#loop = loop;
     this.#clock = clock;
+    const now = (): Instant => clock.now();
+    this.#loopClock = new LoopClock(clocks ?? { monotonic: now, wall: now });
     this.#runner = new Runner({
       loop,
       onNotice,
@@ -47,7 +53,7 @@ export class VirtualDriver<E = Event, N = Notice> {
         const { head, data, end, failed } = sink;
         return exchange(request, { head, data, end, reset: () => failed('connection reset') });
       },
-      now: () => clock.now(),
+      clock: this.#loopClock,
       around: (work) => work(),
     });
   }
@@ -61,14 +67,20 @@ export class VirtualDriver<E = Event, N = Notice> {
   runUntil(instant: Instant): void {
     for (let next = this.#nextWake(); next !== null && next <= instant; next = this.#nextWake()) {
       this.#clock.advanceTo(Math.max(next, this.#clock.now()));
-      const wake = this.#loop.nextWake();
+      const wake = this.#loopWake();
       if (wake !== null && wake <= this.#clock.now()) this.#runner.feed({ kind: 'tick' });
     }
     this.#clock.advanceTo(Math.max(instant, this.#clock.now()));
   }
 
+  /** When the loop wants to be called, by the time of `clock`. */
+  #loopWake(): Instant | null {
+    const wake = this.#loop.nextWake();
+    return wake === null ? null : wake + this.#clock.now() - this.#loopClock.now();
+  }
+
   #nextWake(): Instant | null {
-    const wakes = [this.#loop.nextWake(), this.#clock.nextWake()].filter((wake) => wake !== null);
+    const wakes = [this.#loopWake(), this.#clock.nextWake()].filter((wake) => wake !== null);
     return wakes.length === 0 ? null : Math.min(...wakes);
   }
 }

@@ -163,14 +163,14 @@ class Connection {
 
   #reply({ status, headers, body }: Reply): void {
     if (this.#isMute) return;
-    this.#sink.head(status, { ...this.#common, ...headers });
+    this.#head(status, headers);
     const chunks = typeof body === 'string' ? [body] : body;
     for (const chunk of chunks) if (this.#open && chunk !== '') this.#sink.data(chunk);
     this.#break('end');
   }
 
   #stream({ headers, start }: Stream): void {
-    if (!this.#isMute) this.#sink.head(200, { ...this.#common, ...headers });
+    if (!this.#isMute) this.#head(200, headers);
     const { faults } = this.#options;
     this.#cleanups.push(faults.track(() => this.#break('reset')));
     const tell = (event: string | Uint8Array): void => {
@@ -182,6 +182,12 @@ class Connection {
     // The stream may have ended while it was starting.
     if (this.#open) this.#cleanups.push(stop);
     else stop();
+  }
+
+  /** Dated by the server's own clock, in whole seconds, as HTTP has it. */
+  #head(status: number, headers: Readonly<Record<string, string>>): void {
+    const date = new Date(this.#clock.now()).toUTCString();
+    this.#sink.head(status, { date, ...this.#common, ...headers });
   }
 
   #break(how: 'end' | 'reset'): void {

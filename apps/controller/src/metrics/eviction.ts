@@ -133,26 +133,26 @@ function reportCounters(registry: Registry): (report: Report) => void {
 
 function waitingGauges(registry: Registry, activity: Activity): void {
   const describe = describing(registry);
-  const gauge = (name: string, help: string, value: (now: Instant) => number): void => {
+  const gauge = (name: string, help: string, value: () => number): void => {
     new Gauge({
       ...describe(name, help),
       collect() {
-        this.set(value(Date.now()));
+        this.set(value());
       },
     });
   };
-  gauge('taintmgr_pending_evictions', 'Pods that are to be evicted, now or later.', (now) => {
-    return activity.waiting(now).pending;
+  gauge('taintmgr_pending_evictions', 'Pods that are to be evicted, now or later.', () => {
+    return activity.waiting().pending;
   });
-  gauge('taintmgr_overdue_evictions', 'Pods that are due and not on their way yet.', (now) => {
-    return activity.waiting(now).overdue;
+  gauge('taintmgr_overdue_evictions', 'Pods that are due and not on their way yet.', () => {
+    return activity.waiting().overdue;
   });
   gauge(
     'taintmgr_next_deadline_timestamp_seconds',
     'When the next pod is due; +Inf: none is.',
-    (now) => (activity.waiting(now).next ?? Number.POSITIVE_INFINITY) / 1000,
+    () => (activity.waiting().next ?? Number.POSITIVE_INFINITY) / 1000,
   );
-  gauge('taintmgr_evictions_under_way', 'Evictions sent and not yet answered.', (now) => {
-    return activity.underWay(now).length;
+  gauge('taintmgr_evictions_under_way', 'Evictions sent and not yet answered.', () => {
+    return activity.underWay().length;
   });
 }

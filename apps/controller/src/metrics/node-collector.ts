@@ -144,7 +144,8 @@ function zoneReader(vitals: Vitals): () => Iterable<ZoneStatus> {
         waiting: [],
       });
     }
-    for (const zone of vitals.running?.zones(Date.now()) ?? []) seen.set(zone.key, zone);
+    const { running } = vitals;
+    for (const zone of running?.zones(running.now()) ?? []) seen.set(zone.key, zone);
     return seen.values();
   };
 }

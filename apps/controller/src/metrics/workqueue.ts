@@ -131,27 +131,27 @@ interface Queues {
 }
 
 function depthGauges(registry: Registry, { activity, evicts, changes }: Queues): void {
-  const gauge = (name: string, help: string, value: (now: Instant) => number): void => {
+  const gauge = (name: string, help: string, value: () => number): void => {
     new Gauge({
       ...describing(registry)(name, help, 'name'),
       collect() {
         for (const queue of changes) this.set({ name: queue.name }, 0);
-        if (evicts) this.set(evictions, value(Date.now()));
+        if (evicts) this.set(evictions, value());
       },
     });
   };
-  gauge('workqueue_depth', '[BETA] Current depth of workqueue', (now) => {
-    return activity.waiting(now).overdue;
+  gauge('workqueue_depth', '[BETA] Current depth of workqueue', () => {
+    return activity.waiting().overdue;
   });
   gauge(
     'workqueue_unfinished_work_seconds',
     "[BETA] How many seconds of work has done that is in progress and hasn't been observed by work_duration. Large values indicate stuck threads. One can deduce the number of stuck threads by observing the rate at which this increases.",
-    (now) => activity.underWay(now).reduce((sum, age) => sum + age, 0) / 1000,
+    () => activity.underWay().reduce((sum, age) => sum + age, 0) / 1000,
   );
   gauge(
     'workqueue_longest_running_processor_seconds',
     '[BETA] How many seconds has the longest running processor for workqueue been running.',
-    (now) => Math.max(0, ...activity.underWay(now)) / 1000,
+    () => Math.max(0, ...activity.underWay()) / 1000,
   );
 }
 

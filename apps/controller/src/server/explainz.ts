@@ -32,8 +32,8 @@ export function explainHandler(vitals: Vitals): Handler {
     if (!subject) return errorAnswer(usage, 400);
     const { running } = vitals;
     if (!running) return errorAnswer('not started yet', 503);
-    const now = Date.now();
-    const explanation = running.explain(now, subject);
+    const now = running.wall();
+    const explanation = running.explain(running.now(), subject);
     if (!explanation) return errorAnswer(unknownText(subject, running), 404);
     return wantsJson(inquiry) ? jsonAnswer({ now, ...explanation }) : asText(explanation, now);
   };

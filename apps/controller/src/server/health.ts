@@ -5,6 +5,8 @@ export interface Check {
   readonly name: string;
   /** What is wrong; null: nothing. */
   readonly fault: () => string | null;
+  /** What people should know though it is well; left out, null: nothing. */
+  readonly remark?: () => string | null;
 }
 
 /** Told each time a check of an endpoint is looked at. */
@@ -13,6 +15,7 @@ export type OnLook = (check: string, endpoint: string, fault: string | null) => 
 interface Verdict {
   readonly name: string;
   readonly fault: string | null;
+  readonly remark: string | null;
   readonly excluded: boolean;
 }
 
@@ -35,7 +38,8 @@ export function healthHandlers(
     const excluded = excludedChecks(inquiry);
     const verdicts = checks.map((check) => {
       const isExcluded = excluded.delete(check.name);
-      return { name: check.name, excluded: isExcluded, fault: isExcluded ? null : look(check) };
+      const fault = isExcluded ? null : look(check);
+      return { name: check.name, excluded: isExcluded, fault, remark: check.remark?.() ?? null };
     });
     return answer(name, verdicts, [...excluded], inquiry.query.has('verbose'));
   };
@@ -75,7 +79,8 @@ function answer(
   return textAnswer([...lines, `${name} check passed`, ''].join('\n'));
 }
 
-function line({ name, fault, excluded }: Verdict): string {
+function line({ name, fault, remark, excluded }: Verdict): string {
   if (excluded) return `[+]${name} excluded: ok`;
-  return fault === null ? `[+]${name} ok` : `[-]${name} failed: reason withheld`;
+  if (fault !== null) return `[-]${name} failed: reason withheld`;
+  return remark === null ? `[+]${name} ok` : `[+]${name} ok: ${remark}`;
 }

@@ -16,7 +16,7 @@ export type Facts = () => Readonly<Record<string, string | number | boolean>>;
 export function statusHandler(vitals: Vitals, facts: Facts, paths: readonly string[]): Handler {
   return (inquiry) => {
     const { startedAt } = vitals;
-    const uptime = Date.now() - startedAt.getTime();
+    const uptime = process.uptime() * 1000;
     if (wantsJson(inquiry)) {
       return jsonAnswer({
         kind: 'Statusz',

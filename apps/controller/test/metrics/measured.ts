@@ -1,6 +1,7 @@
 import type { Outcome, Reason, Report } from '@taintmgr/core';
 import type { Notice } from '@taintmgr/k8s-adapter';
 import { Activity } from '../../src/activity.ts';
+import { ClockNote } from '../../src/clock-note.ts';
 import type { Running } from '../../src/controller.ts';
 import { Leadership } from '../../src/leadership.ts';
 import { createMetrics, type Metrics, type MetricsOptions } from '../../src/metrics/metrics.ts';
@@ -23,14 +24,17 @@ export const idle: Running = {
   cutOffSince: () => null,
   podScope: () => 'all',
   status: () => [],
+  now: () => due,
+  wall: () => due,
 };
 
 /** Everything that is measured of a controller that runs nothing. */
 export function measure(dryRun = false): Measured {
   const vitals: Vitals = {
     startedAt: new Date(due),
-    pulse: { lag: () => 1500, setBack: () => 0 },
+    pulse: { lag: () => 1500 },
     activity: new Activity(),
+    clock: new ClockNote(),
     leadership: new Leadership(true, () => {}),
     running: null,
     stopping: false,

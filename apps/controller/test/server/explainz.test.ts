@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { createEngine, type Engine, type Node, type Pod } from '@taintmgr/core';
 import type { PodScope } from '@taintmgr/k8s-adapter';
 import { Activity } from '../../src/activity.ts';
+import { ClockNote } from '../../src/clock-note.ts';
 import { Leadership } from '../../src/leadership.ts';
 import { explainHandler } from '../../src/server/explainz.ts';
 import type { Vitals } from '../../src/vitals.ts';
@@ -57,8 +58,9 @@ async function ask(
 ): Promise<readonly [number, string]> {
   const vitals: Vitals = {
     startedAt: new Date(now),
-    pulse: { lag: () => 0, setBack: () => 0 },
+    pulse: { lag: () => 0 },
     activity: new Activity(),
+    clock: new ClockNote(),
     leadership: new Leadership(true, () => {}),
     running: engine && {
       resumeEvictions: () => {},
@@ -70,6 +72,8 @@ async function ask(
       status: () => [],
       cutOffSince: () => null,
       nextWake: () => engine.nextWake(),
+      now: () => now,
+      wall: () => now,
     },
     stopping: false,
   };

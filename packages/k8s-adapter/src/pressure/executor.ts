@@ -97,8 +97,8 @@ function evicting(
 function evictionTurn(step: EvictionStep, removal: PressureRemoval): Turn<PressureExecutorNotice> {
   if (step.kind === 'finished') return step;
   const { state, request } = step;
-  const onAnswer = (answer: Answer, now: Instant): Turn<PressureExecutorNotice> =>
-    evictionTurn(continueEviction(state, answer, now, removal), removal);
+  const onAnswer = (answer: Answer, wall: Instant): Turn<PressureExecutorNotice> =>
+    evictionTurn(continueEviction(state, answer, wall, removal), removal);
   return { kind: 'send', request, onAnswer, notice: null };
 }
 

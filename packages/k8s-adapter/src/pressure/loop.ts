@@ -18,6 +18,7 @@ import {
   type ReflectorNotice,
 } from '../proto/reflector.ts';
 import { nodesPath, podsPath } from '../proto/request.ts';
+import { ServerClock } from '../proto/server-clock.ts';
 import type { RunningAction, RunningInput, RunningLoop } from '../running-loop.ts';
 import { pressureNodeFromJson, pressurePodFromJson } from './convert.ts';
 import type { PressureRemoval } from './eviction.ts';
@@ -78,13 +79,17 @@ export class PressureLoop implements RunningLoop<PressureEvent, PressureNotice> 
   readonly #executor: PressureExecutor;
   readonly #poller: SummaryPoller;
   readonly #watches: (node: PressureNode) => boolean;
+  readonly #serverClock = new ServerClock();
 
   constructor(options: PressureLoopOptions) {
     const { machine, random, watches, removal = 'delete', component = 'taintmgr' } = options;
     const { mayAct = () => true } = options;
     this.#machine = machine;
     this.#watches = watches;
-    this.#executor = new PressureExecutor({ component, random, removal, mayAct });
+    this.#executor = new PressureExecutor({
+      ...{ component, random, removal, mayAct },
+      clock: this.#serverClock,
+    });
     this.#poller = new SummaryPoller(options);
     this.#sources = sourcesOf(random);
     this.#unsynced = new Set(this.#sources.map(({ reflector }) => reflector.resource));
@@ -107,19 +112,29 @@ export class PressureLoop implements RunningLoop<PressureEvent, PressureNotice> 
   }
 
   nextWake(): Instant | null {
-    const wakes = [...this.#sources.map(({ reflector }) => reflector), this.#executor];
+    const sources = this.#sources.map(({ reflector }) => reflector);
+    const wakes = [...sources, this.#executor, this.#serverClock];
     const running = this.#phase === 'running' ? [this.#poller, this.#machine] : [];
     const instants = [...wakes, ...running].flatMap((one) => one.nextWake() ?? []);
     return instants.length === 0 ? null : Math.min(...instants);
+  }
+
+  /** What the cluster's clock shows at `now`. */
+  wall(now: Instant): Instant {
+    return this.#serverClock.wall(now);
   }
 
   handle(
     now: Instant,
     input: RunningInput<PressureEvent>,
   ): readonly RunningAction<PressureNotice>[] {
+    if (this.#serverClock.handle(now, input)) {
+      this.#tell(now, { kind: 'clock', ahead: this.#serverClock.ahead });
+    }
     this.#take(now, input);
     const actions = this.#actions;
     this.#actions = [];
+    this.#serverClock.follow(now, actions);
     return actions;
   }
 
@@ -146,6 +161,8 @@ export class PressureLoop implements RunningLoop<PressureEvent, PressureNotice> 
         this.#tell(now, input.event);
         // What is under way must not go on where leadership has ended.
         this.#act(now, this.#executor.tick(now));
+        break;
+      case 'clockStep': // a matter of elections: others ask whether we may act
         break;
       default:
         this.#read(now, input);

@@ -1,4 +1,4 @@
-import type { Millis } from '@taintmgr/core';
+import { type Instant, type Millis, parseTime } from '@taintmgr/core';
 import { asInteger, asList, asRecord, asText, isRecord, parseJson } from './json.ts';
 
 /** How a request ended: with a response, or with none. */
@@ -90,6 +90,16 @@ function causeOf(value: unknown): FailureCause {
     message: asText(cause.message),
     field: asText(cause.field),
   };
+}
+
+const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
+const httpDate = /^\w{3}, (\d\d) (\w{3}) (\d{4}) (\d\d:\d\d:\d\d) GMT$/;
+
+/** When the server dated the answer, by its own clock, in whole seconds; null: it did not. */
+export function dateHeader({ date = '' }: ResponseHeaders): Instant | null {
+  const [, day, name = '', year, time] = httpDate.exec(date) ?? [];
+  const month = String(months.indexOf(name) + 1).padStart(2, '0');
+  return parseTime(`${year}-${month}-${day}T${time}Z`);
 }
 
 function retryAfterHeader(headers: ResponseHeaders): Millis | null {

@@ -2,7 +2,7 @@ import { formatDuration, type Instant, type Millis } from '@taintmgr/core';
 import { type Answer, type Failure, failureOf, noAnswer, succeeded } from './answer.ts';
 import type { Random } from './backoff.ts';
 import { defaultElectionTiming, type ElectionTiming, timingFault } from './election-timing.ts';
-import type { ClusterEvent } from './event-requests.ts';
+import type { ClusterEvent, EventSubject } from './event-requests.ts';
 import { AnswerCollector, type ExchangeInput } from './exchange.ts';
 import { parseToWriteBack } from './json.ts';
 import {
@@ -15,6 +15,7 @@ import {
   updateLeaseRequest,
 } from './lease-requests.ts';
 import type { ApiRequest } from './request.ts';
+import { ownWallClock, type WallClock } from './server-clock.ts';
 
 /** Who stands for election, and for what. */
 export interface ElectionOptions {
@@ -23,6 +24,8 @@ export interface ElectionOptions {
   readonly identity: string;
   readonly timing?: ElectionTiming;
   readonly random: Random;
+  /** What is written into the lease is dated by it; left out: `now` as it is. */
+  readonly clock?: WallClock;
 }
 
 export type ElectionInput =
@@ -30,6 +33,8 @@ export type ElectionInput =
   /** Give the lease back, if we hold it, and end. Whatever the leader does must be over by then. */
   | { readonly kind: 'stop' }
   | { readonly kind: 'tick' }
+  /** The machine's wall clock went so much further than time; less, if negative. */
+  | { readonly kind: 'clockStep'; readonly by: Millis }
   | ExchangeInput;
 
 export type ElectionEffect =
@@ -94,7 +99,9 @@ interface Observation {
  * before anyone else begins, unless its clock runs slower than theirs by more than that margin.
  *
  * Time is looked at first with every input: an answer that comes too late, as after a standstill of
- * this process, changes nothing.
+ * this process, changes nothing. A machine that is suspended does not count that time, but finds its
+ * wall clock ahead when it goes on. So a wall clock that went ahead counts as time for the leader,
+ * who may have slept through its lease, and never for the others, who would take it too early.
  */
 export class Election {
   #state: State = { kind: 'Idle' };
@@ -147,6 +154,7 @@ export class Election {
 
   /** Takes one input; those about other requests than its own are ignored. */
   handle(now: Instant, input: ElectionInput): readonly ElectionEffect[] {
+    if (input.kind === 'clockStep') this.#state = this.#oversleep(this.#state, input.by);
     this.#state = this.#expire(now, this.#state);
     this.#state = this.#next(now, this.#state, input);
     const effects = this.#effects;
@@ -160,6 +168,8 @@ export class Election {
         return state.kind === 'Idle' ? this.#attempt(now) : state;
       case 'stop':
         return this.#stopping ? state : this.#stop(now, state);
+      case 'clockStep':
+        return state;
       case 'tick':
         return state.kind === 'Waiting' && now >= state.until ? this.#attempt(now) : state;
       default:
@@ -167,6 +177,14 @@ export class Election {
           ? this.#receive(now, state, input)
           : state;
     }
+  }
+
+  /** Renewals, that under way too, were sent longer ago than our time says. */
+  #oversleep(state: State, by: Millis): State {
+    if (by <= 0) return state;
+    if (this.#renewedAt !== null) this.#renewedAt -= by;
+    if (!isCalling(state)) return state;
+    return { ...state, call: { ...state.call, sentAt: state.call.sentAt - by } };
   }
 
   #expire(now: Instant, state: State): State {
@@ -247,12 +265,13 @@ export class Election {
   #claim(now: Instant, lease: Lease | null): LeaseClaim {
     const { identity } = this.#options;
     const transitions = lease?.transitions ?? 0;
+    const at = (this.#options.clock ?? ownWallClock).wall(now);
     if (this.#stopping) {
-      return { holder: '', duration: 1000, renewedAt: now, acquiredAt: now, transitions };
+      return { holder: '', duration: 1000, renewedAt: at, acquiredAt: at, transitions };
     }
-    const claim = { holder: identity, duration: this.#timing.lease, renewedAt: now };
+    const claim = { holder: identity, duration: this.#timing.lease, renewedAt: at };
     if (lease?.holder === identity) return { ...claim, acquiredAt: null, transitions };
-    return { ...claim, acquiredAt: now, transitions: lease ? transitions + 1 : 0 };
+    return { ...claim, acquiredAt: at, transitions: lease ? transitions + 1 : 0 };
   }
 
   #afterWrite(now: Instant, { call, fresh }: Writing, answer: Answer): State {
@@ -266,6 +285,8 @@ export class Election {
     this.#failing = '';
     this.#current = leaseFromJson(parseToWriteBack(answer.body));
     if (this.#current) this.#observe(now, this.#current);
+    // Slept through: whatever it won may be somebody else's by now.
+    if (now >= call.sentAt + this.#timing.renewDeadline) return this.#wait(now);
     const led = this.#renewedAt !== null;
     this.#renewedAt = call.sentAt;
     if (!led) this.#turn(true);
@@ -319,14 +340,20 @@ export class Election {
     return this.#current ? this.#write(now, this.#current, false) : this.#read(now);
   }
 
-  #turn(held: boolean): void {
-    this.#effects.push({ kind: 'leadership', held });
-    const { lease: name, identity } = this.#options;
+  /** What Events about the election are about. */
+  get subject(): EventSubject {
+    const { lease: name } = this.#options;
     const { uid = '', resourceVersion } = this.#observed?.lease ?? {};
-    const subject = {
+    return {
       ...{ kind: 'Lease', apiVersion: 'coordination.k8s.io/v1', ...name, uid },
       ...(resourceVersion !== undefined && { resourceVersion }),
     };
+  }
+
+  #turn(held: boolean): void {
+    this.#effects.push({ kind: 'leadership', held });
+    const { identity } = this.#options;
+    const { subject } = this;
     const message = `${identity} ${held ? 'became leader' : 'stopped leading'}`;
     const event = { subject, type: 'Normal', reason: 'LeaderElection', message } as const;
     this.#effects.push({ kind: 'event', event });

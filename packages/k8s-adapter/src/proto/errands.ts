@@ -6,6 +6,7 @@ import type { ClusterEvent } from './event-requests.ts';
 import type { ExchangeInput } from './exchange.ts';
 import { Recorder, type RecorderEffect, type RecorderNotice } from './recorder.ts';
 import type { ApiRequest } from './request.ts';
+import { ownWallClock, type WallClock } from './server-clock.ts';
 
 /** Whether this replica may change anything at this instant. */
 export type MayAct = (now: Instant) => boolean;
@@ -15,8 +16,8 @@ export type Turn<N> =
   | {
       readonly kind: 'send';
       readonly request: ApiRequest;
-      /** Takes the answer. */
-      readonly onAnswer: (answer: Answer, now: Instant) => Turn<N>;
+      /** Takes the answer; what is written down goes by `wall`. */
+      readonly onAnswer: (answer: Answer, wall: Instant) => Turn<N>;
       /** What people are told when the request goes out; null: nothing. */
       readonly notice: N | null;
     }
@@ -50,7 +51,7 @@ export type ErrandEffect<N> =
 interface Leg<N> {
   readonly errand: Errand<N>;
   readonly since: Instant;
-  readonly onAnswer: (answer: Answer, now: Instant) => Turn<N>;
+  readonly onAnswer: (answer: Answer, wall: Instant) => Turn<N>;
 }
 
 export interface ErrandOptions {
@@ -59,6 +60,8 @@ export interface ErrandOptions {
   readonly random: Random;
   /** Left out: it always may. */
   readonly mayAct?: MayAct;
+  /** What is written down is dated by it; left out: `now` as it is. */
+  readonly clock?: WallClock;
 }
 
 const leadsNoMore = 'this replica leads no more';
@@ -81,10 +84,12 @@ export class Errands<N> {
   readonly #calls = new Calls<Leg<N>>();
   readonly #recorder: Recorder;
   readonly #mayAct: MayAct;
+  readonly #clock: WallClock;
 
-  constructor({ component, random, mayAct = () => true }: ErrandOptions) {
-    this.#recorder = new Recorder({ component, random });
+  constructor({ component, random, mayAct = () => true, clock = ownWallClock }: ErrandOptions) {
+    this.#recorder = new Recorder({ component, random, clock });
     this.#mayAct = mayAct;
+    this.#clock = clock;
   }
 
   /** Whether nothing is under way. */
@@ -134,6 +139,11 @@ export class Errands<N> {
     this.#recorder.stop();
   }
 
+  /** What is written down at `now` is dated so. */
+  protected wall(now: Instant): Instant {
+    return this.#clock.wall(now);
+  }
+
   /** Begins a command; `notice`: what people are told first. */
   protected begin(
     now: Instant,
@@ -148,7 +158,7 @@ export class Errands<N> {
 
   #finished(now: Instant, { purpose, answer }: FinishedCall<Leg<N>>): void {
     const { errand, since, onAnswer } = purpose;
-    this.#turn(now, errand, since, onAnswer(answer, now));
+    this.#turn(now, errand, since, onAnswer(answer, this.wall(now)));
   }
 
   #giveUp(now: Instant, calls: readonly FinishedCall<Leg<N>>[]): void {

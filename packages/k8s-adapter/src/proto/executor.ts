@@ -80,11 +80,11 @@ export class Executor extends Errands<ExecutorNotice> {
       case 'recordNodeEvent':
         return this.record(now, clusterEvent(command));
       case 'keepTaintStarts':
-        return this.begin(now, keepingStarts(command, now, this.#options));
+        return this.begin(now, keepingStarts(command, this.wall(now), this.#options));
       case 'deletePod':
       case 'evictPod': {
         const notice = { kind: 'commandSent', command } as const;
-        return this.begin(now, removing(command, now, this.#options, confirm), notice);
+        return this.begin(now, removing(command, this.wall(now), this.#options, confirm), notice);
       }
       default:
         return this.begin(now, writing(command, confirm));
@@ -99,13 +99,13 @@ function decidedElsewhere(message: string): Outcome {
 
 function removing(
   command: Removal,
-  now: Instant,
+  wall: Instant,
   options: ExecuteOptions,
   confirm: boolean,
 ): Errand<ExecutorNotice> {
   return {
     id: command.id,
-    first: removalTurn(command, beginExecution(command, now, options, confirm), options),
+    first: removalTurn(command, beginExecution(command, wall, options, confirm), options),
     deposed: decidedElsewhere,
     ended: (outcome, took) => ({ kind: 'commandFinished', command, outcome, took }),
     outlastsStop: false,
@@ -114,12 +114,12 @@ function removing(
 
 function keepingStarts(
   command: KeepTaintStarts,
-  now: Instant,
+  wall: Instant,
   options: ExecuteOptions,
 ): Errand<ExecutorNotice> {
   return {
     id: command.id,
-    first: removalTurn(null, beginExecution(command, now, options), options),
+    first: removalTurn(null, beginExecution(command, wall, options), options),
     deposed: decidedElsewhere,
     ended: (outcome) => ({ kind: 'taintStartsKept', command, outcome }),
     outlastsStop: false,
@@ -137,8 +137,8 @@ function removalTurn(
   return {
     kind: 'send',
     request,
-    onAnswer: (answer, now) =>
-      removalTurn(removal, continueExecution(state, answer, now, options), options),
+    onAnswer: (answer, wall) =>
+      removalTurn(removal, continueExecution(state, answer, wall, options), options),
     notice: isUnmarked ? { kind: 'markRefused', command: removal, message: refusal } : null,
   };
 }
@@ -157,8 +157,8 @@ function writing(command: NodeCommand, confirm: boolean): Errand<ExecutorNotice>
 function writingTurn(step: NodeWriteStep): Turn<ExecutorNotice> {
   if (step.kind === 'finished') return { ...step, refusal: null };
   const { state, request } = step;
-  const onAnswer = (answer: Answer, now: Instant): Turn<ExecutorNotice> =>
-    writingTurn(continueNodeWrite(state, answer, now));
+  const onAnswer = (answer: Answer, wall: Instant): Turn<ExecutorNotice> =>
+    writingTurn(continueNodeWrite(state, answer, wall));
   return { kind: 'send', request, onAnswer, notice: null };
 }
 

@@ -12,11 +12,14 @@ import {
 import type { ExchangeInput } from './exchange.ts';
 import { RecentMap } from './recent-map.ts';
 import type { ApiRequest } from './request.ts';
+import { ownWallClock, type WallClock } from './server-clock.ts';
 
 export interface RecorderOptions {
   /** Who Kubernetes Events come from, where they do not say it themselves. */
   readonly component: string;
   readonly random: Random;
+  /** What Events are dated by; left out: `now` as it is. */
+  readonly clock?: WallClock;
 }
 
 export type RecorderEffect =
@@ -80,8 +83,10 @@ export class Recorder {
   readonly #buckets = new RecentMap<Bucket>(rememberedMax);
   readonly #component: string;
   readonly #backoff: Backoff;
+  readonly #clock: WallClock;
 
-  constructor({ component, random }: RecorderOptions) {
+  constructor({ component, random, clock = ownWallClock }: RecorderOptions) {
+    this.#clock = clock;
     this.#component = component;
     this.#backoff = new Backoff(random);
   }
@@ -108,7 +113,7 @@ export class Recorder {
   record(now: Instant, event: ClusterEvent): readonly RecorderEffect[] {
     if (this.#stopped) return [];
     const series = this.#seriesOf(now, event);
-    series.lastAt = now;
+    series.lastAt = this.#clock.wall(now);
     series.count += 1;
     if (series.state === 'idle') this.#queue(now, series);
     return this.#proceed(now);
@@ -142,11 +147,11 @@ export class Recorder {
     const component = event.component ?? this.#component;
     const key = `${component}\n${keyOf(event)}`;
     return this.#series.getOrAdd(key, () => ({
-      name: eventName(event.subject.name, now, this.#nextSerial()),
+      name: eventName(event.subject.name, this.#clock.wall(now), this.#nextSerial()),
       event,
       component,
-      firstAt: now,
-      lastAt: now,
+      firstAt: this.#clock.wall(now),
+      lastAt: this.#clock.wall(now),
       count: 0,
       written: 0,
       state: 'idle',
