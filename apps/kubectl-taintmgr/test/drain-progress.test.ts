@@ -40,7 +40,7 @@ class Drain {
       ? { show: (text: string) => output.shown.push(text), clear: () => {} }
       : null;
     this.progress = new Progress({ output, say: output.out, live }, now);
-    const tainted = { ...maintenance, timeAdded: now };
+    const tainted = { ...(options.taint ?? maintenance), timeAdded: now };
     for (const name of names) this.tell({ kind: 'nodeUpsert', node: node(name, tainted) });
     for (const one of pods) this.tell({ kind: 'podUpsert', pod: one });
     this.tell({ kind: 'synced' });
@@ -81,13 +81,36 @@ describe('the progress of a drain', () => {
 
   it('says when a pod was deleted, and when it went by itself', () => {
     const other = pod('db-0', { deletionTimestamp: now });
-    const drain = new Drain([web, other], { budgets: { kind: 'ignore' } });
-    drain.answer('web-0', { kind: 'gone' }, now + 100);
+    const drain = new Drain([web, other], {
+      budgets: { kind: 'ignore' },
+      leaving: new Set([other.uid]),
+    });
+    drain.answer('web-0', { kind: 'done' }, now + 50);
+    drain.gone(web, now + 100);
     drain.gone(other, now + 200);
     assert.equal(
       drain.output.outText,
       'node/n1 already tainted\npod/web-0 deleted (shop, n1, 0.1s)\npod/db-0 gone (shop, n1)\n' +
         'node/n1 drained (2 pods, 0s)\n',
+    );
+  });
+
+  it('says who deleted a pod where that was not our doing, and how many those were', () => {
+    const mark = { reason: 'DeletionByTaintManager', manager: null };
+    const [api, db] = [pod('api-0'), pod('db-0', tolerates('maintenance', 60))];
+    const drain = new Drain([web, api, db], { taint: taint('maintenance=kernel:NoSchedule') });
+    drain.answer('web-0', { kind: 'done' });
+    drain.answer('api-0', blocked);
+    drain.gone(web, now + 1000);
+    drain.gone(api, now + 1000);
+    drain.tell({ kind: 'podUpsert', pod: { ...db, disruption: mark } }, now + 2000);
+    drain.gone(db, now + 3000);
+    assert.equal(
+      drain.output.outText,
+      'node/n1 already tainted\npod/web-0 evicted (shop, n1, 1.0s)\n' +
+        'pod/api-0 gone (deleted by somebody else; shop, n1)\n' +
+        'pod/db-0 gone (deleted by kube-controller-manager; shop, n1)\n' +
+        'node/n1 drained (3 pods, 2 of them deleted by somebody else, 3s)\n',
     );
   });
 
@@ -155,6 +178,7 @@ describe('the progress of a drain', () => {
         '1 being evicted, 1 terminating, 1 held back by budget web (for 2s)',
     );
     const one = new Drain([web]);
+    one.answer('web-0', { kind: 'done' });
     one.gone(web);
     assert.equal(standingLine(now, one.machine), '1 of 1 gone');
   });
@@ -242,6 +266,22 @@ describe('what a drain leaves behind', () => {
       error: not drained within --timeout, 0 of 1 pod gone
         POD         NODE   STATE
         shop/db-0   n1     tolerates the taint until 2026-01-02T03:05:05Z`,
+    ],
+    [
+      'pods that somebody else takes for the taint',
+      () => {
+        const drain = new Drain([web, pod('db-0', tolerates('maintenance', 60))]);
+        drain.answer('web-0', blocked);
+        const disruption = { reason: 'DeletionByTaintManager', manager: 'kube-controller-manager' };
+        drain.tell({ kind: 'podUpsert', pod: { ...web, disruption } });
+        return drain;
+      },
+      [budget],
+      `
+      error: stopped because kube-controller-manager evicts for the taint without asking PDBs, 0 of 2 pods gone
+        POD          NODE   STATE
+        shop/web-0   n1     deleted by kube-controller-manager
+        shop/db-0    n1     tolerates the taint until 2026-01-02T03:05:05Z`,
     ],
     [
       'rights that are missing',

@@ -20,6 +20,7 @@ export type { Budget } from './drain/budget.ts';
 export { budgetsOver, isShut } from './drain/budget.ts';
 export type { BudgetPolicy, DrainConfig, DrainTarget, Respect } from './drain/config.ts';
 export { defaultDrainConfig, resolveDrainConfig } from './drain/config.ts';
+export type { Departure, ForeignDeletion } from './drain/departure.ts';
 export type { DrainFault, DrainOptions, DrainVerdict } from './drain/filters.ts';
 export { drainFaultText, drainFlag, drainVerdict } from './drain/filters.ts';
 export type { ForeseenBlocker, ForeseenSite } from './drain/foreseen.ts';
@@ -36,6 +37,7 @@ export type {
   DrainNote,
   DrainPod,
   DrainPodState,
+  DrainStop,
   TaintNode,
 } from './drain/state.ts';
 export type { Engine } from './engine.ts';
@@ -69,6 +71,7 @@ export type { ZoneCensus, ZoneRates, ZoneState } from './lifecycle/zones.ts';
 export { zoneKey, zoneName, zoneRate, zoneState } from './lifecycle/zones.ts';
 export type {
   DaemonSet,
+  Disruption,
   LabelExpression,
   LabelSelector,
   Labels,

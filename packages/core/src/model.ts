@@ -59,6 +59,14 @@ export interface Lease {
   readonly renewedAt: Instant | null;
 }
 
+/** The condition DisruptionTarget of a pod: that, and why, somebody is removing it. */
+export interface Disruption {
+  /** `DeletionByTaintManager`, `EvictionByEvictionAPI`, `PreemptionByScheduler` and the like. */
+  readonly reason: string;
+  /** The program that wrote it, by metadata.managedFields; null: nobody can tell. */
+  readonly manager: string | null;
+}
+
 export type Labels = Readonly<Record<string, string>>;
 
 /** metav1.LabelSelector: everything in it must hold; an empty one selects everything. */
@@ -135,6 +143,8 @@ export interface Pod extends PodRef {
   readonly ready?: string | null;
   /** Only read where pods are matched with DaemonSets by their labels; left out: none. */
   readonly labels?: Labels;
+  /** Left out: nobody has marked it. */
+  readonly disruption?: Disruption;
 }
 
 /** The name of a node alone, without what is known about it. */

@@ -39,6 +39,8 @@ export interface DrainConfig {
   readonly filters: DrainOptions;
   /** DaemonSets that pods name and that are gone, as `namespace/name`. */
   readonly goneDaemonSets: ReadonlySet<string>;
+  /** The uids of pods that were on their way out before the drain began. */
+  readonly leaving: ReadonlySet<string>;
   /** Pods that terminate for longer than this are not waited for; null: all are. */
   readonly skipTerminatingMs: Millis | null;
   /** Null: each pod's own. */
@@ -62,6 +64,8 @@ export interface DrainConfig {
   readonly retryWaitMsMax: Millis;
   /** An accepted eviction that is not seen to happen for so long is tried again. */
   readonly confirmationWaitMs: Millis;
+  /** Our name in metadata.managedFields: what bears it is our own doing. */
+  readonly fieldManager: string;
 }
 
 /** kubectl drain's defaults, and for what it does not have, those that change least. */
@@ -70,6 +74,7 @@ export const defaultDrainConfig: Omit<DrainConfig, 'taint' | 'targets'> = {
   budgets: { kind: 'respect' },
   filters: { force: false, ignoreDaemonSets: false, deleteEmptyDirData: false },
   goneDaemonSets: new Set(),
+  leaving: new Set(),
   skipTerminatingMs: null,
   gracePeriodSeconds: null,
   nodesAtOnceMax: 1,
@@ -82,6 +87,7 @@ export const defaultDrainConfig: Omit<DrainConfig, 'taint' | 'targets'> = {
   retryWaitMsMin: 200,
   retryWaitMsMax: 10_000,
   confirmationWaitMs: 30_000,
+  fieldManager: 'kubectl-taintmgr',
 };
 
 /** Fills in the defaults. Throws RangeError naming the field, the value and what is allowed. */

@@ -8,6 +8,7 @@ import type { Reason } from '../reason.ts';
 import { Schedule } from '../schedule.ts';
 import type { Instant } from '../time.ts';
 import type { DrainConfig } from './config.ts';
+import { claimAfter, departureOf, taintDeletionOf } from './departure.ts';
 import { type DrainVerdict, drainVerdict } from './filters.ts';
 import { DrainJudge, hasTaint } from './judge.ts';
 import { DrainNodes } from './nodes.ts';
@@ -17,7 +18,9 @@ import {
   type DrainNote,
   type DrainPod,
   type DrainPodState,
+  type DrainStop,
   isSettled,
+  isStaying,
   isUnderWay,
   type TaintNode,
 } from './state.ts';
@@ -52,6 +55,7 @@ export class DrainMachine {
   readonly #schedule = new Schedule();
   readonly #inFlight: InFlight;
   #synced = false;
+  #stop: DrainStop | null = null;
   #notes: DrainNote[] = [];
   /** When there is something to do that no schedule names; null: nothing. */
   #actAt: Instant | null = null;
@@ -80,7 +84,12 @@ export class DrainMachine {
 
   /** Whether every node is done with and no request is under way. */
   get finished(): boolean {
-    return this.#nodes.allEnded && this.pods().every(({ state }) => state.kind !== 'evicting');
+    return this.#nodes.allEnded && this.pods().every(({ isAsked }) => !isAsked);
+  }
+
+  /** Why the drain was stopped; null: it was not. */
+  get stop(): DrainStop | null {
+    return this.#stop;
   }
 
   /** What happened since the last call. */
@@ -104,9 +113,10 @@ export class DrainMachine {
         break;
       case 'podUpsert':
         this.#reconsider(now, event.pod);
+        this.#heedDisruption(now, event.pod);
         break;
       case 'podDelete':
-        this.#gone(now, event.uid);
+        this.#vanished(now, event.uid);
         break;
       case 'synced':
         this.#synced = true;
@@ -169,7 +179,7 @@ export class DrainMachine {
     const kind = known?.state.kind ?? 'kept';
     if (pod.deletionTimestamp === null) {
       if (['kept', 'waiting', 'queued', 'held'].includes(kind)) this.#decide(now, pod, kind);
-    } else if (kind !== 'terminating' && kind !== 'skipped') {
+    } else if (!['terminating', 'skipped', 'left'].includes(kind)) {
       const state = { kind: 'terminating', since: now } as const;
       this.#skipIfLong(now, pod, this.#set(pod, state));
     } else if (known) {
@@ -226,17 +236,46 @@ export class DrainMachine {
     }
   }
 
-  #gone(now: Instant, uid: string): void {
+  /** Takes note of who removes a pod; the drain stops where that is somebody who asks no budgets. */
+  #heedDisruption(now: Instant, pod: Pod): void {
+    const { disruption } = pod;
+    const { nodeName } = pod;
+    if (!disruption || !this.#nodes.has(nodeName)) return;
+    const known = this.#pods.get(pod.uid);
+    const by = taintDeletionOf(disruption, known?.deleted === true, this.#config.fieldManager);
+    // What was marked before the taint came is of another taint.
+    const isNews = by !== null && !known?.taken && !this.#nodes.isPending(nodeName);
+    if (known) this.#set(pod, known.state, { disruption, taken: known.taken ?? by });
+    if (isNews && this.#minds && this.#stop === null) this.#stopFor(now, { pod: podRef(pod), by });
+  }
+
+  /** Whether it matters that somebody else takes pods: our taint makes him, and he asks no budgets. */
+  get #minds(): boolean {
+    const { taint, budgets } = this.#config;
+    return taint.effect === 'NoExecute' && budgets.kind !== 'ignore';
+  }
+
+  #stopFor(now: Instant, stop: DrainStop): void {
+    this.#stop = stop;
+    this.#notes.push({ kind: 'stopped', stop });
+    this.#nodes.stop(now);
+  }
+
+  /** It is there no more; whose doing that was the answer to a request that is out may tell. */
+  #vanished(now: Instant, uid: string): void {
     const known = this.#pods.get(uid);
     this.#schedule.cancel(uid);
     if (!known || known.state.kind === 'gone') return;
-    if (known.state.kind === 'kept' || known.state.kind === 'left') {
-      this.#pods.delete(uid);
-      return;
-    }
-    const pod = this.#set(known.pod, { kind: 'gone', at: now });
+    if (known.isAsked) this.#set(known.pod, known.state, { vanishedAt: now });
+    else if (isStaying(known)) this.#pods.delete(uid);
+    else this.#gone(now, known);
+  }
+
+  #gone(now: Instant, known: DrainPod): void {
+    const departure = departureOf(known, this.#config.leaving.has(known.pod.uid));
+    const pod = this.#set(known.pod, { kind: 'gone', at: now, departure });
     const took = pod.begunAt === null ? null : now - pod.begunAt;
-    this.#notes.push({ kind: 'podGone', pod, took });
+    this.#notes.push({ kind: 'podGone', pod, took, departure });
   }
 
   /** Sends what is due on the nodes whose turn it is, the longest due first, as far as there is room. */
@@ -264,7 +303,7 @@ export class DrainMachine {
     const escalated = escalateAt !== null && now >= escalateAt;
     const deleted = budgets.kind === 'ignore' || escalated;
     const first = begunAt ?? now;
-    const changed = { attempts: attempts + 1, begunAt: first, deleted };
+    const changed = { attempts: attempts + 1, begunAt: first, deleted, isAsked: true };
     const sent = this.#set(pod, { kind: 'evicting' }, changed);
     if (escalated) this.#notes.push({ kind: 'podEscalated', pod: sent });
     const id = this.#inFlight.start(pod.uid);
@@ -286,15 +325,19 @@ export class DrainMachine {
 
   #settle(now: Instant, id: string, outcome: Outcome): void {
     const uid = this.#inFlight.finish(id);
-    const known = uid === null ? null : this.#pods.get(uid);
-    if (uid === null || known?.state.kind !== 'evicting') return;
+    const before = uid === null ? null : this.#pods.get(uid);
+    if (uid === null || !before) return;
+    const claim = claimAfter(before.claim, outcome);
+    const known = this.#set(before.pod, before.state, { claim, isAsked: false });
+    if (known.vanishedAt !== null) this.#gone(known.vanishedAt, known);
+    if (known.vanishedAt !== null || known.state.kind !== 'evicting') return;
     switch (outcome.kind) {
       case 'done':
         this.#schedule.set(uid, now + this.#config.confirmationWaitMs);
         this.#set(known.pod, { kind: 'accepted', since: now });
         return;
       case 'gone':
-        this.#gone(now, uid);
+        this.#gone(now, known);
         return;
       default:
         this.#setBack(now, known, blockerOf(outcome), retryAfterOf(outcome));

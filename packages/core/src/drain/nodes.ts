@@ -60,6 +60,10 @@ export class DrainNodes {
     return this.#sights.get(name) === 'tainted';
   }
 
+  isPending(name: string): boolean {
+    return this.#phase(name).kind === 'pending';
+  }
+
   isDraining(name: string): boolean {
     return this.#phase(name).kind === 'draining';
   }
@@ -108,6 +112,13 @@ export class DrainNodes {
     const { nodeName: node, blocker, isFinal } = refusal;
     if (isFinal) this.#end(node, failed('Denied', now, blocker.message));
     else this.#note({ kind: 'nodeHeld', node, blocker });
+  }
+
+  /** Ends all nodes that are not done with: nothing more is begun. */
+  stop(now: Instant): void {
+    for (const { name, phase } of this.list()) {
+      if (!isEnded(phase)) this.#end(name, failed('ForeignEviction', now));
+    }
   }
 
   /** Ends the nodes whose time is over. */

@@ -1,13 +1,18 @@
 import type { PodRef } from '../model.ts';
 import type { DrainPod } from './state.ts';
 
-const fresh = {
+const fresh: Omit<DrainPod, 'pod' | 'state'> = {
   because: [],
   due: null,
   attempts: 0,
   blocker: null,
   deleted: false,
   begunAt: null,
+  claim: 'none',
+  isAsked: false,
+  vanishedAt: null,
+  disruption: null,
+  taken: null,
 };
 
 /** What is known about the pods of target nodes, by uid and by node. */

@@ -1,7 +1,8 @@
 import type { Blocker } from '../eviction/blocker.ts';
-import type { PodRef } from '../model.ts';
+import type { Disruption, PodRef } from '../model.ts';
 import type { Reason } from '../reason.ts';
 import type { Instant, Millis } from '../time.ts';
+import type { Claim, Departure, ForeignDeletion } from './departure.ts';
 import type { DrainFault } from './filters.ts';
 
 /** How far the way out of one pod has come. */
@@ -25,7 +26,7 @@ export type DrainPodState =
   | { readonly kind: 'terminating'; readonly since: Instant }
   /** It terminates for so long that nobody waits for it. */
   | { readonly kind: 'skipped' }
-  | { readonly kind: 'gone'; readonly at: Instant };
+  | { readonly kind: 'gone'; readonly at: Instant; readonly departure: Departure };
 
 /** A pod of a target node. */
 export interface DrainPod {
@@ -43,6 +44,14 @@ export interface DrainPod {
   readonly deleted: boolean;
   /** When the first request for it was sent; null: none was. */
   readonly begunAt: Instant | null;
+  readonly claim: Claim;
+  /** Whether a request is out and not yet answered. */
+  readonly isAsked: boolean;
+  /** When it went, while we wait for the answer that says whether it was our doing. */
+  readonly vanishedAt: Instant | null;
+  readonly disruption: Disruption | null;
+  /** Who took it from us for the taint; null: nobody. */
+  readonly taken: ForeignDeletion | null;
 }
 
 /** Why a node could not be drained. */
@@ -55,7 +64,9 @@ export type DrainFailure =
   /** Somebody else took the taint off. */
   | 'TaintRemoved'
   /** A zone before this one could not be drained. */
-  | 'NotBegun';
+  | 'NotBegun'
+  /** Somebody else deletes pods for the taint and asks no budgets: the drain was stopped. */
+  | 'ForeignEviction';
 
 /** How far a node is. */
 export type DrainNodePhase =
@@ -92,6 +103,12 @@ export interface TaintNode {
   readonly nodeName: string;
 }
 
+/** Why a drain was stopped: the first pod that somebody else took. */
+export interface DrainStop {
+  readonly pod: PodRef;
+  readonly by: ForeignDeletion;
+}
+
 /** Something worth telling a person as it happens. */
 export type DrainNote =
   /** Its pods go from now on; `wasTainted`: the taint was there before its turn came. */
@@ -99,8 +116,15 @@ export type DrainNote =
   /** The taint could not be put on; it is tried again, unless the node ends. */
   | { readonly kind: 'nodeHeld'; readonly node: string; readonly blocker: Blocker }
   | { readonly kind: 'nodeEnded'; readonly node: string; readonly phase: DrainNodePhase }
-  /** A pod is gone, `took` after the first request for it; null: nobody asked it to go. */
-  | { readonly kind: 'podGone'; readonly pod: DrainPod; readonly took: Millis | null }
+  /** A pod is gone, `took` after the first request for it; null: we did not ask it to go. */
+  | {
+      readonly kind: 'podGone';
+      readonly pod: DrainPod;
+      readonly took: Millis | null;
+      readonly departure: Departure;
+    }
+  /** Somebody else takes pods for the taint: the drain has stopped. */
+  | { readonly kind: 'stopped'; readonly stop: DrainStop }
   | { readonly kind: 'podHeld' | 'podFailed'; readonly pod: DrainPod; readonly blocker: Blocker }
   /** Budgets held it back until now; it is deleted. */
   | { readonly kind: 'podEscalated'; readonly pod: DrainPod }
@@ -111,6 +135,11 @@ export type DrainNote =
 /** Whether nothing more is expected of a pod. */
 export function isSettled({ kind }: DrainPodState): boolean {
   return ['kept', 'left', 'skipped', 'gone', 'failed'].includes(kind);
+}
+
+/** Whether a pod is not to go at all. */
+export function isStaying({ state }: DrainPod): boolean {
+  return state.kind === 'kept' || state.kind === 'left';
 }
 
 /** Whether a pod is on its way out by our doing. */

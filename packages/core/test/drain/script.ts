@@ -1,4 +1,5 @@
 import {
+  type Departure,
   type DrainCommand,
   type DrainConfig,
   DrainMachine,
@@ -20,10 +21,10 @@ import {
  *     drain maintenance:NoExecute n1,n2/zone-b {"once": true}   begins a new drain
  *     0 node n1 maintenance:NoExecute@-10                       a node and its taints, @ = timeAdded
  *     0 pod shop/web-0 n1 [for maintenance:NoExecute 5] [bare] [emptydir] [daemonset] [mirror]
- *                         [finished] [terminating@-5]
+ *                         [finished] [terminating@-5] [by DeletionByTaintManager MANAGER]
  *     3 pod shop/web-0 gone
  *     0 node n1 gone | synced | tick | state
- *     0 done shop/web-0 | gone ... | blocked ... MESSAGE | failed ... 500 MESSAGE
+ *     0 done shop/web-0 | gone ... | blocked ... MESSAGE | failed ... 500 MESSAGE   (0: no answer)
  *     0 done node/n1 | failed node/n1 403 MESSAGE       the answer to a request to taint it
  */
 export function runDrainScript(script: string): string {
@@ -38,8 +39,9 @@ export function runDrainScript(script: string): string {
 }
 
 /** As JSON has it. */
-type Options = Omit<Partial<DrainConfig>, 'goneDaemonSets'> & {
+type Options = Omit<Partial<DrainConfig>, 'goneDaemonSets' | 'leaving'> & {
   readonly goneDaemonSets?: readonly string[];
+  readonly leaving?: readonly string[];
 };
 
 const ticksMax = 10;
@@ -73,8 +75,11 @@ class Run {
   }
 
   #begin(taint: string, [names = '', ...config]: readonly string[]): string[] {
-    const { goneDaemonSets = [], ...options }: Options =
-      config.length > 0 ? JSON.parse(config.join(' ')) : {};
+    const {
+      goneDaemonSets = [],
+      leaving = [],
+      ...options
+    }: Options = config.length > 0 ? JSON.parse(config.join(' ')) : {};
     const targets = names.split(',').map((text): DrainTarget => {
       const [name = '', zone = ''] = text.split('/');
       return { name, zone };
@@ -83,6 +88,7 @@ class Run {
       resolveDrainConfig({
         ...options,
         goneDaemonSets: new Set(goneDaemonSets),
+        leaving: new Set(leaving),
         taint: parseTaint(taint),
         targets,
       }),
@@ -149,7 +155,9 @@ function tellNote(note: DrainNote): string {
       return `- ${kind} ${note.node}${note.phase.kind === 'failed' ? ` ${note.phase.why}` : ''}`;
     }
     case 'podGone':
-      return `- gone ${nameOf(note.pod)} ${note.took === null ? '' : `in ${seconds(note.took)}`}`;
+      return `- gone ${nameOf(note.pod)} ${note.took === null ? '' : `in ${seconds(note.took)}`}${byText(note.departure)}`;
+    case 'stopped':
+      return `- stopped at ${note.stop.pod.name}${byText(note.stop.by)}`;
     case 'podLeft':
       return `- left ${nameOf(note.pod)} ${note.faults.join(' ')}`;
     case 'podHeld':
@@ -160,6 +168,12 @@ function tellNote(note: DrainNote): string {
     default:
       return `- ${note.kind} ${nameOf(note.pod)}`;
   }
+}
+
+function byText(departure: Departure): string {
+  if (departure.kind !== 'foreign') return departure.kind === 'ours' ? '' : ` ${departure.kind}`;
+  const { manager, reason } = departure;
+  return ` by ${manager ?? 'somebody else'}${reason === null ? '' : ` ${reason}`}`;
 }
 
 function stateOf(machine: DrainMachine): string[] {
@@ -200,7 +214,14 @@ function readPod(words: readonly string[]): Omit<Pod, 'namespace' | 'name' | 'ui
     mirror: has('mirror'),
     owner: has('bare') ? null : managed,
     hasEmptyDir: has('emptydir'),
+    ...readDisruption(words),
   };
+}
+
+function readDisruption(words: readonly string[]): Pick<Pod, 'disruption'> {
+  const at = words.indexOf('by');
+  const [reason, manager = null] = at < 0 ? [] : words.slice(at + 1);
+  return reason === undefined ? {} : { disruption: { reason, manager } };
 }
 
 function readTolerations(words: readonly string[]): readonly Toleration[] {
@@ -216,7 +237,12 @@ function readOutcome(verb: string, words: readonly string[]): Outcome {
   if (verb === 'done' || verb === 'gone') return { kind: verb };
   if (verb === 'blocked') return { kind: verb, message: words.join(' '), retryAfter: null };
   const [status = '', ...message] = words;
-  return { kind: 'failed', status: Number(status), message: message.join(' '), retryAfter: null };
+  return {
+    kind: 'failed',
+    status: Number(status) || null,
+    message: message.join(' '),
+    retryAfter: null,
+  };
 }
 
 function seconds(millis: number): string {

@@ -8,6 +8,7 @@ import type {
   Toleration,
 } from '@taintmgr/core';
 import { type Instant, type Node, type Owner, type Pod, parseTime, zoneName } from '@taintmgr/core';
+import { disruptionOf } from './disruption.ts';
 import {
   asInteger,
   asList,
@@ -111,7 +112,13 @@ export function podFromJson(value: unknown): Pod {
     optedOut: asRecord(metadata.annotations)[evictAnnotation] === 'false',
     hasEmptyDir: asList(spec.volumes).some((volume) => isRecord(asRecord(volume).emptyDir)),
     ready: readyStatusOf(status),
+    ...disruptionFrom(object),
   };
+}
+
+function disruptionFrom(object: JsonRecord): Pick<Pod, 'disruption'> {
+  const mark = disruptionOf(object);
+  return mark ? { disruption: { reason: mark.reason, manager: mark.manager } } : {};
 }
 
 /** The same with its labels, where pods are matched with DaemonSets by them. */

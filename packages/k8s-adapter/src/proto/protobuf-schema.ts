@@ -50,6 +50,7 @@ const condition: Message = {
   1: ['type', 'word'],
   2: ['status', 'word'],
   4: ['lastTransitionTime', time],
+  5: ['reason', 'word'],
 };
 
 const nodeCondition: Message = {

@@ -3,7 +3,7 @@ import { count } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';
 import { blockerText } from '../explain/words.ts';
 import { goesAnyway } from './plan-table.ts';
-import { nameOf } from './progress.ts';
+import { nameOf } from './standing.ts';
 
 const namesMax = 3;
 

@@ -11,6 +11,7 @@ import { isNotDrained } from './outcome.ts';
 import { Progress } from './progress.ts';
 import { renderLeft } from './report.ts';
 import { type DrainEnd, runDrain } from './run.ts';
+import { stopHint, stopText, takeTaintsBack } from './stop.ts';
 
 /**
  * Cordons the nodes, taints each at its turn and lets its pods go, and says what is left, if so; how
@@ -27,7 +28,9 @@ export async function carryOut(drain: Drain, plan: DrainPlan): Promise<DrainRepo
   const telling = { output, say, live: await output.live() };
   const progress = new Progress(telling, Date.now(), foretold(plan));
   const taint = (nodeName: string): Promise<void> => taintAtItsTurn(drain, nodeName, changes);
-  const end = await runDrain(connection, { config, podSelector, interrupt, taint }, progress);
+  const untaint = (): Promise<void> => takeTaintsBack(drain, changes);
+  const options = { config, podSelector, interrupt, taint, untaint };
+  const end = await runDrain(connection, options, progress);
   if (end.result !== 'Drained') await tellLeft(drain, end);
   const id = await tellUndo(drain, end, changes);
   return {
@@ -36,7 +39,7 @@ export async function carryOut(drain: Drain, plan: DrainPlan): Promise<DrainRepo
     id,
     startedAt,
     finishedAt: Date.now(),
-    message: end.refusal,
+    message: end.machine.stop ? stopText(end.machine.stop) : end.refusal,
     nodes: outcomes(end.machine, changes),
   };
 }
@@ -93,6 +96,8 @@ async function tellLeft({ connection, gathered, output }: Drain, end: DrainEnd):
   const budgets = await budgetsNow(connection);
   const pods = new Map(gathered.pods.map(({ pod }) => [pod.uid, pod] as const));
   output.err(renderLeft(end, budgets ?? gathered.budgets, (uid) => pods.get(uid) ?? null));
+  const { stop } = end.machine;
+  if (stop) output.err(stopHint(stop, gathered.config.taint));
 }
 
 /** The budgets as they are by now; null where they cannot be read, or nobody wants to wait for them. */

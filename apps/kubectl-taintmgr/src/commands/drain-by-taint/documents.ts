@@ -12,6 +12,7 @@ import type { DrainResult } from './outcome.ts';
 import { goesAnyway } from './plan-table.ts';
 import type { DrainSettings } from './settings.ts';
 import { isToGo, tallyOf } from './standing.ts';
+import { deleterText } from './stop.ts';
 
 /** How one node fared, or would. */
 export interface NodeOutcome {
@@ -23,6 +24,8 @@ export interface NodeOutcome {
   readonly tainted: boolean;
   readonly total: number;
   readonly gone: number;
+  /** Of those gone, how many somebody else deleted. */
+  readonly deletedByOthers: number;
   readonly pods: readonly object[];
   /** The names of those that went, or would. */
   readonly gonePods: readonly string[];
@@ -103,6 +106,7 @@ export function plannedOutcomes(
       tainted: changes.get(node.name)?.tainted === true,
       total: here.filter(({ fate }) => ['evict', 'leaving'].includes(fate.kind)).length,
       gone: 0,
+      deletedByOthers: 0,
       pods: here.map(plannedDocument),
       gonePods: here.filter(({ fate }) => fate.kind === 'evict').map(({ pod }) => pod.name),
     };
@@ -134,9 +138,16 @@ function podDocument(pod: DrainPod): object {
     reason: state.kind === 'left' ? state.faults.join(',') : because[0]?.code,
     due: due === null ? undefined : formatTime(due),
     goneAt: state.kind === 'gone' ? formatTime(state.at) : undefined,
+    deletedBy: deletedBy(pod),
     ...(isToGo(pod) && { attempts, deleted }),
     blocker: state.kind === 'gone' ? undefined : (blocker ?? undefined),
   };
+}
+
+/** Who deleted it, where that was somebody else. */
+function deletedBy({ state, taken }: DrainPod): string | undefined {
+  const by = taken ?? (state.kind === 'gone' ? state.departure : null);
+  return by?.kind === 'foreign' ? deleterText(by) : undefined;
 }
 
 const actions: Readonly<Record<PlannedPod['fate']['kind'], string>> = {

@@ -6,7 +6,7 @@ import { cannotFinish } from './blockers.ts';
 import { missing, type NodeChanges } from './closing.ts';
 import { type DrainReport, plannedOutcomes } from './documents.ts';
 import { type Drain, tellChange } from './drain.ts';
-import { nameOf } from './progress.ts';
+import { nameOf } from './standing.ts';
 
 /** Says what would be done, and asks the API server about it where that is wanted. */
 export async function rehearse(drain: Drain, plan: DrainPlan): Promise<DrainReport> {

@@ -45,7 +45,8 @@ const ours = 'Beyond kubectl drain:';
 const help = `
 Exit codes; .status.result of -o json says the same:
   0    Drained, or Planned with --dry-run
-  1    Failed or Refused: usage, flags that are missing, rights, or the API server
+  1    Failed or Refused: usage, flags that are missing, rights, or the API server;
+       Stopped: somebody else evicts for the taint and asks no PDBs
   2    Blocked: something holds pods back that waiting alone does not help
   3    TimedOut: not finished within --timeout
   130  Interrupted: the same command goes on from there

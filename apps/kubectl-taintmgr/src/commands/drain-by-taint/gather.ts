@@ -28,7 +28,12 @@ export async function gather(
     readActing(reader, now),
   ]);
   const drained = targets.map(({ node }) => ({ name: node.name, zone: node.zone ?? '' }));
-  const config = configFor(settings, drained, await goneDaemonSets(reader, pods));
+  const leaving = pods.flatMap(({ pod }) => (pod.deletionTimestamp === null ? [] : pod.uid));
+  const config = configFor(settings, {
+    targets: drained,
+    goneDaemonSets: await goneDaemonSets(reader, pods),
+    leaving: new Set(leaving),
+  });
   return { targets, pods, budgets, acting, config };
 }
 

@@ -7,6 +7,8 @@ export type DrainResult =
   | 'Planned'
   | 'Refused'
   | 'Failed'
+  /** Somebody else evicts for the taint. */
+  | 'Stopped'
   | 'Blocked'
   | 'TimedOut'
   | 'Interrupted';
@@ -17,6 +19,7 @@ export const exitCodes: Readonly<Record<DrainResult, ExitCode>> = {
   Planned: exitCode.done,
   Refused: exitCode.error,
   Failed: exitCode.error,
+  Stopped: exitCode.error,
   Blocked: exitCode.blocked,
   TimedOut: exitCode.timeout,
   Interrupted: exitCode.interrupted,
@@ -24,6 +27,7 @@ export const exitCodes: Readonly<Record<DrainResult, ExitCode>> = {
 
 /** Which failure of a node tells how the whole ended: the first of these that is there. */
 const failures: readonly (readonly [why: DrainFailure, result: DrainResult])[] = [
+  ['ForeignEviction', 'Stopped'],
   ['Denied', 'Failed'],
   ['TaintRemoved', 'Failed'],
   ['Blocked', 'Blocked'],

@@ -1,5 +1,6 @@
 import {
   type Blocker,
+  type Departure,
   type DrainMachine,
   type DrainNote,
   type DrainPod,
@@ -11,7 +12,8 @@ import { type LiveBlock, type Output, warn } from '../../output.ts';
 import { count } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';
 import { faultsText } from './plan-table.ts';
-import { standingLine, tallyOf } from './standing.ts';
+import { type DrainTally, nameOf, standingLine, tallyOf } from './standing.ts';
+import { deleterText, stopText } from './stop.ts';
 
 const periodMs = 30_000;
 
@@ -57,7 +59,10 @@ export class Progress {
         this.#nodeEnded(note, machine);
         break;
       case 'podGone':
-        this.#say(goneLine(note.pod, note.took));
+        this.#say(goneLine(note.pod, note.departure, note.took));
+        break;
+      case 'stopped':
+        this.#warn(stopText(note.stop));
         break;
       case 'podSkipped':
         this.#say(
@@ -138,9 +143,9 @@ export class Progress {
     if (phase.kind === 'vanished') {
       this.#warn(`node ${node} was deleted, and takes its pods along`);
     } else if (phase.kind === 'drained') {
-      const { gone } = tallyOf(machine.pods().filter(({ pod }) => pod.nodeName === node));
+      const here = tallyOf(machine.pods().filter(({ pod }) => pod.nodeName === node));
       const took = formatDuration(phase.at - phase.since);
-      this.#say(`node/${node} drained (${count(gone, 'pod')}, ${took})`);
+      this.#say(`node/${node} drained (${goneText(here)}, ${took})`);
     }
   }
 
@@ -155,20 +160,26 @@ export class Progress {
   }
 }
 
-/** `shop/web-0`. */
-export function nameOf({ namespace, name }: Pick<PodRef, 'namespace' | 'name'>): string {
-  return `${namespace}/${name}`;
-}
-
 /** `shop/web-0 on n1` */
 function whereOf(pod: PodRef): string {
   return `${nameOf(pod)} on ${pod.nodeName}`;
 }
 
-function goneLine({ pod, deleted }: DrainPod, took: number | null): string {
-  if (took === null) return `pod/${pod.name} gone (${placeOf(pod)})`;
+function goneLine({ pod, deleted }: DrainPod, departure: Departure, took: number | null): string {
+  const place = placeOf(pod);
+  if (departure.kind === 'foreign') {
+    return `pod/${pod.name} gone (deleted by ${deleterText(departure)}; ${place})`;
+  }
+  if (departure.kind === 'earlier' || took === null) return `pod/${pod.name} gone (${place})`;
   const verb = deleted ? 'deleted' : 'evicted';
-  return `pod/${pod.name} ${verb} (${placeOf(pod)}, ${(took / 1000).toFixed(1)}s)`;
+  return `pod/${pod.name} ${verb} (${place}, ${(took / 1000).toFixed(1)}s)`;
+}
+
+/** `3 pods`, `3 pods, 1 of them deleted by somebody else` */
+function goneText({ gone, deletedByOthers }: DrainTally): string {
+  const others =
+    deletedByOthers === 0 ? '' : `, ${deletedByOthers} of them deleted by somebody else`;
+  return `${count(gone, 'pod')}${others}`;
 }
 
 function placeOf({ namespace, nodeName }: PodRef): string {

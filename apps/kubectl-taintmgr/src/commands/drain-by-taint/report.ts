@@ -10,9 +10,9 @@ import {
 import { count } from '../../render/count.ts';
 import { renderTable } from '../../render/table.ts';
 import type { DrainResult } from './outcome.ts';
-import { nameOf } from './progress.ts';
 import type { DrainEnd } from './run.ts';
-import { isToGo, tallyOf } from './standing.ts';
+import { isToGo, nameOf, tallyOf } from './standing.ts';
+import { deleterText } from './stop.ts';
 
 /** What a drain that did not come to its end leaves behind, why, and what may help. */
 export function renderLeft(
@@ -20,7 +20,7 @@ export function renderLeft(
   budgets: readonly Budget[] | null,
   podOf: (uid: string) => Pod | null,
 ): string {
-  const [ending, then] = endings[result] ?? ['the drain cannot go on', ''];
+  const [ending, then] = endingOf(result, machine);
   if (!machine.synced) {
     const why = refusal === null ? '' : `: ${refusal}`;
     return `error: ${ending} before the pods were known${why}${then}`;
@@ -31,12 +31,19 @@ export function renderLeft(
   const shut = left.filter((pod) => isShutIn(pod, budgets, podOf));
   const rows = left.map((pod) => [nameOf(pod.pod), pod.pod.nodeName, stateText(pod, shut)]);
   const table = rows.length === 0 ? [] : renderTable(['POD', 'NODE', 'STATE'], rows).split('\n');
-  const lines = [[head, ...failedNodes(machine), ...table].join('\n  '), ...budgetHint(left)];
+  const lines = [[head, ...failedNodes(machine), ...table].join('\n  '), ...budgetHint(machine.stop ? [] : left)];
   return lines.join('\n');
 }
 
 /** What is said before the counts, and after them. */
-const endings: Readonly<Partial<Record<DrainResult, readonly [ending: string, then: string]>>> = {
+type Ending = readonly [ending: string, then: string];
+
+function endingOf(result: DrainResult, { stop }: DrainMachine): Ending {
+  if (result !== 'Stopped' || !stop) return endings[result] ?? ['the drain cannot go on', ''];
+  return [`stopped because ${deleterText(stop.by)} evicts for the taint without asking PDBs`, ''];
+}
+
+const endings: Readonly<Partial<Record<DrainResult, Ending>>> = {
   Blocked: ['not drained because pods are held back', ''],
   TimedOut: ['not drained within --timeout', ''],
   Interrupted: ['interrupted', '; the same command goes on from here'],
@@ -77,7 +84,8 @@ function isShutIn(
 }
 
 function stateText(pod: DrainPod, shut: readonly DrainPod[]): string {
-  const { state, attempts, blocker } = pod;
+  const { state, attempts, blocker, taken } = pod;
+  if (taken) return `deleted by ${deleterText(taken)}`;
   switch (state.kind) {
     case 'waiting':
       return `tolerates the taint until ${formatTime(state.until)}`;

@@ -19,6 +19,8 @@ export interface DrainRunOptions {
   readonly interrupt: AbortSignal;
   /** Puts the taint on a node. Throws ApiError and ConnectionError. */
   readonly taint: (nodeName: string) => Promise<void>;
+  /** Takes every taint back that was put on. */
+  readonly untaint: () => Promise<void>;
 }
 
 /** How a drain ended, and how far it came. */
@@ -40,9 +42,9 @@ export async function runDrain(
   options: DrainRunOptions,
   progress: Progress,
 ): Promise<DrainEnd> {
-  const { interrupt, config, taint } = options;
+  const { interrupt, config, taint, untaint } = options;
   const stop = new AbortController();
-  const tainter = new Tainter({ taint, interrupt, onMistake: () => stop.abort() });
+  const tainter = new Tainter({ taint, untaint, interrupt, onMistake: () => stop.abort() });
   const run = new DrainRun(config, progress, tainter, () => stop.abort());
   const onInterrupt = (): void => run.end('Interrupted');
   interrupt.addEventListener('abort', onInterrupt, { once: true });
@@ -106,6 +108,7 @@ class DrainRun implements Machine {
     if (machine.finished) this.end(resultOf(machine));
     const isLate = this.#syncBy !== null && now >= this.#syncBy;
     if (!machine.synced && isLate) this.end('TimedOut');
+    if (machine.stop) this.#tainter.takeBack();
     for (const command of commands) if (isTaintNode(command)) this.#tainter.perform(command);
     return commands.filter((command) => !isTaintNode(command));
   }

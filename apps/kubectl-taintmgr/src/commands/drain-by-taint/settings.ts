@@ -1,12 +1,12 @@
 import {
   type BudgetPolicy,
   type DrainConfig,
-  type DrainTarget,
   parseDuration,
   type Respect,
   resolveDrainConfig,
   type Taint,
 } from '@taintmgr/core';
+import { fieldManager } from '../../cluster/change-node.ts';
 import { type DryRun, readDryRun } from '../../dry-run-flag.ts';
 import { UsageError } from '../../exit.ts';
 import type { Output } from '../../output.ts';
@@ -38,14 +38,13 @@ export function readSettings(taintText: string, flags: DrainFlags, output: Outpu
 /** Everything the drain machine is told. */
 export function configFor(
   { taint, budgets, flags }: DrainSettings,
-  targets: readonly DrainTarget[],
-  goneDaemonSets: ReadonlySet<string>,
+  seen: Pick<DrainConfig, 'targets' | 'goneDaemonSets' | 'leaving'>,
 ): DrainConfig {
   const { skipWaitForDeleteTimeout: skip, gracePeriod, timeout } = flags;
   return resolveDrainConfig({
+    ...seen,
     taint,
-    targets,
-    goneDaemonSets,
+    fieldManager,
     budgets,
     respect: respectOf(flags),
     filters: {

@@ -4,6 +4,7 @@ import {
   type DrainPodState,
   formatDuration,
   type Instant,
+  type PodRef,
 } from '@taintmgr/core';
 import { printable } from '../../render/printable.ts';
 
@@ -15,14 +16,23 @@ export interface DrainTally {
   /** Those that are to go or have gone. */
   readonly total: number;
   readonly gone: number;
+  /** Of those that have gone. */
+  readonly deletedByOthers: number;
+}
+
+/** `shop/web-0`. */
+export function nameOf({ namespace, name }: Pick<PodRef, 'namespace' | 'name'>): string {
+  return `${namespace}/${name}`;
 }
 
 /** Counts the pods that are to go; those that stay do not count. */
 export function tallyOf(pods: readonly DrainPod[]): DrainTally {
   const leaving = pods.filter(isToGo);
+  const departures = leaving.flatMap(({ state }) => (state.kind === 'gone' ? state.departure : []));
   return {
     total: leaving.length,
-    gone: leaving.filter(({ state }) => state.kind === 'gone').length,
+    gone: departures.length,
+    deletedByOthers: departures.filter(({ kind }) => kind === 'foreign').length,
   };
 }
 

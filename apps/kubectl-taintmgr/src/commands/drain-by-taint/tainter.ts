@@ -4,15 +4,21 @@ import { ApiError, ConnectionError } from '@taintmgr/k8s-adapter';
 export interface TainterOptions {
   /** Puts the taint on a node. Throws ApiError and ConnectionError. */
   readonly taint: (nodeName: string) => Promise<void>;
+  /** Takes every taint back that was put on. */
+  readonly untaint: () => Promise<void>;
   readonly interrupt: AbortSignal;
   /** Called when something else was thrown: a mistake of ours. */
   readonly onMistake: () => void;
 }
 
-/** Puts the taint on nodes when the drain machine asks for it, and tells it what came of that. */
+/**
+ * Puts the taint on nodes when the drain machine asks for it, and tells it what came of that; takes
+ * all of them back when the drain is stopped.
+ */
 export class Tainter {
   readonly #options: TainterOptions;
   readonly #writes: Promise<void>[] = [];
+  #takingBack: Promise<void> | null = null;
   #feed: (event: Event) => void = () => {};
 
   constructor(options: TainterOptions) {
@@ -28,9 +34,18 @@ export class Tainter {
     this.#writes.push(this.#write(id, nodeName));
   }
 
+  /** At once, before requests under way are answered: until then others go on to evict. */
+  takeBack(): void {
+    this.#takingBack ??= this.#options.untaint();
+  }
+
   /** Resolves when no write is under way any more; rejects for a mistake of ours. */
   async written(): Promise<void> {
     await Promise.all(this.#writes);
+    if (!this.#takingBack) return;
+    await this.#takingBack;
+    // What was being put on meanwhile.
+    if (this.#writes.length > 0) await this.#options.untaint();
   }
 
   async #write(id: string, nodeName: string): Promise<void> {

@@ -40,6 +40,30 @@ export async function reopenNode(
   });
 }
 
+/**
+ * Takes back the taints that drains have put on a node and leaves it cordoned; whether there were any.
+ * The cordon stays theirs, to be taken back later.
+ */
+export async function takeTaintBack(
+  client: ApiClient,
+  nodeName: string,
+  isMeant: IsMeant,
+): Promise<boolean> {
+  return await changeNode(client, nodeName, (node) => {
+    const marks = readMarks(node.metadata.annotations);
+    const { taints, removed } = withoutTaints(node.spec?.taints ?? [], marks.filter(isMeant));
+    if (!removed) return { request: null, result: false };
+    const left = marks.map((mark) => (isMeant(mark) ? untainted(mark) : mark));
+    const changes = left.filter(({ tainted, cordoned }) => tainted || cordoned);
+    return { request: patchNodeRequest(node, { taints, marks: changes }), result: true };
+  });
+}
+
+function untainted(mark: DrainMark): DrainMark {
+  const taint = { ...mark.taint, timeAdded: null };
+  return { ...mark, taint, tainted: false, replaced: null };
+}
+
 interface Reopening {
   readonly request: ApiRequest | null;
   readonly undone: NodeUndone | null;
