@@ -92,6 +92,58 @@ describe('undo', () => {
     assert.deepEqual(state('anew'), ['maintenance=kernel:NoExecute', false, 0]);
   });
 
+  /** What somebody with a client of this name does with the cordon of a node. */
+  const cordonBy = (manager: string, name: string, unschedulable: boolean): void => {
+    const { object } = get(name);
+    const { unschedulable: _before, ...spec } = object.spec;
+    const next = { ...spec, ...(unschedulable && { unschedulable }) };
+    cluster.api.as(manager).update('nodes', { ...object, spec: next });
+  };
+
+  it('leaves a cordon that somebody else has set since', async () => {
+    add('recordoned');
+    await command(`drain-by-taint ${kernel} recordoned`);
+    cordonBy('kubectl', 'recordoned', false);
+    cordonBy('kubectl', 'recordoned', true);
+    const { code, out, err } = await command(`undo ${kernel} recordoned`);
+    assert.deepEqual([code, out], [0, 'node/recordoned untainted\n']);
+    assert.equal(err, 'Warning: node recordoned stays cordoned: kubectl has cordoned it since\n');
+    assert.deepEqual(state('recordoned'), ['', true, 0]);
+  });
+
+  it('takes its own cordon off, also where others have written on the node since', async () => {
+    add('rewritten');
+    await command(`drain-by-taint ${kernel} rewritten`);
+    cordonBy('kubectl', 'rewritten', true);
+    const { object } = get('rewritten');
+    const labels = { ...object.metadata.labels, rack: '7' };
+    const metadata = { ...object.metadata, labels };
+    cluster.api.as('kubectl-label').update('nodes', { ...object, metadata });
+    const { out } = await command(`undo ${kernel} rewritten`);
+    assert.equal(out, 'node/rewritten uncordoned\nnode/rewritten untainted\n');
+  });
+
+  it('takes its cordon off once more where the same drain has set it again', async () => {
+    add('again');
+    await command(`drain-by-taint ${kernel} again`);
+    cordonBy('kubectl', 'again', false);
+    const second = await command(`drain-by-taint ${kernel} again`);
+    assert.match(second.out, /^node\/again cordoned\nnode\/again already tainted\n/);
+    const { out } = await command(`undo ${kernel} again`);
+    assert.equal(out, 'node/again uncordoned\nnode/again untainted\n');
+  });
+
+  it('without managed fields believes the mark', async () => {
+    add('stripped');
+    await command(`drain-by-taint ${kernel} stripped`);
+    const { object } = get('stripped');
+    const { managedFields: _fields, ...metadata } = object.metadata;
+    cluster.api.delete('nodes', '', 'stripped');
+    cluster.api.load([{ ...object, metadata }]);
+    const { out } = await command(`undo ${kernel} stripped`);
+    assert.equal(out, 'node/stripped uncordoned\nnode/stripped untainted\n');
+  });
+
   it('a node that two drains have closed stays cordoned until the second is undone', async () => {
     add('twice');
     await command(`drain-by-taint ${kernel} twice`);

@@ -8,6 +8,7 @@ import {
   type TaintObject,
 } from '@taintmgr/k8s-adapter';
 import { type DrainMark, drainMarksAnnotation, writeMarks } from './drain-marks.ts';
+import type { ObjectMeta } from './objects.ts';
 
 const conflictsMax = 5;
 
@@ -16,10 +17,8 @@ export const fieldManager = 'kubectl-taintmgr';
 
 /** The fields of a node that a drain reads and writes back whole. */
 export interface NodeObject {
-  readonly metadata: {
-    readonly name: string;
+  readonly metadata: Pick<ObjectMeta, 'name' | 'annotations' | 'managedFields'> & {
     readonly resourceVersion: string;
-    readonly annotations?: Readonly<Record<string, string>>;
   };
   readonly spec?: { readonly taints?: readonly TaintObject[]; readonly unschedulable?: boolean };
 }

@@ -1,6 +1,7 @@
 import { type Budget, type Instant, type Node, type Pod, parseTime } from '@taintmgr/core';
 import { nodeFromJson, podFromJson } from '@taintmgr/k8s-adapter';
-import type { BudgetObject, Condition, NodeObject, ObjectMeta, PodObject } from './objects.ts';
+import { lastWriteOf } from './managed-fields.ts';
+import type { BudgetObject, Condition, NodeObject, PodObject } from './objects.ts';
 
 /** A node, and what people want to know of it. */
 export interface NodeFacts {
@@ -90,17 +91,4 @@ function readiness(conditions: readonly Condition[]): Readiness {
   const status = ready?.status === 'True' || ready?.status === 'False' ? ready.status : 'Unknown';
   const since = parseTime(ready?.lastTransitionTime ?? '');
   return { status, since, reason: ready?.reason ?? '' };
-}
-
-/** Who last wrote a field of spec, as the API server keeps it in managedFields. */
-function lastWriteOf(
-  field: string,
-  { managedFields = [] }: ObjectMeta,
-): { readonly by: string; readonly at: Instant } | null {
-  const writes = managedFields.flatMap(({ manager = '', time = '', fieldsV1 }) => {
-    const at = parseTime(time);
-    const owns = Object.hasOwn(fieldsV1?.['f:spec'] ?? {}, field);
-    return owns && at !== null ? [{ by: manager, at }] : [];
-  });
-  return writes.sort((a, b) => b.at - a.at)[0] ?? null;
 }

@@ -31,7 +31,10 @@ export function renderLeft(
   const shut = left.filter((pod) => isShutIn(pod, budgets, podOf));
   const rows = left.map((pod) => [nameOf(pod.pod), pod.pod.nodeName, stateText(pod, shut)]);
   const table = rows.length === 0 ? [] : renderTable(['POD', 'NODE', 'STATE'], rows).split('\n');
-  const lines = [[head, ...failedNodes(machine), ...table].join('\n  '), ...budgetHint(machine.stop ? [] : left)];
+  const lines = [
+    [head, ...failedNodes(machine), ...table].join('\n  '),
+    ...budgetHint(machine.stop ? [] : left),
+  ];
   return lines.join('\n');
 }
 

@@ -2,11 +2,13 @@ import { formatTaint, type Taint } from '@taintmgr/core';
 import type { ApiClient, ApiRequest, TaintObject } from '@taintmgr/k8s-adapter';
 import {
   changeNode,
+  fieldManager,
   formatTaintObject,
   type NodeObject,
   patchNodeRequest,
 } from '../../cluster/change-node.ts';
 import { type DrainMark, readMarks } from '../../cluster/drain-marks.ts';
+import { managersOf } from '../../cluster/managed-fields.ts';
 
 /** What was undone on a node, and what was not. */
 export interface NodeUndone {
@@ -75,22 +77,48 @@ function reopening(node: NodeObject, isMeant: IsMeant): Reopening {
   if (meant.length === 0) return { request: null, undone: null };
   const rest = marks.filter((mark) => !isMeant(mark));
   const { taints, removed, left } = withoutTaints(node.spec?.taints ?? [], meant);
-  const hasCordoned = meant.some(({ cordoned }) => cordoned);
-  const isCordoned = node.spec?.unschedulable === true;
-  const [heir, ...others] = rest;
-  const uncordoned = hasCordoned && isCordoned && !heir;
-  // Another drain still counts on the cordon: it is the one to take it off.
-  const marksLeft = heir && hasCordoned ? [{ ...heir, cordoned: true }, ...others] : rest;
+  const cordon = cordonFate(node, meant, rest);
+  const uncordoned = cordon.kind === 'off';
   const request = patchNodeRequest(node, {
     ...(removed && { taints }),
     ...(uncordoned && { unschedulable: null }),
-    marks: marksLeft,
+    marks: rest.map((mark) =>
+      cordon.kind === 'inherited' && mark === cordon.heir ? { ...mark, cordoned: true } : mark,
+    ),
   });
-  const kept = [
-    ...left,
-    ...(hasCordoned && isCordoned && heir ? [`stays cordoned for ${heir.id}`] : []),
-  ];
-  return { request, undone: { uncordoned, untainted: removed, left: kept } };
+  return { request, undone: { uncordoned, untainted: removed, left: [...left, ...kept(cordon)] } };
+}
+
+/** What becomes of the cordon of a node. */
+type CordonFate =
+  /** There is none, or these drains have not set it. */
+  | { readonly kind: 'none' }
+  | { readonly kind: 'off' }
+  /** Another drain still counts on it: it is the one to take it off. */
+  | { readonly kind: 'inherited'; readonly heir: DrainMark }
+  /** The drain's was taken off, and somebody has cordoned the node since. */
+  | { readonly kind: 'foreign'; readonly manager: string };
+
+function cordonFate(
+  { metadata, spec }: NodeObject,
+  meant: readonly DrainMark[],
+  rest: readonly DrainMark[],
+): CordonFate {
+  const isCordoned = spec?.unschedulable === true;
+  if (!isCordoned || !meant.some(({ cordoned }) => cordoned)) return { kind: 'none' };
+  const managers = managersOf('f:unschedulable', metadata);
+  const [manager] = managers;
+  // Without managedFields only the mark can be believed.
+  if (manager !== undefined && !managers.includes(fieldManager))
+    return { kind: 'foreign', manager };
+  const [heir] = rest;
+  return heir ? { kind: 'inherited', heir } : { kind: 'off' };
+}
+
+function kept(cordon: CordonFate): readonly string[] {
+  if (cordon.kind === 'inherited') return [`stays cordoned for ${cordon.heir.id}`];
+  if (cordon.kind === 'foreign') return [`stays cordoned: ${cordon.manager} has cordoned it since`];
+  return [];
 }
 
 /** The taints without those that the marks have put on; those that gave way come back. */
