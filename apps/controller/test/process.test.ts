@@ -110,15 +110,17 @@ describe('taintmgr-controller', () => {
     );
   });
 
-  it('ends with a next step when nobody answers, and logs no secret', async (t) => {
+  it('says what is tried again when nobody answers, until SIGTERM, and logs no secret', async (t) => {
     const flags = ['--server=https://127.0.0.1:1', '--token=a-secret', '--secure-port=0', '-v=4'];
-    const { code, out, err } = await start(t, ...flags).result;
-    assert.ok(!err.includes('a-secret'));
-    assert.deepEqual([code, out], [1, '']);
-    assert.match(
-      err,
-      /error: request to https:\/\/127\.0\.0\.1:1 failed: connect ECONNREFUSED 127\.0\.0\.1:1; check that the API server runs and that --context names the right cluster\n$/,
+    const { child, saw, result } = start(t, ...flags);
+    await saw(
+      'err',
+      /could not begin, will try again.*request to https:\/\/127\.0\.0\.1:1 failed: connect ECONNREFUSED 127\.0\.0\.1:1; check that the API server runs and that --context names the right cluster/,
     );
+    child.kill();
+    const { code, out, err } = await result;
+    assert.ok(!err.includes('a-secret'));
+    assert.deepEqual([code, out], [0, '']);
   });
 
   it('ends with one line for a kubeconfig that is none', async (t) => {

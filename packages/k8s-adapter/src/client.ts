@@ -37,6 +37,9 @@ export class ConnectionError extends Error {
 /** What answers there is not the API server that was asked for. */
 export class WrongServerError extends ConnectionError {}
 
+/** More came than is read. */
+class TooLongError extends ConnectionError {}
+
 const attempts = {
   request: {
     failed: (server: string) => `request to ${server} failed`,
@@ -82,6 +85,9 @@ export class ApiClient {
     request: ApiRequest,
   ): Promise<{ readonly value: unknown; readonly serverTime: Instant | null }> {
     const answer = await this.#exchange(request);
+    if (answer.kind === 'none' && answer.isTooLong) {
+      throw new TooLongError(this.#options.server, answer.message);
+    }
     if (answer.kind === 'none') {
       throw new ConnectionError(this.#options.server, answer.message, answer.stage);
     }
@@ -113,14 +119,22 @@ export class ApiClient {
 
   async #pages(path: string, selectors: Selectors): Promise<readonly unknown[]> {
     const items: unknown[] = [];
-    let continueToken = '';
-    do {
-      const request = listRequest(path, { ...selectors, limit: pageLimit, continueToken });
-      const page = asRecord(await this.send(request));
+    let [limit, continueToken] = [pageLimit, ''];
+    for (;;) {
+      const request = listRequest(path, { ...selectors, limit, continueToken });
+      const answer = await this.send(request).catch((error: unknown) => {
+        if (!(error instanceof TooLongError) || limit === 1) throw error;
+        return null;
+      });
+      if (answer === null) {
+        limit = Math.trunc(limit / 2);
+        continue;
+      }
+      const page = asRecord(answer);
       for (const item of asList(page.items)) items.push(item);
       continueToken = asText(asRecord(page.metadata).continue);
-    } while (continueToken !== '');
-    return items;
+      if (continueToken === '') return items;
+    }
   }
 
   #exchange(request: ApiRequest): Promise<Answer> {

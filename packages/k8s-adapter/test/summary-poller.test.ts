@@ -121,6 +121,21 @@ describe('summary poller', () => {
     assert.equal(poller.nextWake(), 4000);
   });
 
+  it('hangs up on a node that says too much, and lets it be for a while', () => {
+    const poller = new SummaryPoller(options);
+    poller.add(0, 'n1');
+    poller.tick(0);
+    const data = new Uint8Array(1024 * 1024);
+    poller.receive(1, { kind: 'head', id: 'summary/1', status: 200, headers: {} });
+    const chunk = { kind: 'chunk', id: 'summary/1', data } as const;
+    for (let mib = 1; mib <= 4; mib++) assert.deepEqual(poller.receive(mib, chunk), []);
+    assert.deepEqual(poller.receive(5, chunk), [
+      { kind: 'abort', id: 'summary/1' },
+      { kind: 'unanswered', nodeName: 'n1', message: 'the answer is longer than 4 MiB' },
+    ]);
+    assert.equal(poller.nextWake(), 3005);
+  });
+
   it('hangs up when it stops', () => {
     const poller = new SummaryPoller(options);
     poller.add(0, 'n1');

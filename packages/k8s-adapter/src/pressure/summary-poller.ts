@@ -1,7 +1,7 @@
 import type { Instant, Millis } from '@taintmgr/core';
 import { type Answer, failureOf, succeeded } from '../proto/answer.ts';
 import { Calls } from '../proto/calls.ts';
-import type { ExchangeInput } from '../proto/exchange.ts';
+import { type ExchangeInput, mebibyte } from '../proto/exchange.ts';
 import { asRecord, asText, parseJson } from '../proto/json.ts';
 import type { ApiRequest } from '../proto/request.ts';
 import { PollQueue } from './poll-queue.ts';
@@ -32,6 +32,8 @@ export const defaultPollOptions: Required<PollOptions> = {
   pollTimeoutMs: 10_000,
 };
 
+/** Five times what a kubelet says of 500 pods: whoever says more means us harm. */
+const summaryBytesMax = 4 * mebibyte;
 /** A node that did not answer is left alone for so many periods. */
 const silentPeriods = 3;
 /** Of the requests under way, so many may be to nodes that did not answer the last time. */
@@ -59,7 +61,7 @@ export class SummaryPoller {
   constructor(options: PollOptions = {}) {
     this.#options = { ...defaultPollOptions, ...options };
     this.#silentMax = Math.max(1, Math.floor(this.#options.pollsInFlightMax * silentShare));
-    this.#calls = new Calls(this.#options.pollTimeoutMs);
+    this.#calls = new Calls(this.#options.pollTimeoutMs, summaryBytesMax);
   }
 
   /** Whether nothing is under way. */

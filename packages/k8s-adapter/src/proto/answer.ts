@@ -10,7 +10,12 @@ export type Answer =
       readonly body: string;
     }
   /** Refused, reset, timed out: the message says which. */
-  | { readonly kind: 'none'; readonly message: string; readonly stage?: FailureStage };
+  | {
+      readonly kind: 'none';
+      readonly message: string;
+      readonly stage?: FailureStage;
+      readonly isTooLong?: true;
+    };
 
 /** How far a request came that failed, where that is not the connection itself. */
 export type FailureStage = 'login';
@@ -76,6 +81,11 @@ export function failureOfStatus(value: unknown, status: number | null): Failure 
 /** Whether an answer is a 2xx. */
 export function succeeded(answer: Answer): answer is Extract<Answer, { kind: 'response' }> {
   return answer.kind === 'response' && answer.status >= 200 && answer.status < 300;
+}
+
+/** Whether we hung up, because more came than is read. */
+export function isTooLong(answer: Answer): boolean {
+  return answer.kind === 'none' && answer.isTooLong === true;
 }
 
 /** The failure of a request that got no answer, or none that could be read. */

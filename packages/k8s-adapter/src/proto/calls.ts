@@ -1,6 +1,6 @@
 import { formatDuration, type Instant, type Millis } from '@taintmgr/core';
 import type { Answer } from './answer.ts';
-import { AnswerCollector, type ExchangeInput } from './exchange.ts';
+import { AnswerCollector, type ExchangeInput, mebibyte } from './exchange.ts';
 
 /** A request that came to its end, with what it was for. */
 export interface FinishedCall<T> {
@@ -17,15 +17,19 @@ interface Call<T> {
 
 /** A call without a complete answer by then has failed, where nothing else is said. */
 const callMsMaxDefault: Millis = 30_000;
+/** The API server itself refuses objects beyond 3 MiB. */
+const bytesMaxDefault = 16 * mebibyte;
 
 /** The requests under way that have one answer, so that none is left without an end. */
 export class Calls<T> {
   /** In the order of their deadlines, which is the order in which they began. */
   readonly #open = new Map<string, Call<T>>();
   readonly #callMsMax: Millis;
+  readonly #bytesMax: number;
 
-  constructor(callMsMax: Millis = callMsMaxDefault) {
+  constructor(callMsMax: Millis = callMsMaxDefault, bytesMax: number = bytesMaxDefault) {
     this.#callMsMax = callMsMax;
+    this.#bytesMax = bytesMax;
   }
 
   get size(): number {
@@ -39,7 +43,7 @@ export class Calls<T> {
 
   begin(now: Instant, id: string, purpose: T): void {
     const deadline = now + this.#callMsMax;
-    this.#open.set(id, { purpose, collector: new AnswerCollector(), deadline });
+    this.#open.set(id, { purpose, collector: new AnswerCollector(this.#bytesMax), deadline });
   }
 
   /** Takes a part of an answer; the call when this was the last part, null before. */

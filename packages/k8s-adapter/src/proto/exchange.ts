@@ -1,6 +1,8 @@
 import type { Answer, FailureStage, ResponseHeaders } from './answer.ts';
 import { isProtobuf, joinBytes, objectFromProtobuf } from './protobuf.ts';
 
+export const mebibyte: number = 2 ** 20;
+
 /** What is heard about a request under way. After `end` or `failed` nothing more comes. */
 export type ExchangeInput =
   | {
@@ -19,8 +21,8 @@ export type ExchangeInput =
       readonly stage?: FailureStage;
     };
 
-/** Bytes of one answer: far above 500 pods of the usual size, below what a string can hold. */
-const lengthMax = 256 * 1024 * 1024;
+/** Bytes of one answer, where nothing else is said: far above 500 pods of the usual size. */
+const bytesMaxDefault = 64 * mebibyte;
 /** For whole texts: what it keeps from one part to the next would be shared by all answers. */
 const decoder = new TextDecoder();
 
@@ -32,6 +34,11 @@ export class AnswerCollector {
   #text = '';
   readonly #parts: Uint8Array[] = [];
   #length = 0;
+  readonly #bytesMax: number;
+
+  constructor(bytesMax: number = bytesMaxDefault) {
+    this.#bytesMax = bytesMax;
+  }
 
   /** Takes the next part; the answer when it is complete, null before. */
   take(input: ExchangeInput): Answer | null {
@@ -55,8 +62,11 @@ export class AnswerCollector {
     if (typeof data === 'string') this.#text += data;
     else this.#parts.push(data);
     this.#length += data.length;
-    if (this.#length <= lengthMax) return null;
-    return { kind: 'none', message: `the answer is longer than ${lengthMax} bytes` };
+    if (this.#length <= this.#bytesMax) return null;
+    this.#text = '';
+    this.#parts.length = 0;
+    const message = `the answer is longer than ${this.#bytesMax / mebibyte} MiB`;
+    return { kind: 'none', message, isTooLong: true };
   }
 
   #complete(): Answer {

@@ -1,6 +1,13 @@
 import type { Random } from './backoff.ts';
+import type { ExchangeInput } from './exchange.ts';
 import type { Project } from './inventory.ts';
 import type { Selectors } from './request.ts';
+
+export type ReflectorInput =
+  | { readonly kind: 'start' }
+  | { readonly kind: 'stop' }
+  | { readonly kind: 'tick' }
+  | ExchangeInput;
 
 /** Which collection to follow, and how. */
 export interface ReflectorOptions<T> {

@@ -19,6 +19,8 @@ export interface Stream {
 /** A list in pages, each a request of its own. */
 export interface Listing extends Stream {
   readonly kind: 'Listing';
+  /** Of the page that is asked for; '' of the first. */
+  readonly continueToken: string;
 }
 
 /** A watch that begins with everything there is, and has not come to the end of that. */
@@ -60,6 +62,11 @@ export type Next =
   | { readonly kind: 'watch'; readonly resourceVersion: string };
 
 export const relist: Next = { kind: 'list' };
+
+/** How a server says that it cannot stream lists. */
+export const unableStatuses: readonly number[] = [400, 422];
+/** Refusals of a watch that no later attempt at the same resourceVersion would mend. */
+export const relistStatuses: readonly number[] = [400, 404, 410, 422];
 
 /** An answer must begin, and a list go on, within this time. */
 const answerMsMax: Millis = 30_000;

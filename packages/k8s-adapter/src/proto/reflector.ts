@@ -1,5 +1,5 @@
 import { formatDuration, type Instant, type Millis } from '@taintmgr/core';
-import { type Failure, failureOf, noAnswer, succeeded } from './answer.ts';
+import { type Failure, failureOf, isTooLong, noAnswer, succeeded } from './answer.ts';
 import { Backoff } from './backoff.ts';
 import { AnswerCollector, type ExchangeInput } from './exchange.ts';
 import { type Change, Inventory } from './inventory.ts';
@@ -7,7 +7,7 @@ import { asRecord, asText, parseJson } from './json.ts';
 import { listStreamRequest } from './list-stream-request.ts';
 import { preferProtobuf } from './protobuf.ts';
 import type { ReflectorNotice } from './reflector-notice.ts';
-import type { ReflectorOptions } from './reflector-options.ts';
+import type { ReflectorInput, ReflectorOptions } from './reflector-options.ts';
 import {
   isGood,
   isOpen,
@@ -20,10 +20,12 @@ import {
   type Open,
   type ReflectorState,
   relist,
+  relistStatuses,
   type Stream,
   type Streaming,
   silentAt,
   streamSeconds,
+  unableStatuses,
   type Watching,
   watchingFrom,
 } from './reflector-state.ts';
@@ -31,13 +33,7 @@ import { type ApiRequest, listRequest, watchRequest } from './request.ts';
 import { JsonWatchDecoder, watchDecoderFor } from './watch-decoder.ts';
 import { isOlder, type Told, type WatchEvent } from './watch-event.ts';
 
-export type { ReflectorNotice, ReflectorOptions };
-
-export type ReflectorInput =
-  | { readonly kind: 'start' }
-  | { readonly kind: 'stop' }
-  | { readonly kind: 'tick' }
-  | ExchangeInput;
+export type { ReflectorInput, ReflectorNotice, ReflectorOptions };
 
 export type ReflectorEffect<T> =
   | { readonly kind: 'send'; readonly id: string; readonly request: ApiRequest }
@@ -47,17 +43,12 @@ export type ReflectorEffect<T> =
   | { readonly kind: 'synced' }
   | { readonly kind: 'notice'; readonly notice: ReflectorNotice };
 
-const pageLimit = 500;
+const pageLimitMax = 500;
 /** What a watch sends in the beginning, or after a silence, may be what was missed before. */
 const catchUpMs: Millis = 1000;
 const quietMs: Millis = 5000;
 /** A watch that ends sooner, with nothing in it, is not opened again at once. */
 const watchMsMin: Millis = 1000;
-
-/** How a server says that it cannot stream lists. */
-const unableStatuses: readonly number[] = [400, 422];
-/** Refusals of a watch that no later attempt at the same resourceVersion would mend. */
-const relistStatuses: readonly number[] = [400, 404, 410, 422];
 
 /**
  * Follows one collection: a list, then watches from its resourceVersion on, each from where the one
@@ -80,6 +71,8 @@ export class Reflector<T> {
   #aliveAt: Instant | null = null;
   /** Whether nothing has been read or opened since something went wrong. */
   #failing = false;
+  /** Goes down where objects are so large that a page of them is more than we read. */
+  #pageLimit = pageLimitMax;
   /** When the list under way was asked for. */
   #listedAt: Instant | null = null;
   #lists: 'streamed' | 'pagedOnce' | 'paged';
@@ -186,6 +179,11 @@ export class Reflector<T> {
     const answer = state.collector.take(input);
     if (!answer) return state;
     if (state.kind === 'Listing' && succeeded(answer)) return this.#page(now, state, answer.body);
+    if (state.kind === 'Listing' && isTooLong(answer) && this.#pageLimit > 1) {
+      this.#abort(state);
+      this.#pageLimit = Math.trunc(this.#pageLimit / 2);
+      return this.#requestPage(now, state.continueToken);
+    }
     return this.#refused(now, state, failureOf(answer));
   }
 
@@ -217,8 +215,8 @@ export class Reflector<T> {
 
   #requestPage(now: Instant, continueToken: string): ReflectorState {
     const { path, selectors } = this.#options;
-    const request = listRequest(path, { ...selectors, limit: pageLimit, continueToken });
-    return { kind: 'Listing', ...this.#open(now, request) };
+    const request = listRequest(path, { ...selectors, limit: this.#pageLimit, continueToken });
+    return { kind: 'Listing', continueToken, ...this.#open(now, request) };
   }
 
   #page(now: Instant, listing: Listing, body: string): ReflectorState {
