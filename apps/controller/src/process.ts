@@ -17,6 +17,7 @@ import { lineOf } from './notice-log.ts';
 import { watchOverlap } from './overlap-watch.ts';
 import { untilItGoes } from './patience.ts';
 import { PressureController } from './pressure/controller.ts';
+import { kubeletsConfig } from './pressure/kubelets.ts';
 import { Pulse } from './pulse.ts';
 import type { Facts } from './server/pages.ts';
 import { type Close, startStatusServer } from './server/status-server.ts';
@@ -66,7 +67,9 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
   });
   const { pressure: config } = checked;
   const { registry } = metrics;
-  const pressure = config && new PressureController({ config, settings, registry, log, signal });
+  const kubelets = config && (await kubeletsConfig(settings, cluster.access));
+  const pressure =
+    config && new PressureController({ config, settings, kubelets, registry, log, signal });
   const engine = engineConfig(choices, checked);
   const flight = startFlightRecorder({ settings, engine, registry, log });
   const facts = factsOf(options, vitals);

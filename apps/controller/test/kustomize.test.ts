@@ -17,9 +17,14 @@ import { containerOf, type Manifests, manifestFolder, readManifests } from './ma
 // And as kubectl does: every mode with none of them and with all.
 
 const modes = ['delete', 'evict', 'evict-then-delete', 'observe'].map((mode) => `modes/${mode}`);
-const components = ['node-lifecycle', 'node-pressure', 'network-policy'].map(
-  (component) => `components/${component}`,
-);
+const components = [
+  'node-lifecycle',
+  'node-pressure',
+  'node-pressure-kubelets',
+  'network-policy',
+].map((component) => `components/${component}`);
+/** Two ways to the same. */
+const either = ['components/node-pressure', 'components/node-pressure-kubelets'];
 const found = spawnSync('kubectl', ['version', '--client']).status === 0;
 const isRequired = process.env.REQUIRE_KUBECTL === '1';
 const skip = !found && !isRequired && 'there is no kubectl on PATH';
@@ -34,6 +39,7 @@ function selections(names: readonly string[]): readonly (readonly string[])[] {
 
 const ways = modes.flatMap((mode) =>
   selections(components).flatMap((chosen) => {
+    if (either.every((component) => chosen.includes(component))) return [];
     const orders = chosen.length < 2 ? [chosen] : [chosen, chosen.toReversed()];
     return orders.map((order) => [mode, ...order]);
   }),
@@ -79,12 +85,15 @@ function check({ objects, choices, checked }: Chosen, folders: readonly string[]
   const { settings, origins, unknownVariables } = choices;
   assert.deepEqual(unknownVariables, []);
   const has = (component: string): boolean => folders.includes(`components/${component}`);
+  const hasPressure = has('node-pressure') || has('node-pressure-kubelets');
   assert.deepEqual(checked.controllers.enabled, [
     'taint-eviction-controller',
     ...(has('node-lifecycle') ? ['node-lifecycle-controller'] : []),
-    ...(has('node-pressure') ? ['node-pressure-controller'] : []),
+    ...(hasPressure ? ['node-pressure-controller'] : []),
   ]);
-  assert.equal(checked.pressure !== null, has('node-pressure'));
+  assert.equal(checked.pressure !== null, hasPressure);
+  assert.equal(settings.summarySource, has('node-pressure-kubelets') ? 'kubelet' : 'proxy');
+  assert.equal(JSON.stringify(objects).includes('nodes/proxy'), has('node-pressure'));
   assert.equal(
     objects.some(({ kind }) => kind === 'NetworkPolicy'),
     has('network-policy'),
@@ -137,7 +146,7 @@ describe('deploy/kustomize', () => {
       check(read(folders), folders);
     });
 
-    if (![1, 1 + components.length].includes(folders.length)) continue;
+    if (![1, components.length].includes(folders.length)) continue;
     it(`${title} is the same where kubectl reads it`, { skip }, (t) => {
       const one = rendered(t, folders);
       check(one, folders);
@@ -156,7 +165,26 @@ describe('deploy/kustomize', () => {
 });
 
 describe('the objects of deploy/kustomize', () => {
-  const all = read([modes[0] ?? '', ...components]);
+  const all = read([modes[0] ?? '', ...components.filter((one) => one !== either[1])]);
+
+  it('show kubelets the token of an account that may read summaries and nothing else', () => {
+    const { objects, choices } = read(['modes/evict', 'components/node-pressure-kubelets']);
+    const [namespace, name = ''] = choices.settings.summaryServiceAccount.split('/');
+    const bindings = objects.filter(({ subjects = [] }) =>
+      subjects.some((subject: { name: string }) => subject.name === name),
+    );
+    assert.deepEqual(bindings.map(nameOf), [`ClusterRoleBinding /${name}`]);
+    const find = (kind: string, called: string): KubeObject =>
+      objects.find((one) => one.kind === kind && one.metadata.name === called) ?? assert.fail();
+    assert.equal(find('ServiceAccount', name).metadata.namespace, namespace);
+    assert.deepEqual(find('ClusterRole', bindings[0]?.roleRef.name).rules, [
+      { apiGroups: [''], resources: ['nodes/stats'], verbs: ['get'] },
+    ]);
+    const { metadata, rules } = find('Role', 'taintmgr-controller:summary-reader-token');
+    assert.equal(metadata.namespace, namespace);
+    const token = { resources: ['serviceaccounts/token'], resourceNames: [name] };
+    assert.deepEqual(rules, [{ apiGroups: [''], ...token, verbs: ['create'] }]);
+  });
 
   it('let the node of the only replica be drained', () => {
     const budget = all.objects.find(({ kind }) => kind === 'PodDisruptionBudget') ?? assert.fail();

@@ -91,6 +91,11 @@ export {
 } from './kubeconfig.ts';
 export type { Sink, Transport } from './sink.ts';
 export type { Access, Authorization, TlsMaterial } from './transport/access.ts';
+export {
+  type KubeletAddress,
+  type KubeletsOptions,
+  summariesFromKubelets,
+} from './transport/kubelets.ts';
 export { HttpTransport } from './transport.ts';
 export { type TypedApi, typedApi } from './typed-api.ts';
 

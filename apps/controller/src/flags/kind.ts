@@ -149,6 +149,16 @@ export const objectName: Kind<string> = {
   parse: (value) => (/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(value) ? value : null),
 };
 
+/** A service account with its namespace. */
+export const serviceAccount: Kind<string> = {
+  ...text('<namespace/name>'),
+  want: 'NAMESPACE/NAME',
+  parse: (value) => {
+    const parts = value.split('/');
+    return parts.length === 2 && parts.every((part) => objectName.parse(part)) ? value : null;
+  },
+};
+
 function within(value: number, min: number, max: number): number | null {
   return value >= min && value <= max ? value : null;
 }

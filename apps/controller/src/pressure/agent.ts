@@ -1,13 +1,16 @@
 import { createPressureMachine, type Instant, type PressureConfig } from '@taintmgr/core';
 import {
   drive,
+  type KubeletAddress,
   type MayAct,
   PressureLoop,
   type PressureNotice,
   type PressureRemoval,
+  summariesFromKubelets,
   type Transport,
 } from '@taintmgr/k8s-adapter';
 import { watchesNode } from './config.ts';
+import type { KubeletsConfig } from './kubelets.ts';
 
 /** How node-pressure-controller is to run. */
 export interface PressureAgentOptions {
@@ -16,6 +19,8 @@ export interface PressureAgentOptions {
   readonly mayAct: MayAct;
   readonly config: Partial<PressureConfig>;
   readonly removal: PressureRemoval;
+  /** Null: they are asked through the API server. */
+  readonly kubelets: KubeletsConfig | null;
   readonly pollPeriodMs: number;
   readonly pollsPerSecond: number;
   /** Aborted: evictions under way come to their end, then `runPressureAgent` resolves. */
@@ -33,8 +38,8 @@ export interface RunningPressure {
 
 /** Evicts pods from nodes that run out of something until the signal is aborted. */
 export function runPressureAgent(options: PressureAgentOptions): Promise<void> {
-  const { transport, mayAct, config, removal, pollPeriodMs, pollsPerSecond } = options;
-  const { signal, onNotice, onStart } = options;
+  const { transport: api, kubelets, mayAct, config, removal } = options;
+  const { pollPeriodMs, pollsPerSecond, signal, onNotice, onStart } = options;
   const loop = new PressureLoop({
     machine: createPressureMachine(config),
     random: Math.random,
@@ -44,9 +49,10 @@ export function runPressureAgent(options: PressureAgentOptions): Promise<void> {
     pollPeriodMs,
     pollsPerSecond,
   });
+  const addressOf = (nodeName: string): KubeletAddress | null => loop.kubeletOf(nodeName);
   return drive({
     loop,
-    transport,
+    transport: kubelets ? summariesFromKubelets({ ...kubelets, api, addressOf }) : api,
     signal,
     onNotice,
     onStart: (tell) =>

@@ -4,12 +4,15 @@ import type { Registry } from 'prom-client';
 import type { Settings } from '../flags/settings.ts';
 import type { Logger } from '../log.ts';
 import { type RunningPressure, runPressureAgent } from './agent.ts';
+import type { KubeletsConfig } from './kubelets.ts';
 import { pressureLine } from './log.ts';
 import { pressureMetrics } from './metrics.ts';
 
 export interface PressureControllerOptions {
   readonly config: Partial<PressureConfig>;
   readonly settings: Settings;
+  /** Null: nodes are asked through the API server. */
+  readonly kubelets: KubeletsConfig | null;
   readonly registry: Registry;
   readonly log: Logger;
   readonly signal: AbortSignal;
@@ -31,10 +34,11 @@ export class PressureController {
 
   /** Runs until the signal is aborted and what is under way has ended; acts only while it may. */
   run(transport: Transport, mayAct: MayAct): Promise<void> {
-    const { config, settings, signal } = this.#options;
+    const { config, settings, kubelets, signal } = this.#options;
     const log = this.#options.log.child({ controller: 'node-pressure-controller' });
     return runPressureAgent({
       transport,
+      kubelets,
       mayAct,
       config,
       removal: settings.nodePressureMode,

@@ -1,6 +1,7 @@
 import { defaultPressureConfig } from '@taintmgr/core';
 import { defaultPollOptions } from '@taintmgr/k8s-adapter';
-import { choice, duration, fractionalNumber, wholeNumber } from '../flags/kind.ts';
+import { inputFile } from '../flags/files.ts';
+import { choice, duration, fractionalNumber, serviceAccount, wholeNumber } from '../flags/kind.ts';
 import { setting } from '../flags/setting.ts';
 import { type BySignal, bySignal } from './by-signal.ts';
 
@@ -74,6 +75,29 @@ export const nodePressure = {
     fractionalNumber(0.001),
     defaultPressureConfig.evictionsPerSecond ?? 1,
     'evictions per second on all nodes together',
+  ),
+  summarySource: setting(
+    'summary-source',
+    'nodePressure.summarySource',
+    choice(['proxy', 'kubelet']),
+    'proxy',
+    'how nodes are asked: proxy, through the API server, for which nodes/proxy is needed; kubelet, ' +
+      'at once, for which --summary-service-account needs nodes/stats only',
+  ),
+  summaryServiceAccount: setting(
+    'summary-service-account',
+    'nodePressure.summaryServiceAccount',
+    serviceAccount,
+    'taintmgr-system/taintmgr-summary-reader',
+    'with kubelet: whose tokens kubelets are shown; it should have no other right',
+  ),
+  kubeletCertificateAuthority: setting(
+    'kubelet-certificate-authority',
+    'nodePressure.kubeletCertificateAuthority',
+    inputFile,
+    '',
+    'with kubelet: who vouches for the certificates of kubelets; by default who vouches for the ' +
+      'API server',
   ),
   summaryPeriod: setting(
     'summary-period',

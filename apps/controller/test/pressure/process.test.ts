@@ -143,6 +143,6 @@ async function unusedRights(
   assert.deepEqual(api.access.denials, []);
   const rights = api.access.unusedRights(account.name);
   return rights
-    .filter(({ role }) => role.endsWith(':node-pressure'))
+    .filter(({ role }) => /:(node-pressure|summaries)$/.test(role))
     .map(({ verb, resource }) => `${verb} ${resource}`);
 }

@@ -9,6 +9,7 @@ import type {
 } from '@taintmgr/core';
 import { nodeFromJson, podFromJson } from '../proto/convert.ts';
 import { asInteger, asList, asRecord, asText, isRecord, type JsonRecord } from '../proto/json.ts';
+import type { KubeletAddress } from '../transport/kubelets.ts';
 import { pressureTypeOf } from './conditions.ts';
 
 const sourceAnnotation = 'kubernetes.io/config.source';
@@ -21,6 +22,22 @@ export function pressureNodeFromJson(value: unknown): PressureNode {
     return own === null ? [] : [own];
   });
   return { name, uid, labels, conditions: held };
+}
+
+/** As kube-apiserver chooses: the first of these types that a node has. */
+const addressTypes = ['InternalIP', 'ExternalIP', 'Hostname'];
+const kubeletPort = 10_250;
+
+/** Where the kubelet of a v1 Node listens; null for one that has no address. Never throws. */
+export function kubeletAddressFromJson(value: unknown): KubeletAddress | null {
+  const { status } = recordsOf(value);
+  const addresses = asList(status.addresses).map(asRecord);
+  const [host = ''] = addressTypes.flatMap((type) =>
+    addresses.filter((one) => one.type === type).map(({ address }) => asText(address)),
+  );
+  const endpoint = asRecord(asRecord(status.daemonEndpoints).kubeletEndpoint);
+  const port = asInteger(endpoint.Port);
+  return host === '' ? null : { host, port: port || kubeletPort };
 }
 
 /** Reads a v1 Pod. Never throws: a field of a wrong type is read as an absent one. */

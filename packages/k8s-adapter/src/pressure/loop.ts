@@ -20,7 +20,8 @@ import {
 import { nodesPath, podsPath } from '../proto/request.ts';
 import { ServerClock } from '../proto/server-clock.ts';
 import type { RunningAction, RunningInput, RunningLoop } from '../running-loop.ts';
-import { pressureNodeFromJson, pressurePodFromJson } from './convert.ts';
+import type { KubeletAddress } from '../transport/kubelets.ts';
+import { kubeletAddressFromJson, pressureNodeFromJson, pressurePodFromJson } from './convert.ts';
 import type { PressureRemoval } from './eviction.ts';
 import {
   PressureExecutor,
@@ -80,6 +81,8 @@ export class PressureLoop implements RunningLoop<PressureEvent, PressureNotice> 
   readonly #poller: SummaryPoller;
   readonly #watches: (node: PressureNode) => boolean;
   readonly #serverClock = new ServerClock();
+  /** By node. */
+  readonly #kubelets: Kubelets = new Map();
 
   constructor(options: PressureLoopOptions) {
     const { machine, random, watches, removal = 'delete', component = 'taintmgr' } = options;
@@ -91,7 +94,7 @@ export class PressureLoop implements RunningLoop<PressureEvent, PressureNotice> 
       clock: this.#serverClock,
     });
     this.#poller = new SummaryPoller(options);
-    this.#sources = sourcesOf(random);
+    this.#sources = sourcesOf(random, this.#kubelets);
     this.#unsynced = new Set(this.#sources.map(({ reflector }) => reflector.resource));
   }
 
@@ -109,6 +112,11 @@ export class PressureLoop implements RunningLoop<PressureEvent, PressureNotice> 
     return this.#sources.map(({ reflector: { resource, state, aliveAt } }) => {
       return { resource, state, heardAt: aliveAt };
     });
+  }
+
+  /** Where the kubelet of a node listens; null: nothing is known of it. */
+  kubeletOf(nodeName: string): KubeletAddress | null {
+    return this.#kubelets.get(nodeName) ?? null;
   }
 
   nextWake(): Instant | null {
@@ -233,13 +241,23 @@ export class PressureLoop implements RunningLoop<PressureEvent, PressureNotice> 
   }
 }
 
-function sourcesOf(random: Random): readonly Source[] {
+type Kubelets = Map<string, KubeletAddress | null>;
+
+/** A node as the machine sees it, and where its kubelet is, which is no matter of the machine's. */
+interface ReachableNode extends PressureNode {
+  readonly kubelet: KubeletAddress | null;
+}
+
+function sourcesOf(random: Random, kubelets: Kubelets): readonly Source[] {
   const shared = { random, watch: true, selectors: {} };
-  const nodes = new Reflector<PressureNode>({
+  const nodes = new Reflector<ReachableNode>({
     ...shared,
     resource: 'nodes',
     path: nodesPath,
-    project: pressureNodeFromJson,
+    project: (value) => ({
+      ...pressureNodeFromJson(value),
+      kubelet: kubeletAddressFromJson(value),
+    }),
   });
   const pods = new Reflector<PressurePod>({
     ...shared,
@@ -247,7 +265,7 @@ function sourcesOf(random: Random): readonly Source[] {
     path: podsPath,
     project: pressurePodFromJson,
   });
-  return [source(nodes, nodeEvent), source(pods, podEvent)];
+  return [source(nodes, (change) => nodeEvent(change, kubelets)), source(pods, podEvent)];
 }
 
 /** A reflector, with its differences turned into what they are to the machine. */
@@ -259,10 +277,14 @@ function source<T>(reflector: Reflector<T>, event: (change: Change<T>) => Pressu
   };
 }
 
-function nodeEvent(change: Change<PressureNode>): PressureEvent {
-  return change.kind === 'upsert'
-    ? { kind: 'pressureNode', node: change.item }
-    : { kind: 'pressureNodeGone', name: change.name };
+function nodeEvent(change: Change<ReachableNode>, kubelets: Kubelets): PressureEvent {
+  if (change.kind === 'delete') {
+    kubelets.delete(change.name);
+    return { kind: 'pressureNodeGone', name: change.name };
+  }
+  const { kubelet, ...node } = change.item;
+  kubelets.set(node.name, kubelet);
+  return { kind: 'pressureNode', node };
 }
 
 function podEvent(change: Change<PressurePod>): PressureEvent {

@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs';
+import type { Access, KubeletsOptions } from '@taintmgr/k8s-adapter';
+import { SettingError } from '../flags/setting-error.ts';
+import type { Settings } from '../flags/settings.ts';
+import { version } from '../version.ts';
+
+/** What asking kubelets at once takes, beside where they and the API server are. */
+export type KubeletsConfig = Omit<KubeletsOptions, 'api' | 'addressOf'>;
+
+/**
+ * Whom kubelets are verified by and what they are shown, as the settings want it; null: they are
+ * asked through the API server. Throws SettingError where nobody vouches for them.
+ */
+export async function kubeletsConfig(
+  settings: Settings,
+  access: Access,
+): Promise<KubeletsConfig | null> {
+  const { summarySource, summaryServiceAccount, kubeletCertificateAuthority: file } = settings;
+  if (summarySource === 'proxy') return null;
+  const ca = file === '' ? (await access.authorize()).tls.ca : readFileSync(file, 'utf8');
+  if (ca === undefined) {
+    const want =
+      'the authority of the certificates of kubelets: that of the API server is not known';
+    throw new SettingError('--kubelet-certificate-authority', '', want);
+  }
+  const [namespace = '', name = ''] = summaryServiceAccount.split('/');
+  const userAgent = `taintmgr-controller/${version}`;
+  return { ca, serviceAccount: { namespace, name }, userAgent };
+}
