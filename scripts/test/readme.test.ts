@@ -34,6 +34,24 @@ it('what the README shows of kubectl is what docs/commands shows, which is playe
   for (const scene of scenes) assert.ok(shown.includes(scene), scene);
 });
 
+it('README and CONTRIBUTING name the versions of Node that package.json names', () => {
+  const nodeOf = (folder: string): string => {
+    const { engines } = JSON.parse(readFileSync(new URL(`${folder}package.json`, root), 'utf8'));
+    return engines.node.replace('>=', '');
+  };
+  const clone = nodeOf('');
+  const folders = ['packages', 'apps'].flatMap((parent) => {
+    return readdirSync(new URL(`${parent}/`, root)).map((name) => `${parent}/${name}/`);
+  });
+  const [published = '', ...others] = new Set(folders.map(nodeOf));
+  assert.deepEqual(others, [], 'all packages need the same');
+  for (const file of ['README.md', 'CONTRIBUTING.md']) {
+    const text = readFileSync(new URL(file, root), 'utf8');
+    assert.ok(text.includes(`Node ${clone} or newer`), `${file}: a clone needs ${clone}`);
+    assert.ok(text.includes(`Node ${published} or newer`), `${file}: packages need ${published}`);
+  }
+});
+
 /** Commands and what they print, in blocks fenced by ```console. */
 function scenesOf(page: URL): readonly string[] {
   const blocks = readFileSync(page, 'utf8').matchAll(/^```console\n([\s\S]*?)^```$/gm);

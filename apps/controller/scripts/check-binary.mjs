@@ -63,7 +63,7 @@ async function checkWork(program) {
   for await (const line of createInterface({ input: child.stderr })) {
     lines.push(line);
     const { msg } = JSON.parse(line);
-    if (msg !== 'synced: nodes and pods are known, evictions begin') continue;
+    if (msg !== 'caches synced, evictions start') continue;
     assert.equal(await get(port, '/readyz'), '200 ok');
     assert.match(await get(port, '/metrics'), /^403 /);
     say('--simulate: synced, ready, and /metrics is not for everybody');

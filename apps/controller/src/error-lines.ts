@@ -5,11 +5,11 @@ import { OverlapError } from './overlap.ts';
 
 const hints: Readonly<Record<number, string>> = {
   401: 'the credentials of the current context are not valid',
-  403: 'the rights it needs are in deploy/, one ClusterRole for each way to run it',
-  404: 'what answers there may be no Kubernetes API server: check --server and --context',
+  403: 'the permissions it needs are in deploy/, one ClusterRole for each mode',
+  404: 'the server may not be a Kubernetes API server: check --server and --context',
 };
 
-const redirected = 'what answers there sends elsewhere: check --server and --context';
+const redirected = 'the server redirects: check --server and --context';
 
 function hintFor(status: number): string | undefined {
   if (status >= 300 && status < 400) return redirected;

@@ -16,18 +16,18 @@ export function lifecycleLine(report: LifecycleReport, now: number): Line {
       const { name, state, ready, notReady, rate } = report.zone;
       const fields = { zone: name, from: report.from, to: state ?? 'none', ready, notReady, rate };
       const level = state === 'Normal' || state === 'Initial' ? 'info' : 'warn';
-      return line(level, 'zone changed its state', fields);
+      return line(level, 'zone state changed', fields);
     }
     case 'zoneHold': {
       const { zone, hold, deadlines } = report;
       const paused = deadlines === null ? {} : { deadlines };
-      if (hold === null) return line('info', 'zone is held no longer', { zone, ...paused });
+      if (hold === null) return line('info', 'zone is no longer held', { zone, ...paused });
       const fields = { zone, because: describeHold(hold), ...paused };
-      return line('warn', 'zone is held: none of its nodes is tainted', fields);
+      return line('warn', 'zone is held: no nodes are tainted', fields);
     }
     case 'nodeLost': {
       const since = formatTime(report.heardAt);
-      return line('warn', 'node is lost', { node: report.node.name, since });
+      return line('warn', 'node is unreachable', { node: report.node.name, since });
     }
     case 'writeFailed': {
       const { node, write, outcome, at } = report;
@@ -45,18 +45,22 @@ export function lifecycleLine(report: LifecycleReport, now: number): Line {
         next: formatWait(at - now),
         error: outcome.message,
       };
-      return line('warn', 'could not mark a pod of a lost node not ready, will try again', fields);
+      return line(
+        'warn',
+        'could not mark a pod of an unreachable node not ready, will try again',
+        fields,
+      );
     }
     case 'ruleDryRun': {
       const { node, rule, change } = report;
-      return line('info', 'rule in dry run would change a taint', {
+      return line('info', 'dry run: rule would change a taint', {
         node: node.name,
         rule,
         change,
       });
     }
     case 'ruleLimit':
-      return line('warn', 'rule may not taint more nodes of its pool', {
+      return line('warn', 'rule has reached its limit of tainted nodes', {
         node: report.node.name,
         rule: report.rule,
       });
@@ -67,8 +71,8 @@ const written = {
   changeTaints: 'changed taints of a node',
   setNodeConditions: 'set conditions of a node',
   setNodeLabels: 'set labels of a node',
-  markPodNotReady: 'marked a pod of a lost node not ready',
-  markPodLost: 'marked a pod of a lost node',
+  markPodNotReady: 'marked a pod of an unreachable node not ready',
+  markPodLost: 'marked a pod of an unreachable node for deletion',
 } as const;
 
 /** What the log says about a write to a node, or to a pod on its account; failures are reported. */

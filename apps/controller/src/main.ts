@@ -30,7 +30,7 @@ async function main(): Promise<void> {
   crashWith(log);
   warn(log, choices);
   const signal = stopSignal(1, (name) => {
-    log.info({ signal: name }, 'stopping: evictions under way come to their end');
+    log.info({ signal: name }, 'stopping: waiting for evictions in progress');
   });
   const simulation = settings.simulate ? await simulate(settings.seed, checked) : null;
   try {
@@ -54,14 +54,14 @@ async function simulate(seed: number, { controllers }: Checked): Promise<Embedde
 /** What nobody has thought of: said in the log's own form, and over; a new start finds its way. */
 function crashWith(log: Logger): void {
   process.on('uncaughtException', (error) => {
-    log.fatal({ error: error.stack ?? String(error) }, 'crashed: this is a mistake of ours');
+    log.fatal({ error: error.stack ?? String(error) }, 'crashed, which is a bug');
     process.exit(1);
   });
 }
 
 function warn(log: Logger, { unknownVariables }: Choices): void {
   for (const name of unknownVariables) {
-    log.warn({ variable: name }, 'environment variable of no flag: it is not read');
+    log.warn({ variable: name }, 'environment variable is not a known flag, ignored');
   }
 }
 

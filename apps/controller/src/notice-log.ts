@@ -27,7 +27,7 @@ export function lineOf(notice: Notice, now: number): Line {
     case 'reconnecting': {
       const { resource, failure, wait, next } = notice;
       const fields = { ...ofNode(notice), error: failure.message, wait: formatWait(wait), next };
-      return line('warn', `lost contact while reading ${resource}`, fields);
+      return line('warn', `reading ${resource} failed, reconnecting`, fields);
     }
     case 'podScope': {
       const { scope, nodes, pods } = notice;
@@ -38,17 +38,17 @@ export function lineOf(notice: Notice, now: number): Line {
       return line('info', 'leader elected', { leader: notice.identity });
     case 'elected':
       return notice.held
-        ? line('info', 'this replica leads: it acts from now on', {})
-        : line('info', 'this replica leads no more: it stands by', {});
+        ? line('info', 'became the leader', {})
+        : line('info', 'no longer the leader, standing by', {});
     case 'leadershipLost':
       return line('warn', 'leadership lost', { error: notice.why });
     case 'electionFailing':
-      return line('warn', 'the lease of the election fails', { error: notice.failure.message });
+      return line('warn', 'leader election fails', { error: notice.failure.message });
     case 'clockStepped':
     case 'serverClockMoved':
       return line('warn', describeClock(notice), {});
     case 'synced':
-      return line('info', 'synced: nodes and pods are known, evictions begin', {});
+      return line('info', 'caches synced, evictions start', {});
     case 'report':
       return reportLine(notice.report, now);
     case 'commandSent': {
@@ -65,9 +65,10 @@ export function lineOf(notice: Notice, now: number): Line {
     case 'taintStartsKept': {
       const { command, outcome } = notice;
       const fields = { node: command.nodeName };
-      if (outcome.kind === 'done') return line('debug', 'wrote down when taints began', fields);
+      if (outcome.kind === 'done')
+        return line('debug', 'recorded when taints were first seen', fields);
       const error = 'message' in outcome ? outcome.message : outcome.kind;
-      return line('warn', 'could not write down when taints began', { ...fields, error });
+      return line('warn', 'could not record when taints were first seen', { ...fields, error });
     }
     case 'nodeWriteFinished':
       return nodeWriteLine(notice);
@@ -104,14 +105,14 @@ type ReportOf<Kind extends Report['kind']> = Extract<Report, { kind: Kind }>;
 function deadlineLine(report: ReportOf<'deadline'>, now: number): Line {
   const { from, to, cause } = report;
   const fields = { ...podFields(report.pod), cause, ...why(report.because) };
-  if (to === null) return line('info', 'eviction called off', fields);
+  if (to === null) return line('info', 'eviction cancelled', fields);
   const times = { at: formatTime(to), in: formatDuration(to - now) };
   const what = from === null ? 'eviction scheduled' : 'eviction moved';
   return line('info', what, { ...times, ...fields });
 }
 
 function retryLine({ pod, attempt, at, setback, blocker }: ReportOf<'retry'>, now: number): Line {
-  const what = setback.kind === 'blocked' ? 'held by a disruption budget' : 'eviction failed';
+  const what = setback.kind === 'blocked' ? 'blocked by a PDB' : 'eviction failed';
   const stuck = blocker.verdict === 'never' ? { stuck: blocker.code } : {};
   const next = formatWait(at - now);
   const fields = { ...podFields(pod), attempt, next, ...stuck, error: setback.message };
@@ -147,7 +148,7 @@ function eventFields({ subject, reason }: ClusterEvent): Line['fields'] {
 }
 
 const lostTexts = {
-  failed: 'the API server does not take it',
+  failed: 'the API server refused it',
   queueFull: 'too many events are waiting',
   tooMany: 'too many events about the same object',
 } as const;

@@ -50,7 +50,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
   const controllers = checked.controllers.enabled.join(',');
   log.info({ version, server, controllers, semantics, mode }, 'starting');
   for (const controller of checked.controllers.disabled) {
-    log.info({ controller }, 'Warning: controller is disabled');
+    log.info({ controller }, 'controller is disabled');
   }
   const pulse = new Pulse();
   // A lease is not held in thought.
@@ -103,7 +103,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
         vitals.running = running;
         if (leadership.overlap !== null) running.lead(false);
         process.on('SIGUSR2', () => {
-          log.info({ signal: 'SIGUSR2' }, 'resuming: limits that tripped are open again');
+          log.info({ signal: 'SIGUSR2' }, 'resuming: tripped limits are reset');
           running.resumeEvictions();
         });
       },

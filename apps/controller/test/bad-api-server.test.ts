@@ -85,7 +85,7 @@ const final: readonly Case[] = [
     server: () => overTls(answer(302, '', { location: 'https://elsewhere/' })),
     why:
       'error: Error from server: HTTP status 302\n' +
-      'hint: what answers there sends elsewhere: check --server and --context',
+      'hint: the server redirects: check --server and --context',
     whole: true,
   },
   {
@@ -101,7 +101,7 @@ const final: readonly Case[] = [
     server: () => overTls(status(403, 'Forbidden', 'nodes is\nforbidden')),
     why:
       'error: Error from server (Forbidden): nodes is forbidden\n' +
-      'hint: the rights it needs are in deploy/, one ClusterRole for each way to run it',
+      'hint: the permissions it needs are in deploy/, one ClusterRole for each mode',
     whole: true,
   },
   {
@@ -109,7 +109,7 @@ const final: readonly Case[] = [
     server: () => overTls(status(404, 'NotFound', 'no such page')),
     why:
       'error: Error from server (NotFound): no such page\n' +
-      'hint: what answers there may be no Kubernetes API server: check --server and --context',
+      'hint: the server may not be a Kubernetes API server: check --server and --context',
     whole: true,
   },
 ];
@@ -213,7 +213,7 @@ describe('at the start, an API server that', () => {
     const connection = { kubeconfig: cluster.kubeconfig };
     const controller = await startProcess(t, { connection, flags: [onlyEviction] });
     await controller.saw('could not begin, will try again', { level: 'warn' });
-    await controller.saw('synced: nodes and pods are known, evictions begin');
+    await controller.saw('caches synced, evictions start');
     await controller.stop();
   });
 });
@@ -230,8 +230,8 @@ describe('later on, an API server that', () => {
     await controller.saw('watching nodes');
     cluster.api.faults.down = true;
     cluster.api.faults.breakStreams();
-    await controller.saw('lost contact while reading nodes');
-    const lost = controller.lines.find(({ msg }) => msg === 'lost contact while reading nodes');
+    await controller.saw('reading nodes failed, reconnecting');
+    const lost = controller.lines.find(({ msg }) => msg === 'reading nodes failed, reconnecting');
     assert.equal(lost?.level, 'warn');
     assert.equal(lost?.next, 'watch');
     assert.match(String(lost?.wait), /^\d+\.\ds$/);
@@ -256,7 +256,7 @@ describe('later on, an API server that', () => {
       times: 1,
     });
     cluster.api.faults.breakStreams();
-    await controller.saw('lost contact while reading nodes', { next: 'list' });
+    await controller.saw('reading nodes failed, reconnecting', { next: 'list' });
     await controller.saw('listed nodes', {}, 2);
     await controller.stop();
   });

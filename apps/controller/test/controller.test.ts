@@ -214,7 +214,7 @@ describe('runController', () => {
       assert.ok(error instanceof ApiError);
       assert.match(
         errorLines(error) ?? '',
-        /^error: Error from server \(Forbidden\): pods is forbidden: User "controller" cannot list resource "pods" .*\nhint: the rights it needs are in deploy\/, one ClusterRole for each way to run it$/,
+        /^error: Error from server \(Forbidden\): pods is forbidden: User "controller" cannot list resource "pods" .*\nhint: the permissions it needs are in deploy\/, one ClusterRole for each mode$/,
       );
       return true;
     });

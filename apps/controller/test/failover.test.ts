@@ -19,7 +19,7 @@ const flags = [
   '--leader-elect-renew-deadline=2s',
   `--leader-elect-retry-period=${retryMs}ms`,
 ];
-const synced = 'synced: nodes and pods are known';
+const synced = 'caches synced';
 const seeds = [1, 2];
 const timeout = 60_000;
 
@@ -33,7 +33,7 @@ interface Started {
 async function start(t: TestContext, seed: number): Promise<Started> {
   const world = await FailoverWorld.start(t, seed);
   const leader = startReplica(t, world.kubeconfig, flags);
-  await Promise.all([leader.saw('this replica leads'), leader.saw(synced)]);
+  await Promise.all([leader.saw('became the leader'), leader.saw(synced)]);
   const standby = startReplica(t, world.kubeconfig, flags);
   await standby.saw(synced);
   world.taintNodes();
@@ -119,7 +119,7 @@ describe('two replicas', () => {
     const removed = world.removedAt.size;
     await world.until(() => world.holder !== first?.holder && world.removedAt.size > removed);
     leader.strike('SIGCONT');
-    await leader.saw('this replica leads no more');
+    await leader.saw('no longer the leader');
     await world.until(() => world.isDone);
     await leader.stop();
     await standby.stop();

@@ -23,31 +23,31 @@ describe('a log line about nodes and zones', () => {
     [
       { kind: 'zone', zone, from: 'Normal' },
       'warn',
-      'zone changed its state',
+      'zone state changed',
       { zone: 'r/a', from: 'Normal', to: 'PartialDisruption', ready: 1, notReady: 2, rate: 0 },
     ],
     [
       { kind: 'zone', zone: { ...zone, state: 'Normal' }, from: 'Initial' },
       'info',
-      'zone changed its state',
+      'zone state changed',
       { zone: 'r/a', from: 'Initial', to: 'Normal', ready: 1, notReady: 2, rate: 0 },
     ],
     [
       { kind: 'zoneHold', zone: 'r/a', hold: { code: 'RateZero' }, deadlines: 'pause' },
       'warn',
-      'zone is held: none of its nodes is tainted',
+      'zone is held: no nodes are tainted',
       { zone: 'r/a', because: 'the eviction rate for this zone is 0', deadlines: 'pause' },
     ],
     [
       { kind: 'zoneHold', zone: 'r/a', hold: null, deadlines: null },
       'info',
-      'zone is held no longer',
+      'zone is no longer held',
       { zone: 'r/a' },
     ],
     [
       { kind: 'nodeLost', node, heardAt: now },
       'warn',
-      'node is lost',
+      'node is unreachable',
       { node: 'n1', since: '2026-01-02T03:04:05Z' },
     ],
     [
@@ -71,19 +71,19 @@ describe('a log line about nodes and zones', () => {
         at: now + 1500,
       },
       'warn',
-      'could not mark a pod of a lost node not ready, will try again',
+      'could not mark a pod of an unreachable node not ready, will try again',
       { pod: 'shop/web', node: 'n1', attempt: 3, next: '1.5s', error: 'no' },
     ],
     [
       { kind: 'ruleDryRun', node, rule: 'disk', change: 'add' },
       'info',
-      'rule in dry run would change a taint',
+      'dry run: rule would change a taint',
       { node: 'n1', rule: 'disk', change: 'add' },
     ],
     [
       { kind: 'ruleLimit', node, rule: 'disk' },
       'warn',
-      'rule may not taint more nodes of its pool',
+      'rule has reached its limit of tainted nodes',
       { node: 'n1', rule: 'disk' },
     ],
   ];
@@ -139,7 +139,7 @@ describe('a log line about a write to a node', () => {
       { kind: 'done' },
       {
         level: 'info',
-        message: 'marked a pod of a lost node not ready',
+        message: 'marked a pod of an unreachable node not ready',
         fields: { pod: 'shop/web-0', node: 'n1', took: '3ms' },
       },
     ],

@@ -115,10 +115,10 @@ describe('what the log says of a notice', () => {
       'reconnecting',
       { kind: 'reconnecting', resource: 'nodes', failure, wait: 840, next: 'watch' },
       'warn',
-      'lost contact while reading nodes',
+      'reading nodes failed, reconnecting',
       { error: 'no right', wait: '0.8s', next: 'watch' },
     ],
-    ['synced', { kind: 'synced' }, 'info', 'synced: nodes and pods are known, evictions begin', {}],
+    ['synced', { kind: 'synced' }, 'info', 'caches synced, evictions start', {}],
     [
       'an eviction that is sent',
       { kind: 'commandSent', command },
@@ -151,14 +151,14 @@ describe('what the log says of a notice', () => {
       'taint starts written down',
       { kind: 'taintStartsKept', command: starts, outcome: { kind: 'done' } },
       'debug',
-      'wrote down when taints began',
+      'recorded when taints were first seen',
       { node: 'n1' },
     ],
     [
       'taint starts refused',
       { kind: 'taintStartsKept', command: starts, outcome: failed },
       'warn',
-      'could not write down when taints began',
+      'could not record when taints were first seen',
       { node: 'n1', error: 'boom' },
     ],
     [
@@ -211,7 +211,7 @@ describe('what the log says of a notice', () => {
       'a deadline that went away',
       deadline(now, null, []),
       'info',
-      'eviction called off',
+      'eviction cancelled',
       { ...names, cause: 'NodeChanged' },
     ],
     [
@@ -225,7 +225,7 @@ describe('what the log says of a notice', () => {
         blocker: { code: 'Budget', verdict: 'needsTime', message: 'budget web' },
       }),
       'warn',
-      'held by a disruption budget, will try again',
+      'blocked by a PDB, will try again',
       { ...names, attempt: 2, next: '5.0s', error: 'budget web' },
     ],
     [

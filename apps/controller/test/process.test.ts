@@ -71,11 +71,11 @@ describe('taintmgr-controller', () => {
     const flags = ['--simulate', '--logging-format=json', `--secure-port=${port}`];
     const { child, saw, result } = start(t, ...flags);
     const kubeconfig = (await saw('out', /^export KUBECONFIG=\S+$/)).split('=')[1];
-    await saw('err', /"msg":"synced: nodes and pods are known, evictions begin"/);
+    await saw('err', /"msg":"caches synced, evictions start"/);
     assert.equal((await ask(port, '/readyz')).body, 'ok');
     assert.equal((await ask(port, '/metrics')).status, 403);
     child.kill('SIGUSR2');
-    await saw('err', /"msg":"resuming: limits that tripped are open again"/);
+    await saw('err', /"msg":"resuming: tripped limits are reset"/);
     child.kill('SIGTERM');
     const { code, out, err } = await result;
     assert.equal(code, 0, err);
@@ -89,8 +89,8 @@ describe('taintmgr-controller', () => {
     assert.match(first.server, /^https:\/\/127\.0\.0\.1:\d+$/);
     const last = others.slice(-3).map(({ msg }) => msg);
     assert.deepEqual(last, [
-      'stopping: evictions under way come to their end',
-      'this replica leads no more: it stands by',
+      'stopping: waiting for evictions in progress',
+      'no longer the leader, standing by',
       'stopped',
     ]);
   });
@@ -145,7 +145,7 @@ describe('npm run', () => {
     it(`controller hands on ${signal}, and waits for what comes to its end`, async (t) => {
       const flags = ['--simulate', '--secure-port=0', '--logging-format=json'];
       const npm = startProgram(t, 'npm', 'run', '-s', 'controller', '--', ...flags);
-      await npm.saw('err', /"msg":"synced: nodes and pods are known, evictions begin"/);
+      await npm.saw('err', /"msg":"caches synced, evictions start"/);
       npm.child.kill(signal);
       const { code, err } = await npm.result;
       assert.equal(code, 0, err);

@@ -113,7 +113,7 @@ async function spareTwice(
     setTaints([{ key: 'short', effect: 'NoExecute' }]);
     await controller.saw('eviction scheduled', spared, count);
     setTaints([]);
-    await controller.saw('eviction called off', spared, count);
+    await controller.saw('eviction cancelled', spared, count);
   }
   await controller.saw('recorded event', { ...spared, count: 2 });
 }
@@ -180,7 +180,7 @@ describe('the rights of deploy/', () => {
       await spareTwice(embedded, controller);
       if (folders.includes('components/node-lifecycle')) {
         embedded.cluster.node('a-3').stop();
-        await controller.saw('marked a pod of a lost node not ready', { pod: 'shop/lost' });
+        await controller.saw('marked a pod of an unreachable node not ready', { pod: 'shop/lost' });
         await controller.saw('recorded event', { node: 'a-3', reason: 'NodeNotReady' });
       }
       await controller.stop();

@@ -80,7 +80,7 @@ describe('what is served', () => {
     const cluster = await startCluster(t);
     createPods(cluster);
     const controller = await startProcess(t, { connection: at(cluster), flags: [onlyEviction] });
-    await controller.saw('synced: nodes and pods are known, evictions begin');
+    await controller.saw('caches synced, evictions start');
     const cases: readonly (readonly [token: string, path: string, status: number])[] = [
       ['', '/readyz', 200],
       ['', '/livez?verbose', 200],
@@ -184,7 +184,7 @@ describe('beside a kube-controller-manager', () => {
       const cluster = await startCluster(t);
       const flags = [onlyEviction, election];
       const controller = await startProcess(t, { connection: at(cluster), flags });
-      await controller.saw('synced: nodes and pods are known, evictions begin');
+      await controller.saw('caches synced, evictions start');
       putLease(cluster);
       t.mock.timers.tick(30_000);
       await controller.saw(`standing by: ${overlap}`);
@@ -213,7 +213,7 @@ describe('beside a kube-controller-manager', () => {
         connection: at(cluster),
         flags: [flag, onlyEviction],
       });
-      await controller.saw('synced: nodes and pods are known, evictions begin');
+      await controller.saw('caches synced, evictions start');
       await controller.stop();
     });
   }

@@ -14,7 +14,7 @@ process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
 
 // Node itself would also print the line of the bundle, which is as long as the bundle.
 process.on('uncaughtException', (error) => {
-  output.err(`error: crashed, which is a mistake of ours: ${error.stack ?? String(error)}`);
+  output.err(`error: crashed, which is a bug: ${error.stack ?? String(error)}`);
   process.exit(codeOfError(argv));
 });
 

@@ -85,7 +85,7 @@ describe('kubectl taintmgr', { skip: withoutKubectl }, () => {
     const fault = 'setImmediate(()=>{throw(new(TypeError)(%22oops%22))})';
     const changes = { NODE_OPTIONS: `--import=data:text/javascript,${fault}` };
     const plain = await kubectl('explain node go-1', changes);
-    assert.match(plain.err, /^error: crashed, which is a mistake of ours: TypeError: oops\n/);
+    assert.match(plain.err, /^error: crashed, which is a bug: TypeError: oops\n/);
     const { code } = await kubectl('explain node go-1 --exit-code', changes);
     assert.deepEqual([plain.code, code], [1, 2]);
   });

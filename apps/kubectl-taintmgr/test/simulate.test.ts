@@ -19,6 +19,11 @@ interface RunDocument {
   readonly semantics: string;
   readonly summary: {
     readonly evictions: number;
+    readonly loops: readonly {
+      readonly name: string;
+      readonly node: string;
+      readonly evictions: number;
+    }[];
     readonly refusals: number;
     readonly nodesTainted: number;
     readonly unplaced: { readonly atEnd: number };
@@ -27,6 +32,7 @@ interface RunDocument {
       readonly unavailableMax: number;
       readonly unavailablePercentMax: number;
       readonly worstAt: number | null;
+      readonly evictions: number;
     }[];
   };
   readonly events: readonly { readonly at: number; readonly text: string; readonly line: number }[];
@@ -128,6 +134,45 @@ describe('what happens', () => {
     assert.equal(summary.evictions, 1);
     assert.equal(summary.unplaced.atEnd, 1);
     assert.match(unplaced[0]?.message ?? '', /6 node\(s\) had untolerated taint/);
+  });
+
+  it('counts evictions, and names a pod that comes back to where it was evicted from', async () => {
+    const script = `events:
+- at: 1m
+  taint: {node: zone-a-1, taint: "check=bad:NoExecute"}
+`;
+    const source = file(
+      'loop.yaml',
+      `${topology}- kind: StatefulSet
+  name: shop/db
+  replicas: 1
+  nodeSelector: {kubernetes.io/hostname: zone-a-1}
+  tolerations: [{key: check, operator: Exists, effect: NoExecute, tolerationSeconds: 10}]
+`,
+    );
+    const { runs } = await simulated(source, script, '--until', '5m');
+    const { summary, evictions } = runs[0] ?? assert.fail('no run');
+    const ofDb = evictions.filter(({ because }) => because[0]?.startsWith('tolerates ')).length;
+    assert.ok(ofDb > 10, `${ofDb} evictions`);
+    assert.deepEqual(
+      summary.loops.map(({ name, node, evictions: times }) => [name, node, times]),
+      [['db-0', 'zone-a-1', ofDb]],
+    );
+    const counted = summary.workloads.map((workload) => workload.evictions);
+    assert.equal(
+      counted.reduce((total, one) => total + one, 0),
+      summary.evictions,
+    );
+    const args = ['-f', source, '--script', file('loop-events.yaml', script), '--until', '5m'];
+    const { out } = await run('simulate', ...args);
+    assert.match(out, new RegExp(`^StatefulSet shop/db +1 .* ${ofDb}$`, 'm'));
+    assert.match(
+      out,
+      new RegExp(
+        `^ {2}loop: shop/db-0 evicted ${ofDb} times from zone-a-1, 1m1\\ds to .*: tolerates check=bad:NoExecute for 10s$`,
+        'm',
+      ),
+    );
   });
 
   it('plays every kind of event', async () => {

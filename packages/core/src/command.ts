@@ -20,7 +20,7 @@ export type PodReport =
       readonly cause: Cause;
       readonly because: readonly Reason[];
     }
-  /** An eviction did not go through; the next attempt is at `at`. */
+  /** An eviction failed; the next attempt is at `at`. */
   | {
       readonly kind: 'retry';
       readonly pod: PodRef;

@@ -5,9 +5,9 @@ import type { Notice } from '@taintmgr/k8s-adapter';
 export function tell(notice: Notice, now: number): string | null {
   switch (notice.kind) {
     case 'synced':
-      return 'controller: nodes and pods are known, evictions begin';
+      return 'controller: caches synced, evictions start';
     case 'reconnecting':
-      return `controller: lost contact while reading ${notice.resource}: ${notice.failure.message}`;
+      return `controller: reading ${notice.resource} failed, reconnecting: ${notice.failure.message}`;
     case 'commandSent': {
       const [because] = notice.command.because;
       return `${nameOf(notice.command.pod)} is evicted: ${because ? describeReason(because) : ''}`;

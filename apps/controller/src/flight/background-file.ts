@@ -52,7 +52,7 @@ export class BackgroundFile {
     if (this.#failed) return;
     this.#waiting.push(text);
     this.#waitingSize += Buffer.byteLength(text);
-    if (this.#waitingSize > waitingMax) this.#fail(new Error('the disk does not keep up'));
+    if (this.#waitingSize > waitingMax) this.#fail(new Error('the disk is too slow'));
     else if (!this.#isCompressed || this.#waitingSize >= compressedAtOnce) this.#write();
     else this.#timer ??= setTimeout(() => this.#write(), compressedAfterMs).unref();
   }

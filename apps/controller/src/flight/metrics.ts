@@ -23,7 +23,7 @@ export function flightMetrics(registry: Registry, recorder: FlightRecorder): voi
   new Counter({
     ...describe(
       'taintmgr_flight_record_lost_total',
-      'Events that came after the flight record had ended: it was full, or could not be written.',
+      'Events missing in the flight record, because it was full or could not be written.',
     ),
     collect() {
       this.reset();

@@ -117,7 +117,7 @@ export class FlightRecorder {
     } else {
       // A file without its first line is of no use.
       if (this.size > 0) this.#file?.append(flightLine({ end: 'full' }));
-      this.#end(`it has come to ${sizeMax} bytes`);
+      this.#end(`it has reached ${sizeMax} bytes`);
     }
   }
 

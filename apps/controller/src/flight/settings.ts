@@ -11,21 +11,21 @@ export const flightRecorder = {
     'flightRecord.file',
     outputFile,
     '',
-    'write down each event and each command, to be played again by kubectl taintmgr simulate ' +
-      '--replay; compressed where the name ends in .gz; by default nothing is written down',
+    'record each event and each command, to be replayed by kubectl taintmgr simulate ' +
+      '--replay; compressed where the name ends in .gz; by default nothing is recorded',
   ),
   flightRecordMaxsize: setting(
     'flight-record-maxsize',
     'flightRecord.maxSize',
     wholeNumber(1),
     512,
-    'megabytes of a flight record, at most: then it ends, and the controller goes on without',
+    'maximum size of a flight record in megabytes; then recording stops, and the controller goes on',
   ),
   flightRecordMaxbackup: setting(
     'flight-record-maxbackup',
     'flightRecord.maxBackup',
     wholeNumber(0),
     3,
-    'flight records of earlier starts that are kept, as FILE.1, FILE.2 and so on',
+    'flight records of earlier starts to keep, as FILE.1, FILE.2 and so on',
   ),
 };

@@ -31,7 +31,7 @@ export function startFlightRecorder(options: FlightOptions): FlightRecorder | nu
       ...(simulate && { seed: settings.seed }),
     },
     onEnd: (why) =>
-      log.warn({ file: path, why }, 'flight record ended: evictions go on without it'),
+      log.warn({ file: path, why }, 'flight record stopped, evictions continue without it'),
   });
   flightMetrics(registry, recorder);
   return recorder;

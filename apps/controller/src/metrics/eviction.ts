@@ -34,7 +34,7 @@ export function evictionMetrics(
   const attempts = new Counter(
     describe(
       'taintmgr_eviction_attempts_total',
-      'Evictions sent to the API server, by how they were asked for and how they ended.',
+      'Evictions sent to the API server, by method and result.',
       'mode',
       'outcome',
       'code',
@@ -43,7 +43,7 @@ export function evictionMetrics(
   const bypasses = new Counter(
     describe(
       'taintmgr_pdb_bypass_total',
-      'Pods deleted after disruption budgets had held them back for as long as the policy allows.',
+      'Pods deleted after PodDisruptionBudgets had blocked their eviction for as long as the policy allows.',
     ),
   );
   const lag = new Histogram({
@@ -79,7 +79,7 @@ function reportCounters(registry: Registry): (report: Report) => void {
   const decisions = new Counter(
     describe(
       'taintmgr_decisions_total',
-      'Evictions scheduled, moved and called off, by what happened.',
+      'Evictions scheduled, moved and cancelled, by cause.',
       'decision',
       'cause',
     ),
@@ -87,14 +87,14 @@ function reportCounters(registry: Registry): (report: Report) => void {
   const setbacks = new Counter(
     describe(
       'taintmgr_eviction_setbacks_total',
-      'Evictions that did not go through and will be tried again, by what holds them back.',
+      'Evictions that failed and will be retried, by what blocks them.',
       'blocker',
     ),
   );
   const held = new Counter(
     describe(
       'taintmgr_evictions_held_total',
-      'Evictions that a limit held back, by what the limit counts.',
+      'Evictions held by a limit, by what the limit counts.',
       'per',
       'tripped',
     ),
@@ -102,7 +102,7 @@ function reportCounters(registry: Registry): (report: Report) => void {
   const writes = new Counter(
     describe(
       'taintmgr_write_failures_total',
-      'Writes to nodes and their pods that failed and will be tried again, by what was written.',
+      'Writes to nodes and their pods that failed and will be retried, by what was written.',
       'write',
     ),
   );
@@ -141,18 +141,22 @@ function waitingGauges(registry: Registry, activity: Activity): void {
       },
     });
   };
-  gauge('taintmgr_pending_evictions', 'Pods that are to be evicted, now or later.', () => {
+  gauge('taintmgr_pending_evictions', 'Pods that will be evicted, now or later.', () => {
     return activity.waiting().pending;
   });
-  gauge('taintmgr_overdue_evictions', 'Pods that are due and not on their way yet.', () => {
-    return activity.waiting().overdue;
-  });
+  gauge(
+    'taintmgr_overdue_evictions',
+    'Pods past their deadline whose eviction has not been accepted yet.',
+    () => {
+      return activity.waiting().overdue;
+    },
+  );
   gauge(
     'taintmgr_next_deadline_timestamp_seconds',
-    'When the next pod is due; +Inf: none is.',
+    'When the next pod is due; +Inf: none.',
     () => (activity.waiting().next ?? Number.POSITIVE_INFINITY) / 1000,
   );
-  gauge('taintmgr_evictions_under_way', 'Evictions sent and not yet answered.', () => {
+  gauge('taintmgr_evictions_under_way', 'Evictions in flight: sent and not yet answered.', () => {
     return activity.underWay().length;
   });
 }

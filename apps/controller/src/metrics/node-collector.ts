@@ -114,12 +114,12 @@ const zoneGauges: readonly ZoneGauge[] = [
   },
   {
     name: 'taintmgr_taint_queue_depth',
-    help: 'Nodes of a zone that wait for their taint.',
+    help: 'Nodes of a zone queued for their taint.',
     value: ({ waiting }) => waiting.length,
   },
   {
     name: 'taintmgr_taint_rate_limit',
-    help: 'Nodes of a zone tainted a second, at most.',
+    help: 'Eviction rate of a zone: nodes tainted per second at most.',
     value: ({ rate }) => rate,
   },
   {

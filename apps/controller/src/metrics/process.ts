@@ -19,7 +19,7 @@ export function processMetrics(
   new Gauge({
     ...describe(
       'taintmgr_event_loop_lag_seconds',
-      'For how long the process stood still at most within the last 15 seconds.',
+      'Longest time the process was stalled within the last 15 seconds.',
     ),
     collect() {
       this.set(vitals.pulse.lag() / 1000);
@@ -28,7 +28,7 @@ export function processMetrics(
   new Gauge({
     ...describe(
       'taintmgr_watch_last_event_timestamp_seconds',
-      'When anything was last heard of a resource, be it only that nothing has changed.',
+      'When a resource was last confirmed to be current, by a change or a bookmark.',
       'resource',
     ),
     collect() {

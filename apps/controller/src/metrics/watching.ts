@@ -5,19 +5,17 @@ import { describing } from './metric.ts';
 /** Counts what becomes of watches and of Kubernetes Events. */
 export function watchingMetrics(registry: Registry): (notice: Notice) => void {
   const describe = describing(registry);
-  const lists = new Counter(
-    describe('taintmgr_lists_total', 'Lists that were read to their end.', 'resource'),
-  );
+  const lists = new Counter(describe('taintmgr_lists_total', 'Lists read completely.', 'resource'));
   const reconnects = new Counter(
     describe(
       'taintmgr_reconnects_total',
-      'Times that contact was lost while reading, by what is done next.',
+      'Reads that failed, by what is done next.',
       'resource',
       'next',
     ),
   );
   const events = new Counter(
-    describe('taintmgr_events_total', 'Kubernetes Events, recorded and lost.', 'result'),
+    describe('taintmgr_events_total', 'Kubernetes Events recorded or lost.', 'result'),
   );
   return (notice) => {
     switch (notice.kind) {

@@ -38,26 +38,26 @@ function reportLine(report: PressureReport, now: number): Line {
     }
     case 'doubt': {
       const { nodeName: node, because } = report;
-      if (because.length === 0) return line('info', 'node is seen well again', { node });
-      return line('warn', 'node cannot be seen well: nothing is done', { node, ...why(because) });
+      if (because.length === 0) return line('info', 'node stats are reliable again', { node });
+      return line('warn', 'node stats are unreliable, no action', { node, ...why(because) });
     }
     case 'withheld': {
       const { nodeName: node, because } = report;
-      return line('warn', 'pods should go, and none is evicted', { node, ...why(because) });
+      return line('warn', 'under pressure, but no pod can be evicted', { node, ...why(because) });
     }
     case 'pressureRetry': {
       const { pod, setback, until } = report;
       const fields = { ...podFields(pod), next: formatWait(until - now), error: setback.message };
-      return line('warn', 'eviction did not go through', fields);
+      return line('warn', 'eviction failed', fields);
     }
   }
 }
 
 const phaseTexts = {
-  unknown: 'threshold cannot be judged',
-  clear: 'threshold is met no more',
-  waiting: 'threshold is met, its grace period runs',
-  due: 'threshold is due: pods have to go',
+  unknown: 'threshold unknown',
+  clear: 'threshold no longer met',
+  waiting: 'threshold met, grace period running',
+  due: 'threshold met, evicting pods',
 } as const;
 
 function evictionLine({ command, outcome, took, refusal }: NoticeOf<'evictionFinished'>): Line {
@@ -66,7 +66,10 @@ function evictionLine({ command, outcome, took, refusal }: NoticeOf<'evictionFin
     case 'done':
       return refusal === null
         ? line('info', 'evicted', fields)
-        : line('warn', 'evicted, and its status does not say why', { ...fields, error: refusal });
+        : line('warn', 'evicted, but its status could not be updated', {
+            ...fields,
+            error: refusal,
+          });
     case 'gone':
       return line('info', 'already gone', fields);
     default:

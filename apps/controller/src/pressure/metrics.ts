@@ -11,21 +11,21 @@ export function pressureMetrics(
   const evictions = new Counter(
     describe(
       'taintmgr_node_pressure_evictions_total',
-      'Pods evicted under node pressure, by the signal that made them go, as kubelet_evictions counts them.',
+      'Pods evicted under node pressure, by signal, as kubelet_evictions counts them.',
       'eviction_signal',
     ),
   );
   const setbacks = new Counter(
     describe(
       'taintmgr_node_pressure_setbacks_total',
-      'Evictions under node pressure that did not go through, by how they ended.',
+      'Evictions under node pressure that failed, by result.',
       'outcome',
     ),
   );
   const doubts = new Counter(
     describe(
       'taintmgr_node_pressure_doubts_total',
-      'Times that a node could not be seen well any more, by why.',
+      'Times the stats of a node became unreliable, by reason.',
       'reason',
     ),
   );

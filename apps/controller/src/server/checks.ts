@@ -134,7 +134,7 @@ function overlapCheck({ leadership }: Vitals): Check {
 function shutdownCheck(vitals: Vitals): Check {
   return {
     name: 'shutdown',
-    fault: () => (vitals.stopping ? 'evictions under way come to their end' : null),
+    fault: () => (vitals.stopping ? 'waiting for evictions in progress' : null),
   };
 }
 

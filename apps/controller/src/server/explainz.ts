@@ -56,7 +56,7 @@ function nameOf(subject: Subject): string {
 function unknownText(subject: Subject, running: Pick<Running, 'podScope'>): string {
   const isPartial = subject.kind === 'pod' && running.podScope() === 'byNode';
   const why = isPartial ? ': only the pods of tainted nodes are read' : '';
-  return `${nameOf(subject)} is not known here${why}`;
+  return `${nameOf(subject)} not found${why}`;
 }
 
 function asText(explanation: NonNullable<Explanation>, now: Instant): Answer {
@@ -88,7 +88,7 @@ function nodeLines(
 function zoneLine({ name, state, ready, notReady, rate, hold }: ZoneStatus): string {
   const nodes = `${notReady} of ${ready + notReady} not ready`;
   const held = hold === null ? '' : `; held: ${describeHold(hold)}`;
-  return `zone ${name || '""'}: ${state ?? 'not known'}, ${nodes}, ${rate} nodes/s${held}`;
+  return `zone ${name || '""'}: ${state ?? 'unknown'}, ${nodes}, ${rate} nodes/s${held}`;
 }
 
 function podRow({ pod, decision, remaining, work, blocker }: PodExplanation): readonly string[] {
@@ -99,7 +99,7 @@ function podRow({ pod, decision, remaining, work, blocker }: PodExplanation): re
     decision.kind,
     remaining === null ? '-' : formatDuration(remaining),
     work?.kind ?? '-',
-    blocker === null ? because : `${because}; held back: ${blocker.message}`,
+    blocker === null ? because : `${because}; blocked: ${blocker.message}`,
   ];
 }
 

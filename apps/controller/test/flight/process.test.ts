@@ -26,7 +26,7 @@ async function start(t: TestContext, file: string): Promise<[TestApi, RunningPro
 }
 
 async function evict({ api }: TestApi, controller: RunningProcess): Promise<void> {
-  await controller.saw('synced: nodes and pods are known, evictions begin');
+  await controller.saw('caches synced, evictions start');
   const one = api.get('nodes', '', 'n1');
   assert.ok(one);
   const taints = [{ key: 'bad', effect: 'NoExecute' }];
@@ -61,7 +61,7 @@ it('records what the controller is told and does', async (t) => {
 it('evicts on when the disk is full, says so once and counts', async (t) => {
   const [cluster, controller] = await start(t, '/dev/full');
   await evict(cluster, controller);
-  const ended = controller.lines.filter(({ msg }) => /^flight record ended/.test(String(msg)));
+  const ended = controller.lines.filter(({ msg }) => /^flight record stopped/.test(String(msg)));
   assert.deepEqual(
     ended.map(({ level, file, why }) => [level, file, why]),
     [['warn', '/dev/full', 'ENOSPC: no space left on device, write']],

@@ -114,7 +114,7 @@ describe('a flight recorder', () => {
       const { length } = readFileSync(join(directory, 'full'));
       assert.ok(length <= sizeMax, `${length} of ${sizeMax}`);
       if (recorder.lost === 0) continue;
-      assert.deepEqual(told, [`it has come to ${sizeMax} bytes`]);
+      assert.deepEqual(told, [`it has reached ${sizeMax} bytes`]);
       if (length > 0) assert.deepEqual(read('full').at(-1), { end: 'full' });
       assert.equal(length === 0 ? 0 : stepsOf('full').length, story.length - recorder.lost);
     }
@@ -126,7 +126,7 @@ describe('a flight recorder', () => {
     const machine = recorder.around(createEngine());
     for (let at = 0; recorder.lost === 0; at++) machine.handle(at, { kind: 'tick' });
     await recorder.close();
-    assert.deepEqual(told, [`it has come to ${sizeMax} bytes`]);
+    assert.deepEqual(told, [`it has reached ${sizeMax} bytes`]);
     assert.deepEqual(read('packed.gz').at(-1), { end: 'full' });
     const { length } = readFileSync(join(directory, 'packed.gz'));
     const text = read('packed.gz')

@@ -51,7 +51,7 @@ const lines: readonly (readonly [notice: PressureNotice, line: string])[] = [
   [{ ...finished, outcome: { kind: 'done' } }, 'info evicted pod=shop/db node=n1 took=12ms'],
   [
     { ...finished, outcome: { kind: 'done' }, refusal: 'no right' },
-    'warn evicted, and its status does not say why pod=shop/db node=n1 took=12ms error=no right',
+    'warn evicted, but its status could not be updated pod=shop/db node=n1 took=12ms error=no right',
   ],
   [{ ...finished, outcome: { kind: 'gone' } }, 'info already gone pod=shop/db node=n1 took=12ms'],
   [
@@ -68,18 +68,18 @@ const lines: readonly (readonly [notice: PressureNotice, line: string])[] = [
   ],
   [
     { kind: 'pressureReport', report: { kind: 'doubt', nodeName: 'n1', because: [doubt] } },
-    'warn node cannot be seen well: nothing is done node=n1 because=memory.available is missing',
+    'warn node stats are unreliable, no action node=n1 because=memory.available is missing',
   ],
   [
     { kind: 'pressureReport', report: { kind: 'doubt', nodeName: 'n1', because: [] } },
-    'info node is seen well again node=n1',
+    'info node stats are reliable again node=n1',
   ],
   [
     {
       kind: 'pressureReport',
       report: { kind: 'withheld', nodeName: 'n1', because: [{ code: 'NoCandidate' }] },
     },
-    'warn pods should go, and none is evicted node=n1 because=no pod may be evicted',
+    'warn under pressure, but no pod can be evicted node=n1 because=no pod may be evicted',
   ],
   [
     {
@@ -93,16 +93,16 @@ const lines: readonly (readonly [notice: PressureNotice, line: string])[] = [
         because: [met],
       },
     },
-    'warn threshold is due: pods have to go node=n1 threshold=memory.available<1Gi because=memory.available<1Gi is met: 512Mi available, 1Gi wanted',
+    'warn threshold met, evicting pods node=n1 threshold=memory.available<1Gi because=memory.available<1Gi is met: 512Mi available, 1Gi wanted',
   ],
   [
     {
       kind: 'pressureReport',
       report: { kind: 'pressureRetry', pod, setback: blocked, until: 5000 },
     },
-    'warn eviction did not go through pod=shop/db node=n1 next=5.0s error=budget',
+    'warn eviction failed pod=shop/db node=n1 next=5.0s error=budget',
   ],
-  [{ kind: 'synced' }, 'info synced: nodes and pods are known, evictions begin'],
+  [{ kind: 'synced' }, 'info caches synced, evictions start'],
 ];
 
 describe('the log', () => {

@@ -75,7 +75,7 @@ describe('node-pressure-controller', () => {
     await controller.stop();
     const sent = controller.lines.findIndex(({ msg }) => msg === 'evicting');
     const elected = controller.lines.findIndex(({ msg }) =>
-      String(msg).startsWith('this replica leads:'),
+      String(msg).startsWith('became the leader'),
     );
     assert.ok(elected >= 0 && elected < sent);
     assert.ok(cluster.api.get('pods', 'shop', 'web'));

@@ -137,7 +137,7 @@ describe('health checks', () => {
       { evictions: 'one is under way for 6m' },
     ],
     ['an eviction under way', { evicting: minute }, {}, {}],
-    ['told to stop', { stopping: true }, {}, { shutdown: 'evictions under way come to their end' }],
+    ['told to stop', { stopping: true }, {}, { shutdown: 'waiting for evictions in progress' }],
   ];
   for (const [name, situation, livez, readyz] of cases) {
     it(name, () => {

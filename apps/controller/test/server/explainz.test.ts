@@ -111,8 +111,8 @@ describe('/explainz', () => {
   });
 
   const others: readonly (readonly [search: string, status: number, body: string])[] = [
-    ['pod=shop/other', 404, 'pod shop/other is not known here\n'],
-    ['node=n2', 404, 'node n2 is not known here\n'],
+    ['pod=shop/other', 404, 'pod shop/other not found\n'],
+    ['node=n2', 404, 'node n2 not found\n'],
     ['', 400, 'want ?node=NAME or ?pod=NAMESPACE/NAME, and &output=json for JSON\n'],
     ['pod=shop', 400, 'want ?node=NAME or ?pod=NAMESPACE/NAME, and &output=json for JSON\n'],
   ];
@@ -130,7 +130,7 @@ describe('/explainz', () => {
       body.split('\n')[2],
       'its pods are being read: nothing is decided about those not known yet',
     );
-    const why = 'pod shop/other is not known here: only the pods of tainted nodes are read\n';
+    const why = 'pod shop/other not found: only the pods of tainted nodes are read\n';
     assert.deepEqual(await ask(engine, 'pod=shop/other', 'byNode'), [404, why]);
   });
 

@@ -39,7 +39,7 @@ export type PressureReport =
       readonly nodeName: string;
       readonly because: readonly PressureReason[];
     }
-  /** An eviction did not go through. `until`: when the pod is looked at again. */
+  /** An eviction failed. `until`: when the pod is looked at again. */
   | {
       readonly kind: 'pressureRetry';
       readonly pod: PodRef;

@@ -22,6 +22,8 @@ type How = 'delete' | 'evict' | 'pressure';
 /** A pod that the controller has removed; times are in seconds after the beginning. */
 export interface EvictionTrack extends PodName {
   readonly at: number;
+  /** When it came to the node; 0: it was there at the beginning. */
+  readonly arrivedAt: number;
   /** By a delete, by the eviction API, which asks the budgets, or for what its node ran out of. */
   readonly how: How;
   readonly because: readonly string[];
@@ -53,6 +55,9 @@ export interface FailureTrack extends PodName {
   readonly message: string;
 }
 
+/** What is known of a pod beside its name. */
+type KnownPod = Pick<EvictionTrack, 'workload' | 'arrivedAt'>;
+
 type Open<Track> = { -readonly [Key in keyof Track]: Track[Key] };
 
 /** Writes down what the controller does about pods, from what it tells. */
@@ -63,11 +68,11 @@ export class EvictionLog {
   readonly failures: FailureTrack[] = [];
   readonly #open = new Map<string, Open<DeadlineTrack>>();
   readonly #refused = new Map<string, Open<RefusalTrack>>();
-  readonly #workloadOf: (uid: string) => string | null;
+  readonly #knownOf: (uid: string) => KnownPod;
   readonly #secondsOf: (instant: number) => number;
 
-  constructor(workloadOf: (uid: string) => string | null, secondsOf: (instant: number) => number) {
-    this.#workloadOf = workloadOf;
+  constructor(knownOf: (uid: string) => KnownPod, secondsOf: (instant: number) => number) {
+    this.#knownOf = knownOf;
     this.#secondsOf = secondsOf;
   }
 
@@ -123,7 +128,8 @@ export class EvictionLog {
       // Nobody tells of a deadline that is now: another taint came, which the pod does not tolerate.
       const isEarly = (this.#open.get(pod.uid)?.dueAt ?? at) > at;
       this.#close(at, pod.uid, isEarly ? 'moved' : 'evicted');
-      this.evictions.push({ at, ...this.#named(pod), how, because });
+      const { arrivedAt } = this.#knownOf(pod.uid);
+      this.evictions.push({ at, ...this.#named(pod), arrivedAt, how, because });
     } else if (outcome.kind === 'blocked') {
       this.#refuse(at, pod, budgetOf(outcome), outcome.message);
     } else if (outcome.kind === 'failed') {
@@ -147,7 +153,7 @@ export class EvictionLog {
   }
 
   #named({ namespace, name, uid, nodeName }: PodRef): PodName {
-    return { namespace, pod: name, node: nodeName, workload: this.#workloadOf(uid) };
+    return { namespace, pod: name, node: nodeName, workload: this.#knownOf(uid).workload };
   }
 }
 

@@ -71,6 +71,8 @@ export class Recorder {
   readonly #budgets = new Map<string, Open<BudgetTrack> & { readonly steps: Steps<BudgetState> }>();
   readonly #log: EvictionLog;
   readonly #workloadNames = new Map<string, string | null>();
+  /** When pods came to their nodes, by uid. */
+  readonly #arrivals = new Map<string, number>();
   readonly #unplaced: Open<UnplacedTrack>[] = [];
   readonly #openUnplaced = new Map<string, Open<UnplacedTrack>>();
 
@@ -88,7 +90,10 @@ export class Recorder {
     this.#tellsDeadlines = semantics === 'precise';
     this.#startsAt = api.clock.now();
     this.#log = new EvictionLog(
-      (uid) => this.#workloadNames.get(uid) ?? null,
+      (uid) => ({
+        workload: this.#workloadNames.get(uid) ?? null,
+        arrivedAt: this.#arrivals.get(uid) ?? 0,
+      }),
       (instant) => this.#secondsOf(instant),
     );
     this.#workloads = new WorkloadBook(api);
@@ -162,9 +167,10 @@ export class Recorder {
   #change(change: Change): void {
     const { resource, object, previous, type } = change;
     const at = this.#now;
-    if (resource === 'pods')
-      this.#notePod(at, type === 'DELETED' ? null : object, previous ?? object);
-    else if (resource === 'nodes') {
+    if (resource === 'pods') {
+      if (type === 'DELETED') this.#notePod(at, null, previous ?? object);
+      else this.#notePod(at, object, previous);
+    } else if (resource === 'nodes') {
       if (type === 'DELETED') this.#nodes.gone(at, object.metadata.name);
       else if (!previous || !isHeartbeat(object, previous)) this.#noteNode(at, object);
     } else if (resource === 'poddisruptionbudgets') {
@@ -184,6 +190,7 @@ export class Recorder {
     if (now !== then) {
       if (then !== null) this.#nodes.countPod(at, then, -1);
       if (now !== null) this.#nodes.countPod(at, now, 1);
+      if (now !== null) this.#arrivals.set(uidOf(any), at);
     }
     this.#noteUnplaced(at, any, pod && unplacedMessage(pod));
     if (!pod) this.#log.gone(at, uidOf(any));

@@ -1,3 +1,4 @@
+import { type Loop, loopsOf } from './loops.ts';
 import type { BudgetTrack, Recording, UnplacedTrack } from './recorder.ts';
 import type { Step } from './steps.ts';
 import type { WorkloadTrack } from './workload-book.ts';
@@ -35,6 +36,8 @@ export interface BudgetSummary {
 /** What a run comes down to. */
 export interface Summary {
   readonly evictions: number;
+  /** Pods that came back to where they were evicted from, again and again. */
+  readonly loops: readonly Loop[];
   /** Evictions that failed otherwise than by a budget. */
   readonly failures: number;
   readonly refusals: number;
@@ -54,6 +57,7 @@ export function summarize(recording: Recording, end: number): Summary {
   for (const { budget, count } of refusals) refused.set(budget, (refused.get(budget) ?? 0) + count);
   return {
     evictions: evictions.length,
+    loops: loopsOf(evictions),
     failures: failures.length,
     refusals: refusals.reduce((sum, { count }) => sum + count, 0),
     nodesTainted: nodes.filter(({ states }) => {

@@ -6,8 +6,8 @@ import type { Result, RunResult } from './documents.ts';
 import type { BudgetSummary, WorkloadSummary } from './summary.ts';
 
 const none = '<none>';
-/** Of pods that fit nowhere so many are named. */
-const unplacedShown = 10;
+/** Of pods that fit nowhere, and of loops, so many are named. */
+const namedMax = 10;
 
 /** What happened, for a person: a few tables and a sentence on each. */
 export function simulationTable(result: Result, { wide, headers }: TableOptions): string {
@@ -20,7 +20,7 @@ export function simulationTable(result: Result, { wide, headers }: TableOptions)
     budgetTable(first, others, head),
     unplacedText(first),
     ...(wide ? [timeline(first, head)] : []),
-    [first, ...others].map(totals).join('\n'),
+    [first, ...others].flatMap((run) => [totals(run), ...loopLines(run)]).join('\n'),
   ];
   return parts.filter((part) => part !== '').join('\n\n');
 }
@@ -36,10 +36,10 @@ function headline({ source, script, until, seed }: Result, { recording }: RunRes
 }
 
 function workloadTable(first: RunResult, others: readonly RunResult[], head: Head): string {
-  const heads = ['WORKLOAD', 'WANTED', 'MOST UNAVAILABLE', 'AT', 'FOR', 'EVICTED'];
+  const heads = ['WORKLOAD', 'WANTED', 'MOST UNAVAILABLE', 'AT', 'FOR', 'EVICTIONS'];
   const beside = others.flatMap(({ semantics }) => {
     const name = semantics.toUpperCase();
-    return [`UNAVAILABLE ${name}`, `EVICTED ${name}`];
+    return [`UNAVAILABLE ${name}`, `EVICTIONS ${name}`];
   });
   const rows = first.summary.workloads.map((workload) => {
     const { worstAt, unavailableSeconds, wanted, evictions } = workload;
@@ -71,7 +71,7 @@ function worstText({ unavailableMax, unavailablePercentMax }: WorkloadSummary): 
 function budgetTable(first: RunResult, others: readonly RunResult[], head: Head): string {
   const { budgets } = first.summary;
   if (budgets.length === 0) return '';
-  const heads = ['BUDGET', 'REFUSED', 'BELOW BY', 'BELOW FOR'];
+  const heads = ['PDB', 'REFUSED', 'BELOW BY', 'BELOW FOR'];
   const beside = others.flatMap(({ semantics }) => {
     const name = semantics.toUpperCase();
     return [`REFUSED ${name}`, `BELOW BY ${name}`];
@@ -99,7 +99,7 @@ function unplacedText({ summary, recording }: RunResult): string {
   if (pods === 0) return '';
   const first = `${count(pods, 'pod')} fitted on no node: ${atOnceMax} at once, ${atEnd} at the end`;
   const left = recording.unplaced.filter(({ until }) => until === null);
-  const lines = left.slice(0, unplacedShown).map(({ namespace, pod, from, message }) => {
+  const lines = left.slice(0, namedMax).map(({ namespace, pod, from, message }) => {
     return `  ${namespace}/${pod} since ${seconds(from)}: ${message}`;
   });
   const more = left.length - lines.length;
@@ -140,11 +140,23 @@ function timeline({ happenings, recording }: RunResult, head: Head): string {
   return renderTable(head(['AT', 'WHAT', 'HAPPENED']), cells);
 }
 
-/** `precise: 15 evictions, 0 refused by budgets, 6 nodes tainted` */
+/** `precise: 15 evictions, 0 refused by PDBs, 6 nodes tainted` */
 function totals({ semantics, summary }: RunResult): string {
   const { evictions, refusals, failures, nodesTainted } = summary;
   const failed = failures > 0 ? `, ${failures} failed` : '';
-  return `${semantics}: ${count(evictions, 'eviction')}, ${refusals} refused by budgets${failed}, ${count(nodesTainted, 'node')} tainted`;
+  return `${semantics}: ${count(evictions, 'eviction')}, ${refusals} refused by PDBs${failed}, ${count(nodesTainted, 'node')} tainted`;
+}
+
+/** `  loop: shop/db-0 evicted 83 times from zone-a-1, 1m to 14m50s: tolerates bad:NoExecute for 10s` */
+function loopLines({ summary: { loops } }: RunResult): readonly string[] {
+  const lines = loops.slice(0, namedMax).map((loop) => {
+    const { namespace, name, node, evictions, firstAt, lastAt, because } = loop;
+    const who = name.includes('/') ? name : `${namespace}/${name}`;
+    const when = `${seconds(firstAt)} to ${seconds(lastAt)}`;
+    return `  loop: ${who} evicted ${evictions} times from ${node}, ${when}: ${because[0] ?? ''}`;
+  });
+  const more = loops.length - lines.length;
+  return more > 0 ? [...lines, `  and ${count(more, 'more loop')}`] : lines;
 }
 
 function seconds(value: number): string {

@@ -45,17 +45,17 @@ export function showSummary() {
     'dl',
     { class: 'cards' },
     card('evictions', number(`${base}.evictions`)),
-    card('refused by budgets', number(`${base}.refusals`)),
+    card('refused by PDBs', number(`${base}.refusals`)),
     card('failed', number(`${base}.failures`)),
     card('nodes tainted', number(`${base}.nodesTainted`)),
     card('fit nowhere, at once', number(`${base}.unplaced.atOnceMax`)),
     card('fit nowhere, at the end', number(`${base}.unplaced.atEnd`)),
   );
   const others = data.runs.map((_, index) => index).filter((index) => index !== state.run);
-  const heads = ['workload', 'wanted', 'most unavailable', 'share', 'at', 'for', 'evicted'];
+  const heads = ['workload', 'wanted', 'most unavailable', 'share', 'at', 'for', 'evictions'];
   const beside = others.flatMap((index) => {
     const { semantics } = data.runs[index];
-    return [`most unavailable, ${semantics}`, `evicted, ${semantics}`];
+    return [`most unavailable, ${semantics}`, `evictions, ${semantics}`];
   });
   const rows = summary.workloads.map((workload, index) => {
     const path = `${base}.workloads.${index}`;
@@ -79,12 +79,32 @@ export function showSummary() {
       numberCell(number(`${path}.belowSeconds`, 'duration')),
     ];
   });
+  const loops = summary.loops.map(({ namespace, name, node, because }, index) => {
+    const path = `${base}.loops.${index}`;
+    return [
+      cell(name.includes('/') ? name : `${namespace}/${name}`),
+      cell(node),
+      numberCell(number(`${path}.evictions`)),
+      numberCell(number(`${path}.firstAt`, 'duration')),
+      numberCell(number(`${path}.lastAt`, 'duration')),
+      cell(because.join('; ')),
+    ];
+  });
   byId('summary').replaceChildren(
     cards,
     element('div', { class: 'scroll' }, table('Workloads', [...heads, ...beside], rows)),
     ...(budgets.length === 0
       ? []
-      : [table('Disruption budgets', ['budget', 'refused', 'below by', 'below for'], budgets)]),
+      : [table('PodDisruptionBudgets', ['PDB', 'refused', 'below by', 'below for'], budgets)]),
+    ...(loops.length === 0
+      ? []
+      : [
+          table(
+            'Loops: evicted again and again from the same node',
+            ['pod or workload', 'node', 'evictions', 'from', 'to', 'because'],
+            loops,
+          ),
+        ]),
   );
 }
 
