@@ -4,6 +4,7 @@ import {
   type Authorization,
   type ClusterConfig,
   connectionOptions,
+  extraHeader,
   HttpTransport,
   loadKubeconfig,
 } from '@taintmgr/k8s-adapter';
@@ -53,7 +54,7 @@ function extraHeaders(flags: ExtraConnectionFlags): Headers | null {
     headers.authorization = `Basic ${login}`;
   }
   for (const [key, values] of extrasOf(asUserExtra)) {
-    headers[`impersonate-extra-${encodeURIComponent(key)}`] = values;
+    Object.assign(headers, extraHeader(key, values));
   }
   return Object.keys(headers).length === 0 ? null : headers;
 }
@@ -91,5 +92,9 @@ class HeadedAccess implements Access {
 
   rejected(): void {
     this.#access.rejected();
+  }
+
+  close(): void {
+    this.#access.close?.();
   }
 }

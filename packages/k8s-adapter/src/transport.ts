@@ -67,6 +67,7 @@ export class HttpTransport implements Transport {
 
   /** Closes the connections; call it when no request is under way. */
   close(): void {
+    this.#access.close?.();
     this.#route?.close();
     this.#route = null;
     this.#way = null;
@@ -142,6 +143,7 @@ export class HttpTransport implements Transport {
 function headerFault(headers: http.OutgoingHttpHeaders): string | null {
   try {
     for (const [name, value] of Object.entries(headers)) {
+      http.validateHeaderName(name);
       for (const one of [value].flat()) http.validateHeaderValue(name, String(one));
     }
     return null;

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
@@ -113,6 +115,51 @@ echo '{"kind":"ExecCredential","status":{"token":"'"$token"'"}}'
         'credential plugin taintmgr-no-such-plugin failed: ' +
         'spawn taintmgr-no-such-plugin ENOENT (install it from the shop)',
     });
+  });
+
+  it('do not come from a plugin that hangs: it ends, and what it has started, with the command', {
+    timeout: 20_000,
+  }, async (t) => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'taintmgr-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const pipe = path.join(folder, 'begun');
+    execFileSync('mkfifo', [pipe]);
+    const hang = `#!/bin/sh\nsleep 1000 &\necho > ${pipe}\nwait\n`;
+    const files = { '.kube/config': plugin('./login.sh'), '.kube/login.sh': hang };
+    const result = await load(t, { files });
+    assert.ok(typeof result !== 'string');
+    const failed = assert.rejects(result.access.authorize(), /nobody waits for it any more/);
+    await readFile(pipe);
+    result.access.close?.();
+    // Not before all have gone that held its output open.
+    await failed;
+  });
+
+  it('come from a plugin whose output no message repeats', async (t) => {
+    for (const output of ['a-secret', '{"status":{"clientKeyData":"a-secret"}}', '"a-secret']) {
+      const say = `#!/bin/sh\ncat <<'END'\n${output}\nEND\n`;
+      const files = { '.kube/config': plugin('./login.sh'), '.kube/login.sh': say };
+      const result = await load(t, { files });
+      assert.ok(typeof result !== 'string');
+      await assert.rejects(result.access.authorize(), (error: Error) => {
+        assert.match(error.message, /login\.sh failed: what it printed/);
+        return !error.message.includes('a-secret');
+      });
+    }
+  });
+
+  it('impersonate in the letters of every language, and escape what no header may have', async (t) => {
+    const config = prod.replace(
+      '{token: prod-token}',
+      '{token: t, as-user-extra: {"a(b é%": [x]}}',
+    );
+    const { headers } = await authorized(t, {
+      files: { '.kube/config': config },
+      options: { as: 'jörg' },
+    });
+    const bytes = Buffer.from(String(headers['impersonate-user']), 'latin1');
+    assert.equal(bytes.toString(), 'jörg');
+    assert.deepEqual(headers['impersonate-extra-a%28b%20%C3%A9%25'], ['x']);
   });
 
   it('come from a plugin that is told of the cluster, where it asks for that', async (t) => {

@@ -26,6 +26,7 @@ it('opens exactly these', () => {
     'drive',
     'duties',
     'evictPodRequest',
+    'extraHeader',
     'findEvictors',
     'flightApiVersion',
     'flightHeadFrom',

@@ -120,7 +120,7 @@ const refusals: [string, Case, string][] = [
   [
     'broken YAML',
     { files: { '.kube/config': 'clusters: [' } },
-    'HOME/.kube/config: not valid YAML: unexpected end of the stream within a flow collection (1:12)',
+    'HOME/.kube/config: not valid YAML at line 1, column 12: unexpected end of the stream within a flow collection',
   ],
   [
     'plain text',
@@ -135,7 +135,7 @@ const refusals: [string, Case, string][] = [
   [
     'a number for a name',
     { files: { '.kube/config': 'clusters: [{name: 5}]' } },
-    'HOME/.kube/config: clusters[0]: name: got 5, want a string',
+    'HOME/.kube/config: clusters[0]: name: got a number, want a string',
   ],
   [
     'no name',
@@ -194,7 +194,7 @@ const refusals: [string, Case, string][] = [
   [
     'a token that is a number',
     { files: { '.kube/config': prod.replace('prod-token', '12345') } },
-    'HOME/.kube/config: user "admin": token: got 12345, want a string',
+    'HOME/.kube/config: user "admin": token: got a number, want a string',
   ],
   [
     'a token file that does not exist',

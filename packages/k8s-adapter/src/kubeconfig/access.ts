@@ -2,6 +2,7 @@ import { asRecord, asText } from '../proto/json.ts';
 import type { Access, Authorization } from '../transport/access.ts';
 import { describeError } from '../transport/errors.ts';
 import type { ClusterSettings, UserSettings } from './entries.ts';
+import { type Credential, runPlugin } from './exec-login.ts';
 import { isPlain, PlainLogin } from './plain-login.ts';
 
 /** The way into one cluster; requests that come together share one login. */
@@ -10,6 +11,9 @@ export class KubeconfigAccess implements Access {
   readonly #cluster: ClusterSettings;
   readonly #user: UserSettings;
   #login: Pick<Access, 'authorize'> | null = null;
+  #credential: Credential | null = null;
+  /** Aborted: nobody waits for a credential plugin any more. */
+  #waiting = new AbortController();
   #pending: Promise<Authorization> | null = null;
 
   constructor(cluster: ClusterSettings, user: UserSettings) {
@@ -27,15 +31,30 @@ export class KubeconfigAccess implements Access {
 
   rejected(): void {
     this.#login = null;
+    this.#credential = null;
+  }
+
+  close(): void {
+    this.#waiting.abort();
+    this.#waiting = new AbortController();
   }
 
   async #authorize(): Promise<Authorization> {
     try {
-      this.#login ??= await logIn(this.#cluster, this.#user);
+      if (this.#user.exec) await this.#runPlugin(this.#user.exec);
+      this.#login ??= await logIn(this.#cluster, withCredential(this.#user, this.#credential));
       return await this.#login.authorize();
     } catch (error) {
       throw new Error(this.#complaint(error));
     }
+  }
+
+  /** What a plugin gave counts until it expires, or is refused. */
+  async #runPlugin(exec: object): Promise<void> {
+    const { expiresAt = null } = this.#credential ?? {};
+    if (this.#credential && (expiresAt === null || Date.now() < expiresAt)) return;
+    this.#login = null;
+    this.#credential = await runPlugin(exec, this.#waiting.signal);
   }
 
   #complaint(error: unknown): string {
@@ -46,6 +65,20 @@ export class KubeconfigAccess implements Access {
     const said = `credential plugin ${asText(plugin.command)} failed: ${describeError(error)}`;
     return hint === '' ? said : `${said} (${hint})`;
   }
+}
+
+function withCredential(
+  { exec: _, ...user }: UserSettings,
+  credential: Credential | null,
+): UserSettings {
+  if (!credential) return user;
+  const base64 = (pem: string): string => Buffer.from(pem).toString('base64');
+  const { token, certificate, key } = credential;
+  return {
+    ...user,
+    ...(token && { token }),
+    ...(certificate && { certData: base64(certificate), keyData: base64(key) }),
+  };
 }
 
 /** The library is not loaded for less than it is needed for: 90 MB, a third of a second. */

@@ -3,7 +3,8 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import path from 'node:path';
 import { asList, asRecord, isRecord } from '../proto/json.ts';
 import { type Entry, KubeconfigError, textOf } from './file.ts';
-import { proxyOf } from './proxy.ts';
+import { extraHeader, headerText } from './impersonation.ts';
+import { proxyOf, shownUrl } from './proxy.ts';
 
 /** The options that stand above what a file says, by kubectl's names. */
 export interface Overrides {
@@ -58,16 +59,25 @@ export function clusterSettings(
   const server = serverUrl(entry, overrides);
   const proxyUrl = proxyOf(entry, server, env);
   const tlsServerName = overrides.tlsServerName || textOf(fields, 'tls-server-name', place);
-  const insecure = overrides.insecureSkipTlsVerify ?? fields['insecure-skip-tls-verify'] === true;
+  const isSkipped = fields['insecure-skip-tls-verify'] === true && !overrides.certificateAuthority;
+  const insecure = overrides.insecureSkipTlsVerify ?? isSkipped;
   if (insecure && overrides.certificateAuthority) {
     const both = '--insecure-skip-tls-verify and --certificate-authority';
     throw new KubeconfigError(`${both} exclude each other; give one of them`);
+  }
+  const authority = certificateAuthority(entry, overrides);
+  // As kubectl: whoever names an authority wants it asked. A flag says that this once it is not.
+  if (insecure && overrides.insecureSkipTlsVerify !== true && authority !== null) {
+    throw new KubeconfigError(
+      `${place}: insecure-skip-tls-verify and certificate-authority exclude each other; ` +
+        'remove one of them',
+    );
   }
   return {
     name: 'cluster',
     server,
     skipTLSVerify: insecure,
-    ...(!insecure && certificateAuthority(entry, overrides)),
+    ...(!insecure && authority),
     ...(tlsServerName && { tlsServerName }),
     ...(proxyUrl && { proxyUrl }),
     ...pluginConfig(entry),
@@ -109,7 +119,14 @@ function serverUrl({ fields, place }: Entry, overrides: Overrides): string {
   if (server === '') throw new KubeconfigError(`${source} is missing`);
   if (!/^https?:\/\//i.test(server) || !URL.canParse(server)) {
     throw new KubeconfigError(
-      `${source}: got ${JSON.stringify(server)}, want a URL such as https://10.0.0.1:6443`,
+      `${source}: got ${shownUrl(server)}, want a URL such as https://10.0.0.1:6443`,
+    );
+  }
+  const { username, password, search, hash } = new URL(server);
+  if (username + password + search + hash !== '') {
+    throw new KubeconfigError(
+      `${source}: got ${shownUrl(server)}, which would be told in messages; want the URL alone, ` +
+        'and name and password as username and password of the user',
     );
   }
   return server.replace(/\/+$/, '');
@@ -118,11 +135,12 @@ function serverUrl({ fields, place }: Entry, overrides: Overrides): string {
 function certificateAuthority(
   entry: Entry,
   overrides: Overrides,
-): Pick<ClusterSettings, 'caData' | 'caFile'> {
+): Pick<ClusterSettings, 'caData' | 'caFile'> | null {
   const found = material(entry, 'certificate-authority', overrides.certificateAuthority);
+  if (found === null) return null;
   return {
-    ...(found?.data && { caData: found.data }),
-    ...(found?.file && { caFile: found.file }),
+    ...(found.data && { caData: found.data }),
+    ...(found.file && { caFile: found.file }),
   };
 }
 
@@ -220,14 +238,13 @@ function impersonation({ fields, place }: Entry, overrides: Overrides): Outgoing
   if (user === '' && (uid !== '' || groups.length > 0)) {
     throw new KubeconfigError('a group or uid to impersonate needs a user: add --as');
   }
-  const headers: OutgoingHttpHeaders = {};
-  if (user !== '') headers['impersonate-user'] = user;
-  if (uid !== '') headers['impersonate-uid'] = uid;
-  if (groups.length > 0) headers['impersonate-group'] = groups;
-  for (const [key, values] of Object.entries(asRecord(fields['as-user-extra']))) {
-    headers[`impersonate-extra-${encodeURIComponent(key)}`] = texts(values);
-  }
-  return headers;
+  const extras = Object.entries(asRecord(fields['as-user-extra']));
+  return Object.assign(
+    user === '' ? {} : { 'impersonate-user': headerText(user) },
+    uid === '' ? {} : { 'impersonate-uid': headerText(uid) },
+    groups.length === 0 ? {} : { 'impersonate-group': groups.map(headerText) },
+    ...extras.map(([key, values]) => extraHeader(key, texts(values))),
+  );
 }
 
 function texts(value: unknown): string[] {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { asList, asRecord, isRecord, type JsonRecord } from '../proto/json.ts';
+import { asList, asRecord, asText, isRecord, type JsonRecord } from '../proto/json.ts';
 
 /** A configuration that cannot be used; the message is one line for the person who wrote it. */
 export class KubeconfigError extends Error {
@@ -58,7 +58,14 @@ export async function readKubeconfig(
 export function textOf(fields: JsonRecord, name: string, place: string): string {
   const value = fields[name] ?? '';
   if (typeof value === 'string') return value;
-  throw new KubeconfigError(`${place}: ${name}: got ${JSON.stringify(value)}, want a string`);
+  throw new KubeconfigError(`${place}: ${name}: got ${typeOf(value)}, want a string`);
+}
+
+/** What kind of value it is; the value itself may be a secret. */
+function typeOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' ? 'a map' : `a ${typeof value}`;
 }
 
 async function readDocument(file: string, mustExist: boolean): Promise<JsonRecord | null> {
@@ -69,7 +76,8 @@ async function readDocument(file: string, mustExist: boolean): Promise<JsonRecor
   if (!isRecord(document)) throw new KubeconfigError(`${file}: want a kubeconfig, got plain text`);
   const kind = document.kind ?? 'Config';
   if (kind !== 'Config') {
-    throw new KubeconfigError(`${file}: kind: got ${JSON.stringify(kind)}, want "Config"`);
+    const got = typeof kind === 'string' ? JSON.stringify(kind) : typeOf(kind);
+    throw new KubeconfigError(`${file}: kind: got ${got}, want "Config"`);
   }
   return document;
 }
@@ -90,8 +98,12 @@ function parse(file: string, load: () => unknown): unknown {
   try {
     return load();
   } catch (error) {
-    const [line] = error instanceof Error ? error.message.split('\n') : [String(error)];
-    throw new KubeconfigError(`${file}: not valid YAML: ${line}`);
+    const { reason, mark } = asRecord(error);
+    // What stands in quotes or brackets there is of the file: a token as often as not.
+    const [why = ''] = asText(reason).split(/["'<`(]/);
+    const { line, column } = asRecord(mark);
+    const at = typeof line === 'number' ? ` at line ${line + 1}, column ${Number(column) + 1}` : '';
+    throw new KubeconfigError(`${file}: not valid YAML${at}: ${why.trim() || 'cannot be read'}`);
   }
 }
 

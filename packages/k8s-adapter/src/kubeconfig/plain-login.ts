@@ -64,7 +64,8 @@ export class PlainLogin {
       cert,
       key,
       servername: tlsServerName,
-      rejectUnauthorized: skipTLSVerify ? false : undefined,
+      // Never undefined: NODE_TLS_REJECT_UNAUTHORIZED=0 would then decide.
+      rejectUnauthorized: !skipTLSVerify,
     };
   }
 }

@@ -4,7 +4,7 @@ import { KubeConfig } from '@kubernetes/client-node';
 import type { Authorization } from '../transport/access.ts';
 import type { ClusterSettings, UserSettings } from './entries.ts';
 
-/** Logs in where a program or another server has a part in it, by @kubernetes/client-node. */
+/** Logs in where another server or SOCKS has a part in it, by @kubernetes/client-node. */
 export class PluginLogin {
   readonly #cluster: ClusterSettings;
   readonly #user: UserSettings;
@@ -23,7 +23,9 @@ export class PluginLogin {
   async authorize(): Promise<Authorization> {
     const options: RequestOptions = {};
     await this.#config.applyToHTTPSOptions(options);
-    const { ca, cert, key, servername, rejectUnauthorized, agent } = options;
+    const { ca, cert, key, servername, agent } = options;
+    // Never undefined: NODE_TLS_REJECT_UNAUTHORIZED=0 would then decide.
+    const rejectUnauthorized = !this.#cluster.skipTLSVerify;
     return {
       headers: { ...loginHeaders(options), ...this.#user.headers },
       tls: { ca, cert, key, servername, rejectUnauthorized },

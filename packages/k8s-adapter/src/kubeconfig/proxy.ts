@@ -31,8 +31,13 @@ function variable(env: Environment, name: string): [string, string] {
 function checked(proxy: string, source: string): string {
   if (URL.canParse(proxy) && schemes.includes(new URL(proxy).protocol)) return proxy;
   throw new KubeconfigError(
-    `${source}: got ${JSON.stringify(proxy)}, want a URL with http, https or socks5`,
+    `${source}: got ${shownUrl(proxy)}, want a URL with http, https or socks5`,
   );
+}
+
+/** A URL as messages may show it: one with a user in it has a password too. */
+export function shownUrl(url: string): string {
+  return /[@?#]/.test(url) ? 'one with a user, a password or a query' : JSON.stringify(url);
 }
 
 /** This machine itself is never asked for through a proxy that the environment names. */

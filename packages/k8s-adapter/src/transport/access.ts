@@ -25,6 +25,8 @@ export interface Access {
   authorize(): Promise<Authorization>;
   /** Told of a 401, so that a cached credential is not used again. */
   rejected(): void;
+  /** Told when nobody needs it for now: whatever it waits for is given up. */
+  close?(): void;
 }
 
 /** Whether both make the same connections. */

@@ -59,6 +59,7 @@ class Attempt {
     const servername = material.servername ?? (net.isIP(host) ? undefined : host);
     const socket = tls.connect({
       ...material,
+      rejectUnauthorized: material.rejectUnauthorized ?? true,
       ...(plain ? { socket: plain, host } : { host, port }),
       ...(servername !== undefined && { servername }),
       ALPNProtocols: [...protocols],

@@ -1,0 +1,97 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { formatDuration, type Millis, parseTime } from '@taintmgr/core';
+import { asList, asRecord, asText, parseJson } from '../proto/json.ts';
+
+/** What a credential plugin gives. */
+export interface Credential {
+  readonly token: string;
+  /** PEM. */
+  readonly certificate: string;
+  readonly key: string;
+  /** When to ask again, by the wall clock; null: only when the server refuses it. */
+  readonly expiresAt: number | null;
+}
+
+/** A plugin that takes longer waits for somebody who is not there. */
+const pluginMsMax: Millis = 60_000;
+const outputMax = 1024 * 1024;
+const complaintMax = 500;
+
+/**
+ * Runs a credential plugin and reads what it gives. It is ended, with all that it has started, when
+ * nobody waits for it any more: after its time, with the signal, or with this process. What it
+ * prints is a credential: no message repeats it.
+ */
+export async function runPlugin(
+  exec: object,
+  signal: AbortSignal,
+  pluginMs: Millis = pluginMsMax,
+): Promise<Credential> {
+  const { command, args, env } = asRecord(exec);
+  const own = asList(env).map(asRecord);
+  const variables = own.map(({ name, value }) => [asText(name), asText(value)] as const);
+  const child = spawn(asText(command), asList(args).map(String), {
+    env: { ...process.env, ...Object.fromEntries(variables) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // A group of its own, so that what it starts can be ended with it.
+    detached: process.platform !== 'win32',
+  });
+  const end = (): void => endGroup(child);
+  const timer = setTimeout(end, pluginMs);
+  const listening = { once: true };
+  process.once('exit', end);
+  signal.addEventListener('abort', end, listening);
+  try {
+    return credentialOf(await outputOf(child, () => signal.aborted, pluginMs));
+  } finally {
+    clearTimeout(timer);
+    process.off('exit', end);
+    signal.removeEventListener('abort', end);
+  }
+}
+
+function outputOf(child: ChildProcess, isGivenUp: () => boolean, ms: Millis): Promise<string> {
+  const said = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name]?.setEncoding('utf8').on('data', (chunk: string) => {
+      said[name] += chunk;
+      if (said[name].length > outputMax) endGroup(child);
+    });
+  }
+  return new Promise((resolve, reject) => {
+    const fail = (message: string): void => reject(new Error(message));
+    child.once('error', reject);
+    child.once('close', (code, by) => {
+      if (code === 0) resolve(said.stdout);
+      else if (isGivenUp()) fail('nobody waits for it any more');
+      else if (said.stdout.length > outputMax || said.stderr.length > outputMax) {
+        fail('it printed more than 1 MiB');
+      } else if (by !== null) fail(`it did not end within ${formatDuration(ms)}`);
+      else fail(said.stderr.trim().slice(0, complaintMax) || `it ended with code ${code}`);
+    });
+  });
+}
+
+function credentialOf(output: string): Credential {
+  const value = parseJson(output);
+  if (value === undefined) throw new Error('what it printed is not JSON');
+  const status = asRecord(asRecord(value).status);
+  const [token, certificate] = [asText(status.token), asText(status.clientCertificateData)];
+  const key = asText(status.clientKeyData);
+  if (token === '' && certificate === '') {
+    throw new Error('what it printed has neither status.token nor status.clientCertificateData');
+  }
+  if ((certificate === '') !== (key === '')) {
+    throw new Error('status.clientCertificateData and status.clientKeyData belong together');
+  }
+  return { token, certificate, key, expiresAt: parseTime(asText(status.expirationTimestamp)) };
+}
+
+function endGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL');
+  } catch {
+    // It has ended by itself.
+  }
+}
