@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import type { Millis } from '@taintmgr/core';
 import type { ApiClient, ApiRequest } from '@taintmgr/k8s-adapter';
 import { anonymous, authenticated, type Identity } from './identity.ts';
+import { Paced } from './paced.ts';
 import { Reviews, TooManyReviewsError } from './reviews.ts';
 
 export interface AuthenticationOptions {
@@ -47,7 +49,9 @@ export function createAuthenticator(options: AuthenticationOptions): Authenticat
 }
 
 /** The subject of a client certificate that --client-ca-file vouches for. */
-function certifiedIdentity({ socket }: IncomingMessage): Identity | null {
+function certifiedIdentity(request: IncomingMessage): Identity | null {
+  const paced: Duplex = request.socket;
+  const socket = paced instanceof Paced ? paced.source : null;
   if (!(socket instanceof TLSSocket) || !socket.authorized) return null;
   const { subject } = socket.getPeerCertificate();
   const [name = ''] = [subject?.CN ?? ''].flat();

@@ -8,7 +8,7 @@ import type { Millis } from '@taintmgr/core';
 export type Stage = 'opening' | 'request' | 'answer' | 'idle';
 
 /** Why a connection was ended by us. */
-export type DropReason = Stage | 'crowded' | 'pipelining';
+export type DropReason = Stage | 'crowded';
 
 /** One connection. */
 export interface Connection {

@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { type Answer, errorAnswer, type Handler } from './answer.ts';
 import type { Connections } from './connections.ts';
 import type { Gate, Verdict } from './gate.ts';
+import { Paced } from './paced.ts';
 
 /** What answers requests. */
 export interface Answering {
@@ -17,20 +19,20 @@ interface Reply {
   readonly keepAlive: boolean;
 }
 
-/**
- * Answers one request after the other. Whoever sends the next one before the answer to the first is
- * hung up on: each of hundreds in one packet would take memory until its turn.
- */
+/** Answers one request of each connection after the other. */
 export function requestListener(
   options: Answering,
   connections: Connections,
 ): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
-    const connection = connections.of(request.socket);
-    if (!connection) return;
-    if (connection.stage === 'answer') return connections.drop(connection, 'pipelining');
+    const socket: Duplex = request.socket;
+    if (!(socket instanceof Paced)) return;
+    const { connection } = socket;
     connections.move(connection, 'answer');
-    response.once('close', () => connections.move(connection, 'idle'));
+    response.once('close', () => {
+      connections.move(connection, 'idle');
+      socket.proceed();
+    });
     const answered = (reply: Reply): void => {
       connections.move(connection, 'answer', reply.keepAlive);
       send(reply, request, response);

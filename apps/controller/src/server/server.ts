@@ -1,11 +1,12 @@
 import { createServer as createHttp } from 'node:http';
-import { createServer as createHttps, type ServerOptions } from 'node:https';
-import { createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
+import { createServer as createTls, type TlsOptions } from 'node:tls';
 import type { Handler } from './answer.ts';
 import type { ServerIdentity } from './certificate.ts';
 import { type ConnectionLimits, Connections, type DropReason } from './connections.ts';
 import type { Gate } from './gate.ts';
 import { listen } from './listen.ts';
+import { Paced } from './paced.ts';
 import { requestListener } from './requests.ts';
 import { Turnstile } from './turnstile.ts';
 
@@ -67,7 +68,7 @@ export async function startServer(options: StatusServerOptions): Promise<StatusS
   const { host, port, limits = serverLimits, onDrop } = options;
   const connections = new Connections(limits, onDrop);
   const turnstile = new Turnstile(limits.perSecond, limits.burst, () => performance.now());
-  const { web, identify } = webServer(options, connections);
+  const { open, identify } = opener(options, connections);
   const front = createServer((socket) => {
     // Without a listener a reset would end the process.
     socket.on('error', () => {});
@@ -75,7 +76,7 @@ export async function startServer(options: StatusServerOptions): Promise<StatusS
     if (!connection) return socket.destroy();
     // Whoever says nothing costs a socket and no more: TLS begins with the first byte.
     return socket.once('readable', () => {
-      const leave = turnstile.enter(connection.peer, () => web.emit('connection', socket));
+      const leave = turnstile.enter(connection.peer, () => open(socket));
       socket.once('close', leave);
     });
   });
@@ -91,33 +92,32 @@ export async function startServer(options: StatusServerOptions): Promise<StatusS
   };
 }
 
-/** What speaks HTTP on the connections it is given; it does not listen itself. */
-function webServer(
+/** What becomes of a connection whose turn it is: TLS where that is spoken, and HTTP. */
+function opener(
   options: StatusServerOptions,
   connections: Connections,
-): { readonly web: Server; readonly identify: StatusServer['identify'] } {
+): { readonly open: (socket: Socket) => void; readonly identify: StatusServer['identify'] } {
   const { tls } = options;
-  const listener = requestListener(options, connections);
-  const onReady = (socket: Socket): void => {
+  const http = createHttp(noTimeouts, requestListener(options, connections));
+  const speakHttp = (socket: Socket): void => {
     const connection = connections.of(socket);
-    if (connection) connections.move(connection, 'request');
+    if (!connection) return;
+    connections.move(connection, 'request');
+    http.emit('connection', new Paced(connection, socket));
   };
-  if (!tls) {
-    const web = createHttp(noTimeouts, listener).on('connection', onReady);
-    return { web, identify: () => {} };
-  }
-  const web = createHttps({ ...tlsOptions(tls), ...noTimeouts }, listener);
-  web.on('secureConnection', onReady);
-  const identify = (identity: ServerIdentity): void =>
-    web.setSecureContext(tlsOptions({ ...tls, identity }));
-  return { web, identify };
+  if (!tls) return { open: speakHttp, identify: () => {} };
+  const secure = createTls(tlsOptions(tls), speakHttp);
+  return {
+    open: (socket) => void secure.emit('connection', socket),
+    identify: (identity) => secure.setSecureContext(tlsOptions({ ...tls, identity })),
+  };
 }
 
 /** Connections keeps time; it knows of handshakes too. */
 const noTimeouts = { headersTimeout: 0, requestTimeout: 0, keepAliveTimeout: 0 } as const;
 
 /** A client may show a certificate; one that nobody vouches for counts as none. */
-function tlsOptions({ minVersion, identity }: ServerTls): ServerOptions {
+function tlsOptions({ minVersion, identity }: ServerTls): TlsOptions {
   const { cert, key, clientCa } = identity;
   if (clientCa === '') return { cert, key, minVersion };
   return { cert, key, minVersion, ca: clientCa, requestCert: true, rejectUnauthorized: false };
