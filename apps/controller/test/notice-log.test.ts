@@ -39,6 +39,7 @@ const starts = {
   nodeName: 'n1',
   nodeUid: 'u2',
   starts: null,
+  taintsWrittenAt: null,
 } as const satisfies Command;
 const failure: Failure = {
   status: 403,

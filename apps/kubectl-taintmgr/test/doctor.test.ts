@@ -87,9 +87,14 @@ describe('doctor', () => {
   it('a taint whose start the controller wrote down is well', async () => {
     const found = cluster.api.get('nodes', '', 'n1');
     assert.ok(found);
+    const owners = (found.metadata.managedFields ?? []) as readonly { readonly time?: string }[];
+    const writtenAt = owners.find((owner) => JSON.stringify(owner).includes('f:taints'))?.time;
     const annotations = {
       ...found.metadata.annotations,
-      'taintmgr.dev/taint-starts': JSON.stringify({ 'bad:NoExecute': ago(60) }),
+      'taintmgr.dev/taint-starts': JSON.stringify({
+        taintsWrittenAt: writtenAt,
+        'bad:NoExecute': ago(60),
+      }),
     };
     cluster.api.update('nodes', { ...found, metadata: { ...found.metadata, annotations } });
     assert.deepEqual(

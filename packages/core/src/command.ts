@@ -87,6 +87,8 @@ export type EvictionCommand =
       readonly nodeName: string;
       readonly nodeUid: string;
       readonly starts: Readonly<Record<string, Instant>> | null;
+      /** When the taints they are of were written: they hold until that changes. Null: not known. */
+      readonly taintsWrittenAt: Instant | null;
     };
 
 /** What the node lifecycle machine wants done. */

@@ -46,7 +46,7 @@ export function createEngine(options: Partial<Config> = {}): Engine {
     handle(now, event) {
       assert(now >= latest, `time goes forward: ${now} after ${latest}`);
       latest = now;
-      const change = store.apply(event);
+      const change = store.apply(now, event);
       shadow?.handle(now, event, change);
       const nodes = lifecycle?.handle(now, event, change) ?? [];
       const pauses = nodes.flatMap(pauseOf).flatMap((pause) => eviction.handle(now, pause, null));

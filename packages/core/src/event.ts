@@ -46,7 +46,8 @@ export type PauseScope =
 
 /** What the engine is told. A relist arrives as upserts and deletes; there is no "resync". */
 export type Event =
-  | { readonly kind: 'nodeUpsert'; readonly node: Node }
+  /** `afterGap`: there may have been states in between of which nothing was told. */
+  | { readonly kind: 'nodeUpsert'; readonly node: Node; readonly afterGap?: boolean }
   | { readonly kind: 'nodeDelete'; readonly name: string }
   | { readonly kind: 'podUpsert'; readonly pod: Pod }
   | { readonly kind: 'podDelete'; readonly uid: string }

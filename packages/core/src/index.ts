@@ -145,4 +145,11 @@ export { selects } from './selector.ts';
 export { shardOf } from './shard.ts';
 export { formatTaint, parseTaint, parseTaintChanges, type TaintChanges } from './taint-spec.ts';
 export type { Instant, Millis } from './time.ts';
-export { formatDuration, formatTime, formatTimeMillis, parseDuration, parseTime } from './time.ts';
+export {
+  endOfSecond,
+  formatDuration,
+  formatTime,
+  formatTimeMillis,
+  parseDuration,
+  parseTime,
+} from './time.ts';

@@ -105,8 +105,17 @@ export interface Node extends NodeRef {
   readonly ownedTaints?: Readonly<Record<string, string>>;
   /** `region/zone` of its topology labels; left out or '': none. */
   readonly zone?: string;
-  /** Since when taints count, as an earlier run wrote it down: by `key=value:effect`. */
+  /**
+   * Since when taints count, as an earlier run wrote it down: by `key=value:effect`. Empty where
+   * something is written down that is not to be believed, left out where nothing is.
+   */
   readonly taintStarts?: Readonly<Record<string, Instant>>;
+  /**
+   * When spec.taints was written last, as the API server keeps it: every taint was there at the end
+   * of that second. Null: it keeps no such time, so that nothing that was known before a gap holds
+   * after it; left out: whoever tells of the node sees every change of it.
+   */
+  readonly taintsWrittenAt?: Instant | null;
   /** When the machine itself goes, e.g. a spot instance; null or left out: nobody said. */
   readonly deadline?: Instant | null;
 }

@@ -7,6 +7,8 @@ export type StartSource =
   | 'timeAdded'
   /** the taint names no time: when we first saw it */
   | 'firstSeen'
+  /** the same, and the node's taints were last written before we saw it */
+  | 'taintsWritten'
   /** moved on by the time for which deadlines were paused */
   | 'givenBack'
   /** the pod came to the node after the taint */

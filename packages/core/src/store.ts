@@ -3,6 +3,7 @@ import type { Event } from './event.ts';
 import type { Census, LimitScope } from './eviction/governor.ts';
 import type { DaemonSet, Lease, Node, Owner, Pod, Toleration } from './model.ts';
 import type { PodView } from './pod-view.ts';
+import type { Instant } from './time.ts';
 
 /** What an event did to the store; null for events that carry no object. */
 export type Change =
@@ -13,6 +14,8 @@ export type Change =
       readonly node: Node | null;
       /** Null: it is new. */
       readonly previous: Node | null;
+      /** Whether there may have been states in between of which nothing was told. */
+      readonly afterGap: boolean;
     }
   | { readonly kind: 'pod'; readonly pod: Pod; readonly previous: Pod | null }
   | { readonly kind: 'podGone'; readonly previous: Pod }
@@ -106,14 +109,14 @@ export class Store implements StoreView {
   }
 
   /** Takes in what the event says about an object; null when that changes nothing. */
-  apply(event: Event): Change | null {
+  apply(now: Instant, event: Event): Change | null {
     switch (event.kind) {
       case 'nodeUpsert':
-        return this.#upsertNode(event.node);
+        return this.#upsertNode(event.node, event.afterGap ?? false);
       case 'nodeDelete':
         return this.#deleteNode(event.name);
       case 'podUpsert':
-        return this.#upsertPod(event.pod);
+        return this.#upsertPod(now, event.pod);
       case 'podDelete':
         return this.#deletePod(event.uid);
       case 'leaseUpsert': {
@@ -141,22 +144,23 @@ export class Store implements StoreView {
     }
   }
 
-  #upsertNode(node: Node): Change {
+  #upsertNode(node: Node, afterGap: boolean): Change {
     const { name } = node;
     const previous = this.node(name);
     this.#nodes.set(name, node);
-    return { kind: 'node', name, node, previous };
+    return { kind: 'node', name, node, previous, afterGap };
   }
 
   #deleteNode(name: string): Change | null {
     const previous = this.node(name);
     this.#nodes.delete(name);
-    return previous && { kind: 'node', name, node: null, previous };
+    return previous && { kind: 'node', name, node: null, previous, afterGap: false };
   }
 
-  #upsertPod(incoming: Pod): Change {
+  #upsertPod(now: Instant, incoming: Pod): Change {
     const previous = this.#pods.get(incoming.uid) ?? null;
-    const pod = this.#intern(incoming);
+    const boundAt = possibleBinding(this.clock.wall(now), incoming, previous);
+    const pod = this.#intern(boundAt === incoming.boundAt ? incoming : { ...incoming, boundAt });
     if (previous) this.#forget(previous);
     this.#pods.set(pod.uid, pod);
     if (pod.nodeName !== '') {
@@ -205,6 +209,20 @@ export class Store implements StoreView {
     if (count > 0) this.#podsByNamespace.set(namespace, count);
     else this.#podsByNamespace.delete(namespace);
   }
+}
+
+/**
+ * A pod that is there has been bound. Who writes its status may say that it will be in 2099: then it
+ * was bound at the latest when we heard of it.
+ */
+function possibleBinding(
+  wall: Instant,
+  { boundAt, nodeName }: Pod,
+  previous: Pod | null,
+): Instant | null {
+  if (boundAt === null || boundAt <= wall) return boundAt;
+  const known = previous?.nodeName === nodeName ? previous.boundAt : null;
+  return known === null ? wall : Math.min(wall, known);
 }
 
 /** Equal values kept once, for as long as somebody uses them. */

@@ -10,6 +10,15 @@ export function finite(instant: Instant | null | undefined): Instant | null {
 }
 
 const second = 1000;
+
+/**
+ * The latest that something can have been whose time is kept as `instant`: what the API keeps in
+ * whole seconds was anywhere within that second, and ends with it.
+ */
+export function endOfSecond(instant: Instant): Instant {
+  return instant % second === 0 ? instant + second : instant;
+}
+
 const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;

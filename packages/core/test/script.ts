@@ -20,6 +20,7 @@ import {
  *
  *     0 node n1 maintenance:NoExecute@-10     a node and its taints, @ = timeAdded; then, if need be,
  *                                             zone z | deadline 100 | starts maintenance:NoExecute@-5
+ *                                             written 7 (its taints, by managed fields) | gap
  *     0 pod shop/web-0 on n1 for maintenance:NoExecute 5 | all   tolerations: a taint and seconds
  *     3 pod shop/web-0 gone | terminating | mirror | daemonset | finished | optedout | grace 20 ...
  *     0 synced | standby | leader | tick | node n1 gone
@@ -71,7 +72,11 @@ class Run {
     switch (verb) {
       case 'node':
         if (rest[0] === 'gone') return { kind: 'nodeDelete', name: subject };
-        return { kind: 'nodeUpsert', node: readNode(subject, rest) };
+        return {
+          kind: 'nodeUpsert',
+          node: readNode(subject, rest),
+          ...(rest.includes('gap') && { afterGap: true }),
+        };
       case 'pod':
         return this.#podEvent(subject, rest);
       case 'synced':
@@ -197,13 +202,16 @@ function zoneOrNode(text: string): 'zone' | 'node' {
   throw new Error(`neither zone nor node: ${text}`);
 }
 
+const nodeOptions = ['zone', 'deadline', 'starts', 'written', 'gap'];
+
 function readNode(name: string, words: readonly string[]): Node {
-  const options = words.findIndex((word) => ['zone', 'deadline', 'starts'].includes(word));
+  const options = words.findIndex((word) => nodeOptions.includes(word));
   const taints = words.slice(0, options < 0 ? words.length : options).map(readTaint);
-  const [start, deadline, zone] = [
+  const [start, deadline, zone, written] = [
     after(words, 'starts'),
     after(words, 'deadline'),
     after(words, 'zone'),
+    after(words, 'written'),
   ];
   const [taint = '', at] = start?.split('@') ?? [];
   return {
@@ -212,7 +220,10 @@ function readNode(name: string, words: readonly string[]): Node {
     taints,
     ...(zone !== undefined && { zone }),
     ...(deadline !== undefined && { deadline: Number(deadline) * 1000 }),
-    ...(start !== undefined && { taintStarts: { [taint]: Number(at) * 1000 } }),
+    ...(written !== undefined && { taintsWrittenAt: Number(written) * 1000 }),
+    ...(start !== undefined && {
+      taintStarts: taint === 'none' ? {} : { [taint]: Number(at) * 1000 },
+    }),
   };
 }
 

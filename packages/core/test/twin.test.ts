@@ -71,7 +71,7 @@ class Twin {
   readonly nodes = new Set<string>();
 
   apply(now: number, event: Event): void {
-    if (event.kind === 'podUpsert') this.pods.set(event.pod.uid, event.pod);
+    if (event.kind === 'podUpsert') this.#upsert(now, event.pod);
     if (event.kind === 'podDelete') this.pods.delete(event.uid);
     if (event.kind === 'nodeDelete') {
       this.starts.delete(event.name);
@@ -82,10 +82,19 @@ class Twin {
     const after = new Map<string, { taint: Taint; start: number }>();
     for (const taint of event.node.taints.filter(({ effect }) => effect === 'NoExecute')) {
       const identity = `${taint.key}=${taint.value}`;
-      after.set(identity, { taint, start: taint.timeAdded ?? keptStart(before, identity) ?? now });
+      const start = taint.timeAdded ?? keptStart(before, identity) ?? now;
+      after.set(identity, { taint, start });
     }
     this.nodes.add(event.node.name);
     this.starts.set(event.node.name, after);
+  }
+
+  /** A binding that is yet to come is none: it was when we first heard of the pod. */
+  #upsert(now: number, pod: Pod): void {
+    const before = this.pods.get(pod.uid);
+    const known = before?.nodeName === pod.nodeName ? before.boundAt : null;
+    const isFuture = pod.boundAt !== null && pod.boundAt > now;
+    this.pods.set(pod.uid, isFuture ? { ...pod, boundAt: known ?? now } : pod);
   }
 
   deadline(uid: string): number | null {
@@ -97,10 +106,17 @@ class Twin {
       const first = pod.tolerations.find((t) => toleratesTaint(t, taint, options));
       if (first && first.tolerationSeconds === null) continue;
       const seconds = Math.max(0, Number(first?.tolerationSeconds ?? 0));
-      earliest = Math.min(earliest, Math.max(start, pod.boundAt ?? 0) + seconds * 1000);
+      const from = taint.timeAdded === null ? start : wholeSecond(start);
+      const given = Math.max(from, wholeSecond(pod.boundAt ?? -1)) + seconds * 1000;
+      earliest = Math.min(earliest, first ? given : start);
     }
     return earliest === Number.POSITIVE_INFINITY ? null : earliest;
   }
+}
+
+/** A time without a fraction may be anywhere within its second. */
+function wholeSecond(time: number): number {
+  return Number.isInteger(time / 1000) ? time + 1000 : time;
 }
 
 function keptStart(

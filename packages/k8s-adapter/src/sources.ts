@@ -137,7 +137,7 @@ function source<T>(reflector: Reflector<T>, event: (change: Change<T>) => Event)
 
 function nodeEvent(change: Change<Node>): Event {
   return change.kind === 'upsert'
-    ? { kind: 'nodeUpsert', node: change.item }
+    ? { kind: 'nodeUpsert', node: change.item, ...(change.listed && { afterGap: true }) }
     : { kind: 'nodeDelete', name: change.name };
 }
 

@@ -137,6 +137,7 @@ describe('nodeFromJson', () => {
       createdAt: null,
       conditions: [],
       deadline: null,
+      taintsWrittenAt: null,
     });
   });
 
@@ -149,17 +150,6 @@ describe('nodeFromJson', () => {
   });
 
   const annotations: readonly [string, object, object][] = [
-    [
-      'what an earlier run wrote',
-      { 'taintmgr.dev/taint-starts': '{"a=v:NoExecute":"2026-01-01T00:00:00.250Z"}' },
-      { taintStarts: { 'a=v:NoExecute': Date.parse('2026-01-01T00:00:00.250Z') } },
-    ],
-    [
-      'entries that are no times are left out',
-      { 'taintmgr.dev/taint-starts': '{"a:NoExecute":7,"b:NoExecute":"soon"}' },
-      { taintStarts: {} },
-    ],
-    ['no JSON', { 'taintmgr.dev/taint-starts': '{' }, { taintStarts: {} }],
     [
       'the end of the machine',
       { 'taintmgr.dev/deadline': '2026-01-01T00:00:00Z' },

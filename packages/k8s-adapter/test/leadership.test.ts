@@ -60,7 +60,17 @@ const commands: readonly (readonly [AnyCommand, ...answers: readonly object[]])[
   [{ kind: 'deletePod', ...removal, confirm: true }, podObject, nodeObject, podObject, {}],
   [{ kind: 'deletePod', ...removal, confirm: false }, podObject, {}],
   [{ kind: 'evictPod', ...removal, confirm: true }, podObject, nodeObject, {}],
-  [{ kind: 'keepTaintStarts', id: 'c1', nodeName: 'n1', nodeUid: 'u-n1', starts: null }, {}],
+  [
+    {
+      kind: 'keepTaintStarts',
+      id: 'c1',
+      nodeName: 'n1',
+      nodeUid: 'u-n1',
+      starts: null,
+      taintsWrittenAt: null,
+    },
+    {},
+  ],
   [
     {
       ...{ kind: 'changeTaints', id: 'c1', node, fresh: true, because: [] },

@@ -186,10 +186,14 @@ describe('loop', () => {
     const tolerations = [{ key: 'bad', operator: 'Exists', tolerationSeconds: 60 }];
     const stage = new Stage();
     stage.feed({ kind: 'start' });
-    stage.answer('nodes/1', 200, listJson('10', nodeJson('n1', '3', 'bad')));
+    const node = nodeJson('n1', '3', 'bad');
+    const fieldsV1 = { 'f:spec': { 'f:taints': {} } };
+    const managedFields = [{ manager: 'm', time: '2020-01-01T00:00:00Z', fieldsV1 }];
+    Object.assign((node as { metadata: object }).metadata, { managedFields });
+    stage.answer('nodes/1', 200, listJson('10', node));
     const pod = { ...podJson('a', 'n1', '5'), spec: { nodeName: 'n1', tolerations } };
     const actions = stage.answer('pods/1', 200, listJson('11', pod));
-    assert.ok(actions.includes('call/1 PATCH /api/v1/nodes/n1'));
+    assert.ok(actions.includes('call/1 PATCH /api/v1/nodes/n1'), actions.join('\n'));
     assert.deepEqual(stage.answer('call/1', 200, {}), ['taintStartsKept']);
   });
 

@@ -14,14 +14,16 @@ export const rules = [
   {
     name: 'time-added-ignored',
     upstream: 'A deadline counts from when the controller came to look at the pod.',
-    precise: 'It counts from taint.timeAdded, or from the first sight, which the node remembers.',
-    why: 'Every replica, and every run of it, finds the same deadline.',
-    proof: 'testdata/start.txt, testdata/kept-starts.txt',
+    precise:
+      'It counts from the end of the second in taint.timeAdded; without one from the first sight, which the node remembers until its taints are written again, or from when they were last written.',
+    why: 'Every replica, and every run of it, finds the same deadline, and none that is early.',
+    proof: 'testdata/start.txt, testdata/kept-starts.txt, testdata/written-taints.txt',
   },
   {
     name: 'restart',
     upstream: 'A restart forgets all timers and starts them anew.',
-    precise: 'A restart changes no deadline.',
+    precise:
+      'A restart changes no deadline, unless the taints of the node were written while nobody looked.',
     why: 'Otherwise repeated failovers postpone evictions for ever.',
     proof: 'testdata/start.txt, testdata/kept-starts.txt',
   },
@@ -107,9 +109,10 @@ export const rules = [
   {
     name: 'late-binding',
     upstream: 'A pod is given its time from when the controller came to see it.',
-    precise: 'It is given its time from its binding, if that is later than the taint.',
-    why: 'A deadline that does not depend on who looked when.',
-    proof: 'testdata/start.txt',
+    precise:
+      'It is given its time from the end of the second of its binding, if that is later than the taint; a binding in the future counts from now.',
+    why: 'A deadline that does not depend on who looked when, and is never early.',
+    proof: 'testdata/start.txt, testdata/written-taints.txt',
   },
   {
     name: 'no-budget',

@@ -35,9 +35,10 @@ export class DrainJudge {
   take(now: Instant, event: Event): void {
     const seen =
       event.kind === 'nodeUpsert' ? { ...event, node: this.#asExecuted(now, event.node) } : event;
-    const change = this.#store.apply(seen);
+    const change = this.#store.apply(now, seen);
     if (change?.kind === 'node') {
-      this.#ledger.update(this.#store.clock.wall(now), change.name, change.node);
+      const { name, node, afterGap } = change;
+      this.#ledger.update(this.#store.clock.wall(now), name, node, afterGap);
     }
   }
 

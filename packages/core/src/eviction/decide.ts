@@ -1,8 +1,8 @@
 import type { Node, Pod, Taint, Toleration } from '../model.ts';
 import type { Reason, StartSource } from '../reason.ts';
-import { finite, type Instant, type Millis } from '../time.ts';
+import { endOfSecond, finite, type Instant, type Millis } from '../time.ts';
 import type { Policy } from './policy.ts';
-import type { ObservedTaint, Pause } from './taint-ledger.ts';
+import { countsFrom, type ObservedTaint, type Pause } from './taint-ledger.ts';
 import { decidingToleration, type MatchOptions } from './tolerations.ts';
 
 /** The verdict on one pod. `because` begins with the reason that decided. */
@@ -47,8 +47,9 @@ const endOfTime: Instant = 8.64e15;
 
 /**
  * Decides about a pod: for each NoExecute taint of its node the first toleration that covers it
- * counts, from the taint's start or from the pod's binding, whichever is later; the earliest
- * deadline wins. The machine that acts and everyone who explains call this.
+ * counts, from the taint's start or from the pod's binding, whichever is later; without one the
+ * binding does not matter. Times kept in whole seconds count from their end, so that no pod goes
+ * earlier than it may. The earliest deadline wins. The machine that acts and everyone who explains call this.
  */
 export function decide(pod: Pod, site: Site, options: DecideOptions): Decision {
   const { node, taints, pausedAt } = site;
@@ -96,22 +97,28 @@ function judgeTaint(
   if (toleration?.tolerationSeconds === null) {
     return { code: 'ToleratedForever', taint, toleration };
   }
+  const { settleMs } = options.policyFor(taint);
+  const settled = settleMs > 0 ? countsFrom(observed) + settleMs : observed.start;
+  if (!toleration) {
+    const { start, startSource } = observed;
+    return { code: 'NoToleration', taint, start, startSource, deadline: settled };
+  }
   const { start, startSource } = startFor(pod, observed, pauses);
-  const settled = observed.start + options.policyFor(taint).settleMs;
-  const deadline = Math.max(settled, toleration ? expiry(start, toleration) : start);
-  return toleration
-    ? { code: 'TolerationExpires', taint, toleration, start, startSource, deadline }
-    : { code: 'NoToleration', taint, start, startSource, deadline };
+  const deadline = Math.max(settled, expiry(start, toleration));
+  return { code: 'TolerationExpires', taint, toleration, start, startSource, deadline };
 }
 
 /** A pod that came after the taint is given the whole time it tolerates, pauses not counted. */
 function startFor(
   pod: Pod,
-  { start, startSource }: ObservedTaint,
+  observed: ObservedTaint,
   pauses: readonly Pause[],
 ): { readonly start: Instant; readonly startSource: StartSource } {
-  const boundAt = finite(pod.boundAt);
-  if (boundAt === null) return { start, startSource };
+  const { startSource } = observed;
+  const start = countsFrom(observed);
+  const written = finite(pod.boundAt);
+  if (written === null) return { start, startSource };
+  const boundAt = endOfSecond(written);
   const bound = pauses.reduce(
     (sum, { from, to }) => sum + Math.max(0, to - Math.max(from, boundAt)),
     boundAt,

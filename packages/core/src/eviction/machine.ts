@@ -4,7 +4,7 @@ import type { Config } from '../config.ts';
 import type { Event, Outcome } from '../event.ts';
 import { InFlight, nextAttempt } from '../inflight.ts';
 import type { EvictionMachine } from '../machine.ts';
-import { type Node, type Pod, type PodRef, podRef } from '../model.ts';
+import { type Pod, type PodRef, podRef } from '../model.ts';
 import { Pace } from '../pace.ts';
 import type { Cause, Reason } from '../reason.ts';
 import { Schedule } from '../schedule.ts';
@@ -145,7 +145,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
   #follow(now: Instant, change: Change): void {
     switch (change.kind) {
       case 'node':
-        this.#followNode(now, change.name, change.node);
+        this.#followNode(now, change);
         return;
       case 'pod':
         this.#reconsider(now, change.pod, 'PodChanged');
@@ -157,10 +157,10 @@ export class PreciseEvictionMachine implements EvictionMachine {
     }
   }
 
-  #followNode(now: Instant, name: string, node: Node | null): void {
+  #followNode(now: Instant, { name, node, afterGap }: Extract<Change, { kind: 'node' }>): void {
     if (node) this.#starts.notice(now, name);
     else this.#starts.forget(name);
-    if (!this.#taints.update(this.#wall(now), name, node)) return;
+    if (!this.#taints.update(this.#wall(now), name, node, afterGap)) return;
     this.#reconsiderOn(now, [name], node ? 'NodeChanged' : 'NodeDeleted');
   }
 

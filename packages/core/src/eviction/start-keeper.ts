@@ -6,7 +6,7 @@ import type { Node } from '../model.ts';
 import { Schedule } from '../schedule.ts';
 import type { StoreView } from '../store.ts';
 import { formatTaint } from '../taint-spec.ts';
-import type { Instant } from '../time.ts';
+import { finite, type Instant } from '../time.ts';
 import type { Judge } from './judge.ts';
 import type { ObservedTaint, TaintLedger } from './taint-ledger.ts';
 
@@ -14,9 +14,17 @@ import type { ObservedTaint, TaintLedger } from './taint-ledger.ts';
 type TaintStarts = Readonly<Record<string, Instant>> | null;
 
 /**
+ * So long after a node's taints were written it is written down since when they count: a write that
+ * came later has then another second, on any clock that is right within a second.
+ */
+const settledMs = 2000;
+
+/**
  * Keeps, on the nodes that need it, since when their taints count, so that a restarted or another
  * replica finds the same deadlines. A taint that names its own time needs nothing; one that does not
- * is written down once, when some pod's deadline depends on it, and goes when the taint goes.
+ * is written down when some pod's deadline depends on it, anew whenever the node's taints are
+ * written, and goes when the taint goes. Where the API does not say when they were written, nobody
+ * could believe it later, and nothing is written down.
  */
 export class StartKeeper {
   readonly #store: StoreView;
@@ -58,6 +66,11 @@ export class StartKeeper {
       const name = this.#schedule.takeDue(now);
       if (name === null) break;
       const node = this.#store.node(name);
+      const readyAt = node ? this.#readyAt(node) : now;
+      if (readyAt > now) {
+        this.#schedule.set(name, readyAt);
+        continue;
+      }
       const command = node && this.#commandFor(node);
       if (command) commands.push(command);
     }
@@ -82,17 +95,25 @@ export class StartKeeper {
     return true;
   }
 
+  #readyAt({ taintsWrittenAt }: Node): Instant {
+    const writtenAt = finite(taintsWrittenAt);
+    if (writtenAt === null) return Number.NEGATIVE_INFINITY;
+    return this.#store.clock.when(writtenAt + settledMs);
+  }
+
   /** Null when the node says it already, or is being told to. */
   #commandFor(node: Node): Command | null {
     const { name: nodeName, uid: nodeUid } = node;
     const observed = this.#taints.of(nodeName);
     // Most nodes have no taints, and nothing about them has to be looked at.
     const needed = observed.length > 0 ? this.#neededOn(nodeName) : new Set<string>();
-    const starts = wantedStarts(node, observed, needed);
+    const isKnown = node.taintsWrittenAt !== null;
+    const starts = isKnown ? wantedStarts(node, observed, needed) : null;
     if (this.#writing.has(nodeName) || isWritten(node, starts)) return null;
     this.#writing.add(nodeName);
     const id = this.#inFlight.start(nodeName);
-    return { kind: 'keepTaintStarts', id, nodeName, nodeUid, starts };
+    const taintsWrittenAt = finite(node.taintsWrittenAt);
+    return { kind: 'keepTaintStarts', id, nodeName, nodeUid, starts, taintsWrittenAt };
   }
 
   /** The taints whose start some pod's deadline depends on. */
@@ -126,9 +147,9 @@ function wantedStarts(
   return Object.keys(wanted).length === 0 ? null : wanted;
 }
 
-function isWritten({ taintStarts = {} }: Node, wanted: TaintStarts): boolean {
-  const [there, names] = [Object.keys(taintStarts), Object.keys(wanted ?? {})];
-  return (
-    there.length === names.length && names.every((name) => taintStarts[name] === wanted?.[name])
-  );
+/** What is there and not to be believed is to go. */
+function isWritten({ taintStarts }: Node, wanted: TaintStarts): boolean {
+  if (!taintStarts || !wanted) return !taintStarts && !wanted;
+  const [there, names] = [Object.keys(taintStarts), Object.keys(wanted)];
+  return there.length === names.length && names.every((name) => taintStarts[name] === wanted[name]);
 }

@@ -2,7 +2,7 @@ import type { PauseScope } from '../event.ts';
 import type { Node, Taint } from '../model.ts';
 import type { StartSource } from '../reason.ts';
 import { formatTaint } from '../taint-spec.ts';
-import { finite, type Instant } from '../time.ts';
+import { endOfSecond, finite, type Instant } from '../time.ts';
 
 /** A NoExecute taint of a node and since when it counts there. */
 export interface ObservedTaint {
@@ -20,15 +20,23 @@ export interface Pause {
 const none: readonly ObservedTaint[] = [];
 const noPauses: readonly Pause[] = [];
 
+/** What was known of a node when we last heard of it. */
+interface Seen {
+  readonly uid: string;
+  readonly taintsWrittenAt: Instant | null | undefined;
+}
+
 /**
  * The NoExecute taints of every node and since when each counts: since taint.timeAdded, else since
  * we first saw it, which is remembered for as long as the taint stays and, by the annotation that
- * start-keeper.ts keeps, across restarts. Deadlines can be paused: when they go on, the taints of
+ * start-keeper.ts keeps, across restarts. A taint may go and come back while nobody looks. So what
+ * is remembered holds across a gap only if the node's taints were not written in it; else a taint
+ * counts from when they were written last. Deadlines can be paused: when they go on, the taints of
  * the nodes concerned start later by as long as the pause was.
  */
 export class TaintLedger {
   readonly #byNode = new Map<string, readonly ObservedTaint[]>();
-  readonly #seen = new Map<string, string>();
+  readonly #seen = new Map<string, Seen>();
   readonly #zones = new Map<string, string>();
   readonly #scopes = new Map<string, PauseScope>();
   readonly #pausedAt = new Map<string, Instant>();
@@ -49,15 +57,15 @@ export class TaintLedger {
     return this.#pauses.get(nodeName) ?? noPauses;
   }
 
-  /** Takes in the node's present state (null: it is gone); whether its taints changed for us. */
-  update(now: Instant, nodeName: string, node: Node | null): boolean {
+  /**
+   * Takes in the node's present state (null: it is gone), perhaps after states that we were not told
+   * of; whether its taints changed for us.
+   */
+  update(now: Instant, nodeName: string, node: Node | null, afterGap: boolean): boolean {
     const known = this.of(nodeName);
     const taints = node?.taints.filter((taint) => taint.effect === 'NoExecute') ?? [];
-    // What is written there counts when we first see the node; later we know better ourselves.
-    const kept = node && this.#seen.get(nodeName) !== node.uid ? (node.taintStarts ?? {}) : {};
-    if (node) this.#seen.set(nodeName, node.uid);
-    else this.#seen.delete(nodeName);
-    const observed = taints.map((taint) => observe(now, taint, known, kept));
+    const memory = this.#remember(nodeName, node, afterGap);
+    const observed = taints.map((taint) => observe(now, taint, known, memory));
     if (observed.length === known.length && observed.every((entry, i) => entry === known[i])) {
       return false;
     }
@@ -85,6 +93,21 @@ export class TaintLedger {
     return nodes;
   }
 
+  #remember(nodeName: string, node: Node | null, afterGap: boolean): Memory {
+    const before = this.#seen.get(nodeName);
+    if (!node) {
+      this.#seen.delete(nodeName);
+      return { isOwn: true, kept: {}, writtenAt: null };
+    }
+    const { uid, taintsWrittenAt } = node;
+    this.#seen.set(nodeName, { uid, taintsWrittenAt });
+    const writtenAt = finite(taintsWrittenAt);
+    // What is written there counts when we first see the node; later we know better ourselves.
+    if (before?.uid === uid && !afterGap) return { isOwn: true, kept: {}, writtenAt };
+    const isUnchanged = taintsWrittenAt !== null && before?.taintsWrittenAt === taintsWrittenAt;
+    return { isOwn: isUnchanged, kept: node.taintStarts ?? {}, writtenAt };
+  }
+
   #keep(now: Instant, nodeName: string, observed: readonly ObservedTaint[]): void {
     this.#byNode.set(nodeName, observed);
     if (this.#isInScope(nodeName) && !this.#pausedAt.has(nodeName)) {
@@ -103,7 +126,9 @@ export class TaintLedger {
     const pausedAt = this.#pausedAt.get(nodeName) ?? now;
     this.#pausedAt.delete(nodeName);
     this.#pauses.set(nodeName, [...this.pausesOf(nodeName), { from: pausedAt, to: now }]);
-    const shifted = this.of(nodeName).map(({ taint, start }): ObservedTaint => {
+    const shifted = this.of(nodeName).map((observed): ObservedTaint => {
+      const { taint } = observed;
+      const start = countsFrom(observed);
       const given = now - Math.max(pausedAt, start);
       return { taint, start: start + Math.max(0, given), startSource: 'givenBack' };
     });
@@ -120,25 +145,45 @@ export class TaintLedger {
   }
 }
 
+/** What may be believed of the time before the present state of a node. */
+interface Memory {
+  /** Whether what we have seen ourselves still holds of taints that do not name their own time. */
+  readonly isOwn: boolean;
+  /** What an earlier run wrote down. */
+  readonly kept: Readonly<Record<string, Instant>>;
+  /** When the node's taints were last written; null: not known. */
+  readonly writtenAt: Instant | null;
+}
+
 /** Answers the known entry itself when the taint is still the same. */
 function observe(
   now: Instant,
   taint: Taint,
   known: readonly ObservedTaint[],
-  kept: Readonly<Record<string, Instant>>,
+  { isOwn, kept, writtenAt }: Memory,
 ): ObservedTaint {
-  const before = known.find((entry) => isSame(entry.taint, taint));
-  if (before && Object.is(before.taint.timeAdded, taint.timeAdded)) return before;
   const timeAdded = finite(taint.timeAdded);
+  const before = known.find((entry) => (isOwn || timeAdded !== null) && isSame(entry.taint, taint));
+  if (before && Object.is(before.taint.timeAdded, taint.timeAdded)) return before;
   const written = finite(kept[formatTaint(taint)]);
   // What was written down lies in the past; a clock that was wrong must not hold a pod for ever.
   const keptStart = written === null ? null : Math.min(written, now);
   if (timeAdded === null) {
-    return { taint, start: keptStart ?? before?.start ?? now, startSource: 'firstSeen' };
+    const start = keptStart ?? (before ? countsFrom(before) : null);
+    if (start !== null) return { taint, start, startSource: 'firstSeen' };
+    const thereAt = writtenAt === null ? now : endOfSecond(writtenAt);
+    return thereAt < now
+      ? { taint, start: thereAt, startSource: 'taintsWritten' }
+      : { taint, start: now, startSource: 'firstSeen' };
   }
-  return keptStart !== null && keptStart > timeAdded && !before
+  return keptStart !== null && keptStart > endOfSecond(timeAdded) && !before
     ? { taint, start: keptStart, startSource: 'givenBack' }
     : { taint, start: timeAdded, startSource: 'timeAdded' };
+}
+
+/** The instant from which a time counts that a taint is given: never before it came. */
+export function countsFrom({ start, startSource }: ObservedTaint): Instant {
+  return startSource === 'timeAdded' ? endOfSecond(start) : start;
 }
 
 /** Another value makes another taint: a pod may tolerate the one and not the other. */

@@ -246,11 +246,11 @@ class Replay {
         this.#controller.nodeDeleted(op.name);
         return;
       case 'leaseDelete':
-        this.#store.apply({ kind: 'leaseDelete', nodeName: op.name });
+        this.#store.apply(0, { kind: 'leaseDelete', nodeName: op.name });
         return;
       case 'leaseRenew':
         for (const nodeName of op.names) {
-          this.#store.apply({ kind: 'leaseUpsert', lease: { nodeName, renewedAt: at } });
+          this.#store.apply(0, { kind: 'leaseUpsert', lease: { nodeName, renewedAt: at } });
         }
         return;
       case 'podAdd':
@@ -269,10 +269,10 @@ class Replay {
 
   #refresh(): void {
     for (const { name } of [...this.#store.nodes()]) {
-      if (!this.#nodes.has(name)) this.#store.apply({ kind: 'nodeDelete', name });
+      if (!this.#nodes.has(name)) this.#store.apply(0, { kind: 'nodeDelete', name });
     }
-    for (const node of this.#nodes.values()) this.#store.apply({ kind: 'nodeUpsert', node });
-    for (const pod of this.#pods.values()) this.#store.apply({ kind: 'podUpsert', pod });
+    for (const node of this.#nodes.values()) this.#store.apply(0, { kind: 'nodeUpsert', node });
+    for (const pod of this.#pods.values()) this.#store.apply(0, { kind: 'podUpsert', pod });
   }
 
   #health(): object {

@@ -7,7 +7,7 @@ import type {
   Taint,
   Toleration,
 } from '@taintmgr/core';
-import { type Instant, type Node, type Owner, type Pod, parseTime, zoneName } from '@taintmgr/core';
+import { type Instant, type Node, type Owner, type Pod, zoneName } from '@taintmgr/core';
 import { disruptionOf } from './disruption.ts';
 import {
   asInteger,
@@ -18,6 +18,12 @@ import {
   type JsonRecord,
   parseJson,
 } from './json.ts';
+import {
+  believedStarts,
+  taintStartsAnnotation,
+  taintsWrittenAt,
+  timeFromJson,
+} from './taint-starts.ts';
 
 /** What tells one state of one object from another. */
 export interface Identity {
@@ -28,8 +34,6 @@ export interface Identity {
 }
 
 const mirrorAnnotation = 'kubernetes.io/config.mirror';
-/** On a node: since when its taints count, as JSON of `key=value:effect` to RFC 3339. */
-export const taintStartsAnnotation = 'taintmgr.dev/taint-starts';
 /** On a node: when the machine itself goes, RFC 3339. */
 const deadlineAnnotation = 'taintmgr.dev/deadline';
 /** On a pod: `false` asks to be left alone. */
@@ -56,7 +60,8 @@ export function nodeFromJson(value: unknown): Node {
   const object = asRecord(value);
   const metadata = asRecord(object.metadata);
   const annotations = asRecord(metadata.annotations);
-  const taintStarts = taintStartsFrom(annotations[taintStartsAnnotation]);
+  const writtenAt = taintsWrittenAt(metadata.managedFields);
+  const taintStarts = believedStarts(annotations[taintStartsAnnotation], writtenAt);
   const labels = labelsFrom(metadata.labels);
   const { spec, status } = { spec: asRecord(object.spec), status: asRecord(object.status) };
   const ownedTaints = labelsFrom(parseJson(asText(annotations[ownedTaintsAnnotation])));
@@ -70,6 +75,7 @@ export function nodeFromJson(value: unknown): Node {
     createdAt: timeFromJson(metadata.creationTimestamp),
     conditions: asList(status.conditions).map(conditionFromJson),
     deadline: timeFromJson(annotations[deadlineAnnotation]),
+    taintsWrittenAt: writtenAt,
     ...(taintStarts && { taintStarts }),
     ...(Object.keys(ownedTaints).length > 0 && { ownedTaints }),
   };
@@ -166,18 +172,6 @@ function selectorFrom({ matchLabels, matchExpressions }: JsonRecord): LabelSelec
 
 const operators = ['In', 'NotIn', 'Exists', 'DoesNotExist'] as const;
 
-/** Null without the annotation; entries that are no times are left out. */
-function taintStartsFrom(annotation: unknown): Readonly<Record<string, Instant>> | null {
-  if (typeof annotation !== 'string') return null;
-  const entries = Object.entries(asRecord(parseJson(annotation)));
-  return Object.fromEntries(
-    entries.flatMap(([taint, time]) => {
-      const instant = timeFromJson(time);
-      return instant === null ? [] : [[taint, instant]];
-    }),
-  );
-}
-
 function taintFromJson(value: unknown): Taint {
   const taint = asRecord(value);
   return {
@@ -232,12 +226,4 @@ function controllerOf(metadata: JsonRecord): Owner | null {
     };
   }
   return null;
-}
-
-/** Text, as JSON has it, or seconds and nanoseconds, as protobuf has; null for anything else. */
-function timeFromJson(value: unknown): Instant | null {
-  if (typeof value === 'string') return parseTime(value);
-  const { seconds, nanos } = asRecord(value);
-  const whole = asInteger(seconds);
-  return whole === null ? null : whole * 1000 + Math.floor((asInteger(nanos) ?? 0) / 1_000_000);
 }

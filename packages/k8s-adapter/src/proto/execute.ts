@@ -2,13 +2,12 @@ import {
   type BudgetNumbers,
   type Command,
   confirmEviction,
-  formatTimeMillis,
   type Instant,
   type Outcome,
   type Pod,
 } from '@taintmgr/core';
 import { type Answer, type Failure, failureOf, succeeded } from './answer.ts';
-import { nodeFromJson, podFromJson, taintStartsAnnotation } from './convert.ts';
+import { nodeFromJson, podFromJson } from './convert.ts';
 import { parseJson } from './json.ts';
 import {
   type ApiRequest,
@@ -21,6 +20,7 @@ import {
   markDisruptedRequest,
   type RemovalOptions,
 } from './request.ts';
+import { formatStarts, taintStartsAnnotation, taintStartsManager } from './taint-starts.ts';
 
 /** The commands that make a pod leave. */
 export type Removal = Extract<Command, { kind: 'deletePod' | 'evictPod' }>;
@@ -221,10 +221,10 @@ function budgetNumbers(message: string): BudgetNumbers | null {
   return name === undefined ? null : { name, needs: Number(needs), has: Number(has) };
 }
 
-function keepStartsRequest({ nodeName, nodeUid, starts }: KeepTaintStarts): ApiRequest {
-  const entries = Object.entries(starts ?? {}).map(([taint, at]) => [taint, formatTimeMillis(at)]);
-  const value = starts === null ? null : JSON.stringify(Object.fromEntries(entries));
-  return annotateNodeRequest({ name: nodeName, uid: nodeUid }, taintStartsAnnotation, value);
+function keepStartsRequest(command: KeepTaintStarts): ApiRequest {
+  const { nodeName: name, nodeUid: uid, starts, taintsWrittenAt } = command;
+  const value = formatStarts(starts, taintsWrittenAt);
+  return annotateNodeRequest({ name, uid }, taintStartsAnnotation, value, taintStartsManager);
 }
 
 function remove(command: DeletePod, options: ExecuteOptions, refusal: string | null): Step {

@@ -4,7 +4,8 @@ import type { ObjectEvent } from './watch-event.ts';
 
 /** A difference between what was known and what is. */
 export type Change<T> =
-  | { readonly kind: 'upsert'; readonly item: T }
+  /** `listed`: what happened between this state and the one before it was not told. */
+  | { readonly kind: 'upsert'; readonly item: T; readonly listed?: true }
   | { readonly kind: 'delete'; readonly name: string; readonly uid: string };
 
 /** Keeps of an object what is needed; null: the object does not concern us. */
@@ -115,7 +116,7 @@ export class Inventory<T> {
     for (const [name, { uid }] of this.#known.entries()) {
       if (seen.get(name)?.uid !== uid) changes.push({ kind: 'delete', name: name.name, uid });
     }
-    for (const [, item] of changed.entries()) changes.push({ kind: 'upsert', item });
+    for (const [, item] of changed.entries()) changes.push({ kind: 'upsert', item, listed: true });
     this.#known = seen;
     this.beginList();
     return changes;

@@ -46,6 +46,13 @@ const objectMeta: Message = {
   13: ['ownerReferences', [ownerReference]],
 };
 
+/** metav1.ManagedFieldsEntry; the fields are JSON. */
+const managedFieldsEntry: Message = {
+  4: ['time', time],
+  7: ['fieldsV1', { 1: ['raw', 'bytes'] }],
+  8: ['subresource', 'word'],
+};
+
 const condition: Message = {
   1: ['type', 'word'],
   2: ['status', 'word'],
@@ -106,7 +113,7 @@ export const protobufKinds: Readonly<Record<string, Message>> = {
     3: ['status', { 1: ['phase', 'word'], 2: ['conditions', [condition]], 7: ['startTime', time] }],
   },
   Node: {
-    1: ['metadata', objectMeta],
+    1: ['metadata', { ...objectMeta, 17: ['managedFields', [managedFieldsEntry]] }],
     2: ['spec', { 4: ['unschedulable', 'boolean'], 5: ['taints', [taint]] }],
     3: ['status', { 4: ['conditions', [nodeCondition]] }],
   },

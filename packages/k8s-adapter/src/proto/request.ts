@@ -120,15 +120,17 @@ export function evictPodRequest(pod: PodRef, options: RemovalOptions = {}): ApiR
 }
 
 /**
- * PATCH that sets or (null) removes one annotation of this very node: another one of the name is
- * refused with 422.
+ * PATCH that sets or (null) removes one annotation of this very node, as that field manager:
+ * another one of the name is refused with 422.
  */
 export function annotateNodeRequest(
   node: { readonly name: string; readonly uid: string },
   annotation: string,
   value: string | null,
+  fieldManager: string,
 ): ApiRequest {
-  return withBody('PATCH', nodePath(node.name), 'application/merge-patch+json', {
+  const path = `${nodePath(node.name)}?fieldManager=${fieldManager}`;
+  return withBody('PATCH', path, 'application/merge-patch+json', {
     metadata: { uid: node.uid, annotations: { [annotation]: value } },
   });
 }

@@ -136,12 +136,14 @@ export class EvictionChecker {
 
   #verdict(run: number, pod: KubeObject, boundAt: number, node: State): Verdict {
     const { starts, terms } = this.#evidence;
-    // The API writes times in whole seconds, so that is as late as a binding can be known.
-    const bound = Math.floor(boundAt / 1000) * 1000;
     const deadlines = noExecuteTaints(node.object).map((taint) => {
       const start = starts.earliest(run, pod.spec.nodeName, node, taint);
       const { settleMs } = policyFor(terms, taint.key);
-      return Math.max(start + settleMs, Math.max(start, bound) + toleratedMs(pod, taint));
+      const tolerated = toleratedMs(pod, taint);
+      // A pod that is given no time goes when the taint is there, whenever it was bound.
+      if (tolerated === 0 && settleMs === 0) return Math.min(start, taint.timeAdded ?? start);
+      const given = tolerated === 0 ? start : Math.max(start, boundAt);
+      return Math.max(start + settleMs, given + tolerated);
     });
     return {
       deadline: Math.min(Number.POSITIVE_INFINITY, ...deadlines),

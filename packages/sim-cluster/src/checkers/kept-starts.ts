@@ -2,7 +2,7 @@ import type { ClusterApi } from '../api.ts';
 import type { KubeObject } from '../objects.ts';
 import type { State, Told } from './history.ts';
 import { type NoExecuteTaint, noExecuteTaints, toleratedMs } from './taint-rule.ts';
-import { keptStarts } from './taint-starts.ts';
+import { keptStarts, speaksOfPresentTaints } from './taint-starts.ts';
 import { clockTime, type Evidence } from './terms.ts';
 
 /** Within this time of a change it is written down. */
@@ -36,9 +36,10 @@ export class KeptStartsChecker {
       if (!node || at - changedAt < writtenMs || !this.#isWaiting(pod, node, at)) continue;
       for (const taint of noExecuteTaints(node.object)) {
         const isTimed = Number.isFinite(toleratedMs(pod, taint)) && taint.timeAdded === null;
-        if (!isTimed || keptStarts(node)[taint.id] !== undefined) continue;
+        const isKept = keptStarts(node)[taint.id] !== undefined && speaksOfPresentTaints(node);
+        if (!isTimed || isKept) continue;
         const { namespace, name } = pod.metadata;
-        const evidence = `node ${nodeName}: since when ${taint.id} counts is nowhere written, and pod ${namespace}/${name} waits for it`;
+        const evidence = `node ${nodeName}: since when ${taint.id} counts is nowhere written as the taints are now, and pod ${namespace}/${name} waits for it`;
         report({ invariant: 'start not kept', at, evidence });
         return;
       }

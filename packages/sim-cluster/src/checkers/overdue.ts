@@ -4,8 +4,8 @@ import { selectedBy } from './budgets.ts';
 import type { State } from './history.ts';
 import { readinessOf } from './lifecycle/node-rule.ts';
 import { zoneOf } from './lifecycle/zones.ts';
-import { type NoExecuteTaint, noExecuteTaints, toleratedMs } from './taint-rule.ts';
-import { keptStarts } from './taint-starts.ts';
+import { endOfSecond, type NoExecuteTaint, noExecuteTaints, toleratedMs } from './taint-rule.ts';
+import { keptStarts, taintsWrittenAt } from './taint-starts.ts';
 import { clockTime, type Evidence, policyFor } from './terms.ts';
 
 interface Condition {
@@ -24,6 +24,7 @@ export class OverdueChecker {
   readonly #api: ClusterApi;
   /** By node uid, taint and appearance: the latest that the start can be. */
   readonly #settledStarts = new Map<string, number>();
+  readonly #calm: { readonly from: number; readonly to: number }[] = [];
 
   constructor(evidence: Evidence, api: ClusterApi) {
     this.#evidence = evidence;
@@ -33,6 +34,7 @@ export class OverdueChecker {
   /** Called at the end of a time since `calmSince` in which client and API worked undisturbed. */
   atRest(calmSince: number): void {
     const now = this.#api.clock.now();
+    this.#calm.push({ from: calmSince, to: now });
     const pods = this.#api.list('pods');
     for (const pod of pods) this.#judge(now, calmSince, pod, pods.length);
   }
@@ -50,7 +52,8 @@ export class OverdueChecker {
       const { settleMs } = policyFor(terms, taint.key);
       const latest = this.#latestStart(now, calmSince, pod, node, taint);
       const start = paused + Math.max(runsSince, latest);
-      return Math.max(start + settleMs, Math.max(start, bound + paused) + toleratedMs(pod, taint));
+      const boundEnd = endOfSecond(bound) + paused;
+      return Math.max(start + settleMs, Math.max(start, boundEnd) + toleratedMs(pod, taint));
     });
     const deadline = Math.min(Number.POSITIVE_INFINITY, ...deadlines);
     const dueAt = deadline + this.#budgetWait(pod, node);
@@ -101,6 +104,15 @@ export class OverdueChecker {
     return Math.max(0, ...waits);
   }
 
+  /** When the taints of a node were last written while the client may not have seen it. */
+  #writtenUnseenAt(nodeName: string): number {
+    const states = this.#evidence.history.node(nodeName);
+    const writings = states.map((_, index) => taintsWrittenAt(states, index));
+    const isSeen = (at: number): boolean =>
+      this.#calm.some(({ from, to }) => from <= at && at <= to);
+    return writings.findLast((at) => !isSeen(at)) ?? Number.NEGATIVE_INFINITY;
+  }
+
   #latestStart(
     now: number,
     calmSince: number,
@@ -112,9 +124,11 @@ export class OverdueChecker {
     const appearedAt = starts.appearedAt(pod.spec.nodeName, node, taint);
     const seenAt = Math.max(appearedAt, calmSince);
     if (taint.timeAdded !== null) {
-      return Math.max(taint.timeAdded, keptStarts(node)[taint.id] ?? taint.timeAdded);
+      const addedAt = endOfSecond(taint.timeAdded);
+      return Math.max(addedAt, keptStarts(node)[taint.id] ?? addedAt);
     }
-    const key = `${node.object?.metadata.uid}/${taint.id}/${appearedAt}`;
+    const unseenAt = this.#writtenUnseenAt(pod.spec.nodeName);
+    const key = `${node.object?.metadata.uid}/${taint.id}/${appearedAt}/${unseenAt}`;
     const start = Math.min(seenAt, this.#settledStarts.get(key) ?? Number.POSITIVE_INFINITY);
     // Only a pod that tolerates it for a while makes the client remember since when it counts.
     const isNeeded = toleratedMs(pod, taint) > 0 && Number.isFinite(toleratedMs(pod, taint));

@@ -10,6 +10,14 @@ export interface NoExecuteTaint {
   readonly timeAdded: number | null;
 }
 
+/**
+ * The earliest that a time counts from which is kept in whole seconds: it may have been anywhere
+ * within its second.
+ */
+export function endOfSecond(time: number): number {
+  return Math.floor(time / 1000) * 1000 + 1000;
+}
+
 interface Toleration {
   readonly key?: string;
   readonly operator?: string;

@@ -1,15 +1,45 @@
 import type { History, State } from './history.ts';
-import { type NoExecuteTaint, noExecuteTaints } from './taint-rule.ts';
+import { endOfSecond, type NoExecuteTaint, noExecuteTaints } from './taint-rule.ts';
 import type { Witness } from './witness.ts';
 
 /** On a node: since when its taints count, as JSON of `key=value:effect` to a time. */
 const startsAnnotation = 'taintmgr.dev/taint-starts';
 
+/** Beside them in the annotation: when the taints were written of which it speaks. */
+const writtenKey = 'taintsWrittenAt';
+
 /** What the client has written on the node about since when taints count. */
-export function keptStarts({ object }: State): Readonly<Record<string, number>> {
+export function keptStarts(state: State): Readonly<Record<string, number>> {
+  const { [writtenKey]: _, ...starts } = annotationOf(state);
+  return Object.fromEntries(Object.entries(starts).map(([id, time]) => [id, Date.parse(time)]));
+}
+
+/** Whether what is written there is of the taints as they are, by when the server had them written. */
+export function speaksOfPresentTaints(state: State): boolean {
+  const written = Date.parse(annotationOf(state)[writtenKey] ?? '');
+  const owners = (state.object?.metadata.managedFields ?? []) as unknown as readonly Owner[];
+  const times = owners
+    .filter(({ fieldsV1 }) => fieldsV1?.['f:spec']?.['f:taints'])
+    .map(({ time }) => Date.parse(time));
+  return times.length === 0 || written === Math.min(...times);
+}
+
+interface Owner {
+  readonly time: string;
+  readonly fieldsV1?: { readonly 'f:spec'?: { readonly 'f:taints'?: object } };
+}
+
+function annotationOf({ object }: State): Readonly<Record<string, string>> {
   const text = object?.metadata.annotations?.[startsAnnotation];
-  const entries = Object.entries<string>(text === undefined ? {} : JSON.parse(text));
-  return Object.fromEntries(entries.map(([id, time]) => [id, Date.parse(time)]));
+  return text === undefined ? {} : JSON.parse(text);
+}
+
+/** When the taints of a node were last written, as of one of its states. */
+export function taintsWrittenAt(states: readonly State[], index: number): number {
+  const text = JSON.stringify(states[index]?.object?.spec?.taints);
+  let first = index;
+  while (first > 0 && JSON.stringify(states[first - 1]?.object?.spec?.taints) === text) first--;
+  return states[first]?.at ?? Number.NaN;
 }
 
 /** When a taint came onto a node, and what came before. */
@@ -21,7 +51,7 @@ interface Presence {
   readonly named: readonly number[];
 }
 
-/** Since when taints count: from taint.timeAdded, else from when they came to be there. */
+/** Since when taints count: from the end of the second in taint.timeAdded, else from when they came. */
 export class TaintStarts {
   readonly #history: History;
   readonly #witness: Witness;
@@ -38,25 +68,26 @@ export class TaintStarts {
   }
 
   /**
-   * The earliest instant at which run `run` may take the taint to have begun. A taint that names no
-   * time begins when it appears; if it was there before, and the run could not know that it went and
-   * came back, it may take it for the old one.
+   * The earliest instant from which run `run` may count the time that a pod tolerates the taint. One
+   * that names no time begins when it appears; only if it was there before, and went and came back
+   * unseen within the very second in which the taints had been written, the run cannot know.
    */
   earliest(run: number, nodeName: string, state: State, taint: NoExecuteTaint): number {
-    if (taint.timeAdded !== null) return taint.timeAdded;
+    if (taint.timeAdded !== null) return endOfSecond(taint.timeAdded);
     const states = this.#history.node(nodeName);
     return this.#earliestIn(run, states, states.indexOf(state), taint.id);
   }
 
   #earliestIn(run: number, states: readonly State[], index: number, id: string): number {
     const { first, appearedAt, named } = presence(states, index, id);
-    const own = Math.min(appearedAt, ...named);
+    const own = Math.min(appearedAt, ...named.map(endOfSecond));
     const uid = states[first]?.object?.metadata.uid;
     const before = states.findLastIndex((state, at) => at < first && has(state, id));
     const sameNode = (state: State): boolean => state.object?.metadata.uid === uid;
     if (before < 0 || !states.slice(before, first).every(sameNode)) return own;
     const goneAt = states[before + 1]?.at ?? appearedAt;
     if (this.#witness.saw(run, 'nodes', goneAt, appearedAt)) return own;
+    if (endOfSecond(taintsWrittenAt(states, before)) !== endOfSecond(appearedAt)) return own;
     const written = states
       .slice(first, index + 1)
       .map((state) => keptStarts(state)[id] ?? Number.POSITIVE_INFINITY);

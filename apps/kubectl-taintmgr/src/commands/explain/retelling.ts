@@ -1,4 +1,11 @@
-import { type Event, formatTaint, type Instant, type Node, type Pod } from '@taintmgr/core';
+import {
+  type Event,
+  endOfSecond,
+  formatTaint,
+  type Instant,
+  type Node,
+  type Pod,
+} from '@taintmgr/core';
 
 /** One thing that happened, and when. */
 export interface Happening {
@@ -10,7 +17,7 @@ export interface Happening {
  * What must have happened for the cluster to look as it does at `now`: each taint came when it says
  * so, each pod when it was bound, and time went by until `until`. Told to an engine in this order,
  * it has been there all along, as far as the objects tell; a taint that does not say since when it
- * is there comes at `now`.
+ * is there comes when the node's taints were last written, or, where that is not known, at `now`.
  */
 export function retell(
   now: Instant,
@@ -42,9 +49,11 @@ export function retell(
 
 type TaintStarts = readonly { readonly taint: Node['taints'][number]; readonly start: Instant }[];
 
-function taintStarts(now: Instant, { taints, taintStarts: written = {} }: Node): TaintStarts {
+function taintStarts(now: Instant, node: Node): TaintStarts {
+  const { taints, taintStarts: written = {}, taintsWrittenAt } = node;
+  const thereAt = taintsWrittenAt == null ? now : endOfSecond(taintsWrittenAt);
   return taints.map((taint) => {
-    const start = taint.timeAdded ?? written[formatTaint(taint)] ?? now;
+    const start = taint.timeAdded ?? written[formatTaint(taint)] ?? thereAt;
     return { taint, start: Math.min(now, start) };
   });
 }

@@ -1,0 +1,72 @@
+import { formatTimeMillis, type Instant, parseTime } from '@taintmgr/core';
+import { asInteger, asList, asRecord, asText, isRecord, parseJson } from './json.ts';
+
+/** On a node: since when its taints count, as JSON of `key=value:effect` to RFC 3339. */
+export const taintStartsAnnotation = 'taintmgr.dev/taint-starts';
+
+/** Beside the starts: when the taints they are of were written. No taint is called so. */
+const writtenKey = 'taintsWrittenAt';
+
+/**
+ * The manager of the annotation. It writes nothing else: a write of it must not renew the time of
+ * an entry that owns the taints as well.
+ */
+export const taintStartsManager = 'taintmgr-taint-starts';
+
+export type TaintStarts = Readonly<Record<string, Instant>>;
+
+/**
+ * When spec.taints was written last, by the managed fields of a node: whoever changes the list owns
+ * it from then on, and the time of an owner never lies before. Null where nobody owns it, because
+ * the server keeps no managed fields or somebody has reset them.
+ */
+export function taintsWrittenAt(managedFields: unknown): Instant | null {
+  const times = asList(managedFields).map(asRecord).filter(ownsTaints);
+  const known = times.flatMap(({ time }) => timeFromJson(time) ?? []);
+  return known.length === 0 ? null : Math.min(...known);
+}
+
+/** JSON has the fields as an object, protobuf as the bytes of JSON. */
+function ownsTaints({ fieldsV1, subresource }: Readonly<Record<string, unknown>>): boolean {
+  if (asText(subresource) !== '') return false;
+  const { raw } = asRecord(fieldsV1);
+  if (!(raw instanceof Uint8Array)) return isOwned(fieldsV1);
+  const text = new TextDecoder().decode(raw);
+  return text.includes('"f:taints"') && isOwned(parseJson(text));
+}
+
+function isOwned(fields: unknown): boolean {
+  return isRecord(asRecord(asRecord(fields)['f:spec'])['f:taints']);
+}
+
+/**
+ * The starts that may be believed: those written down when the taints had been written as they are
+ * now. A taint may have gone and come back since any other writing. Null without the annotation.
+ */
+export function believedStarts(annotation: unknown, writtenAt: Instant | null): TaintStarts | null {
+  if (typeof annotation !== 'string') return null;
+  const { [writtenKey]: ofWriting, ...starts } = asRecord(parseJson(annotation));
+  if (writtenAt === null || timeFromJson(ofWriting) !== writtenAt) return {};
+  return Object.fromEntries(
+    Object.entries(starts).flatMap(([taint, time]) => {
+      const instant = timeFromJson(time);
+      return instant === null ? [] : [[taint, instant]];
+    }),
+  );
+}
+
+/** The annotation that says so; null: none. */
+export function formatStarts(starts: TaintStarts | null, writtenAt: Instant | null): string | null {
+  if (starts === null) return null;
+  const entries = Object.entries(starts).map(([taint, at]) => [taint, formatTimeMillis(at)]);
+  const written = writtenAt === null ? {} : { [writtenKey]: formatTimeMillis(writtenAt) };
+  return JSON.stringify({ ...written, ...Object.fromEntries(entries) });
+}
+
+/** Text, as JSON has it, or seconds and nanoseconds, as protobuf has; null for anything else. */
+export function timeFromJson(value: unknown): Instant | null {
+  if (typeof value === 'string') return parseTime(value);
+  const { seconds, nanos } = asRecord(value);
+  const whole = asInteger(seconds);
+  return whole === null ? null : whole * 1000 + Math.floor((asInteger(nanos) ?? 0) / 1_000_000);
+}
