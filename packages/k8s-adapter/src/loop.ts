@@ -9,6 +9,7 @@ import {
 import type { ExchangeInput } from './proto/exchange.ts';
 import type { ExecuteOptions } from './proto/execute.ts';
 import { Executor, type ExecutorEffect, type ExecutorNotice } from './proto/executor.ts';
+import { Hold } from './proto/hold.ts';
 import type { ReflectorInput } from './proto/reflector.ts';
 import type { ReflectorNotice } from './proto/reflector-notice.ts';
 import type { ApiRequest } from './proto/request.ts';
@@ -103,6 +104,7 @@ export class Loop {
   readonly #clockWatch: ClockWatch;
   /** Until then pod and node are read again before a pod goes. */
   #doubtfulUntil: Instant = Number.NEGATIVE_INFINITY;
+  readonly #hold = new Hold();
 
   constructor(options: LoopOptions) {
     const { machine, component = 'taintmgr', removal = {}, readOnly = false } = options;
@@ -156,7 +158,8 @@ export class Loop {
   nextWake(): Instant | null {
     const wakes = [...this.#sources, this.#executor];
     const elections = this.#election ? [this.#election] : [];
-    const running = this.#phase === 'running' ? [this.#machine] : [];
+    const heard = this.#hold.isOn ? this.#hold : this.#machine;
+    const running = this.#phase === 'running' ? [heard] : [];
     const machines = [...wakes, ...elections, ...running, this.#serverClock];
     return machines.map((machine) => machine.nextWake()).reduce(earlier, this.#gapEnd());
   }
@@ -211,17 +214,26 @@ export class Loop {
     }
   }
 
-  /** What we know may be older than it seems: the machine may have been suspended. */
+  /**
+   * The machine may have been suspended: what we know may be older than it seems, and what time it is
+   * the server has to tell. Until then the engine hears of nothing, which it would date wrongly.
+   */
   #step(now: Instant, by: Millis): void {
-    if (by > 0) this.#doubtfulUntil = now + this.#viewAgeMsMax;
+    this.#doubtfulUntil = now + this.#viewAgeMsMax;
+    this.#serverClock.doubt();
+    if (this.#phase === 'running') this.#actions.push(...this.#hold.begin(now));
     this.#tellOfClock(now, this.#clockWatch.step(by));
   }
 
   #readServerClock(now: Instant, input: LoopInput): void {
-    if (!this.#serverClock.handle(now, input)) return;
-    const { ahead } = this.#serverClock;
-    this.#tell(now, { kind: 'clock', ahead });
-    this.#tellOfClock(now, this.#clockWatch.server(ahead));
+    const isNews = this.#serverClock.handle(now, input);
+    const { ahead, isKnown } = this.#serverClock;
+    const held = this.#hold.end(now, isKnown);
+    if (isNews) {
+      this.#tell(now, { kind: 'clock', ahead });
+      this.#tellOfClock(now, this.#clockWatch.server(ahead));
+    }
+    for (const event of held) this.#tell(now, event);
   }
 
   /** People look at Events before they look at logs. */
@@ -318,7 +330,7 @@ export class Loop {
   }
 
   #tell(now: Instant, event: Event): void {
-    if (this.#phase !== 'running') return;
+    if (this.#phase !== 'running' || this.#hold.takes(event)) return;
     for (const command of this.#machine.handle(now, event)) {
       if (command.kind === 'report') {
         this.#actions.push({ kind: 'notice', notice: command });

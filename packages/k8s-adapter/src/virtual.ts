@@ -65,22 +65,22 @@ export class VirtualDriver<E = Event, N = Notice> {
 
   /** Moves time to `instant`; everything due up to then has happened when it returns. */
   runUntil(instant: Instant): void {
-    for (let next = this.#nextWake(); next !== null && next <= instant; next = this.#nextWake()) {
+    for (let next = this.#nextTurn(); next !== null && next <= instant; next = this.#nextTurn()) {
       this.#clock.advanceTo(Math.max(next, this.#clock.now()));
-      const wake = this.#loopWake();
+      const wake = this.nextWake();
       if (wake !== null && wake <= this.#clock.now()) this.#runner.feed({ kind: 'tick' });
     }
     this.#clock.advanceTo(Math.max(instant, this.#clock.now()));
   }
 
   /** When the loop wants to be called, by the time of `clock`. */
-  #loopWake(): Instant | null {
+  nextWake(): Instant | null {
     const wake = this.#loop.nextWake();
     return wake === null ? null : wake + this.#clock.now() - this.#loopClock.now();
   }
 
-  #nextWake(): Instant | null {
-    const wakes = [this.#loopWake(), this.#clock.nextWake()].filter((wake) => wake !== null);
+  #nextTurn(): Instant | null {
+    const wakes = [this.nextWake(), this.#clock.nextWake()].filter((wake) => wake !== null);
     return wakes.length === 0 ? null : Math.min(...wakes);
   }
 }

@@ -206,9 +206,9 @@ describe('a wall clock that is set while the controller runs', () => {
     world.runTo(20);
     a.clocks.set(hour);
     world.runTo(30);
-    const [leads, back, forth, resigns, again] = a.told;
-    assert.deepEqual([leads, back?.slice(3)], ['0 leads', 'stepped -600']);
-    assert.match(`${forth} ${resigns} ${again}`, /stepped 3600 .*resigns .*leads/);
+    const told = a.told.map((line) => line.replace(/^\S+ /, ''));
+    const anew = ['resigns', 'leads'];
+    assert.deepEqual(told, ['leads', 'stepped -600', ...anew, 'stepped 3600', ...anew]);
     const events = world.api.list('events').filter(({ reason }) => reason === 'ClockStepped');
     assert.match(events[0]?.message, /^a: .*set back by 10m/);
     assert.match(events[1]?.message, /^a: .*went 1h ahead/);

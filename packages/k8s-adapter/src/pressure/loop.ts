@@ -170,7 +170,8 @@ export class PressureLoop implements RunningLoop<PressureEvent, PressureNotice> 
         // What is under way must not go on where leadership has ended.
         this.#act(now, this.#executor.tick(now));
         break;
-      case 'clockStep': // a matter of elections: others ask whether we may act
+      case 'clockStep':
+        this.#serverClock.doubt();
         break;
       default:
         this.#read(now, input);

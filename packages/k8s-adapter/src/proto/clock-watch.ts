@@ -44,11 +44,12 @@ export class ClockWatch {
 export function describeClock(notice: ClockNotice): string {
   const long = formatDuration(Math.abs(notice.kind === 'clockStepped' ? notice.by : notice.ahead));
   if (notice.kind === 'clockStepped') {
-    return notice.by > 0
-      ? `the clock of this machine went ${long} ahead: it was set, or the machine was suspended; ` +
-          'a leader renews its lease before it acts again; deadlines go by the API server'
-      : `the clock of this machine was set back by ${long}; ` +
-          'leadership goes by the time that passes, deadlines go by the API server';
+    const what =
+      notice.by > 0
+        ? `went ${long} ahead: it was set, or the machine was suspended`
+        : `was set back by ${long}`;
+    const means = 'a leader renews its lease before it acts again; deadlines go by the API server';
+    return `the clock of this machine ${what}; ${means}`;
   }
   if (Math.abs(notice.ahead) < toldMsMin) {
     return "the API server's clock agrees with the time of this process again";

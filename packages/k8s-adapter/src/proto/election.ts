@@ -33,8 +33,8 @@ export type ElectionInput =
   /** Give the lease back, if we hold it, and end. Whatever the leader does must be over by then. */
   | { readonly kind: 'stop' }
   | { readonly kind: 'tick' }
-  /** The machine's wall clock went so much further than time; less, if negative. */
-  | { readonly kind: 'clockStep'; readonly by: Millis }
+  /** The machine's wall clock was set, or the machine was suspended. */
+  | { readonly kind: 'clockStep' }
   | ExchangeInput;
 
 export type ElectionEffect =
@@ -99,9 +99,10 @@ interface Observation {
  * before anyone else begins, unless its clock runs slower than theirs by more than that margin.
  *
  * Time is looked at first with every input: an answer that comes too late, as after a standstill of
- * this process, changes nothing. A machine that is suspended does not count that time, but finds its
- * wall clock ahead when it goes on. So a wall clock that went ahead counts as time for the leader,
- * who may have slept through its lease, and never for the others, who would take it too early.
+ * this process, changes nothing. A machine that is suspended may not count that time, but finds its
+ * wall clock moved when it goes on. So whoever finds the wall clock moved has to see the lease before
+ * it leads on, as it may have slept through it. For how long others wait, that changes nothing: they
+ * would take it too early.
  */
 export class Election {
   #state: State = { kind: 'Idle' };
@@ -154,7 +155,6 @@ export class Election {
 
   /** Takes one input; those about other requests than its own are ignored. */
   handle(now: Instant, input: ElectionInput): readonly ElectionEffect[] {
-    if (input.kind === 'clockStep') this.#state = this.#oversleep(this.#state, input.by);
     this.#state = this.#expire(now, this.#state);
     this.#state = this.#next(now, this.#state, input);
     const effects = this.#effects;
@@ -169,7 +169,7 @@ export class Election {
       case 'stop':
         return this.#stopping ? state : this.#stop(now, state);
       case 'clockStep':
-        return state;
+        return this.#stopping ? state : this.#doubt(now, state);
       case 'tick':
         return state.kind === 'Waiting' && now >= state.until ? this.#attempt(now) : state;
       default:
@@ -179,12 +179,14 @@ export class Election {
     }
   }
 
-  /** Renewals, that under way too, were sent longer ago than our time says. */
-  #oversleep(state: State, by: Millis): State {
-    if (by <= 0) return state;
-    if (this.#renewedAt !== null) this.#renewedAt -= by;
-    if (!isCalling(state)) return state;
-    return { ...state, call: { ...state.call, sentAt: state.call.sentAt - by } };
+  /** How long ago we renewed the lease nobody knows; an answer under way says nothing of now. */
+  #doubt(now: Instant, state: State): State {
+    if (state.kind === 'Idle' || state.kind === 'Stopped') return state;
+    if (this.#renewedAt === null && state.kind === 'Waiting') return state;
+    this.#abort(state);
+    if (this.#renewedAt !== null)
+      this.#lose('the clock of this machine was set, or it was suspended');
+    return this.#attempt(now);
   }
 
   #expire(now: Instant, state: State): State {
@@ -285,8 +287,6 @@ export class Election {
     this.#failing = '';
     this.#current = leaseFromJson(parseToWriteBack(answer.body));
     if (this.#current) this.#observe(now, this.#current);
-    // Slept through: whatever it won may be somebody else's by now.
-    if (now >= call.sentAt + this.#timing.renewDeadline) return this.#wait(now);
     const led = this.#renewedAt !== null;
     this.#renewedAt = call.sentAt;
     if (!led) this.#turn(true);

@@ -65,6 +65,17 @@ export class ServerClock {
     return oldest && isDisputed ? oldest.since + readingMsMax : null;
   }
 
+  /** Whether an answer tells what it shows. */
+  get isKnown(): boolean {
+    return this.#readings.length > 0;
+  }
+
+  /** Our machine may have been suspended: what was asked before says nothing of now. */
+  doubt(): void {
+    this.#readings.length = 0;
+    this.#sentAt.clear();
+  }
+
   /** Takes note of the requests that go out, and of those that are given up. */
   follow(now: Instant, actions: readonly Outgoing[]): void {
     for (const action of actions) {
@@ -92,10 +103,10 @@ export class ServerClock {
     }
   }
 
-  /** Errors may come from whatever stands before the server, and be dated by it. */
+  /** Some errors come from whatever stands before the server, and are dated by it. */
   #read(now: Instant, sentAt: Instant, status: number, headers: ResponseHeaders): boolean {
     const dated = dateHeader(headers);
-    if (status >= 300 || dated === null) return false;
+    if (status >= 500 || dated === null) return false;
     const bounds = { least: dated - now - slackMs, most: dated + 1000 - sentAt + slackMs };
     const last = this.#readings.at(-1);
     if (last && now < last.since + readingsEveryMs) {

@@ -1,7 +1,8 @@
 import { allPodsNeeds, type Config, createEngine, type Event } from '@taintmgr/core';
-import type { Replica, VirtualClock } from '@taintmgr/sim-cluster';
+import type { Exchange, Replica, VirtualClock } from '@taintmgr/sim-cluster';
 import { Loop, type Notice } from '../../src/loop.ts';
 import { VirtualDriver } from '../../src/virtual.ts';
+import type { MachineClock } from '../machine-clock.ts';
 import type { Draw } from './draw.ts';
 import type { Network } from './network.ts';
 import type { Sabotage } from './sabotage.ts';
@@ -12,6 +13,8 @@ export interface ControllerOptions {
   readonly network: Network;
   readonly replica: Replica;
   readonly draw: Draw;
+  /** Of its machine, which outlives it. */
+  readonly machine: MachineClock;
   /** Its name in the election; null: there is none. */
   readonly identity: string | null;
   readonly config: Partial<Config>;
@@ -57,7 +60,7 @@ export class Controller {
   start(): void {
     this.#stopped = false;
     this.#starts += 1;
-    const { clock, network, replica, draw, config, sabotage, onNotice } = this.#options;
+    const { clock, network, replica, draw, machine, config, sabotage, onNotice } = this.#options;
     replica.beginRun();
     const engine = createEngine(sabotage.config?.(config) ?? config);
     const { viewAgeMsMax } = sabotage;
@@ -70,8 +73,9 @@ export class Controller {
       ...this.#podWatch(),
       ...(viewAgeMsMax !== undefined && { viewAgeMsMax }),
     });
-    const { exchange } = network;
-    this.#driver = new VirtualDriver({ loop: this.#loop, clock, exchange, onNotice });
+    const exchange = sabotage.dates === false ? undated(network.exchange) : network.exchange;
+    const clocks = sabotage.clocks?.(machine) ?? machine;
+    this.#driver = new VirtualDriver({ loop: this.#loop, clock, exchange, onNotice, clocks });
     this.#driver.feed({ kind: 'start' });
   }
 
@@ -96,6 +100,7 @@ export class Controller {
   crash(): void {
     this.#options.network.disconnect();
     this.#options.replica.blind();
+    this.#options.machine.resume();
     this.#driver = null;
     this.#frozen = false;
   }
@@ -111,16 +116,28 @@ export class Controller {
     this.#options.network.holdBack();
   }
 
+  /** Its whole machine stands still, and does not count the time. */
+  suspend(): void {
+    this.freeze();
+    this.#options.machine.suspend();
+  }
+
+  /** Somebody sets the wall clock of its machine. */
+  setClock(by: number): void {
+    this.#options.machine.set(by);
+  }
+
   /** It goes on; its timers may be looked at before the network, or after. */
   thaw(timersFirst: boolean): void {
     this.#frozen = false;
+    this.#options.machine.resume();
     if (timersFirst) this.#driver?.feed({ kind: 'tick' });
     this.#options.network.letThrough();
   }
 
   /** When it has something to do; null: not before it hears something. */
   nextWake(): number | null {
-    return this.state === 'running' ? (this.#loop?.nextWake() ?? null) : null;
+    return this.state === 'running' ? (this.#driver?.nextWake() ?? null) : null;
   }
 
   /** Time passes. */
@@ -128,4 +145,13 @@ export class Controller {
     if (this.#driver && !this.#frozen) this.#driver.runUntil(instant);
     else this.#options.clock.advanceTo(instant);
   }
+}
+
+/** Answers that do not say when they were given. */
+function undated(exchange: Exchange): Exchange {
+  return (request, sink) =>
+    exchange(request, {
+      ...sink,
+      head: (status, { date: _, ...headers }) => sink.head(status, headers),
+    });
 }

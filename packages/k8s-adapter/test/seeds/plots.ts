@@ -1,5 +1,6 @@
 import type { Config, PressureConfig } from '@taintmgr/core';
 import type { LifecycleTerms, Terms, Topology } from '@taintmgr/sim-cluster';
+import { clockActions } from './clock-script.ts';
 import { drawConfig } from './config.ts';
 import { controllerActions } from './controller-script.ts';
 import type { Draw } from './draw.ts';
@@ -8,6 +9,9 @@ import { machineActions, nodeActions } from './node-script.ts';
 import { agentConfig, leakActions } from './pressure-script.ts';
 import { type Actions, podActions } from './script.ts';
 import { drawTopology, smallTopology, zonesAlone } from './topology.ts';
+
+/** The API server dates its answers in whole seconds, and clocks may drift a little. */
+const clockMsMax = 1050;
 
 /** Who plays in a story, and by which promises they are judged. */
 export interface Cast {
@@ -34,11 +38,11 @@ export interface Plot {
   readonly restMs: readonly (readonly [weight: number, ms: number])[];
 }
 
-export type StoryName = 'evictions' | 'nodes' | 'whole';
+export type StoryName = 'evictions' | 'nodes' | 'whole' | 'clocks';
 
 /**
  * The stories that are told: of a small cluster whose nodes a stand-in taints, of nodes that the
- * controller watches over, and of everything at once.
+ * controller watches over, of everything at once, and of replicas whose clocks are set.
  */
 export const plots: Readonly<Record<StoryName, Plot>> = {
   evictions: {
@@ -95,6 +99,27 @@ export const plots: Readonly<Record<StoryName, Plot>> = {
       ...controllerActions,
       ...leakActions,
     ],
+    restMs: [
+      [5, 20_000],
+      [1, 400_000],
+    ],
+  },
+  clocks: {
+    purpose: 61,
+    cast: (draw) => {
+      const { config, terms } = drawConfig(draw);
+      const nodes = draw.chance(0.4) ? drawLifecycle(draw) : null;
+      const holdsDeadZones = nodes?.config.lifecycle?.deadZone === 'hold';
+      return {
+        topology: smallTopology,
+        config: { ...config, ...nodes?.config },
+        evictions: { ...terms, elected: true, holdsDeadZones, clockMs: clockMsMax },
+        lifecycle: nodes?.terms ?? null,
+        replicas: 2,
+        pressure: null,
+      };
+    },
+    actions: [...podActions, ...machineActions, ...controllerActions, ...clockActions],
     restMs: [
       [5, 20_000],
       [1, 400_000],

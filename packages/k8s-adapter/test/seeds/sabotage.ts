@@ -1,5 +1,6 @@
 import type { Config, Engine, PressureConfig } from '@taintmgr/core';
 import type { Machine } from '../../src/loop.ts';
+import type { MachineClocks } from '../../src/loop-clock.ts';
 
 /** A fault planted into the controller, to see whether the checkers find it. */
 export interface Sabotage {
@@ -11,6 +12,10 @@ export interface Sabotage {
   readonly viewAgeMsMax?: number;
   /** Changes what the node pressure agent is told to do. */
   readonly agent?: Partial<PressureConfig>;
+  /** What the loop takes for the clocks of its machine. */
+  readonly clocks?: (machine: MachineClocks) => MachineClocks;
+  /** False: answers do not say when they were given. */
+  readonly dates?: false;
   /** False: several replicas act without being elected. */
   readonly election?: boolean;
   /** How likely a request is in trouble even in quiet times, which a rare fault may need to show. */

@@ -1,5 +1,6 @@
 import type { Violation } from '@taintmgr/sim-cluster';
 import { agentSabotages } from './agent-sabotages.ts';
+import { clockSabotages } from './clock-sabotages.ts';
 import { evictionSabotages } from './eviction-sabotages.ts';
 import { nodeSabotages } from './node-sabotages.ts';
 import type { StoryName } from './plots.ts';
@@ -27,6 +28,7 @@ export const sabotages: Readonly<Record<string, Planted>> = {
   ...evictionSabotages,
   ...nodeSabotages,
   ...agentSabotages,
+  ...clockSabotages,
 };
 
 /** Plants a fault, and tells stories until one shows it; null: none of `count` seeds does. */

@@ -9,6 +9,7 @@ import {
   type VirtualClock,
   type Witness,
 } from '@taintmgr/sim-cluster';
+import { MachineClock } from '../machine-clock.ts';
 import { Agent } from './agent.ts';
 import { Controller, type ControllerOptions } from './controller.ts';
 import { Draw } from './draw.ts';
@@ -74,7 +75,9 @@ export class Stage {
     this.controllers = lines.map((line, index) => {
       const identity = replicas > 1 ? `replica-${index + 1}` : null;
       const draw = new Draw(seed, purpose + 3 + 2 * index);
-      return new Controller({ ...line, clock, draw, identity, config, sabotage, onNotice });
+      const machine = new MachineClock(clock);
+      const who = { draw, identity, machine };
+      return new Controller({ ...line, ...who, clock, config, sabotage, onNotice });
     });
     const networks = lines.map(({ network }) => network);
     this.troubles = new Troubles(cluster.api, networks, new Draw(seed, purpose));

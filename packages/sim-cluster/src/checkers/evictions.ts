@@ -67,7 +67,7 @@ export class EvictionChecker {
       decidedAt,
     ]);
     const earliest = verdicts.reduce(clearer, nothing);
-    if (earliest.deadline > decidedAt) {
+    if (earliest.deadline > decidedAt + this.#evidence.terms.clockMs) {
       const { deadline, never } = earliest;
       if (never === null) report('before its deadline', `deadline ${clockTime(deadline)}`);
       else if (never === 'tolerated') report('tolerates for ever', 'no deadline');
@@ -76,7 +76,7 @@ export class EvictionChecker {
     }
     const nodes = verdicts.map(({ node }) => node);
     const deletableAt = this.#deletableAt(earliest.deadline, nodes);
-    if (by.kind === 'deletePod' && decidedAt < deletableAt) {
+    if (by.kind === 'deletePod' && decidedAt + this.#evidence.terms.clockMs < deletableAt) {
       report('deletes too early', `budgets are asked until ${clockTime(deletableAt)}`);
     }
     const age = decidedAt - Math.min(podsKnown, nodesKnown);

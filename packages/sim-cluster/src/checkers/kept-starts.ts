@@ -60,7 +60,7 @@ export class KeptStartsChecker {
 
   hear({ at, change, by }: Told): void {
     if (change.resource !== 'nodes' || by?.kind !== 'changeNode' || !change.previous) return;
-    const { history, starts, report, witness } = this.#evidence;
+    const { history, starts, report, witness, terms } = this.#evidence;
     const before = keptStarts({ at, object: change.previous });
     const after = keptStarts({ at, object: change.object });
     const { name } = change.object.metadata;
@@ -76,7 +76,7 @@ export class KeptStartsChecker {
         return taint ? starts.earliest(by.run, name, state, taint) : [];
       });
       const earliest = Math.min(Number.POSITIVE_INFINITY, ...possible);
-      if (earliest <= start) continue;
+      if (earliest <= start + terms.clockMs) continue;
       const evidence = `node ${name}: ${id} is written down as of ${clockTime(start)}, yet began ${clockTime(earliest)}; run ${by.run}, sent ${clockTime(by.sentAt)}`;
       report({ invariant: 'kept start too early', at, evidence });
     }

@@ -1,4 +1,4 @@
-import type { CallKind } from './call.ts';
+import type { Call, CallKind } from './call.ts';
 import type { Told } from './history.ts';
 import { clockTime, type Violation } from './terms.ts';
 import type { Witness } from './witness.ts';
@@ -20,15 +20,21 @@ const leading: readonly CallKind[] = [
   'changeNodeStatus',
 ];
 const heartbeats = 'kube-node-lease';
+/** client-go's renew deadline, and what no clock tells: how short a step of it was. */
+const renewedMsMax = 10_500;
 
 /**
  * Of several replicas only the one that holds the lease acts: at the moment at which it sends a
- * write, nobody else has taken the lease, and it has not been given back.
+ * write, nobody else has taken the lease, it has not been given back, and it was renewed not long
+ * ago, so that nobody else can have taken it by the time at which the write arrives. All this goes
+ * by the time of the API, whatever clocks the replicas have.
  */
 export class LeadershipChecker {
   readonly #witness: Witness;
   readonly #report: (violation: Violation) => void;
   readonly #tenures: Tenure[] = [];
+  readonly #renewals = new Map<number, number[]>();
+  readonly #runs = new Map<string, number>();
 
   constructor(witness: Witness, report: (violation: Violation) => void) {
     this.#witness = witness;
@@ -37,8 +43,17 @@ export class LeadershipChecker {
 
   hear({ at, change: { type, resource, object }, by }: Told): void {
     if (resource !== 'leases' || object.metadata.namespace === heartbeats) return;
-    const isHeld = type !== 'DELETED' && (object.spec.holderIdentity ?? '') !== '';
-    this.#tenures.push({ at, run: isHeld ? (by?.run ?? null) : null });
+    const holder: string = type === 'DELETED' ? '' : (object.spec.holderIdentity ?? '');
+    const run = holder === '' ? null : this.#runOf(holder, by);
+    this.#tenures.push({ at, run });
+    if (run !== null) this.#renewals.set(run, [...(this.#renewals.get(run) ?? []), at]);
+  }
+
+  /** Each run has a name of its own; what one sends as it hears of another's change comes as that. */
+  #runOf(holder: string, by: Call | null): number | null {
+    const run = this.#runs.get(holder) ?? by?.run ?? null;
+    if (run !== null) this.#runs.set(holder, run);
+    return run;
   }
 
   /** Called once, when everything is over. */
@@ -51,11 +66,18 @@ export class LeadershipChecker {
         .slice(Math.max(0, first))
         .filter((tenure) => tenure.at <= at)
         .map((tenure) => tenure.run);
-      if (holders.includes(run)) continue;
-      const holder = holders.at(-1) ?? null;
-      const held = holder === null ? 'nobody holds' : `run ${holder} holds`;
-      const evidence = `run ${run} sent ${kind} ${target} at ${clockTime(at)}, where ${held} the lease`;
-      this.#report({ invariant: 'acts without the lease', at, evidence });
+      const sent = `run ${run} sent ${kind} ${target} at ${clockTime(at)}`;
+      if (!holders.includes(run)) {
+        const holder = holders.at(-1) ?? null;
+        const held = holder === null ? 'nobody holds' : `run ${holder} holds`;
+        const evidence = `${sent}, where ${held} the lease`;
+        this.#report({ invariant: 'acts without the lease', at, evidence });
+        return;
+      }
+      const renewedAt = this.#renewals.get(run)?.findLast((renewal) => renewal <= at) ?? at;
+      if (at - renewedAt <= renewedMsMax) continue;
+      const evidence = `${sent}, and renewed the lease last at ${clockTime(renewedAt)}`;
+      this.#report({ invariant: 'acts on an old lease', at, evidence });
       return;
     }
   }

@@ -31,6 +31,8 @@ export interface Terms extends PolicyTerm {
   readonly recoveryMs: number;
   /** Only the replica that holds the lease of the election acts. */
   readonly elected: boolean;
+  /** The client may know the API server's clock no better than this. */
+  readonly clockMs: number;
 }
 
 /** A client that does what kube-controller-manager promises, and loses nothing. */
@@ -47,6 +49,7 @@ export const evictionDefaults: Terms = {
   viewAgeMsMax: 10_000,
   recoveryMs: 300_000,
   elected: false,
+  clockMs: 0,
 };
 
 /** What is promised of the pods that a taint of that key makes leave. */
