@@ -98,10 +98,10 @@ describe('drain-by-taint that changes nothing', () => {
 
   describe('while kube-controller-manager runs', () => {
     const fault =
-      'kube-controller-manager runs here and would delete the pods of a NoExecute taint at once, ' +
-      'without asking disruption budgets; use maintenance=kernel:NoSchedule, for which nobody else ' +
-      'evicts, or accept it with --allow-overlap if it was started with ' +
-      '--controllers=*,-taint-eviction-controller\n';
+      'kube-controller-manager (host-1) may evict for NoExecute taints here, without asking PDBs: ' +
+      'its flags cannot be seen, as it has no pod here; use maintenance=kernel:NoSchedule, for ' +
+      'which nobody else evicts, or see that it was started with ' +
+      '--controllers=*,-taint-eviction-controller, or accept it with --allow-overlap\n';
 
     function renewLease(secondsAgo: number): void {
       const renewTime = new Date(Date.now() - secondsAgo * 1000).toISOString().replace('Z', '000Z');

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Node, Pod, Taint } from '@taintmgr/core';
+import type { Evictors, Verdict } from '@taintmgr/k8s-adapter';
 import { Explainer } from '../src/commands/explain/explainer.ts';
 import { nodeSubject } from '../src/commands/explain/node.ts';
 import { notesOn } from '../src/commands/explain/notes.ts';
@@ -8,7 +9,17 @@ import { type QuestionFlags, readQuestion } from '../src/commands/explain/questi
 import { reportOn } from '../src/commands/explain/report.ts';
 import type { Survey } from '../src/commands/explain/survey.ts';
 import { plain } from '../src/render/style.ts';
-import { node, nodeFactsOf, now, pod, podFactsOf, surveyOf, taint, tolerates } from './values.ts';
+import {
+  nobody,
+  node,
+  nodeFactsOf,
+  now,
+  pod,
+  podFactsOf,
+  surveyOf,
+  taint,
+  tolerates,
+} from './values.ts';
 
 const bad = 'bad=disk:NoExecute';
 const lines = (text: string): string => text.replace(/^\n/, '').replace(/^ {6}/gm, '').trimEnd();
@@ -206,17 +217,32 @@ describe('what a reader should know first', () => {
     ]);
   });
 
-  it('that kube-controller-manager evicts in its own way', () => {
-    const one = survey(node('n1', taint(bad, 41)), pod('web'));
-    const runs = { kind: 'runs', holder: 'x', renewedAt: now } as const;
-    const absent = { kind: 'absent' } as const;
-    const acting = { upstream: runs, taintmgr: absent };
-    const [note] = explain({ ...one, acting }).notes;
-    assert.match(note ?? '', /^kube-controller-manager runs here: /);
-    const both = { upstream: runs, taintmgr: runs };
-    assert.deepEqual(explain({ ...one, acting: both }).notes, []);
-    const [estimate] = explain({ ...one, acting }, { compare: 'kcm-1.36' }).notes;
+  const going = survey(node('n1', taint(bad, 41)), pod('web'));
+  const acts = { kind: 'acts', who: 'x', evidence: [] } as const;
+  const may = { kind: 'unknown', who: 'x', evidence: [{ kind: 'noPod' }] } as const;
+  const withUpstream = (verdict: Verdict): Evictors => {
+    return { ...nobody, upstream: { ...nobody.upstream, 'taint-eviction-controller': verdict } };
+  };
+
+  it('that kube-controller-manager evicts in its own way, or may', () => {
+    const evictors = withUpstream(acts);
+    const [note] = explain({ ...going, evictors }).notes;
+    assert.match(note ?? '', /^kube-controller-manager \(x\) evicts .*; it counts from when /);
+    const [doubt] = explain({ ...going, evictors: withUpstream(may) }).notes;
+    assert.match(doubt ?? '', /^kube-controller-manager \(x\) may evict .*; it counts from when /);
+    const [estimate] = explain({ ...going, evictors }, { compare: 'kcm-1.36' }).notes;
     assert.match(estimate ?? '', /^UPSTREAM is an estimate: /);
+  });
+
+  it('that nobody evicts', () => {
+    assert.deepEqual(explain({ ...going, evictors: nobody }).notes, [
+      'nobody here evicts for NoExecute taints (as far as leases and pods tell): ' +
+        'pods stay until a controller does',
+    ]);
+    const ours = { ...nobody, taintmgr: acts };
+    assert.deepEqual(explain({ ...going, evictors: ours }).notes, []);
+    const staying = survey(node('n1'), pod('web'));
+    assert.deepEqual(explain({ ...staying, evictors: nobody }).notes, []);
   });
 
   it('what we have no right to see', () => {

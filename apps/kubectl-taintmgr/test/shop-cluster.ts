@@ -16,17 +16,21 @@ export function ago(seconds: number): string {
 
 /** Fills the cluster: two zones, five nodes, the pods of a shop, and budgets of every kind. */
 export function fillShop({ api }: TestCluster): void {
-  for (const name of ['shop', 'infra', leaseNamespace]) {
+  for (const name of ['shop', 'infra', leaseNamespace, controllerNamespace]) {
     if (!api.get('namespaces', '', name)) api.create('namespaces', { metadata: { name } });
   }
+  api.create('leases', {
+    metadata: { name: 'taintmgr-controller', namespace: controllerNamespace },
+    spec: { holderIdentity: 'taintmgr-controller-0_1', leaseDurationSeconds: 15 },
+  });
   fillNodes(api);
   fillPods(api);
   fillBudgets(api);
 }
 
-/** The kubelets that are alive report: so it was, 10 s ago, whenever this is called. */
+/** The kubelets that are alive report, and our controller: so it was, 10 s ago, whenever this is called. */
 export function renewLeases({ api }: TestCluster): void {
-  for (const lease of api.list('leases', leaseNamespace)) {
+  for (const lease of api.list('leases')) {
     if (lease.metadata.name === lostNode) continue;
     api.update('leases', { ...lease, spec: { ...lease.spec, renewTime: renewedAt(ago(10)) } });
   }
@@ -35,6 +39,7 @@ export function renewLeases({ api }: TestCluster): void {
 type Api = TestCluster['api'];
 
 const leaseNamespace = 'kube-node-lease';
+const controllerNamespace = 'taintmgr-system';
 const lostNode = 'node-a2';
 
 const maintenance = { key: 'maintenance', value: 'kernel', effect: 'NoExecute' };

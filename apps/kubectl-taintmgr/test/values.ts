@@ -1,4 +1,5 @@
 import { type Node, type Pod, parseTaint, type Taint } from '@taintmgr/core';
+import type { Evictors } from '@taintmgr/k8s-adapter';
 import type { NodeFacts, PodFacts } from '../src/cluster/facts.ts';
 import type { Survey } from '../src/commands/explain/survey.ts';
 
@@ -67,13 +68,20 @@ export function podFactsOf(one: Pod, fields: Partial<PodFacts> = {}): PodFacts {
   return { pod: one, finalizers: [], qosClass: 'Burstable', priority: 0, ...fields };
 }
 
-/** What was read of these nodes and pods, at `now`; the rest of their zones may not be seen. */
+const absent = { kind: 'doesNotAct', evidence: [] } as const;
+
+/** Nobody evicts, as far as leases and pods tell. */
+export const nobody: Evictors = {
+  upstream: { 'taint-eviction-controller': absent, 'node-lifecycle-controller': absent },
+  taintmgr: absent,
+};
+
+/** What was read of these nodes and pods, where taintmgr-controller evicts, at `now`; the rest of their zones may not be seen. */
 export function surveyOf(
   nodes: readonly NodeFacts[],
   pods: readonly PodFacts[],
   fields: Partial<Survey> = {},
 ): Survey {
-  const absent = { kind: 'absent' } as const;
   return {
     at: now,
     nodes,
@@ -81,7 +89,7 @@ export function surveyOf(
     budgets: [],
     leases: new Map(nodes.map(({ node: { name } }) => [name, null])),
     zoneNodes: null,
-    acting: { upstream: absent, taintmgr: absent },
+    evictors: { ...nobody, taintmgr: { kind: 'acts', who: 'taintmgr_1', evidence: [] } },
     refused: [],
     ...fields,
   };

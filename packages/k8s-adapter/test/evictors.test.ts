@@ -313,7 +313,7 @@ describe('who evicts for NoExecute taints', () => {
     const evictors = await findEvictors(world().client, soon);
     assert.deepEqual(taintEvictors(evictors), {
       kind: 'nobody',
-      text: 'nobody evicts for NoExecute taints here (as far as leases and pods tell)',
+      text: 'nobody here evicts for NoExecute taints (as far as leases and pods tell)',
     });
   });
 

@@ -3,6 +3,8 @@ import { parseTime } from '@taintmgr/core';
 import {
   type ApiClient,
   ApiError,
+  type Evictors,
+  findEvictors,
   getNodeRequest,
   listRequest,
   nodesPath,
@@ -132,15 +134,9 @@ export class ClusterReader {
     return leases?.filter((lease) => lease !== null) ?? null;
   }
 
-  /** A lease; null: there is none. Nobody has to be told when we may not see it. */
-  async lease(namespace: string, name: string): Promise<LeaseObject | 'forbidden' | null> {
-    try {
-      const path = `${leasesPath(namespace)}/${encodeURIComponent(name)}`;
-      return (await ifThere(() => this.#client.get(path))) as LeaseObject | null;
-    } catch (error) {
-      if (error instanceof ApiError && error.failure.status === 403) return 'forbidden';
-      throw error;
-    }
+  /** Who evicts here; what may not be read is unknown, and nobody has to be told so. */
+  async evictors(): Promise<Evictors> {
+    return await findEvictors(this.#client);
   }
 
   async #list(path: string, selectors: Selectors = {}): Promise<readonly unknown[]> {

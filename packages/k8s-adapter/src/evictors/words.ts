@@ -1,5 +1,5 @@
 import { formatDuration, type Millis } from '@taintmgr/core';
-import type { Duty, Evictors, Evidence, Verdict } from './verdict.ts';
+import type { Duty, Evictors, Evidence, LeaseSight, Verdict } from './verdict.ts';
 
 /** Who would evict the pods of a NoExecute taint here, beside the one who asks. */
 export type TaintEvictors =
@@ -26,6 +26,7 @@ const duty: Duty = 'taint-eviction-controller';
 const upstream: Agent = 'kube-controller-manager';
 const ours: Agent = 'taintmgr-controller';
 const forTaints = 'for NoExecute taints here';
+const nobodyText = 'nobody here evicts for NoExecute taints (as far as leases and pods tell)';
 
 /**
  * The answer for those who want to put a NoExecute taint on a node and keep budgets: with `acts` and
@@ -53,16 +54,18 @@ export function taintEvictors({ upstream: manager, taintmgr }: Evictors): TaintE
     const text = `whether ${ours} evicts ${forTaints} is unknown: ${whyUnknown(taintmgr.evidence)}`;
     return { kind: 'unknown', agent: ours, text, advice: wayToKnow(taintmgr.evidence) };
   }
-  const text = `nobody evicts ${forTaints} (as far as leases and pods tell)`;
-  return { kind: 'nobody', text };
+  return { kind: 'nobody', text: nobodyText };
 }
 
-/** What one line about an evictor says behind its name, e.g. `evicts (cp_1, renewed 2s ago)`. */
-export function verdictText(verdict: Verdict): string {
+/**
+ * What one line about a controller says behind its name, e.g. `evicts (cp_1, renewed 2s ago)`; `acts`
+ * is the word for what it does.
+ */
+export function verdictText(verdict: Verdict, acts = 'evicts'): string {
   const { evidence } = verdict;
   switch (verdict.kind) {
     case 'acts':
-      return `evicts ${signsOf(evidence)}`;
+      return `${acts} ${signsOf(evidence)}`;
     case 'doesNotAct':
       return absenceText(evidence);
     case 'unknown':
@@ -129,7 +132,7 @@ function signsOf(evidence: readonly Evidence[]): string {
   const signs = evidence.flatMap((one): readonly string[] => {
     switch (one.kind) {
       case 'lease':
-        return one.life === 'alive' ? [`${one.lease.holder}, renewed ${ago(one.age)}`] : [];
+        return one.life === 'alive' ? [aliveText(one)] : [];
       case 'noLease':
         return ['no leader election lease'];
       case 'pod':
@@ -141,13 +144,12 @@ function signsOf(evidence: readonly Evidence[]): string {
   return `(${signs.join('; ')})`;
 }
 
-function nameOf({
-  namespace,
-  name,
-}: {
-  readonly namespace: string;
-  readonly name: string;
-}): string {
+function aliveText({ lease, age }: Extract<Evidence, { kind: 'lease' }>): string {
+  const elsewhere = lease.namespace === 'kube-system' ? '' : `, lease ${nameOf(lease)}`;
+  return `${lease.holder}${elsewhere}, renewed ${ago(age)}`;
+}
+
+function nameOf({ namespace, name }: Pick<LeaseSight, 'namespace' | 'name'>): string {
   return `${namespace}/${name}`;
 }
 

@@ -17,32 +17,6 @@ const namesMax = 3;
 /** A pod that should have ended so long ago is worth a word. */
 const stuckAfterMs: Millis = 600_000;
 
-/** Whether two controllers evict the same pods, or none. */
-export function checkOverlap({ acting, at }: Patient): readonly Finding[] {
-  const finding = findingsOf('overlap');
-  const { upstream, taintmgr } = acting;
-  if (upstream.kind === 'runs' && taintmgr.kind === 'runs') {
-    const message =
-      'kube-controller-manager and taintmgr-controller both run: where both evict, the one that asks no budgets wins';
-    const fix = 'start kube-controller-manager with --controllers=*,-taint-eviction-controller';
-    return [finding('WARN', message, { fix })];
-  }
-  if (upstream.kind === 'runs') {
-    const message =
-      'kube-controller-manager evicts for NoExecute taints: it asks no budgets, and counts anew when it restarts';
-    return [finding('INFO', message, { about: upstream.holder })];
-  }
-  if (taintmgr.kind === 'runs')
-    return [finding('OK', `taintmgr-controller runs (${taintmgr.holder})`)];
-  if (upstream.kind === 'unknown') return [finding('INFO', 'no right to see who evicts here')];
-  const silent = [upstream, taintmgr].find(({ kind }) => kind === 'silent');
-  const message = 'nobody evicts for NoExecute taints, as far as leases tell';
-  if (silent?.kind !== 'silent') return [finding('INFO', message)];
-  return [
-    finding('WARN', `${message}; ${silent.holder} was last seen ${ago(at, silent.renewedAt)}`),
-  ];
-}
-
 /** Budgets that allow no eviction, that share pods, that select nothing. */
 export function checkBudgets({ budgets, pods }: Patient): readonly Finding[] {
   const finding = findingsOf('budgets');

@@ -9,14 +9,9 @@ import type { Tone } from '../../render/style.ts';
 import { renderTable } from '../../render/table.ts';
 import { apiVersion } from '../explain/documents.ts';
 import { asOf, none } from '../explain/words.ts';
-import {
-  checkBudgets,
-  checkDrains,
-  checkOverlap,
-  checkStuckPods,
-  checkTaints,
-} from './cluster-checks.ts';
+import { checkBudgets, checkDrains, checkStuckPods, checkTaints } from './cluster-checks.ts';
 import type { Finding, Level } from './finding.ts';
+import { checkOverlap } from './overlap-check.ts';
 import { type Patient, readPatient } from './patient.ts';
 import { checkRights } from './rights-check.ts';
 import { checkClock, checkServer } from './server-check.ts';

@@ -1,5 +1,5 @@
 import type { Budget, Instant } from '@taintmgr/core';
-import { type Acting, readActing } from '../../cluster/acting.ts';
+import type { Evictors } from '@taintmgr/k8s-adapter';
 import type { NodeFacts, PodFacts } from '../../cluster/facts.ts';
 import type { ClusterReader } from '../../cluster/reader.ts';
 import type { Connection } from '../../connection.ts';
@@ -11,16 +11,16 @@ export interface Patient {
   readonly nodes: readonly NodeFacts[] | null;
   readonly pods: readonly PodFacts[] | null;
   readonly budgets: readonly Budget[] | null;
-  readonly acting: Acting;
+  readonly evictors: Evictors;
 }
 
 /** Reads everything once. */
 export async function readPatient(connection: Connection, reader: ClusterReader): Promise<Patient> {
-  const [nodes, pods, budgets, acting] = await Promise.all([
+  const [nodes, pods, budgets, evictors] = await Promise.all([
     reader.ifAllowed(() => reader.nodes()),
     reader.ifAllowed(() => reader.pods()),
     reader.budgets(),
-    readActing(reader, Date.now()),
+    reader.evictors(),
   ]);
-  return { connection, at: Date.now(), nodes, pods, budgets, acting };
+  return { connection, at: Date.now(), nodes, pods, budgets, evictors };
 }

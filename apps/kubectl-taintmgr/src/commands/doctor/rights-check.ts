@@ -30,6 +30,12 @@ const rights: readonly Needed[] = [
     neededFor: 'telling which controllers evict',
   },
   {
+    verb: 'list',
+    group: 'coordination.k8s.io',
+    resource: 'leases',
+    neededFor: 'saying whether taintmgr-controller runs, in whatever namespace',
+  },
+  {
     verb: 'get',
     group: 'coordination.k8s.io',
     resource: 'leases',

@@ -44,7 +44,7 @@ export async function drainByTaint(
       return exitCode.done;
     }
     const startedAt = Date.now();
-    const gathered = await gather(reader, targets, settings, startedAt);
+    const gathered = await gather(reader, targets, settings);
     for (const message of reader.refused) warn(output, `not everything could be read: ${message}`);
     const isText = format.kind === 'table';
     const closing = closingFor(settings.taint, flags.cordon !== false, targets, startedAt);
@@ -116,7 +116,7 @@ function answerOf(report: DrainReport): Answer {
 /** Why another controller is in the way; null: none is, or that is accepted, or only asked about. */
 function overlapOf({ settings, gathered, output }: Drain): string | null {
   const { taint, budgets, flags, dryRun } = settings;
-  const fault = overlapFault(taint, gathered.acting);
+  const fault = overlapFault(taint, gathered.evictors);
   if (fault === null || flags.allowOverlap) return null;
   if (dryRun === 'none' && budgets.kind !== 'ignore') return fault;
   warn(output, fault);

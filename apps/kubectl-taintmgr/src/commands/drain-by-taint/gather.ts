@@ -1,6 +1,6 @@
 import type { Budget, DrainConfig, DrainPlan } from '@taintmgr/core';
 import { planDrain } from '@taintmgr/core';
-import { type Acting, readActing } from '../../cluster/acting.ts';
+import type { Evictors } from '@taintmgr/k8s-adapter';
 import type { NodeFacts, PodFacts } from '../../cluster/facts.ts';
 import { type ClusterReader, selected } from '../../cluster/reader.ts';
 import { configFor, type DrainSettings } from './settings.ts';
@@ -11,7 +11,7 @@ export interface Gathered {
   readonly pods: readonly PodFacts[];
   /** Null without the right to see them. */
   readonly budgets: readonly Budget[] | null;
-  readonly acting: Acting;
+  readonly evictors: Evictors;
   readonly config: DrainConfig;
 }
 
@@ -20,12 +20,11 @@ export async function gather(
   reader: ClusterReader,
   targets: readonly NodeFacts[],
   settings: DrainSettings,
-  now: number,
 ): Promise<Gathered> {
-  const [pods, budgets, acting] = await Promise.all([
+  const [pods, budgets, evictors] = await Promise.all([
     podsOf(reader, targets, settings),
     reader.budgets(),
-    readActing(reader, now),
+    reader.evictors(),
   ]);
   const drained = targets.map(({ node }) => ({ name: node.name, zone: node.zone ?? '' }));
   const leaving = pods.flatMap(({ pod }) => (pod.deletionTimestamp === null ? [] : pod.uid));
@@ -34,7 +33,7 @@ export async function gather(
     goneDaemonSets: await goneDaemonSets(reader, pods),
     leaving: new Set(leaving),
   });
-  return { targets, pods, budgets, acting, config };
+  return { targets, pods, budgets, evictors, config };
 }
 
 /** The pods of the target nodes that --pod-selector leaves. Throws UsageError for a wrong selector. */

@@ -1,33 +1,18 @@
 import { formatTaint, type Taint } from '@taintmgr/core';
-import type { Acting } from '../../cluster/acting.ts';
+import { type Evictors, taintEvictors } from '@taintmgr/k8s-adapter';
 
 /**
  * Why a drain that respects budgets is not to be had with this taint: another controller would take
- * the pods of a NoExecute taint before budgets are asked. Null: nobody would.
+ * the pods of a NoExecute taint before budgets are asked, or may. Null: nobody would, as far as can be
+ * told.
  */
-export function overlapFault(taint: Taint, { upstream, taintmgr }: Acting): string | null {
+export function overlapFault(taint: Taint, evictors: Evictors): string | null {
   if (taint.effect !== 'NoExecute') return null;
+  const answer = taintEvictors(evictors);
+  if (answer.kind === 'nobody') return null;
   const other = formatTaint({ ...taint, effect: 'NoSchedule' });
-  const instead = `use ${other}, for which nobody else evicts, or accept it with --allow-overlap`;
-  if (upstream.kind === 'runs') {
-    return (
-      'kube-controller-manager runs here and would delete the pods of a NoExecute taint at once, ' +
-      `without asking disruption budgets; ${instead} if it was started with ` +
-      '--controllers=*,-taint-eviction-controller'
-    );
-  }
-  if (taintmgr.kind === 'runs') {
-    return (
-      'taintmgr-controller runs here and evicts the pods of a NoExecute taint itself, by its own ' +
-      `policy; ${instead}`
-    );
-  }
-  if (upstream.kind === 'unknown') {
-    return (
-      'whether kube-controller-manager runs here and would delete the pods of a NoExecute taint at ' +
-      'once cannot be told without the right to get the lease kube-controller-manager in ' +
-      `kube-system; ${instead}`
-    );
-  }
-  return null;
+  return (
+    `${answer.text}; use ${other}, for which nobody else evicts, or ${answer.advice}, or accept ` +
+    'it with --allow-overlap'
+  );
 }

@@ -1,4 +1,5 @@
 import { formatTaint, type Instant } from '@taintmgr/core';
+import { taintEvictors } from '@taintmgr/k8s-adapter';
 import { count } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';
 import type { Question } from './question.ts';
@@ -23,7 +24,7 @@ export function notesOn(survey: Survey, { nodes, strays }: Report, question: Que
     notes: [
       ...nodes.flatMap((node) => unwrittenTaints(node, survey.at)),
       ...queueNotes(nodes),
-      ...actingNotes(survey, pods, question),
+      ...evictorNotes(survey, pods, question),
       ...laterNotes(pods, question),
     ],
   };
@@ -66,8 +67,9 @@ function shutBudgets(pods: readonly PodReport[]): readonly string[] {
   return [...told.values()].map(printable);
 }
 
-function actingNotes(
-  { acting }: Survey,
+/** Whose rules the answer may not go by, where it tells of a pod that goes. */
+function evictorNotes(
+  { evictors }: Survey,
   pods: readonly PodReport[],
   { compare }: Question,
 ): readonly string[] {
@@ -78,11 +80,12 @@ function actingNotes(
         'and the estimate assumes that it has run since before the taints were added',
     ];
   }
-  if (acting.upstream.kind !== 'runs' || acting.taintmgr.kind === 'runs' || !goes) return [];
-  return [
-    'kube-controller-manager runs here: it counts from when it saw a taint and deletes pods ' +
-      'without asking PodDisruptionBudgets; --compare shows when',
-  ];
+  const who = taintEvictors(evictors);
+  if (!goes || (who.kind === 'acts' && who.agent === 'taintmgr-controller')) return [];
+  if (who.kind === 'nobody') return [`${who.text}: pods stay until a controller does`];
+  const { text, agent } = who;
+  if (agent === 'taintmgr-controller') return [text];
+  return [`${text}; it counts from when it saw a taint, and --compare shows when`].map(printable);
 }
 
 function laterNotes(pods: readonly PodReport[], { after }: Question): readonly string[] {

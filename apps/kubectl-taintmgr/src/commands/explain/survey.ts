@@ -1,5 +1,5 @@
 import type { Budget, Instant } from '@taintmgr/core';
-import { type Acting, readActing } from '../../cluster/acting.ts';
+import type { Evictors } from '@taintmgr/k8s-adapter';
 import { type NodeFacts, type PodFacts, zoneSelectorLabel } from '../../cluster/facts.ts';
 import type { ClusterReader, LeaseRenewal } from '../../cluster/reader.ts';
 
@@ -15,7 +15,8 @@ export interface Survey {
   readonly leases: ReadonlyMap<string, LeaseRenewal>;
   /** All nodes of the zones in question; null without the right to see them. */
   readonly zoneNodes: readonly NodeFacts[] | null;
-  readonly acting: Acting;
+  /** Who evicts here. */
+  readonly evictors: Evictors;
   /** What could not be read without permission. */
   readonly refused: readonly string[];
 }
@@ -28,12 +29,12 @@ export async function surveyNodes(
   podSelector: string = '',
 ): Promise<Survey> {
   const names = withPods.map(({ node }) => node.name);
-  const [pods, budgets, leases, zoneNodes, acting] = await Promise.all([
+  const [pods, budgets, leases, zoneNodes, evictors] = await Promise.all([
     reader.podsOn(names, podSelector),
     reader.budgets(),
     reader.leasesRenewedAt(names),
     readZones(reader, nodes),
-    readActing(reader, Date.now()),
+    reader.evictors(),
   ]);
   return {
     at: Date.now(),
@@ -42,7 +43,7 @@ export async function surveyNodes(
     budgets,
     leases,
     zoneNodes,
-    acting,
+    evictors,
     refused: reader.refused,
   };
 }

@@ -28,7 +28,7 @@ export async function tellStatus(invocation: Invocation<OutputFlags>): Promise<E
     const explainer = new Explainer(question);
     explainer.take(survey.at, survey.nodes, survey.pods);
     const reports = reportOn(survey, explainer).nodes;
-    const status = statusOf(survey.at, survey.acting, nodes, reports);
+    const status = statusOf(survey.at, survey.evictors, nodes, reports);
     const answer = {
       document: statusDocument(status),
       rows: status.zones,

@@ -1,43 +1,30 @@
-import type { Instant } from '@taintmgr/core';
-import type { Actor } from '../../cluster/acting.ts';
+import { verdictText } from '@taintmgr/k8s-adapter';
 import { count } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';
 import type { TableOptions } from '../../render/printer.ts';
 import { renderTable } from '../../render/table.ts';
-import { ago, none, soon } from '../explain/words.ts';
+import { none, soon } from '../explain/words.ts';
 import type { DrainStatus, Status, ZoneStatus } from './status.ts';
 
 const nodesShownMax = 3;
 
 /** Who evicts, the zones, and the drains that have left marks. */
 export function renderStatus(
-  { at, acting, zones, drains }: Status,
+  { evictors, zones, drains }: Status,
   { wide, headers }: TableOptions,
 ): string {
   const table = renderZones(zones, headers);
   if (!headers) return table;
+  const upstream = evictors.upstream['taint-eviction-controller'];
   return [
-    `kube-controller-manager:   ${actorText(acting.upstream, at)}`,
-    `taintmgr-controller:       ${actorText(acting.taintmgr, at)}`,
+    `kube-controller-manager:   ${printable(verdictText(upstream))}`,
+    `taintmgr-controller:       ${printable(verdictText(evictors.taintmgr, 'runs'))}`,
     '',
     table,
     ...(drains.length === 0 ? [] : ['', renderDrains(drains, wide)]),
     '',
     summary(zones),
   ].join('\n');
-}
-
-function actorText(actor: Actor, now: Instant): string {
-  switch (actor.kind) {
-    case 'runs':
-      return printable(`runs (${actor.holder}, renewed ${ago(now, actor.renewedAt)})`);
-    case 'silent':
-      return printable(`silent (${actor.holder}, last renewed ${ago(now, actor.renewedAt)})`);
-    case 'absent':
-      return 'holds no lease';
-    case 'unknown':
-      return 'unknown: no right to see its lease';
-  }
 }
 
 function renderZones(zones: readonly ZoneStatus[], headers: boolean): string {

@@ -7,7 +7,7 @@ import {
   zoneName,
   zoneState,
 } from '@taintmgr/core';
-import type { Acting, Actor } from '../../cluster/acting.ts';
+import { type Evictors, type Verdict, verdictText } from '@taintmgr/k8s-adapter';
 import { readMarks } from '../../cluster/drain-marks.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
 import { apiVersion } from '../explain/documents.ts';
@@ -48,7 +48,7 @@ export interface DrainStatus {
 /** How a cluster is doing. */
 export interface Status {
   readonly at: Instant;
-  readonly acting: Acting;
+  readonly evictors: Evictors;
   readonly zones: readonly ZoneStatus[];
   readonly drains: readonly DrainStatus[];
 }
@@ -56,7 +56,7 @@ export interface Status {
 /** Counts what was read, zone by zone in the order of their names. */
 export function statusOf(
   at: Instant,
-  acting: Acting,
+  evictors: Evictors,
   nodes: readonly NodeFacts[],
   reports: readonly NodeReport[],
 ): Status {
@@ -69,7 +69,7 @@ export function statusOf(
   const inOrder = [...zones].sort(([a], [b]) => (a < b ? -1 : 1));
   return {
     at,
-    acting,
+    evictors,
     zones: inOrder.map(([name, members]) => {
       const pods = members.flatMap(({ node }) => byName.get(node.name)?.pods ?? []);
       return zoneStatus(at, name, members, pods);
@@ -118,14 +118,14 @@ function drainsOn(nodes: readonly NodeFacts[]): readonly DrainStatus[] {
 }
 
 /** The status as a document. */
-export function statusDocument({ at, acting, zones, drains }: Status): object {
+export function statusDocument({ at, evictors, zones, drains }: Status): object {
   return {
     apiVersion,
     kind: 'Status',
     ...asOf(at, 0),
     controllers: {
-      kubeControllerManager: actorDocument(acting.upstream),
-      taintmgrController: actorDocument(acting.taintmgr),
+      kubeControllerManager: controllerDocument(evictors.upstream['taint-eviction-controller']),
+      taintmgrController: controllerDocument(evictors.taintmgr),
     },
     zones: zones.map(({ next, ...zone }) => {
       return { ...zone, nextSeconds: next === null ? undefined : Math.floor(next / 1000) };
@@ -134,8 +134,17 @@ export function statusDocument({ at, acting, zones, drains }: Status): object {
   };
 }
 
-function actorDocument(actor: Actor): object {
-  if (actor.kind === 'absent' || actor.kind === 'unknown') return { state: actor.kind };
-  const { kind, holder, renewedAt } = actor;
-  return { state: kind, holder, renewedAt: formatTime(renewedAt) };
+const truths = { acts: 'True', doesNotAct: 'False', unknown: 'Unknown' } as const;
+
+/** Whether a controller evicts, as conditions say it; who, where that is known; how it is known. */
+function controllerDocument(verdict: Verdict): object {
+  const who = 'who' in verdict ? verdict.who : null;
+  const [lease] = verdict.evidence.filter(({ kind }) => kind === 'lease');
+  const renewedAt = lease?.kind === 'lease' ? lease.lease.renewedAt : null;
+  return {
+    evicts: truths[verdict.kind],
+    ...(who !== null && { who }),
+    ...(renewedAt !== null && { renewedAt: formatTime(renewedAt) }),
+    message: verdictText(verdict),
+  };
 }

@@ -1,0 +1,52 @@
+import { type Evictors, type Evidence, taintEvictors, verdictText } from '@taintmgr/k8s-adapter';
+import { type Finding, findingsOf } from './finding.ts';
+import type { Patient } from './patient.ts';
+
+/** Whether two controllers evict the same pods, or none. */
+export function checkOverlap({ evictors }: Patient): readonly Finding[] {
+  const finding = findingsOf('overlap');
+  const answer = taintEvictors(evictors);
+  const { taintmgr } = evictors;
+  if (answer.kind === 'nobody') {
+    const traces = tracesOf(evictors);
+    if (traces === null) return [finding('INFO', answer.text)];
+    return [finding('WARN', `${answer.text}; ${traces}`)];
+  }
+  if (answer.kind === 'acts' && answer.agent === 'taintmgr-controller') {
+    return ownFindings(evictors);
+  }
+  if (taintmgr.kind === 'acts') {
+    const message = `${answer.text}; taintmgr-controller (${taintmgr.who}) runs too: the one that asks no PDBs wins`;
+    return [finding('WARN', message, { fix: answer.advice })];
+  }
+  if (answer.kind === 'unknown') return [finding('INFO', answer.text, { fix: answer.advice })];
+  return [finding('INFO', `${answer.text}, and counts anew when it restarts`)];
+}
+
+/** One installation is as it should be, as far as kube-controller-manager leaves the work to it. */
+function ownFindings({ upstream, taintmgr }: Evictors): readonly Finding[] {
+  const finding = findingsOf('overlap');
+  if (taintmgr.evidence.length > 1) {
+    const message = `${taintmgr.evidence.length} installations of taintmgr-controller ${verdictText(taintmgr, 'run')}`;
+    return [finding('WARN', message, { fix: 'keep one of them' })];
+  }
+  const verdict = upstream['taint-eviction-controller'];
+  const message = `taintmgr-controller ${verdictText(taintmgr, 'runs')}`;
+  if (verdict.kind !== 'unknown') return [finding('OK', message)];
+  const doubt = `kube-controller-manager: ${verdictText(verdict)}`;
+  const fix = 'see that it was started with --controllers=*,-taint-eviction-controller';
+  return [finding('WARN', `${message}; ${doubt}`, { fix })];
+}
+
+/** A controller that used to run, or that runs with this work switched off; null: there is none. */
+function tracesOf({ upstream, taintmgr }: Evictors): string | null {
+  const verdicts = [
+    ['kube-controller-manager', upstream['taint-eviction-controller']],
+    ['taintmgr-controller', taintmgr],
+  ] as const;
+  const tells = ({ kind }: Evidence): boolean => kind === 'lease' || kind === 'pod';
+  const lines = verdicts
+    .filter(([, { evidence }]) => evidence.some(tells))
+    .map(([name, verdict]) => `${name}: ${verdictText(verdict)}`);
+  return lines.length === 0 ? null : lines.join('; ');
+}
