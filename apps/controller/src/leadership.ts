@@ -1,21 +1,24 @@
 /**
- * Whether this replica acts: it has been elected, where there are elections, and no
- * kube-controller-manager does the same work. The loop sees to elections by itself; it is told
- * whether it may act once elected.
+ * Whether this replica acts: it has been elected, where there are elections, and nobody else does the
+ * same work, or that is accepted. The loop sees to elections by itself; it is told whether it may act
+ * once elected.
  */
 export class Leadership {
   #elected: boolean;
   #overlap: string | null = null;
   readonly #onLeave: (mayAct: boolean) => void;
+  readonly #accepts: boolean;
 
-  constructor(elected: boolean, onLeave: (mayAct: boolean) => void) {
+  /** `accepts`: act beside others who do the same work. */
+  constructor(elected: boolean, onLeave: (mayAct: boolean) => void, accepts = false) {
     this.#elected = elected;
     this.#onLeave = onLeave;
+    this.#accepts = accepts;
   }
 
   /** Whether it acts. */
   get held(): boolean {
-    return this.#elected && this.#overlap === null;
+    return this.#elected && this.standsBackFor === null;
   }
 
   /** Whether it holds the lease, or needs none. */
@@ -23,9 +26,14 @@ export class Leadership {
     return this.#elected;
   }
 
-  /** Who else does the same work, in words; null: nobody. */
+  /** Who else does the same work, in words, accepted or not; null: nobody. */
   get overlap(): string | null {
     return this.#overlap;
+  }
+
+  /** The same, where it keeps this replica from acting. */
+  get standsBackFor(): string | null {
+    return this.#accepts ? null : this.#overlap;
   }
 
   elect(elected: boolean): void {
@@ -35,6 +43,6 @@ export class Leadership {
   collide(overlap: string | null): void {
     const isNews = (overlap === null) !== (this.#overlap === null);
     this.#overlap = overlap;
-    if (isNews) this.#onLeave(overlap === null);
+    if (isNews && !this.#accepts) this.#onLeave(overlap === null);
   }
 }

@@ -1,8 +1,16 @@
-import { type Instant, parseTime } from '@taintmgr/core';
-import { type ApiClient, ApiError, type EventSubject, listRequest } from '@taintmgr/k8s-adapter';
-import { type ControllerName, isEnabled } from './flags/controllers.ts';
+import {
+  type Duty,
+  duties,
+  type EventSubject,
+  type Evictors,
+  type Evidence,
+  switchOff,
+  type Verdict,
+  whyUnknown,
+} from '@taintmgr/k8s-adapter';
+import type { ControllerName } from './flags/controllers.ts';
 
-/** A kube-controller-manager that does the same work: one line with what to do about it. */
+/** Somebody else does the same work, or may: one line with what to do about it. */
 export class OverlapError extends Error {
   override readonly name = 'OverlapError';
 }
@@ -11,94 +19,62 @@ export class OverlapError extends Error {
 export interface Overlap {
   /** Who does it, in words, and what to do about it. */
   readonly message: string;
-  /** The lease by which it is known. */
-  readonly lease: EventSubject;
+  /** False: nobody who might do it was seen, but we may not look everywhere. */
+  readonly isSeen: boolean;
+  /** What it is known by, for an Event; null: nothing that an Event could be about. */
+  readonly subject: EventSubject | null;
 }
 
-const leaseApi = 'coordination.k8s.io/v1';
-const [namespace, name] = ['kube-system', 'kube-controller-manager'];
-const leasePath = `/apis/${leaseApi}/namespaces/${namespace}/leases/${name}`;
-const podsPath = '/api/v1/namespaces/kube-system/pods';
-/** As kubeadm, kops and kubespray label it. */
-const podLabel = 'component=kube-controller-manager';
-const podsMax = 20;
+const accept = 'or accept it with --allow-overlap';
 
-interface Lease {
-  readonly metadata?: { readonly uid?: string };
-  readonly spec?: {
-    readonly holderIdentity?: string;
-    readonly renewTime?: string;
-    readonly leaseDurationSeconds?: number;
-  };
-}
-
-interface PodList {
-  readonly items?: readonly {
-    readonly spec?: {
-      readonly containers?: readonly {
-        readonly command?: readonly string[];
-        readonly args?: readonly string[];
-      }[];
-    };
-  }[];
-}
-
-/**
- * Which of these controllers a kube-controller-manager runs too; null: none, as far as can be told.
- * It is there when its Lease is held and renewed. What it runs, its pods say; where they are not to
- * be seen, as in managed clusters, it runs everything.
- */
-export async function findOverlap(
-  client: Pick<ApiClient, 'get' | 'send'>,
+/** Which of these controllers somebody else runs too, or may; null: nobody, as far as can be told. */
+export function overlapOf(
+  { upstream, taintmgr }: Evictors,
   ours: readonly ControllerName[],
-  now: Instant,
-): Promise<Overlap | null> {
-  const lease = (await readOrNull(() => client.get(leasePath))) as Lease | null;
-  const holder = leaseHolder(lease, now);
-  if (holder === null) return null;
-  const request = listRequest(podsPath, { labelSelector: podLabel, limit: podsMax });
-  const pods = (await readOrNull(() => client.send(request))) as PodList | null;
-  const choices = (pods?.items ?? []).map(({ spec }) => chosenControllers(spec?.containers ?? []));
-  const seen = choices.length === 0 ? [['*']] : choices;
-  const shared = ours.filter((name) => seen.some((choice) => isEnabled(name, choice)));
-  if (shared.length === 0) return null;
-  const without = shared.map((name) => `-${name}`).join(',');
-  const message =
-    `kube-controller-manager (${holder}) runs ${shared.join(' and ')} too; start it with ` +
-    `--controllers=*,${without}, or accept it with --allow-overlap`;
-  const uid = lease?.metadata?.uid ?? '';
-  return { message, lease: { apiVersion: leaseApi, kind: 'Lease', namespace, name, uid } };
-}
-
-/** Who holds the lease; null: nobody who lives. */
-function leaseHolder(lease: Lease | null, now: Instant): string | null {
-  const { holderIdentity = '', renewTime = '', leaseDurationSeconds = 15 } = lease?.spec ?? {};
-  const renewed = parseTime(renewTime);
-  const lives = renewed !== null && now - renewed <= 2 * leaseDurationSeconds * 1000;
-  return holderIdentity !== '' && lives ? holderIdentity : null;
-}
-
-/** What the last --controllers on its command line says; everything without. */
-function chosenControllers(
-  containers: readonly {
-    readonly command?: readonly string[];
-    readonly args?: readonly string[];
-  }[],
-): readonly string[] {
-  const words = containers.flatMap(({ command = [], args = [] }) => [...command, ...args]);
-  const values = words.flatMap((word, index) => {
-    if (word === '--controllers') return [words[index + 1] ?? ''];
-    return word.startsWith('--controllers=') ? [word.slice('--controllers='.length)] : [];
-  });
-  return values.length === 0 ? ['*'] : values.flatMap((value) => value.split(','));
-}
-
-/** What is not there, or not for us to see, is no sign of kube-controller-manager. */
-async function readOrNull(read: () => Promise<unknown>): Promise<unknown> {
-  try {
-    return await read();
-  } catch (error) {
-    if (error instanceof ApiError && [403, 404].includes(error.failure.status ?? 0)) return null;
-    throw error;
+): Overlap | null {
+  const shared = duties.filter((duty) => ours.includes(duty));
+  const acting = shared.filter((duty) => upstream[duty].kind === 'acts');
+  const [first] = acting;
+  if (first !== undefined) return upstreamOverlap(acting, upstream[first]);
+  if (taintmgr.kind === 'acts') {
+    const message = `another taintmgr-controller (${taintmgr.who}) runs here; stop one of them, ${accept}`;
+    return { message, isSeen: true, subject: subjectOf(taintmgr.evidence) };
   }
+  const doubtful = shared.filter((duty) => upstream[duty].kind === 'unknown');
+  const [doubt] = doubtful;
+  return doubt === undefined ? null : upstreamOverlap(doubtful, upstream[doubt]);
+}
+
+function upstreamOverlap(shared: readonly Duty[], verdict: Verdict): Overlap {
+  const { evidence } = verdict;
+  const who = 'who' in verdict ? verdict.who : null;
+  const work = shared.join(' and ');
+  const overlap = { isSeen: who !== null, subject: subjectOf(evidence) };
+  if (verdict.kind === 'acts') {
+    const cure = switchOff(shared, evidence);
+    const message = `kube-controller-manager (${who}) runs ${work} too; ${cure}, ${accept}`;
+    return { ...overlap, message };
+  }
+  const why = whyUnknown(evidence);
+  const told =
+    who === null
+      ? `whether kube-controller-manager runs ${work} is unknown: ${why}`
+      : `kube-controller-manager (${who}) may run ${work} too: ${why}`;
+  const rights = evidence.some(({ kind }) => kind === 'forbidden');
+  const cure = rights ? 'grant it' : `see that you ${switchOff(shared, [])}`;
+  return { ...overlap, message: `${told}; ${cure}, ${accept}` };
+}
+
+function subjectOf(evidence: readonly Evidence[]): EventSubject | null {
+  for (const one of evidence) {
+    if (one.kind === 'lease') {
+      const { namespace, name, uid } = one.lease;
+      return { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', namespace, name, uid };
+    }
+    if (one.kind === 'pod') {
+      const { namespace, name, uid } = one;
+      return { apiVersion: 'v1', kind: 'Pod', namespace, name, uid };
+    }
+  }
+  return null;
 }

@@ -14,7 +14,7 @@ import type { Logger } from './log.ts';
 import { formatWait } from './log-line.ts';
 import { createMetrics, type Metrics } from './metrics/metrics.ts';
 import { lineOf } from './notice-log.ts';
-import { watchOverlap } from './overlap-watch.ts';
+import { OverlapWatch } from './overlap-watch.ts';
 import { untilItGoes } from './patience.ts';
 import { PressureController } from './pressure/controller.ts';
 import { kubeletsConfig } from './pressure/kubelets.ts';
@@ -38,7 +38,7 @@ export interface ProcessOptions {
 
 /**
  * The controller with all that people see of it: log, health, metrics, explanations. Throws what
- * runController, startStatusServer and watchOverlap throw.
+ * runController, startStatusServer and OverlapWatch throw.
  */
 export async function runProcess(options: ProcessOptions): Promise<void> {
   const { choices, checked, cluster, signal } = options;
@@ -55,7 +55,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
   const pulse = new Pulse();
   // A lease is not held in thought.
   const electing = settings.leaderElect && !isDryRun;
-  const vitals = createVitals(signal, pulse, !electing);
+  const vitals = createVitals(signal, pulse, !electing, settings.allowOverlap);
   const { leadership } = vitals;
   const metrics = createMetrics({
     vitals,
@@ -79,11 +79,9 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
   const closing: Close[] = flight ? [() => flight.close()] : [];
   try {
     closing.push(await startStatusServer({ choices, cluster, vitals, metrics, facts, log }));
-    if (!settings.allowOverlap && !isDryRun) {
-      const controllers = checked.controllers.enabled;
-      const watch = (): Promise<Close> => watchOverlap({ cluster, controllers, leadership, log });
-      closing.push(await untilItGoes(watch, { signal, onFailure }));
-    }
+    const watch = (): Promise<OverlapWatch> => watchOverlaps(options, vitals, metrics, log);
+    const overlaps = isDryRun ? null : await untilItGoes(watch, { signal, onFailure });
+    closing.push(async () => overlaps?.close());
     await runController({
       cluster,
       engine,
@@ -92,7 +90,10 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
       ...(electing && { election: electionOptions(settings) }),
       signal,
       onSetback: onFailure,
-      around: (machine) => metrics.timed(flight ? flight.around(machine) : machine),
+      around: (machine) => {
+        const recorded = metrics.timed(flight ? flight.around(machine) : machine);
+        return overlaps ? overlaps.around(recorded) : recorded;
+      },
       outgoing: (transport) => outgoing(transport, choices, metrics),
       ...(pressure && { beside: (transport, leads) => pressure.run(transport, leads) }),
       onNotice: (notice, now) => {
@@ -101,7 +102,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
       },
       onStart: (running) => {
         vitals.running = running;
-        if (leadership.overlap !== null) running.lead(false);
+        if (leadership.standsBackFor !== null) running.lead(false);
         process.on('SIGUSR2', () => {
           log.info({ signal: 'SIGUSR2' }, 'resuming: tripped limits are reset');
           running.resumeEvictions();
@@ -116,13 +117,37 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
   }
 }
 
-function createVitals(signal: AbortSignal, pulse: Pulse, elected: boolean): Vitals {
+/** Throws OverlapError where somebody else does the same work, and that is not accepted. */
+function watchOverlaps(
+  { choices, checked, cluster }: ProcessOptions,
+  { leadership }: Vitals,
+  metrics: Metrics,
+  log: Logger,
+): Promise<OverlapWatch> {
+  const { settings } = choices;
+  return OverlapWatch.start({
+    cluster,
+    controllers: checked.controllers.enabled,
+    own: settings.leaderElect ? electionOptions(settings).lease : null,
+    allow: settings.allowOverlap,
+    leadership,
+    log,
+    onForeign: ({ manager }) => metrics.onForeign(manager),
+  });
+}
+
+function createVitals(
+  signal: AbortSignal,
+  pulse: Pulse,
+  elected: boolean,
+  allowOverlap: boolean,
+): Vitals {
   const vitals: Vitals = {
     startedAt: new Date(),
     pulse,
     activity: new Activity(() => vitals.running?.wall() ?? Date.now()),
     clock: new ClockNote(),
-    leadership: new Leadership(elected, (mayAct) => vitals.running?.lead(mayAct)),
+    leadership: new Leadership(elected, (mayAct) => vitals.running?.lead(mayAct), allowOverlap),
     running: null,
     stopping: signal.aborted,
   };

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import type { KubeconfigOptions } from '@taintmgr/k8s-adapter';
-import { node, pod, type Rule, toleration, type User } from '@taintmgr/sim-cluster';
+import {
+  node,
+  pdb,
+  pod,
+  type Rule,
+  TaintManagerStandIn,
+  toleration,
+  type User,
+} from '@taintmgr/sim-cluster';
 import { OverlapError } from '../src/overlap.ts';
 import { ask } from './https-client.ts';
 import { startProcess } from './running-process.ts';
@@ -148,7 +156,8 @@ describe('beside a kube-controller-manager', () => {
   }
 
   const overlap =
-    'kube-controller-manager (cp_1) runs taint-eviction-controller too; start it with ' +
+    'kube-controller-manager (cp_1) may run taint-eviction-controller too: its flags cannot be ' +
+    'seen, as it has no pod here; see that you start it with ' +
     '--controllers=*,-taint-eviction-controller, or accept it with --allow-overlap';
 
   /** What Events say of the lease. */
@@ -217,4 +226,74 @@ describe('beside a kube-controller-manager', () => {
       await controller.stop();
     });
   }
+
+  /** Somebody who evicts for taints, and has neither a lease nor a pod. */
+  function startUnseen(t: TestContext, { api }: TestApi): void {
+    const manager = new TaintManagerStandIn({ api, token: 'token' });
+    t.after(() => manager.stop());
+    manager.start();
+  }
+
+  const evicts = (name: string): string =>
+    'kube-controller-manager evicts for NoExecute taints too: it has marked pod ' +
+    `default/${name} for deletion`;
+
+  it('that cannot be seen it stands by when that evicts', async (t) => {
+    const cluster = await startCluster(t);
+    const flags = [onlyEviction, '--authorization-always-allow-paths=/*'];
+    const controller = await startProcess(t, { connection: at(cluster), flags });
+    await controller.saw('synced: nodes and pods are known, evictions begin');
+    createPod(cluster, 'slow', { tolerations: [toleration('bad:NoExecute', 1)] });
+    startUnseen(t, cluster);
+    createPods(cluster);
+    taintNode(cluster);
+    const cure =
+      'start it with --controllers=*,-taint-eviction-controller, or accept it with --allow-overlap';
+    await controller.saw(evicts('at-once'), { manager: 'kube-controller-manager' });
+    await controller.saw(`standing by: ${evicts('at-once')}; ${cure}`);
+    await controller.saw('recorded event', { reason: 'EvictedByOther', pod: 'default/at-once' });
+    assert.match((await ask(controller.port, '/readyz')).body, /^\[-\]overlap failed/m);
+    const { body } = await ask(controller.port, '/metrics');
+    assert.match(
+      body,
+      /^taintmgr_foreign_evictions_total\{manager="kube-controller-manager"\} [1-9]/m,
+    );
+    assert.match(body, /^taintmgr_acting 0$/m);
+    assert.match(body, /^taintmgr_overlap 1$/m);
+    await controller.stop();
+  });
+
+  it('that takes what a budget holds back it says so, with --allow-overlap', async (t) => {
+    const cluster = await startCluster(t);
+    putLease(cluster);
+    const controller = await startProcess(t, {
+      connection: at(cluster),
+      flags: [
+        '--allow-overlap',
+        onlyEviction,
+        '--mode=evict',
+        '--authorization-always-allow-paths=/*',
+      ],
+    });
+    await controller.saw(`acting all the same: ${overlap}`);
+    await controller.saw('recorded event', { reason: 'ControllersOverlap' });
+    await controller.saw('synced: nodes and pods are known, evictions begin');
+    cluster.api.create('poddisruptionbudgets', pdb('default', 'at-once', { minAvailable: 1 }));
+    createPod(cluster, 'at-once');
+    const running = cluster.api.get('pods', 'default', 'at-once');
+    assert.ok(running);
+    const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
+    cluster.api.update('pods', { ...running, status }, 'status');
+    taintNode(cluster);
+    await controller.saw('eviction blocked', { pod: 'default/at-once' });
+    startUnseen(t, cluster);
+    await controller.saw(evicts('at-once'), { level: 'warn', pod: 'default/at-once' });
+    const told = controller.lines.find(({ msg }) => msg === evicts('at-once'));
+    assert.match(String(told?.heldBack), /disruption budget at-once/);
+    await controller.saw('recorded event', { reason: 'EvictedByOther', pod: 'default/at-once' });
+    const { body } = await ask(controller.port, '/metrics');
+    assert.match(body, /^taintmgr_acting 1$/m);
+    assert.match(body, /^taintmgr_overlap 1$/m);
+    await controller.stop();
+  });
 });

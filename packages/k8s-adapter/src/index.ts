@@ -33,7 +33,6 @@ export {
 // Who else evicts here.
 
 export { EvictorSearch, type FindOptions, findEvictors } from './evictors/find.ts';
-export { isForeign, type TaintDeletion, taintDeletionOf } from './evictors/taint-deletion.ts';
 export {
   type Duty,
   duties,

@@ -51,7 +51,7 @@ const general = {
     'allowOverlap',
     boolean,
     false,
-    'run beside a kube-controller-manager that does the same work',
+    'act beside others who do the same work; where they ask no PDBs, none are kept',
   ),
   loggingFormat: setting(
     'logging-format',

@@ -8,7 +8,7 @@ import type { RequestObserver } from '../transport/observed.ts';
 import type { Vitals } from '../vitals.ts';
 import { evictionMetrics } from './eviction.ts';
 import { featureMetrics } from './features.ts';
-import { leadershipMetrics } from './leadership.ts';
+import { foreignEvictionMetrics, leadershipMetrics } from './leadership.ts';
 import { nodeCollectorMetrics } from './node-collector.ts';
 import { processMetrics } from './process.ts';
 import { restClientMetrics } from './rest-client.ts';
@@ -36,6 +36,8 @@ export interface Metrics {
   readonly requests: RequestObserver;
   readonly onNotice: (notice: Notice, now: Instant) => void;
   readonly onLook: OnLook;
+  /** Counts a pod that another program evicts for a taint. */
+  readonly onForeign: (manager: string) => void;
   /** Measures how long the machine takes. */
   readonly timed: (machine: Machine) => Machine;
 }
@@ -61,6 +63,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     slis,
     requests,
     onLook: sliMetrics(slis),
+    onForeign: foreignEvictionMetrics(registry),
     timed: (machine) => queues.timed(nodes(machine)),
     onNotice: (notice, now) => {
       for (const count of counters) count(notice, now);

@@ -128,7 +128,7 @@ function leaderCheck(vitals: Vitals): Check {
 
 /** A kube-controller-manager that does the same work makes this replica stand by. */
 function overlapCheck({ leadership }: Vitals): Check {
-  return { name: 'overlap', fault: () => leadership.overlap };
+  return { name: 'overlap', fault: () => leadership.standsBackFor };
 }
 
 function shutdownCheck(vitals: Vitals): Check {

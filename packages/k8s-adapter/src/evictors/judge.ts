@@ -86,11 +86,12 @@ function verdictOfPods(
 ): Verdict {
   const judged = pods.map((pod) => {
     const { runs, says } = dutyOf(managerFlags(pod), duty);
-    const { namespace, name } = asRecord(asRecord(pod).metadata);
+    const { namespace, name, uid } = asRecord(asRecord(pod).metadata);
     const evidence = {
       kind: 'pod',
       namespace: asText(namespace),
       name: asText(name),
+      uid: asText(uid),
       says,
     } as const;
     return { runs, evidence };

@@ -37,6 +37,7 @@ export type Evidence =
       readonly kind: 'pod';
       readonly namespace: string;
       readonly name: string;
+      readonly uid: string;
       readonly says: string | null;
     }
   | { readonly kind: 'noPod' }

@@ -46,8 +46,9 @@ const objectMeta: Message = {
   13: ['ownerReferences', [ownerReference]],
 };
 
-/** metav1.ManagedFieldsEntry; the fields are JSON. */
+/** metav1.ManagedFieldsEntry; the fields are JSON, which is read where it matters. */
 const managedFieldsEntry: Message = {
+  1: ['manager', 'word'],
   4: ['time', time],
   7: ['fieldsV1', { 1: ['raw', 'bytes'] }],
   8: ['subresource', 'word'],
@@ -100,7 +101,7 @@ const statusDetails: Message = {
 /** The kinds that are read, with the fields that `convert.ts` and `answer.ts` look at. */
 export const protobufKinds: Readonly<Record<string, Message>> = {
   Pod: {
-    1: ['metadata', objectMeta],
+    1: ['metadata', { ...objectMeta, 17: ['managedFields', [managedFieldsEntry]] }],
     2: [
       'spec',
       {
