@@ -48,6 +48,7 @@ it('opens exactly these', () => {
     'redactCommand',
     'redactEvent',
     'setTaintsRequest',
+    'summariesFromKubelets',
     'summaryRequest',
     'switchOff',
     'taintEvictors',
