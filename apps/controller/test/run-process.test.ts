@@ -242,7 +242,7 @@ describe('beside a kube-controller-manager', () => {
     const cluster = await startCluster(t);
     const flags = [onlyEviction, '--authorization-always-allow-paths=/*'];
     const controller = await startProcess(t, { connection: at(cluster), flags });
-    await controller.saw('synced: nodes and pods are known, evictions begin');
+    await controller.saw('caches synced, evictions start');
     createPod(cluster, 'slow', { tolerations: [toleration('bad:NoExecute', 1)] });
     startUnseen(t, cluster);
     createPods(cluster);
@@ -277,7 +277,7 @@ describe('beside a kube-controller-manager', () => {
     });
     await controller.saw(`acting all the same: ${overlap}`);
     await controller.saw('recorded event', { reason: 'ControllersOverlap' });
-    await controller.saw('synced: nodes and pods are known, evictions begin');
+    await controller.saw('caches synced, evictions start');
     cluster.api.create('poddisruptionbudgets', pdb('default', 'at-once', { minAvailable: 1 }));
     createPod(cluster, 'at-once');
     const running = cluster.api.get('pods', 'default', 'at-once');
