@@ -7,7 +7,7 @@ import { startTestCluster, type TestCluster } from './test-cluster.ts';
 
 // Drains while the API server, or the way to it, fails.
 
-const maintenance = 'maintenance=kernel:NoExecute';
+const maintenance = 'maintenance=kernel:NoSchedule';
 const tolerates = (seconds: number) => ({
   tolerations: [toleration('maintenance:NoExecute', seconds)],
 });

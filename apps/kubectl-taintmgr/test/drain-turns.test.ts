@@ -70,7 +70,7 @@ describe('turns of a drain', () => {
       const { log, stop } = listen('turns');
       const nodes = ['turns-1', 'turns-2', 'turns-3'];
       const { code, out, err } = await command(
-        `drain-by-taint ${taint} ${nodes.join(' ')} --ignore-daemonsets ${flags}`,
+        `drain-by-taint ${taint} --allow-overlap ${nodes.join(' ')} --ignore-daemonsets ${flags}`,
       );
       stop();
       assert.equal(code, 0, err);
@@ -106,7 +106,7 @@ describe('turns of a drain', () => {
       metadata: { name: 'slow', namespace: 'killed' },
       spec: { nodeName: 'killed-1', tolerations, containers: [{ name: 'c', image: 'x' }] },
     });
-    const line = `drain-by-taint ${taint} ${nodes.join(' ')} --ignore-daemonsets --force`;
+    const line = `drain-by-taint ${taint} --allow-overlap ${nodes.join(' ')} --ignore-daemonsets --force`;
     const { output, result, interrupt } = start(line.split(' '), true);
     await output.saw(/tolerate a while longer/);
     interrupt();
@@ -137,7 +137,7 @@ describe('turns of a drain', () => {
       metadata: { name: 'slow', namespace: 'undone' },
       spec: { nodeName: 'undone-1', tolerations, containers: [{ name: 'c', image: 'x' }] },
     });
-    const line = `drain-by-taint ${taint} ${nodes.join(' ')} --ignore-daemonsets --force`;
+    const line = `drain-by-taint ${taint} --allow-overlap ${nodes.join(' ')} --ignore-daemonsets --force`;
     const { output, result, interrupt } = start(line.split(' '), true);
     await output.saw(/tolerate a while longer/);
     interrupt();
@@ -157,7 +157,7 @@ describe('turns of a drain', () => {
     const { faults } = cluster.api;
     const target = { verbs: ['patch'], resource: 'nodes', name: 'sick-2' } as const;
     const { output, result } = start(
-      `drain-by-taint ${taint} sick-1 sick-2 --ignore-daemonsets`.split(' '),
+      `drain-by-taint ${taint} --allow-overlap sick-1 sick-2 --ignore-daemonsets`.split(' '),
     );
     await output.saw(/sick-2 cordoned/);
     faults.add({ fault: { kind: 'answer', code: 500 }, ...target, times: 2 });
@@ -169,7 +169,9 @@ describe('turns of a drain', () => {
 
   it('a node that may not be tainted any more is named, with the reason', async () => {
     const { output, result } = start(
-      `drain-by-taint ${taint} denied-1 denied-2 --ignore-daemonsets --token=tainter`.split(' '),
+      `drain-by-taint ${taint} --allow-overlap denied-1 denied-2 --ignore-daemonsets --token=tainter`.split(
+        ' ',
+      ),
     );
     await output.saw(/denied-1 tainted/);
     tainter.pop();

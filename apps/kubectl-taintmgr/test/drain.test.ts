@@ -87,7 +87,7 @@ function scene(zone: keyof typeof zones, name: string): { scenario: Scenario; no
 }
 
 const drain = async (...args: readonly string[]): Promise<Result> =>
-  steady(await run('drain-by-taint', maintenance, ...args));
+  steady(await run('drain-by-taint', maintenance, '--allow-overlap', ...args));
 
 const closed = (nodeName: string): string =>
   `node/${nodeName} cordoned\nnode/${nodeName} tainted\n`;
@@ -124,7 +124,7 @@ describe('drain-by-taint', { concurrency: true }, () => {
 
   it('waits for a budget that refuses, and goes on when that allows it', async () => {
     const { scenario, nodeName } = scene('held', 'web');
-    const running = start(['drain-by-taint', maintenance, nodeName]);
+    const running = start(['drain-by-taint', maintenance, '--allow-overlap', nodeName]);
     await running.output.saw(/^Warning: held\/web-\S+ on held-. ?[^:]*: PDB web \(needs action\)/m);
     const budget = cluster.api.get('poddisruptionbudgets', 'held', 'web');
     assert.ok(budget);
@@ -276,7 +276,7 @@ describe('drain-by-taint', { concurrency: true }, () => {
     assert.match(out, /^pod\/api-\S+ evicted \(double, /m);
     assert.match(
       err,
-      /^Warning: double\/web-\S+ on double-.: budgets one, two \(never\): This pod has more than one /m,
+      /^Warning: double\/web-\S+ on double-.: PDBs one, two \(needs action\): This pod has more than one /m,
     );
     assert.match(err, /^error: not drained because pods are held back, 1 of 2 pods gone\n/m);
   });
@@ -312,7 +312,12 @@ describe('drain-by-taint', { concurrency: true }, () => {
   });
 
   it('stops at Ctrl-C before anything is changed', async () => {
-    const { result, interrupt } = start(['drain-by-taint', maintenance, 'half-2']);
+    const { result, interrupt } = start([
+      'drain-by-taint',
+      maintenance,
+      '--allow-overlap',
+      'half-2',
+    ]);
     interrupt();
     assert.deepEqual(await result, { code: 130, out: '', err: 'error: interrupted\n' });
     assert.deepEqual(new Scenario(cluster, 'half').taints('half-2'), []);
@@ -320,7 +325,7 @@ describe('drain-by-taint', { concurrency: true }, () => {
 
   it('stops at Ctrl-C, and the same command goes on', async () => {
     const { nodeName } = scene('again', 'db');
-    const first = start(['drain-by-taint', maintenance, nodeName], true);
+    const first = start(['drain-by-taint', maintenance, '--allow-overlap', nodeName], true);
     await first.output.saw(/^0 of 1 gone; 1 tolerate a while longer \(next in [0-3]s\)$/);
     first.interrupt();
     const { code, out, err } = steady(await first.result);

@@ -14,7 +14,7 @@ import { startTestCluster, type TestCluster, until } from './test-cluster.ts';
 // The plugin as a user has it: found on PATH by the machine's own kubectl.
 
 const clone = fileURLToPath(new URL('../../../node_modules/.bin', import.meta.url));
-const maintenance = 'maintenance=kernel:NoExecute';
+const maintenance = 'maintenance=kernel:NoSchedule';
 
 describe('kubectl taintmgr', { skip: withoutKubectl }, () => {
   let cluster: TestCluster;

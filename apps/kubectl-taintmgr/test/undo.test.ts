@@ -6,7 +6,7 @@ import { startTestCluster, type TestCluster, versions } from './test-cluster.ts'
 
 // What a drain has set is taken back, and nothing else.
 
-const kernel = 'maintenance=kernel:NoExecute';
+const kernel = 'maintenance=kernel:NoSchedule';
 const annotation = 'taintmgr.dev/drain';
 
 describe('undo', () => {
@@ -43,7 +43,7 @@ describe('undo', () => {
   it('takes the taint and the cordon off, and the mark', async () => {
     add('plain', { taints: [{ key: 'other', effect: 'NoSchedule' }] });
     await command(`drain-by-taint ${kernel} plain`);
-    assert.deepEqual(state('plain'), ['other=:NoSchedule maintenance=kernel:NoExecute', true, 1]);
+    assert.deepEqual(state('plain'), ['other=:NoSchedule maintenance=kernel:NoSchedule', true, 1]);
     const unchanged = versions(cluster.api);
     const dry = await command(`undo ${idOf('plain')} --dry-run=client`);
     assert.deepEqual(dry, {
@@ -59,37 +59,37 @@ describe('undo', () => {
 
   it('leaves what was so before', async () => {
     const timeAdded = '2026-01-02T03:04:05Z';
-    const taint = { key: 'maintenance', value: 'kernel', effect: 'NoExecute', timeAdded };
+    const taint = { key: 'maintenance', value: 'kernel', effect: 'NoSchedule', timeAdded };
     add('tainted', { taints: [taint] });
     add('cordoned', { unschedulable: true });
     await command(`drain-by-taint ${kernel} tainted cordoned`);
     const { out } = await command(`undo ${kernel} tainted cordoned`);
     assert.equal(out, 'node/tainted uncordoned\nnode/cordoned untainted\n');
-    assert.deepEqual(state('tainted'), ['maintenance=kernel:NoExecute', false, 0]);
+    assert.deepEqual(state('tainted'), ['maintenance=kernel:NoSchedule', false, 0]);
     assert.deepEqual(state('cordoned'), ['', true, 0]);
   });
 
   it('gives back the taint that gave way', async () => {
-    add('replaced', { taints: [{ key: 'maintenance', value: 'disk', effect: 'NoExecute' }] });
+    add('replaced', { taints: [{ key: 'maintenance', value: 'disk', effect: 'NoSchedule' }] });
     await command(`drain-by-taint ${kernel} replaced`);
-    assert.deepEqual(state('replaced'), ['maintenance=kernel:NoExecute', true, 1]);
+    assert.deepEqual(state('replaced'), ['maintenance=kernel:NoSchedule', true, 1]);
     await command(`undo ${kernel} replaced`);
-    assert.deepEqual(state('replaced'), ['maintenance=disk:NoExecute', false, 0]);
+    assert.deepEqual(state('replaced'), ['maintenance=disk:NoSchedule', false, 0]);
   });
 
   it('leaves a taint that somebody else has put on since', async () => {
     add('anew');
     await command(`drain-by-taint ${kernel} anew`);
     const { object } = get('anew');
-    const taints = [{ key: 'maintenance', value: 'kernel', effect: 'NoExecute' }];
+    const taints = [{ key: 'maintenance', value: 'kernel', effect: 'NoSchedule' }];
     cluster.api.update('nodes', { ...object, spec: { ...object.spec, taints } });
     const { code, out, err } = await command(`undo ${kernel} anew`);
     assert.deepEqual([code, out], [0, 'node/anew uncordoned\n']);
     assert.equal(
       err,
-      'Warning: node anew keeps maintenance=kernel:NoExecute: somebody else has put it on since\n',
+      'Warning: node anew keeps maintenance=kernel:NoSchedule: somebody else has put it on since\n',
     );
-    assert.deepEqual(state('anew'), ['maintenance=kernel:NoExecute', false, 0]);
+    assert.deepEqual(state('anew'), ['maintenance=kernel:NoSchedule', false, 0]);
   });
 
   /** What somebody with a client of this name does with the cordon of a node. */
@@ -147,13 +147,13 @@ describe('undo', () => {
   it('a node that two drains have closed stays cordoned until the second is undone', async () => {
     add('twice');
     await command(`drain-by-taint ${kernel} twice`);
-    await command('drain-by-taint disk:NoExecute twice');
-    assert.deepEqual(state('twice'), ['maintenance=kernel:NoExecute disk=:NoExecute', true, 2]);
+    await command('drain-by-taint disk:NoSchedule twice');
+    assert.deepEqual(state('twice'), ['maintenance=kernel:NoSchedule disk=:NoSchedule', true, 2]);
     const first = await command(`undo ${kernel} twice`);
     assert.equal(first.out, 'node/twice untainted\n');
     assert.equal(first.err, 'Warning: node twice stays cordoned for <drain>\n');
-    assert.deepEqual(state('twice'), ['disk=:NoExecute', true, 1]);
-    const second = await command('undo disk:NoExecute twice');
+    assert.deepEqual(state('twice'), ['disk=:NoSchedule', true, 1]);
+    const second = await command('undo disk:NoSchedule twice');
     assert.equal(second.out, 'node/twice uncordoned\nnode/twice untainted\n');
     assert.deepEqual(state('twice'), ['', false, 0]);
   });
@@ -180,7 +180,7 @@ describe('undo', () => {
     const { out } = await command('undo');
     assert.equal(
       out.replace(/ +/g, ' '),
-      'DRAIN NODE TAINT HAS SET\n<drain> listed maintenance=kernel:NoExecute cordon, taint\n',
+      'DRAIN NODE TAINT HAS SET\n<drain> listed maintenance=kernel:NoSchedule cordon, taint\n',
     );
     const missing = await command('undo drain-x listed');
     assert.deepEqual(missing, {
@@ -201,7 +201,7 @@ describe('undo', () => {
       const annotations = { [annotation]: text };
       cluster.api.create('nodes', { ...one, metadata: { ...one.metadata, annotations } });
       assert.equal((await command(`drain-by-taint ${kernel} ${name}`)).code, 0);
-      assert.deepEqual(state(name), ['maintenance=kernel:NoExecute', true, 1]);
+      assert.deepEqual(state(name), ['maintenance=kernel:NoSchedule', true, 1]);
       await command(`undo ${kernel} ${name}`);
       assert.deepEqual(state(name), ['', false, 0]);
     }

@@ -11,7 +11,8 @@ import { startTestCluster, type TestCluster, versions } from './test-cluster.ts'
 
 // A wrong command line or configuration: one clear line, exit code 1, and nothing is changed.
 
-const effects = 'NoExecute, or NoSchedule where nobody else is to evict for it';
+const effects =
+  'NoSchedule, NoExecute where nobody else is to evict for it, or no effect for the one that is safe here';
 const drainHelp = 'See kubectl taintmgr drain-by-taint --help.';
 
 const execConfig = `
@@ -75,8 +76,14 @@ describe('wrong command lines', () => {
       "error: option '--grace-period <seconds>' argument 'soon' is invalid. " +
         `Want a whole number of seconds.\n${drainHelp}`,
     ],
-    ['drain-by-taint a=b n1', 'error: invalid taint "a=b": want key=value:effect or key:effect'],
-    ['drain-by-taint a n1', 'error: invalid taint "a": want key=value:effect or key:effect'],
+    [
+      'drain-by-taint a=b=c n1',
+      'error: invalid taint "a=b=c": want key=value:effect or key:effect',
+    ],
+    [
+      'drain-by-taint n1 n1',
+      'error: n1 is a node; name a taint before it, such as maintenance=kernel; nothing was changed',
+    ],
     [
       'drain-by-taint a=:b:NoExecute n1',
       'error: invalid taint "a=:b:NoExecute": want key=value:effect or key:effect',

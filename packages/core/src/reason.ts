@@ -14,7 +14,10 @@ export type StartSource =
   /** the pod came to the node after the taint */
   | 'podBound';
 
-/** Why a pod stays or goes, as data. text.ts turns it into a sentence. */
+/**
+ * Why a pod stays or goes, as data. text.ts turns it into a sentence. `asExecuted`: the taint has
+ * another effect, and the pod is judged as though it were NoExecute; a drain may do so.
+ */
 export type Reason =
   | { readonly code: 'NotBound' }
   | { readonly code: 'NodeUnknown'; readonly nodeName: string }
@@ -30,6 +33,7 @@ export type Reason =
   | {
       readonly code: 'NoToleration';
       readonly taint: Taint;
+      readonly asExecuted?: true;
       readonly start: Instant;
       readonly startSource: StartSource;
       /** The start, or later where a taint has to settle first. */
@@ -38,12 +42,18 @@ export type Reason =
   | {
       readonly code: 'TolerationExpires';
       readonly taint: Taint;
+      readonly asExecuted?: true;
       readonly toleration: Toleration;
       readonly start: Instant;
       readonly startSource: StartSource;
       readonly deadline: Instant;
     }
-  | { readonly code: 'ToleratedForever'; readonly taint: Taint; readonly toleration: Toleration }
+  | {
+      readonly code: 'ToleratedForever';
+      readonly taint: Taint;
+      readonly asExecuted?: true;
+      readonly toleration: Toleration;
+    }
   /** upstream-1.36 only: a timer set for taints that are there no more still runs. */
   | { readonly code: 'TimerKept' }
   /** upstream-1.36 only: it will not look at the pod again until something changes. */

@@ -4,6 +4,7 @@ import type { Decision } from '../eviction/decide.ts';
 import { Judge } from '../eviction/judge.ts';
 import { TaintLedger } from '../eviction/taint-ledger.ts';
 import type { Node, Pod, Taint } from '../model.ts';
+import type { Reason } from '../reason.ts';
 import { Store, type StoreView } from '../store.ts';
 import type { Instant } from '../time.ts';
 import type { Respect } from './config.ts';
@@ -47,8 +48,9 @@ export class DrainJudge {
    * its taint came.
    */
   decide(now: Instant, pod: Pod): Exclude<Decision, { kind: 'pause' }> {
-    const decision = this.#judge.decide(pod);
-    const { because } = decision;
+    const judged = this.#judge.decide(pod);
+    const because = judged.because.map((reason) => this.#asGiven(reason));
+    const decision = { ...judged, because };
     const [decisive] = because;
     if (decision.kind === 'pause') return { kind: 'keep', because };
     const isExempt = decisive?.code !== 'ToleratedForever' && decision.kind === 'keep';
@@ -61,6 +63,15 @@ export class DrainJudge {
     }
     const start = decisive && 'start' in decisive ? decisive.start : null;
     return { kind: 'evict', deadline: clock.since(now, start), because };
+  }
+
+  /** A reason names the taint as it is on the node. */
+  #asGiven(reason: Reason): Reason {
+    if (!('taint' in reason) || this.#taint.effect === 'NoExecute') return reason;
+    const { taint } = reason;
+    const isOurs = isSameTaint(taint, { ...this.#taint, effect: 'NoExecute' });
+    if (!isOurs) return reason;
+    return { ...reason, taint: { ...taint, effect: this.#taint.effect }, asExecuted: true };
   }
 
   #asExecuted(now: Instant, node: Node): Node {

@@ -1,3 +1,4 @@
+import type { Taint } from '../model.ts';
 import type { Reason } from '../reason.ts';
 import { formatTaint } from '../taint-spec.ts';
 import { formatDuration } from '../time.ts';
@@ -24,18 +25,24 @@ export function describeReason(reason: Reason): string {
     case 'Paused':
       return 'deadlines are paused';
     case 'NoToleration':
-      return `no toleration for ${formatTaint(reason.taint)}${describeSettling(reason)}`;
+      return `no toleration for ${taintText(reason)}${describeSettling(reason)}`;
     case 'TolerationExpires': {
       const seconds = Math.max(0, Number(reason.toleration.tolerationSeconds)) || 0;
-      return `tolerates ${formatTaint(reason.taint)} for ${formatDuration(seconds * 1000)}`;
+      return `tolerates ${taintText(reason)} for ${formatDuration(seconds * 1000)}`;
     }
     case 'ToleratedForever':
-      return `tolerates ${formatTaint(reason.taint)} without limit`;
+      return `tolerates ${taintText(reason)} without limit`;
     case 'TimerKept':
       return 'a timer for earlier taints is still running';
     case 'GivenUp':
       return 'gave up until its tolerations or the taints of its node change';
   }
+}
+
+/** One that is judged by another effect than it has goes without any. */
+function taintText({ taint, asExecuted }: Extract<Reason, { taint: Taint }>): string {
+  const text = formatTaint(taint);
+  return asExecuted ? text.slice(0, text.lastIndexOf(':')) : text;
 }
 
 /** A taint that has to settle is acted on later than it could be. */

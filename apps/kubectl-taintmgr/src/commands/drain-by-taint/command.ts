@@ -14,6 +14,7 @@ import type { Closing } from './closing.ts';
 import { type DrainReport, drainDocument, plannedOutcomes } from './documents.ts';
 import type { Drain } from './drain.ts';
 import { rehearse } from './dry-run.ts';
+import { effectLine } from './effect.ts';
 import type { DrainFlags } from './flags.ts';
 import { gather, planOf, podsOf } from './gather.ts';
 import { exitCodes } from './outcome.ts';
@@ -30,21 +31,23 @@ export async function drainByTaint(
   invocation: Invocation<DrainFlags>,
 ): Promise<ExitCode> {
   const { flags, output, interrupt } = invocation;
-  const settings = readSettings(taintText, flags, output);
+  const request = readSettings(taintText, flags, output);
   const format = await readFormat(flags.output);
   const connection = await connect(flags, interrupt);
   try {
     const reader = new ClusterReader(connection.client, flags.chunkSize);
     const targets = await readTargets(reader, nodeNames, flags.selector);
     if (targets.length === 0) {
-      await podsOf(reader, targets, settings);
+      await podsOf(reader, targets, request);
       output.err(
         `No nodes match --selector ${JSON.stringify(flags.selector)}; nothing was changed`,
       );
       return exitCode.done;
     }
     const startedAt = Date.now();
-    const gathered = await gather(reader, targets, settings);
+    await refuseNodeName(reader, taintText);
+    const gathered = await gather(reader, targets, request);
+    const { settings } = gathered;
     for (const message of reader.refused) warn(output, `not everything could be read: ${message}`);
     const isText = format.kind === 'table';
     const closing = closingFor(settings.taint, flags.cordon !== false, targets, startedAt);
@@ -70,9 +73,13 @@ async function planAndDrain(drain: Drain, format: Format, headers: boolean): Pro
   const plan = planOf(gathered, startedAt);
   const missing = refusalLine(plan);
   const isRehearsal = settings.dryRun !== 'none';
+  const effect = effectLine(settings);
   if (format.kind === 'table' && (missing !== null || isRehearsal)) {
     const options = { wide: format.wide, headers };
-    output.out(renderPlan(plan, startedAt, options, gathered.budgets !== null));
+    const lines = [renderPlan(plan, startedAt, options, gathered.budgets !== null)];
+    output.out([...lines, ...(headers && effect !== null ? [effect] : [])].join('\n'));
+  } else if (effect !== null) {
+    output.err(effect);
   }
   const refusal =
     missing ?? overlapOf(drain) ?? (isRehearsal ? null : await rightsFault(drain, plan));
@@ -82,6 +89,14 @@ async function planAndDrain(drain: Drain, format: Format, headers: boolean): Pro
   }
   if (refusal !== null) throw new UsageError(refusal);
   return exitCodes[report.result];
+}
+
+/** A taint that was forgotten: the first node would be taken for it. */
+async function refuseNodeName(reader: ClusterReader, text: string): Promise<void> {
+  if (/[=:/]/.test(text) || !(await reader.nodeIfThere(text))) return;
+  throw new UsageError(
+    `${text} is a node; name a taint before it, such as maintenance=kernel; nothing was changed`,
+  );
 }
 
 function perform(drain: Drain, plan: DrainPlan): Promise<DrainReport> {

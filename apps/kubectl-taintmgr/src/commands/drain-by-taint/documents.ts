@@ -47,13 +47,14 @@ export interface DrainReport {
 /** The document; `.status.result` is what scripts should go by. */
 export function drainDocument(report: DrainReport): object {
   const { settings, result, id, startedAt, finishedAt, message, nodes } = report;
-  const { taint, budgets, dryRun } = settings;
+  const { taint, effectReason, budgets, dryRun } = settings;
   const policy = budgets.kind === 'deleteAfter' ? 'delete-after' : budgets.kind;
   return {
     apiVersion,
     kind: 'Drain',
     spec: {
       taint: taintDocument(taint),
+      effectReason: effectReason ?? undefined,
       dryRun,
       pdbPolicy: policy,
       deleteAfterSeconds: budgets.kind === 'deleteAfter' ? budgets.afterMs / 1000 : undefined,

@@ -52,8 +52,8 @@ Exit codes; .status.result of -o json says the same:
   130  Interrupted: the same command goes on from there
 
 Examples:
-  kubectl taintmgr drain-by-taint maintenance=kernel:NoExecute node-1 --ignore-daemonsets --dry-run=server
-  kubectl taintmgr drain-by-taint maintenance=kernel:NoExecute -l pool=blue --ignore-daemonsets --timeout=10m
+  kubectl taintmgr drain-by-taint maintenance=kernel node-1 --ignore-daemonsets --dry-run=server
+  kubectl taintmgr drain-by-taint maintenance=kernel -l pool=blue --ignore-daemonsets --timeout=10m
   kubectl taintmgr drain-by-taint maintenance=kernel:NoSchedule -l pool=blue --zone-serial --pdb-policy=delete-after:1h`;
 
 /** Adds `drain-by-taint`. */
@@ -63,7 +63,10 @@ export function addDrain(parent: CommandUnknownOpts, registry: Registry): void {
     .description(
       'cordon and taint nodes and evict the pods that do not tolerate it, each when its time is over, asking disruption budgets',
     )
-    .argument('<taint>', 'key[=value]:NoExecute or key[=value]:NoSchedule')
+    .argument(
+      '<taint>',
+      'key[=value]; with :NoSchedule or :NoExecute where it is not to be chosen by who else evicts here',
+    )
     .argument('[nodes...]', 'names of the nodes; or give --selector')
     .addHelpText('after', help);
   for (const option of [...kubectlOptions(), ...ownOptions()]) command.addOption(option);
@@ -123,7 +126,10 @@ function ownOptions(): readonly Option[] {
     new Option('--once', 'try each pod once'),
     new Option('--rollback-on-failure', 'undo on the nodes that could not be drained'),
     new Option('--no-cordon', 'put the taint on without cordoning'),
-    new Option('--allow-overlap', 'go on although another controller evicts and asks no budgets'),
+    new Option(
+      '--allow-overlap',
+      'put a NoExecute taint on although another controller may evict for it; stop when it does',
+    ),
   ];
   return options.map((option) => option.helpGroup(ours));
 }

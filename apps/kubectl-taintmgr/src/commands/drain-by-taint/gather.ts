@@ -3,7 +3,8 @@ import { planDrain } from '@taintmgr/core';
 import type { Evictors } from '@taintmgr/k8s-adapter';
 import type { NodeFacts, PodFacts } from '../../cluster/facts.ts';
 import { type ClusterReader, selected } from '../../cluster/reader.ts';
-import { configFor, type DrainSettings } from './settings.ts';
+import { settleEffect } from './effect.ts';
+import { configFor, type DrainRequest, type DrainSettings } from './settings.ts';
 
 /** Everything that was read before a drain. */
 export interface Gathered {
@@ -13,34 +14,36 @@ export interface Gathered {
   readonly budgets: readonly Budget[] | null;
   readonly evictors: Evictors;
   readonly config: DrainConfig;
+  readonly settings: DrainSettings;
 }
 
 /** Reads the pods of the target nodes and what decides about them. */
 export async function gather(
   reader: ClusterReader,
   targets: readonly NodeFacts[],
-  settings: DrainSettings,
+  request: DrainRequest,
 ): Promise<Gathered> {
   const [pods, budgets, evictors] = await Promise.all([
-    podsOf(reader, targets, settings),
+    podsOf(reader, targets, request),
     reader.budgets(),
     reader.evictors(),
   ]);
   const drained = targets.map(({ node }) => ({ name: node.name, zone: node.zone ?? '' }));
   const leaving = pods.flatMap(({ pod }) => (pod.deletionTimestamp === null ? [] : pod.uid));
+  const settings = settleEffect(request, evictors, targets);
   const config = configFor(settings, {
     targets: drained,
     goneDaemonSets: await goneDaemonSets(reader, pods),
     leaving: new Set(leaving),
   });
-  return { targets, pods, budgets, evictors, config };
+  return { targets, pods, budgets, evictors, config, settings };
 }
 
 /** The pods of the target nodes that --pod-selector leaves. Throws UsageError for a wrong selector. */
 export async function podsOf(
   reader: ClusterReader,
   targets: readonly NodeFacts[],
-  { flags: { podSelector = '' } }: DrainSettings,
+  { flags: { podSelector = '' } }: Pick<DrainRequest, 'flags'>,
 ): Promise<readonly PodFacts[]> {
   const names = targets.map(({ node }) => node.name);
   return await selected('--pod-selector', podSelector, () => reader.podsOn(names, podSelector));

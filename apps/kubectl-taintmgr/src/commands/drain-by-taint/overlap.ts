@@ -1,18 +1,19 @@
 import { formatTaint, type Taint } from '@taintmgr/core';
 import { type Evictors, taintEvictors } from '@taintmgr/k8s-adapter';
+import { isKnownNobody, noProof } from './effect.ts';
 
 /**
  * Why a drain that respects budgets is not to be had with this taint: another controller would take
- * the pods of a NoExecute taint before budgets are asked, or may. Null: nobody would, as far as can be
- * told.
+ * the pods of a NoExecute taint before budgets are asked, or may. Null: it is known that nobody would.
  */
 export function overlapFault(taint: Taint, evictors: Evictors): string | null {
-  if (taint.effect !== 'NoExecute') return null;
+  if (taint.effect !== 'NoExecute' || isKnownNobody(evictors)) return null;
   const answer = taintEvictors(evictors);
-  if (answer.kind === 'nobody') return null;
   const other = formatTaint({ ...taint, effect: 'NoSchedule' });
+  const known = answer.kind === 'nobody' ? '' : `, or ${answer.advice}`;
   return (
-    `${answer.text}; use ${other}, for which nobody else evicts, or ${answer.advice}, or accept ` +
-    'it with --allow-overlap'
+    `${answer.kind === 'nobody' ? noProof : answer.text}; use ${other}, for which nobody else ` +
+    `evicts${known}, or accept it with --allow-overlap: the drain then stops at the first pod that ` +
+    'another controller takes'
   );
 }

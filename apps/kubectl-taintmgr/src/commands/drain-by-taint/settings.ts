@@ -2,6 +2,7 @@ import {
   type BudgetPolicy,
   type DrainConfig,
   parseDuration,
+  parseTaint,
   type Respect,
   resolveDrainConfig,
   type Taint,
@@ -10,19 +11,30 @@ import { fieldManager } from '../../cluster/change-node.ts';
 import { type DryRun, readDryRun } from '../../dry-run-flag.ts';
 import { UsageError } from '../../exit.ts';
 import type { Output } from '../../output.ts';
-import { readTaint } from '../../taint-argument.ts';
 import type { DrainFlags } from './flags.ts';
 
+/** The taint as the command line says; `effect` null: whichever is safe on this cluster. */
+export interface WantedTaint extends Pick<Taint, 'key' | 'value'> {
+  readonly effect: string | null;
+}
+
 /** What a drain is to do, as the command line says, but for its nodes. */
-export interface DrainSettings {
-  readonly taint: Taint;
+export interface DrainRequest {
+  readonly taint: WantedTaint;
   readonly dryRun: DryRun;
   readonly budgets: BudgetPolicy;
   readonly flags: DrainFlags;
 }
 
+/** The same with the effect of the taint settled. */
+export interface DrainSettings extends Omit<DrainRequest, 'taint'> {
+  readonly taint: Taint;
+  /** Why it has this effect; null: the command line says so. */
+  readonly effectReason: string | null;
+}
+
 /** Reads the command line. Throws UsageError and RangeError naming the flag or the taint. */
-export function readSettings(taintText: string, flags: DrainFlags, output: Output): DrainSettings {
+export function readSettings(taintText: string, flags: DrainFlags, output: Output): DrainRequest {
   const budgets = readBudgets(flags);
   if (flags.once && budgets.kind === 'deleteAfter') {
     throw new UsageError('--once and --pdb-policy=delete-after exclude each other: one try is all');
@@ -67,13 +79,28 @@ function respectOf({ now, ignoreTolerations }: DrainFlags): Respect {
   return now ? 'limitless' : 'tolerations';
 }
 
-function readDrainTaint(text: string): Taint {
-  const [, effect = 'NoExecute', ...more] = text.split(':');
-  if (['NoExecute', 'NoSchedule'].includes(effect) || more.length > 0) return readTaint(text);
+function readDrainTaint(text: string): WantedTaint {
+  if (!text.includes(':')) {
+    const { key, value } = readKeyAndValue(text);
+    return { key, value, effect: null };
+  }
+  const [, effect = '', ...more] = text.split(':');
+  if (['NoExecute', 'NoSchedule'].includes(effect) || more.length > 0) return parseTaint(text);
   throw new UsageError(
-    `invalid taint "${text}": effect "${effect}": want NoExecute, or NoSchedule ` +
-      'where nobody else is to evict for it',
+    `invalid taint "${text}": effect "${effect}": want NoSchedule, NoExecute where nobody else is ` +
+      'to evict for it, or no effect for the one that is safe here',
   );
+}
+
+function readKeyAndValue(text: string): Pick<Taint, 'key' | 'value'> {
+  // There is no grammar of its own for them: they are read with an effect, which is forgotten.
+  const whole = `${text}:NoSchedule`;
+  try {
+    return parseTaint(whole);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new UsageError(error.message.replace(`"${whole}"`, `"${text}"`));
+  }
 }
 
 function readBudgets({ pdbPolicy, disableEviction }: DrainFlags): BudgetPolicy {

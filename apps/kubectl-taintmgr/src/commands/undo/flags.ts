@@ -13,7 +13,7 @@ Without a name it lists the drains that can be undone.
 
 Examples:
   kubectl taintmgr undo drain-20261120-230839-7f3a
-  kubectl taintmgr undo maintenance=kernel:NoExecute node-1`;
+  kubectl taintmgr undo maintenance=kernel node-1`;
 
 /** Adds `undo`. */
 export function addUndo(parent: CommandUnknownOpts, registry: Registry): void {
@@ -22,7 +22,7 @@ export function addUndo(parent: CommandUnknownOpts, registry: Registry): void {
     .description(
       'take back what a drain has set on nodes, the taint and the cordon, and only that: what was so before, or somebody else has set since, stays',
     )
-    .argument('[drain]', 'name of the drain, or its taint as key[=value]:effect')
+    .argument('[drain]', 'name of the drain, or its taint as key[=value] or key[=value]:effect')
     .argument('[nodes...]', 'names of the nodes; all that the drain has touched when left out')
     .option('-l, --selector <selector>', 'label selector for the nodes')
     .addOption(dryRunOption('client: only say what would be done; none: do it'))

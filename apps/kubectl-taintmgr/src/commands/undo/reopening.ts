@@ -21,9 +21,12 @@ export interface NodeUndone {
 /** Which drains are undone: by their id, or by their taint as `key=value:effect`. */
 export type IsMeant = (mark: DrainMark) => boolean;
 
-/** The marks of a name: the id of a drain, or its taint. */
+/** The marks of a name: the id of a drain, or its taint with its effect or without. */
 export function isNamed(name: string): IsMeant {
-  return ({ id, taint }) => id === name || formatTaint(taint) === name;
+  return ({ id, taint }) => {
+    const full = formatTaint(taint);
+    return [id, full, full.slice(0, full.lastIndexOf(':'))].includes(name);
+  };
 }
 
 /**
