@@ -99,7 +99,16 @@ function blobOf(bundle, node) {
   const config = join(folder, 'sea-config.json');
   const output = join(folder, 'main.blob');
   const useCodeCache = node === process.execPath;
-  const settings = { main: bundle, output, disableExperimentalSEAWarning: true, useCodeCache };
+  const settings = {
+    main: bundle,
+    output,
+    disableExperimentalSEAWarning: true,
+    useCodeCache,
+    // No signal opens a debugger, and no environment adds flags: whoever can set NODE_OPTIONS could
+    // have anything run with our credentials.
+    execArgv: ['--disable-sigusr1'],
+    execArgvExtension: 'none',
+  };
   writeFileSync(config, JSON.stringify(settings));
   run(process.execPath, '--experimental-sea-config', config);
   return readFileSync(output);

@@ -8,9 +8,13 @@ import { constants } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
+// Left alone, the signal opens a debugger: on the way to our own Node too.
+process.on('SIGUSR1', () => {});
+
 const root = fileURLToPath(new URL('..', import.meta.url));
 const bin = join(root, 'node_modules', '.bin');
 const source = ['-C', '@taintmgr/source'];
+const noDebugger = '--disable-sigusr1';
 const runtimes = join('tools', 'runtimes');
 const coreTests = 'packages/core/test';
 
@@ -96,7 +100,8 @@ async function runMain(main) {
     await import(pathToFileURL(main).href);
     return;
   }
-  const child = spawn(join(bin, 'node'), [...source, main, ...args], { stdio: 'inherit' });
+  const own = [noDebugger, ...source, main, ...args];
+  const child = spawn(join(bin, 'node'), own, { stdio: 'inherit' });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGUSR2'])
     process.on(signal, () => child.kill(signal));
   child.on('error', (error) => fail(error.message));

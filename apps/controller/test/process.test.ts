@@ -123,6 +123,21 @@ describe('taintmgr-controller', () => {
     assert.deepEqual([code, out], [0, '']);
   });
 
+  it('opens no debugger on SIGUSR1', async (t) => {
+    const port = await freePort();
+    const { child, saw, result } = start(t, '--simulate', `--secure-port=${port}`);
+    await saw('err', /caches synced/);
+    child.kill('SIGUSR1');
+    // By the time of two answers it would have said where it listens.
+    for (let times = 0; times < 2; times++) assert.equal((await ask(port, '/livez')).body, 'ok');
+    child.kill('SIGUSR2');
+    await saw('err', /resuming/);
+    child.kill();
+    const { code, err } = await result;
+    assert.equal(code, 0);
+    assert.doesNotMatch(err, /Debugger|inspector/);
+  });
+
   it('ends with one line for a kubeconfig that is none', async (t) => {
     const directory = mkdtempSync(join(tmpdir(), 'taintmgr-controller-test-'));
     t.after(() => rmSync(directory, { recursive: true }));

@@ -8,8 +8,10 @@ const output = processOutput();
 
 // Whoever read our data has seen enough and gone, as `head` does: nothing went wrong. Where data
 // could not be written, something did.
-process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
-  process.exit(code === 'EPIPE' ? exitCode.done : exitCode.error);
+process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+  if (code === 'EPIPE') process.exit(exitCode.done);
+  output.err(`error: cannot write to standard output: ${message}`);
+  process.exit(exitCode.error);
 });
 
 // Node itself would also print the line of the bundle, which is as long as the bundle.

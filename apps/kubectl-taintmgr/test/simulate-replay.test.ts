@@ -208,6 +208,14 @@ describe('a compressed recording', () => {
     }
   });
 
+  it('that unpacks to a line without an end is not read to its end', async () => {
+    const file = path('bomb.jsonl.gz');
+    writeFileSync(file, gzipSync(Buffer.alloc(40 * 2 ** 20, 'x')));
+    const { code, out, err } = await run('simulate', '--replay', file);
+    assert.deepEqual([code, out], [1, '']);
+    assert.equal(err, `error: ${file}:1: longer than any line of a recording\n`);
+  });
+
   it('that is broken is not played', async () => {
     const bytes = gzipSync([head({}), tick(1, 5), ''].join('\n'));
     bytes.fill(0xff, 20, 60);

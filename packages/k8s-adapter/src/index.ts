@@ -82,6 +82,7 @@ export { defaultPollOptions, type PollOptions } from './pressure/summary-poller.
 export { type ConnectionFlag, connectionFlags, connectionOptions } from './connection-flags.ts';
 export { KubeconfigError } from './kubeconfig/file.ts';
 export { extraHeader } from './kubeconfig/impersonation.ts';
+export { treeFault } from './kubeconfig/tree.ts';
 export {
   type ClusterConfig,
   homeOrNull,

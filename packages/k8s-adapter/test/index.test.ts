@@ -52,6 +52,7 @@ it('opens exactly these', () => {
     'summaryRequest',
     'switchOff',
     'taintEvictors',
+    'treeFault',
     'typedApi',
     'verdictText',
     'whyUnknown',

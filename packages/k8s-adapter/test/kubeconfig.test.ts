@@ -26,6 +26,15 @@ async function summary(result: ClusterConfig | string): Promise<string> {
   return `${access.server} context=${context} namespace=${namespace} ${authorization}`;
 }
 
+/** Nine times nine times nine ... values on nine lines. */
+const bomb = ['a0: &a0 [x, x, x, x, x, x, x, x, x]']
+  .concat(
+    Array.from({ length: 8 }, (_, n) => {
+      return `a${n + 1}: &a${n + 1} [${Array.from({ length: 9 }, () => `*a${n}`).join(', ')}]`;
+    }),
+  )
+  .join('\n');
+
 const home = { '.kube/config': prod };
 
 const cases: [string, Case, string][] = [
@@ -121,6 +130,16 @@ const refusals: [string, Case, string][] = [
     'broken YAML',
     { files: { '.kube/config': 'clusters: [' } },
     'HOME/.kube/config: not valid YAML at line 1, column 12: unexpected end of the stream within a flow collection',
+  ],
+  [
+    'a value that contains itself',
+    { files: { '.kube/config': 'users: &a [*a]' } },
+    'HOME/.kube/config: not a kubeconfig: a value contains itself',
+  ],
+  [
+    'a few lines that stand for very much',
+    { files: { '.kube/config': bomb } },
+    'HOME/.kube/config: not a kubeconfig: it stands for more than 100000 values',
   ],
   [
     'plain text',

@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import { treeFault } from '@taintmgr/k8s-adapter';
 import { parseDocument } from 'yaml';
 import { Documents, type Parsed, type Splitter } from './documents.ts';
 import { JsonSplitter } from './json-splitter.ts';
@@ -25,6 +26,9 @@ export async function readSnapshot(file: string): Promise<Parsed> {
   throw new SnapshotFileError(`--snapshot ${file}: the file is empty`);
 }
 
+/** Of one document; a list of 150,000 pods has ten million. */
+const valuesMax = 50_000_000;
+
 /** JSON when the first character says so, else YAML. */
 async function parseChunks(chunks: AsyncIterable<string>): Promise<Parsed> {
   let documents = new Documents(parseYaml);
@@ -50,5 +54,8 @@ function parseYaml(text: string): unknown {
   const document = parseDocument(text);
   const [fault] = document.errors;
   if (fault) throw fault;
-  return document.toJS();
+  const value: unknown = document.toJS();
+  const grown = treeFault(value, valuesMax);
+  if (grown !== null) throw new Error(grown);
+  return value;
 }

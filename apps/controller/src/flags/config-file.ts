@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { treeFault } from '@taintmgr/k8s-adapter';
 import { Ajv, type ErrorObject } from 'ajv';
 import { parseDocument } from 'yaml';
 import schema from '../../config.schema.json' with { type: 'json' };
@@ -24,11 +25,22 @@ export function readConfigFile(file: string): ConfigFile {
     const [line = ''] = fault.message.split('\n');
     throw new ConfigFileError(`--config ${file}: ${line.replace(/:$/, '')}`);
   }
-  const value: unknown = document.toJS();
+  const value = plainValue(document);
+  const grown = value instanceof Error ? value.message : treeFault(value);
+  if (grown !== null) throw new ConfigFileError(`--config ${file}: ${grown}`);
   const validate = new Ajv({ verbose: true, allowUnionTypes: true }).compile<ConfigFile>(schema);
   if (validate(value)) return value;
   const [error] = validate.errors ?? [];
   throw new ConfigFileError(`--config ${file}: ${error ? describe(error) : 'not valid'}`);
+}
+
+/** The library stops where a few lines stand for very much. */
+function plainValue(document: ReturnType<typeof parseDocument>): unknown {
+  try {
+    return document.toJS();
+  } catch (error) {
+    return error;
+  }
 }
 
 /** What the file has at a path such as `serving.securePort`; undefined: nothing. */

@@ -1,4 +1,13 @@
-import { closeSync, openSync, renameSync, statSync, write, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fchmodSync,
+  fstatSync,
+  openSync,
+  renameSync,
+  statSync,
+  write,
+  writeSync,
+} from 'node:fs';
 import { gzipSync } from 'node:zlib';
 
 export interface BackgroundFileOptions {
@@ -39,6 +48,8 @@ export class BackgroundFile {
     this.#isCompressed = options.path.endsWith('.gz');
     rotate(options.path, options.backups);
     this.#descriptor = openSync(options.path, 'w', 0o600);
+    // One that was there already keeps the rights it had.
+    if (fstatSync(this.#descriptor).isFile()) fchmodSync(this.#descriptor, 0o600);
     process.once('exit', this.#finish);
   }
 

@@ -22,6 +22,15 @@ function fileWith(text: string): string {
   return file;
 }
 
+/** Nine times nine times nine ... values on nine lines. */
+const bomb = ['a0: &a0 [x, x, x, x, x, x, x, x, x]']
+  .concat(
+    Array.from({ length: 8 }, (_, n) => {
+      return `a${n + 1}: &a${n + 1} [${Array.from({ length: 9 }, () => `*a${n}`).join(', ')}]`;
+    }),
+  )
+  .join('\n');
+
 describe('a configuration file', () => {
   it('becomes options of the engine', () => {
     const read = readConfigFile(
@@ -178,6 +187,8 @@ nodeLifecycle:
       'nodeLifecycle.conditionRules[0].nodesMax: got "many", want a number or, such as 10%, a part',
     ],
     ['nothing', '', 'the file: got null, which must be object'],
+    ['a value that contains itself', 'a: &a {b: *a}', 'a value contains itself'],
+    ['more than it seems', bomb, 'Excessive alias count indicates a resource exhaustion attack'],
     ['no YAML', 'a: [', 'Flow sequence in block collection must be sufficiently indented'],
   ];
   for (const [name, text, fault] of faults) {

@@ -7,8 +7,20 @@ import type { Command, Event, Node, Report } from '@taintmgr/core';
 
 const redacted = 'redacted';
 
-/** What the API server says of disruption budgets decides, and names nothing but the budget. */
-const budgetWords = /disruption budget|PodDisruptionBudget/;
+/**
+ * What the API server says of disruption budgets decides, and names nothing but the budget: these
+ * sentences, whole. Others may have written any text that is only like them.
+ */
+const name = '[a-z0-9]([a-z0-9.-]*[a-z0-9])?';
+const budgetWords = new RegExp(
+  `^(${[
+    `The disruption budget ${name} needs \\d+ healthy pods and has \\d+ currently`,
+    `The disruption budget ${name} does not allow evicting pods currently`,
+    `The disruption budget ${name} is still being processed by the server\\.`,
+    "Cannot evict pod as it would violate the pod's disruption budget\\.",
+    'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support\\.',
+  ].join('|')})$`,
+);
 /** What a node lifecycle controller writes into conditions is not what others have written. */
 const ownWords = /^Kubelet (stopped|never) post(ing|ed) node status\.$/;
 

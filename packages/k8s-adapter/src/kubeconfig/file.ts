@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { asList, asRecord, asText, isRecord, type JsonRecord } from '../proto/json.ts';
+import { treeFault } from './tree.ts';
 
 /** A configuration that cannot be used; the message is one line for the person who wrote it. */
 export class KubeconfigError extends Error {
@@ -73,6 +74,8 @@ async function readDocument(file: string, mustExist: boolean): Promise<JsonRecor
   if (text === null || text.trim() === '') return null;
   const { load } = await import('js-yaml');
   const document = parse(file, () => load(text));
+  const fault = treeFault(document);
+  if (fault !== null) throw new KubeconfigError(`${file}: not a kubeconfig: ${fault}`);
   if (!isRecord(document)) throw new KubeconfigError(`${file}: want a kubeconfig, got plain text`);
   const kind = document.kind ?? 'Config';
   if (kind !== 'Config') {

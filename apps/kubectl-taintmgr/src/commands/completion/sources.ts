@@ -7,6 +7,11 @@ import { ClusterReader } from '../../cluster/reader.ts';
 import { connect } from '../../connection.ts';
 import type { GlobalFlags } from '../../invocation.ts';
 
+/** As drains name themselves: whoever may write on a node may have written anything. */
+const drainId = /^drain-\d{8}-\d{6}-[0-9a-f]{4}$/;
+/** What a shell would take for more than a name, and a terminal for orders. */
+const steering = /[\p{Cc}\p{Cf}]/u;
+
 /** Where names of the cluster are read. */
 const clusterNames = {
   nodes: async (reader: ClusterReader) => (await reader.nodes()).map(({ node }) => node.name),
@@ -18,7 +23,9 @@ const clusterNames = {
   taints: async (reader: ClusterReader) =>
     (await reader.nodes()).flatMap(({ node }) => node.taints.map(formatTaint)),
   drains: async (reader: ClusterReader) =>
-    (await reader.nodes()).flatMap(({ annotations }) => readMarks(annotations).map(({ id }) => id)),
+    (await reader.nodes())
+      .flatMap(({ annotations }) => readMarks(annotations).map(({ id }) => id))
+      .filter((id) => drainId.test(id)),
   namespaces: (reader: ClusterReader) => reader.namespaceNames(),
 } as const;
 
@@ -65,5 +72,5 @@ async function kubeconfigNames(
     const document = (parse(text) ?? {}) as Readonly<Record<string, readonly { name?: unknown }[]>>;
     names.push(...(document[section] ?? []).map(({ name }) => String(name)));
   }
-  return names;
+  return names.filter((name) => !steering.test(name));
 }

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { connect } from '../../connection.ts';
 import { type ExitCode, exitCode, UsageError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
@@ -123,9 +123,16 @@ function tellLimits(result: Result, limits: readonly Limit[], output: Output): E
   return isCrossed ? exitCode.exceeded : exitCode.done;
 }
 
+/** A report tells of a cluster: it is for whoever made it, also where the file was there before. */
 async function write(file: string, text: string): Promise<void> {
   try {
-    await writeFile(file, text);
+    const handle = await open(file, 'w', 0o600);
+    try {
+      if ((await handle.stat()).isFile()) await handle.chmod(0o600);
+      await handle.writeFile(text);
+    } finally {
+      await handle.close();
+    }
   } catch (error) {
     throw new UsageError(`--report ${file}: ${(error as Error).message}`);
   }

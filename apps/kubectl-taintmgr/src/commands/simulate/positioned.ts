@@ -1,4 +1,5 @@
 import { parseDuration } from '@taintmgr/core';
+import { treeFault } from '@taintmgr/k8s-adapter';
 import {
   type Document,
   isAlias,
@@ -7,6 +8,7 @@ import {
   isSeq,
   LineCounter,
   parseAllDocuments,
+  visit,
   type YAMLError,
   type Node as YamlNode,
 } from 'yaml';
@@ -45,9 +47,30 @@ export function readAllPositioned(file: string, text: string): readonly Field[] 
   if (errors.length > 0) {
     throw new FaultyFile(errors.map((error) => syntaxFault(file, lines, error)));
   }
+  for (const document of documents) {
+    const fault = aliasFault(document);
+    if (fault !== null) throw new FaultyFile([`${file}:1:1: ${fault}`]);
+  }
   return documents
     .filter(({ contents }) => contents !== null)
     .map((document) => new Field({ file, lines, document }, document.contents, []));
+}
+
+/** What is wrong with a document whose aliases make more of it than stands there; null: nothing. */
+function aliasFault(document: Document): string | null {
+  let hasAlias = false;
+  visit(document, {
+    Alias() {
+      hasAlias = true;
+      return visit.BREAK;
+    },
+  });
+  if (!hasAlias) return null;
+  try {
+    return treeFault(document.toJS());
+  } catch (error) {
+    return (error as Error).message;
+  }
 }
 
 function syntaxFault(file: string, lines: LineCounter, { pos, message }: YAMLError): string {

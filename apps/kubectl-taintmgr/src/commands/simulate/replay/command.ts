@@ -10,11 +10,11 @@ import { type Replay, replay } from './replay.ts';
 
 /** `simulate --replay`: plays a flight record, and says what this build does in another way. */
 export async function replayCommand(
-  { flags, output }: Invocation<SimulateFlags>,
+  { flags, output, interrupt }: Invocation<SimulateFlags>,
   file: string,
 ): Promise<ExitCode> {
   const format = await readFormat(flags.output);
-  const played = await replay(file);
+  const played = await replay(file, interrupt);
   const { difference, head } = played;
   const answer = {
     document: replayDocument(played),

@@ -96,15 +96,26 @@ function reading(refuse: (text: string) => never): <T>(read: () => T) => T {
   };
 }
 
+/** A recorder's longest line tells of a node with all its conditions: far below this. */
+const lineLengthMax = 16 * 2 ** 20;
+
 /** The lines of a text, of which only `\n` ends one. Throws UsageError. */
 async function* linesOf(file: string): AsyncGenerator<TextLine> {
   let number = 0;
-  let rest = '';
+  let rest: string[] = [];
+  let length = 0;
   try {
     for await (const chunk of await textOf(file)) {
-      const texts = `${rest}${chunk}`.split('\n');
-      rest = texts.pop() ?? '';
-      for (const text of texts) yield { number: ++number, text, isWhole: true };
+      const [first = '', ...others] = String(chunk).split('\n');
+      rest.push(first);
+      length += first.length;
+      if (length > lineLengthMax) {
+        throw new FaultyFile([`${file}:${number + 1}: longer than any line of a recording`]);
+      }
+      for (const next of others) {
+        yield { number: ++number, text: rest.join(''), isWhole: true };
+        [rest, length] = [[next], next.length];
+      }
     }
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
@@ -112,7 +123,7 @@ async function* linesOf(file: string): AsyncGenerator<TextLine> {
     if (code.startsWith('Z_')) throw new FaultyFile([`${file}:${number + 1}: ${message}`]);
     throw new UsageError(`--replay ${file}: ${code === 'ENOENT' ? 'no such file' : message}`);
   }
-  if (rest !== '') yield { number: ++number, text: rest, isWhole: false };
+  if (length > 0) yield { number: ++number, text: rest.join(''), isWhole: false };
 }
 
 /** Every file that is compressed by gzip begins with these bytes, whatever its name is. */

@@ -27,14 +27,15 @@ export interface Replay {
 
 /**
  * Tells the engine what it was told then, and compares what it does, up to the first difference.
- * Throws FaultyFile and UsageError.
+ * Throws FaultyFile and UsageError, and the reason of `interrupt` once it is aborted.
  */
-export async function replay(file: string): Promise<Replay> {
+export async function replay(file: string, interrupt: AbortSignal): Promise<Replay> {
   const lines = readFlight(file);
   const first = await lines.next();
   const head = headOf(file, first.value);
   const tally = new Tally(engineOf(file, head));
   for await (const line of lines) {
+    interrupt.throwIfAborted();
     tally.take(line);
     if (tally.difference) break;
   }
