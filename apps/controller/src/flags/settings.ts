@@ -256,7 +256,8 @@ const serving = {
     'serving.bindAddress',
     ipAddress,
     '::',
-    'address to serve health, metrics and explanations on; 0.0.0.0 or ::: all, of both families',
+    'address to serve health, metrics and explanations on; :: and 0.0.0.0 mean all of a machine, ' +
+      'of both families',
   ),
   securePort: setting(
     'secure-port',

@@ -28,7 +28,7 @@ export class Paced extends Duplex {
     this.source = source;
     source.on('data', (chunk: Buffer) => this.#take(chunk));
     source.once('end', () => this.push(null));
-    source.once('error', (error) => this.destroy(error));
+    source.on('error', (error) => this.destroy(error));
     source.once('close', () => this.destroy());
   }
 

@@ -101,7 +101,10 @@ function opener(
   const http = createHttp(noTimeouts, requestListener(options, connections));
   const speakHttp = (socket: Socket): void => {
     const connection = connections.of(socket);
-    if (!connection) return;
+    if (!connection) {
+      socket.on('error', () => {}).destroy();
+      return;
+    }
     connections.move(connection, 'request');
     http.emit('connection', new Paced(connection, socket));
   };

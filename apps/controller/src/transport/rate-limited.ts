@@ -1,4 +1,5 @@
 import type { ApiRequest, Transport } from '@taintmgr/k8s-adapter';
+import { TokenBucket } from '../token-bucket.ts';
 
 export interface RateLimit {
   /** Requests per second, above 0. */
@@ -21,22 +22,12 @@ interface Waiting {
 export function rateLimited(transport: Transport, limit: RateLimit): Transport {
   const { qps, burst, now, exempt, onWait } = limit;
   const waiting: Waiting[] = [];
-  let tokens = burst;
-  let filledAt = now();
+  const bucket = new TokenBucket(qps, burst);
   let timer: NodeJS.Timeout | null = null;
-  const refill = (): void => {
-    const instant = now();
-    tokens = Math.min(burst, tokens + ((instant - filledAt) / 1000) * qps);
-    filledAt = instant;
-  };
   const drain = (): void => {
     timer = null;
-    refill();
-    while (waiting.length > 0 && tokens >= 1) {
-      tokens -= 1;
-      waiting.shift()?.begin();
-    }
-    if (waiting.length > 0) timer = setTimeout(drain, Math.ceil(((1 - tokens) / qps) * 1000));
+    while (waiting.length > 0 && bucket.take(now())) waiting.shift()?.begin();
+    if (waiting.length > 0) timer = setTimeout(drain, bucket.waitMs);
   };
   return {
     send: (request, sink) => {

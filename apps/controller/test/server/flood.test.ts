@@ -5,6 +5,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import tls from 'node:tls';
 import type { ApiRequest } from '@taintmgr/k8s-adapter';
+import { seededRandom } from '@taintmgr/sim-cluster';
 import { type Handler, textAnswer } from '../../src/server/answer.ts';
 import { createAuthenticator } from '../../src/server/authentication.ts';
 import { createAuthorizer } from '../../src/server/authorization.ts';
@@ -260,6 +261,32 @@ describe('a connection', () => {
       const server = await start(t, { stageMsMax }, { routes, gate });
       assert.match(await speak(server.port, text), answer);
       assert.deepEqual(server.drops, [stage]);
+    });
+  }
+});
+
+describe('bytes of whatever kind', () => {
+  for (const how of ['TLS', 'HTTP']) {
+    it(`do no harm to a server that speaks ${how}`, async (t) => {
+      const limits = { perSecond: 1000, burst: 1000 };
+      const server = await start(t, limits, how === 'HTTP' ? { tls: null, gate: openGate } : {});
+      const random = seededRandom(1);
+      const beginnings = ['', '\x16\x03\x01\x02\x00', 'GET /livez HTTP/1.1\r\n', '\r\n\r\n\r\n'];
+      const one = async (index: number): Promise<void> => {
+        const [socket = assert.fail()] = await openSilent(t, server.port, 1);
+        const noise = Buffer.from(Array.from({ length: 300 }, () => Math.floor(random() * 256)));
+        socket.write(Buffer.concat([Buffer.from(beginnings[index % 4] ?? '', 'latin1'), noise]));
+        if (index % 3 === 0) socket.resetAndDestroy();
+        else socket.end();
+        await closed(socket);
+      };
+      await Promise.all(Array.from({ length: 200 }, (_, index) => one(index)));
+      const { port } = server;
+      const answer = async (): Promise<string> =>
+        how === 'TLS'
+          ? (await ask(port, '/livez')).body
+          : (await fetch(`http://127.0.0.1:${port}/livez`)).text();
+      assert.equal(await answer(), 'ok');
     });
   }
 });
