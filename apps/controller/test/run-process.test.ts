@@ -238,30 +238,36 @@ describe('beside a kube-controller-manager', () => {
     'kube-controller-manager evicts for NoExecute taints too: it has marked pod ' +
     `default/${name} for deletion`;
 
-  it('that cannot be seen it stands by when that evicts', async (t) => {
-    const cluster = await startCluster(t);
-    const flags = [onlyEviction, '--authorization-always-allow-paths=/*'];
-    const controller = await startProcess(t, { connection: at(cluster), flags });
-    await controller.saw('caches synced, evictions start');
-    createPod(cluster, 'slow', { tolerations: [toleration('bad:NoExecute', 1)] });
-    startUnseen(t, cluster);
-    createPods(cluster);
-    taintNode(cluster);
-    const cure =
-      'start it with --controllers=*,-taint-eviction-controller, or accept it with --allow-overlap';
-    await controller.saw(evicts('at-once'), { manager: 'kube-controller-manager' });
-    await controller.saw(`standing by: ${evicts('at-once')}; ${cure}`);
-    await controller.saw('recorded event', { reason: 'EvictedByOther', pod: 'default/at-once' });
-    assert.match((await ask(controller.port, '/readyz')).body, /^\[-\]overlap failed/m);
-    const { body } = await ask(controller.port, '/metrics');
-    assert.match(
-      body,
-      /^taintmgr_foreign_evictions_total\{manager="kube-controller-manager"\} [1-9]/m,
-    );
-    assert.match(body, /^taintmgr_acting 0$/m);
-    assert.match(body, /^taintmgr_overlap 1$/m);
-    await controller.stop();
-  });
+  for (const format of ['json', 'vnd.kubernetes.protobuf']) {
+    it(`that cannot be seen it stands by when that evicts, reading ${format}`, async (t) => {
+      const cluster = await startCluster(t);
+      const flags = [
+        onlyEviction,
+        '--authorization-always-allow-paths=/*',
+        `--kube-api-content-type=application/${format}`,
+      ];
+      const controller = await startProcess(t, { connection: at(cluster), flags });
+      await controller.saw('caches synced, evictions start');
+      createPod(cluster, 'slow', { tolerations: [toleration('bad:NoExecute', 1)] });
+      startUnseen(t, cluster);
+      createPods(cluster);
+      taintNode(cluster);
+      const cure =
+        'start it with --controllers=*,-taint-eviction-controller, or accept it with --allow-overlap';
+      await controller.saw(evicts('at-once'), { manager: 'kube-controller-manager' });
+      await controller.saw(`standing by: ${evicts('at-once')}; ${cure}`);
+      await controller.saw('recorded event', { reason: 'EvictedByOther', pod: 'default/at-once' });
+      assert.match((await ask(controller.port, '/readyz')).body, /^\[-\]overlap failed/m);
+      const { body } = await ask(controller.port, '/metrics');
+      assert.match(
+        body,
+        /^taintmgr_foreign_evictions_total\{manager="kube-controller-manager"\} [1-9]/m,
+      );
+      assert.match(body, /^taintmgr_acting 0$/m);
+      assert.match(body, /^taintmgr_overlap 1$/m);
+      await controller.stop();
+    });
+  }
 
   it('that takes what a budget holds back it says so, with --allow-overlap', async (t) => {
     const cluster = await startCluster(t);

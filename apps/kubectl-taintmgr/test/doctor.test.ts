@@ -82,7 +82,7 @@ describe('doctor', () => {
   });
 
   it('tells a clock that is wrong', async (t) => {
-    t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 60_000 });
+    t.mock.method(cluster.api.clock, 'now', () => Date.now() - 60_000);
     const [clock] = (await findings()).filter((line) => / clock /.test(line));
     assert.match(clock ?? '', /^FAIL clock : this machine is \d+s ahead of the API server; /);
   });
@@ -104,5 +104,67 @@ describe('doctor', () => {
       (await findings()).filter((line) => / taints /.test(line)),
       [],
     );
+  });
+
+  describe('beside a kube-controller-manager that has a pod', () => {
+    const text = async (...args: readonly string[]): Promise<string> => (await run(...args)).out;
+    const overlap = async (): Promise<string> => {
+      const path =
+        'jsonpath={range .findings[?(@.check=="overlap")]}{.level}: {.message} ({.fix}){end}';
+      const told = await text('doctor', '-o', path);
+      return told.replaceAll(/renewed \d+s ago/g, 'renewed 1s ago');
+    };
+
+    function manager(...flags: readonly string[]): void {
+      const { api } = cluster;
+      const command = ['kube-controller-manager', ...flags];
+      const containers = [{ name: 'kube-controller-manager', image: 'kcm', command }];
+      const one = pod('kube-system', 'kcm-cp', { spec: { nodeName: 'cp', containers } });
+      const labels = { component: 'kube-controller-manager' };
+      if (api.get('pods', 'kube-system', 'kcm-cp')) {
+        api.delete('pods', 'kube-system', 'kcm-cp', { gracePeriodSeconds: 0 });
+      }
+      api.create('pods', { ...one, metadata: { ...one.metadata, labels } });
+    }
+
+    it('does not ask for what has been done', async () => {
+      manager('--controllers=*,-taint-eviction-controller');
+      assert.equal(
+        await overlap(),
+        'OK: taintmgr-controller runs (taintmgr-controller-host, renewed 1s ago) ()',
+      );
+      assert.match(
+        await text('status'),
+        /^kube-controller-manager: +runs, does not evict for taints \(--controllers=\*,-taint-eviction-controller\)$/m,
+      );
+    });
+
+    it('says who evicts though nobody holds a lease', async () => {
+      for (const name of ['kube-controller-manager', 'taintmgr-controller']) {
+        cluster.api.delete('leases', 'kube-system', name);
+      }
+      manager('--leader-elect=false');
+      assert.equal(
+        await overlap(),
+        'INFO: kube-controller-manager (kcm-cp) evicts for NoExecute taints here, without asking ' +
+          'PDBs, and counts anew when it restarts ()',
+      );
+      assert.match(
+        await text('status'),
+        /^kube-controller-manager: +evicts \(no leader election lease; pod kube-system\/kcm-cp\)$/m,
+      );
+    });
+
+    it('says that nobody evicts as far as is known', async () => {
+      cluster.api.delete('pods', 'kube-system', 'kcm-cp', { gracePeriodSeconds: 0 });
+      assert.equal(
+        await overlap(),
+        'INFO: nobody here evicts for NoExecute taints (as far as leases and pods tell) ()',
+      );
+      assert.match(
+        await text('status'),
+        /^taintmgr-controller: +not detected \(no leader election lease\)$/m,
+      );
+    });
   });
 });

@@ -4,7 +4,7 @@ import { pod, toleration } from '@taintmgr/sim-cluster';
 import { installPlugin, withoutKubectl } from './plugin.ts';
 import { escapeCharacter, PseudoTerminal, withoutTerminal } from './pseudo-terminal.ts';
 import { start } from './run.ts';
-import { fillShop } from './shop-cluster.ts';
+import { fillShop, renewLeases } from './shop-cluster.ts';
 import { startTestCluster, type TestCluster } from './test-cluster.ts';
 
 // `explain -w`: it goes on, and shows what changes.
@@ -113,6 +113,8 @@ describe('explain -w on a terminal', { skip: withoutKubectl || withoutTerminal }
   });
 
   it('keeps the heading and the soonest pods where there is no room for all', async () => {
+    // A node that is about to be Unknown takes a line more.
+    renewLeases(cluster);
     const line = 'kubectl taintmgr explain node node-a1 -w';
     const terminal = new PseudoTerminal(line, { ...env, NO_COLOR: '1' }, 'cols 200 rows 9');
     await terminal.saw(/\n\.\.\. \d more/);

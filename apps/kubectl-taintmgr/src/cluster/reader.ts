@@ -3,8 +3,8 @@ import { parseTime } from '@taintmgr/core';
 import {
   type ApiClient,
   ApiError,
+  EvictorSearch,
   type Evictors,
-  findEvictors,
   getNodeRequest,
   listRequest,
   nodesPath,
@@ -29,12 +29,21 @@ export type LeaseRenewal = Instant | 'hidden' | null;
 export class ClusterReader {
   readonly #client: ApiClient;
   readonly #chunkSize: number | null;
+  readonly #search: EvictorSearch;
   readonly #refused: string[] = [];
 
-  /** `chunkSize`: objects in one page of a list, 0: all at once; null: as the client has it. */
-  constructor(client: ApiClient, chunkSize: number | null = null) {
+  /**
+   * `chunkSize`: objects in one page of a list, 0: all at once; null: as the client has it. `search`
+   * is for those who read again and again: it knows leases from one reader to the next.
+   */
+  constructor(
+    client: ApiClient,
+    chunkSize: number | null = null,
+    search: EvictorSearch = new EvictorSearch(client),
+  ) {
     this.#client = client;
     this.#chunkSize = chunkSize;
+    this.#search = search;
   }
 
   /** What could not be read for want of rights, in the API server's words. */
@@ -136,7 +145,7 @@ export class ClusterReader {
 
   /** Who evicts here; what may not be read is unknown, and nobody has to be told so. */
   async evictors(): Promise<Evictors> {
-    return await findEvictors(this.#client);
+    return await this.#search.find();
   }
 
   async #list(path: string, selectors: Selectors = {}): Promise<readonly unknown[]> {

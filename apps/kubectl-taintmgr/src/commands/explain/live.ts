@@ -1,5 +1,5 @@
 import { createEngine } from '@taintmgr/core';
-import { ConnectionError, drive, Loop } from '@taintmgr/k8s-adapter';
+import { ConnectionError, drive, EvictorSearch, Loop } from '@taintmgr/k8s-adapter';
 import { ClusterReader } from '../../cluster/reader.ts';
 import type { Connection } from '../../connection.ts';
 import { type ExitCode, exitCode } from '../../exit.ts';
@@ -40,6 +40,7 @@ export async function watchLive(options: LiveOptions): Promise<ExitCode> {
   const { interrupt, output } = invocation;
   const view = new LiveView(options, await output.screen());
   const bell = new Bell(interrupt);
+  const search = new EvictorSearch(connection.client);
   const stop = new AbortController();
   let watching: Promise<void> | null = null;
   try {
@@ -48,7 +49,7 @@ export async function watchLive(options: LiveOptions): Promise<ExitCode> {
       if (bell.rung || now - readAt >= readEveryMs) {
         bell.rest();
         readAt = now;
-        await refresh(view, options);
+        await refresh(view, options, search);
       }
       const watched = view.survey && subject.watched(view.survey);
       if (watched) watching ??= listen(connection, watched, bell, stop.signal);
@@ -66,9 +67,10 @@ export async function watchLive(options: LiveOptions): Promise<ExitCode> {
 async function refresh(
   view: LiveView,
   { connection, subject, invocation }: LiveOptions,
+  search: EvictorSearch,
 ): Promise<void> {
   try {
-    view.take(await subject.read(new ClusterReader(connection.client)));
+    view.take(await subject.read(new ClusterReader(connection.client, null, search)));
   } catch (error) {
     if (invocation.interrupt.aborted) return;
     if (!(error instanceof ConnectionError) || !view.survey) throw error;
