@@ -61,7 +61,7 @@ describe('the plan of a drain', () => {
       `
       NODE   NAMESPACE   POD   ACTION   AT      BLOCKED BY   BECAUSE
       n1     shop        web   evict    +0s     <none>       no toleration for maintenance=kernel:NoExecute
-      n1     shop        db    evict    +1m3s   <none>       tolerates maintenance=kernel:NoExecute for 1m3s`,
+      n1     shop        db    evict    +1m4s   <none>       tolerates maintenance=kernel:NoExecute for 1m3s`,
       null,
     ],
     [
@@ -132,7 +132,7 @@ describe('the plan of a drain', () => {
       [pod('db', tolerates('maintenance', 63))],
       `
       NODE   NAMESPACE   POD   ACTION   AT    BLOCKED BY   BECAUSE
-      n1     shop        db    evict    +3s   <none>       tolerates maintenance=kernel:NoExecute for 1m3s`,
+      n1     shop        db    evict    +4s   <none>       tolerates maintenance=kernel:NoExecute for 1m3s`,
       null,
     ],
     [

@@ -174,7 +174,7 @@ describe('the progress of a drain', () => {
     drain.answer('c', blocked);
     assert.equal(
       standingLine(now + 2000, drain.machine),
-      '[n1 0/4] [n2 0/1] 0 of 5 gone; 2 tolerate a while longer (next in 28s), ' +
+      '[n1 0/4] [n2 0/1] 0 of 5 gone; 2 tolerate a while longer (next in 29s), ' +
         '1 being evicted, 1 terminating, 1 held back by budget web (for 2s)',
     );
     const one = new Drain([web]);
@@ -265,7 +265,7 @@ describe('what a drain leaves behind', () => {
       `
       error: not drained within --timeout, 0 of 1 pod gone
         POD         NODE   STATE
-        shop/db-0   n1     tolerates the taint until 2026-01-02T03:05:05Z`,
+        shop/db-0   n1     tolerates the taint until 2026-01-02T03:05:06Z`,
     ],
     [
       'pods that somebody else takes for the taint',
@@ -281,7 +281,7 @@ describe('what a drain leaves behind', () => {
       error: stopped because kube-controller-manager evicts for the taint without asking PDBs, 0 of 2 pods gone
         POD          NODE   STATE
         shop/web-0   n1     deleted by kube-controller-manager
-        shop/db-0    n1     tolerates the taint until 2026-01-02T03:05:05Z`,
+        shop/db-0    n1     tolerates the taint until 2026-01-02T03:05:06Z`,
     ],
     [
       'rights that are missing',

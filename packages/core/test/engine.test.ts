@@ -26,6 +26,7 @@ describe('the door', () => {
       'drainFaultText',
       'drainFlag',
       'drainVerdict',
+      'endOfSecond',
       'foreseeBlockers',
       'formatAmount',
       'formatDuration',

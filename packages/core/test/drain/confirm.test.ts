@@ -23,7 +23,7 @@ describe('what decided about a pod of a drain', () => {
   ];
   for (const [text, words, tolerated] of cases) {
     it(`holds on the node as it is: ${text}, ${words.join()}`, () => {
-      const taint = { ...parseTaint(text), timeAdded: 0 };
+      const taint = { ...parseTaint(text), timeAdded: -1000 };
       const node = { name: 'n1', uid: 'n1', taints: [taint] };
       const pod: Pod = {
         namespace: 'shop',

@@ -19,7 +19,7 @@ import {
  * is followed by ticks for as long as there is something to do at that time:
  *
  *     drain maintenance:NoExecute n1,n2/zone-b {"once": true}   begins a new drain
- *     0 node n1 maintenance:NoExecute@-10                       a node and its taints, @ = timeAdded
+ *     0 node n1 maintenance:NoExecute@-10          a node and its taints, @ = from when they count
  *     0 pod shop/web-0 n1 [for maintenance:NoExecute 5] [bare] [emptydir] [daemonset] [mirror]
  *                         [finished] [terminating@-5] [by DeletionByTaintManager MANAGER]
  *     3 pod shop/web-0 gone
@@ -193,7 +193,9 @@ function nameOf({ pod }: { readonly pod: Pick<Pod, 'namespace' | 'name'> }): str
 function readNode(name: string, words: readonly string[]): Node {
   const taints = words.map((text) => {
     const [spec = '', added] = text.split('@');
-    return { ...parseTaint(spec), timeAdded: added === undefined ? null : Number(added) * 1000 };
+    // A time of the API counts from the end of its second.
+    const timeAdded = added === undefined ? null : (Number(added) - 1) * 1000;
+    return { ...parseTaint(spec), timeAdded };
   });
   return { name, uid: name, taints };
 }
