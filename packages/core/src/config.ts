@@ -30,6 +30,11 @@ export interface Config extends Policy {
   readonly compare: boolean;
   /** Write down on nodes since when taints count that do not say it themselves. */
   readonly keepTaintStarts: boolean;
+  /**
+   * Heed Node.deadline: shorter grace periods, and with `evictThenDelete` budgets asked no longer, so
+   * that pods have ended by then. Off, because whoever may annotate a node can cut both short.
+   */
+  readonly heedNodeDeadlines: boolean;
   /** Whether this replica acts from the start; false for one that waits to be elected. */
   readonly leader: boolean;
   /** Tolerations with operator Lt and Gt count (feature gate TaintTolerationComparisonOperators). */
@@ -60,6 +65,7 @@ export const defaultConfig: Config = {
   limits: [],
   compare: false,
   keepTaintStarts: true,
+  heedNodeDeadlines: false,
   leader: true,
   comparisonOperators: false,
   evictionsInFlightMax: 50,

@@ -17,12 +17,13 @@ interface EvictionFields extends Omit<PolicyFields, 'mode' | 'deleteAfter'> {
   })[];
   readonly leave?: Partial<Config['leave']>;
   readonly limits?: readonly LimitRule[];
+  readonly heedNodeDeadlines?: boolean;
 }
 
 /** What only the configuration file can say about evictions; what it leaves out is left out here. */
 export function evictionPolicies(file: ConfigFile): Partial<Config> {
   const fields: EvictionFields = file.eviction ?? {};
-  const { gracePeriodSeconds, settle, policies, leave, limits } = fields;
+  const { gracePeriodSeconds, settle, policies, leave, limits, heedNodeDeadlines } = fields;
   const none = { finishedPods: false, returningDaemonSetPods: false, optedOutPods: false };
   return {
     ...policyOf({
@@ -39,6 +40,7 @@ export function evictionPolicies(file: ConfigFile): Partial<Config> {
     }),
     ...(leave && { leave: { ...none, ...leave } }),
     ...(limits && { limits }),
+    ...(heedNodeDeadlines !== undefined && { heedNodeDeadlines }),
   };
 }
 

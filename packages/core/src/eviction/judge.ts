@@ -2,11 +2,14 @@ import type { Config } from '../config.ts';
 import type { Pod, Taint } from '../model.ts';
 import type { Reason } from '../reason.ts';
 import type { StoreView } from '../store.ts';
-import type { Instant } from '../time.ts';
+import { finite, type Instant } from '../time.ts';
 import { type DecideOptions, type Decision, decide } from './decide.ts';
 import { escalationOf, type Method, methodFor } from './method.ts';
 import { Policies, type Policy } from './policy.ts';
 import type { TaintLedger } from './taint-ledger.ts';
+
+/** A node that is still there so long after its deadline does not go: its deadline was wrong. */
+const endForgottenMs = 600_000;
 
 /** Gathers what the pure functions need to know about a pod, and asks them. */
 export class Judge {
@@ -38,17 +41,22 @@ export class Judge {
 
   /** How an attempt at `now` is made for a pod whose deadline has passed. */
   method(now: Instant, pod: Pod, deadline: Instant, because: readonly Reason[]): Method {
-    const node = this.#store.node(pod.nodeName);
-    return methodFor(now, pod, node, deadline, this.#policyOf(because));
+    return methodFor(now, pod, this.#endOf(now, pod), deadline, this.#policyOf(because));
   }
 
   /** When budgets are asked no more about a pod; null: never, or it is past. */
   escalation(now: Instant, pod: Pod, deadline: Instant): Instant | null {
     const { kind, because } = this.decide(pod);
     if (kind !== 'evict') return null;
-    const node = this.#store.node(pod.nodeName);
-    const at = escalationOf(pod, node, deadline, this.#policyOf(because));
+    const at = escalationOf(pod, this.#endOf(now, pod), deadline, this.#policyOf(because));
     return at !== null && at > now ? at : null;
+  }
+
+  /** When the pod's node goes, where that is heeded; null: nobody said, or long ago. */
+  #endOf(now: Instant, { nodeName }: Pod): Instant | null {
+    const end = finite(this.#store.node(nodeName)?.deadline);
+    const isHeeded = this.#config.heedNodeDeadlines && end !== null && now <= end + endForgottenMs;
+    return isHeeded ? end : null;
   }
 
   #policyOf(because: readonly Reason[]): Policy {

@@ -14,7 +14,7 @@ import { blockerOf } from './blocker.ts';
 import type { Decision } from './decide.ts';
 import { Governor, type LimitHit } from './governor.ts';
 import { decidingTaint, Judge } from './judge.ts';
-import { cancelEvent, evictionEvent } from './pod-events.ts';
+import { cancelEvent, evictionEvent, nodeEndEvent } from './pod-events.ts';
 import { StartKeeper } from './start-keeper.ts';
 import { type ObservedTaint, TaintLedger } from './taint-ledger.ts';
 import { Waitlist } from './waitlist.ts';
@@ -306,14 +306,14 @@ export class PreciseEvictionMachine implements EvictionMachine {
     this.#work.set(pod.uid, { kind: 'sending', id, attempt, deadline });
     if (attempt === 1) this.#commands.push(evictionEvent(pod, because));
     const method = this.#judge.method(this.#wall(now), pod, deadline, because);
-    const { gracePeriodSeconds, escalated } = method;
+    const { gracePeriodSeconds, escalated, nodeEnd } = method;
+    if (nodeEnd !== null) this.#commands.push(nodeEndEvent(pod, nodeEnd));
     const confirm = this.#isDoubtful(now, pod, work, deadline);
     const target = { id, pod: podRef(pod), gracePeriodSeconds, confirm, because };
-    const { generation } = pod;
     this.#commands.push(
       method.kind === 'evict'
         ? { kind: 'evictPod', ...target }
-        : { kind: 'deletePod', ...target, guard: 'uid', generation, escalated },
+        : { kind: 'deletePod', ...target, guard: 'uid', generation: pod.generation, escalated },
     );
   }
 

@@ -1,4 +1,4 @@
-import type { Node, Pod } from '../model.ts';
+import type { Pod } from '../model.ts';
 import { finite, type Instant } from '../time.ts';
 import type { Policy } from './policy.ts';
 
@@ -9,6 +9,8 @@ export interface Method {
   readonly gracePeriodSeconds: number | null;
   /** Budgets were asked until now and are asked no more. */
   readonly escalated: boolean;
+  /** When the node goes, where that made a difference; null: it did not. */
+  readonly nodeEnd: Instant | null;
 }
 
 const defaultGraceSeconds = 30;
@@ -17,14 +19,18 @@ const defaultGraceSeconds = 30;
 export function methodFor(
   now: Instant,
   pod: Pod,
-  node: Node | null,
+  nodeEnd: Instant | null,
   deadline: Instant,
   policy: Policy,
 ): Method {
-  const escalateAt = escalationOf(pod, node, deadline, policy);
+  const escalateAt = escalationOf(pod, nodeEnd, deadline, policy);
   const escalated = escalateAt !== null && now >= escalateAt;
   const kind = policy.mode === 'delete' || escalated ? 'delete' : 'evict';
-  return { kind, gracePeriodSeconds: graceFor(now, pod, node, policy), escalated };
+  const gracePeriodSeconds = graceFor(now, pod, nodeEnd, policy);
+  const byPolicy = escalationOf(pod, null, deadline, policy);
+  const isHastened = escalated && (byPolicy === null || now < byPolicy);
+  const isUsed = isHastened || gracePeriodSeconds !== policy.gracePeriodSeconds;
+  return { kind, gracePeriodSeconds, escalated, nodeEnd: isUsed ? nodeEnd : null };
 }
 
 /**
@@ -33,14 +39,14 @@ export function methodFor(
  */
 export function escalationOf(
   pod: Pod,
-  node: Node | null,
+  nodeEnd: Instant | null,
   deadline: Instant,
   { mode, deleteAfterMs, gracePeriodSeconds }: Policy,
 ): Instant | null {
   if (mode !== 'evictThenDelete') return null;
   const afterWait = deleteAfterMs === null ? Number.POSITIVE_INFINITY : deadline + deleteAfterMs;
   const grace = gracePeriodSeconds ?? graceOf(pod);
-  const beforeEnd = (finite(node?.deadline) ?? Number.POSITIVE_INFINITY) - grace * 1000;
+  const beforeEnd = (nodeEnd ?? Number.POSITIVE_INFINITY) - grace * 1000;
   const at = Math.min(afterWait, beforeEnd);
   return at === Number.POSITIVE_INFINITY ? null : at;
 }
@@ -52,13 +58,12 @@ export function escalationOf(
 function graceFor(
   now: Instant,
   pod: Pod,
-  node: Node | null,
+  nodeEnd: Instant | null,
   { gracePeriodSeconds }: Policy,
 ): number | null {
-  const deadline = finite(node?.deadline);
-  if (deadline === null) return gracePeriodSeconds;
+  if (nodeEnd === null) return gracePeriodSeconds;
   const wanted = gracePeriodSeconds ?? graceOf(pod);
-  const left = Math.floor((deadline - now) / 1000);
+  const left = Math.floor((nodeEnd - now) / 1000);
   return left >= wanted || wanted === 0 ? gracePeriodSeconds : Math.max(1, left);
 }
 

@@ -2,6 +2,7 @@ import type { Command } from '../command.ts';
 import { describeReason } from '../explain/text.ts';
 import { type Pod, podRef } from '../model.ts';
 import type { Reason } from '../reason.ts';
+import { formatTime, type Instant } from '../time.ts';
 
 // Reason and opening words are kube-controller-manager's, so that what people search for is found.
 
@@ -9,6 +10,15 @@ import type { Reason } from '../reason.ts';
 export function evictionEvent(pod: Pod, because: readonly Reason[]): Command {
   const over = because[0]?.code === 'TolerationExpires' ? ', and that time has passed' : '';
   return podEvent(pod, 'Marking for deletion', because, over);
+}
+
+/** The Event that tells that a pod goes faster, or past its budgets, because its node goes. */
+export function nodeEndEvent(pod: Pod, nodeEnd: Instant): Command {
+  const { namespace, name, nodeName } = pod;
+  const end = formatTime(nodeEnd);
+  const message = `Pod ${namespace}/${name} goes faster than it would: taintmgr.dev/deadline says that node ${nodeName} goes at ${end}`;
+  const reason = 'NodeDeadline';
+  return { kind: 'recordEvent', pod: podRef(pod), type: 'Warning', reason, message, because: [] };
 }
 
 /** The Event that tells that a pending eviction was called off. */

@@ -2,7 +2,7 @@ import type { ClusterTime } from '../cluster-clock.ts';
 import type { TaintName } from '../command.ts';
 import type { Node, Taint } from '../model.ts';
 import { selects } from '../selector.ts';
-import type { Instant } from '../time.ts';
+import { finite, type Instant } from '../time.ts';
 import { type ConditionRule, poolLimit } from './condition-rule.ts';
 import { hasTaint, isSameTaint } from './conditions.ts';
 import type { LifecycleReason, LifecycleReport } from './reason.ts';
@@ -72,7 +72,7 @@ export class ConditionRules {
       LifecycleReason[],
       LifecycleReport[],
     ] = [[], [], [], []];
-    const owned: Record<string, string> = { ...node.ownedTaints };
+    const owned = this.#ownedOn(node);
     const wakes: Instant[] = [];
     for (const rule of this.#rules) {
       const verdict = this.#judge(now, rule, node, owned);
@@ -93,6 +93,21 @@ export class ConditionRules {
     const isSame = add.length === 0 && sameNote(owned, node.ownedTaints ?? {});
     const note = Object.keys(owned).length === 0 ? null : owned;
     return { change: isSame ? null : { add, remove, owned: note, because }, until, reports };
+  }
+
+  /**
+   * What the note says that rules put on, without what it cannot be right about. A kubelet may write
+   * the note of its node, but no taint: ours has the rule's value and says since when it is there,
+   * which `kubectl taint` never does. Any other taint of the name is somebody else's.
+   */
+  #ownedOn(node: Node): Record<string, string> {
+    const owned: Record<string, string> = { ...node.ownedTaints };
+    for (const { name, taint } of this.#rules) {
+      const there = node.taints.find((other) => isSameTaint(other, taint));
+      const isOurs = !there || (there.value === taint.value && finite(there.timeAdded) !== null);
+      if (owned[markOf(taint)] === name && !isOurs) delete owned[markOf(taint)];
+    }
+    return owned;
   }
 
   #judge(now: Instant, rule: ConditionRule, node: Node, owned: Record<string, string>): Verdict {

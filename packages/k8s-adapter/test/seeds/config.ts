@@ -34,6 +34,7 @@ export function drawConfig(draw: Draw): Drawn {
       policies,
       limits: [...rates, ...shares].map((limit) => ({ ...limit, onLimit })),
       evictionsInFlightMax: draw.of([1, 3, 50]),
+      heedNodeDeadlines: true,
     },
     terms: {
       ...evictionDefaults,

@@ -118,6 +118,18 @@ export const evictionSabotages: Readonly<Record<string, Planted>> = {
     breaks: ['tolerates for ever'],
     sabotage: { machine: (engine) => impatient(engine) },
   },
+  'believes a stale annotation': {
+    story: 'evictions',
+    seed: 32,
+    breaks: ['before its deadline'],
+    sabotage: { machine: credulous() },
+  },
+  'evicts within the whole second': {
+    story: 'evictions',
+    seed: 4,
+    breaks: ['before its deadline'],
+    sabotage: { machine: (engine) => hasty(engine) },
+  },
   'acts without being elected': {
     story: 'whole',
     seed: 8,
@@ -149,6 +161,50 @@ function deaf(engine: Engine): Machine {
   return {
     handle: (now, event) =>
       event.kind === 'result' && event.outcome.kind === 'failed' ? [] : engine.handle(now, event),
+    nextWake: () => engine.nextWake(),
+  };
+}
+
+/** Takes every start that was ever written down for one of the taint that is there now. */
+function credulous(): (engine: Engine) => Machine {
+  const written = new Map<string, Record<string, Instant>>();
+  let latest = 0;
+  return (engine) => ({
+    handle: (now, event) => {
+      // Another story begins.
+      if (now < latest) written.clear();
+      latest = now;
+      return engine.handle(now, withStarts(event, written)).map((command) => {
+        if (command.kind !== 'keepTaintStarts') return command;
+        written.set(command.nodeUid, { ...command.starts, ...written.get(command.nodeUid) });
+        return command;
+      });
+    },
+    nextWake: () => engine.nextWake(),
+  });
+}
+
+function withStarts(event: Event, written: ReadonlyMap<string, Record<string, Instant>>): Event {
+  const starts = event.kind === 'nodeUpsert' ? written.get(event.node.uid) : undefined;
+  if (event.kind !== 'nodeUpsert' || !starts) return event;
+  return { ...event, node: { ...event.node, taintStarts: starts } };
+}
+
+/** Takes times in whole seconds as if they had been written to the millisecond. */
+function hasty(engine: Engine): Machine {
+  const exact = (time: Instant | null): Instant | null => (time === null ? null : time + 1);
+  const told = (event: Event): Event => {
+    if (event.kind === 'podUpsert') {
+      return { ...event, pod: { ...event.pod, boundAt: exact(event.pod.boundAt) } };
+    }
+    if (event.kind !== 'nodeUpsert') return event;
+    const { taints, taintsWrittenAt } = event.node;
+    const timed = taints.map((taint) => ({ ...taint, timeAdded: exact(taint.timeAdded) }));
+    const written = taintsWrittenAt == null ? {} : { taintsWrittenAt: taintsWrittenAt + 1 };
+    return { ...event, node: { ...event.node, taints: timed, ...written } };
+  };
+  return {
+    handle: (now, event) => engine.handle(now, told(event)),
     nextWake: () => engine.nextWake(),
   };
 }

@@ -134,6 +134,7 @@ export const engineShape: Check = objectOf<Config>({
   ),
   compare: truth,
   keepTaintStarts: truth,
+  heedNodeDeadlines: truth,
   leader: truth,
   comparisonOperators: truth,
   evictionsInFlightMax: checked,
