@@ -134,7 +134,7 @@ export {
 // Reading what the API sends.
 
 export type { Failure, FailureCause } from './proto/answer.ts';
-export { type ClockNotice, describeClock } from './proto/clock-watch.ts';
+export { type ClockNotice, clockReasons, describeClock } from './proto/clock-watch.ts';
 export { nodeFromJson, podFromJson } from './proto/convert.ts';
 export type { ElectionNotice, ElectionOptions } from './proto/election.ts';
 export { defaultElectionTiming, type ElectionTiming } from './proto/election-timing.ts';

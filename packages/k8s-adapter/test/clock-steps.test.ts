@@ -10,6 +10,7 @@ import {
   VirtualClock,
 } from '@taintmgr/sim-cluster';
 import { Loop } from '../src/loop.ts';
+import type { MachineClocks } from '../src/loop-clock.ts';
 import { VirtualDriver } from '../src/virtual.ts';
 import { MachineClock } from './machine-clock.ts';
 
@@ -37,7 +38,7 @@ class Replica {
   readonly told: string[] = [];
   #held: (() => void)[] | null = null;
 
-  constructor(world: World, identity: string, off = 0) {
+  constructor(world: World, identity: string, off: number, isPlanted: boolean) {
     this.clocks = new MachineClock(world.clock);
     this.clocks.set(off);
     const loop = new Loop({
@@ -57,7 +58,8 @@ class Replica {
       });
     };
     this.driver = new VirtualDriver({
-      ...{ loop, exchange, clock: world.clock, clocks: this.clocks },
+      ...{ loop, exchange, clock: world.clock },
+      clocks: isPlanted ? oneClock(this.clocks) : this.clocks,
       onNotice: (notice, wall) => {
         const at = (wall - start) / second;
         if (notice.kind === 'elected') this.told.push(`${at} ${notice.held ? 'leads' : 'resigns'}`);
@@ -121,8 +123,8 @@ class World {
     };
   }
 
-  replica(identity: string, off = 0): Replica {
-    const replica = new Replica(this, identity, off);
+  replica(identity: string, off = 0, isPlanted = false): Replica {
+    const replica = new Replica(this, identity, off, isPlanted);
     this.replicas.set(identity, replica);
     return replica;
   }
@@ -153,9 +155,25 @@ class World {
   }
 }
 
-function twoReplicas(): { readonly world: World; readonly a: Replica; readonly b: Replica } {
+/** A fault, to see that this world shows it: everything goes by the wall clock, which never goes back. */
+function oneClock(machine: MachineClocks): MachineClocks {
+  let latest = Number.NEGATIVE_INFINITY;
+  const wall = (): number => {
+    latest = Math.max(latest, machine.wall());
+    return latest;
+  };
+  return { monotonic: wall, wall };
+}
+
+interface Two {
+  readonly world: World;
+  readonly a: Replica;
+  readonly b: Replica;
+}
+
+function twoReplicas(isPlanted = false): Two {
   const world = new World();
-  const a = world.replica('a');
+  const a = world.replica('a', 0, isPlanted);
   world.runTo(1);
   const b = world.replica('b');
   world.runTo(10);
@@ -199,6 +217,15 @@ describe('a wall clock that is set while the controller runs', () => {
       }
     });
   }
+
+  it('back by 10 min, where everything goes by it: two lead', () => {
+    const { world, a, b } = twoReplicas(true);
+    a.clocks.set(-10 * minute);
+    world.runTo(40);
+    assert.equal(world.holder(), 'b');
+    assert.ok(b.told.join().endsWith('leads'));
+    assert.ok(!a.told.join().includes('resigns'), 'it leads on');
+  });
 
   it('is told, and the leader that may have overslept leads anew', () => {
     const { world, a } = twoReplicas();

@@ -16,6 +16,7 @@ it('opens exactly these', () => {
     'PressureLoop',
     'VirtualDriver',
     'WrongServerError',
+    'clockReasons',
     'connectionFlags',
     'connectionOptions',
     'defaultElectionTiming',

@@ -6,6 +6,7 @@ import type { FeatureGates } from '../flags/feature-gates.ts';
 import type { OnLook } from '../server/health.ts';
 import type { RequestObserver } from '../transport/observed.ts';
 import type { Vitals } from '../vitals.ts';
+import { clockMetrics } from './clock.ts';
 import { evictionMetrics } from './eviction.ts';
 import { featureMetrics } from './features.ts';
 import { foreignEvictionMetrics, leadershipMetrics } from './leadership.ts';
@@ -54,6 +55,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     evictionMetrics(registry, { activity, dryRun }),
     queues.onNotice,
     watchingMetrics(registry),
+    clockMetrics(registry),
   ];
   leadershipMetrics(registry, vitals, lease);
   featureMetrics(registry, featureGates);

@@ -13,6 +13,7 @@ import {
 } from '@taintmgr/k8s-adapter';
 import { UsageError } from '../exit.ts';
 import { listInChunks } from './chunks.ts';
+import { type ClockEvent, clockEventsIn } from './clock-events.ts';
 import { budgetFacts, type NodeFacts, nodeFacts, type PodFacts, podFacts } from './facts.ts';
 import type { LeaseObject, ObjectMeta } from './objects.ts';
 
@@ -146,6 +147,17 @@ export class ClusterReader {
   /** Who evicts here; what may not be read is unknown, and nobody has to be told so. */
   async evictors(): Promise<Evictors> {
     return await this.#search.find();
+  }
+
+  /** What controllers have said about clocks; nothing where we may not see it. */
+  async clockEvents(): Promise<readonly ClockEvent[]> {
+    const selectors = { fieldSelector: 'involvedObject.kind=Lease' };
+    try {
+      return clockEventsIn(await this.#list('/api/v1/events', selectors));
+    } catch (error) {
+      if (error instanceof ApiError && error.failure.status === 403) return [];
+      throw error;
+    }
   }
 
   async #list(path: string, selectors: Selectors = {}): Promise<readonly unknown[]> {

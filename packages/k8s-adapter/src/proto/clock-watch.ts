@@ -60,6 +60,9 @@ export function describeClock(notice: ClockNotice): string {
 
 const reasons = { clockStepped: 'ClockStepped', serverClockMoved: 'ClockSkew' } as const;
 
+/** The reasons of Events about clocks. */
+export const clockReasons: readonly string[] = Object.values(reasons);
+
 /** The Event about it. */
 export function clockEvent(notice: ClockNotice, subject: EventSubject): ClusterEvent {
   const message = `${notice.who}: ${describeClock(notice)}`;

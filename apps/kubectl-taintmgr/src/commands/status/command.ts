@@ -28,7 +28,8 @@ export async function tellStatus(invocation: Invocation<OutputFlags>): Promise<E
     const explainer = new Explainer(question);
     explainer.take(survey.at, survey.nodes, survey.pods);
     const reports = reportOn(survey, explainer).nodes;
-    const status = statusOf(survey.at, survey.evictors, nodes, reports);
+    const clocks = await reader.clockEvents();
+    const status = { ...statusOf(survey.at, survey.evictors, nodes, reports), clocks };
     const answer = {
       document: statusDocument(status),
       rows: status.zones,

@@ -1,16 +1,19 @@
+import type { Instant } from '@taintmgr/core';
 import { verdictText } from '@taintmgr/k8s-adapter';
+import type { ClockEvent } from '../../cluster/clock-events.ts';
 import { count } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';
 import type { TableOptions } from '../../render/printer.ts';
 import { renderTable } from '../../render/table.ts';
-import { none, soon } from '../explain/words.ts';
+import { ago, none, soon } from '../explain/words.ts';
 import type { DrainStatus, Status, ZoneStatus } from './status.ts';
 
 const nodesShownMax = 3;
+const clocksShownMax = 3;
 
 /** Who evicts, the zones, and the drains that have left marks. */
 export function renderStatus(
-  { evictors, zones, drains }: Status,
+  { at, evictors, zones, drains, clocks }: Status,
   { wide, headers }: TableOptions,
 ): string {
   const table = renderZones(zones, headers);
@@ -22,9 +25,17 @@ export function renderStatus(
     '',
     table,
     ...(drains.length === 0 ? [] : ['', renderDrains(drains, wide)]),
+    ...(clocks.length === 0 ? [] : ['', ...clocks.slice(-clocksShownMax).map(clockLine(at))]),
     '',
     summary(zones),
   ].join('\n');
+}
+
+function clockLine(now: Instant): (event: ClockEvent) => string {
+  return ({ at, message }) => {
+    const when = at === null ? '' : ` (${ago(now, at)})`;
+    return printable(`clock: ${message}${when}`);
+  };
 }
 
 function renderZones(zones: readonly ZoneStatus[], headers: boolean): string {

@@ -8,6 +8,7 @@ import {
   zoneState,
 } from '@taintmgr/core';
 import { type Evictors, type Verdict, verdictText } from '@taintmgr/k8s-adapter';
+import type { ClockEvent } from '../../cluster/clock-events.ts';
 import { readMarks } from '../../cluster/drain-marks.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
 import { apiVersion } from '../explain/documents.ts';
@@ -51,6 +52,8 @@ export interface Status {
   readonly evictors: Evictors;
   readonly zones: readonly ZoneStatus[];
   readonly drains: readonly DrainStatus[];
+  /** What controllers have said about clocks of late, the latest last. */
+  readonly clocks: readonly ClockEvent[];
 }
 
 /** Counts what was read, zone by zone in the order of their names. */
@@ -75,6 +78,7 @@ export function statusOf(
       return zoneStatus(at, name, members, pods);
     }),
     drains: drainsOn(nodes),
+    clocks: [],
   };
 }
 
@@ -118,7 +122,7 @@ function drainsOn(nodes: readonly NodeFacts[]): readonly DrainStatus[] {
 }
 
 /** The status as a document. */
-export function statusDocument({ at, evictors, zones, drains }: Status): object {
+export function statusDocument({ at, evictors, zones, drains, clocks }: Status): object {
   return {
     apiVersion,
     kind: 'Status',
@@ -131,6 +135,11 @@ export function statusDocument({ at, evictors, zones, drains }: Status): object 
       return { ...zone, nextSeconds: next === null ? undefined : Math.floor(next / 1000) };
     }),
     drains,
+    ...(clocks.length > 0 && {
+      clocks: clocks.map(({ at: told, message }) => {
+        return { ...(told !== null && { at: formatTime(told) }), message };
+      }),
+    }),
   };
 }
 

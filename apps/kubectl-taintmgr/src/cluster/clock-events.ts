@@ -1,0 +1,23 @@
+import { type Instant, parseTime } from '@taintmgr/core';
+import { clockReasons } from '@taintmgr/k8s-adapter';
+
+/** What a controller has said about clocks. */
+export interface ClockEvent {
+  /** Null: the Event does not say when. */
+  readonly at: Instant | null;
+  readonly message: string;
+}
+
+interface EventObject {
+  readonly reason?: string;
+  readonly message?: string;
+  readonly lastTimestamp?: string | null;
+}
+
+/** Those of the Events about leases that are about clocks, the latest last. */
+export function clockEventsIn(events: readonly unknown[]): readonly ClockEvent[] {
+  return (events as readonly EventObject[])
+    .filter(({ reason = '' }) => clockReasons.includes(reason))
+    .map(({ message = '', lastTimestamp }) => ({ at: parseTime(lastTimestamp ?? ''), message }))
+    .sort((a, b) => (a.at ?? 0) - (b.at ?? 0));
+}
