@@ -1,6 +1,7 @@
 // What the linter cannot say about this repository. Prints one line per fault and exits 1 if any.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
+import { replaced } from './wording.ts';
 
 interface Fault {
   readonly file: string;
@@ -27,6 +28,7 @@ const faults: readonly Fault[] = [
   ...sources.filter(isAdapterSource).flatMap(importsTheCluster),
   ...['packages/core', 'packages/sim-cluster'].flatMap(hasDependencies),
   ...files.filter(isProse).flatMap(namesAMachine),
+  ...files.filter(isShown).flatMap(saysWhatWasReplaced),
   ...unlisted(),
 ];
 
@@ -44,6 +46,12 @@ function isAdapterSource(file: string): boolean {
 
 function isProse(file: string): boolean {
   return /\.(ts|mjs|md|json|yaml|yml)$/.test(file) && !file.includes('testdata');
+}
+
+/** What people see: sources, documents, manifests and transcripts. */
+function isShown(file: string): boolean {
+  if (/\/test\//.test(file) && !file.includes('/testdata')) return false;
+  return /^(apps|packages|docs|deploy)\/.*\.(ts|js|html|md|yaml|txt)$|^[^/]+\.md$/.test(file);
 }
 
 function tooLong(file: string): readonly Fault[] {
@@ -75,6 +83,24 @@ function hasDependencies(folder: string): readonly Fault[] {
 function namesAMachine(file: string): readonly Fault[] {
   const found = /(?:^|[\s"'(=])(\/(?:work|home|root|Users)\/[\w.-]+)/m.exec(read(file));
   return found ? [{ file, text: `names a path of somebody's machine: ${found[1]}` }] : [];
+}
+
+/** Words that readers stumbled over do not come back. */
+function saysWhatWasReplaced(file: string): readonly Fault[] {
+  const text = read(file);
+  const shown = /\.(ts|js)$/.test(file) ? withoutComments(text) : text;
+  // A sentence goes on in the next line, and in the next part of a text.
+  const line = shown.replace(/['`] \+\s*['`]/g, '').replace(/\s+/g, ' ');
+  return replaced.flatMap(({ phrase, instead }) => {
+    const found = phrase.exec(line);
+    return found
+      ? [{ file, text: `says "${found[0]}"; say "${instead}" (scripts/wording.ts)` }]
+      : [];
+  });
+}
+
+function withoutComments(code: string): string {
+  return code.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
 }
 
 /** ARCHITECTURE.md names every source file, each under the heading of its folder, and no other. */

@@ -100,7 +100,7 @@ for (const lease of [true, false]) {
       );
       assert.match(
         err,
-        /^error: stopped because kube-controller-manager evicts for the taint without asking PDBs, /m,
+        /^error: stopped because kube-controller-manager evicts for the taint and ignores PDBs, /m,
       );
       assert.match(
         err,

@@ -32,7 +32,7 @@ describe('drain-by-taint with a failing API server', () => {
   });
   after(() => cluster.stop());
 
-  const warning = 'Warning: lost contact with the API server, trying again: ';
+  const warning = 'Warning: lost connection to the API server, retrying: ';
   const count = (text: string, part: string): number => text.split(part).length - 1;
 
   it('goes on when the API server is back', async () => {
@@ -41,7 +41,7 @@ describe('drain-by-taint with a failing API server', () => {
     const { output, result } = start(['drain-by-taint', maintenance, 'back-1']);
     await output.saw(/^pod\/web-\S+ evicted/m);
     cluster.api.faults.down = true;
-    await output.saw(/lost contact/);
+    await output.saw(/lost connection/);
     cluster.api.faults.down = false;
     const { code, out, err } = await result;
     assert.equal(code, 0);
@@ -50,7 +50,7 @@ describe('drain-by-taint with a failing API server', () => {
     assert.match(out, new RegExp(lines));
     assert.match(
       err,
-      new RegExp(`^${warning}.*\n(${warning}.*\n)*in contact with the API server again\n`),
+      new RegExp(`^${warning}.*\n(${warning}.*\n)*reconnected to the API server\n`),
     );
   });
 
@@ -62,7 +62,7 @@ describe('drain-by-taint with a failing API server', () => {
       ['drain-by-taint', maintenance, 'away-1', '--timeout=2s'],
       true,
     );
-    await output.saw(/tolerate a while longer/);
+    await output.saw(/waiting for tolerations to expire/);
     cluster.api.faults.down = true;
     const { code, err } = await result;
     assert.equal(code, 3);

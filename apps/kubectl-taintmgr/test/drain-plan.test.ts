@@ -71,8 +71,8 @@ describe('the plan of a drain', () => {
       [agent, bare, pod('web', { hasEmptyDir: true })],
       `
       NODE   NAMESPACE   POD     ACTION   AT    BLOCKED BY   BECAUSE
-      n1     shop        agent   refuse   -     -            managed by a DaemonSet, which would start it again (--ignore-daemonsets)
-      n1     shop        bare    refuse   -     -            has local storage (emptyDir), whose data would be lost (--delete-emptydir-data); declares no controller, nothing would start it again (--force)
+      n1     shop        agent   refuse   -     -            managed by a DaemonSet, which would recreate it (--ignore-daemonsets)
+      n1     shop        bare    refuse   -     -            has local storage (emptyDir), whose data would be lost (--delete-emptydir-data); is not managed by a controller (--force)
       n1     shop        web     refuse   -     -            has local storage (emptyDir), whose data would be lost (--delete-emptydir-data)`,
       '1 pod needs --ignore-daemonsets, 2 pods need --delete-emptydir-data, 1 pod needs --force; nothing was changed',
     ],
@@ -165,7 +165,7 @@ describe('what the DaemonSet controller will do', () => {
     assert.equal(
       daemonSetLine(plan(allFlags, nodes, agents)),
       'shop/agent-n1 on n1, shop/agent-n2 on n2: the DaemonSet controller deletes what does not ' +
-        'tolerate maintenance=kernel:NoExecute, and asks no budgets',
+        'tolerate maintenance=kernel:NoExecute, and ignores PodDisruptionBudgets',
     );
   });
 

@@ -124,7 +124,7 @@ describe('the progress of a drain', () => {
     drain.answer('web-0', { kind: 'failed', status: 500, message, retryAfter: null }, now + 10_000);
     assert.equal(
       drain.output.errText,
-      `Warning: shop/web-0 on n1 is held back: ${refusal}\n` +
+      `Warning: shop/web-0 on n1 is blocked: ${refusal}\n` +
         'Warning: shop/web-0 on n1 could not be evicted: boom^J\n',
     );
   });
@@ -139,8 +139,8 @@ describe('the progress of a drain', () => {
     drain.progress.found();
     assert.equal(
       drain.output.errText,
-      `Warning: lost contact with the API server, trying again: ${message}\n` +
-        'in contact with the API server again\n',
+      `Warning: lost connection to the API server, retrying: ${message}\n` +
+        'reconnected to the API server\n',
     );
   });
 
@@ -151,13 +151,13 @@ describe('the progress of a drain', () => {
     drain.tell({ kind: 'nodeDelete', name: 'n2' });
     assert.equal(
       drain.output.outText,
-      'pod/old skipped (shop, n1, terminating for long)\n' +
+      'pod/old skipped (shop, n1, terminating for too long)\n' +
         'node/n1 already tainted\nnode/n2 already tainted\n',
     );
     assert.equal(
       drain.output.errText,
-      'Warning: shop/bare on n1 came late and stays: declares no controller, nothing would start it again (--force)\n' +
-        'Warning: node n2 was deleted, and takes its pods along\n',
+      'Warning: shop/bare on n1 arrived after the drain started and stays: is not managed by a controller (--force)\n' +
+        'Warning: node n2 was deleted, and its pods with it\n',
     );
   });
 
@@ -174,8 +174,8 @@ describe('the progress of a drain', () => {
     drain.answer('c', blocked);
     assert.equal(
       standingLine(now + 2000, drain.machine),
-      '[n1 0/4] [n2 0/1] 0 of 5 gone; 2 tolerate a while longer (next in 29s), ' +
-        '1 being evicted, 1 terminating, 1 held back by budget web (for 2s)',
+      '[n1 0/4] [n2 0/1] 0 of 5 gone; 2 waiting for tolerations to expire (next in 29s), ' +
+        '1 being evicted, 1 terminating, 1 blocked by PDB web (for 2s)',
     );
     const one = new Drain([web]);
     one.answer('web-0', { kind: 'done' });
@@ -211,8 +211,8 @@ describe('what a drain leaves behind', () => {
     refusal: null,
   };
   const hint =
-    'hint: kubectl get pdb -n shop shows the budgets; with more replicas or a wider budget pods can go, ' +
-    'or with --pdb-policy=delete-after:DURATION';
+    'hint: see kubectl get pdb -n shop; scale up or relax the PDB, ' +
+    'or use --pdb-policy=delete-after:DURATION';
 
   const cases: readonly (readonly [
     name: string,
@@ -232,7 +232,7 @@ describe('what a drain leaves behind', () => {
       },
       [budget],
       `
-      error: not drained because pods are held back, 0 of 2 pods gone
+      error: not drained because pods are blocked, 0 of 2 pods gone
         POD          NODE   STATE
         shop/web-0   n1     ${refusal} (1 try)
         shop/api-0   n1     terminating
@@ -247,9 +247,9 @@ describe('what a drain leaves behind', () => {
       },
       [{ ...budget, desired: 3 }],
       `
-      error: not drained because pods are held back, 0 of 1 pod gone
+      error: not drained because pods are blocked, 0 of 1 pod gone
         POD          NODE   STATE
-        shop/web-0   n1     ${refusal} (1 try; waiting does not help)
+        shop/web-0   n1     ${refusal} (1 try; will not resolve by itself)
       ${hint}`,
     ],
     [
@@ -278,7 +278,7 @@ describe('what a drain leaves behind', () => {
       },
       [budget],
       `
-      error: stopped because kube-controller-manager evicts for the taint without asking PDBs, 0 of 2 pods gone
+      error: stopped because kube-controller-manager evicts for the taint and ignores PDBs, 0 of 2 pods gone
         POD          NODE   STATE
         shop/web-0   n1     deleted by kube-controller-manager
         shop/db-0    n1     tolerates the taint until 2026-01-02T03:05:06Z`,
@@ -293,7 +293,7 @@ describe('what a drain leaves behind', () => {
       },
       [],
       `
-      error: the drain cannot go on, 0 of 1 pod gone
+      error: the drain cannot continue, 0 of 1 pod gone
         POD          NODE   STATE
         shop/web-0   n1     no^[[2J (1 try)`,
     ],
@@ -310,9 +310,9 @@ describe('what a drain leaves behind', () => {
       },
       [],
       `
-      error: the drain cannot go on, 0 of 2 pods gone
-        node n1: somebody else took the taint off
-        node n2: not begun, because a zone failed before
+      error: the drain cannot continue, 0 of 2 pods gone
+        node n1: the taint was removed by somebody else
+        node n2: not started, because an earlier zone failed
         POD          NODE   STATE
         shop/web-0   n1     being evicted
         shop/x       n2     not its turn yet`,
@@ -333,12 +333,12 @@ describe('what a drain leaves behind', () => {
     const end = { result: 'Interrupted', machine, refusal: null } as const;
     assert.equal(
       renderLeft(end, null, () => null),
-      'error: interrupted before the pods were known; the same command goes on from here',
+      'error: interrupted before the pods were known; run the same command again to continue',
     );
     const refused = { result: 'Failed', machine, refusal: 'pods is forbidden' } as const;
     assert.equal(
       renderLeft(refused, null, () => null),
-      'error: the drain cannot go on before the pods were known: pods is forbidden',
+      'error: the drain cannot continue before the pods were known: pods is forbidden',
     );
   });
 });

@@ -66,9 +66,9 @@ describe('drain-by-taint that changes nothing', () => {
     const out =
       'NODE NAMESPACE POD ACTION AT BLOCKED BY BECAUSE\n' +
       `a-1 a web evict +0s PDB web (needs action) ${noToleration}\n` +
-      'a-1 a agent refuse - - managed by a DaemonSet, which would start it again (--ignore-daemonsets)\n' +
+      'a-1 a agent refuse - - managed by a DaemonSet, which would recreate it (--ignore-daemonsets)\n' +
       'a-1 a bare refuse - - has local storage (emptyDir), whose data would be lost (--delete-emptydir-data); ' +
-      'declares no controller, nothing would start it again (--force)\n' +
+      'is not managed by a controller (--force)\n' +
       'a-1 a db refuse - - has local storage (emptyDir), whose data would be lost (--delete-emptydir-data)\n' +
       `1 pod stays: ${kept}\n`;
     const err =
@@ -78,7 +78,7 @@ describe('drain-by-taint that changes nothing', () => {
     assert.deepEqual(await drain('--dry-run=client'), { code: 1, out, err });
   });
 
-  it('--dry-run=client shows the plan: 2, because waiting does not help', async () => {
+  it('--dry-run=client shows the plan: 2, because that will not resolve by itself', async () => {
     assert.deepEqual(await drain('--dry-run=client', ...everyFlag), {
       code: 2,
       out: `${plan}node/a-1 cordoned (dry run)\nnode/a-1 tainted (dry run)\n`,
@@ -92,7 +92,7 @@ describe('drain-by-taint that changes nothing', () => {
       out:
         `${plan}node/a-1 cordoned (dry run)\nnode/a-1 tainted (dry run)\n` +
         'pod/bare evicted (a, server dry run)\npod/db evicted (a, server dry run)\n',
-      err: 'Warning: a/web on a-1 is held back: The disruption budget web needs 1 healthy pods and has 1 currently\n',
+      err: 'Warning: a/web on a-1 is blocked: The disruption budget web needs 1 healthy pods and has 1 currently\n',
     });
     const withoutWeb = await drain('--dry-run=server', '--pod-selector=app=db', ...everyFlag);
     assert.equal(withoutWeb.code, 0);

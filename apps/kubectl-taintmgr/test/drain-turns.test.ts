@@ -94,7 +94,7 @@ describe('turns of a drain', () => {
       }
       assert.match(
         err,
-        /^Warning: turns\/agent-\S+ on turns-1, .*: the DaemonSet controller deletes what does not tolerate maintenance=kernel:NoExecute, and asks no budgets$/m,
+        /^Warning: turns\/agent-\S+ on turns-1, .*: the DaemonSet controller deletes what does not tolerate maintenance=kernel:NoExecute, and ignores PodDisruptionBudgets$/m,
       );
       await command(`undo ${taint} ${nodes.join(' ')}`);
     });
@@ -108,7 +108,7 @@ describe('turns of a drain', () => {
     });
     const line = `drain-by-taint ${taint} --allow-overlap ${nodes.join(' ')} --ignore-daemonsets --force`;
     const { output, result, interrupt } = start(line.split(' '), true);
-    await output.saw(/tolerate a while longer/);
+    await output.saw(/waiting for tolerations to expire/);
     interrupt();
     assert.equal((await result).code, 130);
     assert.deepEqual(
@@ -139,7 +139,7 @@ describe('turns of a drain', () => {
     });
     const line = `drain-by-taint ${taint} --allow-overlap ${nodes.join(' ')} --ignore-daemonsets --force`;
     const { output, result, interrupt } = start(line.split(' '), true);
-    await output.saw(/tolerate a while longer/);
+    await output.saw(/waiting for tolerations to expire/);
     interrupt();
     await result;
     const { out } = await command('undo');
@@ -163,7 +163,7 @@ describe('turns of a drain', () => {
     faults.add({ fault: { kind: 'answer', code: 500 }, ...target, times: 2 });
     const { code, out, err } = await result;
     assert.equal(code, 0, err);
-    assert.match(err, /^Warning: node sick-2 could not be tainted, trying again: /m);
+    assert.match(err, /^Warning: node sick-2 could not be tainted, retrying: /m);
     assert.match(out, /^node\/sick-2 drained /m);
   });
 

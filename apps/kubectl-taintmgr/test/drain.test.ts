@@ -158,10 +158,10 @@ describe('drain-by-taint', { concurrency: true }, () => {
     assert.equal(
       err,
       `Warning: ${pod} on ${nodeName}: PDB web (needs action): ${why}\n` +
-        'error: not drained because pods are held back, 0 of 1 pod gone\n' +
-        `  POD${' '.repeat(pod.length)}NODE      STATE\n  ${pod}   ${nodeName}   ${why} (1 try; waiting does not help)\n` +
-        'hint: kubectl get pdb -n stuck shows the budgets; with more replicas or a wider budget pods can go, ' +
-        'or with --pdb-policy=delete-after:DURATION\n' +
+        'error: not drained because pods are blocked, 0 of 1 pod gone\n' +
+        `  POD${' '.repeat(pod.length)}NODE      STATE\n  ${pod}   ${nodeName}   ${why} (1 try; will not resolve by itself)\n` +
+        'hint: see kubectl get pdb -n stuck; scale up or relax the PDB, ' +
+        'or use --pdb-policy=delete-after:DURATION\n' +
         undo,
     );
     assert.equal(scenario.pod('web').metadata.name, name);
@@ -192,17 +192,13 @@ describe('drain-by-taint', { concurrency: true }, () => {
     [
       'rights',
       '--token=cannotEvict --pdb-policy=delete-after:1h',
-      'create pods/eviction -n rights, nor delete pods -n rights',
+      'create pods/eviction -n rights, delete pods -n rights',
     ],
-    [
-      'deaf',
-      '--token=cannotWatch',
-      'watch nodes/NODE, nor watch pods, nor create pods/eviction -n deaf',
-    ],
+    ['deaf', '--token=cannotWatch', 'watch nodes/NODE, watch pods, create pods/eviction -n deaf'],
     [
       'meek',
       '--token=reader',
-      'watch nodes/NODE, nor watch pods, nor patch nodes/NODE, nor create pods/eviction -n meek',
+      'watch nodes/NODE, watch pods, patch nodes/NODE, create pods/eviction -n meek',
     ],
   ];
   for (const [zone, args, may] of lacking) {
@@ -213,7 +209,7 @@ describe('drain-by-taint', { concurrency: true }, () => {
       assert.deepEqual(await drain(nodeName, ...args.split(' ')), {
         code: 1,
         out: '',
-        err: `error: the current user may not ${text}; nothing was changed\n`,
+        err: `error: no permission to ${text}; nothing was changed\n`,
       });
       assert.deepEqual(versions(cluster.api, scenario.owns), before);
     });
@@ -222,7 +218,7 @@ describe('drain-by-taint', { concurrency: true }, () => {
   it('changes nothing where it may taint the first node only', async () => {
     const { code, out, err } = await drain('half-1', 'half-2', '--token=halfTainter');
     assert.deepEqual([code, out], [1, '']);
-    assert.match(err, /^error: the current user may not .*\bpatch nodes\/half-2\b.*; nothing was /);
+    assert.match(err, /^error: no permission to .*\bpatch nodes\/half-2\b.*; nothing was /);
   });
 
   /** Takes a right away as soon as the node has been tainted. */
@@ -248,7 +244,7 @@ describe('drain-by-taint', { concurrency: true }, () => {
       err.startsWith(`Warning: denied/${name} on ${nodeName} could not be evicted: ${message}\n`),
       err,
     );
-    assert.match(err, /^error: the drain cannot go on, 0 of 1 pod gone\n/m);
+    assert.match(err, /^error: the drain cannot continue, 0 of 1 pod gone\n/m);
     assert.ok(err.includes(`${message} (1 try)\n`), err);
     assert.ok(err.endsWith(undo), err);
   });
@@ -259,7 +255,7 @@ describe('drain-by-taint', { concurrency: true }, () => {
     const { code, err } = await drain(nodeName, '--token=watcher');
     assert.equal(code, 1);
     assert.match(err, /User "watcher" cannot watch resource "(nodes|pods)"/);
-    assert.match(err, /^error: the drain cannot go on/m);
+    assert.match(err, /^error: the drain cannot continue/m);
   });
 
   it('says what it has done when the right to cordon is taken away between two nodes', async () => {
@@ -278,7 +274,7 @@ describe('drain-by-taint', { concurrency: true }, () => {
       err,
       /^Warning: double\/web-\S+ on double-.: PDBs one, two \(needs action\): This pod has more than one /m,
     );
-    assert.match(err, /^error: not drained because pods are held back, 1 of 2 pods gone\n/m);
+    assert.match(err, /^error: not drained because pods are blocked, 1 of 2 pods gone\n/m);
   });
 
   it('tries again when somebody else changes the node at the same time', async () => {
@@ -326,11 +322,14 @@ describe('drain-by-taint', { concurrency: true }, () => {
   it('stops at Ctrl-C, and the same command goes on', async () => {
     const { nodeName } = scene('again', 'db');
     const first = start(['drain-by-taint', maintenance, '--allow-overlap', nodeName], true);
-    await first.output.saw(/^0 of 1 gone; 1 tolerate a while longer \(next in [0-3]s\)$/);
+    await first.output.saw(/^0 of 1 gone; 1 waiting for tolerations to expire \(next in [0-3]s\)$/);
     first.interrupt();
     const { code, out, err } = steady(await first.result);
     assert.deepEqual([code, out], [130, closed(nodeName)]);
-    assert.match(err, /^error: interrupted, 0 of 1 pod gone; the same command goes on from here\n/);
+    assert.match(
+      err,
+      /^error: interrupted, 0 of 1 pod gone; run the same command again to continue\n/,
+    );
     assert.ok(err.endsWith(undo), err);
     const second = await drain(nodeName);
     assert.equal(second.code, 0);

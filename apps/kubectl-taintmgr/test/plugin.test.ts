@@ -135,13 +135,14 @@ describe('kubectl taintmgr', { skip: withoutKubectl }, () => {
   });
 
   describe('on a terminal', { skip: withoutTerminal }, () => {
-    const goesOn = 'error: interrupted, 0 of 1 pod gone; the same command goes on from here\r\n';
+    const goesOn =
+      'error: interrupted, 0 of 1 pod gone; run the same command again to continue\r\n';
     const line = `kubectl taintmgr drain-by-taint ${maintenance} watched-1`;
 
     it('rewrites one line in place, and ends with Ctrl-C', async () => {
       const terminal = new PseudoTerminal(line, { ...env, NO_COLOR: '1' }, 'cols 100 rows 30');
       await terminal.saw(
-        /0 of 1 gone; 1 tolerate a while longer \(next in \d+m(\d+s)?\)[\s\S]*0 of 1 gone/,
+        /0 of 1 gone; 1 waiting for tolerations to expire \(next in \d+m(\d+s)?\)[\s\S]*0 of 1 gone/,
       );
       terminal.type('\u0003');
       const code = await terminal.ended();

@@ -87,7 +87,7 @@ describe('undo', () => {
     assert.deepEqual([code, out], [0, 'node/anew uncordoned\n']);
     assert.equal(
       err,
-      'Warning: node anew keeps maintenance=kernel:NoSchedule: somebody else has put it on since\n',
+      'Warning: node anew keeps maintenance=kernel:NoSchedule: somebody else has added it since\n',
     );
     assert.deepEqual(state('anew'), ['maintenance=kernel:NoSchedule', false, 0]);
   });
@@ -180,13 +180,13 @@ describe('undo', () => {
     const { out } = await command('undo');
     assert.equal(
       out.replace(/ +/g, ' '),
-      'DRAIN NODE TAINT HAS SET\n<drain> listed maintenance=kernel:NoSchedule cordon, taint\n',
+      'DRAIN NODE TAINT CHANGES\n<drain> listed maintenance=kernel:NoSchedule cordon, taint\n',
     );
     const missing = await command('undo drain-x listed');
     assert.deepEqual(missing, {
       code: 1,
       out: '',
-      err: 'error: no node has a mark of drain "drain-x"; nodes have: <drain>\n',
+      err: 'error: no drain "drain-x" found; drains: <drain>\n',
     });
     await command(`undo ${kernel}`);
     assert.equal((await command('undo')).out, 'No drains to undo.\n');

@@ -12,7 +12,7 @@ import { startTestCluster, type TestCluster, versions } from './test-cluster.ts'
 // A wrong command line or configuration: one clear line, exit code 1, and nothing is changed.
 
 const effects =
-  'NoSchedule, NoExecute where nobody else is to evict for it, or no effect for the one that is safe here';
+  'NoSchedule, NoExecute where nobody else evicts for it, or no effect for the one that is safe here';
 const drainHelp = 'See kubectl taintmgr drain-by-taint --help.';
 
 const execConfig = `
@@ -116,7 +116,7 @@ describe('wrong command lines', () => {
       "error: option '--max-parallel-nodes <number>' argument '-1' is invalid. " +
         `Want a whole number from 0.\n${drainHelp}`,
     ],
-    ['undo drain-1', 'error: no node has a mark of drain "drain-1"; no node has one'],
+    ['undo drain-1', 'error: no drain "drain-1" found; there are no drains to undo'],
     ['undo drain-1 nope', 'Error from server (NotFound): nodes "nope" not found'],
     [
       'undo drain-1 --dry-run=server',

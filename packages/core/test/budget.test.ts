@@ -138,7 +138,7 @@ describe('foreseeBlockers', () => {
       found.map(({ code, verdict, message }) => `${code} ${verdict} ${message}`),
       [
         'Finalizers needsTime the pod stays until a/b, c/d is removed from its finalizers',
-        'NodeLost needsTime its kubelet does not answer, so nobody ends the pod until the node is back or gone',
+        'NodeLost needsTime the kubelet does not answer: the pod cannot terminate until the node is back or deleted',
       ],
     );
     assert.deepEqual(foreseeBlockers(web, { ...calm, nodeAnswers: null }), []);

@@ -23,9 +23,9 @@ function tellReport(report: PodReport, now: number): string {
   const name = nameOf(report.pod);
   if (report.kind === 'retry') {
     const next = formatDuration(Math.ceil((report.at - now) / 1000) * 1000);
-    return `${name} is held back: ${report.setback.message}; next try in ${next}`;
+    return `${name} is blocked: ${report.setback.message}; next try in ${next}`;
   }
-  if (report.kind === 'held') return `${name} is held back by the limit per ${report.hit.per}`;
+  if (report.kind === 'held') return `${name} is held by the limit per ${report.hit.per}`;
   const because = report.because.map(describeReason).join('; ');
   if (report.to === null) return `${name} may stay after all: ${because || 'it is gone'}`;
   const wait = formatDuration(Math.ceil((report.to - now) / 1000) * 1000);

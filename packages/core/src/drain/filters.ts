@@ -31,10 +31,10 @@ export const drainFlag: Readonly<Record<DrainFault, string>> = {
 
 /** A fault in words. */
 export const drainFaultText: Readonly<Record<DrainFault, string>> = {
-  DaemonSet: 'managed by a DaemonSet, which would start it again',
-  OrphanedDaemonSetPod: 'its DaemonSet is gone, nothing would start it again',
+  DaemonSet: 'managed by a DaemonSet, which would recreate it',
+  OrphanedDaemonSetPod: 'its DaemonSet is gone, nothing would recreate it',
   EmptyDir: 'has local storage (emptyDir), whose data would be lost',
-  Unmanaged: 'declares no controller, nothing would start it again',
+  Unmanaged: 'is not managed by a controller',
 };
 
 /**

@@ -43,7 +43,7 @@ export function foreseeBlockers(pod: Pod, site: ForeseenSite): readonly Foreseen
   }
   if (site.nodeAnswers === false) {
     const message =
-      'its kubelet does not answer, so nobody ends the pod until the node is back or gone';
+      'the kubelet does not answer: the pod cannot terminate until the node is back or deleted';
     blockers.push({ code: 'NodeLost', verdict: 'needsTime', message, budgets: [] });
   }
   return blockers;

@@ -305,7 +305,9 @@ export class DrainMachine {
     const first = begunAt ?? now;
     const changed = { attempts: attempts + 1, begunAt: first, deleted, isAsked: true };
     const sent = this.#set(pod, { kind: 'evicting' }, changed);
-    if (escalated) this.#notes.push({ kind: 'podEscalated', pod: sent });
+    if (escalated && budgets.kind === 'deleteAfter') {
+      this.#notes.push({ kind: 'podEscalated', pod: sent, waitedMs: budgets.afterMs });
+    }
     const id = this.#inFlight.start(pod.uid);
     const shared = { id, pod: podRef(pod), confirm: false, gracePeriodSeconds, because };
     const { generation } = pod;

@@ -127,7 +127,7 @@ export type DrainNote =
   | { readonly kind: 'stopped'; readonly stop: DrainStop }
   | { readonly kind: 'podHeld' | 'podFailed'; readonly pod: DrainPod; readonly blocker: Blocker }
   /** Budgets held it back until now; it is deleted. */
-  | { readonly kind: 'podEscalated'; readonly pod: DrainPod }
+  | { readonly kind: 'podEscalated'; readonly pod: DrainPod; readonly waitedMs: Millis }
   /** It came after the drain began, and the filters leave it where it is. */
   | { readonly kind: 'podLeft'; readonly pod: DrainPod; readonly faults: readonly DrainFault[] }
   | { readonly kind: 'podSkipped'; readonly pod: DrainPod };

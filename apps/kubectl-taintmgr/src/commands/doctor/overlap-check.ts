@@ -16,7 +16,7 @@ export function checkOverlap({ evictors }: Patient): readonly Finding[] {
     return ownFindings(evictors);
   }
   if (taintmgr.kind === 'acts') {
-    const message = `${answer.text}; taintmgr-controller (${taintmgr.who}) runs too: the one that asks no PDBs wins`;
+    const message = `${answer.text}; taintmgr-controller (${taintmgr.who}) runs too: the one that ignores PDBs wins`;
     return [finding('WARN', message, { fix: answer.advice })];
   }
   if (answer.kind === 'unknown') return [finding('INFO', answer.text, { fix: answer.advice })];

@@ -31,7 +31,7 @@ export function daemonSetLine({ taint, pods }: DrainPlan): string | null {
   if (going.length === 0) return null;
   return (
     `${podsText(going)}: the DaemonSet controller deletes what does not tolerate ` +
-    `${formatTaint(taint)}, and asks no budgets`
+    `${formatTaint(taint)}, and ignores PodDisruptionBudgets`
   );
 }
 

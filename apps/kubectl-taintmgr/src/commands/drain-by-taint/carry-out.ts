@@ -44,7 +44,7 @@ export async function carryOut(drain: Drain, plan: DrainPlan): Promise<DrainRepo
   };
 }
 
-/** Rolls back where that is wanted, and says how to undo the rest; its name, null: there is none. */
+/** Rolls back where that is wanted, and says how to undo the rest; its name, null: nothing is left. */
 async function tellUndo(
   drain: Drain,
   { result, machine }: DrainEnd,
@@ -55,7 +55,12 @@ async function tellUndo(
   const nodes = settings.flags.rollbackOnFailure && isFailure ? machine.nodes() : [];
   const rolledBack = new Set(nodes.filter(isNotDrained).map(({ name }) => name));
   await rollBack(drain, rolledBack);
-  const isMarked = [...changes].some(([name, { id }]) => id !== null && !rolledBack.has(name));
+  const vanished = new Set(
+    machine.nodes().flatMap(({ name, phase }) => (phase.kind === 'vanished' ? [name] : [])),
+  );
+  const isMarked = [...changes].some(([name, { id }]) => {
+    return id !== null && !rolledBack.has(name) && !vanished.has(name);
+  });
   if (!isMarked) return null;
   output.err(`hint: to undo: kubectl taintmgr undo ${closing.id}`);
   return closing.id;

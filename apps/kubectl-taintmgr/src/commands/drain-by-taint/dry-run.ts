@@ -46,7 +46,7 @@ async function askServer(drain: Drain, plan: DrainPlan): Promise<boolean> {
     } else {
       isRefused = true;
       const who = `${nameOf(pod)} on ${pod.nodeName}`;
-      warn(drain.output, `${who} is held back: ${printable(refusal)}`);
+      warn(drain.output, `${who} is blocked: ${printable(refusal)}`);
     }
   }
   return isRefused;

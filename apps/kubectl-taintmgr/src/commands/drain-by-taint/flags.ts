@@ -45,11 +45,11 @@ const ours = 'Beyond kubectl drain:';
 const help = `
 Exit codes; .status.result of -o json says the same:
   0    Drained, or Planned with --dry-run
-  1    Failed or Refused: usage, flags that are missing, rights, or the API server;
-       Stopped: somebody else evicts for the taint and asks no PDBs
-  2    Blocked: something holds pods back that waiting alone does not help
+  1    Failed or Refused: usage, missing flags or permissions, or the API server;
+       Stopped: somebody else evicts for the taint and ignores PDBs
+  2    Blocked: something blocks evictions that will not resolve by itself
   3    TimedOut: not finished within --timeout
-  130  Interrupted: the same command goes on from there
+  130  Interrupted: run the same command again to continue
 
 Examples:
   kubectl taintmgr drain-by-taint maintenance=kernel node-1 --ignore-daemonsets --dry-run=server
@@ -61,11 +61,11 @@ export function addDrain(parent: CommandUnknownOpts, registry: Registry): void {
   const command = new Command('drain-by-taint')
     .summary('cordon and taint nodes and evict the pods that do not tolerate it')
     .description(
-      'cordon and taint nodes and evict the pods that do not tolerate it, each when its time is over, asking disruption budgets',
+      'cordon and taint nodes and evict the pods that do not tolerate it, each when its toleration expires, respecting PodDisruptionBudgets',
     )
     .argument(
       '<taint>',
-      'key[=value]; with :NoSchedule or :NoExecute where it is not to be chosen by who else evicts here',
+      'key[=value]; with :NoSchedule or :NoExecute to choose the effect yourself',
     )
     .argument('[nodes...]', 'names of the nodes; or give --selector')
     .addHelpText('after', help);
@@ -85,14 +85,17 @@ function kubectlOptions(): readonly Option[] {
     dryRunOption(
       'client: only plan; server: ask the API server about each eviction, once; none: act',
     ),
-    new Option('--force', 'also evict pods that no controller would start again'),
+    new Option('--force', 'also evict pods that are not managed by a controller'),
     new Option('--ignore-daemonsets', 'leave DaemonSet pods where they are'),
     new Option('--delete-emptydir-data', 'also evict pods whose emptyDir data is lost'),
-    new Option('--disable-eviction', 'delete pods and ask no budgets: --pdb-policy=ignore'),
+    new Option(
+      '--disable-eviction',
+      'delete pods, ignoring PodDisruptionBudgets: --pdb-policy=ignore',
+    ),
     new Option('--grace-period <seconds>', "grace period; negative: the pod's own")
       .argParser(integer)
       .default(-1),
-    new Option('--timeout <duration>', 'give a node up after this time, e.g. 10m; 0: never')
+    new Option('--timeout <duration>', 'give up on a node after this time, e.g. 10m; 0: never')
       .argParser(duration)
       .default(0, '0s'),
     new Option(
@@ -110,25 +113,25 @@ function kubectlOptions(): readonly Option[] {
 
 function ownOptions(): readonly Option[] {
   const options = [
-    new Option('--now', 'do not wait for the time that pods tolerate the taint'),
+    new Option('--now', 'do not wait for tolerations to expire'),
     new Option('--ignore-tolerations', 'evict every pod at once, even if it tolerates the taint'),
     new Option(
       '--pdb-policy <policy>',
-      'respect (the default): ask budgets for as long as it takes; delete-after:DURATION: then delete; ignore: delete',
+      'respect (the default): retry until PodDisruptionBudgets allow it; delete-after:DURATION: then delete; ignore: delete at once',
     ),
     new Option('--max-parallel-nodes <number>', 'nodes to drain at a time; 0: all')
       .argParser(natural)
       .default(1),
-    new Option('--max-parallel-pods <number>', 'pods on their way out at a time; 0: no limit')
+    new Option('--max-parallel-pods <number>', 'pods to evict at a time; 0: no limit')
       .argParser(natural)
       .default(0),
     new Option('--zone-serial', 'finish one zone before the next; stop after one that failed'),
     new Option('--once', 'try each pod once'),
-    new Option('--rollback-on-failure', 'undo on the nodes that could not be drained'),
-    new Option('--no-cordon', 'put the taint on without cordoning'),
+    new Option('--rollback-on-failure', 'undo the changes on nodes that could not be drained'),
+    new Option('--no-cordon', 'add the taint without cordoning'),
     new Option(
       '--allow-overlap',
-      'put a NoExecute taint on although another controller may evict for it; stop when it does',
+      'use NoExecute although another controller may evict for it; stop when it does',
     ),
   ];
   return options.map((option) => option.helpGroup(ours));

@@ -103,7 +103,7 @@ function stayingLine(pods: readonly PlannedPod[]): readonly string[] {
     [ofDaemonSets, 'of a DaemonSet'],
     [mirrors, 'static'],
     [kept.length - mirrors, 'tolerating the taint without limit'],
-    [skipped, 'terminating for long'],
+    [skipped, 'terminating for too long'],
   ] as const;
   const named = parts.filter(([number]) => number > 0).map(([number, what]) => `${number} ${what}`);
   const number = ofDaemonSets + kept.length + skipped;

@@ -66,7 +66,7 @@ export class Progress {
         break;
       case 'podSkipped':
         this.#say(
-          `pod/${note.pod.pod.name} skipped (${placeOf(note.pod.pod)}, terminating for long)`,
+          `pod/${note.pod.pod.name} skipped (${placeOf(note.pod.pod)}, terminating for too long)`,
         );
         break;
       case 'podHeld':
@@ -74,10 +74,12 @@ export class Progress {
         this.#held(note.pod, note.blocker);
         break;
       case 'podEscalated':
-        this.#warn(`${whereOf(note.pod.pod)} is deleted: its budget was asked long enough`);
+        this.#escalated(note);
         break;
       case 'podLeft':
-        this.#warn(`${whereOf(note.pod.pod)} came late and stays: ${faultsText(note.faults)}`);
+        this.#warn(
+          `${whereOf(note.pod.pod)} arrived after the drain started and stays: ${faultsText(note.faults)}`,
+        );
         break;
     }
   }
@@ -86,14 +88,14 @@ export class Progress {
   lost(message: string): void {
     if (this.#lost === message) return;
     this.#lost = message;
-    this.#warn(`lost contact with the API server, trying again: ${printable(message)}`);
+    this.#warn(`lost connection to the API server, retrying: ${printable(message)}`);
   }
 
   found(): void {
     if (this.#lost === null) return;
     this.#lost = null;
     this.close();
-    this.#telling.output.err('in contact with the API server again');
+    this.#telling.output.err('reconnected to the API server');
   }
 
   /** Says where things stand; call it whenever something may have changed. */
@@ -116,7 +118,7 @@ export class Progress {
     const { code, message } = blocker;
     if (this.#hasSaid(`node/${node}`, message)) return;
     if (code === 'Unreachable') this.lost(message);
-    else this.#warn(`node ${node} could not be tainted, trying again: ${printable(message)}`);
+    else this.#warn(`node ${node} could not be tainted, retrying: ${printable(message)}`);
   }
 
   /** Whether that was the last thing said about it; from now on it is. */
@@ -131,9 +133,13 @@ export class Progress {
     if (code === 'Unreachable') {
       this.lost(message);
     } else {
-      const how = code === 'Budget' ? 'is held back' : 'could not be evicted';
+      const how = code === 'Budget' ? 'is blocked' : 'could not be evicted';
       this.#warn(`${whereOf(pod)} ${how}: ${printable(message)}`);
     }
+  }
+
+  #escalated({ pod: { pod }, waitedMs }: Extract<DrainNote, { kind: 'podEscalated' }>): void {
+    this.#warn(`deleting ${whereOf(pod)}: PDB wait (${formatDuration(waitedMs)}) exceeded`);
   }
 
   #nodeEnded(
@@ -141,7 +147,7 @@ export class Progress {
     machine: DrainMachine,
   ): void {
     if (phase.kind === 'vanished') {
-      this.#warn(`node ${node} was deleted, and takes its pods along`);
+      this.#warn(`node ${node} was deleted, and its pods with it`);
     } else if (phase.kind === 'drained') {
       const here = tallyOf(machine.pods().filter(({ pod }) => pod.nodeName === node));
       const took = formatDuration(phase.at - phase.since);

@@ -42,14 +42,14 @@ export function renderLeft(
 type Ending = readonly [ending: string, then: string];
 
 function endingOf(result: DrainResult, { stop }: DrainMachine): Ending {
-  if (result !== 'Stopped' || !stop) return endings[result] ?? ['the drain cannot go on', ''];
-  return [`stopped because ${deleterText(stop.by)} evicts for the taint without asking PDBs`, ''];
+  if (result !== 'Stopped' || !stop) return endings[result] ?? ['the drain cannot continue', ''];
+  return [`stopped because ${deleterText(stop.by)} evicts for the taint and ignores PDBs`, ''];
 }
 
 const endings: Readonly<Partial<Record<DrainResult, Ending>>> = {
-  Blocked: ['not drained because pods are held back', ''],
+  Blocked: ['not drained because pods are blocked', ''],
   TimedOut: ['not drained within --timeout', ''],
-  Interrupted: ['interrupted', '; the same command goes on from here'],
+  Interrupted: ['interrupted', '; run the same command again to continue'],
 };
 
 /** Nodes that failed for a reason that is not one of their pods. */
@@ -57,9 +57,10 @@ function failedNodes(machine: DrainMachine): readonly string[] {
   return machine.nodes().flatMap(({ name, phase }) => {
     if (phase.kind !== 'failed') return [];
     if (phase.message !== null) return [`node ${name}: ${phase.message}`];
-    if (phase.why === 'TaintRemoved') return [`node ${name}: somebody else took the taint off`];
+    if (phase.why === 'TaintRemoved')
+      return [`node ${name}: the taint was removed by somebody else`];
     return phase.why === 'NotBegun'
-      ? [`node ${name}: not begun, because a zone failed before`]
+      ? [`node ${name}: not started, because an earlier zone failed`]
       : [];
   });
 }
@@ -70,8 +71,8 @@ function budgetHint(left: readonly DrainPod[]): readonly string[] {
   return Array.from(
     namespaces,
     (namespace) =>
-      `hint: kubectl get pdb -n ${namespace} shows the budgets; with more replicas or a wider budget pods can go, ` +
-      'or with --pdb-policy=delete-after:DURATION',
+      `hint: see kubectl get pdb -n ${namespace}; scale up or relax the PDB, ` +
+      'or use --pdb-policy=delete-after:DURATION',
   );
 }
 
@@ -100,7 +101,7 @@ function stateText(pod: DrainPod, shut: readonly DrainPod[]): string {
     case 'failed': {
       if (!blocker) return 'not its turn yet';
       const tries = `${attempts} ${attempts === 1 ? 'try' : 'tries'}`;
-      const never = shut.includes(pod) ? '; waiting does not help' : '';
+      const never = shut.includes(pod) ? '; will not resolve by itself' : '';
       return `${blocker.message} (${tries}${never})`;
     }
     default:

@@ -17,7 +17,7 @@ export async function rightsFault(drain: Drain, plan: DrainPlan): Promise<string
   const lists = await Promise.all(needsOf(drain, plan).map((need) => missingOf(drain, need)));
   const rights = lists.flat().map(describeRight);
   if (rights.length === 0) return null;
-  return `the current user may not ${rights.join(', nor ')}; nothing was changed`;
+  return `no permission to ${rights.join(', ')}; nothing was changed`;
 }
 
 function needsOf({ settings, gathered, closing }: Drain, { pods }: DrainPlan): readonly Need[] {

@@ -87,8 +87,8 @@ function readDrainTaint(text: string): WantedTaint {
   const [, effect = '', ...more] = text.split(':');
   if (['NoExecute', 'NoSchedule'].includes(effect) || more.length > 0) return parseTaint(text);
   throw new UsageError(
-    `invalid taint "${text}": effect "${effect}": want NoSchedule, NoExecute where nobody else is ` +
-      'to evict for it, or no effect for the one that is safe here',
+    `invalid taint "${text}": effect "${effect}": want NoSchedule, NoExecute where nobody else ` +
+      'evicts for it, or no effect for the one that is safe here',
   );
 }
 

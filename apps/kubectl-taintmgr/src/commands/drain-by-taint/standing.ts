@@ -41,7 +41,7 @@ export function isToGo({ state }: DrainPod): boolean {
   return !['kept', 'left', 'skipped'].includes(state.kind);
 }
 
-/** `[n1 1/2] [n2 0/3] 1 of 5 gone; 1 tolerates a while longer (next in 22s), 1 held back by budget web (for 42s)` */
+/** `[n1 1/2] [n2 0/3] 1 of 5 gone; 1 waiting for tolerations to expire (next in 22s), 1 blocked by PDB web (for 42s)` */
 export function standingLine(now: Instant, machine: DrainMachine): string {
   const pods = machine.pods();
   const nodes = machine.nodes();
@@ -66,11 +66,11 @@ function partsOf(now: Instant, pods: readonly DrainPod[]): readonly string[] {
   const waiting = inState('waiting');
   const held = inState('held');
   const parts = [
-    [waiting, `tolerate a while longer${nextText(now, waiting)}`],
+    [waiting, `waiting for tolerations to expire${nextText(now, waiting)}`],
     [inState('queued'), 'waiting for their turn'],
     [inState('evicting', 'accepted'), 'being evicted'],
     [inState('terminating'), 'terminating'],
-    [held, `held back${budgetsText(held)}${longestText(now, held)}`],
+    [held, `blocked${budgetsText(held)}${longestText(now, held)}`],
     [inState('failed'), 'given up'],
   ] as const;
   return parts.filter(([some]) => some.length > 0).map(([some, what]) => `${some.length} ${what}`);
@@ -91,7 +91,7 @@ function budgetsText(held: readonly DrainPod[]): string {
   if (names.length === 0) return '';
   const more = names.length > namesMax ? ` and ${names.length - namesMax} more` : '';
   const shown = names.slice(0, namesMax).join(', ');
-  return ` by ${names.length === 1 ? 'budget' : 'budgets'} ${shown}${more}`;
+  return ` by ${names.length === 1 ? 'PDB' : 'PDBs'} ${shown}${more}`;
 }
 
 function longestText(now: Instant, held: readonly DrainPod[]): string {

@@ -46,8 +46,9 @@ function nothingToUndo(name: string, nodes: readonly NodeFacts[]): string {
   const known = new Set(
     nodes.flatMap(({ annotations }) => readMarks(annotations).map(({ id }) => id)),
   );
-  const list = known.size === 0 ? 'no node has one' : `nodes have: ${[...known].join(', ')}`;
-  return `no node has a mark of drain ${JSON.stringify(name)}; ${list}`;
+  const list =
+    known.size === 0 ? 'there are no drains to undo' : `drains: ${[...known].join(', ')}`;
+  return `no drain ${JSON.stringify(name)} found; ${list}`;
 }
 
 /** A line for each drain and node. */
@@ -61,7 +62,7 @@ function renderMarks(nodes: readonly NodeFacts[]): string {
     ]),
   );
   if (rows.length === 0) return 'No drains to undo.';
-  return renderTable(['DRAIN', 'NODE', 'TAINT', 'HAS SET'], rows.sort(byText));
+  return renderTable(['DRAIN', 'NODE', 'TAINT', 'CHANGES'], rows.sort(byText));
 }
 
 function setBy({ tainted, cordoned }: DrainMark): string {

@@ -18,12 +18,12 @@ Examples:
 /** Adds `undo`. */
 export function addUndo(parent: CommandUnknownOpts, registry: Registry): void {
   const command = new Command('undo')
-    .summary('take back what a drain has set on nodes, and only that')
+    .summary('undo what a drain has changed on nodes, and nothing else')
     .description(
-      'take back what a drain has set on nodes, the taint and the cordon, and only that: what was so before, or somebody else has set since, stays',
+      'undo what a drain has changed on nodes, the taint and the cordon, and nothing else: what was there before, or has been set by somebody else since, stays',
     )
     .argument('[drain]', 'name of the drain, or its taint as key[=value] or key[=value]:effect')
-    .argument('[nodes...]', 'names of the nodes; all that the drain has touched when left out')
+    .argument('[nodes...]', 'names of the nodes; all nodes of the drain by default')
     .option('-l, --selector <selector>', 'label selector for the nodes')
     .addOption(dryRunOption('client: only say what would be done; none: do it'))
     .addHelpText('after', help);

@@ -142,7 +142,7 @@ function withoutTaints(
     const there = result.find((one) => formatTaintObject(one) === name);
     if (!there) continue;
     if (!isOurs(there, taint)) {
-      left.push(`keeps ${name}: somebody else has put it on since`);
+      left.push(`keeps ${name}: somebody else has added it since`);
       continue;
     }
     removed = true;

@@ -147,7 +147,7 @@ const zoneClasses = {
 };
 
 function zoneText({ state: name, ready, notReady, rate, held }) {
-  const why = held === null ? `${rate} nodes tainted a second at most` : held;
+  const why = held === null ? `eviction rate ${rate} nodes/s` : held;
   return `${name}: ${ready} ready, ${notReady} not; ${why}`;
 }
 
