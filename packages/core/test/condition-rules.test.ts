@@ -42,13 +42,15 @@ describe('the note of the taints that condition rules put on', () => {
     assert.equal(change?.owned, null);
   });
 
-  const foreign: readonly [string, Taint][] = [
-    ['that does not say since when, as kubectl writes it', { ...ours, timeAdded: null }],
-    ['of another value', { ...ours, value: 'by-hand' }],
-  ];
-  for (const [name, taint] of foreign) {
-    it(`claims no taint ${name}, whoever wrote the note`, () => {
-      for (const change of changes(taint)) assert.deepEqual(change.remove, []);
-    });
-  }
+  it('claims no taint that does not say since when, as kubectl writes it', () => {
+    for (const change of changes({ ...ours, timeAdded: null })) {
+      assert.deepEqual(change.remove, []);
+    }
+  });
+
+  it('claims no taint of another value', () => {
+    for (const change of changes({ ...ours, value: 'by-hand' })) {
+      assert.deepEqual(change.remove, []);
+    }
+  });
 });
