@@ -61,7 +61,9 @@ function upstreamOverlap(shared: readonly Duty[], verdict: Verdict): Overlap {
       ? `whether kube-controller-manager runs ${work} is unknown: ${why}`
       : `kube-controller-manager (${who}) may run ${work} too: ${why}`;
   const rights = evidence.some(({ kind }) => kind === 'forbidden');
-  const cure = rights ? 'grant it' : `see that you ${switchOff(shared, [])}`;
+  const cure = rights
+    ? 'grant it, as the roles in deploy/ do'
+    : `see that you ${switchOff(shared, [])}`;
   return { ...overlap, message: `${told}; ${cure}, ${accept}` };
 }
 

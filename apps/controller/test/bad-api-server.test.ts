@@ -100,8 +100,10 @@ const final: readonly Case[] = [
     name: 'does not let us',
     server: () => overTls(status(403, 'Forbidden', 'nodes is\nforbidden')),
     why:
-      'error: Error from server (Forbidden): nodes is forbidden\n' +
-      'hint: the permissions it needs are in deploy/, one ClusterRole for each mode',
+      'error: whether kube-controller-manager runs taint-eviction-controller is unknown: ' +
+      'no permission to get lease kube-system/kube-controller-manager; ' +
+      'no permission to list pods in kube-system; grant it, as the roles in deploy/ do, ' +
+      'or accept it with --allow-overlap',
     whole: true,
   },
   {

@@ -144,7 +144,7 @@ describe('a kube-controller-manager', () => {
       overlap?.message,
       'whether kube-controller-manager runs taint-eviction-controller is unknown: no permission to ' +
         'get lease kube-system/kube-controller-manager; no permission to list pods in kube-system; ' +
-        'grant it, or accept it with --allow-overlap',
+        'grant it, as the roles in deploy/ do, or accept it with --allow-overlap',
     );
     assert.equal(overlap.isSeen, false);
   });
