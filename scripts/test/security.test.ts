@@ -24,9 +24,12 @@ describe('each row of SECURITY.md', () => {
       assert.ok(proofs.length > 0, 'it names no test');
       for (const [, name = '', titles = ''] of proofs) {
         const path = files.get(name) ?? assert.fail(`[${name}] is no file`);
-        const found = titlesIn(path);
+        const source = readFileSync(new URL(path, root), 'utf8');
+        const found = titlesIn(source);
         for (const [, wanted = ''] of titles.matchAll(/"([^"]+)"/g)) {
-          const isThere = found.some((one) => one.includes(wanted));
+          // A whole string is the title of a case in a table.
+          const isThere =
+            found.some((one) => one.includes(wanted)) || source.includes(`'${wanted}'`);
           assert.ok(isThere, `${path} has no test "${wanted}"`);
         }
       }
@@ -43,7 +46,6 @@ describe('each row of SECURITY.md', () => {
   });
 });
 
-function titlesIn(path: string): readonly string[] {
-  const source = readFileSync(new URL(path, root), 'utf8');
+function titlesIn(source: string): readonly string[] {
   return Array.from(source.matchAll(title), ([, , one = '']) => one);
 }

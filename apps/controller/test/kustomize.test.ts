@@ -22,6 +22,7 @@ const components = [
   'node-pressure',
   'node-pressure-kubelets',
   'network-policy',
+  'guard-annotations',
 ].map((component) => `components/${component}`);
 /** Two ways to the same. */
 const either = ['components/node-pressure', 'components/node-pressure-kubelets'];
