@@ -6,7 +6,7 @@ import type { Planted } from './sabotages.ts';
 export const evictionSabotages: Readonly<Record<string, Planted>> = {
   'evicts a second early': {
     story: 'evictions',
-    seed: 2,
+    seed: 3,
     breaks: ['before its deadline'],
     sabotage: { machine: (engine) => shifted(engine, 1000) },
   },
