@@ -3,6 +3,7 @@ import {
   createEngine,
   type Explanation,
   type Instant,
+  type LimitStatus,
   type Millis,
   type Subject,
   type ZoneStatus,
@@ -13,6 +14,7 @@ import {
   drive,
   type ElectionOptions,
   HttpTransport,
+  type LeaseName,
   Loop,
   listRequest,
   type Machine,
@@ -48,6 +50,8 @@ export interface ControllerOptions {
   readonly podWatch?: 'all' | PodWatch['mode'];
   /** Whether streams are asked for in protobuf; left out: in JSON. */
   readonly protobuf?: boolean;
+  /** Where what limits have counted is kept; left out: nowhere. */
+  readonly limitsLease?: LeaseName;
   /** Act only while elected; left out: there is no election. */
   readonly election?: Omit<ElectionOptions, 'random'>;
   /**
@@ -61,8 +65,6 @@ export interface ControllerOptions {
 
 /** A controller at work, to be asked and told. */
 export interface Running {
-  /** Opens limits that have tripped. */
-  resumeEvictions(): void;
   /** Whether it may act, once elected where there are elections, or has to stand by. */
   lead(mayAct: boolean): void;
   /** Who holds the lease of the election; '' where nobody does, or there is none. */
@@ -70,6 +72,8 @@ export interface Running {
   explain(now: Instant, subject: Subject): Explanation;
   /** How the zones are doing; empty without the node lifecycle. */
   zones(now: Instant): readonly ZoneStatus[];
+  /** The limits that have tripped, and those in whose window pods were evicted. */
+  limits(now: Instant): readonly LimitStatus[];
   /** Whose pods are read: those of all nodes, or of those that need it. */
   podScope(): PodScope;
   /** How far each collection is read. */
@@ -111,6 +115,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
       protobuf: options.protobuf ?? false,
       ...(podWatch !== 'all' && { podWatch: { mode: podWatch } }),
       ...(options.election && { election: options.election }),
+      ...(options.limitsLease && { limitsLease: options.limitsLease }),
       leaseIsShared: () => !isOverBeside,
       daemonSets: config.lifecycle?.enforcement === 'pods',
     });
@@ -126,10 +131,10 @@ export async function runController(options: ControllerOptions): Promise<void> {
         look = now;
         lookAgain = () => tell({ kind: 'tick' });
         onStart?.({
-          resumeEvictions: () => tell({ kind: 'resumeEvictions' }),
           lead: (held) => tell({ kind: 'leadership', held }),
           leader: () => loop.leader,
           zones: (now) => engine.zones(now),
+          limits: (now) => engine.limits(now),
           explain: (now, subject) => engine.explain(now, subject),
           podScope: () => podScope,
           status: () => loop.status(),

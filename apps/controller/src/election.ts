@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { ElectionOptions } from '@taintmgr/k8s-adapter';
+import type { ElectionOptions, LeaseName } from '@taintmgr/k8s-adapter';
 import type { Settings } from './flags/settings.ts';
 
 /** For what this replica stands, by kube-controller-manager's flags; each start is another one. */
@@ -12,4 +12,9 @@ export function electionOptions(settings: Settings): Omit<ElectionOptions, 'rand
     identity: `${hostname()}_${randomUUID()}`,
     timing: { lease, renewDeadline, retry },
   };
+}
+
+/** Where what limits have counted is kept: beside the lease of the election. */
+export function limitsLease({ resourceName, resourceNamespace }: Settings): LeaseName {
+  return { namespace: resourceNamespace, name: `${resourceName}-limits` };
 }

@@ -1,11 +1,15 @@
-import type { Config, LifecycleConfig } from '@taintmgr/core';
+import { type Config, type LifecycleConfig, needsRecord } from '@taintmgr/core';
 import type { Checked } from './flags/checks.ts';
 import type { Choices } from './flags/resolve.ts';
 import type { Settings } from './flags/settings.ts';
 import { pressureTaintRules } from './pressure/taint-rules.ts';
 
 /** Nothing that is accepted in a dry run is ever seen to happen, and once it was said is enough. */
-const dryRunConfig = { keepTaintStarts: false, confirmationWaitMs: 24 * 3_600_000 };
+const dryRunConfig = {
+  keepTaintStarts: false,
+  keepLimits: false,
+  confirmationWaitMs: 24 * 3_600_000,
+};
 
 /** The engine's configuration for what the user has chosen. */
 export function engineConfig(
@@ -25,6 +29,7 @@ export function engineConfig(
     mode: settings.mode,
     deleteAfterMs: settings.deleteAfter === 'never' ? null : settings.deleteAfter,
     semantics: settings.semantics,
+    keepLimits: needsRecord(policies.limits ?? []),
     evictionsInFlightMax: settings.concurrentEvictions,
     comparisonOperators: featureGates.TaintTolerationComparisonOperators,
     ...(settings.dryRun !== 'none' && dryRunConfig),

@@ -1,4 +1,4 @@
-import { formatDuration, type Millis } from '@taintmgr/core';
+import { formatDuration, type Millis, type PodRef } from '@taintmgr/core';
 
 /** A log line before it is written. */
 export interface Line {
@@ -15,4 +15,9 @@ export function line(level: Line['level'], message: string, fields: Line['fields
 /** A short wait, exact to the tenth of a second. */
 export function formatWait(length: Millis): string {
   return length < 10_000 ? `${(Math.max(0, length) / 1000).toFixed(1)}s` : formatDuration(length);
+}
+
+/** Which pod, and where. */
+export function podFields(pod: PodRef): Line['fields'] {
+  return { pod: `${pod.namespace}/${pod.name}`, node: pod.nodeName };
 }

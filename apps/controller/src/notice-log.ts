@@ -2,13 +2,14 @@ import {
   describeReason,
   formatDuration,
   formatTime,
-  type PodRef,
+  limitId,
   type Reason,
   type Report,
 } from '@taintmgr/core';
 import { type ClusterEvent, describeClock, type Notice } from '@taintmgr/k8s-adapter';
 import { lifecycleLine, nodeWriteLine } from './lifecycle-log.ts';
-import { formatWait, type Line, line } from './log-line.ts';
+import { heldLine, limitRecordLine, limitTrippedLine } from './limit-log.ts';
+import { formatWait, type Line, line, podFields } from './log-line.ts';
 
 /** What the log says about a notice of the loop. `now` is for times given as a wait. */
 export function lineOf(notice: Notice, now: number): Line {
@@ -70,6 +71,10 @@ export function lineOf(notice: Notice, now: number): Line {
       const error = 'message' in outcome ? outcome.message : outcome.kind;
       return line('warn', 'could not record when taints were first seen', { ...fields, error });
     }
+    case 'limitRecord':
+    case 'limitRecordWritten':
+    case 'limitRecordFailed':
+      return limitRecordLine(notice);
     case 'nodeWriteFinished':
       return nodeWriteLine(notice);
     case 'markRefused': {
@@ -95,6 +100,12 @@ function reportLine(report: Report, now: number): Line {
       return retryLine(report, now);
     case 'held':
       return heldLine(report, now);
+    case 'limitTripped':
+      return limitTrippedLine(report);
+    case 'limitResumed': {
+      const { limit, by } = report;
+      return line('info', 'limit is open again', { limit: limitId(limit), by });
+    }
     default:
       return lifecycleLine(report, now);
   }
@@ -119,23 +130,9 @@ function retryLine({ pod, attempt, at, setback, blocker }: ReportOf<'retry'>, no
   return line('warn', `${what}, will try again`, fields);
 }
 
-function heldLine({ pod, hit, until }: ReportOf<'held'>, now: number): Line {
-  const { per, name, limit, tripped } = hit;
-  const fields = { ...podFields(pod), limit, per, ...(name && { of: name }) };
-  if (tripped) {
-    return line('warn', 'limit tripped: evictions stop until resumed (SIGUSR2)', fields);
-  }
-  const wait = until === null ? {} : { next: formatWait(until - now) };
-  return line('info', 'held by a limit', { ...fields, ...wait });
-}
-
 /** Where pods are read by node. */
 function ofNode({ nodeName }: { readonly nodeName?: string }): Line['fields'] {
   return nodeName === undefined ? {} : { node: nodeName };
-}
-
-function podFields(pod: PodRef): Line['fields'] {
-  return { pod: `${pod.namespace}/${pod.name}`, node: pod.nodeName };
 }
 
 function why(because: readonly Reason[]): Line['fields'] {

@@ -4,7 +4,7 @@ import { Activity } from './activity.ts';
 import { ClockNote } from './clock-note.ts';
 import { Contact } from './contact.ts';
 import { runController } from './controller.ts';
-import { electionOptions } from './election.ts';
+import { electionOptions, limitsLease } from './election.ts';
 import { engineConfig } from './engine-config.ts';
 import type { Checked } from './flags/checks.ts';
 import type { Choices } from './flags/resolve.ts';
@@ -88,6 +88,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
       podWatch: checked.podWatch,
       protobuf: settings.kubeApiContentType === 'application/vnd.kubernetes.protobuf',
       ...(electing && { election: electionOptions(settings) }),
+      ...(engine.keepLimits && { limitsLease: limitsLease(settings) }),
       signal,
       onSetback: onFailure,
       around: (machine) => {
@@ -103,10 +104,6 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
       onStart: (running) => {
         vitals.running = running;
         if (leadership.standsBackFor !== null) running.lead(false);
-        process.on('SIGUSR2', () => {
-          log.info({ signal: 'SIGUSR2' }, 'resuming: tripped limits are reset');
-          running.resumeEvictions();
-        });
       },
     });
   } catch (error) {

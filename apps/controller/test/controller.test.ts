@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { ApiError, ConnectionError, loadKubeconfig, type Notice } from '@taintmgr/k8s-adapter';
+import {
+  ApiClient,
+  ApiError,
+  ConnectionError,
+  HttpTransport,
+  loadKubeconfig,
+  type Notice,
+  resumeLimitsRequest,
+} from '@taintmgr/k8s-adapter';
 import { node, pdb, pod, type Rule, toleration } from '@taintmgr/sim-cluster';
 import { type ControllerOptions, runController } from '../src/controller.ts';
 import { errorLines } from '../src/error-lines.ts';
@@ -11,10 +19,11 @@ import { startTestApi, type TestApi } from './test-api.ts';
 const everything: Rule = { verbs: ['*'], apiGroups: ['*'], resources: ['*'] };
 const bad = { key: 'bad', effect: 'NoExecute' };
 
+const limitsLease = { namespace: 'default', name: 'limits' };
+
 interface Running {
   /** Resolves with the first notice of this kind about this pod. */
   saw(kind: Notice['kind'], podName?: string): Promise<Notice>;
-  resumeEvictions(): void;
   stop(): Promise<void>;
   readonly result: Promise<void>;
 }
@@ -28,7 +37,6 @@ async function start(
   t.after(() => stop.abort());
   const notices: Notice[] = [];
   let wake = (): void => {};
-  let resume = (): void => assert.fail('not started');
   const running = runController({
     cluster: await loadKubeconfig({ kubeconfig }),
     engine,
@@ -37,9 +45,7 @@ async function start(
       notices.push(notice);
       wake();
     },
-    onStart: (controller) => {
-      resume = () => controller.resumeEvictions();
-    },
+    limitsLease,
   });
   const find = (kind: Notice['kind'], podName: string) =>
     notices.find(
@@ -56,7 +62,6 @@ async function start(
         await Promise.race([more, running.then(() => assert.fail(`ended without ${kind}`))]);
       }
     },
-    resumeEvictions: () => resume(),
     stop: () => {
       stop.abort();
       return running;
@@ -122,22 +127,39 @@ describe('runController', () => {
     assert.ok(api.get('pods', 'default', 'after'), 'nobody acts any more');
   });
 
-  it('stops at a limit that trips, and goes on when it is resumed', async (t) => {
+  it('stops at a limit that trips, stays so after a restart, and goes on when it is resumed', async (t) => {
     const cluster = await startWithNode(t);
-    const names = ['a', 'b'];
-    for (const name of names) createPod(cluster, name);
-    const limit = { per: 'total', podsPerSecond: 1000, burst: 1, onLimit: 'trip' } as const;
-    const controller = await start(t, cluster, { limits: [limit] });
-    await controller.saw('synced');
+    for (const name of ['a', 'b', 'c']) createPod(cluster, name);
+    const limits = [{ per: 'total', pods: 1, onLimit: 'trip' }] as const;
+    const engine = { limits, keepLimits: true };
+    const first = await start(t, cluster, engine);
+    await first.saw('synced');
     taintNode(cluster);
-    const first = nameIn(await controller.saw('commandFinished'));
-    const second = names.find((name) => name !== first) ?? '';
-    const held = await controller.saw('report', second);
+    await first.saw('commandFinished');
+    const reasons = (): unknown[] => cluster.api.list('events').map((event) => event.reason);
+    await first.saw('eventRecorded', limitsLease.name);
+    assert.ok(reasons().includes('LimitTripped'));
+    await first.stop();
+    const left = (): number => cluster.api.list('pods').length;
+    assert.equal(left(), 2);
+
+    const second = await start(t, cluster, engine);
+    const held = await second.saw('report', 'b');
     assert.ok(held.kind === 'report' && held.report.kind === 'held' && held.report.hit.tripped);
-    assert.ok(cluster.api.get('pods', 'default', second));
-    controller.resumeEvictions();
-    await controller.saw('commandFinished', second);
-    await controller.stop();
+    assert.equal(left(), 2, 'a third pod goes after a restart');
+    const { access } = await loadKubeconfig({ kubeconfig: cluster.kubeconfig });
+    const transport = new HttpTransport(access, 'test');
+    t.after(() => transport.close());
+    const signal = AbortSignal.timeout(10_000);
+    const client = new ApiClient({ transport, server: access.server, requestTimeout: 0, signal });
+    await client.send(resumeLimitsRequest(limitsLease, { limits: ['total'], by: 'ada' }));
+    await second.saw('commandFinished');
+    assert.equal(left(), 1);
+    const [lease] = cluster.api.list('leases', 'default');
+    assert.deepEqual(Object.keys(lease?.metadata.annotations ?? {}), ['taintmgr.dev/limits']);
+    await second.stop();
+    const message = cluster.api.list('events').find(({ reason }) => reason === 'LimitResumed');
+    assert.equal(message?.message, 'Limit total is open again: resumed by ada');
   });
 
   it('asks disruption budgets in mode evict', async (t) => {

@@ -23,6 +23,7 @@ const components = [
   'node-pressure-kubelets',
   'network-policy',
   'guard-annotations',
+  'limits',
 ].map((component) => `components/${component}`);
 /** Two ways to the same. */
 const either = ['components/node-pressure', 'components/node-pressure-kubelets'];

@@ -248,14 +248,14 @@ describe('what the log says of a notice', () => {
       report({ kind: 'held', pod, hit, until: now + 1500 }),
       'info',
       'held by a limit',
-      { ...names, limit: 'percent', per: 'zone', of: 'a', next: '1.5s' },
+      { ...names, limit: 'zone=a', by: 'percent', next: '1.5s' },
     ],
     [
       'a limit that tripped',
       report({ kind: 'held', pod, hit: { ...hit, name: '', tripped: true }, until: null }),
       'warn',
-      'limit tripped: evictions stop until resumed (SIGUSR2)',
-      { ...names, limit: 'percent', per: 'zone' },
+      'held by a limit that has tripped',
+      { ...names, limit: 'zone', by: 'percent' },
     ],
   ];
   for (const [name, notice, level, message, fields] of cases) {

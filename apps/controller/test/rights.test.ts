@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import {
   type EmbeddedCluster,
@@ -157,6 +160,7 @@ describe('the rights of deploy/', () => {
     ['modes/evict-then-delete'],
     ['modes/observe'],
     ['modes/delete', 'components/node-lifecycle'],
+    ['modes/delete', 'components/limits'],
   ];
   for (const folders of ways) {
     it(`are enough and not too many: ${folders.join(' with ')}`, async (t) => {
@@ -170,7 +174,8 @@ describe('the rights of deploy/', () => {
       // A port for each of the processes that run beside one another here; and what is overdue for
       // an hour is deleted where that is allowed at all, what is due only now is evicted.
       const own = ['--healthz-port=0', '--delete-after=30m'];
-      const flags = [...chosen, ...monitor, ...own];
+      const limits = folders.includes('components/limits') ? [`--config=${limited(t)}`] : [];
+      const flags = [...chosen, ...monitor, ...own, ...limits];
       const controller = await startProcess(t, { connection, flags, environment });
       await work(controller);
       await spareTwice(embedded, controller);
@@ -186,6 +191,17 @@ describe('the rights of deploy/', () => {
     });
   }
 });
+
+/** A configuration file with a limit that holds nobody. */
+function limited(t: TestContext): string {
+  const directory = mkdtempSync(join(tmpdir(), 'limits-'));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const file = join(directory, 'config.json');
+  const limits = [{ per: 'total', percent: 100, onLimit: 'queue' }];
+  const kind = { apiVersion: 'taintmgr.dev/v1alpha1', kind: 'ControllerConfiguration' };
+  writeFileSync(file, JSON.stringify({ ...kind, eviction: { limits } }));
+  return file;
+}
 
 /** `Role ns/name: get leases of kube-controller-manager` */
 function nameOf({ role, verb, resource, name }: Right): string {

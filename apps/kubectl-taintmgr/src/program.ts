@@ -6,6 +6,7 @@ import { addDrain } from './commands/drain-by-taint/flags.ts';
 import { addExplain } from './commands/explain/flags.ts';
 import { addHelp } from './commands/help/flags.ts';
 import { addPending } from './commands/pending/flags.ts';
+import { addResume } from './commands/resume/flags.ts';
 import { addSimulate } from './commands/simulate/flags.ts';
 import { addSnapshot } from './commands/snapshot/flags.ts';
 import { addStatus } from './commands/status/flags.ts';
@@ -82,6 +83,7 @@ function createProgram(output: Output, registry: Registry): CommandUnknownOpts {
   addSimulate(program, registry);
   addPending(program, registry);
   addStatus(program, registry);
+  addResume(program, registry);
   addDoctor(program, registry);
   addSnapshot(program, registry);
   addCompletion(program, registry);

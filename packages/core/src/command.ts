@@ -1,13 +1,20 @@
 import type { Setback } from './event.ts';
 import type { Blocker } from './eviction/blocker.ts';
-import type { LimitHit } from './eviction/governor.ts';
+import type { LimitHit, LimitStatus } from './eviction/limit.ts';
+import type { LimitRecord } from './eviction/limit-record.ts';
 import type { LifecycleReason, LifecycleReport } from './lifecycle/reason.ts';
 import type { Labels, NodeCondition, NodeRef, PodRef, Taint } from './model.ts';
 import type { Cause, Reason } from './reason.ts';
 import type { Instant } from './time.ts';
 
 /** Something worth telling a person; it changes nothing in the cluster. */
-export type Report = PodReport | LifecycleReport;
+export type Report = PodReport | LimitReport | LifecycleReport;
+
+/** What is told of limits. */
+export type LimitReport =
+  /** A limit has tripped: what it counts is not evicted until it is resumed. */
+  | { readonly kind: 'limitTripped'; readonly limit: LimitStatus }
+  | { readonly kind: 'limitResumed'; readonly limit: LimitHit; readonly by: string };
 
 /** What is told of the eviction of one pod. */
 export type PodReport =
@@ -42,7 +49,7 @@ export type TaintName = Pick<Taint, 'key' | 'effect'>;
 
 /**
  * What the engine wants done. A command with an id must be answered with one `result` event that
- * carries it; `recordEvent`, `recordNodeEvent` and `report` have no result.
+ * carries it; `recordEvent`, `recordNodeEvent`, `recordLimitEvent` and `report` have no result.
  */
 export type Command = EvictionCommand | NodeCommand | Telling;
 
@@ -89,6 +96,22 @@ export type EvictionCommand =
       readonly starts: Readonly<Record<string, Instant>> | null;
       /** When the taints they are of were written: they hold until that changes. Null: not known. */
       readonly taintsWrittenAt: Instant | null;
+    }
+  | LimitCommand;
+
+/** How limits survive a restart and a failover. */
+export type LimitCommand =
+  /** Read the record of limits: a `limitRecord` event, then the result. */
+  | { readonly kind: 'readLimits'; readonly id: string }
+  /**
+   * Write the record, unless somebody else has written since it was read (outcome `changed`). Nothing
+   * that it counts begins before it is done. `resumed`: the request to resume is taken away.
+   */
+  | {
+      readonly kind: 'keepLimits';
+      readonly id: string;
+      readonly record: LimitRecord;
+      readonly resumed: boolean;
     };
 
 /** What the node lifecycle machine wants done. */
@@ -165,6 +188,13 @@ export type Telling =
   | {
       readonly kind: 'recordNodeEvent';
       readonly node: NodeRef;
+      readonly type: 'Normal' | 'Warning';
+      readonly reason: string;
+      readonly message: string;
+    }
+  /** Write a Kubernetes Event about the record of limits. */
+  | {
+      readonly kind: 'recordLimitEvent';
       readonly type: 'Normal' | 'Warning';
       readonly reason: string;
       readonly message: string;

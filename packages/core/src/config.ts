@@ -1,6 +1,6 @@
 import { oneOf, positive, refuse, wholeNumber } from './config-checks.ts';
 import type { LeaveOptions } from './eviction/decide.ts';
-import type { LimitRule } from './eviction/governor.ts';
+import { isWindowed, type LimitRule } from './eviction/limit.ts';
 import type { Policy, TaintPolicy } from './eviction/policy.ts';
 import { type LifecycleConfig, resolveLifecycleConfig } from './lifecycle/config.ts';
 import type { Millis } from './time.ts';
@@ -26,6 +26,8 @@ export interface Config extends Policy {
   readonly policies: readonly TaintPolicy[];
   readonly leave: LeaveOptions;
   readonly limits: readonly LimitRule[];
+  /** Keep what limits have counted where it survives us (commands `readLimits`, `keepLimits`). */
+  readonly keepLimits: boolean;
   /** Follow kube-controller-manager beside it, so that explanations can say what it would do. */
   readonly compare: boolean;
   /** Write down on nodes since when taints count that do not say it themselves. */
@@ -63,6 +65,7 @@ export const defaultConfig: Config = {
   policies: [],
   leave: { finishedPods: false, returningDaemonSetPods: false, optedOutPods: false },
   limits: [],
+  keepLimits: false,
   compare: false,
   keepTaintStarts: true,
   heedNodeDeadlines: false,
@@ -75,6 +78,9 @@ export const defaultConfig: Config = {
   confirmLateMs: 10_000,
   confirmationWaitMs: 30_000,
 };
+
+/** What is evicted within less is bounded by `podsPerSecond`. */
+const windowMsMin: Millis = 1_000;
 
 /** Fills in the defaults. Throws RangeError naming the field, the value and what is allowed. */
 export function resolveConfig(options: Partial<Config>): Config {
@@ -108,12 +114,21 @@ function checkPolicy(path: string, policy: Partial<Policy>): void {
 }
 
 function checkLimit(path: string, limit: LimitRule): void {
-  const { per, podsPerSecond, burst, percent, onLimit } = limit;
-  oneOf(`${path}per`, per, ['total', 'zone', 'namespace', 'node', 'taint']);
+  const { per, podsPerSecond, burst, percent, pods, windowMs, onLimit } = limit;
+  oneOf(`${path}per`, per, ['total', 'zone', 'namespace', 'node', 'taint', 'workload']);
   oneOf(`${path}onLimit`, onLimit, ['queue', 'trip']);
-  const counts = podsPerSecond !== undefined || percent !== undefined;
-  refuse(`${path}podsPerSecond`, podsPerSecond, counts, 'a rate here, or a percent, or both');
+  const counts = podsPerSecond !== undefined || isWindowed(limit);
+  refuse(`${path}podsPerSecond`, podsPerSecond, counts, 'a rate here, or a percent, or pods');
   if (podsPerSecond !== undefined) positive(`${path}podsPerSecond`, podsPerSecond, 1e6);
   if (burst !== undefined) wholeNumber(`${path}burst`, burst, 1);
   if (percent !== undefined) positive(`${path}percent`, percent, 100);
+  if (pods !== undefined) wholeNumber(`${path}pods`, pods, 1);
+  if (windowMs === undefined) return;
+  wholeNumber(`${path}windowMs`, windowMs, windowMsMin);
+  refuse(
+    `${path}windowMs`,
+    windowMs,
+    isWindowed(limit),
+    'none here, or a percent or pods beside it',
+  );
 }

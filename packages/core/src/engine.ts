@@ -3,6 +3,7 @@ import type { Command } from './command.ts';
 import { UpstreamShadow } from './compare/shadow.ts';
 import { type Config, resolveConfig } from './config.ts';
 import type { Event } from './event.ts';
+import type { LimitStatus } from './eviction/limit.ts';
 import { PreciseEvictionMachine } from './eviction/machine.ts';
 import { UpstreamEvictionMachine } from './eviction/upstream/machine.ts';
 import { type Explanation, explain, type Subject } from './explain/explain.ts';
@@ -32,6 +33,8 @@ export interface Engine {
   explain(now: Instant, subject: Subject): Explanation;
   /** How the zones are doing, by name; empty without the node lifecycle machine. */
   zones(now: Instant): readonly ZoneStatus[];
+  /** The limits that have tripped, and those in whose window pods were evicted. */
+  limits(now: Instant): readonly LimitStatus[];
 }
 
 /** A new engine that knows nothing yet. Throws RangeError for an option that is not allowed. */
@@ -57,6 +60,7 @@ export function createEngine(options: Partial<Config> = {}): Engine {
     explain: (now, subject) =>
       explain(now, subject, { store, machine: eviction, lifecycle, shadow }),
     zones: (now) => lifecycle?.zones(now) ?? [],
+    limits: (now) => eviction.limits(now),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { LimitRecord, ResumeRequest } from './eviction/limit-record.ts';
 import type { DaemonSet, Lease, Node, Pod } from './model.ts';
 import type { PodViews } from './pod-view.ts';
 import type { Millis } from './time.ts';
@@ -68,8 +69,14 @@ export type Event =
   /** Running deadlines stand still, or go on with the time they had left. */
   | { readonly kind: 'pauseDeadlines'; readonly scope: PauseScope }
   | { readonly kind: 'resumeDeadlines'; readonly scope: PauseScope }
-  /** Go on where a limit tripped. */
-  | { readonly kind: 'resumeEvictions' }
+  /** Go on where a limit tripped: those of these names, or (left out) all. */
+  | { readonly kind: 'resumeEvictions'; readonly limits?: readonly string[] }
+  /** What `readLimits` has found (null: nothing is written), and what people ask for there. */
+  | {
+      readonly kind: 'limitRecord';
+      readonly record: LimitRecord | null;
+      readonly resume: ResumeRequest | null;
+    }
   /** The outcome of the command with this id. */
   | { readonly kind: 'result'; readonly id: string; readonly outcome: Outcome }
   /** Act on what is known by now. An extra tick is harmless. */

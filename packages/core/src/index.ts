@@ -2,6 +2,8 @@
 export type {
   Command,
   EvictionCommand,
+  LimitCommand,
+  LimitReport,
   NodeCommand,
   PodReport,
   Report,
@@ -46,12 +48,22 @@ export type { BudgetNumbers, Event, Outcome, PauseScope, Setback } from './event
 export type { Blocker, BlockerCode, Verdict } from './eviction/blocker.ts';
 export { confirmEviction } from './eviction/confirm.ts';
 export type { Decision, LeaveOptions } from './eviction/decide.ts';
-export type { LimitHit, LimitRule, LimitScope } from './eviction/governor.ts';
+export type {
+  LimitCount,
+  LimitHit,
+  LimitRule,
+  LimitScope,
+  LimitStatus,
+} from './eviction/limit.ts';
+export { defaultWindowMs, limitId } from './eviction/limit.ts';
+export type { LimitRecord, RecordedLimit, ResumeRequest } from './eviction/limit-record.ts';
+export { needsRecord } from './eviction/limit-record.ts';
 export type { EvictionMode, Policy, TaintPolicy } from './eviction/policy.ts';
 export type { ObservedTaint } from './eviction/taint-ledger.ts';
 export { type MatchOptions, toleratesTaint } from './eviction/tolerations.ts';
 export type { Work } from './eviction/work.ts';
 export type { Explanation, NodeExplanation, PodExplanation, Subject } from './explain/explain.ts';
+export { describeCount, describeLimit } from './explain/limit-text.ts';
 export { describeReason } from './explain/text.ts';
 export type { ConditionRule } from './lifecycle/condition-rule.ts';
 export { mergeConditions, readyOf } from './lifecycle/conditions.ts';

@@ -1,7 +1,7 @@
 import type { Command } from './command.ts';
 import type { Event } from './event.ts';
 import type { Decision } from './eviction/decide.ts';
-import type { LimitHit } from './eviction/governor.ts';
+import type { LimitStatus } from './eviction/limit.ts';
 import type { ObservedTaint } from './eviction/taint-ledger.ts';
 import type { Work } from './eviction/work.ts';
 import type { NodeHealth, ZoneStatus } from './lifecycle/reason.ts';
@@ -28,8 +28,8 @@ export interface EvictionMachine extends Machine {
   decisionOn(pod: Pod): Decision;
   /** How far the eviction of a pod has come; null when none is pending. */
   workOn(pod: PodRef): Work | null;
-  /** The limits that are shut until evictions are resumed. */
-  tripped(): readonly LimitHit[];
+  /** The limits that have tripped, and those in whose window pods were evicted. */
+  limits(now: Instant): readonly LimitStatus[];
 }
 
 /** A machine that watches over nodes, and can be asked about them. */

@@ -1,4 +1,5 @@
 import type { Config } from './config.ts';
+import { isWindowed } from './eviction/limit.ts';
 import { readyOf } from './lifecycle/conditions.ts';
 import type { Node } from './model.ts';
 
@@ -20,8 +21,8 @@ const rules: readonly Rule[] = [
   // Its timers begin when it hears of a pod, and go by names, which pods on other nodes take over.
   ['semantics', ({ semantics }) => semantics === 'upstream-1.36'],
   ['compare', ({ compare }) => compare === true],
-  // A share is one of all pods there are, and of those that leave, be their node tainted or not.
-  ['limits', ({ limits = [] }) => limits.some(({ percent }) => percent !== undefined)],
+  // Counted are pods that are unavailable, and a share is one of all there are, on whatever node.
+  ['limits', ({ limits = [] }) => limits.some(isWindowed)],
 ];
 
 /**

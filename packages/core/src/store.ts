@@ -1,6 +1,5 @@
 import { ClusterClock, type ClusterTime } from './cluster-clock.ts';
 import type { Event } from './event.ts';
-import type { Census, LimitScope } from './eviction/governor.ts';
 import type { DaemonSet, Lease, Node, Owner, Pod, Toleration } from './model.ts';
 import type { PodView } from './pod-view.ts';
 import type { Instant } from './time.ts';
@@ -23,7 +22,7 @@ export type Change =
   | { readonly kind: 'lease'; readonly nodeName: string; readonly lease: Lease | null };
 
 /** What the machines may do with the store: read it. */
-export interface StoreView extends Census {
+export interface StoreView {
   /** For instants that the API stores, or is to store. */
   readonly clock: ClusterTime;
   node(name: string): Node | null;
@@ -48,7 +47,6 @@ export class Store implements StoreView {
   readonly #nodes = new Map<string, Node>();
   readonly #pods = new Map<string, Pod>();
   readonly #podsByNode = new Map<string, Map<string, Pod>>();
-  readonly #podsByNamespace = new Map<string, number>();
   readonly #leases = new Map<string, Lease>();
   readonly #daemonSets = new Map<string, DaemonSet>();
   #podViews: Omit<Extract<Event, { kind: 'podViews' }>, 'kind'> = { byNode: false, nodes: {} };
@@ -93,19 +91,6 @@ export class Store implements StoreView {
   /** Looks through all of them: clusters have dozens. */
   daemonSetsIn(namespace: string): Iterable<DaemonSet> {
     return [...this.#daemonSets.values()].filter((daemonSet) => daemonSet.namespace === namespace);
-  }
-
-  count(per: LimitScope, name: string): number {
-    if (per === 'node') return this.#podsByNode.get(name)?.size ?? 0;
-    if (per === 'namespace') return this.#podsByNamespace.get(name) ?? 0;
-    let count = 0;
-    for (const [nodeName, pods] of this.#podsByNode) {
-      const node = this.node(nodeName);
-      if (per === 'zone' && node?.zone !== name) continue;
-      if (per === 'taint' && !node?.taints.some(({ key }) => key === name)) continue;
-      count += pods.size;
-    }
-    return count;
   }
 
   /** Takes in what the event says about an object; null when that changes nothing. */
@@ -164,7 +149,6 @@ export class Store implements StoreView {
     if (previous) this.#forget(previous);
     this.#pods.set(pod.uid, pod);
     if (pod.nodeName !== '') {
-      this.#countIn(pod.namespace, 1);
       const pods = this.#podsByNode.get(pod.nodeName) ?? new Map<string, Pod>();
       this.#podsByNode.set(pod.nodeName, pods.set(pod.uid, pod));
     }
@@ -180,7 +164,6 @@ export class Store implements StoreView {
 
   #forget(pod: Pod): void {
     this.#pods.delete(pod.uid);
-    if (pod.nodeName !== '') this.#countIn(pod.namespace, -1);
     this.#release(pod);
     const pods = this.#podsByNode.get(pod.nodeName);
     pods?.delete(pod.uid);
@@ -202,12 +185,6 @@ export class Store implements StoreView {
     for (const name of [namespace, nodeName, phase]) this.#names.release(name);
     this.#tolerations.release(tolerations);
     if (owner) this.#owners.release(owner);
-  }
-
-  #countIn(namespace: string, change: number): void {
-    const count = (this.#podsByNamespace.get(namespace) ?? 0) + change;
-    if (count > 0) this.#podsByNamespace.set(namespace, count);
-    else this.#podsByNamespace.delete(namespace);
   }
 }
 

@@ -179,7 +179,9 @@ function tell(command: Command): string | null {
         ? `event ${command.reason} ${command.pod.name}`
         : null;
     case 'report':
-      return 'pod' in command.report ? null : tellReport(command.report);
+      return 'pod' in command.report || 'limit' in command.report
+        ? null
+        : tellReport(command.report);
     default:
       return null;
   }

@@ -1,6 +1,7 @@
 import {
   type Command,
   createEngine,
+  describeCount,
   describeReason,
   type Engine,
   type Event,
@@ -22,10 +23,11 @@ import {
  *                                             zone z | deadline 100 | starts maintenance:NoExecute@-5
  *                                             written 7 (its taints, by managed fields) | gap
  *     0 pod shop/web-0 on n1 for maintenance:NoExecute 5 | all   tolerations: a taint and seconds
- *     3 pod shop/web-0 gone | terminating | mirror | daemonset | finished | optedout | grace 20 ...
+ *     3 pod shop/web-0 gone | terminating | mirror | daemonset | finished | optedout | down | grace 20 ...
  *     0 synced | standby | leader | tick | node n1 gone
  *     0 clock 600 | -3                      the cluster's clock is so far ahead of the time
  *     0 pause all | zone z | node n1 (and so resume) | resume-evictions
+ *     0 record {"record":...,"resume":...}   what readLimits finds; `done limits` answers
  *     0 done shop/web-0 | gone ... | failed ... 500 boom | blocked ... needs 2, has 2
  *     0 explain n1
  */
@@ -93,6 +95,8 @@ class Run {
         return { kind: 'clock', ahead: Number(subject) * 1000 };
       case 'resume-evictions':
         return { kind: 'resumeEvictions' };
+      case 'record':
+        return { kind: 'limitRecord', resume: null, record: null, ...readRecord(words) };
       case 'standby':
       case 'leader':
         return { kind: 'leadership', held: verb === 'leader' };
@@ -130,6 +134,7 @@ class Run {
         ? { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent' }
         : base.owner,
       optedOut: words.includes('optedout'),
+      ready: words.includes('down') ? 'False' : null,
       gracePeriodSeconds: Number(after(words, 'grace') ?? 30),
     };
     this.#pods.set(subject, pod);
@@ -143,6 +148,13 @@ class Run {
       const starts = Object.entries(command.starts ?? {}).map(([t, at]) => `${t} ${seconds(at)}`);
       return `keepTaintStarts ${command.nodeName} ${starts.join(', ') || 'none'}`;
     }
+    if (command.kind === 'readLimits' || command.kind === 'keepLimits') {
+      this.#ids.set('limits', command.id);
+      const resumed = command.kind === 'keepLimits' && command.resumed ? ' resumed' : '';
+      const record = command.kind === 'keepLimits' ? ` ${JSON.stringify(command.record)}` : '';
+      return `${command.kind}${resumed}${record}`;
+    }
+    if (command.kind === 'recordLimitEvent') return `event ${command.reason} "${command.message}"`;
     if (!('because' in command && 'pod' in command)) return command.kind;
     const { pod, because } = command;
     const reasons = because.map(describeReason).join('; ');
@@ -181,9 +193,9 @@ function tellReport(report: Extract<Command, { kind: 'report' }>['report']): str
     return `retry ${name} at ${seconds(report.at)} after attempt ${report.attempt}: ${kind} ${message}`;
   }
   if (report.kind === 'held') {
-    const { per, name: scope, limit, tripped } = report.hit;
+    const { per, name: scope, limit, tripped, count } = report.hit;
     const until = report.until === null ? 'there is room' : seconds(report.until);
-    return `held ${name} by ${limit} per ${per} ${scope}${tripped ? ' (tripped)' : ''} until ${until}`;
+    return `held ${name} by ${limit} per ${per} ${scope}${tripped ? ' (tripped)' : ''} until ${until}${count ? `: ${describeCount(count)}` : ''}`;
   }
   const [from, to] = [report.from, report.to].map((at) => (at === null ? 'none' : seconds(at)));
   const because = report.because.map(describeReason).join('; ');
@@ -192,9 +204,14 @@ function tellReport(report: Extract<Command, { kind: 'report' }>['report']): str
 
 function readOutcome(verb: string, words: readonly string[]): Outcome {
   if (verb === 'done' || verb === 'gone') return { kind: verb };
+  if (verb === 'changed') return { kind: verb, message: words.join(' ') };
   if (verb === 'blocked') return { kind: verb, message: words.join(' '), retryAfter: null };
   const [status = '', ...message] = words;
   return { kind: 'failed', status: Number(status), message: message.join(' '), retryAfter: null };
+}
+
+function readRecord(words: readonly string[]): Partial<Extract<Event, { kind: 'limitRecord' }>> {
+  return words.length === 0 ? {} : JSON.parse(words.join(' '));
 }
 
 function zoneOrNode(text: string): 'zone' | 'node' {
@@ -236,7 +253,7 @@ function readTolerations(words: readonly string[]): readonly Toleration[] {
   const text =
     words
       .join(' ')
-      .split(/ (?:on|bound|terminating|mirror|daemonset|finished|optedout|grace)\b/)[0] ?? '';
+      .split(/ (?:on|bound|terminating|mirror|daemonset|finished|optedout|down|grace)\b/)[0] ?? '';
   return text.split(' | ').map((entry) => {
     const [spec = '', time] = entry.split(' ');
     const tolerationSeconds = time === undefined ? null : Number(time);

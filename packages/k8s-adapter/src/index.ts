@@ -140,3 +140,11 @@ export type { ElectionNotice, ElectionOptions } from './proto/election.ts';
 export { defaultElectionTiming, type ElectionTiming } from './proto/election-timing.ts';
 export type { MayAct } from './proto/errands.ts';
 export type { ExecuteOptions, KeepTaintStarts, Removal } from './proto/execute.ts';
+export type { LeaseName } from './proto/lease-requests.ts';
+export {
+  type LimitRecordNotice,
+  limitRecordFrom,
+  limitsAnnotation,
+  resumeAnnotation,
+  resumeLimitsRequest,
+} from './proto/limit-record.ts';

@@ -10,6 +10,7 @@ import type { ExchangeInput } from './proto/exchange.ts';
 import type { ExecuteOptions } from './proto/execute.ts';
 import { Executor, type ExecutorEffect, type ExecutorNotice } from './proto/executor.ts';
 import { Hold } from './proto/hold.ts';
+import type { LeaseName } from './proto/lease-requests.ts';
 import type { ReflectorInput } from './proto/reflector.ts';
 import type { ReflectorNotice } from './proto/reflector-notice.ts';
 import type { ApiRequest } from './proto/request.ts';
@@ -35,6 +36,8 @@ export interface LoopOptions extends SourceOptions {
   readonly removal?: ExecuteOptions;
   /** A view older than this is not trusted: pod and node are read again before a pod goes. */
   readonly viewAgeMsMax?: Millis;
+  /** Where what limits have counted is kept (engine option `keepLimits`); left out: nowhere. */
+  readonly limitsLease?: LeaseName;
   /** Act only while elected; left out: there is no election. */
   readonly election?: Omit<ElectionOptions, 'random'>;
   /** Whether others still act under the lease: it is not given back before a tick finds they do not. */
@@ -107,7 +110,13 @@ export class Loop {
   readonly #hold = new Hold();
 
   constructor(options: LoopOptions) {
-    const { machine, component = 'taintmgr', removal = {}, readOnly = false } = options;
+    const {
+      machine,
+      component = 'taintmgr',
+      removal = {},
+      readOnly = false,
+      limitsLease,
+    } = options;
     this.#viewAgeMsMax = options.viewAgeMsMax ?? defaultViewAgeMsMax;
     this.#machine = machine;
     this.#readOnly = readOnly;
@@ -115,7 +124,14 @@ export class Loop {
     const { election, random } = options;
     const mayAct = (now: Instant): boolean => this.#allowed && this.leads(now);
     const clock = this.#serverClock;
-    this.#executor = new Executor({ component, removal, random, mayAct, clock });
+    this.#executor = new Executor({
+      component,
+      removal,
+      random,
+      mayAct,
+      clock,
+      ...(limitsLease && { limitsLease }),
+    });
     this.#election = election ? new Election({ ...election, random, clock }) : null;
     this.#clockWatch = new ClockWatch(election?.identity ?? '');
     this.#leaseIsShared = options.leaseIsShared ?? (() => false);
@@ -354,6 +370,8 @@ export class Loop {
     for (const effect of effects) {
       if (effect.kind === 'result') this.#tell(now, effect);
       else this.#actions.push(effect);
+      const isRecord = effect.kind === 'notice' && effect.notice.kind === 'limitRecord';
+      if (isRecord) this.#tell(now, effect.notice);
     }
   }
 }

@@ -81,9 +81,9 @@ export {
   evictionDefaults,
   type PolicyTerm,
   type RateTerm,
-  type ShareTerm,
   type Terms,
   type Violation,
+  type WindowTerm,
 } from './checkers/terms.ts';
 export { type Replica, Witness } from './checkers/witness.ts';
 

@@ -42,9 +42,9 @@ class Evictions {
 }
 
 describe('a share of the pods', () => {
-  const terms = { shares: [{ per: 'node', percent: 50 }] } as const;
+  const terms = { windows: [{ per: 'node', percent: 50, windowMs: 10_000 }] } as const;
 
-  it('may leave at one time', () => {
+  it('may leave within a window', () => {
     const evictions = new Evictions(terms);
     evictions.remove('p');
     evictions.story.at(40);
@@ -52,11 +52,28 @@ describe('a share of the pods', () => {
     assert.deepEqual(evictions.broken, []);
   });
 
-  it('and no more', () => {
+  it('and no more, though the first is long gone', () => {
     const evictions = new Evictions(terms);
     evictions.remove('p');
+    evictions.story.at(30);
     evictions.remove('q');
-    assert.deepEqual(evictions.broken, ['share']);
+    assert.deepEqual(evictions.broken, ['window']);
+  });
+
+  it('nor by another replica, or after a restart', () => {
+    const evictions = new Evictions({ windows: [{ per: 'total', pods: 1, windowMs: 10_000 }] });
+    evictions.remove('p');
+    evictions.checkers.witness.beginRun();
+    evictions.remove('q');
+    assert.ok(evictions.broken.includes('window'));
+  });
+
+  it('to which pods that came after the taint do not count', () => {
+    const evictions = new Evictions(terms);
+    evictions.story.addPod('a-1', 'late');
+    evictions.remove('p');
+    evictions.remove('late');
+    assert.deepEqual(evictions.broken, []);
   });
 });
 

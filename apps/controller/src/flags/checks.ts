@@ -59,7 +59,7 @@ export function checkChoices(choices: Choices): Checked {
 const needTexts: Readonly<Record<AllPodsNeed, string>> = {
   semantics: '--semantics=upstream-1.36',
   compare: 'a comparison with upstream',
-  limits: 'a limit with percent',
+  limits: 'a limit with percent or pods',
 };
 
 /** Limits are in the configuration file alone. */

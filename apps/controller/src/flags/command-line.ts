@@ -28,7 +28,7 @@ simulation, a field of the configuration file (config.schema.json):
 the flag, then the variable, then the file, then the default. Without
 --kubeconfig it looks where kubectl looks; inside a pod it uses the service
 account. Logs go to stderr. SIGTERM or Ctrl-C ends it after the evictions under
-way. SIGUSR2 opens limits that have tripped.`;
+way.`;
 
 const examples = `
 Examples:

@@ -8,6 +8,10 @@ interface PolicyFields {
   readonly settle?: string;
 }
 
+interface LimitFields extends Omit<LimitRule, 'windowMs'> {
+  readonly window?: string;
+}
+
 /** `eviction` as the schema describes it, without what is a setting with a flag. */
 interface EvictionFields extends Omit<PolicyFields, 'mode' | 'deleteAfter'> {
   readonly policies?: readonly (PolicyFields & {
@@ -16,7 +20,7 @@ interface EvictionFields extends Omit<PolicyFields, 'mode' | 'deleteAfter'> {
     readonly effect?: string;
   })[];
   readonly leave?: Partial<Config['leave']>;
-  readonly limits?: readonly LimitRule[];
+  readonly limits?: readonly LimitFields[];
   readonly heedNodeDeadlines?: boolean;
 }
 
@@ -39,7 +43,7 @@ export function evictionPolicies(file: ConfigFile): Partial<Config> {
       })),
     }),
     ...(leave && { leave: { ...none, ...leave } }),
-    ...(limits && { limits }),
+    ...(limits && { limits: limits.map(limitOf) }),
     ...(heedNodeDeadlines !== undefined && { heedNodeDeadlines }),
   };
 }
@@ -52,6 +56,10 @@ function policyOf(fields: PolicyFields): Partial<Policy> {
     ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),
     ...(settle !== undefined && { settleMs: millisOf(settle) }),
   };
+}
+
+function limitOf({ window, ...limit }: LimitFields): LimitRule {
+  return { ...limit, ...(window !== undefined && { windowMs: millisOf(window) }) };
 }
 
 /** The schema has seen to the form. */

@@ -10,6 +10,7 @@ import { clockMetrics } from './clock.ts';
 import { evictionMetrics } from './eviction.ts';
 import { featureMetrics } from './features.ts';
 import { foreignEvictionMetrics, leadershipMetrics } from './leadership.ts';
+import { limitMetrics } from './limits.ts';
 import { nodeCollectorMetrics } from './node-collector.ts';
 import { processMetrics } from './process.ts';
 import { restClientMetrics } from './rest-client.ts';
@@ -56,6 +57,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     queues.onNotice,
     watchingMetrics(registry),
     clockMetrics(registry),
+    limitMetrics(registry, vitals),
   ];
   leadershipMetrics(registry, vitals, lease);
   featureMetrics(registry, featureGates);

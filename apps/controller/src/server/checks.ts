@@ -19,6 +19,8 @@ const viewAgeMsMax: Millis = 180_000;
 const contactMsMax: Millis = 15_000;
 const lagMsMax: Millis = 5_000;
 
+const limitsNamedMax = 5;
+
 const ping: Check = { name: 'ping', fault: () => null };
 
 /**
@@ -34,7 +36,13 @@ export function createChecks(vitals: Vitals): Checks {
     contactCheck(vitals, now),
     eventLoopCheck(vitals),
   ];
-  const healthz = [...live, ...work, leaderCheck(vitals), overlapCheck(vitals)];
+  const healthz = [
+    ...live,
+    ...work,
+    leaderCheck(vitals),
+    overlapCheck(vitals),
+    limitsCheck(vitals, now),
+  ];
   return { livez: live, readyz: [...healthz, shutdownCheck(vitals)], healthz };
 }
 
@@ -129,6 +137,25 @@ function leaderCheck(vitals: Vitals): Check {
 /** A kube-controller-manager that does the same work makes this replica stand by. */
 function overlapCheck({ leadership }: Vitals): Check {
   return { name: 'overlap', fault: () => leadership.standsBackFor };
+}
+
+/**
+ * A limit that has tripped is for people to look at. It never makes a replica unready: another one
+ * would be held by it just as well, and its metrics and pages are needed most then.
+ */
+function limitsCheck(vitals: Vitals, now: () => Instant): Check {
+  return {
+    name: 'limits',
+    fault: () => null,
+    remark: () => {
+      const tripped = (vitals.running?.limits(now()) ?? []).filter((limit) => limit.tripped);
+      if (tripped.length === 0) return null;
+      const which = tripped.slice(0, limitsNamedMax).map(({ id }) => id);
+      const more = tripped.length - which.length;
+      const others = more > 0 ? ` and ${more} more` : '';
+      return `tripped: ${which.join(', ')}${others}; kubectl taintmgr resume opens them`;
+    },
+  };
 }
 
 function shutdownCheck(vitals: Vitals): Check {

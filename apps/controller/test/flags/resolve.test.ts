@@ -191,7 +191,7 @@ describe('wrong values together', () => {
     const content = { eviction: { limits: [{ per: 'total', percent: 10, onLimit: 'queue' }] } };
     assert.equal(
       refusal('--pod-watch=tainted-nodes', {}, content),
-      '--pod-watch: got "tainted-nodes", want all or auto beside a limit with percent, which ' +
+      '--pod-watch: got "tainted-nodes", want all or auto beside a limit with percent or pods, which ' +
         'needs to know all pods',
     );
     const podWatch = (line: string, more?: object): string =>

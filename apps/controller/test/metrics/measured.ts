@@ -15,7 +15,7 @@ export const because: readonly Reason[] = [
 ];
 
 export const idle: Running = {
-  resumeEvictions: () => {},
+  limits: () => [],
   lead: () => {},
   leader: () => '',
   zones: () => [],

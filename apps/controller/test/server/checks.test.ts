@@ -37,7 +37,7 @@ function vitalsOf(situation: Situation): Vitals {
   const { stepped } = situation;
   if (stepped !== undefined) clock.observe({ kind: 'clockStepped', who: 'a', by: stepped }, now);
   const running: Running = {
-    resumeEvictions: () => {},
+    limits: () => [],
     lead: () => {},
     leader: () => situation.leader ?? '',
     zones: () => [],

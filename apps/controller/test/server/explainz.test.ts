@@ -63,7 +63,7 @@ async function ask(
     clock: new ClockNote(),
     leadership: new Leadership(true, () => {}),
     running: engine && {
-      resumeEvictions: () => {},
+      limits: () => [],
       lead: () => {},
       leader: () => '',
       explain: (_, subject) => engine.explain(now, subject),

@@ -160,6 +160,17 @@ export class ClusterReader {
     }
   }
 
+  /** A lease; null: there is none. */
+  async lease(namespace: string, name: string): Promise<unknown> {
+    try {
+      const path = `${leasesPath(namespace)}/${encodeURIComponent(name)}`;
+      return await ifThere(() => this.#client.get(path));
+    } catch (error) {
+      if (error instanceof ApiError && error.failure.status === 403) return 'forbidden';
+      throw error;
+    }
+  }
+
   async #list(path: string, selectors: Selectors = {}): Promise<readonly unknown[]> {
     if (this.#chunkSize === null) return await this.#client.list(path, selectors);
     return await listInChunks(this.#client, path, selectors, this.#chunkSize);

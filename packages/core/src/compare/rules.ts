@@ -124,9 +124,10 @@ export const rules = [
   {
     name: 'no-pacing',
     upstream: 'All pods of a tainted node go at once, whatever their number.',
-    precise: 'The same by default; limits queue or stop, deadlines can be paused.',
+    precise:
+      'The same by default; limits bound how many are disrupted within a window, and queue or stop.',
     why: 'One wrong taint must not empty a cluster.',
-    proof: 'testdata/limits.txt, testdata/pauses.txt',
+    proof: 'blast-radius.test.ts, testdata/limits.txt',
   },
   {
     name: 'acts-on-cache',

@@ -1,156 +1,279 @@
-import { TokenBucket } from '../limiter.ts';
-import type { Pod, Taint } from '../model.ts';
-import type { Instant } from '../time.ts';
-
-/** What a limit counts by. */
-export type LimitScope = 'total' | 'zone' | 'namespace' | 'node' | 'taint';
-
-/** A limit on evictions. Each zone, namespace, node or taint key has a count of its own. */
-export interface LimitRule {
-  readonly per: LimitScope;
-  /** Only for the zone, namespace, node or taint key of this name. Left out: for each. */
-  readonly name?: string;
-  /** At most so many evictions begin in a second, on average. */
-  readonly podsPerSecond?: number;
-  /** So many may begin at once after a pause; 1 or `podsPerSecond`, whichever is more. */
-  readonly burst?: number;
-  /** At most this share of the pods may be on their way out at one time; one always may. */
-  readonly percent?: number;
-  /** At the limit: wait for room, or stop until told to go on. */
-  readonly onLimit: 'queue' | 'trip';
-}
-
-/** What is to be evicted, as limits see it. */
-export interface Candidate {
-  readonly pod: Pod;
-  readonly zone: string;
-  readonly taint: Taint | null;
-}
-
-/** What the governor counts pods with. */
-export interface Census {
-  /** Pods bound to nodes, in the whole or in one zone, namespace, node or under one taint key. */
-  count(per: LimitScope, name: string): number;
-}
-
-/** Which limit says no. `name` is '' for the total. */
-export interface LimitHit {
-  readonly per: LimitScope;
-  readonly name: string;
-  readonly limit: 'podsPerSecond' | 'percent';
-  /** It stays shut until evictions are resumed. */
-  readonly tripped: boolean;
-}
+import { assert } from '../assert.ts';
+import type { Pod } from '../model.ts';
+import type { StoreView } from '../store.ts';
+import type { Instant, Millis } from '../time.ts';
+import { Gate } from './gate.ts';
+import {
+  type Candidate,
+  isWindowed,
+  type LimitHit,
+  type LimitRule,
+  type LimitStatus,
+  scopeName,
+} from './limit.ts';
+import { coarsened, keyOf, type LimitRecord, nameInKey, needsRecord } from './limit-record.ts';
+import { appliesTo, Standings, standingOf } from './standings.ts';
 
 export type Admission =
   | { readonly kind: 'go' }
-  /** `until`: when a token comes; null: when a pod has left, or evictions are resumed. */
+  /** `until`: when there may be room; null: when something changes, or evictions are resumed. */
   | { readonly kind: 'wait'; readonly until: Instant | null; readonly hit: LimitHit };
 
-interface Gate {
-  readonly rule: LimitRule;
-  readonly name: string;
-  readonly bucket: TokenBucket | null;
-  readonly leaving: Set<string>;
-  tripped: LimitHit | null;
-}
+/** What was written down covers the evictions that begin within such a time. */
+const coverageMs: Millis = 30_000;
+/** Whoever begins within that time may be answered later: such evictions are written as of then. */
+const openAheadMs: Millis = 60_000;
 
 /**
  * Lets evictions begin at the rate and in the number that the limits allow. Every rule that applies
  * has to agree; only then is anything counted.
+ *
+ * Where counts are to survive us (`recorded`), nothing begins before what others have written is read,
+ * and an eviction with a window begins only once it is written down as begun. So whoever takes over
+ * counts no fewer than there were.
  */
 export class Governor {
   readonly #rules: readonly LimitRule[];
-  readonly #census: Census;
+  readonly #store: StoreView;
+  readonly #recorded: boolean;
   readonly #gates = new Map<string, Gate>();
+  readonly #standings: Standings;
+  /** The gates of the pods whose eviction is wanted or has begun. */
+  readonly #admitted = new Map<string, readonly Gate[]>();
+  #isRead = false;
+  #isDirty = false;
+  #isUrgent = false;
+  #covered: ReadonlySet<string> = new Set();
+  #coveredUntil: Instant = Number.NEGATIVE_INFINITY;
+  #tripped: Gate[] = [];
 
-  constructor(rules: readonly LimitRule[], census: Census) {
+  constructor(rules: readonly LimitRule[], store: StoreView, recorded: boolean) {
     this.#rules = rules;
-    this.#census = census;
+    this.#store = store;
+    this.#recorded = recorded && needsRecord(rules);
+    this.#standings = new Standings(rules, store, {
+      of: (rule, name) => this.#gate(rule, name),
+      tidy: (rule, name) => this.#tidy(`${rule}/${name}`),
+    });
+  }
+
+  /** Whether there is any limit: who is due has to wait for its turn then. */
+  get isLimited(): boolean {
+    return this.#rules.length > 0;
+  }
+
+  /** Whether pods have to be told of: some limit counts them. */
+  get countsPods(): boolean {
+    return this.#standings.isNeeded;
+  }
+
+  /** Whether what is written down is to be read and written at all. */
+  get isRecorded(): boolean {
+    return this.#recorded;
+  }
+
+  /** Whether what others have written was read since we lead. */
+  get isRead(): boolean {
+    return this.#isRead;
+  }
+
+  /** Something is to be written down: at once, as pods or people wait for it, or some time. */
+  get unwritten(): 'urgent' | 'some' | 'none' {
+    if (this.#isUrgent) return 'urgent';
+    return this.#isDirty ? 'some' : 'none';
+  }
+
+  /** Takes in a pod as it is; whether that may have made room. */
+  see(pod: Pod, late: boolean): boolean {
+    return this.#standings.put(pod, standingOf(pod, late));
+  }
+
+  /** The pod is no more; whether that may have made room. */
+  forget(pod: Pod): boolean {
+    return this.#standings.put(pod, null);
+  }
+
+  /** Takes in a node as the store has it now. */
+  moved(nodeName: string): void {
+    this.#standings.move(nodeName, this.#store.node(nodeName));
   }
 
   /** Asks for one eviction, and counts it if it may begin. */
   admit(now: Instant, candidate: Candidate): Admission {
+    const { uid } = candidate.pod;
     const gates = this.#gatesFor(candidate);
+    const [first] = gates;
+    if (!first) return { kind: 'go' };
+    const standing = this.#standings.of(uid);
+    if (this.#recorded && !this.#isRead) return waiting(first.hit(now, 'record'), null);
     for (const gate of gates) {
-      const refusal = this.#refusal(now, gate, candidate.pod.uid);
+      gate.expire(now, (one) => this.#standings.of(one));
+      const refusal = gate.refusal(now, uid, standing);
       if (!refusal) continue;
-      if (gate.rule.onLimit === 'trip') gate.tripped = { ...refusal.hit, tripped: true };
-      return gate.tripped ? { kind: 'wait', until: null, hit: gate.tripped } : refusal;
+      const trips = gate.rule.onLimit === 'trip' && !gate.tripped && !refusal.mayOpen;
+      if (trips) this.#trip(now, gate, refusal.hit);
+      return gate.tripped ? waiting(gate.tripped.hit, null) : waiting(refusal.hit, refusal.until);
     }
-    for (const gate of gates) {
-      if (!gate.leaving.has(candidate.pod.uid)) gate.bucket?.take(now);
-      gate.leaving.add(candidate.pod.uid);
+    const windowed = gates.filter((gate) => gate.isWindowed);
+    for (const gate of this.#admitted.get(uid) ?? []) {
+      if (!gates.includes(gate)) gate.release(uid, standing, true);
     }
+    this.#admitted.set(uid, gates);
+    if (windowed[0] && !this.#isCovered(now, uid)) {
+      for (const gate of windowed) gate.want(uid);
+      this.#isUrgent = true;
+      return waiting(windowed[0].hit(now, 'record'), null);
+    }
+    for (const gate of gates) gate.enter(now, uid, standing);
     return { kind: 'go' };
   }
 
-  /** The pod has left, or stays after all; whether that may have made room. */
-  release(uid: string): boolean {
-    let released = false;
-    for (const gate of this.#gates.values()) released = gate.leaving.delete(uid) || released;
-    return released;
+  /** The pod has left or is about to, or nobody knows: it counts for a window from now on. */
+  leave(now: Instant, uid: string): void {
+    for (const gate of this.#admitted.get(uid) ?? []) gate.leave(now, uid);
+    this.#isDirty = this.#admitted.delete(uid) || this.#isDirty;
   }
 
-  /** Opens what tripped. */
-  resume(): void {
-    for (const gate of this.#gates.values()) gate.tripped = null;
+  /** It was surely not evicted. `isOver`: and is not to be. Whether that may have made room. */
+  release(uid: string, isOver: boolean): boolean {
+    const gates = this.#admitted.get(uid) ?? [];
+    for (const gate of gates) gate.release(uid, this.#standings.of(uid), isOver);
+    if (isOver) this.#admitted.delete(uid);
+    this.#isDirty ||= gates.length > 0;
+    return gates.length > 0;
   }
 
-  /** What is shut until evictions are resumed. */
-  tripped(): readonly LimitHit[] {
-    return [...this.#gates.values()].flatMap(({ tripped }) => tripped ?? []);
+  /** Opens what tripped, of these names, or (none given) all; what has been opened. */
+  resume(ids: readonly string[] = []): readonly LimitHit[] {
+    const shut = [...this.#gates.values()].filter(
+      ({ id, tripped }) => tripped && (ids.length === 0 || ids.includes(id)),
+    );
+    const hits = shut.flatMap(({ tripped }) => tripped?.hit ?? []);
+    for (const gate of shut) gate.clear((uid) => this.#standings.of(uid));
+    this.#isUrgent ||= shut.length > 0;
+    return hits;
   }
 
-  /** An eviction that was admitted once is not counted again when it is tried again. */
-  #refusal(
-    now: Instant,
-    { rule, name, bucket, leaving, tripped }: Gate,
-    uid: string,
-  ): Extract<Admission, { kind: 'wait' }> | null {
-    if (leaving.has(uid)) return null;
-    if (tripped) return { kind: 'wait', until: null, hit: tripped };
-    const { per, percent } = rule;
-    if (percent !== undefined && leaving.size > 0) {
-      const most = Math.max(1, Math.floor((this.#census.count(per, name) * percent) / 100));
-      const hit = { per, name, limit: 'percent', tripped: false } as const;
-      if (leaving.size >= most) return { kind: 'wait', until: null, hit };
-    }
-    const readyAt = bucket?.readyAt(now) ?? now;
-    const hit = { per, name, limit: 'podsPerSecond', tripped: false } as const;
-    return readyAt > now ? { kind: 'wait', until: readyAt, hit } : null;
+  /** What has tripped since it was asked last. */
+  takeTripped(): readonly LimitStatus[] {
+    const tripped = this.#tripped.flatMap(statusOfTripped);
+    this.#tripped = [];
+    return tripped;
   }
 
-  #gatesFor(candidate: Candidate): readonly Gate[] {
-    return this.#rules.flatMap((rule, index) => {
-      const name = nameIn(rule.per, candidate);
-      if (name === null || (rule.name !== undefined && rule.name !== name)) return [];
-      const key = `${index}/${name}`;
-      const gate = this.#gates.get(key) ?? newGate(rule, name);
-      this.#gates.set(key, gate);
-      return [gate];
+  /** Whether anything is shut until evictions are resumed. */
+  get isTripped(): boolean {
+    for (const { tripped } of this.#gates.values()) if (tripped) return true;
+    return false;
+  }
+
+  /** The limits that have tripped, and those with a window in which pods were evicted. */
+  limits(now: Instant): readonly LimitStatus[] {
+    return [...this.#gates].flatMap(([key, gate]) => {
+      gate.expire(now, (uid) => this.#standings.of(uid));
+      this.#tidy(key);
+      if (gate.tripped) return statusOfTripped(gate);
+      if (!gate.isWindowed || gate.evicted === 0) return [];
+      const limit = gate.rule.percent === undefined ? 'pods' : 'percent';
+      return [{ ...gate.hit(now, limit), id: gate.id, since: null }];
     });
   }
-}
 
-function newGate(rule: LimitRule, name: string): Gate {
-  const { podsPerSecond } = rule;
-  const burst = rule.burst ?? Math.max(1, Math.floor(podsPerSecond ?? 1));
-  const bucket = podsPerSecond === undefined ? null : new TokenBucket(podsPerSecond, burst);
-  return { rule, name, bucket, leaving: new Set(), tripped: null };
-}
-
-function nameIn(per: LimitScope, { pod, zone, taint }: Candidate): string | null {
-  switch (per) {
-    case 'total':
-      return '';
-    case 'zone':
-      return zone;
-    case 'namespace':
-      return pod.namespace;
-    case 'node':
-      return pod.nodeName;
-    case 'taint':
-      return taint?.key ?? null;
+  /** What is to be written down, with whatever is about to begin. */
+  record(now: Instant): { readonly record: LimitRecord; readonly covers: ReadonlySet<string> } {
+    this.#isUrgent = false;
+    this.#isDirty = false;
+    const at = now + openAheadMs;
+    const entries = new Map<string, LimitRecord[string]>();
+    for (const [key, gate] of this.#gates) {
+      gate.expire(now, (uid) => this.#standings.of(uid));
+      this.#tidy(key);
+      const { evicted, of } = gate.isWindowed ? gate.written(at) : { evicted: [], of: null };
+      if (evicted.length === 0 && !gate.tripped) continue;
+      const tripped = gate.tripped && {
+        since: gate.tripped.since,
+        limit: gate.tripped.hit.limit,
+        count: gate.tripped.hit.count ?? null,
+      };
+      entries.set(keyOf(gate.rule, gate.name), {
+        evicted: coarsened(evicted, gate.windowMs),
+        of,
+        tripped,
+      });
+    }
+    return { record: Object.fromEntries(entries), covers: new Set(this.#admitted.keys()) };
   }
+
+  /** It stands there: these pods may go now. `at`: when it was sent. */
+  written(at: Instant, covers: ReadonlySet<string>): void {
+    this.#covered = covers;
+    this.#coveredUntil = at + coverageMs;
+  }
+
+  /** It could not be written. */
+  stayedUnwritten(): void {
+    this.#isUrgent = true;
+  }
+
+  /** Goes on from what is written there (null: nothing is), in the place of what we know ourselves. */
+  restore(now: Instant, record: LimitRecord | null): void {
+    this.#isRead = true;
+    this.#admitted.clear();
+    for (const gate of this.#gates.values()) gate.clear((uid) => this.#standings.of(uid));
+    for (const [key, recorded] of Object.entries(record ?? {})) {
+      for (const [index, rule] of this.#rules.entries()) {
+        const name = nameInKey(rule, key);
+        if (name !== null) this.#gate(index, name).restore(now, recorded);
+      }
+    }
+  }
+
+  /** Another may act from now on: what is written down has to be read again before we do. */
+  stopLeading(): void {
+    this.#isRead = false;
+    this.#covered = new Set();
+  }
+
+  #trip(now: Instant, gate: Gate, hit: LimitHit): void {
+    gate.trip(now, hit);
+    this.#tripped.push(gate);
+    this.#isUrgent = true;
+  }
+
+  #isCovered(now: Instant, uid: string): boolean {
+    return !this.#recorded || (this.#covered.has(uid) && now <= this.#coveredUntil);
+  }
+
+  #gatesFor({ pod, taint, late }: Candidate): readonly Gate[] {
+    const node = this.#store.node(pod.nodeName);
+    return this.#rules.flatMap((rule, index) => {
+      if (late && (isWindowed(rule) || rule.onLimit === 'trip')) return [];
+      const name = rule.per === 'taint' ? (taint?.key ?? null) : scopeName(rule.per, pod, node);
+      if (name === null || (rule.name !== undefined && rule.name !== name)) return [];
+      return appliesTo(rule, node) ? [this.#gate(index, name)] : [];
+    });
+  }
+
+  #tidy(key: string): void {
+    if (this.#gates.get(key)?.isIdle) this.#gates.delete(key);
+  }
+
+  #gate(index: number, name: string): Gate {
+    const key = `${index}/${name}`;
+    const known = this.#gates.get(key);
+    if (known) return known;
+    const rule = this.#rules[index];
+    assert(rule !== undefined, `there is a limit number ${index}`);
+    const gate = new Gate(rule, name);
+    this.#gates.set(key, gate);
+    return gate;
+  }
+}
+
+function waiting(hit: LimitHit, until: Instant | null): Admission {
+  return { kind: 'wait', until, hit };
+}
+
+function statusOfTripped({ id, tripped }: Gate): readonly LimitStatus[] {
+  return tripped ? [{ ...tripped.hit, id, since: tripped.since }] : [];
 }

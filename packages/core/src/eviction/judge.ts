@@ -39,6 +39,17 @@ export class Judge {
     return decide(pod, site, this.#options);
   }
 
+  /**
+   * Whether the pod was bound to its node after the taint that makes it go, as we have seen that taint
+   * appear: a time that is written on it may be long past, and says nothing of who came when.
+   */
+  isLate({ nodeName, boundAt }: Pod, because: readonly Reason[]): boolean {
+    const taint = decidingTaint(because);
+    const observed = this.#taints.of(nodeName).find((one) => one.taint === taint);
+    const bound = finite(boundAt);
+    return !!observed && bound !== null && bound > Math.max(observed.start, observed.seenAt);
+  }
+
   /** How an attempt at `now` is made for a pod whose deadline has passed. */
   method(now: Instant, pod: Pod, deadline: Instant, because: readonly Reason[]): Method {
     return methodFor(now, pod, this.#endOf(now, pod), deadline, this.#policyOf(because));

@@ -10,20 +10,17 @@ import type { Cause, Reason } from '../reason.ts';
 import { Schedule } from '../schedule.ts';
 import type { Change, StoreView } from '../store.ts';
 import type { Instant } from '../time.ts';
+import { Admissions, isNews } from './admissions.ts';
 import { blockerOf } from './blocker.ts';
 import type { Decision } from './decide.ts';
-import { Governor, type LimitHit } from './governor.ts';
-import { decidingTaint, Judge } from './judge.ts';
+import { Judge } from './judge.ts';
+import type { LimitStatus } from './limit.ts';
 import { cancelEvent, evictionEvent, nodeEndEvent } from './pod-events.ts';
 import { StartKeeper } from './start-keeper.ts';
 import { type ObservedTaint, TaintLedger } from './taint-ledger.ts';
-import { Waitlist } from './waitlist.ts';
-import type { Work } from './work.ts';
+import { attemptsOf, deadlineOf, isPending, type Pending, type Work } from './work.ts';
 
 type Eviction = Extract<Decision, { kind: 'evict' }>;
-
-/** Work that waits and can still be called off. */
-type Pending = Extract<Work, { kind: 'waiting' | 'paused' | 'held' | 'retrying' }>;
 
 /**
  * Evicts pods from nodes with NoExecute taints, in time.
@@ -54,11 +51,10 @@ export class PreciseEvictionMachine implements EvictionMachine {
   readonly #config: Config;
   readonly #store: StoreView;
   readonly #judge: Judge;
-  readonly #governor: Governor;
+  readonly #admissions: Admissions;
   readonly #starts: StartKeeper;
   readonly #taints = new TaintLedger();
   readonly #work = new Map<string, Work>();
-  readonly #waitlist = new Waitlist();
   readonly #schedule = new Schedule();
   readonly #inFlight: InFlight;
   readonly #pace: Pace;
@@ -71,7 +67,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
     this.#config = config;
     this.#leader = config.leader;
     this.#judge = new Judge(store, this.#taints, config);
-    this.#governor = new Governor(config.limits, store);
+    this.#admissions = new Admissions(store, this.#judge, config);
     this.#starts = new StartKeeper(store, this.#taints, this.#judge, config);
     this.#inFlight = new InFlight('eviction', config.evictionsInFlightMax);
     this.#pace = new Pace(config.evictionsInFlightMax);
@@ -87,8 +83,9 @@ export class PreciseEvictionMachine implements EvictionMachine {
 
   nextWake(): Instant | null {
     if (!this.#mayAct()) return null;
-    const evictions = this.#pace.hasRoom ? [this.#schedule.next(), this.#waitlist.nextWake()] : [];
-    const wakes = [...evictions, this.#starts.nextWake()].filter((wake) => wake !== null);
+    const evictions = this.#pace.hasRoom ? [this.#schedule.next(), this.#admissions.nextAsk()] : [];
+    const others = [this.#starts.nextWake(), this.#admissions.nextWake()];
+    const wakes = [...evictions, ...others].filter((wake) => wake !== null);
     return wakes.length === 0 ? null : Math.min(...wakes);
   }
 
@@ -104,8 +101,8 @@ export class PreciseEvictionMachine implements EvictionMachine {
     return this.#work.get(uid) ?? null;
   }
 
-  tripped(): readonly LimitHit[] {
-    return this.#governor.tripped();
+  limits(now: Instant): readonly LimitStatus[] {
+    return this.#admissions.limits(now);
   }
 
   #mayAct(): boolean {
@@ -119,11 +116,12 @@ export class PreciseEvictionMachine implements EvictionMachine {
         return;
       case 'leadership':
         this.#leader = event.held;
+        this.#admissions.lead(event.held);
         return;
       case 'result':
-        if (!this.#starts.settle(now, event.id, event.outcome)) {
-          this.#settle(now, event.id, event.outcome);
-        }
+        if (this.#starts.settle(now, event.id, event.outcome)) return;
+        if (this.#admissions.settle(now, event.id, event.outcome)) return;
+        this.#settle(now, event.id, event.outcome);
         return;
       case 'pauseDeadlines':
         this.#reconsiderOn(now, this.#taints.pause(this.#wall(now), event.scope), 'Paused');
@@ -135,8 +133,8 @@ export class PreciseEvictionMachine implements EvictionMachine {
         this.#retime(now);
         return;
       case 'resumeEvictions':
-        this.#governor.resume();
-        this.#waitlist.nudge(now);
+      case 'limitRecord':
+        this.#commands.push(...this.#admissions.take(now, event));
         return;
       default: // what it says of objects, the store has taken
     }
@@ -152,6 +150,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
         return;
       case 'podGone':
         this.#drop(now, change.previous, 'PodDeleted', []);
+        this.#admissions.gone(now, change.previous);
         return;
       case 'lease': // a matter of the node lifecycle
     }
@@ -160,6 +159,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
   #followNode(now: Instant, { name, node, afterGap }: Extract<Change, { kind: 'node' }>): void {
     if (node) this.#starts.notice(now, name);
     else this.#starts.forget(name);
+    this.#admissions.followNode(name);
     if (!this.#taints.update(this.#wall(now), name, node, afterGap)) return;
     this.#reconsiderOn(now, [name], node ? 'NodeChanged' : 'NodeDeleted');
   }
@@ -173,6 +173,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
   /** Decides about the pod and moves its work to match. */
   #reconsider(now: Instant, pod: Pod, cause: Cause): void {
     const decision = this.decisionOn(pod);
+    this.#admissions.followPod(now, pod, decision);
     switch (decision.kind) {
       case 'evict':
         this.#plan(now, pod, cause, decision);
@@ -242,11 +243,10 @@ export class PreciseEvictionMachine implements EvictionMachine {
   #drop(now: Instant, pod: Pod, cause: Cause, because: readonly Reason[]): void {
     const work = this.workOn(pod);
     this.#work.delete(pod.uid);
-    this.#waitlist.delete(pod.uid);
     this.#schedule.cancel(pod.uid);
-    // A pod that terminates still counts as on its way out; one that is gone or stays does not.
-    const leaves = cause !== 'PodDeleted' && pod.deletionTimestamp !== null;
-    if (!leaves && this.#governor.release(pod.uid)) this.#waitlist.nudge(now);
+    const leaves = cause === 'PodDeleted' || pod.deletionTimestamp !== null;
+    const setback = work?.kind === 'retrying' ? work.setback : null;
+    this.#admissions.drop(now, pod.uid, leaves, setback);
     const from = work && isPending(work) ? deadlineOf(work) : null;
     if (from !== null) this.#tellDeadline(pod, from, null, cause, because);
   }
@@ -258,11 +258,11 @@ export class PreciseEvictionMachine implements EvictionMachine {
       if (uid === null) break;
       this.#actOn(now, uid);
     }
-    for (const uid of this.#waitlist.ask(now)) {
+    for (const uid of this.#admissions.ask(now)) {
       if (this.#pace.hasRoom) this.#actOn(now, uid, true);
-      else this.#waitlist.nudge(now);
+      else this.#admissions.askLater(now);
     }
-    this.#commands.push(...this.#starts.write(now));
+    this.#commands.push(...this.#admissions.act(now), ...this.#starts.write(now));
   }
 
   #actOn(now: Instant, uid: string, isItsTurn = false): void {
@@ -279,28 +279,25 @@ export class PreciseEvictionMachine implements EvictionMachine {
     const decision = this.decisionOn(pod);
     assert(decision.kind === 'evict', `pod ${uid} is due, so it is to be evicted`);
     assert(decision.deadline <= this.#wall(now), `pod ${uid} is not evicted before its deadline`);
-    if (isItsTurn || work.kind === 'retrying' || this.#waitlist.isEmpty) {
-      if (this.#isAdmitted(now, pod, work, decision)) this.#send(now, pod, work, decision);
-    } else {
-      this.#waitlist.put(uid, decision.deadline, now);
-    }
+    const asks = isItsTurn || work.kind === 'retrying';
+    if (!asks && !this.#admissions.isFirst(now, pod, decision.deadline)) return;
+    if (this.#isAdmitted(now, pod, work, decision)) this.#send(now, pod, work, decision);
   }
 
   #isAdmitted(now: Instant, pod: Pod, work: Pending, { deadline, because }: Eviction): boolean {
-    const zone = this.#store.node(pod.nodeName)?.zone ?? '';
-    const admission = this.#governor.admit(now, { pod, zone, taint: decidingTaint(because) });
-    this.#waitlist.delete(pod.uid);
-    if (admission.kind === 'go') return true;
-    const { hit, until } = admission;
-    this.#work.set(pod.uid, { kind: 'held', deadline, hit, until });
-    this.#waitlist.put(pod.uid, deadline, until);
+    const refusal = this.#admissions.admit(now, pod, deadline, because);
+    if (!refusal) return true;
+    const { hit, until } = refusal;
+    const attempts = attemptsOf(work);
+    this.#work.set(pod.uid, { kind: 'held', deadline, attempts, hit, until });
     const told = { hit, until: until === null ? null : this.#wall(until) };
-    if (work.kind !== 'held') this.#tell({ kind: 'held', pod: podRef(pod), ...told });
+    const before = work.kind === 'held' ? work.hit : null;
+    if (isNews(hit, before)) this.#tell({ kind: 'held', pod: podRef(pod), ...told });
     return false;
   }
 
   #send(now: Instant, pod: Pod, work: Pending, { deadline, because }: Eviction): void {
-    const attempt = work.kind === 'retrying' ? work.attempt + 1 : 1;
+    const attempt = attemptsOf(work) + 1;
     const id = this.#inFlight.start(pod.uid);
     this.#pace.sent(now, id);
     this.#work.set(pod.uid, { kind: 'sending', id, attempt, deadline });
@@ -332,11 +329,13 @@ export class PreciseEvictionMachine implements EvictionMachine {
     if (uid === null || work?.kind !== 'sending' || work.id !== id) return;
     const { attempt, deadline } = work;
     if (outcome.kind === 'done' || outcome.kind === 'gone') {
+      this.#admissions.accepted(now, uid);
       const at = now + this.#config.confirmationWaitMs;
       this.#put(uid, { kind: 'sent', deadline, since: now }, at);
       return;
     }
     const pod = this.#known(uid);
+    this.#admissions.failed(now, uid, outcome);
     const at = this.#retryAt(now, pod, work, outcome);
     this.#put(uid, { kind: 'retrying', deadline, attempt, at, setback: outcome }, at);
     this.#reconsider(now, pod, 'EvictionFailed');
@@ -365,7 +364,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
 
   #put(uid: string, work: Work, at: Instant): void {
     this.#work.set(uid, work);
-    this.#waitlist.delete(uid);
+    this.#admissions.withdraw(uid);
     this.#schedule.set(uid, at);
   }
 
@@ -388,13 +387,4 @@ export class PreciseEvictionMachine implements EvictionMachine {
   #tell(report: Report): void {
     this.#commands.push({ kind: 'report', report });
   }
-}
-
-function isPending(work: Work): work is Pending {
-  return work.kind !== 'sending' && work.kind !== 'sent';
-}
-
-/** Null for work without one: paused, or none at all. */
-function deadlineOf(work: Work | null | undefined): Instant | null {
-  return !work || work.kind === 'paused' ? null : work.deadline;
 }

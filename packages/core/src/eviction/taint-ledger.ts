@@ -9,6 +9,8 @@ export interface ObservedTaint {
   readonly taint: Taint;
   readonly start: Instant;
   readonly startSource: Exclude<StartSource, 'podBound'>;
+  /** When it came, as the API server knows it, or else when we first saw it; not what it says. */
+  readonly seenAt: Instant;
 }
 
 /** A time for which the deadlines of a node stood still. */
@@ -127,10 +129,10 @@ export class TaintLedger {
     this.#pausedAt.delete(nodeName);
     this.#pauses.set(nodeName, [...this.pausesOf(nodeName), { from: pausedAt, to: now }]);
     const shifted = this.of(nodeName).map((observed): ObservedTaint => {
-      const { taint } = observed;
+      const { taint, seenAt } = observed;
       const start = countsFrom(observed);
       const given = now - Math.max(pausedAt, start);
-      return { taint, start: start + Math.max(0, given), startSource: 'givenBack' };
+      return { taint, start: start + Math.max(0, given), startSource: 'givenBack', seenAt };
     });
     this.#byNode.set(nodeName, shifted);
   }
@@ -165,20 +167,22 @@ function observe(
   const timeAdded = finite(taint.timeAdded);
   const before = known.find((entry) => (isOwn || timeAdded !== null) && isSame(entry.taint, taint));
   if (before && Object.is(before.taint.timeAdded, taint.timeAdded)) return before;
+  const seenAt =
+    before?.seenAt ?? (writtenAt === null ? now : Math.min(now, endOfSecond(writtenAt)));
   const written = finite(kept[formatTaint(taint)]);
   // What was written down lies in the past; a clock that was wrong must not hold a pod for ever.
   const keptStart = written === null ? null : Math.min(written, now);
   if (timeAdded === null) {
     const start = keptStart ?? (before ? countsFrom(before) : null);
-    if (start !== null) return { taint, start, startSource: 'firstSeen' };
+    if (start !== null) return { taint, start, startSource: 'firstSeen', seenAt };
     const thereAt = writtenAt === null ? now : endOfSecond(writtenAt);
     return thereAt < now
-      ? { taint, start: thereAt, startSource: 'taintsWritten' }
-      : { taint, start: now, startSource: 'firstSeen' };
+      ? { taint, start: thereAt, startSource: 'taintsWritten', seenAt }
+      : { taint, start: now, startSource: 'firstSeen', seenAt };
   }
   return keptStart !== null && keptStart > endOfSecond(timeAdded) && !before
-    ? { taint, start: keptStart, startSource: 'givenBack' }
-    : { taint, start: timeAdded, startSource: 'timeAdded' };
+    ? { taint, start: keptStart, startSource: 'givenBack', seenAt }
+    : { taint, start: timeAdded, startSource: 'timeAdded', seenAt };
 }
 
 /** The instant from which a time counts that a taint is given: never before it came. */

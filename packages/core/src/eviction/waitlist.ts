@@ -1,30 +1,44 @@
+import type { Pod } from '../model.ts';
 import type { Instant } from '../time.ts';
 
 interface Waiting {
+  readonly uid: string;
+  readonly namespace: string;
   readonly deadline: Instant;
-  /** When a limit may let it through; null: when there is room. */
-  readonly until: Instant | null;
 }
 
 /**
  * The pods that are due and that limits hold back. Whenever a limit may have opened, all of them
- * ask again, the earliest deadline first: who comes later must not take the place of who waits.
+ * ask again: the namespaces in turn, first the one that has waited longest since one of its pods went,
+ * and the pods of a namespace by their deadlines. So a namespace with a thousand pods does not keep
+ * another from its share.
  */
 export class Waitlist {
   readonly #waiting = new Map<string, Waiting>();
+  /** When each namespace was last served, as a count of servings. */
+  readonly #servedAt = new Map<string, number>();
+  #servings = 0;
   #askAt: Instant | null = null;
 
   get isEmpty(): boolean {
     return this.#waiting.size === 0;
   }
 
-  put(uid: string, deadline: Instant, until: Instant | null): void {
-    this.#waiting.set(uid, { deadline, until });
+  /** `until`: when a limit may let it through; null: when there is room. */
+  put({ uid, namespace }: Pod, deadline: Instant, until: Instant | null): void {
+    this.#waiting.set(uid, { uid, namespace, deadline });
     if (until !== null) this.nudge(until);
   }
 
   delete(uid: string): void {
     this.#waiting.delete(uid);
+    if (this.isEmpty) this.#servedAt.clear();
+  }
+
+  /** A pod of the namespace was let through: the others come first now. */
+  served(namespace: string): void {
+    this.#servings += 1;
+    if (!this.isEmpty) this.#servedAt.set(namespace, this.#servings);
   }
 
   /** Everyone asks again at `at`, or earlier if that was to be so already. */
@@ -40,8 +54,27 @@ export class Waitlist {
   ask(now: Instant): readonly string[] {
     if (this.#askAt === null || this.#askAt > now) return [];
     this.#askAt = null;
-    return [...this.#waiting]
-      .sort(([a, { deadline: x }], [b, { deadline: y }]) => x - y || (a < b ? -1 : 1))
-      .map(([uid]) => uid);
+    const queues = [...this.#byNamespace()].sort(([a, [x]], [b, [y]]) => {
+      const turns = (this.#servedAt.get(a) ?? 0) - (this.#servedAt.get(b) ?? 0);
+      return turns || (x?.deadline ?? 0) - (y?.deadline ?? 0) || (a < b ? -1 : 1);
+    });
+    const rounds = Math.max(0, ...queues.map(([, queue]) => queue.length));
+    return Array.from({ length: rounds }, (_, round) =>
+      queues.flatMap(([, queue]) => queue[round]?.uid ?? []),
+    ).flat();
+  }
+
+  /** Who waits, the earliest deadline first. */
+  #byNamespace(): ReadonlyMap<string, readonly Waiting[]> {
+    const queues = new Map<string, Waiting[]>();
+    const inOrder = [...this.#waiting.values()].sort(
+      (a, b) => a.deadline - b.deadline || (a.uid < b.uid ? -1 : 1),
+    );
+    for (const one of inOrder) {
+      const queue = queues.get(one.namespace);
+      if (queue) queue.push(one);
+      else queues.set(one.namespace, [one]);
+    }
+    return queues;
   }
 }

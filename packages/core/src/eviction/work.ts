@@ -1,6 +1,6 @@
 import type { Setback } from '../event.ts';
 import type { Instant, Millis } from '../time.ts';
-import type { LimitHit } from './governor.ts';
+import type { LimitHit } from './limit.ts';
 
 /** How far the eviction of one pod has come. `deadline` is when it was due. */
 export type Work =
@@ -12,6 +12,8 @@ export type Work =
   | {
       readonly kind: 'held';
       readonly deadline: Instant;
+      /** So many attempts have failed before. */
+      readonly attempts: number;
       readonly hit: LimitHit;
       readonly until: Instant | null;
     }
@@ -32,3 +34,21 @@ export type Work =
     }
   /** The API server accepted it; the watch has not yet shown the pod leaving. */
   | { readonly kind: 'sent'; readonly deadline: Instant; readonly since: Instant };
+
+/** Work that waits and can still be called off. */
+export type Pending = Extract<Work, { kind: 'waiting' | 'paused' | 'held' | 'retrying' }>;
+
+export function isPending(work: Work): work is Pending {
+  return work.kind !== 'sending' && work.kind !== 'sent';
+}
+
+/** Null for work without one: paused, or none at all. */
+export function deadlineOf(work: Work | null | undefined): Instant | null {
+  return !work || work.kind === 'paused' ? null : work.deadline;
+}
+
+/** How many attempts have failed. */
+export function attemptsOf(work: Pending): number {
+  if (work.kind === 'retrying') return work.attempt;
+  return work.kind === 'held' ? work.attempts : 0;
+}

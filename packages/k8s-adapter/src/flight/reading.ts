@@ -26,6 +26,7 @@ const members: Readonly<Record<Event['kind'], Readonly<Record<string, string>>>>
   pauseDeadlines: { scope: 'object' },
   resumeDeadlines: { scope: 'object' },
   resumeEvictions: {},
+  limitRecord: {},
   result: { id: 'string', outcome: 'object' },
   tick: {},
 };

@@ -1,4 +1,4 @@
-import type { Command, Instant, Millis, NodeCommand, Outcome } from '@taintmgr/core';
+import type { Command, Instant, LimitCommand, Millis, NodeCommand, Outcome } from '@taintmgr/core';
 import type { Answer } from './answer.ts';
 import {
   type Errand,
@@ -17,6 +17,8 @@ import {
   type Step,
 } from './execute.ts';
 import { beginNodeWrite, continueNodeWrite, type NodeWriteStep } from './execute-node.ts';
+import type { LeaseName } from './lease-requests.ts';
+import { type LimitRecordNotice, LimitRecords } from './limit-record.ts';
 import type { RecorderNotice } from './recorder.ts';
 
 /** The engine's wish for a Kubernetes Event. */
@@ -50,11 +52,14 @@ export type ExecutorNotice =
     }
   /** The pod goes without the condition DisruptionTarget, and why. */
   | { readonly kind: 'markRefused'; readonly command: Removal; readonly message: string }
+  | LimitRecordNotice
   | RecorderNotice;
 
 /** How commands are carried out, and who tells of it. */
 export interface ExecutorOptions extends ErrandOptions {
   readonly removal: ExecuteOptions;
+  /** Where what limits have counted is kept; left out: nowhere. */
+  readonly limitsLease?: LeaseName;
 }
 
 /**
@@ -63,10 +68,12 @@ export interface ExecutorOptions extends ErrandOptions {
  */
 export class Executor extends Errands<ExecutorNotice> {
   readonly #options: ExecuteOptions;
+  readonly #limits: LimitRecords | null;
 
-  constructor({ removal, ...options }: ExecutorOptions) {
+  constructor({ removal, limitsLease, ...options }: ExecutorOptions) {
     super(options);
     this.#options = removal;
+    this.#limits = limitsLease ? new LimitRecords(limitsLease) : null;
   }
 
   /** Begins a command; with `confirm`, a removal reads pod and node first. */
@@ -86,6 +93,11 @@ export class Executor extends Errands<ExecutorNotice> {
         const notice = { kind: 'commandSent', command } as const;
         return this.begin(now, removing(command, this.wall(now), this.#options, confirm), notice);
       }
+      case 'readLimits':
+      case 'keepLimits':
+        return this.begin(now, this.#limits?.errand(command) ?? nowhere(command));
+      case 'recordLimitEvent':
+        return this.#limits ? this.record(now, this.#limits.event(command)) : [];
       default:
         return this.begin(now, writing(command, confirm));
     }
@@ -95,6 +107,18 @@ export class Executor extends Errands<ExecutorNotice> {
 /** After a standstill what decided may have changed; it is another replica's to find out. */
 function decidedElsewhere(message: string): Outcome {
   return { kind: 'changed', message };
+}
+
+function nowhere(command: LimitCommand): Errand<ExecutorNotice> {
+  const message = 'no Lease is named to keep what limits have counted';
+  const outcome = { kind: 'failed', status: null, message, retryAfter: null } as const;
+  return {
+    id: command.id,
+    first: { kind: 'finished', outcome, refusal: null },
+    deposed: decidedElsewhere,
+    ended: () => ({ kind: 'limitRecordFailed', command, lease: '', outcome }),
+    outlastsStop: false,
+  };
 }
 
 function removing(

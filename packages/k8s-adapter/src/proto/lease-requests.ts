@@ -98,11 +98,13 @@ function claimedSpec(spec: JsonRecord, claim: LeaseClaim): JsonRecord {
   };
 }
 
-function leasesPath(namespace: string): string {
+/** Where the Leases of a namespace are. */
+export function leasesPath(namespace: string): string {
   return `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/leases`;
 }
 
-function leasePath({ namespace, name }: LeaseName): string {
+/** Where a Lease is. */
+export function leasePath({ namespace, name }: LeaseName): string {
   return `${leasesPath(namespace)}/${encodeURIComponent(name)}`;
 }
 

@@ -3,8 +3,8 @@ import {
   evictionDefaults,
   type PolicyTerm,
   type RateTerm,
-  type ShareTerm,
   type Terms,
+  type WindowTerm,
 } from '@taintmgr/sim-cluster';
 import type { Draw } from './draw.ts';
 import { taintKeys } from './tolerations.ts';
@@ -27,22 +27,25 @@ export function drawConfig(draw: Draw): Drawn {
     [5, 'queue'],
     [1, 'trip'],
   ]);
-  const isBare = rates.length + shares.length === 0;
+  const evictionsInFlightMax = draw.of([1, 3, 50]);
+  const windows = [...shares, ...(draw.chance(0.35) ? [drawWindow(draw)] : [])];
+  const trips = onLimit === 'trip';
   return {
     config: {
       ...policy,
       policies,
-      limits: [...rates, ...shares].map((limit) => ({ ...limit, onLimit })),
-      evictionsInFlightMax: draw.of([1, 3, 50]),
+      limits: [...rates, ...windows].map((limit) => ({ ...limit, onLimit })),
+      keepLimits: true,
+      evictionsInFlightMax,
       heedNodeDeadlines: true,
     },
     terms: {
       ...evictionDefaults,
       ...policy,
       policies,
-      rates,
-      shares,
-      mayStop: shares.length > 0 || (onLimit === 'trip' && !isBare),
+      rates: rates.map((rate) => ({ ...rate, trips })),
+      windows,
+      mayStop: windows.length > 0 || (trips && rates.length > 0),
     },
   };
 }
@@ -63,8 +66,23 @@ function drawPolicy(draw: Draw): PolicyTerm {
   };
 }
 
-function drawShare(draw: Draw): ShareTerm {
-  return { per: draw.of(['total', 'namespace', 'node']), percent: draw.of([1, 20, 50]) };
+function drawShare(draw: Draw): WindowTerm {
+  const per = draw.of(['total', 'namespace', 'node'] as const);
+  return { per, percent: draw.of([1, 20, 50]), windowMs: 60_000 };
+}
+
+function drawWindow(draw: Draw): WindowTerm {
+  return {
+    per: draw.of(['total', 'zone', 'namespace', 'node', 'workload']),
+    windowMs: draw.of([5_000, 60_000, 600_000]),
+    ...draw.of([
+      { percent: 10 },
+      { percent: 34 },
+      { pods: 1 },
+      { pods: 3 },
+      { percent: 50, pods: 2 },
+    ]),
+  };
 }
 
 function drawRate(draw: Draw): RateTerm {

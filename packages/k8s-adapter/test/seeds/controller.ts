@@ -29,6 +29,8 @@ const narrow = {
   lingerMs: 20_000,
   calmMs: 10_000,
 } as const;
+/** Where what limits have counted is kept. */
+export const limitsLease = { namespace: 'kube-system', name: 'taintmgr-controller-limits' };
 const lease = { namespace: 'kube-system', name: 'taintmgr-controller' };
 
 /**
@@ -69,6 +71,7 @@ export class Controller {
       random: draw.random,
       leases: config.lifecycle != null,
       streamLists: draw.chance(0.7),
+      limitsLease,
       ...this.#election(),
       ...this.#podWatch(),
       ...(viewAgeMsMax !== undefined && { viewAgeMsMax }),

@@ -1,4 +1,4 @@
-import type { Command, Engine, Event, Instant } from '@taintmgr/core';
+import type { Command, Config, Engine, Event, Instant } from '@taintmgr/core';
 import type { Machine } from '../../src/loop.ts';
 import type { Planted } from './sabotages.ts';
 
@@ -12,7 +12,7 @@ export const evictionSabotages: Readonly<Record<string, Planted>> = {
   },
   'does not mind the uid': {
     story: 'evictions',
-    seed: 20,
+    seed: 36,
     breaks: ['wrong uid'],
     sabotage: {
       trouble: 0.3,
@@ -46,16 +46,28 @@ export const evictionSabotages: Readonly<Record<string, Planted>> = {
       }),
     },
   },
-  'minds no share': {
+  'minds no window': {
     story: 'evictions',
     seed: 19,
-    breaks: ['share'],
+    breaks: ['window'],
+    sabotage: { config: (config) => ({ ...config, limits: changed(config, () => null) }) },
+  },
+  'counts only pods that go at one moment': {
+    story: 'evictions',
+    seed: 19,
+    breaks: ['window'],
     sabotage: {
       config: (config) => ({
         ...config,
-        limits: (config.limits ?? []).filter(({ percent }) => percent === undefined),
+        limits: changed(config, (limit) => ({ ...limit, windowMs: 1000 })),
       }),
     },
+  },
+  'forgets the window when it starts anew': {
+    story: 'evictions',
+    seed: 17,
+    breaks: ['window'],
+    sabotage: { config: (config) => ({ ...config, keepLimits: false }) },
   },
   'deletes where it should evict': {
     story: 'evictions',
@@ -114,7 +126,7 @@ export const evictionSabotages: Readonly<Record<string, Planted>> = {
   },
   'evicts what tolerates for ever': {
     story: 'evictions',
-    seed: 28,
+    seed: 50,
     breaks: ['tolerates for ever'],
     sabotage: { machine: (engine) => impatient(engine) },
   },
@@ -137,6 +149,16 @@ export const evictionSabotages: Readonly<Record<string, Planted>> = {
     sabotage: { election: false },
   },
 };
+
+type Limit = NonNullable<Config['limits']>[number];
+
+/** The limits with those that have a window changed, or (null) left out. */
+function changed(
+  { limits = [] }: Partial<Config>,
+  change: (limit: Limit) => Limit | null,
+): readonly Limit[] {
+  return limits.flatMap((limit) => (limit.windowMs === undefined ? limit : (change(limit) ?? [])));
+}
 
 /** An engine whose clock is fast. */
 function shifted(engine: Engine, ms: number): Machine {

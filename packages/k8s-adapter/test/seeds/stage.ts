@@ -11,7 +11,7 @@ import {
 } from '@taintmgr/sim-cluster';
 import { MachineClock } from '../machine-clock.ts';
 import { Agent } from './agent.ts';
-import { Controller, type ControllerOptions } from './controller.ts';
+import { Controller, type ControllerOptions, limitsLease } from './controller.ts';
 import { Draw } from './draw.ts';
 import { Troubles } from './faults.ts';
 import { Network } from './network.ts';
@@ -51,6 +51,7 @@ export class Stage {
   /** Watches what nodes run out of; null: nobody does. */
   readonly agent: Agent | null;
   readonly #clock: VirtualClock;
+  readonly #api: ApiServer;
   readonly #witness: Witness;
   readonly #pauses: StageOptions['pauses'];
   readonly #paused = new Map<string, PauseScope>();
@@ -59,6 +60,7 @@ export class Stage {
   constructor(options: StageOptions) {
     const { seed, purpose, clock, cluster, witness, pauses, cast, sabotage } = options;
     this.#clock = clock;
+    this.#api = cluster.api;
     this.#witness = witness;
     this.#pauses = pauses;
     this.#transcript = new Transcript(cluster.api, witness, start);
@@ -143,7 +145,17 @@ export class Stage {
       this.#pauses?.end(scope, this.now());
       for (const one of this.controllers) one.tell({ kind: 'resumeDeadlines', scope });
     }
-    for (const one of this.controllers) one.tell({ kind: 'resumeEvictions' });
+    this.#resumeEvictions();
+  }
+
+  /** As `kubectl taintmgr resume` does: the leader finds it there, now or when it starts anew. */
+  #resumeEvictions(): void {
+    const lease = this.#api.get('leases', limitsLease.namespace, limitsLease.name);
+    if (!lease) return;
+    const { metadata } = lease;
+    const asked = { 'taintmgr.dev/resume-limits': '{"limits":[],"by":"somebody"}' };
+    const annotations = { ...metadata.annotations, ...asked };
+    this.#api.update('leases', { ...lease, metadata: { ...metadata, annotations } });
   }
 
   /** Starts a controller; it is told what stands still. */

@@ -1,7 +1,7 @@
 import type { ClusterApi } from '../api.ts';
 import { BudgetChecker } from './budgets.ts';
 import { EvictionRateChecker } from './eviction-rate.ts';
-import { EvictionShareChecker } from './eviction-share.ts';
+import { EvictionWindowChecker } from './eviction-window.ts';
 import { EvictionChecker } from './evictions.ts';
 import { GraceChecker } from './grace.ts';
 import { History } from './history.ts';
@@ -40,7 +40,7 @@ export class Checkers {
     const hearing = [
       new EvictionChecker(evidence),
       new BudgetChecker(evidence, api),
-      new EvictionShareChecker(evidence),
+      new EvictionWindowChecker(evidence),
       new GraceChecker(evidence),
       kept,
       leadership,

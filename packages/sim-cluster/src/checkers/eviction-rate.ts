@@ -1,4 +1,5 @@
 import type { Call, CallKind } from './call.ts';
+import { mayBeLate } from './lateness.ts';
 import { clockTime, type Evidence, type RateTerm, type Violation } from './terms.ts';
 
 const removing: readonly CallKind[] = ['markPod', 'deletePod', 'evictPod'];
@@ -71,6 +72,7 @@ export class EvictionRateChecker {
   #excess(rate: RateTerm, beginnings: readonly Beginning[]): Violation | null {
     const buckets = new Map<string, { tokens: number; at: number }>();
     for (const { run, at, uid } of beginnings) {
+      if (rate.trips && this.#mayBeLate(uid, at)) continue;
       const key = `${run}/${this.#scopeOf(rate.per, uid, at)}`;
       const before = buckets.get(key) ?? { tokens: rate.burst, at };
       const inflow = ((at - before.at) * rate.podsPerSecond) / 1000;
@@ -81,6 +83,11 @@ export class EvictionRateChecker {
       return { invariant: 'rate', at, evidence };
     }
     return null;
+  }
+
+  #mayBeLate(uid: string, at: number): boolean {
+    const state = this.#evidence.history.during(this.#evidence.history.pod(uid), at, at).at(-1);
+    return !!state?.object && mayBeLate(this.#evidence, state.object, at);
   }
 
   #scopeOf(per: RateTerm['per'], uid: string, at: number): string {

@@ -2,17 +2,12 @@ import type { ClusterApi } from '../api.ts';
 import type { KubeObject } from '../objects.ts';
 import { selectedBy } from './budgets.ts';
 import type { State } from './history.ts';
+import { isSurelyLate, latestBinding } from './lateness.ts';
 import { readinessOf } from './lifecycle/node-rule.ts';
 import { zoneOf } from './lifecycle/zones.ts';
 import { endOfSecond, type NoExecuteTaint, noExecuteTaints, toleratedMs } from './taint-rule.ts';
 import { keptStarts, taintsWrittenAt } from './taint-starts.ts';
 import { clockTime, type Evidence, policyFor } from './terms.ts';
-
-interface Condition {
-  readonly type: string;
-  readonly status: string;
-  readonly lastTransitionTime?: string;
-}
 
 /**
  * Every pod past its deadline terminates within a bound once nothing is wrong any more. A taint that
@@ -43,7 +38,8 @@ export class OverdueChecker {
     const { history, terms, pauses, report } = this.#evidence;
     const { deletionTimestamp, uid = '', namespace, name } = pod.metadata;
     const node = history.node(pod.spec.nodeName ?? '').at(-1);
-    if (terms.mayStop || deletionTimestamp !== undefined || !node?.object) return;
+    if (deletionTimestamp !== undefined || !node?.object) return;
+    if (terms.mayStop && !isSurelyLate(this.#evidence, pod, node, this.#runs())) return;
     const states = history.pod(uid);
     const bound = latestBinding(pod, states);
     const paused = pauses.total(now);
@@ -70,6 +66,12 @@ export class OverdueChecker {
     if (latest > now) return;
     const evidence = `pod ${namespace}/${name} (${uid.slice(0, 8)}) is still there; deadline ${clockTime(deadline)}, calm since ${clockTime(calmSince)}, at the latest ${clockTime(latest)}`;
     report({ invariant: 'overdue', at: now, evidence });
+  }
+
+  /** The lives of the client that are not over, as far as its requests show. */
+  #runs(): readonly number[] {
+    const { calls } = this.#evidence.witness;
+    return [...new Set(calls.slice(-200).map(({ run }) => run))];
   }
 
   /** Since when there has been the same ready node in the zone of this one; Infinity: there is none. */
@@ -139,19 +141,6 @@ export class OverdueChecker {
     }
     return start;
   }
-}
-
-/** When the pod came to its node, or the latest time that its status gives for that. */
-function latestBinding(pod: KubeObject, states: readonly State[]): number {
-  const bound = states.find(({ object }) => object?.spec.nodeName === pod.spec.nodeName)?.at ?? 0;
-  const conditions: readonly Condition[] = pod.status?.conditions ?? [];
-  const scheduled = conditions.find(
-    ({ type, status }) => type === 'PodScheduled' && status === 'True',
-  );
-  const written = [scheduled?.lastTransitionTime, pod.status?.startTime].flatMap((time) =>
-    time === undefined ? [] : [Date.parse(time)],
-  );
-  return Math.max(bound, ...written);
 }
 
 /** When what `part` takes from the object last changed. */

@@ -20,8 +20,8 @@ export interface Terms extends PolicyTerm {
   /** For taints of a key; the first that names it counts. */
   readonly policies: readonly (Partial<PolicyTerm> & { readonly key: string })[];
   readonly rates: readonly RateTerm[];
-  readonly shares: readonly ShareTerm[];
-  /** A limit may hold pods back for good, so that nothing is ever overdue. */
+  readonly windows: readonly WindowTerm[];
+  /** A limit may hold pods back for good: of those that were there before the taint none is overdue. */
   readonly mayStop: boolean;
   /** In a zone where no node is ready deadlines stand still. */
   readonly holdsDeadZones: boolean;
@@ -43,7 +43,7 @@ export const evictionDefaults: Terms = {
   gracePeriodSeconds: null,
   policies: [],
   rates: [],
-  shares: [],
+  windows: [],
   mayStop: false,
   holdsDeadZones: false,
   viewAgeMsMax: 10_000,
@@ -62,12 +62,19 @@ export interface RateTerm {
   readonly per: 'total' | 'zone' | 'namespace' | 'node';
   readonly podsPerSecond: number;
   readonly burst: number;
+  /** Nothing goes over it any more; pods that came after a taint do not count then. */
+  readonly trips?: boolean;
 }
 
-/** At most this share of the pods is on its way out at one time, but always one may be. */
-export interface ShareTerm {
-  readonly per: 'total' | 'namespace' | 'node';
-  readonly percent: number;
+/**
+ * At most this share of the pods of a scope, or so many, is made to leave within any such time; one
+ * always may be. A workload is what owns pods as their controller.
+ */
+export interface WindowTerm {
+  readonly per: 'total' | 'zone' | 'namespace' | 'node' | 'workload';
+  readonly percent?: number;
+  readonly pods?: number;
+  readonly windowMs: number;
 }
 
 /** A promise that was broken, and what shows it. */

@@ -1,6 +1,7 @@
 import type { Instant } from '@taintmgr/core';
 import { verdictText } from '@taintmgr/k8s-adapter';
 import type { ClockEvent } from '../../cluster/clock-events.ts';
+import type { TrippedLimit } from '../../cluster/limits.ts';
 import { count } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';
 import type { TableOptions } from '../../render/printer.ts';
@@ -13,7 +14,7 @@ const clocksShownMax = 3;
 
 /** Who evicts, the zones, and the drains that have left marks. */
 export function renderStatus(
-  { at, evictors, zones, drains, clocks }: Status,
+  { at, evictors, zones, drains, clocks, tripped }: Status,
   { wide, headers }: TableOptions,
 ): string {
   const table = renderZones(zones, headers);
@@ -25,6 +26,7 @@ export function renderStatus(
     '',
     table,
     ...(drains.length === 0 ? [] : ['', renderDrains(drains, wide)]),
+    ...(tripped.length === 0 ? [] : ['', renderTripped(at, tripped)]),
     ...(clocks.length === 0 ? [] : ['', ...clocks.slice(-clocksShownMax).map(clockLine(at))]),
     '',
     summary(zones),
@@ -63,6 +65,17 @@ function renderZones(zones: readonly ZoneStatus[], headers: boolean): string {
 function renderDrains(drains: readonly DrainStatus[], wide: boolean): string {
   const rows = drains.map(({ id, taint, nodes }) => [id, taint, nodesText(nodes, wide)]);
   return renderTable(['DRAIN', 'TAINT', 'NODES'], rows);
+}
+
+function renderTripped(at: Instant, tripped: readonly TrippedLimit[]): string {
+  const rows = tripped.map(({ id, since, evicted, of }) => [
+    printable(id),
+    ago(at, since),
+    evicted === null ? '-' : String(evicted),
+    of === null ? '-' : String(of),
+  ]);
+  const table = renderTable(['TRIPPED LIMIT', 'SINCE', 'EVICTED', 'OF'], rows);
+  return `${table}\nWhat they count is not evicted until somebody runs: kubectl taintmgr resume`;
 }
 
 function nodesText(nodes: readonly string[], wide: boolean): string {

@@ -11,6 +11,7 @@ import { type Evictors, type Verdict, verdictText } from '@taintmgr/k8s-adapter'
 import type { ClockEvent } from '../../cluster/clock-events.ts';
 import { readMarks } from '../../cluster/drain-marks.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
+import type { TrippedLimit } from '../../cluster/limits.ts';
 import { apiVersion } from '../explain/documents.ts';
 import type { NodeReport, PodReport } from '../explain/report.ts';
 import { asOf } from '../explain/words.ts';
@@ -54,6 +55,8 @@ export interface Status {
   readonly drains: readonly DrainStatus[];
   /** What controllers have said about clocks of late, the latest last. */
   readonly clocks: readonly ClockEvent[];
+  /** Limits of the controller that hold evictions until they are resumed. */
+  readonly tripped: readonly TrippedLimit[];
 }
 
 /** Counts what was read, zone by zone in the order of their names. */
@@ -62,7 +65,7 @@ export function statusOf(
   evictors: Evictors,
   nodes: readonly NodeFacts[],
   reports: readonly NodeReport[],
-): Status {
+): Omit<Status, 'tripped'> {
   const byName = new Map(reports.map((report) => [report.facts.node.name, report] as const));
   const zones = new Map<string, NodeFacts[]>();
   for (const facts of nodes) {
@@ -122,7 +125,14 @@ function drainsOn(nodes: readonly NodeFacts[]): readonly DrainStatus[] {
 }
 
 /** The status as a document. */
-export function statusDocument({ at, evictors, zones, drains, clocks }: Status): object {
+export function statusDocument({
+  at,
+  evictors,
+  zones,
+  drains,
+  clocks,
+  tripped,
+}: Status): object {
   return {
     apiVersion,
     kind: 'Status',
@@ -139,6 +149,9 @@ export function statusDocument({ at, evictors, zones, drains, clocks }: Status):
       clocks: clocks.map(({ at: told, message }) => {
         return { ...(told !== null && { at: formatTime(told) }), message };
       }),
+    }),
+    ...(tripped.length > 0 && {
+      trippedLimits: tripped.map(({ since, ...limit }) => ({ ...limit, since: formatTime(since) })),
     }),
   };
 }

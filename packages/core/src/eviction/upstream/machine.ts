@@ -9,7 +9,7 @@ import { Schedule } from '../../schedule.ts';
 import type { Change, StoreView } from '../../store.ts';
 import type { Instant, Millis } from '../../time.ts';
 import type { Decision } from '../decide.ts';
-import type { LimitHit } from '../governor.ts';
+import type { LimitStatus } from '../limit.ts';
 import type { ObservedTaint } from '../taint-ledger.ts';
 import type { Work } from '../work.ts';
 import { upstreamReasons } from './reasons.ts';
@@ -97,7 +97,7 @@ export class UpstreamEvictionMachine implements EvictionMachine {
   }
 
   /** It knows no limits. */
-  tripped(): readonly LimitHit[] {
+  limits(): readonly LimitStatus[] {
     return [];
   }
 
@@ -151,7 +151,7 @@ export class UpstreamEvictionMachine implements EvictionMachine {
   #lookAtNode(now: Instant, name: string, node: Node | null): void {
     const taints = node ? noExecute(node) : [];
     const observed = taints.map(
-      (taint): ObservedTaint => ({ taint, start: now, startSource: 'firstSeen' }),
+      (taint): ObservedTaint => ({ taint, start: now, startSource: 'firstSeen', seenAt: now }),
     );
     if (observed.length === 0) this.#taints.delete(name);
     else this.#taints.set(name, observed);

@@ -1,0 +1,52 @@
+import { resumeLimitsRequest } from '@taintmgr/k8s-adapter';
+import { readLimits, type TrippedLimit } from '../../cluster/limits.ts';
+import { ClusterReader } from '../../cluster/reader.ts';
+import { whoAmI } from '../../cluster/who-am-i.ts';
+import { connect } from '../../connection.ts';
+import { type ExitCode, exitCode, UsageError } from '../../exit.ts';
+import type { Invocation } from '../../invocation.ts';
+import type { ResumeFlags } from './flags.ts';
+
+/** `resume [LIMIT...]`: asks the controller to open limits that have tripped. */
+export async function resume(
+  names: readonly string[],
+  { flags, output, interrupt }: Invocation<ResumeFlags>,
+): Promise<ExitCode> {
+  const { client, transport } = await connect(flags, interrupt);
+  try {
+    const found = await readLimits(new ClusterReader(client), leaseIn(flags.lease));
+    if (found === 'forbidden') {
+      throw new UsageError(
+        'the lease that keeps the limits cannot be read: it takes the rights get and patch on it',
+      );
+    }
+    if (found === null || found.tripped.length === 0) {
+      output.out('No limit has tripped.');
+      return exitCode.done;
+    }
+    const limits = names.length === 0 ? found.tripped.map(({ id }) => id) : names;
+    const unknown = limits.find((name) => !found.tripped.some(({ id }) => id === name));
+    if (unknown !== undefined) throw new UsageError(notTripped(unknown, found.tripped));
+    const by = (await whoAmI(client)) ?? 'somebody';
+    await client.send(resumeLimitsRequest(found.lease, { limits, by }));
+    for (const limit of limits) output.out(`limit ${limit} will be resumed`);
+    return exitCode.done;
+  } finally {
+    transport.close();
+  }
+}
+
+function notTripped(name: string, tripped: readonly TrippedLimit[]): string {
+  const known = tripped.map(({ id }) => `'${id}'`).join(', ');
+  return `limit '${name}' has not tripped; those that have: ${known}`;
+}
+
+/** `namespace/name`. */
+function leaseIn(text: string | undefined): { namespace: string; name: string } | null {
+  if (text === undefined) return null;
+  const [namespace = '', name = '', ...others] = text.split('/');
+  if (namespace === '' || name === '' || others.length > 0) {
+    throw new UsageError(`--lease: got "${text}", want NAMESPACE/NAME`);
+  }
+  return { namespace, name };
+}

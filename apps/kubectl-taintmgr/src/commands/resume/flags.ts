@@ -1,0 +1,31 @@
+import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
+import type { Registry } from '../../registry.ts';
+
+/** What the command line of `resume` says. */
+export interface ResumeFlags {
+  readonly lease?: string | undefined;
+}
+
+const help = `
+The request stands in the lease taintmgr-controller-limits until the controller that leads has carried
+it out, within 5 s. Who may patch that lease may resume evictions.
+
+Examples:
+  kubectl taintmgr resume                 all limits that have tripped
+  kubectl taintmgr resume zone=eu/eu-a    this one`;
+
+/** Adds `resume`. */
+export function addResume(parent: CommandUnknownOpts, registry: Registry): void {
+  const command = new Command('resume')
+    .summary('open limits of the controller that have tripped')
+    .description(
+      'open limits of the controller that have tripped (onLimit: trip): what they held is evicted, and their windows begin anew',
+    )
+    .argument('[limits...]', 'limits as status shows them; all that have tripped when left out')
+    .option('--lease <namespace/name>', 'lease that keeps the limits, where it is another')
+    .addHelpText('after', help);
+  registry.add<ResumeFlags>(parent, command, async (invocation, limits) => {
+    const { resume } = await import('./command.ts');
+    return await resume(limits as readonly string[], invocation);
+  });
+}

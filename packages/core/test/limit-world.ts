@@ -1,0 +1,131 @@
+import type { Command, Engine, Event, LimitHit, Node, Outcome, Pod } from '@taintmgr/core';
+
+/** When every world begins. */
+const start = 1_700_000_000_000;
+const terminationMs = 1_000;
+
+const aPod: Omit<Pod, 'namespace' | 'name' | 'uid' | 'nodeName'> = {
+  tolerations: [],
+  boundAt: start - 3_600_000,
+  deletionTimestamp: null,
+  phase: 'Running',
+  generation: 1,
+  mirror: false,
+  owner: null,
+  hasEmptyDir: false,
+  ready: 'True',
+};
+
+/** A cluster so small that it fits a test: what an engine evicts terminates for a second, and goes. */
+export class World {
+  now = start;
+  /** The pods that went, by name, in order. */
+  readonly evicted: string[] = [];
+  /** Kubernetes Events and the like, as they came. */
+  readonly told: Command[] = [];
+  /** What happens when a pod has gone. */
+  onGone: (name: string, at: number) => void = () => {};
+  /** Whether a budget holds the pod back. */
+  blocked: (name: string) => boolean = () => false;
+  engine: Engine;
+  readonly #nodes = new Map<string, Node>();
+  readonly #pods = new Map<string, Pod>();
+  readonly #leaving = new Map<string, number>();
+  #synced = false;
+
+  constructor(engine: Engine) {
+    this.engine = engine;
+  }
+
+  node(name: string, more: Partial<Node> = {}): void {
+    this.#put({ name, uid: name, zone: 'a', taints: [], ...more });
+  }
+
+  pod(fullName: string, nodeName: string, more: Partial<Pod> = {}): void {
+    const [namespace = '', name = ''] = fullName.split('/');
+    const pod: Pod = { ...aPod, namespace, name, uid: fullName, nodeName, ...more };
+    this.#pods.set(fullName, pod);
+    this.tell({ kind: 'podUpsert', pod });
+  }
+
+  taint(nodeName: string, key: string, timeAdded: number | null = null): void {
+    const node = this.#nodes.get(nodeName);
+    if (!node) throw new Error(`there is no node ${nodeName}`);
+    const taint = { key, value: '', effect: 'NoExecute', timeAdded };
+    this.#put({ ...node, taints: [...node.taints, taint] });
+  }
+
+  /** What is shut until evictions are resumed. */
+  tripped(): readonly LimitHit[] {
+    return this.engine.limits(this.now).filter(({ tripped }) => tripped);
+  }
+
+  tell(event: Event): void {
+    if (event.kind === 'synced') this.#synced = true;
+    this.#carryOut(this.engine.handle(this.now, event));
+  }
+
+  /** Another engine takes over, and is told everything that exists. */
+  takeOver(engine: Engine): void {
+    this.engine = engine;
+    for (const node of this.#nodes.values()) this.tell({ kind: 'nodeUpsert', node });
+    for (const pod of this.#pods.values()) this.tell({ kind: 'podUpsert', pod });
+    if (this.#synced) this.tell({ kind: 'synced' });
+  }
+
+  /** Lets time pass, in steps of a tenth of a second. */
+  pass(seconds: number): void {
+    const end = this.now + seconds * 1000;
+    for (;;) {
+      this.#settle();
+      if (this.now >= end) return;
+      this.now += 100;
+    }
+  }
+
+  #settle(): void {
+    for (const [name, at] of this.#leaving) {
+      if (at > this.now) continue;
+      this.#leaving.delete(name);
+      this.#pods.delete(name);
+      this.tell({ kind: 'podDelete', uid: name });
+      this.onGone(name, this.now);
+    }
+    for (let turns = 0; (this.engine.nextWake() ?? Infinity) <= this.now; turns++) {
+      if (turns > 1000) throw new Error('the engine wakes for ever');
+      this.tell({ kind: 'tick' });
+    }
+  }
+
+  #put(node: Node): void {
+    this.#nodes.set(node.name, node);
+    this.tell({ kind: 'nodeUpsert', node });
+  }
+
+  #carryOut(commands: readonly Command[]): void {
+    for (const command of commands) {
+      if (command.kind !== 'deletePod' && command.kind !== 'evictPod') {
+        this.told.push(command);
+        if ('id' in command) this.#answer(command.id, { kind: 'done' });
+        continue;
+      }
+      const name = command.pod.uid;
+      if (this.blocked(name)) {
+        this.#answer(command.id, { kind: 'blocked', message: 'a budget', retryAfter: null });
+      } else this.#remove(name, command.id);
+    }
+  }
+
+  #remove(name: string, id: string): void {
+    const pod = this.#pods.get(name);
+    this.#answer(id, pod ? { kind: 'done' } : { kind: 'gone' });
+    if (!pod || this.#leaving.has(name)) return;
+    this.evicted.push(name);
+    this.#leaving.set(name, this.now + terminationMs);
+    this.tell({ kind: 'podUpsert', pod: { ...pod, deletionTimestamp: this.now } });
+  }
+
+  #answer(id: string, outcome: Outcome): void {
+    this.tell({ kind: 'result', id, outcome });
+  }
+}

@@ -1,0 +1,114 @@
+import type { KubeObject } from '../objects.ts';
+import type { Told } from './history.ts';
+import { mayBeLate } from './lateness.ts';
+import { zoneOf } from './lifecycle/zones.ts';
+import { clockTime, type Evidence, isRemoval, type WindowTerm } from './terms.ts';
+
+/** A pod that was made to leave. */
+interface Removed {
+  readonly at: number;
+  /** When the first request for it was sent. */
+  readonly decidedAt: number;
+  readonly run: number;
+  readonly pod: KubeObject;
+  /** By the scope of each term; null: it is in none. */
+  readonly scopes: readonly (string | null)[];
+}
+
+const resumeAnnotation = 'taintmgr.dev/resume-limits';
+
+/**
+ * Within any window no more pods of a scope are made to leave than was promised, whoever of the replicas
+ * does it and however often it starts anew; one always may. Counted in its favour: pods that came after a
+ * taint of their node do not count, pods that it cannot have heard of in time count as there, and after
+ * somebody's request to resume was answered the windows begin anew.
+ */
+export class EvictionWindowChecker {
+  readonly #evidence: Evidence;
+  #removed: Removed[] = [];
+  #resumedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(evidence: Evidence) {
+    this.#evidence = evidence;
+  }
+
+  hear(told: Told): void {
+    const { windows } = this.#evidence.terms;
+    if (windows.length === 0) return;
+    if (told.change.resource === 'leases') this.#hearOfLease(told);
+    if (told.change.resource === 'pods') this.#hearOfPod(told);
+  }
+
+  /** The leader takes a request to resume away once it has opened what tripped. */
+  #hearOfLease({ at, change: { object, previous } }: Told): void {
+    const asked = previous?.metadata.annotations?.[resumeAnnotation] !== undefined;
+    const answered = object.metadata.annotations?.[resumeAnnotation] === undefined;
+    if (!asked || !answered) return;
+    this.#resumedAt = at;
+    this.#removed = [];
+  }
+
+  #hearOfPod({ at, change: { type, object, previous }, by }: Told): void {
+    const { terms, witness } = this.#evidence;
+    if (by === null || !isRemoval(by) || !previous?.spec.nodeName) return;
+    const isLeaving = type === 'DELETED' || object.metadata.deletionTimestamp !== undefined;
+    if (!isLeaving || previous.metadata.deletionTimestamp !== undefined) return;
+    const decidedAt = witness.chainOf(by)[0]?.sentAt ?? by.sentAt;
+    // What was under way when everything began anew was let go before.
+    if (decidedAt <= this.#resumedAt || mayBeLate(this.#evidence, previous, at)) return;
+    const scopes = terms.windows.map((term) => this.#scopeOf(term, previous, at));
+    const removed: Removed = { at, decidedAt, run: by.run, pod: previous, scopes };
+    this.#removed.push(removed);
+    for (const [index, term] of terms.windows.entries()) this.#judge(index, term, removed);
+  }
+
+  #judge(index: number, term: WindowTerm, { at, pod, scopes }: Removed): void {
+    const scope = scopes[index];
+    if (scope === null || scope === undefined) return;
+    const inWindow = this.#removed.filter(
+      (one) => one.scopes[index] === scope && one.at > at - term.windowMs,
+    );
+    const [first] = inWindow;
+    if (!first) return;
+    const there = term.percent === undefined ? 0 : this.#countThere(term, scope, first);
+    const share = Math.max(1, Math.floor((there * (term.percent ?? 0)) / 100 + 1e-9));
+    const most = Math.min(
+      term.percent === undefined ? Number.POSITIVE_INFINITY : share,
+      term.pods ?? Number.POSITIVE_INFINITY,
+    );
+    if (inWindow.length <= most) return;
+    const evidence = `pod ${pod.metadata.namespace}/${pod.metadata.name} leaves at ${clockTime(at)} as number ${inWindow.length} of ${scope || 'all'} since ${clockTime(first.at)}: ${most} are promised by ${JSON.stringify(term)} of ${there} pods then`;
+    this.#evidence.report({ invariant: 'window', at, evidence });
+  }
+
+  /** The pods there were when the first of a window went, or of which the run knew them to be. */
+  #countThere(term: WindowTerm, scope: string, { at, decidedAt, run }: Removed): number {
+    const { history, witness } = this.#evidence;
+    const known = witness.knownInTurnUpTo(run, 'pods', decidedAt);
+    return history.pods.filter((states) =>
+      history
+        .during(states, known, at)
+        .some(({ object }) => object?.spec.nodeName && this.#scopeOf(term, object, at) === scope),
+    ).length;
+  }
+
+  #scopeOf({ per }: WindowTerm, { metadata, spec }: KubeObject, at: number): string | null {
+    switch (per) {
+      case 'total':
+        return '';
+      case 'node':
+        return spec.nodeName ?? '';
+      case 'namespace':
+        return metadata.namespace ?? '';
+      case 'workload': {
+        const owner = metadata.ownerReferences?.find(({ controller }) => controller);
+        return owner ? `${metadata.namespace}/${owner.kind}/${owner.name}` : null;
+      }
+      case 'zone': {
+        const { history } = this.#evidence;
+        const node = history.during(history.node(spec.nodeName ?? ''), at, at).at(-1)?.object;
+        return node ? zoneOf(node) : null;
+      }
+    }
+  }
+}
