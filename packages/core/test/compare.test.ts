@@ -127,6 +127,49 @@ const stories: readonly [string, Story, readonly RuleName[]][] = [
     ['time-added-ignored'],
   ],
   [
+    'a taint that was seen within the second in which it was added',
+    (engine) => {
+      engine.handle(20_300, { kind: 'podUpsert', pod: { ...pod, ...tolerating(60) } });
+      engine.handle(20_300, { kind: 'nodeUpsert', node: node(20_000) });
+    },
+    ['rest-of-second'],
+  ],
+  [
+    'a taint that was seen as soon as its second began, and whose time is over',
+    (engine) => {
+      engine.handle(20_000, { kind: 'podUpsert', pod: { ...pod, ...tolerating(30) } });
+      engine.handle(20_000, { kind: 'nodeUpsert', node: node(20_000) });
+      engine.handle(50_000, { kind: 'tick' });
+    },
+    ['rest-of-second'],
+  ],
+  [
+    'a pod that was seen within the second of its binding',
+    (engine) => {
+      engine.handle(5_000, { kind: 'nodeUpsert', node: node(5_000) });
+      const bound = { ...pod, ...tolerating(60), boundAt: 20_000 };
+      engine.handle(20_300, { kind: 'podUpsert', pod: bound });
+    },
+    ['rest-of-second'],
+  ],
+  [
+    'a pod that was seen long after its binding',
+    (engine) => {
+      engine.handle(5_000, { kind: 'nodeUpsert', node: node(5_000) });
+      const bound = { ...pod, ...tolerating(60), boundAt: 20_000 };
+      engine.handle(40_000, { kind: 'podUpsert', pod: bound });
+    },
+    ['late-binding'],
+  ],
+  [
+    'a taint that was added more than its second ago',
+    (engine) => {
+      engine.handle(21_300, { kind: 'podUpsert', pod: { ...pod, ...tolerating(60) } });
+      engine.handle(21_300, { kind: 'nodeUpsert', node: node(20_000) });
+    },
+    ['time-added-ignored'],
+  ],
+  [
     'a toleration that was made longer',
     (engine) => {
       engine.handle(1000, { kind: 'nodeUpsert', node: node(null) });

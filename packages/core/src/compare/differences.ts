@@ -1,10 +1,12 @@
 import type { Decision } from '../eviction/decide.ts';
 import type { Pod } from '../model.ts';
 import type { Reason } from '../reason.ts';
+import { formatTaint } from '../taint-spec.ts';
 import type { RuleName } from './rules.ts';
 
 /** From this many seconds on upstream's nanoseconds wrap around. */
 const secondsMax = 9_223_372_036;
+const second = 1000;
 
 interface Case {
   readonly rule: RuleName;
@@ -28,6 +30,7 @@ const cases: readonly Case[] = [
     applies: (_, _ours, theirs) => decisive(theirs)?.code === 'TimerKept',
   },
   { rule: 'first-timer-kept', applies: (_, ours, theirs) => isOtherTime(ours, theirs) },
+  { rule: 'rest-of-second', applies: (_, ours, theirs) => isRestOfSecond(ours, theirs) },
   { rule: 'late-binding', applies: (_, ours) => startSource(ours) === 'podBound' },
   { rule: 'time-added-ignored', applies: () => true },
 ];
@@ -75,6 +78,20 @@ function isOtherTime(_ours: Decision, theirs: Decision): boolean {
     reason.code === 'TolerationExpires' ? [reason.deadline] : [],
   );
   return readings.length > 0 && theirs.deadline !== Math.min(...readings);
+}
+
+/**
+ * Whether upstream's time for the same taint is over within the second at whose end ours is: the
+ * API keeps whole seconds, upstream was there and saw when it was.
+ */
+function isRestOfSecond(ours: Decision, theirs: Decision): boolean {
+  const reason = decisive(ours);
+  if (reason?.code !== 'TolerationExpires' || theirs.kind !== 'evict') return false;
+  const counted = theirs.because.some(
+    (other) => other.code === reason.code && formatTaint(other.taint) === formatTaint(reason.taint),
+  );
+  const rest = reason.deadline - theirs.deadline;
+  return counted && reason.start % second === 0 && rest > 0 && rest <= second;
 }
 
 function startSource(decision: Decision): string | null {

@@ -15,9 +15,17 @@ export const rules = [
     name: 'time-added-ignored',
     upstream: 'A deadline counts from when the controller came to look at the pod.',
     precise:
-      'It counts from the end of the second in taint.timeAdded; without one from the first sight, which the node remembers until its taints are written again, or from when they were last written.',
-    why: 'Every replica, and every run of it, finds the same deadline, and none that is early.',
+      'It counts from taint.timeAdded; without one from the first sight, which the node remembers until its taints are written again, or from when they were last written.',
+    why: 'Every replica, and every run of it, finds the same deadline.',
     proof: 'testdata/start.txt, testdata/kept-starts.txt, testdata/written-taints.txt',
+  },
+  {
+    name: 'rest-of-second',
+    upstream: 'A deadline counts from the very moment at which the controller sees taint and pod.',
+    precise:
+      'A time that the API keeps in whole seconds counts from the end of its second: the deadline is up to a second later.',
+    why: 'Within that second nobody can tell when it was, and no pod may go early.',
+    proof: 'compare.test.ts, testdata/start.txt, testdata/written-taints.txt',
   },
   {
     name: 'restart',
@@ -110,8 +118,8 @@ export const rules = [
     name: 'late-binding',
     upstream: 'A pod is given its time from when the controller came to see it.',
     precise:
-      'It is given its time from the end of the second of its binding, if that is later than the taint; a binding in the future counts from now.',
-    why: 'A deadline that does not depend on who looked when, and is never early.',
+      'It is given its time from its binding, if that is later than the taint; a binding in the future counts from now.',
+    why: 'A deadline that does not depend on who looked when.',
     proof: 'testdata/start.txt, testdata/written-taints.txt',
   },
   {
