@@ -102,8 +102,7 @@ async function runMain(main) {
   }
   const own = [noDebugger, ...source, main, ...args];
   const child = spawn(join(bin, 'node'), own, { stdio: 'inherit' });
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGUSR2'])
-    process.on(signal, () => child.kill(signal));
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
   child.on('error', (error) => fail(error.message));
   child.on('exit', (status, signal) => {
     process.exit(signal ? 128 + (constants.signals[signal] ?? 0) : status);

@@ -207,7 +207,12 @@ function readOutcome(verb: string, words: readonly string[]): Outcome {
   if (verb === 'changed') return { kind: verb, message: words.join(' ') };
   if (verb === 'blocked') return { kind: verb, message: words.join(' '), retryAfter: null };
   const [status = '', ...message] = words;
-  return { kind: 'failed', status: Number(status), message: message.join(' '), retryAfter: null };
+  return {
+    kind: 'failed',
+    status: status === 'none' ? null : Number(status),
+    message: message.join(' '),
+    retryAfter: null,
+  };
 }
 
 function readRecord(words: readonly string[]): Partial<Extract<Event, { kind: 'limitRecord' }>> {

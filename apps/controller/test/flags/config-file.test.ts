@@ -222,7 +222,7 @@ nodeLifecycle:
 
 /** What the file alone can say. */
 const policyFields = [
-  ...['gracePeriodSeconds', 'settle', 'policies', 'leave', 'limits'].map(
+  ...['gracePeriodSeconds', 'settle', 'policies', 'leave', 'limits', 'heedNodeDeadlines'].map(
     (name) => `eviction.${name}`,
   ),
   ...['enforcement', 'podEvictionTimeout', 'zoneMembers', 'deadZone', 'podReadiness'].map(

@@ -56,3 +56,9 @@ function judgeFailure({
     ? { code: 'TwoBudgets', verdict: 'never' }
     : { code: 'ServerError', verdict: 'resolves' };
 }
+
+/** Whether whoever minds budgets has answered; an API server that is away or overloaded has not. */
+export function isAnswered(setback: Setback): boolean {
+  const { code } = blockerOf(setback);
+  return code !== 'Unreachable' && code !== 'Overloaded' && code !== 'ViewChanged';
+}

@@ -50,17 +50,22 @@ export class Judge {
     return !!observed && bound !== null && bound > Math.max(observed.start, observed.seenAt);
   }
 
-  /** How an attempt at `now` is made for a pod whose deadline has passed. */
-  method(now: Instant, pod: Pod, deadline: Instant, because: readonly Reason[]): Method {
-    return methodFor(now, pod, this.#endOf(now, pod), deadline, this.#policyOf(because));
+  /** How an attempt is made at `now` for a pod whose deadline has passed. */
+  method(
+    now: Instant,
+    asked: boolean,
+    pod: Pod,
+    deadline: Instant,
+    because: readonly Reason[],
+  ): Method {
+    return methodFor(now, asked, pod, this.#endOf(now, pod), deadline, this.#policyOf(because));
   }
 
-  /** When budgets are asked no more about a pod; null: never, or it is past. */
+  /** When budgets are asked no more about a pod, which may be past; null: never. */
   escalation(now: Instant, pod: Pod, deadline: Instant): Instant | null {
     const { kind, because } = this.decide(pod);
     if (kind !== 'evict') return null;
-    const at = escalationOf(pod, this.#endOf(now, pod), deadline, this.#policyOf(because));
-    return at !== null && at > now ? at : null;
+    return escalationOf(pod, this.#endOf(now, pod), deadline, this.#policyOf(because));
   }
 
   /** When the pod's node goes, where that is heeded; null: nobody said, or long ago. */

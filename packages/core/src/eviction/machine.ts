@@ -11,7 +11,7 @@ import { Schedule } from '../schedule.ts';
 import type { Change, StoreView } from '../store.ts';
 import type { Instant } from '../time.ts';
 import { Admissions, isNews } from './admissions.ts';
-import { blockerOf } from './blocker.ts';
+import { blockerOf, isAnswered } from './blocker.ts';
 import type { Decision } from './decide.ts';
 import { Judge } from './judge.ts';
 import type { LimitStatus } from './limit.ts';
@@ -302,7 +302,8 @@ export class PreciseEvictionMachine implements EvictionMachine {
     this.#pace.sent(now, id);
     this.#work.set(pod.uid, { kind: 'sending', id, attempt, deadline });
     if (attempt === 1) this.#commands.push(evictionEvent(pod, because));
-    const method = this.#judge.method(this.#wall(now), pod, deadline, because);
+    const asked = work.kind === 'retrying' && isAnswered(work.setback);
+    const method = this.#judge.method(this.#wall(now), asked, pod, deadline, because);
     const { gracePeriodSeconds, escalated, nodeEnd } = method;
     if (nodeEnd !== null) this.#commands.push(nodeEndEvent(pod, nodeEnd));
     const confirm = this.#isDoubtful(now, pod, work, deadline);
@@ -359,7 +360,10 @@ export class PreciseEvictionMachine implements EvictionMachine {
         ? now + (retryAfter ?? blockedRetryWaitMs)
         : nextAttempt(now, pod.uid, attempt, { min, max }, retryAfter);
     const escalation = this.#judge.escalation(this.#wall(now), pod, deadline);
-    return escalation === null ? at : Math.min(at, this.#store.clock.when(escalation));
+    const escalateAt = escalation === null ? at : this.#store.clock.when(escalation);
+    // Past that time, only what budgets refused can still be done otherwise at once.
+    if (escalateAt <= now) return setback.kind === 'blocked' ? now : at;
+    return Math.min(at, escalateAt);
   }
 
   #put(uid: string, work: Work, at: Instant): void {

@@ -15,16 +15,21 @@ export interface Method {
 
 const defaultGraceSeconds = 30;
 
-/** How an attempt at `now` is made for a pod whose deadline has passed. */
+/**
+ * How an attempt at `now` is made for a pod whose deadline has passed. `asked`: the API server has
+ * refused an attempt before. However late it is, budgets are asked first: nobody may have been there
+ * to ask them until now.
+ */
 export function methodFor(
   now: Instant,
+  asked: boolean,
   pod: Pod,
   nodeEnd: Instant | null,
   deadline: Instant,
   policy: Policy,
 ): Method {
   const escalateAt = escalationOf(pod, nodeEnd, deadline, policy);
-  const escalated = escalateAt !== null && now >= escalateAt;
+  const escalated = asked && escalateAt !== null && now >= escalateAt;
   const kind = policy.mode === 'delete' || escalated ? 'delete' : 'evict';
   const gracePeriodSeconds = graceFor(now, pod, nodeEnd, policy);
   const byPolicy = escalationOf(pod, null, deadline, policy);
