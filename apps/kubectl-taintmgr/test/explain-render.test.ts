@@ -89,13 +89,13 @@ describe('the answer to explain node', () => {
 
       NAMESPACE   POD       DECISION      IN               BLOCKED BY   BECAUSE
       shop        late      Evict         overdue by 41s   <none>       no toleration for bad=disk:NoExecute; no toleration for other.example/loss:NoExecute
-      shop        soon      Evict         22s              <none>       tolerates bad=disk:NoExecute for 1m3s; tolerates other.example/loss:NoExecute for 1m3s
-      shop        later     Evict         59m19s           <none>       tolerates bad=disk:NoExecute for 1h; tolerates other.example/loss:NoExecute for 1h
+      shop        soon      Evict         23s              <none>       tolerates bad=disk:NoExecute for 1m3s; tolerates other.example/loss:NoExecute for 1m3s
+      shop        later     Evict         59m20s           <none>       tolerates bad=disk:NoExecute for 1h; tolerates other.example/loss:NoExecute for 1h
       shop        forever   Keep          -                -            tolerates bad=disk:NoExecute without limit; tolerates other.example/loss:NoExecute without limit
       shop        going     Terminating   -                <none>       already terminating
       shop        static    Keep          -                -            static pod: deleting it through the API does not stop it
 
-      6 pods: 1 terminating, 3 to evict (next now, last in 59m19s), 2 to keep`,
+      6 pods: 1 terminating, 3 to evict (next now, last in 59m20s), 2 to keep`,
     ],
     [
       'a taint that is new, by a clock ahead of ours',
@@ -269,7 +269,7 @@ describe('beside kube-controller-manager', () => {
     const cases = [pod('db', tolerates('bad', 63)), pod('web')];
     assert.deepEqual(upstream(node('n1', taint(bad, 41)), ...cases), [
       'web | Evict | overdue by 41s | Evict, overdue by 41s | <none>',
-      'db | Evict | 22s | Evict 22s | <none>',
+      'db | Evict | 23s | Evict 22s | rest-of-second',
     ]);
   });
 
@@ -280,14 +280,14 @@ describe('beside kube-controller-manager', () => {
       ...tolerates('bad', 63).tolerations,
     ];
     assert.deepEqual(upstream(both, pod('db', { tolerations })), [
-      'db | Evict | 22s | Evict 8m20s | first-timer-kept',
+      'db | Evict | 23s | Evict 8m20s | first-timer-kept',
     ]);
   });
 
   it('a pod that came late is given its whole time', () => {
     const late = pod('db', { ...tolerates('bad', 63), boundAt: now - 10_000 });
     assert.deepEqual(upstream(node('n1', taint(bad, 41)), late), [
-      'db | Evict | 53s | Evict 53s | <none>',
+      'db | Evict | 54s | Evict 53s | rest-of-second',
     ]);
   });
 });

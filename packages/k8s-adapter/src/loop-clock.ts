@@ -8,7 +8,7 @@ export interface MachineClocks {
   wall(): Instant;
 }
 
-export const realClocks: MachineClocks = {
+const realClocks: MachineClocks = {
   monotonic: () => performance.now(),
   wall: () => Date.now(),
 };

@@ -22,7 +22,7 @@ export interface RecordedLimit {
   readonly tripped: RecordedTrip | null;
 }
 
-export interface RecordedTrip {
+interface RecordedTrip {
   readonly since: Instant;
   readonly limit: LimitHit['limit'];
   readonly count: LimitCount | null;

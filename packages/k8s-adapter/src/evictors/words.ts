@@ -20,7 +20,7 @@ export type TaintEvictors =
       readonly advice: string;
     };
 
-export type Agent = 'kube-controller-manager' | 'taintmgr-controller';
+type Agent = 'kube-controller-manager' | 'taintmgr-controller';
 
 const duty: Duty = 'taint-eviction-controller';
 const upstream: Agent = 'kube-controller-manager';

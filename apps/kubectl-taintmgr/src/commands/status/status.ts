@@ -125,14 +125,7 @@ function drainsOn(nodes: readonly NodeFacts[]): readonly DrainStatus[] {
 }
 
 /** The status as a document. */
-export function statusDocument({
-  at,
-  evictors,
-  zones,
-  drains,
-  clocks,
-  tripped,
-}: Status): object {
+export function statusDocument({ at, evictors, zones, drains, clocks, tripped }: Status): object {
   return {
     apiVersion,
     kind: 'Status',
