@@ -45,3 +45,12 @@ it('resumes what has tripped, and nothing else', async () => {
   const request = JSON.parse(lease?.metadata.annotations?.['taintmgr.dev/resume-limits'] ?? 'null');
   assert.deepEqual(request.limits, ['zone=eu/a']);
 });
+
+it('asks by the name that the controller knows, of nodes without a zone too', async () => {
+  const lease = cluster.api.get('leases', 'kube-system', name);
+  assert.ok(lease);
+  const kept = { 'zone=@600s': { evicted: [], of: 100, tripped } };
+  const annotations = { 'taintmgr.dev/limits': JSON.stringify(kept) };
+  cluster.api.update('leases', { ...lease, metadata: { ...lease.metadata, annotations } });
+  assert.equal((await run('resume')).out, 'limit zone will be resumed\n');
+});

@@ -90,6 +90,7 @@ export function surveyOf(
     leases: new Map(nodes.map(({ node: { name } }) => [name, null])),
     zoneNodes: null,
     evictors: { ...nobody, taintmgr: { kind: 'acts', who: 'taintmgr_1', evidence: [] } },
+    limits: null,
     refused: [],
     ...fields,
   };

@@ -1,4 +1,4 @@
-import type { Instant } from '@taintmgr/core';
+import type { Instant, LimitCount, Millis, RecordedLimit } from '@taintmgr/core';
 import { type LeaseName, limitRecordFrom } from '@taintmgr/k8s-adapter';
 import type { ClusterReader } from './reader.ts';
 
@@ -7,15 +7,26 @@ export interface TrippedLimit {
   /** As `resume` takes it. */
   readonly id: string;
   readonly since: Instant;
-  /** What was evicted within its window then, of how many pods; null: it has no window. */
-  readonly evicted: number | null;
+  /** What it had counted then; null: it has no window. */
+  readonly count: LimitCount | null;
+}
+
+/** A limit in whose window pods were evicted. How many may be, only the controller's flags say. */
+export interface CountingLimit {
+  readonly id: string;
+  readonly evicted: number;
+  /** Of how many pods; null: not known. */
   readonly of: number | null;
+  readonly windowMs: Millis;
+  /** When the first of them stops counting. */
+  readonly roomAt: Instant;
 }
 
 /** What the lease of limits says. */
 export interface KeptLimits {
   readonly lease: LeaseName;
   readonly tripped: readonly TrippedLimit[];
+  readonly counting: readonly CountingLimit[];
 }
 
 /** Where deploy/ keeps it, and where the controller does by default. */
@@ -24,24 +35,51 @@ const leases: readonly LeaseName[] = ['taintmgr-system', 'kube-system'].map((nam
   name: 'taintmgr-controller-limits',
 }));
 
-/** The limits that have tripped; null: nobody keeps any. `at`: where they are kept, if known. */
+/** What limits count as of `now`; null: nobody keeps any. `at`: where they are kept, if known. */
 export async function readLimits(
   reader: ClusterReader,
-  at: LeaseName | null,
+  now: Instant,
+  at: LeaseName | null = null,
 ): Promise<KeptLimits | 'forbidden' | null> {
   let isForbidden = false;
   for (const lease of at ? [at] : leases) {
     const found = await reader.lease(lease.namespace, lease.name);
     isForbidden ||= found === 'forbidden';
     if (found === null || found === 'forbidden') continue;
-    const { record } = limitRecordFrom(found);
-    const tripped = Object.entries(record ?? {}).flatMap(([key, limit]) => {
-      if (!limit.tripped) return [];
-      const { since, count } = limit.tripped;
-      const id = key.slice(0, key.lastIndexOf('@'));
-      return [{ id, since, evicted: count?.evicted ?? null, of: count?.of ?? null }];
-    });
-    return { lease, tripped };
+    const kept = Object.entries(limitRecordFrom(found).record ?? {});
+    return {
+      lease,
+      tripped: kept.flatMap(([key, limit]) => trippedLimit(key, limit)),
+      counting: kept.flatMap(([key, limit]) => countingLimit(key, limit, now)),
+    };
   }
   return isForbidden ? 'forbidden' : null;
+}
+
+function trippedLimit(key: string, { tripped }: RecordedLimit): readonly TrippedLimit[] {
+  return tripped ? [{ id: idIn(key), since: tripped.since, count: tripped.count }] : [];
+}
+
+function countingLimit(
+  key: string,
+  { evicted, of, tripped }: RecordedLimit,
+  now: Instant,
+): readonly CountingLimit[] {
+  const windowMs = windowIn(key);
+  if (tripped || windowMs === null) return [];
+  const counted = evicted.filter(([at]) => at > now - windowMs);
+  if (counted.length === 0) return [];
+  const sum = counted.reduce((total, [, count]) => total + count, 0);
+  const roomAt = Math.min(...counted.map(([at]) => at)) + windowMs;
+  return [{ id: idIn(key), evicted: sum, of, windowMs, roomAt }];
+}
+
+/** Keys are `id@600s`, or `id@rate` where there is no window; `zone=` where nodes name no zone. */
+function idIn(key: string): string {
+  return key.slice(0, key.lastIndexOf('@')).replace(/^(\w+)=(?= nodes=|$)/, '$1');
+}
+
+function windowIn(key: string): Millis | null {
+  const [, seconds] = /@(\d+(?:\.\d+)?)s$/.exec(key) ?? [];
+  return seconds === undefined ? null : Number(seconds) * 1000;
 }

@@ -1,4 +1,5 @@
 import { apiVersion, decisionName, nodeDocument, podDocument } from './documents.ts';
+import { limitsDocument } from './limits.ts';
 import { type PodColumns, renderNode } from './node-table.ts';
 import { isWhatIf } from './question.ts';
 import type { NodeReport, PodReport } from './report.ts';
@@ -37,6 +38,7 @@ function tellNode(report: NodeReport, context: TellContext): ReturnType<Subject[
         metadata: { name, uid },
         ...asOf(survey.at, question.after),
         ...nodeDocument(report, survey.at, question.after),
+        ...limitsDocument(survey, pods),
       };
     },
     get rows() {

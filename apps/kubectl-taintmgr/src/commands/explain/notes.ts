@@ -2,6 +2,7 @@ import { formatTaint, type Instant } from '@taintmgr/core';
 import { taintEvictors } from '@taintmgr/k8s-adapter';
 import { count } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';
+import { limitNotes } from './limits.ts';
 import type { Question } from './question.ts';
 import type { NodeReport, PodReport, Report } from './report.ts';
 import type { Survey } from './survey.ts';
@@ -24,6 +25,7 @@ export function notesOn(survey: Survey, { nodes, strays }: Report, question: Que
     notes: [
       ...nodes.flatMap((node) => unwrittenTaints(node, survey.at)),
       ...queueNotes(nodes),
+      ...limitNotes(survey, pods),
       ...evictorNotes(survey, pods, question),
       ...laterNotes(pods, question),
     ],

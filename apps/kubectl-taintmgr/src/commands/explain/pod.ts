@@ -12,6 +12,7 @@ import { printable } from '../../render/printable.ts';
 import type { TableOptions } from '../../render/printer.ts';
 import { renderTable } from '../../render/table.ts';
 import { apiVersion, decisionName, decisionNames, podDocument } from './documents.ts';
+import { limitsDocument } from './limits.ts';
 import { podColumns, podNames } from './node.ts';
 import { renderPods } from './node-table.ts';
 import type { NodeReport, PodReport } from './report.ts';
@@ -76,6 +77,7 @@ function tellPod(
       kind: 'PodExplanation',
       ...asOf(survey.at, question.after),
       ...document,
+      ...limitsDocument(survey, [report]),
     },
     rows: [document],
     names: podNames([report]),

@@ -1,6 +1,7 @@
 import type { Budget, Instant } from '@taintmgr/core';
 import type { Evictors } from '@taintmgr/k8s-adapter';
 import { type NodeFacts, type PodFacts, zoneSelectorLabel } from '../../cluster/facts.ts';
+import { type KeptLimits, readLimits } from '../../cluster/limits.ts';
 import type { ClusterReader, LeaseRenewal } from '../../cluster/reader.ts';
 
 /** Everything that was read for one answer, as of about one moment. */
@@ -17,6 +18,8 @@ export interface Survey {
   readonly zoneNodes: readonly NodeFacts[] | null;
   /** Who evicts here. */
   readonly evictors: Evictors;
+  /** What the controller's limits count; null: nobody keeps any, or we may not read them. */
+  readonly limits: KeptLimits | null;
   /** What could not be read without permission. */
   readonly refused: readonly string[];
 }
@@ -29,12 +32,13 @@ export async function surveyNodes(
   podSelector: string = '',
 ): Promise<Survey> {
   const names = withPods.map(({ node }) => node.name);
-  const [pods, budgets, leases, zoneNodes, evictors] = await Promise.all([
+  const [pods, budgets, leases, zoneNodes, evictors, limits] = await Promise.all([
     reader.podsOn(names, podSelector),
     reader.budgets(),
     reader.leasesRenewedAt(names),
     readZones(reader, nodes),
     reader.evictors(),
+    readLimits(reader, Date.now()),
   ]);
   return {
     at: Date.now(),
@@ -44,6 +48,7 @@ export async function surveyNodes(
     leases,
     zoneNodes,
     evictors,
+    limits: limits === 'forbidden' ? null : limits,
     refused: reader.refused,
   };
 }

@@ -7,6 +7,7 @@ import { readFormat } from '../../render/format.ts';
 import { type Answer, printAnswer } from '../../render/printer.ts';
 import { apiVersion } from '../explain/documents.ts';
 import { Explainer } from '../explain/explainer.ts';
+import { limitsDocument } from '../explain/limits.ts';
 import { notesOn } from '../explain/notes.ts';
 import { readQuestion } from '../explain/question.ts';
 import { type PodReport, reportOn } from '../explain/report.ts';
@@ -47,6 +48,10 @@ export async function listPending(invocation: Invocation<PendingFlags>): Promise
         apiVersion,
         kind: 'PendingEvictionList',
         ...asOf(survey.at, 0),
+        ...limitsDocument(
+          survey,
+          rows.map(({ pod }) => pod),
+        ),
         items: rows.map(({ document }) => document),
       },
       rows: rows.map(({ document }) => document),

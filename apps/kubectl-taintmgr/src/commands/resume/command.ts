@@ -14,7 +14,7 @@ export async function resume(
 ): Promise<ExitCode> {
   const { client, transport } = await connect(flags, interrupt);
   try {
-    const found = await readLimits(new ClusterReader(client), leaseIn(flags.lease));
+    const found = await readLimits(new ClusterReader(client), Date.now(), leaseIn(flags.lease));
     if (found === 'forbidden') {
       throw new UsageError(
         'the lease that keeps the limits cannot be read: it takes the rights get and patch on it',

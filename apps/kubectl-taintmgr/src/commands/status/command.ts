@@ -1,4 +1,3 @@
-import { readLimits } from '../../cluster/limits.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
 import { connect } from '../../connection.ts';
 import { type ExitCode, exitCode } from '../../exit.ts';
@@ -30,8 +29,7 @@ export async function tellStatus(invocation: Invocation<OutputFlags>): Promise<E
     explainer.take(survey.at, survey.nodes, survey.pods);
     const reports = reportOn(survey, explainer).nodes;
     const clocks = await reader.clockEvents();
-    const limits = await readLimits(reader, null);
-    const tripped = limits === null || limits === 'forbidden' ? [] : limits.tripped;
+    const tripped = survey.limits?.tripped ?? [];
     const status = { ...statusOf(survey.at, survey.evictors, nodes, reports), clocks, tripped };
     const answer = {
       document: statusDocument(status),

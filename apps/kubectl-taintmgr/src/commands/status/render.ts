@@ -68,11 +68,11 @@ function renderDrains(drains: readonly DrainStatus[], wide: boolean): string {
 }
 
 function renderTripped(at: Instant, tripped: readonly TrippedLimit[]): string {
-  const rows = tripped.map(({ id, since, evicted, of }) => [
+  const rows = tripped.map(({ id, since, count: counted }) => [
     printable(id),
     ago(at, since),
-    evicted === null ? '-' : String(evicted),
-    of === null ? '-' : String(of),
+    counted ? String(counted.evicted) : '-',
+    counted ? String(counted.of) : '-',
   ]);
   const table = renderTable(['TRIPPED LIMIT', 'SINCE', 'EVICTED', 'OF'], rows);
   return `${table}\nWhat they count is not evicted until somebody runs: kubectl taintmgr resume`;

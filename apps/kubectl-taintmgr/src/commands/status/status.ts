@@ -13,6 +13,7 @@ import { readMarks } from '../../cluster/drain-marks.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
 import type { TrippedLimit } from '../../cluster/limits.ts';
 import { apiVersion } from '../explain/documents.ts';
+import { trippedDocument } from '../explain/limits.ts';
 import type { NodeReport, PodReport } from '../explain/report.ts';
 import { asOf } from '../explain/words.ts';
 
@@ -144,7 +145,7 @@ export function statusDocument({ at, evictors, zones, drains, clocks, tripped }:
       }),
     }),
     ...(tripped.length > 0 && {
-      trippedLimits: tripped.map(({ since, ...limit }) => ({ ...limit, since: formatTime(since) })),
+      trippedLimits: tripped.map(trippedDocument),
     }),
   };
 }
