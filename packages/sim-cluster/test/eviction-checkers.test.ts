@@ -163,6 +163,9 @@ describe('of two replicas that elect one', () => {
     api.create('pods', pod('default', 'p'));
     const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
     send(replicas.first, 'POST', leases, lease);
+    // A record that is kept in a lease elects nobody.
+    const metadata = { ...lease.metadata, name: 'ctl-limits' };
+    send(replicas.first, 'POST', leases, { ...lease, metadata, spec: {} });
     clock.advanceTo(START + 1000);
     send(replicas[actor], 'DELETE', '/api/v1/namespaces/default/pods/p', {});
     checkers.atEnd();

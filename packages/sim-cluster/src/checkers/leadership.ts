@@ -43,7 +43,10 @@ export class LeadershipChecker {
 
   hear({ at, change: { type, resource, object }, by }: Told): void {
     if (resource !== 'leases' || object.metadata.namespace === heartbeats) return;
-    const holder: string = type === 'DELETED' ? '' : (object.spec.holderIdentity ?? '');
+    // A lease that nobody has ever held is a record of something, and elects nobody.
+    const { holderIdentity } = object.spec;
+    if (holderIdentity === undefined) return;
+    const holder: string = type === 'DELETED' ? '' : holderIdentity;
     const run = holder === '' ? null : this.#runOf(holder, by);
     this.#tenures.push({ at, run });
     if (run !== null) this.#renewals.set(run, [...(this.#renewals.get(run) ?? []), at]);
