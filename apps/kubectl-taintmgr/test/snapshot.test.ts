@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { Cluster, daemonSet, pdb, pod, RealClock } from '@taintmgr/sim-cluster';
+import { Cluster, daemonSet, node, pdb, pod, RealClock, toleration } from '@taintmgr/sim-cluster';
 import { keep } from '../src/commands/snapshot/redaction.ts';
 import { run } from './run.ts';
 import { app, inZone } from './scenario.ts';
+import { ago } from './shop-cluster.ts';
+import { temporaryFiles } from './simulate-files.ts';
 import { startTestCluster, type TestCluster } from './test-cluster.ts';
 
 // A snapshot holds what decides about evictions, and nothing that is nobody's business.
@@ -68,7 +70,10 @@ describe('snapshot', () => {
       const { code, out, err } = await run('snapshot', '-o', format);
       assert.equal(code, 0);
       assert.match(err, /^\d+ objects written\n$/);
-      assert.doesNotMatch(out, /secret-|PASSWORD|10\.128\.|managedFields|registry/);
+      assert.doesNotMatch(
+        out,
+        /secret-|PASSWORD|10\.128\.|f:metadata|f:status|f:containers|registry/,
+      );
       assert.match(out, /emptyDir/);
     });
   }
@@ -110,5 +115,66 @@ describe('snapshot', () => {
       process.env.KUBECONFIG = cluster.kubeconfig;
       await server.close();
     }
+  });
+});
+
+describe('a snapshot of a taint without timeAdded', () => {
+  const files = temporaryFiles();
+  const written = ago(40);
+  const owner = (manager: string, fieldsV1: object, subresource?: string): object => {
+    const entry = { manager, operation: 'Update', apiVersion: 'v1', time: written };
+    return { ...entry, fieldsType: 'FieldsV1', fieldsV1, ...(subresource && { subresource }) };
+  };
+  const byKubectl = owner('kubectl-taint', { 'f:spec': { 'f:taints': {} } });
+  let cluster: TestCluster;
+  let document: { items: { kind: string; metadata: { managedFields?: unknown } }[] };
+  let snapshot = '';
+
+  before(async () => {
+    cluster = await startTestCluster(null);
+    process.env.KUBECONFIG = cluster.kubeconfig;
+    const old = ago(3600);
+    const taints = [{ key: 'bad', effect: 'NoExecute' }];
+    const times = { lastTransitionTime: old, lastHeartbeatTime: ago(5) };
+    const conditions = [{ type: 'Ready', status: 'True', ...times }];
+    const made = node('n1', { labels: { note: 'x' }, spec: { taints }, status: { conditions } });
+    const managedFields = [
+      owner('example-labeller', { 'f:metadata': { 'f:labels': { 'f:note': {} } } }),
+      owner('kubelet', { 'f:status': { 'f:conditions': {} } }, 'status'),
+      byKubectl,
+    ];
+    const spec = { nodeName: 'n1', tolerations: [{ ...toleration('bad:NoExecute', 60) }] };
+    const web = pod('shop', 'web', { spec });
+    const ownedByKubelet = owner('kubelet', { 'f:status': {} }, 'status');
+    const { unloaded } = cluster.api.load([
+      { ...made, metadata: { ...made.metadata, creationTimestamp: old, managedFields } },
+      {
+        ...web,
+        metadata: { ...web.metadata, creationTimestamp: old, managedFields: [ownedByKubelet] },
+        status: { ...web.status, phase: 'Running', startTime: old },
+      },
+    ]);
+    assert.deepEqual(unloaded, []);
+    const { out } = await run('snapshot');
+    document = JSON.parse(out);
+    snapshot = files.write('snapshot.json', out);
+  });
+  after(() => cluster.stop());
+
+  it('says who wrote the taints and when, and nothing else of who owns what', () => {
+    const owners = document.items.flatMap(({ metadata }) => metadata.managedFields ?? []);
+    assert.deepEqual(owners, [byKubectl]);
+  });
+
+  it('has the deadline in a simulation that it has in the cluster', async () => {
+    const path = 'jsonpath={.pods[0].deadline}';
+    const explained = (await run('explain', 'node', 'n1', '-o', path)).out;
+    const due = Date.parse(written) + 61_000;
+    assert.equal(Date.parse(explained), due, explained);
+    const { out, err } = await run('simulate', '-f', snapshot, '--until', '2m', '-o', 'json');
+    const { startsAt, runs } = JSON.parse(out || assert.fail(err));
+    const evictions: readonly { pod: string; at: number }[] = runs[0].evictions;
+    const seconds = evictions.map(({ at }) => Math.floor(Date.parse(startsAt) / 1000 + at));
+    assert.deepEqual(seconds, [due / 1000], out);
   });
 });

@@ -75,6 +75,12 @@ describe('recorded objects', () => {
   });
 });
 
+/** The owners of a node's taints. */
+function ofTaints({ metadata }: KubeObject): readonly { readonly time?: string }[] {
+  const owners = (metadata.managedFields ?? []) as readonly { readonly time?: string }[];
+  return owners.filter((owner) => JSON.stringify(owner).includes('"f:taints"'));
+}
+
 describe('load', () => {
   const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' }, spec: {} };
   const cases: readonly (readonly [string, unknown, string])[] = [
@@ -135,6 +141,28 @@ describe('load', () => {
     const { uid, creationTimestamp } = api.get('pods', 'lost', 'p')!.metadata;
     assert.match(uid ?? '', /^[0-9a-f]{8}-[0-9a-f]{4}-4/);
     assert.equal(Date.parse(creationTimestamp ?? ''), START);
+  });
+
+  it('keeps who wrote the taints of a node and when, until somebody writes them anew', () => {
+    const { api } = fixture();
+    const owner = {
+      manager: 'kubectl-taint',
+      operation: 'Update',
+      apiVersion: 'v1',
+      time: '2026-01-01T00:00:00Z',
+      fieldsType: 'FieldsV1',
+      fieldsV1: { 'f:spec': { 'f:taints': {} } },
+    };
+    const taints = [{ key: 'bad', effect: 'NoExecute' }];
+    const metadata = { name: 'n1', managedFields: [owner] };
+    api.load([{ ...node, metadata, spec: { taints } }]);
+    const loaded = api.get('nodes', '', 'n1')!;
+    api.update('nodes', { ...loaded, metadata: { ...loaded.metadata, labels: { a: 'b' } } });
+    const labelled = api.get('nodes', '', 'n1')!;
+    assert.deepEqual(ofTaints(labelled), [owner]);
+    api.update('nodes', { ...labelled, spec: { taints: [{ key: 'worse', effect: 'NoExecute' }] } });
+    const [anew, ...more] = ofTaints(api.get('nodes', '', 'n1')!);
+    assert.deepEqual([more, Date.parse(anew?.time ?? '')], [[], START]);
   });
 
   it('leaves the caller its objects', () => {

@@ -51,6 +51,8 @@ function latestTime(values: readonly unknown[]): Instant {
   };
   for (const object of objectsOf(values)) {
     notice(object.metadata?.creationTimestamp);
+    const owners: unknown = object.metadata?.managedFields;
+    for (const owner of Array.isArray(owners) ? owners : []) notice(owner?.time);
     if (object.kind === 'Lease') notice(object.spec?.renewTime);
     const conditions: unknown = object.status?.conditions;
     for (const condition of Array.isArray(conditions) ? conditions : []) {

@@ -1,4 +1,4 @@
-import type { Shape } from './redaction.ts';
+import { keep, type Shape } from './redaction.ts';
 
 // What of each kind decides about scheduling, evictions and budgets. Everything else stays where it
 // is: what may be sensitive is never named here, so a new field is left out by itself.
@@ -18,7 +18,7 @@ function annotations(value: unknown): unknown {
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 
-const metadata: Shape = {
+const metadata = {
   name: 'all',
   namespace: 'all',
   uid: 'all',
@@ -30,7 +30,31 @@ const metadata: Shape = {
   annotations,
   finalizers: 'all',
   ownerReferences: 'all',
+} satisfies Shape;
+
+/** By whom and when a node was tainted or cordoned: a taint without timeAdded counts from then. */
+const decisiveOwner: Shape = {
+  manager: 'all',
+  operation: 'all',
+  apiVersion: 'all',
+  time: 'all',
+  subresource: 'all',
+  fieldsType: 'all',
+  fieldsV1: { 'f:spec': { 'f:taints': 'all', 'f:unschedulable': 'all' } },
 };
+
+/** Owners of anything else are left out. */
+function nodeOwners(value: unknown): unknown {
+  if (!Array.isArray(value)) return undefined;
+  const owners = value
+    .map((entry) => keep(decisiveOwner, entry) as NodeOwner | undefined)
+    .filter((owner) => Object.keys(owner?.fieldsV1?.['f:spec'] ?? {}).length > 0);
+  return owners.length === 0 ? undefined : owners;
+}
+
+interface NodeOwner {
+  readonly fieldsV1?: { readonly 'f:spec'?: object };
+}
 
 /** Messages may name anything. */
 const conditions: Shape = [
@@ -136,7 +160,7 @@ export const snapshotKinds: readonly SnapshotKind[] = [
     status: { phase: 'all' },
   }),
   kind('v1', 'Node', 'nodes', {
-    metadata,
+    metadata: { ...metadata, managedFields: nodeOwners },
     spec: { taints: 'all', unschedulable: 'all' },
     status: { capacity: 'all', allocatable: 'all', conditions },
   }),
