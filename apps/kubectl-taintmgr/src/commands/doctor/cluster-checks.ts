@@ -64,27 +64,29 @@ function sharedPods({
   return shared;
 }
 
-/** NoExecute taints without a time. */
+/** NoExecute taints of which nothing tells since when they are there. */
 export function checkTaints({ nodes }: Patient): readonly Finding[] {
   const finding = findingsOf('taints');
   if (nodes === null) return [finding('INFO', 'no permission to list nodes')];
+  const fix = 'add taints with drain-by-taint, which writes timeAdded';
   const findings = nodes.flatMap((facts) =>
-    timelessTaints(facts).map((name) =>
-      finding('WARN', `${name} has no timeAdded: deadlines count from when it is first seen`, {
-        about: `node/${facts.node.name}`,
-        fix: 'none needed: taintmgr-controller records it, drain-by-taint writes timeAdded',
-      }),
-    ),
+    timelessTaints(facts).map((name) => {
+      const unknown = `${name} has no timeAdded, and managedFields do not tell when it was added`;
+      const message = `${unknown}: deadlines count from when it is first seen`;
+      return finding('WARN', message, { about: `node/${facts.node.name}`, fix });
+    }),
   );
-  return findings.length > 0 ? findings : [finding('OK', 'every NoExecute taint has a time')];
+  return findings.length > 0
+    ? findings
+    : [finding('OK', 'the start of every NoExecute taint is known')];
 }
 
+/** What a controller recorded holds for one write of the taints: without that nothing is known. */
 function timelessTaints({ node }: NodeFacts): readonly string[] {
-  const { taintStarts = {} } = node;
+  if (node.taintsWrittenAt != null) return [];
   return node.taints
     .filter(({ effect, timeAdded }) => effect === 'NoExecute' && timeAdded === null)
-    .map(formatTaint)
-    .filter((name) => !Object.hasOwn(taintStarts, name));
+    .map(formatTaint);
 }
 
 /** Pods that should have ended long ago. */
