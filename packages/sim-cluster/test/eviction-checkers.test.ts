@@ -77,6 +77,35 @@ describe('a share of the pods', () => {
   });
 });
 
+describe('where limits may hold pods for as long as they like', () => {
+  const terms = { mayStop: true } as const;
+
+  /** The pods that are said to be overdue long after everything has become calm. */
+  function overdue(evictions: Evictions): readonly string[] {
+    evictions.story.at(1000);
+    evictions.checkers.atRest(START + 60_000);
+    return evictions.checkers.violations.map(({ invariant, evidence }) => {
+      assert.equal(invariant, 'overdue');
+      return /default\/\S+/.exec(evidence)?.[0] ?? evidence;
+    });
+  }
+
+  it('those that were there before the taint may wait', () => {
+    assert.deepEqual(overdue(new Evictions(terms)), []);
+  });
+
+  it('those that came after it do not count, and have to go', () => {
+    const evictions = new Evictions(terms);
+    evictions.story.at(40);
+    evictions.story.addPod('a-1', 'late');
+    assert.deepEqual(overdue(evictions), ['default/late']);
+  });
+
+  it('all have to go where no limit is', () => {
+    assert.deepEqual(overdue(new Evictions()), ['default/p', 'default/q']);
+  });
+});
+
 describe('budgets', () => {
   const budget = pdb('default', 'both', { minAvailable: 2 }, {});
 
