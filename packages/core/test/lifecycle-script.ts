@@ -18,6 +18,7 @@ import { LifecycleWorld } from './lifecycle-world.ts';
 //   condition a-1 Disk True              a condition that somebody else reports
 //   taint a-1 key:Effect | untaint a-1 | label a-1 key value | remove a-1
 //   deaf | hearing | standstill 60s      the watches, the process
+//   clock 3600s                          the cluster's clock is so far ahead of the engine's time
 //   refuse 2 | answer-lost 1             the next so many writes
 //   to 90s                               lets time pass, and shows what happened
 //   show zones | show a-1
@@ -113,6 +114,9 @@ class Run {
       case 'deaf':
       case 'hearing':
         world.setDeaf(verb === 'deaf');
+        return [];
+      case 'clock':
+        world.setClock(seconds(name));
         return [];
       case 'standstill':
         world.standStill(seconds(name));

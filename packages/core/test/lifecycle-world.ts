@@ -62,6 +62,7 @@ export class LifecycleWorld {
   #order = 0;
   #uids = 0;
   #deaf = false;
+  #ahead = 0;
 
   constructor(options: WorldOptions) {
     this.#options = options;
@@ -81,10 +82,17 @@ export class LifecycleWorld {
   restart(): void {
     this.#engine = createEngine(this.#options.engine);
     this.#plans = this.#plans.filter(({ run }) => beats.has(run));
+    this.tell({ kind: 'clock', ahead: this.#ahead });
     for (const node of this.nodes.values()) this.tell({ kind: 'nodeUpsert', node });
     for (const name of this.kubelets.keys()) this.#tellLease(name);
     for (const pod of this.pods.values()) this.tell({ kind: 'podUpsert', pod });
     this.sync();
+  }
+
+  /** Sets the cluster's clock so far ahead of the engine's time; what is written goes by it. */
+  setClock(ahead: number): void {
+    this.#ahead = ahead;
+    this.tell({ kind: 'clock', ahead });
   }
 
   /** The watches are cut off, or are heard again; then what was missed is told. */
@@ -152,7 +160,7 @@ export class LifecycleWorld {
   /** A condition that is not the kubelet's. */
   setCondition(name: string, type: string, status: string): void {
     const conditions = this.nodes.get(name)?.conditions ?? [];
-    const times = { heartbeatAt: this.now, transitionAt: this.now };
+    const times = { heartbeatAt: this.#wall, transitionAt: this.#wall };
     const condition = { type, status, reason: 'Detector', message: '', ...times };
     this.changeNode(name, { conditions: mergeConditions(conditions, [condition]) });
   }
@@ -288,8 +296,9 @@ export class LifecycleWorld {
     };
     const posted = Object.entries(statuses).map(([type, status]): NodeCondition => {
       const known = before.find((condition) => condition.type === type);
-      const transitionAt = known?.status === status ? known.transitionAt : this.now;
-      return { type, status, reason: 'Kubelet', message: '', heartbeatAt: this.now, transitionAt };
+      const transitionAt = known?.status === status ? known.transitionAt : this.#wall;
+      const heartbeatAt = this.#wall;
+      return { type, status, reason: 'Kubelet', message: '', heartbeatAt, transitionAt };
     });
     return mergeConditions(before, posted);
   }
@@ -306,7 +315,11 @@ export class LifecycleWorld {
 
   #tellLease(nodeName: string): void {
     if (this.kubelets.get(nodeName)?.state === 'stopped') return;
-    this.tell({ kind: 'leaseUpsert', lease: { nodeName, renewedAt: this.now } });
+    this.tell({ kind: 'leaseUpsert', lease: { nodeName, renewedAt: this.#wall } });
+  }
+
+  get #wall(): number {
+    return this.now + this.#ahead;
   }
 
   #nextPlan(): Plan | null {

@@ -17,6 +17,7 @@ import { ReadinessMarker } from './readiness.ts';
 import type { LifecycleReport, NodeHealth, ZoneStatus } from './reason.ts';
 import { recoveryOf } from './recovery.ts';
 import { ConditionRules } from './rules.ts';
+import { toldReason, toldReport, toldZone } from './told.ts';
 import { ZoneGovernor } from './zone-governor.ts';
 
 /** Called so much later than was asked for, we did not listen meanwhile. */
@@ -94,7 +95,7 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
   }
 
   zones(now: Instant): readonly ZoneStatus[] {
-    return this.#governor.zones(now);
+    return this.#governor.zones(now).map((zone) => toldZone(zone, this.#store.clock));
   }
 
   healthOf(now: Instant, node: Node): NodeHealth {
@@ -105,14 +106,18 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
       turn?.at != null ? [{ code: 'Queued', place: turn.place, at: turn.at } as const] : [];
     const because = record ? this.#decide(now, node, record).because : [];
     const isLost = record === null || record.lostAt !== null;
-    const told = (at: Instant | null): Instant | null => at && this.#store.clock.wall(at);
+    const { clock } = this.#store;
+    const told = (at: Instant | null): Instant | null => at && clock.wall(at);
     return {
       heardAt: told(record?.heardAt ?? null),
       lostAt: told(isLost ? null : this.#health.lostAfter(record)),
       leaseRenewedAt: this.#store.lease(node.name)?.renewedAt ?? null,
       taintAt: told(turn?.at ?? null),
       place: turn?.place ?? null,
-      because: [...because, ...queued, ...(hold ? [hold] : [])],
+      because: [
+        ...because,
+        ...[...queued, ...(hold ? [hold] : [])].map((reason) => toldReason(reason, clock)),
+      ],
     };
   }
 
@@ -243,7 +248,7 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     }
     this.#moved.clear();
     const { reports, affected, isOver } = this.#governor.review(now);
-    for (const report of reports) this.#tell(report);
+    for (const report of reports) this.#tell(toldReport(report, this.#store.clock));
     for (const name of affected) {
       this.#due.set(name, now);
       this.#readiness.noticeNode(now, name);
@@ -312,7 +317,10 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
 
   #decide(now: Instant, node: Node, record: NodeRecord): NoExecuteDecision {
     const recovery = recoveryOf(now, record, this.#config);
-    return decideNoExecute(node, { record, recovery, isAllDown: this.#governor.isAllDown });
+    const circumstances = { record, recovery, isAllDown: this.#governor.isAllDown };
+    const { because, ...decision } = decideNoExecute(node, circumstances);
+    const told = because.map((reason) => toldReason(reason, this.#store.clock));
+    return { ...decision, because: told };
   }
 
   /** Whether the zone of a node lets its pods be marked not ready. */
