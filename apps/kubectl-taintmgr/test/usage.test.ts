@@ -176,7 +176,7 @@ describe('clusters that cannot be reached', () => {
     [
       'not YAML',
       () => [`--kubeconfig=${cluster.directory}/broken`],
-      /^error: .*\/broken: not valid YAML: .*\n$/,
+      /^error: .*\/broken: not valid YAML at line 1, column 12: .*\n$/,
     ],
     [
       'not a kubeconfig',
