@@ -69,6 +69,12 @@ export const evictionSabotages: Readonly<Record<string, Planted>> = {
     breaks: ['window'],
     sabotage: { config: (config) => ({ ...config, keepLimits: false }) },
   },
+  'counts pods that came after the taint': {
+    story: 'evictions',
+    seed: 199,
+    breaks: ['overdue'],
+    sabotage: { machine: (engine) => ignorant(engine) },
+  },
   'deletes where it should evict': {
     story: 'evictions',
     seed: 4,
@@ -225,6 +231,16 @@ function hasty(engine: Engine): Machine {
     const written = taintsWrittenAt == null ? {} : { taintsWrittenAt: taintsWrittenAt + 1 };
     return { ...event, node: { ...event.node, taints: timed, ...written } };
   };
+  return {
+    handle: (now, event) => engine.handle(now, told(event)),
+    nextWake: () => engine.nextWake(),
+  };
+}
+
+/** Does not know when pods came, and so not which of them came after a taint. */
+function ignorant(engine: Engine): Machine {
+  const told = (event: Event): Event =>
+    event.kind === 'podUpsert' ? { ...event, pod: { ...event.pod, boundAt: null } } : event;
   return {
     handle: (now, event) => engine.handle(now, told(event)),
     nextWake: () => engine.nextWake(),
