@@ -132,7 +132,7 @@ export const evictionSabotages: Readonly<Record<string, Planted>> = {
   },
   'evicts what tolerates for ever': {
     story: 'evictions',
-    seed: 50,
+    seed: 28,
     breaks: ['tolerates for ever'],
     sabotage: { machine: (engine) => impatient(engine) },
   },
