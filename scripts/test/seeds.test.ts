@@ -32,7 +32,7 @@ describe('npm run seeds', () => {
 
   it('finds a planted fault', () => {
     const { code, out } = seeds('--sabotage', 'evicts a second early', '--count', '5');
-    assert.match(out, /^evicts a second early: caught by "before its deadline" in seed 2: pod /);
+    assert.match(out, /^evicts a second early: caught by "before its deadline" in seed 3: pod /);
     assert.equal(code, 0);
   });
 

@@ -22,7 +22,7 @@ export function toldReason(reason: LifecycleReason, clock: ClusterTime): Lifecyc
 }
 
 /** Why a zone is held. */
-export function toldHold(hold: HoldReason, clock: ClusterTime): HoldReason {
+function toldHold(hold: HoldReason, clock: ClusterTime): HoldReason {
   switch (hold.code) {
     case 'MassSilence':
       return { ...hold, until: clock.wall(hold.until) };
