@@ -130,7 +130,10 @@ describe('what is served', () => {
     const { body } = await ask(controller.port, '/explainz?pod=default/later');
     const [head, row = ''] = body.split('\n');
     assert.match(head ?? '', /^POD +NODE +DECISION +IN +WORK +BECAUSE$/);
-    assert.match(row, /^default\/later +n1 +evict +5\ds +waiting +tolerates bad:NoExecute for 1m$/);
+    assert.match(
+      row,
+      /^default\/later +n1 +evict +(1m(1s)?|5\ds) +waiting +tolerates bad:NoExecute for 1m$/,
+    );
     const json = await ask(controller.port, '/explainz?node=n1&output=json');
     const explanation = JSON.parse(json.body);
     assert.deepEqual([explanation.kind, explanation.node.name], ['node', 'n1']);

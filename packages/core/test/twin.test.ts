@@ -119,11 +119,13 @@ function wholeSecond(time: number): number {
   return Number.isInteger(time / 1000) ? time + 1000 : time;
 }
 
+/** A taint that loses its time was there at the end of the second which that time named. */
 function keptStart(
   before: Map<string, { taint: Taint; start: number }> | undefined,
   identity: string,
 ): number | undefined {
-  return before?.get(identity)?.start;
+  const known = before?.get(identity);
+  return known && known.taint.timeAdded !== null ? wholeSecond(known.start) : known?.start;
 }
 
 function sent(commands: readonly Command[]): readonly { id: string; uid: string }[] {
