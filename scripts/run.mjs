@@ -52,7 +52,9 @@ const tasks = {
   'test:bun': {
     needs: ['everything', 'runtimes'],
     // Bun gives a test 5 s, which a slow machine needs for some thousand recorded cases.
-    steps: [[tool('bun'), 'test', '--timeout=60000', '--conditions', '@taintmgr/source', coreTests]],
+    steps: [
+      [tool('bun'), 'test', '--timeout=60000', '--conditions', '@taintmgr/source', coreTests],
+    ],
   },
   'test:deno': {
     needs: ['everything', 'runtimes'],
