@@ -195,6 +195,15 @@ describe('the objects of deploy/kustomize', () => {
     assert.deepEqual(budget.spec.selector, deploymentOf(all).spec.selector);
   });
 
+  it('bring the quota without which some providers admit no critical pods', () => {
+    const { metadata, spec } = deploymentOf(all);
+    const quota = all.objects.find(({ kind }) => kind === 'ResourceQuota') ?? assert.fail();
+    assert.equal(quota.metadata.namespace, metadata.namespace);
+    const [scope] = quota.spec.scopeSelector.matchExpressions;
+    assert.deepEqual(scope.values, [spec.template.spec.priorityClassName]);
+    assert.ok(Number(quota.spec.hard.pods) >= 2 * spec.replicas);
+  });
+
   it('have probes on the port that is health alone', () => {
     const [container] = deploymentOf(all).spec.template.spec.containers;
     for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe']) {

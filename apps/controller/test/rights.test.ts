@@ -68,6 +68,8 @@ function grant({ cluster }: EmbeddedCluster, folders: readonly string[]): void {
   });
 }
 
+const overdueLabels = { app: 'overdue' };
+
 /** Nodes, and a pod on each: one that is long due, one that will be, one whose node will be lost. */
 async function populate({ cluster }: EmbeddedCluster): Promise<void> {
   const { api } = cluster;
@@ -95,10 +97,20 @@ async function populate({ cluster }: EmbeddedCluster): Promise<void> {
   await when(cluster, () => isRunning('tolerant') && isRunning('lost'));
 }
 
+/** A budget that refuses the pod that is overdue. */
+function protectOverdue({ cluster: { api } }: EmbeddedCluster): void {
+  api.create('poddisruptionbudgets', {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { namespace: 'shop', name: 'overdue' },
+    spec: { minAvailable: 1, selector: { matchLabels: overdueLabels } },
+  });
+}
+
 function boundLongAgo(one: KubeObject): KubeObject {
   const conditions = [{ type: 'PodScheduled', status: 'True', lastTransitionTime: past }];
-  const metadata = { ...one.metadata, creationTimestamp: past };
-  return { ...one, metadata, status: { ...one.status, conditions } };
+  const metadata = { ...one.metadata, creationTimestamp: past, labels: overdueLabels };
+  return { ...one, metadata, status: { ...one.status, phase: 'Running', conditions } };
 }
 
 /** The same Event twice: the second time its count is patched. */
@@ -167,12 +179,13 @@ describe('the rights of deploy/', () => {
       const embedded = await startCluster(t);
       grant(embedded, folders);
       await populate(embedded);
+      if (folders.includes('modes/evict-then-delete')) protectOverdue(embedded);
       taintNodes(embedded);
       const connection = { kubeconfig: embedded.kubeconfig, token: 'of-controller' };
       const { environment, flags: chosen } = readManifests(...folders);
       const monitor = ['--node-monitor-period=200ms', '--node-monitor-grace-period=2s'];
-      // A port for each of the processes that run beside one another here; and what is overdue for
-      // an hour is deleted where that is allowed at all, what is due only now is evicted.
+      // A port for each of the processes that run beside one another here; and what is overdue for an
+      // hour is deleted once its budget has refused, what is due only now is evicted.
       const own = ['--healthz-port=0', '--delete-after=30m'];
       const limits = folders.includes('components/limits') ? [`--config=${limited(t)}`] : [];
       const flags = [...chosen, ...monitor, ...own, ...limits];
