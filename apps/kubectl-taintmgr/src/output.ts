@@ -13,6 +13,8 @@ export interface Output {
   out(text: string): void;
   /** Data exactly as it is. */
   write(text: string): void;
+  /** Resolves when all data so far has been taken; never where it could not be written. */
+  flushed(): Promise<void>;
   /** Everything said to a person: progress, warnings, errors. */
   err(text: string): void;
   /** Null where nobody watches `err`: no escape sequence that moves is ever written there. */
@@ -37,6 +39,8 @@ export function processOutput(env: Environment = process.env): Output {
   return {
     out: (text) => void stdout.write(`${text}\n`),
     write: (text) => void stdout.write(text),
+    flushed: () =>
+      new Promise((resolve) => void stdout.write('', (error) => void (error ?? resolve()))),
     err: (text) => void stderr.write(`${text}\n`),
     live: () => liveBlock(stderr, env),
     screen: () => liveBlock(stdout, env),

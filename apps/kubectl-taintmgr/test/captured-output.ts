@@ -25,6 +25,7 @@ export class CapturedOutput implements Output {
 
   readonly out = (text: string): void => this.#take(() => (this.#out += `${text}\n`));
   readonly write = (text: string): void => this.#take(() => (this.#out += text));
+  readonly flushed = async (): Promise<void> => {};
   readonly err = (text: string): void => this.#take(() => (this.#err += `${text}\n`));
 
   /** All data so far. */

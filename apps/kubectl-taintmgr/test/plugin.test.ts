@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import { delimiter } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -102,6 +103,23 @@ describe('kubectl taintmgr', { skip: withoutKubectl }, () => {
       const [code] = await once(child, 'close');
       assert.deepEqual([code, err], [0, ''], line);
     }
+  });
+
+  it('says that what it prints could not be written, and nothing of success', async (t) => {
+    const full = openSync('/dev/full', 'w');
+    t.after(() => closeSync(full));
+    const child = spawn('kubectl', ['taintmgr', 'snapshot'], {
+      env,
+      stdio: ['ignore', full, 'pipe'],
+    });
+    let err = '';
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      err += text;
+    });
+    const [code] = await once(child, 'close');
+    assert.equal(code, 1, err);
+    assert.match(err, /error: cannot write to standard output: ENOSPC/);
+    assert.doesNotMatch(err, /objects/);
   });
 
   it('goes on after a crash, evicts nobody twice, and can still be undone', async () => {

@@ -239,6 +239,19 @@ const refusals: [string, Case, string][] = [
     '--insecure-skip-tls-verify and --certificate-authority exclude each other; give one of them',
   ],
   [
+    'an authority in the file that is not to be used',
+    {
+      files: {
+        c: '',
+        '.kube/config': prod.replace(
+          '{server: "https://prod',
+          '{insecure-skip-tls-verify: true, certificate-authority: ../c, server: "https://prod',
+        ),
+      },
+    },
+    'HOME/.kube/config: cluster "prod": insecure-skip-tls-verify and certificate-authority exclude each other; remove one of them',
+  ],
+  [
     'a group without a user',
     { files: home, options: { asGroup: ['ops'] } },
     'a group or uid to impersonate needs a user: add --as',

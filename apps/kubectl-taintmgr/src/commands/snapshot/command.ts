@@ -23,6 +23,7 @@ export async function takeSnapshot(invocation: Invocation<SnapshotFlags>): Promi
     }
     if (flags.output === 'yaml') await writeYaml(invocation, items);
     else writeJson(invocation, items);
+    await output.flushed();
     output.err(`${count(items.length, 'object')} written`);
     return exitCode.done;
   } finally {
