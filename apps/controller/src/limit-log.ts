@@ -26,7 +26,7 @@ export function limitTrippedLine({ limit }: Extract<LimitReport, { kind: 'limitT
   const { id, since, count } = limit;
   const counted = count ? { counted: describeCount(count) } : {};
   const at = since === null ? {} : { since: formatTime(since) };
-  return line('warn', 'limit has tripped: what it counts is not evicted until it is resumed', {
+  return line('warn', 'limit has tripped: pods under it are not evicted until it is resumed', {
     limit: id,
     ...at,
     ...counted,

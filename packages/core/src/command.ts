@@ -12,7 +12,7 @@ export type Report = PodReport | LimitReport | LifecycleReport;
 
 /** What is told of limits. */
 export type LimitReport =
-  /** A limit has tripped: what it counts is not evicted until it is resumed. */
+  /** A limit has tripped: pods under it are not evicted until it is resumed. */
   | { readonly kind: 'limitTripped'; readonly limit: LimitStatus }
   | { readonly kind: 'limitResumed'; readonly limit: LimitHit; readonly by: string };
 

@@ -5,7 +5,7 @@ import { type LimitHit, type LimitStatus, limitId } from './limit.ts';
 /** What tells that a limit has stopped evictions. */
 export function tellTripped(status: LimitStatus): readonly Command[] {
   const count = status.count ? `: ${describeCount(status.count)}` : '';
-  const message = `Limit ${status.id} has tripped${count}. What it counts is not evicted until somebody resumes it: kubectl taintmgr resume '${status.id}'`;
+  const message = `Limit ${status.id} has tripped${count}. Pods under it are not evicted until somebody runs: kubectl taintmgr resume '${status.id}'`;
   return [
     { kind: 'report', report: { kind: 'limitTripped', limit: status } },
     { kind: 'recordLimitEvent', type: 'Warning', reason: 'LimitTripped', message },

@@ -53,7 +53,7 @@ export function limitNotes(survey: Survey, pods: readonly PodReport[]): readonly
   const notes = [
     ...tripped.map(({ id, since, count: counted }) => {
       const what = counted ? `: ${describeCount(counted)}` : '';
-      const wait = `what it counts waits until somebody runs: kubectl taintmgr resume '${id}'`;
+      const wait = `pods under it wait until somebody runs: kubectl taintmgr resume '${id}'`;
       return `limit ${id} of taintmgr-controller tripped ${ago(survey.at, since)}${what}; ${wait}`;
     }),
     ...counting.map(({ id, evicted, of, windowMs, roomAt }) => {

@@ -75,7 +75,7 @@ function renderTripped(at: Instant, tripped: readonly TrippedLimit[]): string {
     counted ? String(counted.of) : '-',
   ]);
   const table = renderTable(['TRIPPED LIMIT', 'SINCE', 'EVICTED', 'OF'], rows);
-  return `${table}\nWhat they count is not evicted until somebody runs: kubectl taintmgr resume`;
+  return `${table}\nPods under a tripped limit are not evicted until somebody runs: kubectl taintmgr resume`;
 }
 
 function nodesText(nodes: readonly string[], wide: boolean): string {
