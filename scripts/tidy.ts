@@ -29,7 +29,6 @@ const faults: readonly Fault[] = [
   ...['packages/core', 'packages/sim-cluster'].flatMap(hasDependencies),
   ...files.filter(isProse).flatMap(namesAMachine),
   ...files.filter(isShown).flatMap(saysWhatWasReplaced),
-  ...unlisted(),
 ];
 
 for (const { file, text } of faults) process.stdout.write(`${file}: ${text}\n`);
@@ -101,32 +100,4 @@ function saysWhatWasReplaced(file: string): readonly Fault[] {
 
 function withoutComments(code: string): string {
   return code.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
-}
-
-/** ARCHITECTURE.md names every source file, each under the heading of its folder, and no other. */
-function unlisted(): readonly Fault[] {
-  const file = 'ARCHITECTURE.md';
-  const listed = listedFiles(read(file));
-  const rooms = sources.filter((path) =>
-    /^(packages|apps)\/[^/]+\/src\/|^(scripts|bench)\//.test(path),
-  );
-  const present = new Set(rooms.filter((path) => !path.includes('/test/')));
-  const missing = [...present].filter((path) => !listed.has(path));
-  const stale = [...listed].filter((path) => !present.has(path));
-  return [
-    ...missing.map((path) => ({ file, text: `does not name ${path}` })),
-    ...stale.map((path) => ({ file, text: `names ${path}, which is not there` })),
-  ];
-}
-
-/** Rows of the room tables: a heading "### `folder`", then lines "| `file` | what it is for |". */
-function listedFiles(text: string): ReadonlySet<string> {
-  const listed = new Set<string>();
-  let folder = '';
-  for (const line of text.split('\n')) {
-    folder = /^#+ `([^`]+)`/.exec(line)?.[1] ?? folder;
-    const cell = /^\| (`[^|]+) \|/.exec(line)?.[1] ?? '';
-    for (const [, name] of cell.matchAll(/`([^`]+\.(?:ts|mjs))`/g)) listed.add(`${folder}/${name}`);
-  }
-  return listed;
 }
