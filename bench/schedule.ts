@@ -1,6 +1,6 @@
 // The deadline queue, beside a setTimeout per key and a Map that is searched for the earliest.
 // npm run bench -- schedule
-import { Schedule } from '../packages/core/src/schedule.ts';
+import { Schedule } from '../packages/core/src/kernel/schedule.ts';
 import { inProcess, nanosOf, printTable, short } from './measure.ts';
 
 const sizes = [1_000, 100_000, 1_000_000];

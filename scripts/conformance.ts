@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import { checks, runVectors } from '../packages/core/test/conformance/index.ts';
 
 const shownMax = 5;
-const ownCopy = join(import.meta.dirname, '../packages/core/test/vectors');
+const ownCopy = join(import.meta.dirname, '../packages/core/test/testdata/vectors');
 
 let folder = ownCopy;
 try {

@@ -1,11 +1,11 @@
+import type { Blocker } from './attempt/blocker.ts';
 import type { Setback } from './event.ts';
-import type { Blocker } from './eviction/blocker.ts';
-import type { LimitHit, LimitStatus } from './eviction/limit.ts';
-import type { LimitRecord } from './eviction/limit-record.ts';
+import type { Cause, Reason } from './eviction/reason.ts';
+import type { Instant } from './kernel/time.ts';
 import type { LifecycleReason, LifecycleReport } from './lifecycle/reason.ts';
 import type { Labels, NodeCondition, NodeRef, PodRef, Taint } from './model.ts';
-import type { Cause, Reason } from './reason.ts';
-import type { Instant } from './time.ts';
+import type { LimitHit, LimitStatus } from './policy/limit.ts';
+import type { LimitRecord } from './policy/limit-record.ts';
 
 /** Something worth telling a person; it changes nothing in the cluster. */
 export type Report = PodReport | LimitReport | LifecycleReport;

@@ -1,9 +1,9 @@
-import { oneOf, positive, refuse, wholeNumber } from './config-checks.ts';
 import type { LeaveOptions } from './eviction/decide.ts';
-import { isWindowed, type LimitRule } from './eviction/limit.ts';
-import type { Policy, TaintPolicy } from './eviction/policy.ts';
+import { oneOf, positive, refuse, wholeNumber } from './kernel/checks.ts';
+import type { Millis } from './kernel/time.ts';
 import { type LifecycleConfig, resolveLifecycleConfig } from './lifecycle/config.ts';
-import type { Millis } from './time.ts';
+import type { Policy, TaintPolicy } from './policy/eviction-policy.ts';
+import { isWindowed, type LimitRule } from './policy/limit.ts';
 
 /** Whose rules hold. */
 export type Semantics =

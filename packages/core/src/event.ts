@@ -1,7 +1,7 @@
-import type { LimitRecord, ResumeRequest } from './eviction/limit-record.ts';
+import type { Millis } from './kernel/time.ts';
+import type { PodViews } from './model/pod-view.ts';
 import type { DaemonSet, Lease, Node, Pod } from './model.ts';
-import type { PodViews } from './pod-view.ts';
-import type { Millis } from './time.ts';
+import type { LimitRecord, ResumeRequest } from './policy/limit-record.ts';
 
 /** How a command ended, as far as the one who sent it can tell. */
 export type Outcome =

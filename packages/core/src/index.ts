@@ -1,4 +1,6 @@
 // The contract: what goes in, what comes out.
+
+export type { Blocker, BlockerCode, Verdict } from './attempt/blocker.ts';
 export type {
   Command,
   EvictionCommand,
@@ -10,28 +12,27 @@ export type {
   TaintName,
   Telling,
 } from './command.ts';
-// The engine.
-export { lifecycleRules } from './compare/lifecycle-rules.ts';
-export type { Rule, RuleName } from './compare/rules.ts';
-export { rules } from './compare/rules.ts';
-export type { Comparison } from './compare/shadow.ts';
 export type { Config, Semantics } from './config.ts';
 export { defaultConfig, resolveConfig } from './config.ts';
-export type { Budget } from './drain/budget.ts';
-// Pure functions worth having on their own.
-export { budgetsOver, isShut } from './drain/budget.ts';
+// The engine.
+export { lifecycleRules } from './differences/lifecycle-rules.ts';
+export type { NodePressureRuleName } from './differences/pressure-rules.ts';
+export { nodePressureRules } from './differences/pressure-rules.ts';
+export type { Rule, RuleName } from './differences/rules.ts';
+export { rules } from './differences/rules.ts';
+export type { Comparison } from './differences/shadow.ts';
 export type { BudgetPolicy, DrainConfig, DrainTarget, Respect } from './drain/config.ts';
 export { defaultDrainConfig, resolveDrainConfig } from './drain/config.ts';
+export { hasTaint, withTaint } from './drain/decide.ts';
 export type { Departure, ForeignDeletion } from './drain/departure.ts';
 export type { DrainFault, DrainOptions, DrainVerdict } from './drain/filters.ts';
 export { drainFaultText, drainFlag, drainVerdict } from './drain/filters.ts';
-export type { ForeseenBlocker, ForeseenSite } from './drain/foreseen.ts';
-export { foreseeBlockers } from './drain/foreseen.ts';
-export { hasTaint, withTaint } from './drain/judge.ts';
 export type { DrainCommand } from './drain/machine.ts';
 export { DrainMachine } from './drain/machine.ts';
 export type { DrainPlan, PlanInput, PlannedPod, PlanPod } from './drain/plan.ts';
 export { planDrain } from './drain/plan.ts';
+export type { ForeseenBlocker, ForeseenSite } from './drain/predicted-blockers.ts';
+export { foreseeBlockers } from './drain/predicted-blockers.ts';
 export type {
   DrainFailure,
   DrainNode,
@@ -45,31 +46,30 @@ export type {
 export type { Engine } from './engine.ts';
 export { createEngine } from './engine.ts';
 export type { BudgetNumbers, Event, Outcome, PauseScope, Setback } from './event.ts';
-export type { Blocker, BlockerCode, Verdict } from './eviction/blocker.ts';
 export { confirmEviction } from './eviction/confirm.ts';
 export type { Decision, LeaveOptions } from './eviction/decide.ts';
-export type {
-  LimitCount,
-  LimitHit,
-  LimitRule,
-  LimitScope,
-  LimitStatus,
-} from './eviction/limit.ts';
-export { defaultWindowMs, limitId } from './eviction/limit.ts';
-export type { LimitRecord, RecordedLimit, ResumeRequest } from './eviction/limit-record.ts';
-export { needsRecord } from './eviction/limit-record.ts';
-export type { EvictionMode, Policy, TaintPolicy } from './eviction/policy.ts';
-export type { ObservedTaint } from './eviction/taint-ledger.ts';
-export { type MatchOptions, toleratesTaint } from './eviction/tolerations.ts';
+export { describeCount, describeLimit } from './eviction/limits/text.ts';
+// Which pods have to be known, and how they are.
+export { type AllPodsNeed, allPodsNeeds, concernsPods } from './eviction/pod-needs.ts';
+export type { Cause, Reason, ReasonCode, StartSource } from './eviction/reason.ts';
+export type { ObservedTaint } from './eviction/taint-clock.ts';
+export { describeReason } from './eviction/text.ts';
 export type { Work } from './eviction/work.ts';
-export type { Explanation, NodeExplanation, PodExplanation, Subject } from './explain/explain.ts';
-export { describeCount, describeLimit } from './explain/limit-text.ts';
-export { describeReason } from './explain/text.ts';
-export type { ConditionRule } from './lifecycle/condition-rule.ts';
-export { mergeConditions, readyOf } from './lifecycle/conditions.ts';
+export type { Explanation, NodeExplanation, PodExplanation, Subject } from './explain.ts';
+export { shardOf } from './kernel/shard.ts';
+export type { Instant, Millis } from './kernel/time.ts';
+export {
+  endOfSecond,
+  formatDuration,
+  formatTime,
+  formatTimeMillis,
+  parseDuration,
+  parseTime,
+} from './kernel/time.ts';
+export { mergeConditions, readyOf } from './lifecycle/condition-taints.ts';
 export type { Flapping, LifecycleConfig, MassSilence } from './lifecycle/config.ts';
 export { defaultLifecycleConfig, resolveLifecycleConfig } from './lifecycle/config.ts';
-export { type Outlook, outlookOf, type Sighting } from './lifecycle/outlook.ts';
+export { type Outlook, outlookOf, type Sighting } from './lifecycle/forecast.ts';
 export type {
   HoldReason,
   LifecycleReason,
@@ -81,6 +81,20 @@ export type {
 export { describeHold, describeLifecycleReason } from './lifecycle/text.ts';
 export type { ZoneCensus, ZoneRates, ZoneState } from './lifecycle/zones.ts';
 export { zoneKey, zoneName, zoneRate, zoneState } from './lifecycle/zones.ts';
+export type { Budget } from './model/budget.ts';
+// Pure functions worth having on their own.
+export { budgetsOver, isShut } from './model/budget.ts';
+export { describePodView, type PodView, type PodViews } from './model/pod-view.ts';
+export type { Quantity, QuantityFormat } from './model/quantity.ts';
+export { formatAmount, parseQuantity, quantityValue } from './model/quantity.ts';
+export { selects } from './model/selector.ts';
+export {
+  formatTaint,
+  parseTaint,
+  parseTaintChanges,
+  type TaintChanges,
+} from './model/taint-spec.ts';
+export { type MatchOptions, toleratesTaint } from './model/toleration.ts';
 export type {
   DaemonSet,
   Disruption,
@@ -98,9 +112,18 @@ export type {
   TaintEffect,
   Toleration,
 } from './model.ts';
-// Which pods have to be known, and how they are.
-export { type AllPodsNeed, allPodsNeeds, concernsPods } from './pod-needs.ts';
-export { describePodView, type PodView, type PodViews } from './pod-view.ts';
+export type { ConditionRule } from './policy/condition-rule.ts';
+export type { EvictionMode, Policy, TaintPolicy } from './policy/eviction-policy.ts';
+export type {
+  LimitCount,
+  LimitHit,
+  LimitRule,
+  LimitScope,
+  LimitStatus,
+} from './policy/limit.ts';
+export { defaultWindowMs, limitId } from './policy/limit.ts';
+export type { LimitRecord, RecordedLimit, ResumeRequest } from './policy/limit-record.ts';
+export { needsRecord } from './policy/limit-record.ts';
 // Node pressure: a machine of its own, for as many nodes as one likes.
 export { admissionFault } from './pressure/admission.ts';
 export type { EvictedStatus, PressureCommand, PressureReport } from './pressure/command.ts';
@@ -114,11 +137,10 @@ export type {
   PressureExplanation,
   SignalExplanation,
 } from './pressure/explain.ts';
-export type { FilesystemLayout, ReclaimFunction } from './pressure/filesystems.ts';
-export type { ThresholdPhase, ThresholdState } from './pressure/ledger.ts';
 export type { LocalBreach } from './pressure/local-limits.ts';
 export type { PressureMachine } from './pressure/machine.ts';
 export { createPressureMachine } from './pressure/machine.ts';
+export type { FilesystemLayout, ReclaimFunction } from './pressure/observation/filesystems.ts';
 export type {
   ContainerUsage,
   DiskUsage,
@@ -126,42 +148,26 @@ export type {
   PodUsage,
   Sample,
   VolumeUsage,
-} from './pressure/observation.ts';
+} from './pressure/observation/observation.ts';
+export { readSummary } from './pressure/observation/summary.ts';
 export type {
   PressureContainer,
   PressurePod,
   PressureVolume,
   ResourceList,
   ResourceRequirements,
-} from './pressure/pod.ts';
-export type { QosClass } from './pressure/qos.ts';
-export { computeQosClass, qosClassOf } from './pressure/qos.ts';
-export type { Quantity, QuantityFormat } from './pressure/quantity.ts';
-export { formatAmount, parseQuantity, quantityValue } from './pressure/quantity.ts';
+} from './pressure/pods/pod.ts';
+export type { QosClass } from './pressure/pods/qos.ts';
+export { computeQosClass, qosClassOf } from './pressure/pods/qos.ts';
 export type { ComparatorName } from './pressure/rank.ts';
 export type { PodRefusal, PressureReason, PressureReasonCode } from './pressure/reason.ts';
-export type { NodePressureRuleName } from './pressure/rules.ts';
-export { nodePressureRules } from './pressure/rules.ts';
 export type { PressureSemantics } from './pressure/semantics.ts';
-export type { PressureSettings, PressureSettingsInput } from './pressure/settings.ts';
-export { parseEvictionFlag, resolvePressureSettings } from './pressure/settings.ts';
+export type { PressureSettings, PressureSettingsInput } from './pressure/settings/settings.ts';
+export { parseEvictionFlag, resolvePressureSettings } from './pressure/settings/settings.ts';
+export type { Threshold, ThresholdValue } from './pressure/settings/thresholds.ts';
+export { formatThreshold } from './pressure/settings/thresholds.ts';
 export type { PressureConditionType, PressureResource, Signal } from './pressure/signals.ts';
 export { pressureConditions, signals as pressureSignals } from './pressure/signals.ts';
-export { readSummary } from './pressure/summary.ts';
 export { describePressureReason } from './pressure/text.ts';
-export type { Threshold, ThresholdValue } from './pressure/thresholds.ts';
-export { formatThreshold } from './pressure/thresholds.ts';
+export type { ThresholdPhase, ThresholdState } from './pressure/threshold-states.ts';
 export type { PressureWork } from './pressure/work.ts';
-export type { Cause, Reason, ReasonCode, StartSource } from './reason.ts';
-export { selects } from './selector.ts';
-export { shardOf } from './shard.ts';
-export { formatTaint, parseTaint, parseTaintChanges, type TaintChanges } from './taint-spec.ts';
-export type { Instant, Millis } from './time.ts';
-export {
-  endOfSecond,
-  formatDuration,
-  formatTime,
-  formatTimeMillis,
-  parseDuration,
-  parseTime,
-} from './time.ts';

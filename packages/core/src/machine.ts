@@ -1,13 +1,13 @@
 import type { Command } from './command.ts';
 import type { Event } from './event.ts';
 import type { Decision } from './eviction/decide.ts';
-import type { LimitStatus } from './eviction/limit.ts';
-import type { ObservedTaint } from './eviction/taint-ledger.ts';
+import type { ObservedTaint } from './eviction/taint-clock.ts';
 import type { Work } from './eviction/work.ts';
+import type { Instant } from './kernel/time.ts';
 import type { NodeHealth, ZoneStatus } from './lifecycle/reason.ts';
 import type { Node, Pod, PodRef } from './model.ts';
+import type { LimitStatus } from './policy/limit.ts';
 import type { Change } from './store.ts';
-import type { Instant } from './time.ts';
 
 /**
  * One controller of the engine. Machines share the store and know nothing of each other: they meet

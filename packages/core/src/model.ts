@@ -1,4 +1,4 @@
-import type { Instant } from './time.ts';
+import type { Instant } from './kernel/time.ts';
 
 /** The effects Kubernetes knows; objects may carry others, which then match nothing. */
 export type TaintEffect = 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';

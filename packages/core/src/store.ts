@@ -1,8 +1,8 @@
-import { ClusterClock, type ClusterTime } from './cluster-clock.ts';
 import type { Event } from './event.ts';
+import { ClusterClock, type ClusterTime } from './kernel/cluster-clock.ts';
+import type { Instant } from './kernel/time.ts';
+import type { PodView } from './model/pod-view.ts';
 import type { DaemonSet, Lease, Node, Owner, Pod, Toleration } from './model.ts';
-import type { PodView } from './pod-view.ts';
-import type { Instant } from './time.ts';
 
 /** What an event did to the store; null for events that carry no object. */
 export type Change =

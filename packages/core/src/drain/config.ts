@@ -1,6 +1,6 @@
-import { oneOf, refuse, wholeNumber } from '../config-checks.ts';
+import { oneOf, refuse, wholeNumber } from '../kernel/checks.ts';
+import type { Millis } from '../kernel/time.ts';
 import type { Taint } from '../model.ts';
-import type { Millis } from '../time.ts';
 import type { DrainOptions } from './filters.ts';
 
 /** Which tolerations of the taint a drain respects. */

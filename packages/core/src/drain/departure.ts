@@ -1,5 +1,5 @@
+import { blockerOf } from '../attempt/blocker.ts';
 import type { Outcome } from '../event.ts';
-import { blockerOf } from '../eviction/blocker.ts';
 import type { Disruption } from '../model.ts';
 import type { DrainPod } from './state.ts';
 

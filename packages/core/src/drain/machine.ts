@@ -1,16 +1,16 @@
+import { type Blocker, blockerOf } from '../attempt/blocker.ts';
 import type { Command } from '../command.ts';
 import type { Event, Outcome } from '../event.ts';
-import { type Blocker, blockerOf } from '../eviction/blocker.ts';
 import { evictionEvent } from '../eviction/pod-events.ts';
-import { InFlight, nextAttempt } from '../inflight.ts';
+import type { Reason } from '../eviction/reason.ts';
+import { InFlight, nextAttempt } from '../kernel/inflight.ts';
+import { Schedule } from '../kernel/schedule.ts';
+import type { Instant } from '../kernel/time.ts';
 import { type Pod, type PodRef, podRef } from '../model.ts';
-import type { Reason } from '../reason.ts';
-import { Schedule } from '../schedule.ts';
-import type { Instant } from '../time.ts';
 import type { DrainConfig } from './config.ts';
+import { DrainJudge, hasTaint } from './decide.ts';
 import { claimAfter, departureOf, taintDeletionOf } from './departure.ts';
 import { type DrainVerdict, drainVerdict } from './filters.ts';
-import { DrainJudge, hasTaint } from './judge.ts';
 import { DrainNodes } from './nodes.ts';
 import { DrainPods } from './pods.ts';
 import {

@@ -1,6 +1,6 @@
+import type { Blocker } from '../attempt/blocker.ts';
 import type { Outcome } from '../event.ts';
-import type { Blocker } from '../eviction/blocker.ts';
-import type { Instant } from '../time.ts';
+import type { Instant } from '../kernel/time.ts';
 import type { DrainConfig } from './config.ts';
 import type { DrainPods } from './pods.ts';
 import {

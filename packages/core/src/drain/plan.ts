@@ -1,13 +1,13 @@
 import { defaultConfig } from '../config.ts';
-import { decidingToleration } from '../eviction/tolerations.ts';
+import type { Reason } from '../eviction/reason.ts';
+import type { Instant } from '../kernel/time.ts';
+import { type Budget, budgetsOver, isUnderBudgets, sparesUnready } from '../model/budget.ts';
+import { decidingToleration } from '../model/toleration.ts';
 import type { Node, Pod, Taint } from '../model.ts';
-import type { Reason } from '../reason.ts';
-import type { Instant } from '../time.ts';
-import { type Budget, budgetsOver, isUnderBudgets, sparesUnready } from './budget.ts';
 import type { DrainConfig } from './config.ts';
+import { DrainJudge } from './decide.ts';
 import { type DrainFault, drainVerdict } from './filters.ts';
-import { type ForeseenBlocker, type ForeseenSite, foreseeBlockers } from './foreseen.ts';
-import { DrainJudge } from './judge.ts';
+import { type ForeseenBlocker, type ForeseenSite, foreseeBlockers } from './predicted-blockers.ts';
 
 /** A pod of a target node, and what decides how well it can go. */
 export interface PlanPod {

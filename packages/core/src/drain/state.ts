@@ -1,7 +1,7 @@
-import type { Blocker } from '../eviction/blocker.ts';
+import type { Blocker } from '../attempt/blocker.ts';
+import type { Reason } from '../eviction/reason.ts';
+import type { Instant, Millis } from '../kernel/time.ts';
 import type { Disruption, PodRef } from '../model.ts';
-import type { Reason } from '../reason.ts';
-import type { Instant, Millis } from '../time.ts';
 import type { Claim, Departure, ForeignDeletion } from './departure.ts';
 import type { DrainFault } from './filters.ts';
 

@@ -1,7 +1,7 @@
+import { type Blocker, blockerOf } from '../attempt/blocker.ts';
 import type { Outcome } from '../event.ts';
-import { type Blocker, blockerOf } from '../eviction/blocker.ts';
-import { InFlight, nextAttempt } from '../inflight.ts';
-import type { Instant } from '../time.ts';
+import { InFlight, nextAttempt } from '../kernel/inflight.ts';
+import type { Instant } from '../kernel/time.ts';
 import type { DrainConfig } from './config.ts';
 import type { TaintNode } from './state.ts';
 

@@ -1,7 +1,7 @@
+import { formatTaint } from '../model/taint-spec.ts';
+import { decidingToleration, type MatchOptions } from '../model/toleration.ts';
 import type { Node, Pod } from '../model.ts';
-import type { Reason } from '../reason.ts';
-import { formatTaint } from '../taint-spec.ts';
-import { decidingToleration, type MatchOptions } from './tolerations.ts';
+import type { Reason } from './reason.ts';
 
 /**
  * Whether what decided about a pod still holds for the pod and the node as a live read shows them;

@@ -1,9 +1,9 @@
+import { endOfSecond, finite, type Instant, type Millis } from '../kernel/time.ts';
+import { decidingToleration, type MatchOptions } from '../model/toleration.ts';
 import type { Node, Pod, Taint, Toleration } from '../model.ts';
-import type { Reason, StartSource } from '../reason.ts';
-import { endOfSecond, finite, type Instant, type Millis } from '../time.ts';
-import type { Policy } from './policy.ts';
-import { countsFrom, type ObservedTaint, type Pause } from './taint-ledger.ts';
-import { decidingToleration, type MatchOptions } from './tolerations.ts';
+import type { Policy } from '../policy/eviction-policy.ts';
+import type { Reason, StartSource } from './reason.ts';
+import { countsFrom, type ObservedTaint, type Pause } from './taint-clock.ts';
 
 /** The verdict on one pod. `because` begins with the reason that decided. */
 export type Decision =

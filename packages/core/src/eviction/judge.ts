@@ -1,12 +1,12 @@
+import { escalationOf, type Method, methodFor } from '../attempt/method.ts';
 import type { Config } from '../config.ts';
+import { finite, type Instant } from '../kernel/time.ts';
 import type { Pod, Taint } from '../model.ts';
-import type { Reason } from '../reason.ts';
+import { Policies, type Policy } from '../policy/eviction-policy.ts';
 import type { StoreView } from '../store.ts';
-import { finite, type Instant } from '../time.ts';
 import { type DecideOptions, type Decision, decide } from './decide.ts';
-import { escalationOf, type Method, methodFor } from './method.ts';
-import { Policies, type Policy } from './policy.ts';
-import type { TaintLedger } from './taint-ledger.ts';
+import type { Reason } from './reason.ts';
+import type { TaintLedger } from './taint-clock.ts';
 
 /** A node that is still there so long after its deadline does not go: its deadline was wrong. */
 const endForgottenMs = 600_000;

@@ -1,8 +1,8 @@
 import type { Command } from '../command.ts';
-import { describeReason } from '../explain/text.ts';
+import { formatTime, type Instant } from '../kernel/time.ts';
 import { type Pod, podRef } from '../model.ts';
-import type { Reason } from '../reason.ts';
-import { formatTime, type Instant } from '../time.ts';
+import type { Reason } from './reason.ts';
+import { describeReason } from './text.ts';
 
 // Reason and opening words are kube-controller-manager's, so that what people search for is found.
 

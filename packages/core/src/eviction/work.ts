@@ -1,6 +1,6 @@
 import type { Setback } from '../event.ts';
-import type { Instant, Millis } from '../time.ts';
-import type { LimitHit } from './limit.ts';
+import type { Instant, Millis } from '../kernel/time.ts';
+import type { LimitHit } from '../policy/limit.ts';
 
 /** How far the eviction of one pod has come. `deadline` is when it was due. */
 export type Work =

@@ -1,7 +1,7 @@
-import { numberFrom, oneOf, refuse, wholeNumber } from '../config-checks.ts';
+import { numberFrom, oneOf, refuse, wholeNumber } from '../kernel/checks.ts';
+import type { Millis } from '../kernel/time.ts';
 import type { LabelSelector } from '../model.ts';
-import type { Millis } from '../time.ts';
-import { type ConditionRule, checkConditionRule } from './condition-rule.ts';
+import { type ConditionRule, checkConditionRule } from '../policy/condition-rule.ts';
 import type { ZoneRates } from './zones.ts';
 
 /** When many nodes fall silent at once, it may be us who cannot hear. */

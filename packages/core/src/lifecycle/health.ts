@@ -1,8 +1,8 @@
-import type { ClusterTime } from '../cluster-clock.ts';
+import type { ClusterTime } from '../kernel/cluster-clock.ts';
+import { Schedule } from '../kernel/schedule.ts';
+import { finite, type Instant, type Millis } from '../kernel/time.ts';
 import type { Lease, Node } from '../model.ts';
-import { Schedule } from '../schedule.ts';
-import { finite, type Instant, type Millis } from '../time.ts';
-import { readyOf } from './conditions.ts';
+import { readyOf } from './condition-taints.ts';
 import type { LifecycleConfig } from './config.ts';
 
 /** What is remembered of one node's signs of life. Times are by our clock. */

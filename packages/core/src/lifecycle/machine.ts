@@ -1,24 +1,24 @@
-import { assert } from '../assert.ts';
 import type { Command } from '../command.ts';
 import type { Event, Outcome } from '../event.ts';
+import { assert } from '../kernel/assert.ts';
+import { Schedule } from '../kernel/schedule.ts';
+import type { Instant, Millis } from '../kernel/time.ts';
 import type { LifecycleMachine } from '../machine.ts';
 import { type Node, nodeRef } from '../model.ts';
-import { Schedule } from '../schedule.ts';
 import type { Change, StoreView } from '../store.ts';
-import type { Instant, Millis } from '../time.ts';
-import { readyOf } from './conditions.ts';
+import { ConditionRules } from './condition-rules.ts';
+import { readyOf } from './condition-taints.ts';
 import type { LifecycleConfig } from './config.ts';
+import { decideNoExecute, type NoExecuteDecision } from './decide.ts';
 import { HealthBook, type NodeRecord } from './health.ts';
 import { needsOf, noExecuteNeed } from './needs.ts';
-import { decideNoExecute, type NoExecuteDecision } from './no-execute.ts';
 import { nodeEvent } from './node-events.ts';
 import { NodeWriter } from './node-writer.ts';
 import { ReadinessMarker } from './readiness.ts';
 import type { LifecycleReport, NodeHealth, ZoneStatus } from './reason.ts';
 import { recoveryOf } from './recovery.ts';
-import { ConditionRules } from './rules.ts';
-import { toldReason, toldReport, toldZone } from './told.ts';
-import { ZoneGovernor } from './zone-governor.ts';
+import { toldReason, toldReport, toldZone } from './wall-times.ts';
+import { ZoneGovernor } from './zone-limiter.ts';
 
 /** Called so much later than was asked for, we did not listen meanwhile. */
 const standstillMs: Millis = 5_000;

@@ -1,17 +1,17 @@
 import type { NodeCommand, TaintName } from '../command.ts';
+import type { Instant } from '../kernel/time.ts';
 import { type Node, nodeRef, type Taint } from '../model.ts';
-import type { Instant } from '../time.ts';
+import type { RuleChange } from './condition-rules.ts';
 import {
   noScheduleChange,
   notReadyKey,
   readyOf,
   silentConditions,
   type TaintChange,
-} from './conditions.ts';
+} from './condition-taints.ts';
+import type { NoExecuteDecision } from './decide.ts';
 import { missingLabels } from './labels.ts';
-import type { NoExecuteDecision } from './no-execute.ts';
 import type { LifecycleReason, NodeWrite } from './reason.ts';
-import type { RuleChange } from './rules.ts';
 
 /** A write that a node needs. */
 export interface Need {

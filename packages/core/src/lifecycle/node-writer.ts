@@ -1,7 +1,7 @@
 import type { Command } from '../command.ts';
 import type { Outcome } from '../event.ts';
-import { InFlight, nextAttempt } from '../inflight.ts';
-import type { Instant } from '../time.ts';
+import { InFlight, nextAttempt } from '../kernel/inflight.ts';
+import type { Instant } from '../kernel/time.ts';
 import type { LifecycleConfig } from './config.ts';
 import type { Need } from './needs.ts';
 import type { NodeWrite } from './reason.ts';

@@ -1,11 +1,11 @@
 import type { Command } from '../command.ts';
 import type { Outcome } from '../event.ts';
-import { InFlight, nextAttempt } from '../inflight.ts';
+import { InFlight, nextAttempt } from '../kernel/inflight.ts';
+import { Schedule } from '../kernel/schedule.ts';
+import type { Instant } from '../kernel/time.ts';
 import { type Pod, podRef } from '../model.ts';
-import { Schedule } from '../schedule.ts';
 import type { StoreView } from '../store.ts';
-import type { Instant } from '../time.ts';
-import { readyOf } from './conditions.ts';
+import { readyOf } from './condition-taints.ts';
 import type { LifecycleConfig } from './config.ts';
 import { podNotReadyEvent } from './node-events.ts';
 

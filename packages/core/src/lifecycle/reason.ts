@@ -1,6 +1,6 @@
 import type { Outcome } from '../event.ts';
+import type { Instant } from '../kernel/time.ts';
 import type { NodeRef, PodRef } from '../model.ts';
-import type { Instant } from '../time.ts';
 import type { ZoneState } from './zones.ts';
 
 /** Why a node is or is not tainted, as data. text.ts turns it into a sentence. */

@@ -1,4 +1,4 @@
-import type { Instant } from '../time.ts';
+import type { Instant } from '../kernel/time.ts';
 import type { LifecycleConfig } from './config.ts';
 import type { NodeRecord } from './health.ts';
 

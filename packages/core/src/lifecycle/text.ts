@@ -1,4 +1,4 @@
-import { formatTime } from '../time.ts';
+import { formatTime } from '../kernel/time.ts';
 import type { HoldReason, LifecycleReason } from './reason.ts';
 
 /** One reason in words, as explanations and logs print it. */

@@ -1,4 +1,4 @@
-import type { Instant } from '../time.ts';
+import type { Instant } from '../kernel/time.ts';
 
 /**
  * The tokens of one zone: at most one is kept. It begins empty, and when a rate comes after none, so

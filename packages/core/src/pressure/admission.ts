@@ -1,7 +1,7 @@
-import { toleratesTaint } from '../eviction/tolerations.ts';
+import { toleratesTaint } from '../model/toleration.ts';
 import type { Toleration } from '../model.ts';
-import { criticalPriorityMin, type PressurePod } from './pod.ts';
-import { qosClassOf } from './qos.ts';
+import { criticalPriorityMin, type PressurePod } from './pods/pod.ts';
+import { qosClassOf } from './pods/qos.ts';
 import { type PressureConditionType, pressureConditions } from './signals.ts';
 
 const memoryTaint = {

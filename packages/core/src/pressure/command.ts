@@ -1,11 +1,11 @@
 import type { Setback } from '../event.ts';
+import type { Instant } from '../kernel/time.ts';
 import type { NodeCondition, NodeRef, PodRef } from '../model.ts';
-import type { Instant } from '../time.ts';
-import type { ReclaimFunction } from './filesystems.ts';
-import type { ThresholdPhase } from './ledger.ts';
+import type { ReclaimFunction } from './observation/filesystems.ts';
 import type { PressureReason } from './reason.ts';
+import type { Threshold } from './settings/thresholds.ts';
 import type { PressureResource } from './signals.ts';
-import type { Threshold } from './thresholds.ts';
+import type { ThresholdPhase } from './threshold-states.ts';
 
 /** What a kubelet writes into the status of a pod it evicts. */
 export interface EvictedStatus {

@@ -1,8 +1,8 @@
-import { numberFrom, oneOf, wholeNumber } from '../config-checks.ts';
+import { numberFrom, oneOf, wholeNumber } from '../kernel/checks.ts';
+import type { Millis } from '../kernel/time.ts';
 import type { LabelSelector } from '../model.ts';
-import type { Millis } from '../time.ts';
 import type { PressureSemantics } from './semantics.ts';
-import { type PressureSettingsInput, resolvePressureSettings } from './settings.ts';
+import { type PressureSettingsInput, resolvePressureSettings } from './settings/settings.ts';
 
 /** Settings for the nodes that a selector selects. */
 export interface PressurePool {

@@ -1,18 +1,22 @@
 import type { Setback } from '../event.ts';
+import type { Instant, Millis } from '../kernel/time.ts';
 import { podRef } from '../model.ts';
-import type { Instant, Millis } from '../time.ts';
-import { type FilesystemLayout, type ReclaimFunction, reclaimFunctions } from './filesystems.ts';
-import type { ThresholdState } from './ledger.ts';
 import { type LocalBreach, localBreach } from './local-limits.ts';
-import { type NodeObservation, type PodUsage, sampleFault } from './observation.ts';
-import type { PressurePod } from './pod.ts';
-import type { BookedPod } from './pod-book.ts';
+import {
+  type FilesystemLayout,
+  type ReclaimFunction,
+  reclaimFunctions,
+} from './observation/filesystems.ts';
+import { type NodeObservation, type PodUsage, sampleFault } from './observation/observation.ts';
+import type { PressurePod } from './pods/pod.ts';
+import type { BookedPod } from './pods/pod-store.ts';
 import { type ActivePod, type Candidate, candidatesFor, type RankedPod, rank } from './rank.ts';
 import type { PodRefusal, PressureReason } from './reason.ts';
 import type { PressureRules } from './semantics.ts';
-import type { PressureSettings } from './settings.ts';
+import type { PressureSettings } from './settings/settings.ts';
+import { isHard, thresholdKey } from './settings/thresholds.ts';
 import { type Signal, signalNames, signals } from './signals.ts';
-import { isHard, thresholdKey } from './thresholds.ts';
+import type { ThresholdState } from './threshold-states.ts';
 
 /** A pod whose eviction was refused, and until when others are tried first. */
 export interface PassedOver {

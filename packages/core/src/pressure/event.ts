@@ -1,8 +1,8 @@
 import type { Outcome } from '../event.ts';
+import type { Millis } from '../kernel/time.ts';
 import type { Labels, NodeRef } from '../model.ts';
-import type { Millis } from '../time.ts';
-import type { NodeObservation } from './observation.ts';
-import type { PressurePod } from './pod.ts';
+import type { NodeObservation } from './observation/observation.ts';
+import type { PressurePod } from './pods/pod.ts';
 import type { PressureConditionType } from './signals.ts';
 
 /** The part of a Node that decisions under pressure need. */

@@ -1,4 +1,4 @@
-import type { Instant } from '../time.ts';
+import type { Instant } from '../kernel/time.ts';
 import {
   type DecideOptions,
   decidePressure,
@@ -7,11 +7,10 @@ import {
   type PressureSite,
 } from './decide.ts';
 import type { PressureNode } from './event.ts';
-import type { FilesystemLayout } from './filesystems.ts';
-import type { ThresholdState } from './ledger.ts';
 import type { NodeRecord } from './node-record.ts';
-import type { Sample } from './observation.ts';
-import type { PressurePod } from './pod.ts';
+import type { FilesystemLayout } from './observation/filesystems.ts';
+import type { Sample } from './observation/observation.ts';
+import type { PressurePod } from './pods/pod.ts';
 import type { ComparatorName } from './rank.ts';
 import type { PodRefusal, PressureReason } from './reason.ts';
 import {
@@ -20,6 +19,7 @@ import {
   type Signal,
   signals,
 } from './signals.ts';
+import type { ThresholdState } from './threshold-states.ts';
 
 import type { PressureWork } from './work.ts';
 

@@ -1,8 +1,8 @@
-import type { LocalLimits } from './demand.ts';
-import type { FilesystemLayout } from './filesystems.ts';
-import { isAmount, type PodUsage } from './observation.ts';
-import { quantityValue } from './quantity.ts';
-import { containerStorage } from './usage.ts';
+import { quantityValue } from '../model/quantity.ts';
+import type { FilesystemLayout } from './observation/filesystems.ts';
+import { isAmount, type PodUsage } from './observation/observation.ts';
+import { containerStorage } from './observation/usage.ts';
+import type { LocalLimits } from './pods/demand.ts';
 
 /** A limit on local storage that a pod exceeds. */
 export interface LocalBreach {

@@ -1,27 +1,27 @@
-import { assert } from '../assert.ts';
-import { ClusterClock } from '../cluster-clock.ts';
 import type { Outcome } from '../event.ts';
-import { InFlight } from '../inflight.ts';
+import { assert } from '../kernel/assert.ts';
+import { ClusterClock } from '../kernel/cluster-clock.ts';
+import { InFlight } from '../kernel/inflight.ts';
+import { Schedule } from '../kernel/schedule.ts';
+import type { Instant } from '../kernel/time.ts';
+import { selects } from '../model/selector.ts';
 import { nodeRef } from '../model.ts';
-import { Schedule } from '../schedule.ts';
-import { selects } from '../selector.ts';
-import type { Instant } from '../time.ts';
 import type { PressureCommand } from './command.ts';
 import { ConditionWriter } from './condition-writer.ts';
 import { type PressureConfig, resolvePressureConfig } from './config.ts';
 import { type DecideOptions, decidePressure, type PressureDecision } from './decide.ts';
 import type { PressureEvent, PressureNode } from './event.ts';
+import { localLimitMessage, pressureText } from './eviction-message.ts';
 import { Evictor } from './evictor.ts';
 import { explainPressure, type PressureExplanation } from './explain.ts';
 import { localLimitSignals } from './local-limits.ts';
-import { localLimitMessage, pressureText } from './messages.ts';
 import { NodeRecord } from './node-record.ts';
-import { byOurTime, type NodeObservation } from './observation.ts';
-import { PodBook } from './pod-book.ts';
+import { byOurTime, type NodeObservation } from './observation/observation.ts';
+import { PodBook } from './pods/pod-store.ts';
+import { tellDoubts, tellPhases, tellWithheld } from './reports.ts';
 import { localLimitGracePeriodSeconds, pressureRules } from './semantics.ts';
-import { type PressureSettings, resolvePressureSettings } from './settings.ts';
+import { type PressureSettings, resolvePressureSettings } from './settings/settings.ts';
 import { type Signal, signals } from './signals.ts';
-import { tellDoubts, tellPhases, tellWithheld } from './teller.ts';
 
 /** Sees to nodes that run out of something. It does no I/O, reads no clock and never waits. */
 export interface PressureMachine {

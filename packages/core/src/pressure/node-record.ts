@@ -1,8 +1,7 @@
-import type { Instant } from '../time.ts';
+import type { Instant } from '../kernel/time.ts';
 import type { DecideOptions, PassedOver, PressureSite } from './decide.ts';
 import type { PressureNode } from './event.ts';
-import type { FilesystemLayout } from './filesystems.ts';
-import { ThresholdLedger, type ThresholdPhase } from './ledger.ts';
+import type { FilesystemLayout } from './observation/filesystems.ts';
 import {
   layoutOf,
   type NodeObservation,
@@ -10,12 +9,13 @@ import {
   type Sample,
   type SampleFault,
   sampleFault,
-} from './observation.ts';
-import type { BookedPod } from './pod-book.ts';
+} from './observation/observation.ts';
+import type { BookedPod } from './pods/pod-store.ts';
 import type { PressureReason } from './reason.ts';
-import { type PressureSettings, withContainerFilesystem } from './settings.ts';
+import { type PressureSettings, withContainerFilesystem } from './settings/settings.ts';
+import { amountOf, type Threshold } from './settings/thresholds.ts';
 import { type PressureConditionType, type Signal, signals } from './signals.ts';
-import { amountOf, type Threshold } from './thresholds.ts';
+import { ThresholdLedger, type ThresholdPhase } from './threshold-states.ts';
 import type { PressureWork } from './work.ts';
 
 /** What was written of the conditions of a node, and is being written. */

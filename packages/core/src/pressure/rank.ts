@@ -1,11 +1,11 @@
-import type { Demand } from './demand.ts';
-import type { FilesystemLayout } from './filesystems.ts';
-import type { PodUsage } from './observation.ts';
-import type { PressurePod } from './pod.ts';
-import { qosClasses } from './qos.ts';
+import type { FilesystemLayout } from './observation/filesystems.ts';
+import type { PodUsage } from './observation/observation.ts';
+import { usageOf } from './observation/usage.ts';
+import type { Demand } from './pods/demand.ts';
+import type { PressurePod } from './pods/pod.ts';
+import { qosClasses } from './pods/qos.ts';
 import type { PressureRules } from './semantics.ts';
 import { type Signal, signals } from './signals.ts';
-import { usageOf } from './usage.ts';
 
 /** By what two pods are told apart. */
 export type ComparatorName =

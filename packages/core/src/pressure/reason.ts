@@ -1,10 +1,10 @@
 import type { Setback } from '../event.ts';
+import type { Instant } from '../kernel/time.ts';
 import type { PodRef } from '../model.ts';
-import type { Instant } from '../time.ts';
 import type { LocalBreach } from './local-limits.ts';
-import type { Sample, SampleFault } from './observation.ts';
+import type { Sample, SampleFault } from './observation/observation.ts';
+import type { Threshold } from './settings/thresholds.ts';
 import type { Signal } from './signals.ts';
-import type { Threshold } from './thresholds.ts';
 
 /** Why a pod is never evicted, or not now. */
 export type PodRefusal =

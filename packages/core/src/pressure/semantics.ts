@@ -1,8 +1,8 @@
-import { criticalPriorityMin, type PressurePod } from './pod.ts';
+import { criticalPriorityMin, type PressurePod } from './pods/pod.ts';
 import type { ComparatorName } from './rank.ts';
 import type { PodRefusal } from './reason.ts';
+import { isHard, type Threshold } from './settings/thresholds.ts';
 import type { PressureResource } from './signals.ts';
-import { isHard, type Threshold } from './thresholds.ts';
 
 /** Whose rules hold under node pressure. */
 export type PressureSemantics =

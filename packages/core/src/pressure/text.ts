@@ -1,9 +1,9 @@
-import { formatDuration } from '../time.ts';
-import { localLimitMessage } from './messages.ts';
-import { formatAmount } from './quantity.ts';
+import { formatDuration } from '../kernel/time.ts';
+import { formatAmount } from '../model/quantity.ts';
+import { localLimitMessage } from './eviction-message.ts';
 import type { PressureReason } from './reason.ts';
+import { formatThreshold } from './settings/thresholds.ts';
 import { isInBytes, type Signal } from './signals.ts';
-import { formatThreshold } from './thresholds.ts';
 
 /** One reason in words, as tables, logs and reports print it. */
 export function describePressureReason(reason: PressureReason): string {

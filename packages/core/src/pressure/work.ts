@@ -1,7 +1,7 @@
 import type { Setback } from '../event.ts';
+import type { Instant } from '../kernel/time.ts';
 import type { PodRef } from '../model.ts';
-import type { Instant } from '../time.ts';
-import type { EvictionText } from './messages.ts';
+import type { EvictionText } from './eviction-message.ts';
 
 /** An eviction that is not answered yet. */
 export interface UnansweredEviction {

@@ -1,12 +1,12 @@
-import type { PodUsage } from '../../src/pressure/observation.ts';
+import type { PodUsage } from '../../src/pressure/observation/observation.ts';
+import { readSummary } from '../../src/pressure/observation/summary.ts';
 import type {
   PressureContainer,
   PressurePod,
   PressureVolume,
   ResourceList,
   ResourceRequirements,
-} from '../../src/pressure/pod.ts';
-import { readSummary } from '../../src/pressure/summary.ts';
+} from '../../src/pressure/pods/pod.ts';
 
 /** What the kubelet's vectors have in common: thresholds, pods and statistics as JSON. */
 

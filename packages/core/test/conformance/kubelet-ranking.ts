@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { demandOf } from '../../src/pressure/demand.ts';
-import type { FilesystemLayout } from '../../src/pressure/filesystems.ts';
+import type { FilesystemLayout } from '../../src/pressure/observation/filesystems.ts';
+import { demandOf } from '../../src/pressure/pods/demand.ts';
 import { type ActivePod, candidatesFor, rank } from '../../src/pressure/rank.ts';
 import { pressureRules } from '../../src/pressure/semantics.ts';
 import { isSignal, type Signal, signals } from '../../src/pressure/signals.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { FilesystemLayout } from '../../src/pressure/filesystems.ts';
-import { quantityValue } from '../../src/pressure/quantity.ts';
-import { parseThresholds, withContainerFilesystem } from '../../src/pressure/settings.ts';
+import { quantityValue } from '../../src/model/quantity.ts';
+import type { FilesystemLayout } from '../../src/pressure/observation/filesystems.ts';
+import { parseThresholds, withContainerFilesystem } from '../../src/pressure/settings/settings.ts';
 import {
   amountOf,
   parseGracePeriod,
@@ -9,7 +9,7 @@ import {
   parseThresholdValue,
   type Threshold,
   type ThresholdValue,
-} from '../../src/pressure/thresholds.ts';
+} from '../../src/pressure/settings/thresholds.ts';
 import { gracePeriodNs, isInert, type VectorThreshold, valueText } from './kubelet-objects.ts';
 
 type Case = { readonly error: boolean; readonly errorMessage?: string } & (

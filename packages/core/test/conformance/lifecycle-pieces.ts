@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Labels, Node, NodeCondition, Taint } from '@taintmgr/core';
-import { noScheduleChange } from '../../src/lifecycle/conditions.ts';
+import { noScheduleChange } from '../../src/lifecycle/condition-taints.ts';
 import { missingLabels } from '../../src/lifecycle/labels.ts';
 import {
   type LimiterKind,

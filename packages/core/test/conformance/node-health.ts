@@ -7,7 +7,7 @@ import {
   type Pod,
   parseTaint,
 } from '@taintmgr/core';
-import { mergeConditions } from '../../src/lifecycle/conditions.ts';
+import { mergeConditions } from '../../src/lifecycle/condition-taints.ts';
 import { resolveLifecycleConfig } from '../../src/lifecycle/config.ts';
 import { UpstreamController } from '../../src/lifecycle/upstream/controller.ts';
 import type { Task } from '../../src/lifecycle/upstream/tasks.ts';

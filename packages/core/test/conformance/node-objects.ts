@@ -1,6 +1,6 @@
 import type { NodeCondition, Taint } from '@taintmgr/core';
 import type { TaintName } from '../../src/command.ts';
-import { hasTaint, isSameTaint } from '../../src/lifecycle/conditions.ts';
+import { hasTaint, isSameTaint } from '../../src/lifecycle/condition-taints.ts';
 
 /** A condition as the vectors write it. */
 export type VectorCondition = readonly [

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { toleratesTaint } from '@taintmgr/core';
-import { decidingToleration } from '../../src/eviction/tolerations.ts';
 import { minTolerationNanos } from '../../src/eviction/upstream/wait.ts';
+import { decidingToleration } from '../../src/model/toleration.ts';
 import { taintFrom, tolerationFrom, type VectorTaint, type VectorToleration } from './objects.ts';
 
 interface Used {

@@ -5,7 +5,7 @@ import { runDrainScript } from './script.ts';
 
 // Each file holds events and, indented under each, what the drain answered. With REWRITE=1 the
 // answers are written anew; commit only differences you can explain.
-const folder = new URL('testdata/', import.meta.url);
+const folder = new URL('../testdata/drain/', import.meta.url);
 
 describe('drains', () => {
   for (const file of readdirSync(folder).sort()) {

@@ -1,8 +1,8 @@
+import type { Instant } from '../../kernel/time.ts';
+import { decidingToleration, type MatchOptions } from '../../model/toleration.ts';
 import type { Pod } from '../../model.ts';
-import type { Reason } from '../../reason.ts';
-import type { Instant } from '../../time.ts';
-import type { ObservedTaint } from '../taint-ledger.ts';
-import { decidingToleration, type MatchOptions } from '../tolerations.ts';
+import type { Reason } from '../reason.ts';
+import type { ObservedTaint } from '../taint-clock.ts';
 import type { QueueEntry } from './timed-queue.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { Schedule } from '../../schedule.ts';
-import type { Instant } from '../../time.ts';
+import { Schedule } from '../../kernel/schedule.ts';
+import type { Instant } from '../../kernel/time.ts';
 
 /** What is stored under a key: a timer, or the mark of a deletion that began without one. */
 export type QueueEntry =

@@ -1,6 +1,6 @@
+import type { Millis } from '../../kernel/time.ts';
+import { decidingToleration, type MatchOptions } from '../../model/toleration.ts';
 import type { Taint, Toleration } from '../../model.ts';
-import type { Millis } from '../../time.ts';
-import { decidingToleration, type MatchOptions } from '../tolerations.ts';
 
 /** What kube-controller-manager makes of a pod's tolerations and its node's NoExecute taints. */
 export type UpstreamWait =

@@ -1,8 +1,8 @@
 import type { Command } from '../../command.ts';
+import type { Instant, Millis } from '../../kernel/time.ts';
 import { type Node, type NodeCondition, nodeRef, type Pod, podRef } from '../../model.ts';
 import type { StoreView } from '../../store.ts';
-import type { Instant, Millis } from '../../time.ts';
-import { noScheduleChange, readyOf } from '../conditions.ts';
+import { noScheduleChange, readyOf } from '../condition-taints.ts';
 import type { LifecycleConfig } from '../config.ts';
 import { missingLabels } from '../labels.ts';
 import { nodeEvent, podNotReadyEvent } from '../node-events.ts';
@@ -12,7 +12,7 @@ import { TaintEnforcement } from './enforce-taints.ts';
 import { type HealthEntry, lookAt } from './health.ts';
 import { call, sleep, type Task, together } from './tasks.ts';
 import { swapTaints } from './writes.ts';
-import { ZoneBook } from './zone-book.ts';
+import { ZoneBook } from './zones.ts';
 
 const excludeLabel = 'node.kubernetes.io/exclude-disruption';
 const writeAttemptsMax = 6;

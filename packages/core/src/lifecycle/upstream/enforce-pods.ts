@@ -1,13 +1,13 @@
 import type { Command } from '../../command.ts';
+import type { Instant, Millis } from '../../kernel/time.ts';
+import { isEmptySelector, selects } from '../../model/selector.ts';
 import { type Node, type NodeRef, type Pod, podRef } from '../../model.ts';
-import { isEmptySelector, selects } from '../../selector.ts';
 import type { StoreView } from '../../store.ts';
-import type { Instant, Millis } from '../../time.ts';
 import { nodeEvent, podEvictionEvent } from '../node-events.ts';
 import type { Enforcement, Finding } from './enforcement.ts';
 import { call, type Task } from './tasks.ts';
-import type { ZoneBook } from './zone-book.ts';
 import type { QueuedNode, Verdict } from './zone-queue.ts';
+import type { ZoneBook } from './zones.ts';
 
 type EvictionState = 'unmarked' | 'toBeEvicted' | 'evicted';
 

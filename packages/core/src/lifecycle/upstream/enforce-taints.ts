@@ -1,13 +1,13 @@
 import type { TaintName } from '../../command.ts';
+import type { Instant } from '../../kernel/time.ts';
 import type { Node } from '../../model.ts';
 import type { StoreView } from '../../store.ts';
-import type { Instant } from '../../time.ts';
-import { hasTaint, notReadyKey, readyOf, unreachableKey } from '../conditions.ts';
+import { hasTaint, notReadyKey, readyOf, unreachableKey } from '../condition-taints.ts';
 import type { Enforcement, Finding } from './enforcement.ts';
 import type { Task } from './tasks.ts';
 import { removeTaints, swapTaints } from './writes.ts';
-import type { ZoneBook } from './zone-book.ts';
 import type { QueuedNode, Verdict } from './zone-queue.ts';
+import type { ZoneBook } from './zones.ts';
 
 const notReady: TaintName = { key: notReadyKey, effect: 'NoExecute' };
 const unreachable: TaintName = { key: unreachableKey, effect: 'NoExecute' };

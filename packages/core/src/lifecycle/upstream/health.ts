@@ -1,6 +1,6 @@
+import type { Instant, Millis } from '../../kernel/time.ts';
 import type { Lease, Node, NodeCondition } from '../../model.ts';
-import type { Instant, Millis } from '../../time.ts';
-import { mergeConditions, readyOf, silentConditions } from '../conditions.ts';
+import { mergeConditions, readyOf, silentConditions } from '../condition-taints.ts';
 
 /** What upstream remembers of a node. Times are by its own clock. */
 export interface HealthEntry {

@@ -1,10 +1,10 @@
 import type { Command } from '../../command.ts';
 import type { Event } from '../../event.ts';
+import type { Instant, Millis } from '../../kernel/time.ts';
 import type { LifecycleMachine } from '../../machine.ts';
 import type { Node } from '../../model.ts';
 import type { Change, StoreView } from '../../store.ts';
-import type { Instant, Millis } from '../../time.ts';
-import { readyOf } from '../conditions.ts';
+import { readyOf } from '../condition-taints.ts';
 import type { LifecycleConfig } from '../config.ts';
 import type { LifecycleReason, NodeHealth, ZoneStatus } from '../reason.ts';
 import { zoneKey, zoneName } from '../zones.ts';

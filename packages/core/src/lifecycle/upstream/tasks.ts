@@ -1,8 +1,8 @@
 import type { Command } from '../../command.ts';
 import type { Outcome } from '../../event.ts';
-import { InFlight } from '../../inflight.ts';
-import { Schedule } from '../../schedule.ts';
-import type { Instant, Millis } from '../../time.ts';
+import { InFlight } from '../../kernel/inflight.ts';
+import { Schedule } from '../../kernel/schedule.ts';
+import type { Instant, Millis } from '../../kernel/time.ts';
 
 /** What a task waits for: the result of a command, time, or other tasks. */
 type Ask =

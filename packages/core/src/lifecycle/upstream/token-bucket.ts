@@ -1,4 +1,4 @@
-import type { Instant } from '../../time.ts';
+import type { Instant } from '../../kernel/time.ts';
 
 /** How upstream limits a zone. `never` and `always` both report one token a second. */
 export type LimiterKind = 'tokenBucket' | 'never' | 'always';

@@ -1,8 +1,8 @@
 import type { TaintName } from '../../command.ts';
+import type { Instant, Millis } from '../../kernel/time.ts';
 import type { Node, Taint } from '../../model.ts';
 import { nodeRef } from '../../model.ts';
-import type { Instant, Millis } from '../../time.ts';
-import { hasTaint } from '../conditions.ts';
+import { hasTaint } from '../condition-taints.ts';
 import { call, sleep, type Task } from './tasks.ts';
 
 const attemptsMax = 5;

@@ -1,4 +1,4 @@
-import type { Instant, Millis } from '../../time.ts';
+import type { Instant, Millis } from '../../kernel/time.ts';
 import { swapLimiter, type UpstreamLimiter } from './token-bucket.ts';
 
 /** Milliseconds, and nanoseconds beyond them. */

@@ -1,0 +1,174 @@
+/** One way in which `precise` differs from `upstream-1.36`. docs/differences.md is this table. */
+export interface Rule {
+  readonly name: string;
+  /** What kube-controller-manager 1.36.2 does. */
+  readonly upstream: string;
+  readonly precise: string;
+  readonly why: string;
+  /** The transcript, vectors or test that shows it, relative to packages/core/test. */
+  readonly proof: string;
+}
+
+/** Every difference between the two semantics. One without a name here is a bug. */
+export const rules = [
+  {
+    name: 'time-added-ignored',
+    upstream: 'A deadline counts from when the controller came to look at the pod.',
+    precise:
+      'It counts from taint.timeAdded; without one from the first sight, which the node remembers until its taints are written again, or from when they were last written.',
+    why: 'Every replica, and every run of it, finds the same deadline.',
+    proof:
+      'testdata/eviction/start.txt, testdata/eviction/kept-starts.txt, testdata/eviction/written-taints.txt',
+  },
+  {
+    name: 'rest-of-second',
+    upstream: 'A deadline counts from the very moment at which the controller sees taint and pod.',
+    precise:
+      'A time that the API keeps in whole seconds counts from the end of its second: the deadline is up to a second later.',
+    why: 'Within that second nobody can tell when it was, and no pod may go early.',
+    proof:
+      'differences/shadow.test.ts, testdata/eviction/start.txt, testdata/eviction/written-taints.txt',
+  },
+  {
+    name: 'restart',
+    upstream: 'A restart forgets all timers and starts them anew.',
+    precise:
+      'A restart changes no deadline, unless the taints of the node were written while nobody looked.',
+    why: 'Otherwise repeated failovers postpone evictions for ever.',
+    proof: 'testdata/eviction/start.txt, testdata/eviction/kept-starts.txt',
+  },
+  {
+    name: 'first-timer-kept',
+    upstream: 'A timer once set stays, be the time now shorter, longer or gone with its taint.',
+    precise: 'The deadline follows every change of taints and tolerations, both ways.',
+    why: 'tolerationSeconds means what it says at every moment.',
+    proof: 'testdata/eviction/moving.txt',
+  },
+  {
+    name: 'node-deletion-keeps-timers',
+    upstream: 'Pods of a deleted node are still deleted when their timers fire.',
+    precise: 'A node that is gone takes its taints along; pod garbage collection sees to the pods.',
+    why: 'The reason to evict is gone.',
+    proof: 'testdata/eviction/cancel.txt',
+  },
+  {
+    name: 'five-tries',
+    upstream: 'After five tries within 50 ms the pod is forgotten until something changes.',
+    precise: 'It is tried until it succeeds, with growing waits; Retry-After is honoured.',
+    why: 'A short outage of the API server must not lose an eviction.',
+    proof: 'testdata/eviction/retries.txt',
+  },
+  {
+    name: 'delete-by-name',
+    upstream:
+      'Timers and deletions go by the name; a new pod of that name is deleted in its place.',
+    precise: 'Work goes by the uid, and every request carries it as a precondition.',
+    why: 'A StatefulSet pod that came back elsewhere is another pod.',
+    proof: 'eviction/twin.test.ts',
+  },
+  {
+    name: 'terminating-again',
+    upstream: 'Pods that already terminate are deleted again, with a new event.',
+    precise: 'They are left alone.',
+    why: 'It does nothing but make noise.',
+    proof: 'testdata/eviction/exempt.txt',
+  },
+  {
+    name: 'static-pods',
+    upstream: 'Mirror pods are deleted like any other if their tolerations do not keep them.',
+    precise: 'They are left alone.',
+    why: 'Deleting the mirror does not stop the static pod; the kubelet puts it back.',
+    proof: 'testdata/eviction/exempt.txt',
+  },
+  {
+    name: 'orphan-timer',
+    upstream: 'A timer cancelled while its deletion runs can leave a successor nobody can cancel.',
+    precise: 'One piece of work per pod; a late answer frees its place and nothing else.',
+    why: 'It would delete a pod that may stay.',
+    proof: 'testdata/eviction/retries.txt',
+  },
+  {
+    name: 'duplicate-deletion',
+    upstream: 'Two node changes in a row can start two deletions of one pod.',
+    precise: 'While one is under way no second begins.',
+    why: 'One is enough.',
+    proof: 'eviction/twin.test.ts',
+  },
+  {
+    name: 'cancel-event-without-cancel',
+    upstream:
+      '"Cancelling deletion" is written for pods that users deleted or that were just evicted.',
+    precise: 'It is written when an eviction was pending and the pod stays.',
+    why: 'An event should be true.',
+    proof: 'testdata/eviction/cancel.txt',
+  },
+  {
+    name: 'event-without-uid',
+    upstream: 'Events name no uid and no taint, so `kubectl describe pod` does not show them.',
+    precise: 'They name the uid, the taint and the reason, in the same opening words.',
+    why: 'Whoever asks why should find it.',
+    proof: 'testdata/eviction/deadlines.txt',
+  },
+  {
+    name: 'seconds-wrap',
+    upstream: 'tolerationSeconds above 9223372036 wrap around: 18446744074 s become 0.29 s.',
+    precise: 'A time that never comes never comes.',
+    why: 'It is what was written.',
+    proof: 'differences/shadow.test.ts',
+  },
+  {
+    name: 'late-binding',
+    upstream: 'A pod is given its time from when the controller came to see it.',
+    precise:
+      'It is given its time from its binding, if that is later than the taint; a binding in the future counts from now.',
+    why: 'A deadline that does not depend on who looked when.',
+    proof: 'testdata/eviction/start.txt, testdata/eviction/written-taints.txt',
+  },
+  {
+    name: 'no-budget',
+    upstream: 'Pods are deleted; disruption budgets are not asked.',
+    precise: 'The same by default; by policy evicted, or evicted and then deleted.',
+    why: 'Some taints can wait for a budget, others cannot.',
+    proof: 'testdata/eviction/policies.txt, testdata/eviction/budgets.txt',
+  },
+  {
+    name: 'no-pacing',
+    upstream: 'All pods of a tainted node go at once, whatever their number.',
+    precise:
+      'The same by default; limits bound how many are disrupted within a window, and queue or stop.',
+    why: 'One wrong taint must not empty a cluster.',
+    proof: 'eviction/limits/blast-radius.test.ts, testdata/eviction/limits.txt',
+  },
+  {
+    name: 'acts-on-cache',
+    upstream: 'Decisions are carried out on a cache, however old it is.',
+    precise: 'With a view older than 10 s, pod and node are read before the pod is removed.',
+    why: 'A taint that is gone again must not cost a pod.',
+    proof: 'the loop tests of k8s-adapter',
+  },
+  {
+    name: 'no-exceptions',
+    upstream:
+      'Finished pods, returning DaemonSet pods and pods that ask to stay go like any other.',
+    precise: 'The same by default; each can be left alone by an option.',
+    why: 'Logs of finished jobs, loops of DaemonSets and the owner have a say.',
+    proof: 'testdata/eviction/left-alone.txt',
+  },
+  {
+    name: 'missing-index',
+    upstream:
+      'Without two other controllers its pod index is missing and node changes evict nothing.',
+    precise: 'It keeps its own index.',
+    why: 'A controller that runs alone has to work.',
+    proof: 'testdata/eviction/deadlines.txt',
+  },
+  {
+    name: 'head-of-line',
+    upstream: 'Eight workers with small buffers: one busy node can hold up all others.',
+    precise: 'Decisions take microseconds in one thread; only requests are under way in parallel.',
+    why: 'Nothing waits for a node it has nothing to do with.',
+    proof: 'testdata/eviction/limit.txt',
+  },
+] as const;
+
+export type RuleName = (typeof rules)[number]['name'];

@@ -1,0 +1,58 @@
+import type { Command } from '../command.ts';
+import type { Config } from '../config.ts';
+import type { Event } from '../event.ts';
+import type { Decision } from '../eviction/decide.ts';
+import { UpstreamEvictionMachine } from '../eviction/upstream/machine.ts';
+import type { Instant } from '../kernel/time.ts';
+import type { Pod } from '../model.ts';
+import type { Change, StoreView } from '../store.ts';
+import { differences } from './classify.ts';
+import type { RuleName } from './rules.ts';
+
+/** What kube-controller-manager would do about a pod, and why that is not what we do. */
+export interface Comparison {
+  readonly decision: Decision;
+  /** Empty where both do the same at the same time. */
+  readonly rules: readonly RuleName[];
+}
+
+/**
+ * kube-controller-manager as it would have run beside us, seeing what we see: every deletion it
+ * sends succeeds, and none is carried out.
+ */
+export class UpstreamShadow {
+  readonly #store: StoreView;
+  readonly #machine: UpstreamEvictionMachine;
+  /** Its decisions that were carried out, by the uid of the pod. */
+  readonly #deletions = new Map<string, Extract<Decision, { kind: 'evict' }>>();
+
+  constructor(store: StoreView, config: Config) {
+    this.#store = store;
+    this.#machine = new UpstreamEvictionMachine(store, config);
+  }
+
+  handle(now: Instant, event: Event, change: Change | null): void {
+    if (event.kind === 'result') return;
+    if (change?.kind === 'podGone') this.#deletions.delete(change.previous.uid);
+    this.#succeed(now, this.#machine.handle(now, event, change));
+  }
+
+  compare(now: Instant, pod: Pod, ours: Decision): Comparison {
+    this.#succeed(now, this.#machine.handle(now, { kind: 'tick' }, null));
+    const decision = this.#deletions.get(pod.uid) ?? this.#machine.decisionOn(pod);
+    return { decision, rules: differences(pod, ours, decision) };
+  }
+
+  #succeed(now: Instant, commands: readonly Command[]): void {
+    for (const command of commands) {
+      if (command.kind !== 'deletePod') continue;
+      const { uid } = command.pod;
+      if (!this.#deletions.has(uid)) {
+        const deadline = this.#store.clock.wall(now);
+        this.#deletions.set(uid, { kind: 'evict', deadline, because: command.because });
+      }
+      const result = { kind: 'result', id: command.id, outcome: { kind: 'done' } } as const;
+      this.#succeed(now, this.#machine.handle(now, result, null));
+    }
+  }
+}

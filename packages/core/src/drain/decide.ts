@@ -1,0 +1,102 @@
+import { defaultConfig } from '../config.ts';
+import type { Event } from '../event.ts';
+import type { Decision } from '../eviction/decide.ts';
+import { Judge } from '../eviction/judge.ts';
+import type { Reason } from '../eviction/reason.ts';
+import { TaintLedger } from '../eviction/taint-clock.ts';
+import type { Instant } from '../kernel/time.ts';
+import type { Node, Pod, Taint } from '../model.ts';
+import { Store, type StoreView } from '../store.ts';
+import type { Respect } from './config.ts';
+
+/**
+ * Decides about pods as the eviction engine does, with the functions that decide there, and as
+ * though the drain's taint were on each node already. A drain by a taint of another effect judges
+ * pods as though that were NoExecute: what a pod tolerates for how long is the same, and nobody else
+ * evicts for it.
+ */
+export class DrainJudge {
+  readonly #taint: Taint;
+  readonly #respect: Respect;
+  readonly #store = new Store();
+  readonly #ledger = new TaintLedger();
+  readonly #judge: Judge;
+
+  constructor(taint: Taint, respect: Respect) {
+    this.#taint = taint;
+    this.#respect = respect;
+    this.#judge = new Judge(this.#store, this.#ledger, defaultConfig);
+  }
+
+  get store(): StoreView {
+    return this.#store;
+  }
+
+  /** Takes in what an event says of nodes and pods. */
+  take(now: Instant, event: Event): void {
+    const seen =
+      event.kind === 'nodeUpsert' ? { ...event, node: this.#asExecuted(now, event.node) } : event;
+    const change = this.#store.apply(now, seen);
+    if (change?.kind === 'node') {
+      const { name, node, afterGap } = change;
+      this.#ledger.update(this.#store.clock.wall(now), name, node, afterGap);
+    }
+  }
+
+  /**
+   * When a pod is due, by our own time, or why it stays. Where nobody is waited for, it is due since
+   * its taint came.
+   */
+  decide(now: Instant, pod: Pod): Exclude<Decision, { kind: 'pause' }> {
+    const judged = this.#judge.decide(pod);
+    const because = judged.because.map((reason) => this.#asGiven(reason));
+    const decision = { ...judged, because };
+    const [decisive] = because;
+    if (decision.kind === 'pause') return { kind: 'keep', because };
+    const isExempt = decisive?.code !== 'ToleratedForever' && decision.kind === 'keep';
+    if (isExempt || (this.#respect === 'limitless' && decision.kind === 'keep')) return decision;
+    const { clock } = this.#store;
+    if (this.#respect === 'tolerations') {
+      return decision.kind === 'keep'
+        ? decision
+        : { kind: 'evict', deadline: clock.when(decision.deadline), because };
+    }
+    const start = decisive && 'start' in decisive ? decisive.start : null;
+    return { kind: 'evict', deadline: clock.since(now, start), because };
+  }
+
+  /** A reason names the taint as it is on the node. */
+  #asGiven(reason: Reason): Reason {
+    if (!('taint' in reason) || this.#taint.effect === 'NoExecute') return reason;
+    const { taint } = reason;
+    const isOurs = isSameTaint(taint, { ...this.#taint, effect: 'NoExecute' });
+    if (!isOurs) return reason;
+    return { ...reason, taint: { ...taint, effect: this.#taint.effect }, asExecuted: true };
+  }
+
+  #asExecuted(now: Instant, node: Node): Node {
+    const taints = withTaint(node, this.#taint, now).taints.map((taint) =>
+      isSameTaint(taint, this.#taint) ? { ...taint, effect: 'NoExecute' } : taint,
+    );
+    return { ...node, taints };
+  }
+}
+
+/** Whether key, value and effect are the same. */
+function isSameTaint(a: Taint, b: Taint): boolean {
+  return a.key === b.key && a.value === b.value && a.effect === b.effect;
+}
+
+/** Whether the node has this very taint. */
+export function hasTaint({ taints }: Node, taint: Taint): boolean {
+  return taints.some((one) => isSameTaint(one, taint));
+}
+
+/** The node with the taint put on at `now`: one of its key and effect gives way, as in kubectl taint. */
+export function withTaint(node: Node, taint: Taint, now: Instant): Node {
+  if (hasTaint(node, taint)) return node;
+  const others = node.taints.filter(
+    ({ key, effect }) => key !== taint.key || effect !== taint.effect,
+  );
+  return { ...node, taints: [...others, { ...taint, timeAdded: now }] };
+}

@@ -1,0 +1,65 @@
+import type { Verdict } from '../attempt/blocker.ts';
+import {
+  type Budget,
+  budgetRefusal,
+  budgetsOver,
+  isShut,
+  isUnderBudgets,
+  sparesUnready,
+} from '../model/budget.ts';
+import type { Pod } from '../model.ts';
+
+/** What would hold a pod back, told before anybody has tried. */
+export interface ForeseenBlocker {
+  readonly code: 'Budget' | 'TwoBudgets' | 'Finalizers' | 'NodeLost';
+  readonly verdict: Verdict;
+  /** As the API server would say it, where it would. */
+  readonly message: string;
+  /** The budgets it is about; empty where it is about none. */
+  readonly budgets: readonly Budget[];
+}
+
+/** What besides the pod decides how well it can go. */
+export interface ForeseenSite {
+  /** Null: they could not be read. */
+  readonly budgets: readonly Budget[] | null;
+  /** metadata.finalizers of the pod. */
+  readonly finalizers: readonly string[];
+  /** Whether its kubelet answers; null: not known. */
+  readonly nodeAnswers: boolean | null;
+}
+
+/**
+ * What an eviction of this pod would meet now: what the Eviction API would answer, and what would
+ * keep the pod from ending once it is accepted.
+ */
+export function foreseeBlockers(pod: Pod, site: ForeseenSite): readonly ForeseenBlocker[] {
+  const blockers: ForeseenBlocker[] = [];
+  const budget = site.budgets && isUnderBudgets(pod) ? budgetBlocker(pod, site.budgets) : null;
+  if (budget) blockers.push(budget);
+  if (site.finalizers.length > 0) {
+    const message = `the pod stays until ${site.finalizers.join(', ')} is removed from its finalizers`;
+    blockers.push({ code: 'Finalizers', verdict: 'needsTime', message, budgets: [] });
+  }
+  if (site.nodeAnswers === false) {
+    const message =
+      'the kubelet does not answer: the pod cannot terminate until the node is back or deleted';
+    blockers.push({ code: 'NodeLost', verdict: 'needsTime', message, budgets: [] });
+  }
+  return blockers;
+}
+
+function budgetBlocker(pod: Pod, known: readonly Budget[]): ForeseenBlocker | null {
+  const budgets = budgetsOver(pod, known);
+  const [budget] = budgets;
+  if (!budget) return null;
+  if (budgets.length > 1) {
+    const message =
+      'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.';
+    return { code: 'TwoBudgets', verdict: 'never', message, budgets };
+  }
+  const message = sparesUnready(budget, pod) ? null : budgetRefusal(budget);
+  if (message === null) return null;
+  const waiting = budget.upToDate ? 'needsTime' : 'resolves';
+  return { code: 'Budget', verdict: isShut(budget) ? 'never' : waiting, message, budgets };
+}

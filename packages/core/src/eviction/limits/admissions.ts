@@ -1,0 +1,164 @@
+import type { Command } from '../../command.ts';
+import type { Config } from '../../config.ts';
+import type { Event, Outcome, Setback } from '../../event.ts';
+import type { Instant, Millis } from '../../kernel/time.ts';
+import type { Pod } from '../../model.ts';
+import type { LimitHit, LimitStatus } from '../../policy/limit.ts';
+import type { StoreView } from '../../store.ts';
+import type { Decision } from '../decide.ts';
+import { decidingTaint, type Judge } from '../judge.ts';
+import type { Reason } from '../reason.ts';
+import { tellResumed } from './events.ts';
+import { type Admission, Governor } from './limiter.ts';
+import { Waitlist } from './queue.ts';
+import { LimitKeeper } from './record-writer.ts';
+
+/** Pods come and go all the time: those who wait for room ask together. */
+const recountMs: Millis = 1_000;
+
+type Refusal = Extract<Admission, { kind: 'wait' }>;
+
+/**
+ * Who may be evicted now: what limits say of pods that are due, and who waits for them in which order.
+ * Whatever may make room makes all who wait ask again.
+ */
+export class Admissions {
+  readonly #judge: Judge;
+  readonly #governor: Governor;
+  readonly #keeper: LimitKeeper;
+  readonly #waitlist = new Waitlist();
+
+  constructor(store: StoreView, judge: Judge, { limits, keepLimits }: Config) {
+    this.#judge = judge;
+    this.#governor = new Governor(limits, store, keepLimits);
+    this.#keeper = new LimitKeeper(this.#governor, store.clock);
+  }
+
+  /** When those who wait ask again; null: when something changes. */
+  nextAsk(): Instant | null {
+    return this.#waitlist.nextWake();
+  }
+
+  /** When the record of limits is to be read or written; null: when something changes. */
+  nextWake(): Instant | null {
+    return this.#keeper.nextWake();
+  }
+
+  limits(now: Instant): readonly LimitStatus[] {
+    return this.#keeper.limits(now);
+  }
+
+  lead(held: boolean): void {
+    this.#keeper.lead(held);
+  }
+
+  /** Takes what people and the record say of limits. */
+  take(
+    now: Instant,
+    event: Extract<Event, { kind: 'resumeEvictions' | 'limitRecord' }>,
+  ): readonly Command[] {
+    if (event.kind === 'resumeEvictions') {
+      this.#waitlist.nudge(now);
+      return this.#governor.resume(event.limits).flatMap((hit) => tellResumed(hit, 'its caller'));
+    }
+    const { hasRoom, commands } = this.#keeper.take(now, event);
+    if (hasRoom) this.#waitlist.nudge(now);
+    return commands;
+  }
+
+  /** Takes the result of a command of its own; false: it is somebody else's. */
+  settle(now: Instant, id: string, outcome: Outcome): boolean {
+    const settled = this.#keeper.settle(now, id, outcome);
+    if (settled === 'room') this.#waitlist.nudge(now);
+    return settled !== 'notOurs';
+  }
+
+  /** What is to be told, and to be done about the record. */
+  act(now: Instant): readonly Command[] {
+    return this.#keeper.act(now);
+  }
+
+  /** Takes in a node as the store has it. */
+  followNode(name: string): void {
+    if (this.#governor.countsPods) this.#governor.moved(name);
+  }
+
+  /** Takes in a pod as it is, and what was decided about it. */
+  followPod(now: Instant, pod: Pod, { kind, because }: Decision): void {
+    if (pod.deletionTimestamp !== null) this.#governor.leave(now, pod.uid);
+    if (!this.#governor.countsPods) return;
+    const late = kind !== 'keep' && this.#judge.isLate(pod, because);
+    if (this.#governor.see(pod, late)) this.#waitlist.nudge(now + recountMs);
+  }
+
+  /** The pod is no more. */
+  gone(now: Instant, pod: Pod): void {
+    if (this.#governor.forget(pod)) this.#waitlist.nudge(now + recountMs);
+  }
+
+  /** Whether a pod that is due asks at once; else it waits for its turn, as it does from now on. */
+  isFirst(now: Instant, pod: Pod, deadline: Instant): boolean {
+    if (!this.#governor.isLimited) return true;
+    this.#waitlist.put(pod, deadline, now);
+    return false;
+  }
+
+  /** Those whose turn it is, in order; empty before its time. */
+  ask(now: Instant): readonly string[] {
+    return this.#waitlist.ask(now);
+  }
+
+  /** There is no room for more requests at once: everyone asks again as soon as there is. */
+  askLater(now: Instant): void {
+    this.#waitlist.nudge(now);
+  }
+
+  /** Asks for one eviction, and counts it if it may begin; else why not, and the pod waits. */
+  admit(now: Instant, pod: Pod, deadline: Instant, because: readonly Reason[]): Refusal | null {
+    const late = this.#judge.isLate(pod, because);
+    const admission = this.#governor.admit(now, { pod, taint: decidingTaint(because), late });
+    this.#waitlist.delete(pod.uid);
+    if (admission.kind === 'go') {
+      this.#waitlist.served(pod.namespace);
+      return null;
+    }
+    this.#waitlist.put(pod, deadline, admission.until);
+    return admission;
+  }
+
+  /** The pod does not wait for a turn any more. */
+  withdraw(uid: string): void {
+    this.#waitlist.delete(uid);
+  }
+
+  /** An eviction was accepted. */
+  accepted(now: Instant, uid: string): void {
+    this.#governor.leave(now, uid);
+    // From now on it is known how long those who wait for its room have to.
+    this.#waitlist.nudge(now + recountMs);
+  }
+
+  /** What was refused has disrupted nobody: others may go in its place, and it asks again. */
+  failed(now: Instant, uid: string, setback: Setback): void {
+    if (wasRefused(setback) && this.#governor.release(uid, false)) this.#waitlist.nudge(now);
+  }
+
+  /** The pod leaves, or stays after all. An attempt without an answer may still come about. */
+  drop(now: Instant, uid: string, leaves: boolean, setback: Setback | null): void {
+    this.#waitlist.delete(uid);
+    const isUnknown = setback !== null && !wasRefused(setback);
+    if (leaves || isUnknown) this.#governor.leave(now, uid);
+    else if (this.#governor.release(uid, true)) this.#waitlist.nudge(now);
+  }
+}
+
+/** Whether there is more to say of what holds a pod back than was said. */
+export function isNews(hit: LimitHit, before: LimitHit | null): boolean {
+  if (hit.limit === 'record') return false;
+  return before === null || before.limit === 'record' || (hit.tripped && !before.tripped);
+}
+
+/** Whether the pod surely stays: it was refused, and not merely never answered. */
+function wasRefused(setback: Setback): boolean {
+  return setback.kind !== 'failed' || (setback.status !== null && setback.status < 500);
+}

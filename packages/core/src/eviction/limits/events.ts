@@ -1,0 +1,22 @@
+import type { Command } from '../../command.ts';
+import { type LimitHit, type LimitStatus, limitId } from '../../policy/limit.ts';
+import { describeCount } from './text.ts';
+
+/** What tells that a limit has stopped evictions. */
+export function tellTripped(status: LimitStatus): readonly Command[] {
+  const count = status.count ? `: ${describeCount(status.count)}` : '';
+  const message = `Limit ${status.id} has tripped${count}. Pods under it are not evicted until somebody runs: kubectl taintmgr resume '${status.id}'`;
+  return [
+    { kind: 'report', report: { kind: 'limitTripped', limit: status } },
+    { kind: 'recordLimitEvent', type: 'Warning', reason: 'LimitTripped', message },
+  ];
+}
+
+/** What tells that somebody has opened it. */
+export function tellResumed(hit: LimitHit, by: string): readonly Command[] {
+  const message = `Limit ${limitId(hit)} is open again: resumed by ${by}`;
+  return [
+    { kind: 'report', report: { kind: 'limitResumed', limit: hit, by } },
+    { kind: 'recordLimitEvent', type: 'Normal', reason: 'LimitResumed', message },
+  ];
+}

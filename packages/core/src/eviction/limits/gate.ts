@@ -1,0 +1,277 @@
+import type { Instant, Millis } from '../../kernel/time.ts';
+import { TokenBucket } from '../../kernel/token-bucket.ts';
+import {
+  defaultWindowMs,
+  isWindowed,
+  type LimitCount,
+  type LimitHit,
+  type LimitRule,
+  limitId,
+  selectorText,
+} from '../../policy/limit.ts';
+import type { RecordedLimit } from '../../policy/limit-record.ts';
+
+/** How a pod counts while it is not being evicted. */
+export type Standing = 'available' | 'unavailable';
+
+/** Since when it is shut, and what it looked like then. */
+export interface Trip {
+  readonly since: Instant;
+  readonly hit: LimitHit;
+}
+
+/** Why a pod may not go. `until`: when there may be room; null: when something changes. */
+export interface Refusal {
+  readonly hit: LimitHit;
+  readonly until: Instant | null;
+  /** Only pods that wait for the record to be written fill it. */
+  readonly mayOpen: boolean;
+}
+
+/** An eviction may come about a little later than it began. */
+const sizeSlackMs: Millis = 60_000;
+
+/**
+ * One limit for one scope: what was evicted within the window, what is unavailable, and how many pods
+ * there were when the window began. A pod is in one place at a time: it is wanted (it may go once that
+ * is written down), open (its eviction was begun and may still come about), or it has left; before and
+ * afterwards it counts by its standing.
+ */
+export class Gate {
+  readonly rule: LimitRule;
+  readonly name: string;
+  readonly id: string;
+  readonly windowMs: Millis;
+  readonly isWindowed: boolean;
+  tripped: Trip | null = null;
+  readonly #nodes: string | undefined;
+  readonly #bucket: TokenBucket | null;
+  readonly #paid = new Set<string>();
+  readonly #wanted = new Set<string>();
+  readonly #open = new Set<string>();
+  /** Those that have left, the earliest first. */
+  readonly #left = new Map<string, Instant>();
+  /** The same of whoever led before, in numbers. */
+  #before: { readonly at: Instant; readonly count: number }[] = [];
+  #here = 0;
+  #down = 0;
+  /** Of those open or left, so many are still there. */
+  #lingering = 0;
+  /** How many pods there were when an eviction began, the earliest first. */
+  #sizes: { readonly at: Instant; readonly of: number }[] = [];
+
+  constructor(rule: LimitRule, name: string) {
+    const { podsPerSecond, nodes } = rule;
+    this.rule = rule;
+    this.name = name;
+    this.isWindowed = isWindowed(rule);
+    this.windowMs = rule.windowMs ?? defaultWindowMs;
+    this.#nodes = nodes && selectorText(nodes);
+    this.id = limitId(this.#scope);
+    const burst = rule.burst ?? Math.max(1, Math.floor(podsPerSecond ?? 1));
+    this.#bucket = podsPerSecond === undefined ? null : new TokenBucket(podsPerSecond, burst);
+  }
+
+  /** Whether nothing would be lost with it. */
+  get isIdle(): boolean {
+    const counted = this.#here + this.evicted + this.#wanted.size;
+    return counted === 0 && !this.tripped && !this.#bucket;
+  }
+
+  /** Pods evicted within the window, and those that may be any moment. */
+  get evicted(): number {
+    return this.#open.size + this.#left.size + this.#before.reduce((sum, b) => sum + b.count, 0);
+  }
+
+  /** Takes a pod into the count, or out of it, as long as it is not being evicted. */
+  adjust(uid: string, standing: Standing, change: 1 | -1): void {
+    if (this.#open.has(uid) || this.#left.has(uid)) this.#lingering += change;
+    else this.#count(standing, change);
+  }
+
+  /** Why the pod may not be evicted now; null: it may. */
+  refusal(now: Instant, uid: string, standing: Standing | null): Refusal | null {
+    const isBegun = this.isWindowed ? this.#open.has(uid) : this.#paid.has(uid);
+    if (this.tripped && !isBegun) {
+      return { hit: this.tripped.hit, until: null, mayOpen: false };
+    }
+    if (this.isWindowed && !isBegun) {
+      const full = this.#full(now, uid, standing);
+      if (full) return full;
+    }
+    const readyAt = this.#paid.has(uid) ? now : (this.#bucket?.readyAt(now) ?? now);
+    if (readyAt <= now) return null;
+    return { hit: this.hit(now, 'podsPerSecond'), until: readyAt, mayOpen: false };
+  }
+
+  want(uid: string): void {
+    if (!this.#open.has(uid)) this.#wanted.add(uid);
+  }
+
+  /** The eviction of the pod begins. */
+  enter(now: Instant, uid: string, standing: Standing | null): void {
+    if (!this.#paid.has(uid)) this.#bucket?.take(now);
+    if (this.#bucket) this.#paid.add(uid);
+    if (!this.isWindowed) return;
+    this.#noteSize(now, this.#here + this.#lingering);
+    this.#wanted.delete(uid);
+    const isNew = !this.#open.has(uid) && !this.#left.has(uid);
+    if (isNew && standing) this.#setAside(standing);
+    this.#left.delete(uid);
+    this.#open.add(uid);
+  }
+
+  /** The pod has left, or may have. */
+  leave(now: Instant, uid: string): void {
+    this.#paid.delete(uid);
+    this.#wanted.delete(uid);
+    if (this.#open.delete(uid)) this.#left.set(uid, now);
+  }
+
+  /** It was not evicted. `isOver`: and it will not be tried again. */
+  release(uid: string, standing: Standing | null, isOver: boolean): void {
+    if (isOver) this.#paid.delete(uid);
+    this.#wanted.delete(uid);
+    if (this.#open.delete(uid) && standing) this.#putBack(standing);
+  }
+
+  /** Forgets what is older than the window. */
+  expire(now: Instant, standingOf: (uid: string) => Standing | null): void {
+    const from = now - this.windowMs;
+    for (const [uid, at] of this.#left) {
+      if (at > from) break;
+      this.#left.delete(uid);
+      const standing = standingOf(uid);
+      if (standing) this.#putBack(standing);
+    }
+    this.#before = this.#before.filter(({ at }) => at > from);
+    const first = this.#sizes.findIndex(({ at }) => at > from - sizeSlackMs);
+    if (first > 0) this.#sizes.splice(0, first);
+    if (this.evicted === 0) this.#sizes = [];
+  }
+
+  count(now: Instant): LimitCount {
+    const of = this.#size(now);
+    const { evicted, windowMs } = this;
+    return { evicted, unavailable: this.#down, most: this.#most(of).most, of, windowMs };
+  }
+
+  trip(now: Instant, hit: LimitHit): void {
+    this.tripped = { since: now, hit: { ...hit, tripped: true } };
+  }
+
+  /** What it has to be known by, should another replica take over. `at`: when open ones may leave. */
+  written(at: Instant): {
+    readonly evicted: readonly (readonly [at: Instant, count: number])[];
+    readonly of: number | null;
+  } {
+    const left = Array.from(this.#left.values(), (one) => [one, 1] as const);
+    const open = this.#open.size + this.#wanted.size;
+    const before = this.#before.map(({ at: one, count }) => [one, count] as const);
+    const of = this.isWindowed ? this.#size(at) : null;
+    return { evicted: [...before, ...left, ...(open > 0 ? [[at, open] as const] : [])], of };
+  }
+
+  /** Forgets what was evicted and that it tripped; what is here counts. */
+  clear(standingOf: (uid: string) => Standing | null): void {
+    this.tripped = null;
+    this.#before = [];
+    this.#sizes = [];
+    for (const uid of [...this.#open, ...this.#left.keys()]) {
+      const standing = standingOf(uid);
+      if (standing) this.#putBack(standing);
+    }
+    for (const known of [this.#paid, this.#wanted, this.#open, this.#left]) known.clear();
+  }
+
+  /** Goes on from what was written down. */
+  restore(now: Instant, { evicted, of, tripped }: RecordedLimit): void {
+    // A clock that was wrong when it was written must not shut it for ever.
+    const latest = now + this.windowMs;
+    this.#before = evicted.map(([at, count]) => ({ at: Math.min(at, latest), count }));
+    const earliest = Math.min(now, ...this.#before.map(({ at }) => at));
+    if (of !== null) this.#noteSize(earliest, of);
+    if (!tripped) return;
+    const { since, limit, count } = tripped;
+    const hit = { ...this.#scope, limit, tripped: true, ...(count && { count }) };
+    this.tripped = { since, hit };
+  }
+
+  #full(now: Instant, uid: string, standing: Standing | null): Refusal | null {
+    const { most, limit } = this.#most(this.#size(now));
+    const evicted = this.evicted - (this.#left.has(uid) ? 1 : 0);
+    // A pod that is down already takes nobody's place but that of those evicted.
+    const down = standing === 'unavailable' ? 0 : this.#down;
+    const wanted = this.#wanted.size - (this.#wanted.has(uid) ? 1 : 0);
+    if (evicted + down + wanted < most) return null;
+    const oldest = this.#oldest();
+    const until = oldest === null ? null : oldest + this.windowMs;
+    const mayOpen = evicted + down < most;
+    return {
+      hit: this.hit(now, mayOpen ? 'record' : limit),
+      until: mayOpen ? null : until,
+      mayOpen,
+    };
+  }
+
+  #oldest(): Instant | null {
+    const [left] = this.#left.values();
+    const ats = [...this.#before.map(({ at }) => at), ...(left === undefined ? [] : [left])];
+    return ats.length === 0 ? null : Math.min(...ats);
+  }
+
+  #most(of: number): { readonly most: number; readonly limit: 'percent' | 'pods' } {
+    const { percent, pods = Number.POSITIVE_INFINITY } = this.rule;
+    // The tiny addition makes up for what binary fractions lose, so 7 % of 100 are 7.
+    const share =
+      percent === undefined
+        ? Number.POSITIVE_INFINITY
+        : Math.max(1, Math.floor((of * percent) / 100 + 1e-9));
+    return share <= pods ? { most: share, limit: 'percent' } : { most: pods, limit: 'pods' };
+  }
+
+  /** This limit, as what says no. */
+  hit(now: Instant, limit: LimitHit['limit']): LimitHit {
+    const count = this.isWindowed ? { count: this.count(now) } : {};
+    return { ...this.#scope, limit, tripped: false, ...count };
+  }
+
+  get #scope(): Pick<LimitHit, 'per' | 'name' | 'nodes'> {
+    const nodes = this.#nodes === undefined ? {} : { nodes: this.#nodes };
+    return { per: this.rule.per, name: this.name, ...nodes };
+  }
+
+  /**
+   * The pods there were when the window began; no more than there are and were evicted since. So pods
+   * that come in the place of those that went make no room for more. Under a taint that spreads the
+   * pods become more.
+   */
+  #size(now: Instant): number {
+    const present = this.#here + this.evicted;
+    if (this.rule.per === 'taint') return present;
+    const from = now - this.windowMs;
+    const next = this.#sizes.findIndex(({ at }) => at > from);
+    const known = (next < 0 ? this.#sizes : this.#sizes.slice(0, next + 1)).map(({ of }) => of);
+    return Math.min(present, ...known);
+  }
+
+  #noteSize(at: Instant, of: number): void {
+    this.#sizes.push({ at, of });
+  }
+
+  /** The pod counts as evicted from now on. */
+  #setAside(standing: Standing): void {
+    this.#count(standing, -1);
+    this.#lingering += 1;
+  }
+
+  #putBack(standing: Standing): void {
+    this.#lingering -= 1;
+    this.#count(standing, 1);
+  }
+
+  #count(standing: Standing, change: 1 | -1): void {
+    this.#here += change;
+    if (standing === 'unavailable') this.#down += change;
+  }
+}

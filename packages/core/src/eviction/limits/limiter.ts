@@ -1,0 +1,285 @@
+import { assert } from '../../kernel/assert.ts';
+import type { Instant, Millis } from '../../kernel/time.ts';
+import type { Pod } from '../../model.ts';
+import {
+  type Candidate,
+  isWindowed,
+  type LimitHit,
+  type LimitRule,
+  type LimitStatus,
+  scopeName,
+} from '../../policy/limit.ts';
+import {
+  coarsened,
+  keyOf,
+  type LimitRecord,
+  nameInKey,
+  needsRecord,
+} from '../../policy/limit-record.ts';
+import type { StoreView } from '../../store.ts';
+import { Gate } from './gate.ts';
+import { appliesTo, Standings, standingOf } from './pod-counts.ts';
+
+export type Admission =
+  | { readonly kind: 'go' }
+  /** `until`: when there may be room; null: when something changes, or evictions are resumed. */
+  | { readonly kind: 'wait'; readonly until: Instant | null; readonly hit: LimitHit };
+
+/** What was written down covers the evictions that begin within such a time. */
+const coverageMs: Millis = 30_000;
+/** Whoever begins within that time may be answered later: such evictions are written as of then. */
+const openAheadMs: Millis = 60_000;
+
+/**
+ * Lets evictions begin at the rate and in the number that the limits allow. Every rule that applies
+ * has to agree; only then is anything counted.
+ *
+ * Where counts are to survive us (`recorded`), nothing begins before what others have written is read,
+ * and an eviction with a window begins only once it is written down as begun. So whoever takes over
+ * counts no fewer than there were.
+ */
+export class Governor {
+  readonly #rules: readonly LimitRule[];
+  readonly #store: StoreView;
+  readonly #recorded: boolean;
+  readonly #gates = new Map<string, Gate>();
+  readonly #standings: Standings;
+  /** The gates of the pods whose eviction is wanted or has begun. */
+  readonly #admitted = new Map<string, readonly Gate[]>();
+  #isRead = false;
+  #isDirty = false;
+  #isUrgent = false;
+  #covered: ReadonlySet<string> = new Set();
+  #coveredUntil: Instant = Number.NEGATIVE_INFINITY;
+  #tripped: Gate[] = [];
+
+  constructor(rules: readonly LimitRule[], store: StoreView, recorded: boolean) {
+    this.#rules = rules;
+    this.#store = store;
+    this.#recorded = recorded && needsRecord(rules);
+    this.#standings = new Standings(rules, store, {
+      of: (rule, name) => this.#gate(rule, name),
+      tidy: (rule, name) => this.#tidy(`${rule}/${name}`),
+    });
+  }
+
+  /** Whether there is any limit: who is due has to wait for its turn then. */
+  get isLimited(): boolean {
+    return this.#rules.length > 0;
+  }
+
+  /** Whether pods have to be told of: some limit counts them. */
+  get countsPods(): boolean {
+    return this.#standings.isNeeded;
+  }
+
+  /** Whether what is written down is to be read and written at all. */
+  get isRecorded(): boolean {
+    return this.#recorded;
+  }
+
+  /** Whether what others have written was read since we lead. */
+  get isRead(): boolean {
+    return this.#isRead;
+  }
+
+  /** Something is to be written down: at once, as pods or people wait for it, or some time. */
+  get unwritten(): 'urgent' | 'some' | 'none' {
+    if (this.#isUrgent) return 'urgent';
+    return this.#isDirty ? 'some' : 'none';
+  }
+
+  /** Takes in a pod as it is; whether that may have made room. */
+  see(pod: Pod, late: boolean): boolean {
+    return this.#standings.put(pod, standingOf(pod, late));
+  }
+
+  /** The pod is no more; whether that may have made room. */
+  forget(pod: Pod): boolean {
+    return this.#standings.put(pod, null);
+  }
+
+  /** Takes in a node as the store has it now. */
+  moved(nodeName: string): void {
+    this.#standings.move(nodeName, this.#store.node(nodeName));
+  }
+
+  /** Asks for one eviction, and counts it if it may begin. */
+  admit(now: Instant, candidate: Candidate): Admission {
+    const { uid } = candidate.pod;
+    const gates = this.#gatesFor(candidate);
+    const [first] = gates;
+    if (!first) return { kind: 'go' };
+    const standing = this.#standings.of(uid);
+    if (this.#recorded && !this.#isRead) return waiting(first.hit(now, 'record'), null);
+    for (const gate of gates) {
+      gate.expire(now, (one) => this.#standings.of(one));
+      const refusal = gate.refusal(now, uid, standing);
+      if (!refusal) continue;
+      const trips = gate.rule.onLimit === 'trip' && !gate.tripped && !refusal.mayOpen;
+      if (trips) this.#trip(now, gate, refusal.hit);
+      return gate.tripped ? waiting(gate.tripped.hit, null) : waiting(refusal.hit, refusal.until);
+    }
+    const windowed = gates.filter((gate) => gate.isWindowed);
+    for (const gate of this.#admitted.get(uid) ?? []) {
+      if (!gates.includes(gate)) gate.release(uid, standing, true);
+    }
+    this.#admitted.set(uid, gates);
+    if (windowed[0] && !this.#isCovered(now, uid)) {
+      for (const gate of windowed) gate.want(uid);
+      this.#isUrgent = true;
+      return waiting(windowed[0].hit(now, 'record'), null);
+    }
+    for (const gate of gates) gate.enter(now, uid, standing);
+    return { kind: 'go' };
+  }
+
+  /** The pod has left or is about to, or nobody knows: it counts for a window from now on. */
+  leave(now: Instant, uid: string): void {
+    for (const gate of this.#admitted.get(uid) ?? []) gate.leave(now, uid);
+    this.#isDirty = this.#admitted.delete(uid) || this.#isDirty;
+  }
+
+  /** It was surely not evicted. `isOver`: and is not to be. Whether that may have made room. */
+  release(uid: string, isOver: boolean): boolean {
+    const gates = this.#admitted.get(uid) ?? [];
+    for (const gate of gates) gate.release(uid, this.#standings.of(uid), isOver);
+    if (isOver) this.#admitted.delete(uid);
+    this.#isDirty ||= gates.length > 0;
+    return gates.length > 0;
+  }
+
+  /** Opens what tripped, of these names, or (none given) all; what has been opened. */
+  resume(ids: readonly string[] = []): readonly LimitHit[] {
+    const shut = [...this.#gates.values()].filter(
+      ({ id, tripped }) => tripped && (ids.length === 0 || ids.includes(id)),
+    );
+    const hits = shut.flatMap(({ tripped }) => tripped?.hit ?? []);
+    for (const gate of shut) gate.clear((uid) => this.#standings.of(uid));
+    this.#isUrgent ||= shut.length > 0;
+    return hits;
+  }
+
+  /** What has tripped since it was asked last. */
+  takeTripped(): readonly LimitStatus[] {
+    const tripped = this.#tripped.flatMap(statusOfTripped);
+    this.#tripped = [];
+    return tripped;
+  }
+
+  /** Whether anything is shut until evictions are resumed. */
+  get isTripped(): boolean {
+    for (const { tripped } of this.#gates.values()) if (tripped) return true;
+    return false;
+  }
+
+  /** The limits that have tripped, and those with a window in which pods were evicted. */
+  limits(now: Instant): readonly LimitStatus[] {
+    return [...this.#gates].flatMap(([key, gate]) => {
+      gate.expire(now, (uid) => this.#standings.of(uid));
+      this.#tidy(key);
+      if (gate.tripped) return statusOfTripped(gate);
+      if (!gate.isWindowed || gate.evicted === 0) return [];
+      const limit = gate.rule.percent === undefined ? 'pods' : 'percent';
+      return [{ ...gate.hit(now, limit), id: gate.id, since: null }];
+    });
+  }
+
+  /** What is to be written down, with whatever is about to begin. */
+  record(now: Instant): { readonly record: LimitRecord; readonly covers: ReadonlySet<string> } {
+    this.#isUrgent = false;
+    this.#isDirty = false;
+    const at = now + openAheadMs;
+    const entries = new Map<string, LimitRecord[string]>();
+    for (const [key, gate] of this.#gates) {
+      gate.expire(now, (uid) => this.#standings.of(uid));
+      this.#tidy(key);
+      const { evicted, of } = gate.isWindowed ? gate.written(at) : { evicted: [], of: null };
+      if (evicted.length === 0 && !gate.tripped) continue;
+      const tripped = gate.tripped && {
+        since: gate.tripped.since,
+        limit: gate.tripped.hit.limit,
+        count: gate.tripped.hit.count ?? null,
+      };
+      entries.set(keyOf(gate.rule, gate.name), {
+        evicted: coarsened(evicted, gate.windowMs),
+        of,
+        tripped,
+      });
+    }
+    return { record: Object.fromEntries(entries), covers: new Set(this.#admitted.keys()) };
+  }
+
+  /** It stands there: these pods may go now. `at`: when it was sent. */
+  written(at: Instant, covers: ReadonlySet<string>): void {
+    this.#covered = covers;
+    this.#coveredUntil = at + coverageMs;
+  }
+
+  /** It could not be written. */
+  stayedUnwritten(): void {
+    this.#isUrgent = true;
+  }
+
+  /** Goes on from what is written there (null: nothing is), in the place of what we know ourselves. */
+  restore(now: Instant, record: LimitRecord | null): void {
+    this.#isRead = true;
+    this.#admitted.clear();
+    for (const gate of this.#gates.values()) gate.clear((uid) => this.#standings.of(uid));
+    for (const [key, recorded] of Object.entries(record ?? {})) {
+      for (const [index, rule] of this.#rules.entries()) {
+        const name = nameInKey(rule, key);
+        if (name !== null) this.#gate(index, name).restore(now, recorded);
+      }
+    }
+  }
+
+  /** Another may act from now on: what is written down has to be read again before we do. */
+  stopLeading(): void {
+    this.#isRead = false;
+    this.#covered = new Set();
+  }
+
+  #trip(now: Instant, gate: Gate, hit: LimitHit): void {
+    gate.trip(now, hit);
+    this.#tripped.push(gate);
+    this.#isUrgent = true;
+  }
+
+  #isCovered(now: Instant, uid: string): boolean {
+    return !this.#recorded || (this.#covered.has(uid) && now <= this.#coveredUntil);
+  }
+
+  #gatesFor({ pod, taint, late }: Candidate): readonly Gate[] {
+    const node = this.#store.node(pod.nodeName);
+    return this.#rules.flatMap((rule, index) => {
+      if (late && (isWindowed(rule) || rule.onLimit === 'trip')) return [];
+      const name = rule.per === 'taint' ? (taint?.key ?? null) : scopeName(rule.per, pod, node);
+      if (name === null || (rule.name !== undefined && rule.name !== name)) return [];
+      return appliesTo(rule, node) ? [this.#gate(index, name)] : [];
+    });
+  }
+
+  #tidy(key: string): void {
+    if (this.#gates.get(key)?.isIdle) this.#gates.delete(key);
+  }
+
+  #gate(index: number, name: string): Gate {
+    const key = `${index}/${name}`;
+    const known = this.#gates.get(key);
+    if (known) return known;
+    const rule = this.#rules[index];
+    assert(rule !== undefined, `there is a limit number ${index}`);
+    const gate = new Gate(rule, name);
+    this.#gates.set(key, gate);
+    return gate;
+  }
+}
+
+function waiting(hit: LimitHit, until: Instant | null): Admission {
+  return { kind: 'wait', until, hit };
+}
+
+function statusOfTripped({ id, tripped }: Gate): readonly LimitStatus[] {
+  return tripped ? [{ ...tripped.hit, id, since: tripped.since }] : [];
+}

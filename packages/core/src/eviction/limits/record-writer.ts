@@ -1,0 +1,161 @@
+import type { Command } from '../../command.ts';
+import type { Event, Outcome } from '../../event.ts';
+import type { ClusterTime } from '../../kernel/cluster-clock.ts';
+import { InFlight, nextAttempt, type RetryWait } from '../../kernel/inflight.ts';
+import type { Instant, Millis } from '../../kernel/time.ts';
+import type { LimitStatus } from '../../policy/limit.ts';
+import { retimed } from '../../policy/limit-record.ts';
+import { tellResumed, tellTripped } from './events.ts';
+import type { Governor } from './limiter.ts';
+
+/** How often it is looked whether somebody wants a limit that has tripped to be opened. */
+const pollMs: Millis = 5_000;
+/** What nobody waits for is written so much later, with whatever comes until then. */
+const laterMs: Millis = 10_000;
+/** Long ago: whatever is due then is due now. */
+const atOnce: Instant = 0;
+const retryWait: RetryWait = { min: 500, max: 15_000 };
+
+type State =
+  /** It has to be read, from `at` on. */
+  | { readonly kind: 'unread'; readonly at: Instant }
+  | { readonly kind: 'reading'; readonly id: string }
+  /** Known and written; looked at again at `pollAt`, written at `writeAt`, if there is cause to. */
+  | { readonly kind: 'idle'; readonly pollAt: Instant; readonly writeAt: Instant }
+  | {
+      readonly kind: 'writing';
+      readonly id: string;
+      readonly at: Instant;
+      readonly covers: ReadonlySet<string>;
+    };
+
+/**
+ * Sees to it that limits survive a restart and a failover. What they have counted stands in a record
+ * outside: it is read when we begin to lead, and written before the evictions that it counts. While
+ * something has tripped it is read now and then, as a person's request to go on stands there too.
+ */
+export class LimitKeeper {
+  readonly #governor: Governor;
+  readonly #clock: ClusterTime;
+  readonly #inFlight = new InFlight('limits', 1);
+  #state: State = { kind: 'unread', at: atOnce };
+  #failures = 0;
+  /** A request to resume was carried out, and has to be taken away. */
+  #answered = false;
+
+  constructor(governor: Governor, clock: ClusterTime) {
+    this.#governor = governor;
+    this.#clock = clock;
+  }
+
+  /** The limits that have tripped, and those in whose window pods were evicted. */
+  limits(now: Instant): readonly LimitStatus[] {
+    return this.#governor.limits(now).map((status) => this.#told(status));
+  }
+
+  /** Whether requests of it are as yet unanswered or due; null: not before something happens. */
+  nextWake(): Instant | null {
+    if (!this.#governor.isRecorded) return null;
+    const state = this.#state;
+    if (state.kind === 'unread') return state.at;
+    if (state.kind !== 'idle') return null;
+    const { unwritten, isTripped } = this.#governor;
+    const writeAt = unwritten === 'urgent' ? atOnce : state.writeAt;
+    const wakes = [
+      ...(unwritten === 'none' && !this.#answered ? [] : [writeAt]),
+      ...(isTripped ? [state.pollAt] : []),
+    ];
+    return wakes.length === 0 ? null : Math.min(...wakes);
+  }
+
+  /** What is due. */
+  act(now: Instant): readonly Command[] {
+    const tripped = this.#governor.takeTripped().map((status) => this.#told(status));
+    const events = tripped.flatMap(tellTripped);
+    const wake = this.nextWake();
+    if (wake === null || wake > now) return events;
+    const state = this.#state;
+    const isForWriting =
+      state.kind === 'idle' &&
+      (this.#governor.unwritten === 'urgent' || this.#hasNews(state.writeAt <= now));
+    return [...events, isForWriting ? this.#write(now) : this.#read()];
+  }
+
+  /** Takes what stands in the record, and what people want; whether that may have made room. */
+  take(
+    now: Instant,
+    { record, resume }: Extract<Event, { kind: 'limitRecord' }>,
+  ): { readonly hasRoom: boolean; readonly commands: readonly Command[] } {
+    if (!this.#governor.isRecorded) return { hasRoom: false, commands: [] };
+    const isFirst = !this.#governor.isRead;
+    if (isFirst)
+      this.#governor.restore(now, record && retimed(record, (at) => this.#clock.when(at)));
+    if (!resume) return { hasRoom: isFirst, commands: [] };
+    this.#answered = true;
+    const opened = this.#governor.resume(resume.limits);
+    const commands = opened.flatMap((hit) => tellResumed(hit, resume.by));
+    return { hasRoom: isFirst || opened.length > 0, commands };
+  }
+
+  /** Takes the end of a command: whether it was one of its own, and may have made room. */
+  settle(now: Instant, id: string, outcome: Outcome): 'notOurs' | 'nothing' | 'room' {
+    if (this.#inFlight.finish(id) === null) return 'notOurs';
+    const state = this.#state;
+    if (!('id' in state) || state.id !== id) return 'nothing';
+    if (outcome.kind === 'done') {
+      this.#failures = 0;
+      this.#rest(now);
+      if (state.kind !== 'writing') return 'nothing';
+      this.#answered = false;
+      this.#governor.written(state.at, state.covers);
+      return 'room';
+    }
+    if (state.kind === 'writing') this.#governor.stayedUnwritten();
+    this.#failures += 1;
+    // Somebody else has written: what they wrote is read at once.
+    const at =
+      outcome.kind === 'changed' && this.#failures === 1
+        ? now
+        : nextAttempt(now, 'limits', this.#failures, retryWait, retryAfterOf(outcome));
+    this.#state = { kind: 'unread', at };
+    return 'nothing';
+  }
+
+  /** Whether we lead: another replica may write when we do not. */
+  lead(held: boolean): void {
+    if (held) return;
+    this.#governor.stopLeading();
+    this.#state = { kind: 'unread', at: atOnce };
+    this.#answered = false;
+  }
+
+  #told({ since, ...status }: LimitStatus): LimitStatus {
+    return { ...status, since: since === null ? null : this.#clock.wall(since) };
+  }
+
+  #hasNews(isTime: boolean): boolean {
+    return isTime && (this.#answered || this.#governor.unwritten !== 'none');
+  }
+
+  #rest(now: Instant): void {
+    this.#state = { kind: 'idle', pollAt: now + pollMs, writeAt: now + laterMs };
+  }
+
+  #read(): Command {
+    const id = this.#inFlight.start('read');
+    this.#state = { kind: 'reading', id };
+    return { kind: 'readLimits', id };
+  }
+
+  #write(now: Instant): Command {
+    const id = this.#inFlight.start('write');
+    const { record, covers } = this.#governor.record(now);
+    this.#state = { kind: 'writing', id, at: now, covers };
+    const stored = retimed(record, (at) => this.#clock.wall(at));
+    return { kind: 'keepLimits', id, record: stored, resumed: this.#answered };
+  }
+}
+
+function retryAfterOf(outcome: Outcome): Millis | null {
+  return 'retryAfter' in outcome ? outcome.retryAfter : null;
+}

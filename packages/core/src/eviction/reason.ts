@@ -1,0 +1,76 @@
+import type { Instant } from '../kernel/time.ts';
+import type { Taint, Toleration } from '../model.ts';
+
+/** Where the time of a deadline starts to count. */
+export type StartSource =
+  /** taint.timeAdded */
+  | 'timeAdded'
+  /** the taint names no time: when we first saw it */
+  | 'firstSeen'
+  /** the same, and the node's taints were last written before we saw it */
+  | 'taintsWritten'
+  /** moved on by the time for which deadlines were paused */
+  | 'givenBack'
+  /** the pod came to the node after the taint */
+  | 'podBound';
+
+/**
+ * Why a pod stays or goes, as data. text.ts turns it into a sentence. `asExecuted`: the taint has
+ * another effect, and the pod is judged as though it were NoExecute; a drain may do so.
+ */
+export type Reason =
+  | { readonly code: 'NotBound' }
+  | { readonly code: 'NodeUnknown'; readonly nodeName: string }
+  | { readonly code: 'NoTaint' }
+  | { readonly code: 'StaticPod' }
+  | { readonly code: 'Terminating'; readonly since: Instant }
+  | { readonly code: 'Finished'; readonly phase: string }
+  | { readonly code: 'OptedOut' }
+  /** A DaemonSet pod that tolerates the taint for a while: its successor would come straight back. */
+  | { readonly code: 'ReturningDaemonSetPod' }
+  /** Deadlines of its node are paused. */
+  | { readonly code: 'Paused'; readonly since: Instant }
+  | {
+      readonly code: 'NoToleration';
+      readonly taint: Taint;
+      readonly asExecuted?: true;
+      readonly start: Instant;
+      readonly startSource: StartSource;
+      /** The start, or later where a taint has to settle first. */
+      readonly deadline: Instant;
+    }
+  | {
+      readonly code: 'TolerationExpires';
+      readonly taint: Taint;
+      readonly asExecuted?: true;
+      readonly toleration: Toleration;
+      readonly start: Instant;
+      readonly startSource: StartSource;
+      readonly deadline: Instant;
+    }
+  | {
+      readonly code: 'ToleratedForever';
+      readonly taint: Taint;
+      readonly asExecuted?: true;
+      readonly toleration: Toleration;
+    }
+  /** upstream-1.36 only: a timer set for taints that are there no more still runs. */
+  | { readonly code: 'TimerKept' }
+  /** upstream-1.36 only: it will not look at the pod again until something changes. */
+  | { readonly code: 'GivenUp' };
+
+export type ReasonCode = Reason['code'];
+
+/** What happened that moved a deadline. */
+export type Cause =
+  | 'NodeChanged'
+  | 'NodeDeleted'
+  | 'PodChanged'
+  | 'PodDeleted'
+  /** deadlines were paused, or go on */
+  | 'Paused'
+  | 'Resumed'
+  /** while an attempt was under way the reason to evict went away or got more time */
+  | 'EvictionFailed'
+  /** the API server accepted the eviction, yet the pod is still there */
+  | 'EvictionUnconfirmed';

@@ -1,0 +1,155 @@
+import type { Command } from '../command.ts';
+import type { Config } from '../config.ts';
+import type { Outcome } from '../event.ts';
+import { InFlight, nextAttempt } from '../kernel/inflight.ts';
+import { Schedule } from '../kernel/schedule.ts';
+import { finite, type Instant } from '../kernel/time.ts';
+import { formatTaint } from '../model/taint-spec.ts';
+import type { Node } from '../model.ts';
+import type { StoreView } from '../store.ts';
+import type { Judge } from './judge.ts';
+import type { ObservedTaint, TaintLedger } from './taint-clock.ts';
+
+/** What a node's annotation should say; null: nothing. */
+type TaintStarts = Readonly<Record<string, Instant>> | null;
+
+/**
+ * So long after a node's taints were written it is written down since when they count: a write that
+ * came later has then another second, on any clock that is right within a second.
+ */
+const settledMs = 2000;
+
+/**
+ * Keeps, on the nodes that need it, since when their taints count, so that a restarted or another
+ * replica finds the same deadlines. A taint that names its own time needs nothing; one that does not
+ * is written down when some pod's deadline depends on it, anew whenever the node's taints are
+ * written, and goes when the taint goes. Where the API does not say when they were written, nobody
+ * could believe it later, and nothing is written down.
+ */
+export class StartKeeper {
+  readonly #store: StoreView;
+  readonly #taints: TaintLedger;
+  readonly #judge: Judge;
+  readonly #config: Config;
+  readonly #schedule = new Schedule();
+  readonly #attempts = new Map<string, number>();
+  readonly #writing = new Set<string>();
+  readonly #inFlight: InFlight;
+
+  constructor(store: StoreView, taints: TaintLedger, judge: Judge, config: Config) {
+    this.#store = store;
+    this.#taints = taints;
+    this.#judge = judge;
+    this.#config = config;
+    this.#inFlight = new InFlight('taint-starts', config.evictionsInFlightMax);
+  }
+
+  /** Something about the node may have changed: it is looked at with the next `write`. */
+  notice(now: Instant, nodeName: string): void {
+    if (this.#config.keepTaintStarts && !this.#attempts.has(nodeName))
+      this.#schedule.set(nodeName, now);
+  }
+
+  forget(nodeName: string): void {
+    this.#schedule.cancel(nodeName);
+    this.#attempts.delete(nodeName);
+  }
+
+  nextWake(): Instant | null {
+    return this.#inFlight.hasRoom ? this.#schedule.next() : null;
+  }
+
+  /** The commands that make the nodes to be looked at say what they should. */
+  write(now: Instant): readonly Command[] {
+    const commands: Command[] = [];
+    while (this.#inFlight.hasRoom) {
+      const name = this.#schedule.takeDue(now);
+      if (name === null) break;
+      const node = this.#store.node(name);
+      const readyAt = node ? this.#readyAt(node) : now;
+      if (readyAt > now) {
+        this.#schedule.set(name, readyAt);
+        continue;
+      }
+      const command = node && this.#commandFor(node);
+      if (command) commands.push(command);
+    }
+    return commands;
+  }
+
+  /** Takes a result; false when it is not one of ours. */
+  settle(now: Instant, id: string, outcome: Outcome): boolean {
+    const nodeName = this.#inFlight.finish(id);
+    if (nodeName === null) return false;
+    this.#writing.delete(nodeName);
+    const { retryWaitMsMin: min, retryWaitMsMax: max, confirmationWaitMs } = this.#config;
+    if (outcome.kind === 'done' || outcome.kind === 'gone') {
+      this.#attempts.delete(nodeName);
+      this.#schedule.set(nodeName, now + confirmationWaitMs);
+      return true;
+    }
+    const attempt = (this.#attempts.get(nodeName) ?? 0) + 1;
+    this.#attempts.set(nodeName, attempt);
+    const retryAfter = outcome.kind === 'failed' ? outcome.retryAfter : null;
+    this.#schedule.set(nodeName, nextAttempt(now, nodeName, attempt, { min, max }, retryAfter));
+    return true;
+  }
+
+  #readyAt({ taintsWrittenAt }: Node): Instant {
+    const writtenAt = finite(taintsWrittenAt);
+    if (writtenAt === null) return Number.NEGATIVE_INFINITY;
+    return this.#store.clock.when(writtenAt + settledMs);
+  }
+
+  /** Null when the node says it already, or is being told to. */
+  #commandFor(node: Node): Command | null {
+    const { name: nodeName, uid: nodeUid } = node;
+    const observed = this.#taints.of(nodeName);
+    // Most nodes have no taints, and nothing about them has to be looked at.
+    const needed = observed.length > 0 ? this.#neededOn(nodeName) : new Set<string>();
+    const isKnown = node.taintsWrittenAt !== null;
+    const starts = isKnown ? wantedStarts(node, observed, needed) : null;
+    if (this.#writing.has(nodeName) || isWritten(node, starts)) return null;
+    this.#writing.add(nodeName);
+    const id = this.#inFlight.start(nodeName);
+    const taintsWrittenAt = finite(node.taintsWrittenAt);
+    return { kind: 'keepTaintStarts', id, nodeName, nodeUid, starts, taintsWrittenAt };
+  }
+
+  /** The taints whose start some pod's deadline depends on. */
+  #neededOn(nodeName: string): ReadonlySet<string> {
+    const needed = new Set<string>();
+    for (const pod of this.#store.podsOn(nodeName)) {
+      for (const reason of this.#judge.decide(pod).because) {
+        // For a pod bound later too: a start found anew after a restart may be later still.
+        if (reason.code === 'TolerationExpires') needed.add(formatTaint(reason.taint));
+      }
+    }
+    return needed;
+  }
+}
+
+/**
+ * What the annotation should say: of each taint what is written there already, and the start of
+ * those that `needed` names and whose time is not their own.
+ */
+function wantedStarts(
+  node: Node,
+  observed: readonly ObservedTaint[],
+  needed: ReadonlySet<string>,
+): TaintStarts {
+  const wanted: Record<string, Instant> = {};
+  for (const { taint, start, startSource } of observed) {
+    const name = formatTaint(taint);
+    const isWrittenDown = node.taintStarts !== undefined && Object.hasOwn(node.taintStarts, name);
+    if (startSource !== 'timeAdded' && (isWrittenDown || needed.has(name))) wanted[name] = start;
+  }
+  return Object.keys(wanted).length === 0 ? null : wanted;
+}
+
+/** What is there and not to be believed is to go. */
+function isWritten({ taintStarts }: Node, wanted: TaintStarts): boolean {
+  if (!taintStarts || !wanted) return !taintStarts && !wanted;
+  const [there, names] = [Object.keys(taintStarts), Object.keys(wanted)];
+  return there.length === names.length && names.every((name) => taintStarts[name] === wanted[name]);
+}

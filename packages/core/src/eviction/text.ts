@@ -1,0 +1,51 @@
+import { formatDuration } from '../kernel/time.ts';
+import { formatTaint } from '../model/taint-spec.ts';
+import type { Taint } from '../model.ts';
+import type { Reason } from './reason.ts';
+
+/** One reason in words, as Events, tables and logs print it. */
+export function describeReason(reason: Reason): string {
+  switch (reason.code) {
+    case 'NotBound':
+      return 'not bound to a node';
+    case 'NodeUnknown':
+      return `node ${reason.nodeName} is unknown`;
+    case 'NoTaint':
+      return 'its node has no NoExecute taint';
+    case 'StaticPod':
+      return 'static pod: deleting it through the API does not stop it';
+    case 'Terminating':
+      return 'already terminating';
+    case 'Finished':
+      return `already finished (${reason.phase})`;
+    case 'OptedOut':
+      return 'opted out by annotation';
+    case 'ReturningDaemonSetPod':
+      return 'its DaemonSet would recreate it at once';
+    case 'Paused':
+      return 'deadlines are paused';
+    case 'NoToleration':
+      return `no toleration for ${taintText(reason)}${describeSettling(reason)}`;
+    case 'TolerationExpires': {
+      const seconds = Math.max(0, Number(reason.toleration.tolerationSeconds)) || 0;
+      return `tolerates ${taintText(reason)} for ${formatDuration(seconds * 1000)}`;
+    }
+    case 'ToleratedForever':
+      return `tolerates ${taintText(reason)} without limit`;
+    case 'TimerKept':
+      return 'a timer for earlier taints is still running';
+    case 'GivenUp':
+      return 'gave up until its tolerations or the taints of its node change';
+  }
+}
+
+/** One that is judged by another effect than it has goes without any. */
+function taintText({ taint, asExecuted }: Extract<Reason, { taint: Taint }>): string {
+  const text = formatTaint(taint);
+  return asExecuted ? text.slice(0, text.lastIndexOf(':')) : text;
+}
+
+/** A taint that has to settle is acted on later than it could be. */
+function describeSettling({ start, deadline }: Extract<Reason, { code: 'NoToleration' }>): string {
+  return deadline > start ? `, which has to last ${formatDuration(deadline - start)} first` : '';
+}

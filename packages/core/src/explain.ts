@@ -1,0 +1,122 @@
+import { type Blocker, blockerOf } from './attempt/blocker.ts';
+import type { Comparison, UpstreamShadow } from './differences/shadow.ts';
+import type { Decision } from './eviction/decide.ts';
+import type { ObservedTaint } from './eviction/taint-clock.ts';
+import type { Work } from './eviction/work.ts';
+import type { ClusterTime } from './kernel/cluster-clock.ts';
+import type { Instant, Millis } from './kernel/time.ts';
+import type { NodeHealth, ZoneStatus } from './lifecycle/reason.ts';
+import { zoneKey } from './lifecycle/zones.ts';
+import type { EvictionMachine, LifecycleMachine } from './machine.ts';
+import type { PodView } from './model/pod-view.ts';
+import type { Node, Pod } from './model.ts';
+import type { StoreView } from './store.ts';
+
+/** What to explain. */
+export type Subject =
+  | { readonly kind: 'node'; readonly name: string }
+  | { readonly kind: 'pod'; readonly namespace: string; readonly name: string };
+
+/** Why and when one pod goes or stays. */
+export interface PodExplanation {
+  readonly kind: 'pod';
+  readonly pod: Pod;
+  readonly decision: Decision;
+  /** How far the eviction has come; null where none is pending. */
+  readonly work: Work | null;
+  /** Time left to the deadline, negative when overdue; null for a pod that stays. Paused: as left. */
+  readonly remaining: Millis | null;
+  /** What holds back an eviction that is due; null: nothing we know of. */
+  readonly blocker: Blocker | null;
+  /** What kube-controller-manager would do; null unless the engine was told to compare. */
+  readonly upstream: Comparison | null;
+}
+
+/** The same for all pods of a node: next to go first, those that stay last, then by name. */
+export interface NodeExplanation {
+  readonly kind: 'node';
+  readonly node: Node;
+  readonly taints: readonly ObservedTaint[];
+  readonly pods: readonly PodExplanation[];
+  /** How its pods are known. */
+  readonly podView: PodView;
+  /** How it is doing, and its zone; null without the node lifecycle machine. */
+  readonly health: NodeHealth | null;
+  readonly zone: ZoneStatus | null;
+}
+
+/** Null where the subject is not known. */
+export type Explanation = NodeExplanation | PodExplanation | null;
+
+/** What answers are read from. */
+export interface Explained {
+  readonly store: StoreView;
+  readonly machine: EvictionMachine;
+  readonly lifecycle: LifecycleMachine | null;
+  readonly shadow: UpstreamShadow | null;
+}
+
+/** Answers with the values the machine acts on; it has no opinion of its own. */
+export function explain(now: Instant, subject: Subject, explained: Explained): Explanation {
+  const { store, machine, lifecycle } = explained;
+  if (subject.kind === 'pod') {
+    const pod = store.podNamed(subject.namespace, subject.name);
+    return pod && explainPod(now, pod, explained);
+  }
+  const node = store.node(subject.name);
+  if (!node) return null;
+  const pods = Array.from(store.podsOn(node.name), (pod) => explainPod(now, pod, explained));
+  const health = lifecycle?.healthOf(now, node) ?? null;
+  const key = zoneKey(node.labels ?? {});
+  const zone = lifecycle?.zones(now).find((status) => status.key === key) ?? null;
+  const taints = machine.taintsOf(node.name);
+  const podView = store.podView(node.name);
+  return { kind: 'node', node, taints, pods: pods.sort(byDeadline), podView, health, zone };
+}
+
+function explainPod(now: Instant, pod: Pod, { store, machine, shadow }: Explained): PodExplanation {
+  const { clock } = store;
+  const decision = machine.decisionOn(pod);
+  const known = machine.workOn(pod);
+  const work = known && byWallClock(known, clock);
+  const blocker = work?.kind === 'retrying' ? blockerOf(work.setback) : null;
+  const upstream = shadow?.compare(now, pod, decision) ?? null;
+  const remaining = remainingAt(clock.wall(now), decision);
+  return { kind: 'pod', pod, decision, work, remaining, blocker, upstream };
+}
+
+/** The work with its instants as people read them; deadlines are so already. */
+function byWallClock(work: Work, clock: ClusterTime): Work {
+  switch (work.kind) {
+    case 'waiting':
+    case 'sent':
+      return { ...work, since: clock.wall(work.since) };
+    case 'held':
+      return { ...work, until: work.until === null ? null : clock.wall(work.until) };
+    case 'retrying':
+      return { ...work, at: clock.wall(work.at) };
+    default:
+      return work;
+  }
+}
+
+function remainingAt(now: Instant, decision: Decision): Millis | null {
+  switch (decision.kind) {
+    case 'evict':
+      return decision.deadline - now;
+    case 'pause':
+      return decision.remaining;
+    case 'keep':
+      return null;
+  }
+}
+
+function byDeadline(a: PodExplanation, b: PodExplanation): number {
+  const [left, right] = [a, b].map(({ remaining }) => remaining ?? Number.POSITIVE_INFINITY);
+  if (left !== right) return (left ?? 0) < (right ?? 0) ? -1 : 1;
+  return nameOf(a) < nameOf(b) ? -1 : 1;
+}
+
+function nameOf({ pod }: PodExplanation): string {
+  return `${pod.namespace}/${pod.name}`;
+}

@@ -1,0 +1,214 @@
+import type { TaintName } from '../command.ts';
+import type { ClusterTime } from '../kernel/cluster-clock.ts';
+import { finite, type Instant } from '../kernel/time.ts';
+import { selects } from '../model/selector.ts';
+import type { Node, Taint } from '../model.ts';
+import { type ConditionRule, poolLimit } from '../policy/condition-rule.ts';
+import { hasTaint, isSameTaint } from './condition-taints.ts';
+import type { LifecycleReason, LifecycleReport } from './reason.ts';
+
+/** Wait before a limit that was reached is looked at again. */
+const limitWaitMs = 10_000;
+
+/** What the rules want of one node. */
+export interface RuleChange {
+  readonly add: readonly Taint[];
+  readonly remove: readonly TaintName[];
+  /** The node's note of what rules put on it, as it should read then; null: none. */
+  readonly owned: Readonly<Record<string, string>> | null;
+  readonly because: readonly LifecycleReason[];
+}
+
+export interface RuleDecision {
+  /** Null: all is as it should be. */
+  readonly change: RuleChange | null;
+  /** When to decide again, if nothing happens before; null: never. */
+  readonly until: Instant | null;
+  readonly reports: readonly LifecycleReport[];
+}
+
+/** Since when the condition of a rule holds on a node, or is over there. */
+interface Observation {
+  readonly holds: boolean;
+  readonly since: Instant;
+}
+
+/**
+ * Taints for conditions of any type. A condition has to hold for a while, and to be over for a
+ * while. What a rule put on is noted on the node; only that is taken off again, so that neither a
+ * restart nor somebody else's taint of the same name confuses them.
+ */
+export class ConditionRules {
+  readonly #rules: readonly ConditionRule[];
+  readonly #clock: ClusterTime;
+  readonly #observed = new Map<string, Observation>();
+  /** For each rule, the nodes of its pool, and those that carry its taint. */
+  readonly #pools = new Map<string, Set<string>>();
+  readonly #carriers = new Map<string, Set<string>>();
+  readonly #told = new Set<string>();
+
+  constructor(rules: readonly ConditionRule[], clock: ClusterTime) {
+    this.#rules = rules;
+    this.#clock = clock;
+    for (const { name } of rules) {
+      this.#pools.set(name, new Set());
+      this.#carriers.set(name, new Set());
+    }
+  }
+
+  forget(nodeName: string): void {
+    for (const { name } of this.#rules) {
+      this.#pools.get(name)?.delete(nodeName);
+      this.#carriers.get(name)?.delete(nodeName);
+      this.#observed.delete(`${name}/${nodeName}`);
+    }
+  }
+
+  /** Takes in a node and says what has to change on it. */
+  decide(now: Instant, node: Node): RuleDecision {
+    const [add, remove, because, reports]: [
+      Taint[],
+      TaintName[],
+      LifecycleReason[],
+      LifecycleReport[],
+    ] = [[], [], [], []];
+    const owned = this.#ownedOn(node);
+    const wakes: Instant[] = [];
+    for (const rule of this.#rules) {
+      const verdict = this.#judge(now, rule, node, owned);
+      if (verdict.until !== null) wakes.push(verdict.until);
+      if (verdict.report) reports.push(verdict.report);
+      const { key, value, effect } = rule.taint;
+      const mark = markOf(rule.taint);
+      if (verdict.kind === 'add') {
+        add.push({ key, value, effect, timeAdded: this.#clock.wall(now) });
+        owned[mark] = rule.name;
+        because.push(verdict.because);
+      } else if (verdict.kind === 'remove') {
+        if (hasTaint(node.taints, rule.taint)) remove.push({ key, effect });
+        delete owned[mark];
+      }
+    }
+    const until = wakes.length === 0 ? null : Math.min(...wakes);
+    const isSame = add.length === 0 && sameNote(owned, node.ownedTaints ?? {});
+    const note = Object.keys(owned).length === 0 ? null : owned;
+    return { change: isSame ? null : { add, remove, owned: note, because }, until, reports };
+  }
+
+  /**
+   * What the note says that rules put on, without what it cannot be right about. A kubelet may write
+   * the note of its node, but no taint: ours has the rule's value and says since when it is there,
+   * which `kubectl taint` never does. Any other taint of the name is somebody else's.
+   */
+  #ownedOn(node: Node): Record<string, string> {
+    const owned: Record<string, string> = { ...node.ownedTaints };
+    for (const { name, taint } of this.#rules) {
+      const there = node.taints.find((other) => isSameTaint(other, taint));
+      const isOurs = !there || (there.value === taint.value && finite(there.timeAdded) !== null);
+      if (owned[markOf(taint)] === name && !isOurs) delete owned[markOf(taint)];
+    }
+    return owned;
+  }
+
+  #judge(now: Instant, rule: ConditionRule, node: Node, owned: Record<string, string>): Verdict {
+    const isMember = selects(rule.nodes, node.labels ?? {});
+    const isOurs = owned[markOf(rule.taint)] === rule.name;
+    setMember(this.#pools.get(rule.name), node.name, isMember);
+    setMember(this.#carriers.get(rule.name), node.name, isOurs);
+    const { holds, since } = this.#observe(now, rule, node);
+    const wanted = isMember && holds;
+    const due = since + (wanted ? rule.holdsMs : isMember ? rule.clearMs : 0);
+    if (wanted === isOurs) return stay;
+    if (due > now) return { ...stay, until: due };
+    if (wanted) return this.#add(now, rule, node, owned, since);
+    return this.#isDry(rule, node, 'remove') ?? { kind: 'remove', until: null, report: null };
+  }
+
+  #add(
+    now: Instant,
+    rule: ConditionRule,
+    node: Node,
+    owned: Record<string, string>,
+    since: Instant,
+  ): Verdict {
+    const isTaken = owned[markOf(rule.taint)] !== undefined;
+    if (isTaken || node.taints.some((taint) => isSameTaint(taint, rule.taint))) return stay;
+    const carriers = this.#carriers.get(rule.name);
+    const limit = poolLimit(rule.nodesMax ?? Number.MAX_SAFE_INTEGER, this.#poolSize(rule)) ?? 0;
+    if ((carriers?.size ?? 0) >= limit) {
+      const report = this.#tell(rule, node, { kind: 'ruleLimit', node, rule: rule.name });
+      return { kind: 'stay', until: now + limitWaitMs, report };
+    }
+    const dry = this.#isDry(rule, node, 'add');
+    if (dry) return dry;
+    carriers?.add(node.name);
+    const because = {
+      code: 'ConditionRule',
+      rule: rule.name,
+      condition: rule.condition,
+      since: this.#clock.wall(since),
+    } as const;
+    return { kind: 'add', until: null, report: null, because };
+  }
+
+  #isDry(rule: ConditionRule, node: Node, change: 'add' | 'remove'): Verdict | null {
+    if (!rule.dryRun) return null;
+    const report = { kind: 'ruleDryRun', node, rule: rule.name, change } as const;
+    return { ...stay, report: this.#tell(rule, node, report) };
+  }
+
+  /** Each is told once for as long as the condition stays as it is. */
+  #tell(rule: ConditionRule, { name, uid }: Node, report: RuleReport): LifecycleReport | null {
+    const key = `${rule.name}/${name}`;
+    if (this.#told.has(key)) return null;
+    this.#told.add(key);
+    return { ...report, node: { name, uid } };
+  }
+
+  #observe(now: Instant, rule: ConditionRule, node: Node): Observation {
+    const key = `${rule.name}/${node.name}`;
+    const condition = node.conditions?.find(({ type }) => type === rule.condition);
+    const holds = condition?.status === rule.status;
+    const known = this.#observed.get(key);
+    if (known?.holds === holds) return known;
+    // When first seen, the condition's own time counts, so that a restart does not begin anew.
+    const since = known ? now : this.#clock.since(now, condition?.transitionAt);
+    const observation = { holds, since };
+    this.#observed.set(key, observation);
+    this.#told.delete(key);
+    return observation;
+  }
+
+  #poolSize({ name }: ConditionRule): number {
+    return this.#pools.get(name)?.size ?? 0;
+  }
+}
+
+type RuleReport = Extract<LifecycleReport, { kind: 'ruleDryRun' | 'ruleLimit' }>;
+
+type Verdict = { readonly until: Instant | null; readonly report: LifecycleReport | null } & (
+  | { readonly kind: 'stay' | 'remove' }
+  | { readonly kind: 'add'; readonly because: LifecycleReason }
+);
+
+const stay = { kind: 'stay', until: null, report: null } as const;
+
+/** How a taint is named in the node's note. */
+function markOf({ key, effect }: TaintName): string {
+  return `${key}:${effect}`;
+}
+
+function setMember(set: Set<string> | undefined, name: string, isMember: boolean): void {
+  if (isMember) set?.add(name);
+  else set?.delete(name);
+}
+
+function sameNote(
+  one: Readonly<Record<string, string>>,
+  other: Readonly<Record<string, string>>,
+): boolean {
+  const names = Object.keys(one);
+  return (
+    names.length === Object.keys(other).length && names.every((name) => one[name] === other[name])
+  );
+}

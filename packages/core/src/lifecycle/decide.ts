@@ -1,0 +1,89 @@
+import type { TaintName } from '../command.ts';
+import type { Instant } from '../kernel/time.ts';
+import type { Node } from '../model.ts';
+import { hasTaint, notReadyKey, readyOf, unreachableKey } from './condition-taints.ts';
+import type { NodeRecord } from './health.ts';
+import type { LifecycleReason } from './reason.ts';
+import type { Recovery } from './recovery.ts';
+
+const notReady: TaintName = { key: notReadyKey, effect: 'NoExecute' };
+const unreachable: TaintName = { key: unreachableKey, effect: 'NoExecute' };
+const both: readonly TaintName[] = [notReady, unreachable];
+
+/** What has to happen to the NoExecute taints of a node. */
+export interface NoExecuteDecision {
+  /**
+   * `keep`: nothing; `change`: at once, since no node is tainted that was not before; `taint`: when
+   * its turn comes.
+   */
+  readonly kind: 'keep' | 'change' | 'taint';
+  readonly add: readonly TaintName[];
+  readonly remove: readonly TaintName[];
+  /** When to decide again, if nothing happens before; null: never. */
+  readonly until: Instant | null;
+  readonly because: readonly LifecycleReason[];
+}
+
+/** What the decision depends on besides the node. */
+export interface Circumstances {
+  readonly record: NodeRecord;
+  readonly recovery: Recovery;
+  /** Whether all zones are down; then no node carries these taints. */
+  readonly isAllDown: boolean;
+}
+
+/**
+ * Decides by the condition Ready as the API has it: a node that was found silent gets its taint
+ * once that is written down.
+ */
+export function decideNoExecute(node: Node, circumstances: Circumstances): NoExecuteDecision {
+  const { recovery, isAllDown } = circumstances;
+  const because = readinessReasons(node, circumstances);
+  if (isAllDown) return change(node, [], both, [...because, { code: 'AllZonesDown' }]);
+  const status = readyOf(node.conditions)?.status;
+  switch (status) {
+    case 'True': {
+      const isTainted = both.some((taint) => hasTaint(node.taints, taint));
+      if (!isTainted || recovery.until === null) return change(node, [], both, because);
+      return { kind: 'keep', add: [], remove: [], until: recovery.until, because };
+    }
+    case 'False':
+      return change(node, [notReady], [unreachable], because);
+    case 'Unknown':
+      return change(node, [unreachable], [notReady], because);
+    default:
+      return change(node, [], [], because);
+  }
+}
+
+function change(
+  node: Node,
+  wanted: readonly TaintName[],
+  unwanted: readonly TaintName[],
+  because: readonly LifecycleReason[],
+): NoExecuteDecision {
+  const add = wanted.filter((taint) => !hasTaint(node.taints, taint));
+  const remove = unwanted.filter((taint) => hasTaint(node.taints, taint));
+  const isNew = add.length > 0 && remove.length === 0;
+  const isRight = add.length === 0 && remove.length === 0;
+  return { kind: isRight ? 'keep' : isNew ? 'taint' : 'change', add, remove, until: null, because };
+}
+
+/** Why a node is as ready as it is. */
+function readinessReasons(
+  node: Node,
+  { record, recovery: { until, flaps } }: Circumstances,
+): readonly LifecycleReason[] {
+  const ready = readyOf(node.conditions);
+  if (record.lostAt !== null) return [{ code: 'Silent', heardAt: record.heardAt }];
+  switch (ready?.status) {
+    case 'True':
+      return until === null ? [{ code: 'Ready' }] : [{ code: 'Recovering', until, flaps }];
+    case 'False':
+      return [{ code: 'KubeletNotReady' }];
+    case undefined:
+      return [{ code: 'NotReported' }];
+    default:
+      return [{ code: 'Unknown' }];
+  }
+}

@@ -1,0 +1,122 @@
+import { finite, type Instant, type Millis } from '../kernel/time.ts';
+import type { Node } from '../model.ts';
+import { notReadyKey, readyOf, unreachableKey } from './condition-taints.ts';
+import { type LifecycleConfig, resolveLifecycleConfig } from './config.ts';
+import { decideNoExecute } from './decide.ts';
+import type { NodeHealth, ZoneStatus } from './reason.ts';
+import { ZoneGovernor } from './zone-limiter.ts';
+import { zoneKey } from './zones.ts';
+
+/** What one look at a cluster shows. */
+export interface Sighting {
+  readonly node: Node;
+  /** renewTime of its lease; null: it has none; `hidden`: it may have one that we may not see. */
+  readonly leaseRenewedAt: Instant | 'hidden' | null;
+  /** The nodes of its zone, itself among them; all nodes, where none of its zone is ready. */
+  readonly nodes: readonly Node[];
+}
+
+/** What is about to happen to a node, and how its zone is doing. */
+export interface Outlook {
+  readonly health: NodeHealth;
+  readonly zone: ZoneStatus | null;
+}
+
+/**
+ * How a node is doing as far as one look can tell, by the rules of the machine: an estimate, since
+ * when a node was heard of, and whose turn it is, only a controller that has listened knows. Times
+ * that others wrote are taken for ours. Throws RangeError for an option that is not allowed.
+ */
+export function outlookOf(
+  now: Instant,
+  { node, nodes, leaseRenewedAt }: Sighting,
+  options: Partial<LifecycleConfig> = {},
+): Outlook {
+  const config = resolveLifecycleConfig({ ...options, massSilence: null });
+  const key = zoneKey(node.labels ?? {});
+  const inZone = nodes.filter(({ labels = {} }) => zoneKey(labels) === key);
+  const governor = governorOf(nodes, lastTaintingOf(now, inZone), config);
+  for (const other of nodes) {
+    const { transitionAt } = readyOf(other.conditions) ?? {};
+    const { kind } = decide(now, other, null, governor.isAllDown);
+    if (kind === 'taint') governor.wait(other.name, Math.min(now, finite(transitionAt) ?? now));
+  }
+  const turn = governor.turnOf(now, node.name);
+  const hold = turn && governor.holdOn(node.name);
+  const { heardAt, graceMs } = signOf(node, leaseRenewedAt, config);
+  const { because } = decide(now, node, heardAt, governor.isAllDown);
+  const isUnknown = readyOf(node.conditions)?.status === 'Unknown';
+  const hidden = leaseRenewedAt === 'hidden' && !isUnknown ? [leaseHidden] : [];
+  const health: NodeHealth = {
+    heardAt,
+    lostAt: heardAt === null || isUnknown ? null : heardAt + graceMs,
+    leaseRenewedAt: leaseRenewedAt === 'hidden' ? null : leaseRenewedAt,
+    taintAt: turn?.at ?? null,
+    place: turn?.place ?? null,
+    because: [...because, ...hidden, ...(hold ? [hold] : [])],
+  };
+  const zone = governor.zones(now).find((status) => status.key === key) ?? null;
+  return { health, zone };
+}
+
+/** The zones as they are, with a token for as long as nobody was tainted. */
+function governorOf(
+  nodes: readonly Node[],
+  lastTainting: Instant,
+  config: LifecycleConfig,
+): ZoneGovernor {
+  const governor = new ZoneGovernor(config);
+  for (const node of nodes) {
+    governor.place(lastTainting, node, readyOf(node.conditions)?.status === 'True');
+  }
+  governor.review(lastTainting);
+  return governor;
+}
+
+function decide(
+  now: Instant,
+  node: Node,
+  heardAt: Instant | null,
+  isAllDown: boolean,
+): ReturnType<typeof decideNoExecute> {
+  const record = {
+    uid: node.uid,
+    heardAt: heardAt ?? now,
+    lostAt: null,
+    readySince: null,
+    flaps: [],
+    heartbeatAt: null,
+    leaseRenewedAt: heardAt,
+    hasReported: true,
+  };
+  return decideNoExecute(node, { record, recovery: { flaps: 0, until: null }, isAllDown });
+}
+
+/** When the last node of a zone was tainted; long ago where none carries such a taint. */
+function lastTaintingOf(now: Instant, nodes: readonly Node[]): Instant {
+  const times = nodes
+    .flatMap(({ taints }) => taints)
+    .filter(({ key, effect }) => effect === 'NoExecute' && ownKeys.includes(key))
+    .flatMap(({ timeAdded }) => finite(timeAdded) ?? []);
+  return Math.min(now, Math.max(0, ...times));
+}
+
+const ownKeys: readonly string[] = [notReadyKey, unreachableKey];
+
+const leaseHidden = { code: 'LeaseHidden' } as const;
+
+/**
+ * The last heartbeat of a node, and the grace period that counts from there. A kubelet renews its
+ * lease all the time and writes its status every few minutes: without the lease nobody can tell.
+ */
+function signOf(
+  { conditions, createdAt = null }: Node,
+  leaseRenewedAt: Sighting['leaseRenewedAt'],
+  { nodeMonitorGracePeriodMs, nodeStartupGracePeriodMs }: LifecycleConfig,
+): { readonly heardAt: Instant | null; readonly graceMs: Millis } {
+  const ready = readyOf(conditions);
+  const graceMs = ready ? nodeMonitorGracePeriodMs : nodeStartupGracePeriodMs;
+  if (leaseRenewedAt === 'hidden') return { heardAt: null, graceMs };
+  const other = ready ? finite(ready.heartbeatAt) : createdAt;
+  return { heardAt: leaseRenewedAt ?? other, graceMs };
+}

@@ -1,0 +1,45 @@
+import type { Instant } from '../kernel/time.ts';
+import type { MassSilence } from './config.ts';
+import type { HoldReason } from './reason.ts';
+
+/**
+ * Suspects ourselves: when many nodes fall silent within a short time, it may be us who cannot hear.
+ * For a while no node is tainted for it; those that come back meanwhile were never tainted.
+ */
+export class MassSilenceWatch {
+  readonly #rule: MassSilence | null;
+  readonly #silent = new Map<string, Instant>();
+  #until: Instant = Number.NEGATIVE_INFINITY;
+  #nodes = 0;
+
+  constructor(rule: MassSilence | null) {
+    this.#rule = rule;
+  }
+
+  /** Nodes were found silent, of so many that count. */
+  note(now: Instant, names: readonly string[], counted: number): void {
+    if (!this.#rule || names.length === 0) return;
+    const { share, nodesMin, withinMs, holdMs } = this.#rule;
+    for (const name of names) this.#silent.set(name, now);
+    for (const [name, at] of this.#silent) if (now - at > withinMs) this.#silent.delete(name);
+    const count = this.#silent.size;
+    if (count < nodesMin || count < share * counted) return;
+    this.#until = now + holdMs;
+    this.#nodes = count;
+  }
+
+  /** A node was heard again. */
+  heard(name: string): void {
+    this.#silent.delete(name);
+  }
+
+  hold(now: Instant): HoldReason | null {
+    if (now >= this.#until) return null;
+    return { code: 'MassSilence', nodes: this.#nodes, until: this.#until };
+  }
+
+  /** When the hold ends; null: there is none. */
+  nextWake(now: Instant): Instant | null {
+    return now < this.#until ? this.#until : null;
+  }
+}

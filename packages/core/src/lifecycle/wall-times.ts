@@ -1,0 +1,50 @@
+import type { ClusterTime } from '../kernel/cluster-clock.ts';
+import type { HoldReason, LifecycleReason, LifecycleReport, ZoneStatus } from './reason.ts';
+
+// What the machine decides by its own time, people read by the cluster's clock: reasons are converted
+// here, once, where they leave the machine. A rule's reason is by that clock already.
+
+/** Why a node is or is not tainted. */
+export function toldReason(reason: LifecycleReason, clock: ClusterTime): LifecycleReason {
+  switch (reason.code) {
+    case 'Silent':
+      return { ...reason, heardAt: clock.wall(reason.heardAt) };
+    case 'Recovering':
+      return { ...reason, until: clock.wall(reason.until) };
+    case 'Queued':
+      return { ...reason, at: clock.wall(reason.at) };
+    case 'MassSilence':
+    case 'ViewOld':
+      return toldHold(reason, clock);
+    default:
+      return reason;
+  }
+}
+
+/** Why a zone is held. */
+function toldHold(hold: HoldReason, clock: ClusterTime): HoldReason {
+  switch (hold.code) {
+    case 'MassSilence':
+      return { ...hold, until: clock.wall(hold.until) };
+    case 'ViewOld':
+      return { ...hold, since: clock.wall(hold.since) };
+    default:
+      return hold;
+  }
+}
+
+export function toldZone(zone: ZoneStatus, clock: ClusterTime): ZoneStatus {
+  return { ...zone, hold: zone.hold && toldHold(zone.hold, clock) };
+}
+
+/** What a review of the zones has to say. */
+export function toldReport(report: LifecycleReport, clock: ClusterTime): LifecycleReport {
+  switch (report.kind) {
+    case 'zone':
+      return { ...report, zone: toldZone(report.zone, clock) };
+    case 'zoneHold':
+      return { ...report, hold: report.hold && toldHold(report.hold, clock) };
+    default:
+      return report;
+  }
+}

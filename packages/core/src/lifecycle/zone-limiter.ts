@@ -1,0 +1,292 @@
+import { Schedule } from '../kernel/schedule.ts';
+import type { Instant, Millis } from '../kernel/time.ts';
+import { selects } from '../model/selector.ts';
+import type { Node } from '../model.ts';
+import type { LifecycleConfig } from './config.ts';
+import { MassSilenceWatch } from './mass-unreachable-guard.ts';
+import type { HoldReason, LifecycleReport, ZoneStatus } from './reason.ts';
+import { ZoneBucket } from './zone-bucket.ts';
+import { type ZoneState, zoneKey, zoneName, zoneRate, zoneState } from './zones.ts';
+
+interface Member {
+  readonly zone: string;
+  readonly counts: boolean;
+  readonly isReady: boolean;
+}
+
+interface Zone {
+  readonly key: string;
+  readonly nodes: Set<string>;
+  /** Of the nodes that count. */
+  readonly census: { ready: number; notReady: number };
+  readonly bucket: ZoneBucket;
+  /** Nodes that wait for their taint, by since when they have not been ready. */
+  readonly waiting: Schedule;
+  state: ZoneState;
+  hold: HoldReason | null;
+  tainted: number;
+}
+
+/** What a review changed. */
+export interface Review {
+  readonly reports: readonly LifecycleReport[];
+  /** Nodes about which has to be decided anew. */
+  readonly affected: readonly string[];
+  /** Whether the cluster has just left the state of being down as a whole. */
+  readonly isOver: boolean;
+}
+
+/**
+ * Decides which nodes may be tainted, and when. Zones are judged by the nodes that count in them,
+ * all at once and before anything is decided about a node: Normal, PartialDisruption or
+ * FullDisruption. The state gives the rate; some states, and doubts about ourselves, hold the zone.
+ * Nodes that wait have their turn in the order in which they stopped being ready.
+ */
+export class ZoneGovernor {
+  readonly #config: LifecycleConfig;
+  readonly #silence: MassSilenceWatch;
+  readonly #zones = new Map<string, Zone>();
+  readonly #members = new Map<string, Member>();
+  #isAllDown = false;
+  #viewOldSince: Instant | null = null;
+  #isDirty = true;
+
+  constructor(config: LifecycleConfig) {
+    this.#config = config;
+    this.#silence = new MassSilenceWatch(config.massSilence);
+  }
+
+  /** Whether every zone that counts is down. */
+  get isAllDown(): boolean {
+    return this.#isAllDown;
+  }
+
+  /** Takes in where a node is, whether it counts, and whether it is ready. */
+  place(now: Instant, node: Node, isReady: boolean): void {
+    const labels = node.labels ?? {};
+    const counts = selects(this.#config.zoneMembers, labels);
+    const zone = zoneName(labels);
+    const known = this.#members.get(node.name);
+    if (known?.zone === zone && known.counts === counts && known.isReady === isReady) return;
+    this.remove(node.name);
+    this.#members.set(node.name, { zone, counts, isReady });
+    const entry = this.#zone(now, zone, zoneKey(labels));
+    entry.nodes.add(node.name);
+    count(entry, { counts, isReady }, 1);
+    this.#isDirty = true;
+  }
+
+  /** A node is gone, or in another zone from now on. */
+  remove(name: string): void {
+    const member = this.#members.get(name);
+    const zone = member && this.#zones.get(member.zone);
+    if (!member || !zone) return;
+    this.#members.delete(name);
+    zone.waiting.cancel(name);
+    zone.nodes.delete(name);
+    count(zone, member, -1);
+    // A zone without nodes goes with the next review, which lets go on what stood still for its sake.
+    this.#isDirty = true;
+  }
+
+  /** Nodes were found silent that said they were ready. */
+  noteSilent(now: Instant, names: readonly string[]): void {
+    let counted = 0;
+    for (const { census } of this.#zones.values()) counted += census.ready + census.notReady;
+    this.#silence.note(now, names, counted);
+    this.#isDirty = true;
+  }
+
+  noteHeard(name: string): void {
+    this.#silence.heard(name);
+  }
+
+  /** Whether what we hear is current. */
+  setView(now: Instant, isCurrent: boolean): void {
+    this.#viewOldSince = isCurrent ? null : (this.#viewOldSince ?? now);
+    this.#isDirty = true;
+  }
+
+  /** Nobody knows how many were tainted a moment ago: every zone begins without a token. */
+  restart(now: Instant): void {
+    for (const { bucket } of this.#zones.values()) bucket.empty(now);
+  }
+
+  /** Judges all zones by what is known now. */
+  review(now: Instant): Review {
+    if (!this.#isDirty && (this.#silence.hold(now) !== null || !this.#isHeldBySilence())) {
+      return { reports: [], affected: [], isOver: false };
+    }
+    this.#isDirty = false;
+    const wasAllDown = this.#isAllDown;
+    this.#isAllDown = this.#areAllDown();
+    const reports: LifecycleReport[] = [];
+    const affected = new Set<string>();
+    for (const [name, zone] of this.#zones) {
+      const before = { state: zone.state, hold: zone.hold };
+      if (zone.nodes.size === 0) {
+        this.#zones.delete(name);
+        zone.hold = null;
+        if (before.hold?.code === 'DeadZoneHeld') {
+          reports.push(holdReport(name, zone, before.hold));
+        }
+        continue;
+      }
+      this.#judge(now, zone);
+      const isMoved = zone.hold?.code !== before.hold?.code || wasAllDown !== this.#isAllDown;
+      if (isMoved) for (const node of zone.nodes) affected.add(node);
+      if (before.state !== zone.state && before.state !== 'Initial') {
+        reports.push({ kind: 'zone', from: before.state, zone: this.#status(now, name, zone) });
+      }
+      if (zone.hold?.code !== before.hold?.code) {
+        reports.push(holdReport(name, zone, before.hold));
+      }
+    }
+    const isOver = wasAllDown && !this.#isAllDown;
+    return { reports, affected: [...affected], isOver };
+  }
+
+  /** Puts a node in the queue of its zone, where it keeps its place. */
+  wait(name: string, since: Instant): void {
+    const zone = this.#zoneOf(name);
+    if (zone && zone.waiting.at(name) === null) zone.waiting.set(name, since);
+  }
+
+  leave(name: string): void {
+    this.#zoneOf(name)?.waiting.cancel(name);
+  }
+
+  /** The nodes whose turn it is, at most so many; each has taken its zone's token. */
+  take(now: Instant, max: number): readonly string[] {
+    const names: string[] = [];
+    for (const zone of this.#zones.values()) {
+      const name = zone.hold ? null : zone.waiting.first();
+      if (name === null || names.length === max || zone.bucket.readyAt(now) !== now) continue;
+      zone.waiting.cancel(name);
+      zone.bucket.take();
+      names.push(name);
+    }
+    return names;
+  }
+
+  /** What came of a turn; `refused`: the node is not tainted, and the token is there again. */
+  settle(name: string, result: 'tainted' | 'refused' | 'unknown'): void {
+    const zone = this.#zoneOf(name);
+    if (result === 'tainted' && zone) zone.tainted += 1;
+    if (result === 'refused') zone?.bucket.giveBack();
+  }
+
+  /** When a turn may come, or a hold ends. */
+  nextWake(now: Instant): Instant | null {
+    if (this.#isDirty) return now;
+    const wakes: (Instant | null)[] = [this.#silence.nextWake(now)];
+    if (this.#isHeldBySilence()) wakes.push(this.#silence.nextWake(now) ?? now);
+    for (const zone of this.#zones.values()) {
+      if (zone.hold || zone.waiting.size === 0) continue;
+      const at = zone.bucket.readyAt(now);
+      wakes.push(at);
+    }
+    const known = wakes.filter((wake) => wake !== null);
+    return known.length === 0 ? null : Math.min(...known);
+  }
+
+  /** Why nothing about a node may be done for its zone's sake; null: it may. */
+  holdOn(name: string): HoldReason | null {
+    return this.#zoneOf(name)?.hold ?? null;
+  }
+
+  /** Its place in the queue, from 1, and when its turn is to be expected; null: it does not wait. */
+  turnOf(
+    now: Instant,
+    name: string,
+  ): { readonly place: number; readonly at: Instant | null } | null {
+    const zone = this.#zoneOf(name);
+    const index = zone ? inOrder(zone).indexOf(name) : -1;
+    if (!zone || index < 0) return null;
+    const ready = zone.hold ? null : zone.bucket.readyAt(now);
+    const spacing: Millis = index === 0 ? 0 : (index * 1000) / zone.bucket.rate;
+    return { place: index + 1, at: ready === null ? null : Math.ceil(ready + spacing) };
+  }
+
+  zones(now: Instant): readonly ZoneStatus[] {
+    return [...this.#zones]
+      .filter(([, { nodes }]) => nodes.size > 0)
+      .map(([name, zone]) => this.#status(now, name, zone))
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  #status(_now: Instant, name: string, zone: Zone): ZoneStatus {
+    const { key, state, hold, tainted, census, bucket } = zone;
+    const waiting = inOrder(zone);
+    return { name, key, state, ...census, rate: bucket.rate, hold, waiting, tainted };
+  }
+
+  #judge(now: Instant, zone: Zone): void {
+    const { census, bucket } = zone;
+    const size = census.ready + census.notReady;
+    zone.state = zoneState(census, this.#config.unhealthyZoneThreshold);
+    const rate = zoneRate(zone.state, size, this.#config);
+    zone.hold = this.#holdFor(now, zone, rate);
+    bucket.setRate(now, zone.hold ? 0 : rate);
+  }
+
+  #holdFor(now: Instant, { state, census }: Zone, rate: number): HoldReason | null {
+    const isDead = state === 'FullDisruption';
+    if (isDead && this.#config.deadZone === 'hold') return { code: 'DeadZoneHeld' };
+    if (this.#viewOldSince !== null) return { code: 'ViewOld', since: this.#viewOldSince };
+    if (this.#isAllDown) return { code: 'AllZonesDown' };
+    const silence = this.#silence.hold(now);
+    if (silence) return silence;
+    if (rate > 0) return null;
+    if (state !== 'PartialDisruption') return { code: 'RateZero' };
+    return { code: 'ZoneStopped', notReady: census.notReady, size: census.ready + census.notReady };
+  }
+
+  #areAllDown(): boolean {
+    let counted = 0;
+    for (const { census } of this.#zones.values()) {
+      if (census.ready > 0) return false;
+      counted += census.notReady;
+    }
+    return counted > 0;
+  }
+
+  #isHeldBySilence(): boolean {
+    for (const { hold } of this.#zones.values()) if (hold?.code === 'MassSilence') return true;
+    return false;
+  }
+
+  #zoneOf(name: string): Zone | null {
+    const member = this.#members.get(name);
+    return (member && this.#zones.get(member.zone)) ?? null;
+  }
+
+  #zone(now: Instant, name: string, key: string): Zone {
+    const known = this.#zones.get(name);
+    if (known) return known;
+    const [nodes, census] = [new Set<string>(), { ready: 0, notReady: 0 }];
+    const bucket = new ZoneBucket(now);
+    const empty = { key, nodes, census, bucket, waiting: new Schedule() };
+    const zone: Zone = { ...empty, state: 'Initial', hold: null, tainted: 0 };
+    this.#zones.set(name, zone);
+    return zone;
+  }
+}
+
+function count({ census }: Zone, { counts, isReady }: Omit<Member, 'zone'>, change: number): void {
+  if (counts) census[isReady ? 'ready' : 'notReady'] += change;
+}
+
+function inOrder({ waiting }: Zone): readonly string[] {
+  return [...waiting.entries()]
+    .sort((a, b) => a.at - b.at || (a.key < b.key ? -1 : 1))
+    .map(({ key }) => key);
+}
+
+/** The deadlines of a dead zone's pods stand still while it is held. */
+function holdReport(zone: string, { hold }: Zone, before: HoldReason | null): LifecycleReport {
+  const isPaused = hold?.code === 'DeadZoneHeld';
+  const wasPaused = before?.code === 'DeadZoneHeld';
+  const deadlines = isPaused ? 'pause' : wasPaused ? 'resume' : null;
+  return { kind: 'zoneHold', zone, hold, deadlines };
+}

@@ -1,0 +1,72 @@
+import type { LabelSelector, Pod } from '../model.ts';
+import { selects } from './selector.ts';
+
+/** A PodDisruptionBudget, as far as it decides about evictions. Counts are of pods. */
+export interface Budget {
+  readonly namespace: string;
+  readonly name: string;
+  /** Null selects nothing, an empty one every pod of the namespace. */
+  readonly selector: LabelSelector | null;
+  /** How many may go now. */
+  readonly allowed: number;
+  readonly healthy: number;
+  /** How many have to stay healthy. */
+  readonly desired: number;
+  readonly expected: number;
+  /** Whether its numbers are those of its latest specification. */
+  readonly upToDate: boolean;
+  /** Pods that are not ready may always go. */
+  readonly alwaysEvictUnhealthy: boolean;
+  /** Why it allows nothing, in the words of its condition DisruptionAllowed; null: it gives none. */
+  readonly refusal: { readonly reason: string; readonly message: string } | null;
+}
+
+/** The budgets a pod is under. */
+export function budgetsOver(
+  { namespace, labels = {} }: Pod,
+  budgets: readonly Budget[],
+): readonly Budget[] {
+  return budgets.filter(
+    (budget) =>
+      budget.namespace === namespace &&
+      budget.selector !== null &&
+      selects(budget.selector, labels),
+  );
+}
+
+/**
+ * Whether the Eviction API asks budgets about a pod at all: not about one that does not run yet, has
+ * ended, or is on its way out.
+ */
+export function isUnderBudgets({ phase, deletionTimestamp }: Pod): boolean {
+  return deletionTimestamp === null && !['Pending', 'Succeeded', 'Failed'].includes(phase);
+}
+
+/** Whether a budget lets a pod go that is not ready, whatever its count of disruptions says. */
+export function sparesUnready(budget: Budget, pod: Pod): boolean {
+  if (pod.ready === 'True') return false;
+  const { alwaysEvictUnhealthy, healthy, desired } = budget;
+  return alwaysEvictUnhealthy || (healthy >= desired && desired > 0);
+}
+
+/** Why a budget would refuse an eviction now, in the API server's words; null: it would not. */
+export function budgetRefusal(budget: Budget): string | null {
+  const { name, upToDate, allowed, healthy, desired, refusal } = budget;
+  const subject = `The disruption budget ${name}`;
+  if (!upToDate) return `${subject} is still being processed by the server.`;
+  if (allowed > 0) return null;
+  const notNow = `${subject} does not allow evicting pods currently`;
+  if (refusal?.reason === 'SyncFailed' && refusal.message !== '') {
+    return `${notNow} because it failed sync: ${refusal.message}`;
+  }
+  if (healthy <= desired) {
+    return `${subject} needs ${desired} healthy pods and has ${healthy} currently`;
+  }
+  return refusal ? `${notNow} (${refusal.reason}): ${refusal.message}` : notNow;
+}
+
+/** Whether no pod could go even if all of them were healthy: somebody has to change something. */
+export function isShut({ upToDate, allowed, desired, expected, refusal }: Budget): boolean {
+  if (!upToDate || allowed > 0) return false;
+  return refusal?.reason === 'SyncFailed' || desired >= expected;
+}

@@ -1,0 +1,36 @@
+import type { LabelExpression, LabelSelector, Labels } from '../model.ts';
+
+/** Whether the labels are such as the selector asks for. */
+export function selects(selector: LabelSelector, labels: Labels): boolean {
+  const { matchLabels = {}, matchExpressions = [] } = selector;
+  return (
+    Object.entries(matchLabels).every(([key, value]) => labelOf(labels, key) === value) &&
+    matchExpressions.every((expression) => holds(expression, labels))
+  );
+}
+
+/** Whether it asks for anything at all. */
+export function isEmptySelector({
+  matchLabels = {},
+  matchExpressions = [],
+}: LabelSelector): boolean {
+  return Object.keys(matchLabels).length === 0 && matchExpressions.length === 0;
+}
+
+function holds({ key, operator, values = [] }: LabelExpression, labels: Labels): boolean {
+  const value = labelOf(labels, key);
+  switch (operator) {
+    case 'In':
+      return value !== null && values.includes(value);
+    case 'NotIn':
+      return value === null || !values.includes(value);
+    case 'Exists':
+      return value !== null;
+    case 'DoesNotExist':
+      return value === null;
+  }
+}
+
+function labelOf(labels: Labels, key: string): string | null {
+  return Object.hasOwn(labels, key) ? (labels[key] ?? null) : null;
+}

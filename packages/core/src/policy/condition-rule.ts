@@ -1,0 +1,48 @@
+import { oneOf, refuse, wholeNumber } from '../kernel/checks.ts';
+import type { Millis } from '../kernel/time.ts';
+import type { LabelSelector, Taint } from '../model.ts';
+
+/**
+ * A taint for nodes whose condition `condition` has had the status for a while. A taint that was
+ * there before, from somebody else, is left alone, and so is one that somebody took off by hand
+ * until the condition has come and gone.
+ */
+export interface ConditionRule {
+  /** Written on the node beside the taint, to tell whose it is. */
+  readonly name: string;
+  readonly condition: string;
+  readonly status: 'True' | 'False' | 'Unknown';
+  /** The condition has to hold for so long. */
+  readonly holdsMs: Millis;
+  /** It has to be over for so long before the taint goes. */
+  readonly clearMs: Millis;
+  readonly taint: Pick<Taint, 'key' | 'value' | 'effect'>;
+  /** The nodes it is for; they are also the pool that `nodesMax` counts in. */
+  readonly nodes: LabelSelector;
+  /** At most so many nodes of the pool, or so many percent of it, carry the taint by this rule. */
+  readonly nodesMax: number | `${number}%` | null;
+  /** Tell what it would do, and change nothing. */
+  readonly dryRun: boolean;
+}
+
+/** Throws RangeError naming the field, the value and what is allowed. */
+export function checkConditionRule(path: string, rule: ConditionRule): void {
+  const { name, condition, status, taint, nodesMax } = rule;
+  refuse(`${path}name`, name, name !== '', 'a name');
+  refuse(`${path}condition`, condition, condition !== '', 'the type of a condition');
+  oneOf(`${path}status`, status, ['True', 'False', 'Unknown']);
+  wholeNumber(`${path}holdsMs`, rule.holdsMs, 0);
+  wholeNumber(`${path}clearMs`, rule.clearMs, 0);
+  refuse(`${path}taint.key`, taint.key, taint.key !== '', 'a taint key');
+  oneOf(`${path}taint.effect`, taint.effect, ['NoSchedule', 'PreferNoSchedule', 'NoExecute']);
+  const isLimit = nodesMax === null || poolLimit(nodesMax, 100) !== null;
+  refuse(`${path}nodesMax`, nodesMax, isLimit, 'a whole number, or a percentage such as "10%"');
+}
+
+/** How many nodes of a pool of this size; null for what is no limit at all. */
+export function poolLimit(limit: number | string, size: number): number | null {
+  if (typeof limit === 'number') return Number.isSafeInteger(limit) && limit >= 0 ? limit : null;
+  const match = /^(\d{1,3})%$/.exec(limit);
+  if (!match || Number(match[1]) > 100) return null;
+  return Math.floor((Number(match[1]) * size) / 100);
+}

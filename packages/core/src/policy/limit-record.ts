@@ -1,0 +1,94 @@
+import type { Instant, Millis } from '../kernel/time.ts';
+import {
+  defaultWindowMs,
+  isWindowed,
+  type LimitCount,
+  type LimitHit,
+  type LimitRule,
+  selectorText,
+} from './limit.ts';
+
+/**
+ * What of limits survives a restart and a failover: what was evicted within each window, and which
+ * limits have tripped. By limit, as `id@window`.
+ */
+export type LimitRecord = Readonly<Record<string, RecordedLimit>>;
+
+export interface RecordedLimit {
+  /** So many pods may be taken to have left at these instants. */
+  readonly evicted: readonly (readonly [at: Instant, count: number])[];
+  /** How many pods there were when the window began; null: not known. */
+  readonly of: number | null;
+  readonly tripped: RecordedTrip | null;
+}
+
+interface RecordedTrip {
+  readonly since: Instant;
+  readonly limit: LimitHit['limit'];
+  readonly count: LimitCount | null;
+}
+
+/** Somebody asks for limits to be opened. */
+export interface ResumeRequest {
+  /** Which; empty: all that have tripped. */
+  readonly limits: readonly string[];
+  /** Who asks, by his own word. */
+  readonly by: string;
+}
+
+/** So many different times are written for a window; evictions are moved to the next one. */
+const stepsPerWindow = 12;
+
+/** The same evictions at fewer instants, none earlier than it was. */
+export function coarsened(
+  evicted: readonly (readonly [at: Instant, count: number])[],
+  windowMs: Millis,
+): readonly (readonly [at: Instant, count: number])[] {
+  const step = Math.max(1_000, Math.ceil(windowMs / stepsPerWindow / 1_000) * 1_000);
+  const counts = new Map<Instant, number>();
+  for (const [at, count] of evicted) {
+    const rounded = Math.ceil(at / step) * step;
+    counts.set(rounded, (counts.get(rounded) ?? 0) + count);
+  }
+  return [...counts].sort(([a], [b]) => a - b);
+}
+
+/** Whether anything of these limits has to survive a restart. */
+export function needsRecord(rules: readonly LimitRule[]): boolean {
+  return rules.some((rule) => isWindowed(rule) || rule.onLimit === 'trip');
+}
+
+/** Where a limit stands in the record: the same for every order and every number of limits. */
+export function keyOf(rule: LimitRule, name: string): string {
+  const [prefix, suffix] = aroundName(rule);
+  return `${prefix}${name}${suffix}`;
+}
+
+/** The scope of this rule that the key is of; null: it is not of this rule. */
+export function nameInKey(rule: LimitRule, key: string): string | null {
+  const [prefix, suffix] = aroundName(rule);
+  if (rule.per === 'total') return key === `${prefix}${suffix}` ? '' : null;
+  const length = key.length - prefix.length - suffix.length;
+  const isOfRule = length >= 0 && key.startsWith(prefix) && key.endsWith(suffix);
+  const name = isOfRule ? key.slice(prefix.length, prefix.length + length) : null;
+  return rule.name === undefined || rule.name === name ? name : null;
+}
+
+function aroundName(rule: LimitRule): readonly [prefix: string, suffix: string] {
+  const nodes = rule.nodes === undefined ? '' : ` nodes=${selectorText(rule.nodes)}`;
+  const { windowMs = defaultWindowMs } = rule;
+  const kind = isWindowed(rule) ? `${windowMs / 1000}s` : 'rate';
+  return [rule.per === 'total' ? 'total' : `${rule.per}=`, `${nodes}@${kind}`];
+}
+
+/** The same by another clock: what is stored goes by the cluster's, what is counted by our own time. */
+export function retimed(record: LimitRecord, by: (at: Instant) => Instant): LimitRecord {
+  const entries = Object.entries(record).map(([key, { evicted, of, tripped }]) => {
+    const moved = evicted.map(([at, count]) => [by(at), count] as const);
+    return [
+      key,
+      { evicted: moved, of, tripped: tripped && { ...tripped, since: by(tripped.since) } },
+    ];
+  });
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,126 @@
+import type { Instant, Millis } from '../kernel/time.ts';
+import type { LabelSelector, Node, Pod, Taint } from '../model.ts';
+
+/** What a limit counts by. */
+export type LimitScope = 'total' | 'zone' | 'namespace' | 'node' | 'taint' | 'workload';
+
+/**
+ * A limit on evictions. Each zone, namespace, node, taint key or workload has a count of its own.
+ * `percent` and `pods` bound how many pods may be disrupted within a window: those that were evicted
+ * in it, and those that are unavailable now.
+ */
+export interface LimitRule {
+  readonly per: LimitScope;
+  /** Only for the zone, namespace, node, taint key or workload of this name. Left out: for each. */
+  readonly name?: string;
+  /** Only pods on nodes with such labels; left out: on all nodes. */
+  readonly nodes?: LabelSelector;
+  /** At most so many evictions begin in a second, on average. */
+  readonly podsPerSecond?: number;
+  /** So many may begin at once after a pause; 1 or `podsPerSecond`, whichever is more. */
+  readonly burst?: number;
+  /** At most this share of the pods may be disrupted within the window; one always may. */
+  readonly percent?: number;
+  /** At most so many pods may be disrupted within the window. */
+  readonly pods?: number;
+  /** How long an eviction counts; ten minutes when left out. */
+  readonly windowMs?: Millis;
+  /** At the limit: wait for room, or stop until told to go on. */
+  readonly onLimit: 'queue' | 'trip';
+}
+
+/** Long enough for what was evicted to be running elsewhere, and for somebody to look. */
+export const defaultWindowMs: Millis = 600_000;
+
+/** What is to be evicted, as limits see it. */
+export interface Candidate {
+  readonly pod: Pod;
+  readonly taint: Taint | null;
+  /**
+   * It was bound after the taint that makes it go. Such a pod uses up no window and trips nothing, and
+   * is not held by what it does not count in: whoever may create pods could stop all evictions
+   * otherwise. A rate that queues it has to keep to.
+   */
+  readonly late: boolean;
+}
+
+/** Which limit says no. `name` is '' for the total. */
+export interface LimitHit {
+  readonly per: LimitScope;
+  readonly name: string;
+  /** The labels of the nodes it is for, as kubectl writes selectors; left out: all nodes. */
+  readonly nodes?: string;
+  /** What of it; `record`: what is evicted has to be written down first. */
+  readonly limit: 'podsPerSecond' | 'percent' | 'pods' | 'record';
+  /** It stays shut until evictions are resumed. */
+  readonly tripped: boolean;
+  /** Left out: it has no window. */
+  readonly count?: LimitCount;
+}
+
+/** What a limit with a window has counted. */
+export interface LimitCount {
+  /** Evicted within the window. */
+  readonly evicted: number;
+  /** Unavailable for other reasons. */
+  readonly unavailable: number;
+  readonly most: number;
+  /** The pods of the scope when the window began. */
+  readonly of: number;
+  readonly windowMs: Millis;
+}
+
+/** How one limit is doing. */
+export interface LimitStatus extends LimitHit {
+  /** What it is called where it is resumed. */
+  readonly id: string;
+  /** When it tripped; null: it is open. */
+  readonly since: Instant | null;
+}
+
+/** Whether the rule counts within a window. */
+export function isWindowed({ percent, pods }: LimitRule): boolean {
+  return percent !== undefined || pods !== undefined;
+}
+
+/** The name of a scope that a pod on this node counts in; null: it is in none. */
+export function scopeName(per: LimitScope, pod: Pod, node: Node | null): string | null {
+  switch (per) {
+    case 'total':
+      return '';
+    case 'zone':
+      return node?.zone ?? '';
+    case 'namespace':
+      return pod.namespace;
+    case 'node':
+      return pod.nodeName;
+    case 'workload': {
+      const { namespace, owner } = pod;
+      return owner && `${namespace}/${owner.kind}/${owner.name}`;
+    }
+    case 'taint': // a pod is under as many keys as its node has
+      return null;
+  }
+}
+
+/** What people call a limit: `zone=eu/a`, or `total nodes=pool=spot`. */
+export function limitId({ per, name, nodes }: Pick<LimitHit, 'per' | 'name' | 'nodes'>): string {
+  const scope = name === '' ? per : `${per}=${name}`;
+  return nodes === undefined ? scope : `${scope} nodes=${nodes}`;
+}
+
+/** A selector as kubectl writes it. */
+export function selectorText({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string {
+  const labels = Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`);
+  const expressions = matchExpressions.map(({ key, operator, values = [] }) => {
+    switch (operator) {
+      case 'Exists':
+        return key;
+      case 'DoesNotExist':
+        return `!${key}`;
+      default:
+        return `${key} ${operator.toLowerCase()} (${values.join(',')})`;
+    }
+  });
+  return [...labels, ...expressions].join(',');
+}

@@ -1,0 +1,131 @@
+import { formatAmount, type Quantity, quantityValue, zero } from '../model/quantity.ts';
+import type { LocalBreach } from './local-limits.ts';
+import { isAmount, type PodUsage } from './observation/observation.ts';
+import { containerStorage } from './observation/usage.ts';
+import type { PressurePod } from './pods/pod.ts';
+import { hasPodLevelResources, quantityIn } from './pods/resources.ts';
+import type { RankedPod } from './rank.ts';
+import type { PressureRules } from './semantics.ts';
+import { formatThresholdAmount } from './settings/thresholds.ts';
+import { isInBytes, type PressureResource, signals } from './signals.ts';
+import type { ThresholdState } from './threshold-states.ts';
+
+// What people search for is found: the words are the kubelet's, down to the blanks at their ends.
+
+/** What a kubelet says when it evicts, and notes on the Event. */
+export interface EvictionText {
+  readonly message: string;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+interface Blame {
+  readonly name: string;
+  readonly usage: string;
+  readonly text: string;
+}
+
+/** What is said of a pod that goes because of a threshold. */
+export function pressureText(
+  { pod, usage }: RankedPod,
+  due: ThresholdState,
+  rules: PressureRules,
+): EvictionText {
+  const { resource } = signals[due.threshold.signal];
+  const opening = `The node was low on resource: ${resource}. ${thresholdText(due)}`;
+  if (!usage) return { message: opening, annotations: {} };
+  const ofPod = resource === 'memory' ? podBlame(pod, usage, rules) : null;
+  const containers = containerBlames(pod, usage, resource);
+  return {
+    message: [opening, ofPod?.text ?? '', ...containers.map(({ text }) => text)].join(''),
+    annotations: {
+      offending_containers: containers.map(({ name }) => name).join(),
+      offending_containers_usage: containers.map(({ usage }) => usage).join(),
+      starved_resource: resource,
+      ...(ofPod && { offending_pod: ofPod.name, offending_pod_usage: ofPod.usage }),
+    },
+  };
+}
+
+/** What is said of a pod that goes because of a limit on local storage. */
+export function localLimitMessage({ kind, name, limit }: LocalBreach): string {
+  switch (kind) {
+    case 'emptyDir':
+      return `Usage of EmptyDir volume "${name}" exceeds the limit "${limit}". `;
+    case 'pod':
+      return `Pod ephemeral local storage usage exceeds the total limit of containers ${limit}. `;
+    case 'container':
+      return `Container ${name} exceeded its local ephemeral storage limit "${limit}". `;
+  }
+}
+
+function thresholdText({ threshold, sample }: ThresholdState): string {
+  if (!sample) return '';
+  const quantity = formatThresholdAmount(threshold.value, sample.capacity);
+  const format = isInBytes(threshold.signal) ? 'BinarySI' : 'DecimalSI';
+  const available = formatAmount(sample.available, format);
+  return `Threshold quantity: ${quantity}, available: ${available}. `;
+}
+
+/** A kubelet blames a pod whose memory is asked for as a whole, even where it uses less. */
+function podBlame(pod: PressurePod, usage: PodUsage, rules: PressureRules): Blame | null {
+  const request = hasPodLevelResources(pod) ? readable(pod.resources?.requests, 'memory') : null;
+  const { workingSetBytes: used } = usage;
+  if (!request || !isAmount(used)) return null;
+  if (rules.blamesExcessOnly && used <= quantityValue(request)) return null;
+  return blame('Pod', pod.name, used, request, 'memory');
+}
+
+function containerBlames(
+  pod: PressurePod,
+  usage: PodUsage,
+  resource: PressureResource,
+): readonly Blame[] {
+  const known = [...pod.containers, ...pod.initContainers];
+  return usage.containers.flatMap((container): readonly Blame[] => {
+    const found = known.find(({ name }) => name === container.name);
+    const used = usedBy(container, resource);
+    if (!found || used === null) return [];
+    const request = readable(found.requests, resource) ?? zero;
+    return used > quantityValue(request)
+      ? [blame('Container', found.name, used, request, resource)]
+      : [];
+  });
+}
+
+/** Null for what containers are not blamed for, or is not wholly known. */
+function usedBy(
+  container: PodUsage['containers'][number],
+  resource: PressureResource,
+): number | null {
+  if (resource === 'memory') {
+    return isAmount(container.workingSetBytes) ? container.workingSetBytes : null;
+  }
+  if (resource !== 'ephemeral-storage') return null;
+  const isKnown = isAmount(container.rootfs.usedBytes) && isAmount(container.logs.usedBytes);
+  return isKnown ? containerStorage(container, true) : null;
+}
+
+function blame(
+  kind: 'Pod' | 'Container',
+  name: string,
+  used: number,
+  request: Quantity,
+  resource: PressureResource,
+): Blame {
+  const usage = formatAmount(used);
+  const compared = `${kind} ${name} was using ${usage}, request is ${request.text}`;
+  return { name, usage, text: `${compared}, has larger consumption of ${resource}. ` };
+}
+
+/** What is no quantity is not told. */
+function readable(
+  list: Parameters<typeof quantityIn>[0],
+  resource: PressureResource,
+): Quantity | null {
+  try {
+    return quantityIn(list, resource);
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}

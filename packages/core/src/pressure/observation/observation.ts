@@ -1,0 +1,109 @@
+import type { ClusterTime } from '../../kernel/cluster-clock.ts';
+import { finite, type Instant, type Millis } from '../../kernel/time.ts';
+import type { Signal } from '../signals.ts';
+import type { FilesystemLayout } from './filesystems.ts';
+
+/** What a signal was seen to be. */
+export interface Sample {
+  readonly available: number;
+  readonly capacity: number;
+  /** When the node measured it; null where it does not say. */
+  readonly time: Instant | null;
+}
+
+/** What something takes up on a disk; null: not said. */
+export interface DiskUsage {
+  readonly usedBytes: number | null;
+  readonly inodesUsed: number | null;
+}
+
+export interface ContainerUsage {
+  readonly name: string;
+  readonly workingSetBytes: number | null;
+  /** Its writable layer. */
+  readonly rootfs: DiskUsage;
+  readonly logs: DiskUsage;
+}
+
+export interface VolumeUsage extends DiskUsage {
+  readonly name: string;
+}
+
+/** What one pod was seen to use; null: not said. */
+export interface PodUsage {
+  readonly uid: string;
+  readonly workingSetBytes: number | null;
+  readonly processes: number | null;
+  /** Everything of the pod on local disks, as the node adds it up. */
+  readonly storageBytes: number | null;
+  readonly containers: readonly ContainerUsage[];
+  readonly volumes: readonly VolumeUsage[];
+}
+
+/** What was seen of a node at one time. A signal that is not there was not seen. */
+export interface NodeObservation {
+  readonly samples: Readonly<Partial<Record<Signal, Sample>>>;
+  readonly pods: readonly PodUsage[];
+}
+
+/** What is wrong with a sample, as far as one can tell from outside the node. */
+export type SampleFault =
+  | { readonly code: 'SignalMissing'; readonly signal: Signal }
+  /** Not a number, negative, or more than there can be. */
+  | { readonly code: 'SignalNonsense'; readonly signal: Signal; readonly sample: Sample }
+  | { readonly code: 'SignalWithoutTime'; readonly signal: Signal }
+  /** Negative: from the future. */
+  | { readonly code: 'SignalStale'; readonly signal: Signal; readonly age: Millis };
+
+/** The same with its times by our own: nodes tell theirs by the cluster's clock, more or less. */
+export function byOurTime(observation: NodeObservation, clock: ClusterTime): NodeObservation {
+  const samples = Object.entries(observation.samples).map(([signal, sample]) => {
+    const time = finite(sample.time);
+    return [signal, { ...sample, time: time === null ? null : clock.when(time) }];
+  });
+  return { ...observation, samples: Object.fromEntries(samples) };
+}
+
+/** Whether the number can be an amount of something. */
+export function isAmount(value: number | null | undefined): value is number {
+  return value != null && Number.isFinite(value) && value >= 0;
+}
+
+/** What is wrong with the sample of a signal at `now`; null: nothing. */
+export function sampleFault(
+  now: Instant,
+  signal: Signal,
+  sample: Sample | undefined,
+  ageMax: Millis,
+): SampleFault | null {
+  if (!sample) return { code: 'SignalMissing', signal };
+  const { available, capacity } = sample;
+  if (!isAmount(available) || !isAmount(capacity) || available > capacity || capacity === 0) {
+    return { code: 'SignalNonsense', signal, sample };
+  }
+  const time = finite(sample.time);
+  if (time === null) return { code: 'SignalWithoutTime', signal };
+  const age = now - time;
+  return Math.abs(age) > ageMax ? { code: 'SignalStale', signal, age } : null;
+}
+
+/** Two samples of one file system, taken one after the other, may differ by so much of it. */
+const driftMax = 0.01;
+
+/**
+ * How the file systems lie, told from their sizes: the same size and nearly the same use is the
+ * same one. Null where too little was seen to tell.
+ */
+export function layoutOf({ samples }: NodeObservation): FilesystemLayout | null {
+  const nodefs = samples['nodefs.available'];
+  const imagefs = samples['imagefs.available'];
+  const containerfs = samples['containerfs.available'];
+  if (!nodefs || !imagefs) return null;
+  if (containerfs && !isSame(imagefs, containerfs)) return 'splitImages';
+  return isSame(nodefs, imagefs) ? 'single' : 'dedicatedImages';
+}
+
+function isSame(a: Sample, b: Sample): boolean {
+  const drift = Math.abs(a.available - b.available);
+  return a.capacity === b.capacity && drift <= a.capacity * driftMax;
+}

@@ -1,0 +1,70 @@
+import type { Instant } from '../../kernel/time.ts';
+import type { PodRef } from '../../model.ts';
+
+/** Quantities by the name of their resource, as the API has them: `{memory: '1Gi'}`. */
+export type ResourceList = Readonly<Record<string, string>>;
+
+/** spec.resources of a pod, or resources of a container. */
+export interface ResourceRequirements {
+  readonly requests?: ResourceList;
+  readonly limits?: ResourceList;
+}
+
+/** One container of a pod. */
+export interface PressureContainer extends ResourceRequirements {
+  readonly name: string;
+  /** An init container with restartPolicy Always. */
+  readonly sidecar?: boolean;
+}
+
+/** One volume of a pod. */
+export interface PressureVolume {
+  readonly name: string;
+  /** The field that says what it is: `emptyDir`, `hostPath`, `configMap`... */
+  readonly kind: string;
+  /** Of an emptyDir; '' or left out: on disk. */
+  readonly medium?: string;
+  /** Of an emptyDir; left out: none. */
+  readonly sizeLimit?: string;
+}
+
+/** The part of a Pod that decisions under node pressure need. */
+export interface PressurePod extends PodRef {
+  /** spec.priority; 0 where absent. */
+  readonly priority: number;
+  readonly phase: string;
+  /** metadata.deletionTimestamp: set while the pod terminates. */
+  readonly deletionTimestamp: Instant | null;
+  /** metadata.generation, for the condition we put on it; 0 where absent. */
+  readonly generation: number;
+  /** Annotation kubernetes.io/config.source names another source than the API server. */
+  readonly isStatic: boolean;
+  /** Annotation kubernetes.io/config.mirror is present. */
+  readonly isMirror: boolean;
+  /** spec.terminationGracePeriodSeconds; null where absent. */
+  readonly gracePeriodSeconds: number | null;
+  /** status.qosClass; '' where absent. */
+  readonly qosClass: string;
+  readonly containers: readonly PressureContainer[];
+  readonly initContainers: readonly PressureContainer[];
+  /** spec.resources; null where absent. */
+  readonly resources: ResourceRequirements | null;
+  /** spec.overhead. */
+  readonly overhead: ResourceList;
+  readonly volumes: readonly PressureVolume[];
+}
+
+/** From this priority on a pod is critical: a kubelet evicts none of them. */
+export const criticalPriorityMin = 2_000_000_000;
+
+/** Whether the pod has ended: it uses nothing any more and is evicted by nobody. */
+export function isFinished({ phase }: PressurePod): boolean {
+  return phase === 'Succeeded' || phase === 'Failed';
+}
+
+const localKinds: readonly string[] = ['hostPath', 'gitRepo', 'configMap'];
+
+/** Whether what is in the volume lies on the node's disk and counts as the pod's. */
+export function isLocal({ kind, medium = '' }: PressureVolume): boolean {
+  return kind === 'emptyDir' ? medium === '' : localKinds.includes(kind);
+}

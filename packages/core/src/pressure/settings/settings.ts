@@ -1,0 +1,188 @@
+import { parseGoDuration } from '../../kernel/go-number.ts';
+import type { Millis } from '../../kernel/time.ts';
+import { type FilesystemLayout, layersBeside } from '../observation/filesystems.ts';
+import type { Signal } from '../signals.ts';
+import {
+  isHard,
+  knownSignal,
+  parseGracePeriod,
+  parseMinimumReclaim,
+  parseThresholdValue,
+  type Threshold,
+  type ThresholdValue,
+} from './thresholds.ts';
+
+type BySignal = Readonly<Record<string, string>>;
+
+/**
+ * What is configured for the nodes of a pool, under the names and in the grammar of a kubelet's
+ * configuration file. What is left out is as a kubelet on Linux has it.
+ */
+export interface PressureSettingsInput {
+  /** Left out: the defaults. Given: all others are off, unless they are merged. */
+  readonly evictionHard?: BySignal;
+  readonly evictionSoft?: BySignal;
+  readonly evictionSoftGracePeriod?: BySignal;
+  readonly evictionMinimumReclaim?: BySignal;
+  /** A Go duration, `5m0s`. */
+  readonly evictionPressureTransitionPeriod?: string;
+  /** Seconds; negative: as the pod has it. */
+  readonly evictionMaxPodGracePeriod?: number;
+  readonly mergeDefaultEvictionSettings?: boolean;
+  readonly localStorageCapacityIsolation?: boolean;
+  readonly enforceNodeAllocatable?: readonly string[];
+  /** Where images and writable layers lie; left out: read from the observations. */
+  readonly filesystemLayout?: FilesystemLayout;
+  /** Whether whoever carries out commands can clear away unused containers and images. */
+  readonly nodeReclaim?: boolean;
+}
+
+/** The same, read and checked. */
+export interface PressureSettings {
+  readonly thresholds: readonly Threshold[];
+  /** How long a condition lasts after its threshold was last met. */
+  readonly transitionPeriodMs: Millis;
+  readonly maxPodGracePeriodSeconds: number;
+  /** Whether limits on local storage are enforced. */
+  readonly localStorageLimits: boolean;
+  readonly filesystemLayout: FilesystemLayout | null;
+  readonly nodeReclaim: boolean;
+}
+
+const defaultHard: BySignal = {
+  'memory.available': '100Mi',
+  'nodefs.available': '10%',
+  'nodefs.inodesFree': '5%',
+  'imagefs.available': '15%',
+  'imagefs.inodesFree': '5%',
+};
+
+/** Reads the settings. Throws RangeError in the kubelet's words for what it would not start with. */
+export function resolvePressureSettings(input: PressureSettingsInput): PressureSettings {
+  const transitionPeriod = input.evictionPressureTransitionPeriod ?? '5m';
+  const maxPodGracePeriodSeconds = input.evictionMaxPodGracePeriod ?? 0;
+  if (!Number.isInteger(maxPodGracePeriodSeconds)) {
+    throw new RangeError(
+      `evictionMaxPodGracePeriod: got ${maxPodGracePeriodSeconds}, want a whole number of seconds`,
+    );
+  }
+  const transitionPeriodMs = millis(parseGoDuration(transitionPeriod));
+  if (transitionPeriodMs < 0) {
+    throw new RangeError(
+      `evictionPressureTransitionPeriod: got ${transitionPeriod}, want 0 or more`,
+    );
+  }
+  return {
+    thresholds: parseThresholds(input),
+    transitionPeriodMs,
+    maxPodGracePeriodSeconds,
+    localStorageLimits: input.localStorageCapacityIsolation ?? true,
+    filesystemLayout: input.filesystemLayout ?? null,
+    nodeReclaim: input.nodeReclaim ?? false,
+  };
+}
+
+/**
+ * Reads one of a kubelet's eviction flags: `memory.available<1Gi,nodefs.available<10%` with the
+ * separator `<`, grace periods and reclaims with `=`. Throws RangeError in the kubelet's words.
+ */
+export function parseEvictionFlag(text: string, separator: '<' | '='): BySignal {
+  const pairs = text.split(',').filter((pair) => pair !== '');
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const index = pair.indexOf(separator);
+      if (index < 0) {
+        throw new RangeError(`malformed pair, expect string${separator}string`);
+      }
+      return [pair.slice(0, index).trim(), pair.slice(index + 1).trim()];
+    }),
+  );
+}
+
+/** All thresholds, the hard ones first. Throws RangeError in the kubelet's words. */
+export function parseThresholds(input: PressureSettingsInput): readonly Threshold[] {
+  const minReclaim = parseEach(input.evictionMinimumReclaim, parseMinimumReclaim);
+  const gracePeriods = parseEach(input.evictionSoftGracePeriod, parseGracePeriod);
+  const threshold = (signal: Signal, value: ThresholdValue, gracePeriodMs: Millis): Threshold => {
+    return { signal, value, gracePeriodMs, minReclaim: minReclaim.get(signal) ?? null };
+  };
+  const hard = [...parseEach(hardOf(input), parseThresholdValue)].flatMap(([signal, value]) =>
+    value === null ? [] : [threshold(signal, value, 0)],
+  );
+  const soft = [...parseEach(input.evictionSoft, parseThresholdValue)].flatMap(
+    ([signal, value]) => {
+      if (value === null) return [];
+      const gracePeriod = gracePeriods.get(signal);
+      if (gracePeriod !== undefined) return [threshold(signal, value, millis(gracePeriod))];
+      throw new RangeError(
+        `grace period must be specified for the soft eviction threshold ${signal}`,
+      );
+    },
+  );
+  const allocatable = input.enforceNodeAllocatable ?? ['pods'];
+  return withAllocatable([...hard, ...soft], allocatable.includes('pods'));
+}
+
+function hardOf({ evictionHard, mergeDefaultEvictionSettings }: PressureSettingsInput): BySignal {
+  if (evictionHard === undefined) return defaultHard;
+  return mergeDefaultEvictionSettings ? { ...defaultHard, ...evictionHard } : evictionHard;
+}
+
+function parseEach<T>(
+  entries: BySignal | undefined,
+  parse: (signal: string, text: string) => T,
+): ReadonlyMap<Signal, T> {
+  const parsed = new Map<Signal, T>();
+  for (const [signal, text] of Object.entries(entries ?? {})) {
+    parsed.set(knownSignal(signal), parse(signal, text));
+  }
+  return parsed;
+}
+
+/** What holds for the memory of the node holds for that of all its pods together. */
+function withAllocatable(thresholds: readonly Threshold[], enforced: boolean): Threshold[] {
+  if (!enforced) return [...thresholds];
+  const copies = thresholds
+    .filter((threshold) => threshold.signal === 'memory.available' && isHard(threshold))
+    .map((threshold): Threshold => ({ ...threshold, signal: 'allocatableMemory.available' }));
+  return [...copies, ...thresholds];
+}
+
+/** What derived thresholds there are, and which of the given ones they replace. */
+export interface ContainerFilesystemThresholds {
+  readonly thresholds: readonly Threshold[];
+  readonly ignored: readonly Threshold[];
+}
+
+/**
+ * Nobody can set thresholds for containerfs: those of the file system that writable layers lie on
+ * hold for it, hard and soft, bytes and inodes. What was set is ignored, but for the first of two
+ * hard ones (a soft one without grace is a hard one), which the kubelet overlooks.
+ */
+export function withContainerFilesystem(
+  thresholds: readonly Threshold[],
+  layout: FilesystemLayout,
+): ContainerFilesystemThresholds {
+  const last = (signal: string, hard: boolean): readonly Threshold[] =>
+    thresholds
+      .filter((threshold) => threshold.signal === signal && isHard(threshold) === hard)
+      .slice(-1);
+  const kinds = derivedSignals.flatMap(([field, signal]) =>
+    [true, false].map((hard) => ({ field, signal, hard })),
+  );
+  const ignored = kinds.flatMap(({ signal, hard }) => last(signal, hard));
+  const copies = kinds.flatMap(({ field, signal, hard }) =>
+    last(`${layersBeside[layout]}.${field}`, hard).map((threshold) => ({ ...threshold, signal })),
+  );
+  const others = thresholds.filter((threshold) => !ignored.includes(threshold));
+  return { thresholds: [...copies, ...others], ignored };
+}
+
+const derivedSignals = [
+  ['available', 'containerfs.available'],
+  ['inodesFree', 'containerfs.inodesFree'],
+] as const;
+
+function millis(nanos: bigint): Millis {
+  return Number(nanos) / 1e6;
+}

@@ -1,0 +1,204 @@
+import type { Instant, Millis } from '../kernel/time.ts';
+import {
+  type NodeObservation,
+  type Sample,
+  type SampleFault,
+  sampleFault,
+} from './observation/observation.ts';
+import type { PressureRules } from './semantics.ts';
+import { amountOf, type Threshold, thresholdKey } from './settings/thresholds.ts';
+import {
+  type PressureConditionType,
+  pressureConditionTypes,
+  type Signal,
+  signals,
+} from './signals.ts';
+
+/** How far a threshold has come. */
+export type ThresholdPhase =
+  /** Its signal was not seen, or not in a way to be believed. */
+  | 'unknown'
+  | 'clear'
+  /** Met, and its grace period runs. */
+  | 'waiting'
+  /** Met for long enough: a pod has to go. */
+  | 'due';
+
+/** How a threshold of a node stands. */
+export interface ThresholdState {
+  readonly threshold: Threshold;
+  readonly phase: ThresholdPhase;
+  readonly sample: Sample | null;
+  readonly fault: SampleFault | null;
+  /** What it asks for, in the units of the sample; null while unknown. */
+  readonly amount: number | null;
+  /** What has to be available for it to be met no more, or once it was acted on; null as above. */
+  readonly clearAt: number | null;
+  /** Since when it is met, without having been seen otherwise; null: it is not. */
+  readonly metSince: Instant | null;
+  readonly dueAt: Instant | null;
+  /** The node measured the sample after the one seen before. */
+  readonly isNew: boolean;
+}
+
+/** What judging depends on besides the observation. */
+export interface LedgerOptions {
+  readonly rules: PressureRules;
+  readonly sampleAgeMsMax: Millis;
+}
+
+interface Spell {
+  readonly since: Instant;
+  readonly last: Instant;
+}
+
+/**
+ * Remembers for one node since when its thresholds are met, which were acted on, and since when its
+ * conditions hold. It learns from observations only: what nobody saw did not happen, and what cannot
+ * be seen any more stays as it was.
+ */
+export class ThresholdLedger {
+  readonly #options: LedgerOptions;
+  readonly #spells = new Map<string, Spell>();
+  readonly #pressed = new Map<PressureConditionType, Instant>();
+  #acted: ReadonlySet<string> = new Set();
+  #times: ReadonlyMap<string, Instant | null> = new Map();
+  #states: readonly ThresholdState[] = [];
+  #conditions: readonly PressureConditionType[] = [];
+
+  constructor(options: LedgerOptions) {
+    this.#options = options;
+  }
+
+  /** The thresholds as the last observation showed them. */
+  get states(): readonly ThresholdState[] {
+    return this.#states;
+  }
+
+  /** The conditions that hold. */
+  get conditions(): readonly PressureConditionType[] {
+    return this.#conditions;
+  }
+
+  /** When a threshold of the condition was last seen to be met; null: never. */
+  lastPressed(condition: PressureConditionType): Instant | null {
+    return this.#pressed.get(condition) ?? null;
+  }
+
+  /** Takes over what an earlier run wrote down: it saw pressure, at some time until now. */
+  adopt(now: Instant, conditions: readonly PressureConditionType[]): void {
+    for (const condition of conditions) {
+      if (!this.#pressed.has(condition)) this.#pressed.set(condition, now);
+    }
+    this.#conditions = pressureConditionTypes.filter(
+      (type) => this.#conditions.includes(type) || conditions.includes(type),
+    );
+  }
+
+  /** Takes in an observation. */
+  observe(
+    now: Instant,
+    thresholds: readonly Threshold[],
+    { samples }: NodeObservation,
+    transitionPeriodMs: Millis,
+  ): void {
+    this.#states = thresholds.map((threshold) =>
+      this.#judge(now, threshold, samples[threshold.signal] ?? null),
+    );
+    for (const { threshold, phase } of this.#states) {
+      if (phase === 'waiting' || phase === 'due') {
+        this.#pressed.set(signals[threshold.signal].condition, now);
+      }
+    }
+    this.#conditions = pressureConditionTypes.filter((type) =>
+      this.#holds(now, type, transitionPeriodMs),
+    );
+    const acted = this.#states.filter((state) => state.phase === 'due' || this.#stays(state));
+    this.#acted = new Set(acted.map(({ threshold }) => thresholdKey(threshold)));
+    this.#times = new Map(Object.entries(samples).map(([signal, { time }]) => [signal, time]));
+  }
+
+  /** A threshold that cannot be seen any more and was acted on still has to be cleared. */
+  #stays({ threshold, phase }: ThresholdState): boolean {
+    if (phase !== 'unknown' || this.#options.rules.clearsUnseen) return false;
+    return this.#acted.has(thresholdKey(threshold));
+  }
+
+  #judge(now: Instant, threshold: Threshold, sample: Sample | null): ThresholdState {
+    const key = thresholdKey(threshold);
+    const fault = this.#faultOf(now, threshold.signal, sample);
+    if (fault || !sample) return this.#unknown(threshold, key, sample, fault);
+    const { available, capacity } = sample;
+    const amount = amountOf(threshold.value, capacity);
+    const reclaimed = amount + amountOf(threshold.minReclaim, capacity);
+    const clearAt = this.#acted.has(key) ? Math.max(amount, reclaimed) : amount;
+    const seen = {
+      threshold,
+      sample,
+      fault,
+      amount,
+      clearAt,
+      isNew: this.#isNew(threshold, sample),
+    };
+    if (!(amount > available) && !(this.#acted.has(key) && reclaimed > available)) {
+      this.#spells.delete(key);
+      return { ...seen, phase: 'clear', metSince: null, dueAt: null };
+    }
+    const clock = this.#options.rules.sampleClock ? (sample.time ?? now) : now;
+    const since = this.#extend(key, clock);
+    const phase = clock - since >= threshold.gracePeriodMs ? 'due' : 'waiting';
+    return { ...seen, phase, metSince: since, dueAt: since + threshold.gracePeriodMs };
+  }
+
+  #unknown(
+    threshold: Threshold,
+    key: string,
+    sample: Sample | null,
+    fault: SampleFault | null,
+  ): ThresholdState {
+    if (this.#options.rules.clearsUnseen) this.#spells.delete(key);
+    const metSince = this.#spells.get(key)?.since ?? null;
+    const dueAt = metSince === null ? null : metSince + threshold.gracePeriodMs;
+    const unseen = { amount: null, clearAt: null, isNew: false } as const;
+    return { threshold, phase: 'unknown', sample, fault, ...unseen, metSince, dueAt };
+  }
+
+  /** Goes on with the spell; one that was not seen for too long begins anew. */
+  #extend(key: string, clock: Instant): Instant {
+    const { rules, sampleAgeMsMax } = this.#options;
+    const before = this.#spells.get(key);
+    const isLost = rules.sampleClock && before && clock - before.last > sampleAgeMsMax;
+    const since = before && !isLost ? before.since : clock;
+    this.#spells.set(key, { since, last: Math.max(clock, before?.last ?? clock) });
+    return since;
+  }
+
+  #faultOf(now: Instant, signal: Signal, sample: Sample | null): SampleFault | null {
+    if (!sample) return { code: 'SignalMissing', signal };
+    const { rules, sampleAgeMsMax } = this.#options;
+    return rules.doubts ? sampleFault(now, signal, sample, sampleAgeMsMax) : null;
+  }
+
+  #isNew({ signal }: Threshold, { time }: Sample): boolean {
+    const before = this.#times.get(signal) ?? null;
+    return before === null || (time !== null && time > before);
+  }
+
+  #holds(now: Instant, type: PressureConditionType, transitionPeriodMs: Millis): boolean {
+    const { rules } = this.#options;
+    const last = this.#pressed.get(type);
+    if (last === undefined) return false;
+    if (now - last < transitionPeriodMs || (rules.showsWhileMet && last === now)) return true;
+    return !rules.clearsUnseen && this.#conditions.includes(type) && this.#isUnseen(type);
+  }
+
+  /** Nobody can tell that it is over: all is out of sight, or what was met is. */
+  #isUnseen(type: PressureConditionType): boolean {
+    const own = this.#states.filter(
+      ({ threshold }) => signals[threshold.signal].condition === type,
+    );
+    const unknown = own.filter(({ phase }) => phase === 'unknown');
+    const wasMet = unknown.some(({ metSince }) => metSince !== null);
+    return wasMet || (own.length > 0 && unknown.length === own.length);
+  }
+}

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Setback } from '@taintmgr/core';
+import { blockerOf } from '../../src/attempt/blocker.ts';
+
+const base = { kind: 'failed', message: 'm', retryAfter: null } as const;
+const twoBudgets = 'This pod has more than one PodDisruptionBudget, which is not supported.';
+
+const cases: readonly [string, Setback, string, string][] = [
+  ['no answer', { ...base, status: null }, 'Unreachable', 'resolves'],
+  ['an overloaded server', { ...base, status: 429 }, 'Overloaded', 'resolves'],
+  ['a server error', { ...base, status: 500 }, 'ServerError', 'resolves'],
+  ['two budgets', { ...base, status: 500, message: twoBudgets }, 'TwoBudgets', 'never'],
+  ['no right', { ...base, status: 403 }, 'Denied', 'never'],
+  ['admission', { ...base, status: 422 }, 'Denied', 'never'],
+  [
+    'a namespace that is going',
+    { ...base, status: 403, cause: 'NamespaceTerminating' },
+    'ServerError',
+    'resolves',
+  ],
+  ['a budget', { kind: 'blocked', message: 'm', retryAfter: null }, 'Budget', 'needsTime'],
+  ['an old view', { kind: 'changed', message: 'm' }, 'ViewChanged', 'resolves'],
+];
+
+describe('what holds an eviction back', () => {
+  for (const [name, setback, code, verdict] of cases) {
+    it(`${name}: ${code}, ${verdict}`, () => {
+      assert.deepEqual(blockerOf(setback), { code, verdict, message: setback.message });
+    });
+  }
+});

@@ -1,0 +1,239 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import {
+  createEngine,
+  type Engine,
+  lifecycleRules,
+  type Node,
+  nodePressureRules,
+  type Pod,
+  parseTaint,
+  type Rule,
+  type RuleName,
+  rules,
+} from '@taintmgr/core';
+
+const file = new URL('../../../../docs/differences.md', import.meta.url);
+const tests = new URL('../', import.meta.url);
+
+describe('docs/differences.md', () => {
+  it('is the table of rules (rewrite it with REWRITE=1)', () => {
+    if (process.env.REWRITE === '1') writeFileSync(file, differencesPage());
+    assert.equal(readFileSync(file, 'utf8'), differencesPage());
+  });
+
+  it('names proofs that exist', () => {
+    const paths = [...rules, ...lifecycleRules, ...nodePressureRules]
+      .flatMap(({ proof }) => proof.split(', '))
+      .filter((path) => /\.\w+$/.test(path));
+    const missing = paths.filter((path) => !existsSync(new URL(path, tests)));
+    assert.deepEqual(missing, []);
+  });
+});
+
+function differencesPage(): string {
+  return `# Where taintmgr differs from kube-controller-manager and the kubelet
+
+With semantics \`upstream-1.36\` the engine does to the letter what kube-controller-manager 1.36.2 does:
+\`npm run conformance\` replays its recorded behaviour case by case. With \`precise\`, the default, it
+differs by the rules below and by no others. Proofs are relative to \`packages/core/test\`.
+
+## Taint eviction
+
+${tableOf(rules)}
+
+## Node lifecycle
+
+${tableOf(lifecycleRules)}
+
+## Node pressure
+
+Here upstream is the kubelet's eviction manager: with \`kubelet-1.36\` the machine does what that of
+1.36.2 does, and \`precise\` differs by these rules.
+
+${tableOf(nodePressureRules, 'kubelet-1.36')}
+`;
+}
+
+function tableOf(table: readonly Rule[], semantics = 'upstream-1.36'): string {
+  const rows = table.map(
+    ({ name, upstream, precise, why, proof }) =>
+      `| \`${name}\` | ${upstream} | ${precise} | ${why} | ${proof} |`,
+  );
+  return `| rule | ${semantics} | precise | why | proof |
+|---|---|---|---|---|
+${rows.join('\n')}`;
+}
+
+// Both in one engine, seeing the same: what each decides about one pod, and the rule that tells
+// them apart.
+
+const bad = parseTaint('bad:NoExecute');
+const pod: Pod = {
+  namespace: 'shop',
+  name: 'web-0',
+  uid: 'u',
+  nodeName: 'n1',
+  tolerations: [],
+  boundAt: 0,
+  deletionTimestamp: null,
+  phase: 'Running',
+  generation: 1,
+  mirror: false,
+  owner: null,
+  hasEmptyDir: false,
+};
+
+function tolerating(seconds: number): Partial<Pod> {
+  const { key, effect } = bad;
+  return {
+    tolerations: [{ key, operator: 'Exists', value: '', effect, tolerationSeconds: seconds }],
+  };
+}
+
+function node(timeAdded: number | null, ...more: Node['taints']): Node {
+  return { name: 'n1', uid: 'n1', taints: [{ ...bad, timeAdded }, ...more] };
+}
+
+it('a deletion of kube-controller-manager has the reason that it had, also when it is done', () => {
+  const engine = createEngine({ leader: true, compare: true });
+  engine.handle(0, { kind: 'synced' });
+  engine.handle(1000, { kind: 'nodeUpsert', node: node(null) });
+  engine.handle(1000, { kind: 'podUpsert', pod: { ...pod, ...tolerating(5), boundAt: 1000 } });
+  engine.handle(6000, { kind: 'tick' });
+  const explanation = engine.explain(9000, { kind: 'pod', namespace: 'shop', name: 'web-0' });
+  assert.ok(explanation?.kind === 'pod' && explanation.upstream);
+  const { decision } = explanation.upstream;
+  assert.deepEqual([decision.kind, decision.because[0]?.code], ['evict', 'TolerationExpires']);
+});
+
+type Story = (engine: Engine) => void;
+
+const stories: readonly [string, Story, readonly RuleName[]][] = [
+  [
+    'both agree about a pod that does not tolerate the taint',
+    (engine) => {
+      engine.handle(1000, { kind: 'nodeUpsert', node: node(null) });
+      engine.handle(1000, { kind: 'podUpsert', pod: { ...pod, boundAt: 1000 } });
+    },
+    [],
+  ],
+  [
+    'a taint that says when it was added',
+    (engine) => {
+      engine.handle(50_000, { kind: 'nodeUpsert', node: node(20_000) });
+      engine.handle(50_000, { kind: 'podUpsert', pod: { ...pod, ...tolerating(60) } });
+    },
+    ['time-added-ignored'],
+  ],
+  [
+    'a taint that was seen within the second in which it was added',
+    (engine) => {
+      engine.handle(20_300, { kind: 'podUpsert', pod: { ...pod, ...tolerating(60) } });
+      engine.handle(20_300, { kind: 'nodeUpsert', node: node(20_000) });
+    },
+    ['rest-of-second'],
+  ],
+  [
+    'a taint that was seen as soon as its second began, and whose time is over',
+    (engine) => {
+      engine.handle(20_000, { kind: 'podUpsert', pod: { ...pod, ...tolerating(30) } });
+      engine.handle(20_000, { kind: 'nodeUpsert', node: node(20_000) });
+      engine.handle(50_000, { kind: 'tick' });
+    },
+    ['rest-of-second'],
+  ],
+  [
+    'a pod that was seen within the second of its binding',
+    (engine) => {
+      engine.handle(5_000, { kind: 'nodeUpsert', node: node(5_000) });
+      const bound = { ...pod, ...tolerating(60), boundAt: 20_000 };
+      engine.handle(20_300, { kind: 'podUpsert', pod: bound });
+    },
+    ['rest-of-second'],
+  ],
+  [
+    'a pod that was seen long after its binding',
+    (engine) => {
+      engine.handle(5_000, { kind: 'nodeUpsert', node: node(5_000) });
+      const bound = { ...pod, ...tolerating(60), boundAt: 20_000 };
+      engine.handle(40_000, { kind: 'podUpsert', pod: bound });
+    },
+    ['late-binding'],
+  ],
+  [
+    'a taint that was added more than its second ago',
+    (engine) => {
+      engine.handle(21_300, { kind: 'podUpsert', pod: { ...pod, ...tolerating(60) } });
+      engine.handle(21_300, { kind: 'nodeUpsert', node: node(20_000) });
+    },
+    ['time-added-ignored'],
+  ],
+  [
+    'a toleration that was made longer',
+    (engine) => {
+      engine.handle(1000, { kind: 'nodeUpsert', node: node(null) });
+      engine.handle(1000, { kind: 'podUpsert', pod: { ...pod, ...tolerating(60) } });
+      engine.handle(2000, { kind: 'podUpsert', pod: { ...pod, ...tolerating(600) } });
+    },
+    ['first-timer-kept'],
+  ],
+  [
+    'a node that is gone',
+    (engine) => {
+      engine.handle(1000, { kind: 'nodeUpsert', node: node(null) });
+      engine.handle(1000, { kind: 'podUpsert', pod: { ...pod, ...tolerating(60) } });
+      engine.handle(2000, { kind: 'nodeDelete', name: 'n1' });
+    },
+    ['node-deletion-keeps-timers'],
+  ],
+  [
+    'a static pod',
+    (engine) => {
+      engine.handle(1000, { kind: 'nodeUpsert', node: node(null) });
+      engine.handle(1000, { kind: 'podUpsert', pod: { ...pod, mirror: true } });
+    },
+    ['static-pods'],
+  ],
+  [
+    'a pod that terminates already',
+    (engine) => {
+      engine.handle(1000, { kind: 'nodeUpsert', node: node(null) });
+      engine.handle(1000, { kind: 'podUpsert', pod: { ...pod, deletionTimestamp: 5 } });
+    },
+    ['terminating-again'],
+  ],
+  [
+    'more seconds than nanoseconds fit',
+    (engine) => {
+      engine.handle(1000, { kind: 'nodeUpsert', node: node(null) });
+      engine.handle(1000, { kind: 'podUpsert', pod: { ...pod, ...tolerating(18_446_744_074) } });
+    },
+    ['seconds-wrap'],
+  ],
+  [
+    'paused deadlines',
+    (engine) => {
+      engine.handle(1000, { kind: 'nodeUpsert', node: node(null) });
+      engine.handle(1000, { kind: 'podUpsert', pod: { ...pod, ...tolerating(60) } });
+      engine.handle(2000, { kind: 'pauseDeadlines', scope: { kind: 'all' } });
+    },
+    ['no-pacing'],
+  ],
+];
+
+describe('beside kube-controller-manager', () => {
+  for (const [name, story, expected] of stories) {
+    it(`${name}: ${expected[0] ?? 'no difference'}`, () => {
+      const engine = createEngine({ compare: true, leader: false });
+      engine.handle(0, { kind: 'synced' });
+      engine.handle(0, { kind: 'leadership', held: true });
+      story(engine);
+      const subject = { kind: 'pod', namespace: 'shop', name: 'web-0' } as const;
+      const explanation = engine.explain(60_000, subject);
+      assert.ok(explanation?.kind === 'pod' && explanation.upstream);
+      assert.deepEqual(explanation.upstream.rules, expected);
+    });
+  }
+});

@@ -1,0 +1,345 @@
+import {
+  type Command,
+  type Config,
+  createEngine,
+  type Engine,
+  type Event,
+  mergeConditions,
+  type Node,
+  type NodeCondition,
+  type Outcome,
+  type Pod,
+} from '@taintmgr/core';
+import { applyTaints } from '../conformance/node-objects.ts';
+
+/** A moment at which something happened, in milliseconds since the start. */
+export interface Deed {
+  readonly at: number;
+  readonly command: Exclude<Command, { kind: 'report' }>;
+  readonly outcome: Outcome['kind'] | null;
+}
+
+/** What goes wrong with a write; null: nothing. `lost`: carried out, and nobody hears of it. */
+export type Mishap = 'refused' | 'conflict' | 'lost' | null;
+
+export interface WorldOptions {
+  readonly engine: Partial<Config>;
+  /** Between two heartbeats of a kubelet. */
+  readonly heartbeatMs?: number;
+  /** How long a write and the news of it take. */
+  readonly latencyMs?: number;
+  readonly mishap?: (command: Command) => Mishap;
+  readonly onCommand?: (at: number, command: Command) => void;
+}
+
+interface Kubelet {
+  /** `running`: status and lease; `leaseOnly`; `stopped`. */
+  state: 'running' | 'leaseOnly' | 'stopped';
+  ready: 'True' | 'False';
+  readonly phaseMs: number;
+}
+
+interface Plan {
+  readonly at: number;
+  readonly order: number;
+  readonly run: () => void;
+}
+
+/**
+ * A cluster as small as can be: nodes with kubelets, pods, and an API that carries out what the
+ * engine commands. Time is virtual; everything that happens at one instant happens in the order in
+ * which it was planned.
+ */
+export class LifecycleWorld {
+  now = 0;
+  readonly deeds: Deed[] = [];
+  readonly nodes = new Map<string, Node>();
+  readonly pods = new Map<string, Pod>();
+  readonly kubelets = new Map<string, Kubelet>();
+  readonly #options: WorldOptions;
+  #engine: Engine;
+  #plans: Plan[] = [];
+  #order = 0;
+  #uids = 0;
+  #deaf = false;
+  #ahead = 0;
+
+  constructor(options: WorldOptions) {
+    this.#options = options;
+    this.#engine = createEngine(options.engine);
+  }
+
+  get engine(): Engine {
+    return this.#engine;
+  }
+
+  /** Everything that exists has been told; from now on the engine acts. */
+  sync(): void {
+    this.tell({ kind: 'synced' });
+  }
+
+  /** The process dies and another one begins, knowing nothing but what the API says. */
+  restart(): void {
+    this.#engine = createEngine(this.#options.engine);
+    this.#plans = this.#plans.filter(({ run }) => beats.has(run));
+    this.tell({ kind: 'clock', ahead: this.#ahead });
+    for (const node of this.nodes.values()) this.tell({ kind: 'nodeUpsert', node });
+    for (const name of this.kubelets.keys()) this.#tellLease(name);
+    for (const pod of this.pods.values()) this.tell({ kind: 'podUpsert', pod });
+    this.sync();
+  }
+
+  /** Sets the cluster's clock so far ahead of the engine's time; what is written goes by it. */
+  setClock(ahead: number): void {
+    this.#ahead = ahead;
+    this.tell({ kind: 'clock', ahead });
+  }
+
+  /** The watches are cut off, or are heard again; then what was missed is told. */
+  setDeaf(deaf: boolean): void {
+    this.#deaf = deaf;
+    if (deaf) {
+      this.#engine.handle(this.now, { kind: 'view', current: false });
+      return;
+    }
+    for (const node of this.nodes.values()) this.tell({ kind: 'nodeUpsert', node });
+    for (const name of this.kubelets.keys()) this.#tellLease(name);
+    this.tell({ kind: 'view', current: true });
+  }
+
+  addNode(name: string, zone: string, options: Partial<Node> & { reported?: boolean } = {}): void {
+    const { reported = true, ...fields } = options;
+    const labels = { 'topology.kubernetes.io/zone': zone, ...fields.labels };
+    const base = { name, uid: `uid-${++this.#uids}`, taints: [], zone, createdAt: this.now };
+    this.nodes.set(name, {
+      ...base,
+      conditions: reported ? this.#healthy('True') : [],
+      ...fields,
+      labels,
+    });
+    const phaseMs = (this.kubelets.size * 37) % (this.#options.heartbeatMs ?? 10_000);
+    this.kubelets.set(name, { state: reported ? 'running' : 'stopped', ready: 'True', phaseMs });
+    this.#tellNode(name);
+    this.#beat(name);
+  }
+
+  removeNode(name: string): void {
+    this.nodes.delete(name);
+    this.kubelets.delete(name);
+    this.tell({ kind: 'nodeDelete', name });
+  }
+
+  addPod(name: string, nodeName: string, ready = 'True'): void {
+    const pod: Pod = {
+      namespace: 'default',
+      name,
+      uid: name,
+      nodeName,
+      tolerations: [],
+      boundAt: this.now,
+      deletionTimestamp: null,
+      phase: 'Running',
+      generation: 1,
+      mirror: false,
+      owner: null,
+      hasEmptyDir: false,
+      ready,
+    };
+    this.pods.set(name, pod);
+    this.tell({ kind: 'podUpsert', pod });
+  }
+
+  setKubelet(name: string, state: Kubelet['state'], ready: Kubelet['ready'] = 'True'): void {
+    const kubelet = this.kubelets.get(name);
+    if (!kubelet) throw new Error(`there is no node ${name}`);
+    kubelet.state = state;
+    kubelet.ready = ready;
+    if (state === 'running') this.#report(name, kubelet);
+  }
+
+  /** A condition that is not the kubelet's. */
+  setCondition(name: string, type: string, status: string): void {
+    const conditions = this.nodes.get(name)?.conditions ?? [];
+    const times = { heartbeatAt: this.#wall, transitionAt: this.#wall };
+    const condition = { type, status, reason: 'Detector', message: '', ...times };
+    this.changeNode(name, { conditions: mergeConditions(conditions, [condition]) });
+  }
+
+  changeNode(name: string, change: Partial<Node>): void {
+    const node = this.nodes.get(name);
+    if (!node) return;
+    this.nodes.set(name, { ...node, ...change });
+    this.#tellNode(name);
+  }
+
+  /** Lets time pass up to and including an instant. */
+  runUntil(until: number): void {
+    for (;;) {
+      const plan = this.#nextPlan();
+      const wake = this.#engine.nextWake() ?? Number.POSITIVE_INFINITY;
+      const at = Math.max(this.now, Math.min(plan?.at ?? Number.POSITIVE_INFINITY, wake));
+      if (at > until) break;
+      this.now = at;
+      if (plan && plan.at <= at) {
+        this.#plans.splice(this.#plans.indexOf(plan), 1);
+        plan.run();
+      } else {
+        this.tell({ kind: 'tick' });
+      }
+    }
+    this.now = until;
+  }
+
+  /** The process stands still; what happens meanwhile is read afterwards. */
+  standStill(length: number): void {
+    const held = this.#engine;
+    const missed: Event[] = [];
+    const handle = (_now: number, event: Event): readonly Command[] => {
+      missed.push(event);
+      return [];
+    };
+    this.#engine = { ...held, nextWake: () => null, handle };
+    this.runUntil(this.now + length);
+    this.#engine = held;
+    this.tell({ kind: 'tick' });
+    for (const event of missed) this.tell(event);
+  }
+
+  tell(event: Event): void {
+    if (this.#deaf && event.kind !== 'tick' && event.kind !== 'result') return;
+    for (const command of this.#engine.handle(this.now, event)) this.#perform(command);
+  }
+
+  #perform(command: Command): void {
+    this.#options.onCommand?.(this.now, command);
+    if (command.kind === 'report') return;
+    if (!('id' in command)) {
+      this.deeds.push({ at: this.now, command, outcome: null });
+      return;
+    }
+    const mishap = this.#options.mishap?.(command) ?? null;
+    const latency = this.#options.latencyMs ?? 10;
+    this.#plan(latency, () => {
+      const outcome = mishap === null || mishap === 'lost' ? this.#apply(command) : failed(mishap);
+      this.deeds.push({ at: this.now, command, outcome: outcome.kind });
+      const heard: Outcome = mishap === 'lost' ? failed('timeout') : outcome;
+      this.#plan(mishap === 'lost' ? 30_000 : latency, () =>
+        this.tell({ kind: 'result', id: command.id, outcome: heard }),
+      );
+    });
+  }
+
+  #apply(command: Extract<Command, { id: string }>): Outcome {
+    if (command.kind === 'markPodNotReady') {
+      const pod = this.pods.get(command.pod.name);
+      if (!pod) return { kind: 'gone' };
+      this.pods.set(pod.name, { ...pod, ready: 'False' });
+      this.#plan(5, () => this.#tellPod(pod.name));
+      return { kind: 'done' };
+    }
+    if (!('node' in command)) return { kind: 'done' };
+    const node = this.nodes.get(command.node.name);
+    if (node?.uid !== command.node.uid) return { kind: 'gone' };
+    const changed = this.#changed(node, command);
+    if (!changed) return { kind: 'changed', message: 'its kubelet has reported' };
+    this.nodes.set(node.name, changed);
+    this.#plan(5, () => this.#tellNode(node.name));
+    return { kind: 'done' };
+  }
+
+  #changed(node: Node, command: Extract<Command, { node: unknown }>): Node | null {
+    switch (command.kind) {
+      case 'changeTaints': {
+        const taints = applyTaints(node.taints, command.add, command.remove);
+        const { owned } = command;
+        return { ...node, taints, ...(owned !== undefined && { ownedTaints: owned ?? {} }) };
+      }
+      case 'setNodeConditions': {
+        const ready = node.conditions?.find(({ type }) => type === 'Ready');
+        if (ready?.heartbeatAt !== command.seen?.heartbeatAt) return null;
+        return { ...node, conditions: mergeConditions(node.conditions ?? [], command.conditions) };
+      }
+      case 'setNodeLabels':
+        return { ...node, labels: { ...node.labels, ...command.labels } };
+      default:
+        return node;
+    }
+  }
+
+  #beat(name: string): void {
+    const run = (): void => {
+      const kubelet = this.kubelets.get(name);
+      if (!kubelet) return;
+      if (kubelet.state === 'running') this.#report(name, kubelet);
+      else if (kubelet.state === 'leaseOnly') this.#tellLease(name);
+      this.#plan(this.#options.heartbeatMs ?? 10_000, run);
+      beats.add(run);
+    };
+    beats.add(run);
+    this.#plan(this.kubelets.get(name)?.phaseMs ?? 0, run);
+  }
+
+  #report(name: string, { ready }: Kubelet): void {
+    const node = this.nodes.get(name);
+    if (!node) return;
+    this.nodes.set(name, { ...node, conditions: this.#healthy(ready, node.conditions) });
+    this.#tellNode(name);
+    this.#tellLease(name);
+  }
+
+  #healthy(ready: string, before: readonly NodeCondition[] = []): readonly NodeCondition[] {
+    const statuses = {
+      Ready: ready,
+      MemoryPressure: 'False',
+      DiskPressure: 'False',
+      PIDPressure: 'False',
+    };
+    const posted = Object.entries(statuses).map(([type, status]): NodeCondition => {
+      const known = before.find((condition) => condition.type === type);
+      const transitionAt = known?.status === status ? known.transitionAt : this.#wall;
+      const heartbeatAt = this.#wall;
+      return { type, status, reason: 'Kubelet', message: '', heartbeatAt, transitionAt };
+    });
+    return mergeConditions(before, posted);
+  }
+
+  #tellNode(name: string): void {
+    const node = this.nodes.get(name);
+    if (node) this.tell({ kind: 'nodeUpsert', node });
+  }
+
+  #tellPod(name: string): void {
+    const pod = this.pods.get(name);
+    if (pod) this.tell({ kind: 'podUpsert', pod });
+  }
+
+  #tellLease(nodeName: string): void {
+    if (this.kubelets.get(nodeName)?.state === 'stopped') return;
+    this.tell({ kind: 'leaseUpsert', lease: { nodeName, renewedAt: this.#wall } });
+  }
+
+  get #wall(): number {
+    return this.now + this.#ahead;
+  }
+
+  #nextPlan(): Plan | null {
+    let first: Plan | null = null;
+    for (const plan of this.#plans) {
+      const isEarlier = !first || plan.at < first.at;
+      if (isEarlier || (plan.at === first?.at && plan.order < first.order)) first = plan;
+    }
+    return first;
+  }
+
+  #plan(wait: number, run: () => void): void {
+    this.#plans.push({ at: this.now + wait, order: this.#order++, run });
+  }
+}
+
+/** The heartbeats, which go on when the process of the engine does not. */
+const beats = new WeakSet<() => void>();
+
+function failed(why: 'refused' | 'conflict' | 'timeout'): Outcome {
+  const status = { refused: 500, conflict: 409, timeout: null }[why];
+  return { kind: 'failed', status, message: why, retryAfter: null };
+}

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  allPodsNeeds,
+  type Config,
+  concernsPods,
+  createEngine,
+  describePodView,
+  type Node,
+  type Pod,
+  type PodView,
+} from '../../src/index.ts';
+
+const bad = { key: 'bad', value: '', effect: 'NoExecute', timeAdded: 0 };
+const node = (more: Partial<Node> = {}): Node => ({ name: 'n1', uid: 'u', taints: [], ...more });
+const ready = (status: string): Partial<Node> => ({
+  conditions: [
+    { type: 'Ready', status, reason: '', message: '', heartbeatAt: null, transitionAt: null },
+  ],
+});
+const pod: Pod = {
+  namespace: 'default',
+  name: 'p',
+  uid: 'p',
+  nodeName: 'n1',
+  tolerations: [],
+  boundAt: null,
+  deletionTimestamp: null,
+  phase: 'Running',
+  generation: 0,
+  mirror: false,
+  owner: null,
+  hasEmptyDir: false,
+};
+
+describe('pods of a node concern us', () => {
+  const cases: readonly [string, Node, boolean][] = [
+    ['not where it is well', node(ready('True')), false],
+    ['where it has a taint NoExecute', node({ taints: [bad] }), true],
+    ['not for any other taint', node({ taints: [{ ...bad, effect: 'NoSchedule' }] }), false],
+    ['where it is silent', node(ready('Unknown')), true],
+    ['not where its kubelet says that it is not ready', node(ready('False')), false],
+  ];
+  for (const [name, given, expected] of cases) {
+    it(name, () => assert.equal(concernsPods(given), expected));
+  }
+});
+
+describe('all pods are needed', () => {
+  const cases: readonly [string, Partial<Config>, readonly string[]][] = [
+    ['by nothing that is there by default', {}, []],
+    ['not for a rate', { limits: [{ per: 'total', podsPerSecond: 1, onLimit: 'queue' }] }, []],
+    ['for a share', { limits: [{ per: 'node', percent: 50, onLimit: 'trip' }] }, ['limits']],
+    ['for the semantics of upstream', { semantics: 'upstream-1.36' }, ['semantics']],
+    ['to compare with upstream', { compare: true }, ['compare']],
+  ];
+  for (const [name, config, expected] of cases) {
+    it(name, () => assert.deepEqual(allPodsNeeds(config), expected));
+  }
+});
+
+describe('the view of the pods of a node', () => {
+  const views: readonly [PodView | null, boolean, string | null][] = [
+    [null, false, null],
+    ['watched', false, null],
+    ['reading', true, 'its pods are being read: nothing is decided about those not known yet'],
+    ['old', true, 'its pods are not being watched: each is read again before it goes'],
+  ];
+  for (const [view, confirm, text] of views) {
+    it(`is told and heeded: ${view ?? 'of all pods'}`, () => {
+      const engine = createEngine();
+      if (view) engine.handle(0, { kind: 'podViews', byNode: true, nodes: { n1: view } });
+      engine.handle(0, { kind: 'nodeUpsert', node: node({ taints: [bad] }) });
+      engine.handle(0, { kind: 'podUpsert', pod });
+      engine.handle(0, { kind: 'synced' });
+      const [removal] = engine
+        .handle(0, { kind: 'tick' })
+        .flatMap((command) => (command.kind === 'deletePod' ? [command] : []));
+      assert.equal(removal?.confirm, confirm);
+      const explanation = engine.explain(0, { kind: 'node', name: 'n1' });
+      assert.equal(explanation?.kind === 'node' && describePodView(explanation.podView), text);
+    });
+  }
+
+  it('is that they are not read, where others are and nothing is to go', () => {
+    const engine = createEngine();
+    engine.handle(0, { kind: 'nodeUpsert', node: node() });
+    engine.handle(0, { kind: 'podViews', byNode: true, nodes: {} });
+    const explanation = engine.explain(0, { kind: 'node', name: 'n1' });
+    assert.equal(explanation?.kind === 'node' && explanation.podView, 'unread');
+  });
+
+  it('is no more than told for a node that is called as objects call things', () => {
+    const engine = createEngine();
+    engine.handle(0, { kind: 'nodeUpsert', node: node({ name: 'constructor' }) });
+    const explanation = engine.explain(0, { kind: 'node', name: 'constructor' });
+    assert.equal(explanation?.kind === 'node' && explanation.podView, 'watched');
+  });
+});
