@@ -9,6 +9,6 @@ it('differences from the kubelet have names of their own and proofs that exist',
   assert.deepEqual([...new Set(names)], names);
   const missing = rules
     .flatMap(({ proof }) => proof.split(', '))
-    .filter((path) => !existsSync(new URL(path, import.meta.url)));
+    .filter((path) => !existsSync(new URL(`../${path}`, import.meta.url)));
   assert.deepEqual(missing, []);
 });
