@@ -1,10 +1,10 @@
 // An hour of a large cluster in which a zone is lost, simulated with the real engine; time and memory.
 // npm run bench -- simulate; node -C @taintmgr/source bench/simulate.ts NODES for another size.
 import type { KubeObject } from '@taintmgr/sim-cluster';
-import { withSummary } from '../apps/kubectl-taintmgr/src/commands/simulate/documents.ts';
-import { simulate } from '../apps/kubectl-taintmgr/src/commands/simulate/run.ts';
-import { readScript } from '../apps/kubectl-taintmgr/src/commands/simulate/script.ts';
-import { snapshotSource } from '../apps/kubectl-taintmgr/src/commands/simulate/snapshot.ts';
+import { withSummary } from '../apps/kubectl-taintmgr/src/commands/simulate/result/documents.ts';
+import { readScript } from '../apps/kubectl-taintmgr/src/commands/simulate/script/script.ts';
+import { snapshotSource } from '../apps/kubectl-taintmgr/src/commands/simulate/source/snapshot.ts';
+import { simulate } from '../apps/kubectl-taintmgr/src/commands/simulate/stage/run.ts';
 import { nodeObjects, podObject } from './cluster-objects.ts';
 import { inProcess, printTable, short } from './measure.ts';
 

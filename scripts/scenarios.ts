@@ -6,8 +6,8 @@ import { join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { runProgram } from '../apps/kubectl-taintmgr/src/program.ts';
-import { launchBrowser, type Page } from '../apps/kubectl-taintmgr/test/browser.ts';
-import { CapturedOutput } from '../apps/kubectl-taintmgr/test/captured-output.ts';
+import { launchBrowser, type Page } from '../apps/kubectl-taintmgr/test/world/browser.ts';
+import { CapturedOutput } from '../apps/kubectl-taintmgr/test/world/captured-output.ts';
 
 const scenarios = fileURLToPath(new URL('../docs/scenarios/', import.meta.url));
 const pictured = 'zone-outage';

@@ -15,7 +15,8 @@ export default defineConfig({
     options.conditions = ['@taintmgr/source'];
   },
   // The page of `simulate --report` is put together when it is written.
-  onSuccess: () => cp('src/commands/simulate/page/assets', 'dist/assets', { recursive: true }),
+  onSuccess: () =>
+    cp('src/commands/simulate/result/page/assets', 'dist/assets', { recursive: true }),
   // Some of the bundled libraries are CommonJS and call require for Node's own modules.
   banner: {
     js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",

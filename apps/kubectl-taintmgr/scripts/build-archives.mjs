@@ -14,7 +14,7 @@ import { archiveOf, nameOf, ownPlatform, platforms } from './platforms.mjs';
 const app = fileURLToPath(new URL('..', import.meta.url));
 const root = join(app, '../..');
 const archives = join(app, 'archives');
-const pageAssets = 'src/commands/simulate/page/assets';
+const pageAssets = 'src/commands/simulate/result/page/assets';
 
 const names = process.argv.slice(2);
 mkdirSync(archives, { recursive: true });

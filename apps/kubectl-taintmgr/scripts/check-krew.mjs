@@ -20,7 +20,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import manifest from '../package.json' with { type: 'json' };
-import { startTestCluster } from '../test/test-cluster.ts';
+import { startTestCluster } from '../test/world/test-cluster.ts';
 import { krewManifest } from './krew-manifest.mjs';
 import { krewFaults } from './krew-rules.mjs';
 import { archiveOf, ownPlatform } from './platforms.mjs';

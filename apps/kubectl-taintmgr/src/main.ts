@@ -1,6 +1,6 @@
-import { exitCode } from './exit.ts';
-import { interruptSignal } from './interrupt-signal.ts';
-import { processOutput } from './output.ts';
+import { exitCode } from './cli/exit.ts';
+import { interruptSignal } from './cli/interrupt-signal.ts';
+import { processOutput } from './cli/output.ts';
 import { codeOfError, runProgram } from './program.ts';
 
 const argv = process.argv.slice(2);

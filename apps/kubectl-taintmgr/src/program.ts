@@ -1,5 +1,11 @@
 import { Command, type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
-import { plainArguments } from './arguments.ts';
+import { plainArguments } from './cli/arguments.ts';
+import { addConnectionFlags } from './cli/connection-flags.ts';
+import { type ExitCode, endingOf, exitCode } from './cli/exit.ts';
+import { helpLayout } from './cli/help.ts';
+import type { Output } from './cli/output.ts';
+import { Registry, type Surroundings } from './cli/registry.ts';
+import { version } from './cli/version.ts';
 import { addCompletion } from './commands/completion/flags.ts';
 import { addDoctor } from './commands/doctor/flags.ts';
 import { addDrain } from './commands/drain-by-taint/flags.ts';
@@ -12,12 +18,6 @@ import { addSnapshot } from './commands/snapshot/flags.ts';
 import { addStatus } from './commands/status/flags.ts';
 import { addUndo } from './commands/undo/flags.ts';
 import { addVersion } from './commands/version/flags.ts';
-import { addConnectionFlags } from './connection-flags.ts';
-import { type ExitCode, endingOf, exitCode } from './exit.ts';
-import { helpLayout } from './help.ts';
-import type { Output } from './output.ts';
-import { Registry, type Surroundings } from './registry.ts';
-import { version } from './version.ts';
 
 /** What kubectl_complete-taintmgr runs, with the words that were typed; nobody types it. */
 const completeCommand = '__complete';

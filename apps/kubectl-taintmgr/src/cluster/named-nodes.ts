@@ -1,4 +1,4 @@
-import { UsageError } from '../exit.ts';
+import { UsageError } from '../cli/exit.ts';
 import type { NodeFacts } from './facts.ts';
 import { type ClusterReader, selected } from './reader.ts';
 

@@ -11,7 +11,7 @@ import {
   podsPath,
   type Selectors,
 } from '@taintmgr/k8s-adapter';
-import { UsageError } from '../exit.ts';
+import { UsageError } from '../cli/exit.ts';
 import { listInChunks } from './chunks.ts';
 import { type ClockEvent, clockEventsIn } from './clock-events.ts';
 import { budgetFacts, type NodeFacts, nodeFacts, type PodFacts, podFacts } from './facts.ts';

@@ -1,4 +1,4 @@
-import { UsageError } from '../exit.ts';
+import { UsageError } from '../cli/exit.ts';
 import { findJsonPath, relaxedPath, valueText } from './json-path.ts';
 import { renderTable } from './table.ts';
 

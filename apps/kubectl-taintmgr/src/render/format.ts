@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { UsageError } from '../exit.ts';
+import { UsageError } from '../cli/exit.ts';
 
 /** How an answer is to be printed. */
 export type Format =

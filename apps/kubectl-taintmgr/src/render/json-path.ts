@@ -1,5 +1,5 @@
 import { JSONPath } from 'jsonpath-plus';
-import { UsageError } from '../exit.ts';
+import { UsageError } from '../cli/exit.ts';
 
 /** A part of a template: text as it is, what a path finds, or a part for each thing it finds. */
 type Part =

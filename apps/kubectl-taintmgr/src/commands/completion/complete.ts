@@ -1,8 +1,8 @@
 import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings';
-import { plainArguments } from '../../arguments.ts';
-import type { GlobalFlags } from '../../invocation.ts';
-import type { Output } from '../../output.ts';
-import { optionsOf, type Position, pathOf, positionOf } from '../../position.ts';
+import { plainArguments } from '../../cli/arguments.ts';
+import type { GlobalFlags } from '../../cli/invocation.ts';
+import type { Output } from '../../cli/output.ts';
+import { optionsOf, type Position, pathOf, positionOf } from '../../cli/position.ts';
 import { formatNames } from '../../render/format.ts';
 import { namesFrom, type Source } from './sources.ts';
 

@@ -1,7 +1,7 @@
 import { accessSync, constants, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { type ExitCode, exitCode, UsageError } from '../../exit.ts';
-import type { Invocation } from '../../invocation.ts';
+import { type ExitCode, exitCode, UsageError } from '../../cli/exit.ts';
+import type { Invocation } from '../../cli/invocation.ts';
 import type { InstallFlags } from './flags.ts';
 
 const plugin = 'kubectl-taintmgr';

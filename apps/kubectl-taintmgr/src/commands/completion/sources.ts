@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { formatTaint } from '@taintmgr/core';
 import { homeOrNull } from '@taintmgr/k8s-adapter';
+import { connect } from '../../cli/connection.ts';
+import type { GlobalFlags } from '../../cli/invocation.ts';
 import { readMarks } from '../../cluster/drain-marks.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
-import { connect } from '../../connection.ts';
-import type { GlobalFlags } from '../../invocation.ts';
 
 /** As drains name themselves: whoever may write on a node may have written anything. */
 const drainId = /^drain-\d{8}-\d{6}-[0-9a-f]{4}$/;

@@ -9,7 +9,7 @@ import {
 import { readMarks } from '../../cluster/drain-marks.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
 import { count } from '../../render/count.ts';
-import { ago } from '../explain/words.ts';
+import { ago } from '../../report/words.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import type { Patient } from './patient.ts';
 

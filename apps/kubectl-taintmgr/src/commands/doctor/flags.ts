@@ -1,6 +1,6 @@
 import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
-import { addOutputFlags, type OutputFlags } from '../../output-flags.ts';
-import type { Registry } from '../../registry.ts';
+import { addOutputFlags, type OutputFlags } from '../../cli/output-flags.ts';
+import type { Registry } from '../../cli/registry.ts';
 
 const help = `
 Exit codes:

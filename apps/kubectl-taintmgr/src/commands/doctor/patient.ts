@@ -1,8 +1,8 @@
 import type { Budget, Instant } from '@taintmgr/core';
 import type { Evictors } from '@taintmgr/k8s-adapter';
+import type { Connection } from '../../cli/connection.ts';
 import type { NodeFacts, PodFacts } from '../../cluster/facts.ts';
 import type { ClusterReader } from '../../cluster/reader.ts';
-import type { Connection } from '../../connection.ts';
 
 /** What the checks look at. What may not be seen is null. */
 export interface Patient {

@@ -1,5 +1,5 @@
 import { formatDuration, type Millis, parseTime } from '@taintmgr/core';
-import type { Connection } from '../../connection.ts';
+import type { Connection } from '../../cli/connection.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import type { Patient } from './patient.ts';
 

@@ -1,9 +1,9 @@
 import { type DrainPlan, type ForeseenBlocker, formatTaint, type PlannedPod } from '@taintmgr/core';
 import { count } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';
-import { blockerText } from '../explain/words.ts';
+import { blockerText } from '../../report/words.ts';
 import { goesAnyway } from './plan-table.ts';
-import { nameOf } from './standing.ts';
+import { nameOf } from './progress-line.ts';
 
 const namesMax = 3;
 

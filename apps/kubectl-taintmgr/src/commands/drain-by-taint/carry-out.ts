@@ -1,15 +1,15 @@
 import type { DrainPlan } from '@taintmgr/core';
+import { warn } from '../../cli/output.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
-import { warn } from '../../output.ts';
-import { isNamed, reopenNode } from '../undo/reopening.ts';
-import { undoneLines } from '../undo/undone.ts';
+import { isNamed, reopenNode } from '../../cluster/undo-drain.ts';
+import { undoneLines } from '../../report/undone.ts';
 import { blockerLines, daemonSetLine, foretold } from './blockers.ts';
-import { cordonNode, type NodeChanges, taintNode } from './closing.ts';
+import { cordonNode, type NodeChanges, taintNode } from './cordon-and-taint.ts';
 import { type DrainReport, outcomes } from './documents.ts';
 import { type Drain, tellChange } from './drain.ts';
+import { renderLeft } from './failure-report.ts';
 import { isNotDrained } from './outcome.ts';
 import { Progress } from './progress.ts';
-import { renderLeft } from './report.ts';
 import { type DrainEnd, runDrain } from './run.ts';
 import { stopHint, stopText, takeTaintsBack } from './stop.ts';
 

@@ -7,11 +7,11 @@ import {
   type PlannedPod,
 } from '@taintmgr/core';
 import type { NodeFacts } from '../../cluster/facts.ts';
-import { apiVersion, blockerDocument, taintDocument } from '../explain/documents.ts';
+import { apiVersion, blockerDocument, taintDocument } from '../../report/documents.ts';
 import type { DrainResult } from './outcome.ts';
 import { goesAnyway } from './plan-table.ts';
+import { isToGo, tallyOf } from './progress-line.ts';
 import type { DrainSettings } from './settings.ts';
-import { isToGo, tallyOf } from './standing.ts';
 import { deleterText } from './stop.ts';
 
 /** How one node fared, or would. */

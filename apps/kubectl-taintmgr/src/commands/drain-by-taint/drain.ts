@@ -1,7 +1,7 @@
 import type { Instant } from '@taintmgr/core';
-import type { Connection } from '../../connection.ts';
-import type { Output } from '../../output.ts';
-import type { Closing, NodeChanges } from './closing.ts';
+import type { Connection } from '../../cli/connection.ts';
+import type { Output } from '../../cli/output.ts';
+import type { Closing, NodeChanges } from './cordon-and-taint.ts';
 import type { Gathered } from './gather.ts';
 import type { DrainSettings } from './settings.ts';
 

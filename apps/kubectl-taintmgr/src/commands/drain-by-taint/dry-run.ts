@@ -1,12 +1,12 @@
 import type { DrainPlan, Pod } from '@taintmgr/core';
 import { ApiError, deletePodRequest, evictPodRequest } from '@taintmgr/k8s-adapter';
-import { warn } from '../../output.ts';
+import { warn } from '../../cli/output.ts';
 import { printable } from '../../render/printable.ts';
 import { cannotFinish } from './blockers.ts';
-import { missing, type NodeChanges } from './closing.ts';
+import { missing, type NodeChanges } from './cordon-and-taint.ts';
 import { type DrainReport, plannedOutcomes } from './documents.ts';
 import { type Drain, tellChange } from './drain.ts';
-import { nameOf } from './standing.ts';
+import { nameOf } from './progress-line.ts';
 
 /** Says what would be done, and asks the API server about it where that is wanted. */
 export async function rehearse(drain: Drain, plan: DrainPlan): Promise<DrainReport> {

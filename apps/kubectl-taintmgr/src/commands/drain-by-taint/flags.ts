@@ -5,9 +5,9 @@ import {
   Option,
 } from '@commander-js/extra-typings';
 import { parseDuration } from '@taintmgr/core';
-import { dryRunOption } from '../../dry-run-flag.ts';
-import { addOutputFlags, type OutputFlags } from '../../output-flags.ts';
-import type { Registry } from '../../registry.ts';
+import { dryRunOption } from '../../cli/dry-run-flag.ts';
+import { addOutputFlags, type OutputFlags } from '../../cli/output-flags.ts';
+import type { Registry } from '../../cli/registry.ts';
 
 /** What the command line of `drain-by-taint` says. */
 export interface DrainFlags extends OutputFlags {

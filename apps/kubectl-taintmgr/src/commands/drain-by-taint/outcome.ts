@@ -1,5 +1,5 @@
 import type { DrainFailure, DrainMachine, DrainNode } from '@taintmgr/core';
-import { type ExitCode, exitCode } from '../../exit.ts';
+import { type ExitCode, exitCode } from '../../cli/exit.ts';
 
 /** How a drain ended; `.status.result` of its document. */
 export type DrainResult =

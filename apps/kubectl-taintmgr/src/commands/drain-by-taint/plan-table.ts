@@ -11,7 +11,7 @@ import {
 import { count } from '../../render/count.ts';
 import type { TableOptions } from '../../render/printer.ts';
 import { renderTable } from '../../render/table.ts';
-import { blockerText, hidden, none } from '../explain/words.ts';
+import { blockerText, hidden, none } from '../../report/words.ts';
 
 /** The plan as a table of what goes, and a line about what stays. */
 export function renderPlan(

@@ -8,11 +8,11 @@ import {
   type Instant,
   type PodRef,
 } from '@taintmgr/core';
-import { type LiveBlock, type Output, warn } from '../../output.ts';
+import { type LiveBlock, type Output, warn } from '../../cli/output.ts';
 import { count } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';
 import { faultsText } from './plan-table.ts';
-import { type DrainTally, nameOf, standingLine, tallyOf } from './standing.ts';
+import { type DrainTally, nameOf, standingLine, tallyOf } from './progress-line.ts';
 import { deleterText, stopText } from './stop.ts';
 
 const periodMs = 30_000;

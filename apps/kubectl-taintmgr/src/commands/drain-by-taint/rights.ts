@@ -1,6 +1,6 @@
 import type { DrainPlan } from '@taintmgr/core';
 import { describeRight, isAllowed, type Right } from '../../cluster/rights.ts';
-import { missing } from './closing.ts';
+import { missing } from './cordon-and-taint.ts';
 import type { Drain } from './drain.ts';
 
 /** A right that is needed everywhere, or at least in these places. */

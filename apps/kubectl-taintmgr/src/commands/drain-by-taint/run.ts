@@ -8,7 +8,7 @@ import {
   type TaintNode,
 } from '@taintmgr/core';
 import { drive, Loop, type LoopOptions, type Machine, type Notice } from '@taintmgr/k8s-adapter';
-import type { Connection } from '../../connection.ts';
+import type { Connection } from '../../cli/connection.ts';
 import { type DrainResult, resultOf } from './outcome.ts';
 import type { Progress } from './progress.ts';
 import { Tainter } from './tainter.ts';

@@ -1,10 +1,10 @@
 import { type DrainStop, type ForeignDeletion, formatTaint, type Taint } from '@taintmgr/core';
 import type { ApiClient } from '@taintmgr/k8s-adapter';
-import { warn } from '../../output.ts';
-import { isNamed, takeTaintBack } from '../undo/reopening.ts';
-import type { NodeChanges } from './closing.ts';
+import { warn } from '../../cli/output.ts';
+import { isNamed, takeTaintBack } from '../../cluster/undo-drain.ts';
+import type { NodeChanges } from './cordon-and-taint.ts';
 import type { Drain } from './drain.ts';
-import { nameOf } from './standing.ts';
+import { nameOf } from './progress-line.ts';
 
 /** The controller that marks pods so, where managedFields do not say who did. */
 const byReason: Readonly<Record<string, string>> = {

@@ -1,10 +1,10 @@
 import { Command, type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
-import { collect } from '../../connection-flags.ts';
-import { addOutputFlags, type OutputFlags } from '../../output-flags.ts';
-import type { Registry } from '../../registry.ts';
+import { collect } from '../../cli/connection-flags.ts';
+import { addOutputFlags, type OutputFlags } from '../../cli/output-flags.ts';
+import type { Registry } from '../../cli/registry.ts';
+import type { QuestionFlags } from '../../report/question.ts';
 import type { SubjectKind } from './command.ts';
 import { addPressure } from './pressure/flags.ts';
-import type { QuestionFlags } from './question.ts';
 
 /** What the command line of `explain` says. */
 export interface ExplainFlags extends QuestionFlags, OutputFlags {

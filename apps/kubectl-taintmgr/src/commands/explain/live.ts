@@ -1,19 +1,19 @@
 import { createEngine } from '@taintmgr/core';
 import { ConnectionError, drive, EvictorSearch, Loop } from '@taintmgr/k8s-adapter';
+import type { Connection } from '../../cli/connection.ts';
+import { type ExitCode, exitCode } from '../../cli/exit.ts';
+import type { Invocation } from '../../cli/invocation.ts';
+import { type LiveBlock, warn } from '../../cli/output.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
-import type { Connection } from '../../connection.ts';
-import { type ExitCode, exitCode } from '../../exit.ts';
-import type { Invocation } from '../../invocation.ts';
-import { type LiveBlock, warn } from '../../output.ts';
 import type { Format } from '../../render/format.ts';
 import { type Answer, printAnswer } from '../../render/printer.ts';
-import type { Explainer } from './explainer.ts';
+import type { Explainer } from '../../report/explainer.ts';
+import { type Notes, notesOn } from '../../report/notes.ts';
+import type { Question } from '../../report/question.ts';
+import { reportOn } from '../../report/report.ts';
+import type { Survey } from '../../report/survey.ts';
 import type { ExplainFlags } from './flags.ts';
-import { type Notes, notesOn } from './notes.ts';
-import type { Question } from './question.ts';
-import { reportOn } from './report.ts';
 import type { Subject, Watched } from './subject.ts';
-import type { Survey } from './survey.ts';
 
 export interface LiveOptions {
   readonly connection: Connection;

@@ -3,8 +3,8 @@ import { printable } from '../../render/printable.ts';
 import type { TableOptions } from '../../render/printer.ts';
 import type { Paint, Tone } from '../../render/style.ts';
 import { renderTable } from '../../render/table.ts';
-import { type DecisionName, decisionName, decisionNames } from './documents.ts';
-import { type NodeReport, type PodReport, tally } from './report.ts';
+import { type DecisionName, decisionName, decisionNames } from '../../report/documents.ts';
+import { type NodeReport, type PodReport, tally } from '../../report/report.ts';
 import {
   ago,
   blockerText,
@@ -19,7 +19,7 @@ import {
   timeLeftThen,
   tolerationText,
   zoneText,
-} from './words.ts';
+} from '../../report/words.ts';
 
 /** What decides which columns a table of pods has. */
 export interface PodColumns {

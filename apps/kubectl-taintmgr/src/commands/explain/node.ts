@@ -1,11 +1,11 @@
-import { apiVersion, decisionName, nodeDocument, podDocument } from './documents.ts';
-import { limitsDocument } from './limits.ts';
+import { apiVersion, decisionName, nodeDocument, podDocument } from '../../report/documents.ts';
+import { limitsDocument } from '../../report/limits.ts';
+import { isWhatIf } from '../../report/question.ts';
+import type { NodeReport, PodReport } from '../../report/report.ts';
+import { surveyNodes } from '../../report/survey.ts';
+import { asOf } from '../../report/words.ts';
 import { type PodColumns, renderNode } from './node-table.ts';
-import { isWhatIf } from './question.ts';
-import type { NodeReport, PodReport } from './report.ts';
 import { everything, type Subject, type TellContext } from './subject.ts';
-import { surveyNodes } from './survey.ts';
-import { asOf } from './words.ts';
 
 /** `explain node NAME` */
 export function nodeSubject(name: string): Subject {

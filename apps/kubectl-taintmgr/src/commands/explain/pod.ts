@@ -7,17 +7,14 @@ import {
   type Millis,
   type Reason,
 } from '@taintmgr/core';
-import { UsageError } from '../../exit.ts';
+import { UsageError } from '../../cli/exit.ts';
 import { printable } from '../../render/printable.ts';
 import type { TableOptions } from '../../render/printer.ts';
 import { renderTable } from '../../render/table.ts';
-import { apiVersion, decisionName, decisionNames, podDocument } from './documents.ts';
-import { limitsDocument } from './limits.ts';
-import { podColumns, podNames } from './node.ts';
-import { renderPods } from './node-table.ts';
-import type { NodeReport, PodReport } from './report.ts';
-import type { Subject, TellContext } from './subject.ts';
-import { type Survey, surveyNodes } from './survey.ts';
+import { apiVersion, decisionName, decisionNames, podDocument } from '../../report/documents.ts';
+import { limitsDocument } from '../../report/limits.ts';
+import type { NodeReport, PodReport } from '../../report/report.ts';
+import { type Survey, surveyNodes } from '../../report/survey.ts';
 import {
   ago,
   asOf,
@@ -29,7 +26,10 @@ import {
   timeLeft,
   timeLeftThen,
   tolerationText,
-} from './words.ts';
+} from '../../report/words.ts';
+import { podColumns, podNames } from './node.ts';
+import { renderPods } from './node-table.ts';
+import type { Subject, TellContext } from './subject.ts';
 
 /** `explain pod NAME` */
 export function podSubject(namespace: string, name: string): Subject {

@@ -2,9 +2,9 @@ import type { Selectors } from '@taintmgr/k8s-adapter';
 import type { ClusterReader } from '../../cluster/reader.ts';
 import type { Answer } from '../../render/printer.ts';
 import type { Paint } from '../../render/style.ts';
-import type { Question } from './question.ts';
-import type { Report } from './report.ts';
-import type { Survey } from './survey.ts';
+import type { Question } from '../../report/question.ts';
+import type { Report } from '../../report/report.ts';
+import type { Survey } from '../../report/survey.ts';
 
 /** What an explanation is about: how it is read, and how it is told. */
 export interface Subject {

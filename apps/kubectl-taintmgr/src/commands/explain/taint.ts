@@ -1,15 +1,20 @@
 import { formatTaint, type Instant, type Millis, type Taint } from '@taintmgr/core';
-import { UsageError } from '../../exit.ts';
+import { UsageError } from '../../cli/exit.ts';
 import { count } from '../../render/count.ts';
 import type { TableOptions } from '../../render/printer.ts';
 import { renderTable } from '../../render/table.ts';
-import { apiVersion, taintDocument, tallyDocument } from './documents.ts';
+import { apiVersion, taintDocument, tallyDocument } from '../../report/documents.ts';
+import {
+  matchesTaint,
+  type Question,
+  type TaintPattern,
+  taintsInThought,
+} from '../../report/question.ts';
+import type { NodeReport } from '../../report/report.ts';
+import { surveyNodes } from '../../report/survey.ts';
+import { ago, asOf, none, tallyText } from '../../report/words.ts';
 import { podNames } from './node.ts';
-import { matchesTaint, type Question, type TaintPattern, taintsInThought } from './question.ts';
-import type { NodeReport } from './report.ts';
 import { everything, nothing, type Subject, type TellContext } from './subject.ts';
-import { surveyNodes } from './survey.ts';
-import { ago, asOf, none, tallyText } from './words.ts';
 import { mattersIn, nodeDocuments, podCells, tallyOf } from './zone.ts';
 
 /** `explain taint KEY[=VALUE][:EFFECT]`: where it is, since when, and what it does there. */

@@ -1,18 +1,18 @@
 import { formatTaint, type Instant } from '@taintmgr/core';
+import { UsageError } from '../../cli/exit.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
-import { UsageError } from '../../exit.ts';
 import { count } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';
 import type { TableOptions } from '../../render/printer.ts';
 import { renderTable } from '../../render/table.ts';
-import { apiVersion, nodeDocument, tallyDocument, zoneDocument } from './documents.ts';
+import { apiVersion, nodeDocument, tallyDocument, zoneDocument } from '../../report/documents.ts';
+import { isWhatIf, type Question } from '../../report/question.ts';
+import { type NodeReport, type Tally, tally } from '../../report/report.ts';
+import { surveyNodes } from '../../report/survey.ts';
+import { ago, asOf, none, soon, tallyText, zoneText } from '../../report/words.ts';
 import { podNames } from './node.ts';
 import { notReadyText } from './node-table.ts';
-import { isWhatIf, type Question } from './question.ts';
-import { type NodeReport, type Tally, tally } from './report.ts';
 import { everything, nothing, type Subject, type TellContext } from './subject.ts';
-import { surveyNodes } from './survey.ts';
-import { ago, asOf, none, soon, tallyText, zoneText } from './words.ts';
 
 /** `explain zone NAME`: by its label, or as `region/zone`. */
 export function zoneSubject(name: string, question: Question): Subject {

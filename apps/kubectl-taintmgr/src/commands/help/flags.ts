@@ -1,7 +1,7 @@
 import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
-import { exitCode, UsageError } from '../../exit.ts';
-import { childOf, fullNameOf } from '../../position.ts';
-import type { Registry } from '../../registry.ts';
+import { exitCode, UsageError } from '../../cli/exit.ts';
+import { childOf, fullNameOf } from '../../cli/position.ts';
+import type { Registry } from '../../cli/registry.ts';
 
 /** Adds `help [COMMAND...]`, which says what `COMMAND... --help` says. */
 export function addHelp(program: CommandUnknownOpts, registry: Registry): void {

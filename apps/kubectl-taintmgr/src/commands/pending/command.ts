@@ -1,22 +1,22 @@
+import { connect } from '../../cli/connection.ts';
+import { type ExitCode, exitCode } from '../../cli/exit.ts';
+import type { Invocation } from '../../cli/invocation.ts';
+import { warn } from '../../cli/output.ts';
 import { ClusterReader, selected } from '../../cluster/reader.ts';
-import { connect } from '../../connection.ts';
-import { type ExitCode, exitCode } from '../../exit.ts';
-import type { Invocation } from '../../invocation.ts';
-import { warn } from '../../output.ts';
 import { readFormat } from '../../render/format.ts';
 import { type Answer, printAnswer } from '../../render/printer.ts';
-import { apiVersion } from '../explain/documents.ts';
-import { Explainer } from '../explain/explainer.ts';
-import { limitsDocument } from '../explain/limits.ts';
-import { notesOn } from '../explain/notes.ts';
-import { readQuestion } from '../explain/question.ts';
-import { type PodReport, reportOn } from '../explain/report.ts';
-import { surveyNodes } from '../explain/survey.ts';
-import { asOf } from '../explain/words.ts';
+import { apiVersion } from '../../report/documents.ts';
+import { Explainer } from '../../report/explainer.ts';
+import { limitsDocument } from '../../report/limits.ts';
+import { notesOn } from '../../report/notes.ts';
+import { readQuestion } from '../../report/question.ts';
+import { type PodReport, reportOn } from '../../report/report.ts';
+import { surveyNodes } from '../../report/survey.ts';
+import { asOf } from '../../report/words.ts';
 import { mattersIn } from '../explain/zone.ts';
 import type { PendingFlags } from './flags.ts';
 import { inOrder } from './order.ts';
-import { pendingDocument, renderPending } from './pending.ts';
+import { pendingDocument, renderPending } from './table.ts';
 
 /** `pending`: the pods that are due or will be, the next first. */
 export async function listPending(invocation: Invocation<PendingFlags>): Promise<ExitCode> {

@@ -1,6 +1,6 @@
-import { UsageError } from '../../exit.ts';
+import { UsageError } from '../../cli/exit.ts';
 import { findJsonPath, relaxedPath } from '../../render/json-path.ts';
-import type { PodReport } from '../explain/report.ts';
+import type { PodReport } from '../../report/report.ts';
 
 /** A pod, and the document about it. */
 export interface PendingRow {

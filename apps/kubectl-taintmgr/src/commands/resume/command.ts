@@ -1,10 +1,10 @@
 import { resumeLimitsRequest } from '@taintmgr/k8s-adapter';
+import { connect } from '../../cli/connection.ts';
+import { type ExitCode, exitCode, UsageError } from '../../cli/exit.ts';
+import type { Invocation } from '../../cli/invocation.ts';
 import { readLimits, type TrippedLimit } from '../../cluster/limits.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
 import { whoAmI } from '../../cluster/who-am-i.ts';
-import { connect } from '../../connection.ts';
-import { type ExitCode, exitCode, UsageError } from '../../exit.ts';
-import type { Invocation } from '../../invocation.ts';
 import type { ResumeFlags } from './flags.ts';
 
 /** `resume [LIMIT...]`: asks the controller to open limits that have tripped. */

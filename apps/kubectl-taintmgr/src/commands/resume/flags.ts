@@ -1,5 +1,5 @@
 import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
-import type { Registry } from '../../registry.ts';
+import type { Registry } from '../../cli/registry.ts';
 
 /** What the command line of `resume` says. */
 export interface ResumeFlags {

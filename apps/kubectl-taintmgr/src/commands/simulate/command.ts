@@ -1,22 +1,22 @@
 import { open } from 'node:fs/promises';
-import { connect } from '../../connection.ts';
-import { type ExitCode, exitCode, UsageError } from '../../exit.ts';
-import type { Invocation } from '../../invocation.ts';
-import { type Output, warn } from '../../output.ts';
+import { connect } from '../../cli/connection.ts';
+import { type ExitCode, exitCode, UsageError } from '../../cli/exit.ts';
+import type { Invocation } from '../../cli/invocation.ts';
+import { type Output, warn } from '../../cli/output.ts';
 import { readFormat } from '../../render/format.ts';
 import { printable } from '../../render/printable.ts';
 import { type Answer, printAnswer } from '../../render/printer.ts';
-import { type Result, simulationDocument, withSummary } from './documents.ts';
 import type { SimulateFlags } from './flags.ts';
-import { judgeLimit, type Limit, parseLimit, valueText } from './limits.ts';
-import { liveSource } from './live.ts';
-import { reportPage } from './page/page.ts';
-import { FaultyFile } from './positioned.ts';
+import { FaultyFile } from './input/positioned.ts';
 import { replayCommand } from './replay/command.ts';
-import { type Semantics, simulate } from './run.ts';
-import { emptyScript, readScript, type Script } from './script.ts';
-import { readSource, readText, type Source } from './source.ts';
-import { simulationTable } from './table.ts';
+import { type Result, simulationDocument, withSummary } from './result/documents.ts';
+import { judgeLimit, type Limit, parseLimit, valueText } from './result/fail-if.ts';
+import { reportPage } from './result/page/page.ts';
+import { simulationTable } from './result/table.ts';
+import { emptyScript, readScript, type Script } from './script/script.ts';
+import { liveSource } from './source/live.ts';
+import { readSource, readText, type Source } from './source/read.ts';
+import { type Semantics, simulate } from './stage/run.ts';
 
 /** Of what is missing so much is told. */
 const missingShown = 20;

@@ -5,9 +5,9 @@ import {
   Option,
 } from '@commander-js/extra-typings';
 import { type Millis, parseDuration } from '@taintmgr/core';
-import { collect } from '../../connection-flags.ts';
-import { addOutputFlags, type OutputFlags } from '../../output-flags.ts';
-import type { Registry } from '../../registry.ts';
+import { collect } from '../../cli/connection-flags.ts';
+import { addOutputFlags, type OutputFlags } from '../../cli/output-flags.ts';
+import type { Registry } from '../../cli/registry.ts';
 
 /** What the command line of `simulate` says. */
 export interface SimulateFlags extends OutputFlags {

@@ -1,9 +1,9 @@
 import { type ApiClient, ApiError } from '@taintmgr/k8s-adapter';
+import { connect } from '../../cli/connection.ts';
+import { type ExitCode, exitCode } from '../../cli/exit.ts';
+import type { Invocation } from '../../cli/invocation.ts';
+import { warn } from '../../cli/output.ts';
 import { describeRight, type Right } from '../../cluster/rights.ts';
-import { connect } from '../../connection.ts';
-import { type ExitCode, exitCode } from '../../exit.ts';
-import type { Invocation } from '../../invocation.ts';
-import { warn } from '../../output.ts';
 import { count } from '../../render/count.ts';
 import type { SnapshotFlags } from './flags.ts';
 import { keep } from './redaction.ts';

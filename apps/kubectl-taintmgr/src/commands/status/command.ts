@@ -1,18 +1,18 @@
+import { connect } from '../../cli/connection.ts';
+import { type ExitCode, exitCode } from '../../cli/exit.ts';
+import type { Invocation } from '../../cli/invocation.ts';
+import { warn } from '../../cli/output.ts';
+import type { OutputFlags } from '../../cli/output-flags.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
-import { connect } from '../../connection.ts';
-import { type ExitCode, exitCode } from '../../exit.ts';
-import type { Invocation } from '../../invocation.ts';
-import { warn } from '../../output.ts';
-import type { OutputFlags } from '../../output-flags.ts';
 import { readFormat } from '../../render/format.ts';
 import { printAnswer } from '../../render/printer.ts';
-import { Explainer } from '../explain/explainer.ts';
-import { readQuestion } from '../explain/question.ts';
-import { reportOn } from '../explain/report.ts';
-import { surveyNodes } from '../explain/survey.ts';
+import { Explainer } from '../../report/explainer.ts';
+import { readQuestion } from '../../report/question.ts';
+import { reportOn } from '../../report/report.ts';
+import { surveyNodes } from '../../report/survey.ts';
 import { mattersIn } from '../explain/zone.ts';
-import { renderStatus } from './render.ts';
 import { statusDocument, statusOf } from './status.ts';
+import { renderStatus } from './table.ts';
 
 /** `status`: one look at the whole cluster. */
 export async function tellStatus(invocation: Invocation<OutputFlags>): Promise<ExitCode> {

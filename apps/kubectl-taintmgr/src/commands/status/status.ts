@@ -12,10 +12,10 @@ import type { ClockEvent } from '../../cluster/clock-events.ts';
 import { readMarks } from '../../cluster/drain-marks.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
 import type { TrippedLimit } from '../../cluster/limits.ts';
-import { apiVersion } from '../explain/documents.ts';
-import { trippedDocument } from '../explain/limits.ts';
-import type { NodeReport, PodReport } from '../explain/report.ts';
-import { asOf } from '../explain/words.ts';
+import { apiVersion } from '../../report/documents.ts';
+import { trippedDocument } from '../../report/limits.ts';
+import type { NodeReport, PodReport } from '../../report/report.ts';
+import { asOf } from '../../report/words.ts';
 
 /** kube-controller-manager's default: from this share of silent nodes on a zone is disrupted. */
 const unhealthyZoneThreshold = 0.55;

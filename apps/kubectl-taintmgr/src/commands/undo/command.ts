@@ -1,17 +1,17 @@
 import { formatTaint } from '@taintmgr/core';
+import { connect } from '../../cli/connection.ts';
+import { readDryRun } from '../../cli/dry-run-flag.ts';
+import { type ExitCode, exitCode, UsageError } from '../../cli/exit.ts';
+import type { Invocation } from '../../cli/invocation.ts';
+import { warn } from '../../cli/output.ts';
 import { type DrainMark, readMarks } from '../../cluster/drain-marks.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
 import { namedNodes } from '../../cluster/named-nodes.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
-import { connect } from '../../connection.ts';
-import { readDryRun } from '../../dry-run-flag.ts';
-import { type ExitCode, exitCode, UsageError } from '../../exit.ts';
-import type { Invocation } from '../../invocation.ts';
-import { warn } from '../../output.ts';
+import { isNamed, reopenNode } from '../../cluster/undo-drain.ts';
 import { renderTable } from '../../render/table.ts';
+import { undoneLines } from '../../report/undone.ts';
 import type { UndoFlags } from './flags.ts';
-import { isNamed, reopenNode } from './reopening.ts';
-import { undoneLines } from './undone.ts';
 
 /** `undo [DRAIN] [NODE...]`: takes back what a drain has set, or lists what can be. */
 export async function undo(

@@ -1,6 +1,6 @@
 import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
-import { dryRunOption } from '../../dry-run-flag.ts';
-import type { Registry } from '../../registry.ts';
+import { dryRunOption } from '../../cli/dry-run-flag.ts';
+import type { Registry } from '../../cli/registry.ts';
 
 /** What the command line of `undo` says. */
 export interface UndoFlags {

@@ -1,9 +1,9 @@
-import { connect } from '../../connection.ts';
-import { type ExitCode, exitCode } from '../../exit.ts';
-import type { Invocation } from '../../invocation.ts';
+import { connect } from '../../cli/connection.ts';
+import { type ExitCode, exitCode } from '../../cli/exit.ts';
+import type { Invocation } from '../../cli/invocation.ts';
+import { version } from '../../cli/version.ts';
 import { readFormat } from '../../render/format.ts';
 import { printAnswer } from '../../render/printer.ts';
-import { version } from '../../version.ts';
 import type { VersionFlags } from './flags.ts';
 
 interface ServerVersion {

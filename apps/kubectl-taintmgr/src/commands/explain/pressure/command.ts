@@ -1,12 +1,12 @@
 import { pressureSignals, type Signal, type SignalExplanation } from '@taintmgr/core';
-import { connect } from '../../../connection.ts';
-import { type ExitCode, exitCode, UsageError } from '../../../exit.ts';
-import type { Invocation } from '../../../invocation.ts';
+import { connect } from '../../../cli/connection.ts';
+import { type ExitCode, exitCode, UsageError } from '../../../cli/exit.ts';
+import type { Invocation } from '../../../cli/invocation.ts';
 import { readFormat } from '../../../render/format.ts';
 import { printable } from '../../../render/printable.ts';
 import { type Answer, printAnswer } from '../../../render/printer.ts';
 import type { Paint } from '../../../render/style.ts';
-import { podInOrderDocument, pressureDocument } from './document.ts';
+import { podInOrderDocument, pressureDocument } from './documents.ts';
 import type { PressureFlags } from './flags.ts';
 import { type PressureSurvey, surveyPressure } from './survey.ts';
 import { renderPressure } from './table.ts';

@@ -17,7 +17,7 @@ import { printable } from '../../../render/printable.ts';
 import type { TableOptions } from '../../../render/printer.ts';
 import type { Paint } from '../../../render/style.ts';
 import { renderTable } from '../../../render/table.ts';
-import { none, soon } from '../words.ts';
+import { none, soon } from '../../../report/words.ts';
 import type { PressureSurvey } from './survey.ts';
 
 const sources = {

@@ -1,12 +1,12 @@
-import { type ExitCode, exitCode } from '../../../exit.ts';
-import type { Invocation } from '../../../invocation.ts';
-import { warn } from '../../../output.ts';
+import { type ExitCode, exitCode } from '../../../cli/exit.ts';
+import type { Invocation } from '../../../cli/invocation.ts';
+import { warn } from '../../../cli/output.ts';
+import { version } from '../../../cli/version.ts';
 import { readFormat } from '../../../render/format.ts';
 import { printAnswer } from '../../../render/printer.ts';
-import { version } from '../../../version.ts';
 import type { SimulateFlags } from '../flags.ts';
-import { replayDocument, replayTable } from './render.ts';
 import { type Replay, replay } from './replay.ts';
+import { replayDocument, replayTable } from './table.ts';
 
 /** `simulate --replay`: plays a flight record, and says what this build does in another way. */
 export async function replayCommand(

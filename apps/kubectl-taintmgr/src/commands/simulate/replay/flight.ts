@@ -9,8 +9,8 @@ import {
   flightHeadFrom,
   flightLineFrom,
 } from '@taintmgr/k8s-adapter';
-import { UsageError } from '../../../exit.ts';
-import { FaultyFile } from '../positioned.ts';
+import { UsageError } from '../../../cli/exit.ts';
+import { FaultyFile } from '../input/positioned.ts';
 
 /** What stands on one line of a flight record, from 1. */
 export type FlightLine =

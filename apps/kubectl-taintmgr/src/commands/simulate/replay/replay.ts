@@ -1,9 +1,9 @@
 import { type Command, createEngine, type Engine, type Event, type Instant } from '@taintmgr/core';
 import type { FlightEnd, FlightHead } from '@taintmgr/k8s-adapter';
-import { FaultyFile } from '../positioned.ts';
+import { FaultyFile } from '../input/positioned.ts';
 import { type Answer, type Difference, differenceOf } from './difference.ts';
+import { opinionOn } from './explanation.ts';
 import { type FlightLine, readFlight } from './flight.ts';
-import { opinionOn } from './opinion.ts';
 
 /** A flight record, played again with the engine of this build. */
 export interface Replay {

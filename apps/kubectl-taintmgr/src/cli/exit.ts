@@ -1,0 +1,68 @@
+import { CommanderError } from '@commander-js/extra-typings';
+import { ApiError, ConnectionError, KubeconfigError } from '@taintmgr/k8s-adapter';
+import { printable } from '../render/printable.ts';
+
+/** Exit codes of every command; the help of each lists its own. */
+export const exitCode = {
+  done: 0,
+  /** Usage, rights, or the API server. */
+  error: 1,
+  /** With --exit-code, as `kubectl diff`: there is something to tell. */
+  found: 1,
+  /** With --exit-code: an error, so there is nothing that could be told. */
+  notTold: 2,
+  /** Not finished: something holds pods back that will not go away by waiting. */
+  blocked: 2,
+  /** A limit of `simulate --fail-if` was crossed. */
+  exceeded: 2,
+  /** `simulate --replay` found that this build does something in another way. */
+  different: 2,
+  /** doctor: something fails. */
+  unhealthy: 2,
+  /** Not finished within --timeout. */
+  timeout: 3,
+  interrupted: 130,
+} as const;
+
+export type ExitCode = (typeof exitCode)[keyof typeof exitCode];
+
+/** A fault of the command line or of what it asks for: one line, exit code 1. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** How a command that threw ends: what to print, if anything, and the exit code. */
+export interface Ending {
+  readonly lines: string;
+  readonly code: ExitCode;
+}
+
+/** The ending for what a command threw; null for a mistake of ours. */
+export function endingOf(error: unknown, interrupt: AbortSignal): Ending | null {
+  if (error instanceof CommanderError) {
+    // Commander has said what there is to say; it also "throws" --help and --version.
+    return { lines: '', code: error.exitCode === 0 ? exitCode.done : exitCode.error };
+  }
+  if (interrupt.aborted && error === interrupt.reason) {
+    return { lines: 'error: interrupted', code: exitCode.interrupted };
+  }
+  const lines = errorLines(error);
+  return lines === null ? null : { lines, code: exitCode.error };
+}
+
+/** What to print for an error, as kubectl would; null for one that is a mistake of ours. */
+export function errorLines(error: unknown): string | null {
+  if (error instanceof ApiError) {
+    return [printable(error.message), ...rightsHint(error)].join('\n');
+  }
+  const isKnown = [UsageError, RangeError, ConnectionError, KubeconfigError].some(
+    (known) => error instanceof known,
+  );
+  return isKnown && error instanceof Error ? `error: ${printable(error.message)}` : null;
+}
+
+function rightsHint({ failure }: ApiError): readonly string[] {
+  if (failure.status === 401) return ['hint: the credentials of the current context are not valid'];
+  if (failure.status !== 403) return [];
+  return ['hint: kubectl auth can-i --list shows what the current user may do'];
+}

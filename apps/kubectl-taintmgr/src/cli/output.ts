@@ -1,0 +1,76 @@
+import { type ColorChoice, type Paint, paintFor } from '../render/style.ts';
+
+/** A block of lines that is rewritten in place, for a person who watches. */
+export interface LiveBlock {
+  show(text: string): void;
+  /** Takes it away, so that what is written next starts on an empty line. */
+  clear(): void;
+}
+
+/** Where a command writes, and what it may assume about who reads it. */
+export interface Output {
+  /** Data: what a script reads. One call, one line or block without its line end. */
+  out(text: string): void;
+  /** Data exactly as it is. */
+  write(text: string): void;
+  /** Resolves when all data so far has been taken; never where it could not be written. */
+  flushed(): Promise<void>;
+  /** Everything said to a person: progress, warnings, errors. */
+  err(text: string): void;
+  /** Null where nobody watches `err`: no escape sequence that moves is ever written there. */
+  live(): Promise<LiveBlock | null>;
+  /** The same for `out`. */
+  screen(): Promise<LiveBlock | null>;
+  /** Colours for `out` and `err`, where there are any. */
+  readonly paintOut: Paint;
+  readonly paintErr: Paint;
+}
+
+/** A line that begins with `Warning:`, as kubectl writes one. */
+export function warn(output: Output, text: string): void {
+  output.err(`${output.paintErr('warning', 'Warning:')} ${text}`);
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The output of this process. */
+export function processOutput(env: Environment = process.env): Output {
+  const { stdout, stderr } = process;
+  return {
+    out: (text) => void stdout.write(`${text}\n`),
+    write: (text) => void stdout.write(text),
+    flushed: () =>
+      new Promise((resolve) => void stdout.write('', (error) => void (error ?? resolve()))),
+    err: (text) => void stderr.write(`${text}\n`),
+    live: () => liveBlock(stderr, env),
+    screen: () => liveBlock(stdout, env),
+    paintOut: paintFor('auto', stdout.isTTY === true, env),
+    paintErr: paintFor('auto', stderr.isTTY === true, env),
+  };
+}
+
+/** The same output with the colours that --color asks for. */
+export function colored(output: Output, choice: ColorChoice): Output {
+  if (choice === 'auto') return output;
+  const paint = paintFor(choice, false, {});
+  return { ...output, paintOut: paint, paintErr: paint };
+}
+
+/** Whether lines can be rewritten: not every terminal knows how, or says how large it is. */
+export function canRewrite(
+  { isTTY, columns }: Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>,
+  { TERM }: Environment,
+): boolean {
+  return isTTY === true && columns > 0 && TERM !== 'dumb';
+}
+
+/** The library that rewrites lines takes time to load: only who shows something loads it. */
+async function liveBlock(stream: NodeJS.WriteStream, env: Environment): Promise<LiveBlock | null> {
+  if (!canRewrite(stream, env)) return null;
+  const [{ createLogUpdate }, { screenful }] = await Promise.all([
+    import('log-update'),
+    import('../render/screenful.ts'),
+  ]);
+  const block = createLogUpdate(stream, { showCursor: true });
+  return { show: (text) => block(screenful(text, stream)), clear: () => block.clear() };
+}

@@ -1,0 +1,110 @@
+import {
+  type Budget,
+  budgetsOver,
+  type DrainMachine,
+  type DrainPod,
+  formatTime,
+  isShut,
+  type Pod,
+} from '@taintmgr/core';
+import { count } from '../../render/count.ts';
+import { renderTable } from '../../render/table.ts';
+import type { DrainResult } from './outcome.ts';
+import { isToGo, nameOf, tallyOf } from './progress-line.ts';
+import type { DrainEnd } from './run.ts';
+import { deleterText } from './stop.ts';
+
+/** What a drain that did not come to its end leaves behind, why, and what may help. */
+export function renderLeft(
+  { result, machine, refusal }: DrainEnd,
+  budgets: readonly Budget[] | null,
+  podOf: (uid: string) => Pod | null,
+): string {
+  const [ending, then] = endingOf(result, machine);
+  if (!machine.synced) {
+    const why = refusal === null ? '' : `: ${refusal}`;
+    return `error: ${ending} before the pods were known${why}${then}`;
+  }
+  const { gone, total } = tallyOf(machine.pods());
+  const head = `error: ${ending}, ${gone} of ${count(total, 'pod')} gone${then}`;
+  const left = machine.pods().filter((pod) => isToGo(pod) && pod.state.kind !== 'gone');
+  const shut = left.filter((pod) => isShutIn(pod, budgets, podOf));
+  const rows = left.map((pod) => [nameOf(pod.pod), pod.pod.nodeName, stateText(pod, shut)]);
+  const table = rows.length === 0 ? [] : renderTable(['POD', 'NODE', 'STATE'], rows).split('\n');
+  const lines = [
+    [head, ...failedNodes(machine), ...table].join('\n  '),
+    ...budgetHint(machine.stop ? [] : left),
+  ];
+  return lines.join('\n');
+}
+
+/** What is said before the counts, and after them. */
+type Ending = readonly [ending: string, then: string];
+
+function endingOf(result: DrainResult, { stop }: DrainMachine): Ending {
+  if (result !== 'Stopped' || !stop) return endings[result] ?? ['the drain cannot continue', ''];
+  return [`stopped because ${deleterText(stop.by)} evicts for the taint and ignores PDBs`, ''];
+}
+
+const endings: Readonly<Partial<Record<DrainResult, Ending>>> = {
+  Blocked: ['not drained because pods are blocked', ''],
+  TimedOut: ['not drained within --timeout', ''],
+  Interrupted: ['interrupted', '; run the same command again to continue'],
+};
+
+/** Nodes that failed for a reason that is not one of their pods. */
+function failedNodes(machine: DrainMachine): readonly string[] {
+  return machine.nodes().flatMap(({ name, phase }) => {
+    if (phase.kind !== 'failed') return [];
+    if (phase.message !== null) return [`node ${name}: ${phase.message}`];
+    if (phase.why === 'TaintRemoved')
+      return [`node ${name}: the taint was removed by somebody else`];
+    return phase.why === 'NotBegun'
+      ? [`node ${name}: not started, because an earlier zone failed`]
+      : [];
+  });
+}
+
+function budgetHint(left: readonly DrainPod[]): readonly string[] {
+  const blocked = left.filter(({ blocker }) => blocker?.code === 'Budget');
+  const namespaces = new Set(blocked.map(({ pod }) => pod.namespace));
+  return Array.from(
+    namespaces,
+    (namespace) =>
+      `hint: see kubectl get pdb -n ${namespace}; scale up or relax the PDB, ` +
+      'or use --pdb-policy=delete-after:DURATION',
+  );
+}
+
+/** Whether the budget that holds a pod would let nobody go even if all its pods were healthy. */
+function isShutIn(
+  { pod, blocker }: DrainPod,
+  budgets: readonly Budget[] | null,
+  podOf: (uid: string) => Pod | null,
+): boolean {
+  const read = podOf(pod.uid);
+  if (blocker?.code !== 'Budget' || !read || !budgets) return false;
+  return budgetsOver(read, budgets).some(isShut);
+}
+
+function stateText(pod: DrainPod, shut: readonly DrainPod[]): string {
+  const { state, attempts, blocker, taken } = pod;
+  if (taken) return `deleted by ${deleterText(taken)}`;
+  switch (state.kind) {
+    case 'waiting':
+      return `tolerates the taint until ${formatTime(state.until)}`;
+    case 'evicting':
+    case 'accepted':
+      return 'being evicted';
+    case 'queued':
+    case 'held':
+    case 'failed': {
+      if (!blocker) return 'not its turn yet';
+      const tries = `${attempts} ${attempts === 1 ? 'try' : 'tries'}`;
+      const never = shut.includes(pod) ? '; will not resolve by itself' : '';
+      return `${blocker.message} (${tries}${never})`;
+    }
+    default:
+      return state.kind;
+  }
+}

@@ -1,0 +1,270 @@
+import type { Config, Engine, Instant } from '@taintmgr/core';
+import type { Notice, PressureNotice } from '@taintmgr/k8s-adapter';
+import type { ApiServer, Change, KubeObject } from '@taintmgr/sim-cluster';
+import {
+  type DeadlineTrack,
+  EvictionLog,
+  type EvictionTrack,
+  type FailureTrack,
+  type PodName,
+  type RefusalTrack,
+} from './evictions.ts';
+import { NodeBook, type NodeTrack } from './nodes.ts';
+import { type Step, Steps } from './steps.ts';
+import { WorkloadBook, type WorkloadTrack } from './workloads.ts';
+import { isOfZones, ZoneBook, type ZoneTrack } from './zones.ts';
+
+/** What a budget needs and has. */
+export interface BudgetState {
+  readonly healthy: number;
+  readonly desired: number;
+}
+
+/** A disruption budget and what became of it. */
+export interface BudgetTrack {
+  readonly namespace: string;
+  readonly name: string;
+  readonly states: readonly Step<BudgetState>[];
+}
+
+/** How long a pod fitted on no node. */
+export interface UnplacedTrack extends Omit<PodName, 'node'> {
+  readonly from: number;
+  /** Null: to the end. */
+  readonly until: number | null;
+  readonly message: string;
+}
+
+/** All that happened. Times are in seconds after the beginning. */
+export interface Recording {
+  readonly zones: readonly ZoneTrack[];
+  readonly nodes: readonly NodeTrack[];
+  readonly workloads: readonly WorkloadTrack[];
+  readonly budgets: readonly BudgetTrack[];
+  readonly deadlines: readonly DeadlineTrack[];
+  readonly evictions: readonly EvictionTrack[];
+  readonly refusals: readonly RefusalTrack[];
+  readonly failures: readonly FailureTrack[];
+  readonly unplaced: readonly UnplacedTrack[];
+}
+
+type Open<Track> = { -readonly [Key in keyof Track]: Track[Key] };
+
+interface Condition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+/** Between two looks at what is not told. */
+const lookPeriodMs = 1_000;
+
+/** Listens to the cluster and the controller, and writes down what changes. */
+export class Recorder {
+  readonly #api: ApiServer;
+  readonly #engine: Engine;
+  readonly #startsAt: Instant;
+  readonly #nodes = new NodeBook();
+  readonly #zones = new ZoneBook();
+  readonly #workloads: WorkloadBook;
+  readonly #budgets = new Map<string, Open<BudgetTrack> & { readonly steps: Steps<BudgetState> }>();
+  readonly #log: EvictionLog;
+  readonly #workloadNames = new Map<string, string | null>();
+  /** When pods came to their nodes, by uid. */
+  readonly #arrivals = new Map<string, number>();
+  readonly #unplaced: Open<UnplacedTrack>[] = [];
+  readonly #openUnplaced = new Map<string, Open<UnplacedTrack>>();
+
+  readonly #tellsDeadlines: boolean;
+  /** Nodes with NoExecute taints, where deadlines have to be asked for. */
+  readonly #tainted = new Set<string>();
+
+  /**
+   * Begins with the cluster as it is now. An engine under `upstream-1.36` does not tell of deadlines:
+   * it is asked once a second.
+   */
+  constructor(api: ApiServer, engine: Engine, semantics: Config['semantics']) {
+    this.#api = api;
+    this.#engine = engine;
+    this.#tellsDeadlines = semantics === 'precise';
+    this.#startsAt = api.clock.now();
+    this.#log = new EvictionLog(
+      (uid) => ({
+        workload: this.#workloadNames.get(uid) ?? null,
+        arrivedAt: this.#arrivals.get(uid) ?? 0,
+      }),
+      (instant) => this.#secondsOf(instant),
+    );
+    this.#workloads = new WorkloadBook(api);
+    for (const node of api.list('nodes')) this.#noteNode(0, node);
+    for (const pod of api.list('pods')) this.#notePod(0, pod, null);
+    for (const budget of api.list('poddisruptionbudgets')) this.#noteBudget(0, budget);
+    this.#workloads.begin();
+    api.subscribe((change) => this.#change(change));
+    this.#lookAround();
+  }
+
+  /** What the controller tells. */
+  notice(notice: Notice | PressureNotice): void {
+    const at = this.#now;
+    this.#log.notice(at, notice);
+    if (notice.kind === 'report' && isOfZones(notice.report)) this.#noteZones();
+  }
+
+  #noteZones(): void {
+    this.#zones.notice(this.#now, this.#engine.zones(this.#api.clock.now()));
+  }
+
+  /** Not everything about zones is told: kube-controller-manager's ways are silent. */
+  #lookAround(): void {
+    this.#noteZones();
+    if (!this.#tellsDeadlines) this.#followDeadlines();
+    this.#api.clock.after(lookPeriodMs, () => this.#lookAround());
+  }
+
+  #followDeadlines(): void {
+    for (const name of this.#tainted) {
+      const answer = this.#engine.explain(this.#api.clock.now(), { kind: 'node', name });
+      if (answer?.kind !== 'node') continue;
+      for (const pod of answer.pods) this.#log.follow(this.#now, pod);
+      const isOver = !answer.pods.some(({ decision }) => decision.kind === 'evict');
+      if (isOver && !answer.node.taints.some(isNoExecute)) this.#tainted.delete(name);
+    }
+  }
+
+  #noteNode(at: number, node: KubeObject): void {
+    const taints: readonly { readonly effect: string }[] = node.spec?.taints ?? [];
+    if (taints.some(isNoExecute)) this.#tainted.add(node.metadata.name);
+    this.#nodes.notice(at, node);
+  }
+
+  recording(): Recording {
+    const { evictions, deadlines, refusals, failures } = this.#log;
+    return {
+      zones: this.#zones.tracks(),
+      nodes: this.#nodes.tracks(),
+      workloads: this.#workloads.tracks(),
+      budgets: Array.from(this.#budgets.values(), ({ namespace, name, steps }) => {
+        return { namespace, name, states: steps.all };
+      }),
+      deadlines,
+      evictions,
+      refusals,
+      failures,
+      unplaced: this.#unplaced,
+    };
+  }
+
+  get #now(): number {
+    return this.#secondsOf(this.#api.clock.now());
+  }
+
+  #secondsOf(instant: Instant): number {
+    return (instant - this.#startsAt) / 1000;
+  }
+
+  #change(change: Change): void {
+    const { resource, object, previous, type } = change;
+    const at = this.#now;
+    if (resource === 'pods') {
+      if (type === 'DELETED') this.#notePod(at, null, previous ?? object);
+      else this.#notePod(at, object, previous);
+    } else if (resource === 'nodes') {
+      if (type === 'DELETED') this.#nodes.gone(at, object.metadata.name);
+      else if (!previous || !isHeartbeat(object, previous)) this.#noteNode(at, object);
+    } else if (resource === 'poddisruptionbudgets') {
+      if (type !== 'DELETED') this.#noteBudget(at, object);
+    } else if (this.#workloads.takes(resource)) this.#workloads.notice(at, change);
+  }
+
+  /** A pod as it is (null: it is gone) and as it was (null: as far as we know it was not). */
+  #notePod(at: number, pod: KubeObject | null, previous: KubeObject | null): void {
+    const any = pod ?? previous;
+    if (!any) return;
+    const before = pod && previous && pod.metadata.uid !== previous.metadata.uid ? null : previous;
+    if (pod && !before) this.#workloadNames.set(uidOf(pod), this.#workloads.nameOf(pod));
+    const [is, was] = [isReady(pod), isReady(before)];
+    if (is !== was) this.#workloads.countReady(at, any, is ? 1 : -1);
+    const [now, then] = [placeOf(pod), placeOf(before)];
+    if (now !== then) {
+      if (then !== null) this.#nodes.countPod(at, then, -1);
+      if (now !== null) this.#nodes.countPod(at, now, 1);
+      if (now !== null) this.#arrivals.set(uidOf(any), at);
+    }
+    this.#noteUnplaced(at, any, pod && unplacedMessage(pod));
+    if (!pod) this.#log.gone(at, uidOf(any));
+  }
+
+  #noteUnplaced(at: number, pod: KubeObject, message: string | null): void {
+    const uid = uidOf(pod);
+    const open = this.#openUnplaced.get(uid);
+    if (message === null) {
+      if (!open) return;
+      open.until = at;
+      this.#openUnplaced.delete(uid);
+    } else if (open) open.message = message;
+    else {
+      const { name, namespace = '' } = pod.metadata;
+      const workload = this.#workloadNames.get(uid) ?? null;
+      const track = { namespace, pod: name, workload, from: at, until: null, message };
+      this.#openUnplaced.set(uid, track);
+      this.#unplaced.push(track);
+    }
+  }
+
+  #noteBudget(at: number, { metadata, status }: KubeObject): void {
+    const { name, namespace = '' } = metadata;
+    const key = `${namespace}/${name}`;
+    const track = this.#budgets.get(key) ?? {
+      namespace,
+      name,
+      states: [],
+      steps: new Steps<BudgetState>(),
+    };
+    this.#budgets.set(key, track);
+    const { currentHealthy = 0, desiredHealthy = 0 } = status ?? {};
+    track.steps.push(at, { healthy: currentHealthy, desired: desiredHealthy });
+  }
+}
+
+function isNoExecute({ effect }: { readonly effect: string }): boolean {
+  return effect === 'NoExecute';
+}
+
+function uidOf({ metadata }: KubeObject): string {
+  return metadata.uid ?? '';
+}
+
+/** Whether nothing changed but the time of a report. */
+function isHeartbeat(object: KubeObject, previous: KubeObject): boolean {
+  return object.spec === previous.spec && readiness(object) === readiness(previous);
+}
+
+function readiness(object: KubeObject): string {
+  return conditionOf(object, 'Ready')?.status ?? '';
+}
+
+function conditionOf(object: KubeObject, type: string): Condition | null {
+  const conditions: readonly Condition[] = object.status?.conditions ?? [];
+  return conditions.find((condition) => condition.type === type) ?? null;
+}
+
+/** Whether a pod serves, as far as the API says: one that is going does not count. */
+function isReady(pod: KubeObject | null): boolean {
+  if (!pod || pod.metadata.deletionTimestamp !== undefined) return false;
+  return pod.status?.phase === 'Running' && readiness(pod) === 'True';
+}
+
+/** The node on which a pod is, while it has not ended. */
+function placeOf(pod: KubeObject | null): string | null {
+  const hasEnded = pod?.status?.phase === 'Succeeded' || pod?.status?.phase === 'Failed';
+  return hasEnded ? null : (pod?.spec.nodeName ?? null);
+}
+
+/** Why a pod fits on no node; null: it has one, or nobody has looked yet, or it is going. */
+export function unplacedMessage(pod: KubeObject): string | null {
+  if (pod.spec.nodeName || pod.metadata.deletionTimestamp !== undefined) return null;
+  const condition = conditionOf(pod, 'PodScheduled');
+  return condition?.reason === 'Unschedulable' ? (condition.message ?? '') : null;
+}

@@ -1,0 +1,156 @@
+import type { BudgetTrack, Recording, UnplacedTrack } from '../record/recorder.ts';
+import type { Step } from '../record/steps.ts';
+import type { WorkloadTrack } from '../record/workloads.ts';
+import { type Loop, loopsOf } from './loops.ts';
+
+/** How bad it got for a workload. */
+export interface WorkloadSummary {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** Pods it wanted at the end. */
+  readonly wanted: number;
+  /** The most pods that were missing at once. */
+  readonly unavailableMax: number;
+  /** The largest share that was missing, in percent of what was wanted then. */
+  readonly unavailablePercentMax: number;
+  /** When the most were missing; null: never any. */
+  readonly worstAt: number | null;
+  /** How long some were missing, in all. */
+  readonly unavailableSeconds: number;
+  readonly evictions: number;
+}
+
+/** What became of a disruption budget. */
+export interface BudgetSummary {
+  readonly namespace: string;
+  readonly name: string;
+  /** Evictions that it refused, every attempt counted. */
+  readonly refusals: number;
+  /** How long fewer pods were healthy than it asks for. */
+  readonly belowSeconds: number;
+  /** How many fewer, at most. */
+  readonly belowMax: number;
+}
+
+/** What a run comes down to. */
+export interface Summary {
+  readonly evictions: number;
+  /** Pods that came back to where they were evicted from, again and again. */
+  readonly loops: readonly Loop[];
+  /** Evictions that failed otherwise than by a budget. */
+  readonly failures: number;
+  readonly refusals: number;
+  /** Nodes that had a NoExecute taint they did not begin with. */
+  readonly nodesTainted: number;
+  /** Pods that fitted on no node: all of them, the most at once, those at the end. */
+  readonly unplaced: { readonly pods: number; readonly atOnceMax: number; readonly atEnd: number };
+  readonly workloads: readonly WorkloadSummary[];
+  readonly budgets: readonly BudgetSummary[];
+}
+
+/** Counts what was recorded up to `end`, in seconds. */
+export function summarize(recording: Recording, end: number): Summary {
+  const { evictions, failures, refusals, nodes, unplaced, workloads, budgets } = recording;
+  const evicted = countBy(evictions.map(({ workload }) => workload ?? ''));
+  const refused = new Map<string, number>();
+  for (const { budget, count } of refusals) refused.set(budget, (refused.get(budget) ?? 0) + count);
+  return {
+    evictions: evictions.length,
+    loops: loopsOf(evictions),
+    failures: failures.length,
+    refusals: refusals.reduce((sum, { count }) => sum + count, 0),
+    nodesTainted: nodes.filter(({ states }) => {
+      const [first, ...later] = states.map(({ taints }) => taints.filter(isNoExecute));
+      return later.some((taints) => taints.some((taint) => !first?.includes(taint)));
+    }).length,
+    unplaced: {
+      pods: unplaced.length,
+      atOnceMax: mostAtOnce(unplaced),
+      atEnd: unplaced.filter(({ until }) => until === null).length,
+    },
+    workloads: workloads.map((track) => workloadSummary(track, evicted, end)),
+    budgets: budgets.map((track) => budgetSummary(track, refused, end)),
+  };
+}
+
+function isNoExecute(taint: string): boolean {
+  return taint.endsWith(':NoExecute');
+}
+
+function countBy(names: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return counts;
+}
+
+function workloadSummary(
+  { kind, namespace, name, states }: WorkloadTrack,
+  evicted: ReadonlyMap<string, number>,
+  end: number,
+): WorkloadSummary {
+  let worst = { missing: 0, at: null as number | null };
+  let share = 0;
+  for (const { at, wanted, ready } of states) {
+    const missing = Math.max(0, wanted - ready);
+    if (missing > worst.missing) worst = { missing, at };
+    if (missing > 0) share = Math.max(share, (100 * missing) / wanted);
+  }
+  return {
+    kind,
+    namespace,
+    name,
+    wanted: states.at(-1)?.wanted ?? 0,
+    unavailableMax: worst.missing,
+    unavailablePercentMax: tenths(share),
+    worstAt: worst.at,
+    unavailableSeconds: secondsIn(states, end, ({ wanted, ready }) => ready < wanted),
+    evictions: evicted.get(`${kind} ${namespace}/${name}`) ?? 0,
+  };
+}
+
+function budgetSummary(
+  { namespace, name, states }: BudgetTrack,
+  refused: ReadonlyMap<string, number>,
+  end: number,
+): BudgetSummary {
+  return {
+    namespace,
+    name,
+    refusals: refused.get(`${namespace}/${name}`) ?? 0,
+    belowSeconds: secondsIn(states, end, ({ healthy, desired }) => healthy < desired),
+    belowMax: Math.max(0, ...states.map(({ healthy, desired }) => desired - healthy)),
+  };
+}
+
+/** How long states of a kind lasted, in all. */
+function secondsIn<State extends object>(
+  states: readonly Step<State>[],
+  end: number,
+  isMeant: (state: State) => boolean,
+): number {
+  const seconds = states.map((state, index) => {
+    return isMeant(state) ? (states[index + 1]?.at ?? end) - state.at : 0;
+  });
+  return Number(seconds.reduce((sum, one) => sum + one, 0).toFixed(3));
+}
+
+/** Of pods with and without a node: the most without one at any instant. */
+export function mostAtOnce(tracks: readonly Pick<UnplacedTrack, 'from' | 'until'>[]): number {
+  const changes = tracks.flatMap(({ from, until }) => {
+    const begin: readonly [number, number] = [from, 1];
+    return until === null ? [begin] : [begin, [until, -1] as const];
+  });
+  // Those that end at an instant make room for those that begin.
+  changes.sort(([a, one], [b, other]) => a - b || one - other);
+  let [now, most] = [0, 0];
+  for (const [, change] of changes) {
+    now += change;
+    most = Math.max(most, now);
+  }
+  return most;
+}
+
+function tenths(value: number): number {
+  return Math.round(value * 10) / 10;
+}

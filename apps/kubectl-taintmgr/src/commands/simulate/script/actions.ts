@@ -1,0 +1,282 @@
+import { parseQuantity, parseTaint, quantityValue } from '@taintmgr/core';
+import type { Json, KubeObject, NodeConditionType } from '@taintmgr/sim-cluster';
+import { amountsOf, keyOf, labelsOf, labelValueOf, nameOf } from '../input/names.ts';
+import type { Field } from '../input/positioned.ts';
+import { type SilenceCause, type Stage, StageFault } from '../stage/stage.ts';
+import { readTargets, type Targets, targetFields, targetsText } from './targets.ts';
+
+/** What an event does. */
+export interface Deed {
+  /** In words, for the timeline. */
+  readonly text: string;
+  /** Null: it is about no nodes, and done once. */
+  readonly targets: Targets | null;
+  /** `node` is '' where it is about none. Throws StageFault and ApiError. */
+  readonly apply: (stage: Stage, node: string) => void;
+  /** What ends it after `lasts`; null: it does not end. */
+  readonly undo: { readonly text: string; readonly apply: Deed['apply'] } | null;
+  /** The node that it adds. */
+  readonly adds?: KubeObject;
+  /** Whether only the node pressure agent acts on it. */
+  readonly needsPressure?: true;
+}
+
+type Members = ReadonlyMap<string, Field>;
+
+interface Action {
+  readonly fields: readonly string[];
+  readonly read: (body: Field, members: Members) => Deed;
+}
+
+const conditionTypes: readonly NodeConditionType[] = [
+  'Ready',
+  'MemoryPressure',
+  'DiskPressure',
+  'PIDPressure',
+];
+
+type Spec = KubeObject['spec'];
+/** As nodes have it. */
+export interface TaintObject {
+  readonly key: string;
+  readonly value?: string;
+  readonly effect: string;
+}
+
+/** Everything that an event can be, by the name of its field. */
+export const actions: Readonly<Record<string, Action>> = {
+  taint: {
+    fields: [...targetFields, 'taint'],
+    read: (body, members) => {
+      const taint = taintOf(required(body, members, 'taint'));
+      const put: Deed['apply'] = (stage, node) =>
+        stage.changeSpec(node, (spec) => ({ ...spec, taints: [...others(spec, taint), taint] }));
+      return onNodes(body, members, ['taint', 'untaint'], put, untaint(taint), taintText(taint));
+    },
+  },
+  untaint: {
+    fields: [...targetFields, 'taint'],
+    read: (body, members) => {
+      const taint = taintOf(required(body, members, 'taint'));
+      return onNodes(body, members, ['untaint', ''], untaint(taint), null, taintText(taint));
+    },
+  },
+  stopKubelet: silence('kubelet', 'stop the kubelet of', 'start the kubelet of'),
+  resumeKubelet: endSilence('kubelet', 'start the kubelet of'),
+  loseNetwork: silence('network', 'cut off', 'reconnect'),
+  restoreNetwork: endSilence('network', 'reconnect'),
+  setCondition: {
+    fields: [...targetFields, 'condition', 'status'],
+    read: (body, members) => {
+      const type = required(body, members, 'condition').oneOf(conditionTypes);
+      const status = required(body, members, 'status').truth();
+      const set =
+        (value: boolean): Deed['apply'] =>
+        (stage, node) =>
+          stage.setCondition(node, type, value);
+      const verbs = [`set ${type}=${status} on`, `set ${type}=${!status} on`] as const;
+      return onNodes(body, members, verbs, set(status), set(!status));
+    },
+  },
+  cordon: {
+    fields: targetFields,
+    read: (body, members) => onNodes(body, members, ['cordon', 'uncordon'], cordon, uncordon),
+  },
+  uncordon: {
+    fields: targetFields,
+    read: (body, members) => onNodes(body, members, ['uncordon', ''], uncordon, null),
+  },
+  addNode: { fields: ['name', 'zone', 'region', 'labels', 'taints', 'capacity'], read: addNode },
+  removeNode: {
+    fields: targetFields,
+    read: (body, members) =>
+      onNodes(body, members, ['remove', ''], (stage, node) => stage.remove(node), null),
+  },
+  apiOutage: {
+    fields: [],
+    read: () => ({
+      text: 'the API server is out of reach for everybody',
+      targets: null,
+      apply: (stage) => stage.setOutage(true),
+      undo: { text: 'the API server is back', apply: (stage) => stage.setOutage(false) },
+    }),
+  },
+  scale: { fields: ['workload', 'replicas'], read: scale },
+  leakMemory: { fields: ['workload', 'pods', 'perSecond', 'until'], read: leakMemory },
+  setBudget: { fields: ['budget', 'minAvailable', 'maxUnavailable'], read: setBudget },
+};
+
+/** A member that must be there. */
+export function required(body: Field, members: Members, name: string): Field {
+  const field = members.get(name);
+  if (!field) throw body.fault(`${name} is missing`);
+  return field;
+}
+
+function onNodes(
+  body: Field,
+  members: Members,
+  [verb, undoing]: readonly [string, string],
+  apply: Deed['apply'],
+  undo: Deed['apply'] | null,
+  rest = '',
+): Deed {
+  const targets = readTargets(body, members);
+  const text = (what: string): string => `${what} ${targetsText(targets)}${rest}`;
+  return {
+    text: text(verb),
+    targets,
+    apply,
+    undo: undo && { text: text(undoing), apply: undo },
+  };
+}
+
+function silence(cause: SilenceCause, verb: string, undoing: string): Action {
+  const begin: Deed['apply'] = (stage, node) => stage.silence(node, cause);
+  const end: Deed['apply'] = (stage, node) => stage.endSilence(node, cause, false);
+  return {
+    fields: targetFields,
+    read: (body, members) => onNodes(body, members, [verb, undoing], begin, end),
+  };
+}
+
+function endSilence(cause: SilenceCause, verb: string): Action {
+  const end: Deed['apply'] = (stage, node) => stage.endSilence(node, cause, true);
+  return {
+    fields: targetFields,
+    read: (body, members) => onNodes(body, members, [verb, ''], end, null),
+  };
+}
+
+function cordon(stage: Stage, node: string): void {
+  stage.changeSpec(node, (spec) => ({ ...spec, unschedulable: true }));
+}
+
+function uncordon(stage: Stage, node: string): void {
+  stage.changeSpec(node, ({ unschedulable: _, ...spec }) => spec);
+}
+
+/** Reads a taint as kubectl writes it. */
+export function taintOf(field: Field): TaintObject {
+  const { key, value, effect } = field.read(() => parseTaint(field.text()));
+  return { key, ...(value === '' ? {} : { value }), effect };
+}
+
+function taintText({ key, value, effect }: TaintObject): string {
+  return `: ${key}${value === undefined ? '' : `=${value}`}:${effect}`;
+}
+
+function untaint(taint: TaintObject): Deed['apply'] {
+  return (stage, node) =>
+    stage.changeSpec(node, (spec) => ({ ...spec, taints: others(spec, taint) }));
+}
+
+function others({ taints = [] }: Spec, { key, effect }: TaintObject): readonly TaintObject[] {
+  return taints.filter((taint: TaintObject) => taint.key !== key || taint.effect !== effect);
+}
+
+function addNode(body: Field, members: Members): Deed {
+  const name = nameOf(required(body, members, 'name'));
+  const optional = (member: 'zone' | 'region'): object => {
+    const field = members.get(member);
+    return field ? { [member]: labelValueOf(field) } : {};
+  };
+  const places = { ...optional('zone'), ...optional('region') };
+  const labels = labelsOf(members.get('labels'));
+  const taints = members.get('taints')?.items().map(taintOf) ?? [];
+  const capacity = amountsOf(members.get('capacity'));
+  const zone = members.get('zone')?.text();
+  const shown = { ...labels, ...(zone === undefined ? {} : { [zoneLabel]: zone }) };
+  return {
+    text: `add node ${name}`,
+    targets: null,
+    adds: { metadata: { name, labels: shown } },
+    undo: null,
+    apply: ({ cluster }) => {
+      if (cluster.api.get('nodes', '', name)) throw new StageFault(`node ${name} is there already`);
+      const plain = taints.map((taint) => ({ ...taint }) as { readonly [field: string]: Json });
+      cluster.addNode({ name, ...places, labels, taints: plain, capacity });
+    },
+  };
+}
+
+const zoneLabel = 'topology.kubernetes.io/zone';
+
+const scalable = ['deployments', 'statefulsets', 'replicasets'] as const;
+
+function scale(body: Field, members: Members): Deed {
+  const [namespace, name] = keyOf(required(body, members, 'workload'));
+  const replicas = required(body, members, 'replicas').wholeNumber(0);
+  return {
+    text: `scale ${namespace}/${name} to ${replicas}`,
+    targets: null,
+    undo: null,
+    apply: ({ api }) => {
+      const resource = scalable.find((one) => api.get(one, namespace, name));
+      const object = resource ? api.get(resource, namespace, name) : null;
+      if (!resource || !object) {
+        throw new StageFault(`there is no ${scalable.join(', ')} ${namespace}/${name}`);
+      }
+      api.update(resource, { ...object, spec: { ...object.spec, replicas } });
+    },
+  };
+}
+
+function setBudget(body: Field, members: Members): Deed {
+  const [namespace, name] = keyOf(required(body, members, 'budget'));
+  const given = (['minAvailable', 'maxUnavailable'] as const).filter((one) => members.has(one));
+  const [limit] = given;
+  if (limit === undefined || given.length > 1) {
+    throw body.fault('want one of minAvailable, maxUnavailable');
+  }
+  const field = required(body, members, limit);
+  const value = countOf(field);
+  return {
+    text: `set ${limit} of budget ${namespace}/${name} to ${value}`,
+    targets: null,
+    undo: null,
+    apply: ({ api }) => {
+      const object = api.get('poddisruptionbudgets', namespace, name);
+      if (!object) throw new StageFault(`there is no budget ${namespace}/${name}`);
+      const { minAvailable: _, maxUnavailable: __, ...spec } = object.spec;
+      api.update('poddisruptionbudgets', { ...object, spec: { ...spec, [limit]: value } });
+    },
+  };
+}
+
+function leakMemory(body: Field, members: Members): Deed {
+  const workload = required(body, members, 'workload');
+  const [namespace, name] = keyOf(workload);
+  const perSecond = bytesOf(required(body, members, 'perSecond'));
+  const pods = members.get('pods')?.wholeNumber(1) ?? 1;
+  const limit = members.get('until');
+  const until = limit ? { until: bytesOf(limit) } : {};
+  return {
+    text: `${pods} of ${namespace}/${name} leak memory`,
+    targets: null,
+    undo: null,
+    needsPressure: true,
+    apply: (stage) => {
+      const leaking = stage.podsOf(namespace, name).slice(0, pods);
+      if (leaking.length < pods) {
+        throw new StageFault(`${namespace}/${name} has ${leaking.length} pods on nodes`);
+      }
+      for (const { metadata, spec } of leaking) {
+        const { stats } = stage.cluster.node(spec.nodeName);
+        stats.usePod(`${namespace}/${metadata.name}`, { memory: { perSecond, ...until } });
+      }
+    },
+  };
+}
+
+/** An amount such as `64Mi`. */
+function bytesOf(field: Field): number {
+  return field.read((value) => quantityValue(parseQuantity(String(value))));
+}
+
+/** A number of pods, or a share such as `30%`. */
+export function countOf(field: Field): number | string {
+  const { value } = field;
+  if (typeof value === 'string' && /^\d+%$/.test(value)) return value;
+  return field.wholeNumber(0);
+}

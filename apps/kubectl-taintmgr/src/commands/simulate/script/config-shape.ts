@@ -1,0 +1,181 @@
+import type {
+  ConditionRule,
+  Config,
+  Flapping,
+  LabelSelector,
+  LifecycleConfig,
+  LimitRule,
+  MassSilence,
+  Policy,
+  PressureConfig,
+  PressurePool,
+  PressureSettingsInput,
+  TaintPolicy,
+} from '@taintmgr/core';
+import type { Field } from '../input/positioned.ts';
+
+// What members the configurations of the library have and of what kind they are, as far as the library
+// leaves that to the compiler. Numbers and words it checks itself.
+
+/** Throws FileFault for a value of another kind. */
+type Check = (field: Field) => unknown;
+
+/** The members of an object; the compiler sees to it that none is forgotten. */
+type Members<T> = { readonly [Name in keyof Required<T>]: Check };
+
+const checked: Check = () => undefined;
+const text: Check = (field) => field.text();
+const truth: Check = (field) => field.truth();
+
+function listOf(item: Check): Check {
+  return (field) => {
+    for (const each of field.items()) item(each);
+  };
+}
+
+/** An object with members of any names. */
+function tableOf(value: Check): Check {
+  return (field) => {
+    for (const each of field.entries().values()) value(each);
+  };
+}
+
+function objectOf<T>(members: Members<T>, required: readonly (keyof T)[] = []): Check {
+  const checks = new Map<string, Check>(Object.entries(members));
+  return (field) => {
+    const given = field.members([...checks.keys()]);
+    const missing = required.find((name) => !given.has(String(name)));
+    if (missing !== undefined) throw field.fault(`${String(missing)} is missing`);
+    for (const [name, each] of given) checks.get(name)?.(each);
+  };
+}
+
+function orNull(check: Check): Check {
+  return (field) => (field.value === null ? undefined : check(field));
+}
+
+const policy: Members<Policy> = {
+  mode: checked,
+  deleteAfterMs: checked,
+  gracePeriodSeconds: checked,
+  settleMs: checked,
+};
+
+const selector = objectOf<LabelSelector>({
+  matchLabels: tableOf(text),
+  matchExpressions: listOf(
+    objectOf({ key: text, operator: text, values: listOf(text) }, ['key', 'operator']),
+  ),
+});
+
+const conditionRule = objectOf<ConditionRule>(
+  {
+    name: text,
+    condition: text,
+    status: checked,
+    holdsMs: checked,
+    clearMs: checked,
+    taint: objectOf({ key: text, value: checked, effect: checked }, ['key', 'value', 'effect']),
+    nodes: selector,
+    nodesMax: checked,
+    dryRun: truth,
+  },
+  ['name', 'condition', 'taint', 'nodes', 'nodesMax'],
+);
+
+const lifecycle = objectOf<LifecycleConfig>({
+  enforcement: checked,
+  podEvictionTimeoutMs: checked,
+  nodeMonitorPeriodMs: checked,
+  nodeMonitorGracePeriodMs: checked,
+  nodeStartupGracePeriodMs: checked,
+  nodeEvictionRate: checked,
+  secondaryNodeEvictionRate: checked,
+  largeClusterSizeThreshold: checked,
+  unhealthyZoneThreshold: checked,
+  zoneMembers: selector,
+  deadZone: checked,
+  podReadiness: checked,
+  massSilence: orNull(
+    objectOf<MassSilence>({
+      share: checked,
+      nodesMin: checked,
+      withinMs: checked,
+      holdMs: checked,
+    }),
+  ),
+  healthyMs: checked,
+  flapping: orNull(objectOf<Flapping>({ times: checked, withinMs: checked, healthyMs: checked })),
+  conditionRules: listOf(conditionRule),
+  writesInFlightMax: checked,
+});
+
+/** The options of the engine. */
+export const engineShape: Check = objectOf<Config>({
+  ...policy,
+  semantics: checked,
+  taintEviction: truth,
+  lifecycle: orNull(lifecycle),
+  policies: listOf(objectOf<TaintPolicy>({ ...policy, key: text, value: text, effect: text })),
+  leave: objectOf<Config['leave']>({
+    finishedPods: truth,
+    returningDaemonSetPods: truth,
+    optedOutPods: truth,
+  }),
+  limits: listOf(
+    objectOf<LimitRule>({
+      per: checked,
+      name: text,
+      podsPerSecond: checked,
+      burst: checked,
+      percent: checked,
+      pods: checked,
+      windowMs: checked,
+      nodes: selector,
+      onLimit: checked,
+    }),
+  ),
+  keepLimits: truth,
+  compare: truth,
+  keepTaintStarts: truth,
+  heedNodeDeadlines: truth,
+  leader: truth,
+  comparisonOperators: truth,
+  evictionsInFlightMax: checked,
+  retryWaitMsMin: checked,
+  retryWaitMsMax: checked,
+  blockedRetryWaitMs: checked,
+  confirmLateMs: checked,
+  confirmationWaitMs: checked,
+});
+
+const settings = objectOf<PressureSettingsInput>({
+  evictionHard: tableOf(text),
+  evictionSoft: tableOf(text),
+  evictionSoftGracePeriod: tableOf(text),
+  evictionMinimumReclaim: tableOf(text),
+  evictionPressureTransitionPeriod: text,
+  evictionMaxPodGracePeriod: checked,
+  mergeDefaultEvictionSettings: truth,
+  localStorageCapacityIsolation: truth,
+  enforceNodeAllocatable: listOf(text),
+  filesystemLayout: checked,
+  nodeReclaim: truth,
+});
+
+/** The options of the node pressure agent. */
+export const pressureShape: Check = objectOf<PressureConfig>({
+  semantics: checked,
+  pools: listOf(
+    objectOf<PressurePool>({ name: text, selector, settings }, ['name', 'selector', 'settings']),
+  ),
+  settings: orNull(settings),
+  leader: truth,
+  sampleAgeMsMax: checked,
+  leavingWaitMsMax: checked,
+  evictionsInFlightMax: checked,
+  evictionsPerSecond: checked,
+  retryWaitMsMin: checked,
+  retryWaitMsMax: checked,
+  blockedRetryWaitMs: checked,
+});

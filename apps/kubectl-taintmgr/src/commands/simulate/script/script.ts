@@ -1,0 +1,140 @@
+import {
+  type Config,
+  type Millis,
+  type PressureConfig,
+  resolveConfig,
+  resolvePressureConfig,
+} from '@taintmgr/core';
+import { FaultyFile, type Field, FileFault, readPositioned } from '../input/positioned.ts';
+import { actions, type Deed } from './actions.ts';
+import { engineShape, pressureShape } from './config-shape.ts';
+
+/** One event of a script. Times are in milliseconds after the beginning. */
+export interface ScriptEvent {
+  readonly field: Field;
+  readonly at: Millis;
+  readonly deed: Deed;
+  /** After so long it is undone; null: it is not. */
+  readonly lasts: Millis | null;
+  /** Between one of its nodes and the next. */
+  readonly stagger: Millis;
+}
+
+/** What is to happen, and what the controller is configured with. */
+export interface Script {
+  readonly events: readonly ScriptEvent[];
+  /** As the library takes it. */
+  readonly engine: Partial<Config>;
+  /** The same of the node pressure agent; null: there is none. */
+  readonly pressure: Partial<PressureConfig> | null;
+}
+
+export const emptyScript: Script = { events: [], engine: {}, pressure: null };
+
+const timing = ['at', 'lasts', 'stagger', 'every', 'times'];
+const actionNames = Object.keys(actions);
+const timesMax = 10_000;
+
+/** Reads a script; `until` is when the simulation ends. Throws FaultyFile with all that is wrong. */
+export function readScript(file: string, text: string, until: Millis): Script {
+  const root = readPositioned(file, text);
+  const faults: string[] = [];
+  const events: ScriptEvent[] = [];
+  let { engine, pressure } = emptyScript;
+  attempt(faults, () => {
+    const members = root.members(['apiVersion', 'kind', 'engine', 'pressure', 'events']);
+    const [own, agent] = [members.get('engine'), members.get('pressure')];
+    if (own) {
+      attempt(faults, () => (engine = readConfig(own, engineShape, resolveWithLifecycle)));
+    }
+    if (agent) {
+      const read = (): unknown =>
+        (pressure = readConfig(agent, pressureShape, resolvePressureConfig));
+      attempt(faults, read);
+    }
+    for (const field of members.get('events')?.items() ?? []) {
+      attempt(faults, () => events.push(...readEvent(field, until)));
+    }
+    if (!members.has('events')) throw root.fault('events is missing');
+  });
+  if (!pressure) {
+    const idle = events.filter(({ deed }) => deed.needsPressure);
+    faults.push(...idle.map(({ field }) => field.fault(nobodyActs).message));
+  }
+  if (faults.length > 0) throw new FaultyFile(faults);
+  return { events, engine, pressure };
+}
+
+/** Lets a part of a file be wrong without the rest going unread. */
+export function attempt(faults: string[], read: () => unknown): void {
+  try {
+    read();
+  } catch (error) {
+    if (error instanceof FaultyFile) faults.push(...error.faults);
+    else if (error instanceof FileFault) faults.push(error.message);
+    else throw error;
+  }
+}
+
+const nobodyActs = 'nobody acts on it: add pressure, with thresholds such as settings.evictionHard';
+
+function resolveWithLifecycle(options: Partial<Config>): Config {
+  return resolveConfig({ lifecycle: {}, ...options });
+}
+
+/** A configuration as the library takes it, whose faults get their places. */
+function readConfig<T extends object>(
+  field: Field,
+  check: (field: Field) => unknown,
+  resolve: (options: Partial<T>) => T,
+): Partial<T> {
+  check(field);
+  const options = field.value as Partial<T>;
+  try {
+    resolve(options);
+    return options;
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    const [, path = '', text = error.message] =
+      /^config\.(?:pressure\.)?([^:]+): (.*)$/s.exec(error.message) ?? [];
+    throw field.at(stepsOf(path)).faultBelow(`${field.path}.${path}`, text);
+  }
+}
+
+/** `limits[0].per` as the steps that lead there. */
+function stepsOf(path: string): readonly (string | number)[] {
+  return (path.match(/[^.[\]]+/g) ?? []).map((step) => (/^\d+$/.test(step) ? Number(step) : step));
+}
+
+/** One event, or each time that a repeated one comes. */
+function readEvent(field: Field, until: Millis): readonly ScriptEvent[] {
+  const members = field.members([...timing, ...actionNames]);
+  const at = members.get('at');
+  if (!at) throw field.fault('at is missing');
+  const first = at.duration();
+  if (first >= until) throw at.fault('is not before the end of the simulation (--until)');
+  const deed = readDeed(field, members);
+  const lastsField = members.get('lasts');
+  const lasts = lastsField?.duration() ?? null;
+  if (lasts !== null && !deed.undo) throw lastsField?.fault('what this event does has no end');
+  const stagger = members.get('stagger')?.duration() ?? 0;
+  const times = members.get('times')?.wholeNumber(1) ?? 1;
+  const every = members.get('every')?.duration() ?? null;
+  if (times > timesMax) throw members.get('times')?.fault(`want at most ${timesMax}`);
+  if ((every === null) !== (times === 1)) throw field.fault('every and times go together');
+  return Array.from({ length: times }, (_, index) => {
+    return { field, at: first + index * (every ?? 0), deed, lasts, stagger };
+  }).filter((event) => event.at < until);
+}
+
+function readDeed(field: Field, members: ReadonlyMap<string, Field>): Deed {
+  const given = actionNames.filter((name) => members.has(name));
+  const [name = ''] = given;
+  const [action, body] = [actions[name], members.get(name)];
+  if (!action || !body || given.length > 1) {
+    const got = given.join(', ') || 'none';
+    throw field.fault(`want one of ${actionNames.join(', ')}; got ${got}`);
+  }
+  if (name === 'apiOutage' && !members.has('lasts')) throw field.fault('lasts is missing');
+  return action.read(body, action.fields.length === 0 ? new Map() : body.members(action.fields));
+}

@@ -1,0 +1,85 @@
+import { readFile } from 'node:fs/promises';
+import type { Instant } from '@taintmgr/core';
+import type { Cluster, VirtualClock } from '@taintmgr/sim-cluster';
+import { UsageError } from '../../../cli/exit.ts';
+import { apiVersion } from '../../../report/documents.ts';
+import { FaultyFile, type Field, readAllPositioned } from '../input/positioned.ts';
+import { snapshotSource } from './snapshot.ts';
+import { topologySource } from './topology.ts';
+
+/** Where a simulation begins: a cluster that can be made anew for each run. */
+export interface Source {
+  /** The file, or the live cluster. */
+  readonly name: string;
+  readonly startsAt: Instant;
+  /** Whether it is made up, so that it has to come up first. */
+  readonly isNew: boolean;
+  /** What is left out, and whether that is too much to go on without --partial. */
+  readonly missing: readonly string[];
+  /** What the simulation does not know of what is there. */
+  readonly notes: readonly string[];
+  readonly make: (clock: VirtualClock, seed: number) => Cluster;
+}
+
+/** Reads a topology or a snapshot. Throws UsageError and FaultyFile. */
+export async function readSource(file: string): Promise<Source> {
+  const text = (await readText('-f', file)).replace(/^\uFEFF/, '');
+  const isJson = /^\s*[[{]/.test(text);
+  const documents = isJson ? [parseJson(file, text)] : readAllPositioned(file, text);
+  const values = documents.map((document) => (isJson ? document : (document as Field).value));
+  if (values.length === 0) throw new FaultyFile([`${file}:1:1: the file is empty`]);
+  const places = (): readonly Field[] =>
+    isJson ? readAllPositioned(file, text) : (documents as readonly Field[]);
+  if (values.length === 1 && isTopology(values[0])) return topologySource(file, places());
+  return snapshotSource({ name: file, values, places });
+}
+
+/** The text of a file that a flag names. Throws UsageError. */
+export async function readText(flag: string, file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    throw new UsageError(`${flag} ${file}: ${code === 'ENOENT' ? 'no such file' : message}`);
+  }
+}
+
+function isTopology(value: unknown): boolean {
+  const { kind, apiVersion: version } = (value ?? {}) as Record<string, unknown>;
+  return kind === 'Topology' && version === apiVersion;
+}
+
+/** JSON is read the fast way; only where something is wrong are places looked for. */
+function parseJson(file: string, text: string): unknown {
+  const fault = jsonFault(text);
+  if (typeof fault !== 'string') return fault.value;
+  // The first text that is no beginning of anything ends with what is wrong.
+  let [sound, wrong] = [0, text.length];
+  while (wrong - sound > 1) {
+    const middle = (sound + wrong) >>> 1;
+    if (isBeginning(text.slice(0, middle))) sound = middle;
+    else wrong = middle;
+  }
+  const before = text.slice(0, sound).split('\n');
+  const place = `${before.length}:${(before.at(-1) ?? '').length + 1}`;
+  const message = fault.replace(/(, \.{3}.* is not valid JSON| in JSON at position.*)$/s, '');
+  throw new FaultyFile([`${file}:${place}: ${message}`]);
+}
+
+/** What is wrong with a text, in the parser's words; or its value. */
+function jsonFault(text: string): string | { readonly value: unknown } {
+  try {
+    return { value: JSON.parse(text) };
+  } catch (error) {
+    if (error instanceof SyntaxError) return error.message;
+    throw error;
+  }
+}
+
+/** Whether a text is wrong in nothing but that it ends too early. */
+function isBeginning(text: string): boolean {
+  const fault = jsonFault(text);
+  if (typeof fault !== 'string' || /^(Unexpected end|Unterminated string)/.test(fault)) return true;
+  return Number(/at position (\d+)/.exec(fault)?.[1] ?? -1) >= text.length;
+}

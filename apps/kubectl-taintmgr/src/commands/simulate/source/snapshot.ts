@@ -1,0 +1,179 @@
+import { type Instant, parseTime } from '@taintmgr/core';
+import { Cluster, type KubeObject, type Unloaded, VirtualClock } from '@taintmgr/sim-cluster';
+import { count } from '../../../render/count.ts';
+import { FaultyFile, type Field } from '../input/positioned.ts';
+import type { Source } from './read.ts';
+
+interface SnapshotOptions {
+  readonly name: string;
+  /** Lists or single objects as kubectl prints them. */
+  readonly values: readonly unknown[];
+  /** The same with their places, for what is wrong with them; null: there are none. */
+  readonly places: (() => readonly Field[]) | null;
+}
+
+const noTime: Instant = Date.parse('2026-01-01T00:00:00Z');
+const seedForLook = 1;
+
+/** A cluster that goes on from where it was read. Throws FaultyFile where it has no nodes. */
+export function snapshotSource({ name, values, places }: SnapshotOptions): Source {
+  const startsAt = latestTime(values);
+  const make: Source['make'] = (clock, seed) =>
+    new Cluster({ clock, seed, snapshot: values, adopt: true, without: ['nodeLifecycleStandIn'] });
+  const { api, loadReport } = make(new VirtualClock(startsAt), seedForLook);
+  const isForeign = ({ reason }: Unloaded): boolean => reason.endsWith(' is not served');
+  const unloaded = loadReport.unloaded.filter((entry) => !isForeign(entry));
+  const missing = unloaded.length === 0 ? [] : placed(name, unloaded, places?.() ?? []);
+  if (api.list('nodes').length === 0) {
+    const what = 'there is no node in it that could be taken; want what kubectl get -o json prints';
+    throw new FaultyFile([...missing, `${name}: ${what}`]);
+  }
+  return {
+    name,
+    startsAt,
+    isNew: false,
+    missing,
+    notes: [
+      ...foreignNote(loadReport.unloaded.filter(isForeign)),
+      ...ownerNotes(api.list('pods'), api),
+      ...ruleNotes(api.list('pods')),
+    ],
+    make,
+  };
+}
+
+/** The last moment that anything in it speaks of: when it was read, or shortly before. */
+function latestTime(values: readonly unknown[]): Instant {
+  let latest = Number.NEGATIVE_INFINITY;
+  const notice = (text: unknown): void => {
+    const time = typeof text === 'string' ? parseTime(text) : null;
+    if (time !== null && time > latest) latest = time;
+  };
+  for (const object of objectsOf(values)) {
+    notice(object.metadata?.creationTimestamp);
+    const owners: unknown = object.metadata?.managedFields;
+    for (const owner of Array.isArray(owners) ? owners : []) notice(owner?.time);
+    if (object.kind === 'Lease') notice(object.spec?.renewTime);
+    const conditions: unknown = object.status?.conditions;
+    for (const condition of Array.isArray(conditions) ? conditions : []) {
+      notice(condition?.lastHeartbeatTime);
+      notice(condition?.lastTransitionTime);
+    }
+  }
+  return Number.isFinite(latest) ? Math.ceil(latest) : noTime;
+}
+
+/** Single objects, those of lists too; nothing is known of their shape. */
+function* objectsOf(values: readonly unknown[]): Generator<Partial<KubeObject>> {
+  for (const value of values) {
+    if (typeof value !== 'object' || value === null) continue;
+    const items = 'items' in value ? value.items : null;
+    if (Array.isArray(items)) yield* objectsOf(items);
+    else yield value as Partial<KubeObject>;
+  }
+}
+
+/** What could not be taken, each with its place in the file and the path of the field. */
+function placed(
+  name: string,
+  missing: readonly Unloaded[],
+  documents: readonly Field[],
+): readonly string[] {
+  const objects = documents.flatMap(objectFields);
+  const used = new Set<Field>();
+  return missing.map((entry) => {
+    const { kind, namespace, name: objectName, reason } = entry;
+    const what = `${kind || 'something without a kind'} ${namespace ? `${namespace}/` : ''}${objectName || '(without a name)'}`;
+    const matching = objects.filter((field) => !used.has(field) && isOf(field, entry));
+    // Of two with one name the first was taken.
+    const field = reason === 'already there' ? matching.at(-1) : matching[0];
+    if (!field) return `${name}: ${what}: ${reason}`;
+    used.add(field);
+    return faultyMember(field, reason).fault(`${what}: ${reason}`).message;
+  });
+}
+
+function objectFields(field: Field): readonly Field[] {
+  const value = field.value as { readonly items?: unknown } | null;
+  if (!Array.isArray(value?.items)) return [field];
+  return field.at(['items']).items().flatMap(objectFields);
+}
+
+function isOf(field: Field, { kind, namespace, name }: Unloaded): boolean {
+  const value = field.value as Partial<KubeObject> | null;
+  const metadata: Partial<KubeObject['metadata']> = value?.metadata ?? {};
+  return (
+    (value?.kind ?? kind) === kind &&
+    (metadata.namespace ?? '') === namespace &&
+    (metadata.name ?? '') === name
+  );
+}
+
+/** The member that a reason is about, as far as the reason tells. */
+function faultyMember(object: Field, reason: string): Field {
+  const [, goPath] = /Go struct field [^. ]+\.(\S+) of type/.exec(reason) ?? [];
+  const [, time] = /^parsing time ("[^"]*")/.exec(reason) ?? [];
+  if (goPath !== undefined) return object.below(goPath.split('.'), kindOf(reason));
+  return time === undefined ? object : (object.holding(JSON.parse(time)) ?? object);
+}
+
+/** `string` of `cannot unmarshal string into`. */
+function kindOf(reason: string): string {
+  return /cannot unmarshal (\w+)/.exec(reason)?.[1] ?? '';
+}
+
+function foreignNote(foreign: readonly Unloaded[]): readonly string[] {
+  if (foreign.length === 0) return [];
+  const kinds = new Map<string, number>();
+  for (const { kind } of foreign) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+  const texts = [...kinds].map(([kind, number]) => `${kind} ${number}`);
+  return [`kinds that play no part in it are left out: ${texts.join(', ')}`];
+}
+
+const owning: Readonly<Record<string, string>> = {
+  ReplicaSet: 'replicasets',
+  StatefulSet: 'statefulsets',
+  DaemonSet: 'daemonsets',
+  Job: 'jobs',
+};
+
+/** Pods that nobody will replace, because what owns them is not there. */
+function ownerNotes(pods: readonly KubeObject[], api: Cluster['api']): readonly string[] {
+  const orphans = new Map<string, number>();
+  for (const { metadata } of pods) {
+    const owner = metadata.ownerReferences?.find(({ controller }) => controller);
+    if (!owner || owner.kind === 'Node') continue;
+    const resource = owning[owner.kind];
+    if (resource && api.get(resource, metadata.namespace ?? '', owner.name)) continue;
+    orphans.set(owner.kind, (orphans.get(owner.kind) ?? 0) + 1);
+  }
+  return [...orphans].map(
+    ([kind, number]) =>
+      `${count(number, 'pod')} of a ${kind} that is not simulated: nobody replaces them`,
+  );
+}
+
+/** What a scheduler would look at and ours does not. */
+const unknownRules: readonly (readonly [
+  what: string,
+  has: (spec: KubeObject['spec']) => boolean,
+])[] = [
+  ['affinity between pods', ({ affinity }) => affinity?.podAffinity || affinity?.podAntiAffinity],
+  ['topology spread', ({ topologySpreadConstraints = [] }) => topologySpreadConstraints.length > 0],
+  [
+    'volume claims',
+    ({ volumes = [] }) =>
+      volumes.some((volume: { readonly persistentVolumeClaim?: object }) => {
+        return volume.persistentVolumeClaim !== undefined;
+      }),
+  ],
+];
+
+function ruleNotes(pods: readonly KubeObject[]): readonly string[] {
+  return unknownRules.flatMap(([what, has]) => {
+    const number = pods.filter(({ spec }) => has(spec)).length;
+    return number === 0
+      ? []
+      : [`${count(number, 'pod')} with ${what}: the simulated scheduler does not look at it`];
+  });
+}

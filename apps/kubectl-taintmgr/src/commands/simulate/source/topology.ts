@@ -1,0 +1,202 @@
+import type { Instant } from '@taintmgr/core';
+import {
+  ApiError,
+  ApiServer,
+  Cluster,
+  daemonSet,
+  deployment,
+  type Json,
+  job,
+  type KubeObject,
+  type NodeDescription,
+  namespace as namespaceObject,
+  pdb,
+  seededRandom,
+  statefulSet,
+  type TimedToleration,
+  VirtualClock,
+} from '@taintmgr/sim-cluster';
+import { amountsOf, keyOf, labelsOf, labelValueOf, nameOf } from '../input/names.ts';
+import { FaultyFile, type Field } from '../input/positioned.ts';
+import { countOf, required, taintOf } from '../script/actions.ts';
+import { attempt } from '../script/script.ts';
+import type { Source } from './read.ts';
+
+const startsAt: Instant = Date.parse('2026-01-01T00:00:00Z');
+const nodesMax = 100_000;
+const kinds = ['Deployment', 'StatefulSet', 'DaemonSet', 'Job'] as const;
+const workloadFields = [
+  'kind',
+  'name',
+  'replicas',
+  'seconds',
+  'requests',
+  'tolerations',
+  'nodeSelector',
+  'gracePeriodSeconds',
+  'budget',
+];
+
+interface Parts {
+  /** Says what the API server would say of an object, before there is a cluster. */
+  readonly trial: ApiServer;
+  readonly nodes: NodeDescription[];
+  readonly workloads: KubeObject[];
+  readonly budgets: KubeObject[];
+}
+
+/** A cluster that somebody has described. Throws FaultyFile with all that is wrong. */
+export function topologySource(file: string, [root]: readonly Field[]): Source {
+  const trial = new ApiServer({ clock: new VirtualClock(startsAt), random: seededRandom(1) });
+  const parts: Parts = { trial, nodes: [], workloads: [], budgets: [] };
+  const faults: string[] = [];
+  attempt(faults, () => {
+    const members = root?.members(['apiVersion', 'kind', 'region', 'nodes', 'workloads']);
+    const region = members?.get('region')?.text() ?? '';
+    for (const field of members?.get('nodes')?.items() ?? []) {
+      attempt(faults, () => {
+        for (const node of readNodes(field, region)) {
+          tryOut(field, trial, 'nodes', { metadata: { name: node.name } });
+          parts.nodes.push(node);
+        }
+      });
+    }
+    for (const field of members?.get('workloads')?.items() ?? []) {
+      attempt(faults, () => readWorkload(field, parts));
+    }
+    if (parts.nodes.length === 0 && faults.length === 0) throw root?.fault('nodes is missing');
+  });
+  if (faults.length > 0) throw new FaultyFile(faults);
+  return { name: file, startsAt, isNew: true, missing: [], notes: [], make: maker(parts) };
+}
+
+function maker({ nodes, workloads, budgets }: Parts): Source['make'] {
+  return (clock, seed) => {
+    const topology = { region: '', zones: [], nodesPerZone: 0, workloads, budgets };
+    const cluster = new Cluster({ clock, seed, topology, without: ['nodeLifecycleStandIn'] });
+    for (const node of nodes) cluster.addNode(node);
+    return cluster;
+  };
+}
+
+/** Nodes that are alike: named NAME-1 to NAME-count, by their zone where they have no name. */
+function readNodes(field: Field, region: string): readonly NodeDescription[] {
+  const members = field.members(['name', 'zone', 'count', 'labels', 'taints', 'capacity']);
+  const [zoneField, nameField] = [members.get('zone'), members.get('name')];
+  const named = nameField ?? zoneField;
+  if (!named) throw field.fault('want a name or a zone');
+  const [name, zone] = [nameOf(named), zoneField && labelValueOf(zoneField)];
+  const amount = members.get('count')?.wholeNumber(1) ?? 1;
+  if (amount > nodesMax) throw members.get('count')?.fault(`want at most ${nodesMax}`);
+  const taints = (members.get('taints')?.items() ?? []).map((one) => ({ ...taintOf(one) }));
+  const shared = {
+    ...(region === '' ? {} : { region }),
+    ...(zone === undefined ? {} : { zone }),
+    labels: labelsOf(members.get('labels')),
+    taints: taints as readonly { readonly [field: string]: Json }[],
+    capacity: amountsOf(members.get('capacity')),
+  };
+  return Array.from({ length: amount }, (_, index) => ({
+    ...shared,
+    name: `${name}-${index + 1}`,
+  }));
+}
+
+function readWorkload(field: Field, parts: Parts): void {
+  const members = field.members(workloadFields);
+  const kind = required(field, members, 'kind').oneOf(kinds);
+  const [namespace, name] = keyOf(required(field, members, 'name'));
+  const grace = members.get('gracePeriodSeconds')?.wholeNumber(0);
+  const requests = amountsOf(members.get('requests'));
+  const nodeSelector = labelsOf(members.get('nodeSelector'));
+  const container = {
+    name,
+    image: `registry.example/${name}:1.0`,
+    ...(kind === 'Job' ? { command: ['sleep', String(secondsOf(members))] } : {}),
+    resources: { requests: { cpu: '100m', memory: '128Mi', ...requests } },
+  };
+  const options = {
+    replicas: members.get('replicas')?.wholeNumber(0) ?? 1,
+    tolerations: (members.get('tolerations')?.items() ?? []).map(readToleration),
+    podSpec: {
+      containers: [container],
+      ...(grace === undefined ? {} : { terminationGracePeriodSeconds: grace }),
+      ...(Object.keys(nodeSelector).length === 0 ? {} : { nodeSelector }),
+    },
+  };
+  const { trial, workloads, budgets } = parts;
+  const workload = build(kind, namespace, name, options, secondsOf(members));
+  tryOut(field, trial, `${kind.toLowerCase()}s`, workload);
+  workloads.push(workload);
+  const budgetField = members.get('budget');
+  if (!budgetField) return;
+  const budget = readBudget(budgetField, namespace, name);
+  tryOut(budgetField, trial, 'poddisruptionbudgets', budget);
+  budgets.push(budget);
+}
+
+/** What an API server refuses is a fault of the place in the file. */
+function tryOut(field: Field, trial: ApiServer, resource: string, object: KubeObject): void {
+  const { namespace = '' } = object.metadata;
+  try {
+    const isMissing = namespace !== '' && !trial.get('namespaces', '', namespace);
+    if (isMissing) trial.create('namespaces', namespaceObject(namespace));
+    trial.create(resource, object);
+  } catch (error) {
+    if (error instanceof ApiError) throw field.fault(error.message);
+    throw error;
+  }
+}
+
+type Options = NonNullable<Parameters<typeof deployment>[2]>;
+
+function build(
+  kind: (typeof kinds)[number],
+  namespace: string,
+  name: string,
+  options: Options,
+  seconds: number,
+): KubeObject {
+  switch (kind) {
+    case 'Deployment':
+      return deployment(namespace, name, options);
+    case 'StatefulSet':
+      return statefulSet(namespace, name, options);
+    case 'DaemonSet':
+      return daemonSet(namespace, name, options);
+    case 'Job':
+      return job(namespace, name, seconds, options);
+  }
+}
+
+const jobSecondsUsual = 600;
+
+/** How long the pod of a Job runs. */
+function secondsOf(members: ReadonlyMap<string, Field>): number {
+  return members.get('seconds')?.wholeNumber(1) ?? jobSecondsUsual;
+}
+
+/** A toleration as pods have it. */
+function readToleration(field: Field): TimedToleration {
+  const members = field.members(['key', 'operator', 'value', 'effect', 'tolerationSeconds']);
+  const member = (name: string, read: (field: Field) => string): object => {
+    const found = members.get(name);
+    return found ? { [name]: read(found) } : {};
+  };
+  const seconds = members.get('tolerationSeconds')?.wholeNumber(0);
+  return {
+    ...member('key', (key) => key.text()),
+    ...member('operator', (operator) => operator.oneOf(['Exists', 'Equal', 'Lt', 'Gt'])),
+    ...member('value', labelValueOf),
+    ...member('effect', (effect) => effect.oneOf(['NoSchedule', 'PreferNoSchedule', 'NoExecute'])),
+    ...(seconds === undefined ? {} : { tolerationSeconds: seconds }),
+  };
+}
+
+function readBudget(field: Field, namespace: string, name: string): KubeObject {
+  const members = field.members(['minAvailable', 'maxUnavailable']);
+  const [min, max] = [members.get('minAvailable'), members.get('maxUnavailable')];
+  if (min && !max) return pdb(namespace, name, { minAvailable: countOf(min) });
+  if (max && !min) return pdb(namespace, name, { maxUnavailable: countOf(max) });
+  throw field.fault('want one of minAvailable, maxUnavailable');
+}

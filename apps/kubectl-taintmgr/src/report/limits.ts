@@ -1,0 +1,90 @@
+import { describeCount, formatDuration, formatTime } from '@taintmgr/core';
+import type { CountingLimit, TrippedLimit } from '../cluster/limits.ts';
+import { count } from '../render/count.ts';
+import { printable } from '../render/printable.ts';
+import type { PodReport } from './report.ts';
+import type { Survey } from './survey.ts';
+import { ago, soon } from './words.ts';
+
+/** In clusters of many namespaces as many limits may count. */
+const toldMax = 5;
+
+/** Limits of the controller that hold pods back, or may. */
+interface Limits {
+  readonly tripped: readonly TrippedLimit[];
+  readonly counting: readonly CountingLimit[];
+}
+
+/** Those that count pods which are to go, as far as their names tell. */
+function limitsOn({ limits, nodes }: Survey, pods: readonly PodReport[]): Limits {
+  const byName = new Map(nodes.map(({ node }) => [node.name, node] as const));
+  const scopes = new Set(
+    pods
+      .filter(({ explanation }) => explanation.decision.kind === 'evict')
+      .flatMap(({ facts: { pod } }) => {
+        const node = byName.get(pod.nodeName);
+        const { owner } = pod;
+        return [
+          'total',
+          node?.zone ? `zone=${node.zone}` : 'zone',
+          `node=${pod.nodeName}`,
+          `namespace=${pod.namespace}`,
+          ...(owner ? [`workload=${pod.namespace}/${owner.kind}/${owner.name}`] : []),
+          ...(node?.taints ?? []).map(({ key }) => `taint=${key}`),
+        ];
+      }),
+  );
+  const counts = ({ id }: { readonly id: string }): boolean => scopes.has(scopeIn(id));
+  return {
+    tripped: limits?.tripped.filter(counts) ?? [],
+    counting: limits?.counting.filter(counts) ?? [],
+  };
+}
+
+/** `zone=eu/a` of `zone=eu/a nodes=pool=spot`. */
+function scopeIn(id: string): string {
+  const [scope = ''] = id.split(' nodes=', 1);
+  return scope;
+}
+
+/** What is to be said of limits: that they hold pods back, and until when. */
+export function limitNotes(survey: Survey, pods: readonly PodReport[]): readonly string[] {
+  const { tripped, counting } = limitsOn(survey, pods);
+  const notes = [
+    ...tripped.map(({ id, since, count: counted }) => {
+      const what = counted ? `: ${describeCount(counted)}` : '';
+      const wait = `pods under it wait until somebody runs: kubectl taintmgr resume '${id}'`;
+      return `limit ${id} of taintmgr-controller tripped ${ago(survey.at, since)}${what}; ${wait}`;
+    }),
+    ...counting.map(({ id, evicted, of, windowMs, roomAt }) => {
+      const share = `${evicted}${of === null ? '' : ` of ${of}`} pods evicted within ${formatDuration(windowMs)}`;
+      const room = `where that is all it allows, there is room again ${soon(roomAt - survey.at)}`;
+      return `limit ${id} of taintmgr-controller counts ${share}; ${room}`;
+    }),
+  ];
+  const rest = notes.length - toldMax;
+  const more = `${count(rest, 'more limit')} of taintmgr-controller: kubectl taintmgr status`;
+  return [...notes.slice(0, toldMax), ...(rest > 0 ? [more] : [])].map(printable);
+}
+
+/** The same in a document; nothing where no limit counts. */
+export function limitsDocument(survey: Survey, pods: readonly PodReport[]): object {
+  const { tripped, counting } = limitsOn(survey, pods);
+  if (tripped.length + counting.length === 0) return {};
+  return {
+    limits: [
+      ...tripped.map((limit) => ({ ...trippedDocument(limit), tripped: true })),
+      ...counting.map(({ id, evicted, of, windowMs, roomAt }) => {
+        const share = { evicted, ...(of !== null && { of }) };
+        const window = { windowSeconds: windowMs / 1000, roomAt: formatTime(roomAt) };
+        return { id, ...share, ...window, tripped: false };
+      }),
+    ],
+  };
+}
+
+/** A limit that has tripped, and what it had counted then. */
+export function trippedDocument({ id, since, count: counted }: TrippedLimit): object {
+  const { evicted = null, of = null } = counted ?? {};
+  return { id, evicted, of, since: formatTime(since) };
+}

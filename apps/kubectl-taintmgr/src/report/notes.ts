@@ -1,0 +1,101 @@
+import { formatTaint, type Instant } from '@taintmgr/core';
+import { taintEvictors } from '@taintmgr/k8s-adapter';
+import { count } from '../render/count.ts';
+import { printable } from '../render/printable.ts';
+import { limitNotes } from './limits.ts';
+import type { Question } from './question.ts';
+import type { NodeReport, PodReport, Report } from './report.ts';
+import type { Survey } from './survey.ts';
+import { ago, isUnwritten } from './words.ts';
+
+/** What a reader should know before believing an answer; each line as it is to be written. */
+export interface Notes {
+  readonly warnings: readonly string[];
+  readonly notes: readonly string[];
+}
+
+/** Reads off a report what is uncertain about it, and what is wrong in the cluster. */
+export function notesOn(survey: Survey, { nodes, strays }: Report, question: Question): Notes {
+  const pods = [...nodes.flatMap((node) => node.pods ?? []), ...strays];
+  return {
+    warnings: [
+      ...survey.refused.map((message) => `not everything could be read: ${printable(message)}`),
+      ...shutBudgets(pods),
+    ],
+    notes: [
+      ...nodes.flatMap((node) => unwrittenTaints(node, survey.at)),
+      ...queueNotes(nodes),
+      ...limitNotes(survey, pods),
+      ...evictorNotes(survey, pods, question),
+      ...laterNotes(pods, question),
+    ],
+  };
+}
+
+function unwrittenTaints({ facts, taints }: NodeReport, now: Instant): readonly string[] {
+  const { taintsWritten: write } = facts;
+  const last = write
+    ? ` (the taints of ${facts.node.name} were last changed ${ago(now, write.at)} by ${write.by})`
+    : '';
+  return taints
+    .filter((observed) => isUnwritten(observed, now))
+    .map(
+      ({ taint }) =>
+        `taint ${formatTaint(taint)} has no timeAdded; times are estimates, ` +
+        `and pods may be due sooner${last}`,
+    )
+    .map(printable);
+}
+
+function queueNotes(nodes: readonly NodeReport[]): readonly string[] {
+  if (!nodes.some(({ outlook }) => outlook?.health.place != null)) return [];
+  return [
+    'when a node will be tainted is an estimate: it assumes the default rates and grace periods, ' +
+      'and kube-controller-manager takes the nodes of a zone in no particular order',
+  ];
+}
+
+/** A budget that lets nobody go, however long one waits. */
+function shutBudgets(pods: readonly PodReport[]): readonly string[] {
+  const told = new Map<string, string>();
+  for (const { blockers } of pods) {
+    for (const { verdict, message, budgets } of blockers) {
+      if (verdict !== 'never') continue;
+      const names = budgets.map(({ namespace, name }) => `${namespace}/${name}`).join(' and ');
+      const cure = budgets.length > 1 ? 'leave one PDB for each pod' : 'scale up or relax the PDB';
+      told.set(names, `PDB ${names}: ${message}; will not resolve by itself: ${cure}`);
+    }
+  }
+  return [...told.values()].map(printable);
+}
+
+/** Whose rules the answer may not go by, where it tells of a pod that goes. */
+function evictorNotes(
+  { evictors }: Survey,
+  pods: readonly PodReport[],
+  { compare }: Question,
+): readonly string[] {
+  const goes = pods.some(({ explanation }) => explanation.decision.kind === 'evict');
+  if (compare) {
+    return [
+      'UPSTREAM is an estimate: kube-controller-manager keeps its timers in memory, ' +
+        'and the estimate assumes that it has run since before the taints were added',
+    ];
+  }
+  const who = taintEvictors(evictors);
+  if (!goes || (who.kind === 'acts' && who.agent === 'taintmgr-controller')) return [];
+  if (who.kind === 'nobody') return [`${who.text}: pods stay until a controller does`];
+  const { text, agent } = who;
+  if (agent === 'taintmgr-controller') return [text];
+  return [`${text}; it counts from when it saw a taint, and --compare shows when`].map(printable);
+}
+
+function laterNotes(pods: readonly PodReport[], { after }: Question): readonly string[] {
+  const gone = pods.filter(({ explanation: { remaining } }) => remaining !== null && remaining < 0);
+  if (after === 0 || gone.length === 0) return [];
+  const [verb, them] = gone.length === 1 ? ['is', 'it'] : ['are', 'them'];
+  return [
+    `${count(gone.length, 'pod')} ${verb} due before that time: gone by then, ` +
+      `unless something blocks ${them}`,
+  ];
+}

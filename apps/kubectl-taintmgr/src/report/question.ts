@@ -1,0 +1,114 @@
+import { type Millis, parseDuration, parseTaint, type Taint } from '@taintmgr/core';
+import { UsageError } from '../cli/exit.ts';
+import { readTaint } from '../cli/taint-argument.ts';
+
+/** What is asked beside how things are now. */
+export interface Question {
+  /** Which moment is meant: so long from now. */
+  readonly after: Millis;
+  /** Taints put on in thought. */
+  readonly with: readonly Taint[];
+  /** Taints taken off in thought. */
+  readonly without: readonly TaintPattern[];
+  /** Whether kube-controller-manager is asked as well. */
+  readonly compare: boolean;
+}
+
+/** Names taints; what it leaves out matches everything. */
+export interface TaintPattern {
+  readonly key: string;
+  readonly value: string | null;
+  readonly effect: string | null;
+}
+
+/** The flags that ask what if. */
+export interface QuestionFlags {
+  readonly at?: string | undefined;
+  readonly withTaint?: readonly string[] | undefined;
+  readonly withoutTaint?: readonly string[] | undefined;
+  readonly compare?: string | undefined;
+}
+
+const comparable: readonly string[] = ['kcm-1.36'];
+
+/** Reads the flags. Throws UsageError and RangeError naming the flag or the taint. */
+export function readQuestion(flags: QuestionFlags): Question {
+  const { at, withTaint = [], withoutTaint = [], compare } = flags;
+  if (compare !== undefined && !comparable.includes(compare)) {
+    throw new UsageError(
+      `--compare: got ${JSON.stringify(compare)}, want ${comparable.join(' or ')}`,
+    );
+  }
+  return {
+    after: at === undefined ? 0 : readAfter(at),
+    with: withTaint.map(readTaint),
+    without: withoutTaint.map(parsePattern),
+    compare: compare !== undefined,
+  };
+}
+
+/** Whether something other than the present is asked about. */
+export function isWhatIf({ with: added, without }: Question): boolean {
+  return added.length + without.length > 0;
+}
+
+/** The taints of a node with those of the question on it and off it. */
+export function taintsInThought(
+  taints: readonly Taint[],
+  question: Question,
+  now: number,
+): readonly Taint[] {
+  const left = taints.filter(
+    (taint) => !question.without.some((pattern) => matchesTaint(pattern, taint)),
+  );
+  return question.with.reduce<readonly Taint[]>((all, added) => withTaint(all, added, now), left);
+}
+
+/** With a taint put on now; one of the same key and effect gives way, as in `kubectl taint`. */
+function withTaint(taints: readonly Taint[], added: Taint, now: number): readonly Taint[] {
+  const isThere = taints.some(
+    ({ key, value, effect }) =>
+      key === added.key && value === added.value && effect === added.effect,
+  );
+  if (isThere) return taints;
+  const others = taints.filter(({ key, effect }) => key !== added.key || effect !== added.effect);
+  return [...others, { ...added, timeAdded: now }];
+}
+
+/** Whether a taint is one of those that a pattern names. */
+export function matchesTaint(pattern: TaintPattern, { key, value, effect }: Taint): boolean {
+  return (
+    pattern.key === key &&
+    (pattern.value === null || pattern.value === value) &&
+    (pattern.effect === null || pattern.effect === effect)
+  );
+}
+
+/** Reads `key`, `key=value`, `key:effect` or `key=value:effect`. Throws RangeError and UsageError. */
+export function parsePattern(text: string): TaintPattern {
+  const [name = '', effect] = text.split(':');
+  const hasValue = name.includes('=');
+  const checked = effect === undefined ? checkedWithoutEffect(text) : parseTaint(text);
+  return {
+    key: checked.key,
+    value: hasValue ? checked.value : null,
+    effect: effect === undefined ? null : checked.effect,
+  };
+}
+
+/** A taint without an effect is none; any will do to have the rest checked. */
+function checkedWithoutEffect(text: string): Taint {
+  const whole = `${text}:NoExecute`;
+  try {
+    return parseTaint(whole);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new UsageError(error.message.replace(whole, () => text));
+  }
+}
+
+function readAfter(text: string): Millis {
+  const after = parseDuration(text.replace(/^\+/, ''));
+  if (after !== null) return after;
+  throw new UsageError(`--at: got ${JSON.stringify(text)}, want a time from now such as +10m`);
+}

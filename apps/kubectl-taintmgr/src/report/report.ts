@@ -1,0 +1,165 @@
+import {
+  type Comparison,
+  type ForeseenBlocker,
+  foreseeBlockers,
+  type Instant,
+  type Millis,
+  type NodeExplanation,
+  type Outlook,
+  outlookOf,
+  type PodExplanation,
+} from '@taintmgr/core';
+import type { NodeFacts, PodFacts, Readiness } from '../cluster/facts.ts';
+import type { LeaseRenewal } from '../cluster/reader.ts';
+import type { Explainer } from './explainer.ts';
+import type { Survey } from './survey.ts';
+
+/** Everything to be said about one pod. */
+export interface PodReport {
+  readonly facts: PodFacts;
+  readonly explanation: PodExplanation;
+  /** Without what was done in thought; null where nothing was. */
+  readonly present: PodExplanation | null;
+  /** What kube-controller-manager would do; null where that was not asked. */
+  readonly upstream: Comparison | null;
+  /** What would hold its eviction back. */
+  readonly blockers: readonly ForeseenBlocker[];
+}
+
+/** Everything to be said about one node. */
+export interface NodeReport {
+  readonly facts: NodeFacts;
+  readonly taints: NodeExplanation['taints'];
+  /** Next to go first; null where they were not read because no taint is in question. */
+  readonly pods: readonly PodReport[] | null;
+  readonly leaseRenewedAt: Instant | null;
+  readonly zone: ZoneCount | null;
+  /**
+   * How the node and its zone are doing; null where the others of its zone may not be seen. Its
+   * health is known where its lease was looked for, which is where its pods were.
+   */
+  readonly outlook: Outlook | null;
+}
+
+/** How a zone is doing, as its nodes have it. */
+interface ZoneCount {
+  readonly name: string;
+  readonly nodes: number;
+  readonly notReady: number;
+}
+
+/** How the pods of a node, or of several, are about to go. */
+export interface Tally {
+  readonly pods: number;
+  readonly terminating: number;
+  readonly evict: number;
+  /** Due before the moment that was asked about; none where that is the present. */
+  readonly gone: number;
+  readonly keep: number;
+  /** Time left to the first and the last that goes; null: none does. */
+  readonly next: Millis | null;
+  readonly last: Millis | null;
+}
+
+/** Everything there is to say. */
+export interface Report {
+  readonly nodes: readonly NodeReport[];
+  /** Pods that are on none of these nodes: not bound yet, or their node is gone. */
+  readonly strays: readonly PodReport[];
+}
+
+/** Puts together what was read and what the engine says of it, node by node. */
+export function reportOn(survey: Survey, explainer: Explainer): Report {
+  const { nodes, pods } = survey;
+  const names = new Set(nodes.map(({ node }) => node.name));
+  const byUid = new Map(pods.map((pod) => [pod.pod.uid, pod] as const));
+  return {
+    nodes: nodes.map((facts) => reportNode(survey, explainer, facts, byUid)),
+    strays: pods
+      .filter(({ pod }) => !names.has(pod.nodeName))
+      .flatMap((facts) => {
+        const explanation = explainer.pod(survey.at, facts);
+        return explanation ? [reportPod(survey, explainer, null, facts, explanation)] : [];
+      }),
+  };
+}
+
+function reportNode(
+  survey: Survey,
+  explainer: Explainer,
+  facts: NodeFacts,
+  byUid: ReadonlyMap<string, PodFacts>,
+): NodeReport {
+  const { at, leases } = survey;
+  const { name } = facts.node;
+  const explanation = explainer.node(at, name);
+  const pods = explanation?.pods.flatMap((pod) => {
+    const read = byUid.get(pod.pod.uid);
+    return read ? [reportPod(survey, explainer, facts.ready, read, pod)] : [];
+  });
+  return {
+    facts,
+    taints: explanation?.taints ?? [],
+    pods: leases.has(name) ? (pods ?? []) : null,
+    leaseRenewedAt: renewedAt(leases.get(name)),
+    zone: countZone(facts, survey.zoneNodes),
+    outlook: lookOut(survey, facts),
+  };
+}
+
+function reportPod(
+  { at, budgets }: Survey,
+  explainer: Explainer,
+  ready: Readiness | null,
+  facts: PodFacts,
+  explanation: PodExplanation,
+): PodReport {
+  const { finalizers, pod } = facts;
+  const goes = explanation.decision.kind !== 'keep' || pod.deletionTimestamp !== null;
+  const nodeAnswers = ready?.since == null ? null : ready.status !== 'Unknown';
+  return {
+    facts,
+    explanation,
+    present: explainer.present(at, facts),
+    upstream: explainer.upstream(at, facts),
+    blockers: goes ? foreseeBlockers(pod, { budgets, finalizers, nodeAnswers }) : [],
+  };
+}
+
+function renewedAt(lease: LeaseRenewal | undefined): Instant | null {
+  return typeof lease === 'number' ? lease : null;
+}
+
+function lookOut({ at, leases, zoneNodes }: Survey, { node }: NodeFacts): Outlook | null {
+  if (zoneNodes === null) return null;
+  const nodes = zoneNodes.map((facts) => facts.node);
+  return outlookOf(at, { node, nodes, leaseRenewedAt: leases.get(node.name) ?? null });
+}
+
+/** Counts the nodes of a zone; null where the node is in none, or the others may not be seen. */
+function countZone(
+  { node, zone }: NodeFacts,
+  nodes: readonly NodeFacts[] | null,
+): ZoneCount | null {
+  if (zone === '' || nodes === null) return null;
+  const name = node.zone ?? zone;
+  const inZone = nodes.filter((other) => (other.node.zone ?? other.zone) === name);
+  const notReady = inZone.filter(({ ready }) => ready.status !== 'True');
+  return { name, nodes: inZone.length, notReady: notReady.length };
+}
+
+/** Counts what is to become of pods; `after`: how long after the reading is meant. */
+export function tally(pods: readonly PodReport[], after: Millis): Tally {
+  const terminating = pods.filter(({ facts }) => facts.pod.deletionTimestamp !== null).length;
+  const all = pods.flatMap(({ explanation }) => explanation.remaining ?? []);
+  const waits = after > 0 ? all.filter((wait) => wait >= 0) : all;
+  return {
+    pods: pods.length,
+    terminating,
+    evict: waits.length,
+    gone: all.length - waits.length,
+    keep: pods.length - terminating - all.length,
+    next: waits.length === 0 ? null : Math.min(...waits),
+    last: waits.length === 0 ? null : Math.max(...waits),
+  };
+}

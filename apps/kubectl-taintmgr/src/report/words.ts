@@ -1,0 +1,156 @@
+import {
+  describeLifecycleReason,
+  type ForeseenBlocker,
+  formatDuration,
+  formatTaint,
+  formatTime,
+  type Instant,
+  type Millis,
+  type ObservedTaint,
+  type Outlook,
+  type Toleration,
+} from '@taintmgr/core';
+import type { NodeFacts } from '../cluster/facts.ts';
+import { count } from '../render/count.ts';
+import type { Tally } from './report.ts';
+
+/** What a cell says where nothing is. */
+export const none = '<none>';
+/** What a cell says where we may not see what is there. */
+export const hidden = '?';
+
+/** `2m54s`; for a pod that is due `now`, and `overdue by 5s` from a second on. */
+export function timeLeft(remaining: Millis): string {
+  if (remaining >= 1000) return formatDuration(remaining);
+  return remaining > -1000 ? 'now' : `overdue by ${formatDuration(-remaining)}`;
+}
+
+/** `Evict 22s`, `Evict now`; `Evict, overdue by 5s` */
+export function decisionWithTime(name: string, time: string): string {
+  return time.startsWith('overdue') ? `${name}, ${time}` : `${name} ${time}`;
+}
+
+/**
+ * The same as of a time that is `after` the reading: a pod that is due before it is not overdue, it
+ * has gone: `-5s`.
+ */
+export function timeLeftThen(remaining: Millis, after: Millis): string {
+  return after > 0 && remaining < 0 ? formatDuration(remaining) : timeLeft(remaining);
+}
+
+/** How long ago; the clock that wrote the time may be ahead of ours. */
+export function ago(now: Instant, instant: Instant): string {
+  return `${formatDuration(Math.max(0, now - instant))} ago`;
+}
+
+/** `4 pods: 1 terminating, 2 to evict (next now, last in 59m18s), 1 to keep` */
+export function tallyText({ pods, terminating, evict, gone, keep, next, last }: Tally): string {
+  const parts = [
+    ...(terminating > 0 ? [`${terminating} terminating`] : []),
+    ...(gone > 0 ? [`${gone} gone by then`] : []),
+    `${evict} to evict${span(next, last)}`,
+    `${keep} to keep`,
+  ];
+  return `${count(pods, 'pod')}: ${parts.join(', ')}`;
+}
+
+function span(next: Millis | null, last: Millis | null): string {
+  if (next === null || last === null) return '';
+  const [first, final] = [soon(next), soon(last)];
+  return first === final ? ` (${first})` : ` (next ${first}, last ${final})`;
+}
+
+/** `now`, `in 3s`. */
+export function soon(wait: Millis): string {
+  return wait < 1000 ? 'now' : `in ${formatDuration(wait)}`;
+}
+
+/** Since when a taint counts: `added 42s ago`, `seen 3m ago`, `time unknown`. */
+export function sinceText({ start, startSource }: ObservedTaint, now: Instant): string {
+  if (startSource === 'timeAdded') return `added ${ago(now, start)}`;
+  return start < now ? `seen ${ago(now, start)}` : 'time unknown';
+}
+
+/** Whether the taint has no timeAdded and nobody else noted when it came: it counts from now. */
+export function isUnwritten(
+  { start, startSource }: { readonly start: Instant; readonly startSource: string },
+  now: Instant,
+): boolean {
+  return startSource === 'firstSeen' && start >= now;
+}
+
+/** `True for 2d3h`, `Unknown for 2m6s (NodeStatusUnknown)`. */
+export function readyText({ ready }: NodeFacts, now: Instant): string {
+  const since =
+    ready.since === null ? '' : ` for ${formatDuration(Math.max(0, now - ready.since))}`;
+  const why = ready.status === 'True' || ready.reason === '' ? '' : ` (${ready.reason})`;
+  return `${ready.status}${since}${why}`;
+}
+
+/**
+ * What is wrong with a node, or may soon be: `Unknown in 21s without a heartbeat`, `queued for its
+ * NoExecute taint, position 2, in about 16s`. Null: nothing is.
+ */
+export function healthText({ health }: Outlook, now: Instant): string | null {
+  const { heardAt, lostAt, place, taintAt, because } = health;
+  const last = because.at(-1);
+  if (place !== null) {
+    const when = taintAt === null ? '' : `, ${soon(taintAt - now).replace('in ', 'in about ')}`;
+    const why = taintAt === null && last ? `: ${describeLifecycleReason(last)}` : '';
+    return `queued for its NoExecute taint, position ${place}${when}${why}`;
+  }
+  if (lostAt === null) return last ? describeLifecycleReason(last) : none;
+  const silence = heardAt === null ? 0 : now - heardAt;
+  const grace = lostAt - (heardAt ?? lostAt);
+  // Kubelets renew their leases several times in a grace period.
+  if (silence < grace / 2) return null;
+  if (lostAt > now) return `Unknown ${soon(lostAt - now)} without a heartbeat`;
+  return `no heartbeat for ${formatDuration(silence)} (grace period ${formatDuration(grace)})`;
+}
+
+/** `Normal, eviction rate 0.1 nodes/s`; `PartialDisruption, tainting stopped` */
+export function zoneText({ zone }: Outlook): string {
+  if (!zone) return none;
+  const pace = zone.hold ? 'tainting stopped' : `eviction rate ${zone.rate} nodes/s`;
+  return `${zone.state}, ${pace}`;
+}
+
+const verdictTexts = {
+  resolves: 'resolves',
+  needsTime: 'needs time',
+  never: 'needs action',
+} as const;
+
+/** `PDB web (needs time)` */
+export function blockerText({ code, verdict, budgets }: ForeseenBlocker): string {
+  const names = budgets.map(({ name }) => name).join(', ');
+  const what = {
+    Budget: `PDB ${names}`,
+    TwoBudgets: `PDBs ${names}`,
+    Finalizers: 'finalizers',
+    NodeLost: 'node unreachable',
+  } as const;
+  return `${what[code]} (${verdictTexts[verdict]})`;
+}
+
+/** `maintenance:NoExecute Exists for 60s` */
+export function tolerationText({
+  key,
+  operator,
+  value,
+  effect,
+  tolerationSeconds,
+}: Toleration): string {
+  const what = formatTaint({ key: key || '*', value, effect: effect || '*' });
+  const how = operator === '' || operator === 'Equal' ? '' : ` ${operator}`;
+  const long = tolerationSeconds === null ? '' : ` for ${String(tolerationSeconds)}s`;
+  return `${what}${how}${long}`;
+}
+
+/** When the cluster was read, and which moment the answer is about, where that is another one. */
+export function asOf(now: Instant, after: Millis): object {
+  return {
+    observedAt: formatTime(now),
+    ...(after > 0 && { asOf: formatTime(now + after) }),
+  };
+}

@@ -1,0 +1,290 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { node } from '@taintmgr/sim-cluster';
+import { version } from '../../src/cli/version.ts';
+import { run, start } from '../world/run.ts';
+import { startTestCluster, type TestCluster, versions } from '../world/test-cluster.ts';
+
+// A wrong command line or configuration: one clear line, exit code 1, and nothing is changed.
+
+const effects =
+  'NoSchedule, NoExecute where nobody else evicts for it, or no effect for the one that is safe here';
+const drainHelp = 'See kubectl taintmgr drain-by-taint --help.';
+
+const execConfig = `
+apiVersion: v1
+kind: Config
+current-context: c
+contexts: [{name: c, context: {cluster: c, user: u}}]
+clusters: [{name: c, cluster: {server: 'https://127.0.0.1:1'}}]
+users:
+- name: u
+  user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: no-such-plugin, interactiveMode: Never}}
+`;
+
+let cluster: TestCluster;
+let unchanged: readonly string[];
+before(async () => {
+  cluster = await startTestCluster(null, {
+    limited: [{ verbs: ['get'], apiGroups: [''], resources: ['nodes'] }],
+  });
+  cluster.api.create('nodes', node('n1'));
+  process.env.KUBECONFIG = cluster.kubeconfig;
+  unchanged = versions(cluster.api);
+  writeFileSync(join(cluster.directory, 'broken'), 'clusters: [');
+  writeFileSync(join(cluster.directory, 'text'), 'hello');
+  writeFileSync(join(cluster.directory, 'exec'), execConfig);
+});
+after(() => cluster.stop());
+
+describe('wrong command lines', () => {
+  const cases: readonly (readonly [line: string, err: string])[] = [
+    ['bogus', "error: unknown command 'bogus'\nSee kubectl taintmgr --help for the commands."],
+    [
+      'explain presure x',
+      "error: unknown command 'presure'\n(Did you mean pressure?)\nSee kubectl taintmgr explain --help.",
+    ],
+    [
+      'explain node',
+      "error: missing required argument 'name'\nSee kubectl taintmgr explain node --help.",
+    ],
+    [
+      'explain node n1 n2',
+      "error: too many arguments for 'node'. Expected 1 argument but got 2: n1, n2.\n" +
+        'See kubectl taintmgr explain node --help.',
+    ],
+    ['drain-by-taint', `error: missing required argument 'taint'\n${drainHelp}`],
+    [
+      'drain-by-taint a:NoExecute n1 --tiemout 5s',
+      `error: unknown option '--tiemout'\n(Did you mean --timeout?)\n${drainHelp}`,
+    ],
+    [
+      'drain-by-taint a:NoExecute n1 --dry-run=maybe',
+      'error: Invalid dry-run value (maybe). Must be "none", "server", or "client".',
+    ],
+    [
+      'drain-by-taint a:NoExecute n1 --timeout=5x',
+      "error: option '--timeout <duration>' argument '5x' is invalid. " +
+        `Want a duration such as 30s, 10m or 1h30m.\n${drainHelp}`,
+    ],
+    [
+      'drain-by-taint a:NoExecute n1 --grace-period=soon',
+      "error: option '--grace-period <seconds>' argument 'soon' is invalid. " +
+        `Want a whole number of seconds.\n${drainHelp}`,
+    ],
+    [
+      'drain-by-taint a=b=c n1',
+      'error: invalid taint "a=b=c": want key=value:effect or key:effect',
+    ],
+    [
+      'drain-by-taint n1 n1',
+      'error: n1 is a node; name a taint before it, such as maintenance=kernel; nothing was changed',
+    ],
+    [
+      'drain-by-taint a=:b:NoExecute n1',
+      'error: invalid taint "a=:b:NoExecute": want key=value:effect or key:effect',
+    ],
+    ['drain-by-taint -x=y:NoExecute n1', `error: unknown option '-x=y:NoExecute'\n${drainHelp}`],
+    [
+      'drain-by-taint a=ä:NoExecute n1',
+      'error: invalid taint "a=ä:NoExecute": value "ä": want 1 to 63 of letters, digits, ' +
+        "'-', '_' and '.', beginning and ending alphanumeric",
+    ],
+    [
+      'drain-by-taint a:PreferNoSchedule n1',
+      `error: invalid taint "a:PreferNoSchedule": effect "PreferNoSchedule": want ${effects}`,
+    ],
+    ['drain-by-taint a:Gone n1', `error: invalid taint "a:Gone": effect "Gone": want ${effects}`],
+    [
+      'drain-by-taint a:NoExecute n1 --pdb-policy=never',
+      'error: --pdb-policy: got "never", want respect, delete-after:DURATION such as delete-after:1h, or ignore',
+    ],
+    [
+      'drain-by-taint a:NoExecute n1 --disable-eviction --pdb-policy=respect',
+      'error: --disable-eviction and --pdb-policy=respect exclude each other; give one of them',
+    ],
+    [
+      'drain-by-taint a:NoExecute n1 --once --pdb-policy=delete-after:1h',
+      'error: --once and --pdb-policy=delete-after exclude each other: one try is all',
+    ],
+    [
+      'drain-by-taint a:NoExecute n1 --max-parallel-nodes=-1',
+      "error: option '--max-parallel-nodes <number>' argument '-1' is invalid. " +
+        `Want a whole number from 0.\n${drainHelp}`,
+    ],
+    ['undo drain-1', 'error: no drain "drain-1" found; there are no drains to undo'],
+    ['undo drain-1 nope', 'Error from server (NotFound): nodes "nope" not found'],
+    [
+      'undo drain-1 --dry-run=server',
+      'error: Invalid dry-run value (server). Must be "none", or "client".',
+    ],
+    ['drain-by-taint a:NoExecute', 'error: name the nodes to drain, or give --selector'],
+    [
+      'drain-by-taint a:NoExecute n1 -l pool=blue',
+      'error: cannot specify both a node name and a --selector option',
+    ],
+    ['drain-by-taint a:NoExecute n1 nope', 'Error from server (NotFound): nodes "nope" not found'],
+    [
+      'drain-by-taint a:NoExecute -l pool=,=',
+      'error: --selector: got "pool=,=", want a label selector such as pool=blue,tier!=db ' +
+        "(found '=', expected: identifier after ',')",
+    ],
+    [
+      'drain-by-taint a:NoExecute n1 --pod-selector=!!',
+      'error: --pod-selector: got "!!", want a label selector such as pool=blue,tier!=db ' +
+        "(unable to parse requirement: found '!', expected: identifier)",
+    ],
+    ['explain node nope', 'Error from server (NotFound): nodes "nope" not found'],
+    [
+      'pending -l pool=,=',
+      'error: --selector: got "pool=,=", want a label selector such as pool=blue,tier!=db ' +
+        "(found '=', expected: identifier after ',')",
+    ],
+    [
+      'drain-by-taint a:NoExecute -l pool=none --pod-selector=!!',
+      'error: --pod-selector: got "!!", want a label selector such as pool=blue,tier!=db ' +
+        "(unable to parse requirement: found '!', expected: identifier)",
+    ],
+    ['help bogus', 'error: unknown help topic "bogus"; kubectl taintmgr --help lists the commands'],
+    [
+      'help explain bogus',
+      'error: unknown help topic "explain bogus"; kubectl taintmgr explain --help lists the commands',
+    ],
+  ];
+  for (const [line, err] of cases) {
+    it(line, async () => {
+      const result = await run(...line.split(' '));
+      assert.deepEqual(result, { code: 1, out: '', err: `${err}\n` });
+      assert.deepEqual(versions(cluster.api), unchanged);
+    });
+  }
+
+  it('no node matches the selector', async () => {
+    const args = ['drain-by-taint', 'a:NoExecute', '-l', 'pool=none'];
+    const err = 'No nodes match --selector "pool=none"; nothing was changed\n';
+    assert.deepEqual(await run(...args), { code: 0, out: '', err });
+  });
+});
+
+describe('clusters that cannot be reached', () => {
+  const cases: readonly (readonly [name: string, flags: () => string[], err: RegExp])[] = [
+    ['no such file', () => ['--kubeconfig=/nope'], /^error: .*\/nope: no such file.*\n$/],
+    [
+      'not YAML',
+      () => [`--kubeconfig=${cluster.directory}/broken`],
+      /^error: .*\/broken: not valid YAML at line 1, column 12: .*\n$/,
+    ],
+    [
+      'not a kubeconfig',
+      () => [`--kubeconfig=${cluster.directory}/text`],
+      /^error: .*\/text: want a kubeconfig, got plain text\n$/,
+    ],
+    [
+      'unknown context',
+      () => ['--context=nope'],
+      /^error: context "nope" does not exist in .*; it knows: taintmgr-sim\n$/,
+    ],
+    [
+      'unknown user',
+      () => ['--user=nope'],
+      /^error: user "nope" does not exist in .*; it knows: taintmgr-sim\n$/,
+    ],
+    ['not a URL', () => ['--server=foo'], /^error: --server: got "foo", want a URL such as .*\n$/],
+    [
+      'not a duration',
+      () => ['--request-timeout=x'],
+      /^error: --request-timeout: got "x", want a duration such as 10s or 1m30s\n$/,
+    ],
+    [
+      'nobody listens',
+      () => ['--server=https://127.0.0.1:1'],
+      /^error: request to https:\/\/127\.0\.0\.1:1 failed: connect ECONNREFUSED 127\.0\.0\.1:1; check .*\n$/,
+    ],
+    [
+      'a credential plugin that is missing',
+      () => [`--kubeconfig=${cluster.directory}/exec`],
+      /^error: cannot log in to https:\/\/127\.0\.0\.1:1: credential plugin no-such-plugin failed: .*; check the user that the current context names \(kubectl config view --minify\)\n$/,
+    ],
+    [
+      'a token that is not known',
+      () => ['--token=wrong'],
+      /^Error from server \(Unauthorized\): Unauthorized\nhint: the credentials .*\n$/,
+    ],
+    [
+      'rights missing',
+      () => ['--token=limited'],
+      /^Error from server \(Forbidden\): pods is forbidden: User "limited" cannot list resource "pods" .*\nhint: kubectl auth can-i --list .*\n$/,
+    ],
+  ];
+  for (const [name, flags, expected] of cases) {
+    it(name, async () => {
+      for (const args of [
+        ['explain', 'node', 'n1', ...flags()],
+        [...flags(), 'explain', 'node', 'n1'],
+      ]) {
+        const { code, out, err } = await run(...args);
+        assert.deepEqual([code, out], [1, '']);
+        assert.match(err, expected);
+      }
+    });
+  }
+
+  it('Ctrl-C ends the wait for a server that does not answer', async (t) => {
+    const silent = createServer((socket) => socket.on('error', () => {}));
+    const connected = once(silent, 'connection');
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    t.after(() => silent.close());
+    const { port } = silent.address() as { port: number };
+    const server = `--server=https://127.0.0.1:${port}`;
+    const { result, interrupt } = start(['explain', 'node', 'n1', server]);
+    await connected;
+    interrupt();
+    assert.deepEqual(await result, { code: 130, out: '', err: 'error: interrupted\n' });
+  });
+});
+
+describe('help', () => {
+  const cases: readonly (readonly [line: string, expected: RegExp])[] = [
+    ['--version', new RegExp(`^${version}\n$`)],
+    [
+      '--help',
+      /^Usage: kubectl taintmgr \[options\] \[command\]\n\nSee, [\s\S]*\nCommands:\n {2}explain [\s\S]*drain-by-taint [\s\S]*\nConnection \(as kubectl\):\n {2}--kubeconfig <file>/,
+    ],
+    ['explain --help', /^Usage: kubectl taintmgr explain /],
+    [
+      'explain node --help',
+      /\nOptions:\n {2}-w, --watch [\s\S]*: kubectl taintmgr --help lists them/,
+    ],
+    [
+      'drain-by-taint --help',
+      /\nAs kubectl drain:\n[\s\S]*--timeout[\s\S]*\nBeyond kubectl drain:\n[\s\S]*\nExit codes; /,
+    ],
+  ];
+  for (const [line, expected] of cases) {
+    it(line, async () => {
+      const { code, out, err } = await run(...line.split(' '));
+      assert.deepEqual([code, err], [0, '']);
+      assert.match(out, expected);
+      for (const text of out.split('\n')) assert.doesNotMatch(text, /default: (true|false)|\s$/);
+    });
+  }
+
+  for (const path of ['', 'explain', 'explain node', 'drain-by-taint', 'help']) {
+    it(`help ${path} says what ${path} --help says`, async () => {
+      const words = path.split(' ').filter((word) => word !== '');
+      const flag = await run(...words, '--help');
+      assert.deepEqual(await run('help', ...words), flag);
+      assert.equal(flag.code, 0);
+    });
+  }
+
+  it('without a command, on stderr', async () => {
+    const { code, out, err } = await run();
+    assert.deepEqual([code, out], [1, '']);
+    assert.match(err, /^Usage: kubectl taintmgr /);
+  });
+});

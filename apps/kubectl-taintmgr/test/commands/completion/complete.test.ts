@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { node } from '@taintmgr/sim-cluster';
+import { namesFrom } from '../../../src/commands/completion/sources.ts';
+import { startTestCluster, type TestCluster } from '../../world/test-cluster.ts';
+
+// What a shell is offered goes to a terminal as it is: nothing in it may be anybody's orders.
+
+const hostile = 'drain-\u001b[2J\u001b]0;owned\u0007';
+
+describe('names that a shell is offered', () => {
+  let cluster: TestCluster;
+  before(async () => {
+    cluster = await startTestCluster(null);
+  });
+  after(() => cluster.stop());
+
+  it('are of drains only as drains name themselves', async () => {
+    const mark = { taint: 'a:NoExecute', tainted: true, cordoned: true };
+    const ids = ['drain-20260101-000000-7f3a', hostile, '$(reboot)'];
+    const annotation = JSON.stringify(ids.map((id) => ({ id, ...mark })));
+    const annotations = { 'taintmgr.dev/drain': annotation };
+    const plain = node('n1');
+    const metadata = { ...plain.metadata, annotations };
+    cluster.api.create('nodes', { ...plain, metadata });
+    const names = await namesFrom('drains', { kubeconfig: cluster.kubeconfig } as never);
+    assert.deepEqual(names, ['drain-20260101-000000-7f3a']);
+  });
+
+  it('are of contexts only what steers no terminal', async () => {
+    const kubeconfig = join(cluster.directory, 'contexts');
+    const contexts = ['prod', hostile].map((name) => ({ name }));
+    writeFileSync(kubeconfig, JSON.stringify({ contexts }));
+    assert.deepEqual(await namesFrom('contexts', { kubeconfig } as never), ['prod']);
+  });
+});

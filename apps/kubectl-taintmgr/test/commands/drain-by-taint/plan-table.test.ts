@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  type Budget,
+  type DrainOptions,
+  type DrainPlan,
+  type Node,
+  type Pod,
+  planDrain,
+  resolveDrainConfig,
+} from '@taintmgr/core';
+import {
+  blockerLines,
+  cannotFinish,
+  daemonSetLine,
+} from '../../../src/commands/drain-by-taint/blockers.ts';
+import { refusalLine, renderPlan } from '../../../src/commands/drain-by-taint/plan-table.ts';
+import { node, now, ofDaemonSet, pod, taint, tolerates } from '../../world/values.ts';
+
+const maintenance = taint('maintenance=kernel:NoExecute');
+const noFlags: DrainOptions = { force: false, ignoreDaemonSets: false, deleteEmptyDirData: false };
+const allFlags: DrainOptions = { force: true, ignoreDaemonSets: true, deleteEmptyDirData: true };
+
+function plan(
+  filters: DrainOptions,
+  nodes: readonly Node[],
+  pods: readonly Pod[],
+  budgets: readonly Budget[] = [],
+  taintToPut = maintenance,
+): DrainPlan {
+  const targets = nodes.map(({ name }) => ({ name, zone: '' }));
+  return planDrain(now, {
+    config: resolveDrainConfig({ taint: taintToPut, targets, filters }),
+    nodes,
+    pods: pods.map((one) => ({ pod: { labels: {}, ready: 'True', ...one }, finalizers: [] })),
+    budgets,
+    nodeAnswers: () => true,
+  });
+}
+
+const lines = (text: string): string => text.replace(/^\n/, '').replace(/^ {6}/gm, '').trimEnd();
+const asTable = { wide: false, headers: true };
+
+describe('the plan of a drain', () => {
+  const n1 = node('n1');
+  const agent = pod('agent', ofDaemonSet);
+  const bare = pod('bare', { owner: null, hasEmptyDir: true });
+  const cases: readonly (readonly [
+    name: string,
+    options: DrainOptions,
+    nodes: readonly Node[],
+    pods: readonly Pod[],
+    plan: string,
+    refusal: string | null,
+  ])[] = [
+    [
+      'a pod without toleration goes at once, another when its time is over',
+      noFlags,
+      [n1],
+      [pod('db', tolerates('maintenance', 63)), pod('web')],
+      `
+      NODE   NAMESPACE   POD   ACTION   AT      BLOCKED BY   BECAUSE
+      n1     shop        web   evict    +0s     <none>       no toleration for maintenance=kernel:NoExecute
+      n1     shop        db    evict    +1m4s   <none>       tolerates maintenance=kernel:NoExecute for 1m3s`,
+      null,
+    ],
+    [
+      'every missing flag is named, with how many pods need it',
+      noFlags,
+      [n1],
+      [agent, bare, pod('web', { hasEmptyDir: true })],
+      `
+      NODE   NAMESPACE   POD     ACTION   AT    BLOCKED BY   BECAUSE
+      n1     shop        agent   refuse   -     -            managed by a DaemonSet, which would recreate it (--ignore-daemonsets)
+      n1     shop        bare    refuse   -     -            has local storage (emptyDir), whose data would be lost (--delete-emptydir-data); is not managed by a controller (--force)
+      n1     shop        web     refuse   -     -            has local storage (emptyDir), whose data would be lost (--delete-emptydir-data)`,
+      '1 pod needs --ignore-daemonsets, 2 pods need --delete-emptydir-data, 1 pod needs --force; nothing was changed',
+    ],
+    [
+      'the flags override the refusals',
+      allFlags,
+      [n1],
+      [agent, bare],
+      `
+      NODE   NAMESPACE   POD     ACTION   AT    BLOCKED BY   BECAUSE
+      n1     shop        bare    evict    +0s   <none>       no toleration for maintenance=kernel:NoExecute
+      n1     shop        agent   leave    +0s   -            the DaemonSet controller deletes it: no toleration for maintenance=kernel:NoExecute`,
+      null,
+    ],
+    [
+      'the DaemonSet controller leaves a pod that tolerates the taint, for however short a time',
+      allFlags,
+      [n1],
+      [pod('agent', { ...ofDaemonSet, ...tolerates('maintenance', 60) })],
+      `
+      No pods to evict.
+      1 pod stays: 1 of a DaemonSet`,
+      null,
+    ],
+    [
+      'what stays is counted by its reason, and need not be allowed to go',
+      { ...noFlags, ignoreDaemonSets: true },
+      [n1, node('n2')],
+      [
+        pod('agent', { ...ofDaemonSet, ...tolerates('maintenance', 60) }),
+        pod('static', { mirror: true, owner: null }),
+        pod('going', { deletionTimestamp: now, owner: null }),
+        pod('cache', { ...tolerates('maintenance'), owner: null }),
+        pod('log', { ...tolerates(''), nodeName: 'n2' }),
+      ],
+      `
+      NODE   NAMESPACE   POD     ACTION   AT    BLOCKED BY   BECAUSE
+      n1     shop        going   wait     -     <none>       already terminating
+      4 pods stay: 1 of a DaemonSet, 1 static, 2 tolerating the taint without limit`,
+      null,
+    ],
+    ['a node without pods', noFlags, [n1], [], 'No pods to evict.', null],
+    [
+      'a finished pod is taken whatever it is',
+      noFlags,
+      [n1],
+      [pod('job', { phase: 'Succeeded', owner: null, hasEmptyDir: true })],
+      `
+      NODE   NAMESPACE   POD   ACTION   AT    BLOCKED BY   BECAUSE
+      n1     shop        job   evict    +0s   <none>       no toleration for maintenance=kernel:NoExecute`,
+      null,
+    ],
+    [
+      'the time of a taint that is there already goes on',
+      noFlags,
+      [node('n1', taint('maintenance=kernel:NoExecute', 60))],
+      [pod('db', tolerates('maintenance', 63))],
+      `
+      NODE   NAMESPACE   POD   ACTION   AT    BLOCKED BY   BECAUSE
+      n1     shop        db    evict    +4s   <none>       tolerates maintenance=kernel:NoExecute for 1m3s`,
+      null,
+    ],
+    [
+      'a taint of the same key with another value gives way, others count as well',
+      noFlags,
+      [node('n1', taint('maintenance=disk:NoExecute', 60), taint('old:NoExecute', 10))],
+      [pod('db', tolerates('maintenance', 63))],
+      `
+      NODE   NAMESPACE   POD   ACTION   AT    BLOCKED BY   BECAUSE
+      n1     shop        db    evict    +0s   <none>       no toleration for old:NoExecute; tolerates maintenance=kernel:NoExecute for 1m3s`,
+      null,
+    ],
+  ];
+  for (const [name, options, nodes, pods, expected, refusal] of cases) {
+    it(name, () => {
+      const planned = plan(options, nodes, pods);
+      assert.equal(renderPlan(planned, now, asTable), lines(expected));
+      assert.equal(refusalLine(planned), refusal);
+    });
+  }
+});
+
+describe('what the DaemonSet controller will do', () => {
+  const agents = ['n1', 'n2'].map((nodeName) =>
+    pod(`agent-${nodeName}`, { ...ofDaemonSet, nodeName }),
+  );
+  const nodes = [node('n1'), node('n2')];
+
+  it('is told for a NoExecute taint', () => {
+    assert.equal(
+      daemonSetLine(plan(allFlags, nodes, agents)),
+      'shop/agent-n1 on n1, shop/agent-n2 on n2: the DaemonSet controller deletes what does not ' +
+        'tolerate maintenance=kernel:NoExecute, and ignores PodDisruptionBudgets',
+    );
+  });
+
+  it('is nothing for a NoSchedule taint', () => {
+    const planned = plan(allFlags, nodes, agents, [], taint('maintenance=kernel:NoSchedule'));
+    assert.equal(daemonSetLine(planned), null);
+    assert.equal(
+      renderPlan(planned, now, asTable),
+      'No pods to evict.\n2 pods stay: 2 of a DaemonSet',
+    );
+  });
+});
+
+describe('what a plan says is in the way', () => {
+  const shut: Budget = {
+    namespace: 'shop',
+    name: 'web',
+    selector: { matchLabels: { app: 'web' } },
+    allowed: 0,
+    healthy: 5,
+    desired: 5,
+    expected: 5,
+    upToDate: true,
+    alwaysEvictUnhealthy: false,
+    refusal: null,
+  };
+  const webs = [1, 2, 3, 4, 5].map((number) => pod(`web-${number}`, { labels: { app: 'web' } }));
+
+  it('each budget once, with the pods that it holds', () => {
+    const planned = plan(noFlags, [node('n1')], webs, [shut]);
+    assert.deepEqual(blockerLines(planned), [
+      'shop/web-1 on n1, shop/web-2 on n1, shop/web-3 on n1 and 2 pods more: PDB web (needs action): ' +
+        'The disruption budget web needs 5 healthy pods and has 5 currently',
+    ]);
+    assert.equal(cannotFinish(planned), true);
+  });
+
+  it('those that have to wait for the others', () => {
+    const wide = { ...shut, allowed: 3, desired: 2 };
+    const planned = plan(noFlags, [node('n1')], webs, [wide]);
+    assert.deepEqual(blockerLines(planned), [
+      'shop/web-4 on n1, shop/web-5 on n1: PDB web (needs time): ' +
+        'The disruption budget web allows 3 disruptions now, and other pods go first',
+    ]);
+    assert.equal(cannotFinish(planned), false);
+    assert.match(renderPlan(planned, now, asTable), /web-4 +evict +\+0s +PDB web \(needs time\)/);
+  });
+
+  it('nothing is known of budgets that may not be seen', () => {
+    const planned = plan(noFlags, [node('n1')], webs.slice(0, 1));
+    assert.match(renderPlan(planned, now, asTable, false), /web-1 +evict +\+0s +\? +no toleration/);
+  });
+});

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { type Json, node } from '@taintmgr/sim-cluster';
+import { run } from '../../world/run.ts';
+import { fillShop } from '../../world/shop-cluster.ts';
+import { startTestCluster, type TestCluster, versions } from '../../world/test-cluster.ts';
+
+// What `explain` reads of a cluster beside what its transcripts show.
+
+/** As the API keeps times. */
+function wholeSecond(time: string): string {
+  return `${time.slice(0, 19)}Z`;
+}
+
+/** The managed fields of a node whose taints were written then. */
+function taintsWritten(time: string): Json[] {
+  const fieldsV1 = { 'f:spec': { 'f:taints': {} } };
+  const shared = { operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1' };
+  return [{ manager: 'kubectl-taint', ...shared, time: wholeSecond(time), fieldsV1 }];
+}
+
+describe('explain', () => {
+  let cluster: TestCluster;
+  before(async () => {
+    cluster = await startTestCluster(null);
+    fillShop(cluster);
+    process.env.KUBECONFIG = cluster.kubeconfig;
+  });
+  after(() => cluster.stop());
+
+  it('changes nothing, whatever is asked', async () => {
+    const before = versions(cluster.api);
+    const whatIf = [
+      '--with-taint=a:NoExecute',
+      '--without-taint=maintenance',
+      '--compare',
+      '--at=1h',
+    ];
+    for (const subject of ['node node-a1', 'pod db-0', 'zone zone-a', 'taint maintenance']) {
+      const { code, err } = await run('explain', ...subject.split(' '), '-n', 'shop', ...whatIf);
+      const isGone = subject === 'taint maintenance';
+      assert.equal(code, isGone ? 1 : 0, `${subject}: ${err}`);
+    }
+    assert.deepEqual(versions(cluster.api), before);
+  });
+
+  it('knows from the annotation when the controller saw a taint', async () => {
+    const seenAt = new Date(Date.now() - 3_600_000).toISOString();
+    const annotations = {
+      'taintmgr.dev/taint-starts': JSON.stringify({
+        taintsWrittenAt: wholeSecond(seenAt),
+        'bad:NoExecute': seenAt,
+      }),
+    };
+    const one = node('seen', { spec: { taints: [{ key: 'bad', effect: 'NoExecute' }] } });
+    const managedFields = taintsWritten(seenAt);
+    const made = cluster.api.create('nodes', {
+      ...one,
+      metadata: { ...one.metadata, annotations },
+    });
+    cluster.api.update('nodes', { ...made, metadata: { ...made.metadata, managedFields } });
+    const { code, out, err } = await run('explain', 'node', 'seen');
+    assert.deepEqual([code, err], [0, '']);
+    assert.match(out, /^Taints: {3}bad:NoExecute {3}seen 1h(\ds)? ago$/m);
+  });
+
+  it('does not believe the annotation about a taint that was put on again since', async () => {
+    const seenAt = new Date(Date.now() - 3_600_000).toISOString();
+    const annotations = {
+      'taintmgr.dev/taint-starts': JSON.stringify({
+        taintsWrittenAt: wholeSecond(seenAt),
+        'bad:NoExecute': seenAt,
+      }),
+    };
+    const one = node('again', { spec: { taints: [{ key: 'bad', effect: 'NoExecute' }] } });
+    const made = cluster.api.create('nodes', {
+      ...one,
+      metadata: { ...one.metadata, annotations },
+    });
+    const managedFields = taintsWritten(new Date(Date.now() - 600_000).toISOString());
+    cluster.api.update('nodes', { ...made, metadata: { ...made.metadata, managedFields } });
+    const { code, out, err } = await run('explain', 'node', 'again');
+    assert.deepEqual([code, err], [0, '']);
+    assert.match(out, /^Taints: {3}bad:NoExecute {3}seen (9m|10m)(\d+s)? ago$/m);
+  });
+
+  it('a pod whose node is gone, and one that has none yet', async () => {
+    const { api } = cluster;
+    const bound = api.get('pods', 'shop', 'bare');
+    assert.ok(bound);
+    const { nodeName: _, ...spec } = bound.spec;
+    const { uid, resourceVersion, ...metadata } = bound.metadata;
+    api.create('pods', { ...bound, metadata: { ...metadata, name: 'unbound' }, spec });
+    const lost = { ...spec, nodeName: 'nowhere' };
+    api.create('pods', { ...bound, metadata: { ...metadata, name: 'lost' }, spec: lost });
+    const because = async (name: string): Promise<string> =>
+      (await run('explain', 'pod', name, '-n', 'shop', '-o', 'jsonpath={.because[0].text}')).out;
+    assert.equal(await because('unbound'), 'not bound to a node');
+    assert.equal(await because('lost'), 'node nowhere is unknown');
+  });
+});

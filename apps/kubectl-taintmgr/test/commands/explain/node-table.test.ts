@@ -1,0 +1,293 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Node, Pod, Taint } from '@taintmgr/core';
+import type { Evictors, Verdict } from '@taintmgr/k8s-adapter';
+import { nodeSubject } from '../../../src/commands/explain/node.ts';
+import { plain } from '../../../src/render/style.ts';
+import { Explainer } from '../../../src/report/explainer.ts';
+import { notesOn } from '../../../src/report/notes.ts';
+import { type QuestionFlags, readQuestion } from '../../../src/report/question.ts';
+import { reportOn } from '../../../src/report/report.ts';
+import type { Survey } from '../../../src/report/survey.ts';
+import {
+  nobody,
+  node,
+  nodeFactsOf,
+  now,
+  pod,
+  podFactsOf,
+  surveyOf,
+  taint,
+  tolerates,
+} from '../../world/values.ts';
+
+const bad = 'bad=disk:NoExecute';
+const lines = (text: string): string => text.replace(/^\n/, '').replace(/^ {6}/gm, '').trimEnd();
+
+/** What `explain node n1` says of a survey. */
+function explain(survey: Survey, flags: QuestionFlags = {}) {
+  const question = readQuestion(flags);
+  const explainer = new Explainer(question);
+  explainer.take(survey.at, survey.nodes, survey.pods);
+  const report = reportOn(survey, explainer);
+  const answer = nodeSubject('n1').tell(report, { survey, question, paint: plain });
+  return {
+    text: answer.table({ wide: false, headers: true }),
+    ...notesOn(survey, report, question),
+  };
+}
+
+const survey = (one: Node, ...pods: readonly Pod[]): Survey =>
+  surveyOf(
+    [nodeFactsOf(one)],
+    pods.map((each) => podFactsOf(each)),
+  );
+
+describe('the answer to explain node', () => {
+  const cases: readonly (readonly [name: string, node: Node, pods: readonly Pod[], string])[] = [
+    [
+      'a node without a NoExecute taint',
+      node('n1', taint('quiet:NoSchedule')),
+      [pod('web')],
+      `
+      Name:     n1
+      Ready:    True for 1h
+      Taints:   no NoExecute taints
+
+      NAMESPACE   POD   DECISION   IN    BLOCKED BY   BECAUSE
+      shop        web   Keep       -     -            its node has no NoExecute taint
+
+      1 pod: 0 to evict, 1 to keep`,
+    ],
+    [
+      'a node without pods',
+      node('n1', taint(bad, 41)),
+      [],
+      `
+      Name:     n1
+      Ready:    True for 1h
+      Taints:   bad=disk:NoExecute   added 41s ago
+
+      No pods on this node.`,
+    ],
+    [
+      'all decisions, the next to go first',
+      node('n1', taint(bad, 41), taint('other.example/loss:NoExecute')),
+      [
+        pod('static', { mirror: true }),
+        pod('forever', tolerates('')),
+        pod('soon', tolerates('', 63)),
+        pod('going', { deletionTimestamp: now }),
+        pod('late'),
+        pod('later', tolerates('', 3600)),
+      ],
+      `
+      Name:     n1
+      Ready:    True for 1h
+      Taints:   bad=disk:NoExecute             added 41s ago
+                other.example/loss:NoExecute   time unknown
+
+      NAMESPACE   POD       DECISION      IN               BLOCKED BY   BECAUSE
+      shop        late      Evict         overdue by 41s   <none>       no toleration for bad=disk:NoExecute; no toleration for other.example/loss:NoExecute
+      shop        soon      Evict         23s              <none>       tolerates bad=disk:NoExecute for 1m3s; tolerates other.example/loss:NoExecute for 1m3s
+      shop        later     Evict         59m20s           <none>       tolerates bad=disk:NoExecute for 1h; tolerates other.example/loss:NoExecute for 1h
+      shop        forever   Keep          -                -            tolerates bad=disk:NoExecute without limit; tolerates other.example/loss:NoExecute without limit
+      shop        going     Terminating   -                <none>       already terminating
+      shop        static    Keep          -                -            static pod: deleting it through the API does not stop it
+
+      6 pods: 1 terminating, 3 to evict (next now, last in 59m20s), 2 to keep`,
+    ],
+    [
+      'a taint that is new, by a clock ahead of ours',
+      node('n1', taint(bad, -0.5)),
+      [pod('web')],
+      `
+      Name:     n1
+      Ready:    True for 1h
+      Taints:   bad=disk:NoExecute   added 0s ago
+
+      NAMESPACE   POD   DECISION   IN    BLOCKED BY   BECAUSE
+      shop        web   Evict      now   <none>       no toleration for bad=disk:NoExecute
+
+      1 pod: 1 to evict (now), 0 to keep`,
+    ],
+  ];
+  for (const [name, one, pods, expected] of cases) {
+    it(name, () => assert.equal(explain(survey(one, ...pods)).text, lines(expected)));
+  }
+
+  it('makes names harmless that would steer a terminal', () => {
+    const { text } = explain(survey(node('n1', taint(bad, 1)), pod('web\u001b[2J')));
+    assert.match(text, /^shop +web\^\[\[2J +Evict/m);
+  });
+
+  it('says what is true of a node that does not answer', () => {
+    const facts = nodeFactsOf(node('n1', taint(bad, 1)), {
+      ready: { status: 'Unknown', since: now - 126_000, reason: 'NodeStatusUnknown' },
+      cordoned: true,
+    });
+    const { text } = explain(surveyOf([facts], [podFactsOf(pod('web'))]));
+    assert.match(text, /^Ready: {4}Unknown for 2m6s \(NodeStatusUnknown\)\nCordoned: yes$/m);
+    assert.match(text, /^shop +web +Evict +overdue by 1s +node unreachable \(needs time\) +/m);
+  });
+});
+
+describe('the health of a node', () => {
+  const zoneNode = (name: string, status: string, ...taints: readonly Taint[]): Node => {
+    const times = { heartbeatAt: now - 60_000, transitionAt: now - 60_000 };
+    const conditions = [{ type: 'Ready', status, reason: '', message: '', ...times }];
+    return { ...node(name, ...taints), zone: 'r/a', conditions };
+  };
+  const lost = 'node.kubernetes.io/unreachable:NoExecute';
+  const others = (ready: number): readonly Node[] =>
+    Array.from({ length: ready }, (_, index) => zoneNode(`ok${index}`, 'True'));
+  const cases: readonly (readonly [
+    name: string,
+    zone: readonly Node[],
+    lease: number | 'hidden' | null,
+    RegExp | null,
+  ])[] = [
+    ['its kubelet is alive', [zoneNode('n1', 'True')], 15, null],
+    [
+      'its kubelet has been quiet for a while',
+      [zoneNode('n1', 'True')],
+      28,
+      /^Health: {3}Unknown in 22s without a heartbeat$/m,
+    ],
+    [
+      'its kubelet is silent',
+      [zoneNode('n1', 'True')],
+      58,
+      /^Health: {3}no heartbeat for 58s \(grace period 50s\)$/m,
+    ],
+    [
+      'its kubelet has no lease',
+      [zoneNode('n1', 'True')],
+      null,
+      /^Health: {3}no heartbeat for 1m \(grace period 50s\)$/m,
+    ],
+    [
+      'its lease may not be read',
+      [zoneNode('n1', 'True')],
+      'hidden',
+      /^Health: {3}unknown \(no permission to read leases\)$/m,
+    ],
+    [
+      'it waits for its turn, whether its lease may be read or not',
+      [zoneNode('n1', 'Unknown'), zoneNode('n2', 'Unknown', taint(lost, 3)), ...others(9)],
+      'hidden',
+      /^Health: {3}queued for its NoExecute taint, position 1, in about 7s$/m,
+    ],
+    [
+      'its zone is stopped',
+      [...['n1', 'n2', 'n3'].map((name) => zoneNode(name, 'Unknown')), ...others(1)],
+      15,
+      /^Health: {3}queued for its NoExecute taint, position 1: stopped: 3 of 4 nodes .* not ready$/m,
+    ],
+    [
+      'everything is down',
+      [zoneNode('n1', 'Unknown'), zoneNode('n2', 'Unknown')],
+      15,
+      /^Health: {3}all zones are down: the controller itself may be cut off$/m,
+    ],
+  ];
+  for (const [name, zone, lease, expected] of cases) {
+    it(name, () => {
+      const facts = zone.map((one) => nodeFactsOf(one, { zone: 'a' }));
+      const renewed = typeof lease === 'number' ? now - lease * 1000 : lease;
+      const leases = new Map([['n1', renewed]]);
+      const read = { ...surveyOf(facts.slice(0, 1), []), zoneNodes: facts, leases };
+      const { text } = explain(read);
+      if (expected) assert.match(text, expected);
+      else assert.doesNotMatch(text, /Health/);
+    });
+  }
+});
+
+describe('what a reader should know first', () => {
+  it('which taints do not say since when, and what is known instead', () => {
+    const both = node('n1', taint(bad, 41), taint('loss:NoExecute'));
+    const counts =
+      'taint loss:NoExecute has no timeAdded; times are estimates, and pods may be due sooner';
+    assert.deepEqual(explain(survey(both)).notes, [counts]);
+    const written = { by: 'kubectl-taint', at: now - 90_000 };
+    const known = surveyOf([nodeFactsOf(both, { taintsWritten: written })], []);
+    assert.deepEqual(explain(known).notes, [
+      `${counts} (the taints of n1 were last changed 1m30s ago by kubectl-taint)`,
+    ]);
+  });
+
+  const going = survey(node('n1', taint(bad, 41)), pod('web'));
+  const acts = { kind: 'acts', who: 'x', evidence: [] } as const;
+  const may = { kind: 'unknown', who: 'x', evidence: [{ kind: 'noPod' }] } as const;
+  const withUpstream = (verdict: Verdict): Evictors => {
+    return { ...nobody, upstream: { ...nobody.upstream, 'taint-eviction-controller': verdict } };
+  };
+
+  it('that kube-controller-manager evicts in its own way, or may', () => {
+    const evictors = withUpstream(acts);
+    const [note] = explain({ ...going, evictors }).notes;
+    assert.match(note ?? '', /^kube-controller-manager \(x\) evicts .*; it counts from when /);
+    const [doubt] = explain({ ...going, evictors: withUpstream(may) }).notes;
+    assert.match(doubt ?? '', /^kube-controller-manager \(x\) may evict .*; it counts from when /);
+    const [estimate] = explain({ ...going, evictors }, { compare: 'kcm-1.36' }).notes;
+    assert.match(estimate ?? '', /^UPSTREAM is an estimate: /);
+  });
+
+  it('that nobody evicts', () => {
+    assert.deepEqual(explain({ ...going, evictors: nobody }).notes, [
+      'nobody here evicts for NoExecute taints (as far as leases and pods tell): ' +
+        'pods stay until a controller does',
+    ]);
+    const ours = { ...nobody, taintmgr: acts };
+    assert.deepEqual(explain({ ...going, evictors: ours }).notes, []);
+    const staying = survey(node('n1'), pod('web'));
+    assert.deepEqual(explain({ ...staying, evictors: nobody }).notes, []);
+  });
+
+  it('what we have no right to see', () => {
+    const { text, warnings } = explain({
+      ...survey(node('n1', taint(bad, 41)), pod('web')),
+      budgets: null,
+      refused: ['pdb is forbidden'],
+    });
+    assert.deepEqual(warnings, ['not everything could be read: pdb is forbidden']);
+    assert.match(text, /^shop +web +Evict +overdue by 41s +\? +no toleration/m);
+  });
+});
+
+describe('beside kube-controller-manager', () => {
+  const upstream = (one: Node, ...pods: readonly Pod[]): readonly string[] => {
+    const { text } = explain(survey(one, ...pods), { compare: 'kcm-1.36' });
+    return text
+      .split('\n')
+      .filter((line) => line.startsWith('shop'))
+      .map((line) => line.split(/ {3,}/).slice(1, 6).join(' | '));
+  };
+
+  it('it would have begun to count when the taint came, had it been there', () => {
+    const cases = [pod('db', tolerates('bad', 63)), pod('web')];
+    assert.deepEqual(upstream(node('n1', taint(bad, 41)), ...cases), [
+      'web | Evict | overdue by 41s | Evict, overdue by 41s | <none>',
+      'db | Evict | 23s | Evict 22s | rest-of-second',
+    ]);
+  });
+
+  it('a timer that is set stays when a shorter one comes', () => {
+    const both = node('n1', taint('slow:NoExecute', 100), taint(bad, 41));
+    const tolerations = [
+      ...tolerates('slow', 600).tolerations,
+      ...tolerates('bad', 63).tolerations,
+    ];
+    assert.deepEqual(upstream(both, pod('db', { tolerations })), [
+      'db | Evict | 23s | Evict 8m20s | first-timer-kept',
+    ]);
+  });
+
+  it('a pod that came late is given its whole time', () => {
+    const late = pod('db', { ...tolerates('bad', 63), boundAt: now - 10_000 });
+    assert.deepEqual(upstream(node('n1', taint(bad, 41)), late), [
+      'db | Evict | 54s | Evict 53s | rest-of-second',
+    ]);
+  });
+});

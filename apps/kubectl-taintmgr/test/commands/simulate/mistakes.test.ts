@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { run } from '../../world/run.ts';
+import { temporaryFiles, topology } from '../../world/simulate-files.ts';
+
+const { path, write: file } = temporaryFiles();
+
+describe('mistakes', () => {
+  const cases: readonly (readonly [name: string, script: string, faults: readonly string[]])[] = [
+    ['no list', 'events: 5', ['1:9: events: want a list, got 5']],
+    [
+      'each with its place',
+      'events:\n- at: soon\n  cordon: {node: zone-a-1}\n- at: 1m\n  cordon: {zones: a}\n',
+      [
+        '2:7: events[0].at: want a duration such as 90s, 5m or 1h30m, got "soon"',
+        '5:12: events[1].cordon.zones: unknown field; want node, nodes, zone, selector',
+      ],
+    ],
+    [
+      'after the end',
+      'events:\n- {at: 2h, cordon: {node: zone-a-1}}\n',
+      ['2:8: events[0].at: is not before the end of the simulation (--until)'],
+    ],
+    [
+      'nobody',
+      'events:\n- {at: 1m, cordon: {node: nobody}}\n- {at: 1m, cordon: {zone: nowhere}}\n',
+      [
+        '2:3: events[0]: there is no node nobody',
+        '3:3: events[1]: no node is meant by zone nowhere',
+      ],
+    ],
+    [
+      'refused while it runs',
+      'events:\n- {at: 1m, scale: {workload: shop/nothing, replicas: 2}}\n',
+      ['2:3: events[0]: at 1m: there is no deployments, statefulsets, replicasets shop/nothing'],
+    ],
+    [
+      'a write while nobody can write',
+      'events:\n- {at: 1m, apiOutage: {}, lasts: 1m}\n- {at: 90s, cordon: {node: zone-a-1}}\n',
+      ['3:3: events[1]: at 1m30s: the API server is out of reach at this time'],
+    ],
+    [
+      'a leak that nobody acts on',
+      'events:\n- {at: 1m, leakMemory: {workload: shop/web, perSecond: 1Mi}}\n',
+      [
+        '2:3: events[0]: nobody acts on it: add pressure, with thresholds such as settings.evictionHard',
+      ],
+    ],
+    [
+      'a threshold',
+      'pressure: {settings: {evictionHard: {memory.available: much}}}\nevents: []\n',
+      [
+        '1:22: pressure.settings: quantities must match the regular expression ' +
+          "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+      ],
+    ],
+    [
+      'the engine',
+      'engine: {mode: gently}\nevents: []\n',
+      ['1:16: engine.mode: got "gently", want delete or evict or evictThenDelete'],
+    ],
+    [
+      'a field that the engine has not, deep in it',
+      'engine: {lifecycle: {massSilence: {part: 1}}}\nevents: []\n',
+      [
+        '1:36: engine.lifecycle.massSilence.part: unknown field; want share, nodesMin, withinMs, holdMs',
+      ],
+    ],
+    [
+      'a field that is missing, deep in the engine',
+      'engine: {limits: [{per: zone, podsPerSecond: 1}]}\nevents: []\n',
+      ['1:19: engine.limits[0]: onLimit: got undefined, want queue or trip'],
+    ],
+    [
+      'another kind of value',
+      'engine: {compare: maybe}\nevents: []\n',
+      ['1:19: engine.compare: want true or false, got "maybe"'],
+    ],
+    [
+      'a threshold that is no text',
+      'pressure: {settings: {evictionHard: {memory.available: 5}}}\nevents: []\n',
+      ['1:56: pressure.settings.evictionHard.memory.available: want a text, got 5'],
+    ],
+    [
+      'a node that cannot be',
+      'events:\n- {at: 1m, addNode: {name: Node_1}}\n- {at: 1m, addNode: {name: n, capacity: {cpu: lots}}}\n' +
+        "- {at: 1m, addNode: {name: n, labels: {a: 'b c'}}}\n",
+      [
+        `2:28: events[0].addNode.name: want a name of lower-case letters, digits, '-' and '.', got "Node_1"`,
+        "3:47: events[1].addNode.capacity.cpu: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+        `4:43: events[2].addNode.labels.a: want at most 63 letters, digits, '-', '_' and '.', as in a label, got "b c"`,
+      ],
+    ],
+    [
+      'no node at all',
+      'events:\n- {at: 1m, cordon: {nodes: []}}\n',
+      ['2:28: events[0].cordon.nodes: want the name of a node at least'],
+    ],
+  ];
+  for (const [name, script, faults] of cases) {
+    it(name, async () => {
+      const [source, events] = [file('topology.yaml', topology), file('wrong.yaml', script)];
+      const { code, out, err } = await run('simulate', '-f', source, '--script', events);
+      const wanted = faults.map((fault) => `error: ${events}:${fault}\n`).join('');
+      assert.deepEqual({ code, out, err }, { code: 1, out: '', err: wanted });
+    });
+  }
+
+  it('in a topology', async () => {
+    const source = file(
+      'wrong-topology.yaml',
+      'apiVersion: taintmgr.dev/v1alpha1\nkind: Topology\nnodes:\n- {zone: a, count: 0}\n' +
+        'workloads:\n- {kind: Gadget, name: a/b}\n',
+    );
+    const { code, err } = await run('simulate', '-f', source);
+    assert.equal(code, 1);
+    assert.equal(
+      err,
+      `error: ${source}:4:20: nodes[0].count: want a whole number from 1, got 0\n` +
+        `error: ${source}:6:10: workloads[0].kind: want Deployment, StatefulSet, DaemonSet, Job, got "Gadget"\n`,
+    );
+  });
+
+  it('that an API server would refuse', async () => {
+    const workload = 'kind: Deployment, name: shop/web';
+    const source = file(
+      'refused-topology.yaml',
+      'apiVersion: taintmgr.dev/v1alpha1\nkind: Topology\nnodes: [{zone: a}, {zone: a}]\nworkloads:\n' +
+        `- {${workload}, budget: {maxUnavailable: 200%}}\n` +
+        `- {${workload}}\n` +
+        '- {kind: Job, name: shop/once, tolerations: [{operator: Equal}]}\n',
+    );
+    const { code, err } = await run('simulate', '-f', source);
+    assert.equal(code, 1);
+    const places = err.trimEnd().replaceAll(`error: ${source}:`, '').split('\n');
+    assert.deepEqual(places, [
+      '3:20: nodes[1]: nodes "a-1" already exists',
+      '5:46: workloads[0].budget: PodDisruptionBudget.policy "web" is invalid: spec.maxUnavailable: ' +
+        'Invalid value: "200%": must not be greater than 100%',
+      '6:3: workloads[1]: deployments.apps "web" already exists',
+      '7:3: workloads[2]: Job.batch "once" is invalid: spec.template.spec.tolerations[0].operator: ' +
+        'Invalid value: "Equal": operator must be Exists when `key` is empty, which means "match all values and all keys"',
+    ]);
+  });
+
+  it('in the only node of a snapshot', async () => {
+    const source = file(
+      'no-node.json',
+      '{"kind": "List", "apiVersion": "v1", "items": [\n{"kind": "Node", "apiVersion": "v1",\n' +
+        '"metadata": {"name": "a"},\n"spec": {"taints": "x"}}]}',
+    );
+    const { code, err } = await run('simulate', '-f', source);
+    assert.equal(code, 1);
+    assert.equal(
+      err,
+      `error: ${source}:4:20: items[0].spec.taints: Node a: json: cannot unmarshal string into Go struct field NodeSpec.spec.taints of type []v1.Taint\n` +
+        `error: ${source}: there is no node in it that could be taken; want what kubectl get -o json prints\n`,
+    );
+  });
+
+  it('in json that is none', async () => {
+    const source = file('none.json', '{"items": [\n  {"kind": }\n]}');
+    const { code, err } = await run('simulate', '-f', source);
+    assert.equal(code, 1);
+    assert.equal(err, `error: ${source}:2:12: Unexpected token '}'\n`);
+  });
+});
+
+describe('--fail-if', () => {
+  const script = 'events:\n- at: 1m\n  stopKubelet: {zone: zone-b}\n';
+  const cases: readonly (readonly [limit: string, code: number, err: RegExp])[] = [
+    ['unavailable(shop/web) > 30%', 2, /^limit crossed: .*: shop\/web had 33\.3%$/m],
+    ['unavailable(shop/web) > 40%', 0, /^$/],
+    ['unavailable(*/*) >= 2', 2, /had 2$/m],
+    ['below(shop/web) > 1m', 2, /shop\/web had 5m/],
+    ['evictions(shop/*) > 100', 0, /^$/],
+    ['unavailable(shop/wbe) > 1', 1, /no workload shop\/wbe; there are .*shop\/web/],
+    ['unavailable(shop/web) < 1', 1, /want METRIC\(NAMESPACE\/NAME\) > VALUE/],
+    ['evictions(shop/web) > 3%', 1, /want a number to compare with/],
+    ['sorrow(shop/web) > 3', 1, /want one of unavailable, evictions, unplaced, refusals, below/],
+  ];
+  for (const [limit, code, err] of cases) {
+    it(limit, async () => {
+      const files = ['-f', file('topology.yaml', topology), '--script', file('zone.yaml', script)];
+      const result = await run('simulate', ...files, '--until', '15m', '--fail-if', limit);
+      assert.equal(result.code, code, result.err);
+      assert.match(result.err, err);
+    });
+  }
+});
+
+it('writes no page where nothing was simulated', async () => {
+  const report = path('none.html');
+  const { code } = await run('simulate', '-f', file('empty.yaml', ''), '--report', report);
+  assert.equal(code, 1);
+  assert.throws(() => readFileSync(report), /ENOENT/);
+});

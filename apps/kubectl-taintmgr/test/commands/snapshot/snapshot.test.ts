@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { Cluster, daemonSet, node, pdb, pod, RealClock, toleration } from '@taintmgr/sim-cluster';
+import { keep } from '../../../src/commands/snapshot/redaction.ts';
+import { run } from '../../world/run.ts';
+import { app, inZone } from '../../world/scenario.ts';
+import { ago } from '../../world/shop-cluster.ts';
+import { temporaryFiles } from '../../world/simulate-files.ts';
+import { startTestCluster, type TestCluster } from '../../world/test-cluster.ts';
+
+// A snapshot holds what decides about evictions, and nothing that is nobody's business.
+
+describe('keep', () => {
+  const cases: readonly (readonly [string, Parameters<typeof keep>[0], unknown, unknown])[] = [
+    ['all of it', 'all', { a: [1] }, { a: [1] }],
+    ['what is named', { a: 'all' }, { a: 1, b: 2 }, { a: 1 }],
+    ['of each item', [{ a: 'all' }], [{ a: 1, b: 2 }, { b: 3 }], [{ a: 1 }, {}]],
+    ['what a function makes of it', { a: () => 'x' }, { a: 'secret' }, { a: 'x' }],
+    ['nothing of what is not there', { a: 'all', b: [{}] }, { b: null }, {}],
+    ['nothing of another form', { a: { b: 'all' } }, { a: 'secret' }, {}],
+    ['nothing of a list that should be an object', { a: { b: 'all' } }, { a: [{ b: 1 }] }, {}],
+  ];
+  for (const [name, shape, value, expected] of cases) {
+    it(name, () => assert.deepEqual(keep(shape, value), expected));
+  }
+});
+
+describe('snapshot', () => {
+  let cluster: TestCluster;
+  before(async () => {
+    const secret = {
+      image: 'registry.example/secret-image:1',
+      command: ['sh', '-c', 'secret-command'],
+      args: ['secret-argument'],
+      env: [{ name: 'PASSWORD', value: 'secret-value' }],
+      volumeMounts: [{ name: 'scratch', mountPath: '/secret-path' }],
+    };
+    const tolerations = [{ operator: 'Exists' }];
+    cluster = await startTestCluster({
+      region: 'r',
+      zones: ['a'],
+      nodesPerZone: 2,
+      workloads: [
+        app('a', 'web', { replicas: 2, podSpec: { containers: [{ name: 'web', ...secret }] } }),
+        daemonSet('a', 'agent', { tolerations }),
+        pod('a', 'bare', {
+          spec: {
+            ...inZone('a').podSpec,
+            volumes: [
+              { name: 'scratch', emptyDir: { sizeLimit: '1Gi' } },
+              { name: 'key', secret: { secretName: 'secret-name' } },
+            ],
+          },
+        }),
+      ],
+      budgets: [pdb('a', 'web', { minAvailable: 1 })],
+    });
+    process.env.KUBECONFIG = cluster.kubeconfig;
+    await run('drain-by-taint', 'maintenance=kernel:NoExecute', 'a-1', '--dry-run=client');
+    const node = cluster.api.get('nodes', '', 'a-1');
+    assert.ok(node);
+    const taints = [{ key: 'slow', effect: 'NoExecute', timeAdded: '2030-01-02T03:04:05Z' }];
+    const metadata = { ...node.metadata, annotations: { 'example.com/note': 'secret-note' } };
+    cluster.api.update('nodes', { ...node, metadata, spec: { ...node.spec, taints } });
+  });
+  after(() => cluster.stop());
+
+  for (const format of ['json', 'yaml']) {
+    it(`-o ${format} names no secret`, async () => {
+      const { code, out, err } = await run('snapshot', '-o', format);
+      assert.equal(code, 0);
+      assert.match(err, /^\d+ objects written\n$/);
+      assert.doesNotMatch(
+        out,
+        /secret-|PASSWORD|10\.128\.|f:metadata|f:status|f:containers|registry/,
+      );
+      assert.match(out, /emptyDir/);
+    });
+  }
+
+  it('is a cluster of which the same is explained', async () => {
+    const names = ['a-1', 'a-2'];
+    const explain = async (): Promise<readonly string[]> => {
+      const path =
+        'jsonpath={.zone}{.taints}{.pods[*].name}{.pods[*].decision}{.pods[*].owner}{.summary.evict}';
+      const texts: string[] = [];
+      for (const name of names) texts.push((await run('explain', 'node', name, '-o', path)).out);
+      return texts;
+    };
+    const before = await explain();
+    const { out } = await run('snapshot');
+    const copy = new Cluster({
+      clock: new RealClock(),
+      seed: 2,
+      snapshot: [JSON.parse(out)],
+      apiServer: {
+        tokens: new Map([['admin', { name: 'admin', groups: ['system:masters'], rules: [] }]]),
+      },
+    });
+    assert.deepEqual(copy.loadReport.unloaded, []);
+    assert.deepEqual(copy.loadReport.createdNamespaces, []);
+    const { createCertificate, startHttps, writeKubeconfig } = await import(
+      '@taintmgr/sim-cluster'
+    );
+    const certificate = createCertificate(Date.now());
+    const server = await startHttps({ exchange: copy.exchange, certificate });
+    const kubeconfig = `${cluster.directory}/copy`;
+    writeKubeconfig(kubeconfig, { server: server.url, ca: certificate.ca, token: 'admin' });
+    process.env.KUBECONFIG = kubeconfig;
+    try {
+      assert.deepEqual(await explain(), before);
+      const dry = ['drain-by-taint', 'slow:NoExecute', 'a-1', '--dry-run=client', '-o', 'name'];
+      assert.match((await run(...dry)).err, /needs --ignore-daemonsets|needs --force|/);
+    } finally {
+      process.env.KUBECONFIG = cluster.kubeconfig;
+      await server.close();
+    }
+  });
+});
+
+describe('a snapshot of a taint without timeAdded', () => {
+  const files = temporaryFiles();
+  const written = ago(40);
+  const owner = (manager: string, fieldsV1: object, subresource?: string): object => {
+    const entry = { manager, operation: 'Update', apiVersion: 'v1', time: written };
+    return { ...entry, fieldsType: 'FieldsV1', fieldsV1, ...(subresource && { subresource }) };
+  };
+  const byKubectl = owner('kubectl-taint', { 'f:spec': { 'f:taints': {} } });
+  let cluster: TestCluster;
+  let document: { items: { kind: string; metadata: { managedFields?: unknown } }[] };
+  let snapshot = '';
+
+  before(async () => {
+    cluster = await startTestCluster(null);
+    process.env.KUBECONFIG = cluster.kubeconfig;
+    const old = ago(3600);
+    const taints = [{ key: 'bad', effect: 'NoExecute' }];
+    const times = { lastTransitionTime: old, lastHeartbeatTime: ago(5) };
+    const conditions = [{ type: 'Ready', status: 'True', ...times }];
+    const made = node('n1', { labels: { note: 'x' }, spec: { taints }, status: { conditions } });
+    const managedFields = [
+      owner('example-labeller', { 'f:metadata': { 'f:labels': { 'f:note': {} } } }),
+      owner('kubelet', { 'f:status': { 'f:conditions': {} } }, 'status'),
+      byKubectl,
+    ];
+    const spec = { nodeName: 'n1', tolerations: [{ ...toleration('bad:NoExecute', 60) }] };
+    const web = pod('shop', 'web', { spec });
+    const ownedByKubelet = owner('kubelet', { 'f:status': {} }, 'status');
+    const { unloaded } = cluster.api.load([
+      { ...made, metadata: { ...made.metadata, creationTimestamp: old, managedFields } },
+      {
+        ...web,
+        metadata: { ...web.metadata, creationTimestamp: old, managedFields: [ownedByKubelet] },
+        status: { ...web.status, phase: 'Running', startTime: old },
+      },
+    ]);
+    assert.deepEqual(unloaded, []);
+    const { out } = await run('snapshot');
+    document = JSON.parse(out);
+    snapshot = files.write('snapshot.json', out);
+  });
+  after(() => cluster.stop());
+
+  it('says who wrote the taints and when, and nothing else of who owns what', () => {
+    const owners = document.items.flatMap(({ metadata }) => metadata.managedFields ?? []);
+    assert.deepEqual(owners, [byKubectl]);
+  });
+
+  it('has the deadline in a simulation that it has in the cluster', async () => {
+    const path = 'jsonpath={.pods[0].deadline}';
+    const explained = (await run('explain', 'node', 'n1', '-o', path)).out;
+    const due = Date.parse(written) + 61_000;
+    assert.equal(Date.parse(explained), due, explained);
+    const { out, err } = await run('simulate', '-f', snapshot, '--until', '2m', '-o', 'json');
+    const { startsAt, runs } = JSON.parse(out || assert.fail(err));
+    const evictions: readonly { pod: string; at: number }[] = runs[0].evictions;
+    const seconds = evictions.map(({ at }) => Math.floor(Date.parse(startsAt) / 1000 + at));
+    assert.deepEqual(seconds, [due / 1000], out);
+  });
+});

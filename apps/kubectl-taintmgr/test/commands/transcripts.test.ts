@@ -1,0 +1,58 @@
+import { readdirSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
+import { execute, installPlugin, withoutKubectl } from '../world/plugin.ts';
+import { fillShop, renewLeases } from '../world/shop-cluster.ts';
+import { startTestCluster, type TestCluster } from '../world/test-cluster.ts';
+import { playTranscript } from '../world/transcript.ts';
+
+// What only reads, by the machine's own kubectl, against an API server over HTTPS.
+
+const testdata = new URL('../testdata/commands/', import.meta.url);
+const files = ['./', 'completion/', 'doctor/', 'explain/', 'pending/', 'status/'].flatMap(
+  (name) => {
+    const folder = new URL(name, testdata);
+    const texts = readdirSync(folder).filter((file) => file.endsWith('.txt'));
+    return texts.map((file) => new URL(file, folder));
+  },
+);
+const pages = ['explain', 'status', 'doctor', 'snapshot', 'completion'].map(
+  (name) => new URL(`../../../../docs/commands/${name}.md`, import.meta.url),
+);
+
+/** What is different from machine to machine, and how long a command takes. */
+const steady = (text: string): string =>
+  text
+    .replace(/\b1\ds ago\b/g, '10s ago')
+    .replace(/nodeVersion: v[\d.]+/, 'nodeVersion: <version>')
+    .replace(/platform: \w+\/\w+/, 'platform: <platform>')
+    .replace(/\b\d+\.\d+\.\d+\b/g, '<version>')
+    .replace(/taintmgr-test-\w+/g, 'taintmgr-test');
+
+describe('kubectl taintmgr on a cluster at rest', { skip: withoutKubectl, concurrency: 2 }, () => {
+  let cluster: TestCluster;
+  let env: NodeJS.ProcessEnv;
+  before(async () => {
+    const reader = [{ verbs: ['get', 'list'], apiGroups: [''], resources: ['nodes', 'pods'] }];
+    cluster = await startTestCluster(null, { reader, blind: [] });
+    fillShop(cluster);
+    env = {
+      PATH: installPlugin(cluster.directory),
+      HOME: cluster.directory,
+      KUBECONFIG: cluster.kubeconfig,
+    };
+  });
+  after(() => cluster.stop());
+
+  for (const file of [...files, ...pages]) {
+    it(file.pathname.split('/').at(-1) ?? '', () =>
+      playTranscript(
+        file,
+        async (line) => {
+          renewLeases(cluster);
+          return await execute('sh', ['-c', line], env);
+        },
+        steady,
+      ),
+    );
+  }
+});
