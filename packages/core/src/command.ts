@@ -48,8 +48,9 @@ export type PodReport =
 export type TaintName = Pick<Taint, 'key' | 'effect'>;
 
 /**
- * What the engine wants done. A command with an id must be answered with one `result` event that
- * carries it; `recordEvent`, `recordNodeEvent`, `recordLimitEvent` and `report` have no result.
+ * What the engine wants done, as data. A command with an id must be answered with one `result`
+ * event that carries it; `recordEvent`, `recordNodeEvent`, `recordLimitEvent` and `report` have no
+ * result.
  */
 export type Command = EvictionCommand | NodeCommand | Telling;
 

@@ -13,8 +13,8 @@ export type Semantics =
   | 'upstream-1.36';
 
 /**
- * The engine's limits and choices, with the policy for taints that no entry of `policies` names.
- * Times are in milliseconds. Under `upstream-1.36` only leader and comparisonOperators count.
+ * The engine's limits and choices with their defaults. Times are in milliseconds. Under
+ * `upstream-1.36` only leader and comparisonOperators count.
  */
 export interface Config extends Policy {
   readonly semantics: Semantics;

@@ -45,7 +45,7 @@ export type PauseScope =
   | { readonly kind: 'zone'; readonly name: string }
   | { readonly kind: 'node'; readonly name: string };
 
-/** What the engine is told. A relist arrives as upserts and deletes; there is no "resync". */
+/** What the engine is given. A relist arrives as upserts and deletes; there is no "resync". */
 export type Event =
   /** `afterGap`: there may have been states in between of which nothing was told. */
   | { readonly kind: 'nodeUpsert'; readonly node: Node; readonly afterGap?: boolean }

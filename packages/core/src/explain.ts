@@ -56,7 +56,7 @@ export interface Explained {
   readonly shadow: UpstreamShadow | null;
 }
 
-/** Answers with the values the machine acts on; it has no opinion of its own. */
+/** Explains a node or a pod with the values that the machines act on. */
 export function explain(now: Instant, subject: Subject, explained: Explained): Explanation {
   const { store, machine, lifecycle } = explained;
   if (subject.kind === 'pod') {

@@ -1,3 +1,5 @@
+// The only door of the package.
+
 // The contract: what goes in, what comes out.
 
 export type { Blocker, BlockerCode, Verdict } from './attempt/blocker.ts';

@@ -10,8 +10,9 @@ import type { LimitStatus } from './policy/limit.ts';
 import type { Change } from './store.ts';
 
 /**
- * One controller of the engine. Machines share the store and know nothing of each other: they meet
- * through the API, where what one writes is an event for the others.
+ * One machine behind the engine: what each takes and gives. Machines share the store and know
+ * nothing of each other: they meet through the API, where what one writes is an event for the
+ * others.
  */
 interface Machine {
   /** Takes an event, after the store took it (`change`), and answers what is to be done. */

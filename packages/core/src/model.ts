@@ -1,3 +1,4 @@
+// Node, Pod, Taint and Toleration: the fields that decisions need.
 import type { Instant } from './kernel/time.ts';
 
 /** The effects Kubernetes knows; objects may carry others, which then match nothing. */

@@ -19,7 +19,7 @@ export type Verdict =
   /** Somebody has to change something first: the eviction is stuck. */
   | 'never';
 
-/** What holds an eviction back, and whether waiting helps. */
+/** What holds an eviction back that is due, and whether waiting helps. */
 export interface Blocker {
   readonly code: BlockerCode;
   readonly verdict: Verdict;

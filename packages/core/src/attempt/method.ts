@@ -2,7 +2,7 @@ import { finite, type Instant } from '../kernel/time.ts';
 import type { Pod } from '../model.ts';
 import type { Policy } from '../policy/eviction-policy.ts';
 
-/** How one attempt is made. */
+/** How one attempt to evict a pod is made: Delete, Evict, or first the one and then the other. */
 export interface Method {
   readonly kind: 'delete' | 'evict';
   /** Null: the pod's own. */

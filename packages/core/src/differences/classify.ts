@@ -4,7 +4,7 @@ import { formatTaint } from '../model/taint-spec.ts';
 import type { Pod } from '../model.ts';
 import type { RuleName } from './rules.ts';
 
-/** From this many seconds on upstream's nanoseconds wrap around. */
+/** The named rule by which upstream and `precise` differ about one pod; empty where they agree. */
 const secondsMax = 9_223_372_036;
 const second = 1000;
 

@@ -1,6 +1,6 @@
 import type { Rule } from './rules.ts';
 
-/** Every difference between the two semantics in the node lifecycle, in the shape of rules.ts. */
+/** Every named difference from upstream in the node lifecycle, in the shape of rules.ts. */
 export const lifecycleRules: readonly Rule[] = [
   {
     name: 'restart-clears-taints',

@@ -1,3 +1,5 @@
+// Every named difference between `precise` and `upstream-1.36`; docs/differences.md is this table.
+
 /** One way in which `precise` differs from `upstream-1.36`. docs/differences.md is this table. */
 export interface Rule {
   readonly name: string;

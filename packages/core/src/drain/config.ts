@@ -1,3 +1,4 @@
+// What one drain is asked to do: its taint, filters, order, budgets and time limits.
 import { oneOf, refuse, wholeNumber } from '../kernel/checks.ts';
 import type { Millis } from '../kernel/time.ts';
 import type { Taint } from '../model.ts';

@@ -3,7 +3,7 @@ import type { Outcome } from '../event.ts';
 import type { Disruption } from '../model.ts';
 import type { DrainPod } from './state.ts';
 
-/** Who made a pod go. */
+/** Who made a pod go: the drain, another controller, or somebody by hand. */
 export type Departure =
   /** A request of ours, which was accepted. */
   | { readonly kind: 'ours' }

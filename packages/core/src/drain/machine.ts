@@ -1,3 +1,4 @@
+// The drain machine: taints nodes in turn and makes their pods leave within budgets and limits.
 import { type Blocker, blockerOf } from '../attempt/blocker.ts';
 import type { Command } from '../command.ts';
 import type { Event, Outcome } from '../event.ts';

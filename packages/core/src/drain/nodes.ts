@@ -1,3 +1,4 @@
+// The nodes of a drain as they were last seen.
 import type { Blocker } from '../attempt/blocker.ts';
 import type { Outcome } from '../event.ts';
 import type { Instant } from '../kernel/time.ts';

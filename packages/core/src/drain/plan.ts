@@ -1,3 +1,4 @@
+// What a drain would do, pod by pod, before it begins.
 import { defaultConfig } from '../config.ts';
 import type { Reason } from '../eviction/reason.ts';
 import type { Instant } from '../kernel/time.ts';

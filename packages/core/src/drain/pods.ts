@@ -1,3 +1,4 @@
+// The pods of a drain and how far each one's way out has come.
 import type { PodRef } from '../model.ts';
 import type { DrainPod } from './state.ts';
 

@@ -9,7 +9,7 @@ import {
 } from '../model/budget.ts';
 import type { Pod } from '../model.ts';
 
-/** What would hold a pod back, told before anybody has tried. */
+/** What would hold a pod back, predicted before anybody has tried. */
 export interface ForeseenBlocker {
   readonly code: 'Budget' | 'TwoBudgets' | 'Finalizers' | 'NodeLost';
   readonly verdict: Verdict;

@@ -1,3 +1,4 @@
+// The states a pod and a node go through during a drain.
 import type { Blocker } from '../attempt/blocker.ts';
 import type { Reason } from '../eviction/reason.ts';
 import type { Instant, Millis } from '../kernel/time.ts';

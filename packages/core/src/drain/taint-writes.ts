@@ -1,3 +1,4 @@
+// The writes that put the drain's taint on nodes, one at a time for each.
 import { type Blocker, blockerOf } from '../attempt/blocker.ts';
 import type { Outcome } from '../event.ts';
 import { InFlight, nextAttempt } from '../kernel/inflight.ts';

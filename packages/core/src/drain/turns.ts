@@ -1,3 +1,4 @@
+// Whose turn it is in a drain: which nodes are worked on and which wait.
 import type { DrainConfig } from './config.ts';
 import { type DrainNode, isBegun, isEnded } from './state.ts';
 

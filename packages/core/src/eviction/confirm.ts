@@ -4,9 +4,8 @@ import type { Node, Pod } from '../model.ts';
 import type { Reason } from './reason.ts';
 
 /**
- * Whether what decided about a pod still holds for the pod and the node as a live read shows them;
- * null when it does, else what has changed. For whoever carries out an eviction on a view that is
- * not fresh.
+ * Whether the decision about a pod still holds when pod and node are read again; null when it does,
+ * else what has changed. For whoever carries out an eviction on a view that is not fresh.
  */
 export function confirmEviction(
   because: readonly Reason[],

@@ -46,10 +46,11 @@ type TaintReason = Extract<Reason, { taint: Taint }>;
 const endOfTime: Instant = 8.64e15;
 
 /**
- * Decides about a pod: for each NoExecute taint of its node the first toleration that covers it
- * counts, from the taint's start or from the pod's binding, whichever is later; without one the
- * binding does not matter. Times kept in whole seconds count from their end, so that no pod goes
- * earlier than it may. The earliest deadline wins. The machine that acts and everyone who explains call this.
+ * Decides about one pod, keep it or evict it at an instant: for each NoExecute taint of its node
+ * the first toleration that covers it counts, from the taint's start or from the pod's binding,
+ * whichever is later; without one the binding does not matter. Times kept in whole seconds count
+ * from their end, so that no pod goes earlier than it may. The earliest deadline wins. The machine
+ * that acts and everyone who explains call this.
  */
 export function decide(pod: Pod, site: Site, options: DecideOptions): Decision {
   const { node, taints, pausedAt } = site;

@@ -1,3 +1,4 @@
+// The precise eviction machine: when each pod of a tainted node goes, and what comes of it.
 import { blockerOf, isAnswered } from '../attempt/blocker.ts';
 import { Pace } from '../attempt/pace.ts';
 import type { Command, Report } from '../command.ts';

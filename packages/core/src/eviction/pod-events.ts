@@ -1,3 +1,4 @@
+// The texts of Kubernetes Events about pods, in kube-controller-manager's words.
 import type { Command } from '../command.ts';
 import { formatTime, type Instant } from '../kernel/time.ts';
 import { type Pod, podRef } from '../model.ts';

@@ -4,8 +4,8 @@ import type { Node } from '../model.ts';
 import { isWindowed } from '../policy/limit.ts';
 
 /**
- * Whether something may have to be done about the pods of a node: they go for its taints, or are
- * marked not ready because it is silent.
+ * Whether the pods of a node have to be known: they go for its taints, or are marked not ready
+ * because it is unreachable.
  */
 export function concernsPods({ taints, conditions }: Node): boolean {
   const isTainted = taints.some(({ effect }) => effect === 'NoExecute');

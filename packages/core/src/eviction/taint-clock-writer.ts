@@ -10,7 +10,10 @@ import type { StoreView } from '../store.ts';
 import type { Judge } from './judge.ts';
 import type { ObservedTaint, TaintLedger } from './taint-clock.ts';
 
-/** What a node's annotation should say; null: nothing. */
+/**
+ * Writes on nodes since when their taints count, so that a restarted or another replica finds the
+ * same deadlines.
+ */
 type TaintStarts = Readonly<Record<string, Instant>> | null;
 
 /**

@@ -4,7 +4,10 @@ import { formatTaint } from '../model/taint-spec.ts';
 import type { Node, Taint } from '../model.ts';
 import type { StartSource } from './reason.ts';
 
-/** A NoExecute taint of a node and since when it counts there. */
+/**
+ * The NoExecute taints of every node and since when each counts: since taint.timeAdded, else since
+ * we first saw it.
+ */
 export interface ObservedTaint {
   readonly taint: Taint;
   readonly start: Instant;
@@ -31,7 +34,7 @@ interface Seen {
 /**
  * The NoExecute taints of every node and since when each counts: since taint.timeAdded, else since
  * we first saw it, which is remembered for as long as the taint stays and, by the annotation that
- * start-keeper.ts keeps, across restarts. A taint may go and come back while nobody looks. So what
+ * taint-clock-writer.ts keeps, across restarts. A taint may go and come back while nobody looks. So what
  * is remembered holds across a gap only if the node's taints were not written in it; else a taint
  * counts from when they were written last. Deadlines can be paused: when they go on, the taints of
  * the nodes concerned start later by as long as the pause was.

@@ -2,7 +2,7 @@ import type { Setback } from '../event.ts';
 import type { Instant, Millis } from '../kernel/time.ts';
 import type { LimitHit } from '../policy/limit.ts';
 
-/** How far the eviction of one pod has come. `deadline` is when it was due. */
+/** How far the eviction of one pod has come, as a state. `deadline` is when it was due. */
 export type Work =
   /** Planned at `since`, or planned anew then. */
   | { readonly kind: 'waiting'; readonly deadline: Instant; readonly since: Instant }

@@ -1,3 +1,6 @@
+// Checks of configured values: each throws a RangeError that names the field, shows the value and
+// says what is allowed.
+
 /** Throws RangeError: names the field, shows the value, says what is allowed. */
 export function refuse(field: string, value: unknown, allowed: boolean, what: string): void {
   if (!allowed) throw new RangeError(`config.${field}: got ${JSON.stringify(value)}, want ${what}`);

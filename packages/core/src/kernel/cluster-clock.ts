@@ -1,3 +1,4 @@
+// The cluster's wall clock beside the engine's own time, which only measures what passes.
 import { finite, type Instant, type Millis } from './time.ts';
 
 /** How the cluster's clock goes beside the engine's own time. */

@@ -1,4 +1,4 @@
-// Numbers and durations as Go reads them, for the flags of a kubelet.
+// Numbers and durations as Go reads them, as in the flags of a kubelet.
 
 const decimalDigits = '\\d+(?:_\\d+)*';
 const hexDigits = '[\\da-fA-F]+(?:_[\\da-fA-F]+)*';

@@ -1,3 +1,5 @@
+// Instants, durations and RFC 3339 without Date.
+
 /** A length of time in milliseconds. */
 export type Millis = number;
 

@@ -1,3 +1,4 @@
+// Applies condition rules: which taints they put on nodes or take off, within their limits.
 import type { TaintName } from '../command.ts';
 import type { ClusterTime } from '../kernel/cluster-clock.ts';
 import { finite, type Instant } from '../kernel/time.ts';

@@ -7,7 +7,10 @@ export const notReadyKey = 'node.kubernetes.io/not-ready';
 export const unreachableKey = 'node.kubernetes.io/unreachable';
 const unschedulableKey = 'node.kubernetes.io/unschedulable';
 
-/** Which condition in which status makes which taint NoSchedule. */
+/**
+ * Which conditions of a node mean which well-known taints (spec of the node lifecycle controller,
+ * 5.1, 8).
+ */
 const conditionTaints: readonly (readonly [type: string, status: string, key: string])[] = [
   ['Ready', 'False', notReadyKey],
   ['Ready', 'Unknown', unreachableKey],

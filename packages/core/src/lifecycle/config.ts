@@ -1,3 +1,4 @@
+// Limits and choices of the node lifecycle with their defaults.
 import { numberFrom, oneOf, refuse, wholeNumber } from '../kernel/checks.ts';
 import type { Millis } from '../kernel/time.ts';
 import type { LabelSelector } from '../model.ts';

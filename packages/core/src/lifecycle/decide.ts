@@ -1,3 +1,4 @@
+// Decides which NoExecute taint a node should have, at once or in its zone's turn.
 import type { TaintName } from '../command.ts';
 import type { Instant } from '../kernel/time.ts';
 import type { Node } from '../model.ts';

@@ -7,7 +7,7 @@ import type { NodeHealth, ZoneStatus } from './reason.ts';
 import { ZoneGovernor } from './zone-limiter.ts';
 import { zoneKey } from './zones.ts';
 
-/** What one look at a cluster shows. */
+/** What is about to happen to a node and its zone, by one read of the cluster. */
 export interface Sighting {
   readonly node: Node;
   /** renewTime of its lease; null: it has none; `hidden`: it may have one that we may not see. */

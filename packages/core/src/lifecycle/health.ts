@@ -5,7 +5,7 @@ import type { Lease, Node } from '../model.ts';
 import { readyOf } from './condition-taints.ts';
 import type { LifecycleConfig } from './config.ts';
 
-/** What is remembered of one node's signs of life. Times are by our clock. */
+/** What one node's heartbeats have shown. Times are by our clock. */
 export interface NodeRecord {
   readonly uid: string;
   /** The last sign of life, or when we first saw the node. */

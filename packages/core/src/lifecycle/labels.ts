@@ -1,3 +1,4 @@
+// Deprecated labels of nodes that repeat the stable ones.
 import type { Labels } from '../model.ts';
 
 /** The beta label repeats the stable one. */

@@ -1,3 +1,5 @@
+// The precise node lifecycle machine: heartbeats and conditions in, conditions, taints and
+// not-ready pods out.
 import type { Command } from '../command.ts';
 import type { Event, Outcome } from '../event.ts';
 import { assert } from '../kernel/assert.ts';

@@ -3,8 +3,8 @@ import type { MassSilence } from './config.ts';
 import type { HoldReason } from './reason.ts';
 
 /**
- * Suspects ourselves: when many nodes fall silent within a short time, it may be us who cannot hear.
- * For a while no node is tainted for it; those that come back meanwhile were never tainted.
+ * Suspects ourselves: when many nodes become unreachable within a short time, the fault may be
+ * ours. For a while no node is tainted for it; those that come back meanwhile were never tainted.
  */
 export class MassSilenceWatch {
   readonly #rule: MassSilence | null;

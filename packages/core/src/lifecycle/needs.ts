@@ -13,7 +13,7 @@ import type { NoExecuteDecision } from './decide.ts';
 import { missingLabels } from './labels.ts';
 import type { LifecycleReason, NodeWrite } from './reason.ts';
 
-/** A write that a node needs. */
+/** Which writes a node needs now. */
 export interface Need {
   readonly write: NodeWrite;
   /** `fresh`: an earlier attempt met somebody else's change. */

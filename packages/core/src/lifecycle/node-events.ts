@@ -12,7 +12,7 @@ const nodeTexts = {
 
 export type NodeEventReason = keyof typeof nodeTexts;
 
-/** The Event about a node. */
+/** Kubernetes Events about nodes, in kube-controller-manager's words. */
 export function nodeEvent(node: NodeRef, reason: NodeEventReason): Telling {
   const message = nodeTexts[reason](node.name);
   return { kind: 'recordNodeEvent', node: nodeRef(node), type: 'Normal', reason, message };

@@ -1,3 +1,4 @@
+// Marks the pods of unreachable nodes as not ready.
 import type { Command } from '../command.ts';
 import type { Outcome } from '../event.ts';
 import { InFlight, nextAttempt } from '../kernel/inflight.ts';

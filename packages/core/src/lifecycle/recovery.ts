@@ -2,7 +2,7 @@ import type { Instant } from '../kernel/time.ts';
 import type { LifecycleConfig } from './config.ts';
 import type { NodeRecord } from './health.ts';
 
-/** How often a node stopped being ready of late, and until when it has to be well. */
+/** Whether a node that recovers has been well for long enough. */
 export interface Recovery {
   readonly flaps: number;
   /** Null: it is not ready, or it has been for long enough. */

@@ -1,7 +1,7 @@
 import { formatTime } from '../kernel/time.ts';
 import type { HoldReason, LifecycleReason } from './reason.ts';
 
-/** One reason in words, as explanations and logs print it. */
+/** One reason of the node lifecycle in words, as explanations and logs print it. */
 export function describeLifecycleReason(reason: LifecycleReason): string {
   switch (reason.code) {
     case 'Ready':

@@ -1,8 +1,8 @@
 import type { ClusterTime } from '../kernel/cluster-clock.ts';
 import type { HoldReason, LifecycleReason, LifecycleReport, ZoneStatus } from './reason.ts';
 
-// What the machine decides by its own time, people read by the cluster's clock: reasons are converted
-// here, once, where they leave the machine. A rule's reason is by that clock already.
+// Converts reasons from the machine's own time to the cluster's clock, once, where they leave the
+// machine. A rule's reason is by that clock already.
 
 /** Why a node is or is not tainted. */
 export function toldReason(reason: LifecycleReason, clock: ClusterTime): LifecycleReason {

@@ -1,9 +1,9 @@
 import type { Instant } from '../kernel/time.ts';
 
 /**
- * The tokens of one zone: at most one is kept. It begins empty, and when a rate comes after none, so
- * that neither a restart nor a zone that wavers taints faster than the rate. A token is spent when a
- * node is tainted and for nothing else.
+ * The token bucket of one zone: at most one token is kept. It begins empty, and when a rate comes
+ * after none, so that neither a restart nor a zone that wavers taints faster than the rate. A token
+ * is spent when a node is tainted and for nothing else.
  */
 export class ZoneBucket {
   #perMs = 0;

@@ -1,3 +1,4 @@
+// Decides which nodes may be tainted, and when, at the rate of their zone.
 import { Schedule } from '../kernel/schedule.ts';
 import type { Instant, Millis } from '../kernel/time.ts';
 import { selects } from '../model/selector.ts';

@@ -1,3 +1,4 @@
+// The state of each zone, counted from its nodes, and the rate that it allows.
 import type { Labels } from '../model.ts';
 
 /** How a zone is doing. `Initial`: not looked at yet. */

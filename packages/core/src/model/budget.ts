@@ -1,7 +1,7 @@
 import type { LabelSelector, Pod } from '../model.ts';
 import { selects } from './selector.ts';
 
-/** A PodDisruptionBudget, as far as it decides about evictions. Counts are of pods. */
+/** PodDisruptionBudgets, as far as they decide about evictions. Counts are of pods. */
 export interface Budget {
   readonly namespace: string;
   readonly name: string;

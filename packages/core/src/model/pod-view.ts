@@ -1,4 +1,4 @@
-/** How the pods of one node are known. */
+/** How well the pods of one node are known. */
 export type PodView =
   /** Each change of them is heard of. */
   | 'watched'

@@ -1,3 +1,5 @@
+// Kubernetes quantities such as `100Mi`, read and printed as Kubernetes does.
+
 /** How a quantity was written, which is how Kubernetes writes it again. */
 export type QuantityFormat = 'BinarySI' | 'DecimalSI' | 'DecimalExponent';
 

@@ -1,6 +1,6 @@
 import type { LabelExpression, LabelSelector, Labels } from '../model.ts';
 
-/** Whether the labels are such as the selector asks for. */
+/** Label selectors: whether labels are such as a selector asks for. */
 export function selects(selector: LabelSelector, labels: Labels): boolean {
   const { matchLabels = {}, matchExpressions = [] } = selector;
   return (

@@ -1,6 +1,8 @@
 import type { Taint } from '../model.ts';
 
-/** How people write a taint: `key=value:effect`, `key:effect` without a value. */
+/**
+ * Reads and writes a taint as people write it: `key=value:effect`, `key:effect` without a value.
+ */
 export function formatTaint(taint: Pick<Taint, 'key' | 'value' | 'effect'>): string {
   const value = taint.value === '' ? '' : `=${taint.value}`;
   return `${taint.key}${value}:${taint.effect}`;

@@ -1,3 +1,4 @@
+// Whether a toleration covers a taint, and for how long.
 import type { Taint, Toleration } from '../model.ts';
 
 /** What the matching rules depend on besides the objects. */

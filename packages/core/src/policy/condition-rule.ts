@@ -3,9 +3,9 @@ import type { Millis } from '../kernel/time.ts';
 import type { LabelSelector, Taint } from '../model.ts';
 
 /**
- * A taint for nodes whose condition `condition` has had the status for a while. A taint that was
- * there before, from somebody else, is left alone, and so is one that somebody took off by hand
- * until the condition has come and gone.
+ * A configured rule: which condition of a node becomes which taint, and after how long. A taint
+ * that was there before, from somebody else, is left alone, and so is one that somebody took off by
+ * hand until the condition has come and gone.
  */
 export interface ConditionRule {
   /** Written on the node beside the taint, to tell whose it is. */

@@ -1,3 +1,4 @@
+// Eviction policies: what is done about the pods that a taint makes leave.
 import type { Millis } from '../kernel/time.ts';
 import type { Taint } from '../model.ts';
 

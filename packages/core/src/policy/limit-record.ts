@@ -9,8 +9,8 @@ import {
 } from './limit.ts';
 
 /**
- * What of limits survives a restart and a failover: what was evicted within each window, and which
- * limits have tripped. By limit, as `id@window`.
+ * The record of limits, which survives a restart and a failover: what was evicted within each
+ * window, and which limits have tripped. By limit, as `id@window`.
  */
 export type LimitRecord = Readonly<Record<string, RecordedLimit>>;
 

@@ -1,3 +1,4 @@
+// Limits of evictions as they are configured: what they count by, how many, in which window.
 import type { Instant, Millis } from '../kernel/time.ts';
 import type { LabelSelector, Node, Pod, Taint } from '../model.ts';
 

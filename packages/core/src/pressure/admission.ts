@@ -1,3 +1,4 @@
+// Which new pods a kubelet under pressure turns away.
 import { toleratesTaint } from '../model/toleration.ts';
 import type { Toleration } from '../model.ts';
 import { criticalPriorityMin, type PressurePod } from './pods/pod.ts';

@@ -1,3 +1,4 @@
+// What the node pressure machine wants done, as data.
 import type { Setback } from '../event.ts';
 import type { Instant } from '../kernel/time.ts';
 import type { NodeCondition, NodeRef, PodRef } from '../model.ts';

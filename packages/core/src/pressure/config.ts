@@ -1,3 +1,4 @@
+// Limits and choices of node pressure with their defaults, and settings for pools of nodes.
 import { numberFrom, oneOf, wholeNumber } from '../kernel/checks.ts';
 import type { Millis } from '../kernel/time.ts';
 import type { LabelSelector } from '../model.ts';

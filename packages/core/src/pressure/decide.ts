@@ -1,3 +1,4 @@
+// Decides about one node under pressure: keep, reclaim, evict one pod, or withhold.
 import type { Setback } from '../event.ts';
 import type { Instant, Millis } from '../kernel/time.ts';
 import { podRef } from '../model.ts';

@@ -1,3 +1,4 @@
+// What the node pressure machine is given, and the part of a Node that it needs.
 import type { Outcome } from '../event.ts';
 import type { Millis } from '../kernel/time.ts';
 import type { Labels, NodeRef } from '../model.ts';

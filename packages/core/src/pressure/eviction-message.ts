@@ -10,7 +10,7 @@ import { formatThresholdAmount } from './settings/thresholds.ts';
 import { isInBytes, type PressureResource, signals } from './signals.ts';
 import type { ThresholdState } from './threshold-states.ts';
 
-// What people search for is found: the words are the kubelet's, down to the blanks at their ends.
+// What a kubelet says of a pod that it evicts, in its own words down to the blanks at their ends.
 
 /** What a kubelet says when it evicts, and notes on the Event. */
 export interface EvictionText {

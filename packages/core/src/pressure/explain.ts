@@ -1,3 +1,4 @@
+// Explains the pressure on a node: signals, thresholds, conditions and the order of eviction.
 import type { Instant } from '../kernel/time.ts';
 import {
   type DecideOptions,

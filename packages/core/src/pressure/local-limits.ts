@@ -4,7 +4,7 @@ import { isAmount, type PodUsage } from './observation/observation.ts';
 import { containerStorage } from './observation/usage.ts';
 import type { LocalLimits } from './pods/demand.ts';
 
-/** A limit on local storage that a pod exceeds. */
+/** Which limit on local storage a pod exceeds. */
 export interface LocalBreach {
   readonly kind: 'emptyDir' | 'pod' | 'container';
   /** The volume or the container; '' for the pod itself. */

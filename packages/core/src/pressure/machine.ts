@@ -23,7 +23,9 @@ import { localLimitGracePeriodSeconds, pressureRules } from './semantics.ts';
 import { type PressureSettings, resolvePressureSettings } from './settings/settings.ts';
 import { type Signal, signals } from './signals.ts';
 
-/** Sees to nodes that run out of something. It does no I/O, reads no clock and never waits. */
+/**
+ * Evicts pods from nodes that run out of something. It does no I/O, reads no clock and never waits.
+ */
 export interface PressureMachine {
   /**
    * Takes one event. `now` must not go backwards (throws). Commands that change the cluster come

@@ -92,8 +92,8 @@ function asked(
 }
 
 /**
- * Puts the candidates in the order of their eviction. Those that nothing tells apart stay in the
- * order in which they are given.
+ * Puts the pods of a node in the order of their eviction. Those that nothing tells apart stay in
+ * the order in which they are given.
  */
 export function rank(
   candidates: readonly Candidate[],

@@ -1,3 +1,4 @@
+// Why something is done about a node under pressure or its pods, or not, as data.
 import type { Setback } from '../event.ts';
 import type { Instant } from '../kernel/time.ts';
 import type { PodRef } from '../model.ts';

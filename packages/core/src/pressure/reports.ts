@@ -1,3 +1,4 @@
+// Kubernetes Events about thresholds that nodes have met.
 import type { Instant } from '../kernel/time.ts';
 import type { PressureCommand, PressureReport } from './command.ts';
 import { type PressureDecision, thresholdReason } from './decide.ts';

@@ -1,3 +1,4 @@
+// The rules of precise, kubelet 1.36 and kubelet 1.6 as a table.
 import { criticalPriorityMin, type PressurePod } from './pods/pod.ts';
 import type { ComparatorName } from './rank.ts';
 import type { PodRefusal } from './reason.ts';

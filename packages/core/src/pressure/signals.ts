@@ -1,4 +1,4 @@
-/** What a kubelet watches; `available` of each must not fall below its thresholds. */
+/** The signals that a kubelet watches; `available` of each must not fall below its thresholds. */
 export type Signal =
   | 'memory.available'
   | 'allocatableMemory.available'

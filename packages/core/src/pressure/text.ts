@@ -5,7 +5,7 @@ import type { PressureReason } from './reason.ts';
 import { formatThreshold } from './settings/thresholds.ts';
 import { isInBytes, type Signal } from './signals.ts';
 
-/** One reason in words, as tables, logs and reports print it. */
+/** One reason of node pressure in words, as tables, logs and reports print it. */
 export function describePressureReason(reason: PressureReason): string {
   switch (reason.code) {
     case 'SignalMissing':

@@ -1,3 +1,4 @@
+// Since when the thresholds of a node are met, and which conditions follow.
 import type { Instant, Millis } from '../kernel/time.ts';
 import {
   type NodeObservation,

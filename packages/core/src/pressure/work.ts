@@ -3,7 +3,7 @@ import type { Instant } from '../kernel/time.ts';
 import type { PodRef } from '../model.ts';
 import type { EvictionText } from './eviction-message.ts';
 
-/** An eviction that is not answered yet. */
+/** An eviction for node pressure that is not answered yet. */
 export interface UnansweredEviction {
   readonly pod: PodRef;
   /** What is said of it once it is accepted. */

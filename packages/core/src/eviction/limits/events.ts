@@ -2,7 +2,7 @@ import type { Command } from '../../command.ts';
 import { type LimitHit, type LimitStatus, limitId } from '../../policy/limit.ts';
 import { describeCount } from './text.ts';
 
-/** What tells that a limit has stopped evictions. */
+/** The Kubernetes Event that says a limit has stopped evictions. */
 export function tellTripped(status: LimitStatus): readonly Command[] {
   const count = status.count ? `: ${describeCount(status.count)}` : '';
   const message = `Limit ${status.id} has tripped${count}. Pods under it are not evicted until somebody runs: kubectl taintmgr resume '${status.id}'`;

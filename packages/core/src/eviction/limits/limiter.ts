@@ -1,3 +1,4 @@
+// Lets evictions begin at the rate and in the number that limits allow.
 import { assert } from '../../kernel/assert.ts';
 import type { Instant, Millis } from '../../kernel/time.ts';
 import type { Pod } from '../../model.ts';

@@ -8,7 +8,7 @@ import { retimed } from '../../policy/limit-record.ts';
 import { tellResumed, tellTripped } from './events.ts';
 import type { Governor } from './limiter.ts';
 
-/** How often it is looked whether somebody wants a limit that has tripped to be opened. */
+/** Writes and reads the record of limits in time, so that they survive a restart and a failover. */
 const pollMs: Millis = 5_000;
 /** What nobody waits for is written so much later, with whatever comes until then. */
 const laterMs: Millis = 10_000;

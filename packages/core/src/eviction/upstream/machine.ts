@@ -1,3 +1,4 @@
+// Taint eviction exactly as kube-controller-manager 1.36.2 does it, defects included.
 import type { Command } from '../../command.ts';
 import type { Config } from '../../config.ts';
 import type { Event, Outcome } from '../../event.ts';

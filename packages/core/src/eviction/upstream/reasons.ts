@@ -6,8 +6,8 @@ import type { ObservedTaint } from '../taint-clock.ts';
 import type { QueueEntry } from './timed-queue.ts';
 
 /**
- * Why kube-controller-manager is about to evict a pod, or is not: what it reads from the taints,
- * and, where it has a timer that says otherwise or has given up, that.
+ * Why kube-controller-manager is about to evict a pod, or is not: what it reads from the taints, or
+ * from a timer that says otherwise.
  */
 export function upstreamReasons(
   pod: Pod,

@@ -2,7 +2,7 @@ import type { Millis } from '../../kernel/time.ts';
 import { decidingToleration, type MatchOptions } from '../../model/toleration.ts';
 import type { Taint, Toleration } from '../../model.ts';
 
-/** What kube-controller-manager makes of a pod's tolerations and its node's NoExecute taints. */
+/** How long kube-controller-manager waits with a pod, in nanoseconds that wrap around. */
 export type UpstreamWait =
   /** Some taint is not tolerated. */
   | { readonly kind: 'intolerable'; readonly taint: Taint }

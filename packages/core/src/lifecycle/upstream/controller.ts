@@ -1,3 +1,4 @@
+// The procedures of upstream's node lifecycle controller, defects included.
 import type { Command } from '../../command.ts';
 import type { Instant, Millis } from '../../kernel/time.ts';
 import { type Node, type NodeCondition, nodeRef, type Pod, podRef } from '../../model.ts';

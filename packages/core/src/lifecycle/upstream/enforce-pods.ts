@@ -1,3 +1,4 @@
+// Upstream's legacy mode: pods of nodes that are not ready are deleted.
 import type { Command } from '../../command.ts';
 import type { Instant, Millis } from '../../kernel/time.ts';
 import { isEmptySelector, selects } from '../../model/selector.ts';

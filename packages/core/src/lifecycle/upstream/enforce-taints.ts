@@ -1,3 +1,4 @@
+// Upstream's usual mode: nodes that are not ready get NoExecute taints.
 import type { TaintName } from '../../command.ts';
 import type { Instant } from '../../kernel/time.ts';
 import type { Node } from '../../model.ts';

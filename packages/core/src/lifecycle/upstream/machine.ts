@@ -1,3 +1,4 @@
+// When the procedures of kube-controller-manager 1.36.2 run, and on how many workers.
 import type { Command } from '../../command.ts';
 import type { Event } from '../../event.ts';
 import type { Instant, Millis } from '../../kernel/time.ts';

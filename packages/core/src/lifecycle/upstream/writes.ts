@@ -1,3 +1,4 @@
+// Upstream's changes of taints, each in two writes.
 import type { TaintName } from '../../command.ts';
 import type { Instant, Millis } from '../../kernel/time.ts';
 import type { Node, Taint } from '../../model.ts';

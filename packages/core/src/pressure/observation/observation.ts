@@ -1,3 +1,4 @@
+// What was observed of a node's signals, and what is wrong with it.
 import type { ClusterTime } from '../../kernel/cluster-clock.ts';
 import { finite, type Instant, type Millis } from '../../kernel/time.ts';
 import type { Signal } from '../signals.ts';

@@ -1,3 +1,4 @@
+// Reads the Summary API of a kubelet.
 import { type Instant, parseTime } from '../../kernel/time.ts';
 import { type Signal, signalNames } from '../signals.ts';
 import type {

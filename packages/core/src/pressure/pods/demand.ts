@@ -10,7 +10,7 @@ export interface LocalLimits {
   readonly containers: readonly { readonly name: string; readonly limit: Quantity }[];
 }
 
-/** What a pod asked for, reckoned once when the pod becomes known. */
+/** What a pod asks for and what it is limited to, computed once. */
 export interface Demand {
   /** Bytes. */
   readonly memory: number;

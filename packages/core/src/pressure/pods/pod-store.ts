@@ -2,7 +2,7 @@ import type { Instant } from '../../kernel/time.ts';
 import { type Demand, demandOf } from './demand.ts';
 import { isFinished, type PressurePod } from './pod.ts';
 
-/** A pod, what it asked for, and since when we know that it terminates. */
+/** The pods of all nodes under watch, those of one in the order in which they became known. */
 export interface BookedPod {
   readonly pod: PressurePod;
   readonly demand: Demand | null;

@@ -1,3 +1,4 @@
+// Pods as node pressure needs them: requests, limits, volumes, priority.
 import type { Instant } from '../../kernel/time.ts';
 import type { PodRef } from '../../model.ts';
 

@@ -1,7 +1,7 @@
 import type { PressurePod, ResourceList, ResourceRequirements } from './pod.ts';
 import { quantityIn } from './resources.ts';
 
-/** How well a pod is provided for; admission and the older order of eviction go by it. */
+/** The QoS class of a pod; admission and the older order of eviction go by it. */
 export type QosClass = 'BestEffort' | 'Burstable' | 'Guaranteed';
 
 /** Every class, the first to go first. */

@@ -1,3 +1,4 @@
+// What the containers of a pod request together.
 import { addQuantities, parseQuantity, type Quantity } from '../../model/quantity.ts';
 import type { PressureContainer, PressurePod, ResourceList, ResourceRequirements } from './pod.ts';
 

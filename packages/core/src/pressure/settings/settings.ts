@@ -1,3 +1,4 @@
+// All that is configured for a pool of nodes: thresholds, grace periods, reclaim.
 import { parseGoDuration } from '../../kernel/go-number.ts';
 import type { Millis } from '../../kernel/time.ts';
 import { type FilesystemLayout, layersBeside } from '../observation/filesystems.ts';

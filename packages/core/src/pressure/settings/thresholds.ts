@@ -15,7 +15,7 @@ export type ThresholdValue =
   /** `fraction` is a float32, as in the kubelet: the same percentages then give the same bytes. */
   | { readonly kind: 'percentage'; readonly fraction: number };
 
-/** What must stay available, and how long it may not before pods are evicted. */
+/** The grammar of thresholds: what must stay available, and how long it may not. */
 export interface Threshold {
   readonly signal: Signal;
   readonly value: ThresholdValue;
