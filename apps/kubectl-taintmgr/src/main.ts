@@ -1,3 +1,4 @@
+// The entry: runs the command line and ends with its exit code.
 import { exitCode } from './cli/exit.ts';
 import { interruptSignal } from './cli/interrupt-signal.ts';
 import { processOutput } from './cli/output.ts';

@@ -1,3 +1,4 @@
+// The commands, each loaded when it runs.
 import { Command, type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import { plainArguments } from './cli/arguments.ts';
 import { addConnectionFlags } from './cli/connection-flags.ts';

@@ -1,3 +1,4 @@
+// Translates ways of writing flags that kubectl has and commander has not.
 import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import { UsageError } from './exit.ts';
 import { childOf, optionsOf, positionOf } from './position.ts';

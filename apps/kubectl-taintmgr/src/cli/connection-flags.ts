@@ -1,3 +1,4 @@
+// kubectl's connection flags.
 import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import { connectionFlags } from '@taintmgr/k8s-adapter';
 

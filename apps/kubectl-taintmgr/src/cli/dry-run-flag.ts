@@ -2,7 +2,7 @@ import { Option } from '@commander-js/extra-typings';
 import { UsageError } from './exit.ts';
 import { type Output, warn } from './output.ts';
 
-/** What --dry-run asks for. */
+/** The flag --dry-run and its values. */
 export type DryRun = 'none' | 'client' | 'server';
 
 /** What kubectl makes of the flag without a value. */

@@ -1,3 +1,4 @@
+// Exit codes and error lines of every command.
 import { CommanderError } from '@commander-js/extra-typings';
 import { ApiError, ConnectionError, KubeconfigError } from '@taintmgr/k8s-adapter';
 import { printable } from '../render/printable.ts';

@@ -1,3 +1,4 @@
+// How help is laid out.
 import type {
   CommandUnknownOpts,
   Help,

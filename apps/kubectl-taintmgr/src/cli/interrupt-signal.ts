@@ -6,7 +6,9 @@ import { exitCode } from './exit.ts';
  */
 const echoMsMax = 500;
 
-/** Aborted by the first SIGINT or SIGTERM. A second one ends the process at once. */
+/**
+ * The first Ctrl-C (SIGINT or SIGTERM) as an abort signal. A second one ends the process at once.
+ */
 export function interruptSignal(): AbortSignal {
   const interrupt = new AbortController();
   let interruptedAt = 0;

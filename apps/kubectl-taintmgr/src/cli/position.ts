@@ -1,6 +1,6 @@
 import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 
-/** What the words that were typed say about the one that is being typed. */
+/** What completion knows from the words that were typed before. */
 export interface Position {
   /** The command they lead to. */
   readonly command: CommandUnknownOpts;

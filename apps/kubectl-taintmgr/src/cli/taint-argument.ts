@@ -1,7 +1,7 @@
 import { parseTaint, type Taint } from '@taintmgr/core';
 import { UsageError } from './exit.ts';
 
-/** Reads `key=value:effect` or `key:effect`. Throws UsageError and RangeError. */
+/** Reads a taint as somebody types it. Throws UsageError and RangeError. */
 export function readTaint(text: string): Taint {
   if (text.includes(':')) return parseTaint(text);
   throw new UsageError(`invalid taint "${text}": want key=value:effect or key:effect`);

@@ -24,8 +24,8 @@ export interface NodeObject {
 }
 
 /**
- * Changes a node, or (request null) finds that nothing is to be changed. Refused with 409 because
- * somebody else was quicker, it is read and looked at again.
+ * Changes a node beside others who write it too: reads it, changes it, tries again on a conflict.
+ * Refused with 409 because somebody else was quicker, it is read and looked at again.
  */
 export async function changeNode<T>(
   client: ApiClient,

@@ -1,3 +1,4 @@
+// Reads a large collection in chunks.
 import { type ApiClient, ApiError, listRequest, type Selectors } from '@taintmgr/k8s-adapter';
 
 interface Page {

@@ -1,7 +1,7 @@
 import { type Instant, parseTime } from '@taintmgr/core';
 import { clockReasons } from '@taintmgr/k8s-adapter';
 
-/** What a controller has said about clocks. */
+/** What controllers have reported about clocks, from their Events. */
 export interface ClockEvent {
   /** Null: the Event does not say when. */
   readonly at: Instant | null;

@@ -4,7 +4,7 @@ import type { TaintObject } from '@taintmgr/k8s-adapter';
 /** On a node: what drains have set there, so that it can be undone. */
 export const drainMarksAnnotation = 'taintmgr.dev/drain';
 
-/** What one drain has set on a node. */
+/** What drains write down on nodes, so that they can be undone. */
 export interface DrainMark {
   /** Which drain it was; the same on all its nodes. */
   readonly id: string;

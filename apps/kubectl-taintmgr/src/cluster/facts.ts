@@ -1,3 +1,4 @@
+// Facts of nodes and pods that people want to know.
 import { type Budget, type Instant, type Node, type Pod, parseTime } from '@taintmgr/core';
 import { nodeFromJson, podFromJson } from '@taintmgr/k8s-adapter';
 import { lastWriteOf } from './managed-fields.ts';

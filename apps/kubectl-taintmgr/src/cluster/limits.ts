@@ -1,3 +1,4 @@
+// The limits of the controller: which have tripped, and what the others count.
 import type { Instant, LimitCount, Millis, RecordedLimit } from '@taintmgr/core';
 import { type LeaseName, limitRecordFrom } from '@taintmgr/k8s-adapter';
 import type { ClusterReader } from './reader.ts';

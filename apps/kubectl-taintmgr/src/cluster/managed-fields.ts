@@ -1,3 +1,4 @@
+// Who wrote which field of an object, by its managedFields.
 import { type Instant, parseTime } from '@taintmgr/core';
 import type { ObjectMeta } from './objects.ts';
 

@@ -3,8 +3,8 @@ import type { NodeFacts } from './facts.ts';
 import { type ClusterReader, selected } from './reader.ts';
 
 /**
- * The nodes that a command line names, as `n1` or `node/n1`, or selects, in the order given; all where
- * it does neither. Throws UsageError where it does both, and ApiError for one that is not there.
+ * The nodes that a command line names, as `n1` or `node/n1`, or selects. Throws UsageError where it
+ * does both, and ApiError for one that is not there.
  */
 export async function namedNodes(
   reader: ClusterReader,

@@ -1,3 +1,4 @@
+// What commands read of a cluster, and what the user may not read.
 import type { Budget, Instant } from '@taintmgr/core';
 import { parseTime } from '@taintmgr/core';
 import {

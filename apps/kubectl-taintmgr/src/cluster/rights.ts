@@ -1,6 +1,6 @@
 import { type ApiClient, ApiError, type ApiRequest } from '@taintmgr/k8s-adapter';
 
-/** Something that a user may be allowed to do. */
+/** Which rights the user has. */
 export interface Right {
   readonly verb: string;
   readonly group: string;

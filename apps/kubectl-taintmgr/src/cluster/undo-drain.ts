@@ -1,3 +1,4 @@
+// Takes back what a drain has set on a node, and only that.
 import { formatTaint, type Taint } from '@taintmgr/core';
 import type { ApiClient, ApiRequest, TaintObject } from '@taintmgr/k8s-adapter';
 import {

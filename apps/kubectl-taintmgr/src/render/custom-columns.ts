@@ -1,3 +1,4 @@
+// `-o custom-columns`, as kubectl has it.
 import { UsageError } from '../cli/exit.ts';
 import { findJsonPath, relaxedPath, valueText } from './json-path.ts';
 import { renderTable } from './table.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { UsageError } from '../cli/exit.ts';
 
-/** How an answer is to be printed. */
+/** The value of `-o`: how an answer is to be printed. */
 export type Format =
   | { readonly kind: 'table'; readonly wide: boolean }
   | { readonly kind: 'json' | 'yaml' | 'name' }

@@ -1,3 +1,4 @@
+// `-o jsonpath`, as kubectl has it.
 import { JSONPath } from 'jsonpath-plus';
 import { UsageError } from '../cli/exit.ts';
 

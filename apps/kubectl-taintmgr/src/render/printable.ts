@@ -1,3 +1,6 @@
+// Text made safe for a terminal: no control characters, nothing that reorders or breaks a line
+// unseen.
+
 /** Control characters, and those that reorder or break a line without being seen. */
 const steering = /[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 

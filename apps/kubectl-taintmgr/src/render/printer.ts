@@ -1,8 +1,8 @@
 import type { Format } from './format.ts';
 
 /**
- * The answer of a command, which can be printed in every format. What takes long to make is a getter:
- * only what is printed is made.
+ * Prints the answer of a command in every format. What takes long to make is a getter: only what is
+ * printed is made.
  */
 export interface Answer {
   /** For json, yaml and jsonpath. */

@@ -1,3 +1,4 @@
+// Colours, and when they are used.
 import { styleText } from 'node:util';
 
 /** When colours are used. */

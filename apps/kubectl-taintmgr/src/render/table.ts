@@ -1,3 +1,4 @@
+// Tables as kubectl prints them.
 import { eastAsianWidth } from 'get-east-asian-width';
 import { printable } from './printable.ts';
 

@@ -1,3 +1,4 @@
+// YAML 1.1 as other programs read it: what is a time or a truth there stands in quotes.
 import { stringify } from 'yaml';
 
 /** YAML 1.1 is what other programs read: what is a time or a truth there stands in quotes. */

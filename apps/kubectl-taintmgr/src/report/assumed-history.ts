@@ -1,3 +1,4 @@
+// The events that bring an engine to the state of a cluster that was read.
 import {
   type Event,
   endOfSecond,

@@ -1,3 +1,4 @@
+// The answers of commands as json and yaml: pods, nodes, zones, reasons.
 import {
   type Decision,
   describeHold,

@@ -11,8 +11,8 @@ import { retell } from './assumed-history.ts';
 import { isWhatIf, type Question, taintsInThought } from './question.ts';
 
 /**
- * Asks the engine about a cluster that it is told of again and again. It never acts. What it has
- * seen before it remembers, as since when a taint is there that does not say so itself.
+ * Asks the engine about a cluster that was read. It never acts. What it has seen before it
+ * remembers, as since when a taint is there that does not say so itself.
  */
 export class Explainer {
   readonly #question: Question;

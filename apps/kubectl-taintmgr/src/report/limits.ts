@@ -9,7 +9,7 @@ import { ago, soon } from './words.ts';
 /** In clusters of many namespaces as many limits may count. */
 const toldMax = 5;
 
-/** Limits of the controller that hold pods back, or may. */
+/** The limits of the controller that hold pods back, or may. */
 interface Limits {
   readonly tripped: readonly TrippedLimit[];
   readonly counting: readonly CountingLimit[];

@@ -8,7 +8,7 @@ import type { NodeReport, PodReport, Report } from './report.ts';
 import type { Survey } from './survey.ts';
 import { ago, isUnwritten } from './words.ts';
 
-/** What a reader should know before believing an answer; each line as it is to be written. */
+/** What a reader should know before believing an answer, one line each. */
 export interface Notes {
   readonly warnings: readonly string[];
   readonly notes: readonly string[];

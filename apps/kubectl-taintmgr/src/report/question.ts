@@ -2,7 +2,7 @@ import { type Millis, parseDuration, parseTaint, type Taint } from '@taintmgr/co
 import { UsageError } from '../cli/exit.ts';
 import { readTaint } from '../cli/taint-argument.ts';
 
-/** What is asked beside how things are now. */
+/** What is asked beside how things are now: another time, another taint. */
 export interface Question {
   /** Which moment is meant: so long from now. */
   readonly after: Millis;

@@ -61,7 +61,7 @@ export interface Tally {
   readonly last: Millis | null;
 }
 
-/** Everything there is to say. */
+/** Everything there is to say about a subject. */
 export interface Report {
   readonly nodes: readonly NodeReport[];
   /** Pods that are on none of these nodes: not bound yet, or their node is gone. */

@@ -1,3 +1,4 @@
+// The cells of tables in words.
 import {
   describeLifecycleReason,
   type ForeseenBlocker,

@@ -1,3 +1,4 @@
+// Answers the shell: what can complete the word that is being typed.
 import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import { plainArguments } from '../../cli/arguments.ts';
 import type { GlobalFlags } from '../../cli/invocation.ts';

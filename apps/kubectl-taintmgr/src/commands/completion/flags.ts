@@ -1,7 +1,7 @@
 import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Registry } from '../../cli/registry.ts';
 
-/** What the command line of `completion install` says. */
+/** The command line of `completion install`. */
 export interface InstallFlags {
   readonly directory?: string | undefined;
 }

@@ -1,3 +1,4 @@
+// Installs the executable that kubectl asks for completions.
 import { accessSync, constants, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { type ExitCode, exitCode, UsageError } from '../../cli/exit.ts';

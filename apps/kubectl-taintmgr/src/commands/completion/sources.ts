@@ -32,7 +32,7 @@ const clusterNames = {
 /** Sections of a kubeconfig file. */
 type Section = 'contexts' | 'clusters' | 'users';
 
-/** What a word may be the name of. */
+/** Names from the cluster that can complete a word. */
 export type Source = keyof typeof clusterNames | Section;
 
 type Flags = GlobalFlags & Readonly<Record<string, unknown>>;

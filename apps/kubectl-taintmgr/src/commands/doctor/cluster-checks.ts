@@ -1,3 +1,4 @@
+// The checks of nodes, pods, budgets and taints.
 import {
   budgetsOver,
   formatDuration,

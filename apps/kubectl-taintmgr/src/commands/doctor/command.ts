@@ -1,3 +1,4 @@
+// `doctor`: runs every check, in order.
 import { connect } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';

@@ -1,3 +1,5 @@
+// What a check finds, and how bad it is.
+
 /** How bad it is. */
 export type Level = 'OK' | 'INFO' | 'WARN' | 'FAIL';
 

@@ -1,3 +1,4 @@
+// The command line of `doctor`.
 import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { addOutputFlags, type OutputFlags } from '../../cli/output-flags.ts';
 import type { Registry } from '../../cli/registry.ts';

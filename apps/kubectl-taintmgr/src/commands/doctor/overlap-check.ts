@@ -2,7 +2,7 @@ import { type Evictors, type Evidence, taintEvictors, verdictText } from '@taint
 import { type Finding, findingsOf } from './finding.ts';
 import type { Patient } from './patient.ts';
 
-/** Whether two controllers evict the same pods, or none. */
+/** The check whether two controllers evict the same pods, or none. */
 export function checkOverlap({ evictors }: Patient): readonly Finding[] {
   const finding = findingsOf('overlap');
   const answer = taintEvictors(evictors);

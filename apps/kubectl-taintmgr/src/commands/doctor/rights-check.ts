@@ -1,3 +1,4 @@
+// The check of the user's rights, and of what needs them.
 import { isAllowed, type Right } from '../../cluster/rights.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import type { Patient } from './patient.ts';

@@ -1,3 +1,4 @@
+// The check of the API server's version.
 import { formatDuration, type Millis, parseTime } from '@taintmgr/core';
 import type { Connection } from '../../cli/connection.ts';
 import { type Finding, findingsOf } from './finding.ts';

@@ -1,3 +1,4 @@
+// What blocks a drain, and what can be done about it.
 import { type DrainPlan, type ForeseenBlocker, formatTaint, type PlannedPod } from '@taintmgr/core';
 import { count } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';

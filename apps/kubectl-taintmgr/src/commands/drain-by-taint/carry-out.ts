@@ -14,7 +14,7 @@ import { type DrainEnd, runDrain } from './run.ts';
 import { stopHint, stopText, takeTaintsBack } from './stop.ts';
 
 /**
- * Cordons the nodes, taints each at its turn and lets its pods go, and says what is left, if so; how
+ * Carries out a drain: cordons the nodes, taints each at its turn, lets its pods go, and says how
  * it ended.
  */
 export async function carryOut(drain: Drain, plan: DrainPlan): Promise<DrainReport> {

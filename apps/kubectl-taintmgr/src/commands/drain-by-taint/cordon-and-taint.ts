@@ -1,3 +1,4 @@
+// Cordons and taints a node, each with its mark in one write.
 import { formatTaint, formatTime, type Instant, type Taint } from '@taintmgr/core';
 import type { ApiClient, ApiRequest, TaintObject } from '@taintmgr/k8s-adapter';
 import {

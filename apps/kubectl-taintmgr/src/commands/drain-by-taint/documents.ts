@@ -1,3 +1,4 @@
+// The outcome of a drain as json and yaml.
 import {
   type DrainMachine,
   type DrainPod,

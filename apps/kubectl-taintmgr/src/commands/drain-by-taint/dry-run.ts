@@ -8,7 +8,7 @@ import { type DrainReport, plannedOutcomes } from './documents.ts';
 import { type Drain, tellChange } from './drain.ts';
 import { nameOf } from './progress-line.ts';
 
-/** Says what would be done, and asks the API server about it where that is wanted. */
+/** Prints what a drain would do, and asks the API server about it where that is wanted. */
 export async function rehearse(drain: Drain, plan: DrainPlan): Promise<DrainReport> {
   const { settings, gathered, closing, startedAt } = drain;
   const changes = new Map<string, NodeChanges>();

@@ -5,9 +5,9 @@ import type { NodeFacts } from '../../cluster/facts.ts';
 import type { DrainRequest, DrainSettings, WantedTaint } from './settings.ts';
 
 /**
- * Settles the effect of the taint where the command line leaves it open. A NoSchedule taint is safe on
- * every cluster: nobody else evicts for it. NoExecute, which also keeps pods out that tolerate the
- * other, is chosen only where it is known that nobody else evicts for it either.
+ * Chooses the effect of the taint where the command line leaves it open. A NoSchedule taint is safe
+ * on every cluster: nobody else evicts for it. NoExecute, which also keeps pods out that tolerate
+ * the other, is chosen only where it is known that nobody else evicts for it either.
  */
 export function settleEffect(
   request: DrainRequest,

@@ -9,7 +9,7 @@ import { dryRunOption } from '../../cli/dry-run-flag.ts';
 import { addOutputFlags, type OutputFlags } from '../../cli/output-flags.ts';
 import type { Registry } from '../../cli/registry.ts';
 
-/** What the command line of `drain-by-taint` says. */
+/** The command line of `drain-by-taint`. */
 export interface DrainFlags extends OutputFlags {
   readonly selector?: string | undefined;
   readonly podSelector?: string | undefined;

@@ -3,8 +3,8 @@ import { type Evictors, taintEvictors } from '@taintmgr/k8s-adapter';
 import { isKnownNobody, noProof } from './effect.ts';
 
 /**
- * Why a drain that respects budgets is not to be had with this taint: another controller would take
- * the pods of a NoExecute taint before budgets are asked, or may. Null: it is known that nobody would.
+ * Whether another controller would take the pods of the drain's taint without asking budgets. Null:
+ * it is known that nobody would.
  */
 export function overlapFault(taint: Taint, evictors: Evictors): string | null {
   if (taint.effect !== 'NoExecute' || isKnownNobody(evictors)) return null;

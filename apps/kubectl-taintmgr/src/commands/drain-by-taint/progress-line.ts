@@ -1,3 +1,4 @@
+// The counts of a drain in one line.
 import {
   type DrainMachine,
   type DrainPod,

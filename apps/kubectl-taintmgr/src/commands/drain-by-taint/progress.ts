@@ -27,9 +27,8 @@ export interface Telling {
 }
 
 /**
- * Tells how a drain goes on: a line for each pod that went and each node that is done, a warning
- * for each pod that is newly held and when the API server is lost, and where things stand: one line
- * rewritten in place for a person, one every 30 s for a log.
+ * Reports how a drain goes on: a line for each pod that went and each node that is done, a warning
+ * for each pod that is newly held, and the counts.
  */
 export class Progress {
   readonly #telling: Telling;

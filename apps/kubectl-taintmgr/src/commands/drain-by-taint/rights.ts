@@ -1,3 +1,4 @@
+// Which rights a drain needs, and which of them the user lacks.
 import type { DrainPlan } from '@taintmgr/core';
 import { describeRight, isAllowed, type Right } from '../../cluster/rights.ts';
 import { missing } from './cordon-and-taint.ts';

@@ -1,3 +1,4 @@
+// Runs the drain machine against the cluster.
 import {
   type Command,
   type DrainCommand,

@@ -1,3 +1,4 @@
+// What the flags of a drain ask for, as one value.
 import {
   type BudgetPolicy,
   type DrainConfig,

@@ -1,3 +1,4 @@
+// Stops a drain when somebody else evicts for its taint, and takes the taint back.
 import { type DrainStop, type ForeignDeletion, formatTaint, type Taint } from '@taintmgr/core';
 import type { ApiClient } from '@taintmgr/k8s-adapter';
 import { warn } from '../../cli/output.ts';

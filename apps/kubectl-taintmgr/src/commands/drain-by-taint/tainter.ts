@@ -12,7 +12,7 @@ export interface TainterOptions {
 }
 
 /**
- * Puts the taint on nodes when the drain machine asks for it, and tells it what came of that; takes
+ * Puts the taint on nodes when the drain machine asks for it, and reports what came of that; takes
  * all of them back when the drain is stopped.
  */
 export class Tainter {

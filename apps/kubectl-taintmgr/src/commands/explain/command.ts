@@ -1,3 +1,4 @@
+// `explain`: why and when pods leave.
 import { connect } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';

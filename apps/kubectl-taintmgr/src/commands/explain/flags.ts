@@ -6,7 +6,7 @@ import type { QuestionFlags } from '../../report/question.ts';
 import type { SubjectKind } from './command.ts';
 import { addPressure } from './pressure/flags.ts';
 
-/** What the command line of `explain` says. */
+/** The command line of `explain`. */
 export interface ExplainFlags extends QuestionFlags, OutputFlags {
   readonly watch?: true | undefined;
   readonly exitCode?: true | undefined;

@@ -1,3 +1,4 @@
+// `explain -w`: the answer again whenever it changes.
 import { createEngine } from '@taintmgr/core';
 import { ConnectionError, drive, EvictorSearch, Loop } from '@taintmgr/k8s-adapter';
 import type { Connection } from '../../cli/connection.ts';

@@ -1,3 +1,4 @@
+// The pods of a node as a table.
 import { describeReason, formatTaint, formatTime, type Instant } from '@taintmgr/core';
 import { printable } from '../../render/printable.ts';
 import type { TableOptions } from '../../render/printer.ts';

@@ -6,7 +6,7 @@ import type { Question } from '../../report/question.ts';
 import type { Report } from '../../report/report.ts';
 import type { Survey } from '../../report/survey.ts';
 
-/** What an explanation is about: how it is read, and how it is told. */
+/** What can be explained: how it is read, and how it is printed. */
 export interface Subject {
   /** Throws ApiError (NotFound), ConnectionError and UsageError. */
   readonly read: (reader: ClusterReader) => Promise<Survey>;

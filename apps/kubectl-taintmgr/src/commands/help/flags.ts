@@ -3,7 +3,7 @@ import { exitCode, UsageError } from '../../cli/exit.ts';
 import { childOf, fullNameOf } from '../../cli/position.ts';
 import type { Registry } from '../../cli/registry.ts';
 
-/** Adds `help [COMMAND...]`, which says what `COMMAND... --help` says. */
+/** `help [COMMAND...]`, which prints what `COMMAND... --help` prints. */
 export function addHelp(program: CommandUnknownOpts, registry: Registry): void {
   const command = new Command('help')
     .description('print the help of a command')

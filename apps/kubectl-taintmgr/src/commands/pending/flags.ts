@@ -2,7 +2,7 @@ import { Command, type CommandUnknownOpts, Option } from '@commander-js/extra-ty
 import { addOutputFlags, type OutputFlags } from '../../cli/output-flags.ts';
 import type { Registry } from '../../cli/registry.ts';
 
-/** What the command line of `pending` says. */
+/** The command line of `pending`. */
 export interface PendingFlags extends OutputFlags {
   readonly allNamespaces?: true | undefined;
   readonly selector?: string | undefined;

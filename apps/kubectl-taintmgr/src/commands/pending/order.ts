@@ -1,3 +1,4 @@
+// Which pending evictions come first.
 import { UsageError } from '../../cli/exit.ts';
 import { findJsonPath, relaxedPath } from '../../render/json-path.ts';
 import type { PodReport } from '../../report/report.ts';

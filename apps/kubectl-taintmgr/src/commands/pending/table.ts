@@ -5,7 +5,7 @@ import { podDocument, taintDocument } from '../../report/documents.ts';
 import type { PodReport } from '../../report/report.ts';
 import { blockerText, hidden, none, timeLeft, tolerationText } from '../../report/words.ts';
 
-/** The document of one pending eviction: that of the pod, and its deciding taint. */
+/** The answer of `pending`: the document of each pod, and its deciding taint. */
 export function pendingDocument(report: PodReport, now: Instant): object {
   const [reason] = report.explanation.decision.because;
   const taint = reason && 'taint' in reason ? taintDocument(reason.taint) : undefined;

@@ -1,7 +1,7 @@
 import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Registry } from '../../cli/registry.ts';
 
-/** What the command line of `resume` says. */
+/** The command line of `resume`. */
 export interface ResumeFlags {
   readonly lease?: string | undefined;
 }

@@ -1,3 +1,4 @@
+// `simulate`: plays a script on a copy of a cluster.
 import { open } from 'node:fs/promises';
 import { connect } from '../../cli/connection.ts';
 import { type ExitCode, exitCode, UsageError } from '../../cli/exit.ts';

@@ -9,7 +9,7 @@ import { collect } from '../../cli/connection-flags.ts';
 import { addOutputFlags, type OutputFlags } from '../../cli/output-flags.ts';
 import type { Registry } from '../../cli/registry.ts';
 
-/** What the command line of `simulate` says. */
+/** The command line of `simulate`. */
 export interface SimulateFlags extends OutputFlags {
   readonly filename?: string | undefined;
   readonly script?: string | undefined;

@@ -1,7 +1,7 @@
 import { Command, type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import type { Registry } from '../../cli/registry.ts';
 
-/** What the command line of `snapshot` says. */
+/** The command line of `snapshot`. */
 export interface SnapshotFlags {
   readonly output: 'json' | 'yaml';
 }

@@ -1,3 +1,6 @@
+// What `snapshot` keeps of a value: all of it, some members of it, its items, or what a function
+// makes of it.
+
 /** What is kept of a value: all of it, some members of it, its items, or what a function makes of it. */
 export type Shape =
   | 'all'

@@ -2,7 +2,7 @@ import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { addOutputFlags, type OutputFlags } from '../../cli/output-flags.ts';
 import type { Registry } from '../../cli/registry.ts';
 
-/** Adds `status`. */
+/** The command line of `status`. */
 export function addStatus(parent: CommandUnknownOpts, registry: Registry): void {
   const command = new Command('status')
     .summary('say who evicts here, how the zones are doing, and what is blocked')

@@ -1,3 +1,4 @@
+// The answer of `status` in lines.
 import type { Instant } from '@taintmgr/core';
 import { verdictText } from '@taintmgr/k8s-adapter';
 import type { ClockEvent } from '../../cluster/clock-events.ts';

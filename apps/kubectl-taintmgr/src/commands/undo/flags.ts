@@ -2,7 +2,7 @@ import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { dryRunOption } from '../../cli/dry-run-flag.ts';
 import type { Registry } from '../../cli/registry.ts';
 
-/** What the command line of `undo` says. */
+/** The command line of `undo`. */
 export interface UndoFlags {
   readonly selector?: string | undefined;
   readonly dryRun: string;

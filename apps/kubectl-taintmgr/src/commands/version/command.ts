@@ -1,3 +1,4 @@
+// `version`: prints the versions of the plugin and the API server.
 import { connect } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';

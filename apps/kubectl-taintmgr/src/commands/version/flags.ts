@@ -2,7 +2,7 @@ import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { addOutputFlags, type OutputFlags } from '../../cli/output-flags.ts';
 import type { Registry } from '../../cli/registry.ts';
 
-/** What the command line of `version` says. */
+/** The command line of `version`. */
 export interface VersionFlags extends OutputFlags {
   readonly client?: true | undefined;
 }

@@ -11,7 +11,7 @@ import { ownConditionType } from '@taintmgr/k8s-adapter';
 import { apiVersion } from '../../../report/documents.ts';
 import type { PressureSurvey } from './survey.ts';
 
-/** Everything that is known of the pressure on a node, for json and yaml. */
+/** The answer of `explain pressure` as json and yaml. */
 export function pressureDocument(survey: PressureSurvey): object {
   const { at, source, semantics, explanation, conditions } = survey;
   const { node, doubts, layout, signals } = explanation;

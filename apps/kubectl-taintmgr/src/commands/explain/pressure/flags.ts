@@ -2,7 +2,7 @@ import { Command, type CommandUnknownOpts, Option } from '@commander-js/extra-ty
 import { addOutputFlags, type OutputFlags } from '../../../cli/output-flags.ts';
 import type { Registry } from '../../../cli/registry.ts';
 
-/** What the command line of `explain pressure` says. */
+/** The command line of `explain pressure`. */
 export interface PressureFlags extends OutputFlags {
   readonly evictionHard?: string | undefined;
   readonly evictionSoft?: string | undefined;

@@ -1,3 +1,4 @@
+// What is read of a node and its kubelet, and what the node pressure machine says of it.
 import {
   createPressureMachine,
   type Instant,

@@ -1,3 +1,4 @@
+// The answer of `explain pressure` as a table.
 import {
   type ComparatorName,
   type ConditionExplanation,

@@ -1,3 +1,4 @@
+// YAML files whose every value knows its line, for faults that name `file:line:column`.
 import { parseDuration } from '@taintmgr/core';
 import { treeFault } from '@taintmgr/k8s-adapter';
 import {

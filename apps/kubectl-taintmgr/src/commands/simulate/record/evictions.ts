@@ -60,7 +60,7 @@ type KnownPod = Pick<EvictionTrack, 'workload' | 'arrivedAt'>;
 
 type Open<Track> = { -readonly [Key in keyof Track]: Track[Key] };
 
-/** Writes down what the controller does about pods, from what it tells. */
+/** Records what the controller does about pods during a run. */
 export class EvictionLog {
   readonly evictions: EvictionTrack[] = [];
   readonly deadlines: Open<DeadlineTrack>[] = [];

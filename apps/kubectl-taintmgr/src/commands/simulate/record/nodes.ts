@@ -29,7 +29,7 @@ interface Entry {
   count: number;
 }
 
-/** Writes down how each node is doing and how many pods it has. */
+/** Records how each node is doing and how many pods it has during a run. */
 export class NodeBook {
   readonly #nodes = new Map<string, Entry>();
 

@@ -60,7 +60,7 @@ interface Condition {
 /** Between two looks at what is not told. */
 const lookPeriodMs = 1_000;
 
-/** Listens to the cluster and the controller, and writes down what changes. */
+/** Records everything that changes during a run. */
 export class Recorder {
   readonly #api: ApiServer;
   readonly #engine: Engine;

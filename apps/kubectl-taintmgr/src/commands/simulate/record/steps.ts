@@ -1,3 +1,5 @@
+// Values that change during a run, as steps in time.
+
 /** One state of something, from that second after the beginning until the next. */
 export type Step<State> = State & { readonly at: number };
 

@@ -32,7 +32,7 @@ const wanting: Readonly<Record<string, (object: KubeObject) => number>> = {
   daemonsets: ({ status }) => status?.desiredNumberScheduled ?? 0,
 };
 
-/** Writes down how many pods of each workload are ready; Jobs come and go and are left out. */
+/** Records how many pods of each workload but Jobs are ready during a run. */
 export class WorkloadBook {
   readonly #api: ClusterApi;
   readonly #entries = new Map<string, Entry>();

@@ -20,7 +20,7 @@ export interface ZoneTrack {
   readonly states: readonly Step<ZoneState>[];
 }
 
-/** Writes down the states of zones whenever the controller tells of one. */
+/** Records the states of zones during a run. */
 export class ZoneBook {
   readonly #zones = new Map<string, Steps<ZoneState>>();
 

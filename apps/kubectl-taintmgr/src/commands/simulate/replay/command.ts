@@ -8,7 +8,7 @@ import type { SimulateFlags } from '../flags.ts';
 import { type Replay, replay } from './replay.ts';
 import { replayDocument, replayTable } from './table.ts';
 
-/** `simulate --replay`: plays a flight record, and says what this build does in another way. */
+/** `simulate --replay`: plays a flight record, and says what this build does differently. */
 export async function replayCommand(
   { flags, output, interrupt }: Invocation<SimulateFlags>,
   file: string,

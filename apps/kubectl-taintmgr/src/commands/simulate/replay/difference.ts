@@ -8,7 +8,7 @@ export interface Answer {
   readonly threw: string | null;
 }
 
-/** The first thing that this build does in another way. */
+/** The first thing that this build does differently from the record. */
 export interface Difference {
   /** In the file, from 1. */
   readonly line: number;

@@ -12,7 +12,7 @@ import {
 import type { Difference } from './difference.ts';
 import { targetOf } from './target.ts';
 
-/** What the engine says, after the event, of the pods and nodes that the two commands are about. */
+/** What the engine of this build says of the pods and nodes that differ. */
 export function opinionOn(engine: Engine, difference: Difference): readonly string[] {
   const { at, recorded, replayed } = difference;
   const subjects = new Map<string, Subject>();

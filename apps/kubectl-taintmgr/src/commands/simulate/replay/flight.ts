@@ -1,3 +1,4 @@
+// A flight record, line by line, and what is wrong with it.
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';

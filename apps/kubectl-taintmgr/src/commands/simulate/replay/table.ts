@@ -1,3 +1,4 @@
+// The answer of `simulate --replay` as json and as a table.
 import {
   type Command,
   type Event,

@@ -1,6 +1,6 @@
 import type { Command, Event } from '@taintmgr/core';
 
-/** What a command or an event is about. Of a recording anything may be missing. */
+/** Which pod or node a command or an event is about. Of a recording anything may be missing. */
 export interface Target {
   readonly pod: { readonly namespace: string; readonly name: string } | null;
   readonly node: string | null;

@@ -1,3 +1,4 @@
+// The answer of `simulate` as json.
 import { formatTime, type Millis } from '@taintmgr/core';
 import { apiVersion } from '../../../report/documents.ts';
 import type { Source } from '../source/read.ts';

@@ -3,7 +3,7 @@ import { UsageError } from '../../../cli/exit.ts';
 import type { Recording } from '../record/recorder.ts';
 import { mostAtOnce, type Summary } from './summary.ts';
 
-/** A limit for CI, as `unavailable(shop/web) > 30%` says it. */
+/** Limits for CI, as `unavailable(shop/web) > 30%` says them. */
 export interface Limit {
   readonly text: string;
   readonly metric: MetricName;

@@ -1,3 +1,4 @@
+// The answer of `simulate` as tables.
 import { formatDuration } from '@taintmgr/core';
 import { count } from '../../../render/count.ts';
 import type { TableOptions } from '../../../render/printer.ts';

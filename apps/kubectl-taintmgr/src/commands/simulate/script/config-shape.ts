@@ -14,8 +14,8 @@ import type {
 } from '@taintmgr/core';
 import type { Field } from '../input/positioned.ts';
 
-// What members the configurations of the library have and of what kind they are, as far as the library
-// leaves that to the compiler. Numbers and words it checks itself.
+// Which members the configurations in a script may have, and of what kind. Numbers and words it
+// checks itself.
 
 /** Throws FileFault for a value of another kind. */
 type Check = (field: Field) => unknown;

@@ -20,7 +20,7 @@ export interface ScriptEvent {
   readonly stagger: Millis;
 }
 
-/** What is to happen, and what the controller is configured with. */
+/** The script of a simulation: what is to happen, and what the controller is configured with. */
 export interface Script {
   readonly events: readonly ScriptEvent[];
   /** As the library takes it. */

@@ -1,7 +1,7 @@
 import type { Cluster, KubeObject } from '@taintmgr/sim-cluster';
 import type { Field } from '../input/positioned.ts';
 
-/** Which nodes an event is about. */
+/** Which nodes an event of a script is about. */
 export type Targets =
   | { readonly kind: 'names'; readonly names: readonly string[] }
   | { readonly kind: 'zone'; readonly zone: string }

@@ -1,3 +1,4 @@
+// A live cluster as the beginning of a simulation.
 import { type ApiClient, ApiError } from '@taintmgr/k8s-adapter';
 import type { Source } from './read.ts';
 import { snapshotSource } from './snapshot.ts';

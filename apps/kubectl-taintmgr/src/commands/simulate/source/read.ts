@@ -7,7 +7,7 @@ import { FaultyFile, type Field, readAllPositioned } from '../input/positioned.t
 import { snapshotSource } from './snapshot.ts';
 import { topologySource } from './topology.ts';
 
-/** Where a simulation begins: a cluster that can be made anew for each run. */
+/** Where a simulation begins: a cluster that can be built again for each run. */
 export interface Source {
   /** The file, or the live cluster. */
   readonly name: string;

@@ -1,3 +1,4 @@
+// A snapshot file as the beginning of a simulation.
 import { type Instant, parseTime } from '@taintmgr/core';
 import { Cluster, type KubeObject, type Unloaded, VirtualClock } from '@taintmgr/sim-cluster';
 import { count } from '../../../render/count.ts';

@@ -1,3 +1,4 @@
+// A topology file as the beginning of a simulation.
 import type { Instant } from '@taintmgr/core';
 import {
   ApiError,

@@ -27,7 +27,7 @@ interface Happening {
   readonly line: number;
 }
 
-/** One run from beginning to end. */
+/** One run of a simulation from beginning to end. */
 export interface Run {
   readonly semantics: Semantics;
   readonly startsAt: number;

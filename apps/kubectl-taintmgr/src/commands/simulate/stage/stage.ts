@@ -11,7 +11,10 @@ export type SilenceCause = 'kubelet' | 'network';
 /** The longest a kubelet takes to come back after the API server was away. */
 const kubeletsBackMs = 2_001;
 
-/** The cluster as events act on it. What they undo or repeat themselves is kept here. */
+/**
+ * The cluster of a simulation, as its script acts on it. What they undo or repeat themselves is
+ * kept here.
+ */
 export class Stage {
   readonly cluster: Cluster;
   /** Nodes that events have silenced, and how often each cause holds for them. */

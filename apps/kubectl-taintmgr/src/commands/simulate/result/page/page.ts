@@ -1,3 +1,4 @@
+// The report of a simulation as one HTML page.
 import { readFile } from 'node:fs/promises';
 
 // They are beside this file; a bundle has them beside itself.
