@@ -1,6 +1,5 @@
 // Running the engine against a cluster, in real time.
 
-export { type DriveOptions, drive } from './driver.ts';
 export {
   Loop,
   type LoopAction,
@@ -9,8 +8,9 @@ export {
   type Machine,
   type Notice,
   type ReflectorStatus,
-} from './loop.ts';
-export { LoopClock, type MachineClocks } from './loop-clock.ts';
+} from './controller/loop.ts';
+export { type DriveOptions, drive } from './driver/driver.ts';
+export { LoopClock, type MachineClocks } from './driver/loop-clock.ts';
 
 // Which pods are read.
 
@@ -28,11 +28,11 @@ export {
   VirtualDriver,
   type VirtualOptions,
   type VirtualTime,
-} from './virtual.ts';
+} from './driver/virtual.ts';
 
 // Who else evicts here.
 
-export { EvictorSearch, type FindOptions, findEvictors } from './evictors/find.ts';
+export { EvictorSearch, type FindOptions, findEvictors } from './client/find-evictors.ts';
 export {
   type Duty,
   duties,
@@ -64,41 +64,48 @@ export { redactCommand, redactEvent } from './flight/redaction.ts';
 
 // Node pressure: an agent of its own beside the engine.
 
-export { ownConditionType, ownTaintKey } from './pressure/conditions.ts';
-export { pressureNodeFromJson, pressurePodFromJson } from './pressure/convert.ts';
-export type { EvictUnderPressure, PressureRemoval } from './pressure/eviction.ts';
-export type { SetPressureConditions } from './pressure/executor.ts';
+export type { SetPressureConditions } from './controller/pressure-executor.ts';
 export {
   PressureLoop,
   type PressureLoopOptions,
   type PressureMachineLike,
   type PressureNotice,
-} from './pressure/loop.ts';
+} from './controller/pressure-loop.ts';
+export type {
+  EvictUnderPressure,
+  PressureRemoval,
+} from './controller/procedures/pressure-eviction.ts';
+export { ownConditionType, ownTaintKey } from './pressure/conditions.ts';
+export { pressureNodeFromJson, pressurePodFromJson } from './pressure/convert.ts';
 export { summaryRequest } from './pressure/requests.ts';
 export { defaultPollOptions, type PollOptions } from './pressure/summary-poller.ts';
 
 // Reaching a cluster.
 
-export { type ConnectionFlag, connectionFlags, connectionOptions } from './connection-flags.ts';
+export {
+  type KubeletAddress,
+  type KubeletsOptions,
+  summariesFromKubelets,
+} from './client/kubelets.ts';
+export { type TypedApi, typedApi } from './client/typed-api.ts';
+export {
+  type ConnectionFlag,
+  connectionFlags,
+  connectionOptions,
+} from './kubeconfig/connection-flags.ts';
 export { KubeconfigError } from './kubeconfig/file.ts';
 export { extraHeader } from './kubeconfig/impersonation.ts';
-export { treeFault } from './kubeconfig/tree.ts';
 export {
   type ClusterConfig,
   homeOrNull,
   type KubeconfigOptions,
   loadKubeconfig,
   type Surroundings,
-} from './kubeconfig.ts';
-export type { Sink, Transport } from './sink.ts';
+} from './kubeconfig/kubeconfig.ts';
+export { treeFault } from './kubeconfig/tree.ts';
 export type { Access, Authorization, TlsMaterial } from './transport/access.ts';
-export {
-  type KubeletAddress,
-  type KubeletsOptions,
-  summariesFromKubelets,
-} from './transport/kubelets.ts';
-export { HttpTransport } from './transport.ts';
-export { type TypedApi, typedApi } from './typed-api.ts';
+export { HttpTransport } from './transport/http-transport.ts';
+export type { Sink, Transport } from './transport/sink.ts';
 
 // Single requests for commands.
 
@@ -108,7 +115,7 @@ export {
   ApiError,
   ConnectionError,
   WrongServerError,
-} from './client.ts';
+} from './client/client.ts';
 export { Backoff } from './proto/backoff.ts';
 export {
   type ClusterEvent,
@@ -133,18 +140,25 @@ export {
 
 // Reading what the API sends.
 
-export type { Failure, FailureCause } from './proto/answer.ts';
-export { type ClockNotice, clockReasons, describeClock } from './proto/clock-watch.ts';
-export { nodeFromJson, podFromJson } from './proto/convert.ts';
-export type { ElectionNotice, ElectionOptions } from './proto/election.ts';
-export { defaultElectionTiming, type ElectionTiming } from './proto/election-timing.ts';
-export type { MayAct } from './proto/errands.ts';
-export type { ExecuteOptions, KeepTaintStarts, Removal } from './proto/execute.ts';
-export type { LeaseName } from './proto/lease-requests.ts';
+export { type ClockNotice, clockReasons, describeClock } from './controller/clock/clock-watch.ts';
+export type { ElectionNotice, ElectionOptions } from './controller/election/election.ts';
+export {
+  defaultElectionTiming,
+  type ElectionTiming,
+} from './controller/election/election-timing.ts';
+export type { MayAct } from './controller/errands.ts';
 export {
   type LimitRecordNotice,
   limitRecordFrom,
   limitsAnnotation,
   resumeAnnotation,
   resumeLimitsRequest,
-} from './proto/limit-record.ts';
+} from './controller/procedures/limit-record.ts';
+export type {
+  ExecuteOptions,
+  KeepTaintStarts,
+  Removal,
+} from './controller/procedures/pod-removal.ts';
+export type { Failure, FailureCause } from './proto/answer.ts';
+export { nodeFromJson, podFromJson } from './proto/convert.ts';
+export type { LeaseName } from './proto/lease-requests.ts';

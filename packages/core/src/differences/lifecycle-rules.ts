@@ -65,7 +65,8 @@ export const lifecycleRules: readonly Rule[] = [
     upstream: 'A node can be tainted again with a new time, by a stale cache or after a restart.',
     precise: 'A taint that is there is left as it is.',
     why: 'Its time is when the deadlines of its pods began.',
-    proof: 'testdata/lifecycle/restart.txt, ../../k8s-adapter/test/execute-node.test.ts',
+    proof:
+      'testdata/lifecycle/restart.txt, ../../k8s-adapter/test/controller/procedures/node-write.test.ts',
   },
   {
     name: 'excluded-only-zone',
@@ -153,7 +154,7 @@ export const lifecycleRules: readonly Rule[] = [
     precise:
       'Node and lease are read again first; so is the node before a pod is marked, on an old view.',
     why: 'A heartbeat that is on its way must not cost a node.',
-    proof: '../../k8s-adapter/test/execute-node.test.ts',
+    proof: '../../k8s-adapter/test/controller/procedures/node-write.test.ts',
   },
   {
     name: 'mass-silence',

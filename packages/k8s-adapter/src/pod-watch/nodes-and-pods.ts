@@ -1,6 +1,6 @@
 import type { Event } from '@taintmgr/core';
-import type { Source, SourceEffect } from '../source.ts';
 import type { PodSource } from './pod-source.ts';
+import type { Source, SourceEffect } from './source.ts';
 
 /** Nodes, and the pods of those that need it, as one collection: what is read depends on the nodes. */
 export function nodesAndPods(nodes: Source, pods: PodSource): Source {

@@ -1,10 +1,10 @@
 import { concernsPods, type Event, type Instant } from '@taintmgr/core';
 import type { ReflectorInput } from '../proto/reflector.ts';
-import type { ReflectorStatus } from '../source.ts';
 import { NodeNeeds } from './node-needs.ts';
 import { PodCount } from './pod-count.ts';
 import { type NewReflector, PodStreams, type Told } from './pod-streams.ts';
 import { type PodWatch, ScopeChoice } from './scope.ts';
+import type { ReflectorStatus } from './source.ts';
 
 type Views = Extract<Event, { kind: 'podViews' }>;
 

@@ -1,6 +1,6 @@
 import type { Event, Instant, Pod, PodView } from '@taintmgr/core';
 import type { Reflector, ReflectorInput } from '../proto/reflector.ts';
-import { isCutOff, type ReflectorStatus, type SourceEffect } from '../source.ts';
+import { isCutOff, type ReflectorStatus, type SourceEffect } from './source.ts';
 
 /** What is told of pods, or done for it. */
 export type Told = Event | SourceEffect;

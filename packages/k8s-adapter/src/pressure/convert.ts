@@ -7,9 +7,9 @@ import type {
   ResourceList,
   ResourceRequirements,
 } from '@taintmgr/core';
+import type { KubeletAddress } from '../client/kubelets.ts';
 import { nodeFromJson, podFromJson } from '../proto/convert.ts';
 import { asInteger, asList, asRecord, asText, isRecord, type JsonRecord } from '../proto/json.ts';
-import type { KubeletAddress } from '../transport/kubelets.ts';
 import { pressureTypeOf } from './conditions.ts';
 
 const sourceAnnotation = 'kubernetes.io/config.source';

@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { ResponseHeaders } from '../proto/answer.ts';
 import type { ApiRequest } from '../proto/request.ts';
-import type { Sink } from '../sink.ts';
+import type { Sink } from './sink.ts';
 
 /** A request as it goes out: with the server's base path and all its headers, in lower case. */
 export interface OutgoingRequest {

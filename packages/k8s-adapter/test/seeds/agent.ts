@@ -1,7 +1,7 @@
 import { createPressureMachine, type PressureConfig } from '@taintmgr/core';
 import type { Exchange, Random, VirtualClock } from '@taintmgr/sim-cluster';
-import { PressureLoop } from '../../src/pressure/loop.ts';
-import { VirtualDriver } from '../../src/virtual.ts';
+import { PressureLoop } from '../../src/controller/pressure-loop.ts';
+import { VirtualDriver } from '../../src/driver/virtual.ts';
 
 export interface AgentOptions {
   readonly config: Partial<PressureConfig>;

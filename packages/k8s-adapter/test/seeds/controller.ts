@@ -1,8 +1,8 @@
 import { allPodsNeeds, type Config, createEngine, type Event } from '@taintmgr/core';
 import type { Exchange, Replica, VirtualClock } from '@taintmgr/sim-cluster';
-import { Loop, type Notice } from '../../src/loop.ts';
-import { VirtualDriver } from '../../src/virtual.ts';
-import type { MachineClock } from '../machine-clock.ts';
+import { Loop, type Notice } from '../../src/controller/loop.ts';
+import { VirtualDriver } from '../../src/driver/virtual.ts';
+import type { MachineClock } from '../world/machine-clock.ts';
 import type { Draw } from './draw.ts';
 import type { Network } from './network.ts';
 import type { Sabotage } from './sabotage.ts';

@@ -1,5 +1,5 @@
 import type { Command, Config, Engine, Event, Instant } from '@taintmgr/core';
-import type { Machine } from '../../src/loop.ts';
+import type { Machine } from '../../src/controller/loop.ts';
 import type { Planted } from './sabotages.ts';
 
 /** Faults of who evicts pods. */

@@ -1,6 +1,6 @@
 import type { Config, Engine, PressureConfig } from '@taintmgr/core';
-import type { Machine } from '../../src/loop.ts';
-import type { MachineClocks } from '../../src/loop-clock.ts';
+import type { Machine } from '../../src/controller/loop.ts';
+import type { MachineClocks } from '../../src/driver/loop-clock.ts';
 
 /** A fault planted into the controller, to see whether the checkers find it. */
 export interface Sabotage {

@@ -9,7 +9,7 @@ import {
   type VirtualClock,
   type Witness,
 } from '@taintmgr/sim-cluster';
-import { MachineClock } from '../machine-clock.ts';
+import { MachineClock } from '../world/machine-clock.ts';
 import { Agent } from './agent.ts';
 import { Controller, type ControllerOptions, limitsLease } from './controller.ts';
 import { Draw } from './draw.ts';

@@ -1,0 +1,83 @@
+import type { ApiRequest } from '../proto/request.ts';
+import type { TlsMaterial } from '../transport/access.ts';
+import { HttpTransport } from '../transport/http-transport.ts';
+import type { Sink, Transport } from '../transport/sink.ts';
+import { type ServiceAccountName, ServiceAccountToken } from './service-account-token.ts';
+
+/** Where the kubelet of a node listens. */
+export interface KubeletAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface KubeletsOptions {
+  /** Where all other requests go, and where tokens come from. */
+  readonly api: Transport;
+  /** Null: nothing is known of it. */
+  readonly addressOf: (nodeName: string) => KubeletAddress | null;
+  /** Who vouches for the certificates of kubelets. They are verified in any case. */
+  readonly ca: NonNullable<TlsMaterial['ca']>;
+  /** Whose tokens kubelets are shown. */
+  readonly serviceAccount: ServiceAccountName;
+  /** The program and its version. */
+  readonly userAgent: string;
+}
+
+const throughApi = /^\/api\/v1\/nodes\/([^/]+)\/proxy(\/stats\/summary)$/;
+
+/**
+ * The transport, asking kubelets for their summaries without the API server between. A kubelet sees
+ * the token it is shown, and one that is hostile would use it: so it is never our own, but that of a
+ * service account that may read summaries and nothing else. Each answer has a connection of its own.
+ */
+export function summariesFromKubelets(options: KubeletsOptions): Transport {
+  const { api, addressOf, ca, serviceAccount, userAgent } = options;
+  const token = new ServiceAccountToken(api, serviceAccount);
+  return {
+    send: (request, sink) => {
+      const [, id = '', path = ''] = throughApi.exec(request.path) ?? [];
+      if (path === '') return api.send(request, sink);
+      const address = addressOf(decodeURIComponent(id));
+      if (!address) return failLater(sink, 'the node has no address');
+      const access = {
+        server: urlOf(address),
+        authorize: async () => {
+          const headers = { authorization: `Bearer ${await token.get()}` };
+          return { headers, tls: { ca, rejectUnauthorized: true }, agent: null };
+        },
+        rejected: () => token.forget(),
+      };
+      return sendOnce(new HttpTransport(access, userAgent), { ...request, path }, sink);
+    },
+  };
+}
+
+function urlOf({ host, port }: KubeletAddress): string {
+  return `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** Over a connection that ends with the answer. */
+function sendOnce(transport: HttpTransport, request: ApiRequest, sink: Sink): () => void {
+  const hangUp = transport.send(request, {
+    head: (status, headers) => sink.head(status, headers),
+    data: (chunk) => sink.data(chunk),
+    end: () => {
+      transport.close();
+      sink.end();
+    },
+    failed: (message, stage) => {
+      transport.close();
+      sink.failed(message, stage);
+    },
+  });
+  return () => {
+    hangUp();
+    transport.close();
+  };
+}
+
+/** Not before `send` has returned: some hear what comes earlier as of no request of theirs. */
+function failLater(sink: Sink, message: string): () => void {
+  const timer = setImmediate(() => sink.failed(message));
+  return () => clearImmediate(timer);
+}

@@ -1,0 +1,70 @@
+import { formatDuration, type Millis } from '@taintmgr/core';
+import type { ClusterEvent, EventSubject } from '../../proto/event-requests.ts';
+
+/** What was done to clocks. */
+export type ClockNotice =
+  /** The clock of this machine was set, or the machine was suspended while it went on. */
+  | { readonly kind: 'clockStepped'; readonly who: string; readonly by: Millis }
+  /** The API server's clock is so far ahead of our time; it used to be less, by so much. */
+  | {
+      readonly kind: 'serverClockMoved';
+      readonly who: string;
+      readonly ahead: Millis;
+      readonly by: Millis;
+    };
+
+/** Less is told to nobody: answers are dated in whole seconds. */
+const toldMsMin: Millis = 1000;
+
+/** Notices what is done to clocks, and says it once. */
+export class ClockWatch {
+  /** Who says it; '' where nobody needs a name. */
+  readonly #who: string;
+  #told: Millis = 0;
+
+  constructor(who: string) {
+    this.#who = who;
+  }
+
+  /** The machine's wall clock went so much further than time; less, if negative. */
+  step(by: Millis): ClockNotice {
+    return { kind: 'clockStepped', who: this.#who, by };
+  }
+
+  /** The API server's clock is believed to be so far ahead; null: that is nothing to talk about. */
+  server(ahead: Millis): ClockNotice | null {
+    const by = ahead - this.#told;
+    if (Math.abs(by) < toldMsMin) return null;
+    this.#told = ahead;
+    return { kind: 'serverClockMoved', who: this.#who, ahead, by };
+  }
+}
+
+/** What happened, and what it means, in words. */
+export function describeClock(notice: ClockNotice): string {
+  const long = formatDuration(Math.abs(notice.kind === 'clockStepped' ? notice.by : notice.ahead));
+  if (notice.kind === 'clockStepped') {
+    const what =
+      notice.by > 0
+        ? `went ${long} ahead: it was set, or the machine was suspended`
+        : `was set back by ${long}`;
+    const means = 'a leader renews its lease before it acts again; deadlines go by the API server';
+    return `the clock of this machine ${what}; ${means}`;
+  }
+  if (Math.abs(notice.ahead) < toldMsMin) {
+    return "the API server's clock agrees with the time of this process again";
+  }
+  const side = notice.ahead > 0 ? 'ahead of' : 'behind';
+  return `the API server's clock is ${long} ${side} the time of this process; deadlines go by the API server`;
+}
+
+const reasons = { clockStepped: 'ClockStepped', serverClockMoved: 'ClockSkew' } as const;
+
+/** The reasons of Events about clocks. */
+export const clockReasons: readonly string[] = Object.values(reasons);
+
+/** The Event about it. */
+export function clockEvent(notice: ClockNotice, subject: EventSubject): ClusterEvent {
+  const message = `${notice.who}: ${describeClock(notice)}`;
+  return { subject, type: 'Warning', reason: reasons[notice.kind], message };
+}

@@ -1,0 +1,142 @@
+import type { Instant, Millis } from '@taintmgr/core';
+import { dateHeader, type ResponseHeaders } from '../../proto/answer.ts';
+import type { ExchangeInput } from '../../proto/exchange.ts';
+
+/** Of these only what the server answers, and ticks, matter here. */
+type Heard = ExchangeInput | { readonly kind: 'tick' | 'start' | 'stop' | 'event' | 'clockStep' };
+
+type Outgoing =
+  | { readonly kind: 'send' | 'abort'; readonly id: string }
+  | { readonly kind: 'notice' };
+
+/** What is written down is dated by it. */
+export type WallClock = Pick<ServerClock, 'wall'>;
+
+/** Where no server is asked: `now` is what clocks show. */
+export const ownWallClock: WallClock = { wall: (now) => now };
+
+/** Between what the server's clock is ahead of our time, by the answers of about one second. */
+interface Reading {
+  readonly since: Instant;
+  readonly least: Millis;
+  readonly most: Millis;
+}
+
+/** So long an answer has a say beside later ones that contradict it. */
+const readingMsMax: Millis = 30_000;
+const readingsEveryMs: Millis = 1_000;
+/** Clocks drift and answers are dated before they are sent: no reason to say they disagree. */
+const slackMs: Millis = 50;
+
+/**
+ * What the clock of the API server shows: the one clock that everybody who reads the stored instants
+ * can agree on. Each answer bounds it. It is dated in whole seconds, after its request was sent and
+ * before we hear of it:
+ *
+ *     date - heard  <=  ahead of our time  <  date + 1s - sent
+ *
+ * As long as these bounds let us, we go on believing what we believed, at first our own clock; else
+ * we believe what is certain, which later answers make more exact. Answers that contradict each other mean that the server's clock was
+ * set, that our machine was suspended, or that several servers have clocks that differ. Then the
+ * earliest reading of the last while counts: nothing is done early on the word of one server, and
+ * nothing is put off for long.
+ */
+export class ServerClock {
+  #ahead: Millis = 0;
+  readonly #sentAt = new Map<string, Instant>();
+  readonly #readings: Reading[] = [];
+
+  /** How far the server's clock is ahead of our time, negative: behind. */
+  get ahead(): Millis {
+    return this.#ahead;
+  }
+
+  /** What the server's clock shows at `now`. */
+  wall(now: Instant): Instant {
+    return now + this.#ahead;
+  }
+
+  /** When a tick would change what we believe; null: only an answer can. */
+  nextWake(): Instant | null {
+    const [oldest] = this.#readings;
+    const isDisputed = this.#readings.some(
+      ({ least, most }) => this.#ahead < least || this.#ahead > most,
+    );
+    return oldest && isDisputed ? oldest.since + readingMsMax : null;
+  }
+
+  /** Whether an answer tells what it shows. */
+  get isKnown(): boolean {
+    return this.#readings.length > 0;
+  }
+
+  /** Our machine may have been suspended: what was asked before says nothing of now. */
+  doubt(): void {
+    this.#readings.length = 0;
+    this.#sentAt.clear();
+  }
+
+  /** Takes note of the requests that go out, and of those that are given up. */
+  follow(now: Instant, actions: readonly Outgoing[]): void {
+    for (const action of actions) {
+      if (action.kind === 'send') this.#sentAt.set(action.id, now);
+      else if (action.kind === 'abort') this.#sentAt.delete(action.id);
+    }
+  }
+
+  /** Takes what is heard, or that time passes; whether we believe something else now. */
+  handle(now: Instant, input: Heard): boolean {
+    switch (input.kind) {
+      case 'head': {
+        const sentAt = this.#sentAt.get(input.id);
+        this.#sentAt.delete(input.id);
+        return sentAt !== undefined && this.#read(now, sentAt, input.status, input.headers);
+      }
+      case 'end':
+      case 'failed':
+        this.#sentAt.delete(input.id);
+        return false;
+      case 'tick':
+        return this.#settle(now);
+      default:
+        return false;
+    }
+  }
+
+  /** Some errors come from whatever stands before the server, and are dated by it. */
+  #read(now: Instant, sentAt: Instant, status: number, headers: ResponseHeaders): boolean {
+    const dated = dateHeader(headers);
+    if (status >= 500 || dated === null) return false;
+    const bounds = { least: dated - now - slackMs, most: dated + 1000 - sentAt + slackMs };
+    const last = this.#readings.at(-1);
+    if (last && now < last.since + readingsEveryMs) {
+      this.#readings[this.#readings.length - 1] = { ...last, ...both(last, bounds) };
+    } else this.#readings.push({ since: now, ...bounds });
+    return this.#settle(now);
+  }
+
+  #settle(now: Instant): boolean {
+    const isOld = ({ since }: Reading): boolean => since + readingMsMax <= now;
+    while (this.#readings.length > 1 && this.#readings[0] && isOld(this.#readings[0])) {
+      this.#readings.shift();
+    }
+    if (this.#readings.length === 0) return false;
+    const { least, most } = this.#readings.reduce<Bounds>(both, anything);
+    if (least <= this.#ahead && this.#ahead <= most) return false;
+    // What its clock has reached for certain: rather late by a second than early.
+    this.#ahead = least + slackMs;
+    return true;
+  }
+}
+
+type Bounds = Pick<Reading, 'least' | 'most'>;
+
+const anything: Bounds = { least: Number.NEGATIVE_INFINITY, most: Number.POSITIVE_INFINITY };
+
+/** What two answers say together; the earlier one of two that contradict each other. */
+function both(one: Bounds, other: Bounds): Bounds {
+  const least = Math.max(one.least, other.least);
+  const most = Math.min(one.most, other.most);
+  if (least <= most) return { least, most };
+  return one.most < other.most ? one : other;
+}

@@ -1,0 +1,381 @@
+import { formatDuration, type Instant, type Millis } from '@taintmgr/core';
+import { type Answer, type Failure, failureOf, noAnswer, succeeded } from '../../proto/answer.ts';
+import type { Random } from '../../proto/backoff.ts';
+import type { ClusterEvent, EventSubject } from '../../proto/event-requests.ts';
+import { AnswerCollector, type ExchangeInput } from '../../proto/exchange.ts';
+import { parseToWriteBack } from '../../proto/json.ts';
+import {
+  createLeaseRequest,
+  type Lease,
+  type LeaseClaim,
+  type LeaseName,
+  leaseFromJson,
+  readLeaseRequest,
+  updateLeaseRequest,
+} from '../../proto/lease-requests.ts';
+import type { ApiRequest } from '../../proto/request.ts';
+import { ownWallClock, type WallClock } from '../clock/server-clock.ts';
+import { defaultElectionTiming, type ElectionTiming, timingFault } from './election-timing.ts';
+
+/** Who stands for election, and for what. */
+export interface ElectionOptions {
+  readonly lease: LeaseName;
+  /** Must be another for each candidate and each start of it, e.g. host name and a UUID. */
+  readonly identity: string;
+  readonly timing?: ElectionTiming;
+  readonly random: Random;
+  /** What is written into the lease is dated by it; left out: `now` as it is. */
+  readonly clock?: WallClock;
+}
+
+export type ElectionInput =
+  | { readonly kind: 'start' }
+  /** Give the lease back, if we hold it, and end. Whatever the leader does must be over by then. */
+  | { readonly kind: 'stop' }
+  | { readonly kind: 'tick' }
+  /** The machine's wall clock was set, or the machine was suspended. */
+  | { readonly kind: 'clockStep' }
+  | ExchangeInput;
+
+export type ElectionEffect =
+  | { readonly kind: 'send'; readonly id: string; readonly request: ApiRequest }
+  | { readonly kind: 'abort'; readonly id: string }
+  /** From now on we lead, or do not any more. */
+  | { readonly kind: 'leadership'; readonly held: boolean }
+  /** To be told in the cluster. */
+  | { readonly kind: 'event'; readonly event: ClusterEvent }
+  | { readonly kind: 'notice'; readonly notice: ElectionNotice };
+
+export type ElectionNotice =
+  /** Somebody, maybe we ourselves, holds the lease now. */
+  | { readonly kind: 'leaderElected'; readonly identity: string }
+  | { readonly kind: 'leadershipLost'; readonly why: string }
+  /** The lease could not be read or written; told once for as long as it goes on alike. */
+  | { readonly kind: 'electionFailing'; readonly failure: Failure };
+
+interface Call {
+  readonly id: string;
+  readonly collector: AnswerCollector;
+  readonly sentAt: Instant;
+  readonly deadline: Instant;
+}
+
+interface Reading {
+  readonly kind: 'Reading';
+  readonly call: Call;
+}
+
+interface Writing {
+  readonly kind: 'Writing';
+  readonly call: Call;
+  /** Whether what it builds on was read just before, so that reading again would not help. */
+  readonly fresh: boolean;
+}
+
+type Calling = Reading | Writing;
+
+type State =
+  | { readonly kind: 'Idle' }
+  | { readonly kind: 'Waiting'; readonly until: Instant }
+  | Calling
+  | { readonly kind: 'Stopped' };
+
+/** The lease as it was last seen. */
+interface Observation {
+  readonly lease: Lease;
+  readonly spec: string;
+  /** When we first saw this spec, on our own clock. */
+  readonly since: Instant;
+}
+
+/**
+ * Leader election on a Lease, with the rules of client-go. The holder renews it every retry period;
+ * the others look at it more often than that and take it when it is given back, or when it has not
+ * changed for as long as it counts. That time is measured from when they saw it change, on their
+ * own clock, so clocks may differ; the times written in the lease are for people.
+ *
+ * A leader counts the renew deadline from when it sent its last renewal that succeeded. The others
+ * saw that renewal no earlier, and the renew deadline is shorter than the lease: so it has stopped
+ * before anyone else begins, unless its clock runs slower than theirs by more than that margin.
+ *
+ * Time is looked at first with every input: an answer that comes too late, as after a standstill of
+ * this process, changes nothing. A machine that is suspended may not count that time, but finds its
+ * wall clock moved when it goes on. So whoever finds the wall clock moved has to see the lease before
+ * it leads on, as it may have slept through it. For how long others wait, that changes nothing: they
+ * would take it too early.
+ */
+export class Election {
+  #state: State = { kind: 'Idle' };
+  #effects: ElectionEffect[] = [];
+  #serial = 0;
+  #stopping = false;
+  /** When the renewal was sent by which we lead; null: we do not. */
+  #renewedAt: Instant | null = null;
+  /** The lease as it stands in the API; null: to be sure, read it first. */
+  #current: Lease | null = null;
+  #observed: Observation | null = null;
+  #attemptedAt: Instant = Number.NEGATIVE_INFINITY;
+  #failing = '';
+  readonly #options: ElectionOptions;
+  readonly #timing: ElectionTiming;
+  readonly #requestMs: Millis;
+
+  /** Throws for a timing with which two could lead at once, or none for long. */
+  constructor(options: ElectionOptions) {
+    this.#options = options;
+    this.#timing = options.timing ?? defaultElectionTiming;
+    const fault = timingFault(this.#timing);
+    if (fault !== null) throw new RangeError(fault);
+    this.#requestMs = Math.trunc(this.#timing.renewDeadline / 2);
+  }
+
+  /** Whether we lead at this instant; time alone may end it before a tick says so. */
+  leads(now: Instant): boolean {
+    return this.#renewedAt !== null && now < this.#renewedAt + this.#timing.renewDeadline;
+  }
+
+  /** Who holds the lease as far as we know; '' when nobody does. */
+  get holder(): string {
+    return this.#observed?.lease.holder ?? '';
+  }
+
+  /** Whether it has not begun or is over, so that nothing of it is under way. */
+  get closed(): boolean {
+    return this.#state.kind === 'Idle' || this.#state.kind === 'Stopped';
+  }
+
+  /** When to call with a tick; null: never. */
+  nextWake(): Instant | null {
+    const state = this.#state;
+    if (state.kind === 'Idle' || state.kind === 'Stopped') return null;
+    const next = state.kind === 'Waiting' ? state.until : state.call.deadline;
+    if (this.#renewedAt === null) return next;
+    return Math.min(next, this.#renewedAt + this.#timing.renewDeadline);
+  }
+
+  /** Takes one input; those about other requests than its own are ignored. */
+  handle(now: Instant, input: ElectionInput): readonly ElectionEffect[] {
+    this.#state = this.#expire(now, this.#state);
+    this.#state = this.#next(now, this.#state, input);
+    const effects = this.#effects;
+    this.#effects = [];
+    return effects;
+  }
+
+  #next(now: Instant, state: State, input: ElectionInput): State {
+    switch (input.kind) {
+      case 'start':
+        return state.kind === 'Idle' ? this.#attempt(now) : state;
+      case 'stop':
+        return this.#stopping ? state : this.#stop(now, state);
+      case 'clockStep':
+        return this.#stopping ? state : this.#doubt(now, state);
+      case 'tick':
+        return state.kind === 'Waiting' && now >= state.until ? this.#attempt(now) : state;
+      default:
+        return isCalling(state) && state.call.id === input.id
+          ? this.#receive(now, state, input)
+          : state;
+    }
+  }
+
+  /** How long ago we renewed the lease nobody knows; an answer under way says nothing of now. */
+  #doubt(now: Instant, state: State): State {
+    if (state.kind === 'Idle' || state.kind === 'Stopped') return state;
+    if (this.#renewedAt === null && state.kind === 'Waiting') return state;
+    this.#abort(state);
+    if (this.#renewedAt !== null)
+      this.#lose('the clock of this machine was set, or it was suspended');
+    return this.#attempt(now);
+  }
+
+  #expire(now: Instant, state: State): State {
+    if (this.#renewedAt !== null && !this.leads(now)) {
+      const since = formatDuration(now - this.#renewedAt);
+      this.#abort(state);
+      this.#lose(`the lease could not be renewed for ${since}`);
+      return this.#wait(now);
+    }
+    if (!isCalling(state) || now < state.call.deadline) return state;
+    this.#abort(state);
+    return this.#fail(now, noAnswer(`no answer within ${formatDuration(this.#requestMs)}`));
+  }
+
+  #receive(now: Instant, state: Calling, input: ExchangeInput): State {
+    const answer = state.call.collector.take(input);
+    if (!answer) return state;
+    // Such an answer was cut off by us, not ended by the server.
+    if (input.kind === 'chunk') this.#abort(state);
+    return state.kind === 'Reading'
+      ? this.#afterRead(now, answer)
+      : this.#afterWrite(now, state, answer);
+  }
+
+  // One attempt: a leader writes at once, everybody else reads first
+
+  #attempt(now: Instant): State {
+    this.#attemptedAt = now;
+    const renewing = this.#renewedAt !== null && this.#current !== null;
+    return renewing ? this.#write(now, this.#current, false) : this.#read(now);
+  }
+
+  #read(now: Instant): State {
+    const request = readLeaseRequest(this.#options.lease, this.#requestMs);
+    return { kind: 'Reading', call: this.#send(now, request) };
+  }
+
+  #afterRead(now: Instant, answer: Answer): State {
+    if (!succeeded(answer)) {
+      const failure = failureOf(answer);
+      return failure.status === 404 ? this.#afterMissing(now) : this.#fail(now, failure);
+    }
+    const lease = leaseFromJson(parseToWriteBack(answer.body));
+    if (!lease) return this.#fail(now, noAnswer('the answer is not a Lease'));
+    const { since } = this.#observe(now, lease);
+    if (lease.holder !== this.#options.identity) {
+      if (this.#renewedAt !== null) this.#lose(`${lease.holder || 'nobody'} holds the lease`);
+      if (this.#stopping) return { kind: 'Stopped' };
+      const freeAt = since + lease.duration;
+      if (lease.holder !== '' && now < freeAt) return this.#standBy(now, freeAt);
+    }
+    return this.#write(now, lease, true);
+  }
+
+  #afterMissing(now: Instant): State {
+    this.#observed = null;
+    if (this.#renewedAt !== null) this.#lose('the lease is gone');
+    return this.#stopping ? { kind: 'Stopped' } : this.#write(now, null, true);
+  }
+
+  /** Somebody else leads; the lease is looked at again, and at the latest when it is free. */
+  #standBy(now: Instant, freeAt: Instant): State {
+    this.#failing = '';
+    return { kind: 'Waiting', until: Math.min(this.#nextLook(now), freeAt) };
+  }
+
+  #write(now: Instant, lease: Lease | null, fresh: boolean): State {
+    const { lease: name } = this.#options;
+    const claim = this.#claim(now, lease);
+    const request = lease
+      ? updateLeaseRequest(name, lease, claim, this.#requestMs)
+      : createLeaseRequest(name, claim, this.#requestMs);
+    // Until it is answered nobody knows what stands there.
+    this.#current = null;
+    return { kind: 'Writing', call: this.#send(now, request), fresh };
+  }
+
+  #claim(now: Instant, lease: Lease | null): LeaseClaim {
+    const { identity } = this.#options;
+    const transitions = lease?.transitions ?? 0;
+    const at = (this.#options.clock ?? ownWallClock).wall(now);
+    if (this.#stopping) {
+      return { holder: '', duration: 1000, renewedAt: at, acquiredAt: at, transitions };
+    }
+    const claim = { holder: identity, duration: this.#timing.lease, renewedAt: at };
+    if (lease?.holder === identity) return { ...claim, acquiredAt: null, transitions };
+    return { ...claim, acquiredAt: at, transitions: lease ? transitions + 1 : 0 };
+  }
+
+  #afterWrite(now: Instant, { call, fresh }: Writing, answer: Answer): State {
+    if (!succeeded(answer)) {
+      const failure = failureOf(answer);
+      // Somebody else wrote, or our own earlier write went through though we never heard of it.
+      const outdated = failure.status === 409 || failure.status === 404;
+      return outdated && !fresh ? this.#read(now) : this.#fail(now, failure);
+    }
+    if (this.#stopping) return { kind: 'Stopped' };
+    this.#failing = '';
+    this.#current = leaseFromJson(parseToWriteBack(answer.body));
+    if (this.#current) this.#observe(now, this.#current);
+    const led = this.#renewedAt !== null;
+    this.#renewedAt = call.sentAt;
+    if (!led) this.#turn(true);
+    return this.#wait(now);
+  }
+
+  #observe(now: Instant, lease: Lease): Observation {
+    const spec = JSON.stringify(lease.object.spec) ?? '';
+    const before = this.#observed;
+    this.#observed = { lease, spec, since: before?.spec === spec ? before.since : now };
+    if (lease.holder !== '' && lease.holder !== before?.lease.holder) {
+      this.#notice({ kind: 'leaderElected', identity: lease.holder });
+    }
+    return this.#observed;
+  }
+
+  // How it goes on
+
+  #fail(now: Instant, failure: Failure): State {
+    const text = `${failure.status} ${failure.message}`;
+    if (text !== this.#failing) this.#notice({ kind: 'electionFailing', failure });
+    this.#failing = text;
+    return this.#stopping ? { kind: 'Stopped' } : this.#wait(now);
+  }
+
+  #wait(now: Instant): State {
+    const leading = this.#renewedAt !== null;
+    const next = this.#attemptedAt + this.#timing.retry;
+    return { kind: 'Waiting', until: leading ? Math.max(now, next) : this.#nextLook(now) };
+  }
+
+  /** Never more than a retry period away, so that a lease given back is taken within one. */
+  #nextLook(now: Instant): Instant {
+    return now + Math.round((this.#timing.retry * (1 + this.#options.random())) / 2);
+  }
+
+  #lose(why: string): void {
+    this.#renewedAt = null;
+    this.#turn(false);
+    this.#notice({ kind: 'leadershipLost', why });
+  }
+
+  #stop(now: Instant, state: State): State {
+    this.#stopping = true;
+    this.#abort(state);
+    if (this.#renewedAt !== null) {
+      this.#renewedAt = null;
+      this.#turn(false);
+    } else if (state.kind !== 'Writing') return { kind: 'Stopped' };
+    // Of a write under way nobody knows whether it went through.
+    return this.#current ? this.#write(now, this.#current, false) : this.#read(now);
+  }
+
+  /** What Events about the election are about. */
+  get subject(): EventSubject {
+    const { lease: name } = this.#options;
+    const { uid = '', resourceVersion } = this.#observed?.lease ?? {};
+    return {
+      ...{ kind: 'Lease', apiVersion: 'coordination.k8s.io/v1', ...name, uid },
+      ...(resourceVersion !== undefined && { resourceVersion }),
+    };
+  }
+
+  #turn(held: boolean): void {
+    this.#effects.push({ kind: 'leadership', held });
+    const { identity } = this.#options;
+    const { subject } = this;
+    const message = `${identity} ${held ? 'became leader' : 'stopped leading'}`;
+    const event = { subject, type: 'Normal', reason: 'LeaderElection', message } as const;
+    this.#effects.push({ kind: 'event', event });
+  }
+
+  #send(now: Instant, request: ApiRequest): Call {
+    this.#serial += 1;
+    const id = `election/${this.#serial}`;
+    this.#effects.push({ kind: 'send', id, request });
+    const collector = new AnswerCollector();
+    return { id, collector, sentAt: now, deadline: now + this.#requestMs };
+  }
+
+  #abort(state: State): void {
+    if (isCalling(state)) this.#effects.push({ kind: 'abort', id: state.call.id });
+  }
+
+  #notice(notice: ElectionNotice): void {
+    this.#effects.push({ kind: 'notice', notice });
+  }
+}
+
+function isCalling(state: State): state is Calling {
+  return state.kind === 'Reading' || state.kind === 'Writing';
+}

@@ -1,0 +1,293 @@
+import type { Instant, Millis } from '@taintmgr/core';
+import { type Answer, type Failure, failureOf, succeeded } from '../proto/answer.ts';
+import { Backoff, type Random } from '../proto/backoff.ts';
+import { Calls, type FinishedCall } from '../proto/calls.ts';
+import {
+  type ClusterEvent,
+  countEventRequest,
+  type EventSeries,
+  eventName,
+  postEventRequest,
+} from '../proto/event-requests.ts';
+import type { ExchangeInput } from '../proto/exchange.ts';
+import type { ApiRequest } from '../proto/request.ts';
+import { ownWallClock, type WallClock } from './clock/server-clock.ts';
+import { RecentMap } from './recent-map.ts';
+
+export interface RecorderOptions {
+  /** Who Kubernetes Events come from, where they do not say it themselves. */
+  readonly component: string;
+  readonly random: Random;
+  /** What Events are dated by; left out: `now` as it is. */
+  readonly clock?: WallClock;
+}
+
+export type RecorderEffect =
+  | { readonly kind: 'send'; readonly id: string; readonly request: ApiRequest }
+  | { readonly kind: 'abort'; readonly id: string }
+  | { readonly kind: 'notice'; readonly notice: RecorderNotice };
+
+export type RecorderNotice =
+  /** The Event stands in the API, with this count. */
+  | { readonly kind: 'eventRecorded'; readonly event: ClusterEvent; readonly count: number }
+  | {
+      readonly kind: 'eventLost';
+      readonly event: ClusterEvent;
+      /** The server would not have it; too many wait; too many came about the same object. */
+      readonly why: 'failed' | 'queueFull' | 'tooMany';
+      readonly failure: Failure | null;
+    };
+
+/** Equal events, told as one Event object with a count. */
+interface Series extends EventSeries {
+  lastAt: Instant;
+  count: number;
+  /** The count that stands in the API; 0: no such object. */
+  written: number;
+  state: 'idle' | 'waiting' | 'underWay';
+  failures: number;
+}
+
+interface Purpose {
+  readonly series: Series;
+  readonly count: number;
+}
+
+/** How many events about one object may still be told. */
+interface Bucket {
+  tokens: number;
+  at: Instant;
+}
+
+const inFlightMax = 10;
+const waitingMax = 1000;
+/** As many series and objects as client-go remembers. */
+const rememberedMax = 4096;
+const burst = 25;
+const msPerToken: Millis = 300_000;
+const failuresMax = 12;
+
+/**
+ * Tells Kubernetes Events, best effort, with the limits of client-go: equal events become one
+ * object whose count goes up, and one object is the subject of 25 requests at once and one more
+ * every 5 minutes. While a request waits or is under way, further equal events join it.
+ */
+export class Recorder {
+  #effects: RecorderEffect[] = [];
+  #serial = 0;
+  readonly #calls = new Calls<Purpose>();
+  #waiting: Series[] = [];
+  #pausedUntil: Instant = Number.NEGATIVE_INFINITY;
+  #stopped = false;
+  readonly #series = new RecentMap<Series>(rememberedMax);
+  readonly #buckets = new RecentMap<Bucket>(rememberedMax);
+  readonly #component: string;
+  readonly #backoff: Backoff;
+  readonly #clock: WallClock;
+
+  constructor({ component, random, clock = ownWallClock }: RecorderOptions) {
+    this.#clock = clock;
+    this.#component = component;
+    this.#backoff = new Backoff(random);
+  }
+
+  /** Whether nothing is under way. */
+  get idle(): boolean {
+    return this.#calls.size === 0;
+  }
+
+  /** Whether the request is one of its own, and under way. */
+  owns(id: string): boolean {
+    return this.#calls.has(id);
+  }
+
+  /** When to call with a tick; null: not before something is heard or recorded. */
+  nextWake(): Instant | null {
+    const deadline = this.#calls.nextWake();
+    const resumes = this.#waiting.length > 0 && this.#calls.size < inFlightMax;
+    if (!resumes) return deadline;
+    return deadline === null ? this.#pausedUntil : Math.min(deadline, this.#pausedUntil);
+  }
+
+  /** Tells an event, now or later. */
+  record(now: Instant, event: ClusterEvent): readonly RecorderEffect[] {
+    if (this.#stopped) return [];
+    const series = this.#seriesOf(now, event);
+    series.lastAt = this.#clock.wall(now);
+    series.count += 1;
+    if (series.state === 'idle') this.#queue(now, series);
+    return this.#proceed(now);
+  }
+
+  /** Takes what is heard; input of other requests than its own is ignored. */
+  receive(now: Instant, input: ExchangeInput): readonly RecorderEffect[] {
+    this.#expire(now);
+    const call = this.#calls.take(input);
+    if (call) {
+      // Such an answer was cut off by us, not ended by the server.
+      if (input.kind === 'chunk') this.#effects.push({ kind: 'abort', id: call.id });
+      this.#finished(now, call);
+    }
+    return this.#proceed(now);
+  }
+
+  /** Gives up calls whose time is up, and goes on after a pause. */
+  tick(now: Instant): readonly RecorderEffect[] {
+    this.#expire(now);
+    return this.#proceed(now);
+  }
+
+  /** From now on no request is sent; those under way come to their end. */
+  stop(): void {
+    this.#stopped = true;
+    this.#waiting = [];
+  }
+
+  #seriesOf(now: Instant, event: ClusterEvent): Series {
+    const component = event.component ?? this.#component;
+    const key = `${component}\n${keyOf(event)}`;
+    return this.#series.getOrAdd(key, () => ({
+      name: eventName(event.subject.name, this.#clock.wall(now), this.#nextSerial()),
+      event,
+      component,
+      firstAt: this.#clock.wall(now),
+      lastAt: this.#clock.wall(now),
+      count: 0,
+      written: 0,
+      state: 'idle',
+      failures: 0,
+    }));
+  }
+
+  #queue(now: Instant, series: Series): void {
+    if (this.#stopped) return;
+    if (this.#waiting.length >= waitingMax) this.#lose(series, 'queueFull', null);
+    else if (!this.#takeToken(now, series)) this.#lose(series, 'tooMany', null);
+    else {
+      series.state = 'waiting';
+      this.#waiting.push(series);
+    }
+  }
+
+  #takeToken(now: Instant, { component, event }: Series): boolean {
+    const key = `${component}\n${subjectKeyOf(event)}`;
+    const bucket = this.#buckets.getOrAdd(key, () => ({ tokens: burst, at: now }));
+    // The tiny addition makes up for what binary fractions lose.
+    bucket.tokens = Math.min(burst, bucket.tokens + (now - bucket.at) / msPerToken + 1e-9);
+    bucket.at = now;
+    if (bucket.tokens < 1) return false;
+    bucket.tokens -= 1;
+    return true;
+  }
+
+  #proceed(now: Instant): readonly RecorderEffect[] {
+    while (now >= this.#pausedUntil && this.#calls.size < inFlightMax) {
+      const next = this.#waiting.shift();
+      if (!next) break;
+      this.#send(now, next);
+    }
+    const effects = this.#effects;
+    this.#effects = [];
+    return effects;
+  }
+
+  #send(now: Instant, series: Series): void {
+    const id = `event/${this.#nextSerial()}`;
+    const request = series.written === 0 ? postEventRequest(series) : countEventRequest(series);
+    series.state = 'underWay';
+    this.#calls.begin(now, id, { series, count: series.count });
+    this.#effects.push({ kind: 'send', id, request });
+  }
+
+  #expire(now: Instant): void {
+    for (const call of this.#calls.expire(now)) {
+      this.#effects.push({ kind: 'abort', id: call.id });
+      this.#finished(now, call);
+    }
+  }
+
+  #finished(now: Instant, { purpose, answer }: FinishedCall<Purpose>): void {
+    const { series, count } = purpose;
+    switch (verdictOf(answer, series.written === 0)) {
+      case 'written':
+        series.written = count;
+        series.failures = 0;
+        this.#notice({ kind: 'eventRecorded', event: series.event, count });
+        series.state = 'idle';
+        if (series.count > count) this.#queue(now, series);
+        break;
+      case 'exists':
+        series.written = 1;
+        this.#again(series);
+        break;
+      case 'expired':
+        series.written = 0;
+        this.#again(series);
+        break;
+      case 'later':
+        this.#failed(now, series, failureOf(answer));
+        break;
+      case 'refused':
+        this.#lose(series, 'failed', failureOf(answer));
+    }
+  }
+
+  /** Neither this one nor any other is tried for a while. */
+  #failed(now: Instant, series: Series, failure: Failure): void {
+    // The others under way fail for the same reason; one pause is enough for them all.
+    if (now >= this.#pausedUntil) {
+      this.#pausedUntil = now + this.#backoff.next(now, failure.retryAfter ?? 0);
+    }
+    series.failures += 1;
+    if (series.failures < failuresMax) this.#again(series);
+    else this.#lose(series, 'failed', failure);
+  }
+
+  #again(series: Series): void {
+    series.state = 'waiting';
+    if (!this.#stopped) this.#waiting.unshift(series);
+  }
+
+  #lose(
+    series: Series,
+    why: Extract<RecorderNotice, { kind: 'eventLost' }>['why'],
+    failure: Failure | null,
+  ): void {
+    series.state = 'idle';
+    series.failures = 0;
+    this.#notice({ kind: 'eventLost', event: series.event, why, failure });
+  }
+
+  #nextSerial(): number {
+    this.#serial += 1;
+    return this.#serial;
+  }
+
+  #notice(notice: RecorderNotice): void {
+    this.#effects.push({ kind: 'notice', notice });
+  }
+}
+
+/** A token that has run out is renewed, and a server that is overloaded has room again. */
+const laterStatuses: readonly number[] = [401, 429];
+
+type Verdict = 'written' | 'exists' | 'expired' | 'later' | 'refused';
+
+function verdictOf(answer: Answer, isNew: boolean): Verdict {
+  if (succeeded(answer)) return 'written';
+  const { status } = failureOf(answer);
+  // Its name is nobody else's: an earlier attempt went through though we never heard of it.
+  if (isNew && status === 409) return 'exists';
+  if (!isNew && status === 404) return 'expired';
+  const passes = status === null || laterStatuses.includes(status) || status >= 500;
+  return passes ? 'later' : 'refused';
+}
+
+function keyOf(event: ClusterEvent): string {
+  return [subjectKeyOf(event), event.type, event.reason, event.message].join('\n');
+}
+
+function subjectKeyOf({ subject }: ClusterEvent): string {
+  const { apiVersion, kind, namespace, name, uid } = subject;
+  return [apiVersion, kind, namespace, name, uid].join('\n');
+}

@@ -1,0 +1,241 @@
+import {
+  type Command,
+  type Event,
+  formatTime,
+  type LimitCommand,
+  type LimitRecord,
+  type Outcome,
+  parseTime,
+  type RecordedLimit,
+  type ResumeRequest,
+} from '@taintmgr/core';
+import { type Answer, failureOf, succeeded } from '../../proto/answer.ts';
+import type { ClusterEvent } from '../../proto/event-requests.ts';
+import { asInteger, asList, asRecord, asText, isRecord, parseJson } from '../../proto/json.ts';
+import { type LeaseName, leasePath, leasesPath } from '../../proto/lease-requests.ts';
+import type { ApiRequest } from '../../proto/request.ts';
+import type { Errand, Turn } from '../errands.ts';
+
+/** On the Lease of limits: what they have counted, and which have tripped. Written by the leader. */
+export const limitsAnnotation = 'taintmgr.dev/limits';
+/** On the same: somebody wants limits to be opened. Written by people, taken away by the leader. */
+export const resumeAnnotation = 'taintmgr.dev/resume-limits';
+
+/** What of both annotations together the API server takes is 256 KiB. */
+const lengthMax = 200_000;
+
+export type LimitRecordNotice =
+  /** What stands there; the machine is told too. */
+  | Extract<Event, { kind: 'limitRecord' }>
+  /** The record could not be read or written. */
+  | {
+      readonly kind: 'limitRecordFailed';
+      readonly command: LimitCommand;
+      readonly lease: string;
+      readonly outcome: Exclude<Outcome, { kind: 'done' }>;
+    }
+  | { readonly kind: 'limitRecordWritten'; readonly command: LimitCommand };
+
+/**
+ * The record of limits as annotations of a Lease: a kind that every cluster has, in a namespace where
+ * a right to patch it can be given. Nobody holds that Lease. A write counts only if nothing was written
+ * since the last read, so a leader of yesterday undoes nothing, and no request to resume is lost.
+ */
+export class LimitRecords {
+  readonly #lease: LeaseName;
+  /** Null: it is not there. */
+  #known: { readonly uid: string; readonly resourceVersion: string } | null = null;
+  /** What the last read has shown. */
+  #found: Found = nothing;
+
+  constructor(lease: LeaseName) {
+    this.#lease = lease;
+  }
+
+  /** A command as requests. */
+  errand(command: LimitCommand): Errand<LimitRecordNotice> {
+    return {
+      id: command.id,
+      first: command.kind === 'readLimits' ? this.#reading() : this.#writing(command),
+      deposed: (message) => ({ kind: 'changed', message }),
+      ended: (outcome) => this.#ended(command, outcome),
+      outlastsStop: false,
+    };
+  }
+
+  /** The Event as it is told: about the Lease. */
+  event(command: Extract<Command, { kind: 'recordLimitEvent' }>): ClusterEvent {
+    const { type, reason, message } = command;
+    const { namespace, name } = this.#lease;
+    const uid = this.#known?.uid ?? '';
+    const subject = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', namespace, name, uid };
+    return { subject, type, reason, message };
+  }
+
+  #reading(): Turn<LimitRecordNotice> {
+    const accept = { accept: 'application/json' };
+    const path = leasePath(this.#lease);
+    const request: ApiRequest = { method: 'GET', path, headers: accept, body: null };
+    return { kind: 'send', request, notice: null, onAnswer: (answer) => this.#read(answer) };
+  }
+
+  #read(answer: Answer): Turn<LimitRecordNotice> {
+    if (succeeded(answer)) {
+      this.#know(answer);
+      this.#found = limitRecordFrom(parseJson(answer.body));
+      return done;
+    }
+    const failure = failureOf(answer);
+    if (failure.status !== 404)
+      return finished({
+        kind: 'failed',
+        status: failure.status,
+        message: failure.message,
+        retryAfter: failure.retryAfter,
+      });
+    this.#known = null;
+    this.#found = nothing;
+    return done;
+  }
+
+  #writing({
+    record,
+    resumed,
+  }: Extract<LimitCommand, { kind: 'keepLimits' }>): Turn<LimitRecordNotice> {
+    const text = recordText(record);
+    if (text.length > lengthMax) {
+      const message = `${text.length} characters are too many for an annotation: limit fewer things, or for a shorter window`;
+      return finished({ kind: 'failed', status: null, message, retryAfter: null });
+    }
+    const annotations = {
+      [limitsAnnotation]: text,
+      ...(resumed && { [resumeAnnotation]: null }),
+    };
+    const request = this.#known
+      ? patchRequest(this.#lease, { ...this.#known, annotations })
+      : createRequest(this.#lease, { [limitsAnnotation]: text });
+    return { kind: 'send', request, notice: null, onAnswer: (answer) => this.#written(answer) };
+  }
+
+  #written(answer: Answer): Turn<LimitRecordNotice> {
+    if (succeeded(answer)) {
+      this.#know(answer);
+      return done;
+    }
+    const { status, message, retryAfter } = failureOf(answer);
+    const isOther = status === 409 || (status === 404 && this.#known !== null);
+    return finished(
+      isOther ? { kind: 'changed', message } : { kind: 'failed', status, message, retryAfter },
+    );
+  }
+
+  #ended(command: LimitCommand, outcome: Outcome): LimitRecordNotice {
+    if (outcome.kind === 'done') {
+      return command.kind === 'readLimits'
+        ? { kind: 'limitRecord', ...this.#found }
+        : { kind: 'limitRecordWritten', command };
+    }
+    const { namespace, name } = this.#lease;
+    return { kind: 'limitRecordFailed', command, lease: `${namespace}/${name}`, outcome };
+  }
+
+  #know(answer: Extract<Answer, { kind: 'response' }>): void {
+    const { uid, resourceVersion } = asRecord(asRecord(parseJson(answer.body)).metadata);
+    this.#known = { uid: asText(uid), resourceVersion: asText(resourceVersion) };
+  }
+}
+
+interface Found {
+  readonly record: LimitRecord | null;
+  readonly resume: ResumeRequest | null;
+}
+
+const nothing: Found = { record: null, resume: null };
+const done = { kind: 'finished', outcome: { kind: 'done' }, refusal: null } as const;
+
+function finished(outcome: Outcome): Turn<LimitRecordNotice> {
+  return { kind: 'finished', outcome, refusal: null };
+}
+
+/** Reads a Lease of limits. What is no record, or of a limit that is none, is left out. */
+export function limitRecordFrom(lease: unknown): Found {
+  const annotations = asRecord(asRecord(asRecord(lease).metadata).annotations);
+  const record = parseJson(asText(annotations[limitsAnnotation]));
+  const resume = parseJson(asText(annotations[resumeAnnotation]));
+  const entries = Object.entries(asRecord(record)).map(
+    ([key, value]) => [key, recordedFrom(asRecord(value))] as const,
+  );
+  return {
+    record: isRecord(record) ? Object.fromEntries(entries) : null,
+    resume: isRecord(resume)
+      ? { limits: asList(resume.limits).map(asText), by: asText(resume.by) }
+      : null,
+  };
+}
+
+function recordedFrom({ evicted, of, tripped }: ReturnType<typeof asRecord>): RecordedLimit {
+  const trip = isRecord(tripped) ? tripped : null;
+  return {
+    evicted: asList(evicted).flatMap((pair) => {
+      const [at, count] = asList(pair).map(asInteger);
+      return at == null || count == null ? [] : [[at * 1000, count] as const];
+    }),
+    of: asInteger(of),
+    tripped: trip && {
+      since: parseTime(asText(trip.since)) ?? 0,
+      limit: limits.find((limit) => limit === trip.limit) ?? 'pods',
+      count: countFrom(trip.count),
+    },
+  };
+}
+
+type Trip = NonNullable<RecordedLimit['tripped']>;
+const limits: readonly Trip['limit'][] = ['podsPerSecond', 'percent', 'pods', 'record'];
+
+function countFrom(value: unknown): Trip['count'] {
+  if (!isRecord(value)) return null;
+  const { evicted, unavailable, most, of, windowMs } = value;
+  const numbers = [evicted, unavailable, most, of, windowMs].map(asInteger);
+  const [a, b, c, d, e] = numbers;
+  if (a == null || b == null || c == null || d == null || e == null) return null;
+  return { evicted: a, unavailable: b, most: c, of: d, windowMs: e };
+}
+
+/** Instants in seconds, rounded up: an eviction must not be taken to be older than it is. */
+function recordText(record: LimitRecord): string {
+  const entries = Object.entries(record).map(([key, { evicted, of, tripped }]) => {
+    const seconds = evicted.map(([at, count]) => [Math.ceil(at / 1000), count]);
+    const trip = tripped && { ...tripped, since: formatTime(tripped.since) };
+    return [key, { evicted: seconds, ...(of !== null && { of }), ...(trip && { tripped: trip }) }];
+  });
+  return JSON.stringify(Object.fromEntries(entries));
+}
+
+function createRequest({ namespace, name }: LeaseName, annotations: object): ApiRequest {
+  return withBody('POST', leasesPath(namespace), 'application/json', {
+    kind: 'Lease',
+    apiVersion: 'coordination.k8s.io/v1',
+    metadata: { name, namespace, annotations },
+    spec: {},
+  });
+}
+
+function patchRequest(lease: LeaseName, metadata: object): ApiRequest {
+  return withBody('PATCH', leasePath(lease), 'application/merge-patch+json', { metadata });
+}
+
+/** PATCH that asks the leader to open limits. */
+export function resumeLimitsRequest(lease: LeaseName, request: ResumeRequest): ApiRequest {
+  const annotations = { [resumeAnnotation]: JSON.stringify(request) };
+  return patchRequest(lease, { annotations });
+}
+
+function withBody(
+  method: 'POST' | 'PATCH',
+  path: string,
+  contentType: string,
+  body: object,
+): ApiRequest {
+  const headers = { accept: 'application/json', 'content-type': contentType };
+  return { method, path, headers, body: JSON.stringify(body) };
+}

@@ -1,0 +1,256 @@
+import {
+  type BudgetNumbers,
+  type Command,
+  confirmEviction,
+  type Instant,
+  type Outcome,
+  type Pod,
+} from '@taintmgr/core';
+import { type Answer, type Failure, failureOf, succeeded } from '../../proto/answer.ts';
+import { nodeFromJson, podFromJson } from '../../proto/convert.ts';
+import { parseJson } from '../../proto/json.ts';
+import {
+  type ApiRequest,
+  annotateNodeRequest,
+  type DeletionOptions,
+  deletePodRequest,
+  evictPodRequest,
+  getNodeRequest,
+  getPodRequest,
+  markDisruptedRequest,
+  type RemovalOptions,
+} from '../../proto/request.ts';
+import {
+  formatStarts,
+  taintStartsAnnotation,
+  taintStartsManager,
+} from '../../proto/taint-starts.ts';
+
+/** The commands that make a pod leave. */
+export type Removal = Extract<Command, { kind: 'deletePod' | 'evictPod' }>;
+
+/** The command that writes on a node since when its taints count. */
+export type KeepTaintStarts = Extract<Command, { kind: 'keepTaintStarts' }>;
+
+type DeletePod = Extract<Command, { kind: 'deletePod' }>;
+
+/** Which request of a command is under way. */
+export type ExecutionState =
+  | { readonly kind: 'ReadingPod'; readonly command: Removal }
+  | { readonly kind: 'ReadingNode'; readonly command: Removal; readonly pod: Pod }
+  | { readonly kind: 'MarkingDisrupted' | 'Deleting'; readonly command: DeletePod }
+  | { readonly kind: 'Evicting'; readonly command: Exclude<Removal, DeletePod> }
+  | { readonly kind: 'KeepingStarts'; readonly command: KeepTaintStarts };
+
+/** How commands are carried out. */
+export interface ExecuteOptions extends RemovalOptions {
+  /** Whether tolerations with Lt and Gt count, as the engine is told. */
+  readonly comparisonOperators?: boolean;
+}
+
+/** What comes next: another request, or the end. */
+export type Step =
+  | {
+      readonly kind: 'send';
+      readonly state: ExecutionState;
+      readonly request: ApiRequest;
+      /** Why the pod goes without the condition DisruptionTarget; null where it has it. */
+      readonly refusal: string | null;
+    }
+  | { readonly kind: 'finished'; readonly outcome: Outcome };
+
+/**
+ * The first request of a command. With `confirm`, pod and node are read before a pod is removed,
+ * and it is removed only if what decided still holds; without, the uid in each request guards it.
+ */
+export function beginExecution(
+  command: Removal | KeepTaintStarts,
+  now: Instant,
+  options: ExecuteOptions,
+  confirm = false,
+): Step {
+  if (command.kind === 'keepTaintStarts') {
+    return send({ kind: 'KeepingStarts', command }, keepStartsRequest(command));
+  }
+  const byName = command.kind === 'deletePod' && command.guard === 'name';
+  if (!confirm || byName) return beginRemoval(command, now, options);
+  return send({ kind: 'ReadingPod', command }, getPodRequest(command.pod));
+}
+
+/** Takes the answer to the request under way. */
+export function continueExecution(
+  state: ExecutionState,
+  answer: Answer,
+  now: Instant,
+  options: ExecuteOptions,
+): Step {
+  if (!succeeded(answer)) return afterFailure(state, failureOf(answer), options);
+  switch (state.kind) {
+    case 'ReadingPod':
+      return afterPod(state.command, podFromJson(parseJson(answer.body)));
+    case 'ReadingNode': {
+      const { command, pod } = state;
+      const node = nodeFromJson(parseJson(answer.body));
+      const { comparisonOperators = false } = options;
+      const change = confirmEviction(command.because, pod, node, { comparisonOperators });
+      return change === null ? beginRemoval(command, now, options) : changed(change);
+    }
+    case 'MarkingDisrupted':
+      return remove(state.command, options, null);
+    default:
+      return finish('done');
+  }
+}
+
+function beginRemoval(command: Removal, now: Instant, options: ExecuteOptions): Step {
+  const { pod } = command;
+  if (command.kind === 'evictPod') {
+    return send(
+      { kind: 'Evicting', command },
+      evictPodRequest(pod, removalOptions(command, options)),
+    );
+  }
+  const { generation, guard } = command;
+  if (command.unmarked) return remove(command, options, null);
+  const request = markDisruptedRequest(pod, generation, now, { ...options, guard });
+  return send({ kind: 'MarkingDisrupted', command }, request);
+}
+
+/** The very pod has to be there still, and not on its way out by somebody else's hand. */
+function afterPod(command: Removal, pod: Pod): Step {
+  if (pod.uid !== command.pod.uid || pod.deletionTimestamp !== null) return finish('gone');
+  return send({ kind: 'ReadingNode', command, pod }, getNodeRequest(command.pod.nodeName));
+}
+
+function afterFailure(state: ExecutionState, failure: Failure, options: ExecuteOptions): Step {
+  const verdict = classify(state.kind, failure);
+  if (state.kind === 'MarkingDisrupted' && verdict === 'unmarked') {
+    return remove(state.command, options, failure.message);
+  }
+  if (verdict === 'gone') return finish('gone');
+  if (verdict === 'changed') return changed('its node is gone');
+  return { kind: 'finished', outcome: refused(failure, verdict === 'blocked') };
+}
+
+/** The outcome of a DELETE or of an eviction that was not accepted. */
+export function removalOutcome(request: 'Deleting' | 'Evicting', failure: Failure): Outcome {
+  const verdict = classify(request, failure);
+  return verdict === 'gone' ? { kind: 'gone' } : refused(failure, verdict === 'blocked');
+}
+
+function refused(failure: Failure, isBlocked: boolean): Outcome {
+  const { status, retryAfter, message } = failure;
+  if (!isBlocked) {
+    const cause = failure.causes[0]?.reason;
+    return { kind: 'failed', status, message, retryAfter, ...(cause && { cause }) };
+  }
+  const text = budgetCause(failure)?.message || message;
+  return { kind: 'blocked', message: text, retryAfter, budget: budgetNumbers(text) };
+}
+
+/**
+ * What a refusal means for the command; `unmarked`: go on without the condition; `changed`: what
+ * decided does not hold any more.
+ */
+type Verdict = 'gone' | 'changed' | 'blocked' | 'unmarked' | 'failed';
+
+interface Rule {
+  readonly states: readonly ExecutionState['kind'][];
+  readonly statuses: readonly number[];
+  readonly where: (failure: Failure) => boolean;
+  readonly verdict: Verdict;
+}
+
+const everyState = [
+  'ReadingPod',
+  'MarkingDisrupted',
+  'Deleting',
+  'Evicting',
+  'KeepingStarts',
+] as const;
+const always = (): boolean => true;
+
+/** First match counts; what no rule names has failed and may be tried again. */
+const rules: readonly Rule[] = [
+  { states: ['ReadingNode'], statuses: [404], where: always, verdict: 'changed' },
+  { states: everyState, statuses: [404], where: always, verdict: 'gone' },
+  { states: everyState, statuses: [409], where: isOtherUid, verdict: 'gone' },
+  {
+    states: ['MarkingDisrupted', 'KeepingStarts'],
+    statuses: [422],
+    where: isOtherUid,
+    verdict: 'gone',
+  },
+  // A role without pods/status, an admission webhook: no reason to keep the pod.
+  { states: ['MarkingDisrupted'], statuses: [400, 403, 422], where: always, verdict: 'unmarked' },
+  // An overloaded server also says 429, but names no budget.
+  { states: ['Evicting'], statuses: [429], where: hasBudgetCause, verdict: 'blocked' },
+];
+
+function classify(state: ExecutionState['kind'], failure: Failure): Verdict {
+  const rule = rules.find(
+    ({ states, statuses, where }) =>
+      states.includes(state) &&
+      failure.status !== null &&
+      statuses.includes(failure.status) &&
+      where(failure),
+  );
+  return rule?.verdict ?? 'failed';
+}
+
+/**
+ * Whether the name belongs to another pod by now. DELETE and eviction say so in words only, in two
+ * forms (API layer and storage layer); a status patch names the field.
+ */
+function isOtherUid({ message, causes }: Failure): boolean {
+  return (
+    /UID in (the )?precondition/i.test(message) ||
+    causes.some(({ field }) => field === 'metadata.uid')
+  );
+}
+
+function hasBudgetCause(failure: Failure): boolean {
+  return budgetCause(failure) !== undefined;
+}
+
+function budgetCause({ causes }: Failure): Failure['causes'][number] | undefined {
+  return causes.find(({ reason }) => reason === 'DisruptionBudget');
+}
+
+const budgetText = /disruption budget (\S+) needs (\d+) healthy pods and has (\d+) currently/;
+
+/** The numbers in the API server's sentence, where it gives them. */
+function budgetNumbers(message: string): BudgetNumbers | null {
+  const [, name, needs, has] = budgetText.exec(message) ?? [];
+  return name === undefined ? null : { name, needs: Number(needs), has: Number(has) };
+}
+
+function keepStartsRequest(command: KeepTaintStarts): ApiRequest {
+  const { nodeName: name, nodeUid: uid, starts, taintsWrittenAt } = command;
+  const value = formatStarts(starts, taintsWrittenAt);
+  return annotateNodeRequest({ name, uid }, taintStartsAnnotation, value, taintStartsManager);
+}
+
+function remove(command: DeletePod, options: ExecuteOptions, refusal: string | null): Step {
+  const { pod, guard } = command;
+  const request = deletePodRequest(pod, { ...removalOptions(command, options), guard });
+  return send({ kind: 'Deleting', command }, request, refusal);
+}
+
+/** What the command asks for goes before what holds for all. */
+function removalOptions(command: Removal, options: ExecuteOptions): DeletionOptions {
+  const { gracePeriodSeconds } = command;
+  return gracePeriodSeconds === null ? options : { ...options, gracePeriodSeconds };
+}
+
+function send(state: ExecutionState, request: ApiRequest, refusal: string | null = null): Step {
+  return { kind: 'send', state, request, refusal };
+}
+
+function finish(kind: 'done' | 'gone'): Step {
+  return { kind: 'finished', outcome: { kind } };
+}
+
+function changed(message: string): Step {
+  return { kind: 'finished', outcome: { kind: 'changed', message } };
+}

@@ -1,0 +1,178 @@
+import type { DaemonSet, Event, Lease, Node, Pod } from '@taintmgr/core';
+import { nodesAndPods } from '../pod-watch/nodes-and-pods.ts';
+import { PodSource } from '../pod-watch/pod-source.ts';
+import { defaultPodWatch, type PodWatch } from '../pod-watch/scope.ts';
+import { isCutOff, type Source, type SourceEffect } from '../pod-watch/source.ts';
+import type { Random } from '../proto/backoff.ts';
+import {
+  daemonSetFromJson,
+  labelledPodFromJson,
+  leaseFromJson,
+  nodeFromJson,
+  podFromJson,
+} from '../proto/convert.ts';
+import type { Change, Project } from '../proto/inventory.ts';
+import { Reflector, type ReflectorEffect, type ReflectorOptions } from '../proto/reflector.ts';
+import {
+  daemonSetsPath,
+  nodeLeasesPath,
+  nodesPath,
+  podsPath,
+  type Selectors,
+} from '../proto/request.ts';
+
+/** Which collections are read, and what of them. */
+export interface SourceOptions {
+  /** Randomness for waits and timeouts, e.g. Math.random. */
+  readonly random: Random;
+  /** What of each collection is read at all, judged by the server. */
+  readonly nodes?: Selectors;
+  readonly pods?: Selectors;
+  /** What of that the machine is told of, judged by us. */
+  readonly acceptsNode?: (node: Node) => boolean;
+  readonly acceptsPod?: (pod: Pod) => boolean;
+  /** Read the leases of nodes too, for the node lifecycle; false when left out. */
+  readonly leases?: boolean;
+  /** Read DaemonSets and the labels of pods too, for its legacy mode; false when left out. */
+  readonly daemonSets?: boolean;
+  /** Read only the pods that something may have to be done about; left out: all of them. */
+  readonly podWatch?: Partial<PodWatch>;
+  /** List once, watch nothing, change nothing. */
+  readonly readOnly?: boolean;
+  /** Ask for lists as the beginning of watches, where the server can; true when left out. */
+  readonly streamLists?: boolean;
+  /** Ask for streams in protobuf, where the server has it; false when left out. */
+  readonly protobuf?: boolean;
+}
+
+/** The collections that are read, nodes and pods first. */
+export function sourcesOf(options: SourceOptions): readonly Source[] {
+  const { leases = false, daemonSets = false, readOnly = false, podWatch } = options;
+  const shared = sharedOptions(options);
+  const nodes = source(
+    new Reflector<Node>({
+      ...shared,
+      resource: 'nodes',
+      path: nodesPath,
+      selectors: options.nodes ?? {},
+      project: accepted(nodeFromJson, options.acceptsNode),
+    }),
+    nodeEvent,
+  );
+  const sources =
+    podWatch && !readOnly
+      ? [nodesAndPods(nodes, podsByNode(options, podWatch))]
+      : [nodes, source(podReflector(options), podEvent)];
+  if (leases) {
+    const [resource, path, project] = ['leases', nodeLeasesPath, leaseFromJson] as const;
+    const reflector = new Reflector<Lease>({ ...shared, resource, path, selectors: {}, project });
+    sources.push(source(reflector, leaseEvent));
+  }
+  if (daemonSets) {
+    const [resource, path, project] = ['daemonsets', daemonSetsPath, daemonSetFromJson] as const;
+    const reflector = new Reflector<DaemonSet>({
+      ...shared,
+      resource,
+      path,
+      selectors: {},
+      project,
+    });
+    sources.push(source(reflector, daemonSetEvent));
+  }
+  return sources;
+}
+
+type Shared = Pick<ReflectorOptions<unknown>, 'random' | 'watch' | 'streamLists' | 'protobuf'>;
+
+function sharedOptions(options: SourceOptions): Shared {
+  const { random, readOnly = false, streamLists = true, protobuf = false } = options;
+  return { random, watch: !readOnly, streamLists, protobuf };
+}
+
+/** All pods; or, `ofNode`, those of one node, as far as the reflector differs by that. */
+function podReflector(
+  options: SourceOptions,
+  ofNode: Partial<ReflectorOptions<Pod>> = {},
+): Reflector<Pod> {
+  const { daemonSets = false, pods = {}, acceptsPod } = options;
+  return new Reflector<Pod>({
+    ...sharedOptions(options),
+    resource: 'pods',
+    path: podsPath,
+    selectors: pods,
+    project: accepted(daemonSets ? labelledPodFromJson : podFromJson, acceptsPod),
+    ...ofNode,
+  });
+}
+
+/**
+ * The pods of nodes that need it. Those of one node come as a list and then a watch: the API server
+ * has an index by node for lists, and goes through all pods for the beginning of a watch.
+ */
+function podsByNode(options: SourceOptions, podWatch: Partial<PodWatch>): PodSource {
+  return new PodSource({ ...defaultPodWatch, ...podWatch }, (nodeName, id) => {
+    if (nodeName === null) return podReflector(options, { id });
+    const selectors = onNode(nodeName, options.pods ?? {});
+    return podReflector(options, { id, selectors, streamLists: false });
+  });
+}
+
+function onNode(nodeName: string, { fieldSelector, ...others }: Selectors): Selectors {
+  const ofNode = `spec.nodeName=${nodeName}`;
+  return { ...others, fieldSelector: fieldSelector ? `${ofNode},${fieldSelector}` : ofNode };
+}
+
+/** A reflector, with its differences turned into what they are to the machine. */
+function source<T>(reflector: Reflector<T>, event: (change: Change<T>) => Event): Source {
+  const { resource } = reflector;
+  return {
+    handle: (now, input) =>
+      reflector.handle(now, input).map((effect) => (isChange(effect) ? event(effect) : effect)),
+    nextWake: () => reflector.nextWake(),
+    status: () => [{ resource, state: reflector.state, heardAt: reflector.aliveAt }],
+    isCutOff: () => isCutOff(reflector),
+    heardAt: () => reflector.heardAt,
+  };
+}
+
+function nodeEvent(change: Change<Node>): Event {
+  return change.kind === 'upsert'
+    ? { kind: 'nodeUpsert', node: change.item, ...(change.listed && { afterGap: true }) }
+    : { kind: 'nodeDelete', name: change.name };
+}
+
+function podEvent(change: Change<Pod>): Event {
+  return change.kind === 'upsert'
+    ? { kind: 'podUpsert', pod: change.item }
+    : { kind: 'podDelete', uid: change.uid };
+}
+
+function leaseEvent(change: Change<Lease>): Event {
+  return change.kind === 'upsert'
+    ? { kind: 'leaseUpsert', lease: change.item }
+    : { kind: 'leaseDelete', nodeName: change.name };
+}
+
+function daemonSetEvent(change: Change<DaemonSet>): Event {
+  return change.kind === 'upsert'
+    ? { kind: 'daemonSetUpsert', daemonSet: change.item }
+    : { kind: 'daemonSetDelete', uid: change.uid };
+}
+
+function isChange<T>(effect: ReflectorEffect<T>): effect is Change<T> {
+  return effect.kind === 'upsert' || effect.kind === 'delete';
+}
+
+/** Reads an object, and lets through what the filter accepts. */
+function accepted<T>(read: (object: unknown) => T, accepts?: (item: T) => boolean): Project<T> {
+  if (!accepts) return read;
+  return (object) => {
+    const item = read(object);
+    return accepts(item) ? item : null;
+  };
+}
+
+/** Whether it is for the outside, and not for the machine. */
+export function isEffect(effect: Event | SourceEffect): effect is SourceEffect {
+  return effect.kind === 'send' || effect.kind === 'abort' || effect.kind === 'notice';
+}

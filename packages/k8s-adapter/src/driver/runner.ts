@@ -1,0 +1,94 @@
+import type { Event, Instant } from '@taintmgr/core';
+import type { Notice } from '../controller/loop.ts';
+import type { RunningAction, RunningInput, RunningLoop } from '../controller/running-loop.ts';
+import { inputSink, type Transport } from '../transport/sink.ts';
+import type { LoopClock } from './loop-clock.ts';
+
+export interface RunnerOptions<E = Event, N = Notice> {
+  readonly loop: RunningLoop<E, N>;
+  readonly send: Transport['send'];
+  readonly clock: LoopClock;
+  /** Does the work of one call from outside: the place to catch its errors and to look after it. */
+  readonly around: (work: () => void) => void;
+  /** Called for each notice, in order; `wall` is what the cluster's clock shows. */
+  readonly onNotice: (notice: N, wall: Instant) => void;
+}
+
+/** Performs the loop's actions and hands it what comes of them; knows nothing of waiting. */
+export class Runner<E = Event, N = Notice> {
+  #busy = false;
+  readonly #inputs: RunningInput<E>[] = [];
+  readonly #hangUps = new Map<string, () => void>();
+  readonly #options: RunnerOptions<E, N>;
+
+  constructor(options: RunnerOptions<E, N>) {
+    this.#options = options;
+  }
+
+  /**
+   * Works on an input and on all that come meanwhile, one after the other: a transport may answer
+   * before `send` returns.
+   */
+  feed(input: RunningInput<E>): void {
+    this.#inputs.push(input);
+    if (!this.#busy) this.#options.around(() => this.#work());
+  }
+
+  /** Looks at the clocks at once, and tells the loop if one was set; what the time is. */
+  look(): Instant {
+    const { clock } = this.#options;
+    const by = clock.step();
+    if (by !== 0) this.feed({ kind: 'clockStep', by });
+    return clock.now();
+  }
+
+  /** Ends every request still under way. */
+  hangUp(): void {
+    for (const hangUp of this.#hangUps.values()) hangUp();
+    this.#hangUps.clear();
+  }
+
+  #work(): void {
+    this.#busy = true;
+    try {
+      for (let next = this.#inputs.shift(); next; next = this.#inputs.shift()) this.#step(next);
+    } finally {
+      this.#busy = false;
+    }
+  }
+
+  #step(input: RunningInput<E>): void {
+    const { clock } = this.#options;
+    if (input.kind === 'end' || input.kind === 'failed') this.#hangUps.delete(input.id);
+    // Before anything is done: a machine that was suspended may have slept through its lease.
+    const by = clock.step();
+    const now = clock.now();
+    if (by !== 0) this.#handle(now, { kind: 'clockStep', by });
+    this.#handle(now, input);
+  }
+
+  #handle(now: Instant, input: RunningInput<E>): void {
+    for (const action of this.#options.loop.handle(now, input)) this.#perform(now, action);
+  }
+
+  #perform(now: Instant, action: RunningAction<N>): void {
+    const { loop, send, onNotice } = this.#options;
+    switch (action.kind) {
+      case 'send':
+        this.#hangUps.set(
+          action.id,
+          send(
+            action.request,
+            inputSink(action.id, (heard) => this.feed(heard)),
+          ),
+        );
+        break;
+      case 'abort':
+        this.#hangUps.get(action.id)?.();
+        this.#hangUps.delete(action.id);
+        break;
+      case 'notice':
+        onNotice(action.notice, loop.wall(now));
+    }
+  }
+}

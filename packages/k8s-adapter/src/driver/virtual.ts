@@ -1,0 +1,86 @@
+import type { Event, Instant } from '@taintmgr/core';
+import type { Notice } from '../controller/loop.ts';
+import type { RunningInput, RunningLoop } from '../controller/running-loop.ts';
+import type { ApiRequest } from '../proto/request.ts';
+import type { Sink } from '../transport/sink.ts';
+import { LoopClock, type MachineClocks } from './loop-clock.ts';
+import { Runner } from './runner.ts';
+
+/** Where an exchange puts its answer: a Sink whose connection breaks without words. */
+export interface ExchangeSink extends Omit<Sink, 'failed'> {
+  reset(): void;
+}
+
+/** Answers one request, at once or in the course of virtual time; the result hangs up. */
+export type Exchange = (request: ApiRequest, sink: ExchangeSink) => () => void;
+
+/** A clock that moves only when told to, and runs what is due on the way. */
+export interface VirtualTime {
+  now(): Instant;
+  /** When something is due next; null: nothing waits. */
+  nextWake(): Instant | null;
+  advanceTo(instant: Instant): void;
+}
+
+export interface VirtualOptions<E = Event, N = Notice> {
+  readonly loop: RunningLoop<E, N>;
+  readonly exchange: Exchange;
+  readonly clock: VirtualTime;
+  readonly onNotice: (notice: N, wall: Instant) => void;
+  /** Of the machine that the loop runs on; left out: both go as `clock` does. */
+  readonly clocks?: MachineClocks;
+}
+
+/**
+ * Runs the loop against an API server in the same process, without waiting: time jumps from one
+ * instant at which something is due to the next. The same inputs give the same run.
+ */
+export class VirtualDriver<E = Event, N = Notice> {
+  readonly #loop: RunningLoop<E, N>;
+  readonly #clock: VirtualTime;
+  readonly #loopClock: LoopClock;
+  readonly #runner: Runner<E, N>;
+
+  constructor({ loop, exchange, clock, onNotice, clocks }: VirtualOptions<E, N>) {
+    this.#loop = loop;
+    this.#clock = clock;
+    const now = (): Instant => clock.now();
+    this.#loopClock = new LoopClock(clocks ?? { monotonic: now, wall: now });
+    this.#runner = new Runner({
+      loop,
+      onNotice,
+      send: (request, sink) => {
+        const { head, data, end, failed } = sink;
+        return exchange(request, { head, data, end, reset: () => failed('connection reset') });
+      },
+      clock: this.#loopClock,
+      around: (work) => work(),
+    });
+  }
+
+  /** Hands the loop an input now, and does what it answers. */
+  feed(input: RunningInput<E>): void {
+    this.#runner.feed(input);
+  }
+
+  /** Moves time to `instant`; everything due up to then has happened when it returns. */
+  runUntil(instant: Instant): void {
+    for (let next = this.#nextTurn(); next !== null && next <= instant; next = this.#nextTurn()) {
+      this.#clock.advanceTo(Math.max(next, this.#clock.now()));
+      const wake = this.nextWake();
+      if (wake !== null && wake <= this.#clock.now()) this.#runner.feed({ kind: 'tick' });
+    }
+    this.#clock.advanceTo(Math.max(instant, this.#clock.now()));
+  }
+
+  /** When the loop wants to be called, by the time of `clock`. */
+  nextWake(): Instant | null {
+    const wake = this.#loop.nextWake();
+    return wake === null ? null : wake + this.#clock.now() - this.#loopClock.now();
+  }
+
+  #nextTurn(): Instant | null {
+    const wakes = [this.nextWake(), this.#clock.nextWake()].filter((wake) => wake !== null);
+    return wakes.length === 0 ? null : Math.min(...wakes);
+  }
+}

@@ -1,0 +1,153 @@
+import http from 'node:http';
+import type { ApiRequest } from '../proto/request.ts';
+import { type Access, type Authorization, sameTls } from './access.ts';
+import { Call, type OutgoingRequest } from './call.ts';
+import { describeError } from './errors.ts';
+import { defaultHttp2Timing, type Http2Timing } from './http2-connection.ts';
+import { Route } from './route.ts';
+import type { Sink, Transport } from './sink.ts';
+
+/** How requests go out that are let in by one authorization. */
+interface Way {
+  readonly authorization: Authorization;
+  readonly route: Route;
+  /** In lower case. */
+  readonly headers: http.OutgoingHttpHeaders;
+  /** Why these cannot be sent; null: they can. */
+  readonly fault: string | null;
+}
+
+/**
+ * Talks to one API server: HTTP/2 where the server has it, else HTTP/1.1, over connections that
+ * are kept. The same on Node, Bun and Deno.
+ */
+export class HttpTransport implements Transport {
+  readonly #access: Access;
+  readonly #base: URL;
+  readonly #userAgent: string;
+  readonly #timing: Http2Timing;
+  /** The path of the server's URL, which comes before that of each request. */
+  readonly #prefix: string;
+  #route: Route | null = null;
+  #way: Way | null = null;
+
+  /** `userAgent` names the program and its version, e.g. `taintmgr/0.1.0`. */
+  constructor(access: Access, userAgent: string, timing: Http2Timing = defaultHttp2Timing) {
+    this.#access = access;
+    this.#base = new URL(access.server);
+    this.#prefix = this.#base.pathname.replace(/\/$/, '');
+    this.#userAgent = userAgent;
+    this.#timing = timing;
+  }
+
+  send(request: ApiRequest, sink: Sink): () => void {
+    let call: Call | null = null;
+    let isWanted = true;
+    this.#access.authorize().then(
+      (authorization) => {
+        if (!isWanted) return;
+        const { headers, fault, route } = this.#wayFor(authorization);
+        if (fault !== null) {
+          sink.failed(fault);
+          return;
+        }
+        const outgoing = this.#outgoing(request, headers);
+        call = new Call(outgoing, this.#watched(sink), (again) => route.carry(again));
+        call.start();
+      },
+      (error: unknown) => {
+        if (isWanted) sink.failed(describeError(error), 'login');
+      },
+    );
+    return () => {
+      isWanted = false;
+      call?.hangUp();
+    };
+  }
+
+  /** Closes the connections; call it when no request is under way. */
+  close(): void {
+    this.#access.close?.();
+    this.#route?.close();
+    this.#route = null;
+    this.#way = null;
+  }
+
+  /** Found out once for all requests that are let in by the same authorization. */
+  #wayFor(authorization: Authorization): Way {
+    if (this.#way?.authorization !== authorization) {
+      const headers: http.OutgoingHttpHeaders = {
+        'user-agent': this.#userAgent,
+        // Without it a proxy may compress what it likes.
+        'accept-encoding': 'identity',
+      };
+      for (const [name, value] of Object.entries(authorization.headers)) {
+        headers[name.toLowerCase()] = value;
+      }
+      const route = this.#routeOf(authorization);
+      this.#way = { authorization, route, headers, fault: headerFault(headers) };
+    }
+    return this.#way;
+  }
+
+  /** The connections for this way in; those of an earlier one end when they carry nothing more. */
+  #routeOf({ tls, agent, proxy = null }: Authorization): Route {
+    const route = this.#route;
+    const same =
+      route &&
+      route.agent === agent &&
+      route.proxy?.href === proxy?.href &&
+      sameTls(route.tls, tls);
+    if (same) return route;
+    route?.retire();
+    const { protocol, hostname, port } = this.#base;
+    const secure = protocol === 'https:';
+    const endpoint = {
+      host: hostname.replace(/^\[(.*)\]$/, '$1'),
+      port: port === '' ? (secure ? 443 : 80) : Number(port),
+      tls: secure ? tls : null,
+      proxy,
+    };
+    this.#route = new Route(endpoint, { tls, agent, proxy, timing: this.#timing });
+    return this.#route;
+  }
+
+  #outgoing(
+    { method, path, headers, body }: ApiRequest,
+    common: http.OutgoingHttpHeaders,
+  ): OutgoingRequest {
+    const length = body === null ? null : { 'content-length': Buffer.byteLength(body) };
+    return {
+      method,
+      body,
+      path: this.#prefix + path,
+      headers: { ...headers, ...length, ...common },
+    };
+  }
+
+  /** Hears of a 401 in passing, so that the next request logs in anew. */
+  #watched(sink: Sink): Sink {
+    return {
+      head: (status, headers) => {
+        if (status === 401) this.#access.rejected();
+        sink.head(status, headers);
+      },
+      data: (chunk) => sink.data(chunk),
+      end: () => sink.end(),
+      failed: (message) => sink.failed(message),
+    };
+  }
+}
+
+/** Why these headers cannot be sent, e.g. for a token with a line break in it; null: they can. */
+function headerFault(headers: http.OutgoingHttpHeaders): string | null {
+  try {
+    for (const [name, value] of Object.entries(headers)) {
+      http.validateHeaderName(name);
+      for (const one of [value].flat()) http.validateHeaderValue(name, String(one));
+    }
+    return null;
+  } catch (error) {
+    return describeError(error);
+  }
+}

@@ -1,0 +1,31 @@
+import type { FailureStage, ResponseHeaders } from '../proto/answer.ts';
+import type { ExchangeInput } from '../proto/exchange.ts';
+import type { ApiRequest } from '../proto/request.ts';
+
+/**
+ * Where an answer goes. `head` comes first and once, `data` any number of times, then either `end`
+ * or `failed`, once and last; `failed` may come at any point.
+ */
+export interface Sink {
+  head(status: number, headers: ResponseHeaders): void;
+  data(chunk: Uint8Array | string): void;
+  end(): void;
+  /** `stage`: it came to nothing before anything was sent, since nobody could log in. */
+  failed(message: string, stage?: FailureStage): void;
+}
+
+/** A sink that hands on what it is told as inputs with this id. */
+export function inputSink(id: string, hear: (input: ExchangeInput) => void): Sink {
+  return {
+    head: (status, headers) => hear({ kind: 'head', id, status, headers }),
+    data: (data) => hear({ kind: 'chunk', id, data }),
+    end: () => hear({ kind: 'end', id }),
+    failed: (message, stage) => hear({ kind: 'failed', id, message, ...(stage && { stage }) }),
+  };
+}
+
+/** Sends requests to one API server. */
+export interface Transport {
+  /** Never throws. The returned function hangs up; after it the sink is silent. */
+  send(request: ApiRequest, sink: Sink): () => void;
+}

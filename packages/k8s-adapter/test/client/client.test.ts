@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ApiClient, ApiError, ConnectionError } from '../../src/client/client.ts';
+import type { ApiRequest } from '../../src/proto/request.ts';
+import type { Sink, Transport } from '../../src/transport/sink.ts';
+import { listJson, nodeJson } from '../world/cluster-objects.ts';
+
+type Reply = (path: string, sink: Sink) => void;
+
+function client(reply: Reply, options: { signal?: AbortSignal; requestTimeout?: number } = {}) {
+  const hungUp: string[] = [];
+  const asked: string[] = [];
+  const transport: Transport = {
+    send: ({ path }: ApiRequest, sink: Sink) => {
+      asked.push(path);
+      queueMicrotask(() => reply(path, sink));
+      return () => void hungUp.push(path);
+    },
+  };
+  const api = new ApiClient({ transport, server: 'https://c:6443', ...options });
+  return { api, asked, hungUp };
+}
+
+function json(status: number, body: object): Reply {
+  return (_, sink) => {
+    sink.head(status, {});
+    sink.data(JSON.stringify(body));
+    sink.end();
+  };
+}
+
+describe('client', () => {
+  it('answers the parsed body', async () => {
+    const { api } = client(json(200, { kind: 'Node' }));
+    assert.deepEqual(await api.get('/api/v1/nodes/n1'), { kind: 'Node' });
+  });
+
+  it('reads a list page by page', async () => {
+    const { api, asked } = client((path, sink) => {
+      const last = path.includes('continue=');
+      const page = listJson('5', nodeJson(last ? 'b' : 'a', '1'));
+      json(200, last ? page : { ...page, metadata: { continue: 'x' } })(path, sink);
+    });
+    const items = await api.list('/api/v1/nodes', { labelSelector: 'a=b' });
+    assert.deepEqual(items, [nodeJson('a', '1'), nodeJson('b', '1')]);
+    assert.deepEqual(asked, [
+      '/api/v1/nodes?labelSelector=a%3Db&limit=500',
+      '/api/v1/nodes?labelSelector=a%3Db&limit=500&continue=x',
+    ]);
+  });
+
+  it('starts a list over when the server forgets it, three times at most', async () => {
+    const expired = { reason: 'Expired', message: 'The provided continue parameter is too old' };
+    const { api, asked } = client((path, sink) => {
+      if (path.includes('continue=')) json(410, expired)(path, sink);
+      else json(200, { metadata: { continue: 'x' }, items: [] })(path, sink);
+    });
+    await assert.rejects(api.list('/api/v1/nodes'), ApiError);
+    assert.equal(asked.length, 6);
+  });
+
+  it('throws the server’s refusal in kubectl’s words', async () => {
+    const status = {
+      reason: 'NotFound',
+      message: 'nodes "x" not found',
+      details: { name: 'x', kind: 'nodes' },
+    };
+    const { api } = client(json(404, status));
+    await assert.rejects(api.get('/api/v1/nodes/x'), (error) => {
+      assert.ok(error instanceof ApiError);
+      assert.equal(error.message, 'Error from server (NotFound): nodes "x" not found');
+      const { status: code, reason, name, kind } = error.failure;
+      assert.deepEqual([code, reason, name, kind], [404, 'NotFound', 'x', 'nodes']);
+      return true;
+    });
+  });
+
+  const check = '; check that the API server runs and that --context names the right cluster';
+  const silences: [string, Reply, string][] = [
+    ['no answer', (_, sink) => sink.failed('connect ECONNREFUSED'), 'connect ECONNREFUSED'],
+    [
+      'an answer cut off',
+      (_, sink) => {
+        sink.head(200, {});
+        sink.failed('aborted');
+      },
+      'aborted',
+    ],
+    [
+      'a web page',
+      (_, sink) => {
+        sink.head(200, {});
+        sink.data('<html>');
+        sink.end();
+      },
+      'what answers there does not speak JSON',
+    ],
+    ['nothing for too long', () => {}, 'no answer within 1ms'],
+  ];
+  for (const [name, reply, why] of silences) {
+    it(`says that and why nothing came: ${name}`, async () => {
+      const { api } = client(reply, { requestTimeout: 1 });
+      await assert.rejects(api.get('/version'), (error) => {
+        assert.ok(error instanceof ConnectionError);
+        assert.equal(error.message, `request to https://c:6443 failed: ${why}${check}`);
+        return true;
+      });
+    });
+  }
+
+  it('blames the credentials, not the server, where nobody could log in', async () => {
+    const why = 'credential plugin gke failed: spawn gke ENOENT';
+    const { api } = client((_, sink) => sink.failed(why, 'login'));
+    await assert.rejects(api.get('/version'), (error) => {
+      assert.ok(error instanceof ConnectionError);
+      const check = 'check the user that the current context names (kubectl config view --minify)';
+      assert.equal(error.message, `cannot log in to https://c:6443: ${why}; ${check}`);
+      return true;
+    });
+  });
+
+  it('ends when told to, and hangs up', async () => {
+    const stop = new AbortController();
+    const { api, hungUp } = client(() => stop.abort(new Error('Ctrl-C')), { signal: stop.signal });
+    await assert.rejects(api.get('/version'), { message: 'Ctrl-C' });
+    assert.deepEqual(hungUp, ['/version']);
+    await assert.rejects(api.get('/version'), { message: 'Ctrl-C' });
+  });
+});

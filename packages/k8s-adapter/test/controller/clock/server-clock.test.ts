@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ServerClock } from '../../../src/controller/clock/server-clock.ts';
+
+const start = Date.parse('2026-01-01T00:00:00Z');
+
+/** What is told of one exchange, in milliseconds since the start by our time. */
+interface Told {
+  readonly sent: number;
+  readonly heard: number;
+  /** What the server's clock shows when it answers; its header says less. */
+  readonly server: number;
+  readonly status?: number;
+}
+
+function clockAfter(...exchanges: readonly Told[]): ServerClock {
+  const clock = new ServerClock();
+  for (const [index, { sent, heard, server, status = 200 }] of exchanges.entries()) {
+    const id = String(index);
+    clock.follow(start + sent, [{ kind: 'send', id }]);
+    const headers = { date: new Date(start + server).toUTCString() };
+    clock.handle(start + heard, { kind: 'head', id, status, headers });
+  }
+  return clock;
+}
+
+describe("the API server's clock", () => {
+  const cases: readonly (readonly [name: string, exchanges: readonly Told[], ahead: number])[] = [
+    ['is ours until we hear of it', [], 0],
+    ['is ours where that can be', [{ sent: 200, heard: 300, server: 250 }], 0],
+    ['may be a second off and nobody can tell', [{ sent: 0, heard: 0, server: 999 }], 0],
+    ['is what it has reached for certain', [{ sent: 200, heard: 300, server: 60_700 }], 59_700],
+    ['behind ours too', [{ sent: 200, heard: 300, server: -60_300 }], -61_300],
+    [
+      'is known better by more answers',
+      [
+        { sent: 200, heard: 200, server: 60_700 },
+        { sent: 510, heard: 510, server: 61_010 },
+      ],
+      60_490,
+    ],
+    [
+      'is not that of what stands before the server',
+      [{ sent: 0, heard: 0, server: 60_000, status: 502 }],
+      0,
+    ],
+    [
+      'is the earlier one of two that contradict each other',
+      [
+        { sent: 0, heard: 0, server: 60_000 },
+        { sent: 1000, heard: 1000, server: 1000 },
+        { sent: 2000, heard: 2000, server: 62_000 },
+      ],
+      0,
+    ],
+    [
+      'is the later one when the earlier one is old',
+      [
+        { sent: 0, heard: 0, server: 0 },
+        { sent: 30_000, heard: 30_000, server: 90_000 },
+      ],
+      60_000,
+    ],
+    ['says nothing by an answer that lay about', [{ sent: 0, heard: 50_000, server: 100 }], 0],
+  ];
+  for (const [name, exchanges, ahead] of cases) {
+    it(name, () => assert.equal(clockAfter(...exchanges).ahead, ahead));
+  }
+
+  it('that contradicts itself is settled by time alone', () => {
+    const clock = clockAfter(
+      { sent: 0, heard: 0, server: 0 },
+      { sent: 10_000, heard: 10_000, server: 70_000 },
+    );
+    assert.deepEqual([clock.ahead, clock.nextWake()], [0, start + 30_000]);
+    assert.equal(clock.handle(start + 29_999, { kind: 'tick' }), false);
+    assert.equal(clock.handle(start + 30_000, { kind: 'tick' }), true);
+    assert.deepEqual([clock.ahead, clock.nextWake()], [60_000, null]);
+  });
+
+  it('is not asked of an answer without a date, or with one that is none', () => {
+    const clock = new ServerClock();
+    for (const date of ['', 'soon', '1', 'Thu, 01 Foo 2026 00:00:00 GMT', '2026-01-01T00:00:00Z']) {
+      clock.follow(start, [{ kind: 'send', id: date }]);
+      const told = { kind: 'head', id: date, status: 200, headers: { date } } as const;
+      assert.equal(clock.handle(start + 5000, told), false, date);
+    }
+  });
+});

@@ -1,0 +1,298 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ApiServer, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
+import { Recorder, type RecorderEffect } from '../../src/controller/event-recorder.ts';
+import type { ClusterEvent } from '../../src/proto/event-requests.ts';
+import type { ApiRequest } from '../../src/proto/request.ts';
+import { inputSink } from '../../src/transport/sink.ts';
+import { random } from '../world/random.ts';
+
+const start = Date.parse('2026-01-01T00:00:00Z');
+const ok = 201;
+
+/** Plays the loop by hand: prints effects as short lines, answers requests by their id. */
+class Stage {
+  now = start;
+  readonly recorder = new Recorder({ component: 'taintmgr', random: random(0) });
+  readonly requests = new Map<string, ApiRequest>();
+
+  record(message: string, subject: Partial<ClusterEvent['subject']> = {}): string[] {
+    return this.#told(this.recorder.record(this.now, eventOf(message, subject)));
+  }
+
+  /** Records the same that many times. */
+  repeat(count: number, message: string): string[] {
+    return Array.from({ length: count }, () => this.record(message)).flat();
+  }
+
+  answer(id: string, status: number, message = ''): string[] {
+    const data = JSON.stringify({ message });
+    return [
+      ...this.recorder.receive(this.now, { kind: 'head', id, status, headers: {} }),
+      ...this.recorder.receive(this.now, { kind: 'chunk', id, data }),
+      ...this.recorder.receive(this.now, { kind: 'end', id }),
+    ].map((effect) => this.#describe(effect));
+  }
+
+  reset(id: string): string[] {
+    return this.#told(this.recorder.receive(this.now, { kind: 'failed', id, message: 'reset' }));
+  }
+
+  /** Time passes; a tick comes when it is asked for. */
+  pass(ms: number): string[] {
+    const end = this.now + ms;
+    const told: string[] = [];
+    for (let wake = this.#wake(); wake <= end; wake = this.#wake()) {
+      this.now = Math.max(this.now, wake);
+      told.push(...this.#told(this.recorder.tick(this.now)));
+    }
+    this.now = end;
+    return told;
+  }
+
+  body(id: string): { count: number; metadata: { name: string } } {
+    return JSON.parse(this.requests.get(id)?.body ?? '');
+  }
+
+  #wake(): number {
+    return this.recorder.nextWake() ?? Number.POSITIVE_INFINITY;
+  }
+
+  #told(effects: readonly RecorderEffect[]): string[] {
+    return effects.map((effect) => this.#describe(effect));
+  }
+
+  #describe(effect: RecorderEffect): string {
+    switch (effect.kind) {
+      case 'send': {
+        const { id, request } = effect;
+        this.requests.set(id, request);
+        const { count, message } = JSON.parse(request.body ?? '');
+        return `${id} ${request.method} "${message}" x${count}`;
+      }
+      case 'abort':
+        return `${effect.id} abort`;
+      case 'notice': {
+        const { notice } = effect;
+        if (notice.kind === 'eventRecorded') return `recorded x${notice.count}`;
+        return `lost, ${notice.why}: ${notice.failure?.message ?? ''}`;
+      }
+    }
+  }
+}
+
+function eventOf(message: string, subject: Partial<ClusterEvent['subject']>): ClusterEvent {
+  return {
+    subject: { apiVersion: 'v1', kind: 'Pod', namespace: 'shop', name: 'a', uid: 'u', ...subject },
+    type: 'Normal',
+    reason: 'TaintManagerEviction',
+    message,
+  };
+}
+
+describe('recorder', () => {
+  it('writes an event as kube-controller-manager does', () => {
+    const stage = new Stage();
+    assert.deepEqual(stage.record('Marking for deletion Pod shop/a'), [
+      'event/2 POST "Marking for deletion Pod shop/a" x1',
+    ]);
+    const request = stage.requests.get('event/2') ?? assert.fail('nothing sent');
+    assert.equal(request.path, '/api/v1/namespaces/shop/events');
+    assert.equal(
+      request.body,
+      '{"kind":"Event","apiVersion":"v1",' +
+        '"metadata":{"name":"a.18867251edfa0001","namespace":"shop"},' +
+        '"involvedObject":{"kind":"Pod","namespace":"shop","name":"a","uid":"u","apiVersion":"v1"},' +
+        '"reason":"TaintManagerEviction","message":"Marking for deletion Pod shop/a",' +
+        '"source":{"component":"taintmgr"},' +
+        '"firstTimestamp":"2026-01-01T00:00:00Z","lastTimestamp":"2026-01-01T00:00:00Z",' +
+        '"count":1,"type":"Normal","eventTime":null,' +
+        '"reportingComponent":"taintmgr","reportingInstance":""}',
+    );
+    assert.deepEqual(stage.answer('event/2', ok), ['recorded x1']);
+    assert.equal(stage.recorder.idle, true);
+  });
+
+  it('writes events about what lives in no namespace into default, for whoever says it', () => {
+    const stage = new Stage();
+    const subject = { apiVersion: 'v1', kind: 'Node', namespace: '', name: 'n1', uid: 'u' };
+    const event = { subject, type: 'Normal', reason: 'RegisteredNode', message: 'x' } as const;
+    const [effect] = stage.recorder.record(start, { ...event, component: 'node-controller' });
+    assert.ok(effect?.kind === 'send');
+    assert.equal(effect.request.path, '/api/v1/namespaces/default/events');
+    const { involvedObject, source } = JSON.parse(effect.request.body ?? '');
+    assert.deepEqual(involvedObject, { kind: 'Node', name: 'n1', uid: 'u', apiVersion: 'v1' });
+    assert.deepEqual(source, { component: 'node-controller' });
+  });
+
+  it('counts equal events in one object', () => {
+    const stage = new Stage();
+    stage.record('x');
+    stage.answer('event/2', ok);
+    stage.pass(60_000);
+    assert.deepEqual(stage.record('x'), ['event/3 PATCH "x" x2']);
+    const { path, headers, body } = stage.requests.get('event/3') ?? assert.fail('nothing sent');
+    assert.equal(path, '/api/v1/namespaces/shop/events/a.18867251edfa0001');
+    assert.equal(headers['content-type'], 'application/strategic-merge-patch+json');
+    assert.equal(body, '{"count":2,"lastTimestamp":"2026-01-01T00:01:00Z","message":"x"}');
+  });
+
+  it('tells others apart: by text, by object, by the uid of the object', () => {
+    const stage = new Stage();
+    const told = [stage.record('x'), stage.record('y'), stage.record('x', { name: 'b' })];
+    told.push(stage.record('x', { uid: 'v' }));
+    assert.deepEqual(
+      told.flat().map((line) => line.split(' ')[1]),
+      ['POST', 'POST', 'POST', 'POST'],
+    );
+  });
+
+  it('joins what comes while a request is under way, and while it waits', () => {
+    const stage = new Stage();
+    assert.deepEqual(stage.repeat(5, 'x'), ['event/2 POST "x" x1']);
+    assert.deepEqual(stage.answer('event/2', ok), ['recorded x1', 'event/3 PATCH "x" x5']);
+    assert.deepEqual(stage.answer('event/3', ok), ['recorded x5']);
+  });
+
+  it('begins anew when the event has expired in the API', () => {
+    const stage = new Stage();
+    stage.record('x');
+    stage.answer('event/2', ok);
+    stage.record('x');
+    assert.deepEqual(stage.answer('event/3', 404), ['event/4 POST "x" x2']);
+    assert.equal(stage.body('event/4').metadata.name, stage.body('event/2').metadata.name);
+    assert.deepEqual(stage.answer('event/4', ok), ['recorded x2']);
+  });
+
+  it('lets 25 requests through about one object, and one more every 5 minutes', () => {
+    const stage = new Stage();
+    for (let n = 0; n < 25; n++) stage.record(`text ${n}`);
+    // Each answer sends the next, which the iteration then comes to.
+    for (const id of stage.requests.keys()) stage.answer(id, ok);
+    assert.equal(stage.requests.size, 25);
+    assert.deepEqual(stage.record('more'), ['lost, tooMany: ']);
+    const [other = ''] = stage.record('x', { name: 'b' });
+    assert.match(other, /POST "x" x1$/, 'another object has its own');
+    stage.answer(other.split(' ')[0] ?? '', ok);
+    stage.pass(299_999);
+    assert.deepEqual(stage.record('more'), ['lost, tooMany: ']);
+    stage.pass(1);
+    const [line] = stage.record('more');
+    assert.match(line ?? '', /POST "more" x3$/, 'what was not told is counted');
+  });
+
+  it('has few requests under way, and a limit on what waits', () => {
+    const stage = new Stage();
+    const told: string[] = [];
+    for (let n = 0; n < 1011; n++) told.push(...stage.record('x', { name: `p${n}` }));
+    assert.equal(stage.requests.size, 10);
+    assert.deepEqual(told.slice(10), ['lost, queueFull: ']);
+    const [first = ''] = stage.requests.keys();
+    assert.equal(stage.answer(first, ok).length, 2, 'the next one goes');
+  });
+
+  it('waits when the server is away, and tells then', () => {
+    const stage = new Stage();
+    stage.record('x');
+    assert.deepEqual(stage.reset('event/2'), []);
+    assert.deepEqual(stage.record('y'), [], 'nothing else goes meanwhile');
+    assert.deepEqual(stage.pass(799), []);
+    assert.deepEqual(stage.pass(1), ['event/4 POST "x" x1', 'event/5 POST "y" x1']);
+    assert.deepEqual(stage.answer('event/4', 503), []);
+    assert.deepEqual(stage.answer('event/5', ok), ['recorded x1']);
+    assert.deepEqual(stage.pass(1600), ['event/6 POST "x" x1']);
+  });
+
+  it('waits as long as the server asks', () => {
+    const stage = new Stage();
+    stage.record('x');
+    const headers = { 'retry-after': '7' };
+    stage.recorder.receive(stage.now, { kind: 'head', id: 'event/2', status: 429, headers });
+    stage.recorder.receive(stage.now, { kind: 'end', id: 'event/2' });
+    assert.deepEqual(stage.pass(6999), []);
+    assert.deepEqual(stage.pass(1), ['event/3 POST "x" x1']);
+  });
+
+  it('knows its own event again that went through without an answer', () => {
+    const stage = new Stage();
+    stage.record('x');
+    stage.reset('event/2');
+    stage.record('x');
+    assert.deepEqual(stage.pass(800), ['event/3 POST "x" x2']);
+    assert.deepEqual(stage.answer('event/3', 409, 'already exists'), ['event/4 PATCH "x" x2']);
+    assert.deepEqual(stage.answer('event/4', ok), ['recorded x2']);
+  });
+
+  it('keeps what came while the token had run out', () => {
+    const stage = new Stage();
+    stage.record('x');
+    assert.deepEqual(stage.answer('event/2', 401, 'Unauthorized'), []);
+    assert.deepEqual(stage.pass(2_000), ['event/3 POST "x" x1']);
+    assert.deepEqual(stage.answer('event/3', ok), ['recorded x1']);
+  });
+
+  it('gives up after a dozen attempts, and at once what the server refuses', () => {
+    const stage = new Stage();
+    stage.record('x');
+    let lost: string[] = [];
+    for (let attempt = 1; attempt <= 12; attempt++) {
+      lost = stage.answer([...stage.requests.keys()].at(-1) ?? '', 500, 'down');
+      stage.pass(31_000);
+    }
+    assert.deepEqual(lost, ['lost, failed: down']);
+    assert.equal(stage.requests.size, 12);
+    stage.record('y');
+    const id = [...stage.requests.keys()].at(-1) ?? '';
+    assert.deepEqual(stage.answer(id, 403, 'no right'), ['lost, failed: no right']);
+  });
+
+  it('leaves no request without an end', () => {
+    const stage = new Stage();
+    stage.record('x');
+    assert.deepEqual(stage.pass(30_000), ['event/2 abort']);
+    assert.deepEqual(stage.answer('event/2', ok), [], 'too late');
+    assert.deepEqual(stage.pass(800), ['event/3 POST "x" x1']);
+  });
+
+  it('stops: what is under way comes to its end, nothing else goes', () => {
+    const stage = new Stage();
+    for (let n = 0; n < 20; n++) stage.record('x', { name: `p${n}` });
+    stage.recorder.stop();
+    assert.deepEqual(stage.record('y'), []);
+    assert.equal(stage.recorder.idle, false);
+    for (const id of [...stage.requests.keys()]) assert.equal(stage.answer(id, ok).length, 1);
+    assert.equal(stage.recorder.idle, true);
+    assert.equal(stage.recorder.nextWake(), null);
+  });
+});
+
+describe('recorder against the simulated API server', () => {
+  it('keeps one object up to date, and begins anew after it has expired', () => {
+    const clock = new VirtualClock(start);
+    const api = new ApiServer({ clock, random: seededRandom(1) });
+    const recorder = new Recorder({ component: 'taintmgr', random: random(0) });
+    const perform = (effects: readonly RecorderEffect[]): void => {
+      for (const effect of effects) {
+        if (effect.kind !== 'send') continue;
+        const heard = inputSink(effect.id, (input) =>
+          perform(recorder.receive(clock.now(), input)),
+        );
+        api.exchange(effect.request, { ...heard, reset: () => heard.failed('reset') });
+      }
+    };
+    const record = (): void =>
+      perform(recorder.record(clock.now(), eventOf('x', { namespace: 'default' })));
+    const stored = (): unknown[] =>
+      api.list('events').map(({ count, lastTimestamp }) => [count, lastTimestamp]);
+    record();
+    clock.advanceTo(start + 5000);
+    record();
+    record();
+    assert.deepEqual(stored(), [[3, '2026-01-01T00:00:05Z']]);
+    const [event] = api.list('events');
+    api.delete('events', 'default', event?.metadata.name ?? '');
+    record();
+    assert.deepEqual(stored(), [[4, '2026-01-01T00:00:05Z']]);
+    assert.equal(recorder.idle, true);
+  });
+});

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type EventCommand, Executor, type ExecutorEffect } from '../../src/controller/executor.ts';
+
+const pod = { namespace: 'shop', name: 'a', uid: 'u', nodeName: 'n1' };
+
+function newExecutor(): Executor {
+  return new Executor({ component: 'taintmgr', removal: {}, random: () => 0 });
+}
+
+function event(message: string): EventCommand {
+  return { kind: 'recordEvent', pod, type: 'Normal', reason: 'Because', message, because: [] };
+}
+
+function kinds(effects: readonly ExecutorEffect[]): string[] {
+  return effects.map((effect) => (effect.kind === 'notice' ? effect.notice.kind : effect.kind));
+}
+
+function answered(executor: Executor, id: string, status: number): string[] {
+  const headers = {};
+  return [
+    ...kinds(executor.receive(0, { kind: 'head', id, status, headers })),
+    ...kinds(executor.receive(0, { kind: 'end', id })),
+  ];
+}
+
+describe('Kubernetes Events', () => {
+  it('are the recorder’s: equal ones are counted in one', () => {
+    const executor = newExecutor();
+    assert.deepEqual(kinds(executor.execute(0, event('x'))), ['send']);
+    assert.deepEqual(kinds(executor.execute(0, event('x'))), []);
+    assert.deepEqual(answered(executor, 'event/2', 201), ['eventRecorded', 'send']);
+  });
+
+  it('name who tells them: the machine that evicts, or the one that watches nodes', () => {
+    const executor = newExecutor();
+    const node = { name: 'n1', uid: 'u-n1' };
+    const text = { type: 'Normal', reason: 'NodeNotReady', message: '' } as const;
+    const events: readonly EventCommand[] = [
+      event('x'),
+      { ...event('y'), reporter: 'lifecycle' } as EventCommand,
+      { kind: 'recordNodeEvent', node, ...text },
+    ];
+    const told = events
+      .flatMap((command) => executor.execute(0, command))
+      .map((effect) => {
+        assert.ok(effect.kind === 'send');
+        const { source, involvedObject } = JSON.parse(effect.request.body ?? '');
+        return [source.component, involvedObject.kind, effect.request.path];
+      });
+    assert.deepEqual(told, [
+      ['taintmgr', 'Pod', '/api/v1/namespaces/shop/events'],
+      ['node-controller', 'Pod', '/api/v1/namespaces/shop/events'],
+      ['node-controller', 'Node', '/api/v1/namespaces/default/events'],
+    ]);
+  });
+
+  it('do not begin after a stop', () => {
+    const executor = newExecutor();
+    for (let n = 0; n < 11; n++) executor.execute(0, event(`${n}`));
+    executor.stop();
+    assert.deepEqual(kinds(executor.execute(0, event('late'))), []);
+    assert.deepEqual(answered(executor, 'event/2', 201), ['eventRecorded']);
+    assert.equal(executor.idle, false);
+  });
+});
+
+const command = {
+  kind: 'deletePod',
+  id: 'c1',
+  pod,
+  guard: 'uid',
+  confirm: true,
+  generation: 1,
+  gracePeriodSeconds: null,
+  escalated: false,
+  because: [],
+} as const;
+
+describe('an answer that lay unread while the process stood still', () => {
+  for (const [readAfterMs, expected] of [
+    [29_999, ['send']],
+    [30_000, ['abort', 'commandFinished', 'result']],
+  ] as const) {
+    it(`read after ${readAfterMs} ms leads to: ${expected.join(', ')}`, () => {
+      const executor = newExecutor();
+      executor.execute(0, command);
+      const answer = [
+        { kind: 'head', id: 'call/1', status: 200, headers: {} },
+        {
+          kind: 'chunk',
+          id: 'call/1',
+          data: '{"metadata":{"name":"a","namespace":"shop","uid":"u"}}',
+        },
+        { kind: 'end', id: 'call/1' },
+      ] as const;
+      assert.deepEqual(
+        kinds(answer.flatMap((part) => executor.receive(readAfterMs, part))),
+        expected,
+      );
+    });
+  }
+});

@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Command, Outcome, PressureCommand } from '@taintmgr/core';
+import type { Errands } from '../../src/controller/errands.ts';
+import { Executor } from '../../src/controller/executor.ts';
+import { PressureExecutor } from '../../src/controller/pressure-executor.ts';
+
+// Leadership that is lost before and between the requests of every command there is: no further
+// request goes out, and the machine is told how the command ended, once. What was done by then
+// stays as it is and is harmless: a pod may bear the condition DisruptionTarget without leaving,
+// or leave without the status of an evicted one. The next leader reads both and decides anew.
+
+const ref = { namespace: 'shop', name: 'a', uid: 'u', nodeName: 'n1' };
+const node = { name: 'n1', uid: 'u-n1' };
+const bad = { key: 'bad', value: '', effect: 'NoExecute', timeAdded: null } as const;
+
+const podObject = {
+  metadata: { name: 'a', namespace: 'shop', uid: 'u', resourceVersion: '7' },
+  spec: { nodeName: 'n1', containers: [] },
+  status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] },
+};
+const leaving = {
+  ...podObject,
+  metadata: { ...podObject.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' },
+};
+const nodeObject = {
+  metadata: { name: 'n1', uid: 'u-n1', resourceVersion: '7' },
+  spec: { taints: [{ key: 'bad', effect: 'NoExecute' }] },
+  status: { conditions: [{ type: 'Ready', status: 'Unknown' }] },
+};
+const lease = { spec: { renewTime: '2026-01-01T00:00:00.000000Z' } };
+
+const removal = {
+  id: 'c1',
+  pod: ref,
+  guard: 'uid',
+  generation: 1,
+  gracePeriodSeconds: null,
+  escalated: false,
+  because: [],
+} as const;
+
+const conditions = [
+  {
+    type: 'Ready',
+    status: 'Unknown',
+    reason: 'r',
+    message: 'm',
+    heartbeatAt: null,
+    transitionAt: 0,
+  },
+];
+
+type AnyCommand =
+  | Exclude<Command, { kind: 'report' }>
+  | Exclude<PressureCommand, { kind: 'pressureReport' }>;
+
+/** Every command that sends requests, with the answers by which it comes to its end. */
+const commands: readonly (readonly [AnyCommand, ...answers: readonly object[]])[] = [
+  [{ kind: 'deletePod', ...removal, confirm: true }, podObject, nodeObject, podObject, {}],
+  [{ kind: 'deletePod', ...removal, confirm: false }, podObject, {}],
+  [{ kind: 'evictPod', ...removal, confirm: true }, podObject, nodeObject, {}],
+  [
+    {
+      kind: 'keepTaintStarts',
+      id: 'c1',
+      nodeName: 'n1',
+      nodeUid: 'u-n1',
+      starts: null,
+      taintsWrittenAt: null,
+    },
+    {},
+  ],
+  [
+    {
+      ...{ kind: 'changeTaints', id: 'c1', node, fresh: true, because: [] },
+      ...{ add: [{ ...bad, key: 'other' }], remove: [] },
+    },
+    nodeObject,
+    {},
+  ],
+  [
+    {
+      ...{ kind: 'setNodeConditions', id: 'c1', node, conditions },
+      ...{ seen: { ...conditions[0], transitionAt: null }, leaseRenewedAt: Date.UTC(2026, 0) },
+    } as AnyCommand,
+    nodeObject,
+    lease,
+    {},
+  ],
+  [{ kind: 'setNodeLabels', id: 'c1', node, labels: { os: 'linux' } }, {}],
+  [{ kind: 'markPodNotReady', id: 'c1', pod: ref }, podObject, nodeObject, {}],
+  [{ kind: 'markPodLost', id: 'c1', pod: ref, message: 'm' }, podObject, {}],
+  [
+    {
+      ...{ kind: 'evictUnderPressure', id: 'c1', pod: ref, generation: 1, gracePeriodSeconds: 1 },
+      status: {
+        ...{ phase: 'Failed', reason: 'Evicted', message: 'low' },
+        disruptionTarget: 'TerminationByKubelet',
+      },
+      ...{ signal: 'memory.available', because: [] },
+    },
+    podObject,
+    {},
+    {},
+    leaving,
+    {},
+  ],
+  [{ kind: 'setPressureConditions', id: 'c1', node, conditions }, {}],
+];
+
+/** One command on its way, at a replica that may lose the lead. */
+class Replica {
+  leads = true;
+  readonly sent: string[] = [];
+  readonly aborted: string[] = [];
+  readonly outcomes: Outcome[] = [];
+  readonly #errands: Errands<unknown>;
+
+  constructor(command: AnyCommand, leads = true) {
+    this.leads = leads;
+    const shared = { component: 'taintmgr', random: () => 0, mayAct: () => this.leads };
+    if (command.kind === 'evictUnderPressure' || command.kind === 'setPressureConditions') {
+      const executor = new PressureExecutor({ ...shared, removal: 'delete' });
+      this.#hear(executor.execute(0, command));
+      this.#errands = executor;
+    } else {
+      const executor = new Executor({ ...shared, removal: {} });
+      const confirm = 'confirm' in command ? command.confirm : true;
+      this.#hear(executor.execute(0, command as Exclude<Command, { kind: 'report' }>, confirm));
+      this.#errands = executor;
+    }
+  }
+
+  answer(body: object): void {
+    const id = this.sent.at(-1) ?? '';
+    const parts = [
+      { kind: 'head', id, status: 200, headers: {} },
+      { kind: 'chunk', id, data: JSON.stringify(body) },
+      { kind: 'end', id },
+    ] as const;
+    for (const part of parts) this.#hear(this.#errands.receive(0, part));
+  }
+
+  tick(): void {
+    this.#hear(this.#errands.tick(0));
+  }
+
+  #hear(effects: ReturnType<Errands<unknown>['tick']>): void {
+    for (const effect of effects) {
+      if (effect.kind === 'send') this.sent.push(effect.id);
+      else if (effect.kind === 'abort') this.aborted.push(effect.id);
+      else if (effect.kind === 'result') this.outcomes.push(effect.outcome);
+    }
+  }
+}
+
+/** The command after the first `count` answers. */
+function after(count: number, [command, ...answers]: (typeof commands)[number]): Replica {
+  const replica = new Replica(command);
+  for (const body of answers.slice(0, count)) replica.answer(body);
+  return replica;
+}
+
+for (const story of commands) {
+  const [command, ...answers] = story;
+  const name =
+    'confirm' in command && command.confirm ? `${command.kind}, confirmed` : command.kind;
+  describe(`a replica at ${name}`, () => {
+    it(`that goes on leading sends ${answers.length} requests`, () => {
+      const replica = after(answers.length, story);
+      assert.equal(replica.sent.length, answers.length);
+      assert.deepEqual(replica.outcomes, [{ kind: 'done' }]);
+    });
+
+    it('that does not lead sends none', () => {
+      const replica = new Replica(command, false);
+      assert.deepEqual(replica.sent, []);
+      assert.equal(replica.outcomes.length, 1);
+    });
+
+    for (const [index, body] of answers.entries()) {
+      it(`that leads no more when answer ${index + 1} comes sends nothing after it`, () => {
+        const replica = after(index, story);
+        replica.leads = false;
+        replica.answer(body);
+        assert.equal(replica.sent.length, index + 1);
+        assert.equal(replica.outcomes.length, 1);
+      });
+
+      it(`that leads no more while request ${index + 1} is under way hangs up`, () => {
+        const replica = after(index, story);
+        replica.leads = false;
+        replica.tick();
+        assert.deepEqual(replica.aborted, [replica.sent.at(-1)]);
+        assert.match(JSON.stringify(replica.outcomes), /leads no more; whether its last request/);
+        replica.leads = true;
+        replica.answer(body);
+        assert.equal(replica.sent.length, index + 1);
+        assert.equal(replica.outcomes.length, 1);
+      });
+    }
+  });
+}

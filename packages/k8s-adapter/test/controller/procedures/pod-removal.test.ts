@@ -1,0 +1,270 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import type { Outcome } from '@taintmgr/core';
+import {
+  beginExecution,
+  continueExecution,
+  type ExecutionState,
+} from '../../../src/controller/procedures/pod-removal.ts';
+import type { Answer } from '../../../src/proto/answer.ts';
+
+const pod = { namespace: 'wire-golden', name: 'tol-0s', uid: '<uid-3>', nodeName: 'g3' };
+const deletePod = {
+  kind: 'deletePod',
+  id: 'c1',
+  pod,
+  guard: 'uid',
+  confirm: false,
+  generation: 1,
+  gracePeriodSeconds: null,
+  escalated: false,
+  because: [],
+} as const;
+const evictPod = {
+  kind: 'evictPod',
+  id: 'c2',
+  pod,
+  confirm: false,
+  gracePeriodSeconds: null,
+  because: [],
+} as const;
+const now = Date.parse('2026-01-01T00:00:00.999Z');
+
+interface Recorded {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body: unknown;
+}
+
+const recorded: { answers: Record<string, Recorded> } = JSON.parse(
+  readFileSync(
+    new URL('../../testdata/controller/procedures/answers.json', import.meta.url),
+    'utf8',
+  ),
+);
+const golden = JSON.parse(
+  readFileSync(
+    new URL('../../testdata/controller/procedures/golden-eviction.json', import.meta.url),
+    'utf8',
+  ),
+);
+
+function answer(name: string): Answer {
+  const { status, headers, body } = recorded.answers[name] ?? assert.fail(`no answer ${name}`);
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return { kind: 'response', status, headers, body: text };
+}
+
+function plain(status: number, headers: Record<string, string> = {}): Answer {
+  return { kind: 'response', status, headers, body: '{}' };
+}
+
+function said(status: number, message: string): Answer {
+  return { kind: 'response', status, headers: {}, body: JSON.stringify({ message }) };
+}
+
+const none: Answer = { kind: 'none', message: 'read ECONNRESET' };
+
+describe('the requests of a deletion', () => {
+  it('mark the pod as kube-controller-manager does', () => {
+    const step = beginExecution(deletePod, now, {});
+    assert.ok(step.kind === 'send');
+    assert.equal(step.request.method, golden.patch.method);
+    assert.equal(step.request.path, golden.patch.path);
+    assert.equal(step.request.headers['content-type'], golden.patch.contentType);
+    const body = JSON.parse(step.request.body ?? '');
+    // Without a read of the pod we do not know its other conditions, so we do not order them.
+    const { $setElementOrder: _, ...expected } = structuredClone(golden.patch.body.status);
+    delete expected['$setElementOrder/conditions'];
+    expected.conditions[0].lastTransitionTime = '2026-01-01T00:00:00Z';
+    assert.deepEqual(body, { metadata: { uid: '<uid-3>' }, status: expected });
+  });
+
+  it('then delete this very pod, with its own grace period', () => {
+    const step = afterMark(plain(200));
+    assert.ok(step.kind === 'send');
+    assert.equal(step.refusal, null);
+    assert.equal(step.request.method, golden.delete.method);
+    assert.equal(step.request.path, golden.delete.path);
+    assert.deepEqual(JSON.parse(step.request.body ?? ''), {
+      ...golden.delete.body,
+      apiVersion: 'v1',
+      preconditions: { uid: '<uid-3>' },
+    });
+  });
+
+  it('carry a grace period and a dry run', () => {
+    const options = { gracePeriodSeconds: 0, dryRun: true };
+    const mark = beginExecution(deletePod, now, options);
+    assert.ok(mark.kind === 'send' && mark.request.path.endsWith('/status?dryRun=All'));
+    const step = continueExecution(mark.state, plain(200), now, options);
+    assert.ok(step.kind === 'send');
+    const { gracePeriodSeconds, dryRun } = JSON.parse(step.request.body ?? '');
+    assert.deepEqual([gracePeriodSeconds, dryRun], [0, ['All']]);
+  });
+});
+
+describe('a deletion guarded by the name alone', () => {
+  const command = { ...deletePod, guard: 'name' } as const;
+
+  it('names no uid in either request, as kube-controller-manager’s DELETE', () => {
+    const mark = beginExecution(command, now, {});
+    assert.ok(mark.kind === 'send');
+    assert.equal(JSON.parse(mark.request.body ?? '').metadata, undefined);
+    const step = continueExecution(mark.state, plain(200), now, {});
+    assert.ok(step.kind === 'send');
+    assert.deepEqual(JSON.parse(step.request.body ?? ''), {
+      ...golden.delete.body,
+      apiVersion: 'v1',
+    });
+  });
+});
+
+describe('the request of an eviction', () => {
+  it('names the pod and its uid', () => {
+    const step = beginExecution(evictPod, now, { gracePeriodSeconds: 5 });
+    assert.ok(step.kind === 'send');
+    const { method, path, body } = step.request;
+    assert.equal(method, 'POST');
+    assert.equal(path, '/api/v1/namespaces/wire-golden/pods/tol-0s/eviction');
+    assert.deepEqual(JSON.parse(body ?? ''), {
+      apiVersion: 'policy/v1',
+      kind: 'Eviction',
+      metadata: { name: 'tol-0s', namespace: 'wire-golden' },
+      deleteOptions: { preconditions: { uid: '<uid-3>' }, gracePeriodSeconds: 5 },
+    });
+  });
+});
+
+describe('the answer to the mark', () => {
+  const answers: [string, Answer, Outcome | 'delete' | 'delete, unmarked'][] = [
+    ['200', plain(200), 'delete'],
+    ['no such pod', answer('not found'), { kind: 'gone' }],
+    ['another uid', answer('patch: other uid'), { kind: 'gone' }],
+    ['another uid, as a conflict', answer('delete: other uid'), { kind: 'gone' }],
+    ['another conflict', plain(409), failed(409, 'HTTP status 409')],
+    ['not allowed', answer('forbidden'), 'delete, unmarked'],
+    ['not valid', said(422, 'admission says no'), 'delete, unmarked'],
+    ['overloaded', answer('overloaded'), overloaded()],
+    ['bad token', answer('unauthorized'), failed(401, 'Unauthorized')],
+    ['500', said(500, 'etcd'), failed(500, 'etcd')],
+    ['none', none, failed(null, 'read ECONNRESET')],
+  ];
+  for (const [name, given, expected] of answers) {
+    it(name, () => {
+      const step = afterMark(given);
+      if (step.kind === 'finished') return assert.deepEqual(step.outcome, expected);
+      assert.equal(step.state.kind, 'Deleting');
+      assert.equal(step.refusal === null ? 'delete' : 'delete, unmarked', expected);
+    });
+  }
+});
+
+describe('the answer to the deletion', () => {
+  const answers: [string, Answer, Outcome][] = [
+    ['200', plain(200), { kind: 'done' }],
+    ['202', plain(202), { kind: 'done' }],
+    ['no such pod', answer('not found'), { kind: 'gone' }],
+    ['another uid', answer('delete: other uid'), { kind: 'gone' }],
+    [
+      'another uid, seen by the storage layer',
+      said(409, 'Precondition failed: UID in precondition: a, UID in object meta: '),
+      { kind: 'gone' },
+    ],
+    [
+      'another conflict',
+      answer('delete: other resourceVersion'),
+      failed(409, messageOf('delete: other resourceVersion')),
+    ],
+    ['not allowed', answer('forbidden'), failed(403, messageOf('forbidden'))],
+    ['overloaded', answer('overloaded'), overloaded()],
+    ['a redirect', plain(302), failed(302, 'HTTP status 302')],
+    ['none', none, failed(null, 'read ECONNRESET')],
+  ];
+  for (const [name, given, expected] of answers) {
+    it(name, () =>
+      assert.deepEqual(outcome({ kind: 'Deleting', command: deletePod }, given), expected),
+    );
+  }
+});
+
+describe('the answer to the eviction', () => {
+  const budget = 'The disruption budget web-pdb needs 1 healthy pods and has 1 currently';
+  const fresh = 'The disruption budget fresh is still being processed by the server.';
+  const answers: [string, Answer, Outcome][] = [
+    ['201', plain(201), { kind: 'done' }],
+    ['no such pod', answer('not found'), { kind: 'gone' }],
+    ['another uid', answer('delete: other uid'), { kind: 'gone' }],
+    [
+      'held by a budget',
+      answer('eviction: budget'),
+      {
+        kind: 'blocked',
+        message: budget,
+        retryAfter: null,
+        budget: { name: 'web-pdb', needs: 1, has: 1 },
+      },
+    ],
+    [
+      'held by a budget nobody has looked at',
+      answer('eviction: budget not yet observed'),
+      { kind: 'blocked', message: fresh, retryAfter: 10_000, budget: null },
+    ],
+    [
+      'its namespace is going',
+      {
+        kind: 'response',
+        status: 403,
+        headers: {},
+        body: JSON.stringify({
+          message: 'forbidden',
+          details: { causes: [{ reason: 'NamespaceTerminating', message: 'x' }] },
+        }),
+      },
+      {
+        kind: 'failed',
+        status: 403,
+        cause: 'NamespaceTerminating',
+        message: 'forbidden',
+        retryAfter: null,
+      },
+    ],
+    [
+      'two budgets',
+      answer('eviction: two budgets'),
+      failed(500, messageOf('eviction: two budgets')),
+    ],
+    ['overloaded', answer('overloaded'), overloaded()],
+    ['none', none, failed(null, 'read ECONNRESET')],
+  ];
+  for (const [name, given, expected] of answers) {
+    it(name, () =>
+      assert.deepEqual(outcome({ kind: 'Evicting', command: evictPod }, given), expected),
+    );
+  }
+});
+
+function afterMark(given: Answer): ReturnType<typeof continueExecution> {
+  return continueExecution({ kind: 'MarkingDisrupted', command: deletePod }, given, now, {});
+}
+
+function outcome(state: ExecutionState, given: Answer): Outcome {
+  const step = continueExecution(state, given, now, {});
+  assert.ok(step.kind === 'finished');
+  return step.outcome;
+}
+
+function failed(status: number | null, message: string): Outcome {
+  return { kind: 'failed', status, message, retryAfter: null };
+}
+
+function overloaded(): Outcome {
+  const message = 'Too many requests, please try again later.';
+  return { kind: 'failed', status: 429, message, retryAfter: 1000 };
+}
+
+function messageOf(name: string): string {
+  const body = recorded.answers[name]?.body as { message: string };
+  return body.message;
+}

@@ -1,0 +1,380 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import type { Instant, Millis } from '@taintmgr/core';
+import {
+  ApiServer,
+  type KubeObject,
+  namespace,
+  pod,
+  RealClock,
+  type Rule,
+  seededRandom,
+} from '@taintmgr/sim-cluster';
+import { ApiClient } from '../../src/client/client.ts';
+import { findEvictors } from '../../src/client/find-evictors.ts';
+import type { Duty, Verdict } from '../../src/evictors/verdict.ts';
+import { taintEvictors, verdictText } from '../../src/evictors/words.ts';
+import type { Transport } from '../../src/transport/sink.ts';
+
+// Who evicts here, by what the API server shows: leases, pods with their flags, its version.
+
+const everything: Rule = {
+  verbs: ['*'],
+  apiGroups: ['*'],
+  resources: ['*'],
+  nonResourceURLs: ['*'],
+};
+const eviction: Duty = 'taint-eviction-controller';
+const lifecycle: Duty = 'node-lifecycle-controller';
+/** The API server's time in each answer: not that of this process. */
+const serverTime: Instant = Date.UTC(2026, 0, 2, 3, 4, 5);
+const minute: Millis = 60_000;
+
+interface World {
+  readonly api: ApiServer;
+  readonly client: ApiClient;
+}
+
+function world(rules: readonly Rule[] = [everything], gitVersion = 'v1.36.2'): World {
+  const tokens = new Map([['token', { name: 'asker', groups: [], rules }]]);
+  const api = new ApiServer({ clock: new RealClock(), random: seededRandom(1), tokens });
+  const transport: Transport = {
+    send(request, sink) {
+      const headers = { ...request.headers, authorization: 'Bearer token' };
+      return api.exchange(
+        { ...request, headers },
+        {
+          head: (status, given) =>
+            sink.head(status, { ...given, date: new Date(serverTime).toUTCString() }),
+          data: (chunk) =>
+            sink.data(request.path === '/version' ? JSON.stringify({ gitVersion }) : chunk),
+          end: () => sink.end(),
+          reset: () => sink.failed('reset'),
+        },
+      );
+    },
+  };
+  return { api, client: new ApiClient({ transport, server: 'https://test' }) };
+}
+
+/** A lease that was renewed so long ago, by the clock of its holder. */
+function putLease({ api }: World, name: string, age: Millis, where = 'kube-system'): void {
+  const renewTime = new Date(serverTime - age).toISOString().replace('Z', '000Z');
+  const spec = { holderIdentity: `${name}_1`, leaseDurationSeconds: 15, renewTime };
+  if (!api.get('namespaces', '', where)) api.create('namespaces', namespace(where));
+  const known = api.get('leases', where, name);
+  if (known) api.update('leases', { ...known, spec });
+  else api.create('leases', { metadata: { namespace: where, name }, spec });
+}
+
+function putManager(
+  { api }: World,
+  name: string,
+  flags: readonly string[],
+  fields: object = {},
+): KubeObject {
+  const command = ['kube-controller-manager', '--bind-address=127.0.0.1', ...flags];
+  const containers = [{ name: 'kube-controller-manager', image: 'registry/kcm', command }];
+  const one = pod('kube-system', name, { spec: { nodeName: 'cp', containers }, ...fields });
+  const labels = { component: 'kube-controller-manager' };
+  return api.create('pods', { ...one, metadata: { ...one.metadata, labels } });
+}
+
+const soon = { secondLookMs: 1 };
+const find = async ({ client }: World, duty: Duty = eviction): Promise<Verdict> =>
+  (await findEvictors(client, soon)).upstream[duty];
+
+describe('kube-controller-manager, by its lease', () => {
+  const cases: readonly (readonly [
+    name: string,
+    age: Millis,
+    kind: Verdict['kind'],
+    text: string,
+  ])[] = [
+    [
+      'renewed a second ago runs, and may evict: its flags are not to be seen',
+      1000,
+      'unknown',
+      'may evict (kube-controller-manager_1, renewed 1s ago): its flags cannot be seen, as it has no pod here',
+    ],
+    [
+      'of which the holder’s clock is 20 s ahead lives too',
+      -20_000,
+      'unknown',
+      'may evict (kube-controller-manager_1, renewed 0s ago): its flags cannot be seen, as it has no pod here',
+    ],
+    [
+      'that stays as it is between two looks is of nobody',
+      minute,
+      'doesNotAct',
+      'silent (kube-controller-manager_1, last renewed 1m ago)',
+    ],
+  ];
+  for (const [name, age, kind, text] of cases) {
+    it(name, async () => {
+      const one = world();
+      putLease(one, 'kube-controller-manager', age);
+      const verdict = await find(one);
+      assert.equal(verdict.kind, kind);
+      assert.equal(verdictText(verdict), text);
+    });
+  }
+
+  it('that changes between two looks lives, however old its holder’s clock says it is', async () => {
+    const one = world();
+    putLease(one, 'kube-controller-manager', 10 * minute);
+    let age = 10 * minute;
+    const ask: ApiClient['ask'] = async (request) => {
+      const answer = await one.client.ask(request);
+      age -= 2000;
+      if (request.path.endsWith('/kube-controller-manager')) {
+        putLease(one, 'kube-controller-manager', age);
+      }
+      return answer;
+    };
+    const { upstream } = await findEvictors({ ask }, soon);
+    assert.equal(upstream[eviction].kind, 'unknown');
+    assert.equal(
+      'who' in upstream[eviction] && upstream[eviction].who,
+      'kube-controller-manager_1',
+    );
+  });
+
+  it('does not care what time this process has', async (t: TestContext) => {
+    const one = world();
+    putLease(one, 'kube-controller-manager', 1000);
+    for (const now of [serverTime + 31_000, serverTime - 31_000, serverTime + 400 * minute]) {
+      t.mock.timers.enable({ apis: ['Date'], now });
+      const verdict = await find(one);
+      assert.equal('who' in verdict && verdict.who, 'kube-controller-manager_1');
+      t.mock.timers.reset();
+    }
+  });
+
+  it('that we may not read is unknown, never nobody', async () => {
+    const pods: Rule = { verbs: ['list'], apiGroups: [''], resources: ['pods'] };
+    const one = world([pods, { ...everything, resources: ['nodes'] }]);
+    putLease(one, 'kube-controller-manager', 0);
+    const verdict = await find(one);
+    assert.equal(verdict.kind, 'unknown');
+    assert.equal(
+      verdictText(verdict),
+      'unknown (no permission to get lease kube-system/kube-controller-manager)',
+    );
+  });
+
+  it('that is not there, where pods may not be read, is unknown', async () => {
+    const leases: Rule = { ...everything, apiGroups: ['coordination.k8s.io'] };
+    const verdict = await find(world([leases]));
+    assert.equal(verdictText(verdict), 'unknown (no permission to list pods in kube-system)');
+  });
+});
+
+describe('kube-controller-manager, by its pods', () => {
+  const cases: readonly (readonly [
+    name: string,
+    flags: readonly string[],
+    eviction: Verdict['kind'],
+    lifecycle: Verdict['kind'],
+  ])[] = [
+    ['runs everything by default', [], 'acts', 'acts'],
+    ['needs no lease for it', ['--leader-elect=false'], 'acts', 'acts'],
+    ['runs one', ['--controllers=*,-taint-eviction-controller'], 'doesNotAct', 'acts'],
+    ['by a former name', ['--controllers=*,-nodelifecycle'], 'acts', 'doesNotAct'],
+    ['names what it runs', ['--controllers=nodelifecycle,job'], 'doesNotAct', 'acts'],
+    ['in a word of its own', ['--controllers', '-*', '--v=2'], 'doesNotAct', 'doesNotAct'],
+    [
+      'has the flag twice',
+      ['--controllers=*', '--controllers=-taint-eviction-controller'],
+      'doesNotAct',
+      'acts',
+    ],
+    [
+      'has it in node-lifecycle, by its feature gate',
+      [
+        '--controllers=*,-taint-eviction-controller',
+        '--feature-gates=SeparateTaintEvictionController=false',
+      ],
+      'acts',
+      'acts',
+    ],
+    [
+      'has it in node-lifecycle, which is off',
+      [
+        '--controllers=*,-nodelifecycle',
+        '--feature-gates=kube:SeparateTaintEvictionController=false',
+      ],
+      'doesNotAct',
+      'doesNotAct',
+    ],
+    [
+      'has the gate on again',
+      [
+        '--controllers=*,-taint-eviction-controller',
+        '--feature-gates=SeparateTaintEvictionController=false,A=true',
+        '--feature-gates=SeparateTaintEvictionController=true',
+      ],
+      'doesNotAct',
+      'acts',
+    ],
+    [
+      'has all beta features off',
+      ['--controllers=*,-taint-eviction-controller', '--feature-gates=AllBeta=false'],
+      'unknown',
+      'acts',
+    ],
+    [
+      'has flags from a variable',
+      ['--controllers=*,-taint-eviction-controller', '$(EXTRA_FLAGS)'],
+      'unknown',
+      'unknown',
+    ],
+    ['has its choice from a variable', ['--controllers=$(CHOICE)'], 'unknown', 'unknown'],
+  ];
+  for (const [name, flags, ...wanted] of cases) {
+    it(name, async () => {
+      const one = world();
+      putManager(one, 'kcm-cp', flags);
+      const { upstream } = await findEvictors(one.client, soon);
+      assert.deepEqual([upstream[eviction].kind, upstream[lifecycle].kind], wanted);
+    });
+  }
+
+  it('in the script of a shell', async () => {
+    const one = world();
+    const containers = [
+      {
+        name: 'kube-controller-manager',
+        image: 'registry/kcm',
+        command: ['/bin/sh', '-c'],
+        args: [
+          "exec kube-controller-manager --v=2 --controllers='*,-taint-eviction-controller' 1>>/var/log/kcm.log",
+        ],
+      },
+    ];
+    putManager(one, 'kcm-cp', [], { spec: { nodeName: 'cp', containers } });
+    assert.equal((await find(one)).kind, 'doesNotAct');
+  });
+
+  for (const label of ['k8s-app', 'app.kubernetes.io/name']) {
+    it(`with the label ${label}`, async () => {
+      const one = world();
+      const image = 'registry/kube-controller-manager';
+      const spec = { nodeName: 'cp', containers: [{ name: 'kcm', image }] };
+      const bare = pod('kube-system', 'kcm-cp', { spec });
+      const labels = { [label]: 'kube-controller-manager' };
+      one.api.create('pods', { ...bare, metadata: { ...bare.metadata, labels } });
+      assert.equal((await find(one)).kind, 'acts');
+    });
+  }
+
+  it('of which one of several replicas does the work counts', async () => {
+    const one = world();
+    putManager(one, 'one', ['--controllers=*,-taint-eviction-controller']);
+    putManager(one, 'two', []);
+    assert.equal((await find(one)).kind, 'acts');
+  });
+
+  it('that failed long ago is not there', async () => {
+    const one = world();
+    const old = putManager(one, 'old', []);
+    one.api.update('pods', { ...old, status: { ...old.status, phase: 'Failed' } }, 'status');
+    const verdict = await find(one);
+    assert.equal(verdict.kind, 'doesNotAct');
+    assert.equal(verdictText(verdict), 'not detected (no leader election lease, no pod)');
+  });
+
+  it('that should have ended long ago is not there', async () => {
+    const one = world();
+    const ended = new Date(serverTime - 2 * minute).toISOString().replace(/\.\d+/, '');
+    one.api.load([
+      {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: {
+          name: 'old',
+          namespace: 'kube-system',
+          uid: 'uid-old',
+          labels: { component: 'kube-controller-manager' },
+          deletionTimestamp: ended,
+          deletionGracePeriodSeconds: 30,
+          finalizers: ['example.com/never'],
+        },
+        spec: { nodeName: 'cp', containers: [{ name: 'kcm', image: 'registry/kcm' }] },
+        status: { phase: 'Running' },
+      },
+    ]);
+    assert.equal((await find(one)).kind, 'doesNotAct');
+  });
+});
+
+describe('who evicts for NoExecute taints', () => {
+  it('is nobody where leases and pods can be read and there are none', async () => {
+    const evictors = await findEvictors(world().client, soon);
+    assert.deepEqual(taintEvictors(evictors), {
+      kind: 'nobody',
+      text: 'nobody here evicts for NoExecute taints (as far as leases and pods tell)',
+    });
+  });
+
+  it('is unknown in k3s, whose server needs neither a lease nor a pod', async () => {
+    const evictors = await findEvictors(world([everything], 'v1.33.1+k3s1').client, soon);
+    assert.deepEqual(taintEvictors(evictors), {
+      kind: 'unknown',
+      agent: 'kube-controller-manager',
+      text:
+        'whether kube-controller-manager evicts for NoExecute taints here is unknown: ' +
+        'the server of v1.33.1+k3s1 runs it without a pod, and may do so without a lease',
+      advice: 'see that it was started with --controllers=*,-taint-eviction-controller',
+    });
+  });
+
+  it('is kube-controller-manager, with the flag that makes it so', async () => {
+    const one = world();
+    putManager(one, 'kcm-cp', ['--feature-gates=SeparateTaintEvictionController=false']);
+    assert.deepEqual(taintEvictors(await findEvictors(one.client, soon)), {
+      kind: 'acts',
+      agent: 'kube-controller-manager',
+      text: 'kube-controller-manager (kcm-cp) evicts for NoExecute taints here, without asking PDBs',
+      advice:
+        'start it with --controllers=*,-taint-eviction-controller and without ' +
+        '--feature-gates=SeparateTaintEvictionController=false',
+    });
+  });
+
+  it('is taintmgr-controller, in whatever namespace it runs', async () => {
+    const one = world();
+    putLease(one, 'taintmgr-controller', 1000, 'team-a');
+    const evictors = await findEvictors(one.client, soon);
+    assert.equal(
+      taintEvictors(evictors).text,
+      'taintmgr-controller (taintmgr-controller_1, lease team-a/taintmgr-controller) evicts for ' +
+        'NoExecute taints here, by its own policy',
+    );
+  });
+
+  it('is not the installation that asks', async () => {
+    const one = world();
+    putLease(one, 'taintmgr-controller', 1000, 'team-a');
+    const own = { namespace: 'team-a', name: 'taintmgr-controller' };
+    const { taintmgr } = await findEvictors(one.client, { ...soon, own });
+    assert.equal(taintmgr.kind, 'doesNotAct');
+  });
+
+  it('is unknown where other installations may not be looked for', async () => {
+    const usual: Rule = { ...everything, verbs: ['get'], namespace: 'kube-system' };
+    const pods: Rule = { ...everything, apiGroups: [''], resources: ['pods'] };
+    const one = world([usual, pods]);
+    const before = taintEvictors(await findEvictors(one.client, soon));
+    assert.deepEqual(before, {
+      kind: 'unknown',
+      agent: 'taintmgr-controller',
+      text:
+        'whether taintmgr-controller evicts for NoExecute taints here is unknown: ' +
+        'no permission to list leases named taintmgr-controller',
+      advice: 'grant the permission to list leases named taintmgr-controller',
+    });
+    putLease(one, 'taintmgr-controller', 1000);
+    assert.equal(taintEvictors(await findEvictors(one.client, soon)).kind, 'acts');
+  });
+});

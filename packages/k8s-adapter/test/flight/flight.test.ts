@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type Config, createEngine } from '@taintmgr/core';
+import { Cluster, seededRandom, threeZones, VirtualClock } from '@taintmgr/sim-cluster';
+import {
+  type FlightHead,
+  type FlightStep,
+  flightApiVersion,
+  flightHeadFrom,
+  flightLine,
+  flightLineFrom,
+  Loop,
+  type Machine,
+  redactCommand,
+  redactEvent,
+  VirtualDriver,
+} from '../../src/index.ts';
+
+// Whatever happens in a cluster: an engine that is told what a flight record says does what it says.
+
+const minuteMs = 60_000;
+const startedAt = '2026-01-01T00:00:00.000Z';
+
+/** The machine, and the lines that a recorder writes of it. */
+function listened(machine: Machine): { readonly machine: Machine; readonly lines: string[] } {
+  const lines: string[] = [];
+  const handle: Machine['handle'] = (at, event) => {
+    const commands = machine.handle(at, event);
+    const redacted = { event: redactEvent(event), commands: commands.map(redactCommand) };
+    lines.push(flightLine({ step: lines.length + 1, at, ...redacted }));
+    return commands;
+  };
+  return { machine: { handle, nextWake: () => machine.nextWake() }, lines };
+}
+
+/** Half an hour in which nodes are tainted and fall silent, and the API server is away for a while. */
+function record(seed: number, config: Partial<Config>): readonly string[] {
+  const clock = new VirtualClock(Date.parse(startedAt));
+  const without = ['nodeLifecycleStandIn'] as const;
+  const cluster = new Cluster({ clock, seed, topology: threeZones, without });
+  const { machine, lines } = listened(createEngine(config));
+  const random = seededRandom(seed);
+  const loop = new Loop({ machine, random, leases: true });
+  const driver = new VirtualDriver({
+    loop,
+    exchange: cluster.exchange,
+    clock,
+    onNotice: () => {},
+  });
+  cluster.start();
+  driver.feed({ kind: 'start' });
+  const { api } = cluster;
+  for (let minute = 2; minute < 30; minute++) {
+    driver.runUntil(Date.parse(startedAt) + (minute - 1) * minuteMs);
+    const names = api.list('nodes').map(({ metadata }) => metadata.name);
+    const name = names[Math.floor(random() * names.length)] ?? '';
+    clock.after(random() * minuteMs, () => {
+      const node = api.get('nodes', '', name);
+      const kubelet = cluster.node(name);
+      const choice = Math.floor(random() * 4);
+      if (choice === 0 && node) {
+        const taints = [{ key: 'maintenance', value: String(minute), effect: 'NoExecute' }];
+        api.update('nodes', { ...node, spec: { ...node.spec, taints } });
+      } else if (choice === 1) kubelet.stop();
+      else if (choice === 2) kubelet.resume();
+      else api.faults.down = !api.faults.down;
+    });
+  }
+  driver.runUntil(Date.parse(startedAt) + 30 * minuteMs);
+  return lines;
+}
+
+/** What an engine does that is told what the lines say. */
+function replay(head: FlightHead, lines: readonly string[]): readonly string[] {
+  const { machine, lines: replayed } = listened(createEngine(head.engine));
+  for (const line of lines) {
+    const { at, event } = flightLineFrom(JSON.parse(line)) as FlightStep;
+    machine.handle(at, event);
+  }
+  return replayed;
+}
+
+describe('a flight record', () => {
+  const configs: readonly (readonly [name: string, config: Partial<Config>])[] = [
+    ['precise', { lifecycle: {} }],
+    [
+      'precise, with budgets and limits',
+      {
+        mode: 'evict',
+        lifecycle: { massSilence: null },
+        limits: [{ per: 'zone', podsPerSecond: 0.1, percent: 20, onLimit: 'queue' }],
+      },
+    ],
+    ['upstream-1.36', { semantics: 'upstream-1.36', lifecycle: {} }],
+  ];
+  for (const [name, engine] of configs) {
+    it(`says all there is to know of a run (${name})`, () => {
+      const kind = 'FlightRecord';
+      const first = {
+        apiVersion: flightApiVersion,
+        kind,
+        version: '1',
+        startedAt,
+        engine,
+      } as const;
+      const head = flightHeadFrom(JSON.parse(flightLine(first)));
+      const kinds = new Set<string>();
+      for (let seed = 1; seed <= 5; seed++) {
+        const lines = record(seed, engine);
+        const replayed = replay(head, lines);
+        const index = lines.findIndex((line, number) => line !== replayed[number]);
+        assert.equal(replayed[index], lines[index], `seed ${seed}`);
+        for (const line of lines) {
+          assert.doesNotMatch(line, /kubelet is posting|connection reset/);
+          const { commands = [] }: FlightStep = JSON.parse(line);
+          for (const command of commands) kinds.add(command.kind);
+        }
+      }
+      const removal = engine.mode === 'evict' ? 'evictPod' : 'deletePod';
+      for (const wanted of [removal, 'changeTaints', 'setNodeConditions', 'markPodNotReady']) {
+        assert.ok(kinds.has(wanted), `${wanted} among ${[...kinds]}`);
+      }
+    });
+  }
+});

@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import type { Access, Authorization } from '../../src/transport/access.ts';
+import { type Case, load, prod } from './kubeconfig-files.ts';
+
+const home = { '.kube/config': prod };
+
+describe('credentials', () => {
+  async function authorized(
+    t: TestContext,
+    given: Case,
+  ): Promise<Authorization & { access: Access }> {
+    const result = await load(t, given);
+    assert.ok(typeof result !== 'string', String(result));
+    return { access: result.access, ...(await result.access.authorize()) };
+  }
+
+  it('impersonate by all that the kubeconfig says', async (t) => {
+    const { headers } = await authorized(t, { files: home, options: { user: 'deputy' } });
+    assert.deepEqual(headers, {
+      Authorization: 'Bearer t',
+      'impersonate-user': 'jane',
+      'impersonate-uid': '7',
+      'impersonate-group': ['ops', 'dev'],
+      'impersonate-extra-why%2Fx': ['a', 'b'],
+    });
+  });
+
+  it('impersonate by the options before the kubeconfig', async (t) => {
+    const options = { user: 'deputy', as: 'joe', asGroup: ['x'] };
+    const { headers } = await authorized(t, { files: home, options });
+    assert.equal(headers['impersonate-user'], 'joe');
+    assert.deepEqual(headers['impersonate-group'], ['x']);
+  });
+
+  it('carry TLS material: data before files, options before both', async (t) => {
+    const base64 = (text: string): string => Buffer.from(text).toString('base64');
+    const config = prod
+      .replace(
+        '{server:',
+        `{tls-server-name: api, certificate-authority-data: ${base64('CA')}, server:`,
+      )
+      .replace(
+        '{token: prod-token}',
+        `{client-certificate-data: ${base64('CERT')}, client-certificate: missing, client-key: key}`,
+      );
+    const files = { '.kube/config': config, '.kube/key': 'KEY', other: 'OTHER' };
+    const { tls } = await authorized(t, { files });
+    assert.deepEqual([tls.ca, tls.cert, tls.key].map(String).concat(tls.servername ?? ''), [
+      'CA',
+      'CERT',
+      'KEY',
+      'api',
+    ]);
+    const overridden = await authorized(t, {
+      files,
+      options: { certificateAuthority: 'HOME/other', tlsServerName: 'x' },
+    });
+    assert.deepEqual([String(overridden.tls.ca), overridden.tls.servername], ['OTHER', 'x']);
+    const insecure = await authorized(t, { files, options: { insecureSkipTlsVerify: true } });
+    assert.deepEqual([insecure.tls.ca, insecure.tls.rejectUnauthorized], [undefined, false]);
+  });
+
+  const plugin = (command: string): string => `
+current-context: c
+contexts: [{name: c, context: {cluster: c, user: u}}]
+clusters: [{name: c, cluster: {server: "https://c"}}]
+users:
+- name: u
+  user:
+    exec:
+      apiVersion: client.authentication.k8s.io/v1
+      command: ${command}
+      installHint: install it from the shop
+      interactiveMode: Never
+`;
+
+  const script = `#!/bin/sh
+echo run >> "$(dirname "$0")/runs"
+echo '{"kind":"ExecCredential","status":{"token":"t-'"$(grep -c run "$(dirname "$0")/runs")"'"}}'
+`;
+
+  it('come from a plugin beside the kubeconfig: once, and anew after a 401', async (t) => {
+    const files = { '.kube/config': plugin('./login.sh'), '.kube/login.sh': script };
+    const { access } = await authorized(t, { files });
+    const token = async () => (await access.authorize()).headers.Authorization;
+    assert.deepEqual(await Promise.all([token(), token()]), ['Bearer t-1', 'Bearer t-1']);
+    access.rejected();
+    assert.deepEqual(await Promise.all([token(), token()]), ['Bearer t-2', 'Bearer t-2']);
+  });
+
+  it('come from a plugin that is told nobody sits at the keyboard', async (t) => {
+    const echo = `#!/bin/sh
+token=$(echo "$KUBERNETES_EXEC_INFO" | tr -d '"')
+echo '{"kind":"ExecCredential","status":{"token":"'"$token"'"}}'
+`;
+    const files = { '.kube/config': plugin('./login.sh'), '.kube/login.sh': echo };
+    const { headers } = await authorized(t, { files });
+    assert.equal(
+      headers.Authorization,
+      'Bearer {apiVersion:client.authentication.k8s.io/v1,kind:ExecCredential,spec:{interactive:false}}',
+    );
+  });
+
+  it('come from a plugin in PATH that is missing: says how to get it', async (t) => {
+    const result = await load(t, { files: { '.kube/config': plugin('taintmgr-no-such-plugin') } });
+    assert.ok(typeof result !== 'string');
+    await assert.rejects(result.access.authorize(), {
+      message:
+        'credential plugin taintmgr-no-such-plugin failed: ' +
+        'spawn taintmgr-no-such-plugin ENOENT (install it from the shop)',
+    });
+  });
+
+  it('do not come from a plugin that hangs: it ends, and what it has started, with the command', {
+    timeout: 20_000,
+  }, async (t) => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'taintmgr-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const pipe = path.join(folder, 'begun');
+    execFileSync('mkfifo', [pipe]);
+    const hang = `#!/bin/sh\nsleep 1000 &\necho > ${pipe}\nwait\n`;
+    const files = { '.kube/config': plugin('./login.sh'), '.kube/login.sh': hang };
+    const result = await load(t, { files });
+    assert.ok(typeof result !== 'string');
+    const failed = assert.rejects(result.access.authorize(), /nobody waits for it any more/);
+    await readFile(pipe);
+    result.access.close?.();
+    // Not before all have gone that held its output open.
+    await failed;
+  });
+
+  it('come from a plugin whose output no message repeats', async (t) => {
+    for (const output of ['a-secret', '{"status":{"clientKeyData":"a-secret"}}', '"a-secret']) {
+      const say = `#!/bin/sh\ncat <<'END'\n${output}\nEND\n`;
+      const files = { '.kube/config': plugin('./login.sh'), '.kube/login.sh': say };
+      const result = await load(t, { files });
+      assert.ok(typeof result !== 'string');
+      await assert.rejects(result.access.authorize(), (error: Error) => {
+        assert.match(error.message, /login\.sh failed: what it printed/);
+        return !error.message.includes('a-secret');
+      });
+    }
+  });
+
+  it('impersonate in the letters of every language, and escape what no header may have', async (t) => {
+    const config = prod.replace(
+      '{token: prod-token}',
+      '{token: t, as-user-extra: {"a(b é%": [x]}}',
+    );
+    const { headers } = await authorized(t, {
+      files: { '.kube/config': config },
+      options: { as: 'jörg' },
+    });
+    const bytes = Buffer.from(String(headers['impersonate-user']), 'latin1');
+    assert.equal(bytes.toString(), 'jörg');
+    assert.deepEqual(headers['impersonate-extra-a%28b%20%C3%A9%25'], ['x']);
+  });
+
+  it('come from a plugin that is told of the cluster, where it asks for that', async (t) => {
+    const echo = `#!/bin/sh
+token=$(echo "$KUBERNETES_EXEC_INFO" | tr '"' "'")
+echo '{"kind":"ExecCredential","status":{"token":"'"$token"'"}}'
+`;
+    const extension = '{name: client.authentication.k8s.io/exec, extension: {audience: x}}';
+    const cluster = `{server: "https://c", certificate-authority: ca, extensions: [${extension}]}`;
+    const config = plugin('./login.sh')
+      .replace('{server: "https://c"}', cluster)
+      .replace('interactiveMode: Never', 'provideClusterInfo: true');
+    const files = { '.kube/config': config, '.kube/login.sh': echo, '.kube/ca': 'CA' };
+    const { headers } = await authorized(t, { files });
+    const told = String(headers.Authorization).replace('Bearer ', '').replaceAll("'", '"');
+    assert.deepEqual(JSON.parse(told).spec.cluster, {
+      server: 'https://c',
+      'certificate-authority-data': 'Q0E=',
+      config: { audience: 'x' },
+    });
+  });
+
+  it('come from a file that changes', async (t) => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'taintmgr-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const file = path.join(folder, 'token');
+    writeFileSync(file, 'old');
+    const files = { '.kube/config': prod.replace('robot.token', file) };
+    const { access } = await authorized(t, { files, options: { user: 'robot' } });
+    const token = async () => (await access.authorize()).headers.Authorization;
+    assert.equal(await token(), 'Bearer old');
+    writeFileSync(file, 'new');
+    access.rejected();
+    assert.equal(await token(), 'Bearer new', 'after a 401 it is read anew');
+  });
+
+  it('go through the proxy of the cluster', async (t) => {
+    const ways = ['http://127.0.0.1:3128', 'socks5://127.0.0.1:1080'].map(async (url) => {
+      const config = prod.replace('{server:', `{proxy-url: "${url}", server:`);
+      const { agent, proxy } = await authorized(t, { files: { '.kube/config': config } });
+      return [proxy?.href, agent !== null];
+    });
+    assert.deepEqual(await Promise.all(ways), [
+      ['http://127.0.0.1:3128/', false],
+      [undefined, true],
+    ]);
+    const direct = await authorized(t, { files: home });
+    assert.deepEqual([direct.proxy, direct.agent], [null, null]);
+  });
+});

@@ -1,0 +1,191 @@
+import type { Event, Node, Pod } from '@taintmgr/core';
+import { PodSource } from '../../src/pod-watch/pod-source.ts';
+import type { PodWatch } from '../../src/pod-watch/scope.ts';
+import type { SourceEffect } from '../../src/pod-watch/source.ts';
+import { podFromJson } from '../../src/proto/convert.ts';
+import { Reflector, type ReflectorInput } from '../../src/proto/reflector.ts';
+import { listJson, podJson } from '../world/cluster-objects.ts';
+import { random } from '../world/random.ts';
+
+/**
+ * Runs a script against the source of pods and answers the script with what came out, indented.
+ * Lines are `SECONDS COMMAND …`; pods are written name@node; an answer names its request.
+ *
+ *     start | stop | tick | nodes-known
+ *     taint NODE | silence NODE | well NODE | gone NODE
+ *     count PODS | refuse ID | list ID RV POD… | open ID | added ID RV POD | deleted ID RV POD | reset ID
+ *
+ * A list may end with `...100`, for as many more pods, of which no more is told than their number. By
+ * node at most two nodes are read, for 10 s after they need it; calm has to last 60 s; a cluster
+ * with 100 pods is large. `0 mode tainted-nodes` is for one of any size.
+ */
+export function runPodWatchScript(script: string): string {
+  let world = new World('auto');
+  let output = '';
+  for (const line of script.split('\n').filter((text) => text !== '')) {
+    output += `${line}\n`;
+    if (line === '0 mode tainted-nodes') world = new World('tainted-nodes');
+    else if (!line.startsWith('#')) output += world.run(line);
+  }
+  return output;
+}
+
+class World {
+  readonly #source: PodSource;
+  #wake: number | null = null;
+
+  constructor(mode: PodWatch['mode']) {
+    const options = { mode, podsMin: 100, nodesMax: 2, lingerMs: 10_000, calmMs: 60_000 };
+    this.#source = new PodSource(options, (nodeName, id) => {
+      const selectors = nodeName === null ? {} : { fieldSelector: `spec.nodeName=${nodeName}` };
+      return new Reflector<Pod>({
+        resource: 'pods',
+        id,
+        path: '/api/v1/pods',
+        selectors,
+        project: podFromJson,
+        watch: true,
+        random: random(0.5),
+      });
+    });
+  }
+
+  run(line: string): string {
+    const [seconds = '', command = '', ...words] = line.split(' ');
+    const now = Number(seconds) * 1000;
+    const texts = this.#do(now, command, words).map(describe);
+    const told = texts.filter((text) => !text.includes(' more'));
+    const more = told.length < texts.length ? [`${texts.length - told.length} more`] : [];
+    return [...told, ...more].map((text) => `    ${text}\n`).join('') + this.#wakeText(now);
+  }
+
+  #do(now: number, command: string, words: readonly string[]): readonly (Event | SourceEffect)[] {
+    if (command === 'nodes-known') return this.#source.nodesSynced(now);
+    const event = nodeEvent(command, words[0] ?? '');
+    if (event) return this.#source.follow(now, event);
+    return inputs(command, words).flatMap((input) => this.#source.handle(now, input));
+  }
+
+  /** The next instant at which something ends by itself; what silences are given is left out. */
+  #wakeText(now: number): string {
+    const wake = this.#source.nextWake();
+    const isSilence = wake !== null && wake - now >= 30_000 && this.#wake !== wake;
+    const text =
+      wake === null || isSilence || this.#wake === wake ? '' : `    wake ${wake / 1000}\n`;
+    this.#wake = wake;
+    return text;
+  }
+}
+
+function nodeEvent(command: string, name: string): Event | null {
+  const taint = { key: 'bad', value: '', effect: 'NoExecute', timeAdded: null };
+  const node = (more: Partial<Node>): Event => {
+    return { kind: 'nodeUpsert', node: { name, uid: name, taints: [], ...more } };
+  };
+  switch (command) {
+    case 'taint':
+      return node({ taints: [taint] });
+    case 'silence':
+      return node({ conditions: [{ ...unknownReady }] });
+    case 'well':
+      return node({});
+    case 'gone':
+      return { kind: 'nodeDelete', name };
+    default:
+      return null;
+  }
+}
+
+const unknownReady = {
+  type: 'Ready',
+  status: 'Unknown',
+  reason: '',
+  message: '',
+  heartbeatAt: null,
+  transitionAt: null,
+} as const;
+
+function inputs(command: string, [id = '', rv = '', ...pods]: readonly string[]): ReflectorInput[] {
+  switch (command) {
+    case 'start':
+    case 'stop':
+    case 'tick':
+      return [{ kind: command }];
+    case 'count':
+      return answer('pods.count/1', 200, {
+        metadata: { continue: 'more', remainingItemCount: Number(id) - 1 },
+        items: [{}],
+      });
+    case 'refuse':
+      return answer(id, 500, { message: 'no' });
+    case 'list':
+      return answer(id, 200, listJson(rv, ...pods.flatMap((pod) => podsOf(pod, rv))));
+    case 'open':
+      return [{ kind: 'head', id, status: 200, headers: {} }];
+    case 'added':
+    case 'deleted': {
+      const object = podOf(pods[0] ?? '', rv);
+      const data = `${JSON.stringify({ type: command.toUpperCase(), object })}\n`;
+      return [{ kind: 'chunk', id, data }];
+    }
+    case 'reset':
+      return [{ kind: 'failed', id, message: 'reset' }];
+    default:
+      throw new Error(`no command ${command}`);
+  }
+}
+
+function answer(id: string, status: number, body: object): ReflectorInput[] {
+  return [
+    { kind: 'head', id, status, headers: {} },
+    { kind: 'chunk', id, data: JSON.stringify(body) },
+    { kind: 'end', id },
+  ];
+}
+
+/** `...100` is as many more pods, on other nodes. */
+function podsOf(text: string, rv: string): object[] {
+  const more = /^\.\.\.(\d+)$/.exec(text)?.[1];
+  if (more === undefined) return [podOf(text, rv)];
+  return Array.from({ length: Number(more) }, (_, index) => podOf(`more${index}@other`, rv));
+}
+
+function podOf(text: string, rv: string): object {
+  const [name = '', nodeName = ''] = text.split('@');
+  return podJson(name, nodeName, rv);
+}
+
+function describe(effect: Event | SourceEffect): string {
+  switch (effect.kind) {
+    case 'send': {
+      const { searchParams } = new URL(effect.request.path, 'http://x');
+      const kind = searchParams.has('watch') ? 'watch' : 'list';
+      const which = searchParams.get('fieldSelector') ?? 'all';
+      const limit = searchParams.get('limit') === '1' ? ' limit=1' : '';
+      return `${effect.id} ${kind} ${which}${limit}`;
+    }
+    case 'abort':
+      return `abort ${effect.id}`;
+    case 'podUpsert':
+      return `podUpsert ${effect.pod.name}@${effect.pod.nodeName}`;
+    case 'podDelete':
+      return `podDelete ${effect.uid.replace('uid-', '')}`;
+    case 'podViews': {
+      const views = Object.entries(effect.nodes).map(([name, view]) => ` ${name}=${view}`);
+      return `podViews ${effect.byNode ? 'byNode' : 'all'}${views.join('')}`;
+    }
+    case 'notice':
+      return describeNotice(effect.notice);
+    default:
+      return effect.kind;
+  }
+}
+
+function describeNotice(notice: Extract<SourceEffect, { kind: 'notice' }>['notice']): string {
+  if (notice.kind === 'podScope') {
+    return `notice podScope ${notice.scope} ${notice.nodes} nodes, ${notice.pods ?? '?'} pods`;
+  }
+  const { kind, nodeName } = notice;
+  const wait = notice.kind === 'reconnecting' ? `, ${notice.next} in ${notice.wait / 1000}` : '';
+  return `notice ${kind}${nodeName === undefined ? '' : ` ${nodeName}`}${wait}`;
+}

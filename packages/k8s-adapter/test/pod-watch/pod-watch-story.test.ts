@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type Told, tellPodStory } from '../world/pod-watch-world.ts';
+
+// The same stories with all pods read, and with those of tainted nodes: the limits are so narrow
+// that streams begin and end all the time, and that all pods are read now and then.
+
+const byNode = { mode: 'tainted-nodes', nodesMax: 4, lingerMs: 12_000, calmMs: 9_000 } as const;
+const seeds = Array.from({ length: 16 }, (_, index) => index + 1);
+
+describe('the pods of tainted nodes are enough', () => {
+  for (const seed of seeds) {
+    it(`for the same evictions, in seed ${seed}`, () => {
+      assert.deepEqual(outcome(tellPodStory(seed, byNode)), outcome(tellPodStory(seed, undefined)));
+    });
+  }
+
+  for (const seed of seeds.slice(0, 6)) {
+    it(`for the same ones where each request takes a while, in seed ${seed}`, () => {
+      const [few, all] = [tellPodStory(seed, byNode, 150), tellPodStory(seed, undefined, 150)];
+      assert.deepEqual(few.early, []);
+      // An eviction at once comes later by the lists that it takes; the others do not.
+      assert.deepEqual(who(few), who(all));
+      assert.deepEqual(few.pods, all.pods);
+    });
+  }
+
+  it('and there is something to do in them, with streams that end and switches', () => {
+    const told = seeds.map((seed) => tellPodStory(seed, byNode));
+    const sum = (of: (one: Told) => number): number => told.reduce((all, one) => all + of(one), 0);
+    assert.ok(sum(({ evictions }) => evictions.length) > 800);
+    assert.ok(sum(({ switches }) => switches) > 40);
+    assert.ok(sum(({ lists }) => lists) > 300);
+  });
+});
+
+function outcome({ evictions, pods, early }: Told): Omit<Told, 'switches' | 'lists'> {
+  return { evictions, pods, early };
+}
+
+/** Pods and why, without when. */
+function who({ evictions }: Told): readonly string[] {
+  return evictions.map((text) => text.replace(/ \d+ /, ' ')).sort();
+}

@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { identityOf, nodeFromJson, podFromJson } from '../../src/proto/convert.ts';
+import { readWatchEvent } from '../../src/proto/watch-event.ts';
+
+const pod = {
+  metadata: {
+    namespace: 'shop',
+    name: 'web-0',
+    uid: 'u-1',
+    resourceVersion: '17',
+    generation: 3,
+    deletionTimestamp: '2026-01-02T03:04:05Z',
+    annotations: { 'kubernetes.io/config.mirror': 'abc' },
+    ownerReferences: [
+      { apiVersion: 'v1', kind: 'Other', name: 'x' },
+      { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'r', controller: true },
+    ],
+  },
+  spec: {
+    nodeName: 'n1',
+    tolerations: [
+      { key: 'a', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 },
+      { operator: 'Exists' },
+    ],
+    volumes: [
+      { name: 'c', configMap: {} },
+      { name: 't', emptyDir: {} },
+    ],
+  },
+  status: {
+    phase: 'Running',
+    startTime: '2026-01-01T00:00:09Z',
+    conditions: [
+      { type: 'Ready', status: 'True', lastTransitionTime: '2026-01-01T00:00:30Z' },
+      { type: 'PodScheduled', status: 'True', lastTransitionTime: '2026-01-01T00:00:05Z' },
+    ],
+  },
+};
+
+describe('podFromJson', () => {
+  it('keeps what decisions need', () => {
+    assert.deepEqual(podFromJson(pod), {
+      namespace: 'shop',
+      name: 'web-0',
+      uid: 'u-1',
+      nodeName: 'n1',
+      tolerations: [
+        { key: 'a', operator: 'Exists', value: '', effect: 'NoExecute', tolerationSeconds: 300 },
+        { key: '', operator: 'Exists', value: '', effect: '', tolerationSeconds: null },
+      ],
+      boundAt: Date.parse('2026-01-01T00:00:05Z'),
+      deletionTimestamp: Date.parse('2026-01-02T03:04:05Z'),
+      phase: 'Running',
+      generation: 3,
+      mirror: true,
+      owner: { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web' },
+      hasEmptyDir: true,
+      gracePeriodSeconds: 30,
+      optedOut: false,
+      ready: 'True',
+    });
+  });
+
+  it('reads nothing as a pod with nothing', () => {
+    const empty = podFromJson(null);
+    assert.deepEqual(empty.tolerations, []);
+    assert.deepEqual(
+      [empty.boundAt, empty.deletionTimestamp, empty.owner, empty.mirror, empty.hasEmptyDir],
+      [null, null, null, false, false],
+    );
+  });
+
+  const seconds: [string, unknown, number | null][] = [
+    ['0', 0, 0],
+    ['negative', -5, -5],
+    ['absent', undefined, null],
+    ['null', null, null],
+    ['2^63-1', JSON.parse('9223372036854775807'), Number.MAX_SAFE_INTEGER],
+    ['-2^63', JSON.parse('-9223372036854775808'), Number.MIN_SAFE_INTEGER],
+    ['beyond every number', JSON.parse('1e999'), Number.MAX_SAFE_INTEGER],
+    ['a fraction', 1.9, 1],
+    ['a string', '300', null],
+  ];
+  for (const [name, value, expected] of seconds) {
+    it(`tolerationSeconds ${name}`, () => {
+      const read = podFromJson({ spec: { tolerations: [{ tolerationSeconds: value }] } });
+      assert.equal(read.tolerations[0]?.tolerationSeconds, expected);
+    });
+  }
+
+  const started = '2026-01-01T00:00:09Z';
+  const bound = '2026-01-01T00:00:05Z';
+  const bindings: [string, object, string | null][] = [
+    ['scheduled', condition('True', bound), bound],
+    ['not scheduled', condition('False', bound), started],
+    ['scheduled at no time', condition('True', null), started],
+    ['scheduled at nonsense', condition('True', 'soon'), started],
+    ['no condition', {}, started],
+    ['nothing at all', { startTime: 5 }, null],
+  ];
+  for (const [name, status, expected] of bindings) {
+    it(`boundAt: ${name}`, () => {
+      const { boundAt } = podFromJson({ status: { startTime: started, ...status } });
+      assert.equal(boundAt, expected === null ? null : Date.parse(expected));
+    });
+  }
+
+  it('boundAt: never before it was created, as a kubelet with a slow clock has it', () => {
+    const created = { metadata: { creationTimestamp: '2026-01-01T01:00:00Z' } };
+    const { boundAt } = podFromJson({ ...created, status: { startTime: started } });
+    assert.equal(boundAt, Date.parse('2026-01-01T01:00:00Z'));
+  });
+
+  function condition(status: string, lastTransitionTime: string | null): object {
+    return { conditions: [{ type: 'PodScheduled', status, lastTransitionTime }] };
+  }
+});
+
+describe('nodeFromJson', () => {
+  it('keeps name, uid and taints', () => {
+    const taints = [
+      { key: 'a', value: 'v', effect: 'NoExecute', timeAdded: '2026-01-01T00:00:00Z' },
+      { key: 'b', effect: 'NoSchedule' },
+    ];
+    assert.deepEqual(nodeFromJson({ metadata: { name: 'n', uid: 'u' }, spec: { taints } }), {
+      name: 'n',
+      uid: 'u',
+      taints: [
+        { key: 'a', value: 'v', effect: 'NoExecute', timeAdded: Date.parse('2026-01-01') },
+        { key: 'b', value: '', effect: 'NoSchedule', timeAdded: null },
+      ],
+      labels: {},
+      zone: '',
+      unschedulable: false,
+      createdAt: null,
+      conditions: [],
+      deadline: null,
+      taintsWrittenAt: null,
+    });
+  });
+
+  it('reads the zone from the topology labels', () => {
+    const region = { 'topology.kubernetes.io/region': 'eu' };
+    const zone = { 'topology.kubernetes.io/zone': 'eu-1' };
+    const zoneOf = (labels: object) => nodeFromJson({ metadata: { labels } }).zone;
+    const both = { ...region, ...zone };
+    assert.deepEqual([both, zone, region, {}].map(zoneOf), ['eu/eu-1', 'eu-1', 'eu', '']);
+  });
+
+  const annotations: readonly [string, object, object][] = [
+    [
+      'the end of the machine',
+      { 'taintmgr.dev/deadline': '2026-01-01T00:00:00Z' },
+      { deadline: Date.parse('2026-01-01') },
+    ],
+    ['no time', { 'taintmgr.dev/deadline': 'tomorrow' }, { deadline: null }],
+  ];
+  for (const [name, given, expected] of annotations) {
+    it(`reads our annotations: ${name}`, () => {
+      const node = nodeFromJson({ metadata: { annotations: given } });
+      assert.deepEqual({ ...node, ...expected }, node);
+    });
+  }
+
+  it('reads what a pod asks for', () => {
+    const read = (value: string) =>
+      podFromJson({ metadata: { annotations: { 'taintmgr.dev/evict': value } } }).optedOut;
+    assert.deepEqual(['false', 'true', ''].map(read), [true, false, false]);
+    const grace = { spec: { terminationGracePeriodSeconds: 600 } };
+    assert.equal(podFromJson(grace).gracePeriodSeconds, 600);
+  });
+});
+
+describe('whatever comes', () => {
+  const anything = fc.oneof(fc.anything(), fc.jsonValue());
+  const spoilt = fc.record({
+    metadata: fc.oneof(
+      anything,
+      fc.dictionary(fc.constantFrom(...Object.keys(pod.metadata)), anything),
+    ),
+    spec: fc.oneof(
+      anything,
+      fc.dictionary(fc.constantFrom(...Object.keys(pod.spec), 'taints'), anything),
+    ),
+    status: fc.oneof(
+      anything,
+      fc.dictionary(fc.constantFrom(...Object.keys(pod.status)), anything),
+    ),
+  });
+
+  it('is read without an exception, into values of the right types', () => {
+    fc.assert(
+      fc.property(fc.oneof(anything, spoilt), (value) => {
+        const read = podFromJson(value);
+        for (const text of [read.namespace, read.name, read.uid, read.nodeName, read.phase]) {
+          assert.equal(typeof text, 'string');
+        }
+        assert.ok(Number.isSafeInteger(read.generation));
+        assert.ok(read.boundAt === null || Number.isSafeInteger(read.boundAt));
+        for (const { tolerationSeconds } of read.tolerations) {
+          assert.ok(tolerationSeconds === null || Number.isSafeInteger(tolerationSeconds));
+        }
+        assert.ok(Array.isArray(nodeFromJson(value).taints));
+        const identity = identityOf(value);
+        assert.ok(identity === null || identity.uid !== '');
+      }),
+    );
+  });
+
+  it('is read as a line of a watch without an exception', () => {
+    const line = fc.oneof(
+      fc.string(),
+      fc.json(),
+      fc
+        .record({
+          type: fc.constantFrom('ADDED', 'DELETED', 'BOOKMARK', 'ERROR', 'X'),
+          object: fc.jsonValue(),
+        })
+        .map((event) => JSON.stringify(event)),
+    );
+    fc.assert(fc.property(line, (text) => void readWatchEvent(text)));
+  });
+});

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { type Planted, sabotages, sabotageTable } from './sabotages.ts';
+import { runSeed } from './story.ts';
+import { tellSeed } from './telling.ts';
+
+// A few stories as part of every test run; thousands more: npm run seeds -- --count 5000
+
+const seeds = Array.from({ length: 36 }, (_, index) => index + 1);
+
+describe('stories drawn from seeds', () => {
+  for (const seed of seeds) {
+    it(`nothing is violated in seed ${seed}`, () => {
+      const { violations, story } = tellSeed(seed, null);
+      const replay = `replay: npm run seeds -- --seed ${seed} --count 1 --story ${story} --verbose`;
+      assert.deepEqual(violations, [], replay);
+    });
+  }
+
+  it('a seed tells the same story each time', () => {
+    assert.deepEqual(tellSeed(8, null), tellSeed(8, null));
+  });
+
+  it('the controller has something to do in them', () => {
+    assert.ok(runSeed('evictions', 5).removals > 0);
+  });
+});
+
+describe('the checkers find a controller that', () => {
+  for (const [name, { story, seed, breaks, sabotage }] of Object.entries<Planted>(sabotages)) {
+    it(`${name}, by the story of seed ${seed}`, () => {
+      const broken = runSeed(story, seed, sabotage).violations.map(({ invariant }) => invariant);
+      assert.ok(
+        broken.some((invariant) => breaks.includes(invariant)),
+        `found: ${broken.join(', ') || 'nothing'}`,
+      );
+      assert.deepEqual(runSeed(story, seed).violations, [], 'the seed passes without it');
+    });
+  }
+
+  it('all of which are told of in the docs', () => {
+    const page = readFileSync(new URL('../../../../docs/seeds.md', import.meta.url), 'utf8');
+    assert.ok(page.includes(sabotageTable()), `docs/seeds.md has to have:\n${sabotageTable()}`);
+  });
+});

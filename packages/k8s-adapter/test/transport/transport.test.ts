@@ -1,0 +1,273 @@
+import assert from 'node:assert/strict';
+import type { OutgoingHttpHeaders } from 'node:http';
+import net, { type AddressInfo } from 'node:net';
+import { describe, it, type TestContext } from 'node:test';
+import type { ApiRequest } from '../../src/proto/request.ts';
+import type { Access, TlsMaterial } from '../../src/transport/access.ts';
+import { HttpTransport } from '../../src/transport/http-transport.ts';
+import { deferred, get, sink } from '../world/heard.ts';
+import {
+  bodyOf,
+  certificates,
+  type Handler,
+  startHttp2Server,
+  startServer,
+  type TestServer,
+} from '../world/http-server.ts';
+
+interface Keys {
+  tls?: TlsMaterial;
+  headers?: OutgoingHttpHeaders;
+  rejected?: () => void;
+}
+
+const trust: TlsMaterial = { ca: certificates.ca, servername: 'api.test' };
+
+function access(
+  server: string,
+  { tls = trust, headers = {}, rejected = () => {} }: Keys = {},
+): Access {
+  return { server, authorize: async () => ({ headers, tls, agent: null }), rejected };
+}
+
+function transportTo(t: TestContext, to: Access): HttpTransport {
+  const transport = new HttpTransport(to, 'taintmgr/test');
+  t.after(() => transport.close());
+  return transport;
+}
+
+async function fetched(transport: HttpTransport, request: ApiRequest): Promise<string[]> {
+  const heard = sink();
+  transport.send(request, heard);
+  await heard.over;
+  return heard.lines;
+}
+
+/** The same behaviour whatever the server speaks. */
+const servers: [string, string, (t: TestContext, handler: Handler) => Promise<TestServer>][] = [
+  ['HTTP/1.1', '1.1', (t, handler) => startServer(t, handler)],
+  ['HTTP/1.1 over TLS', '1.1', (t, handler) => startServer(t, handler, certificates.server)],
+  ['HTTP/2', '2.0', (t, handler) => startHttp2Server(t, handler)],
+];
+
+for (const [name, version, start] of servers) {
+  describe(`transport over ${name}`, () => {
+    it('sends method, path below the base, headers and body, and tells the answer', async (t) => {
+      const server = await start(t, async (request, response) => {
+        const { method, url, headers, httpVersion } = request;
+        const kept = [headers.authorization, headers['user-agent'], headers['content-length']];
+        const groups = headers['impersonate-group'];
+        const body = await bodyOf(request);
+        response.end(JSON.stringify([httpVersion, method, url, ...kept, groups, body]));
+      });
+      const headers = { Authorization: 'Bearer t', 'impersonate-group': ['a', 'b'] };
+      const transport = transportTo(t, access(`${server.url}/k8s/c-1/`, { headers }));
+      const lines = await fetched(transport, {
+        method: 'DELETE',
+        path: '/api/v1/pods?x=1',
+        headers: { 'content-type': 'application/json' },
+        body: '{"ü":1}',
+      });
+      const kept = '"Bearer t","taintmgr/test","8","a, b"';
+      assert.deepEqual(lines, [
+        'head 200',
+        `["${version}","DELETE","/k8s/c-1/api/v1/pods?x=1",${kept},"{\\"ü\\":1}"]`,
+        'end',
+      ]);
+    });
+
+    it('uses one connection for one request after the other, bodies or not', async (t) => {
+      const server = await start(t, async (request, response) => {
+        await bodyOf(request);
+        response.end('{}');
+      });
+      const transport = transportTo(t, access(server.url));
+      for (let n = 0; n < 20; n++) {
+        await fetched(transport, n % 2 ? get('/') : { ...get('/'), method: 'DELETE', body: '{}' });
+      }
+      assert.equal(server.connections(), 1);
+    });
+
+    it('brings a long answer whole', async (t) => {
+      const page = 'x'.repeat(1_000_000);
+      const server = await start(t, (_, response) => {
+        for (let n = 0; n < 12; n++) response.write(page);
+        response.end();
+      });
+      const lines = await fetched(transportTo(t, access(server.url)), get('/'));
+      assert.equal(lines.shift(), 'head 200');
+      assert.equal(lines.pop(), 'end');
+      assert.equal(lines.join('').length, 12_000_000);
+    });
+
+    it('tells a stream as it comes, and is silent after hanging up', async (t) => {
+      const closed = deferred();
+      const server = await start(t, (request, response) => {
+        request.once('close', closed.resolve);
+        response.write('one\n');
+      });
+      const transport = transportTo(t, access(server.url));
+      const first = deferred();
+      const heard = sink(first.resolve);
+      const hangUp = transport.send(get('/'), heard);
+      await first.promise;
+      hangUp();
+      await closed.promise;
+      assert.deepEqual(heard.lines, ['head 200', 'one\n']);
+    });
+
+    it('is silent when hung up before it began', async (t) => {
+      const server = await start(t, (_, response) => response.end());
+      const transport = transportTo(t, access(server.url));
+      const heard = sink();
+      transport.send(get('/'), heard)();
+      await fetched(transport, get('/'));
+      assert.deepEqual(heard.lines, []);
+    });
+
+    it('tells an answer cut off in the middle', async (t) => {
+      const server = await start(t, (_, response) => response.write('half'));
+      const half = deferred();
+      const heard = sink(half.resolve);
+      transportTo(t, access(server.url)).send(get('/'), heard);
+      await half.promise;
+      server.breakAll();
+      await heard.over;
+      const [head, body, end = ''] = heard.lines;
+      assert.deepEqual([head, body], ['head 200', 'half']);
+      assert.match(end, /^failed (aborted|.*reset|the connection was (closed|cut off))/i);
+    });
+
+    it('tells who refused the connection', async (t) => {
+      const port = await freePort();
+      const scheme = version === '2.0' ? 'https' : 'http';
+      const transport = transportTo(t, access(`${scheme}://127.0.0.1:${port}`));
+      const [line] = await fetched(transport, get('/'));
+      assert.equal(line, `failed connect ECONNREFUSED 127.0.0.1:${port}`);
+    });
+
+    const stale: [string, 'GET' | 'POST', RegExp][] = [
+      ['tries again when a kept connection turns out to be closed', 'GET', /^head 200$/],
+      ['but not with a POST, which may have been carried out', 'POST', /^failed ./],
+    ];
+    for (const [what, method, expected] of stale) {
+      it(what, async (t) => {
+        let asked = 0;
+        const server = await start(t, (_, response) => {
+          asked += 1;
+          if (asked === 2) server.breakAll();
+          else response.end('{}');
+        });
+        const transport = transportTo(t, access(server.url));
+        await fetched(transport, get('/'));
+        const [line] = await fetched(transport, { ...get('/'), method });
+        assert.match(line ?? '', expected);
+      });
+    }
+
+    it('reports a 401, so that the next request logs in anew', async (t) => {
+      const server = await start(t, (_, response) => {
+        response.statusCode = 401;
+        response.end();
+      });
+      let rejections = 0;
+      const rejected = (): void => {
+        rejections += 1;
+      };
+      await fetched(transportTo(t, access(server.url, { rejected })), get('/'));
+      assert.equal(rejections, 1);
+    });
+
+    it('tells of a token that no header can carry', async (t) => {
+      const server = await start(t, (_, response) => response.end());
+      const headers = { authorization: 'Bearer a\nb' };
+      const transport = transportTo(t, access(server.url, { headers }));
+      const [line] = await fetched(transport, get('/'));
+      assert.match(line ?? '', /^failed Invalid character in header/);
+    });
+  });
+}
+
+describe('transport', () => {
+  it('tells why there are no credentials', async (t) => {
+    const authorize = (): Promise<never> => Promise.reject(new Error('plugin is missing'));
+    const to = { ...access('http://127.0.0.1:1'), authorize };
+    assert.deepEqual(await fetched(transportTo(t, to), get('/')), ['failed plugin is missing']);
+  });
+
+  it('speaks HTTP/2 where the server can, over one connection', async (t) => {
+    const server = await startHttp2Server(t, (request, response) =>
+      response.end(request.httpVersion),
+    );
+    const transport = transportTo(t, access(server.url));
+    const all = await Promise.all(Array.from({ length: 50 }, () => fetched(transport, get('/'))));
+    assert.ok(all.every(([, body]) => body === '2.0'));
+    assert.equal(server.connections(), 1);
+  });
+});
+
+describe('TLS', () => {
+  const { ca, client } = certificates;
+  const { cert, key } = client;
+  const asksForCertificate = { ...certificates.server, ca, requestCert: true };
+
+  const cases: [string, TlsMaterial, RegExp][] = [
+    ['the right authority and name', { ca, servername: 'api.test' }, /^head 200 anonymous$/],
+    ['a client certificate', { ca, cert, key, servername: 'api.test' }, /^head 200 test-client$/],
+    ['no verification', { rejectUnauthorized: false }, /^head 200 anonymous$/],
+    [
+      'an unknown authority',
+      { servername: 'api.test' },
+      /^failed its certificate is signed by an authority that is not trusted/,
+    ],
+    ['another name', { ca, servername: 'evil.test' }, /^failed .*does not match certificate/],
+    ['a certificate that is none', { ca: 'nonsense', cert: 'x', key: 'y' }, /^failed .*PEM/],
+  ];
+
+  function startTls(t: TestContext): Promise<TestServer> {
+    const settings = { ...asksForCertificate, rejectUnauthorized: false };
+    return startServer(
+      t,
+      (request, response) => {
+        const socket = request.socket as import('node:tls').TLSSocket;
+        response.end(socket.getPeerCertificate().subject?.CN ?? 'anonymous');
+      },
+      settings,
+    );
+  }
+
+  for (const [name, tls, expected] of cases) {
+    it(name, async (t) => {
+      const server = await startTls(t);
+      const lines = await fetched(transportTo(t, access(server.url, { tls })), get('/'));
+      assert.match(lines.join(' ').replace(/ end$/, ''), expected);
+    });
+  }
+
+  it('takes up a renewed certificate with the next request', async (t) => {
+    const server = await startTls(t);
+    let tls: TlsMaterial = { ca, servername: 'api.test' };
+    const to = {
+      server: server.url,
+      authorize: async () => ({ headers: {}, tls, agent: null }),
+      rejected: () => {},
+    };
+    const transport = transportTo(t, to);
+    const seen = [await fetched(transport, get('/')), await fetched(transport, get('/'))];
+    tls = { ...tls, cert, key };
+    seen.push(await fetched(transport, get('/')));
+    assert.deepEqual(
+      seen.map(([, body]) => body),
+      ['anonymous', 'anonymous', 'test-client'],
+    );
+    assert.equal(server.connections(), 2);
+  });
+});
+
+async function freePort(): Promise<number> {
+  const server = net.createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
