@@ -4,21 +4,28 @@ import { plainArguments } from './cli/arguments.ts';
 import { addConnectionFlags } from './cli/connection-flags.ts';
 import { type ExitCode, endingOf, exitCode } from './cli/exit.ts';
 import { helpLayout } from './cli/help.ts';
+import type { Invocation } from './cli/invocation.ts';
 import type { Output } from './cli/output.ts';
 import { Registry, type Surroundings } from './cli/registry.ts';
 import { version } from './cli/version.ts';
-import { addCompletion } from './commands/completion/flags.ts';
-import { addDoctor } from './commands/doctor/flags.ts';
-import { addDrain } from './commands/drain-by-taint/flags.ts';
-import { addExplain } from './commands/explain/flags.ts';
-import { addHelp } from './commands/help/flags.ts';
-import { addPending } from './commands/pending/flags.ts';
-import { addResume } from './commands/resume/flags.ts';
-import { addSimulate } from './commands/simulate/flags.ts';
-import { addSnapshot } from './commands/snapshot/flags.ts';
-import { addStatus } from './commands/status/flags.ts';
-import { addUndo } from './commands/undo/flags.ts';
-import { addVersion } from './commands/version/flags.ts';
+import { completionGroup, installCommand, scriptCommand } from './commands/completion/flags.ts';
+import { doctorCommand } from './commands/doctor/flags.ts';
+import { drainCommand } from './commands/drain-by-taint/flags.ts';
+import {
+  type ExplainFlags,
+  explainGroup,
+  subjectCommand,
+  subjectKinds,
+} from './commands/explain/flags.ts';
+import { pressureCommand } from './commands/explain/pressure/flags.ts';
+import { helpCommand, topicOf } from './commands/help/flags.ts';
+import { pendingCommand } from './commands/pending/flags.ts';
+import { resumeCommand } from './commands/resume/flags.ts';
+import { simulateCommand } from './commands/simulate/flags.ts';
+import { snapshotCommand } from './commands/snapshot/flags.ts';
+import { statusCommand } from './commands/status/flags.ts';
+import { undoCommand } from './commands/undo/flags.ts';
+import { versionCommand } from './commands/version/flags.ts';
 
 /** What kubectl_complete-taintmgr runs, with the words that were typed; nobody types it. */
 const completeCommand = '__complete';
@@ -78,19 +85,50 @@ function createProgram(output: Output, registry: Registry): CommandUnknownOpts {
     .configureHelp(helpLayout)
     .showHelpAfterError('See kubectl taintmgr --help for the commands.');
   addConnectionFlags(program);
-  addExplain(program, registry);
-  addDrain(program, registry);
-  addUndo(program, registry);
-  addSimulate(program, registry);
-  addPending(program, registry);
-  addStatus(program, registry);
-  addResume(program, registry);
-  addDoctor(program, registry);
-  addSnapshot(program, registry);
-  addCompletion(program, registry);
-  addVersion(program, registry);
-  addHelp(program, registry);
+  addCommands(program, registry);
   return program;
+}
+
+/** The commands in the order in which the help lists them. */
+function addCommands(program: CommandUnknownOpts, registry: Registry): void {
+  addExplain(registry.addGroup(program, explainGroup()), registry);
+  registry.add(program, drainCommand(), () => import('./commands/drain-by-taint/command.ts'));
+  registry.add(program, undoCommand(), () => import('./commands/undo/command.ts'));
+  registry.add(program, simulateCommand(), () => import('./commands/simulate/command.ts'));
+  registry.add(program, pendingCommand(), () => import('./commands/pending/command.ts'));
+  registry.add(program, statusCommand(), () => import('./commands/status/command.ts'));
+  registry.add(program, resumeCommand(), () => import('./commands/resume/command.ts'));
+  registry.add(program, doctorCommand(), () => import('./commands/doctor/command.ts'));
+  registry.add(program, snapshotCommand(), () => import('./commands/snapshot/command.ts'));
+  addCompletion(registry.addGroup(program, completionGroup()), registry);
+  registry.add(program, versionCommand(), () => import('./commands/version/command.ts'));
+  registry.add(program, helpCommand(), async () => ({
+    run: (_: Invocation<object>, words: readonly string[]) => {
+      topicOf(program, words).outputHelp();
+      return exitCode.done;
+    },
+  }));
+}
+
+function addExplain(explain: CommandUnknownOpts, registry: Registry): void {
+  for (const kind of subjectKinds) {
+    registry.add(explain, subjectCommand(kind), async () => {
+      const { explain: run } = await import('./commands/explain/command.ts');
+      return {
+        run: (invocation: Invocation<ExplainFlags>, name: string) => run(kind, name, invocation),
+      };
+    });
+  }
+  registry.add(explain, pressureCommand(), () => import('./commands/explain/pressure/command.ts'));
+}
+
+function addCompletion(completion: CommandUnknownOpts, registry: Registry): void {
+  registry.add(completion, installCommand(), async () => ({
+    run: (await import('./commands/completion/install.ts')).installCompletion,
+  }));
+  registry.add(completion, scriptCommand(), async () => ({
+    run: (await import('./commands/completion/install.ts')).printCompletion,
+  }));
 }
 
 /** Commander ends what it writes with line ends; so does Output. */

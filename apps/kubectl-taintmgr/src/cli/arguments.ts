@@ -1,6 +1,6 @@
 // Translates ways of writing flags that kubectl has and commander has not.
 import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings';
-import { UsageError } from './exit.ts';
+import { UsageError } from '../usage-error.ts';
 import { childOf, optionsOf, positionOf } from './position.ts';
 
 const truths: Readonly<Record<string, boolean>> = {

@@ -8,8 +8,8 @@ import {
   HttpTransport,
   loadKubeconfig,
 } from '@taintmgr/k8s-adapter';
+import { UsageError } from '../usage-error.ts';
 import type { ExtraConnectionFlags } from './connection-flags.ts';
-import { UsageError } from './exit.ts';
 import { version } from './version.ts';
 
 /** A way to one cluster, for as long as a command runs. */

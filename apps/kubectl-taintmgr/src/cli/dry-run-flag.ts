@@ -1,5 +1,5 @@
 import { Option } from '@commander-js/extra-typings';
-import { UsageError } from './exit.ts';
+import { UsageError } from '../usage-error.ts';
 import { type Output, warn } from './output.ts';
 
 /** The flag --dry-run and its values. */

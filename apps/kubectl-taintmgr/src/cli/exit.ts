@@ -2,6 +2,7 @@
 import { CommanderError } from '@commander-js/extra-typings';
 import { ApiError, ConnectionError, KubeconfigError } from '@taintmgr/k8s-adapter';
 import { printable } from '../render/printable.ts';
+import { UsageError } from '../usage-error.ts';
 
 /** Exit codes of every command; the help of each lists its own. */
 export const exitCode = {
@@ -26,11 +27,6 @@ export const exitCode = {
 } as const;
 
 export type ExitCode = (typeof exitCode)[keyof typeof exitCode];
-
-/** A fault of the command line or of what it asks for: one line, exit code 1. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
 
 /** How a command that threw ends: what to print, if anything, and the exit code. */
 export interface Ending {

@@ -9,8 +9,8 @@ export interface OutputFlags {
 }
 
 /** Adds kubectl's flags about how the answer is printed. */
-export function addOutputFlags(command: CommandUnknownOpts): void {
-  command
+export function addOutputFlags(command: CommandUnknownOpts): CommandUnknownOpts {
+  return command
     .addOption(
       new Option(
         '-o, --output <format>',

@@ -11,11 +11,14 @@ export interface Surroundings {
   readonly interrupt: AbortSignal;
 }
 
+/** What is given to a command beside its flags. */
+type Argument = string | readonly string[] | undefined;
+
 /** Runs a command; its arguments come after the invocation. */
-export type Run<Flags> = (
+export type Run<Flags, Args extends readonly Argument[]> = (
   invocation: Invocation<Flags>,
-  ...args: readonly unknown[]
-) => Promise<ExitCode>;
+  ...args: Args
+) => ExitCode | Promise<ExitCode>;
 
 /** Puts commands into the program and gives them what they need when they run. */
 export class Registry {
@@ -28,21 +31,28 @@ export class Registry {
     this.#end = end;
   }
 
-  /** Adds a command that runs. */
-  add<Flags>(parent: CommandUnknownOpts, command: CommandUnknownOpts, run: Run<Flags>): void {
+  /** Adds a command; `load` gets its code when it runs. */
+  add<Flags, Args extends readonly Argument[]>(
+    parent: CommandUnknownOpts,
+    command: CommandUnknownOpts,
+    load: () => Promise<{ readonly run: Run<Flags, Args> }>,
+  ): void {
     this.addGroup(parent, command);
     command.action(async (...given: readonly unknown[]) => {
       // Commander passes the arguments, then the flags, then the command.
-      const args = given.slice(0, -2);
+      const args = given.slice(0, -2) as readonly unknown[] as Args;
       const flags = command.optsWithGlobals() as Invocation<Flags>['flags'];
       const { output, interrupt } = this.#surroundings;
+      const { run } = await load();
       this.#end(await run({ flags, output: colored(output, flags.color), interrupt }, ...args));
     });
   }
 
   /** Adds a command that behaves as its parent does, and names its own help. */
-  addGroup(parent: CommandUnknownOpts, command: CommandUnknownOpts): void {
+  addGroup(parent: CommandUnknownOpts, command: CommandUnknownOpts): CommandUnknownOpts {
     parent.addCommand(command);
-    command.copyInheritedSettings(parent).showHelpAfterError(`See ${fullNameOf(command)} --help.`);
+    return command
+      .copyInheritedSettings(parent)
+      .showHelpAfterError(`See ${fullNameOf(command)} --help.`);
   }
 }

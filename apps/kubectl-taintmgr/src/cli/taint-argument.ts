@@ -1,5 +1,5 @@
 import { parseTaint, type Taint } from '@taintmgr/core';
-import { UsageError } from './exit.ts';
+import { UsageError } from '../usage-error.ts';
 
 /** Reads a taint as somebody types it. Throws UsageError and RangeError. */
 export function readTaint(text: string): Taint {

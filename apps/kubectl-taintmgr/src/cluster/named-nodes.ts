@@ -1,4 +1,4 @@
-import { UsageError } from '../cli/exit.ts';
+import { UsageError } from '../usage-error.ts';
 import type { NodeFacts } from './facts.ts';
 import { type ClusterReader, selected } from './reader.ts';
 

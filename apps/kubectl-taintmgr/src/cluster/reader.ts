@@ -12,7 +12,7 @@ import {
   podsPath,
   type Selectors,
 } from '@taintmgr/k8s-adapter';
-import { UsageError } from '../cli/exit.ts';
+import { UsageError } from '../usage-error.ts';
 import { listInChunks } from './chunks.ts';
 import { type ClockEvent, clockEventsIn } from './clock-events.ts';
 import { budgetFacts, type NodeFacts, nodeFacts, type PodFacts, podFacts } from './facts.ts';

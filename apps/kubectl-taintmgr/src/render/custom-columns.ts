@@ -1,5 +1,5 @@
 // `-o custom-columns`, as kubectl has it.
-import { UsageError } from '../cli/exit.ts';
+import { UsageError } from '../usage-error.ts';
 import { findJsonPath, relaxedPath, valueText } from './json-path.ts';
 import { renderTable } from './table.ts';
 

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { UsageError } from '../cli/exit.ts';
+import { UsageError } from '../usage-error.ts';
 
 /** The value of `-o`: how an answer is to be printed. */
 export type Format =

@@ -1,6 +1,6 @@
 // `-o jsonpath`, as kubectl has it.
 import { JSONPath } from 'jsonpath-plus';
-import { UsageError } from '../cli/exit.ts';
+import { UsageError } from '../usage-error.ts';
 
 /** A part of a template: text as it is, what a path finds, or a part for each thing it finds. */
 type Part =

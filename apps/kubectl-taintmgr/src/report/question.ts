@@ -1,6 +1,7 @@
 import { type Millis, parseDuration, parseTaint, type Taint } from '@taintmgr/core';
-import { UsageError } from '../cli/exit.ts';
 import { readTaint } from '../cli/taint-argument.ts';
+import type { NodeFacts } from '../cluster/facts.ts';
+import { UsageError } from '../usage-error.ts';
 
 /** What is asked beside how things are now: another time, another taint. */
 export interface Question {
@@ -50,6 +51,12 @@ export function readQuestion(flags: QuestionFlags): Question {
 /** Whether something other than the present is asked about. */
 export function isWhatIf({ with: added, without }: Question): boolean {
   return added.length + without.length > 0;
+}
+
+/** Whether the pods of a node are asked about: nobody leaves a node without NoExecute taints. */
+export function mattersIn(question: Question): (facts: NodeFacts) => boolean {
+  return ({ node }) =>
+    isWhatIf(question) || node.taints.some(({ effect }) => effect === 'NoExecute');
 }
 
 /** The taints of a node with those of the question on it and off it. */

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { CommanderError } from '@commander-js/extra-typings';
 import { ApiError, ConnectionError, KubeconfigError } from '@taintmgr/k8s-adapter';
-import { endingOf, errorLines, UsageError } from '../../src/cli/exit.ts';
+import { endingOf, errorLines } from '../../src/cli/exit.ts';
+import { UsageError } from '../../src/usage-error.ts';
 
 function apiError(status: number, reason: string, message: string): ApiError {
   const about = { retryAfter: null, causes: [], name: '', kind: '' };

@@ -1,17 +1,24 @@
 // Installs the executable that kubectl asks for completions.
 import { accessSync, constants, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { type ExitCode, exitCode, UsageError } from '../../cli/exit.ts';
+import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
+import { UsageError } from '../../usage-error.ts';
 import type { InstallFlags } from './flags.ts';
 
 const plugin = 'kubectl-taintmgr';
 const completer = 'kubectl_complete-taintmgr';
 
 /** The executable that kubectl asks; what it prints is ours to say. */
-export const completionScript: string = `#!/bin/sh
+const completionScript: string = `#!/bin/sh
 exec ${plugin} __complete "$@"
 `;
+
+/** Prints the executable. */
+export function printCompletion({ output }: Invocation<object>): ExitCode {
+  output.write(completionScript);
+  return exitCode.done;
+}
 
 /** Writes the executable into the directory of the plugin, or the one that is named. */
 export function installCompletion({ flags, output }: Invocation<InstallFlags>): ExitCode {

@@ -32,7 +32,7 @@ const checks: readonly Check[] = [
 ];
 
 /** `doctor`: says what is well and what is not, and what to do about it. */
-export async function examine(invocation: Invocation<OutputFlags>): Promise<ExitCode> {
+export async function run(invocation: Invocation<OutputFlags>): Promise<ExitCode> {
   const { flags, output, interrupt } = invocation;
   const format = await readFormat(flags.output);
   const connection = await connect(flags, interrupt);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type DrainPlan, formatTaint, formatTime } from '@taintmgr/core';
 import { connect } from '../../cli/connection.ts';
-import { type ExitCode, exitCode, UsageError } from '../../cli/exit.ts';
+import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
 import { warn } from '../../cli/output.ts';
 import { readMarks } from '../../cluster/drain-marks.ts';
@@ -9,6 +9,7 @@ import type { NodeFacts } from '../../cluster/facts.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
 import { type Format, readFormat } from '../../render/format.ts';
 import { type Answer, printAnswer } from '../../render/printer.ts';
+import { UsageError } from '../../usage-error.ts';
 import { carryOut } from './carry-out.ts';
 import type { Closing } from './cordon-and-taint.ts';
 import { type DrainReport, drainDocument, plannedOutcomes } from './documents.ts';
@@ -25,10 +26,10 @@ import { readSettings } from './settings.ts';
 import { readTargets } from './targets.ts';
 
 /** `drain-by-taint TAINT [NODE...]`: plans, refuses or carries out, and says how it ended. */
-export async function drainByTaint(
+export async function run(
+  invocation: Invocation<DrainFlags>,
   taintText: string,
   nodeNames: readonly string[],
-  invocation: Invocation<DrainFlags>,
 ): Promise<ExitCode> {
   const { flags, output, interrupt } = invocation;
   const request = readSettings(taintText, flags, output);

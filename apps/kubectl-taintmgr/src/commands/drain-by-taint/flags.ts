@@ -7,7 +7,6 @@ import {
 import { parseDuration } from '@taintmgr/core';
 import { dryRunOption } from '../../cli/dry-run-flag.ts';
 import { addOutputFlags, type OutputFlags } from '../../cli/output-flags.ts';
-import type { Registry } from '../../cli/registry.ts';
 
 /** The command line of `drain-by-taint`. */
 export interface DrainFlags extends OutputFlags {
@@ -56,8 +55,8 @@ Examples:
   kubectl taintmgr drain-by-taint maintenance=kernel -l pool=blue --ignore-daemonsets --timeout=10m
   kubectl taintmgr drain-by-taint maintenance=kernel:NoSchedule -l pool=blue --zone-serial --pdb-policy=delete-after:1h`;
 
-/** Adds `drain-by-taint`. */
-export function addDrain(parent: CommandUnknownOpts, registry: Registry): void {
+/** `drain-by-taint`, as its help shows it. */
+export function drainCommand(): CommandUnknownOpts {
   const command = new Command('drain-by-taint')
     .summary('cordon and taint nodes and evict the pods that do not tolerate it')
     .description(
@@ -70,11 +69,7 @@ export function addDrain(parent: CommandUnknownOpts, registry: Registry): void {
     .argument('[nodes...]', 'names of the nodes; or give --selector')
     .addHelpText('after', help);
   for (const option of [...kubectlOptions(), ...ownOptions()]) command.addOption(option);
-  addOutputFlags(command);
-  registry.add<DrainFlags>(parent, command, async (invocation, taint, nodes) => {
-    const { drainByTaint } = await import('./command.ts');
-    return await drainByTaint(String(taint), nodes as readonly string[], invocation);
-  });
+  return addOutputFlags(command);
 }
 
 /** kubectl drain's flags, with its names and defaults. */

@@ -9,9 +9,9 @@ import {
   type Taint,
 } from '@taintmgr/core';
 import { type DryRun, readDryRun } from '../../cli/dry-run-flag.ts';
-import { UsageError } from '../../cli/exit.ts';
 import type { Output } from '../../cli/output.ts';
 import { fieldManager } from '../../cluster/change-node.ts';
+import { UsageError } from '../../usage-error.ts';
 import type { DrainFlags } from './flags.ts';
 
 /** The taint as the command line says; `effect` null: whichever is safe on this cluster. */

@@ -1,7 +1,7 @@
-import { UsageError } from '../../cli/exit.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
 import { namedNodes } from '../../cluster/named-nodes.ts';
 import type { ClusterReader } from '../../cluster/reader.ts';
+import { UsageError } from '../../usage-error.ts';
 
 /**
  * The nodes that the command names or selects, in the order given. A missing one is an error before

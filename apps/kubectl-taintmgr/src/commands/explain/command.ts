@@ -10,16 +10,13 @@ import { Explainer } from '../../report/explainer.ts';
 import { notesOn } from '../../report/notes.ts';
 import { parsePattern, type Question, readQuestion } from '../../report/question.ts';
 import { type Report, reportOn } from '../../report/report.ts';
-import type { ExplainFlags } from './flags.ts';
+import type { ExplainFlags, SubjectKind } from './flags.ts';
 import { watchLive } from './live.ts';
 import { nodeSubject } from './node.ts';
 import { podSubject } from './pod.ts';
 import type { Subject } from './subject.ts';
 import { taintSubject } from './taint.ts';
 import { zoneSubject } from './zone.ts';
-
-/** What can be explained. */
-export type SubjectKind = 'node' | 'pod' | 'zone' | 'taint';
 
 /** `explain KIND NAME`: reads what matters once, or again and again, and says what will become of it. */
 export async function explain(

@@ -1,10 +1,7 @@
 import { Command, type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import { collect } from '../../cli/connection-flags.ts';
 import { addOutputFlags, type OutputFlags } from '../../cli/output-flags.ts';
-import type { Registry } from '../../cli/registry.ts';
 import type { QuestionFlags } from '../../report/question.ts';
-import type { SubjectKind } from './command.ts';
-import { addPressure } from './pressure/flags.ts';
 
 /** The command line of `explain`. */
 export interface ExplainFlags extends QuestionFlags, OutputFlags {
@@ -12,63 +9,61 @@ export interface ExplainFlags extends QuestionFlags, OutputFlags {
   readonly exitCode?: true | undefined;
 }
 
-const subjects: readonly (readonly [
-  kind: SubjectKind,
-  aliases: readonly string[],
-  argument: string,
-  what: string,
-  help: string,
-])[] = [
-  [
-    'node',
+/** What can be explained. */
+export type SubjectKind = 'node' | 'pod' | 'zone' | 'taint';
+
+/** How the help of each tells of it. */
+const subjects: Readonly<
+  Record<
+    SubjectKind,
+    readonly [aliases: readonly string[], argument: string, what: string, example: string]
+  >
+> = {
+  node: [
     ['nodes', 'no'],
     'name of the node',
     'say for each pod of a node why and when it will be evicted, or why it stays',
     'kubectl taintmgr explain node node-1 --with-taint=maintenance=kernel:NoExecute',
   ],
-  [
-    'pod',
+  pod: [
     ['pods', 'po'],
     'name of the pod',
     'say of one pod why and when it will be evicted, or why it stays',
     'kubectl taintmgr explain pod db-0 -n shop --at=+10m',
   ],
-  [
-    'zone',
+  zone: [
     ['zones'],
     'name of the zone, or region/zone',
     'say for each node of a zone what its taints do',
     'kubectl taintmgr explain zone zone-a -o wide',
   ],
-  [
-    'taint',
+  taint: [
     ['taints'],
     'key[=value][:effect]',
     'say where a taint is, since when, and what it does there',
     'kubectl taintmgr explain taint node.kubernetes.io/unreachable',
   ],
-];
+};
 
-/** Adds `explain` and its subjects. */
-export function addExplain(parent: CommandUnknownOpts, registry: Registry): void {
-  const explain = new Command('explain')
+export const subjectKinds = Object.keys(subjects) as readonly SubjectKind[];
+
+/** `explain`, whose subjects follow. */
+export function explainGroup(): CommandUnknownOpts {
+  return new Command('explain')
     .description('say why and when pods will be evicted')
     .helpCommand(false);
-  registry.addGroup(parent, explain);
-  for (const [kind, aliases, argument, what, example] of subjects) {
-    const command = new Command(kind)
-      .aliases([...aliases])
-      .description(what)
-      .argument(kind === 'taint' ? '<taint>' : '<name>', argument)
-      .addHelpText('after', `\nExample:\n  ${example}`);
-    addQuestionFlags(command);
-    addOutputFlags(command);
-    registry.add<ExplainFlags>(explain, command, async (invocation, name) => {
-      const { explain: run } = await import('./command.ts');
-      return await run(kind, String(name), invocation);
-    });
-  }
-  addPressure(explain, registry);
+}
+
+/** `explain KIND NAME`, as its help shows it. */
+export function subjectCommand(kind: SubjectKind): CommandUnknownOpts {
+  const [aliases, argument, what, example] = subjects[kind];
+  const command = new Command(kind)
+    .aliases([...aliases])
+    .description(what)
+    .argument(kind === 'taint' ? '<taint>' : '<name>', argument)
+    .addHelpText('after', `\nExample:\n  ${example}`);
+  addQuestionFlags(command);
+  return addOutputFlags(command);
 }
 
 function addQuestionFlags(command: CommandUnknownOpts): void {

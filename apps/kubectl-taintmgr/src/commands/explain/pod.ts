@@ -7,7 +7,6 @@ import {
   type Millis,
   type Reason,
 } from '@taintmgr/core';
-import { UsageError } from '../../cli/exit.ts';
 import { printable } from '../../render/printable.ts';
 import type { TableOptions } from '../../render/printer.ts';
 import { renderTable } from '../../render/table.ts';
@@ -27,6 +26,7 @@ import {
   timeLeftThen,
   tolerationText,
 } from '../../report/words.ts';
+import { UsageError } from '../../usage-error.ts';
 import { podColumns, podNames } from './node.ts';
 import { renderPods } from './node-table.ts';
 import type { Subject, TellContext } from './subject.ts';

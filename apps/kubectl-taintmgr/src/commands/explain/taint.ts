@@ -1,11 +1,11 @@
 import { formatTaint, type Instant, type Millis, type Taint } from '@taintmgr/core';
-import { UsageError } from '../../cli/exit.ts';
 import { count } from '../../render/count.ts';
 import type { TableOptions } from '../../render/printer.ts';
 import { renderTable } from '../../render/table.ts';
 import { apiVersion, taintDocument, tallyDocument } from '../../report/documents.ts';
 import {
   matchesTaint,
+  mattersIn,
   type Question,
   type TaintPattern,
   taintsInThought,
@@ -13,9 +13,10 @@ import {
 import type { NodeReport } from '../../report/report.ts';
 import { surveyNodes } from '../../report/survey.ts';
 import { ago, asOf, none, tallyText } from '../../report/words.ts';
+import { UsageError } from '../../usage-error.ts';
 import { podNames } from './node.ts';
 import { everything, nothing, type Subject, type TellContext } from './subject.ts';
-import { mattersIn, nodeDocuments, podCells, tallyOf } from './zone.ts';
+import { nodeDocuments, podCells, tallyOf } from './zone.ts';
 
 /** `explain taint KEY[=VALUE][:EFFECT]`: where it is, since when, and what it does there. */
 export function taintSubject(text: string, pattern: TaintPattern, question: Question): Subject {

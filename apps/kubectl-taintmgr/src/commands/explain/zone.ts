@@ -1,15 +1,15 @@
 import { formatTaint, type Instant } from '@taintmgr/core';
-import { UsageError } from '../../cli/exit.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
 import { count } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';
 import type { TableOptions } from '../../render/printer.ts';
 import { renderTable } from '../../render/table.ts';
 import { apiVersion, nodeDocument, tallyDocument, zoneDocument } from '../../report/documents.ts';
-import { isWhatIf, type Question } from '../../report/question.ts';
+import { mattersIn, type Question } from '../../report/question.ts';
 import { type NodeReport, type Tally, tally } from '../../report/report.ts';
 import { surveyNodes } from '../../report/survey.ts';
 import { ago, asOf, none, soon, tallyText, zoneText } from '../../report/words.ts';
+import { UsageError } from '../../usage-error.ts';
 import { podNames } from './node.ts';
 import { notReadyText } from './node-table.ts';
 import { everything, nothing, type Subject, type TellContext } from './subject.ts';
@@ -27,12 +27,6 @@ export function zoneSubject(name: string, question: Question): Subject {
     tell: ({ nodes }, context) => tellZone(name, nodes, context),
     watched: nothing,
   };
-}
-
-/** Whether the pods of a node are asked about: nobody leaves a node without NoExecute taints. */
-export function mattersIn(question: Question): (facts: NodeFacts) => boolean {
-  return ({ node }) =>
-    isWhatIf(question) || node.taints.some(({ effect }) => effect === 'NoExecute');
 }
 
 /** The names by which people may know the zone of a node. */

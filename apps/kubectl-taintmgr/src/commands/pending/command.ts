@@ -9,17 +9,16 @@ import { apiVersion } from '../../report/documents.ts';
 import { Explainer } from '../../report/explainer.ts';
 import { limitsDocument } from '../../report/limits.ts';
 import { notesOn } from '../../report/notes.ts';
-import { readQuestion } from '../../report/question.ts';
+import { mattersIn, readQuestion } from '../../report/question.ts';
 import { type PodReport, reportOn } from '../../report/report.ts';
 import { surveyNodes } from '../../report/survey.ts';
 import { asOf } from '../../report/words.ts';
-import { mattersIn } from '../explain/zone.ts';
 import type { PendingFlags } from './flags.ts';
 import { inOrder } from './order.ts';
 import { pendingDocument, renderPending } from './table.ts';
 
 /** `pending`: the pods that are due or will be, the next first. */
-export async function listPending(invocation: Invocation<PendingFlags>): Promise<ExitCode> {
+export async function run(invocation: Invocation<PendingFlags>): Promise<ExitCode> {
   const { flags, output, interrupt } = invocation;
   const question = readQuestion({});
   const format = await readFormat(flags.output);

@@ -1,6 +1,5 @@
 import { Command, type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import { addOutputFlags, type OutputFlags } from '../../cli/output-flags.ts';
-import type { Registry } from '../../cli/registry.ts';
 
 /** The command line of `pending`. */
 export interface PendingFlags extends OutputFlags {
@@ -9,8 +8,8 @@ export interface PendingFlags extends OutputFlags {
   readonly sortBy: string;
 }
 
-/** Adds `pending`. */
-export function addPending(parent: CommandUnknownOpts, registry: Registry): void {
+/** `pending`, as its help shows it. */
+export function pendingCommand(): CommandUnknownOpts {
   const command = new Command('pending')
     .summary('list the pods that taints will evict')
     .description('list the pods that taints will evict, and when')
@@ -22,9 +21,5 @@ export function addPending(parent: CommandUnknownOpts, registry: Registry): void
       ),
     )
     .addHelpText('after', '\nExample:\n  kubectl taintmgr pending -A --sort-by=due -o wide');
-  addOutputFlags(command);
-  registry.add<PendingFlags>(parent, command, async (invocation) => {
-    const { listPending } = await import('./command.ts');
-    return await listPending(invocation);
-  });
+  return addOutputFlags(command);
 }

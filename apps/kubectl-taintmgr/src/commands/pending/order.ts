@@ -1,7 +1,7 @@
 // Which pending evictions come first.
-import { UsageError } from '../../cli/exit.ts';
 import { findJsonPath, relaxedPath } from '../../render/json-path.ts';
 import type { PodReport } from '../../report/report.ts';
+import { UsageError } from '../../usage-error.ts';
 
 /** A pod, and the document about it. */
 export interface PendingRow {

@@ -1,16 +1,17 @@
 import { resumeLimitsRequest } from '@taintmgr/k8s-adapter';
 import { connect } from '../../cli/connection.ts';
-import { type ExitCode, exitCode, UsageError } from '../../cli/exit.ts';
+import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
 import { readLimits, type TrippedLimit } from '../../cluster/limits.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
 import { whoAmI } from '../../cluster/who-am-i.ts';
+import { UsageError } from '../../usage-error.ts';
 import type { ResumeFlags } from './flags.ts';
 
 /** `resume [LIMIT...]`: asks the controller to open limits that have tripped. */
-export async function resume(
-  names: readonly string[],
+export async function run(
   { flags, output, interrupt }: Invocation<ResumeFlags>,
+  names: readonly string[],
 ): Promise<ExitCode> {
   const { client, transport } = await connect(flags, interrupt);
   try {

@@ -1,5 +1,4 @@
 import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
-import type { Registry } from '../../cli/registry.ts';
 
 /** The command line of `resume`. */
 export interface ResumeFlags {
@@ -14,9 +13,9 @@ Examples:
   kubectl taintmgr resume                 all limits that have tripped
   kubectl taintmgr resume zone=eu/eu-a    this one`;
 
-/** Adds `resume`. */
-export function addResume(parent: CommandUnknownOpts, registry: Registry): void {
-  const command = new Command('resume')
+/** `resume`, as its help shows it. */
+export function resumeCommand(): CommandUnknownOpts {
+  return new Command('resume')
     .summary('open limits of the controller that have tripped')
     .description(
       'open limits of the controller that have tripped (onLimit: trip): what they held is evicted, and their windows begin anew',
@@ -24,8 +23,4 @@ export function addResume(parent: CommandUnknownOpts, registry: Registry): void 
     .argument('[limits...]', 'limits as status shows them; all that have tripped when left out')
     .option('--lease <namespace/name>', 'lease that keeps the limits, where it is another')
     .addHelpText('after', help);
-  registry.add<ResumeFlags>(parent, command, async (invocation, limits) => {
-    const { resume } = await import('./command.ts');
-    return await resume(limits as readonly string[], invocation);
-  });
 }

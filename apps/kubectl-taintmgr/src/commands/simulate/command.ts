@@ -1,12 +1,13 @@
 // `simulate`: plays a script on a copy of a cluster.
 import { open } from 'node:fs/promises';
 import { connect } from '../../cli/connection.ts';
-import { type ExitCode, exitCode, UsageError } from '../../cli/exit.ts';
+import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
 import { type Output, warn } from '../../cli/output.ts';
 import { readFormat } from '../../render/format.ts';
 import { printable } from '../../render/printable.ts';
 import { type Answer, printAnswer } from '../../render/printer.ts';
+import { UsageError } from '../../usage-error.ts';
 import type { SimulateFlags } from './flags.ts';
 import { FaultyFile } from './input/positioned.ts';
 import { replayCommand } from './replay/command.ts';
@@ -16,14 +17,15 @@ import { reportPage } from './result/page/page.ts';
 import { simulationTable } from './result/table.ts';
 import { emptyScript, readScript, type Script } from './script/script.ts';
 import { liveSource } from './source/live.ts';
-import { readSource, readText, type Source } from './source/read.ts';
+import { readSource, readText } from './source/read.ts';
+import type { Source } from './source/source.ts';
 import { type Semantics, simulate } from './stage/run.ts';
 
 /** Of what is missing so much is told. */
 const missingShown = 20;
 
 /** `simulate`: plays a script, or a recording. */
-export async function simulateCommand(invocation: Invocation<SimulateFlags>): Promise<ExitCode> {
+export async function run(invocation: Invocation<SimulateFlags>): Promise<ExitCode> {
   const { flags, output } = invocation;
   try {
     if (flags.replay !== undefined) return await replayCommand(invocation, flags.replay);

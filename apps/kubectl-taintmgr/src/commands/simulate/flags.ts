@@ -7,7 +7,6 @@ import {
 import { type Millis, parseDuration } from '@taintmgr/core';
 import { collect } from '../../cli/connection-flags.ts';
 import { addOutputFlags, type OutputFlags } from '../../cli/output-flags.ts';
-import type { Registry } from '../../cli/registry.ts';
 
 /** The command line of `simulate`. */
 export interface SimulateFlags extends OutputFlags {
@@ -43,8 +42,8 @@ what that one was told, and compares what it does, up to the first difference.
 
 Exit codes: 0 done, 1 an error, 2 a limit of --fail-if was crossed, or --replay found a difference.`;
 
-/** Adds `simulate`. */
-export function addSimulate(parent: CommandUnknownOpts, registry: Registry): void {
+/** `simulate`, as its help shows it. */
+export function simulateCommand(): CommandUnknownOpts {
   const command = new Command('simulate')
     .description('play taints and failures in a copy of a cluster, and see what would happen')
     .option('-f, --filename <file>', 'what kubectl get -o json or -o yaml printed, or a topology')
@@ -75,11 +74,7 @@ export function addSimulate(parent: CommandUnknownOpts, registry: Registry): voi
       ).conflicts(ofScripts),
     )
     .addHelpText('after', details);
-  addOutputFlags(command);
-  registry.add<SimulateFlags>(parent, command, async (invocation) => {
-    const { simulateCommand } = await import('./command.ts');
-    return await simulateCommand(invocation);
-  });
+  return addOutputFlags(command);
 }
 
 function untilOf(text: string): Millis {

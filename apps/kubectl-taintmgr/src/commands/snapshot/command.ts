@@ -10,7 +10,7 @@ import { keep } from './redaction.ts';
 import { type SnapshotKind, snapshotKinds } from './shapes.ts';
 
 /** `snapshot`: reads the cluster once and prints what of it decides about evictions. */
-export async function takeSnapshot(invocation: Invocation<SnapshotFlags>): Promise<ExitCode> {
+export async function run(invocation: Invocation<SnapshotFlags>): Promise<ExitCode> {
   const { flags, output, interrupt } = invocation;
   const { client, transport } = await connect(flags, interrupt);
   try {

@@ -1,5 +1,4 @@
 import { Command, type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
-import type { Registry } from '../../cli/registry.ts';
 
 /** The command line of `snapshot`. */
 export interface SnapshotFlags {
@@ -15,9 +14,9 @@ Examples:
   kubectl taintmgr snapshot > snapshot.json
   npm run -s cluster -- --snapshot snapshot.json --topology snapshot`;
 
-/** Adds `snapshot`. */
-export function addSnapshot(parent: CommandUnknownOpts, registry: Registry): void {
-  const command = new Command('snapshot')
+/** `snapshot`, as its help shows it. */
+export function snapshotCommand(): CommandUnknownOpts {
+  return new Command('snapshot')
     .summary('write a copy of the cluster, without sensitive data')
     .description(
       'write a copy of what decides about evictions in the cluster, without sensitive data: to simulate, to load into an embedded cluster, or to share with others',
@@ -28,8 +27,4 @@ export function addSnapshot(parent: CommandUnknownOpts, registry: Registry): voi
         .default('json'),
     )
     .addHelpText('after', help);
-  registry.add<SnapshotFlags>(parent, command, async (invocation) => {
-    const { takeSnapshot } = await import('./command.ts');
-    return await takeSnapshot(invocation);
-  });
 }

@@ -7,15 +7,14 @@ import { ClusterReader } from '../../cluster/reader.ts';
 import { readFormat } from '../../render/format.ts';
 import { printAnswer } from '../../render/printer.ts';
 import { Explainer } from '../../report/explainer.ts';
-import { readQuestion } from '../../report/question.ts';
+import { mattersIn, readQuestion } from '../../report/question.ts';
 import { reportOn } from '../../report/report.ts';
 import { surveyNodes } from '../../report/survey.ts';
-import { mattersIn } from '../explain/zone.ts';
 import { statusDocument, statusOf } from './status.ts';
 import { renderStatus } from './table.ts';
 
 /** `status`: one look at the whole cluster. */
-export async function tellStatus(invocation: Invocation<OutputFlags>): Promise<ExitCode> {
+export async function run(invocation: Invocation<OutputFlags>): Promise<ExitCode> {
   const { flags, output, interrupt } = invocation;
   const question = readQuestion({});
   const format = await readFormat(flags.output);

@@ -1,7 +1,7 @@
 import { formatTaint } from '@taintmgr/core';
 import { connect } from '../../cli/connection.ts';
 import { readDryRun } from '../../cli/dry-run-flag.ts';
-import { type ExitCode, exitCode, UsageError } from '../../cli/exit.ts';
+import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
 import { warn } from '../../cli/output.ts';
 import { type DrainMark, readMarks } from '../../cluster/drain-marks.ts';
@@ -11,20 +11,21 @@ import { ClusterReader } from '../../cluster/reader.ts';
 import { isNamed, reopenNode } from '../../cluster/undo-drain.ts';
 import { renderTable } from '../../render/table.ts';
 import { undoneLines } from '../../report/undone.ts';
+import { UsageError } from '../../usage-error.ts';
 import type { UndoFlags } from './flags.ts';
 
 /** `undo [DRAIN] [NODE...]`: takes back what a drain has set, or lists what can be. */
-export async function undo(
-  name: string | null,
-  nodeNames: readonly string[],
+export async function run(
   invocation: Invocation<UndoFlags>,
+  name: string | undefined,
+  nodeNames: readonly string[],
 ): Promise<ExitCode> {
   const { flags, output, interrupt } = invocation;
   const isDryRun = readDryRun(flags.dryRun, ['none', 'client'], output) === 'client';
   const connection = await connect(flags, interrupt);
   try {
     const nodes = await namedNodes(new ClusterReader(connection.client), nodeNames, flags.selector);
-    if (name === null) {
+    if (name === undefined) {
       output.out(renderMarks(nodes));
       return exitCode.done;
     }

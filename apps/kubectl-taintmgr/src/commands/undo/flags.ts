@@ -1,6 +1,5 @@
 import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { dryRunOption } from '../../cli/dry-run-flag.ts';
-import type { Registry } from '../../cli/registry.ts';
 
 /** The command line of `undo`. */
 export interface UndoFlags {
@@ -15,9 +14,9 @@ Examples:
   kubectl taintmgr undo drain-20261120-230839-7f3a
   kubectl taintmgr undo maintenance=kernel node-1`;
 
-/** Adds `undo`. */
-export function addUndo(parent: CommandUnknownOpts, registry: Registry): void {
-  const command = new Command('undo')
+/** `undo`, as its help shows it. */
+export function undoCommand(): CommandUnknownOpts {
+  return new Command('undo')
     .summary('undo what a drain has changed on nodes, and nothing else')
     .description(
       'undo what a drain has changed on nodes, the taint and the cordon, and nothing else: what was there before, or has been set by somebody else since, stays',
@@ -27,9 +26,4 @@ export function addUndo(parent: CommandUnknownOpts, registry: Registry): void {
     .option('-l, --selector <selector>', 'label selector for the nodes')
     .addOption(dryRunOption('client: only say what would be done; none: do it'))
     .addHelpText('after', help);
-  registry.add<UndoFlags>(parent, command, async (invocation, drain, nodes) => {
-    const { undo } = await import('./command.ts');
-    const name = drain === undefined ? null : String(drain);
-    return await undo(name, nodes as readonly string[], invocation);
-  });
 }

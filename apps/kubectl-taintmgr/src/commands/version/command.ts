@@ -12,7 +12,7 @@ interface ServerVersion {
 }
 
 /** `version`: as `kubectl version` has it. */
-export async function tellVersion(invocation: Invocation<VersionFlags>): Promise<ExitCode> {
+export async function run(invocation: Invocation<VersionFlags>): Promise<ExitCode> {
   const { flags, output } = invocation;
   const format = await readFormat(flags.output);
   const platform = `${process.platform}/${process.arch}`;

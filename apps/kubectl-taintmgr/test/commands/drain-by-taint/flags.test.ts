@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
-import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { daemonSet, type KubeObject, pdb, pod } from '@taintmgr/sim-cluster';
-import { Registry } from '../../../src/cli/registry.ts';
-import { addDrain } from '../../../src/commands/drain-by-taint/flags.ts';
-import { CapturedOutput } from '../../world/captured-output.ts';
+import { drainCommand } from '../../../src/commands/drain-by-taint/flags.ts';
 import { execute, withoutKubectl } from '../../world/plugin.ts';
 import { type Result, run } from '../../world/run.ts';
 import { app, inZone, Scenario } from '../../world/scenario.ts';
@@ -30,13 +27,8 @@ const own = flagsOn('Flags of drain-by-taint');
 
 /** Our flags with their defaults, as kubectl writes them. */
 function ourFlags(): ReadonlyMap<string, string> {
-  const program: CommandUnknownOpts = new Command('kubectl taintmgr');
-  const interrupt = new AbortController().signal;
-  addDrain(program, new Registry({ output: new CapturedOutput(), interrupt }, () => {}));
-  const [command] = program.commands;
-  assert.ok(command);
   return new Map(
-    command.options.map((option) => {
+    drainCommand().options.map((option) => {
       const isSwitch = option.isBoolean() || option.negate;
       const unset = isSwitch ? 'false' : "''";
       const value = option.defaultValueDescription ?? option.defaultValue;

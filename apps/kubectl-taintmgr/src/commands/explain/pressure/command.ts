@@ -1,20 +1,21 @@
 import { pressureSignals, type Signal, type SignalExplanation } from '@taintmgr/core';
 import { connect } from '../../../cli/connection.ts';
-import { type ExitCode, exitCode, UsageError } from '../../../cli/exit.ts';
+import { type ExitCode, exitCode } from '../../../cli/exit.ts';
 import type { Invocation } from '../../../cli/invocation.ts';
 import { readFormat } from '../../../render/format.ts';
 import { printable } from '../../../render/printable.ts';
 import { type Answer, printAnswer } from '../../../render/printer.ts';
 import type { Paint } from '../../../render/style.ts';
+import { UsageError } from '../../../usage-error.ts';
 import { podInOrderDocument, pressureDocument } from './documents.ts';
 import type { PressureFlags } from './flags.ts';
 import { type PressureSurvey, surveyPressure } from './survey.ts';
 import { renderPressure } from './table.ts';
 
 /** `explain pressure NODE`: reads once what is used there, and says what would become of it. */
-export async function explainPressure(
-  name: string,
+export async function run(
   { flags, output, interrupt }: Invocation<PressureFlags>,
+  name: string,
 ): Promise<ExitCode> {
   const signal = readSignal(flags.signal);
   const format = await readFormat(flags.output);

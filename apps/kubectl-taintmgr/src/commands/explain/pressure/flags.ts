@@ -1,6 +1,5 @@
 import { Command, type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import { addOutputFlags, type OutputFlags } from '../../../cli/output-flags.ts';
-import type { Registry } from '../../../cli/registry.ts';
 
 /** The command line of `explain pressure`. */
 export interface PressureFlags extends OutputFlags {
@@ -13,8 +12,8 @@ export interface PressureFlags extends OutputFlags {
   readonly exitCode?: true | undefined;
 }
 
-/** Adds `explain pressure NODE`. */
-export function addPressure(explain: CommandUnknownOpts, registry: Registry): void {
+/** `explain pressure NODE`, as its help shows it. */
+export function pressureCommand(): CommandUnknownOpts {
   const command = new Command('pressure')
     .description('say what a node is short of, who would be evicted for it, and in which order')
     .argument('<node>', 'name of the node')
@@ -30,9 +29,5 @@ export function addPressure(explain: CommandUnknownOpts, registry: Registry): vo
     )
     .option('--exit-code', 'exit with 1 when a pod would be evicted, with 2 on errors')
     .addHelpText('after', '\nExample:\n  kubectl taintmgr explain pressure node-1');
-  addOutputFlags(command);
-  registry.add<PressureFlags>(explain, command, async (invocation, name) => {
-    const { explainPressure } = await import('./command.ts');
-    return await explainPressure(String(name), invocation);
-  });
+  return addOutputFlags(command);
 }

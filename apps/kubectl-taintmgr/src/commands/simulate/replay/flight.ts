@@ -10,7 +10,7 @@ import {
   flightHeadFrom,
   flightLineFrom,
 } from '@taintmgr/k8s-adapter';
-import { UsageError } from '../../../cli/exit.ts';
+import { UsageError } from '../../../usage-error.ts';
 import { FaultyFile } from '../input/positioned.ts';
 
 /** What stands on one line of a flight record, from 1. */

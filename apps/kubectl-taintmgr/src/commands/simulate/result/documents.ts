@@ -1,7 +1,7 @@
 // The answer of `simulate` as json.
 import { formatTime, type Millis } from '@taintmgr/core';
 import { apiVersion } from '../../../report/documents.ts';
-import type { Source } from '../source/read.ts';
+import type { Source } from '../source/source.ts';
 import type { Run } from '../stage/run.ts';
 import type { LimitOutcome } from './fail-if.ts';
 import { type Summary, summarize } from './summary.ts';

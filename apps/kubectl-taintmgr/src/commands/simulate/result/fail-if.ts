@@ -1,5 +1,5 @@
 import { formatDuration, parseDuration } from '@taintmgr/core';
-import { UsageError } from '../../../cli/exit.ts';
+import { UsageError } from '../../../usage-error.ts';
 import type { Recording } from '../record/recorder.ts';
 import { mostAtOnce, type Summary } from './summary.ts';
 

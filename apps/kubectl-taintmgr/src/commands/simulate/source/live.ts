@@ -1,7 +1,7 @@
 // A live cluster as the beginning of a simulation.
 import { type ApiClient, ApiError } from '@taintmgr/k8s-adapter';
-import type { Source } from './read.ts';
 import { snapshotSource } from './snapshot.ts';
+import type { Source } from './source.ts';
 
 /** What is read of a live cluster, and what the kind of its objects is. */
 const collections = [

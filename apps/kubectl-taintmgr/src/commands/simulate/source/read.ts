@@ -1,25 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import type { Instant } from '@taintmgr/core';
-import type { Cluster, VirtualClock } from '@taintmgr/sim-cluster';
-import { UsageError } from '../../../cli/exit.ts';
 import { apiVersion } from '../../../report/documents.ts';
+import { UsageError } from '../../../usage-error.ts';
 import { FaultyFile, type Field, readAllPositioned } from '../input/positioned.ts';
 import { snapshotSource } from './snapshot.ts';
+import type { Source } from './source.ts';
 import { topologySource } from './topology.ts';
-
-/** Where a simulation begins: a cluster that can be built again for each run. */
-export interface Source {
-  /** The file, or the live cluster. */
-  readonly name: string;
-  readonly startsAt: Instant;
-  /** Whether it is made up, so that it has to come up first. */
-  readonly isNew: boolean;
-  /** What is left out, and whether that is too much to go on without --partial. */
-  readonly missing: readonly string[];
-  /** What the simulation does not know of what is there. */
-  readonly notes: readonly string[];
-  readonly make: (clock: VirtualClock, seed: number) => Cluster;
-}
 
 /** Reads a topology or a snapshot. Throws UsageError and FaultyFile. */
 export async function readSource(file: string): Promise<Source> {

@@ -3,7 +3,7 @@ import { type Instant, parseTime } from '@taintmgr/core';
 import { Cluster, type KubeObject, type Unloaded, VirtualClock } from '@taintmgr/sim-cluster';
 import { count } from '../../../render/count.ts';
 import { FaultyFile, type Field } from '../input/positioned.ts';
-import type { Source } from './read.ts';
+import type { Source } from './source.ts';
 
 interface SnapshotOptions {
   readonly name: string;

@@ -21,7 +21,7 @@ import { amountsOf, keyOf, labelsOf, labelValueOf, nameOf } from '../input/names
 import { FaultyFile, type Field } from '../input/positioned.ts';
 import { countOf, required, taintOf } from '../script/actions.ts';
 import { attempt } from '../script/script.ts';
-import type { Source } from './read.ts';
+import type { Source } from './source.ts';
 
 const startsAt: Instant = Date.parse('2026-01-01T00:00:00Z');
 const nodesMax = 100_000;

@@ -4,7 +4,7 @@ import { FaultyFile, type Field } from '../input/positioned.ts';
 import { Recorder, type Recording, unplacedMessage } from '../record/recorder.ts';
 import type { Script, ScriptEvent } from '../script/script.ts';
 import { type Targets, targetsOf, targetsText } from '../script/targets.ts';
-import type { Source } from '../source/read.ts';
+import type { Source } from '../source/source.ts';
 import { Agents } from './agents.ts';
 import { Stage, StageFault } from './stage.ts';
 

@@ -1,0 +1,16 @@
+import type { Instant } from '@taintmgr/core';
+import type { Cluster, VirtualClock } from '@taintmgr/sim-cluster';
+
+/** Where a simulation begins: a cluster that can be built again for each run. */
+export interface Source {
+  /** The file, or the live cluster. */
+  readonly name: string;
+  readonly startsAt: Instant;
+  /** Whether it is made up, so that it has to come up first. */
+  readonly isNew: boolean;
+  /** What is left out, and whether that is too much to go on without --partial. */
+  readonly missing: readonly string[];
+  /** What the simulation does not know of what is there. */
+  readonly notes: readonly string[];
+  readonly make: (clock: VirtualClock, seed: number) => Cluster;
+}
