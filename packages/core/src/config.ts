@@ -1,9 +1,10 @@
-import type { LeaveOptions } from './eviction/decide.ts';
-import { oneOf, positive, refuse, wholeNumber } from './kernel/checks.ts';
-import type { Millis } from './kernel/time.ts';
+import {
+  checkEvictionConfig,
+  defaultEvictionConfig,
+  type EvictionConfig,
+} from './eviction/config.ts';
+import { oneOf } from './kernel/checks.ts';
 import { type LifecycleConfig, resolveLifecycleConfig } from './lifecycle/config.ts';
-import type { Policy, TaintPolicy } from './policy/eviction-policy.ts';
-import { isWindowed, type LimitRule } from './policy/limit.ts';
 
 /** Whose rules hold. */
 export type Semantics =
@@ -12,123 +13,34 @@ export type Semantics =
   /** kube-controller-manager 1.36.2 to the letter, its defects included. */
   | 'upstream-1.36';
 
-/**
- * The engine's limits and choices with their defaults. Times are in milliseconds. Under
- * `upstream-1.36` only leader and comparisonOperators count.
- */
-export interface Config extends Policy {
+/** The engine's limits and choices: those of the taint eviction, and what runs beside it. */
+export interface Config extends EvictionConfig {
   readonly semantics: Semantics;
   /** Evict pods from tainted nodes; false: leave that to somebody else. */
   readonly taintEviction: boolean;
   /** Watch over nodes and taint those that fail; null: leave that to somebody else. */
   readonly lifecycle: Partial<LifecycleConfig> | null;
-  /** For the taints they match; the first that matches counts. */
-  readonly policies: readonly TaintPolicy[];
-  readonly leave: LeaveOptions;
-  readonly limits: readonly LimitRule[];
-  /** Keep what limits have counted where it survives us (commands `readLimits`, `keepLimits`). */
-  readonly keepLimits: boolean;
   /** Follow kube-controller-manager beside it, so that explanations can say what it would do. */
   readonly compare: boolean;
-  /** Write down on nodes since when taints count that do not say it themselves. */
-  readonly keepTaintStarts: boolean;
-  /**
-   * Heed Node.deadline: shorter grace periods, and with `evictThenDelete` budgets asked no longer, so
-   * that pods have ended by then. Off, because whoever may annotate a node can cut both short.
-   */
-  readonly heedNodeDeadlines: boolean;
-  /** Whether this replica acts from the start; false for one that waits to be elected. */
-  readonly leader: boolean;
-  /** Tolerations with operator Lt and Gt count (feature gate TaintTolerationComparisonOperators). */
-  readonly comparisonOperators: boolean;
-  /** Evictions sent and not yet answered, at most; fewer while the API server is overloaded. */
-  readonly evictionsInFlightMax: number;
-  /** Wait after the first failed attempt; it doubles with each further one. */
-  readonly retryWaitMsMin: Millis;
-  readonly retryWaitMsMax: Millis;
-  /** Wait after a disruption budget refused, where the API server names no time. */
-  readonly blockedRetryWaitMs: Millis;
-  /** An eviction that comes so late is confirmed by a live read: we may have been cut off. */
-  readonly confirmLateMs: Millis;
-  /** An accepted eviction that the watch does not confirm for so long is looked at again. */
-  readonly confirmationWaitMs: Millis;
 }
 
 export const defaultConfig: Config = {
+  ...defaultEvictionConfig,
   semantics: 'precise',
   taintEviction: true,
   lifecycle: null,
-  mode: 'delete',
-  deleteAfterMs: null,
-  gracePeriodSeconds: null,
-  settleMs: 0,
-  policies: [],
-  leave: { finishedPods: false, returningDaemonSetPods: false, optedOutPods: false },
-  limits: [],
-  keepLimits: false,
   compare: false,
-  keepTaintStarts: true,
-  heedNodeDeadlines: false,
-  leader: true,
-  comparisonOperators: false,
-  evictionsInFlightMax: 50,
-  retryWaitMsMin: 200,
-  retryWaitMsMax: 10_000,
-  blockedRetryWaitMs: 5_000,
-  confirmLateMs: 10_000,
-  confirmationWaitMs: 30_000,
 };
-
-/** What is evicted within less is bounded by `podsPerSecond`. */
-const windowMsMin: Millis = 1_000;
 
 /** Fills in the defaults. Throws RangeError naming the field, the value and what is allowed. */
 export function resolveConfig(options: Partial<Config>): Config {
   const config = { ...defaultConfig, ...options };
   oneOf('semantics', config.semantics, ['precise', 'upstream-1.36']);
-  wholeNumber('evictionsInFlightMax', config.evictionsInFlightMax, 1);
-  wholeNumber('retryWaitMsMin', config.retryWaitMsMin, 1);
-  wholeNumber('retryWaitMsMax', config.retryWaitMsMax, config.retryWaitMsMin);
-  wholeNumber('blockedRetryWaitMs', config.blockedRetryWaitMs, 1);
-  wholeNumber('confirmationWaitMs', config.confirmationWaitMs, 1);
-  wholeNumber('confirmLateMs', config.confirmLateMs, 0);
-  checkPolicy('', config);
-  for (const [index, policy] of config.policies.entries()) {
-    checkPolicy(`policies[${index}].`, policy);
-  }
-  for (const [index, limit] of config.limits.entries()) checkLimit(`limits[${index}].`, limit);
+  checkEvictionConfig(config);
   if (config.lifecycle) {
     const { enforcement } = resolveLifecycleConfig(config.lifecycle);
     const allowed = config.semantics === 'upstream-1.36' ? ['taints', 'pods'] : ['taints'];
     oneOf('lifecycle.enforcement', enforcement, allowed);
   }
   return config;
-}
-
-function checkPolicy(path: string, policy: Partial<Policy>): void {
-  const { mode, deleteAfterMs, gracePeriodSeconds, settleMs } = policy;
-  if (mode !== undefined) oneOf(`${path}mode`, mode, ['delete', 'evict', 'evictThenDelete']);
-  if (deleteAfterMs != null) wholeNumber(`${path}deleteAfterMs`, deleteAfterMs, 0);
-  if (gracePeriodSeconds != null) wholeNumber(`${path}gracePeriodSeconds`, gracePeriodSeconds, 1);
-  if (settleMs !== undefined) wholeNumber(`${path}settleMs`, settleMs, 0);
-}
-
-function checkLimit(path: string, limit: LimitRule): void {
-  const { per, podsPerSecond, burst, percent, pods, windowMs, onLimit } = limit;
-  oneOf(`${path}per`, per, ['total', 'zone', 'namespace', 'node', 'taint', 'workload']);
-  oneOf(`${path}onLimit`, onLimit, ['queue', 'trip']);
-  const counts = podsPerSecond !== undefined || isWindowed(limit);
-  refuse(`${path}podsPerSecond`, podsPerSecond, counts, 'a rate here, or a percent, or pods');
-  if (podsPerSecond !== undefined) positive(`${path}podsPerSecond`, podsPerSecond, 1e6);
-  if (burst !== undefined) wholeNumber(`${path}burst`, burst, 1);
-  if (percent !== undefined) positive(`${path}percent`, percent, 100);
-  if (pods !== undefined) wholeNumber(`${path}pods`, pods, 1);
-  if (windowMs === undefined) return;
-  wholeNumber(`${path}windowMs`, windowMs, windowMsMin);
-  refuse(
-    `${path}windowMs`,
-    windowMs,
-    isWindowed(limit),
-    'none here, or a percent or pods beside it',
-  );
 }

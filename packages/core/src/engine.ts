@@ -2,16 +2,17 @@ import type { Command } from './command.ts';
 import { type Config, resolveConfig } from './config.ts';
 import { UpstreamShadow } from './differences/shadow.ts';
 import type { Event } from './event.ts';
+import type { EvictionMachine } from './eviction/eviction-machine.ts';
 import { PreciseEvictionMachine } from './eviction/machine.ts';
 import { UpstreamEvictionMachine } from './eviction/upstream/machine.ts';
 import { type Explanation, explain, type Subject } from './explain.ts';
 import { assert } from './kernel/assert.ts';
 import type { Instant } from './kernel/time.ts';
 import { resolveLifecycleConfig } from './lifecycle/config.ts';
+import type { LifecycleMachine } from './lifecycle/lifecycle-machine.ts';
 import { PreciseLifecycleMachine } from './lifecycle/machine.ts';
 import type { ZoneStatus } from './lifecycle/reason.ts';
 import { UpstreamLifecycleMachine } from './lifecycle/upstream/machine.ts';
-import type { EvictionMachine, LifecycleMachine } from './machine.ts';
 import type { LimitStatus } from './policy/limit.ts';
 import { Store } from './store.ts';
 

@@ -1,15 +1,17 @@
 import { type Blocker, blockerOf } from './attempt/blocker.ts';
 import type { Comparison, UpstreamShadow } from './differences/shadow.ts';
 import type { Decision } from './eviction/decide.ts';
+import type { EvictionMachine } from './eviction/eviction-machine.ts';
 import type { ObservedTaint } from './eviction/taint-clock.ts';
 import type { Work } from './eviction/work.ts';
 import type { ClusterTime } from './kernel/cluster-clock.ts';
 import type { Instant, Millis } from './kernel/time.ts';
+import type { LifecycleMachine } from './lifecycle/lifecycle-machine.ts';
 import type { NodeHealth, ZoneStatus } from './lifecycle/reason.ts';
-import { zoneKey } from './lifecycle/zones.ts';
-import type { EvictionMachine, LifecycleMachine } from './machine.ts';
+import type { Node } from './model/node.ts';
+import type { Pod } from './model/pod.ts';
 import type { PodView } from './model/pod-view.ts';
-import type { Node, Pod } from './model.ts';
+import { zoneKey } from './model/zone.ts';
 import type { StoreView } from './store.ts';
 
 /** What to explain. */

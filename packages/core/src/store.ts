@@ -1,9 +1,10 @@
 import type { Event } from './event.ts';
 import { ClusterClock, type ClusterTime } from './kernel/cluster-clock.ts';
 import type { Instant } from './kernel/time.ts';
+import type { Lease, Node } from './model/node.ts';
+import type { DaemonSet, Owner, Pod } from './model/pod.ts';
 import type { PodView } from './model/pod-view.ts';
-import type { DaemonSet, Lease, Node, Owner, Pod, Toleration } from './model.ts';
-
+import type { Toleration } from './model/toleration.ts';
 /** What an event did to the store; null for events that carry no object. */
 export type Change =
   | {

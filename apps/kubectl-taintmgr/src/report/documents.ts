@@ -4,10 +4,10 @@ import {
   describeHold,
   describeLifecycleReason,
   describeReason,
-  type ForeseenBlocker,
+  type Forecast,
   formatTime,
   type Instant,
-  type Outlook,
+  type PredictedBlocker,
   type Reason,
   type Taint,
   type Toleration,
@@ -63,7 +63,7 @@ export function nodeDocument(report: NodeReport, now: Instant, after: number): o
 }
 
 /** What a controller makes of a node, as far as one look can tell. */
-function healthDocument({ health }: Outlook): object {
+function healthDocument({ health }: Forecast): object {
   const { lostAt, place, taintAt, because } = health;
   return {
     lostAt: time(lostAt),
@@ -77,7 +77,7 @@ function healthDocument({ health }: Outlook): object {
 }
 
 /** The state of a zone, and how fast its nodes are tainted. */
-export function zoneDocument({ zone }: Outlook): object {
+export function zoneDocument({ zone }: Forecast): object {
   if (!zone) return {};
   const { state, rate, hold, waiting } = zone;
   return {
@@ -127,7 +127,7 @@ export function tallyDocument({ next, last, gone, ...counts }: Tally): object {
 }
 
 /** What holds an eviction back. */
-export function blockerDocument({ code, verdict, message, budgets }: ForeseenBlocker): object {
+export function blockerDocument({ code, verdict, message, budgets }: PredictedBlocker): object {
   return {
     code,
     verdict,

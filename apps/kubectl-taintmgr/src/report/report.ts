@@ -1,13 +1,13 @@
 import {
   type Comparison,
-  type ForeseenBlocker,
-  foreseeBlockers,
+  type Forecast,
+  forecastOf,
   type Instant,
   type Millis,
   type NodeExplanation,
-  type Outlook,
-  outlookOf,
   type PodExplanation,
+  type PredictedBlocker,
+  predictBlockers,
 } from '@taintmgr/core';
 import type { NodeFacts, PodFacts, Readiness } from '../cluster/facts.ts';
 import type { LeaseRenewal } from '../cluster/reader.ts';
@@ -23,7 +23,7 @@ export interface PodReport {
   /** What kube-controller-manager would do; null where that was not asked. */
   readonly upstream: Comparison | null;
   /** What would hold its eviction back. */
-  readonly blockers: readonly ForeseenBlocker[];
+  readonly blockers: readonly PredictedBlocker[];
 }
 
 /** Everything to be said about one node. */
@@ -38,7 +38,7 @@ export interface NodeReport {
    * How the node and its zone are doing; null where the others of its zone may not be seen. Its
    * health is known where its lease was looked for, which is where its pods were.
    */
-  readonly outlook: Outlook | null;
+  readonly outlook: Forecast | null;
 }
 
 /** How a zone is doing, as its nodes have it. */
@@ -122,7 +122,7 @@ function reportPod(
     explanation,
     present: explainer.present(at, facts),
     upstream: explainer.upstream(at, facts),
-    blockers: goes ? foreseeBlockers(pod, { budgets, finalizers, nodeAnswers }) : [],
+    blockers: goes ? predictBlockers(pod, { budgets, finalizers, nodeAnswers }) : [],
   };
 }
 
@@ -130,10 +130,10 @@ function renewedAt(lease: LeaseRenewal | undefined): Instant | null {
   return typeof lease === 'number' ? lease : null;
 }
 
-function lookOut({ at, leases, zoneNodes }: Survey, { node }: NodeFacts): Outlook | null {
+function lookOut({ at, leases, zoneNodes }: Survey, { node }: NodeFacts): Forecast | null {
   if (zoneNodes === null) return null;
   const nodes = zoneNodes.map((facts) => facts.node);
-  return outlookOf(at, { node, nodes, leaseRenewedAt: leases.get(node.name) ?? null });
+  return forecastOf(at, { node, nodes, leaseRenewedAt: leases.get(node.name) ?? null });
 }
 
 /** Counts the nodes of a zone; null where the node is in none, or the others may not be seen. */

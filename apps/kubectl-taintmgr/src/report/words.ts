@@ -1,14 +1,14 @@
 // The cells of tables in words.
 import {
   describeLifecycleReason,
-  type ForeseenBlocker,
+  type Forecast,
   formatDuration,
   formatTaint,
   formatTime,
   type Instant,
   type Millis,
   type ObservedTaint,
-  type Outlook,
+  type PredictedBlocker,
   type Toleration,
 } from '@taintmgr/core';
 import type { NodeFacts } from '../cluster/facts.ts';
@@ -92,7 +92,7 @@ export function readyText({ ready }: NodeFacts, now: Instant): string {
  * What is wrong with a node, or may soon be: `Unknown in 21s without a heartbeat`, `queued for its
  * NoExecute taint, position 2, in about 16s`. Null: nothing is.
  */
-export function healthText({ health }: Outlook, now: Instant): string | null {
+export function healthText({ health }: Forecast, now: Instant): string | null {
   const { heardAt, lostAt, place, taintAt, because } = health;
   const last = because.at(-1);
   if (place !== null) {
@@ -110,7 +110,7 @@ export function healthText({ health }: Outlook, now: Instant): string | null {
 }
 
 /** `Normal, eviction rate 0.1 nodes/s`; `PartialDisruption, tainting stopped` */
-export function zoneText({ zone }: Outlook): string {
+export function zoneText({ zone }: Forecast): string {
   if (!zone) return none;
   const pace = zone.hold ? 'tainting stopped' : `eviction rate ${zone.rate} nodes/s`;
   return `${zone.state}, ${pace}`;
@@ -123,7 +123,7 @@ const verdictTexts = {
 } as const;
 
 /** `PDB web (needs time)` */
-export function blockerText({ code, verdict, budgets }: ForeseenBlocker): string {
+export function blockerText({ code, verdict, budgets }: PredictedBlocker): string {
   const names = budgets.map(({ name }) => name).join(', ');
   const what = {
     Budget: `PDB ${names}`,

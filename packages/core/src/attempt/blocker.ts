@@ -1,4 +1,4 @@
-import type { Setback } from '../event.ts';
+import type { Setback } from './outcome.ts';
 
 /** What holds an eviction back that is due. */
 export type BlockerCode =
@@ -11,7 +11,7 @@ export type BlockerCode =
   | 'ViewChanged';
 
 /** Whether waiting helps. */
-export type Verdict =
+export type BlockerVerdict =
   /** It goes away by itself. */
   | 'resolves'
   /** It may, when others do their part: pods become ready, somebody scales up. */
@@ -22,7 +22,7 @@ export type Verdict =
 /** What holds an eviction back that is due, and whether waiting helps. */
 export interface Blocker {
   readonly code: BlockerCode;
-  readonly verdict: Verdict;
+  readonly verdict: BlockerVerdict;
   /** The API server's own words, or those of the connection. */
   readonly message: string;
 }

@@ -1,5 +1,5 @@
 import { finite, type Instant } from '../kernel/time.ts';
-import type { Pod } from '../model.ts';
+import type { Pod } from '../model/pod.ts';
 import type { Policy } from '../policy/eviction-policy.ts';
 
 /** How one attempt to evict a pod is made: Delete, Evict, or first the one and then the other. */

@@ -1,5 +1,5 @@
-import type { Outcome } from '../event.ts';
 import type { Instant, Millis } from '../kernel/time.ts';
+import type { Outcome } from './outcome.ts';
 
 /** An answer that took longer counts as a sign of overload. */
 const slowAnswerMs: Millis = 5_000;

@@ -1,7 +1,7 @@
 import type { Decision } from '../eviction/decide.ts';
 import type { Reason } from '../eviction/reason.ts';
+import type { Pod } from '../model/pod.ts';
 import { formatTaint } from '../model/taint-spec.ts';
-import type { Pod } from '../model.ts';
 import type { RuleName } from './rules.ts';
 
 /** The named rule by which upstream and `precise` differ about one pod; empty where they agree. */

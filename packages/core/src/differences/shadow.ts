@@ -4,7 +4,7 @@ import type { Event } from '../event.ts';
 import type { Decision } from '../eviction/decide.ts';
 import { UpstreamEvictionMachine } from '../eviction/upstream/machine.ts';
 import type { Instant } from '../kernel/time.ts';
-import type { Pod } from '../model.ts';
+import type { Pod } from '../model/pod.ts';
 import type { Change, StoreView } from '../store.ts';
 import { differences } from './classify.ts';
 import type { RuleName } from './rules.ts';

@@ -1,7 +1,7 @@
 // What one drain is asked to do: its taint, filters, order, budgets and time limits.
 import { oneOf, refuse, wholeNumber } from '../kernel/checks.ts';
 import type { Millis } from '../kernel/time.ts';
-import type { Taint } from '../model.ts';
+import type { Taint } from '../model/taint.ts';
 import type { DrainOptions } from './filters.ts';
 
 /** Which tolerations of the taint a drain respects. */

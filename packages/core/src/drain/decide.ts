@@ -1,11 +1,13 @@
-import { defaultConfig } from '../config.ts';
 import type { Event } from '../event.ts';
+import { defaultEvictionConfig } from '../eviction/config.ts';
 import type { Decision } from '../eviction/decide.ts';
 import { Judge } from '../eviction/judge.ts';
 import type { Reason } from '../eviction/reason.ts';
-import { TaintLedger } from '../eviction/taint-clock.ts';
+import { TaintClock } from '../eviction/taint-clock.ts';
 import type { Instant } from '../kernel/time.ts';
-import type { Node, Pod, Taint } from '../model.ts';
+import type { Node } from '../model/node.ts';
+import type { Pod } from '../model/pod.ts';
+import { isEqualTaint, type Taint } from '../model/taint.ts';
 import { Store, type StoreView } from '../store.ts';
 import type { Respect } from './config.ts';
 
@@ -19,13 +21,13 @@ export class DrainJudge {
   readonly #taint: Taint;
   readonly #respect: Respect;
   readonly #store = new Store();
-  readonly #ledger = new TaintLedger();
+  readonly #ledger = new TaintClock();
   readonly #judge: Judge;
 
   constructor(taint: Taint, respect: Respect) {
     this.#taint = taint;
     this.#respect = respect;
-    this.#judge = new Judge(this.#store, this.#ledger, defaultConfig);
+    this.#judge = new Judge(this.#store, this.#ledger, defaultEvictionConfig);
   }
 
   get store(): StoreView {
@@ -69,32 +71,27 @@ export class DrainJudge {
   #asGiven(reason: Reason): Reason {
     if (!('taint' in reason) || this.#taint.effect === 'NoExecute') return reason;
     const { taint } = reason;
-    const isOurs = isSameTaint(taint, { ...this.#taint, effect: 'NoExecute' });
+    const isOurs = isEqualTaint(taint, { ...this.#taint, effect: 'NoExecute' });
     if (!isOurs) return reason;
     return { ...reason, taint: { ...taint, effect: this.#taint.effect }, asExecuted: true };
   }
 
   #asExecuted(now: Instant, node: Node): Node {
     const taints = withTaint(node, this.#taint, now).taints.map((taint) =>
-      isSameTaint(taint, this.#taint) ? { ...taint, effect: 'NoExecute' } : taint,
+      isEqualTaint(taint, this.#taint) ? { ...taint, effect: 'NoExecute' } : taint,
     );
     return { ...node, taints };
   }
 }
 
-/** Whether key, value and effect are the same. */
-function isSameTaint(a: Taint, b: Taint): boolean {
-  return a.key === b.key && a.value === b.value && a.effect === b.effect;
-}
-
 /** Whether the node has this very taint. */
-export function hasTaint({ taints }: Node, taint: Taint): boolean {
-  return taints.some((one) => isSameTaint(one, taint));
+export function carriesTaint({ taints }: Node, taint: Taint): boolean {
+  return taints.some((one) => isEqualTaint(one, taint));
 }
 
 /** The node with the taint put on at `now`: one of its key and effect gives way, as in kubectl taint. */
 export function withTaint(node: Node, taint: Taint, now: Instant): Node {
-  if (hasTaint(node, taint)) return node;
+  if (carriesTaint(node, taint)) return node;
   const others = node.taints.filter(
     ({ key, effect }) => key !== taint.key || effect !== taint.effect,
   );

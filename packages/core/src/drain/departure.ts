@@ -1,32 +1,7 @@
 import { blockerOf } from '../attempt/blocker.ts';
-import type { Outcome } from '../event.ts';
-import type { Disruption } from '../model.ts';
-import type { DrainPod } from './state.ts';
-
-/** Who made a pod go: the drain, another controller, or somebody by hand. */
-export type Departure =
-  /** A request of ours, which was accepted. */
-  | { readonly kind: 'ours' }
-  /** It was on its way out before the drain began. */
-  | { readonly kind: 'earlier' }
-  | ForeignDeletion;
-
-/** Somebody else deleted it. */
-export interface ForeignDeletion {
-  readonly kind: 'foreign';
-  /** The program that marked it, by metadata.managedFields; null: nobody can tell. */
-  readonly manager: string | null;
-  /** What the mark says, e.g. `DeletionByTaintManager`; null: it has none. */
-  readonly reason: string | null;
-}
-
-/** How far our requests to remove a pod have come. */
-export type Claim =
-  /** None was accepted. */
-  | 'none'
-  /** The answer to one was lost, or the server failed: it may have been accepted. */
-  | 'possible'
-  | 'sure';
+import type { Outcome } from '../attempt/outcome.ts';
+import type { Disruption } from '../model/pod.ts';
+import type { Claim, Departure, DrainPod, ForeignDeletion } from './state.ts';
 
 const taintDeletion = 'DeletionByTaintManager';
 

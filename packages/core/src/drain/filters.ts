@@ -1,4 +1,4 @@
-import type { Pod } from '../model.ts';
+import type { Pod } from '../model/pod.ts';
 
 /** Which pods a drain may take along; the names and defaults are kubectl drain's. */
 export interface DrainOptions {

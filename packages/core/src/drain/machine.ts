@@ -1,15 +1,17 @@
 // The drain machine: taints nodes in turn and makes their pods leave within budgets and limits.
 import { type Blocker, blockerOf } from '../attempt/blocker.ts';
-import type { Command } from '../command.ts';
-import type { Event, Outcome } from '../event.ts';
+import type { PodCommand, RecordPodEvent } from '../attempt/command.ts';
+import type { Outcome } from '../attempt/outcome.ts';
+import { nextAttempt } from '../attempt/retry.ts';
+import type { Event } from '../event.ts';
 import { evictionEvent } from '../eviction/pod-events.ts';
 import type { Reason } from '../eviction/reason.ts';
-import { InFlight, nextAttempt } from '../kernel/inflight.ts';
+import { InFlight } from '../kernel/inflight.ts';
 import { Schedule } from '../kernel/schedule.ts';
 import type { Instant } from '../kernel/time.ts';
-import { type Pod, type PodRef, podRef } from '../model.ts';
+import { type Pod, type PodRef, podRef } from '../model/pod.ts';
 import type { DrainConfig } from './config.ts';
-import { DrainJudge, hasTaint } from './decide.ts';
+import { carriesTaint, DrainJudge } from './decide.ts';
 import { claimAfter, departureOf, taintDeletionOf } from './departure.ts';
 import { type DrainVerdict, drainVerdict } from './filters.ts';
 import { DrainNodes } from './nodes.ts';
@@ -29,7 +31,7 @@ import {
 const noLimit = Number.POSITIVE_INFINITY;
 
 /** What a drain asks for. */
-export type DrainCommand = Command | TaintNode;
+export type DrainCommand = PodCommand<Reason> | RecordPodEvent<Reason> | TaintNode;
 
 /**
  * Drains nodes by a taint: each is tainted when its turn has come, and then the pods go that do not
@@ -106,7 +108,7 @@ export class DrainMachine {
     this.#actAt = now;
     switch (event.kind) {
       case 'nodeUpsert':
-        this.#nodes.seen(now, event.node.name, hasTaint(event.node, this.#config.taint));
+        this.#nodes.seen(now, event.node.name, carriesTaint(event.node, this.#config.taint));
         this.#reconsiderOn(now, event.node.name);
         break;
       case 'nodeDelete':
@@ -280,11 +282,11 @@ export class DrainMachine {
   }
 
   /** Sends what is due on the nodes whose turn it is, the longest due first, as far as there is room. */
-  #dispatch(now: Instant): readonly Command[] {
+  #dispatch(now: Instant): readonly DrainCommand[] {
     const { podsAtOnceMax } = this.#config;
     const pods = this.pods();
     let room = (podsAtOnceMax || noLimit) - pods.filter(isUnderWay).length;
-    const commands: Command[] = [];
+    const commands: DrainCommand[] = [];
     const queued = pods.filter(
       ({ pod, state }) => state.kind === 'queued' && this.#nodes.isDraining(pod.nodeName),
     );
@@ -298,7 +300,11 @@ export class DrainMachine {
     return commands;
   }
 
-  #send(now: Instant, pod: Pod, { attempts, begunAt, because, due }: DrainPod): readonly Command[] {
+  #send(
+    now: Instant,
+    pod: Pod,
+    { attempts, begunAt, because, due }: DrainPod,
+  ): readonly DrainCommand[] {
     const { budgets, gracePeriodSeconds } = this.#config;
     const escalateAt = this.#escalateAt(pod.nodeName, due);
     const escalated = escalateAt !== null && now >= escalateAt;
@@ -312,7 +318,7 @@ export class DrainMachine {
     const id = this.#inFlight.start(pod.uid);
     const shared = { id, pod: podRef(pod), confirm: false, gracePeriodSeconds, because };
     const { generation } = pod;
-    const command: Command = deleted
+    const command: DrainCommand = deleted
       ? { kind: 'deletePod', ...shared, guard: 'uid', generation, escalated }
       : { kind: 'evictPod', ...shared };
     return attempts === 0 ? [evictionEvent(pod, because), command] : [command];

@@ -1,6 +1,6 @@
 // The nodes of a drain as they were last seen.
 import type { Blocker } from '../attempt/blocker.ts';
-import type { Outcome } from '../event.ts';
+import type { Outcome } from '../attempt/outcome.ts';
 import type { Instant } from '../kernel/time.ts';
 import type { DrainConfig } from './config.ts';
 import type { DrainPods } from './pods.ts';

@@ -1,14 +1,20 @@
 // What a drain would do, pod by pod, before it begins.
-import { defaultConfig } from '../config.ts';
+import { defaultEvictionConfig } from '../eviction/config.ts';
 import type { Reason } from '../eviction/reason.ts';
 import type { Instant } from '../kernel/time.ts';
 import { type Budget, budgetsOver, isUnderBudgets, sparesUnready } from '../model/budget.ts';
+import type { Node } from '../model/node.ts';
+import type { Pod } from '../model/pod.ts';
+import type { Taint } from '../model/taint.ts';
 import { decidingToleration } from '../model/toleration.ts';
-import type { Node, Pod, Taint } from '../model.ts';
 import type { DrainConfig } from './config.ts';
 import { DrainJudge } from './decide.ts';
 import { type DrainFault, drainVerdict } from './filters.ts';
-import { type ForeseenBlocker, type ForeseenSite, foreseeBlockers } from './predicted-blockers.ts';
+import {
+  type PredictedBlocker,
+  type PredictionSite,
+  predictBlockers,
+} from './predicted-blockers.ts';
 
 /** A pod of a target node, and what decides how well it can go. */
 export interface PlanPod {
@@ -47,7 +53,7 @@ export interface PlannedPod {
     | { readonly kind: 'skip' };
   readonly because: readonly Reason[];
   /** What would hold it back, as things are now. */
-  readonly blockers: readonly ForeseenBlocker[];
+  readonly blockers: readonly PredictedBlocker[];
 }
 
 /** What a drain would do: node by node, and on each the next to go first. */
@@ -78,8 +84,12 @@ function planPod(
   const { because, fate } = fateOf(now, pod, judge, config);
   const goes = fate.kind === 'evict' || fate.kind === 'leaving';
   const asked = config.budgets.kind === 'ignore' ? [] : budgets;
-  const site: ForeseenSite = { budgets: asked, finalizers, nodeAnswers: nodeAnswers(pod.nodeName) };
-  return { pod, fate, because, blockers: goes ? foreseeBlockers(pod, site) : [] };
+  const site: PredictionSite = {
+    budgets: asked,
+    finalizers,
+    nodeAnswers: nodeAnswers(pod.nodeName),
+  };
+  return { pod, fate, because, blockers: goes ? predictBlockers(pod, site) : [] };
 }
 
 function fateOf(
@@ -120,7 +130,7 @@ function fateOf(
  * pod does not tolerate, for however short a time. It asks no budgets.
  */
 function isRemovedByDaemonSet({ tolerations }: Pod, taint: Taint): boolean {
-  const { comparisonOperators } = defaultConfig;
+  const { comparisonOperators } = defaultEvictionConfig;
   return (
     taint.effect === 'NoExecute' &&
     decidingToleration(tolerations, taint, { comparisonOperators }) === null
@@ -146,7 +156,7 @@ function withQueues(
   });
 }
 
-function queueBlocker(budget: Budget): ForeseenBlocker {
+function queueBlocker(budget: Budget): PredictedBlocker {
   const message =
     `The disruption budget ${budget.name} allows ${budget.allowed} disruption` +
     `${budget.allowed === 1 ? '' : 's'} now, and other pods go first`;

@@ -1,5 +1,5 @@
 // The pods of a drain and how far each one's way out has come.
-import type { PodRef } from '../model.ts';
+import type { PodRef } from '../model/pod.ts';
 import type { DrainPod } from './state.ts';
 
 const fresh: Omit<DrainPod, 'pod' | 'state'> = {

@@ -1,4 +1,4 @@
-import type { Verdict } from '../attempt/blocker.ts';
+import type { BlockerVerdict } from '../attempt/blocker.ts';
 import {
   type Budget,
   budgetRefusal,
@@ -7,12 +7,12 @@ import {
   isUnderBudgets,
   sparesUnready,
 } from '../model/budget.ts';
-import type { Pod } from '../model.ts';
+import type { Pod } from '../model/pod.ts';
 
-/** What would hold a pod back, predicted before anybody has tried. */
-export interface ForeseenBlocker {
+/** What would hold a pod back, told before anybody has tried. */
+export interface PredictedBlocker {
   readonly code: 'Budget' | 'TwoBudgets' | 'Finalizers' | 'NodeLost';
-  readonly verdict: Verdict;
+  readonly verdict: BlockerVerdict;
   /** As the API server would say it, where it would. */
   readonly message: string;
   /** The budgets it is about; empty where it is about none. */
@@ -20,7 +20,7 @@ export interface ForeseenBlocker {
 }
 
 /** What besides the pod decides how well it can go. */
-export interface ForeseenSite {
+export interface PredictionSite {
   /** Null: they could not be read. */
   readonly budgets: readonly Budget[] | null;
   /** metadata.finalizers of the pod. */
@@ -33,8 +33,8 @@ export interface ForeseenSite {
  * What an eviction of this pod would meet now: what the Eviction API would answer, and what would
  * keep the pod from ending once it is accepted.
  */
-export function foreseeBlockers(pod: Pod, site: ForeseenSite): readonly ForeseenBlocker[] {
-  const blockers: ForeseenBlocker[] = [];
+export function predictBlockers(pod: Pod, site: PredictionSite): readonly PredictedBlocker[] {
+  const blockers: PredictedBlocker[] = [];
   const budget = site.budgets && isUnderBudgets(pod) ? budgetBlocker(pod, site.budgets) : null;
   if (budget) blockers.push(budget);
   if (site.finalizers.length > 0) {
@@ -49,7 +49,7 @@ export function foreseeBlockers(pod: Pod, site: ForeseenSite): readonly Foreseen
   return blockers;
 }
 
-function budgetBlocker(pod: Pod, known: readonly Budget[]): ForeseenBlocker | null {
+function budgetBlocker(pod: Pod, known: readonly Budget[]): PredictedBlocker | null {
   const budgets = budgetsOver(pod, known);
   const [budget] = budgets;
   if (!budget) return null;

@@ -2,10 +2,8 @@
 import type { Blocker } from '../attempt/blocker.ts';
 import type { Reason } from '../eviction/reason.ts';
 import type { Instant, Millis } from '../kernel/time.ts';
-import type { Disruption, PodRef } from '../model.ts';
-import type { Claim, Departure, ForeignDeletion } from './departure.ts';
+import type { Disruption, PodRef } from '../model/pod.ts';
 import type { DrainFault } from './filters.ts';
-
 /** How far the way out of one pod has come. */
 export type DrainPodState =
   /** It stays: it tolerates the taint, or deleting it would not stop it. */
@@ -157,3 +155,28 @@ export function isEnded({ kind }: DrainNodePhase): boolean {
 export function isBegun({ kind }: Pick<DrainNodePhase, 'kind'>): boolean {
   return kind === 'tainting' || kind === 'draining';
 }
+
+/** Who made a pod go. */
+export type Departure =
+  /** A request of ours, which was accepted. */
+  | { readonly kind: 'ours' }
+  /** It was on its way out before the drain began. */
+  | { readonly kind: 'earlier' }
+  | ForeignDeletion;
+
+/** Somebody else deleted it. */
+export interface ForeignDeletion {
+  readonly kind: 'foreign';
+  /** The program that marked it, by metadata.managedFields; null: nobody can tell. */
+  readonly manager: string | null;
+  /** What the mark says, e.g. `DeletionByTaintManager`; null: it has none. */
+  readonly reason: string | null;
+}
+
+/** How far our requests to remove a pod have come. */
+export type Claim =
+  /** None was accepted. */
+  | 'none'
+  /** The answer to one was lost, or the server failed: it may have been accepted. */
+  | 'possible'
+  | 'sure';

@@ -1,7 +1,8 @@
 // The writes that put the drain's taint on nodes, one at a time for each.
 import { type Blocker, blockerOf } from '../attempt/blocker.ts';
-import type { Outcome } from '../event.ts';
-import { InFlight, nextAttempt } from '../kernel/inflight.ts';
+import type { Outcome } from '../attempt/outcome.ts';
+import { nextAttempt } from '../attempt/retry.ts';
+import { InFlight } from '../kernel/inflight.ts';
 import type { Instant } from '../kernel/time.ts';
 import type { DrainConfig } from './config.ts';
 import type { TaintNode } from './state.ts';

@@ -1,6 +1,7 @@
+import type { Node } from '../model/node.ts';
+import type { Pod } from '../model/pod.ts';
 import { formatTaint } from '../model/taint-spec.ts';
 import { decidingToleration, type MatchOptions } from '../model/toleration.ts';
-import type { Node, Pod } from '../model.ts';
 import type { Reason } from './reason.ts';
 
 /**

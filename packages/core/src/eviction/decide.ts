@@ -1,6 +1,8 @@
 import { endOfSecond, finite, type Instant, type Millis } from '../kernel/time.ts';
-import { decidingToleration, type MatchOptions } from '../model/toleration.ts';
-import type { Node, Pod, Taint, Toleration } from '../model.ts';
+import type { Node } from '../model/node.ts';
+import type { Pod } from '../model/pod.ts';
+import type { Taint } from '../model/taint.ts';
+import { decidingToleration, type MatchOptions, type Toleration } from '../model/toleration.ts';
 import type { Policy } from '../policy/eviction-policy.ts';
 import type { Reason, StartSource } from './reason.ts';
 import { countsFrom, type ObservedTaint, type Pause } from './taint-clock.ts';

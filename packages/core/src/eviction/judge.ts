@@ -1,12 +1,13 @@
 import { escalationOf, type Method, methodFor } from '../attempt/method.ts';
-import type { Config } from '../config.ts';
 import { finite, type Instant } from '../kernel/time.ts';
-import type { Pod, Taint } from '../model.ts';
+import type { Pod } from '../model/pod.ts';
+import type { Taint } from '../model/taint.ts';
 import { Policies, type Policy } from '../policy/eviction-policy.ts';
 import type { StoreView } from '../store.ts';
+import type { EvictionConfig } from './config.ts';
 import { type DecideOptions, type Decision, decide } from './decide.ts';
 import type { Reason } from './reason.ts';
-import type { TaintLedger } from './taint-clock.ts';
+import type { TaintClock } from './taint-clock.ts';
 
 /** A node that is still there so long after its deadline does not go: its deadline was wrong. */
 const endForgottenMs = 600_000;
@@ -14,12 +15,12 @@ const endForgottenMs = 600_000;
 /** Gathers what the pure functions need to know about a pod, and asks them. */
 export class Judge {
   readonly #store: StoreView;
-  readonly #taints: TaintLedger;
-  readonly #config: Config;
+  readonly #taints: TaintClock;
+  readonly #config: EvictionConfig;
   readonly #policies: Policies;
   readonly #options: DecideOptions;
 
-  constructor(store: StoreView, taints: TaintLedger, config: Config) {
+  constructor(store: StoreView, taints: TaintClock, config: EvictionConfig) {
     this.#store = store;
     this.#taints = taints;
     this.#config = config;

@@ -1,24 +1,26 @@
 // The precise eviction machine: when each pod of a tainted node goes, and what comes of it.
 import { blockerOf, isAnswered } from '../attempt/blocker.ts';
+import type { Outcome } from '../attempt/outcome.ts';
 import { Pace } from '../attempt/pace.ts';
-import type { Command, Report } from '../command.ts';
-import type { Config } from '../config.ts';
-import type { Event, Outcome } from '../event.ts';
+import { nextAttempt } from '../attempt/retry.ts';
+import type { Event } from '../event.ts';
 import { assert } from '../kernel/assert.ts';
-import { InFlight, nextAttempt } from '../kernel/inflight.ts';
+import { InFlight } from '../kernel/inflight.ts';
 import { Schedule } from '../kernel/schedule.ts';
 import type { Instant } from '../kernel/time.ts';
-import type { EvictionMachine } from '../machine.ts';
-import { type Pod, type PodRef, podRef } from '../model.ts';
+import { type Pod, type PodRef, podRef } from '../model/pod.ts';
 import type { LimitStatus } from '../policy/limit.ts';
 import type { Change, StoreView } from '../store.ts';
+import type { LimitReport, MachineCommand, PodReport } from './command.ts';
+import type { EvictionConfig } from './config.ts';
 import type { Decision } from './decide.ts';
+import type { EvictionMachine } from './eviction-machine.ts';
 import { Judge } from './judge.ts';
 import { Admissions, isNews } from './limits/admissions.ts';
 import { cancelEvent, evictionEvent, nodeEndEvent } from './pod-events.ts';
 import type { Cause, Reason } from './reason.ts';
-import { type ObservedTaint, TaintLedger } from './taint-clock.ts';
-import { StartKeeper } from './taint-clock-writer.ts';
+import { type ObservedTaint, TaintClock } from './taint-clock.ts';
+import { TaintClockWriter } from './taint-clock-writer.ts';
 import { attemptsOf, deadlineOf, isPending, type Pending, type Work } from './work.ts';
 
 type Eviction = Extract<Decision, { kind: 'evict' }>;
@@ -49,32 +51,32 @@ type Eviction = Extract<Decision, { kind: 'evict' }>;
  * nothing is sent, but everything is decided, so that the first tick afterwards acts at once.
  */
 export class PreciseEvictionMachine implements EvictionMachine {
-  readonly #config: Config;
+  readonly #config: EvictionConfig;
   readonly #store: StoreView;
   readonly #judge: Judge;
   readonly #admissions: Admissions;
-  readonly #starts: StartKeeper;
-  readonly #taints = new TaintLedger();
+  readonly #starts: TaintClockWriter;
+  readonly #taints = new TaintClock();
   readonly #work = new Map<string, Work>();
   readonly #schedule = new Schedule();
   readonly #inFlight: InFlight;
   readonly #pace: Pace;
   #synced = false;
   #leader: boolean;
-  #commands: Command[] = [];
+  #commands: MachineCommand[] = [];
 
-  constructor(store: StoreView, config: Config) {
+  constructor(store: StoreView, config: EvictionConfig) {
     this.#store = store;
     this.#config = config;
     this.#leader = config.leader;
     this.#judge = new Judge(store, this.#taints, config);
     this.#admissions = new Admissions(store, this.#judge, config);
-    this.#starts = new StartKeeper(store, this.#taints, this.#judge, config);
+    this.#starts = new TaintClockWriter(store, this.#taints, this.#judge, config);
     this.#inFlight = new InFlight('eviction', config.evictionsInFlightMax);
     this.#pace = new Pace(config.evictionsInFlightMax);
   }
 
-  handle(now: Instant, event: Event, change: Change | null): readonly Command[] {
+  handle(now: Instant, event: Event, change: Change | null): readonly MachineCommand[] {
     this.#commands = [];
     this.#take(now, event);
     if (change) this.#follow(now, change);
@@ -389,7 +391,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
     this.#tell({ kind: 'deadline', pod: podRef(pod), from, to, cause, because });
   }
 
-  #tell(report: Report): void {
+  #tell(report: PodReport | LimitReport): void {
     this.#commands.push({ kind: 'report', report });
   }
 }

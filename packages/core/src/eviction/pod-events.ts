@@ -1,20 +1,19 @@
 // The texts of Kubernetes Events about pods, in kube-controller-manager's words.
-import type { Command } from '../command.ts';
+import type { RecordPodEvent } from '../attempt/command.ts';
 import { formatTime, type Instant } from '../kernel/time.ts';
-import { type Pod, podRef } from '../model.ts';
+import { type Pod, podRef } from '../model/pod.ts';
 import type { Reason } from './reason.ts';
 import { describeReason } from './text.ts';
-
 // Reason and opening words are kube-controller-manager's, so that what people search for is found.
 
 /** The Event that tells that a pod is being evicted, and why. */
-export function evictionEvent(pod: Pod, because: readonly Reason[]): Command {
+export function evictionEvent(pod: Pod, because: readonly Reason[]): RecordPodEvent<Reason> {
   const over = because[0]?.code === 'TolerationExpires' ? ', and that time has passed' : '';
   return podEvent(pod, 'Marking for deletion', because, over);
 }
 
 /** The Event that tells that a pod goes faster, or past its budgets, because its node goes. */
-export function nodeEndEvent(pod: Pod, nodeEnd: Instant): Command {
+export function nodeEndEvent(pod: Pod, nodeEnd: Instant): RecordPodEvent<Reason> {
   const { namespace, name, nodeName } = pod;
   const end = formatTime(nodeEnd);
   const message = `Pod ${namespace}/${name} goes faster than it would: taintmgr.dev/deadline says that node ${nodeName} goes at ${end}`;
@@ -23,11 +22,16 @@ export function nodeEndEvent(pod: Pod, nodeEnd: Instant): Command {
 }
 
 /** The Event that tells that a pending eviction was called off. */
-export function cancelEvent(pod: Pod, because: readonly Reason[]): Command {
+export function cancelEvent(pod: Pod, because: readonly Reason[]): RecordPodEvent<Reason> {
   return podEvent(pod, 'Cancelling deletion of', because, '');
 }
 
-function podEvent(pod: Pod, opening: string, because: readonly Reason[], closing: string): Command {
+function podEvent(
+  pod: Pod,
+  opening: string,
+  because: readonly Reason[],
+  closing: string,
+): RecordPodEvent<Reason> {
   const [decisive] = because;
   const why = decisive ? `: ${describeReason(decisive)}${closing}` : '';
   const message = `${opening} Pod ${pod.namespace}/${pod.name}${why}`;

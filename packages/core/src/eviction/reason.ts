@@ -1,5 +1,6 @@
 import type { Instant } from '../kernel/time.ts';
-import type { Taint, Toleration } from '../model.ts';
+import type { Taint } from '../model/taint.ts';
+import type { Toleration } from '../model/toleration.ts';
 
 /** Where the time of a deadline starts to count. */
 export type StartSource =

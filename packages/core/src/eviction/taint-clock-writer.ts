@@ -1,14 +1,15 @@
-import type { Command } from '../command.ts';
-import type { Config } from '../config.ts';
-import type { Outcome } from '../event.ts';
-import { InFlight, nextAttempt } from '../kernel/inflight.ts';
+import type { Outcome } from '../attempt/outcome.ts';
+import { nextAttempt } from '../attempt/retry.ts';
+import { InFlight } from '../kernel/inflight.ts';
 import { Schedule } from '../kernel/schedule.ts';
 import { finite, type Instant } from '../kernel/time.ts';
+import type { Node } from '../model/node.ts';
 import { formatTaint } from '../model/taint-spec.ts';
-import type { Node } from '../model.ts';
 import type { StoreView } from '../store.ts';
+import type { MachineCommand } from './command.ts';
+import type { EvictionConfig } from './config.ts';
 import type { Judge } from './judge.ts';
-import type { ObservedTaint, TaintLedger } from './taint-clock.ts';
+import type { ObservedTaint, TaintClock } from './taint-clock.ts';
 
 /**
  * Writes on nodes since when their taints count, so that a restarted or another replica finds the
@@ -29,17 +30,17 @@ const settledMs = 2000;
  * written, and goes when the taint goes. Where the API does not say when they were written, nobody
  * could believe it later, and nothing is written down.
  */
-export class StartKeeper {
+export class TaintClockWriter {
   readonly #store: StoreView;
-  readonly #taints: TaintLedger;
+  readonly #taints: TaintClock;
   readonly #judge: Judge;
-  readonly #config: Config;
+  readonly #config: EvictionConfig;
   readonly #schedule = new Schedule();
   readonly #attempts = new Map<string, number>();
   readonly #writing = new Set<string>();
   readonly #inFlight: InFlight;
 
-  constructor(store: StoreView, taints: TaintLedger, judge: Judge, config: Config) {
+  constructor(store: StoreView, taints: TaintClock, judge: Judge, config: EvictionConfig) {
     this.#store = store;
     this.#taints = taints;
     this.#judge = judge;
@@ -63,8 +64,8 @@ export class StartKeeper {
   }
 
   /** The commands that make the nodes to be looked at say what they should. */
-  write(now: Instant): readonly Command[] {
-    const commands: Command[] = [];
+  write(now: Instant): readonly MachineCommand[] {
+    const commands: MachineCommand[] = [];
     while (this.#inFlight.hasRoom) {
       const name = this.#schedule.takeDue(now);
       if (name === null) break;
@@ -105,7 +106,7 @@ export class StartKeeper {
   }
 
   /** Null when the node says it already, or is being told to. */
-  #commandFor(node: Node): Command | null {
+  #commandFor(node: Node): MachineCommand | null {
     const { name: nodeName, uid: nodeUid } = node;
     const observed = this.#taints.of(nodeName);
     // Most nodes have no taints, and nothing about them has to be looked at.

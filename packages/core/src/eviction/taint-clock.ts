@@ -1,7 +1,8 @@
 import type { PauseScope } from '../event.ts';
 import { endOfSecond, finite, type Instant } from '../kernel/time.ts';
+import type { Node } from '../model/node.ts';
+import { isEqualTaint, type Taint } from '../model/taint.ts';
 import { formatTaint } from '../model/taint-spec.ts';
-import type { Node, Taint } from '../model.ts';
 import type { StartSource } from './reason.ts';
 
 /**
@@ -39,7 +40,7 @@ interface Seen {
  * counts from when they were written last. Deadlines can be paused: when they go on, the taints of
  * the nodes concerned start later by as long as the pause was.
  */
-export class TaintLedger {
+export class TaintClock {
   readonly #byNode = new Map<string, readonly ObservedTaint[]>();
   readonly #seen = new Map<string, Seen>();
   readonly #zones = new Map<string, string>();
@@ -168,7 +169,9 @@ function observe(
   { isOwn, kept, writtenAt }: Memory,
 ): ObservedTaint {
   const timeAdded = finite(taint.timeAdded);
-  const before = known.find((entry) => (isOwn || timeAdded !== null) && isSame(entry.taint, taint));
+  const before = known.find(
+    (entry) => (isOwn || timeAdded !== null) && isEqualTaint(entry.taint, taint),
+  );
   if (before && Object.is(before.taint.timeAdded, taint.timeAdded)) return before;
   const seenAt =
     before?.seenAt ?? (writtenAt === null ? now : Math.min(now, endOfSecond(writtenAt)));
@@ -191,9 +194,4 @@ function observe(
 /** The instant from which a time counts that a taint is given: never before it came. */
 export function countsFrom({ start, startSource }: ObservedTaint): Instant {
   return startSource === 'timeAdded' ? endOfSecond(start) : start;
-}
-
-/** Another value makes another taint: a pod may tolerate the one and not the other. */
-function isSame(a: Taint, b: Taint): boolean {
-  return a.key === b.key && a.value === b.value && a.effect === b.effect;
 }

@@ -1,6 +1,6 @@
 import { formatDuration } from '../kernel/time.ts';
+import type { Taint } from '../model/taint.ts';
 import { formatTaint } from '../model/taint-spec.ts';
-import type { Taint } from '../model.ts';
 import type { Reason } from './reason.ts';
 
 /** One reason in words, as Events, tables and logs print it. */

@@ -1,4 +1,4 @@
-import type { Setback } from '../event.ts';
+import type { Setback } from '../attempt/outcome.ts';
 import type { Instant, Millis } from '../kernel/time.ts';
 import type { LimitHit } from '../policy/limit.ts';
 

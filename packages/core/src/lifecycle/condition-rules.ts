@@ -1,11 +1,10 @@
 // Applies condition rules: which taints they put on nodes or take off, within their limits.
-import type { TaintName } from '../command.ts';
 import type { ClusterTime } from '../kernel/cluster-clock.ts';
 import { finite, type Instant } from '../kernel/time.ts';
+import type { Node } from '../model/node.ts';
 import { selects } from '../model/selector.ts';
-import type { Node, Taint } from '../model.ts';
+import { hasTaint, isSameTaint, type Taint, type TaintName } from '../model/taint.ts';
 import { type ConditionRule, poolLimit } from '../policy/condition-rule.ts';
-import { hasTaint, isSameTaint } from './condition-taints.ts';
 import type { LifecycleReason, LifecycleReport } from './reason.ts';
 
 /** Wait before a limit that was reached is looked at again. */

@@ -1,7 +1,6 @@
-import type { TaintName } from '../command.ts';
 import type { Instant } from '../kernel/time.ts';
-import type { Node, NodeCondition } from '../model.ts';
-
+import type { Node, NodeCondition } from '../model/node.ts';
+import { isSameTaint, type TaintName } from '../model/taint.ts';
 // The well-known taints and what they stand for (spec of the node lifecycle controller, 5.1, 8).
 export const notReadyKey = 'node.kubernetes.io/not-ready';
 export const unreachableKey = 'node.kubernetes.io/unreachable';
@@ -27,11 +26,6 @@ const ownedKeys: ReadonlySet<string> = new Set([
 
 /** The conditions that turn Unknown with a silent node. */
 const silencedTypes = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'] as const;
-
-/** The condition Ready of a node; null where it has none. */
-export function readyOf(conditions: readonly NodeCondition[] | undefined): NodeCondition | null {
-  return conditions?.find(({ type }) => type === 'Ready') ?? null;
-}
 
 /** The NoSchedule taints a node should have, in the order of its conditions. */
 function noScheduleTaints({ conditions = [], unschedulable }: Node): readonly TaintName[] {
@@ -63,21 +57,11 @@ export interface TaintChange {
   readonly remove: readonly TaintName[];
 }
 
-/** Two taints are the same taint when key and effect agree. */
-export function isSameTaint(one: TaintName, other: TaintName): boolean {
-  return one.key === other.key && one.effect === other.effect;
-}
-
-/** Whether a list holds the taint. */
-export function hasTaint(taints: readonly TaintName[], taint: TaintName): boolean {
-  return taints.some((other) => isSameTaint(other, taint));
-}
-
 /**
  * The conditions of a node that has fallen silent, as they have to be written; those that say so
  * already are left out. What the kubelet said of itself last, and when, stays.
  */
-export function silentConditions(
+export function unreachableConditions(
   { conditions = [], createdAt = null }: Pick<Node, 'conditions' | 'createdAt'>,
   now: Instant,
 ): readonly NodeCondition[] {
@@ -98,16 +82,3 @@ const stoppedPosting = {
   reason: 'NodeStatusUnknown',
   message: 'Kubelet stopped posting node status.',
 };
-
-/** The conditions with some of them in a new state; new types are appended. */
-export function mergeConditions(
-  conditions: readonly NodeCondition[],
-  changed: readonly NodeCondition[],
-): readonly NodeCondition[] {
-  const merged = conditions.map(
-    (condition) => changed.find(({ type }) => type === condition.type) ?? condition,
-  );
-  const isNew = ({ type }: NodeCondition): boolean =>
-    !conditions.some((condition) => condition.type === type);
-  return [...merged, ...changed.filter(isNew)];
-}

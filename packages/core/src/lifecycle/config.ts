@@ -1,12 +1,12 @@
 // Limits and choices of the node lifecycle with their defaults.
 import { numberFrom, oneOf, refuse, wholeNumber } from '../kernel/checks.ts';
 import type { Millis } from '../kernel/time.ts';
-import type { LabelSelector } from '../model.ts';
+import type { LabelSelector } from '../model/selector.ts';
 import { type ConditionRule, checkConditionRule } from '../policy/condition-rule.ts';
 import type { ZoneRates } from './zones.ts';
 
 /** When many nodes fall silent at once, it may be us who cannot hear. */
-export interface MassSilence {
+export interface MassUnreachable {
   /** The share of all nodes that count, above 0 to 1, from which on it is suspect. */
   readonly share: number;
   /** That many nodes at least. */
@@ -51,7 +51,7 @@ export interface LifecycleConfig extends ZoneRates {
   /** Pods of silent nodes are marked not ready: with their zone's consent, or whatever it is. */
   readonly podReadiness: 'governed' | 'atOnce';
   /** Null: never suspect. */
-  readonly massSilence: MassSilence | null;
+  readonly massSilence: MassUnreachable | null;
   /** A node has to be well for so long before its NoExecute taint goes. */
   readonly healthyMs: Millis;
   readonly flapping: Flapping | null;
@@ -111,7 +111,7 @@ const wholeNumbers = [
 
 const rates = ['nodeEvictionRate', 'secondaryNodeEvictionRate', 'unhealthyZoneThreshold'] as const;
 
-function checkMassSilence({ share, nodesMin, withinMs, holdMs }: MassSilence): void {
+function checkMassSilence({ share, nodesMin, withinMs, holdMs }: MassUnreachable): void {
   const isShare = share > 0 && share <= 1;
   refuse('lifecycle.massSilence.share', share, isShare, 'a number above 0, at most 1');
   wholeNumber('lifecycle.massSilence.nodesMin', nodesMin, 1);

@@ -1,8 +1,8 @@
 // Decides which NoExecute taint a node should have, at once or in its zone's turn.
-import type { TaintName } from '../command.ts';
 import type { Instant } from '../kernel/time.ts';
-import type { Node } from '../model.ts';
-import { hasTaint, notReadyKey, readyOf, unreachableKey } from './condition-taints.ts';
+import { type Node, readyOf } from '../model/node.ts';
+import { hasTaint, type TaintName } from '../model/taint.ts';
+import { notReadyKey, unreachableKey } from './condition-taints.ts';
 import type { NodeRecord } from './health.ts';
 import type { LifecycleReason } from './reason.ts';
 import type { Recovery } from './recovery.ts';

@@ -1,14 +1,14 @@
 import { finite, type Instant, type Millis } from '../kernel/time.ts';
-import type { Node } from '../model.ts';
-import { notReadyKey, readyOf, unreachableKey } from './condition-taints.ts';
+import { type Node, readyOf } from '../model/node.ts';
+import { zoneKey } from '../model/zone.ts';
+import { notReadyKey, unreachableKey } from './condition-taints.ts';
 import { type LifecycleConfig, resolveLifecycleConfig } from './config.ts';
 import { decideNoExecute } from './decide.ts';
 import type { NodeHealth, ZoneStatus } from './reason.ts';
-import { ZoneGovernor } from './zone-limiter.ts';
-import { zoneKey } from './zones.ts';
+import { ZoneLimiter } from './zone-limiter.ts';
 
-/** What is about to happen to a node and its zone, by one read of the cluster. */
-export interface Sighting {
+/** What one look at a cluster shows. */
+export interface Observation {
   readonly node: Node;
   /** renewTime of its lease; null: it has none; `hidden`: it may have one that we may not see. */
   readonly leaseRenewedAt: Instant | 'hidden' | null;
@@ -17,7 +17,7 @@ export interface Sighting {
 }
 
 /** What is about to happen to a node, and how its zone is doing. */
-export interface Outlook {
+export interface Forecast {
   readonly health: NodeHealth;
   readonly zone: ZoneStatus | null;
 }
@@ -27,11 +27,11 @@ export interface Outlook {
  * when a node was heard of, and whose turn it is, only a controller that has listened knows. Times
  * that others wrote are taken for ours. Throws RangeError for an option that is not allowed.
  */
-export function outlookOf(
+export function forecastOf(
   now: Instant,
-  { node, nodes, leaseRenewedAt }: Sighting,
+  { node, nodes, leaseRenewedAt }: Observation,
   options: Partial<LifecycleConfig> = {},
-): Outlook {
+): Forecast {
   const config = resolveLifecycleConfig({ ...options, massSilence: null });
   const key = zoneKey(node.labels ?? {});
   const inZone = nodes.filter(({ labels = {} }) => zoneKey(labels) === key);
@@ -64,8 +64,8 @@ function governorOf(
   nodes: readonly Node[],
   lastTainting: Instant,
   config: LifecycleConfig,
-): ZoneGovernor {
-  const governor = new ZoneGovernor(config);
+): ZoneLimiter {
+  const governor = new ZoneLimiter(config);
   for (const node of nodes) {
     governor.place(lastTainting, node, readyOf(node.conditions)?.status === 'True');
   }
@@ -111,7 +111,7 @@ const leaseHidden = { code: 'LeaseHidden' } as const;
  */
 function signOf(
   { conditions, createdAt = null }: Node,
-  leaseRenewedAt: Sighting['leaseRenewedAt'],
+  leaseRenewedAt: Observation['leaseRenewedAt'],
   { nodeMonitorGracePeriodMs, nodeStartupGracePeriodMs }: LifecycleConfig,
 ): { readonly heardAt: Instant | null; readonly graceMs: Millis } {
   const ready = readyOf(conditions);

@@ -1,8 +1,7 @@
 import type { ClusterTime } from '../kernel/cluster-clock.ts';
 import { Schedule } from '../kernel/schedule.ts';
 import { finite, type Instant, type Millis } from '../kernel/time.ts';
-import type { Lease, Node } from '../model.ts';
-import { readyOf } from './condition-taints.ts';
+import { type Lease, type Node, readyOf } from '../model/node.ts';
 import type { LifecycleConfig } from './config.ts';
 
 /** What one node's heartbeats have shown. Times are by our clock. */
@@ -30,7 +29,7 @@ const flapsKeptMax = 100;
  * from now. Silence is judged in steps of the monitor period, so that nodes that fall silent
  * together are seen together.
  */
-export class HealthBook {
+export class HealthStore {
   readonly #config: LifecycleConfig;
   readonly #clock: ClusterTime;
   readonly #records = new Map<string, NodeRecord>();

@@ -1,5 +1,5 @@
 // Deprecated labels of nodes that repeat the stable ones.
-import type { Labels } from '../model.ts';
+import type { Labels } from '../model/selector.ts';
 
 /** The beta label repeats the stable one. */
 const pairs = [

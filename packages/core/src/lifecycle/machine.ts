@@ -1,26 +1,26 @@
 // The precise node lifecycle machine: heartbeats and conditions in, conditions, taints and
 // not-ready pods out.
-import type { Command } from '../command.ts';
-import type { Event, Outcome } from '../event.ts';
+import type { Outcome } from '../attempt/outcome.ts';
+import type { Event } from '../event.ts';
 import { assert } from '../kernel/assert.ts';
 import { Schedule } from '../kernel/schedule.ts';
 import type { Instant, Millis } from '../kernel/time.ts';
-import type { LifecycleMachine } from '../machine.ts';
-import { type Node, nodeRef } from '../model.ts';
+import { type Node, nodeRef, readyOf } from '../model/node.ts';
 import type { Change, StoreView } from '../store.ts';
+import type { LifecycleCommand } from './command.ts';
 import { ConditionRules } from './condition-rules.ts';
-import { readyOf } from './condition-taints.ts';
 import type { LifecycleConfig } from './config.ts';
 import { decideNoExecute, type NoExecuteDecision } from './decide.ts';
-import { HealthBook, type NodeRecord } from './health.ts';
+import { HealthStore, type NodeRecord } from './health.ts';
+import type { LifecycleMachine } from './lifecycle-machine.ts';
 import { needsOf, noExecuteNeed } from './needs.ts';
 import { nodeEvent } from './node-events.ts';
 import { NodeWriter } from './node-writer.ts';
 import { ReadinessMarker } from './readiness.ts';
 import type { LifecycleReport, NodeHealth, ZoneStatus } from './reason.ts';
 import { recoveryOf } from './recovery.ts';
-import { toldReason, toldReport, toldZone } from './wall-times.ts';
-import { ZoneGovernor } from './zone-limiter.ts';
+import { reasonAtWallTime, reportAtWallTime, zoneAtWallTime } from './wall-times.ts';
+import { ZoneLimiter } from './zone-limiter.ts';
 
 /** Called so much later than was asked for, we did not listen meanwhile. */
 const standstillMs: Millis = 5_000;
@@ -46,8 +46,8 @@ const standstillMs: Millis = 5_000;
 export class PreciseLifecycleMachine implements LifecycleMachine {
   readonly #store: StoreView;
   readonly #config: LifecycleConfig;
-  readonly #health: HealthBook;
-  readonly #governor: ZoneGovernor;
+  readonly #health: HealthStore;
+  readonly #governor: ZoneLimiter;
   readonly #writer: NodeWriter;
   readonly #readiness: ReadinessMarker;
   readonly #rules: ConditionRules;
@@ -63,20 +63,20 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
   /** When we asked to be called; null: not at all. */
   #wake: Instant | null = null;
   #now: Instant = Number.NEGATIVE_INFINITY;
-  #commands: Command[] = [];
+  #commands: LifecycleCommand[] = [];
 
   constructor(store: StoreView, config: LifecycleConfig, leader: boolean) {
     this.#store = store;
     this.#config = config;
     this.#leader = leader;
-    this.#health = new HealthBook(config, store.clock);
-    this.#governor = new ZoneGovernor(config);
+    this.#health = new HealthStore(config, store.clock);
+    this.#governor = new ZoneLimiter(config);
     this.#writer = new NodeWriter(config);
     this.#rules = new ConditionRules(config.conditionRules, store.clock);
     this.#readiness = new ReadinessMarker(store, config, (name) => this.#mayMark(name));
   }
 
-  handle(now: Instant, event: Event, change: Change | null): readonly Command[] {
+  handle(now: Instant, event: Event, change: Change | null): readonly LifecycleCommand[] {
     this.#commands = [];
     this.#now = now;
     if (this.#wake !== null && now - this.#wake > standstillMs) this.#forgive(now);
@@ -97,7 +97,7 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
   }
 
   zones(now: Instant): readonly ZoneStatus[] {
-    return this.#governor.zones(now).map((zone) => toldZone(zone, this.#store.clock));
+    return this.#governor.zones(now).map((zone) => zoneAtWallTime(zone, this.#store.clock));
   }
 
   healthOf(now: Instant, node: Node): NodeHealth {
@@ -118,7 +118,7 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
       place: turn?.place ?? null,
       because: [
         ...because,
-        ...[...queued, ...(hold ? [hold] : [])].map((reason) => toldReason(reason, clock)),
+        ...[...queued, ...(hold ? [hold] : [])].map((reason) => reasonAtWallTime(reason, clock)),
       ],
     };
   }
@@ -250,7 +250,7 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     }
     this.#moved.clear();
     const { reports, affected, isOver } = this.#governor.review(now);
-    for (const report of reports) this.#tell(toldReport(report, this.#store.clock));
+    for (const report of reports) this.#tell(reportAtWallTime(report, this.#store.clock));
     for (const name of affected) {
       this.#due.set(name, now);
       this.#readiness.noticeNode(now, name);
@@ -321,7 +321,7 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     const recovery = recoveryOf(now, record, this.#config);
     const circumstances = { record, recovery, isAllDown: this.#governor.isAllDown };
     const { because, ...decision } = decideNoExecute(node, circumstances);
-    const told = because.map((reason) => toldReason(reason, this.#store.clock));
+    const told = because.map((reason) => reasonAtWallTime(reason, this.#store.clock));
     return { ...decision, because: told };
   }
 

@@ -1,18 +1,18 @@
 import type { Instant } from '../kernel/time.ts';
-import type { MassSilence } from './config.ts';
+import type { MassUnreachable } from './config.ts';
 import type { HoldReason } from './reason.ts';
 
 /**
  * Suspects ourselves: when many nodes become unreachable within a short time, the fault may be
  * ours. For a while no node is tainted for it; those that come back meanwhile were never tainted.
  */
-export class MassSilenceWatch {
-  readonly #rule: MassSilence | null;
+export class MassUnreachableGuard {
+  readonly #rule: MassUnreachable | null;
   readonly #silent = new Map<string, Instant>();
   #until: Instant = Number.NEGATIVE_INFINITY;
   #nodes = 0;
 
-  constructor(rule: MassSilence | null) {
+  constructor(rule: MassUnreachable | null) {
     this.#rule = rule;
   }
 

@@ -1,13 +1,13 @@
-import type { NodeCommand, TaintName } from '../command.ts';
 import type { Instant } from '../kernel/time.ts';
-import { type Node, nodeRef, type Taint } from '../model.ts';
+import { type Node, nodeRef, readyOf } from '../model/node.ts';
+import type { Taint, TaintName } from '../model/taint.ts';
+import type { NodeCommand } from './command.ts';
 import type { RuleChange } from './condition-rules.ts';
 import {
   noScheduleChange,
   notReadyKey,
-  readyOf,
-  silentConditions,
   type TaintChange,
+  unreachableConditions,
 } from './condition-taints.ts';
 import type { NoExecuteDecision } from './decide.ts';
 import { missingLabels } from './labels.ts';
@@ -53,7 +53,7 @@ export function noExecuteNeed(
 
 /** Silence is written down when the kubelet's last word on Ready was another. */
 function conditionsNeed(now: Instant, node: Node, leaseRenewedAt: Instant | null): Need | null {
-  const conditions = silentConditions(node, now);
+  const conditions = unreachableConditions(node, now);
   if (!readyOf(conditions)) return null;
   const ready = readyOf(node.conditions);
   const seen = ready && { status: ready.status, heartbeatAt: ready.heartbeatAt };

@@ -1,5 +1,6 @@
-import type { Telling } from '../command.ts';
-import { type NodeRef, nodeRef, type PodRef, podRef } from '../model.ts';
+import { type NodeRef, nodeRef } from '../model/node.ts';
+import { type PodRef, podRef } from '../model/pod.ts';
+import type { NodeNotice } from './command.ts';
 
 // Reasons and messages are kube-controller-manager's, so that what people search for is found.
 
@@ -12,19 +13,19 @@ const nodeTexts = {
 
 export type NodeEventReason = keyof typeof nodeTexts;
 
-/** Kubernetes Events about nodes, in kube-controller-manager's words. */
-export function nodeEvent(node: NodeRef, reason: NodeEventReason): Telling {
+/** The Event about a node. */
+export function nodeEvent(node: NodeRef, reason: NodeEventReason): NodeNotice {
   const message = nodeTexts[reason](node.name);
   return { kind: 'recordNodeEvent', node: nodeRef(node), type: 'Normal', reason, message };
 }
 
 /** The Event about a pod that is marked not ready with its node. */
-export function podNotReadyEvent(pod: PodRef): Telling {
+export function podNotReadyEvent(pod: PodRef): NodeNotice {
   return podEvent(pod, 'Warning', 'NodeNotReady', 'Node is not ready');
 }
 
 /** The Event about a pod that goes because its node is lost (legacy mode). */
-export function podEvictionEvent(pod: PodRef): Telling {
+export function podEvictionEvent(pod: PodRef): NodeNotice {
   const message = `Marking for deletion Pod ${pod.name} from Node ${pod.nodeName}`;
   return podEvent(pod, 'Normal', 'NodeControllerEviction', message);
 }
@@ -34,7 +35,7 @@ function podEvent(
   type: 'Normal' | 'Warning',
   reason: string,
   message: string,
-): Telling {
+): NodeNotice {
   const [reporter, because] = ['lifecycle', []] as const;
   return { kind: 'recordEvent', reporter, pod: podRef(pod), type, reason, message, because };
 }

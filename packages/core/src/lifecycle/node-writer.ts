@@ -1,7 +1,8 @@
-import type { Command } from '../command.ts';
-import type { Outcome } from '../event.ts';
-import { InFlight, nextAttempt } from '../kernel/inflight.ts';
+import type { Outcome } from '../attempt/outcome.ts';
+import { nextAttempt } from '../attempt/retry.ts';
+import { InFlight } from '../kernel/inflight.ts';
 import type { Instant } from '../kernel/time.ts';
+import type { LifecycleCommand } from './command.ts';
 import type { LifecycleConfig } from './config.ts';
 import type { Need } from './needs.ts';
 import type { NodeWrite } from './reason.ts';
@@ -58,7 +59,7 @@ export class NodeWriter {
     return attempt.write === write ? attempt.notBefore : now;
   }
 
-  begin(now: Instant, name: string, { write, command }: Need): Command {
+  begin(now: Instant, name: string, { write, command }: Need): LifecycleCommand {
     const known = this.#attempts.get(name);
     const failures = known?.write === write ? known.failures : 0;
     const id = this.#inFlight.start(name);

@@ -1,12 +1,13 @@
 // Marks the pods of unreachable nodes as not ready.
-import type { Command } from '../command.ts';
-import type { Outcome } from '../event.ts';
-import { InFlight, nextAttempt } from '../kernel/inflight.ts';
+import type { Outcome } from '../attempt/outcome.ts';
+import { nextAttempt } from '../attempt/retry.ts';
+import { InFlight } from '../kernel/inflight.ts';
 import { Schedule } from '../kernel/schedule.ts';
 import type { Instant } from '../kernel/time.ts';
-import { type Pod, podRef } from '../model.ts';
+import { readyOf } from '../model/node.ts';
+import { type Pod, podRef } from '../model/pod.ts';
 import type { StoreView } from '../store.ts';
-import { readyOf } from './condition-taints.ts';
+import type { LifecycleCommand } from './command.ts';
 import type { LifecycleConfig } from './config.ts';
 import { podNotReadyEvent } from './node-events.ts';
 
@@ -62,8 +63,8 @@ export class ReadinessMarker {
   }
 
   /** The commands that are due. Pods that may not be marked wait until their node is noticed again. */
-  write(now: Instant): readonly Command[] {
-    const commands: Command[] = [];
+  write(now: Instant): readonly LifecycleCommand[] {
+    const commands: LifecycleCommand[] = [];
     while (this.#inFlight.hasRoom) {
       const uid = this.#due.takeDue(now);
       if (uid === null) break;
@@ -78,7 +79,7 @@ export class ReadinessMarker {
   }
 
   /** Takes a result; null when it is not one of ours. */
-  settle(now: Instant, id: string, outcome: Outcome): readonly Command[] | null {
+  settle(now: Instant, id: string, outcome: Outcome): readonly LifecycleCommand[] | null {
     const uid = this.#inFlight.finish(id);
     if (uid === null) return null;
     this.#writing.delete(uid);

@@ -5,7 +5,7 @@ import type { HoldReason, LifecycleReason, LifecycleReport, ZoneStatus } from '.
 // machine. A rule's reason is by that clock already.
 
 /** Why a node is or is not tainted. */
-export function toldReason(reason: LifecycleReason, clock: ClusterTime): LifecycleReason {
+export function reasonAtWallTime(reason: LifecycleReason, clock: ClusterTime): LifecycleReason {
   switch (reason.code) {
     case 'Silent':
       return { ...reason, heardAt: clock.wall(reason.heardAt) };
@@ -33,15 +33,15 @@ function toldHold(hold: HoldReason, clock: ClusterTime): HoldReason {
   }
 }
 
-export function toldZone(zone: ZoneStatus, clock: ClusterTime): ZoneStatus {
+export function zoneAtWallTime(zone: ZoneStatus, clock: ClusterTime): ZoneStatus {
   return { ...zone, hold: zone.hold && toldHold(zone.hold, clock) };
 }
 
 /** What a review of the zones has to say. */
-export function toldReport(report: LifecycleReport, clock: ClusterTime): LifecycleReport {
+export function reportAtWallTime(report: LifecycleReport, clock: ClusterTime): LifecycleReport {
   switch (report.kind) {
     case 'zone':
-      return { ...report, zone: toldZone(report.zone, clock) };
+      return { ...report, zone: zoneAtWallTime(report.zone, clock) };
     case 'zoneHold':
       return { ...report, hold: report.hold && toldHold(report.hold, clock) };
     default:

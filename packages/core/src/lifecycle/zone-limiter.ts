@@ -1,13 +1,14 @@
 // Decides which nodes may be tainted, and when, at the rate of their zone.
 import { Schedule } from '../kernel/schedule.ts';
 import type { Instant, Millis } from '../kernel/time.ts';
+import type { Node } from '../model/node.ts';
 import { selects } from '../model/selector.ts';
-import type { Node } from '../model.ts';
+import { zoneKey, zoneName } from '../model/zone.ts';
 import type { LifecycleConfig } from './config.ts';
-import { MassSilenceWatch } from './mass-unreachable-guard.ts';
+import { MassUnreachableGuard } from './mass-unreachable-guard.ts';
 import type { HoldReason, LifecycleReport, ZoneStatus } from './reason.ts';
 import { ZoneBucket } from './zone-bucket.ts';
-import { type ZoneState, zoneKey, zoneName, zoneRate, zoneState } from './zones.ts';
+import { type ZoneState, zoneRate, zoneState } from './zones.ts';
 
 interface Member {
   readonly zone: string;
@@ -43,9 +44,9 @@ export interface Review {
  * FullDisruption. The state gives the rate; some states, and doubts about ourselves, hold the zone.
  * Nodes that wait have their turn in the order in which they stopped being ready.
  */
-export class ZoneGovernor {
+export class ZoneLimiter {
   readonly #config: LifecycleConfig;
-  readonly #silence: MassSilenceWatch;
+  readonly #silence: MassUnreachableGuard;
   readonly #zones = new Map<string, Zone>();
   readonly #members = new Map<string, Member>();
   #isAllDown = false;
@@ -54,7 +55,7 @@ export class ZoneGovernor {
 
   constructor(config: LifecycleConfig) {
     this.#config = config;
-    this.#silence = new MassSilenceWatch(config.massSilence);
+    this.#silence = new MassUnreachableGuard(config.massSilence);
   }
 
   /** Whether every zone that counts is down. */

@@ -1,11 +1,9 @@
 // The state of each zone, counted from its nodes, and the rate that it allows.
-import type { Labels } from '../model.ts';
-
 /** How a zone is doing. `Initial`: not looked at yet. */
 export type ZoneState = 'Initial' | 'Normal' | 'PartialDisruption' | 'FullDisruption';
 
 /** What the nodes that count in a zone look like. */
-export interface ZoneCensus {
+export interface ZoneCounts {
   readonly ready: number;
   readonly notReady: number;
 }
@@ -20,35 +18,10 @@ export interface ZoneRates {
   readonly unhealthyZoneThreshold: number;
 }
 
-const betaZone = 'failure-domain.beta.kubernetes.io/zone';
-const betaRegion = 'failure-domain.beta.kubernetes.io/region';
-const zoneLabel = 'topology.kubernetes.io/zone';
-const regionLabel = 'topology.kubernetes.io/region';
 const partialMin = 3;
 
-/** Region and zone of a node: an old label that is there counts before the new one. */
-function placeOf(labels: Labels): readonly [region: string, zone: string] {
-  return [
-    labels[betaRegion] ?? labels[regionLabel] ?? '',
-    labels[betaZone] ?? labels[zoneLabel] ?? '',
-  ];
-}
-
-/** `region/zone`, or what there is of it: the zone of a node for people. */
-export function zoneName(labels: Labels): string {
-  return placeOf(labels)
-    .filter((part) => part !== '')
-    .join('/');
-}
-
-/** The zone as kube-controller-manager's metrics have it: `region:\0:zone`, or empty. */
-export function zoneKey(labels: Labels): string {
-  const [region, zone] = placeOf(labels);
-  return region === '' && zone === '' ? '' : `${region}:\0:${zone}`;
-}
-
 /** The state of a zone. Shares are compared as 32-bit floats, as kube-controller-manager does. */
-export function zoneState({ ready, notReady }: ZoneCensus, threshold: number): ZoneState {
+export function zoneState({ ready, notReady }: ZoneCounts, threshold: number): ZoneState {
   if (ready === 0 && notReady > 0) return 'FullDisruption';
   const share = Math.fround(Math.fround(notReady) / Math.fround(ready + notReady));
   const isPartial = notReady >= partialMin && share >= Math.fround(threshold);

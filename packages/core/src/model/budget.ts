@@ -1,5 +1,5 @@
-import type { LabelSelector, Pod } from '../model.ts';
-import { selects } from './selector.ts';
+import type { Pod } from './pod.ts';
+import { type LabelSelector, selects } from './selector.ts';
 
 /** PodDisruptionBudgets, as far as they decide about evictions. Counts are of pods. */
 export interface Budget {

@@ -1,6 +1,4 @@
-import type { LabelExpression, LabelSelector, Labels } from '../model.ts';
-
-/** Label selectors: whether labels are such as a selector asks for. */
+/** Whether the labels are such as the selector asks for. */
 export function selects(selector: LabelSelector, labels: Labels): boolean {
   const { matchLabels = {}, matchExpressions = [] } = selector;
   return (
@@ -33,4 +31,19 @@ function holds({ key, operator, values = [] }: LabelExpression, labels: Labels):
 
 function labelOf(labels: Labels, key: string): string | null {
   return Object.hasOwn(labels, key) ? (labels[key] ?? null) : null;
+}
+
+export type Labels = Readonly<Record<string, string>>;
+
+/** metav1.LabelSelector: everything in it must hold; an empty one selects everything. */
+export interface LabelSelector {
+  readonly matchLabels?: Labels;
+  readonly matchExpressions?: readonly LabelExpression[];
+}
+
+export interface LabelExpression {
+  readonly key: string;
+  readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
+  /** For In and NotIn. */
+  readonly values?: readonly string[];
 }

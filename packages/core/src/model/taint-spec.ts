@@ -1,4 +1,4 @@
-import type { Taint } from '../model.ts';
+import type { Taint } from './taint.ts';
 
 /**
  * Reads and writes a taint as people write it: `key=value:effect`, `key:effect` without a value.

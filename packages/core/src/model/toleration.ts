@@ -1,5 +1,5 @@
 // Whether a toleration covers a taint, and for how long.
-import type { Taint, Toleration } from '../model.ts';
+import type { Taint } from './taint.ts';
 
 /** What the matching rules depend on besides the objects. */
 export interface MatchOptions {
@@ -59,4 +59,17 @@ function int64(text: string): bigint | null {
   if (!canonicalInteger.test(text)) return null;
   const value = BigInt(text);
   return BigInt.asIntN(64, value) === value ? value : null;
+}
+
+/** spec.tolerations[] of a pod. Absent strings are empty. */
+export interface Toleration {
+  /** Empty: every key. */
+  readonly key: string;
+  /** '', 'Equal', 'Exists', 'Lt' or 'Gt' in any object the API server accepted. */
+  readonly operator: string;
+  readonly value: string;
+  /** Empty: every effect. */
+  readonly effect: string;
+  /** Seconds, a signed 64-bit integer (a bigint where a number cannot hold it); null: for ever. */
+  readonly tolerationSeconds: number | bigint | null;
 }

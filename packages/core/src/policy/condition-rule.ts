@@ -1,6 +1,7 @@
 import { oneOf, refuse, wholeNumber } from '../kernel/checks.ts';
 import type { Millis } from '../kernel/time.ts';
-import type { LabelSelector, Taint } from '../model.ts';
+import type { LabelSelector } from '../model/selector.ts';
+import type { Taint } from '../model/taint.ts';
 
 /**
  * A configured rule: which condition of a node becomes which taint, and after how long. A taint

@@ -1,6 +1,6 @@
 // Eviction policies: what is done about the pods that a taint makes leave.
 import type { Millis } from '../kernel/time.ts';
-import type { Taint } from '../model.ts';
+import type { Taint } from '../model/taint.ts';
 
 /** How a pod is made to leave. */
 export type EvictionMode =

@@ -1,6 +1,9 @@
 // Limits of evictions as they are configured: what they count by, how many, in which window.
 import type { Instant, Millis } from '../kernel/time.ts';
-import type { LabelSelector, Node, Pod, Taint } from '../model.ts';
+import type { Node } from '../model/node.ts';
+import type { Pod } from '../model/pod.ts';
+import type { LabelSelector } from '../model/selector.ts';
+import type { Taint } from '../model/taint.ts';
 
 /** What a limit counts by. */
 export type LimitScope = 'total' | 'zone' | 'namespace' | 'node' | 'taint' | 'workload';

@@ -1,6 +1,5 @@
 // Which new pods a kubelet under pressure turns away.
-import { toleratesTaint } from '../model/toleration.ts';
-import type { Toleration } from '../model.ts';
+import { type Toleration, toleratesTaint } from '../model/toleration.ts';
 import { criticalPriorityMin, type PressurePod } from './pods/pod.ts';
 import { qosClassOf } from './pods/qos.ts';
 import { type PressureConditionType, pressureConditions } from './signals.ts';

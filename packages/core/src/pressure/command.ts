@@ -1,7 +1,8 @@
 // What the node pressure machine wants done, as data.
-import type { Setback } from '../event.ts';
+import type { Setback } from '../attempt/outcome.ts';
 import type { Instant } from '../kernel/time.ts';
-import type { NodeCondition, NodeRef, PodRef } from '../model.ts';
+import type { NodeCondition, NodeRef } from '../model/node.ts';
+import type { PodRef } from '../model/pod.ts';
 import type { ReclaimFunction } from './observation/filesystems.ts';
 import type { PressureReason } from './reason.ts';
 import type { Threshold } from './settings/thresholds.ts';

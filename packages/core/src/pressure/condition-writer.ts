@@ -1,7 +1,7 @@
-import type { Outcome } from '../event.ts';
+import type { Outcome } from '../attempt/outcome.ts';
 import { InFlight } from '../kernel/inflight.ts';
 import type { Instant } from '../kernel/time.ts';
-import { type NodeCondition, type NodeRef, nodeRef } from '../model.ts';
+import { type NodeCondition, type NodeRef, nodeRef } from '../model/node.ts';
 import type { PressureCommand } from './command.ts';
 import type { NodeRecord } from './node-record.ts';
 import {

@@ -1,7 +1,7 @@
 // Limits and choices of node pressure with their defaults, and settings for pools of nodes.
 import { numberFrom, oneOf, wholeNumber } from '../kernel/checks.ts';
 import type { Millis } from '../kernel/time.ts';
-import type { LabelSelector } from '../model.ts';
+import type { LabelSelector } from '../model/selector.ts';
 import type { PressureSemantics } from './semantics.ts';
 import { type PressureSettingsInput, resolvePressureSettings } from './settings/settings.ts';
 

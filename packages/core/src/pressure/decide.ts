@@ -1,7 +1,7 @@
 // Decides about one node under pressure: keep, reclaim, evict one pod, or withhold.
-import type { Setback } from '../event.ts';
+import type { Setback } from '../attempt/outcome.ts';
 import type { Instant, Millis } from '../kernel/time.ts';
-import { podRef } from '../model.ts';
+import { podRef } from '../model/pod.ts';
 import { type LocalBreach, localBreach } from './local-limits.ts';
 import {
   type FilesystemLayout,
@@ -10,7 +10,7 @@ import {
 } from './observation/filesystems.ts';
 import { type NodeObservation, type PodUsage, sampleFault } from './observation/observation.ts';
 import type { PressurePod } from './pods/pod.ts';
-import type { BookedPod } from './pods/pod-store.ts';
+import type { StoredPod } from './pods/pod-store.ts';
 import { type ActivePod, type Candidate, candidatesFor, type RankedPod, rank } from './rank.ts';
 import type { PodRefusal, PressureReason } from './reason.ts';
 import type { PressureRules } from './semantics.ts';
@@ -33,7 +33,7 @@ export interface PressureSite {
   readonly observation: NodeObservation;
   readonly states: readonly ThresholdState[];
   /** Those that have not ended. */
-  readonly pods: readonly BookedPod[];
+  readonly pods: readonly StoredPod[];
   /** What a pod was seen to use; null: not seen. */
   readonly usageOf: (uid: string) => PodUsage | null;
   /** What was measured until then does not show what was done last. */

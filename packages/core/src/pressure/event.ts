@@ -1,7 +1,8 @@
 // What the node pressure machine is given, and the part of a Node that it needs.
-import type { Outcome } from '../event.ts';
+import type { Outcome } from '../attempt/outcome.ts';
 import type { Millis } from '../kernel/time.ts';
-import type { Labels, NodeRef } from '../model.ts';
+import type { NodeRef } from '../model/node.ts';
+import type { Labels } from '../model/selector.ts';
 import type { NodeObservation } from './observation/observation.ts';
 import type { PressurePod } from './pods/pod.ts';
 import type { PressureConditionType } from './signals.ts';

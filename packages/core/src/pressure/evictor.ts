@@ -1,9 +1,10 @@
 import { blockerOf } from '../attempt/blocker.ts';
-import type { Outcome, Setback } from '../event.ts';
-import { InFlight, nextAttempt } from '../kernel/inflight.ts';
+import type { Outcome, Setback } from '../attempt/outcome.ts';
+import { nextAttempt } from '../attempt/retry.ts';
+import { InFlight } from '../kernel/inflight.ts';
 import type { Instant } from '../kernel/time.ts';
 import { TokenBucket } from '../kernel/token-bucket.ts';
-import { type PodRef, podRef } from '../model.ts';
+import { type PodRef, podRef } from '../model/pod.ts';
 import type { PressureCommand } from './command.ts';
 import type { PressureConfig } from './config.ts';
 import type { EvictionText } from './eviction-message.ts';

@@ -12,8 +12,8 @@ import type { NodeRecord } from './node-record.ts';
 import type { FilesystemLayout } from './observation/filesystems.ts';
 import type { Sample } from './observation/observation.ts';
 import type { PressurePod } from './pods/pod.ts';
-import type { ComparatorName } from './rank.ts';
 import type { PodRefusal, PressureReason } from './reason.ts';
+import type { ComparatorName } from './semantics.ts';
 import {
   type PressureConditionType,
   pressureConditionTypes,
@@ -21,7 +21,6 @@ import {
   signals,
 } from './signals.ts';
 import type { ThresholdState } from './threshold-states.ts';
-
 import type { PressureWork } from './work.ts';
 
 /** One pod in the order of eviction. */

@@ -1,11 +1,11 @@
-import type { Outcome } from '../event.ts';
+import type { Outcome } from '../attempt/outcome.ts';
 import { assert } from '../kernel/assert.ts';
 import { ClusterClock } from '../kernel/cluster-clock.ts';
 import { InFlight } from '../kernel/inflight.ts';
 import { Schedule } from '../kernel/schedule.ts';
 import type { Instant } from '../kernel/time.ts';
+import { nodeRef } from '../model/node.ts';
 import { selects } from '../model/selector.ts';
-import { nodeRef } from '../model.ts';
 import type { PressureCommand } from './command.ts';
 import { ConditionWriter } from './condition-writer.ts';
 import { type PressureConfig, resolvePressureConfig } from './config.ts';
@@ -17,8 +17,8 @@ import { explainPressure, type PressureExplanation } from './explain.ts';
 import { localLimitSignals } from './local-limits.ts';
 import { NodeRecord } from './node-record.ts';
 import { byOurTime, type NodeObservation } from './observation/observation.ts';
-import { PodBook } from './pods/pod-store.ts';
-import { tellDoubts, tellPhases, tellWithheld } from './reports.ts';
+import { PodStore } from './pods/pod-store.ts';
+import { reportDoubts, reportPhases, reportWithheld } from './reports.ts';
 import { localLimitGracePeriodSeconds, pressureRules } from './semantics.ts';
 import { type PressureSettings, resolvePressureSettings } from './settings/settings.ts';
 import { type Signal, signals } from './signals.ts';
@@ -70,7 +70,7 @@ class NodePressureMachine implements PressureMachine {
   readonly #pools: ReadonlyMap<string, PressureSettings>;
   readonly #clock = new ClusterClock();
   readonly #nodes = new Map<string, NodeRecord>();
-  readonly #pods = new PodBook();
+  readonly #pods = new PodStore();
   /** When each node is to be looked at. */
   readonly #due = new Schedule();
   readonly #evictor: Evictor;
@@ -199,7 +199,7 @@ class NodePressureMachine implements PressureMachine {
       return;
     }
     record.observe(now, observation);
-    this.#commands.push(...tellPhases(record), ...tellDoubts(now, record));
+    this.#commands.push(...reportPhases(record), ...reportDoubts(now, record));
   }
 
   /** Whether reclaiming was enough one cannot see, so it was not. */
@@ -211,7 +211,7 @@ class NodePressureMachine implements PressureMachine {
       record.endReclaim(true);
       this.#wake(nodeName, now);
     }
-    this.#commands.push(...tellDoubts(now, record));
+    this.#commands.push(...reportDoubts(now, record));
   }
 
   #settle(now: Instant, id: string, outcome: Outcome): void {
@@ -304,7 +304,7 @@ class NodePressureMachine implements PressureMachine {
       this.#recordAttempt(record, due.threshold.signal);
       record.reclaimed = false;
     }
-    this.#commands.push(...tellWithheld(record, decision));
+    this.#commands.push(...reportWithheld(record, decision));
   }
 
   #reclaim(

@@ -10,12 +10,12 @@ import {
   type SampleFault,
   sampleFault,
 } from './observation/observation.ts';
-import type { BookedPod } from './pods/pod-store.ts';
+import type { StoredPod } from './pods/pod-store.ts';
 import type { PressureReason } from './reason.ts';
 import { type PressureSettings, withContainerFilesystem } from './settings/settings.ts';
 import { amountOf, type Threshold } from './settings/thresholds.ts';
 import { type PressureConditionType, type Signal, signals } from './signals.ts';
-import { ThresholdLedger, type ThresholdPhase } from './threshold-states.ts';
+import { type ThresholdPhase, ThresholdStates } from './threshold-states.ts';
 import type { PressureWork } from './work.ts';
 
 /** What was written of the conditions of a node, and is being written. */
@@ -31,7 +31,7 @@ export class NodeRecord {
   settings: PressureSettings | null = null;
   /** The name of its pool; null: none. */
   pool: string | null = null;
-  readonly ledger: ThresholdLedger;
+  readonly ledger: ThresholdStates;
   observation: NodeObservation | null = null;
   observedAt: Instant | null = null;
   /** Why the node could not be asked the last time; null: it could. */
@@ -65,7 +65,7 @@ export class NodeRecord {
   constructor(node: PressureNode, options: DecideOptions) {
     this.node = node;
     this.#options = options;
-    this.ledger = new ThresholdLedger(options);
+    this.ledger = new ThresholdStates(options);
     this.written = node.conditions;
   }
 
@@ -156,7 +156,7 @@ export class NodeRecord {
   }
 
   /** The node as decisions see it; null where there is nothing to decide on. */
-  site(pods: readonly BookedPod[]): PressureSite | null {
+  site(pods: readonly StoredPod[]): PressureSite | null {
     const { settings, observation, layout, settledAt, passedOver, reclaimed } = this;
     if (!settings || !observation) return null;
     // Most nodes are well, and nobody asks what their pods use.

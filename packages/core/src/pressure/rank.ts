@@ -4,19 +4,8 @@ import { usageOf } from './observation/usage.ts';
 import type { Demand } from './pods/demand.ts';
 import type { PressurePod } from './pods/pod.ts';
 import { qosClasses } from './pods/qos.ts';
-import type { PressureRules } from './semantics.ts';
+import type { ComparatorName, PressureRules } from './semantics.ts';
 import { type Signal, signals } from './signals.ts';
-
-/** By what two pods are told apart. */
-export type ComparatorName =
-  | 'unmeasuredFirst'
-  | 'measuredFirst'
-  | 'exceedsRequest'
-  | 'priority'
-  | 'usageOverRequest'
-  | 'usage'
-  | 'qosClass'
-  | 'name';
 
 /** A pod of the node with what is known of it. */
 export interface ActivePod {

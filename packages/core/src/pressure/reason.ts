@@ -1,7 +1,7 @@
 // Why something is done about a node under pressure or its pods, or not, as data.
-import type { Setback } from '../event.ts';
+import type { Setback } from '../attempt/outcome.ts';
 import type { Instant } from '../kernel/time.ts';
-import type { PodRef } from '../model.ts';
+import type { PodRef } from '../model/pod.ts';
 import type { LocalBreach } from './local-limits.ts';
 import type { Sample, SampleFault } from './observation/observation.ts';
 import type { Threshold } from './settings/thresholds.ts';

@@ -7,7 +7,7 @@ import type { PressureReason } from './reason.ts';
 import { thresholdKey } from './settings/thresholds.ts';
 
 /** The thresholds that came further or fell back. What cannot be seen is told as a doubt. */
-export function tellPhases(record: NodeRecord): readonly PressureCommand[] {
+export function reportPhases(record: NodeRecord): readonly PressureCommand[] {
   const nodeName = record.node.name;
   return record.ledger.states.flatMap((state): readonly PressureCommand[] => {
     const { threshold, phase: to, dueAt } = state;
@@ -23,7 +23,7 @@ export function tellPhases(record: NodeRecord): readonly PressureCommand[] {
 }
 
 /** What is wrong with what is known of the node, if that is something else than before. */
-export function tellDoubts(now: Instant, record: NodeRecord): readonly PressureCommand[] {
+export function reportDoubts(now: Instant, record: NodeRecord): readonly PressureCommand[] {
   const because = record.doubts(now);
   const told = codes(because);
   if (told === record.toldDoubts) return [];
@@ -32,7 +32,7 @@ export function tellDoubts(now: Instant, record: NodeRecord): readonly PressureC
 }
 
 /** Why nothing is done although something should be, if that is not what was told last. */
-export function tellWithheld(
+export function reportWithheld(
   record: NodeRecord,
   { because }: Extract<PressureDecision, { kind: 'withhold' }>,
 ): readonly PressureCommand[] {

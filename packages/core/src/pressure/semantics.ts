@@ -1,6 +1,5 @@
 // The rules of precise, kubelet 1.36 and kubelet 1.6 as a table.
 import { criticalPriorityMin, type PressurePod } from './pods/pod.ts';
-import type { ComparatorName } from './rank.ts';
 import type { PodRefusal } from './reason.ts';
 import { isHard, type Threshold } from './settings/thresholds.ts';
 import type { PressureResource } from './signals.ts';
@@ -143,3 +142,14 @@ export const localLimitGracePeriodSeconds = 1;
 function criticality({ priority }: PressurePod): PodRefusal | null {
   return priority >= criticalPriorityMin ? { code: 'CriticalPriority', priority } : null;
 }
+
+/** By what two pods are told apart. */
+export type ComparatorName =
+  | 'unmeasuredFirst'
+  | 'measuredFirst'
+  | 'exceedsRequest'
+  | 'priority'
+  | 'usageOverRequest'
+  | 'usage'
+  | 'qosClass'
+  | 'name';

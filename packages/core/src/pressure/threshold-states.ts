@@ -43,7 +43,7 @@ export interface ThresholdState {
 }
 
 /** What judging depends on besides the observation. */
-export interface LedgerOptions {
+export interface ThresholdStateOptions {
   readonly rules: PressureRules;
   readonly sampleAgeMsMax: Millis;
 }
@@ -58,8 +58,8 @@ interface Spell {
  * conditions hold. It learns from observations only: what nobody saw did not happen, and what cannot
  * be seen any more stays as it was.
  */
-export class ThresholdLedger {
-  readonly #options: LedgerOptions;
+export class ThresholdStates {
+  readonly #options: ThresholdStateOptions;
   readonly #spells = new Map<string, Spell>();
   readonly #pressed = new Map<PressureConditionType, Instant>();
   #acted: ReadonlySet<string> = new Set();
@@ -67,7 +67,7 @@ export class ThresholdLedger {
   #states: readonly ThresholdState[] = [];
   #conditions: readonly PressureConditionType[] = [];
 
-  constructor(options: LedgerOptions) {
+  constructor(options: ThresholdStateOptions) {
     this.#options = options;
   }
 

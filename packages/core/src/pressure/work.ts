@@ -1,6 +1,6 @@
-import type { Setback } from '../event.ts';
+import type { Setback } from '../attempt/outcome.ts';
 import type { Instant } from '../kernel/time.ts';
-import type { PodRef } from '../model.ts';
+import type { PodRef } from '../model/pod.ts';
 import type { EvictionText } from './eviction-message.ts';
 
 /** An eviction for node pressure that is not answered yet. */

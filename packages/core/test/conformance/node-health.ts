@@ -7,11 +7,11 @@ import {
   type Pod,
   parseTaint,
 } from '@taintmgr/core';
-import { mergeConditions } from '../../src/lifecycle/condition-taints.ts';
 import { resolveLifecycleConfig } from '../../src/lifecycle/config.ts';
 import { UpstreamController } from '../../src/lifecycle/upstream/controller.ts';
 import type { Task } from '../../src/lifecycle/upstream/tasks.ts';
-import { zoneKey } from '../../src/lifecycle/zones.ts';
+import { mergeConditions } from '../../src/model/node.ts';
+import { zoneKey } from '../../src/model/zone.ts';
 import { Store } from '../../src/store.ts';
 import { difference } from './lifecycle-pieces.ts';
 import {

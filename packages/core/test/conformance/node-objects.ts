@@ -1,7 +1,5 @@
 import type { NodeCondition, Taint } from '@taintmgr/core';
-import type { TaintName } from '../../src/command.ts';
-import { hasTaint, isSameTaint } from '../../src/lifecycle/condition-taints.ts';
-
+import { hasTaint, isSameTaint, type TaintName } from '../../src/model/taint.ts';
 /** A condition as the vectors write it. */
 export type VectorCondition = readonly [
   type: string,

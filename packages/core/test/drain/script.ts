@@ -135,7 +135,6 @@ class Run {
       this.#ids.set(`node/${command.nodeName}`, command.id);
       return [`taintNode ${command.nodeName}`];
     }
-    if (command.kind !== 'evictPod' && command.kind !== 'deletePod') return [command.kind];
     const { kind, pod, gracePeriodSeconds } = command;
     this.#ids.set(`${pod.namespace}/${pod.name}`, command.id);
     const grace = gracePeriodSeconds === null ? '' : ` grace ${gracePeriodSeconds}s`;

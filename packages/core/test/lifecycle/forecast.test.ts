@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Node, outlookOf, type Taint } from '@taintmgr/core';
+import { forecastOf, type Node, type Taint } from '@taintmgr/core';
 
 const now = 1_000_000;
 const unreachable = { key: 'node.kubernetes.io/unreachable', value: '', effect: 'NoExecute' };
@@ -8,7 +8,7 @@ const unreachable = { key: 'node.kubernetes.io/unreachable', value: '', effect: 
 describe('outlook', () => {
   it('a node that is ready counts as lost after its grace', () => {
     const nodes = [node('a-1', 'True'), node('a-2', 'True')];
-    const { health, zone } = outlookOf(now, {
+    const { health, zone } = forecastOf(now, {
       node: at(nodes, 0),
       nodes,
       leaseRenewedAt: now - 4000,
@@ -21,7 +21,7 @@ describe('outlook', () => {
 
   it('a kubelet that renews its lease is alive, however old its status is', () => {
     const nodes = [node('a-1', 'True', [], now - 600_000, now - 290_000)];
-    const { health } = outlookOf(now, { node: at(nodes, 0), nodes, leaseRenewedAt: now - 4000 });
+    const { health } = forecastOf(now, { node: at(nodes, 0), nodes, leaseRenewedAt: now - 4000 });
     assert.deepEqual([health.heardAt, health.lostAt], [now - 4000, now + 46_000]);
   });
 
@@ -29,7 +29,7 @@ describe('outlook', () => {
     const sighted = (status: string): readonly unknown[] => {
       const nodes = [node('a-1', status, [], now - 600_000, now - 290_000), node('a-2', 'True')];
       const sighting = { node: at(nodes, 0), nodes, leaseRenewedAt: 'hidden' } as const;
-      const { heardAt, lostAt, because } = outlookOf(now, sighting).health;
+      const { heardAt, lostAt, because } = forecastOf(now, sighting).health;
       return [heardAt, lostAt, because.map(({ code }) => code).join()];
     };
     assert.deepEqual(sighted('True'), [null, null, 'Ready,LeaseHidden']);
@@ -45,7 +45,7 @@ describe('outlook', () => {
     ];
     const of = (index: number): readonly unknown[] => {
       const sighting = { node: at(nodes, index), nodes, leaseRenewedAt: null };
-      const { place, taintAt } = outlookOf(now, sighting).health;
+      const { place, taintAt } = forecastOf(now, sighting).health;
       return [place, taintAt === null ? null : taintAt - now];
     };
     assert.deepEqual(of(0), [null, null]);
@@ -56,21 +56,21 @@ describe('outlook', () => {
   it('a zone that is stopped says so', () => {
     const nodes = ['a-1', 'a-2', 'a-3'].map((name) => node(name, 'Unknown'));
     const all = [...nodes, node('a-4', 'True')];
-    const { health } = outlookOf(now, { node: at(all, 0), nodes: all, leaseRenewedAt: null });
+    const { health } = forecastOf(now, { node: at(all, 0), nodes: all, leaseRenewedAt: null });
     assert.deepEqual(health.because.at(-1), { code: 'ZoneStopped', notReady: 3, size: 4 });
     assert.deepEqual([health.place, health.taintAt, health.lostAt], [1, null, null]);
   });
 
   it('with every zone down nobody waits', () => {
     const nodes = [node('a-1', 'Unknown'), node('b-1', 'Unknown')];
-    const { health } = outlookOf(now, { node: at(nodes, 0), nodes, leaseRenewedAt: null });
+    const { health } = forecastOf(now, { node: at(nodes, 0), nodes, leaseRenewedAt: null });
     assert.deepEqual(health.because, [{ code: 'Unknown' }, { code: 'AllZonesDown' }]);
     assert.equal(health.place, null);
   });
 
   it('a node that never reported has the startup grace from its creation', () => {
     const fresh = { ...node('a-1', 'True'), conditions: [], createdAt: now - 10_000 };
-    const { health } = outlookOf(now, { node: fresh, nodes: [fresh], leaseRenewedAt: null });
+    const { health } = forecastOf(now, { node: fresh, nodes: [fresh], leaseRenewedAt: null });
     assert.equal(health.lostAt, now + 50_000);
     assert.equal(health.because[0]?.code, 'NotReported');
   });

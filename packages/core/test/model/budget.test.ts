@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Budget, type ForeseenSite, foreseeBlockers, type Pod } from '@taintmgr/core';
+import { type Budget, type Pod, type PredictionSite, predictBlockers } from '@taintmgr/core';
 
 // What the Eviction API of Kubernetes 1.36 answers, told before it is asked.
 
@@ -115,25 +115,25 @@ const cases: readonly (readonly [
   ],
 ];
 
-const calm: ForeseenSite = { budgets: [], finalizers: [], nodeAnswers: true };
+const calm: PredictionSite = { budgets: [], finalizers: [], nodeAnswers: true };
 
 describe('foreseeBlockers', () => {
   for (const [name, pod, budgets, expected] of cases) {
     it(name, () => {
       const site = { ...calm, budgets: budgets.map((budget) => ({ ...tight, ...budget })) };
-      const [blocker] = foreseeBlockers({ ...web, ...pod }, site);
+      const [blocker] = predictBlockers({ ...web, ...pod }, site);
       const text = blocker ? `${blocker.code} ${blocker.verdict} ${blocker.message}` : '';
       assert.equal(text, expected);
     });
   }
 
   it('knows nothing of budgets that could not be read', () => {
-    assert.deepEqual(foreseeBlockers(web, { ...calm, budgets: null }), []);
+    assert.deepEqual(predictBlockers(web, { ...calm, budgets: null }), []);
   });
 
   it('names finalizers and a node that does not answer, which hold a pod that terminates', () => {
     const site = { ...calm, finalizers: ['a/b', 'c/d'], nodeAnswers: false };
-    const found = foreseeBlockers({ ...web, deletionTimestamp: 5 }, site);
+    const found = predictBlockers({ ...web, deletionTimestamp: 5 }, site);
     assert.deepEqual(
       found.map(({ code, verdict, message }) => `${code} ${verdict} ${message}`),
       [
@@ -141,6 +141,6 @@ describe('foreseeBlockers', () => {
         'NodeLost needsTime the kubelet does not answer: the pod cannot terminate until the node is back or deleted',
       ],
     );
-    assert.deepEqual(foreseeBlockers(web, { ...calm, nodeAnswers: null }), []);
+    assert.deepEqual(predictBlockers(web, { ...calm, nodeAnswers: null }), []);
   });
 });

@@ -1,5 +1,10 @@
 // What blocks a drain, and what can be done about it.
-import { type DrainPlan, type ForeseenBlocker, formatTaint, type PlannedPod } from '@taintmgr/core';
+import {
+  type DrainPlan,
+  formatTaint,
+  type PlannedPod,
+  type PredictedBlocker,
+} from '@taintmgr/core';
 import { count } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';
 import { blockerText } from '../../report/words.ts';
@@ -12,7 +17,7 @@ const namesMax = 3;
 export function blockerLines({ pods }: DrainPlan): readonly string[] {
   const found = new Map<
     string,
-    { readonly blocker: ForeseenBlocker; readonly pods: PlannedPod[] }
+    { readonly blocker: PredictedBlocker; readonly pods: PlannedPod[] }
   >();
   for (const planned of pods) {
     for (const blocker of planned.blockers) {

@@ -1,17 +1,18 @@
-import type { Command } from '../../command.ts';
-import type { Config } from '../../config.ts';
-import type { Event, Outcome, Setback } from '../../event.ts';
+import type { Outcome, Setback } from '../../attempt/outcome.ts';
+import type { Event } from '../../event.ts';
 import type { Instant, Millis } from '../../kernel/time.ts';
-import type { Pod } from '../../model.ts';
+import type { Pod } from '../../model/pod.ts';
 import type { LimitHit, LimitStatus } from '../../policy/limit.ts';
 import type { StoreView } from '../../store.ts';
+import type { MachineCommand } from '../command.ts';
+import type { EvictionConfig } from '../config.ts';
 import type { Decision } from '../decide.ts';
 import { decidingTaint, type Judge } from '../judge.ts';
 import type { Reason } from '../reason.ts';
-import { tellResumed } from './events.ts';
-import { type Admission, Governor } from './limiter.ts';
-import { Waitlist } from './queue.ts';
-import { LimitKeeper } from './record-writer.ts';
+import { resumedEvents } from './events.ts';
+import { type Admission, EvictionLimiter } from './limiter.ts';
+import { LimitQueue } from './queue.ts';
+import { LimitRecordWriter } from './record-writer.ts';
 
 /** Pods come and go all the time: those who wait for room ask together. */
 const recountMs: Millis = 1_000;
@@ -24,14 +25,14 @@ type Refusal = Extract<Admission, { kind: 'wait' }>;
  */
 export class Admissions {
   readonly #judge: Judge;
-  readonly #governor: Governor;
-  readonly #keeper: LimitKeeper;
-  readonly #waitlist = new Waitlist();
+  readonly #governor: EvictionLimiter;
+  readonly #keeper: LimitRecordWriter;
+  readonly #waitlist = new LimitQueue();
 
-  constructor(store: StoreView, judge: Judge, { limits, keepLimits }: Config) {
+  constructor(store: StoreView, judge: Judge, { limits, keepLimits }: EvictionConfig) {
     this.#judge = judge;
-    this.#governor = new Governor(limits, store, keepLimits);
-    this.#keeper = new LimitKeeper(this.#governor, store.clock);
+    this.#governor = new EvictionLimiter(limits, store, keepLimits);
+    this.#keeper = new LimitRecordWriter(this.#governor, store.clock);
   }
 
   /** When those who wait ask again; null: when something changes. */
@@ -56,25 +57,25 @@ export class Admissions {
   take(
     now: Instant,
     event: Extract<Event, { kind: 'resumeEvictions' | 'limitRecord' }>,
-  ): readonly Command[] {
+  ): readonly MachineCommand[] {
     if (event.kind === 'resumeEvictions') {
-      this.#waitlist.nudge(now);
-      return this.#governor.resume(event.limits).flatMap((hit) => tellResumed(hit, 'its caller'));
+      this.#waitlist.requeue(now);
+      return this.#governor.resume(event.limits).flatMap((hit) => resumedEvents(hit, 'its caller'));
     }
     const { hasRoom, commands } = this.#keeper.take(now, event);
-    if (hasRoom) this.#waitlist.nudge(now);
+    if (hasRoom) this.#waitlist.requeue(now);
     return commands;
   }
 
   /** Takes the result of a command of its own; false: it is somebody else's. */
   settle(now: Instant, id: string, outcome: Outcome): boolean {
     const settled = this.#keeper.settle(now, id, outcome);
-    if (settled === 'room') this.#waitlist.nudge(now);
+    if (settled === 'room') this.#waitlist.requeue(now);
     return settled !== 'notOurs';
   }
 
   /** What is to be told, and to be done about the record. */
-  act(now: Instant): readonly Command[] {
+  act(now: Instant): readonly MachineCommand[] {
     return this.#keeper.act(now);
   }
 
@@ -88,12 +89,12 @@ export class Admissions {
     if (pod.deletionTimestamp !== null) this.#governor.leave(now, pod.uid);
     if (!this.#governor.countsPods) return;
     const late = kind !== 'keep' && this.#judge.isLate(pod, because);
-    if (this.#governor.see(pod, late)) this.#waitlist.nudge(now + recountMs);
+    if (this.#governor.see(pod, late)) this.#waitlist.requeue(now + recountMs);
   }
 
   /** The pod is no more. */
   gone(now: Instant, pod: Pod): void {
-    if (this.#governor.forget(pod)) this.#waitlist.nudge(now + recountMs);
+    if (this.#governor.forget(pod)) this.#waitlist.requeue(now + recountMs);
   }
 
   /** Whether a pod that is due asks at once; else it waits for its turn, as it does from now on. */
@@ -110,7 +111,7 @@ export class Admissions {
 
   /** There is no room for more requests at once: everyone asks again as soon as there is. */
   askLater(now: Instant): void {
-    this.#waitlist.nudge(now);
+    this.#waitlist.requeue(now);
   }
 
   /** Asks for one eviction, and counts it if it may begin; else why not, and the pod waits. */
@@ -135,12 +136,12 @@ export class Admissions {
   accepted(now: Instant, uid: string): void {
     this.#governor.leave(now, uid);
     // From now on it is known how long those who wait for its room have to.
-    this.#waitlist.nudge(now + recountMs);
+    this.#waitlist.requeue(now + recountMs);
   }
 
   /** What was refused has disrupted nobody: others may go in its place, and it asks again. */
   failed(now: Instant, uid: string, setback: Setback): void {
-    if (wasRefused(setback) && this.#governor.release(uid, false)) this.#waitlist.nudge(now);
+    if (wasRefused(setback) && this.#governor.release(uid, false)) this.#waitlist.requeue(now);
   }
 
   /** The pod leaves, or stays after all. An attempt without an answer may still come about. */
@@ -148,7 +149,7 @@ export class Admissions {
     this.#waitlist.delete(uid);
     const isUnknown = setback !== null && !wasRefused(setback);
     if (leaves || isUnknown) this.#governor.leave(now, uid);
-    else if (this.#governor.release(uid, true)) this.#waitlist.nudge(now);
+    else if (this.#governor.release(uid, true)) this.#waitlist.requeue(now);
   }
 }
 

@@ -1,9 +1,9 @@
-import type { Command } from '../../command.ts';
 import { type LimitHit, type LimitStatus, limitId } from '../../policy/limit.ts';
+import type { MachineCommand } from '../command.ts';
 import { describeCount } from './text.ts';
 
-/** The Kubernetes Event that says a limit has stopped evictions. */
-export function tellTripped(status: LimitStatus): readonly Command[] {
+/** What tells that a limit has stopped evictions. */
+export function trippedEvents(status: LimitStatus): readonly MachineCommand[] {
   const count = status.count ? `: ${describeCount(status.count)}` : '';
   const message = `Limit ${status.id} has tripped${count}. Pods under it are not evicted until somebody runs: kubectl taintmgr resume '${status.id}'`;
   return [
@@ -13,7 +13,7 @@ export function tellTripped(status: LimitStatus): readonly Command[] {
 }
 
 /** What tells that somebody has opened it. */
-export function tellResumed(hit: LimitHit, by: string): readonly Command[] {
+export function resumedEvents(hit: LimitHit, by: string): readonly MachineCommand[] {
   const message = `Limit ${limitId(hit)} is open again: resumed by ${by}`;
   return [
     { kind: 'report', report: { kind: 'limitResumed', limit: hit, by } },

@@ -1,7 +1,7 @@
 // Lets evictions begin at the rate and in the number that limits allow.
 import { assert } from '../../kernel/assert.ts';
 import type { Instant, Millis } from '../../kernel/time.ts';
-import type { Pod } from '../../model.ts';
+import type { Pod } from '../../model/pod.ts';
 import {
   type Candidate,
   isWindowed,
@@ -19,7 +19,7 @@ import {
 } from '../../policy/limit-record.ts';
 import type { StoreView } from '../../store.ts';
 import { Gate } from './gate.ts';
-import { appliesTo, Standings, standingOf } from './pod-counts.ts';
+import { appliesTo, PodCounts, standingOf } from './pod-counts.ts';
 
 export type Admission =
   | { readonly kind: 'go' }
@@ -39,12 +39,12 @@ const openAheadMs: Millis = 60_000;
  * and an eviction with a window begins only once it is written down as begun. So whoever takes over
  * counts no fewer than there were.
  */
-export class Governor {
+export class EvictionLimiter {
   readonly #rules: readonly LimitRule[];
   readonly #store: StoreView;
   readonly #recorded: boolean;
   readonly #gates = new Map<string, Gate>();
-  readonly #standings: Standings;
+  readonly #standings: PodCounts;
   /** The gates of the pods whose eviction is wanted or has begun. */
   readonly #admitted = new Map<string, readonly Gate[]>();
   #isRead = false;
@@ -58,7 +58,7 @@ export class Governor {
     this.#rules = rules;
     this.#store = store;
     this.#recorded = recorded && needsRecord(rules);
-    this.#standings = new Standings(rules, store, {
+    this.#standings = new PodCounts(rules, store, {
       of: (rule, name) => this.#gate(rule, name),
       tidy: (rule, name) => this.#tidy(`${rule}/${name}`),
     });

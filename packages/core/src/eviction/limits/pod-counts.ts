@@ -1,5 +1,6 @@
+import type { Node } from '../../model/node.ts';
+import type { Pod } from '../../model/pod.ts';
 import { selects } from '../../model/selector.ts';
-import type { Node, Pod } from '../../model.ts';
 import { isWindowed, type LimitRule, scopeName } from '../../policy/limit.ts';
 import type { StoreView } from '../../store.ts';
 import type { Gate, Standing } from './gate.ts';
@@ -17,7 +18,7 @@ export interface Gates {
  * change of a pod touches one gate of each rule. A node is kept as it was counted, so that what is taken
  * out of a count is what was put in.
  */
-export class Standings {
+export class PodCounts {
   readonly #rules: readonly LimitRule[];
   readonly #store: StoreView;
   readonly #gates: Gates;

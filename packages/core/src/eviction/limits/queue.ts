@@ -1,5 +1,5 @@
 import type { Instant } from '../../kernel/time.ts';
-import type { Pod } from '../../model.ts';
+import type { Pod } from '../../model/pod.ts';
 
 interface Waiting {
   readonly uid: string;
@@ -13,7 +13,7 @@ interface Waiting {
  * and the pods of a namespace by their deadlines. So a namespace with a thousand pods does not keep
  * another from its share.
  */
-export class Waitlist {
+export class LimitQueue {
   readonly #waiting = new Map<string, Waiting>();
   /** When each namespace was last served, as a count of servings. */
   readonly #servedAt = new Map<string, number>();
@@ -27,7 +27,7 @@ export class Waitlist {
   /** `until`: when a limit may let it through; null: when there is room. */
   put({ uid, namespace }: Pod, deadline: Instant, until: Instant | null): void {
     this.#waiting.set(uid, { uid, namespace, deadline });
-    if (until !== null) this.nudge(until);
+    if (until !== null) this.requeue(until);
   }
 
   delete(uid: string): void {
@@ -42,7 +42,7 @@ export class Waitlist {
   }
 
   /** Everyone asks again at `at`, or earlier if that was to be so already. */
-  nudge(at: Instant): void {
+  requeue(at: Instant): void {
     this.#askAt = this.#askAt === null ? at : Math.min(this.#askAt, at);
   }
 

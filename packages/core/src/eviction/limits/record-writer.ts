@@ -1,12 +1,14 @@
-import type { Command } from '../../command.ts';
-import type { Event, Outcome } from '../../event.ts';
+import type { Outcome } from '../../attempt/outcome.ts';
+import { nextAttempt, type RetryWait } from '../../attempt/retry.ts';
+import type { Event } from '../../event.ts';
 import type { ClusterTime } from '../../kernel/cluster-clock.ts';
-import { InFlight, nextAttempt, type RetryWait } from '../../kernel/inflight.ts';
+import { InFlight } from '../../kernel/inflight.ts';
 import type { Instant, Millis } from '../../kernel/time.ts';
 import type { LimitStatus } from '../../policy/limit.ts';
 import { retimed } from '../../policy/limit-record.ts';
-import { tellResumed, tellTripped } from './events.ts';
-import type { Governor } from './limiter.ts';
+import type { MachineCommand } from '../command.ts';
+import { resumedEvents, trippedEvents } from './events.ts';
+import type { EvictionLimiter } from './limiter.ts';
 
 /** Writes and reads the record of limits in time, so that they survive a restart and a failover. */
 const pollMs: Millis = 5_000;
@@ -34,8 +36,8 @@ type State =
  * outside: it is read when we begin to lead, and written before the evictions that it counts. While
  * something has tripped it is read now and then, as a person's request to go on stands there too.
  */
-export class LimitKeeper {
-  readonly #governor: Governor;
+export class LimitRecordWriter {
+  readonly #governor: EvictionLimiter;
   readonly #clock: ClusterTime;
   readonly #inFlight = new InFlight('limits', 1);
   #state: State = { kind: 'unread', at: atOnce };
@@ -43,7 +45,7 @@ export class LimitKeeper {
   /** A request to resume was carried out, and has to be taken away. */
   #answered = false;
 
-  constructor(governor: Governor, clock: ClusterTime) {
+  constructor(governor: EvictionLimiter, clock: ClusterTime) {
     this.#governor = governor;
     this.#clock = clock;
   }
@@ -69,9 +71,9 @@ export class LimitKeeper {
   }
 
   /** What is due. */
-  act(now: Instant): readonly Command[] {
+  act(now: Instant): readonly MachineCommand[] {
     const tripped = this.#governor.takeTripped().map((status) => this.#told(status));
-    const events = tripped.flatMap(tellTripped);
+    const events = tripped.flatMap(trippedEvents);
     const wake = this.nextWake();
     if (wake === null || wake > now) return events;
     const state = this.#state;
@@ -85,7 +87,7 @@ export class LimitKeeper {
   take(
     now: Instant,
     { record, resume }: Extract<Event, { kind: 'limitRecord' }>,
-  ): { readonly hasRoom: boolean; readonly commands: readonly Command[] } {
+  ): { readonly hasRoom: boolean; readonly commands: readonly MachineCommand[] } {
     if (!this.#governor.isRecorded) return { hasRoom: false, commands: [] };
     const isFirst = !this.#governor.isRead;
     if (isFirst)
@@ -93,7 +95,7 @@ export class LimitKeeper {
     if (!resume) return { hasRoom: isFirst, commands: [] };
     this.#answered = true;
     const opened = this.#governor.resume(resume.limits);
-    const commands = opened.flatMap((hit) => tellResumed(hit, resume.by));
+    const commands = opened.flatMap((hit) => resumedEvents(hit, resume.by));
     return { hasRoom: isFirst || opened.length > 0, commands };
   }
 
@@ -141,13 +143,13 @@ export class LimitKeeper {
     this.#state = { kind: 'idle', pollAt: now + pollMs, writeAt: now + laterMs };
   }
 
-  #read(): Command {
+  #read(): MachineCommand {
     const id = this.#inFlight.start('read');
     this.#state = { kind: 'reading', id };
     return { kind: 'readLimits', id };
   }
 
-  #write(now: Instant): Command {
+  #write(now: Instant): MachineCommand {
     const id = this.#inFlight.start('write');
     const { record, covers } = this.#governor.record(now);
     this.#state = { kind: 'writing', id, at: now, covers };

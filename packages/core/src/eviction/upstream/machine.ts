@@ -1,15 +1,18 @@
 // Taint eviction exactly as kube-controller-manager 1.36.2 does it, defects included.
-import type { Command } from '../../command.ts';
-import type { Config } from '../../config.ts';
-import type { Event, Outcome } from '../../event.ts';
+import type { Outcome } from '../../attempt/outcome.ts';
+import type { Event } from '../../event.ts';
 import { InFlight } from '../../kernel/inflight.ts';
 import { Schedule } from '../../kernel/schedule.ts';
 import type { Instant, Millis } from '../../kernel/time.ts';
-import type { EvictionMachine } from '../../machine.ts';
-import { type Node, type Pod, type PodRef, podRef, type Taint } from '../../model.ts';
+import type { Node } from '../../model/node.ts';
+import { type Pod, type PodRef, podRef } from '../../model/pod.ts';
+import type { Taint } from '../../model/taint.ts';
 import type { LimitStatus } from '../../policy/limit.ts';
 import type { Change, StoreView } from '../../store.ts';
+import type { MachineCommand } from '../command.ts';
+import type { EvictionConfig } from '../config.ts';
 import type { Decision } from '../decide.ts';
+import type { EvictionMachine } from '../eviction-machine.ts';
 import type { Reason } from '../reason.ts';
 import type { ObservedTaint } from '../taint-clock.ts';
 import type { Work } from '../work.ts';
@@ -37,7 +40,7 @@ const pauseMs: Millis = 10;
  * leaves a timer as it is, or cancels it. Deletions and timers go by the pod's name.
  */
 export class UpstreamEvictionMachine implements EvictionMachine {
-  readonly #config: Config;
+  readonly #config: EvictionConfig;
   readonly #store: StoreView;
   readonly #pods = new Map<string, Pod>();
   readonly #taints = new Map<string, readonly ObservedTaint[]>();
@@ -49,15 +52,15 @@ export class UpstreamEvictionMachine implements EvictionMachine {
   #synced = false;
   #leader: boolean;
   #running = false;
-  #commands: Command[] = [];
+  #commands: MachineCommand[] = [];
 
-  constructor(store: StoreView, config: Config) {
+  constructor(store: StoreView, config: EvictionConfig) {
     this.#store = store;
     this.#config = config;
     this.#leader = config.leader;
   }
 
-  handle(now: Instant, event: Event, change: Change | null): readonly Command[] {
+  handle(now: Instant, event: Event, change: Change | null): readonly MachineCommand[] {
     this.#commands = [];
     if (change) this.#cache(change);
     if (event.kind === 'synced') this.#synced = true;

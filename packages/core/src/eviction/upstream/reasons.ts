@@ -1,6 +1,6 @@
 import type { Instant } from '../../kernel/time.ts';
+import type { Pod } from '../../model/pod.ts';
 import { decidingToleration, type MatchOptions } from '../../model/toleration.ts';
-import type { Pod } from '../../model.ts';
 import type { Reason } from '../reason.ts';
 import type { ObservedTaint } from '../taint-clock.ts';
 import type { QueueEntry } from './timed-queue.ts';

@@ -1,8 +1,7 @@
 import type { Millis } from '../../kernel/time.ts';
-import { decidingToleration, type MatchOptions } from '../../model/toleration.ts';
-import type { Taint, Toleration } from '../../model.ts';
-
-/** How long kube-controller-manager waits with a pod, in nanoseconds that wrap around. */
+import type { Taint } from '../../model/taint.ts';
+import { decidingToleration, type MatchOptions, type Toleration } from '../../model/toleration.ts';
+/** What kube-controller-manager makes of a pod's tolerations and its node's NoExecute taints. */
 export type UpstreamWait =
   /** Some taint is not tolerated. */
   | { readonly kind: 'intolerable'; readonly taint: Taint }

@@ -1,13 +1,15 @@
 // The procedures of upstream's node lifecycle controller, defects included.
-import type { Command } from '../../command.ts';
 import type { Instant, Millis } from '../../kernel/time.ts';
-import { type Node, type NodeCondition, nodeRef, type Pod, podRef } from '../../model.ts';
+import { type Node, type NodeCondition, nodeRef, readyOf } from '../../model/node.ts';
+import { type Pod, podRef } from '../../model/pod.ts';
+import { zoneKey } from '../../model/zone.ts';
 import type { StoreView } from '../../store.ts';
-import { noScheduleChange, readyOf } from '../condition-taints.ts';
+import type { LifecycleCommand } from '../command.ts';
+import { noScheduleChange } from '../condition-taints.ts';
 import type { LifecycleConfig } from '../config.ts';
 import { missingLabels } from '../labels.ts';
 import { nodeEvent, podNotReadyEvent } from '../node-events.ts';
-import { type ZoneCensus, zoneKey } from '../zones.ts';
+import type { ZoneCounts } from '../zones.ts';
 import { PodEnforcement } from './enforce-pods.ts';
 import { TaintEnforcement } from './enforce-taints.ts';
 import { type HealthEntry, lookAt } from './health.ts';
@@ -39,12 +41,16 @@ export class UpstreamController {
   now: Instant = Number.NEGATIVE_INFINITY;
   readonly #store: StoreView;
   readonly #config: LifecycleConfig;
-  readonly #emit: (command: Command) => void;
+  readonly #emit: (command: LifecycleCommand) => void;
   readonly #enforcement: PodEnforcement | TaintEnforcement;
   readonly #known = new Map<string, Node>();
   readonly #unmarked = new Set<string>();
 
-  constructor(store: StoreView, config: LifecycleConfig, emit: (command: Command) => void) {
+  constructor(
+    store: StoreView,
+    config: LifecycleConfig,
+    emit: (command: LifecycleCommand) => void,
+  ) {
     this.#store = store;
     this.#config = config;
     this.#emit = emit;
@@ -89,7 +95,7 @@ export class UpstreamController {
   *monitorPass(workers: number): Task {
     const nodes = [...this.#store.nodes()].sort((a, b) => (a.name < b.name ? -1 : 1));
     yield* this.#meet(nodes);
-    const census = new Map<string, ZoneCensus>();
+    const census = new Map<string, ZoneCounts>();
     const queue = nodes.values();
     const worker = function* (this: UpstreamController): Task {
       for (const node of queue) yield* this.#visit(node, census);
@@ -143,7 +149,7 @@ export class UpstreamController {
     return [...this.#known.values()].filter(({ name }) => !listed.has(name));
   }
 
-  *#visit(listed: Node, census: Map<string, ZoneCensus>): Task {
+  *#visit(listed: Node, census: Map<string, ZoneCounts>): Task {
     const sight = yield* this.#look(listed);
     if (!sight) return;
     const { node, observed, current } = sight;
@@ -212,7 +218,7 @@ export class UpstreamController {
   }
 }
 
-function count(census: Map<string, ZoneCensus>, node: Node, current: NodeCondition | null): void {
+function count(census: Map<string, ZoneCounts>, node: Node, current: NodeCondition | null): void {
   const zone = zoneKey(node.labels ?? {});
   const { ready, notReady } = census.get(zone) ?? { ready: 0, notReady: 0 };
   const isReady = current?.status === 'True';

@@ -1,9 +1,10 @@
 // Upstream's legacy mode: pods of nodes that are not ready are deleted.
-import type { Command } from '../../command.ts';
 import type { Instant, Millis } from '../../kernel/time.ts';
+import type { Node, NodeRef } from '../../model/node.ts';
+import { type Pod, podRef } from '../../model/pod.ts';
 import { isEmptySelector, selects } from '../../model/selector.ts';
-import { type Node, type NodeRef, type Pod, podRef } from '../../model.ts';
 import type { StoreView } from '../../store.ts';
+import type { LifecycleCommand } from '../command.ts';
 import { nodeEvent, podEvictionEvent } from '../node-events.ts';
 import type { Enforcement, Finding } from './enforcement.ts';
 import { call, type Task } from './tasks.ts';
@@ -24,7 +25,7 @@ export class PodEnforcement implements Enforcement {
   readonly #zones: ZoneBook;
   readonly #timeout: Millis;
   readonly #now: () => Instant;
-  readonly #emit: (command: Command) => void;
+  readonly #emit: (command: LifecycleCommand) => void;
   readonly #states = new Map<string, EvictionState>();
 
   constructor(
@@ -32,7 +33,7 @@ export class PodEnforcement implements Enforcement {
     zones: ZoneBook,
     timeout: Millis,
     now: () => Instant,
-    emit: (command: Command) => void,
+    emit: (command: LifecycleCommand) => void,
   ) {
     this.#store = store;
     this.#zones = zones;

@@ -1,4 +1,4 @@
-import type { Node, NodeCondition } from '../../model.ts';
+import type { Node, NodeCondition } from '../../model/node.ts';
 import type { HealthEntry } from './health.ts';
 import type { Task } from './tasks.ts';
 import type { QueuedNode, Verdict } from './zone-queue.ts';

@@ -1,6 +1,12 @@
 import type { Instant, Millis } from '../../kernel/time.ts';
-import type { Lease, Node, NodeCondition } from '../../model.ts';
-import { mergeConditions, readyOf, silentConditions } from '../condition-taints.ts';
+import {
+  type Lease,
+  mergeConditions,
+  type Node,
+  type NodeCondition,
+  readyOf,
+} from '../../model/node.ts';
+import { unreachableConditions } from '../condition-taints.ts';
 
 /** What upstream remembers of a node. Times are by its own clock. */
 export interface HealthEntry {
@@ -46,7 +52,7 @@ export function lookAt(
   const entry = withLease(now, follow(now, before, ready, conditions), before, lease);
   const length = ready ? grace.nodeMonitorGracePeriodMs : grace.nodeStartupGracePeriodMs;
   const observed = ready ?? neverReported(createdAt);
-  const silent = now > entry.probe + length ? silentConditions(node, now) : [];
+  const silent = now > entry.probe + length ? unreachableConditions(node, now) : [];
   // Only a change of Ready is written; the other conditions go along with it.
   const current = readyOf(silent);
   if (!current) return { entry, observed, current: ready, write: null, written: entry };

@@ -1,14 +1,13 @@
 // When the procedures of kube-controller-manager 1.36.2 run, and on how many workers.
-import type { Command } from '../../command.ts';
 import type { Event } from '../../event.ts';
 import type { Instant, Millis } from '../../kernel/time.ts';
-import type { LifecycleMachine } from '../../machine.ts';
-import type { Node } from '../../model.ts';
+import { type Node, readyOf } from '../../model/node.ts';
+import { zoneKey, zoneName } from '../../model/zone.ts';
 import type { Change, StoreView } from '../../store.ts';
-import { readyOf } from '../condition-taints.ts';
+import type { LifecycleCommand } from '../command.ts';
 import type { LifecycleConfig } from '../config.ts';
+import type { LifecycleMachine } from '../lifecycle-machine.ts';
 import type { LifecycleReason, NodeHealth, ZoneStatus } from '../reason.ts';
-import { zoneKey, zoneName } from '../zones.ts';
 import { UpstreamController } from './controller.ts';
 import { sleep, type Task, Tasks } from './tasks.ts';
 import { WorkQueue } from './work-queue.ts';
@@ -44,7 +43,7 @@ export class UpstreamLifecycleMachine implements LifecycleMachine {
   #synced = false;
   #leader: boolean;
   #run: Run | null = null;
-  #commands: Command[] = [];
+  #commands: LifecycleCommand[] = [];
 
   constructor(store: StoreView, config: LifecycleConfig, leader: boolean) {
     this.#store = store;
@@ -52,7 +51,7 @@ export class UpstreamLifecycleMachine implements LifecycleMachine {
     this.#leader = leader;
   }
 
-  handle(now: Instant, event: Event, change: Change | null): readonly Command[] {
+  handle(now: Instant, event: Event, change: Change | null): readonly LifecycleCommand[] {
     this.#commands = [];
     if (event.kind === 'synced') this.#synced = true;
     if (event.kind === 'leadership') this.#leader = event.held;

@@ -1,12 +1,12 @@
-import type { Command } from '../../command.ts';
-import type { Outcome } from '../../event.ts';
+import type { Outcome } from '../../attempt/outcome.ts';
 import { InFlight } from '../../kernel/inflight.ts';
 import { Schedule } from '../../kernel/schedule.ts';
 import type { Instant, Millis } from '../../kernel/time.ts';
+import type { LifecycleCommand } from '../command.ts';
 
 /** What a task waits for: the result of a command, time, or other tasks. */
 type Ask =
-  | { readonly kind: 'call'; readonly command: (id: string) => Command }
+  | { readonly kind: 'call'; readonly command: (id: string) => LifecycleCommand }
   | { readonly kind: 'sleep'; readonly length: Millis }
   | { readonly kind: 'join'; readonly tasks: readonly Task[] };
 
@@ -17,7 +17,7 @@ type Ask =
 export type Task<T = void> = Generator<Ask, T, Outcome | null>;
 
 /** Sends a command and waits for its result. */
-export function* call(command: (id: string) => Command): Task<Outcome> {
+export function* call(command: (id: string) => LifecycleCommand): Task<Outcome> {
   const outcome = yield { kind: 'call', command };
   if (outcome === null) throw new Error('taintmgr: broken invariant: a call ended without result');
   return outcome;
@@ -71,7 +71,7 @@ export class Tasks {
   }
 
   /** Lets every task go on that can; the commands they send. */
-  *run(now: Instant): Generator<Command> {
+  *run(now: Instant): Generator<LifecycleCommand> {
     for (let key = this.#wakes.takeDue(now); key !== null; key = this.#wakes.takeDue(now)) {
       const running = this.#sleeping.get(key);
       this.#sleeping.delete(key);
@@ -103,7 +103,7 @@ export class Tasks {
     this.#wakes.set(key, until);
   }
 
-  #call(command: (id: string) => Command, running: Running): Command {
+  #call(command: (id: string) => LifecycleCommand, running: Running): LifecycleCommand {
     const id = this.#inFlight.start('');
     this.#calling.set(id, running);
     return command(id);

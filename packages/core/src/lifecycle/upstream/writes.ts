@@ -1,9 +1,7 @@
 // Upstream's changes of taints, each in two writes.
-import type { TaintName } from '../../command.ts';
 import type { Instant, Millis } from '../../kernel/time.ts';
-import type { Node, Taint } from '../../model.ts';
-import { nodeRef } from '../../model.ts';
-import { hasTaint } from '../condition-taints.ts';
+import { type Node, nodeRef } from '../../model/node.ts';
+import { hasTaint, type Taint, type TaintName } from '../../model/taint.ts';
 import { call, sleep, type Task } from './tasks.ts';
 
 const attemptsMax = 5;

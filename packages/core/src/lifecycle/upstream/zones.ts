@@ -1,17 +1,11 @@
 import type { Instant } from '../../kernel/time.ts';
-import type { Node } from '../../model.ts';
-import {
-  type ZoneCensus,
-  type ZoneRates,
-  type ZoneState,
-  zoneKey,
-  zoneRate,
-  zoneState,
-} from '../zones.ts';
+import type { Node } from '../../model/node.ts';
+import { zoneKey } from '../../model/zone.ts';
+import { type ZoneCounts, type ZoneRates, type ZoneState, zoneRate, zoneState } from '../zones.ts';
 import { UpstreamLimiter } from './token-bucket.ts';
 import { type Stamp, ZoneQueue } from './zone-queue.ts';
 
-interface Counted extends ZoneCensus {
+interface Counted extends ZoneCounts {
   readonly state: ZoneState;
 }
 
@@ -26,7 +20,7 @@ export class ZoneBook {
   readonly states: Map<string, ZoneState | null> = new Map();
   readonly queues: Map<string, ZoneQueue> = new Map();
   readonly evictions: Map<string, number> = new Map();
-  readonly census: Map<string, ZoneCensus> = new Map();
+  readonly census: Map<string, ZoneCounts> = new Map();
   readonly #rates: ZoneRates;
   #stamp: Stamp = { at: Number.NEGATIVE_INFINITY, nanos: 0 };
 
@@ -60,7 +54,7 @@ export class ZoneBook {
   }
 
   /** Takes in what a pass counted, changes states and limiters, and says what turns everything. */
-  take(now: Instant, census: ReadonlyMap<string, ZoneCensus>): Turn {
+  take(now: Instant, census: ReadonlyMap<string, ZoneCounts>): Turn {
     const counted = this.#count(census);
     const isAllDown = [...counted.values()].every(({ state }) => state === 'FullDisruption');
     const wasAllDown = this.#prune(counted);
@@ -79,7 +73,7 @@ export class ZoneBook {
     return wasAllDown ? 'exitFullDisruption' : null;
   }
 
-  #count(census: ReadonlyMap<string, ZoneCensus>): ReadonlyMap<string, Counted> {
+  #count(census: ReadonlyMap<string, ZoneCounts>): ReadonlyMap<string, Counted> {
     const counted = new Map<string, Counted>();
     for (const [zone, count] of census) {
       const state = zoneState(count, this.#rates.unhealthyZoneThreshold);

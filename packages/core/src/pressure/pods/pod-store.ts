@@ -2,17 +2,17 @@ import type { Instant } from '../../kernel/time.ts';
 import { type Demand, demandOf } from './demand.ts';
 import { isFinished, type PressurePod } from './pod.ts';
 
-/** The pods of all nodes under watch, those of one in the order in which they became known. */
-export interface BookedPod {
+/** A pod, what it asked for, and since when we know that it terminates. */
+export interface StoredPod {
   readonly pod: PressurePod;
   readonly demand: Demand | null;
   readonly leavingSince: Instant | null;
 }
 
 /** The pods of all nodes, those of one in the order in which they became known. */
-export class PodBook {
+export class PodStore {
   readonly #nodeOf = new Map<string, string>();
-  readonly #byNode = new Map<string, Map<string, BookedPod>>();
+  readonly #byNode = new Map<string, Map<string, StoredPod>>();
 
   /** Takes in the present state of a pod. */
   put(now: Instant, pod: PressurePod): void {
@@ -20,7 +20,7 @@ export class PodBook {
     if (before && before.pod.nodeName !== pod.nodeName) this.delete(pod.uid);
     if (pod.nodeName === '') return;
     const leavingSince = pod.deletionTimestamp === null ? null : (before?.leavingSince ?? now);
-    const pods = this.#byNode.get(pod.nodeName) ?? new Map<string, BookedPod>();
+    const pods = this.#byNode.get(pod.nodeName) ?? new Map<string, StoredPod>();
     pods.set(pod.uid, { pod, demand: demandOf(pod), leavingSince });
     this.#byNode.set(pod.nodeName, pods);
     this.#nodeOf.set(pod.uid, pod.nodeName);
@@ -38,7 +38,7 @@ export class PodBook {
   }
 
   /** The pods of a node that have not ended. */
-  activeOn(nodeName: string): readonly BookedPod[] {
+  activeOn(nodeName: string): readonly StoredPod[] {
     return [...(this.#byNode.get(nodeName)?.values() ?? [])].filter(({ pod }) => !isFinished(pod));
   }
 
@@ -48,7 +48,7 @@ export class PodBook {
     return found !== null && !isFinished(found.pod);
   }
 
-  #find(uid: string): BookedPod | null {
+  #find(uid: string): StoredPod | null {
     return this.#byNode.get(this.#nodeOf.get(uid) ?? '')?.get(uid) ?? null;
   }
 }

@@ -1,6 +1,6 @@
 // Pods as node pressure needs them: requests, limits, volumes, priority.
 import type { Instant } from '../../kernel/time.ts';
-import type { PodRef } from '../../model.ts';
+import type { PodRef } from '../../model/pod.ts';
 
 /** Quantities by the name of their resource, as the API has them: `{memory: '1Gi'}`. */
 export type ResourceList = Readonly<Record<string, string>>;

@@ -5,7 +5,7 @@ import type {
   LabelSelector,
   LifecycleConfig,
   LimitRule,
-  MassSilence,
+  MassUnreachable,
   Policy,
   PressureConfig,
   PressurePool,
@@ -97,7 +97,7 @@ const lifecycle = objectOf<LifecycleConfig>({
   deadZone: checked,
   podReadiness: checked,
   massSilence: orNull(
-    objectOf<MassSilence>({
+    objectOf<MassUnreachable>({
       share: checked,
       nodesMin: checked,
       withinMs: checked,

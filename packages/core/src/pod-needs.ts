@@ -1,7 +1,6 @@
-import type { Config } from '../config.ts';
-import { readyOf } from '../lifecycle/condition-taints.ts';
-import type { Node } from '../model.ts';
-import { isWindowed } from '../policy/limit.ts';
+import type { Config } from './config.ts';
+import { type Node, readyOf } from './model/node.ts';
+import { isWindowed } from './policy/limit.ts';
 
 /**
  * Whether the pods of a node have to be known: they go for its taints, or are marked not ready

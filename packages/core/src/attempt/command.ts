@@ -1,0 +1,45 @@
+import type { PodRef } from '../model/pod.ts';
+
+/** What makes one pod leave; `R` says why. Each is answered by one result that carries its id. */
+export type PodCommand<R> =
+  /**
+   * Set the DisruptionTarget condition, then DELETE. Guard `uid`: this very pod or none; `name`:
+   * whatever pod has the name by then, as kube-controller-manager does.
+   */
+  | {
+      readonly kind: 'deletePod';
+      readonly id: string;
+      readonly pod: PodRef;
+      /** Our view may be old: what decided is to be read again first. */
+      readonly confirm: boolean;
+      readonly guard: 'uid' | 'name';
+      readonly generation: number;
+      /** Null: the pod's own. */
+      readonly gracePeriodSeconds: number | null;
+      /** Budgets held the pod back until now and are asked no more. */
+      readonly escalated: boolean;
+      /** Left out: the condition DisruptionTarget is set first. */
+      readonly unmarked?: true;
+      readonly because: readonly R[];
+    }
+  /** POST pods/eviction with the uid as precondition: disruption budgets are respected. */
+  | {
+      readonly kind: 'evictPod';
+      readonly id: string;
+      readonly pod: PodRef;
+      readonly confirm: boolean;
+      readonly gracePeriodSeconds: number | null;
+      readonly because: readonly R[];
+    };
+
+/** Write a Kubernetes Event about the pod. */
+export interface RecordPodEvent<R> {
+  readonly kind: 'recordEvent';
+  /** Left out: the eviction machine. */
+  readonly reporter?: 'lifecycle';
+  readonly pod: PodRef;
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+  readonly because: readonly R[];
+}

@@ -1,0 +1,37 @@
+import type { Millis } from '../kernel/time.ts';
+
+/** How a command ended, as far as the one who sent it can tell. */
+export type Outcome =
+  /** The API server accepted it. */
+  | { readonly kind: 'done' }
+  /** The target is no more, or is another object of the same name (404, 409 on the uid). */
+  | { readonly kind: 'gone' }
+  /** A disruption budget refuses it now (429 with cause DisruptionBudget). */
+  | {
+      readonly kind: 'blocked';
+      readonly message: string;
+      readonly retryAfter: Millis | null;
+      /** The budget and its numbers, where the API server names them. */
+      readonly budget?: BudgetNumbers | null;
+    }
+  /** A live read right before found the pod or the taint other than the command has it. */
+  | { readonly kind: 'changed'; readonly message: string }
+  /** Everything else: refused, overloaded, unreachable. `status` is null without an answer. */
+  | {
+      readonly kind: 'failed';
+      readonly status: number | null;
+      /** The first cause the API server names, e.g. NamespaceTerminating. */
+      readonly cause?: string;
+      readonly message: string;
+      readonly retryAfter: Millis | null;
+    };
+
+/** Why an attempt ended without success; the outcome as it came. */
+export type Setback = Extract<Outcome, { kind: 'blocked' | 'changed' | 'failed' }>;
+
+/** What a disruption budget needs and has, in pods. */
+export interface BudgetNumbers {
+  readonly name: string;
+  readonly needs: number;
+  readonly has: number;
+}

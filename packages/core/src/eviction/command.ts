@@ -1,0 +1,90 @@
+import type { Blocker } from '../attempt/blocker.ts';
+import type { PodCommand, RecordPodEvent } from '../attempt/command.ts';
+import type { Setback } from '../attempt/outcome.ts';
+import type { Instant } from '../kernel/time.ts';
+import type { PodRef } from '../model/pod.ts';
+import type { LimitHit, LimitStatus } from '../policy/limit.ts';
+import type { LimitRecord } from '../policy/limit-record.ts';
+import type { Cause, Reason } from './reason.ts';
+
+/** What the taint eviction machine wants done. */
+export type EvictionCommand =
+  | PodCommand<Reason>
+  /**
+   * Write down on the node since when its taints count, by `key=value:effect`, in the place of what
+   * is written there; null: take it away.
+   */
+  | {
+      readonly kind: 'keepTaintStarts';
+      readonly id: string;
+      readonly nodeName: string;
+      readonly nodeUid: string;
+      readonly starts: Readonly<Record<string, Instant>> | null;
+      /** When the taints they are of were written: they hold until that changes. Null: not known. */
+      readonly taintsWrittenAt: Instant | null;
+    }
+  | LimitCommand;
+
+/** How limits survive a restart and a failover. */
+export type LimitCommand =
+  /** Read the record of limits: a `limitRecord` event, then the result. */
+  | { readonly kind: 'readLimits'; readonly id: string }
+  /**
+   * Write the record, unless somebody else has written since it was read (outcome `changed`). Nothing
+   * that it counts begins before it is done. `resumed`: the request to resume is taken away.
+   */
+  | {
+      readonly kind: 'keepLimits';
+      readonly id: string;
+      readonly record: LimitRecord;
+      readonly resumed: boolean;
+    };
+
+/** What the taint eviction machine has to say; it changes nothing but Events. */
+export type EvictionNotice =
+  | RecordPodEvent<Reason>
+  /** Write a Kubernetes Event about the record of limits. */
+  | {
+      readonly kind: 'recordLimitEvent';
+      readonly type: 'Normal' | 'Warning';
+      readonly reason: string;
+      readonly message: string;
+    }
+  | { readonly kind: 'report'; readonly report: PodReport | LimitReport };
+
+/** What is told of limits. */
+export type LimitReport =
+  /** A limit has tripped: pods under it are not evicted until it is resumed. */
+  | { readonly kind: 'limitTripped'; readonly limit: LimitStatus }
+  | { readonly kind: 'limitResumed'; readonly limit: LimitHit; readonly by: string };
+
+/** What is told of the eviction of one pod. */
+export type PodReport =
+  /** A pod's deadline came up, moved or went away. null: no eviction pending. */
+  | {
+      readonly kind: 'deadline';
+      readonly pod: PodRef;
+      readonly from: Instant | null;
+      readonly to: Instant | null;
+      readonly cause: Cause;
+      readonly because: readonly Reason[];
+    }
+  /** An eviction failed; the next attempt is at `at`. */
+  | {
+      readonly kind: 'retry';
+      readonly pod: PodRef;
+      readonly attempt: number;
+      readonly at: Instant;
+      readonly setback: Setback;
+      readonly blocker: Blocker;
+    }
+  /** A limit holds an eviction back; `until` null: until a pod has left, or evictions resume. */
+  | {
+      readonly kind: 'held';
+      readonly pod: PodRef;
+      readonly hit: LimitHit;
+      readonly until: Instant | null;
+    };
+
+/** All that the machine answers. */
+export type MachineCommand = EvictionCommand | EvictionNotice;

@@ -1,0 +1,80 @@
+import type { PodCommand, RecordPodEvent } from '../attempt/command.ts';
+import type { Instant } from '../kernel/time.ts';
+import type { NodeCondition, NodeRef } from '../model/node.ts';
+import type { PodRef } from '../model/pod.ts';
+import type { Labels } from '../model/selector.ts';
+import type { Taint, TaintName } from '../model/taint.ts';
+import type { LifecycleReason, LifecycleReport } from './reason.ts';
+
+/** What the node lifecycle machine wants done. */
+export type NodeCommand =
+  /**
+   * Change the taints of a node in one write: those to remove go, those it lacks are appended.
+   * Nothing is written that would change nothing.
+   */
+  | {
+      readonly kind: 'changeTaints';
+      readonly id: string;
+      readonly node: NodeRef;
+      readonly add: readonly Taint[];
+      readonly remove: readonly TaintName[];
+      /** Read past the API server's cache first: an earlier attempt met a conflict. */
+      readonly fresh: boolean;
+      /** Only if its condition Ready still has this status (null: it has none); left out: anyhow. */
+      readonly seen?: string | null;
+      /** A taint that is there already gets a new time. */
+      readonly overwrite?: true;
+      /** What the node's note of taints that rules put on should say after it; null: no note. */
+      readonly owned?: Readonly<Record<string, string>> | null;
+      readonly because: readonly LifecycleReason[];
+    }
+  /**
+   * Give conditions of a node a new state; those of other types stay. `seen`: only if its condition
+   * Ready still has this heartbeat and status; null: it had none. `leaseRenewedAt`: and only if its
+   * lease has not been renewed since (null: there is none, or it names no time); left out: anyhow.
+   */
+  | {
+      readonly kind: 'setNodeConditions';
+      readonly id: string;
+      readonly node: NodeRef;
+      readonly conditions: readonly NodeCondition[];
+      readonly seen: Pick<NodeCondition, 'status' | 'heartbeatAt'> | null;
+      readonly leaseRenewedAt?: Instant | null;
+    }
+  | {
+      readonly kind: 'setNodeLabels';
+      readonly id: string;
+      readonly node: NodeRef;
+      readonly labels: Labels;
+    }
+  /** Set the status of the pod's condition Ready to False, unless it is or there is none. */
+  | {
+      readonly kind: 'markPodNotReady';
+      readonly id: string;
+      readonly pod: PodRef;
+      /** Left out: where our view may be old, only if its node still is silent. */
+      readonly blind?: true;
+    }
+  /** Write status.reason NodeLost with this message, unless the reason is that already. */
+  | {
+      readonly kind: 'markPodLost';
+      readonly id: string;
+      readonly pod: PodRef;
+      readonly message: string;
+    };
+
+/** What the node lifecycle machine has to say; it changes nothing but Events. */
+export type NodeNotice =
+  | RecordPodEvent<never>
+  /** Write a Kubernetes Event about the node. */
+  | {
+      readonly kind: 'recordNodeEvent';
+      readonly node: NodeRef;
+      readonly type: 'Normal' | 'Warning';
+      readonly reason: string;
+      readonly message: string;
+    }
+  | { readonly kind: 'report'; readonly report: LifecycleReport };
+
+/** All that the machine answers; in the legacy mode of upstream it deletes pods itself. */
+export type LifecycleCommand = NodeCommand | NodeNotice | PodCommand<never>;

@@ -1,0 +1,82 @@
+import type { Instant } from '../kernel/time.ts';
+import type { Labels } from './selector.ts';
+import type { Taint } from './taint.ts';
+
+/** status.conditions[] of a node. */
+export interface NodeCondition {
+  readonly type: string;
+  /** 'True', 'False' or 'Unknown' in any object the API server accepted. */
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+  /** lastHeartbeatTime, by the clock of whoever wrote it. */
+  readonly heartbeatAt: Instant | null;
+  /** lastTransitionTime, by the clock of whoever wrote it. */
+  readonly transitionAt: Instant | null;
+}
+
+/** Names one node, this very node and not another of the same name. */
+export interface NodeRef {
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** A node's Lease in kube-node-lease, which its kubelet renews as a sign of life. */
+export interface Lease {
+  readonly nodeName: string;
+  /** spec.renewTime by the kubelet's clock; null where it is not set. */
+  readonly renewedAt: Instant | null;
+}
+
+/** The part of a Node that decisions need. */
+export interface Node extends NodeRef {
+  readonly taints: readonly Taint[];
+  /** Left out: none. */
+  readonly labels?: Labels;
+  /** spec.unschedulable; left out: false. */
+  readonly unschedulable?: boolean;
+  /** metadata.creationTimestamp; null or left out: not known. */
+  readonly createdAt?: Instant | null;
+  /** Left out: none. */
+  readonly conditions?: readonly NodeCondition[];
+  /** Taints that a condition rule of ours put on, by `key:effect`, with the rule's name. */
+  readonly ownedTaints?: Readonly<Record<string, string>>;
+  /** `region/zone` of its topology labels; left out or '': none. */
+  readonly zone?: string;
+  /**
+   * Since when taints count, as an earlier run wrote it down: by `key=value:effect`. Empty where
+   * something is written down that is not to be believed, left out where nothing is.
+   */
+  readonly taintStarts?: Readonly<Record<string, Instant>>;
+  /**
+   * When spec.taints was written last, as the API server keeps it: every taint was there at the end
+   * of that second. Null: it keeps no such time, so that nothing that was known before a gap holds
+   * after it; left out: whoever tells of the node sees every change of it.
+   */
+  readonly taintsWrittenAt?: Instant | null;
+  /** When the machine itself goes, e.g. a spot instance; null or left out: nobody said. */
+  readonly deadline?: Instant | null;
+}
+
+/** The name of a node alone, without what is known about it. */
+export function nodeRef({ name, uid }: NodeRef): NodeRef {
+  return { name, uid };
+}
+
+/** The condition Ready of a node; null where it has none. */
+export function readyOf(conditions: readonly NodeCondition[] | undefined): NodeCondition | null {
+  return conditions?.find(({ type }) => type === 'Ready') ?? null;
+}
+
+/** The conditions with some of them in a new state; new types are appended. */
+export function mergeConditions(
+  conditions: readonly NodeCondition[],
+  changed: readonly NodeCondition[],
+): readonly NodeCondition[] {
+  const merged = conditions.map(
+    (condition) => changed.find(({ type }) => type === condition.type) ?? condition,
+  );
+  const isNew = ({ type }: NodeCondition): boolean =>
+    !conditions.some((condition) => condition.type === type);
+  return [...merged, ...changed.filter(isNew)];
+}

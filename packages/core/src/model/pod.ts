@@ -1,0 +1,67 @@
+import type { Instant } from '../kernel/time.ts';
+import type { LabelSelector, Labels } from './selector.ts';
+import type { Toleration } from './toleration.ts';
+
+/** The controller that owns a pod. */
+export interface Owner {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+}
+
+/** The condition DisruptionTarget of a pod: that, and why, somebody is removing it. */
+export interface Disruption {
+  /** `DeletionByTaintManager`, `EvictionByEvictionAPI`, `PreemptionByScheduler` and the like. */
+  readonly reason: string;
+  /** The program that wrote it, by metadata.managedFields; null: nobody can tell. */
+  readonly manager: string | null;
+}
+
+/** Names one pod, this very pod and not another of the same name. */
+export interface PodRef {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  /** spec.nodeName; empty while unbound. */
+  readonly nodeName: string;
+}
+
+/** The part of a Pod that decisions need. */
+export interface Pod extends PodRef {
+  readonly tolerations: readonly Toleration[];
+  /** When it was bound to its node; null where the object does not say. */
+  readonly boundAt: Instant | null;
+  /** metadata.deletionTimestamp: set while the pod terminates. */
+  readonly deletionTimestamp: Instant | null;
+  readonly phase: string;
+  /** metadata.generation, for the condition we put on it; 0 where absent. */
+  readonly generation: number;
+  /** True for the API's image of a static pod (annotation kubernetes.io/config.mirror). */
+  readonly mirror: boolean;
+  readonly owner: Owner | null;
+  /** True when some volume is an emptyDir: its data goes with the pod. */
+  readonly hasEmptyDir: boolean;
+  /** spec.terminationGracePeriodSeconds; 30 when left out. */
+  readonly gracePeriodSeconds?: number;
+  /** True when its owner asked for it to be left alone. */
+  readonly optedOut?: boolean;
+  /** The status of its condition Ready; null or left out: it has none. */
+  readonly ready?: string | null;
+  /** Only read where pods are matched with DaemonSets by their labels; left out: none. */
+  readonly labels?: Labels;
+  /** Left out: nobody has marked it. */
+  readonly disruption?: Disruption;
+}
+
+/** The name of a pod alone, without what is known about it. */
+export function podRef({ namespace, name, uid, nodeName }: PodRef): PodRef {
+  return { namespace, name, uid, nodeName };
+}
+
+/** A DaemonSet, as far as it says which pods are its own. */
+export interface DaemonSet {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly selector: LabelSelector;
+}
