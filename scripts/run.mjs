@@ -34,8 +34,8 @@ const needs = {
 
 /** Each task is either a program of ours (`main`) or commands run one after the other (`steps`). */
 const tasks = {
-  demo: { needs: ['runtime'], main: 'apps/controller/src/demo/main.ts' },
-  cluster: { needs: ['runtime'], main: 'apps/controller/src/cluster/main.ts' },
+  demo: { needs: ['runtime'], main: 'tools/workbench/src/demo/main.ts' },
+  cluster: { needs: ['runtime'], main: 'tools/workbench/src/cluster/main.ts' },
   controller: { needs: ['runtime'], main: 'apps/controller/src/main.ts' },
   'kubectl-taintmgr': { needs: ['runtime'], main: 'apps/kubectl-taintmgr/src/main.ts' },
   scenarios: { needs: ['everything'], main: 'scripts/scenarios.ts' },
@@ -45,7 +45,7 @@ const tasks = {
     steps: (args.length > 0 ? args : benches).map((bench) => [
       join(bin, 'node'),
       ...source,
-      `bench/${bench}.ts`,
+      `tools/workbench/src/bench/${bench}.ts`,
     ]),
   },
   conformance: { needs: ['everything'], main: 'scripts/conformance.ts' },

@@ -1,13 +1,13 @@
 import { CommanderError } from '@commander-js/extra-typings';
 import { loadKubeconfig } from '@taintmgr/k8s-adapter';
 import type { EmbeddedCluster } from '@taintmgr/sim-cluster';
-import { errorLines } from './error-lines.ts';
 import { type Checked, checkChoices } from './flags/checks.ts';
 import { type Choices, resolveChoices } from './flags/resolve.ts';
-import { keepHeapSmall } from './heap.ts';
-import { createLogger, type Logger } from './log.ts';
-import { runProcess } from './process.ts';
-import { stopSignal } from './stop-signal.ts';
+import { createLogger, type Logger } from './log/logger.ts';
+import { keepHeapSmall } from './process/heap.ts';
+import { runProcess } from './process/run-process.ts';
+import { errorLines } from './process/start-errors.ts';
+import { stopSignal } from './process/stop-signal.ts';
 
 // Whoever reads us may go away, as `head` does.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
@@ -50,7 +50,7 @@ async function main(): Promise<void> {
 
 /** Started for those who ask for it; nobody else loads it. */
 async function simulate(seed: number, { controllers }: Checked): Promise<EmbeddedCluster> {
-  const { startSimulation } = await import('./simulation.ts');
+  const { startSimulation } = await import('./process/simulation.ts');
   const withoutNodeLifecycle = controllers.enabled.includes('node-lifecycle-controller');
   return startSimulation({ seed, withoutNodeLifecycle });
 }

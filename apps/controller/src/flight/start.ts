@@ -2,7 +2,7 @@ import { type Config, resolveConfig, resolveLifecycleConfig } from '@taintmgr/co
 import { flightApiVersion } from '@taintmgr/k8s-adapter';
 import type { Registry } from 'prom-client';
 import type { Settings } from '../flags/settings.ts';
-import type { Logger } from '../log.ts';
+import type { Logger } from '../log/logger.ts';
 import { version } from '../version.ts';
 import { flightMetrics } from './metrics.ts';
 import { FlightRecorder } from './recorder.ts';

@@ -1,7 +1,7 @@
 import type { Instant, Report } from '@taintmgr/core';
 import type { Notice } from '@taintmgr/k8s-adapter';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import { type Activity, dueAt } from '../activity.ts';
+import { type Activity, dueAt } from '../process/pending-evictions.ts';
 import { describing } from './metric.ts';
 
 /** kube-controller-manager's. */

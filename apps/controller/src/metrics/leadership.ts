@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { Vitals } from '../vitals.ts';
+import type { Vitals } from '../process/process-stats.ts';
 import { describing } from './metric.ts';
 
 /** Counts pods that somebody else evicts for a taint, by program. */

@@ -1,7 +1,7 @@
 import type { LimitStatus } from '@taintmgr/core';
 import type { Notice } from '@taintmgr/k8s-adapter';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { Vitals } from '../vitals.ts';
+import type { Vitals } from '../process/process-stats.ts';
 import { describing } from './metric.ts';
 
 /** So many limits are named at most: there may be one for each namespace, node or workload. */

@@ -1,7 +1,7 @@
 import type { Command, Event, Instant, ZoneState, ZoneStatus } from '@taintmgr/core';
 import type { Machine } from '@taintmgr/k8s-adapter';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { Vitals } from '../vitals.ts';
+import type { Vitals } from '../process/process-stats.ts';
 import { describing } from './metric.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Instant } from '@taintmgr/core';
 import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
+import type { Vitals } from '../process/process-stats.ts';
 import { version } from '../version.ts';
-import type { Vitals } from '../vitals.ts';
 import { describing } from './metric.ts';
 
 /** What is measured of the process itself, beside prom-client's own. */

@@ -1,8 +1,8 @@
 import type { Command, Event, Instant } from '@taintmgr/core';
 import type { Machine, Notice } from '@taintmgr/k8s-adapter';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import { type Activity, dueAt } from '../activity.ts';
 import type { ControllerName } from '../flags/controllers.ts';
+import { type Activity, dueAt } from '../process/pending-evictions.ts';
 import { describing } from './metric.ts';
 
 /**

@@ -2,7 +2,7 @@ import type { PressureConfig } from '@taintmgr/core';
 import type { MayAct, PressureNotice, Transport } from '@taintmgr/k8s-adapter';
 import type { Registry } from 'prom-client';
 import type { Settings } from '../flags/settings.ts';
-import type { Logger } from '../log.ts';
+import type { Logger } from '../log/logger.ts';
 import { type RunningPressure, runPressureAgent } from './agent.ts';
 import type { KubeletsConfig } from './kubelets.ts';
 import { pressureLine } from './log.ts';

@@ -5,8 +5,8 @@ import {
   type PressureReport,
 } from '@taintmgr/core';
 import type { PressureNotice } from '@taintmgr/k8s-adapter';
-import { formatWait, type Line, line } from '../log-line.ts';
-import { lineOf } from '../notice-log.ts';
+import { formatWait, type Line, line } from '../log/line.ts';
+import { lineOf } from '../log/notice.ts';
 
 type NoticeOf<Kind extends PressureNotice['kind']> = Extract<PressureNotice, { kind: Kind }>;
 

@@ -1,6 +1,6 @@
 import { formatDuration, type Instant, type Millis } from '@taintmgr/core';
 import type { ReflectorStatus } from '@taintmgr/k8s-adapter';
-import type { Vitals } from '../vitals.ts';
+import type { Vitals } from '../process/process-stats.ts';
 import type { Check } from './health.ts';
 
 /** Each endpoint and what it looks at. */

@@ -12,8 +12,8 @@ import {
   type Subject,
   type ZoneStatus,
 } from '@taintmgr/core';
-import type { Running } from '../controller.ts';
-import type { Vitals } from '../vitals.ts';
+import type { Vitals } from '../process/process-stats.ts';
+import type { Running } from '../process/run-controller.ts';
 import {
   type Answer,
   errorAnswer,

@@ -1,7 +1,7 @@
 import { formatDuration } from '@taintmgr/core';
 import type { Origin } from '../flags/resolve.ts';
+import type { Vitals } from '../process/process-stats.ts';
 import { version } from '../version.ts';
-import type { Vitals } from '../vitals.ts';
 import { type Handler, jsonAnswer, textAnswer, wantsJson } from './answer.ts';
 
 const component = 'taintmgr-controller';

@@ -1,4 +1,4 @@
-import { TokenBucket } from '../token-bucket.ts';
+import { TokenBucket } from '../transport/token-bucket.ts';
 
 /**
  * Lets so many through in a second. Peers take turns: whoever comes a thousand times delays himself,

@@ -1,5 +1,5 @@
 import type { ApiRequest, Transport } from '@taintmgr/k8s-adapter';
-import { TokenBucket } from '../token-bucket.ts';
+import { TokenBucket } from './token-bucket.ts';
 
 export interface RateLimit {
   /** Requests per second, above 0. */

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it, type TestContext } from 'node:test';
 import { node, pod } from '@taintmgr/sim-cluster';
-import { ask } from '../https-client.ts';
-import { type RunningProcess, startProcess } from '../running-process.ts';
-import { startTestApi, type TestApi } from '../test-api.ts';
+import { ask } from '../harness/https-client.ts';
+import { type RunningProcess, startProcess } from '../harness/running-process.ts';
+import { startTestApi, type TestApi } from '../harness/test-api.ts';
 
 // --flight-record of the whole controller, against an API server over HTTPS.
 

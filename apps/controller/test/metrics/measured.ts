@@ -1,11 +1,11 @@
 import type { Outcome, Reason, Report } from '@taintmgr/core';
 import type { Notice } from '@taintmgr/k8s-adapter';
-import { Activity } from '../../src/activity.ts';
-import { ClockNote } from '../../src/clock-note.ts';
-import type { Running } from '../../src/controller.ts';
-import { Leadership } from '../../src/leadership.ts';
+import { Leadership } from '../../src/leadership/leadership.ts';
 import { createMetrics, type Metrics, type MetricsOptions } from '../../src/metrics/metrics.ts';
-import type { Vitals } from '../../src/vitals.ts';
+import { ClockNote } from '../../src/process/clock-change.ts';
+import { Activity } from '../../src/process/pending-evictions.ts';
+import type { Vitals } from '../../src/process/process-stats.ts';
+import type { Running } from '../../src/process/run-controller.ts';
 
 export const due = 1_800_000_000_000;
 export const pod = { namespace: 'shop', name: 'web-0', uid: 'u1', nodeName: 'n1' };

@@ -19,7 +19,7 @@ interface Row {
 }
 
 const rows: readonly Row[] = JSON.parse(
-  readFileSync(new URL('../testdata/upstream-metrics.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../testdata/metrics/upstream-metrics.json', import.meta.url), 'utf8'),
 );
 
 /** The lines of a family, HELP and TYPE first. */

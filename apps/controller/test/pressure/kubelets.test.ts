@@ -12,7 +12,7 @@ import {
   startHttps,
   writeKubeconfig,
 } from '@taintmgr/sim-cluster';
-import { startProcess } from '../running-process.ts';
+import { startProcess } from '../harness/running-process.ts';
 
 const tokenPath =
   '/api/v1/namespaces/taintmgr-system/serviceaccounts/taintmgr-summary-reader/token';

@@ -7,8 +7,8 @@ import {
   serviceAccountUser,
   startEmbedded,
 } from '@taintmgr/sim-cluster';
-import { readManifests } from '../manifests.ts';
-import { startProcess } from '../running-process.ts';
+import { readManifests } from '../deploy/manifests.ts';
+import { startProcess } from '../harness/running-process.ts';
 
 // node-pressure-controller as it runs, in real time and over HTTPS, with kubelets that tell it of
 // nodes that have run out of memory.

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Notice } from '@taintmgr/k8s-adapter';
-import { Activity } from '../../src/activity.ts';
-import { ClockNote } from '../../src/clock-note.ts';
-import type { Running } from '../../src/controller.ts';
-import { Leadership } from '../../src/leadership.ts';
+import { Leadership } from '../../src/leadership/leadership.ts';
+import { ClockNote } from '../../src/process/clock-change.ts';
+import { Activity } from '../../src/process/pending-evictions.ts';
+import type { Vitals } from '../../src/process/process-stats.ts';
+import type { Running } from '../../src/process/run-controller.ts';
 import { createChecks } from '../../src/server/checks.ts';
-import type { Vitals } from '../../src/vitals.ts';
 
 interface Situation {
   readonly heard?: readonly (number | null)[];

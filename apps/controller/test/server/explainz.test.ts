@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createEngine, type Engine, type Node, type Pod } from '@taintmgr/core';
 import type { PodScope } from '@taintmgr/k8s-adapter';
-import { Activity } from '../../src/activity.ts';
-import { ClockNote } from '../../src/clock-note.ts';
-import { Leadership } from '../../src/leadership.ts';
+import { Leadership } from '../../src/leadership/leadership.ts';
+import { ClockNote } from '../../src/process/clock-change.ts';
+import { Activity } from '../../src/process/pending-evictions.ts';
+import type { Vitals } from '../../src/process/process-stats.ts';
 import { explainHandler } from '../../src/server/explainz.ts';
-import type { Vitals } from '../../src/vitals.ts';
 
 const now = Date.now();
 const taint = { key: 'slow', value: '', effect: 'NoExecute', timeAdded: now - 60_000 } as const;

@@ -19,7 +19,7 @@ import {
   serverLimits,
   startServer,
 } from '../../src/server/server.ts';
-import { ask } from '../https-client.ts';
+import { ask } from '../harness/https-client.ts';
 
 // What somebody can do who may reach the port and nothing else, with real sockets.
 

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { it, type TestContext } from 'node:test';
-import { freePort } from '../free-port.ts';
-import { ask } from '../https-client.ts';
-import { type RunningProcess, startProcess } from '../running-process.ts';
-import { startTestApi, type TestApi } from '../test-api.ts';
+import { freePort } from '../harness/free-port.ts';
+import { ask } from '../harness/https-client.ts';
+import { type RunningProcess, startProcess } from '../harness/running-process.ts';
+import { startTestApi, type TestApi } from '../harness/test-api.ts';
 
 // The port that serves health alone, of the controller as it runs.
 

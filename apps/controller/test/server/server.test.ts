@@ -12,7 +12,7 @@ import { createAuthenticator } from '../../src/server/authentication.ts';
 import { readServerIdentity } from '../../src/server/certificate.ts';
 import { openGate } from '../../src/server/gate.ts';
 import { type StatusServer, startServer } from '../../src/server/server.ts';
-import { type Ask, ask } from '../https-client.ts';
+import { type Ask, ask } from '../harness/https-client.ts';
 
 const bindAddress = '127.0.0.1';
 const none = { bindAddress, tlsCertFile: '', tlsPrivateKeyFile: '', clientCaFile: '' };
@@ -110,7 +110,7 @@ describe('the server', () => {
 
   it('knows who shows a client certificate of --client-ca-file, and nobody else', async (t) => {
     const testdata = (name: string): string =>
-      fileURLToPath(new URL(`../testdata/tls/${name}`, import.meta.url));
+      fileURLToPath(new URL(`../testdata/server/tls/${name}`, import.meta.url));
     const { port } = await start(t, { ...none, clientCaFile: testdata('ca.crt') });
     const whoami = async (client: Ask): Promise<string> =>
       (await ask(port, '/whoami', client)).body;

@@ -1,0 +1,20 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { ElectionOptions, LeaseName } from '@taintmgr/k8s-adapter';
+import type { Settings } from '../flags/settings.ts';
+
+/** For what this replica stands, by kube-controller-manager's flags; each start is another one. */
+export function electionOptions(settings: Settings): Omit<ElectionOptions, 'random'> {
+  const { resourceName: name, resourceNamespace: namespace } = settings;
+  const { leaseDuration: lease, renewDeadline, retryPeriod: retry } = settings;
+  return {
+    lease: { name, namespace },
+    identity: `${hostname()}_${randomUUID()}`,
+    timing: { lease, renewDeadline, retry },
+  };
+}
+
+/** Where what limits have counted is kept: beside the lease of the election. */
+export function limitsLease({ resourceName, resourceNamespace }: Settings): LeaseName {
+  return { namespace: resourceNamespace, name: `${resourceName}-limits` };
+}

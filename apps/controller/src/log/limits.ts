@@ -1,0 +1,58 @@
+import {
+  describeCount,
+  formatTime,
+  type LimitReport,
+  limitId,
+  type PodReport,
+} from '@taintmgr/core';
+import type { LimitRecordNotice } from '@taintmgr/k8s-adapter';
+import { formatWait, type Line, line, podFields } from './line.ts';
+
+/** A pod that is due and that a limit holds back. */
+export function heldLine(
+  { pod, hit, until }: Extract<PodReport, { kind: 'held' }>,
+  now: number,
+): Line {
+  const { limit, count } = hit;
+  const counted = count ? { counted: describeCount(count) } : {};
+  const fields = { ...podFields(pod), limit: limitId(hit), by: limit, ...counted };
+  if (hit.tripped) return line('warn', 'held by a limit that has tripped', fields);
+  const wait = until === null ? {} : { next: formatWait(until - now) };
+  return line('info', 'held by a limit', { ...fields, ...wait });
+}
+
+/** A limit that has tripped. */
+export function limitTrippedLine({ limit }: Extract<LimitReport, { kind: 'limitTripped' }>): Line {
+  const { id, since, count } = limit;
+  const counted = count ? { counted: describeCount(count) } : {};
+  const at = since === null ? {} : { since: formatTime(since) };
+  return line('warn', 'limit has tripped: pods under it are not evicted until it is resumed', {
+    limit: id,
+    ...at,
+    ...counted,
+    next: `kubectl taintmgr resume '${id}'`,
+  });
+}
+
+/** What became of the record of limits. */
+export function limitRecordLine(notice: LimitRecordNotice): Line {
+  switch (notice.kind) {
+    case 'limitRecord':
+      return line('debug', 'read what limits have counted', {
+        limits: Object.keys(notice.record ?? {}).length,
+      });
+    case 'limitRecordWritten':
+      return line('debug', 'wrote down what limits have counted', {});
+    case 'limitRecordFailed': {
+      const { command, lease, outcome } = notice;
+      const what = command.kind === 'readLimits' ? 'read' : 'write down';
+      const error = 'message' in outcome ? outcome.message : outcome.kind;
+      const isConflict = outcome.kind === 'changed';
+      return line(
+        isConflict ? 'debug' : 'warn',
+        `could not ${what} what limits have counted: nothing they count is evicted until then`,
+        { lease, error },
+      );
+    }
+  }
+}

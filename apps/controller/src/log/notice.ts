@@ -1,0 +1,151 @@
+import {
+  describeReason,
+  formatDuration,
+  formatTime,
+  limitId,
+  type Reason,
+  type Report,
+} from '@taintmgr/core';
+import { type ClusterEvent, describeClock, type Notice } from '@taintmgr/k8s-adapter';
+import { lifecycleLine, nodeWriteLine } from './lifecycle.ts';
+import { heldLine, limitRecordLine, limitTrippedLine } from './limits.ts';
+import { formatWait, type Line, line, podFields } from './line.ts';
+
+/** What the log says about a notice of the loop. `now` is for times given as a wait. */
+export function lineOf(notice: Notice, now: number): Line {
+  switch (notice.kind) {
+    case 'listed': {
+      const { resource, objects, upserts, deletes } = notice;
+      return line('info', `listed ${resource}`, { ...ofNode(notice), objects, upserts, deletes });
+    }
+    case 'watching':
+      return line('debug', `watching ${notice.resource}`, {
+        ...ofNode(notice),
+        from: notice.resourceVersion,
+      });
+    case 'pagedLists':
+      return line('info', 'the API server does not stream lists: they are read in pages', {});
+    case 'reconnecting': {
+      const { resource, failure, wait, next } = notice;
+      const fields = { ...ofNode(notice), error: failure.message, wait: formatWait(wait), next };
+      return line('warn', `reading ${resource} failed, reconnecting`, fields);
+    }
+    case 'podScope': {
+      const { scope, nodes, pods } = notice;
+      const which = scope === 'all' ? 'all pods' : 'the pods of tainted nodes only';
+      return line('info', `reading ${which}`, { nodes, ...(pods !== null && { pods }) });
+    }
+    case 'leaderElected':
+      return line('info', 'leader elected', { leader: notice.identity });
+    case 'elected':
+      return notice.held
+        ? line('info', 'became the leader', {})
+        : line('info', 'no longer the leader, standing by', {});
+    case 'leadershipLost':
+      return line('warn', 'leadership lost', { error: notice.why });
+    case 'electionFailing':
+      return line('warn', 'leader election fails', { error: notice.failure.message });
+    case 'clockStepped':
+    case 'serverClockMoved':
+      return line('warn', describeClock(notice), {});
+    case 'synced':
+      return line('info', 'caches synced, evictions start', {});
+    case 'report':
+      return reportLine(notice.report, now);
+    case 'commandSent': {
+      const { pod, because } = notice.command;
+      return line('info', 'evicting', { ...podFields(pod), uid: pod.uid, ...why(because) });
+    }
+    case 'commandFinished': {
+      const { command, outcome, took } = notice;
+      const fields = { ...podFields(command.pod), took: `${Math.round(took)}ms` };
+      if (outcome.kind === 'done') return line('info', 'evicted', fields);
+      if (outcome.kind === 'gone') return line('info', 'already gone', fields);
+      return line('debug', `eviction ${outcome.kind}`, { ...fields, error: outcome.message });
+    }
+    case 'taintStartsKept': {
+      const { command, outcome } = notice;
+      const fields = { node: command.nodeName };
+      if (outcome.kind === 'done')
+        return line('debug', 'recorded when taints were first seen', fields);
+      const error = 'message' in outcome ? outcome.message : outcome.kind;
+      return line('warn', 'could not record when taints were first seen', { ...fields, error });
+    }
+    case 'limitRecord':
+    case 'limitRecordWritten':
+    case 'limitRecordFailed':
+      return limitRecordLine(notice);
+    case 'nodeWriteFinished':
+      return nodeWriteLine(notice);
+    case 'markRefused': {
+      const fields = { ...podFields(notice.command.pod), error: notice.message };
+      return line('warn', 'evicting without the condition DisruptionTarget', fields);
+    }
+    case 'eventRecorded': {
+      const again = notice.count > 1 ? { count: notice.count } : {};
+      return line('debug', 'recorded event', { ...eventFields(notice.event), ...again });
+    }
+    case 'eventLost': {
+      const error = notice.failure?.message ?? lostTexts[notice.why];
+      return line('warn', 'lost event', { ...eventFields(notice.event), error });
+    }
+  }
+}
+
+function reportLine(report: Report, now: number): Line {
+  switch (report.kind) {
+    case 'deadline':
+      return deadlineLine(report, now);
+    case 'retry':
+      return retryLine(report, now);
+    case 'held':
+      return heldLine(report, now);
+    case 'limitTripped':
+      return limitTrippedLine(report);
+    case 'limitResumed': {
+      const { limit, by } = report;
+      return line('info', 'limit is open again', { limit: limitId(limit), by });
+    }
+    default:
+      return lifecycleLine(report, now);
+  }
+}
+
+type ReportOf<Kind extends Report['kind']> = Extract<Report, { kind: Kind }>;
+
+function deadlineLine(report: ReportOf<'deadline'>, now: number): Line {
+  const { from, to, cause } = report;
+  const fields = { ...podFields(report.pod), cause, ...why(report.because) };
+  if (to === null) return line('info', 'eviction cancelled', fields);
+  const times = { at: formatTime(to), in: formatDuration(to - now) };
+  const what = from === null ? 'eviction scheduled' : 'eviction moved';
+  return line('info', what, { ...times, ...fields });
+}
+
+function retryLine({ pod, attempt, at, setback, blocker }: ReportOf<'retry'>, now: number): Line {
+  const what = setback.kind === 'blocked' ? 'blocked by a PDB' : 'eviction failed';
+  const stuck = blocker.verdict === 'never' ? { stuck: blocker.code } : {};
+  const next = formatWait(at - now);
+  const fields = { ...podFields(pod), attempt, next, ...stuck, error: setback.message };
+  return line('warn', `${what}, will try again`, fields);
+}
+
+/** Where pods are read by node. */
+function ofNode({ nodeName }: { readonly nodeName?: string }): Line['fields'] {
+  return nodeName === undefined ? {} : { node: nodeName };
+}
+
+function why(because: readonly Reason[]): Line['fields'] {
+  return because.length === 0 ? {} : { because: because.map(describeReason).join('; ') };
+}
+
+function eventFields({ subject, reason }: ClusterEvent): Line['fields'] {
+  const { kind, namespace, name } = subject;
+  return { [kind.toLowerCase()]: namespace === '' ? name : `${namespace}/${name}`, reason };
+}
+
+const lostTexts = {
+  failed: 'the API server refused it',
+  queueFull: 'too many events are waiting',
+  tooMany: 'too many events about the same object',
+} as const;

@@ -1,0 +1,82 @@
+import {
+  type Duty,
+  duties,
+  type EventSubject,
+  type Evictors,
+  type Evidence,
+  switchOff,
+  type Verdict,
+  whyUnknown,
+} from '@taintmgr/k8s-adapter';
+import type { ControllerName } from '../flags/controllers.ts';
+
+/** Somebody else does the same work, or may: one line with what to do about it. */
+export class OverlapError extends Error {
+  override readonly name = 'OverlapError';
+}
+
+/** The same work, done twice. */
+export interface Overlap {
+  /** Who does it, in words, and what to do about it. */
+  readonly message: string;
+  /** False: nobody who might do it was seen, but we may not look everywhere. */
+  readonly isSeen: boolean;
+  /** What it is known by, for an Event; null: nothing that an Event could be about. */
+  readonly subject: EventSubject | null;
+}
+
+const accept = 'or accept it with --allow-overlap';
+
+/** Which of these controllers somebody else runs too, or may; null: nobody, as far as can be told. */
+export function overlapOf(
+  { upstream, taintmgr }: Evictors,
+  ours: readonly ControllerName[],
+): Overlap | null {
+  const shared = duties.filter((duty) => ours.includes(duty));
+  const acting = shared.filter((duty) => upstream[duty].kind === 'acts');
+  const [first] = acting;
+  if (first !== undefined) return upstreamOverlap(acting, upstream[first]);
+  if (taintmgr.kind === 'acts') {
+    const message = `another taintmgr-controller (${taintmgr.who}) runs here; stop one of them, ${accept}`;
+    return { message, isSeen: true, subject: subjectOf(taintmgr.evidence) };
+  }
+  const doubtful = shared.filter((duty) => upstream[duty].kind === 'unknown');
+  const [doubt] = doubtful;
+  return doubt === undefined ? null : upstreamOverlap(doubtful, upstream[doubt]);
+}
+
+function upstreamOverlap(shared: readonly Duty[], verdict: Verdict): Overlap {
+  const { evidence } = verdict;
+  const who = 'who' in verdict ? verdict.who : null;
+  const work = shared.join(' and ');
+  const overlap = { isSeen: who !== null, subject: subjectOf(evidence) };
+  if (verdict.kind === 'acts') {
+    const cure = switchOff(shared, evidence);
+    const message = `kube-controller-manager (${who}) runs ${work} too; ${cure}, ${accept}`;
+    return { ...overlap, message };
+  }
+  const why = whyUnknown(evidence);
+  const told =
+    who === null
+      ? `whether kube-controller-manager runs ${work} is unknown: ${why}`
+      : `kube-controller-manager (${who}) may run ${work} too: ${why}`;
+  const rights = evidence.some(({ kind }) => kind === 'forbidden');
+  const cure = rights
+    ? 'grant it, as the roles in deploy/ do'
+    : `see that you ${switchOff(shared, [])}`;
+  return { ...overlap, message: `${told}; ${cure}, ${accept}` };
+}
+
+function subjectOf(evidence: readonly Evidence[]): EventSubject | null {
+  for (const one of evidence) {
+    if (one.kind === 'lease') {
+      const { namespace, name, uid } = one.lease;
+      return { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', namespace, name, uid };
+    }
+    if (one.kind === 'pod') {
+      const { namespace, name, uid } = one;
+      return { apiVersion: 'v1', kind: 'Pod', namespace, name, uid };
+    }
+  }
+  return null;
+}

@@ -1,0 +1,193 @@
+import type { Millis } from '@taintmgr/core';
+import {
+  ApiClient,
+  type ClusterConfig,
+  type EventSubject,
+  EvictorSearch,
+  HttpTransport,
+  type Machine,
+  newEventRequest,
+} from '@taintmgr/k8s-adapter';
+import type { ControllerName } from '../flags/controllers.ts';
+import type { Leadership } from '../leadership/leadership.ts';
+import type { Logger } from '../log/logger.ts';
+import { version } from '../version.ts';
+import { type ForeignEviction, ForeignEvictions } from './foreign-evictions.ts';
+import { type Overlap, OverlapError, overlapOf } from './overlap.ts';
+
+export interface OverlapWatchOptions {
+  readonly cluster: ClusterConfig;
+  readonly controllers: readonly ControllerName[];
+  /** The lease of this installation; null: it holds none. */
+  readonly own: { readonly namespace: string; readonly name: string } | null;
+  /** Act all the same, and say so. */
+  readonly allow: boolean;
+  readonly leadership: Leadership;
+  readonly log: Logger;
+  /** Counts a pod that somebody else has evicted for a taint. */
+  readonly onForeign: (eviction: ForeignEviction) => void;
+}
+
+/** Somebody who starts later is noticed within this time. */
+const lookEveryMs: Millis = 30_000;
+/** So long after its last eviction somebody who cannot be seen is taken to be there still. */
+const foreignMsMax: Millis = 300_000;
+/** How often evictions by somebody else are told, after the first. */
+const tellEveryMs: Millis = 60_000;
+
+/**
+ * Looks for others who do the same work: kube-controller-manager, another installation. Start throws
+ * OverlapError when there is one, or when that cannot be told; one that comes later makes this replica
+ * stand by for as long as it is there, whether it was seen to be there or seen to evict. Where that is
+ * accepted it looks all the same, and only says so. An Event tells of either.
+ */
+export class OverlapWatch {
+  readonly #options: OverlapWatchOptions;
+  readonly #transport: HttpTransport;
+  readonly #client: ApiClient;
+  readonly #search: EvictorSearch;
+  #timer: NodeJS.Timeout | null = null;
+  /** Who is there by leases and pods; null: nobody. */
+  #seen: Overlap | null = null;
+  /** Who evicts without being there, and when last, on our monotonic clock; null: nobody. */
+  #foreign: { readonly message: string; readonly at: Millis } | null = null;
+  #toldAt: Millis = Number.NEGATIVE_INFINITY;
+  #untold = 0;
+  #isDoubtTold = false;
+
+  private constructor(options: OverlapWatchOptions) {
+    const { access, requestTimeout } = options.cluster;
+    this.#options = options;
+    this.#transport = new HttpTransport(access, `taintmgr-controller/${version}`);
+    const { server } = access;
+    this.#client = new ApiClient({ transport: this.#transport, server, requestTimeout });
+    this.#search = new EvictorSearch(this.#client, { own: options.own });
+  }
+
+  static async start(options: OverlapWatchOptions): Promise<OverlapWatch> {
+    const watch = new OverlapWatch(options);
+    try {
+      await watch.#begin();
+    } catch (error) {
+      watch.#transport.close();
+      throw error;
+    }
+    watch.#timer = setInterval(() => void watch.#look(), lookEveryMs).unref();
+    return watch;
+  }
+
+  /** The machine, with foreign evictions noticed in passing. */
+  around(machine: Machine): Machine {
+    const { controllers } = this.#options;
+    if (!controllers.includes('taint-eviction-controller')) return machine;
+    return new ForeignEvictions((eviction) => this.#hear(eviction)).around(machine);
+  }
+
+  close(): void {
+    if (this.#timer) clearInterval(this.#timer);
+    this.#transport.close();
+  }
+
+  async #begin(): Promise<void> {
+    const { controllers, allow } = this.#options;
+    const overlap = overlapOf(await this.#search.find(), controllers);
+    if (overlap === null) return;
+    if (!allow) {
+      await this.#record(overlap.subject, overlap.message);
+      throw new OverlapError(overlap.message);
+    }
+    await this.#found(overlap);
+  }
+
+  async #look(): Promise<void> {
+    try {
+      const overlap = overlapOf(await this.#search.find(), this.#options.controllers);
+      // What we may not see any more has not gone for that.
+      if (overlap === null || overlap.isSeen) await this.#found(overlap);
+      else this.#tellDoubt(overlap);
+    } catch (error) {
+      const { log } = this.#options;
+      log.debug({ error: messageOf(error) }, 'could not look for others who do the same work');
+    }
+  }
+
+  #tellDoubt({ message }: Overlap): void {
+    if (!this.#isDoubtTold) this.#options.log.warn(message);
+    this.#isDoubtTold = true;
+  }
+
+  async #found(overlap: Overlap | null): Promise<void> {
+    this.#seen = overlap;
+    this.#isDoubtTold = false;
+    const foreign = this.#foreign;
+    if (foreign !== null && performance.now() - foreign.at > foreignMsMax) this.#foreign = null;
+    await this.#settle(overlap?.subject ?? null);
+  }
+
+  /** Makes known whether there is somebody, where that is news. */
+  async #settle(subject: EventSubject | null): Promise<void> {
+    const { leadership, log, allow } = this.#options;
+    const before = leadership.overlap;
+    const message = this.#seen?.message ?? this.#foreign?.message ?? null;
+    leadership.collide(message);
+    if (message === null && before !== null) log.info('no overlap any more');
+    if (message === null || before !== null) return;
+    log.warn(`${allow ? 'acting all the same' : 'standing by'}: ${message}`);
+    await this.#record(subject, message);
+  }
+
+  /** Called while the machine works: whatever comes of it has to wait until that is done. */
+  #hear(eviction: ForeignEviction): void {
+    this.#options.onForeign(eviction);
+    setImmediate(() => void this.#answer(eviction));
+  }
+
+  async #answer({ pod, manager, heldBack }: ForeignEviction): Promise<void> {
+    const { log } = this.#options;
+    const now = performance.now();
+    const name = `${pod.namespace}/${pod.name}`;
+    const message = `${manager} evicts for NoExecute taints too: it has marked pod ${name} for deletion`;
+    this.#foreign = { message: `${message}; ${cure}`, at: now };
+    this.#untold += 1;
+    const subject = { apiVersion: 'v1', kind: 'Pod', ...pod };
+    if (now - this.#toldAt >= tellEveryMs) {
+      const held = heldBack === null ? {} : { heldBack };
+      log.warn({ pod: name, manager, evictions: this.#untold, ...held }, message);
+      this.#toldAt = now;
+      this.#untold = 0;
+      const why = heldBack === null ? message : `${message}, which was held back: ${heldBack}`;
+      await this.#record(subject, why, 'EvictedByOther');
+    }
+    await this.#settle(subject);
+  }
+
+  /** People look at Events before they look at logs; without one nothing else changes. */
+  async #record(
+    subject: EventSubject | null,
+    message: string,
+    reason = 'ControllersOverlap',
+  ): Promise<void> {
+    if (subject === null) return;
+    const { log } = this.#options;
+    const { apiVersion, kind, namespace, name, uid } = subject;
+    const event = {
+      subject: { apiVersion, kind, namespace, name, uid },
+      type: 'Warning',
+      reason,
+      message,
+    } as const;
+    try {
+      await this.#client.send(newEventRequest(event, 'taintmgr', Date.now()));
+      log.debug({ [kind.toLowerCase()]: `${namespace}/${name}`, reason }, 'recorded event');
+    } catch (error) {
+      log.warn({ error: messageOf(error) }, 'could not record an Event about the overlap');
+    }
+  }
+}
+
+const cure =
+  'start it with --controllers=*,-taint-eviction-controller, or accept it with --allow-overlap';
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,49 @@
+import { type Config, type LifecycleConfig, needsRecord } from '@taintmgr/core';
+import type { Checked } from '../flags/checks.ts';
+import type { Choices } from '../flags/resolve.ts';
+import type { Settings } from '../flags/settings.ts';
+import { pressureTaintRules } from '../pressure/taint-rules.ts';
+
+/** Nothing that is accepted in a dry run is ever seen to happen, and once it was said is enough. */
+const dryRunConfig = {
+  keepTaintStarts: false,
+  keepLimits: false,
+  confirmationWaitMs: 24 * 3_600_000,
+};
+
+/** The engine's configuration for what the user has chosen. */
+export function engineConfig(
+  { settings, policies, lifecycle }: Choices,
+  { featureGates, controllers, pressure }: Checked,
+): Partial<Config> {
+  return {
+    ...policies,
+    taintEviction: controllers.enabled.includes('taint-eviction-controller'),
+    lifecycle: controllers.enabled.includes('node-lifecycle-controller')
+      ? {
+          ...lifecycle,
+          ...lifecycleConfig(settings),
+          ...(pressure && { conditionRules: pressureTaintRules(lifecycle.conditionRules ?? []) }),
+        }
+      : null,
+    mode: settings.mode,
+    deleteAfterMs: settings.deleteAfter === 'never' ? null : settings.deleteAfter,
+    semantics: settings.semantics,
+    keepLimits: needsRecord(policies.limits ?? []),
+    evictionsInFlightMax: settings.concurrentEvictions,
+    comparisonOperators: featureGates.TaintTolerationComparisonOperators,
+    ...(settings.dryRun !== 'none' && dryRunConfig),
+  };
+}
+
+function lifecycleConfig(settings: Settings): Partial<LifecycleConfig> {
+  return {
+    nodeMonitorPeriodMs: settings.nodeMonitorPeriod,
+    nodeMonitorGracePeriodMs: settings.nodeMonitorGracePeriod,
+    nodeStartupGracePeriodMs: settings.nodeStartupGracePeriod,
+    nodeEvictionRate: settings.nodeEvictionRate,
+    secondaryNodeEvictionRate: settings.secondaryNodeEvictionRate,
+    largeClusterSizeThreshold: settings.largeClusterSizeThreshold,
+    unhealthyZoneThreshold: settings.unhealthyZoneThreshold,
+  };
+}

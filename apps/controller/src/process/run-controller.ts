@@ -1,0 +1,188 @@
+import {
+  type Config,
+  createEngine,
+  type Explanation,
+  type Instant,
+  type LimitStatus,
+  type Millis,
+  type Subject,
+  type ZoneStatus,
+} from '@taintmgr/core';
+import {
+  ApiClient,
+  type ClusterConfig,
+  drive,
+  type ElectionOptions,
+  HttpTransport,
+  type LeaseName,
+  Loop,
+  listRequest,
+  type Machine,
+  type MayAct,
+  type Notice,
+  nodesPath,
+  type PodScope,
+  type PodWatch,
+  podsPath,
+  type ReflectorStatus,
+  type Transport,
+  WrongServerError,
+} from '@taintmgr/k8s-adapter';
+import { version } from '../version.ts';
+import { untilItGoes } from './start-retry.ts';
+
+export interface ControllerOptions {
+  readonly cluster: ClusterConfig;
+  readonly engine: Partial<Config>;
+  /** Aborted: evictions under way come to their end, then `runController` resolves. */
+  readonly signal: AbortSignal;
+  readonly onNotice: (notice: Notice, now: Instant) => void;
+  /**
+   * Told where the cluster cannot be read at the start, and when that is tried again. Left out: the
+   * first failure ends it.
+   */
+  readonly onSetback?: (error: Error, next: Millis) => void;
+  /** What requests go through on their way out; left out: nothing. */
+  readonly outgoing?: (transport: Transport) => Transport;
+  /** What the loop has in the place of the engine, e.g. the engine with a stop watch. */
+  readonly around?: (machine: Machine) => Machine;
+  /** Which pods are read; left out: all. */
+  readonly podWatch?: 'all' | PodWatch['mode'];
+  /** Whether streams are asked for in protobuf; left out: in JSON. */
+  readonly protobuf?: boolean;
+  /** Where what limits have counted is kept; left out: nowhere. */
+  readonly limitsLease?: LeaseName;
+  /** Act only while elected; left out: there is no election. */
+  readonly election?: Omit<ElectionOptions, 'random'>;
+  /**
+   * Runs beside it over the same connections and under the same lease, until the signal is aborted;
+   * the lease is given back after it has ended. Left out: nothing.
+   */
+  readonly beside?: (transport: Transport, mayAct: MayAct) => Promise<void>;
+  /** Called once, when it has begun. */
+  readonly onStart?: (running: Running) => void;
+}
+
+/** A controller at work, to be asked and told. */
+export interface Running {
+  /** Whether it may act, once elected where there are elections, or has to stand by. */
+  lead(mayAct: boolean): void;
+  /** Who holds the lease of the election; '' where nobody does, or there is none. */
+  leader(): string;
+  explain(now: Instant, subject: Subject): Explanation;
+  /** How the zones are doing; empty without the node lifecycle. */
+  zones(now: Instant): readonly ZoneStatus[];
+  /** The limits that have tripped, and those in whose window pods were evicted. */
+  limits(now: Instant): readonly LimitStatus[];
+  /** Whose pods are read: those of all nodes, or of those that need it. */
+  podScope(): PodScope;
+  /** How far each collection is read. */
+  status(): readonly ReflectorStatus[];
+  /** Since when it does not hear of changes in the cluster; null: it does, or has not begun. */
+  cutOffSince(): Instant | null;
+  /** When it wants to act next; null: when it hears something. */
+  nextWake(): Instant | null;
+  /** Its own time, which nobody can set, and which is that of `explain`, `status` and `nextWake`. */
+  now(): Instant;
+  /** What the cluster's clock shows. */
+  wall(): Instant;
+}
+
+/**
+ * Evicts pods from tainted nodes until the signal is aborted. Throws ApiError or WrongServerError
+ * where at the start no waiting would help; whatever else fails is told and tried again.
+ */
+export async function runController(options: ControllerOptions): Promise<void> {
+  const { cluster, engine: config, signal, onNotice, onStart, outgoing, around } = options;
+  const { podWatch = 'all' } = options;
+  let podScope: PodScope = 'all';
+  const http = new HttpTransport(cluster.access, `taintmgr-controller/${version}`);
+  const transport = outgoing ? outgoing(http) : http;
+  try {
+    const begin = (): Promise<void> => probe(options, transport);
+    const { onSetback } = options;
+    await (onSetback ? untilItGoes(begin, { signal, onFailure: onSetback }) : begin());
+    const engine = createEngine(config);
+    const { comparisonOperators = false } = config;
+    let isOverBeside = options.beside === undefined;
+    let lookAgain = (): void => {};
+    let look = (): Instant => Number.NEGATIVE_INFINITY;
+    const loop = new Loop({
+      machine: around ? around(engine) : engine,
+      random: Math.random,
+      removal: { comparisonOperators },
+      leases: hasLifecycle(config),
+      protobuf: options.protobuf ?? false,
+      ...(podWatch !== 'all' && { podWatch: { mode: podWatch } }),
+      ...(options.election && { election: options.election }),
+      ...(options.limitsLease && { limitsLease: options.limitsLease }),
+      leaseIsShared: () => !isOverBeside,
+      daemonSets: config.lifecycle?.enforcement === 'pods',
+    });
+    const driving = drive({
+      loop,
+      transport,
+      signal,
+      onNotice(notice, now) {
+        if (notice.kind === 'podScope') podScope = notice.scope;
+        onNotice(notice, now);
+      },
+      onStart(tell, now) {
+        look = now;
+        lookAgain = () => tell({ kind: 'tick' });
+        onStart?.({
+          lead: (held) => tell({ kind: 'leadership', held }),
+          leader: () => loop.leader,
+          zones: (now) => engine.zones(now),
+          limits: (now) => engine.limits(now),
+          explain: (now, subject) => engine.explain(now, subject),
+          podScope: () => podScope,
+          status: () => loop.status(),
+          cutOffSince: () => loop.cutOffSince,
+          nextWake: () => loop.nextWake(),
+          now,
+          wall: () => loop.wall(now()),
+        });
+      },
+    });
+    // Asked of our own clock: what runs beside us may not know yet that the machine was suspended.
+    const beside = options.beside?.(transport, () => loop.leads(look()));
+    const besideEnded = beside?.finally(() => {
+      isOverBeside = true;
+      lookAgain();
+    });
+    await Promise.all([driving, besideEnded]);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    http.close();
+  }
+}
+
+const nodeLeasesPath = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
+
+/** What has to be readable, and what it has to be. */
+const nodesAndPods: readonly (readonly [path: string, kind: string])[] = [
+  [nodesPath, 'NodeList'],
+  [podsPath, 'PodList'],
+];
+const nodeLeases = [nodeLeasesPath, 'LeaseList'] as const;
+
+/** A controller that cannot read what it is to watch should say so at once, and end. */
+async function probe(
+  { cluster, engine, signal }: ControllerOptions,
+  transport: Transport,
+): Promise<void> {
+  const { access, requestTimeout } = cluster;
+  const client = new ApiClient({ transport, server: access.server, requestTimeout, signal });
+  const leases = hasLifecycle(engine) ? [nodeLeases] : [];
+  for (const [path, kind] of [...nodesAndPods, ...leases]) {
+    const list = await client.send(listRequest(path, { limit: 1 }));
+    if (list instanceof Object && 'kind' in list && list.kind === kind) continue;
+    throw new WrongServerError(access.server, `what answers at ${path} is no ${kind}`);
+  }
+}
+
+function hasLifecycle({ lifecycle = null }: Partial<Config>): boolean {
+  return lifecycle !== null;
+}

@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import {
+  type EmbeddedCluster,
+  type KubeObject,
+  namespace,
+  node,
+  pod,
+  type Right,
+  serviceAccountUser,
+  startEmbedded,
+  toleration,
+  type User,
+} from '@taintmgr/sim-cluster';
+import { ask } from '../harness/https-client.ts';
+import { type RunningProcess, startProcess } from '../harness/running-process.ts';
+import { readManifests } from './manifests.ts';
+
+// Each way to run it that deploy/ has, with the rights that deploy/ gives: nothing it does is
+// forbidden, and it makes use of every right.
+
+const account = serviceAccountUser('taintmgr-system', 'taintmgr-controller');
+const prometheus: User = { name: 'prometheus', groups: ['monitoring'], rules: [] };
+const none = { region: 'r', zones: [], nodesPerZone: 0, workloads: [], budgets: [] };
+const past = new Date(Date.now() - 3_600_000).toISOString().replace(/\.\d+/, '');
+const rbac: Readonly<Record<string, string>> = {
+  ClusterRole: 'clusterroles',
+  ClusterRoleBinding: 'clusterrolebindings',
+  Role: 'roles',
+  RoleBinding: 'rolebindings',
+};
+
+async function startCluster(t: TestContext): Promise<EmbeddedCluster> {
+  const embedded = await startEmbedded({
+    topology: none,
+    without: ['nodeLifecycleStandIn', 'workloads', 'scheduler', 'disruption'],
+    timing: { heartbeatMs: 300, startupMs: [10, 20], podStartMs: [10, 20], podStopMs: [10, 20] },
+    users: new Map([
+      ['of-controller', account],
+      ['of-prometheus', prometheus],
+    ]),
+  });
+  t.after(() => embedded.stop());
+  for (const name of ['shop', 'taintmgr-system']) {
+    embedded.cluster.api.create('namespaces', namespace(name));
+  }
+  return embedded;
+}
+
+function grant({ cluster }: EmbeddedCluster, folders: readonly string[]): void {
+  for (const object of readManifests(...folders).objects) {
+    const resource = rbac[object.kind ?? ''];
+    if (resource !== undefined) cluster.api.create(resource, object);
+  }
+  cluster.api.create('clusterrolebindings', {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRoleBinding',
+    metadata: { name: 'metrics' },
+    roleRef: {
+      apiGroup: 'rbac.authorization.k8s.io',
+      kind: 'ClusterRole',
+      name: 'taintmgr-metrics-reader',
+    },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'monitoring' }],
+  });
+}
+
+const overdueLabels = { app: 'overdue' };
+
+/** Nodes, and a pod on each: one that is long due, one that will be, one whose node will be lost. */
+async function populate({ cluster }: EmbeddedCluster): Promise<void> {
+  const { api } = cluster;
+  const defaulted = api.create('pods', pod('shop', 'overdue', { spec: { nodeName: 'a-1' } }));
+  api.delete('pods', 'shop', 'overdue', { gracePeriodSeconds: 0 });
+  api.load([boundLongAgo(defaulted)]);
+  const nodes = ['a-2', 'a-3'];
+  for (const name of nodes) cluster.addNode({ name, region: 'r', zone: 'a' });
+  const isReady = (name: string): boolean => {
+    const conditions: readonly { type: string; status: string }[] =
+      api.get('nodes', '', name)?.status?.conditions ?? [];
+    return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+  };
+  await when(cluster, () => nodes.every(isReady));
+  const place = (name: string, nodeName: string, spec: object): void => {
+    api.create('pods', pod('shop', name, { spec: { nodeName, ...spec } }));
+  };
+  api.create('nodes', node('a-1'));
+  const spared = [toleration('bad:NoExecute'), toleration('short:NoExecute', 600)];
+  place('spared', 'a-1', { tolerations: spared });
+  place('tolerant', 'a-2', { tolerations: [toleration('slow:NoExecute', 1)] });
+  place('lost', 'a-3', {});
+  const isRunning = (name: string): boolean =>
+    api.get('pods', 'shop', name)?.status?.phase === 'Running';
+  await when(cluster, () => isRunning('tolerant') && isRunning('lost'));
+}
+
+/** A budget that refuses the pod that is overdue. */
+function protectOverdue({ cluster: { api } }: EmbeddedCluster): void {
+  api.create('poddisruptionbudgets', {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { namespace: 'shop', name: 'overdue' },
+    spec: { minAvailable: 1, selector: { matchLabels: overdueLabels } },
+  });
+}
+
+function boundLongAgo(one: KubeObject): KubeObject {
+  const conditions = [{ type: 'PodScheduled', status: 'True', lastTransitionTime: past }];
+  const metadata = { ...one.metadata, creationTimestamp: past, labels: overdueLabels };
+  return { ...one, metadata, status: { ...one.status, phase: 'Running', conditions } };
+}
+
+/** The same Event twice: the second time its count is patched. */
+async function spareTwice(
+  { cluster: { api } }: EmbeddedCluster,
+  controller: RunningProcess,
+): Promise<void> {
+  const setTaints = (taints: readonly object[]): void => {
+    const one = api.get('nodes', '', 'a-1');
+    assert.ok(one);
+    api.update('nodes', { ...one, spec: { ...one.spec, taints } as object });
+  };
+  const spared = { pod: 'shop/spared' };
+  for (const count of [1, 2]) {
+    setTaints([{ key: 'short', effect: 'NoExecute' }]);
+    await controller.saw('eviction scheduled', spared, count);
+    setTaints([]);
+    await controller.saw('eviction cancelled', spared, count);
+  }
+  await controller.saw('recorded event', { ...spared, count: 2 });
+}
+
+/** The first taint says since when it counts, the second does not; its node has to be empty by now. */
+function taintNodes({ cluster: { api } }: EmbeddedCluster): void {
+  const change = (name: string, taint: object): void => {
+    const one = api.get('nodes', '', name);
+    assert.ok(one);
+    const taints = [...(one.spec.taints ?? []), { ...taint, effect: 'NoExecute' }];
+    api.update('nodes', { ...one, spec: { ...one.spec, taints } });
+  };
+  change('a-1', { key: 'bad', timeAdded: past });
+  change('a-2', { key: 'slow' });
+}
+
+/** Resolves when it holds, after some change in the cluster at the latest. */
+function when({ api }: EmbeddedCluster['cluster'], holds: () => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = api.subscribe(() => {
+      if (!holds()) return;
+      stop();
+      resolve();
+    });
+  });
+}
+
+async function work(controller: RunningProcess): Promise<void> {
+  await controller.saw('evicted', { pod: 'shop/overdue' });
+  await controller.saw('evicted', { pod: 'shop/tolerant' });
+  await controller.saw('recorded event', { pod: 'shop/tolerant' });
+  const headers = { authorization: 'Bearer of-prometheus' };
+  const { status, body } = await ask(controller.port, '/metrics', { headers });
+  assert.equal(status, 200, body);
+}
+
+describe('the rights of deploy/', () => {
+  const ways: readonly (readonly string[])[] = [
+    ['modes/delete'],
+    ['modes/evict'],
+    ['modes/evict-then-delete'],
+    ['modes/observe'],
+    ['modes/delete', 'components/node-lifecycle'],
+    ['modes/delete', 'components/limits'],
+  ];
+  for (const folders of ways) {
+    it(`are enough and not too many: ${folders.join(' with ')}`, async (t) => {
+      const embedded = await startCluster(t);
+      grant(embedded, folders);
+      await populate(embedded);
+      if (folders.includes('modes/evict-then-delete')) protectOverdue(embedded);
+      taintNodes(embedded);
+      const connection = { kubeconfig: embedded.kubeconfig, token: 'of-controller' };
+      const { environment, flags: chosen } = readManifests(...folders);
+      const monitor = ['--node-monitor-period=200ms', '--node-monitor-grace-period=2s'];
+      // A port for each of the processes that run beside one another here; and what is overdue for an
+      // hour is deleted once its budget has refused, what is due only now is evicted.
+      const own = ['--healthz-port=0', '--delete-after=30m'];
+      const limits = folders.includes('components/limits') ? [`--config=${limited(t)}`] : [];
+      const flags = [...chosen, ...monitor, ...own, ...limits];
+      const controller = await startProcess(t, { connection, flags, environment });
+      await work(controller);
+      await spareTwice(embedded, controller);
+      if (folders.includes('components/node-lifecycle')) {
+        embedded.cluster.node('a-3').stop();
+        await controller.saw('marked a pod of an unreachable node not ready', { pod: 'shop/lost' });
+        await controller.saw('recorded event', { node: 'a-3', reason: 'NodeNotReady' });
+      }
+      await controller.stop();
+      const { access } = embedded.cluster.api;
+      assert.deepEqual(access.denials, []);
+      assert.deepEqual(access.unusedRights(account.name).map(nameOf), []);
+    });
+  }
+});
+
+/** A configuration file with a limit that holds nobody. */
+function limited(t: TestContext): string {
+  const directory = mkdtempSync(join(tmpdir(), 'limits-'));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const file = join(directory, 'config.json');
+  const limits = [{ per: 'total', percent: 100, onLimit: 'queue' }];
+  const kind = { apiVersion: 'taintmgr.dev/v1alpha1', kind: 'ControllerConfiguration' };
+  writeFileSync(file, JSON.stringify({ ...kind, eviction: { limits } }));
+  return file;
+}
+
+/** `Role ns/name: get leases of kube-controller-manager` */
+function nameOf({ role, verb, resource, name }: Right): string {
+  return `${role}: ${verb} ${resource}${name === null ? '' : ` of ${name}`}`;
+}

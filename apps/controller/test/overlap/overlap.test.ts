@@ -1,0 +1,286 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import type { Event, Outcome, Pod } from '@taintmgr/core';
+import {
+  ApiClient,
+  findEvictors,
+  HttpTransport,
+  loadKubeconfig,
+  podFromJson,
+} from '@taintmgr/k8s-adapter';
+import { namespace, pod, type Rule } from '@taintmgr/sim-cluster';
+import { type ControllerName, controllerNames } from '../../src/flags/controllers.ts';
+import { Leadership } from '../../src/leadership/leadership.ts';
+import { type ForeignEviction, ForeignEvictions } from '../../src/overlap/foreign-evictions.ts';
+import { type Overlap, overlapOf } from '../../src/overlap/overlap.ts';
+import { startTestApi, type TestApi } from '../harness/test-api.ts';
+
+const everything: Rule = { verbs: ['*'], apiGroups: ['*'], resources: ['*'] };
+const minute = 60_000;
+const own = { namespace: 'kube-system', name: 'taintmgr-controller' };
+
+async function startApi(t: TestContext, rules: readonly Rule[] = [everything]) {
+  const started = await startTestApi(rules);
+  t.after(() => started.stop());
+  const { access } = await loadKubeconfig({ kubeconfig: started.kubeconfig });
+  const transport = new HttpTransport(access, 'test');
+  t.after(() => transport.close());
+  const client = new ApiClient({ transport, server: access.server });
+  const find = async (ours: readonly ControllerName[]): Promise<Overlap | null> =>
+    overlapOf(await findEvictors(client, { own, secondLookMs: 1 }), ours);
+  return { api: started.api, find };
+}
+
+function putLease(
+  api: TestApi['api'],
+  holderIdentity: string,
+  age: number,
+  where = { namespace: 'kube-system', name: 'kube-controller-manager' },
+): void {
+  const renewTime = new Date(Date.now() - age).toISOString().replace('Z', '000Z');
+  api.create('leases', {
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: where,
+    spec: { holderIdentity, leaseDurationSeconds: 15, renewTime },
+  });
+}
+
+function putManager(api: TestApi['api'], name: string, ...flags: readonly string[]): void {
+  const command = ['kube-controller-manager', '--bind-address=127.0.0.1', ...flags];
+  const containers = [{ name: 'kube-controller-manager', image: 'registry/kcm', command }];
+  const one = pod('kube-system', name, { spec: { nodeName: 'cp', containers } });
+  const labels = { component: 'kube-controller-manager' };
+  api.create('pods', { ...one, metadata: { ...one.metadata, labels } });
+}
+
+const [eviction, lifecycle, pressure] = controllerNames;
+const both = [eviction, lifecycle];
+
+describe('a kube-controller-manager', () => {
+  const cases: readonly (readonly [
+    name: string,
+    flags: readonly string[],
+    ours: readonly ControllerName[],
+    shared: readonly ControllerName[],
+  ])[] = [
+    ['without --controllers runs everything', [], both, both],
+    ['has no controller for pressure', [], [pressure], []],
+    ['runs neither', ['--controllers=*,-taint-eviction-controller,-nodelifecycle'], both, []],
+    ['runs one of two', ['--controllers=*,-taint-eviction-controller'], both, [lifecycle]],
+    ['runs another', ['--controllers=*,-taint-eviction-controller'], [eviction], []],
+    ['repeats the flag', ['--controllers=*', '--controllers=-nodelifecycle'], both, [eviction]],
+  ];
+  for (const [name, flags, ours, shared] of cases) {
+    it(name, async (t) => {
+      const { api, find } = await startApi(t);
+      putLease(api, 'cp_1', 0);
+      putManager(api, 'kube-controller-manager-cp', ...flags);
+      const overlap = await find(ours);
+      if (shared.length === 0) return assert.equal(overlap, null);
+      const without = shared.map((one) => `-${one}`).join(',');
+      assert.equal(
+        overlap?.message,
+        `kube-controller-manager (cp_1) runs ${shared.join(' and ')} too; ` +
+          `start it with --controllers=*,${without}, or accept it with --allow-overlap`,
+      );
+      assert.equal(overlap.subject?.kind, 'Lease');
+    });
+  }
+
+  it('of which only the lease is to be seen may run everything', async (t) => {
+    const { api, find } = await startApi(t);
+    putLease(api, 'cp_1', 0);
+    const overlap = await find([eviction]);
+    assert.equal(
+      overlap?.message,
+      'kube-controller-manager (cp_1) may run taint-eviction-controller too: its flags cannot be ' +
+        'seen, as it has no pod here; see that you start it with ' +
+        '--controllers=*,-taint-eviction-controller, or accept it with --allow-overlap',
+    );
+    assert.equal(overlap.isSeen, true);
+  });
+
+  it('of which only the pod is to be seen runs too', async (t) => {
+    const { api, find } = await startApi(t);
+    putManager(api, 'kube-controller-manager-cp', '--leader-elect=false');
+    const overlap = await find([eviction]);
+    assert.match(
+      overlap?.message ?? '',
+      /^kube-controller-manager \(kube-controller-manager-cp\) runs /,
+    );
+    assert.equal(overlap?.subject?.kind, 'Pod');
+  });
+
+  it('that evicts in its node lifecycle controller does our work', async (t) => {
+    const { api, find } = await startApi(t);
+    const gate = '--feature-gates=SeparateTaintEvictionController=false';
+    putManager(api, 'kcm-cp', '--controllers=*,-taint-eviction-controller', gate);
+    assert.equal(
+      (await find([eviction]))?.message,
+      'kube-controller-manager (kcm-cp) runs taint-eviction-controller too; start it with ' +
+        `--controllers=*,-taint-eviction-controller and without ${gate}, or accept it with --allow-overlap`,
+    );
+  });
+
+  const absent: readonly (readonly [name: string, put: (api: TestApi['api']) => void])[] = [
+    ['is none without lease and pod', () => {}],
+    ['is gone when its lease is given back', (api) => putLease(api, '', 0)],
+    ['is gone when its lease ran out', (api) => putLease(api, 'cp_1', minute)],
+  ];
+  for (const [name, put] of absent) {
+    it(name, async (t) => {
+      const { api, find } = await startApi(t);
+      put(api);
+      assert.equal(await find(both), null);
+    });
+  }
+
+  it('is unknown without the right to look', async (t) => {
+    const { api, find } = await startApi(t, []);
+    putLease(api, 'cp_1', 0);
+    const overlap = await find([eviction]);
+    assert.equal(
+      overlap?.message,
+      'whether kube-controller-manager runs taint-eviction-controller is unknown: no permission to ' +
+        'get lease kube-system/kube-controller-manager; no permission to list pods in kube-system; ' +
+        'grant it, as the roles in deploy/ do, or accept it with --allow-overlap',
+    );
+    assert.equal(overlap.isSeen, false);
+  });
+});
+
+describe('another installation of ours', () => {
+  it('in another namespace does the same work', async (t) => {
+    const { api, find } = await startApi(t);
+    api.create('namespaces', namespace('team-a'));
+    putLease(api, 'other_1', 0, { namespace: 'team-a', name: 'taintmgr-controller' });
+    assert.equal(
+      (await find([eviction]))?.message,
+      'another taintmgr-controller (other_1, lease team-a/taintmgr-controller) runs here; ' +
+        'stop one of them, or accept it with --allow-overlap',
+    );
+  });
+
+  it('is not a replica of this one', async (t) => {
+    const { api, find } = await startApi(t);
+    putLease(api, 'replica_2', 0, own);
+    assert.equal(await find([eviction]), null);
+  });
+});
+
+describe('foreign evictions', () => {
+  const now = Date.UTC(2026, 0, 2, 3, 4, 5);
+
+  /** A pod that a program has marked, as the API server has it. */
+  function marked(name: string, manager: string | null): Pod {
+    const entry = (who: string): object => ({
+      manager: who,
+      operation: 'Update',
+      subresource: 'status',
+      fieldsV1: {
+        'f:status': { 'f:conditions': { 'k:{"type":"DisruptionTarget"}': { 'f:reason': {} } } },
+      },
+    });
+    const condition = {
+      type: 'DisruptionTarget',
+      status: 'True',
+      reason: 'DeletionByTaintManager',
+    };
+    return podFromJson({
+      metadata: {
+        namespace: 'shop',
+        name,
+        uid: `uid-${name}`,
+        managedFields: manager === null ? [] : [entry(manager)],
+      },
+      spec: { nodeName: 'n1' },
+      status: { conditions: [condition] },
+    });
+  }
+
+  function world() {
+    const found: ForeignEviction[] = [];
+    const watch = new ForeignEvictions((eviction) => found.push(eviction));
+    const evict = { kind: 'evictPod', id: 'c1', pod: marked('api', null) } as never;
+    const machine = watch.around({
+      nextWake: () => null,
+      handle: (_, { kind }) => (kind === 'tick' ? [evict] : []),
+    });
+    const hear = (...events: readonly Event[]): void => {
+      for (const event of events) machine.handle(now, event);
+    };
+    return { found, hear };
+  }
+  const upsert = (one: Pod): Event => ({ kind: 'podUpsert', pod: one });
+  const synced: Event = { kind: 'synced' };
+
+  it('are told once, with whose program it was', () => {
+    const { found, hear } = world();
+    const one = upsert(marked('web', 'kube-controller-manager'));
+    hear(synced, one, one);
+    assert.deepEqual(found, [
+      {
+        pod: { namespace: 'shop', name: 'web', uid: 'uid-web', nodeName: 'n1' },
+        manager: 'kube-controller-manager',
+        heldBack: null,
+      },
+    ]);
+  });
+
+  it('are not those of our own programs, whichever replica it was', () => {
+    const { found, hear } = world();
+    const ours = ['taintmgr-controller', 'kubectl-taintmgr', null];
+    hear(synced, ...ours.map((who, index) => upsert(marked(`web-${index}`, who))));
+    assert.deepEqual(found, []);
+  });
+
+  it('are not those of before we looked', () => {
+    const { found, hear } = world();
+    const old = upsert(marked('old', 'kube-controller-manager'));
+    hear(old, synced, old);
+    assert.deepEqual(found, []);
+  });
+
+  it('tell what held the pod back, of one that we have asked for in vain', () => {
+    const { found, hear } = world();
+    const outcome: Outcome = {
+      kind: 'blocked',
+      message: 'PDB api needs 2 and has 2',
+      retryAfter: null,
+      budget: null,
+    };
+    hear(synced, { kind: 'tick' }, { kind: 'result', id: 'c1', outcome });
+    hear(upsert(marked('api', 'kube-controller-manager')));
+    assert.equal(found[0]?.heldBack, 'PDB api needs 2 and has 2');
+  });
+});
+
+describe('leadership', () => {
+  it('is held by who is elected, while nobody else does the work', () => {
+    const told: boolean[] = [];
+    const leadership = new Leadership(false, (mayAct) => told.push(mayAct));
+    const state = (): readonly boolean[] => [leadership.held, leadership.elected];
+    leadership.elect(true);
+    assert.deepEqual(state(), [true, true]);
+    leadership.collide('kube-controller-manager');
+    leadership.collide('kube-controller-manager');
+    assert.deepEqual(state(), [false, true]);
+    leadership.elect(false);
+    leadership.collide(null);
+    assert.deepEqual(state(), [false, false]);
+    leadership.elect(true);
+    assert.deepEqual(state(), [true, true]);
+    // Of elections the loop knows by itself.
+    assert.deepEqual(told, [false, true]);
+  });
+
+  it('is held beside others where that is accepted', () => {
+    const leadership = new Leadership(true, () => assert.fail('nothing to stand by for'), true);
+    leadership.collide('kube-controller-manager');
+    assert.deepEqual(
+      [leadership.held, leadership.overlap, leadership.standsBackFor],
+      [true, 'kube-controller-manager', null],
+    );
+  });
+});

@@ -1,0 +1,133 @@
+// Ways to evict that controller.ts compares, each a process of its own: with the same two
+// writes for each pod, as many pods at once. Arguments: name, kubeconfig. It prints a line of JSON
+// when it knows what is there and waits for taints.
+import http2 from 'node:http2';
+import type { V1Node, V1Pod } from '@kubernetes/client-node';
+import { createEngine } from '@taintmgr/core';
+import { drive, HttpTransport, Loop, loadKubeconfig } from '@taintmgr/k8s-adapter';
+
+/** Begins to work; resolves when it knows what is there and waits for taints. */
+type Evictor = (kubeconfig: string) => Promise<void>;
+
+const atOnce = 50;
+
+interface Target {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** Our controller's loop as it is. */
+async function loop(kubeconfig: string): Promise<void> {
+  const { access } = await loadKubeconfig({ kubeconfig });
+  const engine = createEngine({ evictionsInFlightMax: atOnce });
+  await new Promise<void>((resolve, reject) => {
+    drive({
+      loop: new Loop({ machine: engine, random: Math.random }),
+      transport: new HttpTransport(access, 'taintmgr/bench'),
+      signal: new AbortController().signal,
+      onNotice: ({ kind }) => {
+        if (kind === 'synced') resolve();
+      },
+    }).catch(reject);
+  });
+}
+
+/** Nothing but requests: it reads the pods once and begins with the first taint it hears of. */
+async function bare(kubeconfig: string): Promise<void> {
+  const { access } = await loadKubeconfig({ kubeconfig });
+  const { headers, tls } = await access.authorize();
+  const session = http2.connect(access.server, { ...tls, ALPNProtocols: ['h2'] });
+  const open = (method: string, path: string, type = 'application/json') => {
+    const head = { ...headers, ':method': method, ':path': path, 'content-type': type };
+    return session.request(head, { endStream: method === 'GET' }).setEncoding('utf8');
+  };
+  const send = async (method: string, path: string, type: string, body: object): Promise<void> => {
+    const stream = open(method, path, type);
+    stream.once('response', ({ ':status': status = 0 }) => {
+      if (status >= 300) throw new Error(`${method} ${path}: ${status}`);
+    });
+    stream.end(JSON.stringify(body));
+    for await (const _ of stream);
+  };
+  let text = '';
+  for await (const chunk of open('GET', '/api/v1/pods')) text += chunk;
+  const { items }: { items: readonly V1Pod[] } = JSON.parse(text);
+  const work = workers(async ({ namespace, name, uid }) => {
+    const path = `/api/v1/namespaces/${namespace}/pods/${name}`;
+    const patch = 'application/strategic-merge-patch+json';
+    await send('PATCH', `${path}/status`, patch, markOf(uid));
+    await send('DELETE', path, 'application/json', { preconditions: { uid } });
+  });
+  const nodes = open('GET', '/api/v1/nodes?watch=true');
+  let heard = '';
+  nodes.on('data', (chunk: string) => {
+    heard += chunk;
+    if (!heard.includes('NoExecute')) return;
+    nodes.close();
+    for (const pod of items) work(targetOf(pod));
+  });
+}
+
+/** The client library as its documentation shows it: informers, and a typed call for each write. */
+async function stock(kubeconfig: string): Promise<void> {
+  const { CoreV1Api, KubeConfig, makeInformer, PatchStrategy, setHeaderOptions } = await import(
+    '@kubernetes/client-node'
+  );
+  const config = new KubeConfig();
+  config.loadFromFile(kubeconfig);
+  const api = config.makeApiClient(CoreV1Api);
+  const pods = makeInformer<V1Pod>(config, '/api/v1/pods', () => api.listPodForAllNamespaces());
+  const nodes = makeInformer<V1Node>(config, '/api/v1/nodes', () => api.listNode());
+  const strategic = setHeaderOptions('Content-Type', PatchStrategy.StrategicMergePatch);
+  const work = workers(async ({ namespace, name, uid }) => {
+    await api.patchNamespacedPodStatus({ namespace, name, body: markOf(uid) }, strategic);
+    await api.deleteNamespacedPod({ namespace, name, body: { preconditions: { uid } } });
+  });
+  nodes.on('update', ({ metadata, spec }) => {
+    if (!spec?.taints?.some(({ effect }) => effect === 'NoExecute')) return;
+    for (const pod of pods.list()) {
+      if (pod.spec?.nodeName === metadata?.name) work(targetOf(pod));
+    }
+  });
+  await Promise.all([pods.start(), nodes.start()]);
+}
+
+/** Does what it is handed, so much at once. A request that fails ends the process. */
+function workers(evict: (target: Target) => Promise<void>): (target: Target) => void {
+  const queue: Target[] = [];
+  let running = 0;
+  const run = async (): Promise<void> => {
+    running += 1;
+    for (let next = queue.shift(); next; next = queue.shift()) await evict(next);
+    running -= 1;
+  };
+  return (target) => {
+    queue.push(target);
+    if (running < atOnce) void run();
+  };
+}
+
+function targetOf({ metadata: { namespace = '', name = '', uid = '' } = {} }: V1Pod): Target {
+  return { namespace, name, uid };
+}
+
+function markOf(uid: string): object {
+  const condition = {
+    type: 'DisruptionTarget',
+    status: 'True',
+    reason: 'DeletionByTaintManager',
+    message: 'Taint manager: deleting due to NoExecute taint',
+    lastProbeTime: null,
+    lastTransitionTime: `${new Date().toISOString().slice(0, 19)}Z`,
+    observedGeneration: 1,
+  };
+  return { metadata: { uid }, status: { conditions: [condition] } };
+}
+
+const evictors: Readonly<Record<string, Evictor>> = { loop, bare, stock };
+const [name = '', kubeconfig = ''] = process.argv.slice(2);
+const evictor = evictors[name];
+if (!evictor) throw new Error(`${name}: no such evictor`);
+await evictor(kubeconfig);
+process.stdout.write('{}\n');

@@ -1,0 +1,56 @@
+// Somebody who may reach a port and nothing else. Arguments: silent|pipelined PORT SECONDS. Says on
+// stdout, as JSON, how often it has connected.
+import { randomBytes } from 'node:crypto';
+import { connect, type Socket } from 'node:net';
+import tls from 'node:tls';
+
+const [kind = '', port = '', seconds = ''] = process.argv.slice(2);
+const silentConnections = 1000;
+const pipeliningConnections = 50;
+const pipelinedRequests = 900;
+/** Not where others come from: a pod has an address of its own. */
+const localAddress = '127.0.0.2';
+/** Whoever is hung up on comes again after this. */
+const againMs = 50;
+
+let connected = 0;
+let isOver = false;
+const sockets = new Set<Socket>();
+
+function keepConnected(open: () => Socket): void {
+  const socket = open();
+  connected += 1;
+  sockets.add(socket);
+  socket.on('error', () => {});
+  socket.resume();
+  socket.once('close', () => {
+    sockets.delete(socket);
+    if (!isOver) setTimeout(() => !isOver && keepConnected(open), againMs);
+  });
+}
+
+function openSilent(): Socket {
+  return connect({ port: Number(port), host: '127.0.0.1', localAddress });
+}
+
+function openPipelining(): Socket {
+  const where = { port: Number(port), host: '127.0.0.1', localAddress, rejectUnauthorized: false };
+  const socket = tls.connect(where, () => {
+    const requests = Array.from({ length: pipelinedRequests }, () => {
+      const token = randomBytes(12).toString('hex');
+      return `GET /metrics HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+    });
+    socket.write(requests.join(''));
+  });
+  return socket;
+}
+
+const [count, open] =
+  kind === 'silent' ? [silentConnections, openSilent] : [pipeliningConnections, openPipelining];
+for (let index = 0; index < count; index += 1) keepConnected(open);
+setTimeout(() => {
+  isOver = true;
+  for (const socket of sockets) socket.destroy();
+  process.stdout.write(`${JSON.stringify({ connected })}\n`);
+  process.exit();
+}, Number(seconds) * 1000);

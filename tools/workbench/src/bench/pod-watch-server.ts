@@ -1,0 +1,73 @@
+// The API server of pod-watch.ts. Argument: pods. It has three tainted nodes whose pods stay
+// for five minutes; told the first time it changes pods all over, told again it taints a fourth.
+import { once } from 'node:events';
+import { setTimeout } from 'node:timers/promises';
+import { ApiServer, RealClock, seededRandom } from '@taintmgr/sim-cluster';
+import { nodeObjects, podObject } from './cluster-objects.ts';
+import { serveApi, tokens } from './served-api.ts';
+
+/** What was changed. */
+export interface Churned {
+  readonly changes: number;
+  readonly seconds: number;
+}
+
+const taintedNodes = 3;
+const changesPerSecond = 500;
+const churnSeconds = 10;
+const burst = 25;
+
+const count = Number(process.argv[2]);
+const api = new ApiServer({ clock: new RealClock(), random: seededRandom(1), tokens });
+api.load([...nodeObjects(count), ...Array.from({ length: count }, (_, at) => podObject(at))]);
+const names = api.list('nodes').map(({ metadata }) => metadata.name);
+for (const name of names.slice(0, taintedNodes)) taint(name, 'node.kubernetes.io/unreachable');
+const { kubeconfig, close } = await serveApi(api);
+print({ kubeconfig });
+await once(process.stdin, 'data');
+print(await churn());
+await once(process.stdin, 'data');
+print(await firstEviction());
+await once(process.stdin, 'end');
+await close();
+
+function taint(name: string, key: string): void {
+  const node = api.get('nodes', '', name);
+  if (!node) throw new Error(`no node ${name}`);
+  const timeAdded = `${new Date().toISOString().slice(0, 19)}Z`;
+  const taints = [{ key, effect: 'NoExecute', timeAdded }];
+  api.update('nodes', { ...node, spec: { ...node.spec, taints } });
+}
+
+/** As kubelets and controllers write: pods all over the cluster, evenly in time. */
+async function churn(): Promise<Churned> {
+  const pods = api.list('pods').map(({ metadata }) => metadata);
+  const changes = changesPerSecond * churnSeconds;
+  const start = performance.now();
+  for (let done = 0; done < changes; done++) {
+    const { namespace = '', name } = pods[(done * 7919) % pods.length] ?? { name: '' };
+    const pod = api.get('pods', namespace, name);
+    if (!pod) throw new Error(`no pod ${name}`);
+    const { metadata } = pod;
+    const annotations = { ...metadata.annotations, turn: String(done) };
+    api.update('pods', { ...pod, metadata: { ...metadata, annotations } });
+    const ahead = (1000 * done) / changesPerSecond - (performance.now() - start);
+    if (done % burst === 0 && ahead > 0) await setTimeout(ahead);
+  }
+  return { changes, seconds: (performance.now() - start) / 1000 };
+}
+
+async function firstEviction(): Promise<{ readonly ms: number }> {
+  const start = performance.now();
+  return new Promise((resolve) => {
+    api.subscribe(({ resource, object }) => {
+      if (resource !== 'pods' || object.metadata.deletionTimestamp === undefined) return;
+      resolve({ ms: performance.now() - start });
+    });
+    taint(names[taintedNodes] ?? '', 'maintenance');
+  });
+}
+
+function print(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value)}\n`);
+}

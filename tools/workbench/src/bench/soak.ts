@@ -1,0 +1,131 @@
+// The whole controller as a process, for a long time: 500 changes a second, nodes that are tainted
+// and untainted, an API server with faults, and somebody who reads its metrics. A line each minute,
+// and at the end whether memory stayed flat, connections were kept in bounds, no rejection was left
+// unhandled (it ends the process) and every pod left that was due.
+// node -C @taintmgr/source tools/workbench/src/bench/soak.ts [--minutes 30] [--seed 1] [--log FILE]
+import { setTimeout as wait } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { ApiServer, RealClock, seededRandom } from '@taintmgr/sim-cluster';
+import { serveApi, tokens } from './served-api.ts';
+import { Churn } from './soak-churn.ts';
+import type { Reading } from './soak-probe.ts';
+import { Subject } from './soak-subject.ts';
+
+const minuteMs = 60_000;
+const readingMs = 10_000;
+/** After the last fault everything that is due has left within this time. */
+const recoveryMs = 60_000;
+/** Memory may vary so much between two times that count as equal. */
+const memoryGrowthMax = 1.1;
+const socketGrowthMax = 2;
+
+async function soak(minutes: number, seed: number, logFile: string): Promise<void> {
+  const random = seededRandom(seed);
+  const api = new ApiServer({ clock: new RealClock(), random, tokens });
+  const { kubeconfig, close } = await serveApi(api);
+  const churn = new Churn(api, random);
+  const subject = await Subject.start(kubeconfig, logFile);
+  const stopChurn = churn.start();
+  const readings = await watch(subject, churn, minutes);
+  churn.calm();
+  const overdue = await settle(churn);
+  stopChurn();
+  await subject.stop();
+  await close();
+  judge(subject, readings, overdue);
+}
+
+/** Reads and prints until the time is over or the controller has ended. */
+async function watch(subject: Subject, churn: Churn, minutes: number): Promise<Reading[]> {
+  const readings: Reading[] = [];
+  const start = performance.now();
+  let minute = 1;
+  while (performance.now() - start < minutes * minuteMs) {
+    await wait(readingMs);
+    const reading = await subject.read();
+    if (reading === null) break;
+    readings.push(reading);
+    if (performance.now() - start < minute * minuteMs - readingMs / 2) continue;
+    print(`minute ${minute}: ${describe(reading)}, ${churn.describe()}`);
+    minute += 1;
+  }
+  return readings;
+}
+
+/** Waits for the pods that are due; how many have not left in time. */
+async function settle(churn: Churn): Promise<number> {
+  const start = performance.now();
+  while (churn.overdue() > 0 && performance.now() - start < recoveryMs) await wait(500);
+  return churn.overdue();
+}
+
+/** The first quarter is for warming up; the second is compared with the last. */
+function judge(subject: Subject, readings: readonly Reading[], overdue: number): void {
+  const quarter = Math.max(1, Math.floor(readings.length / 4));
+  const second = readings.slice(quarter, 2 * quarter);
+  const last = readings.slice(-quarter);
+  const grown = (of: (reading: Reading) => number): readonly [number, number] => [
+    median(second.map(of)),
+    median(last.map(of)),
+  ];
+  const [heapBefore, heapAfter] = grown(({ heapBytes }) => heapBytes);
+  const [rssBefore, rssAfter] = grown(({ rssBytes }) => rssBytes);
+  const [socketsBefore, socketsAfter] = grown(({ sockets }) => sockets);
+  const slope = slopePerHour(readings.slice(quarter).map(({ heapBytes }) => heapBytes));
+  const heap = `${mega(heapBefore)}, ${mega(heapAfter)}, ${mega(slope)} an hour`;
+  const warnings = readings.at(-1)?.warnings ?? [];
+  const crashed = subject.ended !== null && subject.ended !== 'code 0';
+  const crash = crashed ? `${subject.ended}: ${subject.log.join('\n')}` : 'none';
+  const verdicts: readonly (readonly [name: string, isGood: boolean, what: string])[] = [
+    ['heap', heapAfter <= heapBefore * memoryGrowthMax, heap],
+    ['resident', rssAfter <= rssBefore * memoryGrowthMax, `${mega(rssBefore)}, ${mega(rssAfter)}`],
+    [
+      'connections',
+      socketsBefore > 0 && socketsAfter <= socketsBefore + socketGrowthMax,
+      `${socketsBefore}, ${socketsAfter}`,
+    ],
+    ['no crash, no unhandled rejection', !crashed, crash],
+    ['no warning', warnings.length === 0, warnings.join('; ') || 'none'],
+    ['served', subject.unanswered === 0, `${subject.unanswered} requests without an answer`],
+    ['evicted', overdue === 0, `${overdue} overdue at the end`],
+  ];
+  for (const [name, isGood, what] of verdicts)
+    print(`${isGood ? 'ok  ' : 'FAIL'} ${name}: ${what}`);
+  if (verdicts.some(([, isGood]) => !isGood)) process.exitCode = 1;
+}
+
+function describe({ heapBytes, rssBytes, sockets, cpuMs }: Reading): string {
+  const memory = `heap ${mega(heapBytes)}, resident ${mega(rssBytes)}`;
+  return `${memory}, ${sockets} sockets, CPU ${(cpuMs / 1000).toFixed(1)} s`;
+}
+
+/** Of the straight line that is nearest to values read at a steady pace (least squares). */
+function slopePerHour(values: readonly number[]): number {
+  const middle = (values.length - 1) / 2;
+  const moments = values.map((value, index) => (index - middle) * value);
+  const squares = values.map((_, index) => (index - middle) ** 2);
+  return (sum(moments) / sum(squares)) * ((60 * minuteMs) / readingMs);
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}
+
+const mega = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '30' },
+    seed: { type: 'string', default: '1' },
+    log: { type: 'string', default: '' },
+  },
+});
+await soak(Number(values.minutes), Number(values.seed), values.log);

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it, type TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { ApiClient, HttpTransport, listRequest, loadKubeconfig } from '@taintmgr/k8s-adapter';
+import { stringify } from 'yaml';
+
+// `npm run -s cluster` as a process of its own.
+
+const program = fileURLToPath(new URL('../../src/cluster/main.ts', import.meta.url));
+const directory = mkdtempSync(join(tmpdir(), 'taintmgr-cluster-test-'));
+after(() => rmSync(directory, { recursive: true }));
+
+interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs it until it ends or has said where its kubeconfig is. */
+function run(t: TestContext, ...args: readonly string[]): Promise<Ended> {
+  const child = spawn(process.execPath, ['-C', '@taintmgr/source', program, ...args], {
+    timeout: 30_000,
+  });
+  t.after(() => child.kill());
+  return new Promise((resolve) => {
+    let [out, err] = ['', ''];
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      err += chunk;
+    });
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      out += chunk;
+      if (/^export KUBECONFIG=.*\n/m.test(out)) resolve({ code: 0, out, err });
+    });
+    child.once('close', (code) => resolve({ code: code ?? -1, out, err }));
+  });
+}
+
+async function names(kubeconfig: string, path: string): Promise<readonly string[]> {
+  const { access } = await loadKubeconfig({ kubeconfig });
+  const transport = new HttpTransport(access, 'taintmgr/test');
+  const { signal } = new AbortController();
+  const client = new ApiClient({
+    transport,
+    server: access.server,
+    requestTimeout: 10_000,
+    signal,
+  });
+  const list = JSON.parse(JSON.stringify(await client.send(listRequest(path, {}))));
+  transport.close();
+  return list.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name);
+}
+
+describe('the embedded cluster', () => {
+  it('says where it is, first of all', async (t) => {
+    const kubeconfig = join(directory, 'plain');
+    const { out, err } = await run(t, '--port', '0', '--token', 'T', '--kubeconfig', kubeconfig);
+    assert.match(out, /^ready: https:\/\/127\.0\.0\.1:\d+\nexport KUBECONFIG=/);
+    assert.equal(out.split('\n')[1], `export KUBECONFIG=${kubeconfig}`);
+    assert.equal(err, '');
+    assert.deepEqual(await names(kubeconfig, '/api/v1/pods'), []);
+  });
+
+  it('holds a snapshot and reports what it could not take', async (t) => {
+    const file = join(directory, 'snapshot.yaml');
+    const kubeconfig = join(directory, 'loaded');
+    const pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'p', namespace: 'shop' },
+      spec: {},
+    };
+    const items = [pod, { ...pod, kind: 'Gadget' }, { ...pod, metadata: { name: 'q' } }];
+    writeFileSync(
+      file,
+      stringify({ apiVersion: 'v1', items, kind: 'List' }, { aliasDuplicateObjects: false }),
+    );
+    const { err } = await run(t, '--snapshot', file, '--kubeconfig', kubeconfig);
+    assert.equal(
+      err,
+      [
+        'not taken: Gadget shop/p: v1 Gadget is not served',
+        'not taken: Pod q: no namespace',
+        'namespaces made up for its objects: shop',
+        `snapshot ${file}: 1 objects taken, 2 not taken (Gadget 1, Pod 1)`,
+        '',
+      ].join('\n'),
+    );
+    assert.deepEqual(await names(kubeconfig, '/api/v1/pods'), ['p']);
+  });
+
+  const wrong: readonly (readonly [string, RegExp])[] = [
+    [
+      '--port x',
+      /^error: option '--port <number>' argument 'x' is invalid\. Want a whole number from 0 to 65535\.\nSee npm run -s cluster -- --help\n$/,
+    ],
+    ['--topology two', /Allowed choices are empty, three-zones, snapshot/],
+    ['--topology snapshot', /^error: --topology snapshot needs --snapshot FILE\n/],
+    ['--token=', /argument '' is invalid\. It is empty/],
+    ['--snapshot /nowhere', /^error: --snapshot \/nowhere: no such file\n$/],
+    ['--nonsense', /unknown option '--nonsense'/],
+  ];
+  for (const [line, expected] of wrong) {
+    it(`refuses ${line}`, async (t) => {
+      const { code, out, err } = await run(t, ...line.split(' '));
+      assert.deepEqual([code, out], [1, '']);
+      assert.match(err, expected);
+    });
+  }
+
+  it('explains itself', async (t) => {
+    const { code, out } = await run(t, '--help');
+    assert.equal(code, 0);
+    assert.match(out, /--snapshot <file>/);
+  });
+});
