@@ -1,0 +1,236 @@
+// Every check of tidy passes a tree that is as it should be, and fails one that is not.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { floorsFaults, guideFaults } from '../tidy/architecture.ts';
+import { fileList, listFile, staleList, withoutHead } from '../tidy/file-list.ts';
+import { importsUp } from '../tidy/floors.ts';
+import { head } from '../tidy/heads.ts';
+import { circles } from '../tidy/imports.ts';
+import { hasDependencies, impure } from '../tidy/purity.ts';
+import { namesAMachine, tooLong } from '../tidy/texts.ts';
+import { type Fault, treeOf } from '../tidy/tree.ts';
+import { replacedPhrases, unusedWords } from '../tidy/words.ts';
+
+const lines = (faults: readonly Fault[]): readonly string[] =>
+  faults.map(({ file, text }) => `${file}: ${text}`);
+
+const house = { 'p/src': { floors: ['index.ts', 'drain/ pressure/ < agent/', 'kernel/'] } };
+
+test('an import may go down, stay in its room, or go where its floor allows', () => {
+  const tree = treeOf({
+    'p/src/index.ts': "export { a } from './drain/a.ts';\nimport './kernel/time.ts';",
+    'p/src/drain/a.ts': "import { b } from './b.ts';\nimport type { T } from '../kernel/time.ts';",
+    'p/src/drain/b.ts': "import { readFileSync } from 'node:fs';",
+    'p/src/pressure/c.ts': '',
+    'p/src/agent/d.ts': "import '../pressure/c.ts';",
+    'p/src/kernel/time.ts': '// from "../drain/a.ts"',
+    'elsewhere/x.ts': "import '../p/src/drain/a.ts';",
+  });
+  assert.deepEqual(importsUp(tree, house), []);
+});
+
+for (const [what, code] of [
+  ['an import', "import { a } from '../drain/a.ts';"],
+  ['a type', "import type { A } from '../drain/a.ts';"],
+  ['a type in the midst', "export type B = import('../drain/a.ts').A;"],
+  ['a re-export', "export * from '../drain/a.ts';"],
+  ['a lazy import', "export const later = () => import('../drain/a.ts');"],
+  ['an import of several lines', "import {\n  a,\n  b,\n} from '../drain/a.ts';"],
+] as const) {
+  test(`${what} that goes up is a fault`, () => {
+    const tree = treeOf({ 'p/src/drain/a.ts': '', 'p/src/kernel/time.ts': code });
+    assert.deepEqual(lines(importsUp(tree, house)), [
+      'p/src/kernel/time.ts: imports p/src/drain/a.ts, which is above (scripts/tidy/floors.ts)',
+    ]);
+  });
+}
+
+test('rooms of one floor do not import each other, and every file is on a floor', () => {
+  const tree = treeOf({
+    'p/src/drain/a.ts': "import '../pressure/c.ts';",
+    'p/src/pressure/c.ts': "import '../agent/d.ts';",
+    'p/src/agent/d.ts': '',
+    'p/src/attic/e.ts': '',
+  });
+  assert.deepEqual(lines(importsUp(tree, house)), [
+    'p/src/attic/e.ts: is on no floor of scripts/tidy/floors.ts',
+    'p/src/drain/a.ts: imports p/src/pressure/c.ts, which is on the same floor (scripts/tidy/floors.ts)',
+    'p/src/pressure/c.ts: imports p/src/agent/d.ts, which is on the same floor (scripts/tidy/floors.ts)',
+  ]);
+});
+
+test('a circle of imports is a fault, types and lazy imports included', () => {
+  const tree = treeOf({
+    'p/a.ts': "import type { B } from './b.ts';",
+    'p/b.ts': "export const c = () => import('./c.ts');",
+    'p/c.ts': "import './a.ts';",
+    'p/d.ts': "import './a.ts';",
+  });
+  assert.deepEqual(lines(circles(tree)), [
+    'p/a.ts: imports itself in a circle: p/b.ts -> p/c.ts -> p/a.ts',
+  ]);
+  const straight = treeOf({
+    'p/a.ts': "import './b.ts'; import './c.ts';",
+    'p/b.ts': "import './c.ts';",
+  });
+  assert.deepEqual(circles(straight), []);
+});
+
+test('the core and most of the adapter touch neither Node nor promises nor timers', () => {
+  const tree = treeOf({
+    'packages/core/src/a.ts': 'export const a = async () => {};',
+    'packages/core/src/b.ts': '// never async\nexport const b = 1;',
+    'packages/k8s-adapter/src/proto/c.ts': "import { readFileSync } from 'node:fs';",
+    'packages/k8s-adapter/src/controller/d.ts': 'setTimeout(Date.now(), 1);',
+    'packages/k8s-adapter/src/driver/e.ts': "import 'node:fs'; await Promise.all([]);",
+    'packages/k8s-adapter/src/client/f.ts': "import { cluster } from '@taintmgr/sim-cluster';",
+  });
+  const adapter = 'only driver, transport, kubeconfig and client of the adapter may touch Node';
+  assert.deepEqual(lines(impure(tree)), [
+    'packages/core/src/a.ts: has async: the core is synchronous, deterministic and free of locales',
+    "packages/k8s-adapter/src/client/f.ts: has '@taintmgr/sim-cluster': the adapter is built without the simulated cluster",
+    `packages/k8s-adapter/src/controller/d.ts: has setTimeout: ${adapter}`,
+    `packages/k8s-adapter/src/controller/d.ts: has Date.now: ${adapter}`,
+    `packages/k8s-adapter/src/proto/c.ts: has 'node:fs': ${adapter}`,
+  ]);
+});
+
+test('the core and the simulated cluster depend on nothing', () => {
+  const tree = treeOf({
+    'packages/core/package.json': '{"dependencies": {}}',
+    'packages/sim-cluster/package.json': '{"dependencies": {"left-pad": "1"}}',
+  });
+  assert.deepEqual(lines(hasDependencies(tree)), [
+    'packages/sim-cluster/package.json: depends on left-pad',
+  ]);
+});
+
+test('files are not too long, and name no path of one machine', () => {
+  const home = ['', 'home', 'me', 'x'].join('/');
+  const tree = treeOf({
+    'a.ts': 'x\n'.repeat(401),
+    'b.ts': 'x\n'.repeat(400),
+    'c.md': `see ${home}`,
+    'test/testdata/d.md': `see ${home}`,
+  });
+  assert.deepEqual(lines(tooLong(tree)), ['a.ts: 401 lines, at most 400']);
+  assert.deepEqual(lines(namesAMachine(tree)), [
+    `c.md: names a path of somebody's machine: ${home.slice(0, -2)}`,
+  ]);
+});
+
+const words = [
+  { words: ['ledger'], instead: 'clock' },
+  { words: ['tell'], instead: 'notify', where: 'names' },
+] as const;
+
+test('a word of the list is a fault in names, file names, texts and comments', () => {
+  const tree = treeOf({
+    'src/taint-ledger.ts': 'export class TaintLedger {}',
+    'docs/a.md': 'One line.\nThe ledger says so.',
+    'src/b.ts': '// a ledger\nconst a = "ledgers are fine";',
+    'src/testdata/c.json': '"ledger"',
+  });
+  const say = 'say "clock"';
+  assert.deepEqual(lines(unusedWords(tree, words)), [
+    `docs/a.md: line 2 says "ledger"; ${say} (scripts/tidy/wording.ts)`,
+    `src/b.ts: line 1 says "ledger"; ${say} (scripts/tidy/wording.ts)`,
+    `src/taint-ledger.ts: is named "ledger"; ${say}`,
+    `src/taint-ledger.ts: line 1 says "TaintLedger"; ${say} (scripts/tidy/wording.ts)`,
+  ]);
+});
+
+test('a word that texts need is a fault in names only', () => {
+  const tree = treeOf({
+    'src/a.ts': "// events tell\nconst text = 'to tell apart';\ntell(text);\nfunction tellAll() {}",
+    'b.md': 'They tell.',
+  });
+  assert.deepEqual(lines(unusedWords(tree, words)), [
+    'src/a.ts: line 3 says "tell"; say "notify" (scripts/tidy/wording.ts)',
+    'src/a.ts: line 4 says "tellAll"; say "notify" (scripts/tidy/wording.ts)',
+  ]);
+});
+
+test('a replaced phrase is a fault in what people see, over line ends too', () => {
+  const tree = treeOf({
+    'docs/a.md': 'The lease of nobody\nholds no\nlease.',
+    'apps/x/src/b.ts': "// holds no lease\nconst text = 'holds ' +\n  'no lease';",
+  });
+  assert.deepEqual(
+    replacedPhrases(tree).map(({ file }) => file),
+    ['apps/x/src/b.ts', 'docs/a.md'],
+  );
+});
+
+for (const [what, file, code, sentence] of [
+  ['at the top', 'src/a.ts', '// What it is for. More.\nimport "x";', 'What it is for.'],
+  [
+    'of several lines',
+    'src/a.ts',
+    '/**\n * Reads\n * e.g. this.\n */\nconst a = 1;',
+    'Reads e.g. this.',
+  ],
+  ['behind #!', 'src/a.mjs', '#!/usr/bin/env node\n// Runs.\n', 'Runs.'],
+  [
+    'after the imports',
+    'src/a.ts',
+    'import {\n  x,\n} from "x";\n\n/** First. */\nconst b = 1;',
+    'First.',
+  ],
+  [
+    'of the namesake',
+    'src/taint-clock.ts',
+    '/** No. */\ntype T = 1;\n\n/** Yes. */\nexport class TaintClock {}',
+    'Yes.',
+  ],
+  ['nowhere', 'src/a.ts', 'import "x";\nconst a = 1;\n\n/** Later. */\nexport const b = 1;', null],
+] as const) {
+  test(`what a file is for: a comment ${what}`, () => {
+    assert.equal(head(file, code), sentence);
+  });
+}
+
+test('a source file without a head comment is a fault', () => {
+  const tree = treeOf({
+    'packages/p/src/a.ts': 'export const a = 1;',
+    'packages/p/src/b.ts': '// What it is for.',
+    'packages/p/test/c.ts': '',
+  });
+  assert.deepEqual(lines(withoutHead(tree)), [
+    'packages/p/src/a.ts: does not say at its head what it is for (a comment, one sentence)',
+  ]);
+});
+
+test('docs/files.md is stale as soon as a file says something else', () => {
+  const texts = { 'packages/p/src/b.ts': '// A | B.' };
+  const list = fileList(treeOf(texts));
+  assert.match(list, /^## `packages\/p\/src`\n\n.*\n.*\n\| `b\.ts` \| A \\\| B\. \|$/m);
+  assert.deepEqual(staleList(treeOf({ ...texts, [listFile]: list })), []);
+  assert.deepEqual(lines(staleList(treeOf({ 'packages/p/src/b.ts': '// C.', [listFile]: list }))), [
+    'docs/files.md: is stale: run `npm run tidy -- --write`',
+  ]);
+});
+
+test('a guide names files and folders that exist, and links lead somewhere', () => {
+  const tree = treeOf({
+    'ARCHITECTURE.md':
+      '`core/src/a.ts` `core/src/b.ts` `packages/core/src/` `docs/gone/` `a.ts` `c.ts` `pods/eviction` `node.spec`',
+    'packages/core/src/a.ts': '',
+    'docs/index.md': '[one](one.md#part) [two](two.md) [up](../ARCHITECTURE.md) [web](https://x/y)',
+    'docs/two.md': '',
+  });
+  assert.deepEqual(lines(guideFaults(tree)), [
+    'ARCHITECTURE.md: names core/src/b.ts, which is not there',
+    'ARCHITECTURE.md: names docs/gone/, which is not there',
+    'ARCHITECTURE.md: names c.ts, which is not there',
+    'docs/index.md: links to one.md, which is not there',
+  ]);
+});
+
+test('ARCHITECTURE.md shows the floors that tidy keeps', () => {
+  const block = 'p/src\n  index.ts\n  drain/ pressure/ < agent/\n  kernel/\n';
+  const good = treeOf({ 'ARCHITECTURE.md': `\`\`\`text\n${block}\`\`\`\n` });
+  assert.deepEqual(floorsFaults(good, house), []);
+  const old = treeOf({ 'ARCHITECTURE.md': block.replace('kernel/', 'cellar/') });
+  assert.match(lines(floorsFaults(old, house))[0] ?? '', /does not show the floors of p\/src/);
+});

@@ -1,0 +1,63 @@
+// Whether the guides are true: what they name exists, and their floors are those that tidy keeps.
+import { posix } from 'node:path';
+import { houses } from './floors.ts';
+import type { Fault, Tree } from './tree.ts';
+
+const guides = ['ARCHITECTURE.md', 'CONTRIBUTING.md'];
+
+export function guideFaults(tree: Tree): readonly Fault[] {
+  return [...guides.flatMap((file) => missingPaths(tree, file)), ...brokenLinks(tree)];
+}
+
+/** `core/src/store.ts` stands for packages/core/src/store.ts, `tidy.ts` for a file of that name. */
+function missingPaths(tree: Tree, file: string): readonly Fault[] {
+  if (!tree.files.includes(file)) return [];
+  const named = tree.read(file).matchAll(/`([\w@.{},*/-]+)`/g);
+  const paths = new Set(Array.from(named, ([, path]) => path ?? ''));
+  return [...paths]
+    .filter((path) => isPath(path) && !exists(tree, path))
+    .map((path) => ({ file, text: `names ${path}, which is not there` }));
+}
+
+const topFolders = 'packages|apps|tools|docs|scripts|bench|deploy|\\.ci|\\.changeset';
+const packageNames = 'core|k8s-adapter|sim-cluster|controller|kubectl-taintmgr';
+
+function isPath(text: string): boolean {
+  return (
+    new RegExp(`^(${topFolders}|${packageNames})/`).test(text) ||
+    /^[\w@.*/-]+\.(ts|mjs|json|md)$/.test(text)
+  );
+}
+
+function exists(tree: Tree, path: string): boolean {
+  const pattern = path
+    .replace(/\/$/, '')
+    .replace(/[.\\+?^${}()|[\]]/g, '\\$&')
+    .replaceAll('*', '[^/]+');
+  const found = new RegExp(`^((packages|apps|tools)/)?${pattern}(/|$)`);
+  const byName = path.includes('/') ? found : new RegExp(`(^|/)${pattern}$`);
+  return tree.files.some((file) => found.test(file) || byName.test(file));
+}
+
+/** Links from one document to another, and to files. */
+function brokenLinks(tree: Tree): readonly Fault[] {
+  const documents = tree.files.filter((file) => /^[^/]+\.md$|^docs\/.*\.md$/.test(file));
+  return documents.flatMap((file) => {
+    const links = tree.read(file).matchAll(/\]\((?!\w+:|#)([^)#\s]+)/g);
+    const targets = new Set(Array.from(links, ([, link]) => link ?? ''));
+    return [...targets]
+      .filter((link) => !exists(tree, posix.join(posix.dirname(file), link)))
+      .map((link) => ({ file, text: `links to ${link}, which is not there` }));
+  });
+}
+
+/** ARCHITECTURE.md shows the floors line by line as scripts/tidy/floors.ts has them. */
+export function floorsFaults(tree: Tree, all: typeof houses = houses): readonly Fault[] {
+  const file = 'ARCHITECTURE.md';
+  const text = tree.files.includes(file) ? tree.read(file) : '';
+  return Object.entries(all).flatMap(([folder, { floors }]) => {
+    const want = [folder, ...floors.map((floor) => `  ${floor}`), ''].join('\n');
+    const fault = `does not show the floors of ${folder} as scripts/tidy/floors.ts has them:\n${want}`;
+    return text.includes(want) ? [] : [{ file, text: fault }];
+  });
+}

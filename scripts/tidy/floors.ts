@@ -1,0 +1,91 @@
+// The floors of each package: an import goes down or stays in its room, types and lazy imports too.
+import { importsOf } from './imports.ts';
+import type { Fault, Tree } from './tree.ts';
+
+interface House {
+  /**
+   * From the top down. A floor is a line of rooms: folders (`kernel/`) and files (`store.ts`). Those
+   * on one floor do not import each other, but for `a < b`: there b may import a.
+   */
+  readonly floors: readonly string[];
+}
+
+/** ARCHITECTURE.md shows these lines as they stand here; tidy compares. */
+export const houses: Readonly<Record<string, House>> = {
+  'packages/core/src': {
+    floors: [
+      'index.ts',
+      'engine.ts',
+      'explain.ts differences/',
+      'machine.ts',
+      'command.ts',
+      'eviction/ < drain/ lifecycle/ pressure/',
+      'attempt/',
+      'store.ts',
+      'event.ts',
+      'policy/',
+      'model/',
+      'kernel/',
+    ],
+  },
+};
+
+/** One floor of a house: its rooms, and which of them may import which of the others. */
+interface Floor {
+  readonly rooms: readonly string[];
+  readonly allowed: ReadonlySet<string>;
+}
+
+export function importsUp(
+  tree: Tree,
+  all: Readonly<Record<string, House>> = houses,
+): readonly Fault[] {
+  const imports = importsOf(tree);
+  return Object.entries(all).flatMap(([folder, { floors }]) => {
+    const inside = [...imports.keys()].filter((file) => file.startsWith(`${folder}/`));
+    const levels = floors.map(readFloor);
+    return inside.flatMap((file) => faultsOf(folder, levels, file, imports.get(file) ?? []));
+  });
+}
+
+function readFloor(line: string): Floor {
+  const words = line.split(' ');
+  const pairs = words.flatMap((word, i) =>
+    word === '<' ? [`${words[i + 1]} ${words[i - 1]}`] : [],
+  );
+  return { rooms: words.filter((word) => word !== '<'), allowed: new Set(pairs) };
+}
+
+function faultsOf(
+  folder: string,
+  levels: readonly Floor[],
+  file: string,
+  imported: readonly string[],
+): readonly Fault[] {
+  const from = roomOf(folder, levels, file);
+  if (from === null) return [{ file, text: 'is on no floor of scripts/tidy/floors.ts' }];
+  return imported.flatMap((path) => {
+    const to = path.startsWith(`${folder}/`) ? roomOf(folder, levels, path) : null;
+    if (to === null || to.name === from.name || to.level > from.level) return [];
+    const isAllowed =
+      to.level === from.level && levels[to.level]?.allowed.has(`${from.name} ${to.name}`);
+    if (isAllowed) return [];
+    const where = to.level === from.level ? 'on the same floor' : 'above';
+    return [{ file, text: `imports ${path}, which is ${where} (scripts/tidy/floors.ts)` }];
+  });
+}
+
+function roomOf(
+  folder: string,
+  levels: readonly Floor[],
+  file: string,
+): { readonly name: string; readonly level: number } | null {
+  const inside = file.slice(folder.length + 1);
+  for (const [level, { rooms }] of levels.entries()) {
+    const name = rooms.find((room) =>
+      room.endsWith('/') ? inside.startsWith(room) : inside === room,
+    );
+    if (name !== undefined) return { name, level };
+  }
+  return null;
+}

@@ -1,0 +1,41 @@
+// Which source file imports which, types and lazy imports included; and that none do in a circle.
+import { posix } from 'node:path';
+import { type Fault, sourcesOf, type Tree, withoutComments } from './tree.ts';
+
+/** What each file imports from its own package, by paths from the root. */
+export type Imports = ReadonlyMap<string, readonly string[]>;
+
+const specifier = /\b(?:from|import)\s*\(?\s*'(\.{1,2}\/[^']+)'/g;
+
+export function importsOf(tree: Tree): Imports {
+  const sources = sourcesOf(tree);
+  const known = new Set(sources);
+  return new Map(
+    sources.map((file) => {
+      const found = Array.from(withoutComments(tree.read(file)).matchAll(specifier), ([, path]) =>
+        posix.join(posix.dirname(file), path ?? ''),
+      );
+      return [file, [...new Set(found)].filter((path) => known.has(path))];
+    }),
+  );
+}
+
+/** One fault for each circle, at the file where the walk first entered it. */
+export function circles(tree: Tree): readonly Fault[] {
+  const imports = importsOf(tree);
+  const done = new Set<string>();
+  const faults: Fault[] = [];
+  const walk = (file: string, path: readonly string[]): void => {
+    const start = path.indexOf(file);
+    if (start >= 0) {
+      const circle = [...path.slice(start + 1), file].join(' -> ');
+      faults.push({ file, text: `imports itself in a circle: ${circle}` });
+      return;
+    }
+    if (done.has(file)) return;
+    for (const next of imports.get(file) ?? []) walk(next, [...path, file]);
+    done.add(file);
+  };
+  for (const file of imports.keys()) walk(file, []);
+  return faults;
+}

@@ -1,0 +1,50 @@
+// What must not happen in which rooms: no I/O, no clock and no waiting in the core and most of the adapter.
+import { type Fault, sourcesOf, type Tree, withoutComments } from './tree.ts';
+
+interface Rule {
+  readonly files: RegExp;
+  readonly banned: RegExp;
+  readonly why: string;
+}
+
+const rules: readonly Rule[] = [
+  {
+    files: /^packages\/core\/src\//,
+    banned: /\b(async|await|Promise|localeCompare|Math\.random|crypto)\b|'node:[^']+'/g,
+    why: 'the core is synchronous, deterministic and free of locales',
+  },
+  {
+    files: /^packages\/k8s-adapter\/src\/(?!(driver|transport|kubeconfig|client)\/|index\.ts$)/,
+    banned:
+      /\b(async|await|Promise|set(Timeout|Interval|Immediate)|queueMicrotask|Date\.now|Math\.random|process\.|fetch)\b|'node:[^']+'/g,
+    why: 'only driver, transport, kubeconfig and client of the adapter may touch Node',
+  },
+  {
+    files: /^packages\/k8s-adapter\/src\//,
+    banned: /'@taintmgr\/sim-cluster'/g,
+    why: 'the adapter is built without the simulated cluster',
+  },
+];
+
+export function impure(tree: Tree): readonly Fault[] {
+  return sourcesOf(tree).flatMap((file) => {
+    const code = withoutComments(tree.read(file));
+    return rules.flatMap(({ files, banned, why }) => {
+      const words = files.test(file) ? code.matchAll(banned) : [];
+      return [...new Set(Array.from(words, ([word]) => word))].map((word) => ({
+        file,
+        text: `has ${word}: ${why}`,
+      }));
+    });
+  });
+}
+
+/** Packages that stand alone. */
+export function hasDependencies(tree: Tree): readonly Fault[] {
+  return ['packages/core', 'packages/sim-cluster'].flatMap((folder) => {
+    const file = `${folder}/package.json`;
+    if (!tree.files.includes(file)) return [];
+    const { dependencies = {} } = JSON.parse(tree.read(file));
+    return Object.keys(dependencies).map((name) => ({ file, text: `depends on ${name}` }));
+  });
+}
