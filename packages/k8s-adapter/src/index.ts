@@ -1,3 +1,5 @@
+// The only door of the package.
+
 // Running the engine against a cluster, in real time.
 
 export {

@@ -1,3 +1,4 @@
+// Single requests for commands, with errors in kubectl's words.
 import { formatDuration, type Instant, type Millis } from '@taintmgr/core';
 import {
   type Answer,

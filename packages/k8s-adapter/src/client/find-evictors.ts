@@ -1,3 +1,4 @@
+// Reads what shows who else evicts here: leases, pods of kube-controller-manager, the version.
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Millis, parseTime } from '@taintmgr/core';
 import {

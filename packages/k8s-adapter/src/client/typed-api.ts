@@ -1,3 +1,4 @@
+// The typed API of @kubernetes/client-node on our transport.
 import type {
   Configuration,
   RequestContext,

@@ -28,7 +28,7 @@ export type Turn<N> =
       readonly refusal: string | null;
     };
 
-/** One command as requests, each built on the answer to the one before. */
+/** One command as requests; leadership is checked before each. */
 export interface Errand<N> {
   /** Of its command. */
   readonly id: string;

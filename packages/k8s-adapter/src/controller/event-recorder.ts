@@ -68,7 +68,7 @@ const msPerToken: Millis = 300_000;
 const failuresMax = 12;
 
 /**
- * Tells Kubernetes Events, best effort, with the limits of client-go: equal events become one
+ * Records Kubernetes Events, best effort, with the limits of client-go: equal events become one
  * object whose count goes up, and one object is the subject of 25 requests at once and one more
  * every 5 minutes. While a request waits or is under way, further equal events join it.
  */

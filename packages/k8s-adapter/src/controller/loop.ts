@@ -82,9 +82,9 @@ export type Notice =
 const viewGapMsMax: Millis = 5_000;
 
 /**
- * The whole controller without its I/O: two reflectors feed the machine, and what the machine
- * commands becomes requests whose outcomes it is told. Whoever holds it sends the requests, reports
- * what is heard, and calls with a tick at nextWake(); an extra tick is harmless.
+ * The whole controller without its I/O: reflectors feed the engine, and what it commands becomes
+ * requests whose outcomes go back to it. Whoever holds it sends the requests, reports what is
+ * heard, and calls with a tick at nextWake(); an extra tick is harmless.
  */
 export class Loop {
   #phase: 'idle' | 'running' | 'stopped' = 'idle';

@@ -1,3 +1,4 @@
+// Carries out the commands of the node pressure machine.
 import type { Instant, Millis, Outcome, PressureCommand } from '@taintmgr/core';
 import { ownCondition } from '../pressure/conditions.ts';
 import { setConditionsRequest } from '../pressure/requests.ts';

@@ -1,3 +1,4 @@
+// The node pressure agent without its I/O: reflectors, poller, machine and executor.
 import type {
   Instant,
   PressureCommand,

@@ -1,4 +1,4 @@
-/** A map that forgets what was not asked for the longest time when it is full. */
+/** A map of bounded size that forgets what was not asked for the longest time. */
 export class RecentMap<T> {
   readonly #entries = new Map<string, T>();
   readonly #sizeMax: number;

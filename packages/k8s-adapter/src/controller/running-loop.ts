@@ -19,7 +19,7 @@ export type RunningAction<N> =
   | { readonly kind: 'abort'; readonly id: string }
   | { readonly kind: 'notice'; readonly notice: N };
 
-/** A controller without its I/O, as those see it who send its requests and keep its time. */
+/** A controller without its I/O, as its drivers see it. */
 export interface RunningLoop<E = Event, N = Notice> {
   /** Whether it was stopped and no request is under way any more. */
   readonly closed: boolean;

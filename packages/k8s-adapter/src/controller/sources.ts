@@ -122,7 +122,7 @@ function onNode(nodeName: string, { fieldSelector, ...others }: Selectors): Sele
   return { ...others, fieldSelector: fieldSelector ? `${ofNode},${fieldSelector}` : ofNode };
 }
 
-/** A reflector, with its differences turned into what they are to the machine. */
+/** The collections that the loop reads, as events for the engine. */
 function source<T>(reflector: Reflector<T>, event: (change: Change<T>) => Event): Source {
   const { resource } = reflector;
   return {

@@ -1,3 +1,4 @@
+// Runs a loop in real time: one timer, requests, abort.
 import type { Event, Instant, Millis } from '@taintmgr/core';
 import type { Notice } from '../controller/loop.ts';
 import type { RunningLoop } from '../controller/running-loop.ts';

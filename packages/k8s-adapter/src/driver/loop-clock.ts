@@ -17,9 +17,10 @@ const realClocks: MachineClocks = {
 const stepMsMin: Millis = 500;
 
 /**
- * The loop's time: the wall clock of the start, and from then on only what passes. So it never goes
- * back or jumps, whatever is done to the wall clock. That the two come apart is still worth knowing:
- * either somebody has set the clock, or the machine was suspended; nobody can tell from inside.
+ * The loop's time, which nobody can set: the wall clock of the start, and from then on only what
+ * passes. So it never goes back or jumps, whatever is done to the wall clock. That the two come
+ * apart is still worth knowing: either somebody has set the clock, or the machine was suspended;
+ * nobody can tell from inside.
  */
 export class LoopClock {
   readonly #clocks: MachineClocks;

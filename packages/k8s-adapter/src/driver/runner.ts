@@ -14,7 +14,7 @@ export interface RunnerOptions<E = Event, N = Notice> {
   readonly onNotice: (notice: N, wall: Instant) => void;
 }
 
-/** Performs the loop's actions and hands it what comes of them; knows nothing of waiting. */
+/** Performs the loop's actions and hands it the outcomes; knows nothing of waiting. */
 export class Runner<E = Event, N = Notice> {
   #busy = false;
   readonly #inputs: RunningInput<E>[] = [];

@@ -1,3 +1,4 @@
+// Runs a loop on a virtual clock, against a cluster in this process.
 import type { Event, Instant } from '@taintmgr/core';
 import type { Notice } from '../controller/loop.ts';
 import type { RunningInput, RunningLoop } from '../controller/running-loop.ts';

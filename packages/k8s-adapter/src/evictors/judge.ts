@@ -1,3 +1,4 @@
+// Judges from what was read who else does which duty, with the evidence.
 import { type Instant, type Millis, parseTime } from '@taintmgr/core';
 import { asRecord, asText } from '../proto/json.ts';
 import type { LeaseLives } from './lease-lives.ts';

@@ -16,10 +16,11 @@ const patienceFactor = 2;
 const clockErrorMax: Millis = 24 * 3_600_000;
 
 /**
- * Whether the holders of leases live. A lease that changes between two looks is renewed, whatever any
- * clock says; one that does not change for its own duration is not. Only the first look at a lease has
- * nothing to compare with: it goes by the API server's time, never by ours, and is `uncertain` where
- * the holder's clock may be wrong, until a second look.
+ * Whether the holders of leases are alive, seen by change and never by our clock. A lease that
+ * changes between two looks is renewed, whatever any clock says; one that does not change for its
+ * own duration is not. Only the first look at a lease has nothing to compare with: it goes by the
+ * API server's time, never by ours, and is `uncertain` where the holder's clock may be wrong, until
+ * a second look.
  */
 export class LeaseLives {
   readonly #seen = new Map<string, Sighting>();

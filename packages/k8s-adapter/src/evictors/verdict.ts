@@ -47,8 +47,9 @@ export type Evidence =
   | { readonly kind: 'forbidden'; readonly right: string };
 
 /**
- * Whether somebody else does a duty. `unknown` is what nobody could see, with whoever may be doing it
- * where at least that is known; it is never as good as `doesNotAct`.
+ * Whether somebody else does a duty of ours, and how sure that is. `unknown` is what nobody could
+ * see, with whoever may be doing it where at least that is known; it is never as good as
+ * `doesNotAct`.
  */
 export type Verdict =
   | { readonly kind: 'acts'; readonly who: string; readonly evidence: readonly Evidence[] }

@@ -1,3 +1,4 @@
+// Who else evicts here, in the same words for every command and log.
 import { formatDuration, type Millis } from '@taintmgr/core';
 import type { Duty, Evictors, Evidence, LeaseSight, Verdict } from './verdict.ts';
 

@@ -1,3 +1,4 @@
+// Reads the lines of a flight record.
 import type { Command, Event } from '@taintmgr/core';
 import { asRecord, isRecord, type JsonRecord } from '../proto/json.ts';
 import {

@@ -1,8 +1,8 @@
 import type { Command, Config, Event, Instant } from '@taintmgr/core';
 
-// A flight record is a text file of JSON, one value a line: a head, the steps in order, an ending.
-// The engine reads no clock and draws no random numbers, so that head and events say all there is to
-// know of a run; the commands beside them are what it did then.
+// Writes the lines of a flight record, a text file of JSON, one value a line: a head, the steps in
+// order, an ending. The engine reads no clock and draws no random numbers, so that head and events
+// say all there is to know of a run; the commands beside them are what it did then.
 
 /** The first line: what the engine was made with. */
 export interface FlightHead {

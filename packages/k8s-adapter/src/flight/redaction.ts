@@ -1,9 +1,9 @@
 import type { Command, Event, Node, Report } from '@taintmgr/core';
 
-// What the engine is told holds no environment, commands, images or secrets: convert.ts takes only
-// what decisions need. What is left that others write freely are messages, which may name anything.
-// As in a snapshot they are taken out, while names and labels stay: without them nothing could be
-// replayed. Events and commands are redacted alike, so that a replay compares like with like.
+// What is taken out of a flight record before it is written. What is left that others write freely
+// are messages, which may name anything. As in a snapshot they are taken out, while names and
+// labels stay: without them nothing could be replayed. Events and commands are redacted alike, so
+// that a replay compares like with like.
 
 const redacted = 'redacted';
 

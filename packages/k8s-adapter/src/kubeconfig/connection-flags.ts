@@ -1,3 +1,4 @@
+// kubectl's command line flags for reaching a cluster, as a table.
 import type { KubeconfigOptions } from './kubeconfig.ts';
 
 /** A command line flag for reaching a cluster. */

@@ -1,3 +1,4 @@
+// The cluster and user entries of a kubeconfig with the flags applied.
 import { existsSync, readFileSync } from 'node:fs';
 import type { OutgoingHttpHeaders } from 'node:http';
 import path from 'node:path';

@@ -1,3 +1,4 @@
+// kubeconfig files, read and merged.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { asList, asRecord, asText, isRecord, type JsonRecord } from '../proto/json.ts';

@@ -1,3 +1,4 @@
+// Headers that say who is impersonated, written as client-go does.
 import type { OutgoingHttpHeaders } from 'node:http';
 
 /** What may stand in the name of a header; of these client-go escapes the percent sign. */

@@ -14,7 +14,9 @@ export function isPlain({ proxyUrl = '' }: ClusterSettings, user: UserSettings):
   return !exchanges && !proxyUrl.startsWith('socks');
 }
 
-/** Logs in with what is written down. Rejects when a file cannot be read. */
+/**
+ * Logs in with tokens and certificates that are written down. Rejects when a file cannot be read.
+ */
 export class PlainLogin {
   readonly #cluster: ClusterSettings;
   readonly #user: UserSettings;

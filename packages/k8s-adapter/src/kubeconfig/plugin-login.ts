@@ -4,7 +4,7 @@ import { KubeConfig } from '@kubernetes/client-node';
 import type { Authorization } from '../transport/access.ts';
 import type { ClusterSettings, UserSettings } from './entries.ts';
 
-/** Logs in where another server or SOCKS has a part in it, by @kubernetes/client-node. */
+/** Logs in by auth providers and SOCKS proxies, with @kubernetes/client-node. */
 export class PluginLogin {
   readonly #cluster: ClusterSettings;
   readonly #user: UserSettings;

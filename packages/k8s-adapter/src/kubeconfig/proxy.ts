@@ -1,3 +1,4 @@
+// The proxy to a server, by kubectl's rules.
 import net from 'node:net';
 import { type Entry, KubeconfigError, textOf } from './file.ts';
 

@@ -1,3 +1,5 @@
+// Whether YAML aliases have made more of a value than the file holds.
+
 /** A configuration has a few hundred values, a snapshot of a large cluster a few million. */
 const valuesMaxDefault = 100_000;
 const depthMax = 100;

@@ -1,8 +1,8 @@
 import type { Instant, Millis } from '@taintmgr/core';
 
 /**
- * The nodes whose pods are needed. A need lingers for a while after it is over, so that a taint that
- * comes and goes costs no list each time.
+ * The nodes whose pods are needed, and for a while longer. A need lingers for a while after it is
+ * over, so that a taint that comes and goes costs no list each time.
  */
 export class NodeNeeds {
   readonly #lingerMs: Millis;

@@ -2,7 +2,7 @@ import type { Event } from '@taintmgr/core';
 import type { PodSource } from './pod-source.ts';
 import type { Source, SourceEffect } from './source.ts';
 
-/** Nodes, and the pods of those that need it, as one collection: what is read depends on the nodes. */
+/** Nodes, and the pods of those that need it, as one collection. */
 export function nodesAndPods(nodes: Source, pods: PodSource): Source {
   return {
     handle(now, input) {

@@ -17,7 +17,7 @@ export interface Counted {
   readonly pods: number | null;
 }
 
-/** Asks once how many pods there are, without reading them: how many follow after a page of one. */
+/** Asks once how many pods there are, without reading them: a page of one says how many follow. */
 export class PodCount {
   readonly #calls = new Calls<null>();
 

@@ -9,7 +9,7 @@ import type { ReflectorStatus } from './source.ts';
 type Views = Extract<Event, { kind: 'podViews' }>;
 
 /**
- * The pods of the nodes that need it, or of all, as one chain of differences.
+ * The pods of all nodes, or of those that need it, as one chain of differences.
  *
  * Theory of operation. Of each node that `concernsPods` names there is one stream, which goes on for
  * a while after that, so that a taint that comes and goes costs no list. When it ends its pods are

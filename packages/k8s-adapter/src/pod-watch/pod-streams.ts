@@ -1,3 +1,4 @@
+// The streams of pods that are open.
 import type { Event, Instant, Pod, PodView } from '@taintmgr/core';
 import type { Reflector, ReflectorInput } from '../proto/reflector.ts';
 import { isCutOff, type ReflectorStatus, type SourceEffect } from './source.ts';

@@ -14,7 +14,7 @@ export interface ReflectorStatus {
   readonly heardAt: Instant | null;
 }
 
-/** A collection that is read, whatever is in it. */
+/** A collection that is read, as events for the engine. */
 export interface Source {
   /** What an input gives: news for the machine, or requests. */
   handle(now: Instant, input: ReflectorInput): readonly (Event | SourceEffect)[];

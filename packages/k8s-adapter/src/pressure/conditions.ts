@@ -1,3 +1,4 @@
+// The conditions and taints that node-pressure-controller writes; their types are its own.
 import { type NodeCondition, type PressureConditionType, pressureConditions } from '@taintmgr/core';
 
 /**

@@ -1,3 +1,4 @@
+// API objects and summaries as events for the node pressure machine.
 import type {
   PressureConditionType,
   PressureContainer,

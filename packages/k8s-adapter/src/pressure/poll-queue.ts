@@ -1,6 +1,6 @@
 import type { Instant } from '@taintmgr/core';
 
-/** Names that wait for their turn, first come, first served. */
+/** Names that wait for their turn to be polled, first come, first served. */
 export class PollQueue {
   readonly #due = new Map<string, Instant>();
   #last: Instant = Number.NEGATIVE_INFINITY;

@@ -1,3 +1,4 @@
+// The requests of the node pressure agent, as values.
 import {
   formatTime,
   type Instant,

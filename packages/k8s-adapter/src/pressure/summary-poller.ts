@@ -40,9 +40,9 @@ const silentPeriods = 3;
 const silentShare = 0.25;
 
 /**
- * Asks every node in turn how it is, evenly spread and never two times at once. Nodes that did not
- * answer are asked less often and have few places among the requests under way: a zone that is dead
- * must not keep us from those that live.
+ * Asks every node in turn for its summary, evenly spread and never twice at once. Nodes that did
+ * not answer are asked less often and have few places among the requests under way: a zone that is
+ * dead must not keep us from those that live.
  */
 export class SummaryPoller {
   readonly #options: Required<PollOptions>;

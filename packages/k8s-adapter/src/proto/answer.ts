@@ -1,7 +1,7 @@
 import { type Instant, type Millis, parseTime } from '@taintmgr/core';
 import { asInteger, asList, asRecord, asText, isRecord, parseJson } from './json.ts';
 
-/** How a request ended: with a response, or with none. */
+/** How a request ended, with a response or without one, and the failure in it. */
 export type Answer =
   | {
       readonly kind: 'response';

@@ -1,3 +1,5 @@
+// Objects by namespace and name.
+
 /** What an object is called; the namespace is '' for those that stand in none. */
 interface Name {
   readonly namespace: string;

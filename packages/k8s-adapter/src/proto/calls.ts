@@ -20,7 +20,7 @@ const callMsMaxDefault: Millis = 30_000;
 /** The API server itself refuses objects beyond 3 MiB. */
 const bytesMaxDefault = 16 * mebibyte;
 
-/** The requests under way that have one answer, so that none is left without an end. */
+/** The requests under way that have one answer, and their time limits. */
 export class Calls<T> {
   /** In the order of their deadlines, which is the order in which they began. */
   readonly #open = new Map<string, Call<T>>();

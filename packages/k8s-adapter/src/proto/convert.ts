@@ -1,3 +1,4 @@
+// API objects as the core's Node and Pod.
 import type {
   DaemonSet,
   LabelSelector,

@@ -1,7 +1,7 @@
 import { type Disruption, type Instant, parseTime } from '@taintmgr/core';
 import { asList, asRecord, asText, type JsonRecord, parseJson } from './json.ts';
 
-/** The condition DisruptionTarget of a pod, and since when it has it by the writer's clock. */
+/** Who removes a pod, by its condition DisruptionTarget, and since when. */
 export interface DisruptionMark extends Disruption {
   readonly at: Instant | null;
 }

@@ -1,3 +1,4 @@
+// Requests that write Kubernetes Events.
 import { formatTime, type Instant } from '@taintmgr/core';
 import type { ApiRequest } from './request.ts';
 

@@ -1,3 +1,4 @@
+// Puts the parts of an answer together.
 import type { Answer, FailureStage, ResponseHeaders } from './answer.ts';
 import { isProtobuf, joinBytes, objectFromProtobuf } from './protobuf.ts';
 

@@ -23,7 +23,7 @@ class Pages<T> {
 }
 
 /**
- * Which objects are known, and in which version: just enough to turn watch events and lists into
+ * Which objects are known, and in which version: what turns watch events and lists into
  * differences. An object deleted and made anew under the same name is a delete and an upsert.
  */
 export class Inventory<T> {

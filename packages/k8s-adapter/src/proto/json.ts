@@ -1,4 +1,4 @@
-/** An object of a parsed JSON text, read field by field because anything may be in it. */
+/** Parsed JSON, read field by field because anything may be in it. */
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
 const empty: JsonRecord = {};

@@ -1,3 +1,4 @@
+// Requests that read, create and update a Lease.
 import { formatTimeMillis, type Instant, type Millis } from '@taintmgr/core';
 import { asInteger, asRecord, asText, isRecord, type JsonRecord } from './json.ts';
 import type { ApiRequest } from './request.ts';

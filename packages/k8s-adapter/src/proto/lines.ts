@@ -1,3 +1,5 @@
+// Cuts the chunks of a stream into lines, up to a limit.
+
 /** What came out of a chunk: whole lines, and whether the line under way is past the limit. */
 export interface SplitLines {
   readonly lines: readonly string[];

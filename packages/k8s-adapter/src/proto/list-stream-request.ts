@@ -1,7 +1,7 @@
 import type { ApiRequest, Selectors } from './request.ts';
 
 /**
- * GET that streams first everything in the collection at `path`, as of now or later, and then its
+ * The request that streams everything in the collection at `path`, as of now or later, and then its
  * changes (WatchList). The server ends it after `timeoutSeconds`; one that cannot do it says 422.
  */
 export function listStreamRequest(

@@ -1,3 +1,5 @@
+// The fields of Kubernetes' protobuf messages that are read, by number.
+
 /**
  * How a field is read; a list of one message is that message, repeated. Words are texts that many
  * objects share.

@@ -1,3 +1,5 @@
+// Texts of protobuf messages, kept once each.
+
 /** Longer texts are seldom seen twice. */
 const wordBytesMax = 64;
 /** A power of two. Few clusters have more different words; where two meet, the later one stays. */

@@ -1,3 +1,4 @@
+// Objects and watch events in Kubernetes' protobuf, as far as they are looked at.
 import type { ResponseHeaders } from './answer.ts';
 import { asRecord, asText, type JsonRecord } from './json.ts';
 import { ProtobufError, ProtobufReader } from './protobuf-reader.ts';

@@ -2,8 +2,8 @@ import type { Millis } from '@taintmgr/core';
 import type { Failure } from './answer.ts';
 
 /**
- * What a person may want to know of a reflector. `nodeName` is the node whose pods it reads, where
- * they are read by node.
+ * What a reflector reports to people: connections lost and found, lists, errors. `nodeName` is the
+ * node whose pods it reads, where they are read by node.
  */
 export type ReflectorNotice =
   | {

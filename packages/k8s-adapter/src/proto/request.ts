@@ -1,3 +1,4 @@
+// Every request we make, as a value; credentials and the server's address are the transport's.
 import { formatTime, type Instant, type PodRef } from '@taintmgr/core';
 
 /** One HTTP request as a value; credentials and the server's address are the transport's. */

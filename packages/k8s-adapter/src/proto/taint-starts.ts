@@ -1,3 +1,4 @@
+// Since when the taints of a node count, as its annotation says, and when that is believed.
 import { formatTimeMillis, type Instant, parseTime } from '@taintmgr/core';
 import { asInteger, asList, asRecord, asText, isRecord, parseJson } from './json.ts';
 

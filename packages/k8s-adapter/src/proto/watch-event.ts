@@ -2,7 +2,7 @@ import { type Failure, failureOfStatus } from './answer.ts';
 import { type Identity, identityOf } from './convert.ts';
 import { asRecord, asText, isRecord, parseJson } from './json.ts';
 
-/** One line of a watch, understood. */
+/** One event of a watch, understood. */
 export type WatchEvent =
   | { readonly kind: 'upsert'; readonly identity: Identity; readonly object: unknown }
   | { readonly kind: 'delete'; readonly identity: Identity }

@@ -17,7 +17,7 @@ export interface Authorization {
   readonly agent: Agent | null;
 }
 
-/** An API server and the way in. */
+/** What a way into an API server consists of: address, TLS, proxy, credentials. */
 export interface Access {
   /** Base URL, e.g. `https://10.0.0.1:6443` or `https://host/k8s/clusters/c-1`. */
   readonly server: string;

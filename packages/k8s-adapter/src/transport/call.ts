@@ -22,8 +22,9 @@ export type Fate = 'unsent' | 'stale' | 'unknown';
 const attemptsMax = 3;
 
 /**
- * One request and what is heard of it. Whoever carries it tells what comes; after hangUp, end or
- * failed nothing more reaches the sink. Where that is safe, it is carried again.
+ * One request until its end, and whether it may be repeated. Whoever carries it tells what comes;
+ * after hangUp, end or failed nothing more reaches the sink. Where that is safe, it is carried
+ * again.
  */
 export class Call {
   readonly request: OutgoingRequest;

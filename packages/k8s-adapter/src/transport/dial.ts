@@ -26,7 +26,7 @@ const connectMsMax: Millis = 10_000;
 /** The kernel asks this often whether the other end is there, where nothing else does. */
 const tcpKeepAliveMs: Millis = 10_000;
 
-/** Connects, offering these protocols, the preferred one first. Rejects in words for people. */
+/** Connects by TCP, TLS and proxies, offering protocols in order. Rejects in words for people. */
 export async function dial(
   endpoint: Endpoint,
   protocols: readonly Dialled['protocol'][],

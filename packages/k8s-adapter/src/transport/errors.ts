@@ -1,3 +1,4 @@
+// Errors of connections in words.
 const untrusted = 'signed by an authority that is not trusted: check certificate-authority';
 
 /** In plain words what Node says in those of its libraries, by the code of the error. */

@@ -1,3 +1,4 @@
+// Sends requests to one API server and hands back their answers.
 import http from 'node:http';
 import type { ApiRequest } from '../proto/request.ts';
 import { type Access, type Authorization, sameTls } from './access.ts';

@@ -1,3 +1,4 @@
+// Calls over HTTP/1.1.
 import http from 'node:http';
 import https from 'node:https';
 import net from 'node:net';

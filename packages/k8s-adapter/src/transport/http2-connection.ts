@@ -29,9 +29,10 @@ const windowBytes = 4 * 1024 * 1024;
 const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = http2.constants;
 
 /**
- * One HTTP/2 connection and the calls it carries. While it carries any, silence is answered with a
- * PING, so that a connection whose other end is gone without a word is found out in seconds. When
- * the server says GOAWAY it takes no new calls and carries the others to their end.
+ * One HTTP/2 connection and the calls it carries, with pings and GOAWAY. While it carries any,
+ * silence is answered with a PING, so that a connection whose other end is gone without a word is
+ * found out in seconds. When the server says GOAWAY it takes no new calls and carries the others to
+ * their end.
  */
 export class Http2Connection {
   readonly #session: http2.ClientHttp2Session;

@@ -18,8 +18,9 @@ export interface RouteOptions {
 const connectionsMax = 4;
 
 /**
- * The connections to one endpoint. The first of them finds out by ALPN what the server speaks:
- * HTTP/2, then few connections carry all calls; or HTTP/1.1, then each call has one to itself.
+ * The connections to one endpoint, and which protocol it speaks. The first of them finds out by
+ * ALPN what the server speaks: HTTP/2, then few connections carry all calls; or HTTP/1.1, then each
+ * call has one to itself.
  */
 export class Route {
   readonly tls: TlsMaterial;

@@ -3,8 +3,8 @@ import type { ExchangeInput } from '../proto/exchange.ts';
 import type { ApiRequest } from '../proto/request.ts';
 
 /**
- * Where an answer goes. `head` comes first and once, `data` any number of times, then either `end`
- * or `failed`, once and last; `failed` may come at any point.
+ * Where the parts of an answer go. `head` comes first and once, `data` any number of times, then
+ * either `end` or `failed`, once and last; `failed` may come at any point.
  */
 export interface Sink {
   head(status: number, headers: ResponseHeaders): void;

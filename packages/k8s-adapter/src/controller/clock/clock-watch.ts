@@ -16,7 +16,7 @@ export type ClockNotice =
 /** Less is told to nobody: answers are dated in whole seconds. */
 const toldMsMin: Millis = 1000;
 
-/** Notices what is done to clocks, and says it once. */
+/** Notices when somebody sets a clock or a machine is suspended, and says it once. */
 export class ClockWatch {
   /** Who says it; '' where nobody needs a name. */
   readonly #who: string;

@@ -12,11 +12,7 @@ const timeRequest: ApiRequest = {
   body: null,
 };
 
-/**
- * Keeps what the engine is to be told while nobody knows what the cluster's clock shows: what the
- * engine sees for the first time it dates, and a taint dated by a clock that stood still would make
- * pods go early by as long.
- */
+/** Holds back what the engine would date while nobody knows what the cluster's clock shows. */
 export class Hold {
   #serial = 0;
   #until: Instant | null = null;

@@ -29,9 +29,8 @@ const readingsEveryMs: Millis = 1_000;
 const slackMs: Millis = 50;
 
 /**
- * What the clock of the API server shows: the one clock that everybody who reads the stored instants
- * can agree on. Each answer bounds it. It is dated in whole seconds, after its request was sent and
- * before we hear of it:
+ * What the clock of the API server shows, by the dates of its answers. Each answer bounds it. It is
+ * dated in whole seconds, after its request was sent and before we hear of it:
  *
  *     date - heard  <=  ahead of our time  <  date + 1s - sent
  *

@@ -1,6 +1,6 @@
 import { formatDuration, type Millis } from '@taintmgr/core';
 
-/** How long leadership lasts without a renewal, and how often renewing is tried. */
+/** How long leadership lasts without a renewal, and how often a renewal is tried. */
 export interface ElectionTiming {
   /** How long the others wait after the last renewal they saw; whole seconds. */
   readonly lease: Millis;

@@ -1,3 +1,4 @@
+// A command about a node as requests, guarded by what was read.
 import {
   formatTime,
   type Instant,

@@ -1,3 +1,4 @@
+// The eviction of one pod as requests, and what each answer means for it.
 import {
   type BudgetNumbers,
   type Command,

@@ -1,3 +1,4 @@
+// One eviction under node pressure as requests: mark, remove, record why.
 import type { Instant, Outcome, PressureCommand } from '@taintmgr/core';
 import { disruptionTarget, setPodStatusRequest } from '../../pressure/requests.ts';
 import { type Answer, type Failure, failureOf, succeeded } from '../../proto/answer.ts';
