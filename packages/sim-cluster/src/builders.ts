@@ -1,5 +1,5 @@
-import type { Json, KubeObject } from './objects.ts';
-import type { Taint, Toleration } from './tolerations.ts';
+import type { Json, KubeObject } from './objects/kube-object.ts';
+import type { Taint, Toleration } from './objects/tolerations.ts';
 
 type Labels = Readonly<Record<string, string>>;
 type Fields = { readonly [field: string]: Json };

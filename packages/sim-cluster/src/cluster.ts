@@ -1,29 +1,29 @@
-import { ApiServer, type ApiServerOptions } from './api-server.ts';
-import type { Clock, Timer } from './clock.ts';
+import { ApiServer, type ApiServerOptions } from './api/api-server.ts';
 import type { Controller, ControllerContext } from './controllers/controller.ts';
 import { GarbageCollector } from './controllers/garbage-collector.ts';
+import { isSettled } from './controllers/idle.ts';
 import { Lookup } from './controllers/lookup.ts';
 import { Namespaces } from './controllers/namespaces.ts';
 import { NodeLifecycleStandIn } from './controllers/node-lifecycle-stand-in.ts';
 import { PodCollector } from './controllers/pod-collector.ts';
 import { conditionOf, isReady } from './controllers/pods.ts';
-import { SilentNodes } from './controllers/silent-nodes.ts';
+import { SilentNodes } from './controllers/unreachable-nodes.ts';
 import { DisruptionController } from './disruption/disruption-controller.ts';
 import { StaleTargets } from './disruption/stale-targets.ts';
-import type { Exchange } from './exchange.ts';
-import { seedFor } from './hash.ts';
+import type { Clock, Timer } from './kernel/clock.ts';
+import { seedFor } from './kernel/hash.ts';
+import { seededRandom } from './kernel/prng.ts';
 import type { Kubelet } from './kubelet/kubelet.ts';
 import { Kubelets } from './kubelet/kubelets.ts';
 import type { NodeDescription } from './kubelet/node-status.ts';
 import { DEFAULT_TIMING, type KubeletTiming } from './kubelet/timing.ts';
-import type { LoadReport } from './load.ts';
-import type { KubeObject } from './objects.ts';
-import { seededRandom } from './prng.ts';
-import { RESOURCES } from './resources.ts';
+import type { KubeObject } from './objects/kube-object.ts';
+import { RESOURCES } from './resources/resources.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
-import { isSettled } from './settled.ts';
 import { type Topology, topologyNodes, topologyObjects } from './topology.ts';
+import type { Exchange } from './wire/exchange.ts';
 import { Workloads } from './workloads/workloads.ts';
+import type { LoadReport } from './write/load.ts';
 
 /** A part of the cluster that can be switched off. */
 export type ClusterPart =

@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ParseYaml, ServiceTime } from './api/serve.ts';
 import type { Tokens } from './auth/authenticator.ts';
 import type { User } from './auth/authorizer.ts';
-import { RealClock } from './clock.ts';
 import { Cluster, type ClusterOptions } from './cluster.ts';
 import { createCertificate } from './https/certificate.ts';
 import { writeKubeconfig } from './https/kubeconfig.ts';
 import { startHttps } from './https/server.ts';
-import type { ParseYaml, ServiceTime } from './serve.ts';
+import { RealClock } from './kernel/clock.ts';
 
 export interface EmbeddedOptions extends Omit<ClusterOptions, 'clock' | 'seed' | 'apiServer'> {
   readonly seed?: number;

@@ -1,29 +1,28 @@
 // Values that cross the wire.
 
-export type { ApiRequest, Exchange, ResponseSink } from './exchange.ts';
-export type { Json, KubeObject, ObjectMeta, OwnerReference } from './objects.ts';
+export type { Json, KubeObject, ObjectMeta, OwnerReference } from './objects/kube-object.ts';
 export { encodeFrame, encodeObject } from './protobuf/encode.ts';
+export type { ApiRequest, Exchange, ResponseSink } from './wire/exchange.ts';
 
 // The API server.
 
-export type { Change, ClusterApi, DeleteOptions } from './api.ts';
-export { ApiServer, type ApiServerOptions } from './api-server.ts';
-export { ApiError, type Cause, type Status, type StatusDetails } from './errors.ts';
-export type { LoadReport, Unloaded } from './load.ts';
-
-export type { DialedRequest, DialNode } from './node-proxy.ts';
+export { ApiServer, type ApiServerOptions } from './api/api-server.ts';
+export type { Change, ClusterApi, DeleteOptions } from './api/cluster-api.ts';
+export { ApiError, type Cause, type Status, type StatusDetails } from './api/errors.ts';
+export type { DialedRequest, DialNode } from './api/node-proxy.ts';
+export type { LoadReport, Unloaded } from './write/load.ts';
 
 // Who may do what.
 
+export type { ServiceTime } from './api/serve.ts';
 export type { Access, Decision } from './auth/access.ts';
 export type { Tokens } from './auth/authenticator.ts';
 export { type Rule, serviceAccountUser, type User } from './auth/authorizer.ts';
 export type { Denial, Right } from './auth/rights.ts';
-export type { ServiceTime } from './serve.ts';
 
 // What goes wrong.
 
-export type { Fault, FaultRule, Faults } from './faults.ts';
+export type { Fault, FaultRule, Faults } from './api/faults.ts';
 
 // HTTPS.
 
@@ -72,6 +71,7 @@ export {
 
 // Whether a client kept its promises.
 
+export { type Replica, Witness } from './checkers/api-history.ts';
 export { Checkers } from './checkers/checkers.ts';
 export { LifecycleCheckers } from './checkers/lifecycle/lifecycle-checkers.ts';
 export { type LifecycleTerms, lifecycleDefaults } from './checkers/lifecycle/terms.ts';
@@ -85,9 +85,8 @@ export {
   type Violation,
   type WindowTerm,
 } from './checkers/terms.ts';
-export { type Replica, Witness } from './checkers/witness.ts';
 
 // Time and chance.
 
-export { type Clock, RealClock, type Timer, VirtualClock } from './clock.ts';
-export { type Random, seededRandom } from './prng.ts';
+export { type Clock, RealClock, type Timer, VirtualClock } from './kernel/clock.ts';
+export { type Random, seededRandom } from './kernel/prng.ts';

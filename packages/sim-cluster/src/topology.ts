@@ -9,7 +9,7 @@ import {
   toleration,
 } from './builders.ts';
 import type { NodeDescription } from './kubelet/node-status.ts';
-import type { KubeObject } from './objects.ts';
+import type { KubeObject } from './objects/kube-object.ts';
 
 /** A cluster as one would describe it: where its nodes are and what runs on them. */
 export interface Topology {

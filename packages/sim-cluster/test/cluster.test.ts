@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { VirtualClock } from '../src/clock.ts';
 import { isActive, isReady } from '../src/controllers/pods.ts';
+import { VirtualClock } from '../src/kernel/clock.ts';
 import { threeZones, topologyNodes } from '../src/topology.ts';
 import {
   evict,
@@ -11,7 +11,7 @@ import {
   stored,
   type VirtualCluster,
   virtualCluster,
-} from './virtual-cluster.ts';
+} from './world/virtual-cluster.ts';
 
 const MACHINES = topologyNodes(threeZones);
 /** What the demo topology asks for, by app. */

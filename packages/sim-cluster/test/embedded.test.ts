@@ -5,7 +5,7 @@ import { request } from 'node:https';
 import { it } from 'node:test';
 import { serviceAccountUser } from '../src/auth/authorizer.ts';
 import { startEmbedded } from '../src/embedded.ts';
-import { NODES } from './api-fixture.ts';
+import { NODES } from './world/api-fixture.ts';
 
 it('an embedded cluster lets in those it is told of, with the rights its RBAC objects give', async (t) => {
   const users = new Map([['T', serviceAccountUser('kube-system', 'agent')]]);

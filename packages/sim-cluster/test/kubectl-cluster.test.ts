@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type EmbeddedCluster, startEmbedded } from '../src/embedded.ts';
 import { threeZones } from '../src/topology.ts';
-import { Kubectl, withoutKubectl } from './kubectl.ts';
+import { Kubectl, withoutKubectl } from './world/kubectl.ts';
 
 // What a person sees who works on a whole cluster with the machine's own kubectl.
 

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { ApiServer } from '../src/api-server.ts';
-import { RealClock } from '../src/clock.ts';
+import { ApiServer } from '../src/api/api-server.ts';
 import { createCertificate } from '../src/https/certificate.ts';
 import { writeKubeconfig } from '../src/https/kubeconfig.ts';
 import { type HttpsServer, startHttps } from '../src/https/server.ts';
-import { seededRandom } from '../src/prng.ts';
-import { podNamed } from './api-fixture.ts';
-import { Kubectl, type Result, withoutKubectl } from './kubectl.ts';
+import { RealClock } from '../src/kernel/clock.ts';
+import { seededRandom } from '../src/kernel/prng.ts';
+import { podNamed } from './world/api-fixture.ts';
+import { Kubectl, type Result, withoutKubectl } from './world/kubectl.ts';
 
 // The machine's own kubectl against the HTTPS server.
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { isReady } from '../src/controllers/pods.ts';
-import type { KubeObject } from '../src/objects.ts';
+import type { KubeObject } from '../src/objects/kube-object.ts';
 import { threeZones } from '../src/topology.ts';
-import { podsOf, setSpec, setTaints, stored, virtualCluster } from './virtual-cluster.ts';
+import { podsOf, setSpec, setTaints, stored, virtualCluster } from './world/virtual-cluster.ts';
 
 /** What `kubectl get nodes,pods,pdb,leases,deploy,rs,sts,ds -A` takes of a cluster. */
 const TAKEN = [

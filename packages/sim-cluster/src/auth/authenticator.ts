@@ -1,4 +1,4 @@
-import { unauthorized } from '../errors.ts';
+import { unauthorized } from '../api/errors.ts';
 import type { User } from './authorizer.ts';
 
 /** Whoever shows no credential, or one of a kind the server does not know. */

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../objects.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
 import { labelSelectorRequirements, matchesLabels } from '../selectors/labels.ts';
 import type { Store } from '../store/store.ts';
 import type { Rule, User } from './authorizer.ts';

@@ -1,8 +1,8 @@
-import { ApiError, badRequest } from '../errors.ts';
-import type { Json, KubeObject } from '../objects.ts';
+import { ApiError, badRequest } from '../api/errors.ts';
+import type { Json, KubeObject } from '../objects/kube-object.ts';
+import { formatTime } from '../objects/time.ts';
 import { topLevel } from '../schema/metadata.ts';
 import { always, list, type Struct, struct } from '../schema/types.ts';
-import { formatTime } from '../time.ts';
 import { invalidValue } from '../validation/causes.ts';
 import type { Access } from './access.ts';
 import { authenticate, type Tokens } from './authenticator.ts';

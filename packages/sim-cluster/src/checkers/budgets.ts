@@ -1,6 +1,6 @@
-import type { ClusterApi } from '../api.ts';
+import type { ClusterApi } from '../api/cluster-api.ts';
 import { isReady, isTerminating } from '../controllers/pods.ts';
-import type { KubeObject } from '../objects.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
 import { labelSelectorRequirements, matchesLabels } from '../selectors/labels.ts';
 import type { Call } from './call.ts';
 import type { Told } from './history.ts';

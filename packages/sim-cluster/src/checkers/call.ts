@@ -1,4 +1,4 @@
-import type { ApiRequest } from '../exchange.ts';
+import type { ApiRequest } from '../wire/exchange.ts';
 
 /** What a client does with pods, nodes and leases, as its requests show. */
 export type CallKind =

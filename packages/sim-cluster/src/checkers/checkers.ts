@@ -1,4 +1,5 @@
-import type { ClusterApi } from '../api.ts';
+import type { ClusterApi } from '../api/cluster-api.ts';
+import { Witness } from './api-history.ts';
 import { BudgetChecker } from './budgets.ts';
 import { EvictionRateChecker } from './eviction-rate.ts';
 import { EvictionWindowChecker } from './eviction-window.ts';
@@ -11,7 +12,6 @@ import { OverdueChecker } from './overdue.ts';
 import { Pauses } from './pauses.ts';
 import { TaintStarts } from './taint-starts.ts';
 import type { Evidence, Terms, Violation } from './terms.ts';
-import { Witness } from './witness.ts';
 
 /**
  * Judges a client that evicts pods by node taints, from what the API shows and what the client asked

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../objects.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
 import type { Told } from './history.ts';
 import { mayBeLate } from './lateness.ts';
 import { zoneOf } from './lifecycle/zones.ts';

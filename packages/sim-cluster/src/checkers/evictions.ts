@@ -1,4 +1,4 @@
-import type { KubeObject } from '../objects.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
 import type { Call } from './call.ts';
 import type { State, Told } from './history.ts';
 import { noExecuteTaints, toleratedMs } from './taint-rule.ts';

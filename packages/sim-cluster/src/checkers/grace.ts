@@ -1,4 +1,4 @@
-import type { KubeObject } from '../objects.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
 import type { Call } from './call.ts';
 import type { Told } from './history.ts';
 import { noExecuteTaints } from './taint-rule.ts';

@@ -1,7 +1,7 @@
-import type { Change, ClusterApi } from '../api.ts';
-import type { KubeObject } from '../objects.ts';
+import type { Change, ClusterApi } from '../api/cluster-api.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
+import type { Witness } from './api-history.ts';
 import type { Call } from './call.ts';
-import type { Witness } from './witness.ts';
 
 /** An object from one instant on; null: there is none of the name. */
 export interface State {

@@ -1,5 +1,5 @@
-import type { ClusterApi } from '../api.ts';
-import type { KubeObject } from '../objects.ts';
+import type { ClusterApi } from '../api/cluster-api.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
 import type { State, Told } from './history.ts';
 import { type NoExecuteTaint, noExecuteTaints, toleratedMs } from './taint-rule.ts';
 import { keptStarts, speaksOfPresentTaints } from './taint-starts.ts';

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../objects.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
 import type { State } from './history.ts';
 import { noExecuteTaints, toleratedMs } from './taint-rule.ts';
 import type { Evidence } from './terms.ts';

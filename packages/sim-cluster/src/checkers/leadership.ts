@@ -1,7 +1,7 @@
+import type { Witness } from './api-history.ts';
 import type { Call, CallKind } from './call.ts';
 import type { Told } from './history.ts';
 import { clockTime, type Violation } from './terms.ts';
-import type { Witness } from './witness.ts';
 
 /** Who holds the lease from one instant on. */
 interface Tenure {

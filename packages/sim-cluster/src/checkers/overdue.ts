@@ -1,5 +1,5 @@
-import type { ClusterApi } from '../api.ts';
-import type { KubeObject } from '../objects.ts';
+import type { ClusterApi } from '../api/cluster-api.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
 import { selectedBy } from './budgets.ts';
 import type { State } from './history.ts';
 import { isSurelyLate, latestBinding } from './lateness.ts';

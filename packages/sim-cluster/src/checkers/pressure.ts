@@ -1,5 +1,5 @@
-import type { Change, ClusterApi } from '../api.ts';
-import type { ApiRequest, Exchange, ResponseSink } from '../exchange.ts';
+import type { Change, ClusterApi } from '../api/cluster-api.ts';
+import type { ApiRequest, Exchange, ResponseSink } from '../wire/exchange.ts';
 import { clockTime, type Violation } from './terms.ts';
 
 /** What is promised by a client that makes pods leave nodes short of memory. */

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../objects.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
 
 /** A NoExecute taint of a node, with its name as kubectl writes it. */
 export interface NoExecuteTaint {

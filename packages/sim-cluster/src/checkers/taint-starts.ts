@@ -1,6 +1,6 @@
+import type { Witness } from './api-history.ts';
 import type { History, State } from './history.ts';
 import { endOfSecond, type NoExecuteTaint, noExecuteTaints } from './taint-rule.ts';
-import type { Witness } from './witness.ts';
 
 /** On a node: since when its taints count, as JSON of `key=value:effect` to a time. */
 const startsAnnotation = 'taintmgr.dev/taint-starts';

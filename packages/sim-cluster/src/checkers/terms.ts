@@ -1,8 +1,8 @@
+import type { Witness } from './api-history.ts';
 import type { Call } from './call.ts';
 import type { History } from './history.ts';
 import type { Pauses } from './pauses.ts';
 import type { TaintStarts } from './taint-starts.ts';
-import type { Witness } from './witness.ts';
 
 /** What is promised of how pods leave. Times in milliseconds. */
 export interface PolicyTerm {

@@ -1,5 +1,5 @@
-import type { Change } from '../api.ts';
-import type { KubeObject } from '../objects.ts';
+import type { Change } from '../api/cluster-api.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
 import { Controller } from './controller.ts';
 import { isTerminating, keyOf, splitKey } from './pods.ts';
 

@@ -1,6 +1,6 @@
-import type { ClusterApi } from '../api.ts';
-import type { KubeObject } from '../objects.ts';
-import { RESOURCES } from '../resources.ts';
+import type { ClusterApi } from '../api/cluster-api.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
+import { RESOURCES } from '../resources/resources.ts';
 import { keyOf } from './pods.ts';
 
 /** An object that names an owner. */

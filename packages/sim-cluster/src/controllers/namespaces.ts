@@ -1,5 +1,5 @@
-import type { Change } from '../api.ts';
-import { RESOURCES } from '../resources.ts';
+import type { Change } from '../api/cluster-api.ts';
+import { RESOURCES } from '../resources/resources.ts';
 import { Controller } from './controller.ts';
 import { isTerminating } from './pods.ts';
 

@@ -1,4 +1,4 @@
-import type { KubeObject, OwnerReference } from '../objects.ts';
+import type { KubeObject, OwnerReference } from '../objects/kube-object.ts';
 
 /** `namespace/name`, or the bare name of a cluster-scoped object. */
 export function keyOf(object: KubeObject): string {

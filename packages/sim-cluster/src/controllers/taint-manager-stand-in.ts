@@ -1,10 +1,10 @@
-import type { Change } from '../api.ts';
-import type { ApiServer } from '../api-server.ts';
-import type { Timer } from '../clock.ts';
-import type { Exchange } from '../exchange.ts';
-import type { KubeObject } from '../objects.ts';
-import { formatMicroTime, formatTime } from '../time.ts';
-import { type Taint, type Toleration, tolerates } from '../tolerations.ts';
+import type { ApiServer } from '../api/api-server.ts';
+import type { Change } from '../api/cluster-api.ts';
+import type { Timer } from '../kernel/clock.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
+import { formatMicroTime, formatTime } from '../objects/time.ts';
+import { type Taint, type Toleration, tolerates } from '../objects/tolerations.ts';
+import type { Exchange } from '../wire/exchange.ts';
 
 export interface TaintManagerOptions {
   readonly api: ApiServer;

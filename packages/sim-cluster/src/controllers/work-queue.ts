@@ -1,5 +1,5 @@
-import type { Clock, Timer } from '../clock.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../api/errors.ts';
+import type { Clock, Timer } from '../kernel/clock.ts';
 
 const RETRY_FIRST_MS = 5;
 const RETRY_LAST_MS = 60_000;

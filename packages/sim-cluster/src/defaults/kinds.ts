@@ -1,4 +1,4 @@
-import type { KubeObject } from '../objects.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
 import { defaultPodSpec } from './pod.ts';
 
 const NOT_READY = 'node.kubernetes.io/not-ready';

@@ -1,6 +1,6 @@
-import { ApiError } from '../errors.ts';
-import { entry } from '../json.ts';
-import type { KubeObject } from '../objects.ts';
+import { ApiError } from '../api/errors.ts';
+import { entry } from '../objects/json.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
 import type { Toleration } from '../validation/taints.ts';
 import { qosClass } from './qos.ts';
 

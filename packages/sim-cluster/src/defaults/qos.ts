@@ -1,5 +1,5 @@
-import type { KubeObject } from '../objects.ts';
-import { quantity } from '../quantity.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
+import { quantity } from '../objects/quantity.ts';
 
 type Amounts = Readonly<Record<string, string | number>>;
 

@@ -1,6 +1,6 @@
 import { REVIEWS } from '../auth/reviews.ts';
-import type { Subresource } from '../resource.ts';
-import { RESOURCES } from '../resources.ts';
+import type { Subresource } from '../resources/resource.ts';
+import { RESOURCES } from '../resources/resources.ts';
 
 /** One resource as discovery describes it. */
 interface Entry {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { isObject, type JsonObject } from '../json.ts';
-import type { Json } from '../objects.ts';
-import type { Resource } from '../resource.ts';
-import { RESOURCES } from '../resources.ts';
+import { isObject, type JsonObject } from '../objects/json.ts';
+import type { Json } from '../objects/kube-object.ts';
+import type { Resource } from '../resources/resource.ts';
+import { RESOURCES } from '../resources/resources.ts';
 import { type Shape, type Struct, scalar } from '../schema/types.ts';
 import { VERSION_INFO } from './documents.ts';
 

@@ -1,7 +1,7 @@
 import { scaledCount } from '../controllers/int-or-percent.ts';
 import { controllerOf, isReady, isTerminating, withCondition } from '../controllers/pods.ts';
-import type { KubeObject, OwnerReference } from '../objects.ts';
-import { formatTime } from '../time.ts';
+import type { KubeObject, OwnerReference } from '../objects/kube-object.ts';
+import { formatTime } from '../objects/time.ts';
 
 /** How long an evicted pod counts as gone although its deletion has not been seen. */
 export const DELETION_TIMEOUT_MS = 120_000;

@@ -1,8 +1,8 @@
-import type { Change } from '../api.ts';
+import type { Change } from '../api/cluster-api.ts';
 import { Controller } from '../controllers/controller.ts';
 import { controllerOf, keyOf, splitKey } from '../controllers/pods.ts';
-import { equal } from '../json.ts';
-import type { KubeObject, OwnerReference } from '../objects.ts';
+import { equal } from '../objects/json.ts';
+import type { KubeObject, OwnerReference } from '../objects/kube-object.ts';
 import { labelSelectorRequirements, matchesLabels, type Requirement } from '../selectors/labels.ts';
 import { budgetStatus, DELETION_TIMEOUT_MS, type Scale, SyncError } from './budget-status.ts';
 

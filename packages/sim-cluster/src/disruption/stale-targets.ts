@@ -1,8 +1,8 @@
-import type { Change } from '../api.ts';
+import type { Change } from '../api/cluster-api.ts';
 import { Controller } from '../controllers/controller.ts';
 import { conditionOf, isActive, keyOf, splitKey, withCondition } from '../controllers/pods.ts';
-import type { KubeObject } from '../objects.ts';
-import { formatTime } from '../time.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
+import { formatTime } from '../objects/time.ts';
 
 const STALE_AFTER_MS = 120_000;
 const TARGET = 'DisruptionTarget';

@@ -1,14 +1,14 @@
-import type { Answer } from '../answer.ts';
-import { jsonReply, protobufReply } from '../answer.ts';
-import { ApiError, type Cause, futureResourceVersion, invalid } from '../errors.ts';
-import { negotiate, prefersProtobuf, type Representation } from '../negotiation.ts';
-import type { DialNode } from '../node-proxy.ts';
-import type { KubeObject } from '../objects.ts';
+import { ApiError, type Cause, futureResourceVersion, invalid } from '../api/errors.ts';
+import type { DialNode } from '../api/node-proxy.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
 import { hasProtobuf } from '../protobuf/encode.ts';
-import { Presenter } from '../representation.ts';
-import type { Call, ResourcePath } from '../request.ts';
-import type { Resource } from '../resource.ts';
+import type { Resource } from '../resources/resource.ts';
 import { forbiddenValue, notSupported, required } from '../validation/causes.ts';
+import type { Answer } from '../wire/answer.ts';
+import { jsonReply, protobufReply } from '../wire/answer.ts';
+import { negotiate, prefersProtobuf, type Representation } from '../wire/negotiation.ts';
+import { Presenter } from '../wire/representation.ts';
+import type { Call, ResourcePath } from '../wire/request.ts';
 import { type Backend, type Target, UNKNOWN_MANAGER } from '../write/backend.ts';
 
 /** A request whose resource is known and allowed. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Answer, jsonReply, type Reply, textReply } from '../answer.ts';
+import { methodNotAllowed, unknownPath } from '../api/errors.ts';
 import {
   AGGREGATED_TYPE,
   aggregated,
@@ -10,9 +10,9 @@ import {
   VERSION_INFO,
 } from '../discovery/documents.ts';
 import { openApiDocument, openApiRoot } from '../discovery/openapi.ts';
-import { methodNotAllowed, unknownPath } from '../errors.ts';
-import { negotiate, parseAccept } from '../negotiation.ts';
-import type { Call } from '../request.ts';
+import { type Answer, jsonReply, type Reply, textReply } from '../wire/answer.ts';
+import { negotiate, parseAccept } from '../wire/negotiation.ts';
+import type { Call } from '../wire/request.ts';
 
 /** The 404 of a path that leads nowhere at all. */
 export function pathNotFound(): Reply {

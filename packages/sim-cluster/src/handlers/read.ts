@@ -1,3 +1,5 @@
+import { notFound } from '../api/errors.ts';
+import { storedResource } from '../resources/resources.ts';
 import {
   type Answer,
   bodyReply,
@@ -6,14 +8,12 @@ import {
   listChunks,
   PROTOBUF_WATCH,
   protobufReply,
-} from '../answer.ts';
-import { notFound } from '../errors.ts';
-import { type Listed, listObjects } from '../list.ts';
-import { readListOptions, readResourceVersion } from '../list-options.ts';
-import { negotiate } from '../negotiation.ts';
-import { storedResource } from '../resources.ts';
-import { Watch } from '../watch.ts';
+} from '../wire/answer.ts';
+import { readListOptions, readResourceVersion } from '../wire/list-options.ts';
+import { negotiate } from '../wire/negotiation.ts';
 import { inProtobuf, objectReply, presenterOf, type ResourceCall, whenReached } from './context.ts';
+import { type Listed, listObjects } from './list.ts';
+import { Watch } from './watch.ts';
 
 /** GET of one object, or of its status. */
 export function handleGet(call: ResourceCall): Answer {

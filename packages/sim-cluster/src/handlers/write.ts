@@ -1,16 +1,15 @@
-import { type Answer, statusReply } from '../answer.ts';
-import { type BodyKind, decodeBody, readJson, readObject } from '../body.ts';
-import { badRequest, created, deleted } from '../errors.ts';
-import { evictPod } from '../eviction.ts';
-import { isObject } from '../json.ts';
-import { listObjects } from '../list.ts';
-import { flag, readInteger, readListOptions } from '../list-options.ts';
-import { proxyToNode } from '../node-proxy.ts';
-import type { Json } from '../objects.ts';
+import { badRequest, created, deleted } from '../api/errors.ts';
+import { proxyToNode } from '../api/node-proxy.ts';
+import { isObject } from '../objects/json.ts';
+import type { Json } from '../objects/kube-object.ts';
 import * as podSchema from '../schema/pod.ts';
+import { type Answer, statusReply } from '../wire/answer.ts';
+import { type BodyKind, decodeBody, readJson, readObject } from '../wire/body.ts';
+import { flag, readInteger, readListOptions } from '../wire/list-options.ts';
 import { bindPod, checkSubresourceName } from '../write/binding.ts';
 import { createObject } from '../write/create.ts';
 import { type DeleteRequest, deleteObject, validateDeleteRequest } from '../write/delete.ts';
+import { evictPod } from '../write/eviction.ts';
 import { replaceObject, type UpdateOptions } from '../write/update.ts';
 import {
   managerOf,
@@ -21,6 +20,7 @@ import {
   targetOf,
   warned,
 } from './context.ts';
+import { listObjects } from './list.ts';
 import { listReply } from './read.ts';
 
 /** POST to a collection. */

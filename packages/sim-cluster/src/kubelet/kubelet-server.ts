@@ -1,7 +1,7 @@
-import { type Answer, textReply } from '../answer.ts';
-import { flag } from '../list-options.ts';
-import type { DialedRequest } from '../node-proxy.ts';
-import type { Json } from '../objects.ts';
+import type { DialedRequest } from '../api/node-proxy.ts';
+import type { Json } from '../objects/kube-object.ts';
+import { type Answer, textReply } from '../wire/answer.ts';
+import { flag } from '../wire/list-options.ts';
 import type { NodeStats } from './node-stats.ts';
 import { type StatsFault, statsBody } from './stats-faults.ts';
 import { summaryOf } from './summary.ts';

@@ -1,10 +1,10 @@
-import type { Timer } from '../clock.ts';
+import type { DialNode } from '../api/node-proxy.ts';
 import type { ControllerContext } from '../controllers/controller.ts';
 import { WorkQueue } from '../controllers/work-queue.ts';
-import type { DialNode } from '../node-proxy.ts';
-import type { KubeObject } from '../objects.ts';
-import { type Random, seededRandom } from '../prng.ts';
-import { formatMicroTime, formatTime } from '../time.ts';
+import type { Timer } from '../kernel/clock.ts';
+import { type Random, seededRandom } from '../kernel/prng.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
+import { formatMicroTime, formatTime } from '../objects/time.ts';
 import { DEFAULT_KUBELET_CONFIG, KubeletServer } from './kubelet-server.ts';
 import { NodeStats } from './node-stats.ts';
 import {

@@ -1,5 +1,5 @@
 import type { ControllerContext } from '../controllers/controller.ts';
-import { seedFor } from '../hash.ts';
+import { seedFor } from '../kernel/hash.ts';
 import { Kubelet } from './kubelet.ts';
 import type { NodeDescription } from './node-status.ts';
 import type { KubeletTiming } from './timing.ts';

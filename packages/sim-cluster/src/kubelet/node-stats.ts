@@ -1,8 +1,8 @@
 import type { ControllerContext } from '../controllers/controller.ts';
 import { keyOf, splitKey } from '../controllers/pods.ts';
-import type { KubeObject } from '../objects.ts';
-import { quantity } from '../quantity.ts';
-import { formatTime } from '../time.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
+import { quantity } from '../objects/quantity.ts';
+import { formatTime } from '../objects/time.ts';
 import type { Machine } from './node-status.ts';
 import {
   type FileSystem,

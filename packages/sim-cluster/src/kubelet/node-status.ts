@@ -1,6 +1,6 @@
 import type { Condition } from '../controllers/pods.ts';
-import type { Json, KubeObject } from '../objects.ts';
-import { type Random, randomInteger, randomUid } from '../prng.ts';
+import { type Random, randomInteger, randomUid } from '../kernel/prng.ts';
+import type { Json, KubeObject } from '../objects/kube-object.ts';
 
 /** What is known of a machine before its kubelet registers it. */
 export interface NodeDescription {

@@ -1,5 +1,5 @@
 import { type Condition, withCondition } from '../controllers/pods.ts';
-import type { Json, KubeObject } from '../objects.ts';
+import type { Json, KubeObject } from '../objects/kube-object.ts';
 
 /** What the kubelet knows of a pod that it has started. */
 export interface StartedPod {

@@ -1,10 +1,10 @@
-import type { Timer } from '../clock.ts';
 import type { ControllerContext } from '../controllers/controller.ts';
 import { isReady, isTerminal, isTerminating, keyOf, splitKey } from '../controllers/pods.ts';
 import { WorkQueue } from '../controllers/work-queue.ts';
-import type { KubeObject } from '../objects.ts';
-import type { Random } from '../prng.ts';
-import { formatTime } from '../time.ts';
+import type { Timer } from '../kernel/clock.ts';
+import type { Random } from '../kernel/prng.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
+import { formatTime } from '../objects/time.ts';
 import { randomHex } from './node-status.ts';
 import {
   creatingStatus,

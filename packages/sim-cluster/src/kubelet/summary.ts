@@ -1,4 +1,4 @@
-import type { KubeObject } from '../objects.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
 
 /** The Summary API of a kubelet, as far as it is served here; times as RFC 3339. */
 export interface Summary {

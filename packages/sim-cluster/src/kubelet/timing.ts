@@ -1,4 +1,4 @@
-import { type Random, randomInteger } from '../prng.ts';
+import { type Random, randomInteger } from '../kernel/prng.ts';
 
 /** The least and the most of a duration that differs from time to time, in milliseconds. */
 export type RangeMs = readonly [least: number, most: number];

@@ -1,10 +1,10 @@
-import { applyConflict, type Cause } from '../errors.ts';
-import { equal, isList, isObject, type JsonObject } from '../json.ts';
-import type { Json, KubeObject } from '../objects.ts';
-import type { Resource } from '../resource.ts';
-import { apiVersionOf } from '../resources.ts';
+import { applyConflict, type Cause } from '../api/errors.ts';
+import { equal, isList, isObject, type JsonObject } from '../objects/json.ts';
+import type { Json, KubeObject } from '../objects/kube-object.ts';
+import { formatTime } from '../objects/time.ts';
+import type { Resource } from '../resources/resource.ts';
+import { apiVersionOf } from '../resources/resources.ts';
 import type { Shape } from '../schema/types.ts';
-import { formatTime } from '../time.ts';
 import {
   elementOf,
   type FieldSet,

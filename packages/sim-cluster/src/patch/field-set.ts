@@ -1,5 +1,5 @@
-import { equal, isList, isObject, type JsonObject } from '../json.ts';
-import type { Json } from '../objects.ts';
+import { equal, isList, isObject, type JsonObject } from '../objects/json.ts';
+import type { Json } from '../objects/kube-object.ts';
 import type { List, Shape, Struct } from '../schema/types.ts';
 
 /**

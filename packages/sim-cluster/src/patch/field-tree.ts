@@ -1,5 +1,5 @@
-import { equal, isList, isObject } from '../json.ts';
-import type { Json, KubeObject } from '../objects.ts';
+import { equal, isList, isObject } from '../objects/json.ts';
+import type { Json, KubeObject } from '../objects/kube-object.ts';
 import { decode } from '../schema/decode.ts';
 import type { Shape, Struct } from '../schema/types.ts';
 import { elementOf, isAtomic, isMerged, memberShape } from './field-set.ts';

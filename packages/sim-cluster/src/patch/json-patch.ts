@@ -1,6 +1,6 @@
-import { badRequest, patchDoesNotApply, requestTooLarge } from '../errors.ts';
-import { entry, equal, isList, isObject } from '../json.ts';
-import type { Json } from '../objects.ts';
+import { badRequest, patchDoesNotApply, requestTooLarge } from '../api/errors.ts';
+import { entry, equal, isList, isObject } from '../objects/json.ts';
+import type { Json } from '../objects/kube-object.ts';
 
 const OPERATIONS_MAX = 10_000;
 /** What all copies of one patch may add up to; else a short patch makes an endless object. */

@@ -1,8 +1,8 @@
-import { isObject } from '../json.ts';
-import type { Json, KubeObject } from '../objects.ts';
-import type { Resource } from '../resource.ts';
-import { apiVersionOf } from '../resources.ts';
-import { formatTime } from '../time.ts';
+import { isObject } from '../objects/json.ts';
+import type { Json, KubeObject } from '../objects/kube-object.ts';
+import { formatTime } from '../objects/time.ts';
+import type { Resource } from '../resources/resource.ts';
+import { apiVersionOf } from '../resources/resources.ts';
 import { type FieldSet, formatFields, parseFields } from './field-set.ts';
 import {
   changedFields,

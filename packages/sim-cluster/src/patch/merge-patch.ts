@@ -1,5 +1,5 @@
-import { isObject, type JsonObject } from '../json.ts';
-import type { Json } from '../objects.ts';
+import { isObject, type JsonObject } from '../objects/json.ts';
+import type { Json } from '../objects/kube-object.ts';
 
 /** RFC 7386: null removes a member, objects merge, everything else replaces. */
 export function applyMergePatch(document: Json | undefined, patch: Json): Json {

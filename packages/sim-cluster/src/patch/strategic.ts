@@ -1,6 +1,6 @@
-import { serverError } from '../errors.ts';
-import { equal, isList, isObject, type JsonObject } from '../json.ts';
-import type { Json } from '../objects.ts';
+import { serverError } from '../api/errors.ts';
+import { equal, isList, isObject, type JsonObject } from '../objects/json.ts';
+import type { Json } from '../objects/kube-object.ts';
 import type { List, Shape } from '../schema/types.ts';
 
 const ORDER = '$setElementOrder/';

@@ -1,5 +1,5 @@
-import { entry, type JsonObject } from '../json.ts';
-import type { Json } from '../objects.ts';
+import { entry, type JsonObject } from '../objects/json.ts';
+import type { Json } from '../objects/kube-object.ts';
 import { type FieldType, type Message, PROTOBUF_KINDS } from './body-kinds.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { INT64_MAX, isList, isObject } from '../json.ts';
+import { INT64_MAX, isList, isObject } from '../objects/json.ts';
 import type { Fields, FieldType, Pointer } from './fields.ts';
 import { ANSWER_KINDS } from './kinds.ts';
 import { ProtobufWriter } from './writer.ts';

@@ -1,7 +1,7 @@
 import { isReady } from '../controllers/pods.ts';
-import type { KubeObject } from '../objects.ts';
-import { milliQuantity } from '../quantity.ts';
-import { type Taint, type Toleration, untolerated } from '../tolerations.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
+import { milliQuantity } from '../objects/quantity.ts';
+import { type Taint, type Toleration, untolerated } from '../objects/tolerations.ts';
 import { admitsNode } from './node-affinity.ts';
 
 /** Amounts of what pods share on a node: CPU and memory in thousandths, and places for pods. */

@@ -1,6 +1,6 @@
 import { isTerminal, keyOf } from '../controllers/pods.ts';
-import { equal } from '../json.ts';
-import type { KubeObject } from '../objects.ts';
+import { equal } from '../objects/json.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
 import { type Resources, requestsOf, type SchedulingNode, schedulingNode } from './node-fit.ts';
 
 /** A node with what its pods take of it. */

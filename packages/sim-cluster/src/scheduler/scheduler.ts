@@ -1,5 +1,4 @@
-import type { Change } from '../api.ts';
-import type { Timer } from '../clock.ts';
+import type { Change } from '../api/cluster-api.ts';
 import { Controller } from '../controllers/controller.ts';
 import {
   conditionOf,
@@ -10,9 +9,10 @@ import {
   splitKey,
   withCondition,
 } from '../controllers/pods.ts';
-import { equal } from '../json.ts';
-import type { KubeObject } from '../objects.ts';
-import { formatTime } from '../time.ts';
+import type { Timer } from '../kernel/clock.ts';
+import { equal } from '../objects/json.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
+import { formatTime } from '../objects/time.ts';
 import { onlyNode } from './node-affinity.ts';
 import { misfits, requestsOf } from './node-fit.ts';
 import { NodePool, type Place } from './node-pool.ts';

@@ -1,6 +1,6 @@
-import { isList, isObject, type JsonObject } from '../json.ts';
-import type { Json } from '../objects.ts';
-import { normaliseMicroTime, normaliseTime } from '../time.ts';
+import { isList, isObject, type JsonObject } from '../objects/json.ts';
+import type { Json } from '../objects/kube-object.ts';
+import { normaliseMicroTime, normaliseTime } from '../objects/time.ts';
 import {
   type List,
   type ScalarName,

@@ -1,7 +1,7 @@
-import type { FieldLabels } from '../field-labels.ts';
-import { entry } from '../json.ts';
-import type { KubeObject } from '../objects.ts';
-import type { Resource } from '../resource.ts';
+import { entry } from '../objects/json.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
+import type { FieldLabels } from '../resources/field-labels.ts';
+import type { Resource } from '../resources/resource.ts';
 import { SelectorError } from './lexer.ts';
 
 /** One condition on a field label. */

@@ -1,5 +1,5 @@
-import { entry } from '../json.ts';
-import type { KubeObject } from '../objects.ts';
+import { entry } from '../objects/json.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
 import { labelValueErrors, qualifiedNameErrors } from '../validation/names.ts';
 import { Lexer, SelectorError, type Token } from './lexer.ts';
 

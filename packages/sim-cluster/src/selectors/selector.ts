@@ -1,6 +1,6 @@
-import { badRequest } from '../errors.ts';
-import type { KubeObject } from '../objects.ts';
-import type { Resource } from '../resource.ts';
+import { badRequest } from '../api/errors.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
+import type { Resource } from '../resources/resource.ts';
 import { type FieldTerm, matchesFields, parseFieldSelector } from './fields.ts';
 import { matchesLabels, parseLabelSelector, type Requirement } from './labels.ts';
 import { SelectorError } from './lexer.ts';

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../objects.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
 import { History, type Recorded } from './history.ts';
 import { SortedKeys } from './sorted-keys.ts';
 

@@ -1,4 +1,4 @@
-import type { Json, KubeObject } from '../objects.ts';
+import type { Json, KubeObject } from '../objects/kube-object.ts';
 import { since } from './duration.ts';
 
 export interface Column {

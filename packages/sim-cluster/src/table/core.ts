@@ -1,4 +1,4 @@
-import type { KubeObject } from '../objects.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
 import { AGE, age, column, NAME, orNone, type Printer, wide } from './columns.ts';
 import { since } from './duration.ts';
 

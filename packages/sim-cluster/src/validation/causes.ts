@@ -1,4 +1,4 @@
-import type { Cause } from '../errors.ts';
+import type { Cause } from '../api/errors.ts';
 
 const shown = (value: unknown): string =>
   value === undefined || value === null ? 'null' : JSON.stringify(value);

@@ -1,6 +1,6 @@
-import type { Cause } from '../errors.ts';
-import { equal } from '../json.ts';
-import type { KubeObject } from '../objects.ts';
+import type { Cause } from '../api/errors.ts';
+import { equal } from '../objects/json.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
 import { invalidValue, required } from './causes.ts';
 import { validateMetadata } from './metadata.ts';
 import { qualifiedNameErrors } from './names.ts';

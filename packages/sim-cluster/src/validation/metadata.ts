@@ -1,5 +1,5 @@
-import type { Cause } from '../errors.ts';
-import type { KubeObject, OwnerReference } from '../objects.ts';
+import type { Cause } from '../api/errors.ts';
+import type { KubeObject, OwnerReference } from '../objects/kube-object.ts';
 import { forbiddenValue, invalidValue, required } from './causes.ts';
 import { labelValueErrors, qualifiedNameErrors, subdomainErrors } from './names.ts';
 

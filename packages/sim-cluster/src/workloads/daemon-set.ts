@@ -1,8 +1,8 @@
 import type { ControllerContext } from '../controllers/controller.ts';
 import { isReady, isTerminal, isTerminating } from '../controllers/pods.ts';
-import type { Json, KubeObject } from '../objects.ts';
+import type { Json, KubeObject } from '../objects/kube-object.ts';
+import { type Toleration, untolerated } from '../objects/tolerations.ts';
 import { admitsNode, onlyNode } from '../scheduler/node-affinity.ts';
-import { type Toleration, untolerated } from '../tolerations.ts';
 import { createPod, deletePod, setStatus, templateHash, type WorkloadKind } from './workload.ts';
 
 const REVISION_LABEL = 'controller-revision-hash';

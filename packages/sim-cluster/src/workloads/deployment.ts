@@ -1,9 +1,9 @@
 import type { ControllerContext } from '../controllers/controller.ts';
 import { scaledCount } from '../controllers/int-or-percent.ts';
 import { type Condition, conditionOf, withCondition } from '../controllers/pods.ts';
-import { equal } from '../json.ts';
-import type { KubeObject } from '../objects.ts';
-import { formatTime } from '../time.ts';
+import { equal } from '../objects/json.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
+import { formatTime } from '../objects/time.ts';
 import { ownerReference, setStatus, templateHash, type WorkloadKind } from './workload.ts';
 
 const HASH_LABEL = 'pod-template-hash';

@@ -1,7 +1,7 @@
 import type { ControllerContext } from '../controllers/controller.ts';
 import { conditionOf, isActive, isReady, withCondition } from '../controllers/pods.ts';
-import type { KubeObject } from '../objects.ts';
-import { formatTime } from '../time.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
+import { formatTime } from '../objects/time.ts';
 import { createPod, deletePod, setStatus, type WorkloadKind } from './workload.ts';
 
 /** Runs pods until enough of them have succeeded or too many have failed. */

@@ -1,6 +1,6 @@
 import type { ControllerContext } from '../controllers/controller.ts';
 import { isActive, isReady } from '../controllers/pods.ts';
-import type { KubeObject } from '../objects.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
 import { createPod, deletePod, setStatus, type WorkloadKind } from './workload.ts';
 
 /** Keeps `spec.replicas` pods with generated names; pods that end or are deleted are replaced. */

@@ -1,6 +1,6 @@
 import type { ControllerContext } from '../controllers/controller.ts';
 import { isReady, isTerminal, isTerminating } from '../controllers/pods.ts';
-import type { KubeObject } from '../objects.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
 import { createPod, deletePod, setStatus, templateHash, type WorkloadKind } from './workload.ts';
 
 const REVISION_LABEL = 'controller-revision-hash';

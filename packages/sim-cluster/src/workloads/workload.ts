@@ -1,7 +1,7 @@
-import type { ClusterApi } from '../api.ts';
+import type { ClusterApi } from '../api/cluster-api.ts';
 import type { ControllerContext } from '../controllers/controller.ts';
-import { hash } from '../hash.ts';
-import type { Json, KubeObject } from '../objects.ts';
+import { hash } from '../kernel/hash.ts';
+import type { Json, KubeObject } from '../objects/kube-object.ts';
 
 /** How one kind of workload is kept as it should be. */
 export interface WorkloadKind {

@@ -1,8 +1,8 @@
-import type { Change } from '../api.ts';
+import type { Change } from '../api/cluster-api.ts';
 import { Controller, type ControllerContext } from '../controllers/controller.ts';
 import { controllerOf, isTerminating, keyOf, splitKey } from '../controllers/pods.ts';
-import { equal } from '../json.ts';
-import type { KubeObject } from '../objects.ts';
+import { equal } from '../objects/json.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
 import { DAEMON_SET } from './daemon-set.ts';
 import { DEPLOYMENT } from './deployment.ts';
 import { JOB } from './job.ts';

@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { Random } from '../kernel/prng.ts';
 import type { ManagedEntry } from '../patch/managed-fields.ts';
-import type { Random } from '../prng.ts';
 import type { Store } from '../store/store.ts';
 
 /** What every write needs: where objects are, what time it is, where new uids come from. */

@@ -1,7 +1,7 @@
-import { badRequest, conflict, invalid, notFound } from '../errors.ts';
-import type { KubeObject } from '../objects.ts';
-import { storedResource } from '../resources.ts';
-import { formatTime } from '../time.ts';
+import { badRequest, conflict, invalid, notFound } from '../api/errors.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
+import { formatTime } from '../objects/time.ts';
+import { storedResource } from '../resources/resources.ts';
 import { notSupported, required } from '../validation/causes.ts';
 import type { Backend, Target } from './backend.ts';
 import { canonical, markCanonical } from './canonical.ts';

@@ -1,9 +1,9 @@
-import { badRequest } from '../errors.ts';
-import type { Json, KubeObject } from '../objects.ts';
-import type { Resource } from '../resource.ts';
-import { apiVersionOf } from '../resources.ts';
+import { badRequest } from '../api/errors.ts';
+import type { Json, KubeObject } from '../objects/kube-object.ts';
+import { TimeError } from '../objects/time.ts';
+import type { Resource } from '../resources/resource.ts';
+import { apiVersionOf } from '../resources/resources.ts';
 import { type Decoded, DecodeError, decode } from '../schema/decode.ts';
-import { TimeError } from '../time.ts';
 
 /** Reads `value` as the resource's kind; a value that does not fit is a 400. */
 export function decodeAs(

@@ -1,11 +1,18 @@
-import { alreadyExists, badRequest, forbidden, invalid, notFound, serverError } from '../errors.ts';
-import type { KubeObject, ObjectMeta } from '../objects.ts';
+import {
+  alreadyExists,
+  badRequest,
+  forbidden,
+  invalid,
+  notFound,
+  serverError,
+} from '../api/errors.ts';
+import { randomSuffix, randomUid } from '../kernel/prng.ts';
+import type { KubeObject, ObjectMeta } from '../objects/kube-object.ts';
+import { formatTime } from '../objects/time.ts';
 import { trackUpdate } from '../patch/managed-fields.ts';
-import { randomSuffix, randomUid } from '../prng.ts';
-import type { Resource } from '../resource.ts';
-import { storedResource } from '../resources.ts';
+import type { Resource } from '../resources/resource.ts';
+import { storedResource } from '../resources/resources.ts';
 import { objectKey } from '../store/collection.ts';
-import { formatTime } from '../time.ts';
 import { type Backend, UNKNOWN_MANAGER, type WriteOptions } from './backend.ts';
 import { canonical, markCanonical, toStored } from './canonical.ts';
 

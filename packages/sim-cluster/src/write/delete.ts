@@ -1,8 +1,8 @@
-import { type Cause, conflict, forbidden, invalid, notFound } from '../errors.ts';
-import type { KubeObject, ObjectMeta } from '../objects.ts';
-import type { Resource } from '../resource.ts';
-import { storedResource } from '../resources.ts';
-import { formatTime } from '../time.ts';
+import { type Cause, conflict, forbidden, invalid, notFound } from '../api/errors.ts';
+import type { KubeObject, ObjectMeta } from '../objects/kube-object.ts';
+import { formatTime } from '../objects/time.ts';
+import type { Resource } from '../resources/resource.ts';
+import { storedResource } from '../resources/resources.ts';
 import { invalidValue, notSupported } from '../validation/causes.ts';
 import type { Backend, Target } from './backend.ts';
 

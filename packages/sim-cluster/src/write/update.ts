@@ -1,10 +1,10 @@
-import type { Cause } from '../errors.ts';
-import { badRequest, conflict, invalid, notFound } from '../errors.ts';
-import { equal } from '../json.ts';
-import type { KubeObject, ObjectMeta } from '../objects.ts';
+import type { Cause } from '../api/errors.ts';
+import { badRequest, conflict, invalid, notFound } from '../api/errors.ts';
+import { equal } from '../objects/json.ts';
+import type { KubeObject, ObjectMeta } from '../objects/kube-object.ts';
 import { trackUpdate } from '../patch/managed-fields.ts';
-import type { Resource } from '../resource.ts';
-import { hasSubresource, storedResource } from '../resources.ts';
+import type { Resource } from '../resources/resource.ts';
+import { hasSubresource, storedResource } from '../resources/resources.ts';
 import { sharing } from '../store/store.ts';
 import { invalidValue } from '../validation/causes.ts';
 import { validateMetadataUpdate } from '../validation/metadata.ts';

@@ -1,6 +1,6 @@
-import type { ApiServer } from '../../src/api-server.ts';
-import type { VirtualClock } from '../../src/clock.ts';
-import { Client, STRATEGIC } from '../client.ts';
+import type { ApiServer } from '../../src/api/api-server.ts';
+import type { VirtualClock } from '../../src/kernel/clock.ts';
+import { Client, STRATEGIC } from '../world/client.ts';
 
 const CONTAINERS = [{ name: 'c', image: 'registry.k8s.io/pause:3.10' }];
 

@@ -1,5 +1,5 @@
 import { isReady, keyOf } from '../../controllers/pods.ts';
-import type { KubeObject } from '../../objects.ts';
+import type { KubeObject } from '../../objects/kube-object.ts';
 import type { Call } from '../call.ts';
 import type { Told } from '../history.ts';
 import { clockTime } from '../terms.ts';

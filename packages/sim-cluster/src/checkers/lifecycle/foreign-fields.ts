@@ -1,5 +1,5 @@
 import { type Condition, keyOf } from '../../controllers/pods.ts';
-import type { KubeObject } from '../../objects.ts';
+import type { KubeObject } from '../../objects/kube-object.ts';
 import type { Told } from '../history.ts';
 import { heardOfTypes, isLifecycleTaint, taintsOf } from './node-rule.ts';
 import type { LifecycleEvidence } from './terms.ts';

@@ -1,5 +1,5 @@
 import { conditionOf } from '../../controllers/pods.ts';
-import type { KubeObject } from '../../objects.ts';
+import type { KubeObject } from '../../objects/kube-object.ts';
 import type { Told } from '../history.ts';
 
 const leaseNamespace = 'kube-node-lease';

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../objects.ts';
+import type { KubeObject } from '../../objects/kube-object.ts';
 import { clockTime } from '../terms.ts';
 import {
   areConditionTaintsRight,

@@ -1,7 +1,7 @@
-import type { ClusterApi } from '../../api.ts';
+import type { ClusterApi } from '../../api/cluster-api.ts';
+import { Witness } from '../api-history.ts';
 import { History } from '../history.ts';
 import type { Violation } from '../terms.ts';
-import { Witness } from '../witness.ts';
 import { FalseAlarmChecker } from './false-alarms.ts';
 import { ForeignFieldChecker } from './foreign-fields.ts';
 import { Heartbeats } from './heartbeats.ts';

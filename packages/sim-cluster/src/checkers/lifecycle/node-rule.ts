@@ -1,5 +1,5 @@
 import { type Condition, conditionOf } from '../../controllers/pods.ts';
-import type { KubeObject } from '../../objects.ts';
+import type { KubeObject } from '../../objects/kube-object.ts';
 
 /** What the Ready condition of a node says; `absent` without one, or without a node. */
 export type Readiness = 'True' | 'False' | 'Unknown' | 'absent';

@@ -1,6 +1,6 @@
+import type { Witness } from '../api-history.ts';
 import type { History } from '../history.ts';
 import type { Violation } from '../terms.ts';
-import type { Witness } from '../witness.ts';
 import type { Heartbeats } from './heartbeats.ts';
 import type { Zones } from './zones.ts';
 

@@ -1,5 +1,5 @@
 import type { Condition } from '../../controllers/pods.ts';
-import type { KubeObject } from '../../objects.ts';
+import type { KubeObject } from '../../objects/kube-object.ts';
 import type { Told } from '../history.ts';
 import { heardOf, heardOfTypes, readinessOf } from './node-rule.ts';
 import type { LifecycleEvidence } from './terms.ts';

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../objects.ts';
+import type { KubeObject } from '../../objects/kube-object.ts';
 import type { Told } from '../history.ts';
 import { readinessOf } from './node-rule.ts';
 import type { LifecycleTerms } from './terms.ts';

@@ -1,0 +1,136 @@
+import { Access } from '../auth/access.ts';
+import type { Tokens } from '../auth/authenticator.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { Random } from '../kernel/prng.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
+import { expireEvents } from '../store/event-expiry.ts';
+import { Store } from '../store/store.ts';
+import type { Exchange } from '../wire/exchange.ts';
+import { type Backend, UNKNOWN_MANAGER } from '../write/backend.ts';
+import { type LoadReport, loadObjects } from '../write/load.ts';
+import type { Change, ClusterApi, DeleteOptions } from './cluster-api.ts';
+import { directApi } from './direct-api.ts';
+import { Faults } from './faults.ts';
+import type { DialNode } from './node-proxy.ts';
+import { type ParseYaml, type ServiceTime, serve } from './serve.ts';
+
+export interface ApiServerOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  /**
+   * Bearer tokens and their users; without them nobody is asked and everybody is an admin. What a
+   * user may do is said by RBAC objects in the cluster, and by the rules given here.
+   */
+  readonly tokens?: Tokens;
+  /** How long the server works on a request before it does anything; left out: no time. */
+  readonly serviceMs?: ServiceTime;
+  /** The resourceVersion of the empty store; default 1000. */
+  readonly startRv?: number;
+  /** How many past changes of each resource are kept for watches and paging; default 16384. */
+  readonly historyLength?: number;
+  /** How long an Event is kept that nobody writes any more; default an hour. */
+  readonly eventTtlMs?: number;
+  /** Reads YAML, for request bodies of that type; left out: only YAML that is JSON is understood. */
+  readonly parseYaml?: ParseYaml;
+  /**
+   * Whether pods, nodes, leases and DaemonSets are answered in protobuf where that is asked for.
+   * Rare fields of theirs are missing there, so it is for clients that look at what controllers look
+   * at, and off by default.
+   */
+  readonly protobuf?: boolean;
+}
+
+const START_RV = 1000;
+const HISTORY_LENGTH = 16_384;
+const EVENT_TTL_MS = 3_600_000;
+const PRESET_NAMESPACES = ['default', 'kube-node-lease', 'kube-public', 'kube-system'] as const;
+
+/** A Kubernetes API server over values: its objects, its rules and its wire, without a socket. */
+export class ApiServer implements ClusterApi {
+  readonly clock: Clock;
+  /** Answers HTTP requests given as values. */
+  readonly exchange: Exchange;
+  /** What may go wrong with requests; nothing unless told to. */
+  readonly faults: Faults;
+  /** Who may do what, what was refused, and which rights nobody used. */
+  readonly access: Access;
+  readonly #backend: Backend;
+  readonly #direct: ClusterApi;
+  #dialNode: DialNode = () => 'refused';
+
+  constructor(options: ApiServerOptions) {
+    this.clock = options.clock;
+    const store = new Store({
+      startRv: options.startRv ?? START_RV,
+      historyLength: options.historyLength ?? HISTORY_LENGTH,
+    });
+    this.#backend = { store, clock: options.clock, random: options.random };
+    this.#direct = directApi(this.#backend, UNKNOWN_MANAGER);
+    expireEvents(store, options.clock, options.eventTtlMs ?? EVENT_TTL_MS);
+    this.faults = new Faults(options.random);
+    this.access = new Access(store, options.tokens ?? null);
+    this.exchange = serve({
+      backend: this.#backend,
+      tokens: options.tokens ?? null,
+      access: this.access,
+      serviceMs: options.serviceMs ?? null,
+      parseYaml: options.parseYaml ?? null,
+      protobuf: options.protobuf ?? false,
+      faults: this.faults,
+      dialNode: (nodeName) => this.#dialNode(nodeName),
+    });
+    for (const name of PRESET_NAMESPACES) this.create('namespaces', { metadata: { name } });
+  }
+
+  as(manager: string): ClusterApi {
+    return directApi(this.#backend, manager);
+  }
+
+  get(resource: string, namespace: string, name: string): KubeObject | null {
+    return this.#direct.get(resource, namespace, name);
+  }
+
+  list(resource: string, namespace?: string): readonly KubeObject[] {
+    return this.#direct.list(resource, namespace);
+  }
+
+  create(resource: string, object: KubeObject): KubeObject {
+    return this.#direct.create(resource, object);
+  }
+
+  update(resource: string, object: KubeObject, subresource?: 'status' | 'finalize'): KubeObject {
+    return this.#direct.update(resource, object, subresource);
+  }
+
+  delete(resource: string, namespace: string, name: string, options?: DeleteOptions): void {
+    this.#direct.delete(resource, namespace, name, options);
+  }
+
+  bind(namespace: string, name: string, nodeName: string): void {
+    this.#direct.bind(namespace, name, nodeName);
+  }
+
+  /** Takes over objects of a real cluster as they are; see LoadReport for what was not taken. */
+  load(values: readonly unknown[]): LoadReport {
+    return loadObjects(this.#backend, values);
+  }
+
+  /** Says what is at the other end of the lines to the nodes; at first nobody is. */
+  connectNodes(dialNode: DialNode): void {
+    this.#dialNode = dialNode;
+  }
+
+  /** Forgets past states and events: watches and pages from before are expired. */
+  compact(): void {
+    this.#backend.store.compact();
+  }
+
+  /** Sets how many past changes of each resource are kept. */
+  setHistoryLength(length: number): void {
+    this.#backend.store.setHistoryLength(length);
+  }
+
+  subscribe(listener: (change: Change) => void): () => void {
+    return this.#direct.subscribe(listener);
+  }
+}

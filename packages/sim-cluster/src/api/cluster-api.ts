@@ -1,0 +1,44 @@
+import type { Clock } from '../kernel/clock.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
+
+/** A change of one stored object, told after it happened. */
+export interface Change {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  /** Plural resource name, e.g. `pods`. */
+  readonly resource: string;
+  readonly object: KubeObject;
+  /** The state before, null for ADDED. */
+  readonly previous: KubeObject | null;
+}
+
+export interface DeleteOptions {
+  readonly gracePeriodSeconds?: number;
+  /** Precondition: 409 unless the stored object has this uid. */
+  readonly uid?: string;
+}
+
+/**
+ * What the cluster's own parts (kubelets, scheduler, workload and disruption controllers) use. The
+ * same rules hold as over HTTP: defaults, validation, optimistic locking, graceful deletion; a
+ * refusal is thrown as ApiError. Objects are frozen: read them, never change them in place.
+ */
+export interface ClusterApi {
+  readonly clock: Clock;
+  /** The same cluster for a writer of this name: the manager of the fields that it writes. */
+  as(manager: string): ClusterApi;
+  /** `resource` is the plural name (`pods`); `namespace` is '' for cluster-scoped kinds. */
+  get(resource: string, namespace: string, name: string): KubeObject | null;
+  /** All objects in key order, or those of one namespace. */
+  list(resource: string, namespace?: string): readonly KubeObject[];
+  create(resource: string, object: KubeObject): KubeObject;
+  /**
+   * PUT: stale resourceVersion is a 409, none is unconditional. `finalize` is how the finalizers
+   * of a namespace are changed; the last one takes the namespace with it.
+   */
+  update(resource: string, object: KubeObject, subresource?: 'status' | 'finalize'): KubeObject;
+  delete(resource: string, namespace: string, name: string, options?: DeleteOptions): void;
+  /** POST pods/NAME/binding. */
+  bind(namespace: string, name: string, nodeName: string): void;
+  /** Called after each write, in the order of writes; returns the way to stop it. */
+  subscribe(listener: (change: Change) => void): () => void;
+}

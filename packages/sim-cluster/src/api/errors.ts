@@ -1,0 +1,287 @@
+import type { Json } from '../objects/kube-object.ts';
+
+/** One entry of `details.causes`. */
+export interface Cause {
+  readonly reason: string;
+  readonly message: string;
+  readonly field?: string;
+}
+
+export interface StatusDetails {
+  readonly name?: string;
+  readonly group?: string;
+  readonly kind?: string;
+  readonly uid?: string;
+  readonly causes?: readonly Cause[];
+  readonly retryAfterSeconds?: number;
+}
+
+/** A v1 Status as the API server answers it. */
+export interface Status {
+  readonly kind: 'Status';
+  readonly apiVersion: 'v1';
+  readonly metadata: { readonly [key: string]: Json };
+  readonly status: 'Success' | 'Failure';
+  readonly message?: string;
+  readonly reason?: string;
+  readonly details?: StatusDetails;
+  readonly code?: number;
+}
+
+/** Names a resource in error texts: `pods`, `leases.coordination.k8s.io`. */
+export interface ResourceName {
+  readonly group: string;
+  readonly plural: string;
+}
+
+/** Names a kind in error texts: `Pod`, `Lease.coordination.k8s.io`. */
+export interface KindName {
+  readonly group: string;
+  readonly kind: string;
+}
+
+/** A refusal of the API server: everything that is answered with a v1 Status Failure. */
+export class ApiError extends Error {
+  readonly status: Status;
+  /** Warnings gathered before the refusal; they are sent with it. */
+  warnings: readonly string[] = [];
+
+  constructor(code: number, reason: string | null, message: string, details?: StatusDetails) {
+    super(message);
+    this.name = 'ApiError';
+    this.status = {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      message,
+      ...(reason === null ? {} : { reason }),
+      ...(details ? { details } : {}),
+      code,
+    };
+  }
+
+  get code(): number {
+    return this.status.code ?? 500;
+  }
+}
+
+/** A refusal of authorisation, as opposed to one of admission. */
+export class AccessError extends ApiError {}
+
+const qualified = (name: string, group: string): string => (group ? `${name}.${group}` : name);
+
+function details(name: string, group: string, kind: string): StatusDetails {
+  return { ...(name ? { name } : {}), ...(group ? { group } : {}), ...(kind ? { kind } : {}) };
+}
+
+/** 404 for one object; `details.name` says which. */
+export function notFound(resource: ResourceName, name: string): ApiError {
+  return new ApiError(
+    404,
+    'NotFound',
+    `${qualified(resource.plural, resource.group)} "${name}" not found`,
+    details(name, resource.group, resource.plural),
+  );
+}
+
+/** 404 for a path in a known group that leads nowhere. */
+export function unknownPath(): ApiError {
+  return new ApiError(404, 'NotFound', 'the server could not find the requested resource', {});
+}
+
+/** 405. */
+export function methodNotAllowed(): ApiError {
+  return new ApiError(
+    405,
+    'MethodNotAllowed',
+    'the server does not allow this method on the requested resource',
+    {},
+  );
+}
+
+/** 400. */
+export function badRequest(message: string): ApiError {
+  return new ApiError(400, 'BadRequest', message);
+}
+
+/** 401. */
+export function unauthorized(): ApiError {
+  return new ApiError(401, 'Unauthorized', 'Unauthorized');
+}
+
+/** 403 of admission for one object: `pods "x" is forbidden: MESSAGE`. */
+export function forbidden(
+  resource: ResourceName,
+  name: string,
+  message: string,
+  causes?: readonly Cause[],
+): ApiError {
+  const subject = qualified(resource.plural, resource.group) + (name ? ` "${name}"` : '');
+  return new ApiError(403, 'Forbidden', `${subject} is forbidden: ${message}`, {
+    ...details(name, resource.group, resource.plural),
+    ...(causes ? { causes } : {}),
+  });
+}
+
+/** 403 of authorisation for a resource; `name` is '' for a collection. */
+export function accessDenied(resource: ResourceName, name: string, message: string): AccessError {
+  const { message: text, status } = forbidden(resource, name, message);
+  return new AccessError(403, 'Forbidden', text, status.details);
+}
+
+/** 403 of authorisation for a path that is no resource. */
+export function pathDenied(message: string): AccessError {
+  return new AccessError(403, 'Forbidden', `forbidden: ${message}`, {});
+}
+
+/** 409 for a name that is taken. */
+export function alreadyExists(resource: ResourceName, name: string): ApiError {
+  return new ApiError(
+    409,
+    'AlreadyExists',
+    `${qualified(resource.plural, resource.group)} "${name}" already exists`,
+    details(name, resource.group, resource.plural),
+  );
+}
+
+const MODIFIED =
+  'the object has been modified; please apply your changes to the latest version and try again';
+
+/** 409 of optimistic locking, or of a failed precondition when `message` says so. */
+export function conflict(
+  resource: ResourceName,
+  name: string,
+  message: string = MODIFIED,
+): ApiError {
+  return new ApiError(
+    409,
+    'Conflict',
+    `Operation cannot be fulfilled on ${qualified(resource.plural, resource.group)} "${name}": ${message}`,
+    details(name, resource.group, resource.plural),
+  );
+}
+
+/** 409 of server-side apply: one cause per field and manager. */
+export function applyConflict(causes: readonly Cause[]): ApiError {
+  const managers = [...new Set(causes.map((cause) => cause.message))].sort();
+  const lines = managers.map((message) => {
+    const fields = causes.filter((cause) => cause.message === message).map((cause) => cause.field);
+    return fields.length === 1
+      ? `${message}: ${fields[0]}`
+      : `${message}:\n${fields.map((field) => `- ${field}`).join('\n')}`;
+  });
+  const count = causes.length === 1 ? '1 conflict' : `${causes.length} conflicts`;
+  const text = managers.length === 1 ? ` ${lines[0]}` : ` ${lines.join('\n')}`;
+  return new ApiError(409, 'Conflict', `Apply failed with ${count}:${text}`, { causes });
+}
+
+/** 422 with one cause per error; the message lists each text once. */
+export function invalid(kind: KindName, name: string, causes: readonly Cause[]): ApiError {
+  const texts = [...new Set(causes.map((cause) => `${cause.field}: ${cause.message}`))];
+  const list = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
+  return new ApiError(
+    422,
+    'Invalid',
+    `${qualified(kind.kind, kind.group)} "${name}" is invalid: ${list}`,
+    { ...details(name, kind.group, kind.kind), causes },
+  );
+}
+
+/** The bare 422 of a JSON patch that does not apply. */
+export function patchDoesNotApply(): ApiError {
+  return new ApiError(
+    422,
+    'Invalid',
+    'the server rejected our request due to an error in our request',
+    {},
+  );
+}
+
+/** 415 for a PATCH. */
+export function unsupportedPatchType(): ApiError {
+  return new ApiError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {});
+}
+
+/** 415 for any other body. */
+export function unsupportedMediaType(): ApiError {
+  return new ApiError(
+    415,
+    'UnsupportedMediaType',
+    'the body of the request was in an unknown format - accepted media types include: application/json, application/vnd.kubernetes.protobuf',
+  );
+}
+
+/** 406. */
+export function notAcceptable(message: string): ApiError {
+  return new ApiError(406, 'NotAcceptable', message);
+}
+
+/** 413 for a body beyond the server's bound. */
+export function requestTooLarge(what: string): ApiError {
+  return new ApiError(413, 'RequestEntityTooLarge', `Request entity too large: ${what}`);
+}
+
+/** 410 for a list; `continueToken` is the inconsistent token a client may go on with. */
+export function expired(message: string, continueToken?: string): ApiError {
+  const error = new ApiError(410, 'Expired', message);
+  return continueToken === undefined ? error : withMetadata(error, { continue: continueToken });
+}
+
+function withMetadata(error: ApiError, metadata: { readonly [key: string]: Json }): ApiError {
+  Object.assign(error, { status: { ...error.status, metadata } });
+  return error;
+}
+
+/** 504 for a resourceVersion that the store has not reached. */
+export function futureResourceVersion(asked: string, current: string): ApiError {
+  const message = `Too large resource version: ${asked}, current: ${current}`;
+  return new ApiError(504, 'Timeout', `Timeout: ${message}`, {
+    causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+    retryAfterSeconds: 1,
+  });
+}
+
+/** 503: somebody the server depends on cannot be reached. */
+export function serviceUnavailable(message: string): ApiError {
+  return new ApiError(503, 'ServiceUnavailable', message);
+}
+
+/** 500 in the plain form, which has no reason. */
+export function serverError(message: string): ApiError {
+  return new ApiError(500, null, message);
+}
+
+/** 429 of the eviction subresource; with `retryAfterSeconds` when the budget is not processed yet. */
+export function evictionBlocked(message: string, retryAfterSeconds?: number): ApiError {
+  return new ApiError(
+    429,
+    'TooManyRequests',
+    "Cannot evict pod as it would violate the pod's disruption budget.",
+    {
+      causes: [{ reason: 'DisruptionBudget', message }],
+      ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    },
+  );
+}
+
+/** 200 of a DELETE that removed an object without showing it. */
+export function deleted(resource: ResourceName, name: string, uid: string): Status {
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Success',
+    details: {
+      name,
+      ...(resource.group ? { group: resource.group } : {}),
+      kind: resource.plural,
+      ...(uid ? { uid } : {}),
+    },
+  };
+}
+
+/** 201 of a binding or an eviction. */
+export function created(): Status {
+  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
+}

@@ -1,0 +1,152 @@
+import type { Random } from '../kernel/prng.ts';
+import { type Answer, errorReply, JSON_WATCH, PROTOBUF_WATCH, textReply } from '../wire/answer.ts';
+import type { RequestInfo } from '../wire/request.ts';
+import { ApiError, conflict, expired, serverError } from './errors.ts';
+
+/**
+ * What goes wrong with a request.
+ * - `refuse`: the connection breaks, nothing was done
+ * - `lose`: the request is carried out, then the connection breaks before the answer
+ * - `delay`: the request arrives late
+ * - `answer`: the server answers this instead of doing anything
+ * - `cut`: a watch breaks off after a while, cleanly (`end`) or not (`reset`)
+ * - `halfOpen`: the request is carried out, but after a while (0: from the start) nothing more of
+ *   its answer arrives and the connection stays open until the client gives up
+ * - `duplicate`: each event of a watch comes twice in a row, with this chance in (0, 1]
+ */
+export type Fault =
+  | { readonly kind: 'refuse' }
+  | { readonly kind: 'lose' }
+  | { readonly kind: 'delay'; readonly ms: number }
+  | { readonly kind: 'answer'; readonly code: 409 | 410 | 429 | 500 }
+  | { readonly kind: 'cut'; readonly afterMs: number; readonly how: 'end' | 'reset' }
+  | { readonly kind: 'halfOpen'; readonly afterMs: number }
+  | { readonly kind: 'duplicate'; readonly chance: number };
+
+/** Which requests a fault strikes; what is left out matches everything. */
+export interface FaultRule {
+  readonly fault: Fault;
+  readonly verbs?: readonly string[];
+  /** Plural name, with a subresource as `pods/eviction`. */
+  readonly resource?: string;
+  readonly name?: string;
+  /** How often the rule strikes before it is spent; always when left out. */
+  readonly times?: number;
+  /** Chance of striking, in (0, 1]; 1 when left out. */
+  readonly probability?: number;
+}
+
+interface Armed {
+  readonly rule: FaultRule;
+  left: number;
+}
+
+/** The faults of one API server, scripted or by chance. Clients cannot see or set them. */
+export class Faults {
+  readonly #random: Random;
+  readonly #rules: Armed[] = [];
+  readonly #breakers = new Set<() => void>();
+  #down = false;
+
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  /** True while the server refuses every connection. */
+  get down(): boolean {
+    return this.#down;
+  }
+
+  /** Takes the server down, breaking every open watch, or brings it back. */
+  set down(down: boolean) {
+    this.#down = down;
+    if (down) this.breakStreams();
+  }
+
+  /** Arms a rule; earlier rules strike first. Returns the way to disarm it. */
+  add(rule: FaultRule): () => void {
+    const armed: Armed = { rule, left: rule.times ?? Number.POSITIVE_INFINITY };
+    this.#rules.push(armed);
+    return () => {
+      const at = this.#rules.indexOf(armed);
+      if (at >= 0) this.#rules.splice(at, 1);
+    };
+  }
+
+  /** Breaks every open stream and every half-open connection. */
+  breakStreams(): void {
+    for (const breakStream of [...this.#breakers]) breakStream();
+  }
+
+  /** Registers an open stream's way to be broken; returns the way to forget it. */
+  track(breakStream: () => void): () => void {
+    this.#breakers.add(breakStream);
+    return () => void this.#breakers.delete(breakStream);
+  }
+
+  /** Whether something of that chance happens; draws nothing for what is certain. */
+  happens(chance: number): boolean {
+    return chance >= 1 || this.#random() < chance;
+  }
+
+  /** The fault that strikes this request, or null. */
+  strike(info: RequestInfo): Fault | null {
+    if (this.#down) return { kind: 'refuse' };
+    for (const armed of this.#rules) {
+      if (armed.left <= 0 || !matches(armed.rule, info)) continue;
+      if (!this.happens(armed.rule.probability ?? 1)) continue;
+      armed.left--;
+      return armed.rule.fault;
+    }
+    return null;
+  }
+}
+
+function matches({ fault, verbs, resource, name }: FaultRule, info: RequestInfo): boolean {
+  const isOfWatches = fault.kind === 'cut' || fault.kind === 'duplicate';
+  if (isOfWatches && info.verb !== 'watch') return false;
+  if (verbs && !verbs.includes(info.verb)) return false;
+  const path = info.resource;
+  const full = path?.subresource ? `${path.plural}/${path.subresource}` : path?.plural;
+  return (
+    (resource === undefined || resource === full) && (name === undefined || name === path?.name)
+  );
+}
+
+/** The answer of an `answer` fault. */
+export function faultAnswer(
+  code: 409 | 410 | 429 | 500,
+  info: RequestInfo,
+  inProtobuf: boolean,
+): Answer {
+  const { group = '', plural = '', name = '' } = info.resource ?? {};
+  switch (code) {
+    case 409:
+      return errorReply(conflict({ group, plural }, name), inProtobuf);
+    case 410:
+      return info.verb === 'watch'
+        ? expiredStream(inProtobuf)
+        : errorReply(expired(LIST_EXPIRED), inProtobuf);
+    case 429:
+      return textReply(429, 'Too many requests, please try again later.\n', { 'retry-after': '1' });
+    case 500:
+      return errorReply(serverError('Internal error occurred: injected fault'), inProtobuf);
+  }
+}
+
+const LIST_EXPIRED = 'The resourceVersion for the provided list is too old.';
+
+/** A watch is told of expiry within its stream, never by the HTTP status. */
+function expiredStream(inProtobuf: boolean): Answer {
+  const format = inProtobuf ? PROTOBUF_WATCH : JSON_WATCH;
+  const { status } = new ApiError(410, 'Expired', 'too old resource version');
+  return {
+    kind: 'stream',
+    headers: format.headers,
+    start: (tell, end) => {
+      tell(format.event('ERROR', { ...status }));
+      end();
+      return () => {};
+    },
+  };
+}

@@ -1,0 +1,161 @@
+import type { Access } from '../auth/access.ts';
+import { authenticate, type Tokens } from '../auth/authenticator.ts';
+import type { Attributes, User } from '../auth/authorizer.ts';
+import { impersonated, impersonationVerb } from '../auth/impersonation.ts';
+import { REVIEWS, type Review } from '../auth/reviews.ts';
+import { GROUPS } from '../discovery/documents.ts';
+import type { ResourceCall } from '../handlers/context.ts';
+import { handlePath, pathNotFound } from '../handlers/discovery.ts';
+import { handlePatch } from '../handlers/patch.ts';
+import { handleGet, handleList, handleWatch } from '../handlers/read.ts';
+import { handleScale } from '../handlers/scale.ts';
+import {
+  handleBinding,
+  handleCreate,
+  handleDelete,
+  handleDeleteCollection,
+  handleEviction,
+  handleProxy,
+  handleUpdate,
+} from '../handlers/write.ts';
+import { entry } from '../objects/json.ts';
+import type { Resource } from '../resources/resource.ts';
+import { findResource } from '../resources/resources.ts';
+import { type Answer, jsonReply } from '../wire/answer.ts';
+import { readObject } from '../wire/body.ts';
+import type { ApiRequest } from '../wire/exchange.ts';
+import { negotiate } from '../wire/negotiation.ts';
+import type { Call, RequestInfo, ResourcePath } from '../wire/request.ts';
+import type { Backend } from '../write/backend.ts';
+import { accessDenied, methodNotAllowed, pathDenied, unknownPath } from './errors.ts';
+import type { DialNode } from './node-proxy.ts';
+
+export interface RouterOptions {
+  readonly backend: Backend;
+  /** Null to ask nobody who he is. */
+  readonly tokens: Tokens | null;
+  readonly access: Access;
+  readonly dialNode: DialNode;
+  /** Whether answers are in protobuf where that is asked for. */
+  readonly protobuf: boolean;
+}
+
+/** Answers a request: who asks, may he, what for. Throws ApiError for every refusal. */
+export function route(options: RouterOptions, request: ApiRequest, info: RequestInfo): Answer {
+  const { tokens, access } = options;
+  const asking = authenticate(tokens, request.headers);
+  const user = impersonated(access, asking, request.headers);
+  if (!user) {
+    const verb = impersonationVerb(request.headers['impersonate-user'] ?? '', info.verb);
+    throw refusal(asking, { ...attributesOf(info), verb }, '');
+  }
+  // Authorisation comes before routing: who may nothing does not learn what exists.
+  const attributes = attributesOf(info);
+  const { grant, reason } = access.judge(user, attributes);
+  if (!grant) throw refusal(user, attributes, reason);
+  const call: Call = { request, info, user };
+  return info.resource ? routeResource(options, call, info.resource) : handlePath(call);
+}
+
+function attributesOf(info: RequestInfo): Attributes {
+  const { verb, path, resource } = info;
+  return { verb, path, resource: resource ? { ...resource, name: nameOf(info, resource) } : null };
+}
+
+function refusal(user: User, { verb, path, resource }: Attributes, reason: string): Error {
+  const who = `User ${JSON.stringify(user.name)}`;
+  const why = reason === '' ? '' : `: ${reason}`;
+  if (!resource) return pathDenied(`${who} cannot ${verb} path "${path}"${why}`);
+  const { group, plural, subresource, namespace, name } = resource;
+  const what = JSON.stringify(subresource ? `${plural}/${subresource}` : plural);
+  const where = namespace ? `in the namespace "${namespace}"` : 'at the cluster scope';
+  const text = `${who} cannot ${verb} resource ${what} in API group "${group}" ${where}${why}`;
+  return accessDenied({ group, plural }, name, text);
+}
+
+/** A list or watch narrowed to one name is about that object. */
+function nameOf({ query }: RequestInfo, resource: ResourcePath): string {
+  if (resource.name) return resource.name;
+  return /^metadata\.name==?([^,=]+)$/.exec(query.get('fieldSelector') ?? '')?.[1] ?? '';
+}
+
+function routeResource(options: RouterOptions, call: Call, path: ResourcePath): Answer {
+  const { backend, dialNode, protobuf } = options;
+  if (path.group !== '' && !GROUPS.includes(path.group)) return pathNotFound();
+  const review = REVIEWS.find(
+    ({ group, plural }) => group === path.group && plural === path.plural,
+  );
+  if (review && path.version === review.version) return answerReview(options, call, path, review);
+  const resource = findResource(path.group, path.plural);
+  if (!resource || resource.version !== path.version) throw unknownPath();
+  if (path.namespace !== '' && !resource.namespaced) throw unknownPath();
+  const handler = handlerFor(call, resource, path);
+  return handler({ ...call, backend, resource, path, dialNode, protobuf });
+}
+
+type Handler = (call: ResourceCall) => Answer;
+
+const HANDLERS: Readonly<Record<string, Handler>> = {
+  get: handleGet,
+  list: handleList,
+  watch: handleWatch,
+  create: handleCreate,
+  update: handleUpdate,
+  patch: handlePatch,
+  delete: handleDelete,
+  deletecollection: handleDeleteCollection,
+};
+
+/** Verbs that act on a collection; the others need a name. */
+const COLLECTION_VERBS = new Set(['create', 'list', 'watch', 'deletecollection']);
+const SUBRESOURCE_HANDLERS: Readonly<Record<string, Handler>> = {
+  eviction: handleEviction,
+  binding: handleBinding,
+  proxy: handleProxy,
+  scale: handleScale,
+};
+
+function handlerFor(call: Call, resource: Resource, path: ResourcePath): Handler {
+  const { verb } = call.info;
+  const { method } = call.request;
+  // The real server knows HEAD for what is proxied, and for nothing else that is a resource.
+  const isProxy = path.subresource === 'proxy';
+  if (method.toUpperCase() === 'HEAD' && !isProxy) throw methodNotAllowed();
+  const subresource = resource.subresources.find(({ name }) => name === path.subresource);
+  if (path.subresource !== '') {
+    if (!subresource) throw unknownPath();
+    if (!subresource.verbs.includes(verb)) throw methodNotAllowed();
+    const handler = SUBRESOURCE_HANDLERS[path.subresource] ?? HANDLERS[verb];
+    if (!handler) throw methodNotAllowed();
+    return handler;
+  }
+  const handler = entry(HANDLERS, verb);
+  const needsName = !COLLECTION_VERBS.has(verb);
+  if (!handler || !resource.verbs.includes(verb) || needsName !== (path.name !== '')) {
+    throw methodNotAllowed();
+  }
+  // All namespaces together can be read but not written.
+  const everywhere = resource.namespaced && path.namespace === '';
+  if (everywhere && verb !== 'list' && verb !== 'watch') {
+    throw path.name ? unknownPath() : methodNotAllowed();
+  }
+  return handler;
+}
+
+function answerReview(
+  { backend, access, tokens }: RouterOptions,
+  call: Call,
+  path: ResourcePath,
+  review: Review,
+): Answer {
+  if (call.info.verb !== 'create' || path.name !== '') throw methodNotAllowed();
+  const { pretty } = negotiate(call.request.headers, call.info.query.get('pretty'));
+  const { object } = readObject(call.request, call.info.query, review);
+  const apiVersion = `${review.group}/${review.version}`;
+  const asked = { ...object, kind: review.kind, apiVersion };
+  const now = backend.clock.now();
+  const answered = review.answer(asked, { user: call.user, access, tokens, now });
+  const { kind, metadata, ...rest } = answered;
+  const ordered = { kind, apiVersion, metadata, ...rest };
+  return jsonReply(201, ordered, pretty);
+}

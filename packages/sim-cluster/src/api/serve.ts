@@ -1,0 +1,203 @@
+import type { Clock, Timer } from '../kernel/clock.ts';
+import { type Answer, errorReply, type Reply, type Stream } from '../wire/answer.ts';
+import { bodyText, mediaType } from '../wire/body.ts';
+import type { ApiRequest, Exchange, ResponseSink } from '../wire/exchange.ts';
+import { prefersProtobuf } from '../wire/negotiation.ts';
+import { type RequestInfo, readRequest } from '../wire/request.ts';
+import { ApiError } from './errors.ts';
+import { type Fault, type Faults, faultAnswer } from './faults.ts';
+import { type RouterOptions, route } from './router.ts';
+
+/** Milliseconds that a request takes, by what it is; 0 for none. */
+export type ServiceTime = (request: Pick<RequestInfo, 'verb' | 'path' | 'resource'>) => number;
+
+/** Reads one YAML document; throws for what is none. */
+export type ParseYaml = (text: string) => unknown;
+
+export interface ServeOptions extends RouterOptions {
+  readonly faults: Faults;
+  readonly parseYaml: ParseYaml | null;
+  readonly serviceMs: ServiceTime | null;
+}
+
+const YAML_TYPES: readonly string[] = ['application/yaml', 'application/apply-patch+yaml'];
+
+/** The exchange function of a server: routing, faults, and the life of streams. */
+export function serve(options: ServeOptions): Exchange {
+  const shared = { ...options, nextAuditId: countingIds() };
+  return (request, sink) => {
+    const connection = new Connection(shared, sink);
+    connection.receive(request);
+    return () => connection.close();
+  };
+}
+
+/** A new id each time it is called, in the form of a uid; equal servers give equal ids. */
+function countingIds(): () => string {
+  let count = 0;
+  return () => `00000000-0000-4000-8000-${(++count).toString(16).padStart(12, '0')}`;
+}
+
+interface ConnectionOptions extends ServeOptions {
+  readonly nextAuditId: () => string;
+}
+
+/** One exchange under way: its timers and its stream end with it. */
+class Connection {
+  readonly #options: ConnectionOptions;
+  readonly #sink: ResponseSink;
+  readonly #clock: Clock;
+  readonly #timers: Timer[] = [];
+  readonly #cleanups: (() => void)[] = [];
+  #open = true;
+  /** True when the client hears nothing any more. */
+  #isMute = false;
+  /** The chance of each event of a watch to come twice. */
+  #repeats = 0;
+  /** What the answer says of itself, whatever it is. */
+  #common: Readonly<Record<string, string>> = {};
+  /** Whether refusals are in protobuf. */
+  #inProtobuf = false;
+
+  constructor(options: ConnectionOptions, sink: ResponseSink) {
+    this.#options = options;
+    this.#sink = sink;
+    this.#clock = options.backend.clock;
+  }
+
+  /** The client hangs up, or everything is said: nothing reaches the sink any more. */
+  close(): void {
+    this.#open = false;
+    for (const timer of this.#timers.splice(0)) timer.cancel();
+    for (const cleanup of this.#cleanups.splice(0)) cleanup();
+  }
+
+  receive(request: ApiRequest): void {
+    const info = readRequest(request);
+    this.#inProtobuf = this.#options.protobuf && prefersProtobuf(request.headers);
+    this.#common = { 'audit-id': request.headers['audit-id'] || this.#options.nextAuditId() };
+    const carryOut = (): Answer =>
+      this.#attempt(() => route(this.#options, this.#inJson(request), info));
+    const fault = this.#options.faults.strike(info);
+    const serve = (): void => {
+      if (!fault) this.#deliver(carryOut());
+      else this.#suffer(fault, info, carryOut);
+    };
+    const ms = this.#options.serviceMs?.(info) ?? 0;
+    if (ms > 0) this.#after(ms, serve);
+    else serve();
+  }
+
+  /** With a body of YAML in JSON; what is no YAML is left for those who say why. */
+  #inJson(request: ApiRequest): ApiRequest {
+    const { parseYaml } = this.#options;
+    if (!parseYaml || !YAML_TYPES.includes(mediaType(request))) return request;
+    try {
+      return { ...request, body: JSON.stringify(parseYaml(bodyText(request))) };
+    } catch {
+      return request;
+    }
+  }
+
+  #suffer(fault: Fault, info: RequestInfo, carryOut: () => Answer): void {
+    switch (fault.kind) {
+      case 'refuse':
+        this.#break('reset');
+        break;
+      case 'lose':
+        carryOut();
+        this.#break('reset');
+        break;
+      case 'delay':
+        this.#after(fault.ms, () => this.#deliver(carryOut()));
+        break;
+      case 'answer':
+        this.#deliver(faultAnswer(fault.code, info, this.#inProtobuf));
+        break;
+      case 'cut':
+        this.#deliver(carryOut());
+        this.#after(fault.afterMs, () => this.#break(fault.how));
+        break;
+      case 'halfOpen':
+        this.#muteAfter(fault.afterMs);
+        this.#deliver(carryOut());
+        break;
+      case 'duplicate':
+        this.#repeats = fault.chance;
+        this.#deliver(carryOut());
+        break;
+    }
+  }
+
+  #muteAfter(ms: number): void {
+    this.#cleanups.push(this.#options.faults.track(() => this.#break('reset')));
+    if (ms <= 0) this.#isMute = true;
+    else
+      this.#after(ms, () => {
+        this.#isMute = true;
+      });
+  }
+
+  #attempt(answer: () => Answer): Answer {
+    try {
+      return answer();
+    } catch (error) {
+      if (error instanceof ApiError) return errorReply(error, this.#inProtobuf);
+      throw error;
+    }
+  }
+
+  #deliver(answer: Answer): void {
+    switch (answer.kind) {
+      case 'reply':
+        this.#reply(answer);
+        break;
+      case 'later':
+        this.#after(answer.delayMs, () => this.#deliver(this.#attempt(answer.answer)));
+        break;
+      case 'stream':
+        this.#stream(answer);
+        break;
+    }
+  }
+
+  #reply({ status, headers, body }: Reply): void {
+    if (this.#isMute) return;
+    this.#head(status, headers);
+    const chunks = typeof body === 'string' ? [body] : body;
+    for (const chunk of chunks) if (this.#open && chunk !== '') this.#sink.data(chunk);
+    this.#break('end');
+  }
+
+  #stream({ headers, start }: Stream): void {
+    if (!this.#isMute) this.#head(200, headers);
+    const { faults } = this.#options;
+    this.#cleanups.push(faults.track(() => this.#break('reset')));
+    const tell = (event: string | Uint8Array): void => {
+      if (!this.#open || this.#isMute) return;
+      this.#sink.data(event);
+      if (this.#repeats > 0 && faults.happens(this.#repeats)) this.#sink.data(event);
+    };
+    const stop = start(tell, () => this.#break('end'));
+    // The stream may have ended while it was starting.
+    if (this.#open) this.#cleanups.push(stop);
+    else stop();
+  }
+
+  /** Dated by the server's own clock, in whole seconds, as HTTP has it. */
+  #head(status: number, headers: Readonly<Record<string, string>>): void {
+    const date = new Date(this.#clock.now()).toUTCString();
+    this.#sink.head(status, { date, ...this.#common, ...headers });
+  }
+
+  #break(how: 'end' | 'reset'): void {
+    if (!this.#open || (this.#isMute && how === 'end')) return;
+    this.close();
+    if (how === 'end') this.#sink.end();
+    else this.#sink.reset();
+  }
+
+  #after(ms: number, callback: () => void): void {
+    if (this.#open) this.#timers.push(this.#clock.after(ms, callback));
+  }
+}

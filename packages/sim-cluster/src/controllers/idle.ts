@@ -1,0 +1,36 @@
+import type { ClusterApi } from '../api/cluster-api.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
+import { conditionOf, isReady, isTerminal, isTerminating } from './pods.ts';
+
+/** When an object of the resource needs nothing more to happen. */
+const SETTLED: Readonly<Record<string, (object: KubeObject) => boolean>> = {
+  namespaces: (namespace) => !isTerminating(namespace),
+  nodes: isReady,
+  pods: (pod) => !isTerminating(pod) && (isTerminal(pod) || isReady(pod)),
+  deployments: ({ spec, status }) =>
+    [status?.replicas, status?.availableReplicas, status?.updatedReplicas].every(
+      (count) => (count ?? 0) === spec.replicas,
+    ),
+  replicasets: ({ spec, status }) => (status?.readyReplicas ?? 0) === spec.replicas,
+  statefulsets: ({ spec, status }) =>
+    [status?.replicas, status?.readyReplicas, status?.updatedReplicas].every(
+      (count) => (count ?? 0) === spec.replicas,
+    ),
+  daemonsets: ({ status }) => status?.numberReady === status?.desiredNumberScheduled,
+  jobs: (job) =>
+    ['Complete', 'Failed'].some((type) => conditionOf(job, type)) || (job.status?.ready ?? 0) > 0,
+  poddisruptionbudgets: () => true,
+};
+
+/** Whether no object in the cluster waits for one of the cluster's own parts. */
+export function isSettled(api: ClusterApi): boolean {
+  return Object.entries(SETTLED).every(([resource, test]) =>
+    api.list(resource).every((object) => isObserved(object) && test(object)),
+  );
+}
+
+/** Jobs have no observedGeneration, nodes no generation; of pods only the kubelet's is kept. */
+function isObserved({ kind, metadata, status }: KubeObject): boolean {
+  if (kind === 'Job' || metadata.generation === undefined) return true;
+  return status?.observedGeneration === metadata.generation;
+}

@@ -1,0 +1,164 @@
+import type { Change } from '../api/cluster-api.ts';
+import { ApiError, type Status } from '../api/errors.ts';
+import type { Clock, Timer } from '../kernel/clock.ts';
+import { type Random, randomInteger } from '../kernel/prng.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
+import type { Resource } from '../resources/resource.ts';
+import { storedResource } from '../resources/resources.ts';
+import { Selector } from '../selectors/selector.ts';
+import type { Recorded } from '../store/history.ts';
+import type { Store } from '../store/store.ts';
+import { type ListOptions, readResourceVersion } from '../wire/list-options.ts';
+
+/** Where a watch's events go; `end` comes once and last unless the watch is stopped. */
+export interface WatchSink {
+  event(type: Change['type'], object: KubeObject): void;
+  /** `initialEventsEnd` marks the end of what existed when the watch began. */
+  bookmark(resourceVersion: string, initialEventsEnd: boolean): void;
+  error(status: Status): void;
+  end(): void;
+}
+
+export interface WatchBackend {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+const BOOKMARK_INTERVAL_MS = 60_000;
+/** A last bookmark is sent this long before the watch times out. */
+const BOOKMARK_BEFORE_END_MS = 2000;
+/** Without timeoutSeconds a watch lasts a random time in this range. */
+const TIMEOUT_SECONDS_MIN = 1800;
+const TIMEOUT_SECONDS_MAX = 3600;
+
+/**
+ * One watch of one resource. It is made first, which refuses bad options, and started once the
+ * response has begun; from then on it tells events until it times out or is stopped.
+ */
+export class Watch {
+  readonly #backend: WatchBackend;
+  readonly #resource: Resource;
+  readonly #namespace: string;
+  readonly #options: ListOptions;
+  readonly #selector: Selector;
+  readonly #startRv: number;
+  readonly #timers: Timer[] = [];
+  #unsubscribe: () => void = () => {};
+  #sentRv = 0;
+
+  /** Throws ApiError 400 or 500 for options that do not parse. */
+  constructor(backend: WatchBackend, resource: Resource, namespace: string, options: ListOptions) {
+    this.#backend = backend;
+    this.#resource = storedResource(resource.plural);
+    this.#namespace = namespace;
+    this.#options = options;
+    this.#selector = new Selector(resource, options.labelSelector, options.fieldSelector);
+    this.#startRv = readResourceVersion(options.resourceVersion, true);
+  }
+
+  /** Tells what is already there, then follows. */
+  start(sink: WatchSink): void {
+    const { store } = this.#backend;
+    if (this.#wantsInitialEvents) this.#tellPresent(sink);
+    else if (this.#startRv > 0) {
+      const { expiredThrough } = store.collection(this.#resource.plural).history;
+      if (this.#startRv < expiredThrough) {
+        sink.error(tooOld(this.#resource, this.#startRv, expiredThrough));
+        sink.end();
+        return;
+      }
+      this.#sentRv = this.#startRv;
+      this.#tellMissed(sink);
+    } else this.#sentRv = store.rv;
+    this.#unsubscribe = store.subscribe((change) => this.#tell(change, sink));
+    this.#setTimers(sink);
+  }
+
+  /** Ends the watch without a word. */
+  stop(): void {
+    this.#unsubscribe();
+    for (const timer of this.#timers) timer.cancel();
+    this.#timers.length = 0;
+  }
+
+  /** A watch from no version or from "any" begins with what exists unless told otherwise. */
+  get #wantsInitialEvents(): boolean {
+    return this.#options.sendInitialEvents ?? this.#startRv === 0;
+  }
+
+  #tellPresent(sink: WatchSink): void {
+    const { store } = this.#backend;
+    const rv = store.rv;
+    const collection = store.collection(this.#resource.plural);
+    for (const object of collection.list(this.#namespace)) {
+      if (this.#selector.matches(object)) sink.event('ADDED', object);
+    }
+    this.#sentRv = rv;
+    if (this.#options.allowBookmarks) sink.bookmark(String(rv), true);
+  }
+
+  #tellMissed(sink: WatchSink): void {
+    const { history } = this.#backend.store.collection(this.#resource.plural);
+    for (const change of history.after(this.#startRv)) this.#tell(change, sink);
+  }
+
+  /** Tells one change as this watch's selector sees it. */
+  #tell(change: Recorded, sink: WatchSink): void {
+    if (change.resource !== this.#resource.plural || change.rv <= this.#sentRv) return;
+    const { object, previous } = change;
+    if (this.#namespace !== '' && object.metadata.namespace !== this.#namespace) return;
+    const matched = previous !== null && this.#selector.matches(previous);
+    const matches = change.type !== 'DELETED' && this.#selector.matches(object);
+    if (!matched && !matches) return;
+    this.#sentRv = change.rv;
+    if (matches) sink.event(matched ? 'MODIFIED' : 'ADDED', object);
+    else if (change.type === 'DELETED') sink.event('DELETED', object);
+    else sink.event('DELETED', atVersion(previous, change.rv));
+  }
+
+  #setTimers(sink: WatchSink): void {
+    const { random } = this.#backend;
+    const seconds =
+      this.#options.timeoutSeconds ||
+      randomInteger(random, TIMEOUT_SECONDS_MIN, TIMEOUT_SECONDS_MAX);
+    this.#after(seconds * 1000, () => {
+      this.stop();
+      sink.end();
+    });
+    if (!this.#options.allowBookmarks) return;
+    const last = seconds * 1000 - BOOKMARK_BEFORE_END_MS;
+    if (last > 0) this.#after(last, () => this.#bookmark(sink));
+    const repeat = (): void => {
+      this.#bookmark(sink);
+      this.#after(BOOKMARK_INTERVAL_MS, repeat);
+    };
+    this.#after(BOOKMARK_INTERVAL_MS, repeat);
+  }
+
+  #bookmark(sink: WatchSink): void {
+    const { rv } = this.#backend.store;
+    if (rv <= this.#sentRv) return;
+    this.#sentRv = rv;
+    sink.bookmark(String(rv), false);
+  }
+
+  #after(delayMs: number, callback: () => void): void {
+    this.#timers.push(this.#backend.clock.after(delayMs, callback));
+  }
+}
+
+/** Events have no watch cache in the real server, which therefore says it in other words. */
+function tooOld({ plural }: Resource, asked: number, oldest: number): Status {
+  const message =
+    plural === 'events'
+      ? 'The resourceVersion for the provided watch is too old.'
+      : `too old resource version: ${asked} (${oldest})`;
+  return new ApiError(410, 'Expired', message).status;
+}
+
+/** The last state that matched, under the version of the change by which it stopped matching. */
+function atVersion(previous: KubeObject | null, rv: number): KubeObject {
+  if (!previous) throw new Error('an object that stopped matching has a previous state');
+  return { ...previous, metadata: { ...previous.metadata, resourceVersion: String(rv) } };
+}

@@ -1,0 +1,80 @@
+import type { Json } from './kube-object.ts';
+
+/** A JSON object that is being built. */
+export type JsonObject = { [key: string]: Json };
+
+/** The largest int64, by which people mean for ever. */
+export const INT64_MAX: bigint = 2n ** 63n - 1n;
+/** What JavaScript makes of it, and how it would write that. */
+const ROUNDED = Number(INT64_MAX);
+const ROUNDED_TEXT = JSON.stringify(ROUNDED);
+
+/**
+ * The JSON text of a value. Numbers beyond 2^53 are rounded in JavaScript; the largest int64 is
+ * written with all its digits again, for rounded it is one too large for any API server.
+ */
+export function jsonOf(value: unknown, indent?: number): string {
+  const text = JSON.stringify(value, null, indent);
+  return text?.includes(ROUNDED_TEXT) ? JSON.stringify(value, unrounded, indent) : text;
+}
+
+/** From ES2026, and in all the runtimes that we know; TypeScript's libraries do not have it yet. */
+const { rawJSON } = JSON as typeof JSON & { rawJSON(text: string): object };
+
+function unrounded(_key: string, value: unknown): unknown {
+  return value === ROUNDED ? rawJSON(`${INT64_MAX}`) : value;
+}
+
+/** True for `{...}`, false for arrays, null and scalars. */
+export function isObject(value: unknown): value is { readonly [key: string]: Json } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** True for arrays; `Array.isArray` alone widens readonly arrays to `any[]`. */
+export function isList(value: unknown): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+/** Deep equality of JSON values; the order of members does not matter, `undefined` is absent. */
+export function equal(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (isList(a) && isList(b)) {
+    return a.length === b.length && a.every((item, index) => equal(item, b[index]));
+  }
+  if (!isObject(a) || !isObject(b)) return false;
+  let members = 0;
+  for (const key in a) {
+    if (a[key] === undefined) continue;
+    if (!equal(a[key], b[key])) return false;
+    members++;
+  }
+  for (const key in b) if (b[key] !== undefined) members--;
+  return members === 0;
+}
+
+/** A copy that shares nothing but strings with the original, and is laid out as compactly. */
+export function copy(value: Json): Json {
+  if (isList(value)) return value.map(copy);
+  if (!isObject(value)) return value;
+  const result: JsonObject = { ...value };
+  for (const key in result) {
+    const member = result[key] as Json;
+    if (typeof member === 'object') result[key] = copy(member);
+  }
+  return result;
+}
+
+/** Freezes a JSON value all the way down and returns it; frozen parts are taken as frozen whole. */
+export function freeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  for (const member of Object.values(value)) freeze(member);
+  return Object.freeze(value);
+}
+
+/**
+ * A table's entry for a key that a client chose: never something every object inherits, as
+ * `constructor` is.
+ */
+export function entry<T>(table: Readonly<Record<string, T>>, key: string): T | undefined {
+  return Object.hasOwn(table, key) ? table[key] : undefined;
+}

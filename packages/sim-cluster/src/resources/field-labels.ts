@@ -1,0 +1,48 @@
+import type { KubeObject } from '../objects/kube-object.ts';
+
+/** Reads a field for a field selector, always as text. */
+export type FieldLabels = Readonly<Record<string, (object: KubeObject) => string>>;
+
+/** Field labels of pods. */
+export const POD_FIELDS: FieldLabels = {
+  'spec.nodeName': ({ spec }) => spec.nodeName ?? '',
+  'spec.restartPolicy': ({ spec }) => spec.restartPolicy ?? '',
+  'spec.schedulerName': ({ spec }) => spec.schedulerName ?? '',
+  'spec.serviceAccountName': ({ spec }) => spec.serviceAccountName ?? '',
+  'spec.hostNetwork': ({ spec }) => String(spec.hostNetwork ?? false),
+  'status.phase': ({ status }) => status?.phase ?? '',
+  'status.podIP': ({ status }) => status?.podIPs?.[0]?.ip ?? status?.podIP ?? '',
+  // Accepted by the real server, which then compares it with nothing.
+  'status.podIPs': () => '',
+  'status.nominatedNodeName': ({ status }) => status?.nominatedNodeName ?? '',
+};
+
+const about = (prefix: string): FieldLabels =>
+  Object.fromEntries(
+    ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'].map(
+      (member) => [
+        `${prefix}.${member}`,
+        (event: KubeObject) => event.involvedObject?.[member] ?? '',
+      ],
+    ),
+  );
+
+const EVENT_FIELDS: FieldLabels = {
+  reason: (event) => event.reason ?? '',
+  type: (event) => event.type ?? '',
+};
+
+/** Field labels of core/v1 events. */
+export const CORE_EVENT_FIELDS: FieldLabels = {
+  ...about('involvedObject'),
+  ...EVENT_FIELDS,
+  source: (event) => event.source?.component || (event.reportingComponent ?? ''),
+  reportingComponent: (event) => event.reportingComponent ?? '',
+};
+
+/** Field labels of events.k8s.io events, which read the stored form too. */
+export const NEW_EVENT_FIELDS: FieldLabels = {
+  ...about('regarding'),
+  ...EVENT_FIELDS,
+  reportingController: (event) => event.reportingComponent ?? '',
+};

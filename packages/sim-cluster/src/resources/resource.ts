@@ -1,0 +1,99 @@
+import type { Cause } from '../api/errors.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
+import type { Struct } from '../schema/types.ts';
+import { validateMetadata } from '../validation/metadata.ts';
+import type { FieldLabels } from './field-labels.ts';
+
+/** A subresource as discovery shows it. */
+export interface Subresource {
+  readonly name: string;
+  readonly verbs: readonly string[];
+  /** The kind it takes, when that is not the resource's own. */
+  readonly kind?: { readonly group?: string; readonly version?: string; readonly kind: string };
+}
+
+/** Everything the API server knows about one resource. */
+export interface Resource {
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  readonly kind: string;
+  readonly singular: string;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly namespaced: boolean;
+  readonly verbs: readonly string[];
+  readonly subresources: readonly Subresource[];
+  readonly schema: Struct;
+  /** Whether `metadata.generation` counts changes of the spec. */
+  readonly generation: boolean;
+  /** Whether a PUT without resourceVersion is accepted; if not it is 422. */
+  readonly unconditionalUpdate: boolean;
+  /** Whether a PUT to a missing name creates. */
+  readonly createOnUpdate: boolean;
+  /** Field labels for selectors beside metadata.name and metadata.namespace. */
+  readonly fieldLabels: FieldLabels;
+  /** Defaults and admission of a new object; its uid is already set. */
+  readonly admit: (object: KubeObject) => KubeObject;
+  /** Derived fields of a changed object. */
+  readonly derive: (object: KubeObject) => KubeObject;
+  readonly validate: (object: KubeObject) => readonly Cause[];
+  readonly validateUpdate: (next: KubeObject, previous: KubeObject) => readonly Cause[];
+  /** For a second view of a stored resource: to and from the stored form. */
+  readonly view: {
+    readonly toView: (stored: KubeObject) => KubeObject;
+    readonly toStored: (viewed: KubeObject) => KubeObject;
+  } | null;
+}
+
+const ALL_VERBS = [
+  'create',
+  'delete',
+  'deletecollection',
+  'get',
+  'list',
+  'patch',
+  'update',
+  'watch',
+] as const;
+
+/** The verbs of a resource that cannot be deleted as a collection. */
+export const NO_COLLECTION_DELETE: readonly string[] = ALL_VERBS.filter(
+  (verb) => verb !== 'deletecollection',
+);
+
+/** The subresource that writes the status alone. */
+export const STATUS: Subresource = { name: 'status', verbs: ['get', 'patch', 'update'] };
+
+/** The subresource that shows and sets the number of pods. */
+export const SCALE: Subresource = {
+  name: 'scale',
+  verbs: ['get', 'patch', 'update'],
+  kind: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
+};
+
+/** What a resource must say of itself; the rest has defaults. */
+export type ResourceGiven = Partial<Resource> &
+  Pick<Resource, 'group' | 'plural' | 'kind' | 'singular' | 'schema'>;
+
+/** A resource with the defaults of most: namespaced, v1, all verbs, no rules of its own. */
+export function defineResource(given: ResourceGiven): Resource {
+  return {
+    version: 'v1',
+    shortNames: [],
+    categories: [],
+    namespaced: true,
+    verbs: ALL_VERBS,
+    subresources: [],
+    generation: false,
+    unconditionalUpdate: true,
+    createOnUpdate: false,
+    fieldLabels: {},
+    admit: (object) => object,
+    derive: (object) => object,
+    validate: (object) => validateMetadata(object),
+    validateUpdate: () => [],
+    view: null,
+    ...given,
+  };
+}

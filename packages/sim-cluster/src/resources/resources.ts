@@ -1,0 +1,263 @@
+import {
+  admitNamespace,
+  admitNode,
+  admitService,
+  admitWorkload,
+  withEmptyStatus,
+  withPodCidrs,
+} from '../defaults/kinds.ts';
+import { admitPod } from '../defaults/pod.ts';
+import { admitRoleBinding } from '../defaults/rbac.ts';
+import * as core from '../schema/core.ts';
+import { node } from '../schema/node.ts';
+import { pod } from '../schema/pod.ts';
+import * as rbac from '../schema/rbac.ts';
+import type { Struct } from '../schema/types.ts';
+import * as workloads from '../schema/workloads.ts';
+import { validateEvent, validateEventUpdate } from '../validation/event.ts';
+import * as rules from '../validation/kinds.ts';
+import { validateMetadata } from '../validation/metadata.ts';
+import { validatePod, validatePodUpdate } from '../validation/pod.ts';
+import {
+  validateRole,
+  validateRoleBinding,
+  validateRoleBindingUpdate,
+} from '../validation/rbac.ts';
+import { newEventView, storedEvent } from './event-view.ts';
+import { CORE_EVENT_FIELDS, NEW_EVENT_FIELDS, POD_FIELDS } from './field-labels.ts';
+import {
+  defineResource,
+  NO_COLLECTION_DELETE,
+  type Resource,
+  SCALE,
+  STATUS,
+  type Subresource,
+} from './resource.ts';
+
+function workload(
+  group: string,
+  plural: string,
+  shortNames: readonly string[],
+  schema: Struct,
+  subresources: readonly Subresource[] = [SCALE, STATUS],
+): Resource {
+  return defineResource({
+    group,
+    plural,
+    kind: schema.name,
+    singular: schema.name.toLowerCase(),
+    shortNames,
+    schema,
+    categories: ['all'],
+    subresources,
+    generation: true,
+    admit: admitWorkload,
+    validate: rules.validateWorkload,
+    validateUpdate: rules.validateWorkloadUpdate,
+  });
+}
+
+function rbacResource(schema: Struct, namespaced: boolean): Resource {
+  const isBinding = schema.fields.roleRef !== undefined;
+  return defineResource({
+    group: 'rbac.authorization.k8s.io',
+    plural: `${schema.name.toLowerCase()}s`,
+    kind: schema.name,
+    singular: schema.name.toLowerCase(),
+    schema,
+    namespaced,
+    validate: isBinding ? validateRoleBinding : validateRole,
+    ...(isBinding ? { admit: admitRoleBinding, validateUpdate: validateRoleBindingUpdate } : {}),
+  });
+}
+
+const EVENT = {
+  plural: 'events',
+  kind: 'Event',
+  singular: 'event',
+  shortNames: ['ev'],
+  createOnUpdate: true,
+  validateUpdate: validateEventUpdate,
+} as const;
+
+const coreResources: readonly Resource[] = [
+  defineResource({
+    group: '',
+    plural: 'configmaps',
+    kind: 'ConfigMap',
+    singular: 'configmap',
+    shortNames: ['cm'],
+    schema: core.configMap,
+  }),
+  defineResource({
+    ...EVENT,
+    group: '',
+    schema: core.event,
+    fieldLabels: CORE_EVENT_FIELDS,
+    validate: (event) => validateEvent(event, false),
+  }),
+  defineResource({
+    group: '',
+    plural: 'namespaces',
+    kind: 'Namespace',
+    singular: 'namespace',
+    shortNames: ['ns'],
+    schema: core.namespace,
+    namespaced: false,
+    verbs: NO_COLLECTION_DELETE,
+    subresources: [{ name: 'finalize', verbs: ['update'] }, STATUS],
+    fieldLabels: { 'status.phase': ({ status }) => status?.phase ?? '' },
+    admit: admitNamespace,
+    validate: rules.validateNamespace,
+  }),
+  defineResource({
+    group: '',
+    plural: 'nodes',
+    kind: 'Node',
+    singular: 'node',
+    shortNames: ['no'],
+    schema: node,
+    namespaced: false,
+    subresources: [
+      {
+        name: 'proxy',
+        verbs: ['create', 'delete', 'get', 'patch', 'update'],
+        kind: { kind: 'NodeProxyOptions' },
+      },
+      STATUS,
+    ],
+    fieldLabels: { 'spec.unschedulable': ({ spec }) => String(spec.unschedulable ?? false) },
+    admit: admitNode,
+    derive: withPodCidrs,
+    validate: rules.validateNode,
+    validateUpdate: rules.validateNodeUpdate,
+  }),
+  defineResource({
+    group: '',
+    plural: 'pods',
+    kind: 'Pod',
+    singular: 'pod',
+    shortNames: ['po'],
+    categories: ['all'],
+    schema: pod,
+    generation: true,
+    subresources: [
+      { name: 'binding', verbs: ['create'], kind: { kind: 'Binding' } },
+      {
+        name: 'eviction',
+        verbs: ['create'],
+        kind: { group: 'policy', version: 'v1', kind: 'Eviction' },
+      },
+      STATUS,
+    ],
+    fieldLabels: POD_FIELDS,
+    admit: admitPod,
+    validate: validatePod,
+    validateUpdate: validatePodUpdate,
+  }),
+  {
+    ...workload('', 'replicationcontrollers', ['rc'], workloads.replicationController),
+    // Its selector is a plain map; the workload rules do not fit and nothing runs it here.
+    validate: (object) => validateMetadata(object),
+    validateUpdate: () => [],
+  },
+  defineResource({
+    group: '',
+    plural: 'serviceaccounts',
+    kind: 'ServiceAccount',
+    singular: 'serviceaccount',
+    shortNames: ['sa'],
+    schema: core.serviceAccount,
+  }),
+  defineResource({
+    group: '',
+    plural: 'services',
+    kind: 'Service',
+    singular: 'service',
+    shortNames: ['svc'],
+    categories: ['all'],
+    schema: core.service,
+    subresources: [STATUS],
+    admit: admitService,
+  }),
+];
+
+/** THE table of what is served; routing, discovery, storage rules and selectors all read it. */
+export const RESOURCES: readonly Resource[] = [
+  ...coreResources,
+  workload('apps', 'daemonsets', ['ds'], workloads.daemonSet, [STATUS]),
+  workload('apps', 'deployments', ['deploy'], workloads.deployment),
+  workload('apps', 'replicasets', ['rs'], workloads.replicaSet),
+  workload('apps', 'statefulsets', ['sts'], workloads.statefulSet),
+  defineResource({
+    ...EVENT,
+    group: 'events.k8s.io',
+    schema: core.newEvent,
+    fieldLabels: NEW_EVENT_FIELDS,
+    validate: (event) => validateEvent(event, true),
+    view: { toView: newEventView, toStored: storedEvent },
+  }),
+  workload('batch', 'jobs', [], workloads.job, [STATUS]),
+  defineResource({
+    group: 'policy',
+    plural: 'poddisruptionbudgets',
+    kind: 'PodDisruptionBudget',
+    singular: 'poddisruptionbudget',
+    shortNames: ['pdb'],
+    schema: workloads.podDisruptionBudget,
+    subresources: [STATUS],
+    generation: true,
+    admit: withEmptyStatus,
+    validate: rules.validateBudget,
+  }),
+  defineResource({
+    group: 'coordination.k8s.io',
+    plural: 'leases',
+    kind: 'Lease',
+    singular: 'lease',
+    schema: core.lease,
+    unconditionalUpdate: false,
+    createOnUpdate: true,
+    validate: rules.validateLease,
+  }),
+  rbacResource(rbac.clusterRoleBinding, false),
+  rbacResource(rbac.clusterRole, false),
+  rbacResource(rbac.roleBinding, true),
+  rbacResource(rbac.role, true),
+];
+
+const byPlural = new Map(RESOURCES.map((entry) => [`${entry.group}/${entry.plural}`, entry]));
+const byKind = new Map(
+  RESOURCES.map((entry) => [`${apiVersionOf(entry)}/${entry.kind}`, entry] as const),
+);
+
+const stored = new Map(
+  RESOURCES.filter((entry) => !entry.view).map((entry) => [entry.plural, entry]),
+);
+
+/** `v1`, `apps/v1`. */
+export function apiVersionOf(entry: Pick<Resource, 'group' | 'version'>): string {
+  return entry.group ? `${entry.group}/${entry.version}` : entry.version;
+}
+
+/** The resource served under a group and plural name, or null. */
+export function findResource(group: string, plural: string): Resource | null {
+  return byPlural.get(`${group}/${plural}`) ?? null;
+}
+
+/** The resource of a kind such as `apps/v1` `DaemonSet`, or null. */
+export function findKind(apiVersion: string, kind: string): Resource | null {
+  return byKind.get(`${apiVersion}/${kind}`) ?? null;
+}
+
+/** The resource stored under a plural name. Throws for a name that is not served. */
+export function storedResource(plural: string): Resource {
+  const entry = stored.get(plural);
+  if (!entry) throw new Error(`no resource is stored as ${JSON.stringify(plural)}`);
+  return entry;
+}
+
+/** True when the resource has this subresource. */
+export function hasSubresource(entry: Resource, name: string): boolean {
+  return entry.subresources.some((subresource) => subresource.name === name);
+}

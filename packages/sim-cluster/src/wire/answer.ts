@@ -1,0 +1,161 @@
+import { AccessError, type ApiError, type Status } from '../api/errors.ts';
+import { jsonOf } from '../objects/json.ts';
+import { encodeFrame, encodeObject, PROTOBUF } from '../protobuf/encode.ts';
+
+/** What a handler gives back. */
+export type Answer = Reply | Stream | Later;
+
+/** A whole response. */
+export interface Reply {
+  readonly kind: 'reply';
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The body, in one piece or in several. */
+  readonly body: string | Iterable<string | Uint8Array>;
+}
+
+/** A response that goes on: `start` is called when its head is sent and returns how to stop it. */
+export interface Stream {
+  readonly kind: 'stream';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly start: (tell: (event: string | Uint8Array) => void, end: () => void) => () => void;
+}
+
+/** A response that is decided after a while, unless the client leaves. */
+interface Later {
+  readonly kind: 'later';
+  readonly delayMs: number;
+  readonly answer: () => Answer;
+}
+
+/** Clients refuse answers whose head is too long. */
+const WARNING_CHARACTERS_MAX = 4096;
+
+const COMMON = { 'cache-control': 'no-cache, private' } as const;
+const JSON_TYPE = { 'content-type': 'application/json', ...COMMON } as const;
+
+/** JSON on one line with a final newline, or indented without one. */
+function jsonText(value: unknown, pretty: boolean): string {
+  return pretty ? jsonOf(value, 2) : `${jsonOf(value)}\n`;
+}
+
+/** A JSON response; each warning becomes a Warning header entry. */
+export function jsonReply(
+  status: number,
+  value: unknown,
+  pretty: boolean,
+  warnings: readonly string[] = [],
+): Reply {
+  return bodyReply(status, jsonText(value, pretty), warnings);
+}
+
+/** A JSON response whose body is already text. */
+export function bodyReply(
+  status: number,
+  body: Reply['body'],
+  warnings: readonly string[] = [],
+): Reply {
+  const header = warningHeader(warnings);
+  const warning = header === '' ? {} : { warning: header };
+  return { kind: 'reply', status, headers: { ...JSON_TYPE, ...warning }, body };
+}
+
+/** As many warnings as fit; what a client made up may hold letters that no header can. */
+function warningHeader(warnings: readonly string[]): string {
+  let header = '';
+  for (const text of warnings) {
+    const warning = `299 - ${JSON.stringify(text.replaceAll(/\p{Cc}/gu, ''))}`;
+    const longer = header === '' ? warning : `${header}, ${warning}`;
+    if (longer.length > WARNING_CHARACTERS_MAX) break;
+    header = longer;
+  }
+  return Buffer.from(header).toString('latin1');
+}
+
+/** A plain text response, as for health and unknown paths. */
+export function textReply(
+  status: number,
+  body: string,
+  headers: Readonly<Record<string, string>> = {},
+): Reply {
+  return {
+    kind: 'reply',
+    status,
+    headers: {
+      'content-type': 'text/plain; charset=utf-8',
+      'x-content-type-options': 'nosniff',
+      ...COMMON,
+      ...headers,
+    },
+    body,
+  };
+}
+
+/** A response in protobuf; each warning becomes a Warning header entry. */
+export function protobufReply(
+  status: number,
+  object: Readonly<Record<string, unknown>>,
+  warnings: readonly string[] = [],
+): Reply {
+  const reply = bodyReply(status, '', warnings);
+  const headers = { ...reply.headers, 'content-type': PROTOBUF };
+  return { ...reply, headers, body: [encodeObject(object)] };
+}
+
+/** How a watch is written: its head, and one event of it. */
+export interface WatchFormat {
+  readonly headers: Readonly<Record<string, string>>;
+  event(type: string, object: Readonly<Record<string, unknown>>): string | Uint8Array;
+}
+
+/** One event on each line. */
+export const JSON_WATCH: WatchFormat = {
+  headers: JSON_TYPE,
+  event: (type, object) => jsonText({ type, object }, false),
+};
+
+/** Each event after its length. */
+export const PROTOBUF_WATCH: WatchFormat = {
+  headers: { ...JSON_TYPE, 'content-type': `${PROTOBUF};stream=watch` },
+  event: encodeFrame,
+};
+
+/** A refusal as a response. */
+export function errorReply(error: ApiError, inProtobuf: boolean = false): Reply {
+  const { status, warnings } = error;
+  const reply = inProtobuf
+    ? protobufReply(error.code, { ...status }, warnings)
+    : jsonReply(error.code, status, false, warnings);
+  const seconds = status.details?.retryAfterSeconds;
+  return {
+    ...reply,
+    headers: {
+      ...reply.headers,
+      ...(seconds === undefined ? {} : { 'retry-after': String(seconds) }),
+      ...(error instanceof AccessError ? { 'x-content-type-options': 'nosniff' } : {}),
+    },
+  };
+}
+
+/** A Status Success as a response. */
+export function statusReply(code: number, status: Status): Reply {
+  return jsonReply(code, status, false);
+}
+
+const ITEMS_PER_CHUNK = 500;
+
+/**
+ * The JSON text of a list in pieces, so that a list of any length fits: `items` (or a Table's
+ * `rows`) is its last and only long member.
+ */
+export function* listChunks(list: Readonly<Record<string, unknown>>): Generator<string> {
+  const member = 'rows' in list ? 'rows' : 'items';
+  const { [member]: entries, ...rest } = list;
+  const items = entries as readonly unknown[];
+  yield `${JSON.stringify(rest).slice(0, -1)},"${member}":[`;
+  for (let at = 0; at < items.length; at += ITEMS_PER_CHUNK) {
+    const chunk = items.slice(at, at + ITEMS_PER_CHUNK).map((item) => jsonOf(item));
+    yield `${at > 0 ? ',' : ''}${chunk.join(',')}`;
+  }
+  yield ']}\n';
+}

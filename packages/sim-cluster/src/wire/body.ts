@@ -1,0 +1,151 @@
+import { badRequest, unsupportedMediaType } from '../api/errors.ts';
+import { INT64_MAX, isObject } from '../objects/json.ts';
+import type { Json, KubeObject } from '../objects/kube-object.ts';
+import { decodeProtobuf } from '../protobuf/decode.ts';
+import type { Struct } from '../schema/types.ts';
+import { cannotBeHandled, decodeAs, membersRead } from '../write/canonical.ts';
+import type { ApiRequest } from './exchange.ts';
+
+/** A kind that can be the body of a request. */
+export interface BodyKind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly schema: Struct;
+}
+
+export interface Body {
+  readonly object: KubeObject;
+  /** Texts for the Warning header. */
+  readonly warnings: readonly string[];
+}
+
+/** The media type of a request's body, '' when none is named. */
+export function mediaType(request: ApiRequest): string {
+  return (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+}
+
+/** The body as text. */
+export function bodyText(request: ApiRequest): string {
+  const { body } = request;
+  if (body === null) return '';
+  return typeof body === 'string' ? body : Buffer.from(body).toString('utf8');
+}
+
+/**
+ * Reads the body as JSON, whatever carries it: JSON, YAML that is JSON, or protobuf of the few
+ * kinds kubectl sends so. Throws ApiError 415, and what `refuse` makes of a parse error.
+ */
+export function readJson(request: ApiRequest, refuse: (parseError: string) => Error): Json {
+  const type = mediaType(request);
+  if (type === 'application/vnd.kubernetes.protobuf') {
+    const { body } = request;
+    const bytes =
+      typeof body === 'string' ? Buffer.from(body, 'latin1') : (body ?? new Uint8Array());
+    const decoded = decodeProtobuf(bytes);
+    if (decoded === null) throw unsupportedMediaType();
+    return decoded;
+  }
+  if (type !== '' && type !== 'application/json' && type !== 'application/yaml') {
+    throw unsupportedMediaType();
+  }
+  return parseJson(bodyText(request), refuse);
+}
+
+/** Values nested deeper than this are refused; no object of the API comes near it. */
+const DEPTH_MAX = 1000;
+
+/** Parses JSON; what does not parse becomes the error that `refuse` makes of Go's message. */
+export function parseJson(text: string, refuse: (parseError: string) => Error): Json {
+  if (isDeeperThan(text, DEPTH_MAX)) throw refuse('exceeded max depth');
+  const tooLarge = tooLargeNumber(text);
+  if (tooLarge !== null) throw refuse(`json: cannot unmarshal number ${tooLarge} of type int64`);
+  try {
+    return JSON.parse(text) as Json;
+  } catch (error) {
+    throw refuse(goMessage(text, String(error)));
+  }
+}
+
+const INT64_MIN = -(2n ** 63n);
+
+/** A whole number that no int64 holds, as it is written; null: there is none. */
+function tooLargeNumber(text: string): string | null {
+  // Nearly no text has such a long run of digits, and nearly none of those has it in a number.
+  if (!/\d{19}/.test(text)) return null;
+  for (const [, number] of text.matchAll(/"(?:[^"\\]|\\.)*"|(-?\d{19,})(?![\d.eE])/g)) {
+    if (number === undefined) continue;
+    const value = BigInt(number);
+    if (value > INT64_MAX || value < INT64_MIN) return number;
+  }
+  return null;
+}
+
+function isDeeperThan(json: string, max: number): boolean {
+  if (json.length <= max) return false;
+  let depth = 0;
+  for (const [token] of json.matchAll(/"(?:[^"\\]|\\.)*"|[[{\]}]/g)) {
+    if (token === '[' || token === '{') depth++;
+    else if (token === ']' || token === '}') depth--;
+    if (depth > max) return true;
+  }
+  return false;
+}
+
+function goMessage(text: string, message: string): string {
+  const at = Number(/position (\d+)/.exec(message)?.[1] ?? text.length);
+  if (text.trim() === '' || at >= text.length) return 'unexpected end of JSON input';
+  const place = /property name/.test(message) ? 'object key string' : 'value';
+  return `invalid character '${text[at]}' looking for beginning of ${place}`;
+}
+
+/** Reads the body as an object of the kind; 400 for another kind, unknown fields per query. */
+export function readObject(request: ApiRequest, query: URLSearchParams, kind: BodyKind): Body {
+  const value = readJson(request, (parseError) => {
+    const shown = bodyText(request) || '<empty>';
+    return badRequest(
+      `the object provided is unrecognized (must be of type ${kind.kind}): couldn't get version/kind; json parse error: ${parseError} (${shown})`,
+    );
+  });
+  checkKind(value, kind);
+  return decodeBody(value, query, kind);
+}
+
+/**
+ * Reads JSON as an object of the kind, warning about unknown fields or refusing them. What it has
+ * in common with `previous`, a stored object, needs no second reading.
+ */
+export function decodeBody(
+  value: Json,
+  query: URLSearchParams,
+  kind: BodyKind,
+  previous: KubeObject | null = null,
+): Body {
+  const { value: object, unknown } = decodeAs(kind, value, previous && membersRead(previous));
+  const warnings = unknown.map((path) => `unknown field "${path}"`);
+  const validation = query.get('fieldValidation') ?? '';
+  if (validation === 'Strict' && warnings.length > 0) {
+    const text = `strict decoding error: ${warnings.join(', ')}`;
+    throw cannotBeHandled(kind, kind.kind, kind.version, text);
+  }
+  return { object: object as KubeObject, warnings: validation === 'Ignore' ? [] : warnings };
+}
+
+function checkKind(value: Json, kind: BodyKind): void {
+  if (!isObject(value)) {
+    throw badRequest(
+      `the object provided is unrecognized (must be of type ${kind.kind}): couldn't get version/kind`,
+    );
+  }
+  const givenKind = typeof value.kind === 'string' ? value.kind : kind.kind;
+  const expected = kind.group ? `${kind.group}/${kind.version}` : kind.version;
+  const given = typeof value.apiVersion === 'string' ? value.apiVersion : expected;
+  const version = given.split('/').at(-1) ?? '';
+  if (givenKind !== kind.kind) {
+    const text = `converting (${version}.${givenKind}) to (core.${kind.kind}): unknown conversion`;
+    throw cannotBeHandled(kind, givenKind, version, text);
+  }
+  if (given === expected || (kind.kind === 'Eviction' && given === 'policy/v1beta1')) return;
+  const text = `no kind "${givenKind}" is registered for version "${given}" in scheme "pkg/api/legacyscheme/scheme.go:30"`;
+  throw cannotBeHandled(kind, givenKind, version, text);
+}

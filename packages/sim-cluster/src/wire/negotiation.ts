@@ -1,0 +1,78 @@
+import { notAcceptable } from '../api/errors.ts';
+import { entry } from '../objects/json.ts';
+import { PROTOBUF } from '../protobuf/encode.ts';
+
+/** In which form the client wants objects. */
+export interface Representation {
+  readonly form: 'object' | 'table' | 'partial' | 'partialList';
+  /** True for indented JSON. */
+  readonly pretty: boolean;
+}
+
+/** One entry of an Accept header. */
+export interface AcceptEntry {
+  readonly mediaType: string;
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/** The entries of an Accept header in the order written, which is the order of preference. */
+export function parseAccept(header: string): readonly AcceptEntry[] {
+  return header.split(',').map((entry) => {
+    const [mediaType = '', ...rest] = entry.split(';').map((part) => part.trim());
+    const parameters = Object.fromEntries(
+      rest.map((part) => {
+        const at = part.indexOf('=');
+        return at < 0 ? [part, ''] : [part.slice(0, at), part.slice(at + 1)];
+      }),
+    );
+    return { mediaType: mediaType.toLowerCase(), parameters };
+  });
+}
+
+const FORMS: Readonly<Record<string, Representation['form']>> = {
+  Table: 'table',
+  PartialObjectMetadata: 'partial',
+  PartialObjectMetadataList: 'partialList',
+};
+const OFFERED = 'application/json';
+const BROWSERS = /^(curl|Wget|Mozilla)\//;
+
+/**
+ * The first entry of the Accept header that is understood; others, protobuf among them, are passed
+ * over. 406 when none is. `pretty` is the query parameter.
+ */
+export function negotiate(
+  headers: Readonly<Record<string, string>>,
+  pretty: string | null,
+): Representation {
+  const indented = isPretty(headers['user-agent'] ?? '', pretty);
+  const entries = parseAccept(headers.accept ?? '*/*');
+  let understood = false;
+  for (const { mediaType, parameters } of entries) {
+    if (mediaType !== OFFERED && mediaType !== '*/*') continue;
+    understood = true;
+    if (parameters.as === undefined) return { form: 'object', pretty: indented };
+    const form = entry(FORMS, parameters.as);
+    const versions = parameters.v === 'v1' || (parameters.v === 'v1beta1' && form === 'table');
+    if (form && versions && parameters.g === 'meta.k8s.io') return { form, pretty: indented };
+  }
+  throw notAcceptable(
+    understood
+      ? `only the following media types are accepted: ${OFFERED}`
+      : `406: Not Acceptable\n\nAvailable representations: ${OFFERED}`,
+  );
+}
+
+/** Whether the first entry of the Accept header that is understood asks for protobuf. */
+export function prefersProtobuf(headers: Readonly<Record<string, string>>): boolean {
+  for (const { mediaType, parameters } of parseAccept(headers.accept ?? '*/*')) {
+    if (mediaType === PROTOBUF && parameters.as === undefined) return true;
+    if (mediaType === OFFERED || mediaType === '*/*') return false;
+  }
+  return false;
+}
+
+function isPretty(userAgent: string, parameter: string | null): boolean {
+  if (parameter === null || parameter === '') return BROWSERS.test(userAgent);
+  return parameter === 'true' || parameter === '1';
+}

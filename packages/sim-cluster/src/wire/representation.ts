@@ -1,0 +1,139 @@
+import { badRequest, notAcceptable } from '../api/errors.ts';
+import type { Listed } from '../handlers/list.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
+import type { Resource } from '../resources/resource.ts';
+import { apiVersionOf } from '../resources/resources.ts';
+import { printerFor } from '../table/printers.ts';
+import { decodeAs, toStored, toView } from '../write/canonical.ts';
+import type { Representation } from './negotiation.ts';
+
+/** An object of any form. */
+type Given = Readonly<Record<string, unknown>>;
+
+const META = 'meta.k8s.io/v1';
+const INCLUDES = ['', 'Metadata', 'Object', 'None'] as const;
+
+/** Turns stored objects into the JSON a client asked for. */
+export class Presenter {
+  readonly #resource: Resource;
+  readonly #representation: Representation;
+  readonly #include: string;
+  readonly #now: () => number;
+
+  /** Throws ApiError 400 for an unknown `includeObject`. */
+  constructor(
+    resource: Resource,
+    representation: Representation,
+    includeObject: string,
+    now: () => number,
+  ) {
+    const known = INCLUDES.some((value) => value === includeObject);
+    if (representation.form === 'table' && !known) {
+      throw badRequest(
+        `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(includeObject)}: must be 'Metadata', 'Object', 'None', or empty`,
+      );
+    }
+    this.#resource = resource;
+    this.#representation = representation;
+    this.#include = includeObject;
+    this.#now = now;
+  }
+
+  /** One object in answer to a request for one object. */
+  object(stored: KubeObject): Given {
+    const { form } = this.#representation;
+    if (form === 'partialList') {
+      throw notAcceptable(
+        `you requested PartialObjectMetadataList, but the requested object is not a list (*core.${this.#resource.kind})`,
+      );
+    }
+    return this.item(stored, true);
+  }
+
+  /** One object of a stream; only the first Table of a stream has its columns. */
+  item(stored: KubeObject, first: boolean): Given {
+    const view = toView(this.#resource, stored);
+    switch (this.#representation.form) {
+      case 'table': {
+        const rows = [this.#row(stored, view)];
+        return this.#table({ resourceVersion: stored.metadata.resourceVersion }, rows, first);
+      }
+      case 'object':
+        return view;
+      default:
+        return partial(view);
+    }
+  }
+
+  /** A whole list; its long member is `items`, or `rows` of a Table. */
+  list(listed: Listed): Given {
+    const { resourceVersion, continueToken, remaining } = listed;
+    const metadata = {
+      resourceVersion,
+      ...(continueToken ? { continue: continueToken } : {}),
+      ...(remaining === null ? {} : { remainingItemCount: remaining }),
+    };
+    const { form } = this.#representation;
+    if (form === 'table') {
+      const rows = listed.items.map((stored) => this.#row(stored, toView(this.#resource, stored)));
+      return this.#table(metadata, rows, true);
+    }
+    if (form !== 'object') {
+      const items = listed.items.map((stored) => partial(stored));
+      return { kind: 'PartialObjectMetadataList', apiVersion: META, metadata, items };
+    }
+    const items = listed.items.map((stored) => {
+      const { kind: _kind, apiVersion: _version, ...item } = toView(this.#resource, stored);
+      return item;
+    });
+    const kind = `${this.#resource.kind}List`;
+    return { kind, apiVersion: apiVersionOf(this.#resource), metadata, items };
+  }
+
+  /** The empty object of a BOOKMARK event. */
+  bookmark(resourceVersion: string, initialEventsEnd: boolean, first: boolean): Given {
+    const annotations = initialEventsEnd ? { 'k8s.io/initial-events-end': 'true' } : undefined;
+    const metadata = { resourceVersion, ...(annotations ? { annotations } : {}) };
+    const empty = {
+      kind: this.#resource.kind,
+      apiVersion: apiVersionOf(this.#resource),
+      metadata,
+    };
+    const object = decodeAs(this.#resource, empty).value as KubeObject;
+    switch (this.#representation.form) {
+      case 'table': {
+        const cells = printerFor(this.#resource.plural).cells(
+          toStored(this.#resource, object),
+          this.#now(),
+        );
+        // The mark of the end must reach even a client that wants no objects.
+        const row = { cells, object: initialEventsEnd ? partial(object) : this.#included(object) };
+        return this.#table({ resourceVersion }, [row], first);
+      }
+      case 'object':
+        return object;
+      default:
+        return partial(object);
+    }
+  }
+
+  #row(stored: KubeObject, view: KubeObject): unknown {
+    const cells = printerFor(this.#resource.plural).cells(stored, this.#now());
+    return { cells, object: this.#included(view) };
+  }
+
+  #included(view: KubeObject): unknown {
+    if (this.#include === 'None') return null;
+    return this.#include === 'Object' ? view : partial(view);
+  }
+
+  #table(metadata: unknown, rows: readonly unknown[], withColumns: boolean): Given {
+    const { columns } = printerFor(this.#resource.plural);
+    const columnDefinitions = withColumns ? columns : null;
+    return { kind: 'Table', apiVersion: META, metadata, columnDefinitions, rows };
+  }
+}
+
+function partial({ metadata }: KubeObject): Given {
+  return { kind: 'PartialObjectMetadata', apiVersion: META, metadata };
+}

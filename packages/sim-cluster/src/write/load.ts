@@ -1,0 +1,134 @@
+import { randomUid } from '../kernel/prng.ts';
+import { copy, isList, isObject } from '../objects/json.ts';
+import type { Json, KubeObject } from '../objects/kube-object.ts';
+import { formatTime, TimeError } from '../objects/time.ts';
+import type { Resource } from '../resources/resource.ts';
+import { apiVersionOf, findKind, storedResource } from '../resources/resources.ts';
+import { DecodeError, decode } from '../schema/decode.ts';
+import type { Backend } from './backend.ts';
+import { toStored } from './canonical.ts';
+import { createObject } from './create.ts';
+
+/** Something that could not be loaded, named as well as it could be. */
+export interface Unloaded {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly reason: string;
+}
+
+export interface LoadReport {
+  readonly loaded: number;
+  readonly unloaded: readonly Unloaded[];
+  /** Namespaces that objects were in but that were not among them; they were created. */
+  readonly createdNamespaces: readonly string[];
+}
+
+type Item = { readonly [key: string]: Json };
+
+/**
+ * Takes over objects of a real cluster, lists or single ones as `kubectl get -o json` prints
+ * them, just as they are: uid, times, status and ownership are kept, only the resourceVersion is
+ * given anew. No defaults, no admission. What cannot be taken is reported, never thrown.
+ */
+export function loadObjects(backend: Backend, values: readonly unknown[]): LoadReport {
+  const unloaded: Unloaded[] = [];
+  const createdNamespaces: string[] = [];
+  let loaded = 0;
+  // Namespaces come first, so that those that are given need not be made up.
+  const items = values.flatMap((value) => unwrap(value));
+  const ordered = [
+    ...items.filter((item) => isNamespace(item)),
+    ...items.filter((item) => !isNamespace(item)),
+  ];
+  for (const item of ordered) {
+    const outcome = loadItem(backend, item, createdNamespaces);
+    if (outcome === null) loaded++;
+    else unloaded.push(describe(item, outcome));
+  }
+  return { loaded, unloaded, createdNamespaces };
+}
+
+const isNamespace = (item: unknown): boolean => isObject(item) && item.kind === 'Namespace';
+
+/** The items of a list, each with the kind that the list implies; anything else is itself. */
+function unwrap(value: unknown): readonly unknown[] {
+  if (!isObject(value) || !isList(value.items)) return [value];
+  const listKind = typeof value.kind === 'string' ? value.kind : '';
+  const kind = listKind.endsWith('List') ? listKind.slice(0, -'List'.length) : '';
+  const implied = kind ? { kind, apiVersion: value.apiVersion ?? '' } : {};
+  return value.items.flatMap((item) => (isObject(item) ? unwrap({ ...implied, ...item }) : [item]));
+}
+
+function describe(item: unknown, reason: string): Unloaded {
+  const object = isObject(item) ? item : {};
+  const metadata = isObject(object.metadata) ? object.metadata : {};
+  const text = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
+  return {
+    apiVersion: text(object.apiVersion),
+    kind: text(object.kind),
+    namespace: text(metadata.namespace),
+    name: text(metadata.name),
+    reason,
+  };
+}
+
+/** Loads one object; returns why not, or null. */
+function loadItem(backend: Backend, item: unknown, createdNamespaces: string[]): string | null {
+  if (!isObject(item)) return 'not an object';
+  const { kind, apiVersion } = item;
+  if (typeof kind !== 'string' || typeof apiVersion !== 'string') return 'no kind or apiVersion';
+  const resource = findKind(apiVersion, kind);
+  if (!resource) return `${apiVersion} ${kind} is not served`;
+  const misfit = misfitOf(resource, item);
+  if (misfit !== null) return misfit;
+  const storage = storedResource(resource.plural);
+  const object = withIdentity(backend, toStored(resource, arranged(item, storage)));
+  const { namespace = '', name } = object.metadata;
+  const present = backend.store.get(storage.plural, namespace, name);
+  if (present && storage.plural !== 'namespaces') return 'already there';
+  if (present) backend.store.remove(storage.plural, present);
+  if (namespace && !backend.store.get('namespaces', '', namespace)) {
+    createObject(backend, storedResource('namespaces'), { metadata: { name: namespace } }, '');
+    createdNamespaces.push(namespace);
+  }
+  backend.store.put(storage.plural, object, null);
+  return null;
+}
+
+/** What makes an object unusable, or null. */
+function misfitOf(resource: Resource, item: Item): string | null {
+  const metadata = isObject(item.metadata) ? item.metadata : {};
+  if (typeof metadata.name !== 'string' || metadata.name === '') return 'no name';
+  const namespaced = typeof metadata.namespace === 'string' && metadata.namespace !== '';
+  if (resource.namespaced && !namespaced) return 'no namespace';
+  if (!resource.namespaced && namespaced) return `${resource.kind} is not namespaced`;
+  if (resource.schema.fields.spec && !isObject(item.spec)) return 'no spec';
+  try {
+    decode(resource.schema, item);
+    return null;
+  } catch (error) {
+    if (error instanceof DecodeError || error instanceof TimeError) return error.message;
+    throw error;
+  }
+}
+
+/** A copy with its members in the order in which objects are written. */
+function arranged(item: Item, storage: Resource): KubeObject {
+  const { kind: _, apiVersion: __, metadata, ...rest } = copy(item) as KubeObject;
+  return { kind: storage.kind, apiVersion: apiVersionOf(storage), metadata, ...rest };
+}
+
+/** Snapshots written by hand may lack what the server alone gives. */
+function withIdentity({ clock, random }: Backend, object: KubeObject): KubeObject {
+  const { uid, creationTimestamp } = object.metadata;
+  return {
+    ...object,
+    metadata: {
+      ...object.metadata,
+      uid: uid ?? randomUid(random),
+      creationTimestamp: creationTimestamp ?? formatTime(clock.now()),
+    },
+  };
+}

@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ApiServer } from '../../src/api/api-server.ts';
+import { pdb, pod } from '../../src/builders.ts';
+import type { Replica } from '../../src/checkers/api-history.ts';
+import { Checkers } from '../../src/checkers/checkers.ts';
+import { evictionDefaults, type Terms } from '../../src/checkers/terms.ts';
+import { VirtualClock } from '../../src/kernel/clock.ts';
+import { seededRandom } from '../../src/kernel/prng.ts';
+import { brokenIn, Story } from '../world/lifecycle-scenario.ts';
+import { START } from '../world/virtual-cluster.ts';
+
+// What is promised of evictions beside their time, kept and broken by hand.
+
+const bad = { key: 'bad', effect: 'NoExecute' };
+
+/** A node with two pods that somebody taints, and a client that makes pods leave. */
+class Evictions {
+  readonly story = new Story({ a: 2 });
+  readonly checkers: Checkers;
+
+  constructor(terms: Partial<Terms> = {}) {
+    const { api, checkers } = this.story;
+    this.checkers = new Checkers(api, { ...evictionDefaults, ...terms }, checkers.witness);
+    for (const name of ['p', 'q']) this.story.addPod('a-1', name);
+    this.story.at(20);
+    const { resourceVersion: _, ...metadata } = this.story.node('a-1').metadata;
+    api.update('nodes', { ...this.story.node('a-1'), metadata, spec: { taints: [bad] } });
+    this.story.at(21);
+  }
+
+  remove(name: string, options: object = {}): void {
+    const { uid } = this.story.api.get('pods', 'default', name)?.metadata ?? {};
+    const body = { preconditions: { uid }, ...options };
+    this.story.write('DELETE', `/api/v1/namespaces/default/pods/${name}`, body);
+  }
+
+  get broken(): readonly string[] {
+    this.checkers.atEnd();
+    return brokenIn(this.checkers.violations);
+  }
+}
+
+describe('a share of the pods', () => {
+  const terms = { windows: [{ per: 'node', percent: 50, windowMs: 10_000 }] } as const;
+
+  it('may leave within a window', () => {
+    const evictions = new Evictions(terms);
+    evictions.remove('p');
+    evictions.story.at(40);
+    evictions.remove('q');
+    assert.deepEqual(evictions.broken, []);
+  });
+
+  it('and no more, though the first is long gone', () => {
+    const evictions = new Evictions(terms);
+    evictions.remove('p');
+    evictions.story.at(30);
+    evictions.remove('q');
+    assert.deepEqual(evictions.broken, ['window']);
+  });
+
+  it('nor by another replica, or after a restart', () => {
+    const evictions = new Evictions({ windows: [{ per: 'total', pods: 1, windowMs: 10_000 }] });
+    evictions.remove('p');
+    evictions.checkers.witness.beginRun();
+    evictions.remove('q');
+    assert.ok(evictions.broken.includes('window'));
+  });
+
+  it('to which pods that came after the taint do not count', () => {
+    const evictions = new Evictions(terms);
+    evictions.story.addPod('a-1', 'late');
+    evictions.remove('p');
+    evictions.remove('late');
+    assert.deepEqual(evictions.broken, []);
+  });
+});
+
+describe('where limits may hold pods for as long as they like', () => {
+  const terms = { mayStop: true } as const;
+
+  /** The pods that are said to be overdue long after everything has become calm. */
+  function overdue(evictions: Evictions): readonly string[] {
+    evictions.story.at(1000);
+    evictions.checkers.atRest(START + 60_000);
+    return evictions.checkers.violations.map(({ invariant, evidence }) => {
+      assert.equal(invariant, 'overdue');
+      return /default\/\S+/.exec(evidence)?.[0] ?? evidence;
+    });
+  }
+
+  it('those that were there before the taint may wait', () => {
+    assert.deepEqual(overdue(new Evictions(terms)), []);
+  });
+
+  it('those that came after it do not count, and have to go', () => {
+    const evictions = new Evictions(terms);
+    evictions.story.at(40);
+    evictions.story.addPod('a-1', 'late');
+    assert.deepEqual(overdue(evictions), ['default/late']);
+  });
+
+  it('all have to go where no limit is', () => {
+    assert.deepEqual(overdue(new Evictions()), ['default/p', 'default/q']);
+  });
+});
+
+describe('budgets', () => {
+  const budget = pdb('default', 'both', { minAvailable: 2 }, {});
+
+  it('are not overdrawn, nor passed over', () => {
+    const evictions = new Evictions({ mode: 'evict' });
+    evictions.story.api.create('poddisruptionbudgets', budget);
+    evictions.story.at(30);
+    evictions.remove('p');
+    assert.deepEqual(evictions.broken, ['budget overdrawn', 'deletes too early']);
+  });
+
+  it('are passed over when their time is over', () => {
+    const evictions = new Evictions({ mode: 'evictThenDelete', deleteAfterMs: 8000 });
+    evictions.story.api.create('poddisruptionbudgets', budget);
+    evictions.story.at(27);
+    evictions.remove('p');
+    assert.deepEqual(evictions.broken, ['deletes too early']);
+    evictions.story.at(29);
+    evictions.remove('q');
+    assert.equal(evictions.checkers.violations.length, 1);
+  });
+});
+
+describe('a grace period', () => {
+  it('is that of the policy, or the pod’s own', () => {
+    const policies = [{ key: 'bad', gracePeriodSeconds: 7 }];
+    const evictions = new Evictions({ policies });
+    evictions.remove('p', { gracePeriodSeconds: 7 });
+    evictions.remove('q');
+    assert.deepEqual(evictions.broken, []);
+  });
+
+  it('is not another', () => {
+    const evictions = new Evictions();
+    evictions.remove('p', { gracePeriodSeconds: 7 });
+    assert.deepEqual(evictions.broken, ['grace period']);
+  });
+});
+
+describe('while deadlines stand still', () => {
+  it('nobody is evicted there', () => {
+    const evictions = new Evictions();
+    evictions.checkers.pauses.begin({ kind: 'node', name: 'a-1' }, evictions.story.api.clock.now());
+    evictions.story.at(30);
+    evictions.remove('p');
+    assert.deepEqual(evictions.broken, ['evicts in a pause']);
+  });
+
+  it('others are, and they themselves afterwards', () => {
+    const evictions = new Evictions();
+    const { pauses } = evictions.checkers;
+    pauses.begin({ kind: 'node', name: 'a-2' }, evictions.story.api.clock.now());
+    pauses.begin({ kind: 'all' }, evictions.story.api.clock.now());
+    evictions.story.at(30);
+    pauses.end({ kind: 'all' }, evictions.story.api.clock.now());
+    evictions.story.at(31);
+    evictions.remove('p');
+    assert.deepEqual(evictions.broken, []);
+  });
+});
+
+describe('of two replicas that elect one', () => {
+  const lease = {
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { name: 'ctl', namespace: 'kube-system' },
+    spec: { holderIdentity: 'one', leaseDurationSeconds: 15 },
+  };
+
+  /** The first takes the lease; one of them makes a pod leave. */
+  function brokenBy(actor: 'first' | 'second'): readonly string[] {
+    const clock = new VirtualClock(START);
+    const api = new ApiServer({ clock, random: seededRandom(1) });
+    const checkers = new Checkers(api, { ...evictionDefaults, elected: true });
+    const { witness } = checkers;
+    const replicas = { first: witness, second: witness.replica() };
+    const line = witness.server(api.exchange);
+    const send = (replica: Replica, method: string, path: string, body: object): void => {
+      const headers = { 'content-type': 'application/json' };
+      const nothing = { head: () => {}, data: () => {}, end: () => {}, reset: () => {} };
+      replica.client(line)({ method, path, headers, body: JSON.stringify(body) }, nothing);
+    };
+    for (const replica of Object.values(replicas)) replica.beginRun();
+    api.create('pods', pod('default', 'p'));
+    const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
+    send(replicas.first, 'POST', leases, lease);
+    // A record that is kept in a lease elects nobody.
+    const metadata = { ...lease.metadata, name: 'ctl-limits' };
+    send(replicas.first, 'POST', leases, { ...lease, metadata, spec: {} });
+    clock.advanceTo(START + 1000);
+    send(replicas[actor], 'DELETE', '/api/v1/namespaces/default/pods/p', {});
+    checkers.atEnd();
+    return brokenIn(checkers.violations);
+  }
+
+  it('the one that holds the lease acts', () => {
+    assert.ok(!brokenBy('first').includes('acts without the lease'));
+  });
+
+  it('the other does not', () => {
+    assert.ok(brokenBy('second').includes('acts without the lease'));
+  });
+});

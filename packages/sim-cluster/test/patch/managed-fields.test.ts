@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import type { KubeObject } from '../../src/objects/kube-object.ts';
+import { fixture, NODES, PODS, podNamed } from '../world/api-fixture.ts';
+import { APPLY, MERGE, STRATEGIC } from '../world/client.ts';
+
+const as = (fieldManager: string) => ({ query: { fieldManager } });
+const TAINT = { key: 'maintenance', effect: 'NoExecute' };
+
+interface Entry {
+  readonly manager: string;
+  readonly operation: string;
+  readonly time: string;
+  readonly subresource?: string;
+  readonly fieldsV1: { readonly [element: string]: Entry['fieldsV1'] };
+}
+
+function entriesOf(object: KubeObject): readonly Entry[] {
+  return (object.metadata.managedFields ?? []) as unknown as readonly Entry[];
+}
+
+/** `manager[/subresource]@second`, of those who own `spec.<name>`. */
+function ownersOf(object: KubeObject, name: string): readonly string[] {
+  return entriesOf(object)
+    .filter(({ fieldsV1 }) => fieldsV1['f:spec']?.[`f:${name}`])
+    .map(({ manager, time }) => `${manager}@${time.slice(17, 19)}`);
+}
+
+describe('managed fields', () => {
+  it('are kept of every write over the API, as a real server keeps them', () => {
+    const { client } = fixture();
+    const name = 'wire-mf';
+    const labels = { 'kubernetes.io/hostname': name };
+    client.post(NODES, { metadata: { name, labels } }, as('creator'));
+    client.patch(`${NODES}/${name}`, { spec: { unschedulable: true } }, MERGE, as('myctl'));
+    const status = { conditions: [{ type: 'Ready', status: 'True' }] };
+    client.patch(`${NODES}/${name}/status`, { status }, STRATEGIC, as('myctl'));
+    const timeless = (object: KubeObject) =>
+      entriesOf(object).map((entry) => ({ ...entry, time: '' }));
+    const url = new URL('../testdata/write/recorded/node-managed-fields.json', import.meta.url);
+    const recorded = JSON.parse(readFileSync(url, 'utf8')) as KubeObject;
+    const [first, ...rest] = timeless(client.get(`${NODES}/${name}`).body);
+    // The recorded node was made without the taint that admission adds to a new one.
+    const { 'f:spec': admitted, ...creator } = first?.fieldsV1 ?? {};
+    assert.deepEqual(admitted, { 'f:taints': {} });
+    assert.deepEqual(rest, timeless(recorded).slice(1));
+    assert.deepEqual(creator, timeless(recorded)[0]?.fieldsV1);
+  });
+
+  it('name the writer by its User-Agent, up to the first slash', () => {
+    const { client } = fixture();
+    const headers = { 'user-agent': 'kubectl/v1.36.2 (linux/amd64)' };
+    const { body } = client.post(PODS, podNamed('p'), { headers });
+    assert.deepEqual(
+      entriesOf(body).map(({ manager, operation }) => [manager, operation]),
+      [['kubectl', 'Update']],
+    );
+  });
+
+  it('pass to whoever changes a field, whose time alone is renewed', () => {
+    const { client, pass } = fixture();
+    const node = `${NODES}/n1`;
+    client.post(NODES, { metadata: { name: 'n1' } }, as('maker'));
+    pass(1000);
+    client.patch(node, { spec: { taints: [TAINT] } }, MERGE, as('one'));
+    pass(1000);
+    client.patch(node, { spec: { unschedulable: true } }, MERGE, as('two'));
+    const cordoned = client.get(node).body;
+    assert.deepEqual(ownersOf(cordoned, 'taints'), ['one@01']);
+    assert.deepEqual(ownersOf(cordoned, 'unschedulable'), ['two@02']);
+    pass(1000);
+    client.patch(node, { spec: { taints: [{ ...TAINT, value: 'x' }] } }, MERGE, as('two'));
+    const taken = client.get(node).body;
+    assert.deepEqual(ownersOf(taken, 'taints'), ['two@03']);
+    assert.deepEqual(
+      entriesOf(taken).map(({ manager }) => manager),
+      ['two'],
+    );
+  });
+
+  it('keep the time of one who only removes fields, or changes nothing', () => {
+    const { client, pass } = fixture();
+    const node = `${NODES}/n1`;
+    client.post(NODES, { metadata: { name: 'n1', labels: { a: '1', b: '1' } } }, as('maker'));
+    pass(1000);
+    client.patch(node, { metadata: { labels: { a: null } } }, MERGE, as('maker'));
+    const same = client.patch(node, { metadata: { labels: { b: '1' } } }, MERGE, as('maker'));
+    const [entry] = entriesOf(same.body);
+    assert.equal(entry?.time, '2026-01-01T00:00:00Z');
+    assert.deepEqual(entry?.fieldsV1['f:metadata'], { 'f:labels': { '.': {}, 'f:b': {} } });
+  });
+
+  it('of taints are new when a node is tainted again, even alike', () => {
+    const { client, pass } = fixture();
+    const node = `${NODES}/n1`;
+    client.post(NODES, { metadata: { name: 'n1', labels: { l: '' } } }, as('maker'));
+    client.patch(node, { spec: { taints: [TAINT] } }, MERGE, as('kubectl-taint'));
+    pass(5000);
+    const bare = client.patch(node, { spec: { taints: null } }, MERGE, as('kubectl-taint'));
+    assert.deepEqual(ownersOf(bare.body, 'taints'), []);
+    pass(5000);
+    client.patch(node, { spec: { taints: [TAINT] } }, MERGE, as('kubectl-taint'));
+    assert.deepEqual(ownersOf(client.get(node).body, 'taints'), ['kubectl-taint@10']);
+  });
+
+  it('are of ten updating managers at most; the oldest become one', () => {
+    const { client, pass } = fixture();
+    const node = `${NODES}/n1`;
+    client.post(NODES, { metadata: { name: 'n1' } }, as('maker'));
+    for (let index = 0; index < 11; index++) {
+      pass(1000);
+      client.patch(node, { metadata: { labels: { [`l${index}`]: '' } } }, MERGE, as(`m${index}`));
+    }
+    const entries = entriesOf(client.get(node).body);
+    assert.equal(entries.length, 10);
+    assert.equal(entries[0]?.manager, 'ancient-changes');
+    assert.equal(entries[0]?.time, '2026-01-01T00:00:02Z');
+    assert.deepEqual(entries[0]?.fieldsV1['f:metadata'], {
+      'f:labels': { '.': {}, 'f:l0': {}, 'f:l1': {} },
+    });
+  });
+
+  it('are kept through a PUT that leaves them out, and are not changed by a status', () => {
+    const { client } = fixture();
+    client.post(NODES, { metadata: { name: 'n1' } }, as('maker'));
+    const { managedFields: before, ...metadata } = client.get(`${NODES}/n1`).body.metadata;
+    const put = client.put(
+      `${NODES}/n1`,
+      { metadata, spec: { unschedulable: true } },
+      as('putter'),
+    );
+    assert.deepEqual(ownersOf(put.body, 'unschedulable'), ['putter@00']);
+    const forged = { metadata: { managedFields: [{}] } };
+    const status = client.patch(`${NODES}/n1/status`, forged, MERGE, as('forger'));
+    assert.deepEqual(entriesOf(status.body), entriesOf(put.body));
+    assert.equal(before?.length, 1);
+  });
+
+  it('stay away from an object whose owners were reset, until it is applied', () => {
+    const { client } = fixture();
+    const node = `${NODES}/n1`;
+    client.post(NODES, { metadata: { name: 'n1' } }, as('maker'));
+    client.patch(node, { metadata: { managedFields: [{}] } }, MERGE, as('edit'));
+    const labelled = client.patch(node, { metadata: { labels: { l: '' } } }, MERGE, as('one'));
+    assert.deepEqual(entriesOf(labelled.body), []);
+    const configuration = {
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name: 'n1', labels: { m: '' } },
+    };
+    const applied = client.patch(node, configuration, APPLY, as('two'));
+    assert.deepEqual(
+      entriesOf(applied.body).map(({ manager, operation }) => [manager, operation]),
+      [
+        ['two', 'Apply'],
+        ['before-first-apply', 'Update'],
+      ],
+    );
+  });
+
+  it('that a client makes up are taken when they make sense, else ignored', () => {
+    const { client } = fixture();
+    const node = `${NODES}/n1`;
+    client.post(NODES, { metadata: { name: 'n1' } }, as('maker'));
+    const given = (fieldsV1: unknown) => [
+      { manager: 'm', operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1 },
+    ];
+    for (const nonsense of [5, { 'f:spec': 5 }, { 'k:{': {} }, { constructor: {} }]) {
+      const patch = { metadata: { managedFields: given(nonsense) } };
+      const { status, body } = client.patch(node, patch, MERGE, as('forger'));
+      assert.deepEqual([status, entriesOf(body).map(({ manager }) => manager)], [200, ['maker']]);
+    }
+    const patch = { metadata: { managedFields: given({ 'f:spec': { 'f:taints': {} } }) } };
+    assert.deepEqual(
+      entriesOf(client.patch(node, patch, MERGE, as('forger')).body).map(({ manager }) => manager),
+      ['m'],
+    );
+  });
+
+  it('of what the cluster does itself name the part that did it', () => {
+    const { api } = fixture();
+    api.as('kubelet').create('nodes', { metadata: { name: 'n1' } });
+    const node = api.get('nodes', '', 'n1') as KubeObject;
+    const spec = { ...node.spec, taints: [TAINT] };
+    api.as('kube-controller-manager').update('nodes', { ...node, spec });
+    assert.deepEqual(ownersOf(api.get('nodes', '', 'n1') as KubeObject, 'taints'), [
+      'kube-controller-manager@00',
+    ]);
+  });
+});

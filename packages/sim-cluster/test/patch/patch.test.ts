@@ -1,0 +1,309 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { ApiError } from '../../src/api/errors.ts';
+import type { Json, KubeObject } from '../../src/objects/kube-object.ts';
+import { applyJsonPatch } from '../../src/patch/json-patch.ts';
+import { applyMergePatch } from '../../src/patch/merge-patch.ts';
+import { applyStrategicPatch } from '../../src/patch/strategic.ts';
+import { node } from '../../src/schema/node.ts';
+import { pod } from '../../src/schema/pod.ts';
+import { podDisruptionBudget } from '../../src/schema/workloads.ts';
+import { fixture, NODES, PODS, podNamed } from '../world/api-fixture.ts';
+import { APPLY, STRATEGIC } from '../world/client.ts';
+
+const conditions = (...types: readonly string[]) => types.map((type) => ({ type, status: 'True' }));
+
+describe('strategic merge patch', () => {
+  const cases: readonly (readonly [string, typeof pod, Json, Json, Json])[] = [
+    [
+      'puts a new item before those the patch does not name',
+      pod,
+      { status: { conditions: conditions('A', 'B') } },
+      { status: { conditions: conditions('C') } },
+      { status: { conditions: conditions('C', 'A', 'B') } },
+    ],
+    [
+      'keeps other members of an item and its place',
+      pod,
+      { status: { conditions: [{ type: 'A', status: 'True', reason: 'R' }, { type: 'B' }] } },
+      {
+        status: {
+          conditions: [
+            { type: 'B', status: 'False' },
+            { type: 'A', status: 'False' },
+          ],
+        },
+      },
+      {
+        status: {
+          conditions: [
+            { type: 'B', status: 'False' },
+            { type: 'A', status: 'False', reason: 'R' },
+          ],
+        },
+      },
+    ],
+    [
+      'obeys $setElementOrder',
+      pod,
+      { status: { conditions: conditions('A', 'B', 'C') } },
+      {
+        status: {
+          '$setElementOrder/conditions': [{ type: 'C' }, { type: 'D' }, { type: 'A' }],
+          conditions: conditions('D'),
+        },
+      },
+      { status: { conditions: conditions('B', 'C', 'D', 'A') } },
+    ],
+    [
+      'deletes an item',
+      pod,
+      { spec: { containers: [{ name: 'a' }, { name: 'b' }] } },
+      { spec: { containers: [{ name: 'a', $patch: 'delete' }] } },
+      { spec: { containers: [{ name: 'b' }] } },
+    ],
+    [
+      'replaces a list',
+      pod,
+      { spec: { containers: [{ name: 'a' }, { name: 'b' }] } },
+      { spec: { containers: [{ name: 'c' }, { $patch: 'replace' }] } },
+      { spec: { containers: [{ name: 'c' }] } },
+    ],
+    [
+      'replaces a map',
+      pod,
+      { spec: { nodeSelector: { a: '1' } } },
+      { spec: { nodeSelector: { $patch: 'replace', b: '2' } } },
+      { spec: { nodeSelector: { b: '2' } } },
+    ],
+    [
+      'retains keys',
+      pod,
+      { spec: { securityContext: { runAsUser: 1, runAsGroup: 2 } } },
+      { spec: { securityContext: { $retainKeys: ['runAsUser', 'fsGroup'], fsGroup: 3 } } },
+      { spec: { securityContext: { runAsUser: 1, fsGroup: 3 } } },
+    ],
+    [
+      'merges finalizers as a set and deletes from it',
+      node,
+      { metadata: { finalizers: ['a/1', 'a/2'] } },
+      { metadata: { '$deleteFromPrimitiveList/finalizers': ['a/1'], finalizers: ['a/2', 'a/3'] } },
+      { metadata: { finalizers: ['a/2', 'a/3'] } },
+    ],
+    [
+      'replaces taints whole',
+      node,
+      {
+        spec: {
+          taints: [
+            { key: 'a', effect: 'NoExecute' },
+            { key: 'b', effect: 'NoSchedule' },
+          ],
+        },
+      },
+      { spec: { taints: [{ key: 'a', effect: 'NoSchedule' }] } },
+      { spec: { taints: [{ key: 'a', effect: 'NoSchedule' }] } },
+    ],
+    [
+      'does not stumble over an order of taints',
+      node,
+      { spec: { taints: [{ key: 'a', effect: 'NoExecute' }] } },
+      { spec: { '$setElementOrder/taints': [{ key: 'z' }], taints: null } },
+      { spec: {} },
+    ],
+    [
+      'replaces the selector of a budget whole',
+      podDisruptionBudget,
+      { spec: { selector: { matchLabels: { a: '1' } } } },
+      { spec: { selector: { matchLabels: { b: '2' } } } },
+      { spec: { selector: { matchLabels: { b: '2' } } } },
+    ],
+  ];
+
+  for (const [name, schema, document, patch, expected] of cases) {
+    it(name, () => assert.deepEqual(applyStrategicPatch(schema, document, patch), expected));
+  }
+});
+
+describe('JSON patch', () => {
+  const document = { list: [1, 2], map: { 'a/b': 1, 'c~d': 2 } };
+  const cases: readonly (readonly [string, Json, Json])[] = [
+    [
+      'add to the middle',
+      [{ op: 'add', path: '/list/1', value: 9 }],
+      { ...document, list: [1, 9, 2] },
+    ],
+    [
+      'add to the end',
+      [{ op: 'add', path: '/list/-', value: 9 }],
+      { ...document, list: [1, 2, 9] },
+    ],
+    [
+      'escapes',
+      [
+        { op: 'remove', path: '/map/a~1b' },
+        { op: 'remove', path: '/map/c~0d' },
+      ],
+      { ...document, map: {} },
+    ],
+    ['move', [{ op: 'move', from: '/map', path: '/list/0' }], { list: [document.map, 1, 2] }],
+    [
+      'copy',
+      [{ op: 'copy', from: '/list/0', path: '/map/x' }],
+      { ...document, map: { ...document.map, x: 1 } },
+    ],
+    ['test what is not there for null', [{ op: 'test', path: '/nope', value: null }], document],
+    [
+      'count from the end',
+      [
+        { op: 'add', path: '/list/-1', value: 9 },
+        { op: 'test', path: '/list/-1', value: 9 },
+        { op: 'remove', path: '/list/-1' },
+      ],
+      document,
+    ],
+    ['replace all', [{ op: 'replace', path: '/list', value: [] }], { ...document, list: [] }],
+  ];
+
+  for (const [name, patch, expected] of cases) {
+    it(`can ${name}`, () => assert.deepEqual(applyJsonPatch(document, patch), expected));
+  }
+
+  const bad: readonly (readonly [string, Json])[] = [
+    ['remove what is not there', [{ op: 'remove', path: '/nope' }]],
+    ['replace what is not there', [{ op: 'replace', path: '/nope', value: 1 }]],
+    ['test falsely', [{ op: 'test', path: '/list/0', value: 2 }]],
+    ['count beyond the beginning', [{ op: 'remove', path: '/list/-9' }]],
+    ['test without a value', [{ op: 'test', path: '/list' }]],
+    ['test below what is not there', [{ op: 'test', path: '/nope/x', value: null }]],
+    ['add beyond the end', [{ op: 'add', path: '/list/7', value: 1 }]],
+    ['use a path that is none', [{ op: 'add', path: 'list', value: 1 }]],
+    ['add nothing', [{ op: 'add', path: '/x' }]],
+    ['do what it does not know', [{ op: 'bogus', path: '/list' }]],
+    ['be no operation', [5]],
+  ];
+
+  for (const [name, patch] of bad) {
+    it(`cannot ${name}, and leaves the document alone`, () => {
+      const before = structuredClone(document);
+      assert.throws(
+        () =>
+          applyJsonPatch(document, [
+            { op: 'add', path: '/y', value: 1 },
+            ...(patch as readonly Json[]),
+          ]),
+        (error) => error instanceof ApiError && error.code === 422,
+      );
+      assert.deepEqual(document, before);
+    });
+  }
+});
+
+describe('merge patch', () => {
+  it('turns any JSON without nulls into itself and is idempotent', () => {
+    const { json } = fc.letrec<{ json: Json }>((tie) => ({
+      json: fc.oneof(
+        fc.integer(),
+        fc.string(),
+        fc.array(tie('json'), { maxLength: 3 }),
+        fc.dictionary(fc.stringMatching(/^[a-c]{1,2}$/), tie('json'), {
+          maxKeys: 3,
+          noNullPrototype: true,
+        }),
+      ) as fc.Arbitrary<Json>,
+    }));
+    fc.assert(
+      fc.property(json, json, (document, patch) => {
+        const once = applyMergePatch(document, patch);
+        assert.deepEqual(applyMergePatch(once, patch), once);
+        assert.deepEqual(applyMergePatch(undefined, patch), patch);
+      }),
+    );
+  });
+});
+
+describe('server-side apply', () => {
+  const labelled = (labels: object, spec: object = {}) => ({
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name: 'n1', labels },
+    spec,
+  });
+  const as = (fieldManager: string, force = false) => ({
+    query: { fieldManager, force: String(force) },
+  });
+  const managersOf = (object: KubeObject) =>
+    (object.metadata.managedFields as readonly KubeObject[] | undefined)?.map(
+      (entry) => `${entry.manager}/${entry.operation}`,
+    );
+
+  it('changes nothing when applied twice', () => {
+    const { client } = fixture();
+    const first = client.patch(`${NODES}/n1`, labelled({ l: '1' }), APPLY, as('one'));
+    const second = client.patch(`${NODES}/n1`, labelled({ l: '1' }), APPLY, as('one'));
+    assert.deepEqual([first.status, second.status], [201, 200]);
+    assert.equal(second.body.metadata.resourceVersion, first.body.metadata.resourceVersion);
+  });
+
+  it('shares a field that two managers agree on, and keeps it until both let go', () => {
+    const { client } = fixture();
+    client.patch(`${NODES}/n1`, labelled({ l: '1' }), APPLY, as('one'));
+    assert.equal(client.patch(`${NODES}/n1`, labelled({ l: '1' }), APPLY, as('two')).status, 200);
+    client.patch(`${NODES}/n1`, labelled({}), APPLY, as('one'));
+    assert.deepEqual(client.get(`${NODES}/n1`).body.metadata.labels, { l: '1' });
+    client.patch(`${NODES}/n1`, labelled({}), APPLY, as('two'));
+    assert.equal(client.get(`${NODES}/n1`).body.metadata.labels, undefined);
+  });
+
+  it('asks before it takes a field that was written otherwise before', () => {
+    const { client } = fixture();
+    client.post(NODES, { metadata: { name: 'n1', labels: { l: '1', m: '1' } } });
+    const refused = client.patch(`${NODES}/n1`, labelled({ l: '2', m: '2' }), APPLY, as('one'));
+    assert.equal(refused.status, 409);
+    assert.deepEqual(
+      refused.body.details.causes.map((cause: KubeObject) => [cause.field, cause.message]),
+      [
+        ['.metadata.labels.l', 'conflict with "unknown" using v1'],
+        ['.metadata.labels.m', 'conflict with "unknown" using v1'],
+      ],
+    );
+    const forced = client.patch(`${NODES}/n1`, labelled({ l: '2' }), APPLY, as('one', true));
+    assert.deepEqual(forced.body.metadata.labels, { l: '2', m: '1' });
+    assert.deepEqual(managersOf(forced.body), ['one/Apply', 'unknown/Update']);
+  });
+
+  it('loses a field to whoever updates it later', () => {
+    const { client } = fixture();
+    client.patch(`${NODES}/n1`, labelled({ l: '1' }, { unschedulable: true }), APPLY, as('one'));
+    const headers = { 'user-agent': 'myctl/v1' };
+    const patched = client.patch(
+      `${NODES}/n1`,
+      { spec: { unschedulable: null }, metadata: { labels: { l: '2' } } },
+      STRATEGIC,
+      { headers },
+    );
+    assert.deepEqual(managersOf(patched.body), ['myctl/Update']);
+    const again = client.patch(`${NODES}/n1`, labelled({ l: '1' }), APPLY, as('one'));
+    assert.match(again.body.message, /conflict with "myctl" using v1: \.metadata\.labels\.l$/);
+  });
+
+  it('owns list items one by one where they have a key', () => {
+    const { client } = fixture();
+    const ready = { type: 'Ready', status: 'True' };
+    const apply = (manager: string, condition: object) =>
+      client.patch(
+        `${PODS}/p/status`,
+        { apiVersion: 'v1', kind: 'Pod', status: { conditions: [condition] } },
+        APPLY,
+        as(manager),
+      );
+    client.post(PODS, podNamed('p'));
+    assert.equal(apply('one', ready).status, 200);
+    assert.equal(apply('two', { type: 'Other', status: 'True' }).status, 200);
+    const refused = apply('two', { ...ready, status: 'False' });
+    assert.equal(refused.body.details.causes[0].field, '.status.conditions[type="Ready"].status');
+    const types = client.get(`${PODS}/p`).body.status.conditions.map((c: KubeObject) => c.type);
+    assert.deepEqual(types, ['Ready', 'Other']);
+  });
+});

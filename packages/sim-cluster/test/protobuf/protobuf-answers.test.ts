@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { encodeObject } from '../../src/protobuf/encode.ts';
+import { fixture, PODS, podNamed } from '../world/api-fixture.ts';
+
+const PROTOBUF = 'application/vnd.kubernetes.protobuf';
+const LEASES = '/apis/coordination.k8s.io/v1/leases';
+
+interface Heard {
+  status: number;
+  type: string;
+  readonly chunks: (string | Uint8Array)[];
+}
+
+/** What a GET is answered with: its content type, and its body as it came. */
+function get(api: ReturnType<typeof fixture>['api'], path: string, accept: string): Heard {
+  const heard: Heard = { status: 0, type: '', chunks: [] };
+  const request = { method: 'GET', path, headers: { accept }, body: null };
+  api.exchange(request, {
+    head: (status, headers) => {
+      Object.assign(heard, { status, type: headers['content-type'] });
+    },
+    data: (chunk) => heard.chunks.push(chunk),
+    end: () => {},
+    reset: () => {},
+  });
+  return heard;
+}
+
+function bytesOf({ chunks }: Heard): Buffer {
+  return Buffer.concat(chunks.map((chunk) => (typeof chunk === 'string' ? assert.fail() : chunk)));
+}
+
+/** The fields of a message: its numbers, and the bytes or the number in each. */
+function fieldsOf(bytes: Buffer): readonly (readonly [number, Buffer | bigint])[] {
+  const fields: [number, Buffer | bigint][] = [];
+  let at = 0;
+  const varint = (): bigint => {
+    let value = 0n;
+    for (let shift = 0n; ; shift += 7n) {
+      const byte = bytes[at++] ?? assert.fail('a number goes beyond the end');
+      value |= BigInt(byte & 0x7f) << shift;
+      if (byte < 0x80) return value;
+    }
+  };
+  while (at < bytes.length) {
+    const tag = Number(varint());
+    if (tag % 8 === 0) fields.push([tag >> 3, varint()]);
+    else {
+      assert.equal(tag % 8, 2);
+      const length = Number(varint());
+      assert.ok(at + length <= bytes.length, 'a field goes beyond the end');
+      fields.push([tag >> 3, bytes.subarray(at, at + length)]);
+      at += length;
+    }
+  }
+  return fields;
+}
+
+/** What stands in these fields, one inside the other; of several of one number the first. */
+function at(bytes: Buffer, ...path: readonly number[]): Buffer | bigint | undefined {
+  const [number, ...rest] = path;
+  const value = fieldsOf(bytes).find(([field]) => field === number)?.[1];
+  return rest.length > 0 && Buffer.isBuffer(value) ? at(value, ...rest) : value;
+}
+
+const text = (value: Buffer | bigint | undefined): string => String(value);
+
+describe('answers in protobuf', () => {
+  const setUp = () => {
+    const { api, client } = fixture({ protobuf: true });
+    client.post(PODS, podNamed('pod-b', { nodeName: 'n', terminationGracePeriodSeconds: 0 }));
+    return api;
+  };
+
+  it('begin as those of kube-apiserver 1.36.2 do', () => {
+    const body = bytesOf(get(setUp(), `${PODS}/pod-b`, PROTOBUF));
+    const shown = body
+      .subarray(0, 50)
+      .toString('latin1')
+      .replaceAll(/[^\n -~]/g, '?');
+    assert.match(shown, /^k8s\?\n\?\n\?v1\?\?Pod\?\?\?\n.{1,2}\n\?pod-b\?{4}default"\?\*\$/);
+  });
+
+  it('have the fields where they belong', () => {
+    const body = bytesOf(get(setUp(), `${PODS}?limit=1`, `${PROTOBUF},application/json`));
+    const envelope = body.subarray(4);
+    assert.equal(text(at(envelope, 1, 2)), 'PodList');
+    assert.match(text(at(envelope, 2, 1, 2)), /^\d+$/);
+    assert.equal(text(at(envelope, 2, 2, 1, 1)), 'pod-b');
+    assert.equal(text(at(envelope, 2, 2, 2, 10)), 'n');
+    assert.equal(at(envelope, 2, 2, 2, 4), 0n);
+    assert.equal(at(envelope, 2, 2, 2, 5), undefined);
+    assert.equal(text(at(envelope, 2, 2, 2, 2, 2)), 'registry.k8s.io/pause:3.10');
+    assert.equal(at(envelope, 2, 2, 1, 8, 1), 1767225600n);
+  });
+
+  it('stream events after their lengths', () => {
+    const api = setUp();
+    const heard = get(api, `${PODS}?watch=true&allowWatchBookmarks=true`, PROTOBUF);
+    assert.equal(heard.type, `${PROTOBUF};stream=watch`);
+    api.delete('pods', 'default', 'pod-b', { gracePeriodSeconds: 0 });
+    const told = heard.chunks.map((chunk) => {
+      const frame = Buffer.from(chunk as Uint8Array);
+      assert.equal(frame.readUInt32BE(0), frame.length - 4);
+      const event = frame.subarray(4);
+      const object = at(event, 2, 1) as Buffer;
+      return `${at(event, 1)} ${at(object.subarray(4), 2, 1, 1)}`;
+    });
+    assert.deepEqual(told, ['ADDED pod-b', 'BOOKMARK ', 'MODIFIED pod-b', 'DELETED pod-b']);
+  });
+
+  it('tell refusals', () => {
+    const heard = get(setUp(), `${PODS}/nobody`, PROTOBUF);
+    assert.deepEqual([heard.status, heard.type], [404, PROTOBUF]);
+    const status = bytesOf(heard).subarray(4);
+    assert.equal(text(at(status, 2, 4)), 'NotFound');
+    assert.equal(at(status, 2, 6), 404n);
+  });
+
+  it('write times as fine as they are, and texts and numbers of any size', () => {
+    const renewTime = '2026-01-01T00:00:09.654321Z';
+    const name = 'ü'.repeat(5000);
+    const spec = { renewTime, leaseTransitions: -5, leaseDurationSeconds: 2n ** 63n - 1n };
+    const lease = Buffer.from(encodeObject({ kind: 'Lease', metadata: { name }, spec })).subarray(
+      4,
+    );
+    assert.equal(text(at(lease, 2, 1, 1)), name);
+    assert.equal(at(lease, 2, 2, 4, 1), 1767225609n);
+    assert.equal(at(lease, 2, 2, 4, 2), 654321000n);
+    assert.equal(BigInt.asIntN(64, at(lease, 2, 2, 5) as bigint), -5n);
+    assert.equal(at(lease, 2, 2, 2), 2n ** 63n - 1n);
+  });
+
+  for (const [path, accept, answered] of [
+    [PODS, 'application/json', 'application/json'],
+    [PODS, `application/json,${PROTOBUF}`, 'application/json'],
+    [PODS, `${PROTOBUF};as=Table;v=v1;g=meta.k8s.io,application/json`, 'application/json'],
+    [LEASES, `${PROTOBUF};stream=watch,application/json`, PROTOBUF],
+    ['/api/v1/namespaces', `${PROTOBUF},application/json`, 'application/json'],
+  ] as const) {
+    it(`${path} asked for as ${accept} comes as ${answered}`, () => {
+      assert.equal(get(setUp(), path, accept).type, answered);
+    });
+  }
+
+  it('are given by no server that was not told to', () => {
+    const heard = get(fixture().api, PODS, `${PROTOBUF},application/json`);
+    assert.equal(heard.type, 'application/json');
+  });
+});

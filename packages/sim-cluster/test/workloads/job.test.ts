@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { job } from '../../src/builders.ts';
+import { conditionOf, isReady } from '../../src/controllers/pods.ts';
+import { podsOf, small, stored, virtualCluster } from '../world/virtual-cluster.ts';
+
+const ZONES = ['a', 'b', 'c'];
+
+describe('a Job', () => {
+  it('runs its pods one after the other and completes', () => {
+    const topology = small(ZONES, [job('default', 'report', 30, { completions: 2 })]);
+    const { api, until } = virtualCluster({ topology });
+    const isComplete = (): boolean => {
+      const found = api.get('jobs', 'default', 'report');
+      return found !== null && conditionOf(found, 'Complete')?.status === 'True';
+    };
+    until(isComplete, 'completion');
+    assert.equal(stored(api, 'jobs', 'default', 'report').status.succeeded, 2);
+    assert.deepEqual(
+      podsOf(api, 'report').map(({ status }) => status.phase),
+      ['Succeeded', 'Succeeded'],
+    );
+  });
+
+  it('replaces a pod that is evicted and gives up after too many failures', () => {
+    const topology = small(ZONES, [job('default', 'report', 30, { spec: { backoffLimit: 1 } })]);
+    const { api, pass, until, settle } = virtualCluster({ topology });
+    settle();
+    const [first] = podsOf(api, 'report');
+    api.delete('pods', 'default', first?.metadata.name ?? '');
+    pass(5000);
+    const [second] = podsOf(api, 'report');
+    assert.notEqual(second?.metadata.name, first?.metadata.name);
+    for (let count = 0; count < 2; count++) {
+      until(() => podsOf(api, 'report').some(isReady), 'a running pod');
+      const running = podsOf(api, 'report').find(isReady);
+      assert.ok(running);
+      const status = { ...running.status, phase: 'Failed', conditions: [] };
+      api.update('pods', { ...running, status }, 'status');
+      pass(100);
+    }
+    const { status } = stored(api, 'jobs', 'default', 'report');
+    assert.equal(status.failed, 2);
+    assert.equal(status.conditions[0].reason, 'BackoffLimitExceeded');
+    assert.equal(status.active, undefined);
+  });
+});

@@ -1,0 +1,38 @@
+import { ApiServer, type ApiServerOptions } from '../../src/api/api-server.ts';
+import { VirtualClock } from '../../src/kernel/clock.ts';
+import { seededRandom } from '../../src/kernel/prng.ts';
+import type { KubeObject } from '../../src/objects/kube-object.ts';
+import { Client } from './client.ts';
+
+export const START = Date.parse('2026-01-01T00:00:00Z');
+export const PODS = '/api/v1/namespaces/default/pods';
+export const NODES = '/api/v1/nodes';
+
+export interface Fixture {
+  readonly api: ApiServer;
+  readonly client: Client;
+  readonly clock: VirtualClock;
+  /** Lets `ms` pass. */
+  pass(ms: number): void;
+}
+
+/** An empty API server on a virtual clock and a client of it. */
+export function fixture(options: Partial<ApiServerOptions> = {}): Fixture {
+  const clock = new VirtualClock(START);
+  const api = new ApiServer({ clock, random: seededRandom(1), ...options });
+  const pass = (ms: number): void => clock.advanceTo(clock.now() + ms);
+  return { api, client: new Client(api), clock, pass };
+}
+
+/** The smallest pod. */
+export function podNamed(name: string, spec: object = {}, metadata: object = {}): KubeObject {
+  const containers = [{ name: 'c', image: 'registry.k8s.io/pause:3.10' }];
+  return { metadata: { name, ...metadata }, spec: { containers, ...spec } };
+}
+
+/** `TYPE name`, as tests compare watches. */
+export function summary(
+  events: readonly { readonly type: string; readonly object: KubeObject }[],
+): readonly string[] {
+  return events.map(({ type, object }) => `${type} ${object.metadata.name ?? ''}`.trim());
+}
