@@ -8,7 +8,7 @@ import { namesAMachine, tooLong } from './tidy/texts.ts';
 import { repository, sourcesOf } from './tidy/tree.ts';
 import { replacedPhrases } from './tidy/words.ts';
 
-const checks = [tooLong, hasDependencies, namesAMachine, replacedPhrases];
+const checks = [tooLong, impure, hasDependencies, namesAMachine, replacedPhrases];
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 process.chdir(root);

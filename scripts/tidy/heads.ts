@@ -56,6 +56,6 @@ function firstSentence(text: string): string {
     .replace(/^ *(?:\*|\/\/) ?/gm, '')
     .trim()
     .split(/\n\s*\n|\n(?=- )/);
-  const line = paragraph.replace(/\s+/g, ' ').trim();
-  return /^.*?[^.]\.(?=\s+[A-Z`]|$)/.exec(line)?.[0] ?? line;
+  const sentence = /^.*?[^.]\.(?=\n|\s+[A-Z`]|$)/s.exec(paragraph)?.[0] ?? paragraph;
+  return sentence.replace(/\s+/g, ' ').trim();
 }
