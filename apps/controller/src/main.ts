@@ -1,3 +1,4 @@
+// The entry: reads the settings, runs the controller, says what went wrong.
 import { CommanderError } from '@commander-js/extra-typings';
 import { loadKubeconfig } from '@taintmgr/k8s-adapter';
 import type { EmbeddedCluster } from '@taintmgr/sim-cluster';

@@ -1,3 +1,4 @@
+// Checks of settings that depend on one another.
 import {
   type AllPodsNeed,
   allPodsNeeds,

@@ -1,3 +1,4 @@
+// The command line: flags, help and usage errors.
 import { Command, Option } from '@commander-js/extra-typings';
 import { type ConnectionFlag, connectionFlags } from '@taintmgr/k8s-adapter';
 import { version } from '../version.ts';

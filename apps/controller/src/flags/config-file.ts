@@ -9,7 +9,7 @@ export class ConfigFileError extends Error {
   override readonly name = 'ConfigFileError';
 }
 
-/** A file that is as config.schema.json wants it. */
+/** The configuration file, checked against config.schema.json. */
 export interface ConfigFile {
   readonly [field: string]: unknown;
 }

@@ -1,3 +1,4 @@
+// The settings for reaching the API server, which come from flags and file.
 import { parseDuration } from '@taintmgr/core';
 import { connectionFlags, type KubeconfigOptions } from '@taintmgr/k8s-adapter';
 import { connectionFlagName, type Texts } from './command-line.ts';

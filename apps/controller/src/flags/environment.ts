@@ -1,7 +1,7 @@
 import type { Texts } from './command-line.ts';
 import { variableOf } from './setting.ts';
 
-/** Variables, as process.env has them. */
+/** Settings from environment variables. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** What Kubernetes puts into every container for a Service whose name begins with ours. */

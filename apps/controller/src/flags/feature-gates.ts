@@ -1,6 +1,6 @@
 import { boolean } from './kind.ts';
 
-/** The gates of Kubernetes that matter here. */
+/** The feature gates of Kubernetes that matter here, and how they are written. */
 export const featureGates = ['TaintTolerationComparisonOperators'] as const;
 
 type Gate = (typeof featureGates)[number];

@@ -3,7 +3,7 @@ import { formatDuration, type Millis, parseDuration } from '@taintmgr/core';
 import type { DryRun } from '../transport/dry-run.ts';
 import { SettingError } from './setting-error.ts';
 
-/** How a kind of value is written on command lines, in variables and in files. */
+/** How each kind of value is written on command lines, in variables and in files. */
 export interface Kind<T> {
   /** As help shows it: `<duration>`. */
   readonly placeholder: string;

@@ -1,3 +1,4 @@
+// Eviction policies and limits, which only the configuration file can say.
 import { type Config, type LimitRule, type Policy, parseDuration } from '@taintmgr/core';
 import type { ConfigFile } from './config-file.ts';
 

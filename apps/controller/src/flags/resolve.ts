@@ -1,3 +1,4 @@
+// Which value of a setting counts: flag, variable, file, default, the first that has one.
 import type { Config, LifecycleConfig, PressurePool } from '@taintmgr/core';
 import { connectionFlags, type KubeconfigOptions } from '@taintmgr/k8s-adapter';
 import { pressurePools } from '../pressure/config.ts';

@@ -1,6 +1,6 @@
 import type { Kind } from './kind.ts';
 
-/** One thing a user may choose, wherever it is chosen: flag, variable or configuration file. */
+/** What a setting is, wherever it is made: flag, variable or configuration file. */
 export interface Setting<T> {
   /** Long name without dashes, kube-controller-manager's where it has one. */
   readonly flag: string;

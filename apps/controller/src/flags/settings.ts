@@ -369,7 +369,7 @@ export const groups: Readonly<Record<string, Readonly<Record<string, Setting<unk
   'Access to what is served': access,
 };
 
-/** All settings by name. */
+/** The table of all settings by name: flag, field of the file, default. */
 export const settings = {
   ...general,
   ...simulation,

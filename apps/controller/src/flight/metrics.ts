@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import { describing } from '../metrics/metric.ts';
 import type { FlightRecorder } from './recorder.ts';
 
-/** Whether what happens is recorded, how much, and how much is missing. */
+/** Metrics of the flight recorder: how much is recorded, how much is missing. */
 export function flightMetrics(registry: Registry, recorder: FlightRecorder): void {
   const describe = describing(registry);
   new Gauge({

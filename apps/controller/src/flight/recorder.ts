@@ -1,3 +1,4 @@
+// Records each event and command of the engine, without holding anybody up.
 import { type Event, formatTimeMillis, type Instant } from '@taintmgr/core';
 import {
   type FlightHead,

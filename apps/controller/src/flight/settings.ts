@@ -1,3 +1,4 @@
+// The settings of the flight recorder.
 import { outputFile } from '../flags/files.ts';
 import { wholeNumber } from '../flags/kind.ts';
 import { setting } from '../flags/setting.ts';

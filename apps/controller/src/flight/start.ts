@@ -1,3 +1,4 @@
+// Starts the flight recorder as the settings say.
 import { type Config, resolveConfig, resolveLifecycleConfig } from '@taintmgr/core';
 import { flightApiVersion } from '@taintmgr/k8s-adapter';
 import type { Registry } from 'prom-client';

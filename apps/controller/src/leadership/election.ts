@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import type { ElectionOptions, LeaseName } from '@taintmgr/k8s-adapter';
 import type { Settings } from '../flags/settings.ts';
 
-/** For what this replica stands, by kube-controller-manager's flags; each start is another one. */
+/** How this replica stands for election, by kube-controller-manager's flags. */
 export function electionOptions(settings: Settings): Omit<ElectionOptions, 'random'> {
   const { resourceName: name, resourceNamespace: namespace } = settings;
   const { leaseDuration: lease, renewDeadline, retryPeriod: retry } = settings;

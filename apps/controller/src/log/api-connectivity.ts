@@ -1,6 +1,6 @@
 import type { Notice } from '@taintmgr/k8s-adapter';
 
-/** Remembers what could not be read, to tell when it can be again, and what need not be said twice. */
+/** Remembers which reads fail, to log when one works again and never twice the same. */
 export class Contact {
   readonly #lost = new Set<string>();
   #pages = false;

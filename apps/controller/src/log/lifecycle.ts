@@ -9,7 +9,7 @@ import {
 import type { Notice } from '@taintmgr/k8s-adapter';
 import { formatWait, type Line, line } from './line.ts';
 
-/** What the log says about nodes and zones. `now` is for times given as a wait. */
+/** Log lines about nodes and zones. `now` is for times given as a wait. */
 export function lifecycleLine(report: LifecycleReport, now: number): Line {
   switch (report.kind) {
     case 'zone': {

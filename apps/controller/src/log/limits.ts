@@ -8,7 +8,7 @@ import {
 import type { LimitRecordNotice } from '@taintmgr/k8s-adapter';
 import { formatWait, type Line, line, podFields } from './line.ts';
 
-/** A pod that is due and that a limit holds back. */
+/** Log lines about limits and the pods that they hold back. */
 export function heldLine(
   { pod, hit, until }: Extract<PodReport, { kind: 'held' }>,
   now: number,

@@ -11,7 +11,7 @@ import { lifecycleLine, nodeWriteLine } from './lifecycle.ts';
 import { heldLine, limitRecordLine, limitTrippedLine } from './limits.ts';
 import { formatWait, type Line, line, podFields } from './line.ts';
 
-/** What the log says about a notice of the loop. `now` is for times given as a wait. */
+/** Log lines about notices of the loop. `now` is for times given as a wait. */
 export function lineOf(notice: Notice, now: number): Line {
   switch (notice.kind) {
     case 'listed': {

@@ -2,7 +2,7 @@ import type { Notice } from '@taintmgr/k8s-adapter';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { describing } from './metric.ts';
 
-/** What was done to clocks. */
+/** Metrics of clocks that were set and machines that were suspended. */
 export function clockMetrics(registry: Registry): (notice: Notice) => void {
   const describe = describing(registry);
   const steps = new Counter(

@@ -1,3 +1,4 @@
+// Metrics of evictions, under kube-controller-manager's names.
 import type { Instant, Report } from '@taintmgr/core';
 import type { Notice } from '@taintmgr/k8s-adapter';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';

@@ -1,3 +1,4 @@
+// /metrics as text and as OpenMetrics, written as programs in Go write it.
 import type { Registry } from 'prom-client';
 import { type Handler, textAnswer } from '../server/answer.ts';
 import { metricsText } from './text.ts';

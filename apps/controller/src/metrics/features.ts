@@ -2,7 +2,7 @@ import { Gauge, type Registry } from 'prom-client';
 import { type FeatureGates, featureGates, gateStages } from '../flags/feature-gates.ts';
 import { describing } from './metric.ts';
 
-/** Which feature gates are on, as Kubernetes components tell it. */
+/** Metrics of feature gates, as Kubernetes components have them. */
 export function featureMetrics(registry: Registry, gates: FeatureGates): void {
   const enabled = new Gauge(
     describing(registry)(

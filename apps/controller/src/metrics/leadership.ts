@@ -1,3 +1,4 @@
+// Metrics of leadership and of others who do the same work.
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Vitals } from '../process/process-stats.ts';
 import { describing } from './metric.ts';

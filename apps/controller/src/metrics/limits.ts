@@ -1,3 +1,4 @@
+// Metrics of limits: which have tripped, and how full the others are.
 import type { LimitStatus } from '@taintmgr/core';
 import type { Notice } from '@taintmgr/k8s-adapter';
 import { Counter, Gauge, type Registry } from 'prom-client';

@@ -1,3 +1,4 @@
+// How metrics are described and made.
 import type { Registry } from 'prom-client';
 
 /** What every metric is made with. */

@@ -29,7 +29,7 @@ export interface MetricsOptions {
   readonly lease: string | null;
 }
 
-/** All that is measured, and where it is told. */
+/** All metrics of the controller, put together. */
 export interface Metrics {
   /** For /metrics. */
   readonly registry: Registry;

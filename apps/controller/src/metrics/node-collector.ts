@@ -5,9 +5,9 @@ import type { Vitals } from '../process/process-stats.ts';
 import { describing } from './metric.ts';
 
 /**
- * Counts nodes and zones under the names of kube-controller-manager's node-lifecycle-controller.
- * Labels of zones have its NUL character too. Returns the machine, timed: a node's health is updated
- * with what is told of it, that of all nodes with a tick.
+ * Metrics of nodes and zones, under the names of kube-controller-manager's
+ * node-lifecycle-controller. Labels of zones have its NUL character too. Returns the machine,
+ * timed: a node's health is updated with what is told of it, that of all nodes with a tick.
  */
 export function nodeCollectorMetrics(
   registry: Registry,

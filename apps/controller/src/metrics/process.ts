@@ -4,7 +4,7 @@ import type { Vitals } from '../process/process-stats.ts';
 import { version } from '../version.ts';
 import { describing } from './metric.ts';
 
-/** What is measured of the process itself, beside prom-client's own. */
+/** Metrics of the process itself, beside prom-client's own. */
 export function processMetrics(
   registry: Registry,
   vitals: Vitals,

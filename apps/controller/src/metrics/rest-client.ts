@@ -1,3 +1,4 @@
+// Metrics of requests to the API server, under client-go's names, in seconds and in bytes.
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { RequestObserver } from '../transport/observed.ts';
 import { describing } from './metric.ts';

@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { OnLook } from '../server/health.ts';
 import { describing } from './metric.ts';
 
-/** What Kubernetes components say at /metrics/slis about their health checks. */
+/** Metrics of health checks, as Kubernetes components have them at /metrics/slis. */
 export function sliMetrics(registry: Registry): OnLook {
   const describe = describing(registry);
   const state = new Gauge(

@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
 
-/** What Prometheus has read ever since, or OpenMetrics 1.0. */
+/** The text formats of metrics: Prometheus' own and OpenMetrics 1.0. */
 export type TextFormat = 'text' | 'openMetrics';
 
 type Family = Awaited<ReturnType<Registry['getMetricsAsJSON']>>[number];

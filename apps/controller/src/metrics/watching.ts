@@ -2,7 +2,7 @@ import type { Notice } from '@taintmgr/k8s-adapter';
 import { Counter, type Registry } from 'prom-client';
 import { describing } from './metric.ts';
 
-/** Counts what becomes of watches and of Kubernetes Events. */
+/** Metrics of watches and of Kubernetes Events. */
 export function watchingMetrics(registry: Registry): (notice: Notice) => void {
   const describe = describing(registry);
   const lists = new Counter(describe('taintmgr_lists_total', 'Lists read completely.', 'resource'));

@@ -1,3 +1,4 @@
+// Metrics of the work queue, under the names of kube-controller-manager's.
 import type { Command, Event, Instant } from '@taintmgr/core';
 import type { Machine, Notice } from '@taintmgr/k8s-adapter';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';

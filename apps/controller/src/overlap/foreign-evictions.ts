@@ -1,7 +1,7 @@
 import type { Command, Disruption, Event, Pod, PodRef } from '@taintmgr/core';
 import type { Machine } from '@taintmgr/k8s-adapter';
 
-/** A pod that another program than ours evicts for a taint. */
+/** Pods that another program than ours evicts for a taint. */
 export interface ForeignEviction {
   readonly pod: PodRef;
   /** The program, as the API server names it, e.g. `kube-controller-manager`. */

@@ -15,7 +15,7 @@ export class OverlapError extends Error {
   override readonly name = 'OverlapError';
 }
 
-/** The same work, done twice. */
+/** What is done when somebody else does the same work. */
 export interface Overlap {
   /** Who does it, in words, and what to do about it. */
   readonly message: string;

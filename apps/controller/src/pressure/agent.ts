@@ -1,3 +1,4 @@
+// The node pressure agent as it is to run.
 import { createPressureMachine, type Instant, type PressureConfig } from '@taintmgr/core';
 import {
   drive,

@@ -1,7 +1,7 @@
 import { parseEvictionFlag } from '@taintmgr/core';
 import type { Kind } from '../flags/kind.ts';
 
-/** Amounts or durations by the signal they are for, as they were written. */
+/** Settings of amounts or durations by signal, as a kubelet's flags have them. */
 export type BySignal = Readonly<Record<string, string>>;
 
 /**

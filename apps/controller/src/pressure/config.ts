@@ -1,3 +1,4 @@
+// The settings of node-pressure-controller as the machine's configuration.
 import {
   type LabelSelector,
   type PressureConfig,

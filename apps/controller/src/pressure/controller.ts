@@ -1,3 +1,4 @@
+// Runs the node pressure agent beside the loop of the engine while this replica leads.
 import type { PressureConfig } from '@taintmgr/core';
 import type { MayAct, PressureNotice, Transport } from '@taintmgr/k8s-adapter';
 import type { Registry } from 'prom-client';

@@ -1,3 +1,4 @@
+// Log lines about node pressure.
 import {
   describePressureReason,
   formatThreshold,

@@ -2,7 +2,7 @@ import type { PressureNotice } from '@taintmgr/k8s-adapter';
 import { Counter, type Registry } from 'prom-client';
 import { describing } from '../metrics/metric.ts';
 
-/** Counts what node-pressure-controller does. A dry run evicts nobody. */
+/** Metrics of node-pressure-controller. A dry run evicts nobody. */
 export function pressureMetrics(
   registry: Registry,
   { dryRun }: { readonly dryRun: boolean },

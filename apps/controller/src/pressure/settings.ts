@@ -1,3 +1,4 @@
+// The settings of node-pressure-controller.
 import { defaultPressureConfig } from '@taintmgr/core';
 import { defaultPollOptions } from '@taintmgr/k8s-adapter';
 import { inputFile } from '../flags/files.ts';

@@ -1,3 +1,4 @@
+// The taints for the conditions of node-pressure-controller.
 import type { ConditionRule, PressureConditionType } from '@taintmgr/core';
 import { ownConditionType, ownTaintKey } from '@taintmgr/k8s-adapter';
 

@@ -1,7 +1,7 @@
 import { formatTime, type Instant } from '@taintmgr/core';
 import { type ClockNotice, describeClock, type Notice } from '@taintmgr/k8s-adapter';
 
-/** The last thing that was done to clocks, for those who look at this process. */
+/** The last thing that was done to clocks, for health checks and pages. */
 export class ClockNote {
   #last: { readonly at: Instant; readonly notice: ClockNotice } | null = null;
 

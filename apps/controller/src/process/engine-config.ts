@@ -11,7 +11,7 @@ const dryRunConfig = {
   confirmationWaitMs: 24 * 3_600_000,
 };
 
-/** The engine's configuration for what the user has chosen. */
+/** The settings of the user as the engine's configuration. */
 export function engineConfig(
   { settings, policies, lifecycle }: Choices,
   { featureGates, controllers, pressure }: Checked,

@@ -4,7 +4,7 @@ const beatMs: Millis = 500;
 /** For so long a late beat is remembered. */
 const memoryMs: Millis = 15_000;
 
-/** Beats at a steady pace, to notice when this process stands still. */
+/** Measures the loop lag, to notice when this process stands still. */
 export class Pulse {
   readonly #late: { readonly at: number; readonly by: Millis }[] = [];
   readonly #timer: NodeJS.Timeout;

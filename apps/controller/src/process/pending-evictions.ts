@@ -10,7 +10,7 @@ export interface Waiting {
   readonly next: Instant | null;
 }
 
-/** Which evictions wait and which are under way, as far as the loop has told. */
+/** Which evictions wait and which are under way, as far as the loop has reported. */
 export class Activity {
   /** By pod uid: when it is, or was, due. */
   readonly #deadlines = new Map<string, Instant>();

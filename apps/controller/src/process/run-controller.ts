@@ -1,3 +1,4 @@
+// Runs the loop against a cluster, until the signal.
 import {
   type Config,
   createEngine,

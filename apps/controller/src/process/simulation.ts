@@ -1,3 +1,4 @@
+// The embedded cluster of `--simulate`.
 import { type EmbeddedCluster, startEmbedded, threeZones } from '@taintmgr/sim-cluster';
 
 export interface SimulationOptions {

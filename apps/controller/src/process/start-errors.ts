@@ -1,3 +1,4 @@
+// What is printed when the controller cannot start; null for a mistake of ours.
 import { ApiError, ConnectionError, KubeconfigError } from '@taintmgr/k8s-adapter';
 import { ConfigFileError } from '../flags/config-file.ts';
 import { SettingError } from '../flags/setting-error.ts';

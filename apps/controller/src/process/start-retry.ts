@@ -1,3 +1,4 @@
+// What is tried again while the API server cannot be reached at the start.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Millis } from '@taintmgr/core';
 import { ApiError, Backoff, ConnectionError, WrongServerError } from '@taintmgr/k8s-adapter';

@@ -1,3 +1,5 @@
+// Ends the process in order at the first signal, and at once at the second.
+
 /**
  * A wrapper such as npm passes on the Ctrl-C that the terminal has sent to us as well: what comes so
  * soon after the first is the same one.

@@ -9,7 +9,7 @@ export interface Inquiry {
   readonly accept: string;
 }
 
-/** What is sent back. */
+/** HTTP answers as values. */
 export interface Answer {
   readonly status: number;
   readonly headers: OutgoingHttpHeaders;

@@ -1,3 +1,4 @@
+// Who asks, by token or client certificate.
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';

@@ -1,3 +1,4 @@
+// Whether somebody may read a page, as the API server says.
 import type { Millis } from '@taintmgr/core';
 import type { ApiClient } from '@taintmgr/k8s-adapter';
 import { reviewRequest } from './authentication.ts';

@@ -5,7 +5,7 @@ import { createCertificate } from '@taintmgr/sim-cluster';
 import { SettingError } from '../flags/setting-error.ts';
 import { isAnyAddress } from './listen.ts';
 
-/** What the server shows of itself, and whose client certificates it takes; all PEM. */
+/** The server's certificate, and whose client certificates it takes; all PEM. */
 export interface ServerIdentity {
   readonly cert: string;
   readonly key: string;

@@ -3,7 +3,7 @@ import type { ReflectorStatus } from '@taintmgr/k8s-adapter';
 import type { Vitals } from '../process/process-stats.ts';
 import type { Check } from './health.ts';
 
-/** Each endpoint and what it looks at. */
+/** /livez, /readyz and /healthz: what each endpoint looks at. */
 export interface Checks {
   readonly livez: readonly Check[];
   readonly readyz: readonly Check[];

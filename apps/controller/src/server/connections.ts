@@ -10,7 +10,7 @@ export type Stage = 'opening' | 'request' | 'answer' | 'idle';
 /** Why a connection was ended by us. */
 export type DropReason = Stage | 'crowded';
 
-/** One connection. */
+/** The bounds of a connection: how many, how long, and what for. */
 export interface Connection {
   readonly socket: Socket;
   /** The address of whoever made it. */

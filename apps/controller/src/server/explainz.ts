@@ -1,3 +1,4 @@
+// /explainz: why a node or pod is or is not evicted.
 import {
   describeHold,
   describeLifecycleReason,

@@ -1,3 +1,4 @@
+// Lets a request in or turns it away: authentication, then authorization.
 import type { IncomingMessage } from 'node:http';
 import { type Answer, errorAnswer, statusAnswer } from './answer.ts';
 import type { Authenticate } from './authentication.ts';

@@ -1,6 +1,6 @@
 import { type Answer, errorAnswer, type Handler, type Inquiry, textAnswer } from './answer.ts';
 
-/** One thing that has to be well. */
+/** One health check and its answer. */
 export interface Check {
   readonly name: string;
   /** What is wrong; null: nothing. */

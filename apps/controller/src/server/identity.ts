@@ -1,4 +1,4 @@
-/** Who asks. */
+/** The user who asks. */
 export interface Identity {
   readonly name: string;
   readonly uid: string;

@@ -9,8 +9,9 @@ export function isAnyAddress(host: string): boolean {
 }
 
 /**
- * Listens there; 0 lets the system choose the port that comes back. Rejects when it cannot. Without
- * a host Node listens on IPv6 and IPv4, and on IPv4 alone where there is no IPv6.
+ * Listens on an address and port; 0 lets the system choose the port that comes back. Rejects when
+ * it cannot. Without a host Node listens on IPv6 and IPv4, and on IPv4 alone where there is no
+ * IPv6.
  */
 export function listen(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {

@@ -1,3 +1,4 @@
+// /statusz and /flagz.
 import { formatDuration } from '@taintmgr/core';
 import type { Origin } from '../flags/resolve.ts';
 import type { Vitals } from '../process/process-stats.ts';

@@ -3,8 +3,8 @@ import type { Millis } from '@taintmgr/core';
 const quietMs: Millis = 10_000;
 
 /**
- * Says what others can make us say as often as they like: at once, then at most every ten seconds,
- * with how often it has been meanwhile. One subject is told of apart from another; they are few.
+ * Bounds the log lines that others can cause: at once, then at most every ten seconds, with a
+ * count. One subject is told of apart from another; they are few.
  */
 export class Quiet {
   readonly #kept = new Map<string, { until: number; times: number }>();

@@ -1,3 +1,4 @@
+// Answers requests, one at a time for each connection.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type Answer, errorAnswer, type Handler } from './answer.ts';

@@ -29,9 +29,9 @@ const [strangersPerSecond, strangersBurst] = [10, 20];
 const [trustedPerSecond, trustedBurst] = [50, 100];
 
 /**
- * What the API server is asked about people, within bounds: answers hold a while, a question is
- * asked once at a time, and strangers can neither make us ask without end nor push out the answers
- * about those who were let in.
+ * Asks the API server about users, within bounds: answers hold a while, a question is asked once at
+ * a time, and strangers can neither make us ask without end nor push out the answers about those
+ * who were let in.
  */
 export class Reviews<T> {
   readonly #good: TtlCache<T>;

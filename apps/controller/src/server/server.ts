@@ -1,3 +1,4 @@
+// The HTTPS or HTTP server.
 import { createServer as createHttp } from 'node:http';
 import { createServer, type Socket } from 'node:net';
 import { createServer as createTls, type TlsOptions } from 'node:tls';

@@ -1,3 +1,4 @@
+// All that is served, put together.
 import {
   ApiClient,
   type ClusterConfig,

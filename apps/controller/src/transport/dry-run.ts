@@ -1,3 +1,4 @@
+// The transport in a dry run: writes are only judged, by the server or not at all.
 import type { ApiRequest, Sink, Transport } from '@taintmgr/k8s-adapter';
 
 /** Who judges what is to be written, when nothing is to change. */

@@ -12,7 +12,7 @@ export interface RequestObserver {
   readonly received: (method: string, bytes: number) => void;
 }
 
-/** The transport, watched by an observer. */
+/** The transport with an observer, for metrics. */
 export function observed(transport: Transport, observer: RequestObserver): Transport {
   return {
     send: (request, sink) => {

@@ -18,7 +18,7 @@ interface Waiting {
   begin(): void;
 }
 
-/** The transport, sending at most so many requests a second, in the order they come. */
+/** The transport with a limit of requests a second, in the order they come. */
 export function rateLimited(transport: Transport, limit: RateLimit): Transport {
   const { qps, burst, now, exempt, onWait } = limit;
   const waiting: Waiting[] = [];

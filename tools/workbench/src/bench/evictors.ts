@@ -1,4 +1,4 @@
-// Ways to evict that controller.ts compares, each a process of its own: with the same two
+// The ways to evict that bench/controller.ts compares, each a process of its own: with the same two
 // writes for each pod, as many pods at once. Arguments: name, kubeconfig. It prints a line of JSON
 // when it knows what is there and waits for taints.
 import http2 from 'node:http2';

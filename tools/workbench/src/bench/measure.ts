@@ -1,3 +1,4 @@
+// Measures how long something takes and what it holds.
 import { spawnSync } from 'node:child_process';
 
 /** Nanoseconds that `work` takes, the best of `rounds`. */

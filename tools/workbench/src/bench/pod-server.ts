@@ -1,3 +1,4 @@
+// The API server of bench/reflector.ts, in a process of its own.
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';

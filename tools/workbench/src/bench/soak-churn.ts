@@ -1,3 +1,4 @@
+// The changes that the cluster of bench/soak.ts goes through.
 import {
   type ApiServer,
   type FaultRule,

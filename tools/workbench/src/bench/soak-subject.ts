@@ -1,3 +1,4 @@
+// The controller's process that bench/soak.ts watches.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import { get } from 'node:https';

@@ -1,3 +1,5 @@
+// The documents of a file that kubectl printed, read piece by piece.
+
 /** What a file held, and the parts of it that are not even text of its format. */
 export interface Parsed {
   readonly values: readonly unknown[];

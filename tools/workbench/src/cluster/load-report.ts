@@ -1,6 +1,6 @@
 import type { LoadReport, Unloaded } from '@taintmgr/sim-cluster';
 
-/** One line for each thing that could not be taken from a snapshot, then the counts. */
+/** What could not be taken from a snapshot, one line each, then the counts. */
 export function reportLines(
   file: string,
   report: LoadReport,

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { Terminal } from '@taintmgr/controller/src/flags/command-line.ts';
 
-/** What the command line of the embedded cluster says; what it leaves out is left out here. */
+/** The command line of `npm run cluster`. */
 export interface ClusterFlags {
   readonly port?: number;
   readonly token?: string;

@@ -1,3 +1,4 @@
+// Reads a snapshot of a cluster from a file.
 import { createReadStream } from 'node:fs';
 import { treeFault } from '@taintmgr/k8s-adapter';
 import { parseDocument } from 'yaml';

@@ -1,3 +1,4 @@
+// `npm run demo`: a cluster, the controller, and what happens on screen.
 import { parseArgs } from 'node:util';
 import { runController } from '@taintmgr/controller/src/process/run-controller.ts';
 import { stopSignal } from '@taintmgr/controller/src/process/stop-signal.ts';

@@ -1,3 +1,4 @@
+// What happens to the demo's cluster, and when.
 import type { ApiClient } from '@taintmgr/k8s-adapter';
 import type { Cluster, KubeObject } from '@taintmgr/sim-cluster';
 import type { Fate, Ledger } from './ledger.ts';

@@ -1,7 +1,7 @@
 import { describeReason, formatDuration, type PodRef, type PodReport } from '@taintmgr/core';
 import type { Notice } from '@taintmgr/k8s-adapter';
 
-/** What the demo tells of a notice of the controller; null for what would only distract. */
+/** What the demo shows of a notice of the controller; null for what would only distract. */
 export function tell(notice: Notice, now: number): string | null {
   switch (notice.kind) {
     case 'synced':

@@ -18,7 +18,7 @@ export const maintenance = [
 
 const unreachable = 'node.kubernetes.io/unreachable:NoExecute';
 
-/** Three zones of three nodes with one workload for each way of answering a NoExecute taint. */
+/** The demo's cluster: three zones of three nodes with one workload for each kind of toleration. */
 export const topology: Topology = {
   region: 'region-1',
   zones: ['zone-a', 'zone-b', 'zone-c'],
