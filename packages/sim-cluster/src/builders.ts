@@ -1,3 +1,4 @@
+// Makes the objects of a topology.
 import type { Json, KubeObject } from './objects/kube-object.ts';
 import type { Taint, Toleration } from './objects/tolerations.ts';
 

@@ -1,3 +1,4 @@
+// A cluster in this process, served over HTTPS, with its kubeconfig.
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,3 +1,5 @@
+// The only door of the package.
+
 // Values that cross the wire.
 
 export type { Json, KubeObject, ObjectMeta, OwnerReference } from './objects/kube-object.ts';

@@ -1,3 +1,4 @@
+// The API as the cluster's own parts use it.
 import type { Clock } from '../kernel/clock.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 

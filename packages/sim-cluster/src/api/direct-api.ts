@@ -6,7 +6,7 @@ import { deleteObject } from '../write/delete.ts';
 import { replaceObject } from '../write/update.ts';
 import type { ClusterApi } from './cluster-api.ts';
 
-/** The API without the wire, for one writer, whose name is the manager of the fields it writes. */
+/** The API without the wire, for one writer; its name is the manager of the fields it writes. */
 export function directApi(backend: Backend, manager: string): ClusterApi {
   const { store, clock } = backend;
   return {

@@ -1,3 +1,4 @@
+// The errors of the API as the real server words them.
 import type { Json } from '../objects/kube-object.ts';
 
 /** One entry of `details.causes`. */

@@ -4,7 +4,7 @@ import type { RequestInfo } from '../wire/request.ts';
 import { ApiError, conflict, expired, serverError } from './errors.ts';
 
 /**
- * What goes wrong with a request.
+ * Faults that can be switched on: what goes wrong with requests and watches.
  * - `refuse`: the connection breaks, nothing was done
  * - `lose`: the request is carried out, then the connection breaks before the answer
  * - `delay`: the request arrives late

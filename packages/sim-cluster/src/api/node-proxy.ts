@@ -1,3 +1,4 @@
+// The nodes/proxy subresource: the way to a kubelet through the API server.
 import type { KubeObject } from '../objects/kube-object.ts';
 import type { Answer } from '../wire/answer.ts';
 import { badRequest, notFound, serverError, serviceUnavailable } from './errors.ts';

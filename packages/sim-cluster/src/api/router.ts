@@ -1,3 +1,4 @@
+// Sends each request to its handler, once it is authenticated and allowed.
 import type { Access } from '../auth/access.ts';
 import { authenticate, type Tokens } from '../auth/authenticator.ts';
 import type { Attributes, User } from '../auth/authorizer.ts';

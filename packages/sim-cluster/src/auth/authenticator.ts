@@ -1,3 +1,4 @@
+// Who asks, by token.
 import { unauthorized } from '../api/errors.ts';
 import type { User } from './authorizer.ts';
 

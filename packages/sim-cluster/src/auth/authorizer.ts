@@ -1,4 +1,4 @@
-/** What a user may do; `*` stands for anything in every list. */
+/** Rules that say what a user may do; `*` stands for anything in every list. */
 export interface Rule {
   readonly verbs: readonly string[];
   readonly apiGroups?: readonly string[];

@@ -1,6 +1,6 @@
 import type { Rule, User } from './authorizer.ts';
 
-/** A rule that speaks for a user, and how he came by it. */
+/** The rules that apply to a user, and where they come from; those that everybody has. */
 export interface Grant {
   readonly rule: Rule;
   /** `ClusterRole NAME`, `Role NAMESPACE/NAME`; '' for a rule of nobody's making. */

@@ -1,3 +1,4 @@
+// As whom somebody asks who impersonates another.
 import type { Access } from './access.ts';
 import type { User } from './authorizer.ts';
 

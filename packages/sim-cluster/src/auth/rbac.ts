@@ -1,3 +1,4 @@
+// The rules of the RBAC objects in the cluster.
 import type { KubeObject } from '../objects/kube-object.ts';
 import { labelSelectorRequirements, matchesLabels } from '../selectors/labels.ts';
 import type { Store } from '../store/store.ts';

@@ -17,7 +17,7 @@ interface ReviewContext {
   readonly now: number;
 }
 
-/** A kind that is asked and answered but never stored. */
+/** Reviews of access and tokens: kinds that are asked and answered but never stored. */
 export interface Review {
   readonly group: string;
   readonly version: string;

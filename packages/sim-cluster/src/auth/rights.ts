@@ -1,7 +1,7 @@
 import { type Attributes, allows, type Rule } from './authorizer.ts';
 import type { Grant } from './grants.ts';
 
-/** The smallest part of a grant: one verb on one resource or path. */
+/** Records which rights were used and what was refused. */
 export interface Right {
   /** `ClusterRole NAME`, `Role NAMESPACE/NAME`; '' for a rule that came with a token. */
   readonly role: string;

@@ -63,10 +63,10 @@ const pauseMsMax = 300;
 const catchUpMs = 1000;
 
 /**
- * Stands at both ends of the line between one client and the server and notes what the client asked
- * and when, what it could know by then, and which changes its requests made. Whatever may go wrong
- * on the line goes between the two ends. The client may be of several replicas; the witness itself
- * stands for the first of them.
+ * Checks a client against the history of the API: what the client asked and when, what it could
+ * know by then, and which changes its requests made. Whatever may go wrong on the line goes between
+ * the two ends. The client may be of several replicas; the witness itself stands for the first of
+ * them.
  */
 export class Witness implements Replica {
   readonly #now: () => number;

@@ -1,3 +1,4 @@
+// The checker of disruption budgets: no eviction breaks one.
 import type { ClusterApi } from '../api/cluster-api.ts';
 import { isReady, isTerminating } from '../controllers/pods.ts';
 import type { KubeObject } from '../objects/kube-object.ts';

@@ -19,7 +19,7 @@ export type CallKind =
   | 'readLease'
   | 'other';
 
-/** One request of the client that is watched. */
+/** What a client asks of the API, as one request shows it. */
 export interface Call {
   /** Which life of the client it belongs to, from 1. */
   readonly run: number;

@@ -1,3 +1,4 @@
+// The checker of eviction rates.
 import type { Call, CallKind } from './call.ts';
 import { mayBeLate } from './lateness.ts';
 import { clockTime, type Evidence, type RateTerm, type Violation } from './terms.ts';

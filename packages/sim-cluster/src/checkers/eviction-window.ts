@@ -1,3 +1,4 @@
+// The checker of limits within a window.
 import type { KubeObject } from '../objects/kube-object.ts';
 import type { Told } from './history.ts';
 import { mayBeLate } from './lateness.ts';

@@ -1,3 +1,4 @@
+// The checker of evictions: none too early, none without a reason.
 import type { KubeObject } from '../objects/kube-object.ts';
 import type { Call } from './call.ts';
 import type { State, Told } from './history.ts';

@@ -1,3 +1,4 @@
+// The checker of grace periods.
 import type { KubeObject } from '../objects/kube-object.ts';
 import type { Call } from './call.ts';
 import type { Told } from './history.ts';

@@ -19,7 +19,7 @@ export interface Told {
 
 const none: readonly State[] = [];
 
-/** Every state of every pod and node since the beginning, as the API told of them. */
+/** Every state of every pod and node since the beginning, as the API reported them. */
 export class History {
   readonly #nodes = new Map<string, State[]>();
   readonly #pods = new Map<string, State[]>();

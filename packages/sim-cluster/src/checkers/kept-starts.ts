@@ -1,3 +1,4 @@
+// The checker of the annotation that keeps since when taints count.
 import type { ClusterApi } from '../api/cluster-api.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import type { State, Told } from './history.ts';

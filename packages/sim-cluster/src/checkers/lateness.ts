@@ -1,3 +1,4 @@
+// The checker of lateness: evictions come within a bound of their deadlines.
 import type { KubeObject } from '../objects/kube-object.ts';
 import type { State } from './history.ts';
 import { noExecuteTaints, toleratedMs } from './taint-rule.ts';

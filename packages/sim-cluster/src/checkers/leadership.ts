@@ -1,3 +1,4 @@
+// The checker of leadership: only the elected replica acts.
 import type { Witness } from './api-history.ts';
 import type { Call, CallKind } from './call.ts';
 import type { Told } from './history.ts';

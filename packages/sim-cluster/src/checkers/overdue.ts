@@ -10,9 +10,9 @@ import { keptStarts, taintsWrittenAt } from './taint-starts.ts';
 import { clockTime, type Evidence, policyFor } from './terms.ts';
 
 /**
- * Every pod past its deadline terminates within a bound once nothing is wrong any more. A taint that
- * names no time may be taken to begin as late as the client first had the chance to see it in peace;
- * from then on that holds across all its lives.
+ * The checker of overdue pods: past its deadline every pod terminates within a bound once nothing
+ * is wrong any more. A taint that names no time may be taken to begin as late as the client first
+ * had the chance to see it in peace; from then on that holds across all its lives.
  */
 export class OverdueChecker {
   readonly #evidence: Evidence;

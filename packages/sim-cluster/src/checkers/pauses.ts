@@ -9,7 +9,7 @@ interface Pause {
   to: number | null;
 }
 
-/** The times for which the client was told to let deadlines stand still. */
+/** When a client had to let deadlines stand still. */
 export class Pauses {
   readonly #pauses: Pause[] = [];
 

@@ -1,3 +1,4 @@
+// The checker of evictions under node pressure.
 import type { Change, ClusterApi } from '../api/cluster-api.ts';
 import type { ApiRequest, Exchange, ResponseSink } from '../wire/exchange.ts';
 import { clockTime, type Violation } from './terms.ts';

@@ -1,3 +1,4 @@
+// The plain rule of deadlines by taints and tolerations, computed anew.
 import type { KubeObject } from '../objects/kube-object.ts';
 
 /** A NoExecute taint of a node, with its name as kubectl writes it. */

@@ -15,7 +15,7 @@ export interface PolicyTerm {
   readonly gracePeriodSeconds: number | null;
 }
 
-/** What is promised of the client under watch beside the plain rule. Times in milliseconds. */
+/** What is promised of a client that evicts pods, beside the plain rule. Times in milliseconds. */
 export interface Terms extends PolicyTerm {
   /** For taints of a key; the first that names it counts. */
   readonly policies: readonly (Partial<PolicyTerm> & { readonly key: string })[];

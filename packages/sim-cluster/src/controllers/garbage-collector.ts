@@ -18,8 +18,8 @@ const FOREGROUND = 'foregroundDeletion';
 const ORPHAN = 'orphan';
 
 /**
- * Deletes what has lost its owner, and carries out foreground and orphaning deletion. Work is keyed
- * by owner: `UID RESOURCE KEY`.
+ * Deletes objects that have lost their owner, and carries out foreground and orphaning deletion.
+ * Work is keyed by owner: `UID RESOURCE KEY`.
  */
 export class GarbageCollector extends Controller {
   protected override begin(): void {

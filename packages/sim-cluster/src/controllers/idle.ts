@@ -1,3 +1,4 @@
+// Whether a cluster has come to rest.
 import type { ClusterApi } from '../api/cluster-api.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { conditionOf, isReady, isTerminal, isTerminating } from './pods.ts';

@@ -1,4 +1,4 @@
-/** A count, or a percentage such as `25%` of `total`; a fraction is rounded by `round`. */
+/** Reads a count, or a percentage such as `25%` of `total`; a fraction is rounded by `round`. */
 export function scaledCount(
   value: number | string,
   total: number,

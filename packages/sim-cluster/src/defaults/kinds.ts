@@ -1,3 +1,4 @@
+// The defaults of every kind but Pod and RBAC.
 import type { KubeObject } from '../objects/kube-object.ts';
 import { defaultPodSpec } from './pod.ts';
 

@@ -1,3 +1,4 @@
+// The defaults of a Pod, and what admission adds to it.
 import { ApiError } from '../api/errors.ts';
 import { entry } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';

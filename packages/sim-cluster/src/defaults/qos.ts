@@ -1,3 +1,4 @@
+// The QoS class of a pod.
 import type { KubeObject } from '../objects/kube-object.ts';
 import { quantity } from '../objects/quantity.ts';
 

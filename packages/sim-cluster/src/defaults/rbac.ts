@@ -1,3 +1,4 @@
+// The defaults of RBAC kinds.
 import type { KubeObject } from '../objects/kube-object.ts';
 
 const RBAC_GROUP = 'rbac.authorization.k8s.io';

@@ -1,3 +1,4 @@
+// Discovery: the documents that describe which resources are served.
 import { REVIEWS } from '../auth/reviews.ts';
 import type { Subresource } from '../resources/resource.ts';
 import { RESOURCES } from '../resources/resources.ts';

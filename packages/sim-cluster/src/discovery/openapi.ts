@@ -6,7 +6,7 @@ import { RESOURCES } from '../resources/resources.ts';
 import { type Shape, type Struct, scalar } from '../schema/types.ts';
 import { VERSION_INFO } from './documents.ts';
 
-/** One OpenAPI v3 document, for one group and version. */
+/** The OpenAPI v3 documents, one for each group and version. */
 interface Document {
   readonly path: string;
   readonly text: string;

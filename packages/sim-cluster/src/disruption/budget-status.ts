@@ -23,7 +23,7 @@ export type FindScale = (owner: OwnerReference, namespace: string) => Scale | nu
 
 type DisruptedPods = Readonly<Record<string, string>>;
 
-/** The status that a budget should have at `nowMs`, given the pods that its selector matches. */
+/** The status that a PodDisruptionBudget should have at `nowMs`. */
 export function budgetStatus(
   budget: KubeObject,
   pods: readonly KubeObject[],

@@ -11,7 +11,7 @@ import { Presenter } from '../wire/representation.ts';
 import type { Call, ResourcePath } from '../wire/request.ts';
 import { type Backend, type Target, UNKNOWN_MANAGER } from '../write/backend.ts';
 
-/** A request whose resource is known and allowed. */
+/** What a handler is given: a request whose resource is known and allowed. */
 export interface ResourceCall extends Call {
   readonly backend: Backend;
   readonly resource: Resource;

@@ -1,3 +1,4 @@
+// Handles discovery, versions, health and unknown paths.
 import { createHash } from 'node:crypto';
 import { methodNotAllowed, unknownPath } from '../api/errors.ts';
 import {

@@ -1,3 +1,4 @@
+// Lists: stored objects in key order, in pages, with the list's own metadata.
 import { badRequest, expired, futureResourceVersion } from '../api/errors.ts';
 import { isObject } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';

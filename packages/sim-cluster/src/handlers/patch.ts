@@ -1,3 +1,4 @@
+// Handles PATCH.
 import { ApiError, badRequest, invalid, notFound, unsupportedPatchType } from '../api/errors.ts';
 import { entry, isList, isObject } from '../objects/json.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';

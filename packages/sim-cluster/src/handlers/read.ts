@@ -1,3 +1,4 @@
+// Handles GET, LIST and WATCH.
 import { notFound } from '../api/errors.ts';
 import { storedResource } from '../resources/resources.ts';
 import {

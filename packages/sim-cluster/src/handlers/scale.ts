@@ -1,3 +1,4 @@
+// Handles the scale subresource.
 import { invalid, notFound } from '../api/errors.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 import { defineResource, type Resource } from '../resources/resource.ts';

@@ -1,3 +1,4 @@
+// Handles POST, PUT and DELETE.
 import { badRequest, created, deleted } from '../api/errors.ts';
 import { proxyToNode } from '../api/node-proxy.ts';
 import { isObject } from '../objects/json.ts';

@@ -14,7 +14,7 @@ import {
   yes,
 } from './der.ts';
 
-/** A server's identity and the authority that vouches for it; all PEM. */
+/** Makes a server's certificate and the authority that signs it; all PEM. */
 export interface Certificate {
   /** What clients must trust. */
   readonly ca: string;

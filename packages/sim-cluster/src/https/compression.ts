@@ -1,3 +1,4 @@
+// Compresses long answers.
 import { createGzip } from 'node:zlib';
 import type { Outgoing } from './outgoing.ts';
 

@@ -1,3 +1,4 @@
+// The kubeconfig that leads to an embedded cluster.
 import { chmodSync, writeFileSync } from 'node:fs';
 
 export interface KubeconfigOptions {

@@ -1,7 +1,7 @@
 import { ServerResponse } from 'node:http';
 import { constants, type Http2ServerResponse } from 'node:http2';
 
-/** One answer on its way out, whatever carries it. */
+/** One answer on its way out, over HTTP/1.1 or HTTP/2. */
 export interface Outgoing {
   /** Sends status and headers at once. */
   head(status: number, headers: Readonly<Record<string, string>>): void;

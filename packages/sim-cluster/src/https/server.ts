@@ -1,3 +1,4 @@
+// The HTTPS server in front of a cluster.
 import type { IncomingMessage } from 'node:http';
 import { createSecureServer, type Http2SecureServer, type Http2ServerRequest } from 'node:http2';
 import { createServer, type Server } from 'node:https';

@@ -1,9 +1,9 @@
 import { TimerHeap } from './timer-heap.ts';
 
 /**
- * The cluster's own clock. Everything in the cluster that waits (kubelets, graceful deletion,
- * watch timeouts) waits on this clock, so the same cluster runs in real time for the demo and on
- * a virtual clock for tests and simulation.
+ * The cluster's clock, real or virtual. Everything in the cluster that waits (kubelets, graceful
+ * deletion, watch timeouts) waits on this clock, so the same cluster runs in real time for the demo
+ * and on a virtual clock for tests and simulation.
  */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */

@@ -1,3 +1,5 @@
+// A seeded source of random numbers.
+
 /** A source of numbers in [0, 1); the same shape as `Math.random`. */
 export type Random = () => number;
 

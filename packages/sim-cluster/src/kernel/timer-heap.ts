@@ -1,3 +1,5 @@
+// The timers of a virtual clock in a heap.
+
 /** A callback that waits for its instant; `index` is its place in the heap, -1 when it has left. */
 export interface Waiting {
   readonly at: number;

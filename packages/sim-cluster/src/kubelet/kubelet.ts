@@ -39,10 +39,11 @@ export interface KubeletOptions {
 type KubeletState = 'working' | 'leaseOnly' | 'silent';
 
 /**
- * One node's kubelet. It registers the node, becomes Ready after a moment, from then on renews its
- * lease at every heartbeat and posts its conditions when they differ from the stored ones or are five
- * minutes old, and runs the pods that are bound to the node. What somebody else wrote into its status
- * or into that of its pods it sets right: its pods' at once, its own at the next heartbeat.
+ * One node's kubelet: its heartbeats and its pods. It registers the node, becomes Ready after a
+ * moment, from then on renews its lease at every heartbeat and posts its conditions when they
+ * differ from the stored ones or are five minutes old, and runs the pods that are bound to the
+ * node. What somebody else wrote into its status or into that of its pods it sets right: its pods'
+ * at once, its own at the next heartbeat.
  */
 export class Kubelet {
   readonly nodeName: string;

@@ -1,3 +1,4 @@
+// The Node as its kubelet reports it.
 import type { Condition } from '../controllers/pods.ts';
 import { type Random, randomInteger, randomUid } from '../kernel/prng.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';

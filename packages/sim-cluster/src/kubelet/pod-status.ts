@@ -1,3 +1,4 @@
+// The status of a pod as its kubelet reports it.
 import { type Condition, withCondition } from '../controllers/pods.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 

@@ -43,9 +43,9 @@ const EXIT_TERMINATED = 143;
 const EXIT_KILLED = 137;
 
 /**
- * The kubelet's work on pods. Every change of a pod leads to one look at what is stored and at how
- * far its containers are; the difference decides the next step: create containers, report them
- * running, stop them, or delete the pod for good once they have stopped.
+ * The kubelet's work on pods: starting and ending them. Every change of a pod leads to one look at
+ * what is stored and at how far its containers are; the difference decides the next step: create
+ * containers, report them running, stop them, or delete the pod for good once they have stopped.
  */
 export class PodWorkers {
   readonly #context: ControllerContext;

@@ -1,7 +1,7 @@
 import type { Summary } from './summary.ts';
 
 /**
- * What may be wrong with a kubelet's stats.
+ * Faults in a kubelet's stats.
  * - `error`: it answers that it could not get them
  * - `unreachable`: the node does not answer at all
  * - `stale`: they are those from before the fault for as long as it lasts

@@ -1,3 +1,4 @@
+// How long things take on a node, between a least and a most.
 import { type Random, randomInteger } from '../kernel/prng.ts';
 
 /** The least and the most of a duration that differs from time to time, in milliseconds. */

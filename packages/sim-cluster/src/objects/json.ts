@@ -1,3 +1,4 @@
+// Builds and reads API objects as plain JSON.
 import type { Json } from './kube-object.ts';
 
 /** A JSON object that is being built. */

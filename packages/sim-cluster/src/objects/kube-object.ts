@@ -1,3 +1,5 @@
+// API objects as plain JSON, as far as their common fields go.
+
 /** Any JSON value. */
 export type Json =
   | string

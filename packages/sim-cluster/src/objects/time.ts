@@ -12,7 +12,7 @@ const RFC_3339 = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 const TIME_LAYOUT = '2006-01-02T15:04:05Z07:00';
 const MICRO_TIME_LAYOUT = '2006-01-02T15:04:05.000000Z07:00';
 
-/** A time text that does not parse; the message is the one Go's time package gives. */
+/** Times as the API writes them: RFC 3339, whole seconds, UTC. */
 export class TimeError extends Error {}
 
 function refuse(text: string, layout: string, rest: string, element: string): never {

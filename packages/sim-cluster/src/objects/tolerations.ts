@@ -1,3 +1,5 @@
+// Taints and tolerations as scheduling reads them.
+
 /** A node's taint, as far as scheduling reads it. */
 export interface Taint {
   readonly key: string;

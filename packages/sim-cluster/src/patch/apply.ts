@@ -1,3 +1,4 @@
+// Server-side apply.
 import { applyConflict, type Cause } from '../api/errors.ts';
 import { equal, isList, isObject, type JsonObject } from '../objects/json.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';

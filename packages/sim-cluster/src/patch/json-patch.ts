@@ -1,3 +1,4 @@
+// JSON Patch (RFC 6902).
 import { badRequest, patchDoesNotApply, requestTooLarge } from '../api/errors.ts';
 import { entry, equal, isList, isObject } from '../objects/json.ts';
 import type { Json } from '../objects/kube-object.ts';

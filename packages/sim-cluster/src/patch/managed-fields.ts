@@ -1,3 +1,4 @@
+// Keeps `metadata.managedFields`: who owns which field after any write.
 import { isObject } from '../objects/json.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../objects/json.ts';
 import type { Json } from '../objects/kube-object.ts';
 
-/** RFC 7386: null removes a member, objects merge, everything else replaces. */
+/** JSON Merge Patch (RFC 7386): null removes a member, objects merge, everything else replaces. */
 export function applyMergePatch(document: Json | undefined, patch: Json): Json {
   if (!isObject(patch)) return patch;
   const result: JsonObject = isObject(document) ? { ...document } : {};

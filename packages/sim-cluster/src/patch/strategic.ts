@@ -1,3 +1,4 @@
+// Strategic merge patch.
 import { serverError } from '../api/errors.ts';
 import { equal, isList, isObject, type JsonObject } from '../objects/json.ts';
 import type { Json } from '../objects/kube-object.ts';

@@ -1,3 +1,5 @@
+// The protobuf fields of the bodies that kubectl sends.
+
 /** How a field is written; a list of one message is that message, repeated. */
 export type FieldType =
   | 'string'

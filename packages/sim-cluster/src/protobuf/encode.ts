@@ -1,3 +1,4 @@
+// Writes API objects as protobuf.
 import { INT64_MAX, isList, isObject } from '../objects/json.ts';
 import type { Fields, FieldType, Pointer } from './fields.ts';
 import { ANSWER_KINDS } from './kinds.ts';

@@ -1,3 +1,5 @@
+// How the protobuf fields of API objects are described.
+
 /**
  * How a field is written. `*` is a Go pointer: written only where it is given; the others are
  * written always, as nothing where they are absent. A list of one message is that message, repeated.

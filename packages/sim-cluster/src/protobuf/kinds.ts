@@ -1,3 +1,4 @@
+// The protobuf fields of every kind but Pod.
 import { type Fields, LABEL_SELECTOR, LIST_META, OBJECT_META, STATUS } from './fields.ts';
 import { POD_SPEC, POD_STATUS } from './pod-fields.ts';
 

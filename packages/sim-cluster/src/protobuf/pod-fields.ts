@@ -1,3 +1,4 @@
+// The protobuf fields of a Pod.
 import type { Fields } from './fields.ts';
 
 const ENV: Fields = {

@@ -1,4 +1,4 @@
-/** Grows with what is written into it: one protobuf message, field by field. */
+/** Writes one protobuf message, field by field, into a buffer that grows. */
 export class ProtobufWriter {
   #bytes: Buffer;
   #length = 0;

@@ -1,3 +1,5 @@
+// Events in both of their API groups: members of an events.k8s.io/v1 Event and what the stored
+// core/v1 form calls them.
 import type { KubeObject } from '../objects/kube-object.ts';
 
 /** Members of an events.k8s.io/v1 Event and what the stored core/v1 form calls them. */

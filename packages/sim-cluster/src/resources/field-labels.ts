@@ -1,6 +1,6 @@
 import type { KubeObject } from '../objects/kube-object.ts';
 
-/** Reads a field for a field selector, always as text. */
+/** The fields that field selectors can read, always as text. */
 export type FieldLabels = Readonly<Record<string, (object: KubeObject) => string>>;
 
 /** Field labels of pods. */

@@ -1,3 +1,4 @@
+// Whether a node matches the node selector and affinity of a pod.
 import type { KubeObject } from '../objects/kube-object.ts';
 
 interface Requirement {

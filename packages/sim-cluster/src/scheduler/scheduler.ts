@@ -24,9 +24,10 @@ const RETRY_MS = 1000;
 const COMPARE_ALL_BELOW = 100;
 
 /**
- * A small scheduler. A pending pod goes to the node that fits and where, in this order, its zone
- * has the fewest pods of the same controller, the node has the fewest of them, the node has the
- * fewest pods at all; then the order of the pool decides, so equal clusters schedule equally.
+ * A small scheduler: binds each pending pod to a node that fits. A pending pod goes to the node
+ * that fits and where, in this order, its zone has the fewest pods of the same controller, the node
+ * has the fewest of them, the node has the fewest pods at all; then the order of the pool decides,
+ * so equal clusters schedule equally.
  */
 export class Scheduler extends Controller {
   readonly #unschedulable = new Set<string>();

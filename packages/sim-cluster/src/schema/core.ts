@@ -1,3 +1,4 @@
+// The shapes of Namespace, Event, Lease and other small kinds.
 import { condition, topLevel } from './metadata.ts';
 import { always, list, listBy, map, type Struct, struct } from './types.ts';
 

@@ -1,3 +1,4 @@
+// The shape of metadata.
 import { list, listBy, map, type Struct, set, struct } from './types.ts';
 
 const ownerReference = struct('OwnerReference', {

@@ -62,7 +62,7 @@ const nodeStatus = struct('NodeStatus', {
   declaredFeatures: list('string'),
 });
 
-/** v1 Node. */
+/** The shape of v1 Node. */
 export const node: Struct = topLevel('Node', {
   spec: always(nodeSpec),
   status: always(nodeStatus),

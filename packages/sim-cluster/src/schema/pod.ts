@@ -140,7 +140,7 @@ const podStatus = struct('PodStatus', {
   nodeAllocatableResourceClaimStatuses: list('any'),
 });
 
-/** v1 Pod. */
+/** The shape of v1 Pod. */
 export const pod: Struct = topLevel('Pod', { spec: always(podSpec), status: always(podStatus) });
 
 /** `template` of a workload. */

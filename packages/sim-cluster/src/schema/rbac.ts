@@ -1,3 +1,4 @@
+// The shapes of RBAC kinds.
 import { labelSelector, topLevel } from './metadata.ts';
 import { always, list, type Struct, struct } from './types.ts';
 

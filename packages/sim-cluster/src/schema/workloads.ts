@@ -1,3 +1,4 @@
+// The shapes of workloads.
 import { condition, labelSelector, topLevel } from './metadata.ts';
 import { podTemplate } from './pod.ts';
 import { always, list, listBy, map, type Struct, struct } from './types.ts';

@@ -1,3 +1,4 @@
+// Field selectors.
 import { entry } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import type { FieldLabels } from '../resources/field-labels.ts';

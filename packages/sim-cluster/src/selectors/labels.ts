@@ -1,3 +1,4 @@
+// Label selectors.
 import { entry } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { labelValueErrors, qualifiedNameErrors } from '../validation/names.ts';

@@ -1,3 +1,5 @@
+// Cuts a selector into tokens, with the real server's words for what does not parse.
+
 /** A selector that does not parse; the message is the real server's. */
 export class SelectorError extends Error {}
 

@@ -1,3 +1,4 @@
+// Deletes Events after an hour.
 import type { Clock } from '../kernel/clock.ts';
 import type { Store } from './store.ts';
 

@@ -12,9 +12,9 @@ export interface StoreOptions {
 }
 
 /**
- * All objects of the cluster. One strictly rising counter numbers every write of every resource;
- * there is one writer, `commit`. Listeners hear changes in the order of writes, also those made
- * by other listeners while a change is being told.
+ * All objects of the cluster: one writer, one counter of resourceVersions. One strictly rising
+ * counter numbers every write of every resource; there is one writer, `commit`. Listeners hear
+ * changes in the order of writes, also those made by other listeners while a change is being told.
  */
 export class Store {
   #rv: number;

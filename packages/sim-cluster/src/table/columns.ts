@@ -1,3 +1,4 @@
+// How columns of tables are described.
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 import { since } from './duration.ts';
 

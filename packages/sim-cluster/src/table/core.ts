@@ -1,3 +1,4 @@
+// The table columns of nodes, events and other small kinds.
 import type { KubeObject } from '../objects/kube-object.ts';
 import { AGE, age, column, NAME, orNone, type Printer, wide } from './columns.ts';
 import { since } from './duration.ts';

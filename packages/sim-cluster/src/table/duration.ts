@@ -1,3 +1,4 @@
+// Ages and durations as kubectl prints them.
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;

@@ -1,3 +1,5 @@
+// Tables of any kind as kubectl asks for them; kinds without columns of their own show name and
+// age.
 import { AGE, age, NAME, type Printer } from './columns.ts';
 import {
   budgetPrinter,

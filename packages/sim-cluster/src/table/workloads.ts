@@ -1,3 +1,4 @@
+// The table columns of workloads.
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 import { AGE, age, column, NAME, orNone, type Printer, wide } from './columns.ts';
 import { humanDuration } from './duration.ts';

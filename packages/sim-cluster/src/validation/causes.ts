@@ -1,3 +1,4 @@
+// How a fault in an object is reported.
 import type { Cause } from '../api/errors.ts';
 
 const shown = (value: unknown): string =>

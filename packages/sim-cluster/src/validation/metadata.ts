@@ -1,3 +1,4 @@
+// The validation of metadata.
 import type { Cause } from '../api/errors.ts';
 import type { KubeObject, OwnerReference } from '../objects/kube-object.ts';
 import { forbiddenValue, invalidValue, required } from './causes.ts';

@@ -1,3 +1,4 @@
+// The validation of Pods.
 import type { Cause } from '../api/errors.ts';
 import { equal } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';

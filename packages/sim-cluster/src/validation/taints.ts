@@ -4,7 +4,7 @@ import { labelValueErrors, qualifiedNameErrors } from './names.ts';
 
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const;
 
-/** `spec.taints[]` of a node. */
+/** The validation of a node's `spec.taints[]`. */
 export interface Taint {
   readonly key: string;
   readonly value?: string;

@@ -2,7 +2,7 @@ import { AccessError, type ApiError, type Status } from '../api/errors.ts';
 import { jsonOf } from '../objects/json.ts';
 import { encodeFrame, encodeObject, PROTOBUF } from '../protobuf/encode.ts';
 
-/** What a handler gives back. */
+/** What a handler answers, and how that becomes a response. */
 export type Answer = Reply | Stream | Later;
 
 /** A whole response. */

@@ -1,3 +1,4 @@
+// Reads the body of a request as its kind.
 import { badRequest, unsupportedMediaType } from '../api/errors.ts';
 import { INT64_MAX, isObject } from '../objects/json.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';

@@ -1,3 +1,4 @@
+// One HTTP exchange as values: read from a socket, or written by hand in tests.
 /** One HTTP exchange as values: what http.ts reads from a socket and tests write by hand. */
 export interface ApiRequest {
   readonly method: string;

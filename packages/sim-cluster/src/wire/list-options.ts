@@ -1,7 +1,7 @@
 import { badRequest, type Cause, invalid, serverError } from '../api/errors.ts';
 import { forbiddenValue, notSupported } from '../validation/causes.ts';
 
-/** The query of a list or a watch. */
+/** The query of a list or a watch, read and checked. */
 export interface ListOptions {
   readonly labelSelector: string;
   readonly fieldSelector: string;

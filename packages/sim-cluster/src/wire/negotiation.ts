@@ -2,7 +2,7 @@ import { notAcceptable } from '../api/errors.ts';
 import { entry } from '../objects/json.ts';
 import { PROTOBUF } from '../protobuf/encode.ts';
 
-/** In which form the client wants objects. */
+/** In which form the client wants objects: JSON, protobuf, table. */
 export interface Representation {
   readonly form: 'object' | 'table' | 'partial' | 'partialList';
   /** True for indented JSON. */

@@ -1,3 +1,4 @@
+// An object or list in the form the client asked for.
 import { badRequest, notAcceptable } from '../api/errors.ts';
 import type { Listed } from '../handlers/list.ts';
 import type { KubeObject } from '../objects/kube-object.ts';

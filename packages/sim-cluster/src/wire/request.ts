@@ -2,7 +2,7 @@ import type { User } from '../auth/authorizer.ts';
 import type { ApiRequest } from './exchange.ts';
 import { flag } from './list-options.ts';
 
-/** A resource path taken apart. */
+/** The path of a request taken apart. */
 export interface ResourcePath {
   readonly group: string;
   readonly version: string;

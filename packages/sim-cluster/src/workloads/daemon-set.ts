@@ -1,3 +1,4 @@
+// Keeps one pod of a DaemonSet on each node that it fits.
 import type { ControllerContext } from '../controllers/controller.ts';
 import { isReady, isTerminal, isTerminating } from '../controllers/pods.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';

@@ -10,8 +10,9 @@ const HASH_LABEL = 'pod-template-hash';
 const REVISION = 'deployment.kubernetes.io/revision';
 
 /**
- * Keeps one ReplicaSet per pod template. A new template gets all replicas at once, and the old
- * ReplicaSets give up one pod for each new pod that is ready, whatever the strategy says.
+ * Keeps one ReplicaSet per pod template of a Deployment. A new template gets all replicas at once,
+ * and the old ReplicaSets give up one pod for each new pod that is ready, whatever the strategy
+ * says.
  */
 export const DEPLOYMENT: WorkloadKind = {
   apiVersion: 'apps/v1',

@@ -4,7 +4,7 @@ import type { KubeObject } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
 import { createPod, deletePod, setStatus, type WorkloadKind } from './workload.ts';
 
-/** Runs pods until enough of them have succeeded or too many have failed. */
+/** Runs the pods of a Job until enough of them have succeeded or too many have failed. */
 export const JOB: WorkloadKind = {
   apiVersion: 'batch/v1',
   kind: 'Job',

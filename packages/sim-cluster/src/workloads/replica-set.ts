@@ -3,7 +3,9 @@ import { isActive, isReady } from '../controllers/pods.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { createPod, deletePod, setStatus, type WorkloadKind } from './workload.ts';
 
-/** Keeps `spec.replicas` pods with generated names; pods that end or are deleted are replaced. */
+/**
+ * Keeps the pods of a ReplicaSet, with generated names; pods that end or are deleted are replaced.
+ */
 export const REPLICA_SET: WorkloadKind = {
   apiVersion: 'apps/v1',
   kind: 'ReplicaSet',

@@ -1,3 +1,4 @@
+// Keeps the pods of a StatefulSet, one after another and by number.
 import type { ControllerContext } from '../controllers/controller.ts';
 import { isReady, isTerminal, isTerminating } from '../controllers/pods.ts';
 import type { KubeObject } from '../objects/kube-object.ts';

@@ -3,7 +3,7 @@ import type { ControllerContext } from '../controllers/controller.ts';
 import { hash } from '../kernel/hash.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 
-/** How one kind of workload is kept as it should be. */
+/** What the controllers of all workloads share. */
 export interface WorkloadKind {
   readonly apiVersion: string;
   readonly kind: string;

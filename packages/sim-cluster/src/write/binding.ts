@@ -1,3 +1,4 @@
+// Binds a pod to a node.
 import { badRequest, conflict, invalid, notFound } from '../api/errors.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';

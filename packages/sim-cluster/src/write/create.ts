@@ -1,3 +1,4 @@
+// Creates an object.
 import {
   alreadyExists,
   badRequest,

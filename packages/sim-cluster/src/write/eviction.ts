@@ -1,3 +1,4 @@
+// The pods/eviction subresource and its budgets.
 import { ApiError, badRequest, evictionBlocked, forbidden, notFound } from '../api/errors.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';

@@ -1,3 +1,4 @@
+// Loads objects of a real cluster as they are, and reports what could not be loaded.
 import { randomUid } from '../kernel/prng.ts';
 import { copy, isList, isObject } from '../objects/json.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';

@@ -1,3 +1,4 @@
+// Updates an object or its status.
 import type { Cause } from '../api/errors.ts';
 import { badRequest, conflict, invalid, notFound } from '../api/errors.ts';
 import { equal } from '../objects/json.ts';

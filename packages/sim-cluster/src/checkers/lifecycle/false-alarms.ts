@@ -7,9 +7,8 @@ import { lossTaints, readinessOf } from './node-rule.ts';
 import type { LifecycleEvidence } from './terms.ts';
 
 /**
- * Nothing is held against a node that shows signs of life: its conditions do not go Unknown, it gets
- * no taint of a lost node, its pods are not marked as not ready. Judged by what the client could know
- * when it began; what is older than the age that a view may have it has to know.
+ * The checker of false alarms: nothing is done against a node with a heartbeat. Judged by what the
+ * client could know when it began; what is older than the age that a view may have it has to know.
  */
 export class FalseAlarmChecker {
   readonly #evidence: LifecycleEvidence;

@@ -1,3 +1,4 @@
+// The checker of foreign fields: a client writes only what is its own.
 import { type Condition, keyOf } from '../../controllers/pods.ts';
 import type { KubeObject } from '../../objects/kube-object.ts';
 import type { Told } from '../history.ts';

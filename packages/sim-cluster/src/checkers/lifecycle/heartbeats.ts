@@ -10,8 +10,8 @@ interface Beat {
 }
 
 /**
- * When signs of life of each node reached the API: the node was created, its kubelet posted its
- * status or renewed its lease. What the client under watch writes is none.
+ * When heartbeats of each node reached the API: the node was created, its kubelet posted its status
+ * or renewed its lease. What the client under watch writes is none.
  */
 export class Heartbeats {
   readonly #beats = new Map<string, Beat[]>();

@@ -1,3 +1,5 @@
+// The checker of lasting faults: in the end every node has the conditions and taints it should
+// have.
 import type { KubeObject } from '../../objects/kube-object.ts';
 import { clockTime } from '../terms.ts';
 import {

@@ -1,3 +1,4 @@
+// The plain rule of node conditions, computed anew.
 import { type Condition, conditionOf } from '../../controllers/pods.ts';
 import type { KubeObject } from '../../objects/kube-object.ts';
 

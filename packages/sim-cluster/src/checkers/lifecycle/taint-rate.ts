@@ -1,3 +1,4 @@
+// The checker of taint rates: nodes are not tainted faster than their zone allows.
 import type { Call, CallKind } from '../call.ts';
 import type { Told } from '../history.ts';
 import { clockTime } from '../terms.ts';

@@ -5,9 +5,9 @@ import type { Heartbeats } from './heartbeats.ts';
 import type { Zones } from './zones.ts';
 
 /**
- * What is promised of a node lifecycle controller. The first part is its configuration under the
- * names of kube-controller-manager's flags, the second what the judge allows for. Times in
- * milliseconds, rates in nodes per second.
+ * What is promised of a node lifecycle controller, for its checkers. The first part is its
+ * configuration under the names of kube-controller-manager's flags, the second what the judge
+ * allows for. Times in milliseconds, rates in nodes per second.
  */
 export interface LifecycleTerms {
   readonly nodeMonitorGraceMs: number;

@@ -1,3 +1,4 @@
+// The checker of Unknown conditions: their reasons, messages and times.
 import type { Condition } from '../../controllers/pods.ts';
 import type { KubeObject } from '../../objects/kube-object.ts';
 import type { Told } from '../history.ts';

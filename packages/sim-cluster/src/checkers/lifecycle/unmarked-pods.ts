@@ -5,9 +5,8 @@ import { readinessOf } from './node-rule.ts';
 import type { LifecycleEvidence } from './terms.ts';
 
 /**
- * The pods of a node that was Ready and went Unknown are not ready either, within the bound; those
- * that come to be bound to it too. A node that was not Ready before asks for nothing: its kubelet has
- * said what there is to say of its pods.
+ * The checker of pods of unreachable nodes: they are marked not ready within the bound. A node that
+ * was not Ready before asks for nothing: its kubelet has said what there is to say of its pods.
  */
 export class UnmarkedPodChecker {
   readonly #evidence: LifecycleEvidence;

@@ -1,3 +1,4 @@
+// The checker of waiting nodes: none waits longer for its taint than its zone allows.
 import { clockTime } from '../terms.ts';
 import { lossTaints, readinessOf } from './node-rule.ts';
 import type { LifecycleEvidence } from './terms.ts';
