@@ -26,6 +26,11 @@ export type Outcome =
       readonly retryAfter: Millis | null;
     };
 
+/** How long the API server asks us to wait; null: it names no time. */
+export function retryAfterOf(outcome: Outcome): Millis | null {
+  return 'retryAfter' in outcome ? outcome.retryAfter : null;
+}
+
 /** Why an attempt ended without success; the outcome as it came. */
 export type Setback = Extract<Outcome, { kind: 'blocked' | 'changed' | 'failed' }>;
 

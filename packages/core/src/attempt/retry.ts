@@ -1,27 +1,52 @@
+// When something that failed is tried again.
 import type { Instant, Millis } from '../kernel/time.ts';
+import { type Outcome, retryAfterOf, type Setback } from './outcome.ts';
 
-/** The bounds of a retry: the wait doubles from `min` to `max`. */
+/** The bounds of a retry: the wait doubles from the first to the second. */
 export interface RetryWait {
-  readonly min: Millis;
-  readonly max: Millis;
+  readonly retryWaitMsMin: Millis;
+  readonly retryWaitMsMax: Millis;
+}
+
+/** The same for what a disruption budget may refuse. */
+export interface AttemptWait extends RetryWait {
+  /** After such a refusal, where the API server names no time. */
+  readonly blockedRetryWaitMs: Millis;
 }
 
 /**
- * When to try again after failed attempt number `attempt` (from 1). Half of the wait is spread by
- * a hash of the key, so that pods which failed together do not come back together, and yet a
- * replay of the same events waits the same time.
+ * When to try to make a pod leave again, after its try number `tries` (from 1). Budgets are asked
+ * evenly, as nothing is wrong; everything else waits the longer the more often it fails.
+ */
+export function nextTry(
+  now: Instant,
+  key: string,
+  tries: number,
+  setback: Setback,
+  isBlocked: boolean,
+  wait: AttemptWait,
+): Instant {
+  return isBlocked
+    ? now + (retryAfterOf(setback) ?? wait.blockedRetryWaitMs)
+    : nextAttempt(now, key, tries, wait, setback);
+}
+
+/**
+ * When to try again after failed attempt number `attempt` (from 1), which ended in `outcome`. Half
+ * of the wait is spread by a hash of the key, so that pods which failed together do not come back
+ * together, and yet a replay of the same events waits the same time.
  */
 export function nextAttempt(
   now: Instant,
   key: string,
   attempt: number,
-  wait: RetryWait,
-  retryAfter: Millis | null,
+  { retryWaitMsMin, retryWaitMsMax }: RetryWait,
+  outcome: Outcome,
 ): Instant {
-  const full = Math.min(wait.max, wait.min * 2 ** Math.min(attempt - 1, 30));
+  const full = Math.min(retryWaitMsMax, retryWaitMsMin * 2 ** Math.min(attempt - 1, 30));
   const spread = fnv1a(`${key}/${attempt}`) / 2 ** 32;
   const delay = Math.ceil(full / 2 + (full / 2) * spread);
-  return now + Math.max(delay, retryAfter ?? 0);
+  return now + Math.max(delay, retryAfterOf(outcome) ?? 0);
 }
 
 /** FNV-1a, 32 bits, over the UTF-16 units of the text. */

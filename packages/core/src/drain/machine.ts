@@ -1,8 +1,8 @@
 // The drain machine: taints nodes in turn and makes their pods leave within budgets and limits.
-import { type Blocker, blockerOf } from '../attempt/blocker.ts';
+import { blockerOf } from '../attempt/blocker.ts';
 import type { PodCommand, RecordPodEvent } from '../attempt/command.ts';
-import type { Outcome } from '../attempt/outcome.ts';
-import { nextAttempt } from '../attempt/retry.ts';
+import type { Outcome, Setback } from '../attempt/outcome.ts';
+import { nextTry } from '../attempt/retry.ts';
 import type { Event } from '../event.ts';
 import { evictionEvent } from '../eviction/pod-events.ts';
 import type { Reason } from '../eviction/reason.ts';
@@ -349,13 +349,14 @@ export class DrainMachine {
         this.#gone(now, known);
         return;
       default:
-        this.#setBack(now, known, blockerOf(outcome), retryAfterOf(outcome));
+        this.#setBack(now, known, outcome);
     }
   }
 
-  #setBack(now: Instant, known: DrainPod, blocker: Blocker, retryAfter: number | null): void {
+  #setBack(now: Instant, known: DrainPod, setback: Setback): void {
     const { uid, nodeName } = known.pod;
-    const { once, blockedRetryWaitMs, retryWaitMsMin: min, retryWaitMsMax: max } = this.#config;
+    const { once } = this.#config;
+    const blocker = blockerOf(setback);
     const escalateAt = this.#escalateAt(nodeName, known.due);
     const isFinal =
       blocker.verdict === 'never' && (blocker.code === 'Denied' || escalateAt === null);
@@ -364,10 +365,8 @@ export class DrainMachine {
       this.#notes.push({ kind: 'podFailed', pod, blocker });
       return;
     }
-    const wanted =
-      blocker.code === 'Budget' || blocker.code === 'TwoBudgets'
-        ? now + (retryAfter ?? blockedRetryWaitMs)
-        : nextAttempt(now, uid, known.attempts, { min, max }, retryAfter);
+    const isBlocked = blocker.code === 'Budget' || blocker.code === 'TwoBudgets';
+    const wanted = nextTry(now, uid, known.attempts, setback, isBlocked, this.#config);
     const at = escalateAt !== null && escalateAt > now ? Math.min(wanted, escalateAt) : wanted;
     this.#schedule.set(uid, at);
     const pod = this.#set(known.pod, { kind: 'held', at }, { blocker });
@@ -388,8 +387,4 @@ function byDue(a: DrainPod, b: DrainPod): number {
   if (a.due !== b.due) return (a.due ?? 0) - (b.due ?? 0);
   const [left, right] = [a, b].map(({ pod }) => `${pod.namespace}/${pod.name}`);
   return (left ?? '') < (right ?? '') ? -1 : 1;
-}
-
-function retryAfterOf(outcome: Outcome): number | null {
-  return 'retryAfter' in outcome ? outcome.retryAfter : null;
 }

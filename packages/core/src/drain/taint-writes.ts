@@ -58,16 +58,17 @@ export class TaintWrites {
     const nodeName = this.#inFlight.finish(id);
     const write = nodeName === null ? undefined : this.#writes.get(nodeName);
     if (nodeName === null || write?.kind !== 'sent') return null;
-    const { confirmationWaitMs, retryWaitMsMin: min, retryWaitMsMax: max } = this.#config;
     if (outcome.kind === 'done' || outcome.kind === 'gone') {
       // A node that is gone is told of by the watch.
-      this.#writes.set(nodeName, { kind: 'accepted', until: now + confirmationWaitMs });
+      this.#writes.set(nodeName, {
+        kind: 'accepted',
+        until: now + this.#config.confirmationWaitMs,
+      });
       return null;
     }
     const blocker = blockerOf(outcome);
     const { attempts } = write;
-    const retryAfter = 'retryAfter' in outcome ? outcome.retryAfter : null;
-    const at = nextAttempt(now, nodeName, attempts, { min, max }, retryAfter);
+    const at = nextAttempt(now, nodeName, attempts, this.#config, outcome);
     this.#writes.set(nodeName, { kind: 'due', at, attempts });
     return { nodeName, blocker, isFinal: blocker.verdict === 'never' };
   }

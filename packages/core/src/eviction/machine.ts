@@ -1,8 +1,8 @@
 // The precise eviction machine: when each pod of a tainted node goes, and what comes of it.
 import { blockerOf, isAnswered } from '../attempt/blocker.ts';
-import type { Outcome } from '../attempt/outcome.ts';
+import type { Outcome, Setback } from '../attempt/outcome.ts';
 import { Pace } from '../attempt/pace.ts';
-import { nextAttempt } from '../attempt/retry.ts';
+import { nextTry } from '../attempt/retry.ts';
 import type { Event } from '../event.ts';
 import { assert } from '../kernel/assert.ts';
 import { InFlight } from '../kernel/inflight.ts';
@@ -354,18 +354,14 @@ export class PreciseEvictionMachine implements EvictionMachine {
     now: Instant,
     pod: Pod,
     { attempt, deadline }: Extract<Work, { kind: 'sending' }>,
-    setback: Exclude<Outcome, { kind: 'done' | 'gone' }>,
+    setback: Setback,
   ): Instant {
-    const { retryWaitMsMin: min, retryWaitMsMax: max, blockedRetryWaitMs } = this.#config;
-    const retryAfter = setback.kind === 'changed' ? null : setback.retryAfter;
-    const at =
-      setback.kind === 'blocked'
-        ? now + (retryAfter ?? blockedRetryWaitMs)
-        : nextAttempt(now, pod.uid, attempt, { min, max }, retryAfter);
+    const isBlocked = setback.kind === 'blocked';
+    const at = nextTry(now, pod.uid, attempt, setback, isBlocked, this.#config);
     const escalation = this.#judge.escalation(this.#wall(now), pod, deadline);
     const escalateAt = escalation === null ? at : this.#store.clock.when(escalation);
     // Past that time, only what budgets refused can still be done otherwise at once.
-    if (escalateAt <= now) return setback.kind === 'blocked' ? now : at;
+    if (escalateAt <= now) return isBlocked ? now : at;
     return Math.min(at, escalateAt);
   }
 

@@ -86,16 +86,14 @@ export class TaintClockWriter {
     const nodeName = this.#inFlight.finish(id);
     if (nodeName === null) return false;
     this.#writing.delete(nodeName);
-    const { retryWaitMsMin: min, retryWaitMsMax: max, confirmationWaitMs } = this.#config;
     if (outcome.kind === 'done' || outcome.kind === 'gone') {
       this.#attempts.delete(nodeName);
-      this.#schedule.set(nodeName, now + confirmationWaitMs);
+      this.#schedule.set(nodeName, now + this.#config.confirmationWaitMs);
       return true;
     }
     const attempt = (this.#attempts.get(nodeName) ?? 0) + 1;
     this.#attempts.set(nodeName, attempt);
-    const retryAfter = outcome.kind === 'failed' ? outcome.retryAfter : null;
-    this.#schedule.set(nodeName, nextAttempt(now, nodeName, attempt, { min, max }, retryAfter));
+    this.#schedule.set(nodeName, nextAttempt(now, nodeName, attempt, this.#config, outcome));
     return true;
   }
 

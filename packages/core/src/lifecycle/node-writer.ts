@@ -26,7 +26,7 @@ interface Attempt {
 
 /** Wait for the watch to show what was written. */
 const echoWaitMs = 10_000;
-const retryWait = { min: 100, max: 30_000 };
+const retryWait = { retryWaitMsMin: 100, retryWaitMsMax: 30_000 };
 const conflict = 409;
 
 /**
@@ -98,6 +98,5 @@ export class NodeWriter {
 function retryAt(now: Instant, name: string, failures: number, outcome: Outcome): Instant {
   const isConflict = outcome.kind === 'failed' && outcome.status === conflict;
   if (isConflict && failures === 1) return now;
-  const retryAfter = outcome.kind === 'failed' ? outcome.retryAfter : null;
-  return nextAttempt(now, name, failures, retryWait, retryAfter);
+  return nextAttempt(now, name, failures, retryWait, outcome);
 }

@@ -13,7 +13,7 @@ import { podNotReadyEvent } from './node-events.ts';
 
 /** Wait for the watch to show what was written. */
 const echoWaitMs = 10_000;
-const retryWait = { min: 200, max: 30_000 };
+const retryWait = { retryWaitMsMin: 200, retryWaitMsMax: 30_000 };
 
 /**
  * Marks pods not ready whose node has fallen silent, so that no traffic goes there. A kubelet that
@@ -95,8 +95,7 @@ export class ReadinessMarker {
     }
     const failures = (this.#failures.get(uid) ?? 0) + 1;
     this.#failures.set(uid, failures);
-    const retryAfter = outcome.kind === 'failed' ? outcome.retryAfter : null;
-    const at = nextAttempt(now, uid, failures, retryWait, retryAfter);
+    const at = nextAttempt(now, uid, failures, retryWait, outcome);
     this.#due.set(uid, at);
     // Heard of meanwhile: that is no failure.
     if (outcome.kind !== 'failed') return [];

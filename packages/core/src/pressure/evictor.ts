@@ -1,6 +1,6 @@
 import { blockerOf } from '../attempt/blocker.ts';
 import type { Outcome, Setback } from '../attempt/outcome.ts';
-import { nextAttempt } from '../attempt/retry.ts';
+import { nextTry } from '../attempt/retry.ts';
 import { InFlight } from '../kernel/inflight.ts';
 import type { Instant } from '../kernel/time.ts';
 import { TokenBucket } from '../kernel/token-bucket.ts';
@@ -93,9 +93,7 @@ export class Evictor {
       return outcome.kind === 'gone' ? [] : [evictedEvent(pod, text)];
     }
     const passes = blockerOf(outcome).verdict !== 'resolves';
-    const until = passes
-      ? now + (retryAfter(outcome) ?? this.#config.blockedRetryWaitMs)
-      : this.#retryAt(now, record, outcome);
+    const until = this.#retryAt(now, record, outcome, passes);
     if (passes) record.passedOver.set(pod.uid, { setback: outcome, until });
     const setback = passes ? work.setback : outcome;
     this.#proceed(now, record, { ...work, unanswered, setback });
@@ -114,7 +112,7 @@ export class Evictor {
       record.work = { kind: 'leaving', pods, until: now + this.#config.leavingWaitMsMax };
     } else if (setback) {
       record.isSpent = false;
-      record.work = { kind: 'retrying', setback, at: this.#retryAt(now, record, setback) };
+      record.work = { kind: 'retrying', setback, at: this.#retryAt(now, record, setback, false) };
       record.failures += 1;
     } else {
       record.isSpent = false;
@@ -122,14 +120,14 @@ export class Evictor {
     }
   }
 
-  #retryAt(now: Instant, { node, failures }: NodeRecord, setback: Setback): Instant {
-    const { retryWaitMsMin: min, retryWaitMsMax: max } = this.#config;
-    return nextAttempt(now, node.name, failures + 1, { min, max }, retryAfter(setback));
+  #retryAt(
+    now: Instant,
+    { node, failures }: NodeRecord,
+    setback: Setback,
+    passes: boolean,
+  ): Instant {
+    return nextTry(now, node.name, failures + 1, setback, passes, this.#config);
   }
-}
-
-function retryAfter(setback: Setback): number | null {
-  return setback.kind === 'changed' ? null : setback.retryAfter;
 }
 
 function evictCommand(id: string, pod: PodRef, eviction: PressureEviction): PressureCommand {

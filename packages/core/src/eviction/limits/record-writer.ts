@@ -16,7 +16,7 @@ const pollMs: Millis = 5_000;
 const laterMs: Millis = 10_000;
 /** Long ago: whatever is due then is due now. */
 const atOnce: Instant = 0;
-const retryWait: RetryWait = { min: 500, max: 15_000 };
+const retryWait: RetryWait = { retryWaitMsMin: 500, retryWaitMsMax: 15_000 };
 
 type State =
   /** It has to be read, from `at` on. */
@@ -118,7 +118,7 @@ export class LimitRecordWriter {
     const at =
       outcome.kind === 'changed' && this.#failures === 1
         ? now
-        : nextAttempt(now, 'limits', this.#failures, retryWait, retryAfterOf(outcome));
+        : nextAttempt(now, 'limits', this.#failures, retryWait, outcome);
     this.#state = { kind: 'unread', at };
     return 'nothing';
   }
@@ -156,8 +156,4 @@ export class LimitRecordWriter {
     const stored = retimed(record, (at) => this.#clock.wall(at));
     return { kind: 'keepLimits', id, record: stored, resumed: this.#answered };
   }
-}
-
-function retryAfterOf(outcome: Outcome): Millis | null {
-  return 'retryAfter' in outcome ? outcome.retryAfter : null;
 }
