@@ -16,9 +16,9 @@ import { seededRandom } from './kernel/prng.ts';
 import type { Kubelet } from './kubelet/kubelet.ts';
 import { Kubelets } from './kubelet/kubelets.ts';
 import type { NodeDescription } from './kubelet/node-status.ts';
-import { DEFAULT_TIMING, type KubeletTiming } from './kubelet/timing.ts';
+import { defaultTiming, type KubeletTiming } from './kubelet/timing.ts';
 import type { KubeObject } from './objects/kube-object.ts';
-import { RESOURCES } from './resources/resources.ts';
+import { resources } from './resources/resources.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import { type Topology, topologyNodes, topologyObjects } from './topology.ts';
 import type { Exchange } from './wire/exchange.ts';
@@ -37,7 +37,7 @@ export type ClusterPart =
 type MakePart = (context: ControllerContext, options: ClusterOptions) => readonly Controller[];
 
 /** What works in the cluster beside the API server and the kubelets. */
-const PARTS: Readonly<Record<ClusterPart, MakePart>> = {
+const makeParts: Readonly<Record<ClusterPart, MakePart>> = {
   nodeLifecycleStandIn: (context, { nodeMonitorGraceMs }) => [
     new NodeLifecycleStandIn(context),
     ...(nodeMonitorGraceMs === undefined ? [] : [new SilentNodes(context, nodeMonitorGraceMs)]),
@@ -50,11 +50,11 @@ const PARTS: Readonly<Record<ClusterPart, MakePart>> = {
 };
 
 /** Under which names the parts write; most run within the controller manager. */
-const CONTROLLER_MANAGER = 'kube-controller-manager';
-const MANAGERS: Readonly<Partial<Record<ClusterPart, string>>> = { scheduler: 'kube-scheduler' };
+const controllerManager = 'kube-controller-manager';
+const managers: Readonly<Partial<Record<ClusterPart, string>>> = { scheduler: 'kube-scheduler' };
 
 /** How long after the last node may have become Ready the workloads are created. */
-const POPULATION_DELAY_MS = 500;
+const populationDelayMs = 500;
 
 export interface ClusterOptions {
   readonly clock: Clock;
@@ -100,20 +100,20 @@ export class Cluster {
 
   constructor(options: ClusterOptions) {
     const { clock, seed, topology, snapshot = [], without = [] } = options;
-    const timing = { ...DEFAULT_TIMING, ...options.timing };
+    const timing = { ...defaultTiming, ...options.timing };
     const random = seededRandom(seedFor(seed, 'api-server'));
     this.api = new ApiServer({ ...options.apiServer, clock, random });
     this.loadReport = this.api.load(snapshot);
     this.#objects = topology ? topologyObjects(topology) : [];
-    this.#populationDelayMs = timing.startupMs[1] + POPULATION_DELAY_MS;
+    this.#populationDelayMs = timing.startupMs[1] + populationDelayMs;
     const lookup = new Lookup(this.api);
     const named = (manager: string): ControllerContext => ({ api: this.api.as(manager), lookup });
     this.#kubelets = new Kubelets(named('kubelet'), seed, timing);
     this.api.connectNodes((name) => this.#kubelets.get(name)?.dial() ?? 'refused');
-    const parts = Object.keys(PARTS) as readonly ClusterPart[];
+    const parts = Object.keys(makeParts) as readonly ClusterPart[];
     this.#controllers = parts
       .filter((part) => !without.includes(part))
-      .flatMap((part) => PARTS[part](named(MANAGERS[part] ?? CONTROLLER_MANAGER), options));
+      .flatMap((part) => makeParts[part](named(managers[part] ?? controllerManager), options));
     const adopted = options.adopt ? adoptedNodes(this.api) : [];
     const machines = [...adopted, ...(topology ? topologyNodes(topology) : [])];
     for (const machine of machines) this.#kubelets.add(machine);
@@ -186,7 +186,7 @@ export class Cluster {
 
   #createMissing(object: KubeObject): void {
     const { namespace = '', name } = object.metadata;
-    const resource = RESOURCES.find(({ kind }) => kind === object.kind);
+    const resource = resources.find(({ kind }) => kind === object.kind);
     if (!resource) throw new Error(`unknown kind ${object.kind}`);
     if (this.api.get(resource.plural, namespace, name)) return;
     this.api.create(resource.plural, object);

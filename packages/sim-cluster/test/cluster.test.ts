@@ -13,9 +13,9 @@ import {
   virtualCluster,
 } from './world/virtual-cluster.ts';
 
-const MACHINES = topologyNodes(threeZones);
+const machines = topologyNodes(threeZones);
 /** What the demo topology asks for, by app. */
-const WANTED = { web: 6, api: 4, db: 3, metrics: 2, 'node-agent': 9 };
+const wanted = { web: 6, api: 4, db: 3, metrics: 2, 'node-agent': 9 };
 
 /** One thing that happens to the cluster; numbers choose among what is there. */
 type Step =
@@ -42,7 +42,7 @@ function apply(running: VirtualCluster, step: Step): void {
     const grace = step.grace === null ? {} : { gracePeriodSeconds: step.grace };
     api.delete('pods', namespace, name, grace);
   } else {
-    const machine = MACHINES[step.node] ?? assert.fail('no such machine');
+    const machine = machines[step.node] ?? assert.fail('no such machine');
     if (step.kind === 'add') cluster.addNode(machine);
     if (!api.get('nodes', '', machine.name)) return;
     if (step.kind === 'silence') cluster.node(machine.name).stop();
@@ -53,7 +53,7 @@ function apply(running: VirtualCluster, step: Step): void {
   }
 }
 
-const nodeNumber = fc.nat(MACHINES.length - 1);
+const nodeNumber = fc.nat(machines.length - 1);
 const anyStep: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant('pass' as const), ms: fc.nat(60_000) }),
   fc.record({ kind: fc.constant('evict' as const), pod: fc.nat() }),
@@ -89,7 +89,7 @@ describe('the demo cluster', () => {
   it('comes up with everything its topology asks for', () => {
     const { api, settle } = virtualCluster({ topology: threeZones });
     settle();
-    for (const [app, count] of Object.entries(WANTED)) {
+    for (const [app, count] of Object.entries(wanted)) {
       assert.equal(podsOf(api, app).filter(isReady).length, count, app);
     }
     assert.equal(stored(api, 'poddisruptionbudgets', 'shop', 'web').status.disruptionsAllowed, 1);
@@ -127,8 +127,8 @@ describe('the demo cluster', () => {
       without: ['namespaces'],
     });
     settle();
-    const isWhole = (app: keyof typeof WANTED) => () =>
-      podsOf(api, app).filter((pod) => isActive(pod) && isReady(pod)).length === WANTED[app];
+    const isWhole = (app: keyof typeof wanted) => () =>
+      podsOf(api, app).filter((pod) => isActive(pod) && isReady(pod)).length === wanted[app];
     api.delete('namespaces', '', 'shop');
     for (const app of ['web', 'metrics']) {
       const { namespace = '', name } = podsOf(api, app)[0]?.metadata ?? assert.fail(app);
@@ -164,13 +164,13 @@ describe('replicas', () => {
         const running = virtualCluster({ topology: threeZones });
         running.settle();
         for (const step of steps) apply(running, step);
-        for (const machine of MACHINES) {
+        for (const machine of machines) {
           running.cluster.addNode(machine).resume();
           running.pass(0);
           setTaints(running.api, machine.name);
         }
         running.settle();
-        for (const [app, count] of Object.entries(WANTED)) {
+        for (const [app, count] of Object.entries(wanted)) {
           const pods = podsOf(running.api, app).filter(isActive);
           assert.equal(pods.length, count, app);
           assert.ok(pods.every(isReady), app);

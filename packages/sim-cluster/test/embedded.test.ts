@@ -5,7 +5,7 @@ import { request } from 'node:https';
 import { it } from 'node:test';
 import { serviceAccountUser } from '../src/auth/authorizer.ts';
 import { startEmbedded } from '../src/embedded.ts';
-import { NODES } from './world/api-fixture.ts';
+import { nodes } from './world/api-fixture.ts';
 
 it('an embedded cluster lets in those it is told of, with the rights its RBAC objects give', async (t) => {
   const users = new Map([['T', serviceAccountUser('kube-system', 'agent')]]);
@@ -35,7 +35,7 @@ it('an embedded cluster lets in those it is told of, with the rights its RBAC ob
     response.resume();
     return response.statusCode;
   };
-  assert.deepEqual([await ask(NODES), await ask('/api/v1/pods')], [200, 403]);
+  assert.deepEqual([await ask(nodes), await ask('/api/v1/pods')], [200, 403]);
   const { access } = embedded.cluster.api;
   assert.deepEqual(
     access.denials.map(({ verb, resource }) => `${verb} ${resource}`),

@@ -6,7 +6,7 @@ import { threeZones } from '../src/topology.ts';
 import { podsOf, setSpec, setTaints, stored, virtualCluster } from './world/virtual-cluster.ts';
 
 /** What `kubectl get nodes,pods,pdb,leases,deploy,rs,sts,ds -A` takes of a cluster. */
-const TAKEN = [
+const taken = [
   'nodes',
   'pods',
   'poddisruptionbudgets',
@@ -21,7 +21,7 @@ const TAKEN = [
 function snapshot(): readonly unknown[] {
   const { api, settle } = virtualCluster({ topology: threeZones });
   settle();
-  const items = TAKEN.flatMap((resource) => api.list(resource));
+  const items = taken.flatMap((resource) => api.list(resource));
   const text = JSON.stringify({ apiVersion: 'v1', kind: 'List', metadata: {}, items });
   const foreign = text
     .replaceAll(/("pod-template-hash":")/g, '$1x')

@@ -6,7 +6,7 @@ import type { KubeObject } from '../objects/kube-object.ts';
 import { expireEvents } from '../store/event-expiry.ts';
 import { Store } from '../store/store.ts';
 import type { Exchange } from '../wire/exchange.ts';
-import { type Backend, UNKNOWN_MANAGER } from '../write/backend.ts';
+import { type Backend, unknownManager } from '../write/backend.ts';
 import { type LoadReport, loadObjects } from '../write/load.ts';
 import type { Change, ClusterApi, DeleteOptions } from './cluster-api.ts';
 import { directApi } from './direct-api.ts';
@@ -40,10 +40,10 @@ export interface ApiServerOptions {
   readonly protobuf?: boolean;
 }
 
-const START_RV = 1000;
-const HISTORY_LENGTH = 16_384;
-const EVENT_TTL_MS = 3_600_000;
-const PRESET_NAMESPACES = ['default', 'kube-node-lease', 'kube-public', 'kube-system'] as const;
+const startRv = 1000;
+const historyLength = 16_384;
+const eventTtlMs = 3_600_000;
+const presetNamespaces = ['default', 'kube-node-lease', 'kube-public', 'kube-system'] as const;
 
 /** A Kubernetes API server over values: its objects, its rules and its wire, without a socket. */
 export class ApiServer implements ClusterApi {
@@ -61,12 +61,12 @@ export class ApiServer implements ClusterApi {
   constructor(options: ApiServerOptions) {
     this.clock = options.clock;
     const store = new Store({
-      startRv: options.startRv ?? START_RV,
-      historyLength: options.historyLength ?? HISTORY_LENGTH,
+      startRv: options.startRv ?? startRv,
+      historyLength: options.historyLength ?? historyLength,
     });
     this.#backend = { store, clock: options.clock, random: options.random };
-    this.#direct = directApi(this.#backend, UNKNOWN_MANAGER);
-    expireEvents(store, options.clock, options.eventTtlMs ?? EVENT_TTL_MS);
+    this.#direct = directApi(this.#backend, unknownManager);
+    expireEvents(store, options.clock, options.eventTtlMs ?? eventTtlMs);
     this.faults = new Faults(options.random);
     this.access = new Access(store, options.tokens ?? null);
     this.exchange = serve({
@@ -79,7 +79,7 @@ export class ApiServer implements ClusterApi {
       faults: this.faults,
       dialNode: (nodeName) => this.#dialNode(nodeName),
     });
-    for (const name of PRESET_NAMESPACES) this.create('namespaces', { metadata: { name } });
+    for (const name of presetNamespaces) this.create('namespaces', { metadata: { name } });
   }
 
   as(manager: string): ClusterApi {

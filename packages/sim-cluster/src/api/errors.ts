@@ -146,14 +146,14 @@ export function alreadyExists(resource: ResourceName, name: string): ApiError {
   );
 }
 
-const MODIFIED =
+const modifiedMessage =
   'the object has been modified; please apply your changes to the latest version and try again';
 
 /** 409 of optimistic locking, or of a failed precondition when `message` says so. */
 export function conflict(
   resource: ResourceName,
   name: string,
-  message: string = MODIFIED,
+  message: string = modifiedMessage,
 ): ApiError {
   return new ApiError(
     409,

@@ -1,5 +1,5 @@
 import type { Random } from '../kernel/prng.ts';
-import { type Answer, errorReply, JSON_WATCH, PROTOBUF_WATCH, textReply } from '../wire/answer.ts';
+import { type Answer, errorReply, jsonWatch, protobufWatch, textReply } from '../wire/answer.ts';
 import type { RequestInfo } from '../wire/request.ts';
 import { ApiError, conflict, expired, serverError } from './errors.ts';
 
@@ -126,7 +126,7 @@ export function faultAnswer(
     case 410:
       return info.verb === 'watch'
         ? expiredStream(inProtobuf)
-        : errorReply(expired(LIST_EXPIRED), inProtobuf);
+        : errorReply(expired(listExpiredMessage), inProtobuf);
     case 429:
       return textReply(429, 'Too many requests, please try again later.\n', { 'retry-after': '1' });
     case 500:
@@ -134,11 +134,11 @@ export function faultAnswer(
   }
 }
 
-const LIST_EXPIRED = 'The resourceVersion for the provided list is too old.';
+const listExpiredMessage = 'The resourceVersion for the provided list is too old.';
 
 /** A watch is told of expiry within its stream, never by the HTTP status. */
 function expiredStream(inProtobuf: boolean): Answer {
-  const format = inProtobuf ? PROTOBUF_WATCH : JSON_WATCH;
+  const format = inProtobuf ? protobufWatch : jsonWatch;
   const { status } = new ApiError(410, 'Expired', 'too old resource version');
   return {
     kind: 'stream',

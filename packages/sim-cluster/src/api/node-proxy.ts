@@ -20,8 +20,8 @@ export type DialNode = (
 ) => ((request: DialedRequest) => Answer) | 'refused' | 'timeout';
 
 /** How long the API server waits for a machine that does not answer. */
-const DIAL_TIMEOUT_MS = 30_000;
-const KUBELET_PORT = 10_250;
+const dialTimeoutMs = 30_000;
+const defaultKubeletPort = 10_250;
 
 interface Address {
   readonly type: string;
@@ -29,7 +29,7 @@ interface Address {
 }
 
 /** By preference; a node that has neither cannot be reached. */
-const ADDRESS_TYPES = ['InternalIP', 'ExternalIP', 'Hostname'] as const;
+const addressTypes = ['InternalIP', 'ExternalIP', 'Hostname'] as const;
 
 /**
  * Leads a request on to a node's kubelet. `id` is the node's name, with or without scheme and port.
@@ -46,14 +46,15 @@ export function proxyToNode(
   if (!name) throw badRequest(`invalid node request ${JSON.stringify(id)}`);
   const node = getNode(name);
   if (!node) throw notFound({ group: '', plural: 'nodes' }, name);
-  const kubeletPort: number = node.status?.daemonEndpoints?.kubeletEndpoint?.Port || KUBELET_PORT;
+  const kubeletPort: number =
+    node.status?.daemonEndpoints?.kubeletEndpoint?.Port || defaultKubeletPort;
   const address = `${hostOf(node)}:${port || kubeletPort}`;
   const server = port && Number(port) !== kubeletPort ? 'refused' : dial(name);
   if (server === 'refused') throw unreachable(address, 'connect: connection refused');
   if (server !== 'timeout') return server(request);
   return {
     kind: 'later',
-    delayMs: DIAL_TIMEOUT_MS,
+    delayMs: dialTimeoutMs,
     answer: () => {
       throw unreachable(address, 'i/o timeout');
     },
@@ -66,7 +67,7 @@ function unreachable(address: string, why: string): Error {
 
 function hostOf({ status }: KubeObject): string {
   const addresses: readonly Address[] = status?.addresses ?? [];
-  const types = ADDRESS_TYPES.filter((type) => addresses.some((one) => one.type === type));
+  const types = addressTypes.filter((type) => addresses.some((one) => one.type === type));
   const found = addresses.find(({ type }) => type === types[0]);
   if (found) return found.address.includes(':') ? `[${found.address}]` : found.address;
   const known = addresses.map(({ type, address }) => `{${type} ${address}}`).join(' ');

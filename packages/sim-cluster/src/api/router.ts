@@ -3,8 +3,8 @@ import type { Access } from '../auth/access.ts';
 import { authenticate, type Tokens } from '../auth/authenticator.ts';
 import type { Attributes, User } from '../auth/authorizer.ts';
 import { impersonated, impersonationVerb } from '../auth/impersonation.ts';
-import { REVIEWS, type Review } from '../auth/reviews.ts';
-import { GROUPS } from '../discovery/documents.ts';
+import { type Review, reviews } from '../auth/reviews.ts';
+import { apiGroups } from '../discovery/documents.ts';
 import type { ResourceCall } from '../handlers/context.ts';
 import { handlePath, pathNotFound } from '../handlers/discovery.ts';
 import { handlePatch } from '../handlers/patch.ts';
@@ -82,8 +82,8 @@ function nameOf({ query }: RequestInfo, resource: ResourcePath): string {
 
 function routeResource(options: RouterOptions, call: Call, path: ResourcePath): Answer {
   const { backend, dialNode, protobuf } = options;
-  if (path.group !== '' && !GROUPS.includes(path.group)) return pathNotFound();
-  const review = REVIEWS.find(
+  if (path.group !== '' && !apiGroups.includes(path.group)) return pathNotFound();
+  const review = reviews.find(
     ({ group, plural }) => group === path.group && plural === path.plural,
   );
   if (review && path.version === review.version) return answerReview(options, call, path, review);
@@ -96,7 +96,7 @@ function routeResource(options: RouterOptions, call: Call, path: ResourcePath): 
 
 type Handler = (call: ResourceCall) => Answer;
 
-const HANDLERS: Readonly<Record<string, Handler>> = {
+const handlers: Readonly<Record<string, Handler>> = {
   get: handleGet,
   list: handleList,
   watch: handleWatch,
@@ -108,8 +108,8 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
 };
 
 /** Verbs that act on a collection; the others need a name. */
-const COLLECTION_VERBS = new Set(['create', 'list', 'watch', 'deletecollection']);
-const SUBRESOURCE_HANDLERS: Readonly<Record<string, Handler>> = {
+const collectionVerbs = new Set(['create', 'list', 'watch', 'deletecollection']);
+const subresourceHandlers: Readonly<Record<string, Handler>> = {
   eviction: handleEviction,
   binding: handleBinding,
   proxy: handleProxy,
@@ -126,12 +126,12 @@ function handlerFor(call: Call, resource: Resource, path: ResourcePath): Handler
   if (path.subresource !== '') {
     if (!subresource) throw unknownPath();
     if (!subresource.verbs.includes(verb)) throw methodNotAllowed();
-    const handler = SUBRESOURCE_HANDLERS[path.subresource] ?? HANDLERS[verb];
+    const handler = subresourceHandlers[path.subresource] ?? handlers[verb];
     if (!handler) throw methodNotAllowed();
     return handler;
   }
-  const handler = entry(HANDLERS, verb);
-  const needsName = !COLLECTION_VERBS.has(verb);
+  const handler = entry(handlers, verb);
+  const needsName = !collectionVerbs.has(verb);
   if (!handler || !resource.verbs.includes(verb) || needsName !== (path.name !== '')) {
     throw methodNotAllowed();
   }

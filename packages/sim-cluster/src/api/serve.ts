@@ -20,7 +20,7 @@ export interface ServeOptions extends RouterOptions {
   readonly serviceMs: ServiceTime | null;
 }
 
-const YAML_TYPES: readonly string[] = ['application/yaml', 'application/apply-patch+yaml'];
+const yamlTypes: readonly string[] = ['application/yaml', 'application/apply-patch+yaml'];
 
 /** The exchange function of a server: routing, faults, and the life of streams. */
 export function serve(options: ServeOptions): Exchange {
@@ -91,7 +91,7 @@ class Connection {
   /** With a body of YAML in JSON; what is no YAML is left for those who say why. */
   #inJson(request: ApiRequest): ApiRequest {
     const { parseYaml } = this.#options;
-    if (!parseYaml || !YAML_TYPES.includes(mediaType(request))) return request;
+    if (!parseYaml || !yamlTypes.includes(mediaType(request))) return request;
     try {
       return { ...request, body: JSON.stringify(parseYaml(bodyText(request))) };
     } catch {

@@ -2,7 +2,7 @@ import type { Store } from '../store/store.ts';
 import type { Tokens } from './authenticator.ts';
 import { type Attributes, allows, type User } from './authorizer.ts';
 import { type Grant, isMaster, ownGrants } from './grants.ts';
-import { RBAC_RESOURCES, type RbacGrants, rbacGrants } from './rbac.ts';
+import { type RbacGrants, rbacGrants, rbacResources } from './rbac.ts';
 import { type Denial, type Right, RightsLedger } from './rights.ts';
 
 /** Whether somebody may do something, and why. */
@@ -25,7 +25,7 @@ export class Access {
   constructor(store: Store, tokens: Tokens | null) {
     this.#store = store;
     this.#tokens = tokens;
-    const resources: readonly string[] = RBAC_RESOURCES;
+    const resources: readonly string[] = rbacResources;
     store.subscribe(({ resource }) => {
       if (resources.includes(resource)) this.#known.clear();
     });

@@ -3,14 +3,14 @@ import { unauthorized } from '../api/errors.ts';
 import type { User } from './authorizer.ts';
 
 /** Whoever shows no credential, or one of a kind the server does not know. */
-const ANONYMOUS: User = {
+const anonymous: User = {
   name: 'system:anonymous',
   groups: ['system:unauthenticated'],
   rules: [],
 };
 
 /** Whoever asks a server that checks no credentials. */
-const ADMIN: User = {
+const admin: User = {
   name: 'admin',
   groups: ['system:masters', 'system:authenticated'],
   rules: [],
@@ -27,9 +27,9 @@ export function authenticate(
   tokens: Tokens | null,
   headers: Readonly<Record<string, string>>,
 ): User {
-  if (!tokens) return ADMIN;
+  if (!tokens) return admin;
   const credential = /^Bearer\s+(\S+)$/i.exec(headers.authorization ?? '');
-  if (!credential) return ANONYMOUS;
+  if (!credential) return anonymous;
   const user = tokens.get(credential[1] ?? '');
   if (!user) throw unauthorized();
   return withGroup(user);

@@ -9,11 +9,11 @@ export interface Grant {
   readonly reason: string;
 }
 
-const AUTHENTICATED = 'system:authenticated';
-const UNAUTHENTICATED = 'system:unauthenticated';
+const authenticated = 'system:authenticated';
+const unauthenticated = 'system:unauthenticated';
 
 /** The cluster roles that every cluster has, as far as they matter here. */
-export const CLUSTER_ROLES: Readonly<Record<string, readonly Rule[]>> = {
+export const clusterRoles: Readonly<Record<string, readonly Rule[]>> = {
   'cluster-admin': [
     { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
     { verbs: ['*'], nonResourceURLs: ['*'] },
@@ -61,10 +61,10 @@ export const CLUSTER_ROLES: Readonly<Record<string, readonly Rule[]>> = {
 };
 
 /** Who is bound to them in every cluster, by bindings of the same name. */
-const BOUND_GROUPS: readonly (readonly [role: string, groups: readonly string[]])[] = [
-  ['system:basic-user', [AUTHENTICATED]],
-  ['system:discovery', [AUTHENTICATED]],
-  ['system:public-info-viewer', [AUTHENTICATED, UNAUTHENTICATED]],
+const boundGroups: readonly (readonly [role: string, groups: readonly string[]])[] = [
+  ['system:basic-user', [authenticated]],
+  ['system:discovery', [authenticated]],
+  ['system:public-info-viewer', [authenticated, unauthenticated]],
 ];
 
 /** Whether nothing is forbidden to the user. */
@@ -74,12 +74,12 @@ export function isMaster({ groups }: User): boolean {
 
 /** What he may do in any cluster, and what was given to him with his token. */
 export function ownGrants(user: User): readonly Grant[] {
-  const shared = BOUND_GROUPS.flatMap(([role, groups]) => {
+  const shared = boundGroups.flatMap(([role, groups]) => {
     const group = groups.find((one) => user.groups.includes(one));
     if (group === undefined) return [];
     const reason = `RBAC: allowed by ClusterRoleBinding "${role}" of ClusterRole "${role}" to Group "${group}"`;
-    return (CLUSTER_ROLES[role] ?? []).map((rule) => ({ rule, role: '', reason }));
+    return (clusterRoles[role] ?? []).map((rule) => ({ rule, role: '', reason }));
   });
-  const rules = isMaster(user) ? (CLUSTER_ROLES['cluster-admin'] ?? []) : user.rules;
+  const rules = isMaster(user) ? (clusterRoles['cluster-admin'] ?? []) : user.rules;
   return [...shared, ...rules.map((rule) => ({ rule, role: '', reason: '' }))];
 }

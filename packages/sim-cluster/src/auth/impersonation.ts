@@ -2,7 +2,7 @@
 import type { Access } from './access.ts';
 import type { User } from './authorizer.ts';
 
-const GROUP_OF_ALL = 'system:authenticated';
+const groupOfAll = 'system:authenticated';
 
 /**
  * The user as whom a request is made, by its Impersonate-User and Impersonate-Group headers; null
@@ -29,7 +29,7 @@ export function impersonated(
   const accountGroups = own
     ? ['system:serviceaccounts', `system:serviceaccounts:${account[1]}`]
     : [];
-  return access.named(name, [...groups, ...accountGroups, GROUP_OF_ALL]);
+  return access.named(name, [...groups, ...accountGroups, groupOfAll]);
 }
 
 /** The verb that the real server says was missing. */

@@ -3,10 +3,10 @@ import type { KubeObject } from '../objects/kube-object.ts';
 import { labelSelectorRequirements, matchesLabels } from '../selectors/labels.ts';
 import type { Store } from '../store/store.ts';
 import type { Rule, User } from './authorizer.ts';
-import { CLUSTER_ROLES, type Grant } from './grants.ts';
+import { clusterRoles, type Grant } from './grants.ts';
 
 /** The stored resources that say who may do what. */
-export const RBAC_RESOURCES = [
+export const rbacResources = [
   'clusterrolebindings',
   'clusterroles',
   'rolebindings',
@@ -82,7 +82,7 @@ function rulesOf(store: Store, { kind, name }: RoleRef, namespace: string): read
     return role ? ownRules(role) : null;
   }
   const role = store.get('clusterroles', '', name);
-  if (!role) return CLUSTER_ROLES[name] ?? null;
+  if (!role) return clusterRoles[name] ?? null;
   const selectors: readonly unknown[] = role.aggregationRule?.clusterRoleSelectors ?? [];
   const aggregated = store
     .collection('clusterroles')

@@ -29,10 +29,10 @@ export interface Review {
   readonly answer: (review: KubeObject, context: ReviewContext) => KubeObject;
 }
 
-const AUTHENTICATION = 'authentication.k8s.io';
-const AUTHORIZATION = 'authorization.k8s.io';
+const authentication = 'authentication.k8s.io';
+const authorization = 'authorization.k8s.io';
 /** For whom tokens are meant that are shown to this server. */
-const AUDIENCE = 'https://kubernetes.default.svc.cluster.local';
+const audience = 'https://kubernetes.default.svc.cluster.local';
 
 const attributeFields = {
   resourceAttributes: struct('ResourceAttributes', {
@@ -60,8 +60,8 @@ const tokenSpec = struct('TokenReviewSpec', { token: 'string', audiences: list('
 
 function invalidReview(field: string, value: unknown, text: string): Error {
   const cause = invalidValue(field, value, text);
-  const message = `.${AUTHORIZATION} "" is invalid: ${cause.field}: ${cause.message}`;
-  return new ApiError(422, 'Invalid', message, { group: AUTHORIZATION, causes: [cause] });
+  const message = `.${authorization} "" is invalid: ${cause.field}: ${cause.message}`;
+  return new ApiError(422, 'Invalid', message, { group: authorization, causes: [cause] });
 }
 
 function attributesOf({ spec }: KubeObject): Attributes {
@@ -105,11 +105,11 @@ function answerAccess(review: KubeObject, { access }: ReviewContext): KubeObject
 
 function answerToken(review: KubeObject, { tokens }: ReviewContext): KubeObject {
   const token: string = review.spec.token ?? '';
-  const audiences: readonly string[] = review.spec.audiences ?? [AUDIENCE];
+  const audiences: readonly string[] = review.spec.audiences ?? [audience];
   if (token === '') throw badRequest('token is required for TokenReview in authentication');
-  const user = audiences.includes(AUDIENCE) ? bearer(tokens, token) : null;
+  const user = audiences.includes(audience) ? bearer(tokens, token) : null;
   const status = user
-    ? { authenticated: true, user: userInfo(user), audiences: [AUDIENCE] }
+    ? { authenticated: true, user: userInfo(user), audiences: [audience] }
     : { user: {}, error: 'invalid bearer token' };
   return { ...review, status };
 }
@@ -167,15 +167,15 @@ function review(
 const rulesSpec = struct('SelfSubjectRulesReviewSpec', { namespace: 'string' });
 
 /** The reviews served. */
-export const REVIEWS: readonly Review[] = [
-  review(AUTHENTICATION, 'SelfSubjectReview', {}, answerSubject),
-  review(AUTHENTICATION, 'TokenReview', { spec: always(tokenSpec) }, answerToken),
+export const reviews: readonly Review[] = [
+  review(authentication, 'SelfSubjectReview', {}, answerSubject),
+  review(authentication, 'TokenReview', { spec: always(tokenSpec) }, answerToken),
   review(
-    AUTHORIZATION,
+    authorization,
     'SelfSubjectAccessReview',
     { spec: always(selfAccessSpec) },
     answerSelfAccess,
   ),
-  review(AUTHORIZATION, 'SelfSubjectRulesReview', { spec: always(rulesSpec) }, answerRules),
-  review(AUTHORIZATION, 'SubjectAccessReview', { spec: always(accessSpec) }, answerAccess),
+  review(authorization, 'SelfSubjectRulesReview', { spec: always(rulesSpec) }, answerRules),
+  review(authorization, 'SubjectAccessReview', { spec: always(accessSpec) }, answerAccess),
 ];

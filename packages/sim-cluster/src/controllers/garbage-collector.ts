@@ -4,7 +4,7 @@ import { Controller } from './controller.ts';
 import { isTerminating, keyOf, splitKey } from './pods.ts';
 
 /** The resources of the kinds that own something in this cluster. */
-const OWNER_RESOURCES: Readonly<Record<string, string>> = {
+const ownerResources: Readonly<Record<string, string>> = {
   DaemonSet: 'daemonsets',
   Deployment: 'deployments',
   Job: 'jobs',
@@ -14,8 +14,8 @@ const OWNER_RESOURCES: Readonly<Record<string, string>> = {
 };
 
 /** Finalizers by which a delete request says what becomes of the dependents. */
-const FOREGROUND = 'foregroundDeletion';
-const ORPHAN = 'orphan';
+const foreground = 'foregroundDeletion';
+const orphan = 'orphan';
 
 /**
  * Deletes objects that have lost their owner, and carries out foreground and orphaning deletion.
@@ -35,14 +35,14 @@ export class GarbageCollector extends Controller {
 
   #noticeOwner(resource: string, object: KubeObject): void {
     const { uid = '', finalizers = [] } = object.metadata;
-    const isWaiting = finalizers.includes(FOREGROUND) || finalizers.includes(ORPHAN);
+    const isWaiting = finalizers.includes(foreground) || finalizers.includes(orphan);
     if (!isWaiting && this.lookup.dependentsOf(uid).length === 0) return;
     this.queue.add(`${uid} ${resource} ${keyOf(object)}`);
   }
 
   #noticeOwners({ metadata }: KubeObject): void {
     for (const { kind, name, uid } of metadata.ownerReferences ?? []) {
-      const resource = OWNER_RESOURCES[kind];
+      const resource = ownerResources[kind];
       const namespace = kind === 'Node' ? '' : `${metadata.namespace}/`;
       if (resource) this.queue.add(`${uid} ${resource} ${namespace}${name}`);
     }
@@ -57,13 +57,13 @@ export class GarbageCollector extends Controller {
     if (!owner && this.lookup.isOwnerElsewhere(uid)) return;
     if (!owner) this.#deleteDependents(uid);
     else if (!isTerminating(owner)) return;
-    else if (finalizers.includes(ORPHAN)) {
+    else if (finalizers.includes(orphan)) {
       this.#orphanDependents(uid);
-      this.#removeFinalizer(resource, owner, ORPHAN);
-    } else if (finalizers.includes(FOREGROUND)) {
+      this.#removeFinalizer(resource, owner, orphan);
+    } else if (finalizers.includes(foreground)) {
       this.#deleteDependents(uid);
       if (this.lookup.dependentsOf(uid).length > 0) return;
-      this.#removeFinalizer(resource, owner, FOREGROUND);
+      this.#removeFinalizer(resource, owner, foreground);
     }
   }
 

@@ -4,7 +4,7 @@ import type { KubeObject } from '../objects/kube-object.ts';
 import { conditionOf, isReady, isTerminal, isTerminating } from './pods.ts';
 
 /** When an object of the resource needs nothing more to happen. */
-const SETTLED: Readonly<Record<string, (object: KubeObject) => boolean>> = {
+const idleWhen: Readonly<Record<string, (object: KubeObject) => boolean>> = {
   namespaces: (namespace) => !isTerminating(namespace),
   nodes: isReady,
   pods: (pod) => !isTerminating(pod) && (isTerminal(pod) || isReady(pod)),
@@ -25,7 +25,7 @@ const SETTLED: Readonly<Record<string, (object: KubeObject) => boolean>> = {
 
 /** Whether no object in the cluster waits for one of the cluster's own parts. */
 export function isSettled(api: ClusterApi): boolean {
-  return Object.entries(SETTLED).every(([resource, test]) =>
+  return Object.entries(idleWhen).every(([resource, test]) =>
     api.list(resource).every((object) => isObserved(object) && test(object)),
   );
 }

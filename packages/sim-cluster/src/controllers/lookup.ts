@@ -1,6 +1,6 @@
 import type { ClusterApi } from '../api/cluster-api.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
-import { RESOURCES } from '../resources/resources.ts';
+import { resources } from '../resources/resources.ts';
 import { keyOf } from './pods.ts';
 
 /** An object that names an owner. */
@@ -10,7 +10,7 @@ export interface Dependent {
 }
 
 /** The resources whose objects have owners in this cluster. */
-const OWNED = ['pods', 'replicasets', 'leases'] as const;
+const ownedResources = ['pods', 'replicasets', 'leases'] as const;
 
 /**
  * The two questions that would otherwise need a walk over everything stored: which pods are bound
@@ -23,12 +23,12 @@ export class Lookup {
   readonly #ownersElsewhere: ReadonlySet<string>;
 
   constructor(api: ClusterApi) {
-    for (const resource of OWNED) {
+    for (const resource of ownedResources) {
       for (const object of api.list(resource)) this.#add(resource, object);
     }
     this.#ownersElsewhere = this.#missingOwners(api);
     api.subscribe(({ type, resource, object, previous }) => {
-      if (!OWNED.some((owned) => owned === resource)) return;
+      if (!ownedResources.some((owned) => owned === resource)) return;
       if (previous) this.#leave(resource, previous, type === 'DELETED' ? null : object);
       if (type !== 'DELETED') this.#add(resource, object);
     });
@@ -64,7 +64,7 @@ export class Lookup {
   #missingOwners(api: ClusterApi): ReadonlySet<string> {
     const missing = new Set(this.#dependents.keys());
     if (missing.size === 0) return missing;
-    for (const { plural, view } of RESOURCES) {
+    for (const { plural, view } of resources) {
       if (view) continue;
       for (const { metadata } of api.list(plural)) missing.delete(metadata.uid ?? '');
     }

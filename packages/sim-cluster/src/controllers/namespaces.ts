@@ -1,10 +1,10 @@
 import type { Change } from '../api/cluster-api.ts';
-import { RESOURCES } from '../resources/resources.ts';
+import { resources } from '../resources/resources.ts';
 import { Controller } from './controller.ts';
 import { isTerminating } from './pods.ts';
 
-const FINALIZER = 'kubernetes';
-const CONTENTS = RESOURCES.filter(({ namespaced, view }) => namespaced && !view);
+const namespaceFinalizer = 'kubernetes';
+const namespacedResources = resources.filter(({ namespaced, view }) => namespaced && !view);
 
 /**
  * Empties a namespace that is being deleted, and lets it go when the last of its contents, pods
@@ -30,7 +30,7 @@ export class Namespaces extends Controller {
     const namespace = api.get('namespaces', '', name);
     if (!namespace || !isTerminating(namespace) || !this.#isEmptied(name)) return;
     const finalizers: readonly string[] = namespace.spec?.finalizers ?? [];
-    const kept = finalizers.filter((finalizer) => finalizer !== FINALIZER);
+    const kept = finalizers.filter((finalizer) => finalizer !== namespaceFinalizer);
     const spec = { ...namespace.spec, finalizers: kept };
     api.update('namespaces', { ...namespace, spec }, 'finalize');
   }
@@ -38,12 +38,12 @@ export class Namespaces extends Controller {
   /** Deletes what is not on its way out yet; returns whether everything is gone. */
   #isEmptied(namespace: string): boolean {
     const { api } = this;
-    for (const { plural } of CONTENTS) {
+    for (const { plural } of namespacedResources) {
       for (const object of api.list(plural, namespace)) {
         const { name, uid = '' } = object.metadata;
         if (!isTerminating(object)) api.delete(plural, namespace, name, { uid });
       }
     }
-    return CONTENTS.every(({ plural }) => api.list(plural, namespace).length === 0);
+    return namespacedResources.every(({ plural }) => api.list(plural, namespace).length === 0);
   }
 }

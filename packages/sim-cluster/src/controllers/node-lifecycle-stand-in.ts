@@ -6,7 +6,7 @@ import { Controller } from './controller.ts';
 import { conditionOf } from './pods.ts';
 
 /** Which NoSchedule taint a condition with that status stands for. */
-const CONDITION_TAINTS: readonly (readonly [type: string, status: string, key: string])[] = [
+const conditionTaints: readonly (readonly [type: string, status: string, key: string])[] = [
   ['Ready', 'False', 'node.kubernetes.io/not-ready'],
   ['Ready', 'Unknown', 'node.kubernetes.io/unreachable'],
   ['MemoryPressure', 'True', 'node.kubernetes.io/memory-pressure'],
@@ -14,8 +14,8 @@ const CONDITION_TAINTS: readonly (readonly [type: string, status: string, key: s
   ['PIDPressure', 'True', 'node.kubernetes.io/pid-pressure'],
   ['NetworkUnavailable', 'True', 'node.kubernetes.io/network-unavailable'],
 ];
-const UNSCHEDULABLE = 'node.kubernetes.io/unschedulable';
-const MANAGED = new Set([...CONDITION_TAINTS.map(([, , key]) => key), UNSCHEDULABLE]);
+const unschedulableKey = 'node.kubernetes.io/unschedulable';
+const managedKeys = new Set([...conditionTaints.map(([, , key]) => key), unschedulableKey]);
 
 /**
  * Stands in for one duty of the node lifecycle controller: NoSchedule taints that follow a node's
@@ -49,12 +49,12 @@ export class NodeLifecycleStandIn extends Controller {
 }
 
 function isManaged({ key, effect }: Taint): boolean {
-  return effect === 'NoSchedule' && MANAGED.has(key);
+  return effect === 'NoSchedule' && managedKeys.has(key);
 }
 
 function wantedKeys(node: KubeObject): readonly string[] {
-  const keys = CONDITION_TAINTS.filter(
-    ([type, status]) => conditionOf(node, type)?.status === status,
-  ).map(([, , key]) => key);
-  return node.spec?.unschedulable ? [...keys, UNSCHEDULABLE] : keys;
+  const keys = conditionTaints
+    .filter(([type, status]) => conditionOf(node, type)?.status === status)
+    .map(([, , key]) => key);
+  return node.spec?.unschedulable ? [...keys, unschedulableKey] : keys;
 }

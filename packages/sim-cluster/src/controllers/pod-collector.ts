@@ -6,8 +6,8 @@ import { Controller } from './controller.ts';
 import { isReady, isTerminal, isTerminating, withCondition } from './pods.ts';
 
 /** A node that is gone for less than this may come back under its name. */
-const QUARANTINE_MS = 40_000;
-const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';
+const quarantineMs = 40_000;
+const outOfServiceKey = 'node.kubernetes.io/out-of-service';
 
 /**
  * Collects pods that no kubelet will ever end: those of nodes that were deleted, and terminating
@@ -22,7 +22,7 @@ export class PodCollector extends Controller {
     if (resource === 'pods' && type !== 'DELETED') this.#noticePod(object);
     if (resource !== 'nodes') return;
     const { name } = object.metadata;
-    if (type === 'DELETED') this.queue.addAfter(name, QUARANTINE_MS);
+    if (type === 'DELETED') this.queue.addAfter(name, quarantineMs);
     else if (isOutOfService(object)) this.queue.add(name);
   }
 
@@ -30,7 +30,7 @@ export class PodCollector extends Controller {
     const { nodeName } = pod.spec;
     if (!nodeName) return;
     const node = this.api.get('nodes', '', nodeName);
-    if (!node) this.queue.addAfter(nodeName, QUARANTINE_MS);
+    if (!node) this.queue.addAfter(nodeName, quarantineMs);
     else if (isTerminating(pod) && isOutOfService(node)) this.queue.add(nodeName);
   }
 
@@ -64,5 +64,5 @@ export class PodCollector extends Controller {
 
 function isOutOfService(node: KubeObject): boolean {
   const taints: readonly Taint[] = node.spec?.taints ?? [];
-  return !isReady(node) && taints.some(({ key }) => key === OUT_OF_SERVICE);
+  return !isReady(node) && taints.some(({ key }) => key === outOfServiceKey);
 }

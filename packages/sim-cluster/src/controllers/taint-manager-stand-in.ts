@@ -20,12 +20,12 @@ export interface TaintManagerOptions {
 
 type TimedToleration = Toleration & { readonly tolerationSeconds?: number };
 
-const USER_AGENT = 'kube-controller-manager/v1.36.2 (linux/amd64) kubernetes/node-controller';
-const HOLDER = 'control-plane_5d6c8f0e';
-const LEASE = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
-const RENEW_MS = 2_000;
-const ATTEMPTS = 5;
-const ATTEMPT_MS = 10;
+const userAgent = 'kube-controller-manager/v1.36.2 (linux/amd64) kubernetes/node-controller';
+const leaseHolder = 'control-plane_5d6c8f0e';
+const leasesPath = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
+const renewMs = 2_000;
+const attemptsMax = 5;
+const attemptMs = 10;
 
 /**
  * Stands in for the taint-eviction-controller of a kube-controller-manager 1.36: a client of its own
@@ -116,9 +116,9 @@ export class TaintManagerStandIn {
   }
 
   #tryAgain(pod: KubeObject, attempt: number): void {
-    if (attempt === ATTEMPTS) return;
+    if (attempt === attemptsMax) return;
     const { clock } = this.#options.api;
-    const timer = clock.after(ATTEMPT_MS, () => this.#mark(pod, attempt + 1));
+    const timer = clock.after(attemptMs, () => this.#mark(pod, attempt + 1));
     this.#timers.set(uidOf(pod), timer);
   }
 
@@ -128,7 +128,7 @@ export class TaintManagerStandIn {
     const known = api.get('leases', 'kube-system', name);
     const spec = {
       ...known?.spec,
-      holderIdentity: HOLDER,
+      holderIdentity: leaseHolder,
       leaseDurationSeconds: 15,
       renewTime: formatMicroTime(api.clock.now()),
     };
@@ -136,9 +136,9 @@ export class TaintManagerStandIn {
       ? { ...known, spec }
       : { metadata: { name, namespace: 'kube-system' }, spec };
     const body = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', ...lease };
-    const [method, path] = known ? ['PUT', `${LEASE}/${name}`] : ['POST', LEASE];
+    const [method, path] = known ? ['PUT', `${leasesPath}/${name}`] : ['POST', leasesPath];
     this.#send(method ?? '', path ?? '', 'application/json', body, () => {});
-    this.#renewal = api.clock.after(RENEW_MS, () => this.#renew());
+    this.#renewal = api.clock.after(renewMs, () => this.#renew());
   }
 
   #send(
@@ -150,7 +150,7 @@ export class TaintManagerStandIn {
   ): void {
     const { api, exchange = api.exchange, token } = this.#options;
     const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
-    const headers = { 'user-agent': USER_AGENT, 'content-type': contentType, ...authorization };
+    const headers = { 'user-agent': userAgent, 'content-type': contentType, ...authorization };
     const request = { method, path, headers, body: body && JSON.stringify(body) };
     let status = 0;
     exchange(request, {

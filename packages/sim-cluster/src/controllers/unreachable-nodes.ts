@@ -5,8 +5,8 @@ import type { Taint } from '../objects/tolerations.ts';
 import { Controller, type ControllerContext } from './controller.ts';
 import { type Condition, conditionOf, isReady } from './pods.ts';
 
-const LEASE_NAMESPACE = 'kube-node-lease';
-const UNREACHABLE = 'node.kubernetes.io/unreachable';
+const leaseNamespace = 'kube-node-lease';
+const unreachableKey = 'node.kubernetes.io/unreachable';
 
 /**
  * Stands in for another duty of the node lifecycle controller: a node whose lease is not renewed
@@ -28,13 +28,13 @@ export class SilentNodes extends Controller {
 
   protected override notice({ resource, object }: Change): void {
     const { namespace, name } = object.metadata;
-    if (resource === 'leases' && namespace === LEASE_NAMESPACE) this.queue.add(name);
+    if (resource === 'leases' && namespace === leaseNamespace) this.queue.add(name);
     if (resource === 'nodes') this.queue.add(name);
   }
 
   protected override sync(name: string): void {
     const node = this.api.get('nodes', '', name);
-    const lease = this.api.get('leases', LEASE_NAMESPACE, name);
+    const lease = this.api.get('leases', leaseNamespace, name);
     const renewedMs = Date.parse(lease?.spec?.renewTime);
     if (!node || Number.isNaN(renewedMs)) return;
     const leftMs = renewedMs + this.#graceMs - this.api.clock.now();
@@ -67,11 +67,11 @@ export class SilentNodes extends Controller {
   #setTaint(node: KubeObject, wanted: boolean): void {
     const taints: readonly Taint[] = node.spec?.taints ?? [];
     const others = taints.filter(
-      ({ key, effect }) => key !== UNREACHABLE || effect !== 'NoExecute',
+      ({ key, effect }) => key !== unreachableKey || effect !== 'NoExecute',
     );
     if (wanted === others.length < taints.length) return;
     const timeAdded = formatTime(this.api.clock.now());
-    const added = wanted ? [{ key: UNREACHABLE, effect: 'NoExecute', timeAdded }] : [];
+    const added = wanted ? [{ key: unreachableKey, effect: 'NoExecute', timeAdded }] : [];
     this.api.update('nodes', { ...node, spec: { ...node.spec, taints: [...others, ...added] } });
   }
 }

@@ -1,8 +1,8 @@
 import { ApiError } from '../api/errors.ts';
 import type { Clock, Timer } from '../kernel/clock.ts';
 
-const RETRY_FIRST_MS = 5;
-const RETRY_LAST_MS = 60_000;
+const retryFirstMs = 5;
+const retryLastMs = 60_000;
 
 /**
  * The work of a level-triggered controller: keys to look at again, each at most once per round.
@@ -74,7 +74,7 @@ export class WorkQueue {
       if (!(error instanceof ApiError)) throw error;
       const failures = this.#failures.get(key) ?? 0;
       this.#failures.set(key, failures + 1);
-      this.addAfter(key, Math.min(RETRY_LAST_MS, RETRY_FIRST_MS * 2 ** failures));
+      this.addAfter(key, Math.min(retryLastMs, retryFirstMs * 2 ** failures));
     }
   }
 }

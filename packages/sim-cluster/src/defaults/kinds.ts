@@ -2,7 +2,7 @@
 import type { KubeObject } from '../objects/kube-object.ts';
 import { defaultPodSpec } from './pod.ts';
 
-const NOT_READY = 'node.kubernetes.io/not-ready';
+const notReadyKey = 'node.kubernetes.io/not-ready';
 
 interface Taint {
   readonly key: string;
@@ -12,8 +12,8 @@ interface Taint {
 /** A new node: TaintNodesByCondition adds not-ready:NoSchedule; the status sent is kept. */
 export function admitNode(node: KubeObject): KubeObject {
   const taints: readonly Taint[] = node.spec.taints ?? [];
-  const tainted = taints.some(({ key, effect }) => key === NOT_READY && effect === 'NoSchedule');
-  const added = tainted ? taints : [...taints, { key: NOT_READY, effect: 'NoSchedule' }];
+  const tainted = taints.some(({ key, effect }) => key === notReadyKey && effect === 'NoSchedule');
+  const added = tainted ? taints : [...taints, { key: notReadyKey, effect: 'NoSchedule' }];
   return withPodCidrs({ ...node, spec: { ...node.spec, taints: added } });
 }
 
@@ -47,21 +47,21 @@ function withTemplateDefaults(spec: Spec, restartPolicy: string): Spec {
   return { ...spec, template: { ...template, spec: inner } };
 }
 
-const ROLLING_DEPLOYMENT = {
+const rollingDeployment = {
   type: 'RollingUpdate',
   rollingUpdate: { maxUnavailable: '25%', maxSurge: '25%' },
 };
-const ROLLING_DAEMON_SET = {
+const rollingDaemonSet = {
   type: 'RollingUpdate',
   rollingUpdate: { maxUnavailable: 1, maxSurge: 0 },
 };
-const ROLLING_STATEFUL_SET = { type: 'RollingUpdate', rollingUpdate: { partition: 0 } };
+const rollingStatefulSet = { type: 'RollingUpdate', rollingUpdate: { partition: 0 } };
 
 /** What each workload's spec gets besides the defaults of its pod template. */
-const WORKLOAD_DEFAULTS: Readonly<Record<string, Spec>> = {
+const workloadDefaults: Readonly<Record<string, Spec>> = {
   Deployment: {
     replicas: 1,
-    strategy: ROLLING_DEPLOYMENT,
+    strategy: rollingDeployment,
     revisionHistoryLimit: 10,
     progressDeadlineSeconds: 600,
   },
@@ -70,10 +70,10 @@ const WORKLOAD_DEFAULTS: Readonly<Record<string, Spec>> = {
   StatefulSet: {
     replicas: 1,
     podManagementPolicy: 'OrderedReady',
-    updateStrategy: ROLLING_STATEFUL_SET,
+    updateStrategy: rollingStatefulSet,
     revisionHistoryLimit: 10,
   },
-  DaemonSet: { updateStrategy: ROLLING_DAEMON_SET, revisionHistoryLimit: 10 },
+  DaemonSet: { updateStrategy: rollingDaemonSet, revisionHistoryLimit: 10 },
   Job: {
     parallelism: 1,
     completions: 1,
@@ -85,14 +85,14 @@ const WORKLOAD_DEFAULTS: Readonly<Record<string, Spec>> = {
 };
 
 /** Members that the decoder writes as `{}` when absent and that must still get their default. */
-const EMPTY_IS_ABSENT = ['strategy', 'updateStrategy'] as const;
+const emptyIsAbsent = ['strategy', 'updateStrategy'] as const;
 
 /** A new workload with its defaults and an empty status. */
 export function admitWorkload(workload: KubeObject): KubeObject {
   const given = { ...workload.spec };
-  for (const member of EMPTY_IS_ABSENT) if (!given[member]?.type) delete given[member];
+  for (const member of emptyIsAbsent) if (!given[member]?.type) delete given[member];
   const isJob = workload.kind === 'Job';
-  const spec = { ...WORKLOAD_DEFAULTS[workload.kind ?? ''], ...given };
+  const spec = { ...workloadDefaults[workload.kind ?? ''], ...given };
   const defaulted = withTemplateDefaults(spec, isJob ? 'Never' : 'Always');
   const admitted = { ...workload, spec: defaulted, status: {} };
   return isJob ? withJobSelector(admitted) : admitted;

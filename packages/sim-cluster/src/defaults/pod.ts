@@ -45,7 +45,7 @@ export function defaultPodSpec(spec: KubeObject['spec']): KubeObject['spec'] {
   };
 }
 
-const DEFAULT_SECONDS = 300;
+const defaultSeconds = 300;
 
 /** Admission DefaultTolerationSeconds: five minutes for a node that is not ready or unreachable. */
 function withDefaultTolerations(tolerations: readonly Toleration[]): readonly Toleration[] {
@@ -55,7 +55,7 @@ function withDefaultTolerations(tolerations: readonly Toleration[]): readonly To
       key,
       operator: 'Exists',
       effect: 'NoExecute',
-      tolerationSeconds: DEFAULT_SECONDS,
+      tolerationSeconds: defaultSeconds,
     }));
   return [...tolerations, ...added];
 }
@@ -66,7 +66,7 @@ function speaksFor({ key = '', effect = '' }: Toleration, wanted: string): boole
 }
 
 /** The classes every cluster has. */
-const PRIORITY_CLASSES: Readonly<Record<string, number>> = {
+const priorityClasses: Readonly<Record<string, number>> = {
   'system-cluster-critical': 2000000000,
   'system-node-critical': 2000001000,
 };
@@ -81,7 +81,7 @@ function admitPriority(pod: KubeObject): number {
       kind: 'pods',
     });
   };
-  const computed = priorityClassName ? entry(PRIORITY_CLASSES, priorityClassName) : 0;
+  const computed = priorityClassName ? entry(priorityClasses, priorityClassName) : 0;
   if (computed === undefined) {
     return refuse(`no PriorityClass with name ${priorityClassName} was found`);
   }

@@ -4,7 +4,7 @@ import { quantity } from '../objects/quantity.ts';
 
 type Amounts = Readonly<Record<string, string | number>>;
 
-const COUNTED = ['cpu', 'memory'] as const;
+const countedResources = ['cpu', 'memory'] as const;
 
 /**
  * The quality-of-service class of a PodSpec: Guaranteed when every container limits CPU and
@@ -17,7 +17,7 @@ export function qosClass(spec: KubeObject['spec']): string {
   for (const container of containers) {
     const requests: Amounts = container.resources?.requests ?? {};
     const limits: Amounts = container.resources?.limits ?? {};
-    for (const name of COUNTED) {
+    for (const name of countedResources) {
       const request = quantity(requests[name] ?? 0);
       const limit = quantity(limits[name] ?? 0);
       if (request > 0 || limit > 0) asked = true;

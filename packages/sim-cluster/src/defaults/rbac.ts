@@ -1,7 +1,7 @@
 // The defaults of RBAC kinds.
 import type { KubeObject } from '../objects/kube-object.ts';
 
-const RBAC_GROUP = 'rbac.authorization.k8s.io';
+const rbacGroup = 'rbac.authorization.k8s.io';
 
 interface Subject {
   readonly kind?: string;
@@ -16,12 +16,12 @@ export function admitRoleBinding(binding: KubeObject): KubeObject {
   return {
     ...binding,
     ...(subjects.length > 0 ? { subjects: subjects.map(named) } : {}),
-    roleRef: { ...binding.roleRef, apiGroup: apiGroup || RBAC_GROUP },
+    roleRef: { ...binding.roleRef, apiGroup: apiGroup || rbacGroup },
   };
 }
 
 function named({ kind, apiGroup, ...rest }: Subject): Subject {
-  const group = kind === 'ServiceAccount' ? apiGroup : (apiGroup ?? RBAC_GROUP);
+  const group = kind === 'ServiceAccount' ? apiGroup : (apiGroup ?? rbacGroup);
   return {
     ...(kind === undefined ? {} : { kind }),
     ...(group ? { apiGroup: group } : {}),

@@ -1,7 +1,7 @@
 // Discovery: the documents that describe which resources are served.
-import { REVIEWS } from '../auth/reviews.ts';
+import { reviews } from '../auth/reviews.ts';
 import type { Subresource } from '../resources/resource.ts';
-import { RESOURCES } from '../resources/resources.ts';
+import { resources } from '../resources/resources.ts';
 
 /** One resource as discovery describes it. */
 interface Entry {
@@ -17,9 +17,9 @@ interface Entry {
   readonly subresources: readonly Subresource[];
 }
 
-const ENTRIES: readonly Entry[] = [
-  ...RESOURCES,
-  ...REVIEWS.map((review) => ({
+const servedEntries: readonly Entry[] = [
+  ...resources,
+  ...reviews.map((review) => ({
     ...review,
     namespaced: false,
     verbs: ['create'],
@@ -30,14 +30,14 @@ const ENTRIES: readonly Entry[] = [
 ];
 
 /** The named API groups, in the order in which clients prefer them. */
-export const GROUPS: readonly string[] = [
-  ...new Set(ENTRIES.map(({ group }) => group).filter((group) => group !== '')),
+export const apiGroups: readonly string[] = [
+  ...new Set(servedEntries.map(({ group }) => group).filter((group) => group !== '')),
 ];
 
-const VERSION = 'v1';
+const onlyVersion = 'v1';
 
 /** GET /version. */
-export const VERSION_INFO = {
+export const versionInfo = {
   major: '1',
   minor: '36',
   gitVersion: 'v1.36.2',
@@ -51,13 +51,13 @@ export const VERSION_INFO = {
 
 /** GET /api. */
 export function coreVersions(): unknown {
-  return { kind: 'APIVersions', versions: [VERSION], serverAddressByClientCIDRs: [] };
+  return { kind: 'APIVersions', versions: [onlyVersion], serverAddressByClientCIDRs: [] };
 }
 
 /** GET /apis/GROUP; null for a group that is not served. */
 export function groupDocument(group: string): Readonly<Record<string, unknown>> | null {
-  if (!GROUPS.includes(group)) return null;
-  const version = { groupVersion: `${group}/${VERSION}`, version: VERSION };
+  if (!apiGroups.includes(group)) return null;
+  const version = { groupVersion: `${group}/${onlyVersion}`, version: onlyVersion };
   return {
     kind: 'APIGroup',
     apiVersion: 'v1',
@@ -69,7 +69,7 @@ export function groupDocument(group: string): Readonly<Record<string, unknown>> 
 
 /** GET /apis. */
 export function groupList(): unknown {
-  const groups = GROUPS.map((group) => {
+  const groups = apiGroups.map((group) => {
     const { kind: _kind, apiVersion: _version, ...rest } = groupDocument(group) ?? {};
     return rest;
   });
@@ -78,7 +78,9 @@ export function groupList(): unknown {
 
 /** GET /api/v1 and /apis/GROUP/VERSION; null for what is not served. */
 export function resourceList(group: string, version: string): unknown {
-  const entries = ENTRIES.filter((entry) => entry.group === group && entry.version === version);
+  const entries = servedEntries.filter(
+    (entry) => entry.group === group && entry.version === version,
+  );
   if (entries.length === 0) return null;
   return {
     kind: 'APIResourceList',
@@ -112,18 +114,18 @@ function legacySubresources({ plural, kind, namespaced, subresources }: Entry): 
 }
 
 /** The media type parameters of aggregated discovery. */
-export const AGGREGATED_TYPE =
+export const aggregatedType =
   'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
 /** Aggregated discovery of the core group or of all named groups. */
 export function aggregated(core: boolean): unknown {
-  const groups = core ? [''] : GROUPS;
+  const groups = core ? [''] : apiGroups;
   const items = groups.map((group) => ({
     metadata: group ? { name: group } : {},
     versions: [
       {
-        version: VERSION,
-        resources: ENTRIES.filter((entry) => entry.group === group).map(aggregatedEntry),
+        version: onlyVersion,
+        resources: servedEntries.filter((entry) => entry.group === group).map(aggregatedEntry),
         freshness: 'Current',
       },
     ],

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { isObject, type JsonObject } from '../objects/json.ts';
 import type { Json } from '../objects/kube-object.ts';
 import type { Resource } from '../resources/resource.ts';
-import { RESOURCES } from '../resources/resources.ts';
+import { resources } from '../resources/resources.ts';
 import { type Shape, type Struct, scalar } from '../schema/types.ts';
-import { VERSION_INFO } from './documents.ts';
+import { versionInfo } from './documents.ts';
 
 /** The OpenAPI v3 documents, one for each group and version. */
 interface Document {
@@ -13,7 +13,7 @@ interface Document {
   readonly hash: string;
 }
 
-const SCALAR_SCHEMAS: Readonly<Record<string, Json>> = {
+const scalarSchemas: Readonly<Record<string, Json>> = {
   string: { type: 'string' },
   bool: { type: 'boolean' },
   int32: { type: 'integer', format: 'int32' },
@@ -27,7 +27,7 @@ const SCALAR_SCHEMAS: Readonly<Record<string, Json>> = {
 };
 
 function schemaOf(shape: Shape): Json {
-  if (typeof shape === 'string') return SCALAR_SCHEMAS[scalar(shape).name] ?? {};
+  if (typeof shape === 'string') return scalarSchemas[scalar(shape).name] ?? {};
   if (shape.type === 'map') {
     return { type: 'object', additionalProperties: schemaOf(shape.values) };
   }
@@ -41,22 +41,22 @@ function schemaOf(shape: Shape): Json {
   return { type: 'object', properties: Object.fromEntries(properties) };
 }
 
-const DIRECTORY = (resource: Resource): string =>
+const directory = (resource: Resource): string =>
   resource.group ? `apis/${resource.group}/${resource.version}` : `api/${resource.version}`;
 
 /** The parameters kubectl looks for before it validates or dry-runs on the server. */
-const WRITE_PARAMETERS: readonly Json[] = ['dryRun', 'fieldManager', 'fieldValidation'].map(
+const writeParameters: readonly Json[] = ['dryRun', 'fieldManager', 'fieldValidation'].map(
   (name) => ({ name, in: 'query', schema: { type: 'string', uniqueItems: true } }),
 );
 
 function pathsOf(resource: Resource): JsonObject {
   const scope = resource.namespaced ? '/namespaces/{namespace}' : '';
-  const collection = `/${DIRECTORY(resource)}${scope}/${resource.plural}`;
+  const collection = `/${directory(resource)}${scope}/${resource.plural}`;
   const { group, version, kind } = resource;
   const operation = (action: string): Json => ({
     'x-kubernetes-action': action,
     'x-kubernetes-group-version-kind': { group, version, kind },
-    parameters: WRITE_PARAMETERS,
+    parameters: writeParameters,
     responses: {},
   });
   return {
@@ -88,7 +88,7 @@ function schemasOf(resource: Resource): JsonObject {
 function buildDocument(path: string, resources: readonly Resource[]): Document {
   const text = JSON.stringify({
     openapi: '3.0.0',
-    info: { title: 'Kubernetes', version: `v${VERSION_INFO.major}.${VERSION_INFO.minor}` },
+    info: { title: 'Kubernetes', version: `v${versionInfo.major}.${versionInfo.minor}` },
     paths: Object.assign({}, ...resources.map(pathsOf)),
     components: { schemas: Object.assign({}, ...resources.map(schemasOf)) },
   });
@@ -101,13 +101,13 @@ let built: ReadonlyMap<string, Document> | null = null;
 /** All documents by path; made when first asked for. */
 function documents(): ReadonlyMap<string, Document> {
   if (built) return built;
-  const paths = [...new Set(RESOURCES.map(DIRECTORY))];
+  const paths = [...new Set(resources.map(directory))];
   built = new Map(
     paths.map((path) => [
       path,
       buildDocument(
         path,
-        RESOURCES.filter((resource) => DIRECTORY(resource) === path),
+        resources.filter((resource) => directory(resource) === path),
       ),
     ]),
   );

@@ -4,7 +4,7 @@ import type { KubeObject, OwnerReference } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
 
 /** How long an evicted pod counts as gone although its deletion has not been seen. */
-export const DELETION_TIMEOUT_MS = 120_000;
+export const deletionTimeoutMs = 120_000;
 
 /** The workload that decides how many pods there should be. */
 export interface Scale {
@@ -123,7 +123,7 @@ function stillDisrupted(
     const { name } = pod.metadata;
     const since = disruptedPods[name];
     if (since === undefined || isTerminating(pod)) continue;
-    if (Date.parse(since) + DELETION_TIMEOUT_MS > nowMs) kept[name] = since;
+    if (Date.parse(since) + deletionTimeoutMs > nowMs) kept[name] = since;
   }
   return kept;
 }

@@ -4,19 +4,19 @@ import { controllerOf, keyOf, splitKey } from '../controllers/pods.ts';
 import { equal } from '../objects/json.ts';
 import type { KubeObject, OwnerReference } from '../objects/kube-object.ts';
 import { labelSelectorRequirements, matchesLabels, type Requirement } from '../selectors/labels.ts';
-import { budgetStatus, DELETION_TIMEOUT_MS, type Scale, SyncError } from './budget-status.ts';
+import { budgetStatus, deletionTimeoutMs, type Scale, SyncError } from './budget-status.ts';
 
-const BUDGETS = 'poddisruptionbudgets';
+const budgetsPlural = 'poddisruptionbudgets';
 
 /** The kinds that have a scale, with their resource. */
-const SCALED: Readonly<Record<string, string>> = {
+const scaledResources: Readonly<Record<string, string>> = {
   Deployment: 'deployments',
   ReplicaSet: 'replicasets',
   ReplicationController: 'replicationcontrollers',
   StatefulSet: 'statefulsets',
 };
 /** Known kinds that have none, as the error names them. */
-const UNSCALED: Readonly<Record<string, string>> = {
+const unscaledResources: Readonly<Record<string, string>> = {
   DaemonSet: 'daemonsets.apps',
   Job: 'jobs.batch',
 };
@@ -38,7 +38,7 @@ export class DisruptionController extends Controller {
   readonly #budgets = new Map<string, Map<string, Tracked>>();
 
   protected override begin(): void {
-    for (const budget of this.api.list(BUDGETS)) this.#track(budget);
+    for (const budget of this.api.list(budgetsPlural)) this.#track(budget);
   }
 
   override stop(): void {
@@ -47,12 +47,12 @@ export class DisruptionController extends Controller {
   }
 
   protected override notice({ type, resource, object, previous }: Change): void {
-    if (resource === BUDGETS) {
+    if (resource === budgetsPlural) {
       if (type === 'DELETED') this.#of(object).delete(keyOf(object));
       else this.#track(object);
     } else if (resource === 'pods') {
       this.#noticePod(object, type === 'DELETED');
-    } else if (Object.values(SCALED).includes(resource)) {
+    } else if (Object.values(scaledResources).includes(resource)) {
       if (type === 'MODIFIED' && object.spec.replicas === previous?.spec.replicas) return;
       for (const key of this.#of(object).keys()) this.queue.add(key);
     }
@@ -94,7 +94,7 @@ export class DisruptionController extends Controller {
   protected override sync(key: string): void {
     const { api } = this;
     const [namespace, name] = splitKey(key);
-    const budget = api.get(BUDGETS, namespace, name);
+    const budget = api.get(budgetsPlural, namespace, name);
     const tracked = this.#budgets.get(namespace)?.get(key);
     if (!budget || !tracked) return;
     const pods: KubeObject[] = [];
@@ -104,15 +104,15 @@ export class DisruptionController extends Controller {
     }
     const findScale = (owner: OwnerReference, ns: string): Scale | null => this.#scale(owner, ns);
     const status = budgetStatus(budget, pods, findScale, api.clock.now());
-    api.update(BUDGETS, { ...budget, status }, 'status');
-    if (status.disruptedPods) this.queue.addAfter(key, DELETION_TIMEOUT_MS);
+    api.update(budgetsPlural, { ...budget, status }, 'status');
+    if (status.disruptedPods) this.queue.addAfter(key, deletionTimeoutMs);
   }
 
   /** A ReplicaSet of a Deployment is scaled by the Deployment. */
   #scale(owner: OwnerReference, namespace: string): Scale | null {
-    const unscaled = UNSCALED[owner.kind];
+    const unscaled = unscaledResources[owner.kind];
     if (unscaled) throw new SyncError(`${unscaled} does not implement the scale subresource`);
-    const resource = SCALED[owner.kind];
+    const resource = scaledResources[owner.kind];
     const object = resource ? this.api.get(resource, namespace, owner.name) : null;
     if (object?.metadata.uid !== owner.uid) return null;
     const above = controllerOf(object);

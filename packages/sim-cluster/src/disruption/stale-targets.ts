@@ -4,8 +4,8 @@ import { conditionOf, isActive, keyOf, splitKey, withCondition } from '../contro
 import type { KubeObject } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
 
-const STALE_AFTER_MS = 120_000;
-const TARGET = 'DisruptionTarget';
+const staleAfterMs = 120_000;
+const disruptionTarget = 'DisruptionTarget';
 
 /**
  * Takes back the DisruptionTarget condition of pods that were marked for deletion two minutes ago
@@ -27,11 +27,11 @@ export class StaleTargets extends Controller {
 
   /** Milliseconds until the mark is stale, null when the pod has none that can be. */
   #untilStale(pod: KubeObject): number | null {
-    const target = conditionOf(pod, TARGET);
+    const target = conditionOf(pod, disruptionTarget);
     if (target?.status !== 'True' || target.reason === 'TerminationByKubelet') return null;
     if (!isActive(pod)) return null;
     const since = Date.parse(target.lastTransitionTime ?? pod.metadata.creationTimestamp ?? '');
-    return since + STALE_AFTER_MS - this.api.clock.now();
+    return since + staleAfterMs - this.api.clock.now();
   }
 
   protected override sync(key: string): void {
@@ -44,7 +44,7 @@ export class StaleTargets extends Controller {
       return;
     }
     const now = formatTime(api.clock.now());
-    const condition = { type: TARGET, status: 'False' };
+    const condition = { type: disruptionTarget, status: 'False' };
     const conditions = withCondition(pod.status?.conditions, condition, now);
     api.update('pods', { ...pod, status: { ...pod.status, conditions } }, 'status');
   }

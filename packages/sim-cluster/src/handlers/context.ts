@@ -9,7 +9,7 @@ import { jsonReply, protobufReply } from '../wire/answer.ts';
 import { negotiate, prefersProtobuf, type Representation } from '../wire/negotiation.ts';
 import { Presenter } from '../wire/representation.ts';
 import type { Call, ResourcePath } from '../wire/request.ts';
-import { type Backend, type Target, UNKNOWN_MANAGER } from '../write/backend.ts';
+import { type Backend, type Target, unknownManager } from '../write/backend.ts';
 
 /** What a handler is given: a request whose resource is known and allowed. */
 export interface ResourceCall extends Call {
@@ -81,7 +81,7 @@ export function warned<T>(warnings: readonly string[], action: () => T): T {
 /** Who writes: `fieldManager`, or else the User-Agent up to the first slash. */
 export function managerOf({ info, request }: Call): string {
   const given = info.query.get('fieldManager') ?? '';
-  return given || (request.headers['user-agent'] ?? '').split('/')[0] || UNKNOWN_MANAGER;
+  return given || (request.headers['user-agent'] ?? '').split('/')[0] || unknownManager;
 }
 
 /** The manager that server-side apply cannot do without. */
@@ -99,7 +99,7 @@ export function refuseForce({ info }: Call): void {
 }
 
 /** How long a read waits for a resourceVersion of the future. */
-const FUTURE_WAIT_MS = 3000;
+const futureWaitMs = 3000;
 
 /**
  * Answers at once when the store has reached `rv`; otherwise waits a little and then answers or
@@ -109,7 +109,7 @@ export function whenReached({ backend }: ResourceCall, rv: number, answer: () =>
   if (rv <= backend.store.rv) return answer();
   return {
     kind: 'later',
-    delayMs: FUTURE_WAIT_MS,
+    delayMs: futureWaitMs,
     answer: () => {
       if (rv <= backend.store.rv) return answer();
       throw futureResourceVersion(String(rv), String(backend.store.rv));

@@ -2,13 +2,13 @@
 import { createHash } from 'node:crypto';
 import { methodNotAllowed, unknownPath } from '../api/errors.ts';
 import {
-  AGGREGATED_TYPE,
   aggregated,
+  aggregatedType,
   coreVersions,
   groupDocument,
   groupList,
   resourceList,
-  VERSION_INFO,
+  versionInfo,
 } from '../discovery/documents.ts';
 import { openApiDocument, openApiRoot } from '../discovery/openapi.ts';
 import { type Answer, jsonReply, type Reply, textReply } from '../wire/answer.ts';
@@ -25,8 +25,8 @@ type Handler = (call: Call) => Answer;
 const health: Handler = () => textReply(200, 'ok');
 
 /** Paths that are no resources. */
-const PATHS: Readonly<Record<string, Handler>> = {
-  '/version': (call) => plain(call, VERSION_INFO),
+const paths: Readonly<Record<string, Handler>> = {
+  '/version': (call) => plain(call, versionInfo),
   '/healthz': health,
   '/livez': health,
   '/readyz': health,
@@ -38,7 +38,7 @@ const PATHS: Readonly<Record<string, Handler>> = {
 /** Answers a path that is no resource: version, health, discovery, OpenAPI. */
 export function handlePath(call: Call): Answer {
   const path = call.info.path.length > 1 ? call.info.path.replace(/\/$/, '') : call.info.path;
-  const handler = PATHS[path] ?? prefixed(path);
+  const handler = paths[path] ?? prefixed(path);
   if (!handler) return pathNotFound();
   if (call.info.verb !== 'get' && handler !== health) throw methodNotAllowed();
   return handler(call);
@@ -82,7 +82,7 @@ function cached({ request }: Call, core: boolean): Answer {
   if (request.headers['if-none-match'] === etag) {
     return { kind: 'reply', status: 304, headers, body: '' };
   }
-  const typed = { 'content-type': AGGREGATED_TYPE, ...headers };
+  const typed = { 'content-type': aggregatedType, ...headers };
   return { kind: 'reply', status: 200, headers: typed, body };
 }
 

@@ -19,12 +19,12 @@ export interface Listed {
   readonly remaining: number | null;
 }
 
-const LIST_TOO_OLD = 'The resourceVersion for the provided list is too old.';
-const TOKEN_TOO_OLD =
+const listTooOldMessage = 'The resourceVersion for the provided list is too old.';
+const tokenTooOldMessage =
   'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.';
 
 /** The resourceVersion in a token that goes on with whatever the newest state is. */
-const NEWEST = -1;
+const newest = -1;
 
 /** Answers a list; throws ApiError 400, 410, 422 or 504. */
 export function listObjects(
@@ -88,7 +88,7 @@ function startOf(store: Store, collection: Collection, options: ListOptions): St
   }
   const exact = options.match === 'Exact' || (options.match === '' && rv > 0 && options.limit > 0);
   if (!exact) return { rv: store.rv, after: null, limit };
-  if (rv < collection.history.expiredThrough) throw expired(LIST_TOO_OLD);
+  if (rv < collection.history.expiredThrough) throw expired(listTooOldMessage);
   return { rv, after: null, limit };
 }
 
@@ -104,9 +104,9 @@ function continuation(
   const { rv, after } = decodeToken(options.continueToken);
   // The cache that answers "any" version knows no pages.
   const limit = options.resourceVersion === '0' ? Number.POSITIVE_INFINITY : pageLimit;
-  if (rv === NEWEST) return { rv: store.rv, after, limit };
+  if (rv === newest) return { rv: store.rv, after, limit };
   if (rv < collection.history.expiredThrough || rv > store.rv) {
-    throw expired(TOKEN_TOO_OLD, encodeToken(NEWEST, after));
+    throw expired(tokenTooOldMessage, encodeToken(newest, after));
   }
   return { rv, after, limit };
 }

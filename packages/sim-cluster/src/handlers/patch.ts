@@ -29,17 +29,17 @@ import {
 
 type Patcher = (document: Json, patch: Json, call: ResourceCall) => Json;
 
-const PATCHERS: Readonly<Record<string, Patcher>> = {
+const patchers: Readonly<Record<string, Patcher>> = {
   'application/json-patch+json': (document, patch) => applyJsonPatch(document, patch),
   'application/merge-patch+json': (document, patch) => applyMergePatch(document, asMap(patch)),
   'application/strategic-merge-patch+json': (document, patch, { resource }) =>
     applyStrategicPatch(resource.schema, document, asMap(patch)),
 };
-const APPLY = 'application/apply-patch+yaml';
+const applyType = 'application/apply-patch+yaml';
 
 /** PATCH of an object or its status, of all four kinds. */
 export function handlePatch(call: ResourceCall): Answer {
-  if (mediaType(call.request) !== APPLY) return patchWith(readPatch(call), call);
+  if (mediaType(call.request) !== applyType) return patchWith(readPatch(call), call);
   const dryRun = readDryRun(call, 'PatchOptions');
   presenterOf(call);
   return apply(parsedPatch(call), call, dryRun);
@@ -50,7 +50,7 @@ export function handlePatch(call: ResourceCall): Answer {
  * of a document of the call's kind. Throws ApiError 400, 415 or 422.
  */
 export function readPatch(call: ResourceCall): (document: Json) => Body {
-  const patcher = entry(PATCHERS, mediaType(call.request));
+  const patcher = entry(patchers, mediaType(call.request));
   if (!patcher) throw unsupportedPatchType();
   readDryRun(call, 'PatchOptions');
   refuseForce(call);

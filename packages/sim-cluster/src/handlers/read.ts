@@ -4,11 +4,11 @@ import { storedResource } from '../resources/resources.ts';
 import {
   type Answer,
   bodyReply,
-  JSON_WATCH,
   jsonReply,
+  jsonWatch,
   listChunks,
-  PROTOBUF_WATCH,
   protobufReply,
+  protobufWatch,
 } from '../wire/answer.ts';
 import { readListOptions, readResourceVersion } from '../wire/list-options.ts';
 import { negotiate } from '../wire/negotiation.ts';
@@ -57,7 +57,7 @@ export function handleWatch(call: ResourceCall): Answer {
   const options = readListOptions(info.query);
   const presenter = presenterOf(call);
   const watch = new Watch(backend, resource, path.namespace, options);
-  const format = inProtobuf(call) ? PROTOBUF_WATCH : JSON_WATCH;
+  const format = inProtobuf(call) ? protobufWatch : jsonWatch;
   return {
     kind: 'stream',
     headers: format.headers,

@@ -14,7 +14,7 @@ import { managerOf, type ResourceCall, readDryRun, targetOf } from './context.ts
 import { readPatch } from './patch.ts';
 
 /** The kind in which every workload shows how many pods it wants. */
-const SCALE: Resource = defineResource({
+const scaleKind: Resource = defineResource({
   group: 'autoscaling',
   plural: 'scales',
   kind: 'Scale',
@@ -33,9 +33,9 @@ export function handleScale(call: ResourceCall): Answer {
   const scale = scaleOf(stored);
   switch (info.verb) {
     case 'update':
-      return write(call, stored, readObject(request, info.query, SCALE).object);
+      return write(call, stored, readObject(request, info.query, scaleKind).object);
     case 'patch':
-      return write(call, stored, readPatch({ ...call, resource: SCALE })(scale as Json).object);
+      return write(call, stored, readPatch({ ...call, resource: scaleKind })(scale as Json).object);
     default:
       return reply(call, scale);
   }

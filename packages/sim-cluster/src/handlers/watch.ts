@@ -25,12 +25,12 @@ export interface WatchBackend {
   readonly random: Random;
 }
 
-const BOOKMARK_INTERVAL_MS = 60_000;
+const bookmarkIntervalMs = 60_000;
 /** A last bookmark is sent this long before the watch times out. */
-const BOOKMARK_BEFORE_END_MS = 2000;
+const bookmarkBeforeEndMs = 2000;
 /** Without timeoutSeconds a watch lasts a random time in this range. */
-const TIMEOUT_SECONDS_MIN = 1800;
-const TIMEOUT_SECONDS_MAX = 3600;
+const timeoutSecondsMin = 1800;
+const timeoutSecondsMax = 3600;
 
 /**
  * One watch of one resource. It is made first, which refuses bad options, and started once the
@@ -120,20 +120,19 @@ export class Watch {
   #setTimers(sink: WatchSink): void {
     const { random } = this.#backend;
     const seconds =
-      this.#options.timeoutSeconds ||
-      randomInteger(random, TIMEOUT_SECONDS_MIN, TIMEOUT_SECONDS_MAX);
+      this.#options.timeoutSeconds || randomInteger(random, timeoutSecondsMin, timeoutSecondsMax);
     this.#after(seconds * 1000, () => {
       this.stop();
       sink.end();
     });
     if (!this.#options.allowBookmarks) return;
-    const last = seconds * 1000 - BOOKMARK_BEFORE_END_MS;
+    const last = seconds * 1000 - bookmarkBeforeEndMs;
     if (last > 0) this.#after(last, () => this.#bookmark(sink));
     const repeat = (): void => {
       this.#bookmark(sink);
-      this.#after(BOOKMARK_INTERVAL_MS, repeat);
+      this.#after(bookmarkIntervalMs, repeat);
     };
-    this.#after(BOOKMARK_INTERVAL_MS, repeat);
+    this.#after(bookmarkIntervalMs, repeat);
   }
 
   #bookmark(sink: WatchSink): void {

@@ -105,18 +105,18 @@ function checkDeleteOptions(body: Json): DeleteRequest {
       `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(version)} in scheme "pkg/apis/meta/internalversion/scheme/register.go:27"`,
     );
   }
-  const { object } = decodeBody(body, new URLSearchParams(), DELETE_OPTIONS);
+  const { object } = decodeBody(body, new URLSearchParams(), deleteOptions);
   return object as DeleteRequest;
 }
 
-const EVICTION: BodyKind = {
+const eviction: BodyKind = {
   group: 'policy',
   version: 'v1',
   kind: 'Eviction',
   schema: podSchema.eviction,
 };
-const BINDING: BodyKind = { group: '', version: 'v1', kind: 'Binding', schema: podSchema.binding };
-const DELETE_OPTIONS: BodyKind = {
+const binding: BodyKind = { group: '', version: 'v1', kind: 'Binding', schema: podSchema.binding };
+const deleteOptions: BodyKind = {
   group: '',
   version: 'v1',
   kind: 'DeleteOptions',
@@ -125,7 +125,7 @@ const DELETE_OPTIONS: BodyKind = {
 
 /** POST pods/NAME/eviction. */
 export function handleEviction(call: ResourceCall): Answer {
-  const { object } = readObject(call.request, call.info.query, EVICTION);
+  const { object } = readObject(call.request, call.info.query, eviction);
   const dryRun = call.info.query.getAll('dryRun').filter((value) => value !== '');
   evictPod(call.backend, targetOf(call), { ...object, kind: 'Eviction' }, dryRun);
   return statusReply(201, created());
@@ -134,7 +134,7 @@ export function handleEviction(call: ResourceCall): Answer {
 /** POST pods/NAME/binding. */
 export function handleBinding(call: ResourceCall): Answer {
   const dryRun = readDryRun(call, 'CreateOptions');
-  const { object } = readObject(call.request, call.info.query, BINDING);
+  const { object } = readObject(call.request, call.info.query, binding);
   checkSubresourceName(targetOf(call), { ...object, kind: 'Binding' });
   bindPod(call.backend, targetOf(call), object.target ?? {}, dryRun);
   return statusReply(201, created());

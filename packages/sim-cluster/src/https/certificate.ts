@@ -22,7 +22,7 @@ export interface Certificate {
   readonly key: string;
 }
 
-const OID = {
+const objectIds = {
   commonName: '2.5.4.3',
   ecdsaWithSha256: '1.2.840.10045.4.3.2',
   subjectKeyIdentifier: '2.5.29.14',
@@ -35,12 +35,12 @@ const OID = {
 } as const;
 
 /** Bits of keyUsage, most significant first. */
-const DIGITAL_SIGNATURE = 0x80;
-const CERTIFICATE_SIGN = 0x04;
-const CRL_SIGN = 0x02;
+const digitalSignature = 0x80;
+const certificateSign = 0x04;
+const crlSign = 0x02;
 
-const HOUR_MS = 3_600_000;
-const LIFETIME_MS = 365 * 24 * HOUR_MS;
+const hourMs = 3_600_000;
+const lifetimeMs = 365 * 24 * hourMs;
 
 /** Who a certificate is for. */
 export interface CertificateSubject {
@@ -52,7 +52,7 @@ export interface CertificateSubject {
   readonly hosts: readonly string[];
 }
 
-const API_SERVER: CertificateSubject = {
+const apiServer: CertificateSubject = {
   name: 'kube-apiserver',
   authority: 'taintmgr simulated cluster CA',
   hosts: ['localhost', '127.0.0.1', '::1'],
@@ -71,7 +71,7 @@ interface Identity {
  */
 export function createCertificate(
   now: number,
-  subject: CertificateSubject = API_SERVER,
+  subject: CertificateSubject = apiServer,
 ): Certificate {
   const authority = createIdentity(subject.authority);
   const server = createIdentity(subject.name);
@@ -88,7 +88,7 @@ export function createCertificate(
 function createIdentity(commonName: string): Identity {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return {
-    name: sequence(setOf(sequence(objectId(OID.commonName), text(commonName)))),
+    name: sequence(setOf(sequence(objectId(objectIds.commonName), text(commonName)))),
     publicKey: publicKey.export({ type: 'spki', format: 'der' }),
     privateKey,
   };
@@ -101,10 +101,10 @@ function issue(
   extensions: readonly Der[],
   now: number,
 ): string {
-  const algorithm = sequence(objectId(OID.ecdsaWithSha256));
+  const algorithm = sequence(objectId(objectIds.ecdsaWithSha256));
   const version3 = context(0, integer(Buffer.from([2])), true);
   const serial = integer(Buffer.concat([Buffer.from([1]), randomBytes(15)]));
-  const validity = sequence(utcTime(now - HOUR_MS), utcTime(now + LIFETIME_MS));
+  const validity = sequence(utcTime(now - hourMs), utcTime(now + lifetimeMs));
   const body = sequence(
     version3,
     serial,
@@ -131,11 +131,11 @@ function keyIdentifier(publicKey: Der): Buffer {
 }
 
 function authorityExtensions(publicKey: Der): readonly Der[] {
-  const usage = DIGITAL_SIGNATURE | CERTIFICATE_SIGN | CRL_SIGN;
+  const usage = digitalSignature | certificateSign | crlSign;
   return [
-    extension(OID.basicConstraints, true, sequence(yes())),
-    extension(OID.keyUsage, true, bits(Buffer.from([usage]), 1)),
-    extension(OID.subjectKeyIdentifier, false, octets(keyIdentifier(publicKey))),
+    extension(objectIds.basicConstraints, true, sequence(yes())),
+    extension(objectIds.keyUsage, true, bits(Buffer.from([usage]), 1)),
+    extension(objectIds.subjectKeyIdentifier, false, octets(keyIdentifier(publicKey))),
   ];
 }
 
@@ -149,12 +149,12 @@ function serverExtensions(
   );
   const issuer = sequence(context(0, keyIdentifier(authorityKey), false));
   return [
-    extension(OID.basicConstraints, true, sequence()),
-    extension(OID.keyUsage, true, bits(Buffer.from([DIGITAL_SIGNATURE]), 7)),
-    extension(OID.extendedKeyUsage, false, sequence(objectId(OID.serverAuth))),
-    extension(OID.subjectAltName, false, sequence(...names)),
-    extension(OID.subjectKeyIdentifier, false, octets(keyIdentifier(publicKey))),
-    extension(OID.authorityKeyIdentifier, false, issuer),
+    extension(objectIds.basicConstraints, true, sequence()),
+    extension(objectIds.keyUsage, true, bits(Buffer.from([digitalSignature]), 7)),
+    extension(objectIds.extendedKeyUsage, false, sequence(objectId(objectIds.serverAuth))),
+    extension(objectIds.subjectAltName, false, sequence(...names)),
+    extension(objectIds.subjectKeyIdentifier, false, octets(keyIdentifier(publicKey))),
+    extension(objectIds.authorityKeyIdentifier, false, issuer),
   ];
 }
 

@@ -3,9 +3,9 @@ import { createGzip } from 'node:zlib';
 import type { Outgoing } from './outgoing.ts';
 
 /** Answers up to this length are sent as they are. */
-const PLAIN_BYTES_MAX = 128 * 1024;
+const plainBytesMax = 128 * 1024;
 /** As the real server: quick rather than small. */
-const LEVEL = 1;
+const compressionLevel = 1;
 
 /** Whether the client wants this answer compressed if it is long; a watch never is. */
 export function wantsGzip(path: string, headers: Readonly<Record<string, string>>): boolean {
@@ -24,7 +24,7 @@ export function compressing(answer: Outgoing): Outgoing {
     const [status, headers] = first ?? [200, {}];
     const encoded = { 'content-encoding': 'gzip', vary: 'Accept-Encoding, Accept' };
     answer.head(status, { ...headers, ...encoded });
-    const stream = createGzip({ level: LEVEL });
+    const stream = createGzip({ level: compressionLevel });
     stream.on('data', (chunk: Uint8Array) => answer.data(chunk));
     stream.on('end', () => answer.end());
     answer.onClose(() => stream.destroy());
@@ -46,7 +46,7 @@ export function compressing(answer: Outgoing): Outgoing {
       else {
         held.push(chunk);
         heldBytes += Buffer.byteLength(chunk);
-        if (heldBytes > PLAIN_BYTES_MAX) gzip = begin();
+        if (heldBytes > plainBytesMax) gzip = begin();
       }
     },
     end: () => {

@@ -32,14 +32,14 @@ export interface HttpsServer {
 }
 
 /** Request bodies beyond this are answered with 413, as by the real server. */
-const BODY_BYTES_MAX = 3 * 1024 * 1024;
+const bodyBytesMax = 3 * 1024 * 1024;
 /** A client with more than this unread, and no progress in SLOW_CLIENT_MS, is dropped. */
-const UNREAD_BYTES_MAX = 16 * 1024 * 1024;
-const SLOW_CLIENT_MS = 30_000;
+const unreadBytesMax = 16 * 1024 * 1024;
+const defaultSlowClientMs = 30_000;
 /** A connection between requests is kept as long as the real server keeps it. */
-const IDLE_CONNECTION_MS = 90_000;
+const idleConnectionMs = 90_000;
 /** As many requests does the real server let one connection carry at a time. */
-const STREAMS_MAX = 100;
+const streamsMax = 100;
 
 type Answerer = (request: Incoming, response: Parameters<typeof outgoing>[0]) => void;
 type Incoming = IncomingMessage | Http2ServerRequest;
@@ -47,17 +47,17 @@ type Incoming = IncomingMessage | Http2ServerRequest;
 /** Serves an exchange function over HTTPS. Rejects when it cannot listen. */
 export function startHttps(options: HttpsOptions): Promise<HttpsServer> {
   const { exchange, certificate, port = 0, host = '127.0.0.1' } = options;
-  const { slowClientMs = SLOW_CLIENT_MS, http2 = true } = options;
+  const { slowClientMs = defaultSlowClientMs, http2 = true } = options;
   const identity = { cert: certificate.certificate, key: certificate.key };
   const answer: Answerer = (request, response) =>
     receive(exchange, request, outgoing(response), slowClientMs);
   const server = http2
     ? createSecureServer(
-        { ...identity, allowHTTP1: true, settings: { maxConcurrentStreams: STREAMS_MAX } },
+        { ...identity, allowHTTP1: true, settings: { maxConcurrentStreams: streamsMax } },
         answer,
       )
     : createServer(identity, answer);
-  Object.assign(server, { keepAliveTimeout: IDLE_CONNECTION_MS });
+  Object.assign(server, { keepAliveTimeout: idleConnectionMs });
   const sockets = new Set<Socket>();
   server.on('secureConnection', (socket: Socket) => {
     sockets.add(socket);
@@ -102,9 +102,9 @@ function receive(
   let isRefused = false;
   request.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes <= BODY_BYTES_MAX) chunks.push(chunk);
+    if (bytes <= bodyBytesMax) chunks.push(chunk);
     else if (!isRefused) refuseBody(answer);
-    isRefused = bytes > BODY_BYTES_MAX;
+    isRefused = bytes > bodyBytesMax;
   });
   request.on('end', () => {
     if (isRefused) return;
@@ -115,7 +115,7 @@ function receive(
 }
 
 function refuseBody(answer: Outgoing): void {
-  const { status, headers, body } = errorReply(requestTooLarge(`limit is ${BODY_BYTES_MAX}`));
+  const { status, headers, body } = errorReply(requestTooLarge(`limit is ${bodyBytesMax}`));
   answer.head(status, answer.closesConnection ? { ...headers, connection: 'close' } : headers);
   for (const chunk of typeof body === 'string' ? [body] : body) answer.data(chunk);
   answer.end();
@@ -157,13 +157,13 @@ function dropWhenStuck(answer: Outgoing, slowClientMs: number): () => void {
     timer = setTimeout(() => {
       timer = null;
       if (answer.unread >= unread) answer.drop();
-      else if (answer.unread > UNREAD_BYTES_MAX) watchOver(answer.unread);
+      else if (answer.unread > unreadBytesMax) watchOver(answer.unread);
     }, slowClientMs).unref();
   };
   answer.onClose(() => {
     if (timer) clearTimeout(timer);
   });
   return () => {
-    if (!timer && answer.unread > UNREAD_BYTES_MAX) watchOver(answer.unread);
+    if (!timer && answer.unread > unreadBytesMax) watchOver(answer.unread);
   };
 }

@@ -35,12 +35,12 @@ export function randomUid(random: Random): string {
 }
 
 /** No vowels and no look-alikes, as the real server's generated names. */
-const NAME_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
+const nameAlphabet = 'bcdfghjklmnpqrstvwxz2456789';
 
 /** The five characters appended to `metadata.generateName`. */
 export function randomSuffix(random: Random): string {
   return Array.from(
     { length: 5 },
-    () => NAME_ALPHABET[randomInteger(random, 0, NAME_ALPHABET.length)],
+    () => nameAlphabet[randomInteger(random, 0, nameAlphabet.length)],
   ).join('');
 }

@@ -6,10 +6,10 @@ import type { NodeStats } from './node-stats.ts';
 import { type StatsFault, statsBody } from './stats-faults.ts';
 import { summaryOf } from './summary.ts';
 
-const JSON_HEADERS = { 'content-type': 'application/json' };
+const jsonHeaders = { 'content-type': 'application/json' };
 
 /** The eviction settings of a kubelet that nobody has configured. */
-export const DEFAULT_KUBELET_CONFIG: { readonly [field: string]: Json } = {
+export const defaultKubeletConfig: { readonly [field: string]: Json } = {
   evictionHard: {
     'imagefs.available': '15%',
     'imagefs.inodesFree': '5%',
@@ -70,5 +70,5 @@ export class KubeletServer {
 }
 
 function json(body: string): Answer {
-  return { kind: 'reply', status: 200, headers: JSON_HEADERS, body };
+  return { kind: 'reply', status: 200, headers: jsonHeaders, body };
 }

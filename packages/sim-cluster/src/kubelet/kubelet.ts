@@ -5,15 +5,15 @@ import type { Timer } from '../kernel/clock.ts';
 import { type Random, seededRandom } from '../kernel/prng.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { formatMicroTime, formatTime } from '../objects/time.ts';
-import { DEFAULT_KUBELET_CONFIG, KubeletServer } from './kubelet-server.ts';
+import { defaultKubeletConfig, KubeletServer } from './kubelet-server.ts';
 import { NodeStats } from './node-stats.ts';
 import {
-  DEFAULT_MACHINE,
+  defaultMachine,
   isReported,
-  NODE_CONDITION_TYPES,
   type NodeConditionType,
   type NodeDescription,
   type NodeReport,
+  nodeConditionTypes,
   nodeObject,
   reportedConditions,
 } from './node-status.ts';
@@ -21,10 +21,10 @@ import { PodWorkers } from './pod-workers.ts';
 import type { StatsFault } from './stats-faults.ts';
 import { drawMs, type KubeletTiming } from './timing.ts';
 
-const LEASE_NAMESPACE = 'kube-node-lease';
-const LEASE_DURATION_SECONDS = 40;
+const leaseNamespace = 'kube-node-lease';
+const leaseDurationSeconds = 40;
 /** A status that has not changed is posted again after this long. */
-const STATUS_REPORT_MS = 300_000;
+const statusReportMs = 300_000;
 
 /** What distinguishes one kubelet from the next. */
 export interface KubeletOptions {
@@ -76,13 +76,13 @@ export class Kubelet {
     const { index, node, seed, timing } = options;
     this.nodeName = node.name;
     this.#context = context;
-    const machine = { ...DEFAULT_MACHINE, ...node.machine };
-    const config = { ...DEFAULT_KUBELET_CONFIG, ...node.kubeletConfig };
+    const machine = { ...defaultMachine, ...node.machine };
+    const config = { ...defaultKubeletConfig, ...node.kubeletConfig };
     this.stats = new NodeStats(context, node.name, machine);
     this.#server = new KubeletServer(this.stats, config, () => this.#now());
     this.#options = options;
     this.#random = seededRandom(seed);
-    this.#reported = node.pressureByOthers ? ['Ready'] : NODE_CONDITION_TYPES;
+    this.#reported = node.pressureByOthers ? ['Ready'] : nodeConditionTypes;
     this.#hostIp = node.internalIp ?? `10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`;
     this.#queue = new WorkQueue(context.api.clock, (task) => this.#perform(task));
     this.#pods = new PodWorkers(context, {
@@ -197,7 +197,7 @@ export class Kubelet {
   #renewLease(): void {
     const { api } = this.#context;
     const renewTime = formatMicroTime(this.#now());
-    const lease = api.get('leases', LEASE_NAMESPACE, this.nodeName);
+    const lease = api.get('leases', leaseNamespace, this.nodeName);
     if (lease) {
       api.update('leases', { ...lease, spec: { ...lease.spec, renewTime } });
       return;
@@ -209,14 +209,14 @@ export class Kubelet {
       kind: 'Lease',
       metadata: {
         name: this.nodeName,
-        namespace: LEASE_NAMESPACE,
+        namespace: leaseNamespace,
         ownerReferences: [
           { apiVersion: 'v1', kind: 'Node', name: this.nodeName, uid: node.metadata.uid ?? '' },
         ],
       },
       spec: {
         holderIdentity: this.nodeName,
-        leaseDurationSeconds: LEASE_DURATION_SECONDS,
+        leaseDurationSeconds: leaseDurationSeconds,
         renewTime,
       },
     });
@@ -227,7 +227,7 @@ export class Kubelet {
     const node = api.get('nodes', '', this.nodeName);
     if (!node) return;
     const nowMs = api.clock.now();
-    const isDue = nowMs - this.#reportedMs >= STATUS_REPORT_MS;
+    const isDue = nowMs - this.#reportedMs >= statusReportMs;
     if (!isDue && this.#isReported(node)) return;
     const stored = node.status?.conditions ?? [];
     const now = formatTime(this.#now());

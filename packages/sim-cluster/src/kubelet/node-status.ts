@@ -35,7 +35,7 @@ export interface Machine {
 }
 
 /** An ordinary machine with one disk. */
-export const DEFAULT_MACHINE: Machine = {
+export const defaultMachine: Machine = {
   layout: 'shared',
   imageFsBytes: 50 * 2 ** 30,
   inodes: 6_553_600,
@@ -43,7 +43,7 @@ export const DEFAULT_MACHINE: Machine = {
 };
 
 /** The conditions a kubelet reports about its node, with what it says for each status. */
-const REPORTS = {
+const conditionReports = {
   MemoryPressure: {
     False: ['KubeletHasSufficientMemory', 'kubelet has sufficient memory available'],
     True: ['KubeletHasInsufficientMemory', 'kubelet has insufficient memory available'],
@@ -63,13 +63,13 @@ const REPORTS = {
 } as const;
 
 /** A condition type that the kubelet owns. */
-export type NodeConditionType = keyof typeof REPORTS;
+export type NodeConditionType = keyof typeof conditionReports;
 
 /** What the kubelet believes about its node. */
 export type NodeReport = Readonly<Record<NodeConditionType, boolean>>;
 
 /** Every condition type that a kubelet owns. */
-export const NODE_CONDITION_TYPES = Object.keys(REPORTS) as readonly NodeConditionType[];
+export const nodeConditionTypes = Object.keys(conditionReports) as readonly NodeConditionType[];
 
 /** Whether the stored conditions of those types say what the kubelet would say. */
 export function isReported(
@@ -92,11 +92,11 @@ export function reportedConditions(
   conditions: readonly Condition[],
   report: NodeReport,
   now: string,
-  types: readonly NodeConditionType[] = NODE_CONDITION_TYPES,
+  types: readonly NodeConditionType[] = nodeConditionTypes,
 ): readonly Condition[] {
   const own = types.map((type) => {
     const status = statusText(report[type]);
-    const [reason, message] = REPORTS[type][status];
+    const [reason, message] = conditionReports[type][status];
     const old = conditions.find((condition) => condition.type === type);
     const lastTransitionTime = old?.status === status ? (old.lastTransitionTime ?? now) : now;
     return { type, status, lastHeartbeatTime: now, lastTransitionTime, reason, message };

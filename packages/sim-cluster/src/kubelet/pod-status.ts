@@ -31,25 +31,25 @@ interface ContainerStatus {
 /** `why` is the reason of conditions that are False. */
 type ReadyConditions = readonly (readonly [type: string, isTrue: boolean, why?: string])[];
 
-const CREATING: ReadyConditions = [
+const creatingConditions: ReadyConditions = [
   ['PodReadyToStartContainers', false],
   ['Initialized', true],
   ['Ready', false, 'ContainersNotReady'],
   ['ContainersReady', false, 'ContainersNotReady'],
 ];
-const RUNNING: ReadyConditions = [
+const runningConditions: ReadyConditions = [
   ['PodReadyToStartContainers', true],
   ['Initialized', true],
   ['Ready', true],
   ['ContainersReady', true],
 ];
-const SUCCEEDED: ReadyConditions = [
+const succeededConditions: ReadyConditions = [
   ['PodReadyToStartContainers', false],
   ['Initialized', true, 'PodCompleted'],
   ['Ready', false, 'PodCompleted'],
   ['ContainersReady', false, 'PodCompleted'],
 ];
-const FAILED: ReadyConditions = [
+const failedConditions: ReadyConditions = [
   ['PodReadyToStartContainers', false],
   ['Initialized', true],
   ['Ready', false, 'PodFailed'],
@@ -65,7 +65,7 @@ export function creatingStatus(pod: KubeObject, hostIp: string, now: string): un
     hostIP: hostIp,
     hostIPs: [{ ip: hostIp }],
     startTime: pod.status?.startTime ?? now,
-    conditions: withReadiness(pod, CREATING, now),
+    conditions: withReadiness(pod, creatingConditions, now),
     containerStatuses: containers(pod).map(({ name, image }) => ({
       name,
       image: image ?? '',
@@ -87,7 +87,7 @@ export function runningStatus(pod: KubeObject, started: StartedPod, now: string)
     phase: 'Running',
     podIP: started.podIp,
     podIPs: [{ ip: started.podIp }],
-    conditions: withReadiness(pod, RUNNING, now),
+    conditions: withReadiness(pod, runningConditions, now),
     containerStatuses: containers(pod).map(({ name, image }, index) => ({
       name,
       image: image ?? '',
@@ -110,7 +110,7 @@ export function endedStatus(pod: KubeObject, end: PodEnd, now: string): unknown 
     ...pod.status,
     observedGeneration: pod.metadata.generation,
     phase: succeeded ? 'Succeeded' : 'Failed',
-    conditions: withReadiness(pod, succeeded ? SUCCEEDED : FAILED, now),
+    conditions: withReadiness(pod, succeeded ? succeededConditions : failedConditions, now),
     containerStatuses: statuses.map((status) => ({
       ...status,
       ready: false,

@@ -39,8 +39,8 @@ interface Worker {
 }
 
 /** Exit codes of a container that was asked to stop and was interrupted, or had to be killed. */
-const EXIT_TERMINATED = 143;
-const EXIT_KILLED = 137;
+const exitTerminated = 143;
+const exitKilled = 137;
 
 /**
  * The kubelet's work on pods: starting and ending them. Every change of a pod leads to one look at
@@ -156,7 +156,7 @@ export class PodWorkers {
       stage?.kind === 'stopping' ? killMs : this.#now() + drawMs(random, timing.podStopMs);
     const untilMs = Math.min(exitMs, killMs);
     const service = pod.spec.restartPolicy === 'Always';
-    const exitCode = untilMs === killMs ? EXIT_KILLED : service ? 0 : EXIT_TERMINATED;
+    const exitCode = untilMs === killMs ? exitKilled : service ? 0 : exitTerminated;
     const timer = this.#after(untilMs - this.#now(), () => this.#end(key, pod, exitCode));
     this.#enter(key, pod, { kind: 'stopping', untilMs, timer });
   }

@@ -15,11 +15,11 @@ export type StatsFault =
   | 'error'
   | 'unreachable'
   | 'stale'
-  | keyof typeof DISTORTIONS
+  | keyof typeof distortions
   | ((summary: Summary) => unknown);
 
 /** By the name of the fault: the body that is sent in place of the true one. */
-const DISTORTIONS = {
+const distortions = {
   partial: (summary: Summary): string => write(partial(summary)),
   nonsense: (summary: Summary): string => write(nonsense(summary)),
   truncated: (summary: Summary): string => firstHalf(write(summary)),
@@ -30,7 +30,7 @@ const DISTORTIONS = {
 export function statsBody(summary: Summary, fault: StatsFault | null): string {
   if (typeof fault === 'function') return write(fault(summary));
   const distort =
-    fault !== null && fault in DISTORTIONS ? DISTORTIONS[fault as keyof typeof DISTORTIONS] : write;
+    fault !== null && fault in distortions ? distortions[fault as keyof typeof distortions] : write;
   return distort(summary);
 }
 
@@ -54,12 +54,12 @@ function partial({ node, pods }: Summary): unknown {
 }
 
 /** Numbers become each of these in turn, times one long ago. */
-const IMPOSSIBLE: readonly unknown[] = [-1, 2 ** 63, 'a lot', null, 0.5, [], {}];
+const impossibleValues: readonly unknown[] = [-1, 2 ** 63, 'a lot', null, 0.5, [], {}];
 
 function nonsense(summary: Summary): unknown {
   let count = 0;
   return JSON.parse(JSON.stringify(summary), (key, value) => {
     if (key === 'time') return '0001-01-01T00:00:00Z';
-    return typeof value === 'number' ? IMPOSSIBLE[count++ % IMPOSSIBLE.length] : value;
+    return typeof value === 'number' ? impossibleValues[count++ % impossibleValues.length] : value;
   });
 }

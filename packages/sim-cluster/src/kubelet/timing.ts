@@ -17,7 +17,7 @@ export interface KubeletTiming {
 }
 
 /** A small cluster with images at hand. */
-export const DEFAULT_TIMING: KubeletTiming = {
+export const defaultTiming: KubeletTiming = {
   heartbeatMs: 10_000,
   startupMs: [500, 2000],
   podStartMs: [500, 2000],

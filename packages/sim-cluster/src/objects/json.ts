@@ -5,10 +5,10 @@ import type { Json } from './kube-object.ts';
 export type JsonObject = { [key: string]: Json };
 
 /** The largest int64, by which people mean for ever. */
-export const INT64_MAX: bigint = 2n ** 63n - 1n;
+export const int64Max: bigint = 2n ** 63n - 1n;
 /** What JavaScript makes of it, and how it would write that. */
-const ROUNDED = Number(INT64_MAX);
-const ROUNDED_TEXT = JSON.stringify(ROUNDED);
+const rounded = Number(int64Max);
+const roundedText = JSON.stringify(rounded);
 
 /**
  * The JSON text of a value. Numbers beyond 2^53 are rounded in JavaScript; the largest int64 is
@@ -16,14 +16,14 @@ const ROUNDED_TEXT = JSON.stringify(ROUNDED);
  */
 export function jsonOf(value: unknown, indent?: number): string {
   const text = JSON.stringify(value, null, indent);
-  return text?.includes(ROUNDED_TEXT) ? JSON.stringify(value, unrounded, indent) : text;
+  return text?.includes(roundedText) ? JSON.stringify(value, unrounded, indent) : text;
 }
 
 /** From ES2026, and in all the runtimes that we know; TypeScript's libraries do not have it yet. */
 const { rawJSON } = JSON as typeof JSON & { rawJSON(text: string): object };
 
 function unrounded(_key: string, value: unknown): unknown {
-  return value === ROUNDED ? rawJSON(`${INT64_MAX}`) : value;
+  return value === rounded ? rawJSON(`${int64Max}`) : value;
 }
 
 /** True for `{...}`, false for arrays, null and scalars. */

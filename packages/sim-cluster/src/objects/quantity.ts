@@ -1,4 +1,4 @@
-const FACTORS: Readonly<Record<string, number>> = {
+const unitFactors: Readonly<Record<string, number>> = {
   n: 1e-9,
   u: 1e-6,
   m: 1e-3,
@@ -21,7 +21,7 @@ const FACTORS: Readonly<Record<string, number>> = {
 export function quantity(text: string | number): number {
   if (typeof text === 'number') return text;
   const parts = /^([+-]?[\d.]+(?:[eE][+-]?\d+)?)([numkMGTPE]|[KMGTPE]i)?$/.exec(text);
-  return parts ? Number(parts[1]) * (FACTORS[parts[2] ?? ''] ?? Number.NaN) : Number.NaN;
+  return parts ? Number(parts[1]) * (unitFactors[parts[2] ?? ''] ?? Number.NaN) : Number.NaN;
 }
 
 /**

@@ -8,9 +8,9 @@ export function formatMicroTime(milliseconds: number): string {
   return `${new Date(milliseconds).toISOString().slice(0, 23)}000Z`;
 }
 
-const RFC_3339 = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
-const TIME_LAYOUT = '2006-01-02T15:04:05Z07:00';
-const MICRO_TIME_LAYOUT = '2006-01-02T15:04:05.000000Z07:00';
+const rfc3339Pattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
+const timeLayout = '2006-01-02T15:04:05Z07:00';
+const microTimeLayout = '2006-01-02T15:04:05.000000Z07:00';
 
 /** Times as the API writes them: RFC 3339, whole seconds, UTC. */
 export class TimeError extends Error {}
@@ -36,25 +36,25 @@ export function normaliseTime(text: string): string {
 }
 
 function readTime(text: string): string {
-  const parts = RFC_3339.exec(text);
+  const parts = rfc3339Pattern.exec(text);
   const instant = parts ? Date.parse(`${parts[1]}${parts[3]}`) : Number.NaN;
-  if (Number.isNaN(instant)) refuse(text, TIME_LAYOUT, text, '2006');
+  if (Number.isNaN(instant)) refuse(text, timeLayout, text, '2006');
   return formatTime(instant);
 }
 
 /** A time with exactly six fractional digits, normalised to UTC. Throws TimeError. */
 export function normaliseMicroTime(text: string): string {
-  const parts = RFC_3339.exec(text);
+  const parts = rfc3339Pattern.exec(text);
   const instant = parts ? Date.parse(`${parts[1]}${parts[3]}`) : Number.NaN;
   if (!parts || Number.isNaN(instant)) {
     const seconds = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/.exec(text)?.[0];
-    if (seconds === undefined) refuse(text, MICRO_TIME_LAYOUT, text, '2006');
-    refuse(text, MICRO_TIME_LAYOUT, text.slice(seconds.length), '.000000');
+    if (seconds === undefined) refuse(text, microTimeLayout, text, '2006');
+    refuse(text, microTimeLayout, text.slice(seconds.length), '.000000');
   }
   const fraction = parts[2] ?? '';
-  if (fraction.length < 7) refuse(text, MICRO_TIME_LAYOUT, `${fraction}${parts[3]}`, '.000000');
+  if (fraction.length < 7) refuse(text, microTimeLayout, `${fraction}${parts[3]}`, '.000000');
   if (fraction.length > 7) {
-    refuse(text, MICRO_TIME_LAYOUT, `${fraction.slice(7)}${parts[3]}`, 'Z07:00');
+    refuse(text, microTimeLayout, `${fraction.slice(7)}${parts[3]}`, 'Z07:00');
   }
   return `${formatTime(instant).slice(0, 19)}${fraction}Z`;
 }

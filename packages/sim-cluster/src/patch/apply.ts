@@ -35,7 +35,7 @@ export interface Applied {
 }
 
 /** The owner of everything an object had before its first apply. */
-const BEFORE_FIRST_APPLY = 'before-first-apply';
+const beforeFirstApply = 'before-first-apply';
 
 /**
  * Server-side apply of a configuration to the stored object, or to none: fields merge, fields
@@ -100,7 +100,7 @@ function ownersOf(live: KubeObject, options: ApplyOptions): readonly ManagedEntr
   const { creationTimestamp = '' } = live.metadata;
   return [
     {
-      manager: BEFORE_FIRST_APPLY,
+      manager: beforeFirstApply,
       operation: 'Update',
       apiVersion: apiVersionOf(options.resource),
       time: creationTimestamp,

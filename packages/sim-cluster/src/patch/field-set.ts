@@ -9,10 +9,10 @@ import type { List, Shape, Struct } from '../schema/types.ts';
  */
 export type FieldSet = ReadonlySet<string>;
 
-const JOIN = '\n';
+const separator = '\n';
 
 /** Members of metadata that belong to the server and to nobody else. */
-const SERVER_OWNED: readonly string[] = [
+const serverOwned: readonly string[] = [
   'name',
   'namespace',
   'uid',
@@ -23,8 +23,8 @@ const SERVER_OWNED: readonly string[] = [
   'deletionGracePeriodSeconds',
   'selfLink',
   'managedFields',
-].map((name) => ['f:metadata', `f:${name}`].join(JOIN));
-const IGNORED = new Set(['f:apiVersion', 'f:kind', ...SERVER_OWNED]);
+].map((name) => ['f:metadata', `f:${name}`].join(separator));
+const ignoredKeys = new Set(['f:apiVersion', 'f:kind', ...serverOwned]);
 
 /** The fields that an object sets. */
 export function fieldsOf(shape: Struct, object: Json): FieldSet {
@@ -34,8 +34,8 @@ export function fieldsOf(shape: Struct, object: Json): FieldSet {
 }
 
 function collect(shape: Shape | undefined, value: Json, path: readonly string[], to: Set<string>) {
-  const key = path.join(JOIN);
-  if (IGNORED.has(key)) return;
+  const key = path.join(separator);
+  if (ignoredKeys.has(key)) return;
   if (isObject(value) && !isAtomic(shape)) {
     // An empty object says nothing of the fields it could have.
     const members = Object.entries(value).filter(([, member]) => member !== undefined);
@@ -51,8 +51,8 @@ function collect(shape: Shape | undefined, value: Json, path: readonly string[],
   }
   for (const item of value) {
     const element = elementOf(list, item);
-    if (!list.set) to.add([...path, element, '.'].join(JOIN));
-    if (list.set) to.add([...path, element].join(JOIN));
+    if (!list.set) to.add([...path, element, '.'].join(separator));
+    if (list.set) to.add([...path, element].join(separator));
     else collect(list.items, item, [...path, element], to);
   }
 }
@@ -75,7 +75,7 @@ export function memberShape(shape: Shape | undefined, name: string): Shape | und
 }
 
 /** Defaults of the fields that identify a list item. */
-const KEY_DEFAULTS: Readonly<Record<string, Json>> = { protocol: 'TCP' };
+const keyDefaults: Readonly<Record<string, Json>> = { protocol: 'TCP' };
 
 /** The path element of one list item. */
 export function elementOf(list: List, item: Json): string {
@@ -83,7 +83,7 @@ export function elementOf(list: List, item: Json): string {
   const names = [...(list.keys ?? [list.mergeKey ?? ''])].sort();
   const keys = names.map((name) => {
     const value = isObject(item) ? item[name] : undefined;
-    return [name, value ?? KEY_DEFAULTS[name] ?? null] as const;
+    return [name, value ?? keyDefaults[name] ?? null] as const;
   });
   return `k:${JSON.stringify(Object.fromEntries(keys))}`;
 }
@@ -93,7 +93,7 @@ export function parseFields(fields: Json | undefined): FieldSet {
   const set = new Set<string>();
   const walk = (value: Json | undefined, path: readonly string[]): void => {
     const members = isObject(value) ? Object.entries(value) : [];
-    if (members.length === 0 && path.length > 0) set.add(path.join(JOIN));
+    if (members.length === 0 && path.length > 0) set.add(path.join(separator));
     for (const [element, inner] of members) walk(inner, [...path, element]);
   };
   walk(fields, []);
@@ -105,7 +105,7 @@ export function formatFields(set: FieldSet): Json {
   const root: JsonObject = {};
   for (const path of [...set].sort()) {
     let here = root;
-    for (const element of path.split(JOIN)) {
+    for (const element of path.split(separator)) {
       here[element] ??= {};
       here = here[element] as JsonObject;
     }
@@ -116,7 +116,7 @@ export function formatFields(set: FieldSet): Json {
 /** The value at a field's path, undefined when the object does not have it. */
 export function valueAtField(object: Json, path: string): Json | undefined {
   let current: Json | undefined = object;
-  for (const element of path.split(JOIN)) {
+  for (const element of path.split(separator)) {
     if (element === '.') return current === undefined ? undefined : true;
     current = step(current, element);
   }
@@ -136,13 +136,13 @@ function step(value: Json | undefined, element: string): Json | undefined {
 function hasKeys(item: Json, keys: Json): boolean {
   if (!isObject(item) || !isObject(keys)) return false;
   return Object.entries(keys).every(([name, value]) =>
-    equal(item[name] ?? KEY_DEFAULTS[name], value),
+    equal(item[name] ?? keyDefaults[name], value),
   );
 }
 
 /** The object without the field at a path. */
 export function withoutField(object: Json, path: string): Json {
-  const elements = path.split(JOIN);
+  const elements = path.split(separator);
   // `.` stands for the whole item, which goes with it.
   return removeAt(object, elements.at(-1) === '.' ? elements.slice(0, -1) : elements);
 }
@@ -162,7 +162,7 @@ function removeAt(value: Json, [element = '', ...rest]: readonly string[]): Json
 /** A path as conflict messages show it: `.spec.taints`, `.status.conditions[type="Ready"].status`. */
 export function showField(path: string): string {
   return path
-    .split(JOIN)
+    .split(separator)
     .filter((element) => element !== '.')
     .map((element) => {
       const text = element.slice(2);

@@ -20,7 +20,7 @@ export function isFieldTree(value: unknown): value is FieldTree {
 
 function isElement(element: string, node: unknown): boolean {
   if (!isFieldTree(node)) return false;
-  if (element === SELF || element.startsWith('f:')) return true;
+  if (element === selfKey || element.startsWith('f:')) return true;
   return /^[kv]:/.test(element) && isJson(element.slice(2));
 }
 
@@ -41,11 +41,11 @@ export interface FieldChanges {
   readonly gone: FieldTree | null;
 }
 
-const SELF = '.';
-const FIELD: FieldTree = {};
-const NO_CHANGES: FieldChanges = { taken: null, gone: null };
+const selfKey = '.';
+const leaf: FieldTree = {};
+const noChanges: FieldChanges = { taken: null, gone: null };
 /** The members of metadata that have owners; the others are the server's. */
-const OWNED_METADATA = [
+const ownedMetadata = [
   'annotations',
   'finalizers',
   'generateName',
@@ -77,7 +77,7 @@ function emptyObject(shape: Struct): KubeObject {
 function owned({ apiVersion: _version, kind: _kind, metadata, ...rest }: KubeObject): Json {
   const given = metadata as unknown as { readonly [name: string]: Json };
   const kept: Record<string, Json> = {};
-  for (const name of OWNED_METADATA) {
+  for (const name of ownedMetadata) {
     const member = given[name];
     if (member !== undefined) kept[name] = member;
   }
@@ -89,13 +89,13 @@ function compare(
   before: Json | undefined,
   after: Json | undefined,
 ): FieldChanges {
-  if (before === after) return NO_CHANGES;
+  if (before === after) return noChanges;
   if (before === undefined) return { taken: fieldsIn(shape, after as Json), gone: null };
   if (after === undefined) return { taken: null, gone: fieldsIn(shape, before) };
   const had = partsOf(shape, before);
   const has = partsOf(shape, after);
   if (had && has) return compareParts(had, has);
-  return equal(before, after) ? NO_CHANGES : { taken: FIELD, gone: null };
+  return equal(before, after) ? noChanges : { taken: leaf, gone: null };
 }
 
 function compareParts(had: Parts, has: Parts): FieldChanges {
@@ -117,10 +117,10 @@ function compareParts(had: Parts, has: Parts): FieldChanges {
 /** All fields of a value, itself first. */
 function fieldsIn(shape: Shape | undefined, value: Json): FieldTree {
   const parts = partsOf(shape, value);
-  if (!parts || parts.size === 0) return FIELD;
-  const tree: Record<string, FieldTree> = { [SELF]: FIELD };
+  if (!parts || parts.size === 0) return leaf;
+  const tree: Record<string, FieldTree> = { [selfKey]: leaf };
   for (const [element, part] of parts) tree[element] = fieldsIn(part.shape, part.value);
-  return sorted(tree) ?? FIELD;
+  return sorted(tree) ?? leaf;
 }
 
 interface Part {
@@ -153,23 +153,23 @@ function partsOf(shape: Shape | undefined, value: Json): Parts | null {
 export function union(tree: FieldTree, other: FieldTree): FieldTree {
   const result: Record<string, FieldTree> = { ...withSelf(tree, other) };
   for (const element in other) {
-    if (element === SELF) continue;
+    if (element === selfKey) continue;
     const added = other[element] as FieldTree;
     const had = result[element];
     result[element] = had ? unionOfNodes(had, added) : added;
   }
-  return sorted(result) ?? FIELD;
+  return sorted(result) ?? leaf;
 }
 
 function unionOfNodes(one: FieldTree, other: FieldTree): FieldTree {
   const both = union(one, other);
   const isField = ownsItself(one) || ownsItself(other);
-  if (!isField || isEmpty(both) || SELF in both) return both;
-  return { [SELF]: FIELD, ...both };
+  if (!isField || isEmpty(both) || selfKey in both) return both;
+  return { [selfKey]: leaf, ...both };
 }
 
 function withSelf(tree: FieldTree, other: FieldTree): FieldTree {
-  return SELF in other && !(SELF in tree) ? { [SELF]: FIELD, ...tree } : tree;
+  return selfKey in other && !(selfKey in tree) ? { [selfKey]: leaf, ...tree } : tree;
 }
 
 /** The fields of `tree` that are not in `other`; the same tree when nothing goes, null for none. */
@@ -177,7 +177,7 @@ export function without(tree: FieldTree, other: FieldTree): FieldTree | null {
   let result: Record<string, FieldTree> | null = null;
   for (const element in other) {
     const here = tree[element];
-    if (element === SELF || here === undefined) continue;
+    if (element === selfKey || here === undefined) continue;
     const left = withoutInNode(here, other[element] as FieldTree);
     if (left === here) continue;
     result ??= { ...tree };
@@ -189,14 +189,14 @@ export function without(tree: FieldTree, other: FieldTree): FieldTree | null {
 }
 
 function withoutInNode(node: FieldTree, other: FieldTree): FieldTree | null {
-  const { [SELF]: _self, ...parts } = without(node, other) ?? {};
+  const { [selfKey]: _self, ...parts } = without(node, other) ?? {};
   const isField = ownsItself(node) && !ownsItself(other);
-  if (isEmpty(parts)) return isField ? FIELD : null;
-  return isField ? { [SELF]: FIELD, ...parts } : parts;
+  if (isEmpty(parts)) return isField ? leaf : null;
+  return isField ? { [selfKey]: leaf, ...parts } : parts;
 }
 
 function ownsItself(node: FieldTree): boolean {
-  return SELF in node || isEmpty(node);
+  return selfKey in node || isEmpty(node);
 }
 
 function isEmpty(tree: FieldTree): boolean {

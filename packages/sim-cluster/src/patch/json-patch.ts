@@ -3,9 +3,9 @@ import { badRequest, patchDoesNotApply, requestTooLarge } from '../api/errors.ts
 import { entry, equal, isList, isObject } from '../objects/json.ts';
 import type { Json } from '../objects/kube-object.ts';
 
-const OPERATIONS_MAX = 10_000;
+const operationsMax = 10_000;
 /** What all copies of one patch may add up to; else a short patch makes an endless object. */
-const COPIED_CHARACTERS_MAX = 3 * 1024 * 1024;
+const copiedCharactersMax = 3 * 1024 * 1024;
 
 type Container = { [key: string]: Json } | Json[];
 
@@ -17,9 +17,9 @@ export function applyJsonPatch(document: Json, patch: Json): Json {
       `error decoding patch: json: cannot unmarshal ${found} into Go value of type []handlers.jsonPatchOp`,
     );
   }
-  if (patch.length > OPERATIONS_MAX) {
+  if (patch.length > operationsMax) {
     throw requestTooLarge(
-      `The allowed maximum operations in a JSON patch is ${OPERATIONS_MAX}, got ${patch.length}`,
+      `The allowed maximum operations in a JSON patch is ${operationsMax}, got ${patch.length}`,
     );
   }
   let copied = 0;
@@ -28,7 +28,7 @@ export function applyJsonPatch(document: Json, patch: Json): Json {
     if (!isObject(operation)) throw patchDoesNotApply();
     if (operation.op === 'copy') {
       copied += JSON.stringify(read(result, readPointer(operation.from))).length;
-      if (copied > COPIED_CHARACTERS_MAX) throw patchDoesNotApply();
+      if (copied > copiedCharactersMax) throw patchDoesNotApply();
     }
     result = applyOperation(result, operation);
   }

@@ -45,8 +45,8 @@ interface WireEntry {
 }
 
 /** Beyond so many managers that update, the fields of the oldest go to one of this name. */
-const UPDATE_MANAGERS_MAX = 10;
-const ANCIENT_CHANGES = 'ancient-changes';
+const updateManagersMax = 10;
+const ancientChanges = 'ancient-changes';
 
 /** The owners of an object's fields; empty when nobody tracks them. */
 export function readManaged(object: KubeObject): readonly ManagedEntry[] {
@@ -180,14 +180,14 @@ function byOperationAndAge(a: WireEntry, b: WireEntry): number {
 /** Puts the oldest updates of one API version together; together they are as new as the newest. */
 function capped(entries: readonly WireEntry[]): readonly WireEntry[] {
   const updates = entries.filter(({ operation }) => operation === 'Update');
-  if (updates.length <= UPDATE_MANAGERS_MAX) return entries;
+  if (updates.length <= updateManagersMax) return entries;
   const [oldest = {}] = updates;
   const second = updates.slice(1).find(({ apiVersion }) => apiVersion === oldest.apiVersion);
   if (!second) return entries;
   const { subresource: _whole, ...newer } = second;
   const ancient: WireEntry = {
     ...newer,
-    manager: ANCIENT_CHANGES,
+    manager: ancientChanges,
     fieldsV1: union(oldest.fieldsV1 ?? {}, second.fieldsV1 ?? {}),
   };
   const others = entries.filter((entry) => entry !== oldest && entry !== second);

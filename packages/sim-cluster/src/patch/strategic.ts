@@ -4,8 +4,8 @@ import { equal, isList, isObject, type JsonObject } from '../objects/json.ts';
 import type { Json } from '../objects/kube-object.ts';
 import type { List, Shape } from '../schema/types.ts';
 
-const ORDER = '$setElementOrder/';
-const DELETE_FROM = '$deleteFromPrimitiveList/';
+const orderPrefix = '$setElementOrder/';
+const deleteFromPrefix = '$deleteFromPrimitiveList/';
 
 /**
  * Strategic merge patch: like a merge patch, but lists that have a merge key in the schema are
@@ -46,8 +46,8 @@ function isDirective(key: string): boolean {
   return (
     key === '$patch' ||
     key === '$retainKeys' ||
-    key.startsWith(ORDER) ||
-    key.startsWith(DELETE_FROM)
+    key.startsWith(orderPrefix) ||
+    key.startsWith(deleteFromPrefix)
   );
 }
 
@@ -142,15 +142,15 @@ function applyListDirectives(
 ): void {
   for (const [key, value] of Object.entries(patch)) {
     if (!isList(value)) continue;
-    if (key.startsWith(DELETE_FROM)) {
-      const member = key.slice(DELETE_FROM.length);
+    if (key.startsWith(deleteFromPrefix)) {
+      const member = key.slice(deleteFromPrefix.length);
       const present = result[member];
       if (isList(present)) {
         result[member] = present.filter((item) => !value.some((gone) => equal(gone, item)));
       }
     }
-    if (key.startsWith(ORDER)) {
-      const member = key.slice(ORDER.length);
+    if (key.startsWith(orderPrefix)) {
+      const member = key.slice(orderPrefix.length);
       const list = memberShape(shape, member);
       const present = result[member];
       if (!isList(present) || typeof list !== 'object' || list.type !== 'list') continue;

@@ -15,7 +15,7 @@ export interface Message {
   readonly [fieldNumber: number]: readonly [name: string, type: FieldType];
 }
 
-const OBJECT_META: Message = {
+const objectMeta: Message = {
   1: ['name', 'string'],
   2: ['generateName', 'string'],
   3: ['namespace', 'string'],
@@ -25,7 +25,7 @@ const OBJECT_META: Message = {
   12: ['annotations', 'stringMap'],
 };
 
-const RESOURCE_ATTRIBUTES: Message = {
+const resourceAttributes: Message = {
   1: ['namespace', 'string'],
   2: ['verb', 'string'],
   3: ['group', 'string'],
@@ -35,9 +35,9 @@ const RESOURCE_ATTRIBUTES: Message = {
   7: ['name', 'string'],
 };
 
-const LABEL_SELECTOR: Message = { 1: ['matchLabels', 'stringMap'] };
+const labelSelector: Message = { 1: ['matchLabels', 'stringMap'] };
 
-const CONTAINER: Message = {
+const container: Message = {
   1: ['name', 'string'],
   2: ['image', 'string'],
   3: ['command', 'strings'],
@@ -48,12 +48,12 @@ const CONTAINER: Message = {
   ],
 };
 
-const POD_TEMPLATE: Message = {
-  1: ['metadata', OBJECT_META],
-  2: ['spec', { 2: ['containers', [CONTAINER]], 3: ['restartPolicy', 'string'] }],
+const podTemplate: Message = {
+  1: ['metadata', objectMeta],
+  2: ['spec', { 2: ['containers', [container]], 3: ['restartPolicy', 'string'] }],
 };
 
-const SERVICE_PORT: Message = {
+const servicePort: Message = {
   1: ['name', 'string'],
   2: ['protocol', 'string'],
   3: ['port', 'integer'],
@@ -62,7 +62,7 @@ const SERVICE_PORT: Message = {
 };
 
 /** The fields of each kind that kubectl's own commands fill in. */
-export const PROTOBUF_KINDS: Readonly<Record<string, Message>> = {
+export const protobufKinds: Readonly<Record<string, Message>> = {
   DeleteOptions: {
     1: ['gracePeriodSeconds', 'integer'],
     2: ['preconditions', { 1: ['uid', 'string'], 2: ['resourceVersion', 'string'] }],
@@ -71,55 +71,55 @@ export const PROTOBUF_KINDS: Readonly<Record<string, Message>> = {
     5: ['dryRun', 'strings'],
   },
   Deployment: {
-    1: ['metadata', OBJECT_META],
+    1: ['metadata', objectMeta],
     2: [
       'spec',
       {
         1: ['replicas', 'integer'],
-        2: ['selector', LABEL_SELECTOR],
-        3: ['template', POD_TEMPLATE],
+        2: ['selector', labelSelector],
+        3: ['template', podTemplate],
       },
     ],
   },
-  Job: { 1: ['metadata', OBJECT_META], 2: ['spec', { 6: ['template', POD_TEMPLATE] }] },
-  Namespace: { 1: ['metadata', OBJECT_META] },
+  Job: { 1: ['metadata', objectMeta], 2: ['spec', { 6: ['template', podTemplate] }] },
+  Namespace: { 1: ['metadata', objectMeta] },
   PodDisruptionBudget: {
-    1: ['metadata', OBJECT_META],
+    1: ['metadata', objectMeta],
     2: [
       'spec',
       {
         1: ['minAvailable', 'intOrString'],
-        2: ['selector', LABEL_SELECTOR],
+        2: ['selector', labelSelector],
         3: ['maxUnavailable', 'intOrString'],
       },
     ],
   },
-  SelfSubjectReview: { 1: ['metadata', OBJECT_META] },
+  SelfSubjectReview: { 1: ['metadata', objectMeta] },
   SelfSubjectAccessReview: {
-    1: ['metadata', OBJECT_META],
+    1: ['metadata', objectMeta],
     2: [
       'spec',
       {
-        1: ['resourceAttributes', RESOURCE_ATTRIBUTES],
+        1: ['resourceAttributes', resourceAttributes],
         2: ['nonResourceAttributes', { 1: ['path', 'string'], 2: ['verb', 'string'] }],
       },
     ],
   },
   SelfSubjectRulesReview: {
-    1: ['metadata', OBJECT_META],
+    1: ['metadata', objectMeta],
     2: ['spec', { 1: ['namespace', 'string'] }],
   },
   Service: {
-    1: ['metadata', OBJECT_META],
+    1: ['metadata', objectMeta],
     2: [
       'spec',
       {
-        1: ['ports', [SERVICE_PORT]],
+        1: ['ports', [servicePort]],
         2: ['selector', 'stringMap'],
         3: ['clusterIP', 'string'],
         4: ['type', 'string'],
       },
     ],
   },
-  ServiceAccount: { 1: ['metadata', OBJECT_META] },
+  ServiceAccount: { 1: ['metadata', objectMeta] },
 };

@@ -1,15 +1,15 @@
 import { entry, type JsonObject } from '../objects/json.ts';
 import type { Json } from '../objects/kube-object.ts';
-import { type FieldType, type Message, PROTOBUF_KINDS } from './body-kinds.ts';
+import { type FieldType, type Message, protobufKinds } from './body-kinds.ts';
 
 /**
  * Reads the request bodies that kubectl sends as protobuf with no way back to JSON.
  */
 
-const ENVELOPE: Message = {
+const envelopeMessage: Message = {
   1: ['typeMeta', { 1: ['apiVersion', 'string'], 2: ['kind', 'string'] }],
 };
-const MAGIC = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
+const magic = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
 
 /**
  * Reads a body as JSON; null when it is damaged, of a kind that is not known in this form, or says
@@ -17,12 +17,12 @@ const MAGIC = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
  */
 export function decodeProtobuf(body: Uint8Array): Json | null {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) return null;
-  const envelope = readFields(bytes.subarray(MAGIC.length));
+  if (!bytes.subarray(0, magic.length).equals(magic)) return null;
+  const envelope = readFields(bytes.subarray(magic.length));
   if (!envelope) return null;
-  const { typeMeta } = readMessage(ENVELOPE, envelope);
+  const { typeMeta } = readMessage(envelopeMessage, envelope);
   const { kind, apiVersion } = (typeMeta ?? {}) as Readonly<Record<string, string>>;
-  const message = entry(PROTOBUF_KINDS, kind ?? '');
+  const message = entry(protobufKinds, kind ?? '');
   const raw = envelope.findLast((field) => field.number === 2)?.value;
   const fields = raw instanceof Uint8Array ? readFields(raw) : [];
   if (!message || !fields || !isKnown(message, fields)) return null;
@@ -79,14 +79,14 @@ function isKnown(message: Message, fields: readonly WireField[]): boolean {
 }
 
 /** Members that are not set are sent all the same: as nothing, or as messages of nothing. */
-function isVoid(value: bigint | Buffer, depthLeft: number = VOID_DEPTH_MAX): boolean {
+function isVoid(value: bigint | Buffer, depthLeft: number = voidDepthMax): boolean {
   if (typeof value === 'bigint') return value === 0n;
   if (depthLeft === 0) return false;
   return readFields(value)?.every((field) => isVoid(field.value, depthLeft - 1)) ?? false;
 }
 
 /** No kind nests its empty members deeper. */
-const VOID_DEPTH_MAX = 10;
+const voidDepthMax = 10;
 
 function messageOf(type: Message | readonly [Message]): Message {
   return isRepeated(type) ? type[0] : type;
@@ -127,11 +127,11 @@ function readValue(
     return { ...(before as JsonObject), [String(pair.key ?? '')]: pair.value ?? '' };
   }
   if (type === 'intOrString') {
-    const { number = 0, text } = readMessage(INT_OR_STRING, fields);
+    const { number = 0, text } = readMessage(intOrString, fields);
     return text ?? number;
   }
   const message = readMessage(messageOf(type), fields);
   return isRepeated(type) ? [...((before as readonly Json[]) ?? []), message] : message;
 }
 
-const INT_OR_STRING: Message = { 2: ['number', 'integer'], 3: ['text', 'string'] };
+const intOrString: Message = { 2: ['number', 'integer'], 3: ['text', 'string'] };

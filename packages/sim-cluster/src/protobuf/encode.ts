@@ -1,21 +1,21 @@
 // Writes API objects as protobuf.
-import { INT64_MAX, isList, isObject } from '../objects/json.ts';
+import { int64Max, isList, isObject } from '../objects/json.ts';
 import type { Fields, FieldType, Pointer } from './fields.ts';
-import { ANSWER_KINDS } from './kinds.ts';
+import { answerKinds } from './kinds.ts';
 import { ProtobufWriter } from './writer.ts';
 
 /** An API object, whatever is in it. */
 type Given = Readonly<Record<string, unknown>>;
 
 /** The media type of Kubernetes' protobuf; in a watch it has a parameter. */
-export const PROTOBUF: string = 'application/vnd.kubernetes.protobuf';
+export const protobufType: string = 'application/vnd.kubernetes.protobuf';
 
-const MAGIC = Uint8Array.of(0x6b, 0x38, 0x73, 0x00);
-const LENGTH_BYTES = 4;
+const magic = Uint8Array.of(0x6b, 0x38, 0x73, 0x00);
+const lengthBytes = 4;
 
 /** Whether objects of this kind, or their lists, can be written. */
 export function hasProtobuf(kind: string): boolean {
-  return Object.hasOwn(ANSWER_KINDS, kind);
+  return Object.hasOwn(answerKinds, kind);
 }
 
 /**
@@ -31,20 +31,20 @@ export function encodeObject(object: Given): Uint8Array {
 /** One event of a watch after its length in four bytes. */
 export function encodeFrame(type: string, object: Given): Uint8Array {
   const writer = new ProtobufWriter();
-  writer.raw(new Uint8Array(LENGTH_BYTES));
+  writer.raw(new Uint8Array(lengthBytes));
   writer.text(1, type);
   writer.message(2, () => writer.message(1, () => writeObject(writer, object)));
   const { bytes } = writer;
-  new DataView(bytes.buffer, bytes.byteOffset).setUint32(0, bytes.length - LENGTH_BYTES);
+  new DataView(bytes.buffer, bytes.byteOffset).setUint32(0, bytes.length - lengthBytes);
   return bytes;
 }
 
 /** runtime.Unknown, after its magic. */
 function writeObject(writer: ProtobufWriter, object: Given): void {
   const kind = String(object.kind);
-  const fields = ANSWER_KINDS[kind];
+  const fields = answerKinds[kind];
   if (!fields) throw new Error(`no protobuf for kind ${kind}`);
-  writer.raw(MAGIC);
+  writer.raw(magic);
   writer.message(1, () => {
     writer.text(1, String(object.apiVersion ?? 'v1'));
     writer.text(2, kind);
@@ -167,5 +167,5 @@ function writeMap(
 
 /** The largest int64 has been rounded up, to one that is too large. */
 function int64(value: number): number | bigint {
-  return value >= Number(INT64_MAX) ? INT64_MAX : Math.trunc(value);
+  return value >= Number(int64Max) ? int64Max : Math.trunc(value);
 }

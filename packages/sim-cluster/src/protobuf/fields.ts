@@ -38,7 +38,7 @@ export interface Fields {
   readonly [jsonName: string]: readonly [fieldNumber: number, type: FieldType];
 }
 
-const OWNER_REFERENCE: Fields = {
+const ownerReference: Fields = {
   kind: [1, 'string'],
   name: [3, 'string'],
   uid: [4, 'string'],
@@ -47,7 +47,7 @@ const OWNER_REFERENCE: Fields = {
   blockOwnerDeletion: [7, 'boolean*'],
 };
 
-const MANAGED_FIELDS: Fields = {
+const managedFields: Fields = {
   manager: [1, 'string'],
   operation: [2, 'string'],
   apiVersion: [3, 'string'],
@@ -58,7 +58,7 @@ const MANAGED_FIELDS: Fields = {
 };
 
 /** `metadata` of every object. */
-export const OBJECT_META: Fields = {
+export const objectMeta: Fields = {
   name: [1, 'string'],
   generateName: [2, 'string'],
   namespace: [3, 'string'],
@@ -71,13 +71,13 @@ export const OBJECT_META: Fields = {
   deletionGracePeriodSeconds: [10, 'integer*'],
   labels: [11, 'stringMap'],
   annotations: [12, 'stringMap'],
-  ownerReferences: [13, [OWNER_REFERENCE]],
+  ownerReferences: [13, [ownerReference]],
   finalizers: [14, 'strings'],
-  managedFields: [17, [MANAGED_FIELDS]],
+  managedFields: [17, [managedFields]],
 };
 
 /** `metadata` of lists and of Status. */
-export const LIST_META: Fields = {
+export const listMeta: Fields = {
   selfLink: [1, 'string'],
   resourceVersion: [2, 'string'],
   continue: [3, 'string'],
@@ -85,14 +85,14 @@ export const LIST_META: Fields = {
 };
 
 /** metav1.LabelSelector. */
-export const LABEL_SELECTOR: Fields = {
+export const labelSelector: Fields = {
   matchLabels: [1, 'stringMap'],
   matchExpressions: [2, [{ key: [1, 'string'], operator: [2, 'string'], values: [3, 'strings'] }]],
 };
 
 /** metav1.Status. */
-export const STATUS: Fields = {
-  metadata: [1, LIST_META],
+export const statusFields: Fields = {
+  metadata: [1, listMeta],
   status: [2, 'string'],
   message: [3, 'string'],
   reason: [4, 'string'],

@@ -1,15 +1,15 @@
 // The protobuf fields of every kind but Pod.
-import { type Fields, LABEL_SELECTOR, LIST_META, OBJECT_META, STATUS } from './fields.ts';
-import { POD_SPEC, POD_STATUS } from './pod-fields.ts';
+import { type Fields, labelSelector, listMeta, objectMeta, statusFields } from './fields.ts';
+import { podSpec, podStatus } from './pod-fields.ts';
 
-const TAINT: Fields = {
+const taint: Fields = {
   key: [1, 'string'],
   value: [2, 'string'],
   effect: [3, 'string'],
   timeAdded: [4, 'time*'],
 };
 
-const NODE_CONDITION: Fields = {
+const nodeCondition: Fields = {
   type: [1, 'string'],
   status: [2, 'string'],
   lastHeartbeatTime: [3, 'time'],
@@ -18,7 +18,7 @@ const NODE_CONDITION: Fields = {
   message: [6, 'string'],
 };
 
-const NODE_INFO: Fields = {
+const nodeInfo: Fields = {
   machineID: [1, 'string'],
   systemUUID: [2, 'string'],
   bootID: [3, 'string'],
@@ -31,22 +31,22 @@ const NODE_INFO: Fields = {
   architecture: [10, 'string'],
 };
 
-const NODE_STATUS: Fields = {
+const nodeStatus: Fields = {
   capacity: [1, 'quantityMap'],
   allocatable: [2, 'quantityMap'],
   phase: [3, 'string'],
-  conditions: [4, [NODE_CONDITION]],
+  conditions: [4, [nodeCondition]],
   addresses: [5, [{ type: [1, 'string'], address: [2, 'string'] }]],
   daemonEndpoints: [6, { kubeletEndpoint: [1, { Port: [1, 'integer'] }] }],
-  nodeInfo: [7, NODE_INFO],
+  nodeInfo: [7, nodeInfo],
   images: [8, [{ names: [1, 'strings'], sizeBytes: [2, 'integer'] }]],
   volumesInUse: [9, 'strings'],
 };
 
-const OBJECTS: Readonly<Record<string, Fields>> = {
-  Pod: { metadata: [1, OBJECT_META], spec: [2, POD_SPEC], status: [3, POD_STATUS] },
+const objects: Readonly<Record<string, Fields>> = {
+  Pod: { metadata: [1, objectMeta], spec: [2, podSpec], status: [3, podStatus] },
   Node: {
-    metadata: [1, OBJECT_META],
+    metadata: [1, objectMeta],
     spec: [
       2,
       {
@@ -54,14 +54,14 @@ const OBJECTS: Readonly<Record<string, Fields>> = {
         externalID: [2, 'string'],
         providerID: [3, 'string'],
         unschedulable: [4, 'boolean'],
-        taints: [5, [TAINT]],
+        taints: [5, [taint]],
         podCIDRs: [7, 'strings'],
       },
     ],
-    status: [3, NODE_STATUS],
+    status: [3, nodeStatus],
   },
   Lease: {
-    metadata: [1, OBJECT_META],
+    metadata: [1, objectMeta],
     spec: [
       2,
       {
@@ -76,12 +76,12 @@ const OBJECTS: Readonly<Record<string, Fields>> = {
     ],
   },
   DaemonSet: {
-    metadata: [1, OBJECT_META],
+    metadata: [1, objectMeta],
     spec: [
       2,
       {
-        selector: [1, { pointer: LABEL_SELECTOR }],
-        template: [2, { metadata: [1, OBJECT_META], spec: [2, POD_SPEC] }],
+        selector: [1, { pointer: labelSelector }],
+        template: [2, { metadata: [1, objectMeta], spec: [2, podSpec] }],
         minReadySeconds: [4, 'integer'],
         revisionHistoryLimit: [6, 'integer*'],
       },
@@ -103,13 +103,13 @@ const OBJECTS: Readonly<Record<string, Fields>> = {
 };
 
 /** The kinds that are answered in protobuf, those of their lists, and Status. */
-export const ANSWER_KINDS: Readonly<Record<string, Fields>> = {
-  ...OBJECTS,
+export const answerKinds: Readonly<Record<string, Fields>> = {
+  ...objects,
   ...Object.fromEntries(
-    Object.entries(OBJECTS).map(([kind, fields]) => [
+    Object.entries(objects).map(([kind, fields]) => [
       `${kind}List`,
-      { metadata: [1, LIST_META], items: [2, [fields]] } satisfies Fields,
+      { metadata: [1, listMeta], items: [2, [fields]] } satisfies Fields,
     ]),
   ),
-  Status: STATUS,
+  Status: statusFields,
 };

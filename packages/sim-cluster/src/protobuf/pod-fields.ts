@@ -1,7 +1,7 @@
 // The protobuf fields of a Pod.
 import type { Fields } from './fields.ts';
 
-const ENV: Fields = {
+const env: Fields = {
   name: [1, 'string'],
   value: [2, 'string'],
   valueFrom: [
@@ -14,7 +14,7 @@ const ENV: Fields = {
   ],
 };
 
-const PORT: Fields = {
+const port: Fields = {
   name: [1, 'string'],
   hostPort: [2, 'integer'],
   containerPort: [3, 'integer'],
@@ -22,7 +22,7 @@ const PORT: Fields = {
   hostIP: [5, 'string'],
 };
 
-const PROBE: Fields = {
+const probe: Fields = {
   '': [
     1,
     {
@@ -47,14 +47,14 @@ const PROBE: Fields = {
   failureThreshold: [6, 'integer'],
 };
 
-const CONTAINER: Fields = {
+const container: Fields = {
   name: [1, 'string'],
   image: [2, 'string'],
   command: [3, 'strings'],
   args: [4, 'strings'],
   workingDir: [5, 'string'],
-  ports: [6, [PORT]],
-  env: [7, [ENV]],
+  ports: [6, [port]],
+  env: [7, [env]],
   resources: [8, { limits: [1, 'quantityMap'], requests: [2, 'quantityMap'] }],
   volumeMounts: [
     9,
@@ -69,21 +69,21 @@ const CONTAINER: Fields = {
       },
     ],
   ],
-  livenessProbe: [10, { pointer: PROBE }],
-  readinessProbe: [11, { pointer: PROBE }],
+  livenessProbe: [10, { pointer: probe }],
+  readinessProbe: [11, { pointer: probe }],
   terminationMessagePath: [13, 'string'],
   imagePullPolicy: [14, 'string'],
   stdin: [16, 'boolean'],
   stdinOnce: [17, 'boolean'],
   tty: [18, 'boolean'],
   terminationMessagePolicy: [20, 'string'],
-  startupProbe: [22, { pointer: PROBE }],
+  startupProbe: [22, { pointer: probe }],
 };
 
-const ITEMS: Fields = { key: [1, 'string'], path: [2, 'string'], mode: [3, 'integer*'] };
-const NAME: Fields = { name: [1, 'string'] };
+const keyItems: Fields = { key: [1, 'string'], path: [2, 'string'], mode: [3, 'integer*'] };
+const nameOnly: Fields = { name: [1, 'string'] };
 
-const PROJECTION: Fields = {
+const projection: Fields = {
   downwardAPI: [
     2,
     {
@@ -100,7 +100,10 @@ const PROJECTION: Fields = {
       },
     },
   ],
-  configMap: [3, { pointer: { '': [1, NAME], items: [2, [ITEMS]], optional: [4, 'boolean*'] } }],
+  configMap: [
+    3,
+    { pointer: { '': [1, nameOnly], items: [2, [keyItems]], optional: [4, 'boolean*'] } },
+  ],
   serviceAccountToken: [
     4,
     {
@@ -113,7 +116,7 @@ const PROJECTION: Fields = {
   ],
 };
 
-const VOLUME: Fields = {
+const volume: Fields = {
   name: [1, 'string'],
   '': [
     2,
@@ -125,7 +128,7 @@ const VOLUME: Fields = {
         {
           pointer: {
             secretName: [1, 'string'],
-            items: [2, [ITEMS]],
+            items: [2, [keyItems]],
             defaultMode: [3, 'integer*'],
             optional: [4, 'boolean*'],
           },
@@ -139,19 +142,19 @@ const VOLUME: Fields = {
         19,
         {
           pointer: {
-            '': [1, NAME],
-            items: [2, [ITEMS]],
+            '': [1, nameOnly],
+            items: [2, [keyItems]],
             defaultMode: [3, 'integer*'],
             optional: [4, 'boolean*'],
           },
         },
       ],
-      projected: [26, { pointer: { sources: [1, [PROJECTION]], defaultMode: [2, 'integer*'] } }],
+      projected: [26, { pointer: { sources: [1, [projection]], defaultMode: [2, 'integer*'] } }],
     },
   ],
 };
 
-const TOLERATION: Fields = {
+const toleration: Fields = {
   key: [1, 'string'],
   operator: [2, 'string'],
   value: [3, 'string'],
@@ -160,9 +163,9 @@ const TOLERATION: Fields = {
 };
 
 /** `spec` of a Pod and of every pod template. */
-export const POD_SPEC: Fields = {
-  volumes: [1, [VOLUME]],
-  containers: [2, [CONTAINER]],
+export const podSpec: Fields = {
+  volumes: [1, [volume]],
+  containers: [2, [container]],
   restartPolicy: [3, 'string'],
   terminationGracePeriodSeconds: [4, 'integer*'],
   activeDeadlineSeconds: [5, 'integer*'],
@@ -174,13 +177,13 @@ export const POD_SPEC: Fields = {
   hostNetwork: [11, 'boolean'],
   hostPID: [12, 'boolean'],
   hostIPC: [13, 'boolean'],
-  imagePullSecrets: [15, [NAME]],
+  imagePullSecrets: [15, [nameOnly]],
   hostname: [16, 'string'],
   subdomain: [17, 'string'],
   schedulerName: [19, 'string'],
-  initContainers: [20, [CONTAINER]],
+  initContainers: [20, [container]],
   automountServiceAccountToken: [21, 'boolean*'],
-  tolerations: [22, [TOLERATION]],
+  tolerations: [22, [toleration]],
   priorityClassName: [24, 'string'],
   priority: [25, 'integer*'],
   shareProcessNamespace: [27, 'boolean*'],
@@ -190,7 +193,7 @@ export const POD_SPEC: Fields = {
   overhead: [32, 'quantityMap'],
 };
 
-const CONDITION: Fields = {
+const condition: Fields = {
   type: [1, 'string'],
   status: [2, 'string'],
   lastProbeTime: [3, 'time'],
@@ -200,7 +203,7 @@ const CONDITION: Fields = {
   observedGeneration: [7, 'integer'],
 };
 
-const CONTAINER_STATE: Fields = {
+const containerState: Fields = {
   waiting: [1, { pointer: { reason: [1, 'string'], message: [2, 'string'] } }],
   running: [2, { pointer: { startedAt: [1, 'time'] } }],
   terminated: [
@@ -219,10 +222,10 @@ const CONTAINER_STATE: Fields = {
   ],
 };
 
-const CONTAINER_STATUS: Fields = {
+const containerStatus: Fields = {
   name: [1, 'string'],
-  state: [2, CONTAINER_STATE],
-  lastState: [3, CONTAINER_STATE],
+  state: [2, containerState],
+  lastState: [3, containerState],
   ready: [4, 'boolean'],
   restartCount: [5, 'integer'],
   image: [6, 'string'],
@@ -232,17 +235,17 @@ const CONTAINER_STATUS: Fields = {
 };
 
 /** `status` of a Pod. */
-export const POD_STATUS: Fields = {
+export const podStatus: Fields = {
   phase: [1, 'string'],
-  conditions: [2, [CONDITION]],
+  conditions: [2, [condition]],
   message: [3, 'string'],
   reason: [4, 'string'],
   hostIP: [5, 'string'],
   podIP: [6, 'string'],
   startTime: [7, 'time*'],
-  containerStatuses: [8, [CONTAINER_STATUS]],
+  containerStatuses: [8, [containerStatus]],
   qosClass: [9, 'string'],
-  initContainerStatuses: [10, [CONTAINER_STATUS]],
+  initContainerStatuses: [10, [containerStatus]],
   nominatedNodeName: [11, 'string'],
   podIPs: [12, [{ ip: [1, 'string'] }]],
   hostIPs: [16, [{ ip: [1, 'string'] }]],

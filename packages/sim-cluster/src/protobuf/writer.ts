@@ -4,7 +4,7 @@ export class ProtobufWriter {
   #length = 0;
 
   /** `size` is what it will hold at first, in bytes. */
-  constructor(size: number = SIZE) {
+  constructor(size: number = initialSize) {
     this.#bytes = Buffer.allocUnsafe(size);
   }
 
@@ -22,7 +22,7 @@ export class ProtobufWriter {
 
   /** A signed integer of 64 bits. */
   integer(field: number, value: number | bigint): void {
-    this.#varint(field * 8 + VARINT);
+    this.#varint(field * 8 + varintType);
     if (typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER) {
       this.#varint(value);
     } else this.#longVarint(BigInt.asUintN(64, BigInt(value)));
@@ -30,7 +30,7 @@ export class ProtobufWriter {
 
   text(field: number, value: string): void {
     const length = Buffer.byteLength(value);
-    this.#varint(field * 8 + BYTES);
+    this.#varint(field * 8 + bytesType);
     this.#varint(length);
     this.#reserve(length);
     if (length === value.length) this.#bytes.write(value, this.#length, 'latin1');
@@ -39,14 +39,14 @@ export class ProtobufWriter {
   }
 
   data(field: number, bytes: Uint8Array): void {
-    this.#varint(field * 8 + BYTES);
+    this.#varint(field * 8 + bytesType);
     this.#varint(bytes.length);
     this.raw(bytes);
   }
 
   /** A message inside, which `write` writes. */
   message(field: number, write: () => void): void {
-    this.#varint(field * 8 + BYTES);
+    this.#varint(field * 8 + bytesType);
     // Most are short: one byte is kept free for the length, and more are made room for if need be.
     this.#reserve(1);
     this.#length += 1;
@@ -64,7 +64,7 @@ export class ProtobufWriter {
   }
 
   #varint(value: number): void {
-    this.#reserve(VARINT_BYTES_MAX);
+    this.#reserve(varintBytesMax);
     let rest = value;
     while (rest >= 0x80) {
       this.#bytes[this.#length++] = (rest % 0x80) | 0x80;
@@ -74,7 +74,7 @@ export class ProtobufWriter {
   }
 
   #longVarint(value: bigint): void {
-    this.#reserve(VARINT_BYTES_MAX);
+    this.#reserve(varintBytesMax);
     let rest = value;
     while (rest >= 0x80n) {
       this.#bytes[this.#length++] = Number(rest & 0x7fn) | 0x80;
@@ -92,10 +92,10 @@ export class ProtobufWriter {
   }
 }
 
-const SIZE = 4096;
-const VARINT = 0;
-const BYTES = 2;
-const VARINT_BYTES_MAX = 10;
+const initialSize = 4096;
+const varintType = 0;
+const bytesType = 2;
+const varintBytesMax = 10;
 
 function varintLength(value: number): number {
   let length = 1;

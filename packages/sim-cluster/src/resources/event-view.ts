@@ -3,7 +3,7 @@
 import type { KubeObject } from '../objects/kube-object.ts';
 
 /** Members of an events.k8s.io/v1 Event and what the stored core/v1 form calls them. */
-const RENAMED = {
+const renamedFields = {
   note: 'message',
   regarding: 'involvedObject',
   reportingController: 'reportingComponent',
@@ -13,7 +13,7 @@ const RENAMED = {
   deprecatedCount: 'count',
 } as const;
 
-const SHARED = [
+const sharedFields = [
   'eventTime',
   'series',
   'reportingInstance',
@@ -26,8 +26,8 @@ const SHARED = [
 /** A stored event as events.k8s.io/v1 shows it. */
 export function newEventView(event: KubeObject): KubeObject {
   const view: Record<string, unknown> = {};
-  for (const name of SHARED) if (event[name] !== undefined) view[name] = event[name];
-  for (const [now, stored] of Object.entries(RENAMED)) {
+  for (const name of sharedFields) if (event[name] !== undefined) view[name] = event[name];
+  for (const [now, stored] of Object.entries(renamedFields)) {
     if (event[stored] !== undefined) view[now] = event[stored];
   }
   // The empty component and instance of a core event are not shown here.
@@ -40,8 +40,8 @@ export function newEventView(event: KubeObject): KubeObject {
 /** An events.k8s.io/v1 Event as it is stored. */
 export function storedEvent(event: KubeObject): KubeObject {
   const stored: Record<string, unknown> = {};
-  for (const name of SHARED) if (event[name] !== undefined) stored[name] = event[name];
-  for (const [now, name] of Object.entries(RENAMED)) {
+  for (const name of sharedFields) if (event[name] !== undefined) stored[name] = event[name];
+  for (const [now, name] of Object.entries(renamedFields)) {
     if (event[now] !== undefined) stored[name] = event[now];
   }
   return { kind: 'Event', apiVersion: 'v1', metadata: event.metadata, ...stored };

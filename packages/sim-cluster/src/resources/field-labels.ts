@@ -4,7 +4,7 @@ import type { KubeObject } from '../objects/kube-object.ts';
 export type FieldLabels = Readonly<Record<string, (object: KubeObject) => string>>;
 
 /** Field labels of pods. */
-export const POD_FIELDS: FieldLabels = {
+export const podFields: FieldLabels = {
   'spec.nodeName': ({ spec }) => spec.nodeName ?? '',
   'spec.restartPolicy': ({ spec }) => spec.restartPolicy ?? '',
   'spec.schedulerName': ({ spec }) => spec.schedulerName ?? '',
@@ -27,22 +27,22 @@ const about = (prefix: string): FieldLabels =>
     ),
   );
 
-const EVENT_FIELDS: FieldLabels = {
+const eventFields: FieldLabels = {
   reason: (event) => event.reason ?? '',
   type: (event) => event.type ?? '',
 };
 
 /** Field labels of core/v1 events. */
-export const CORE_EVENT_FIELDS: FieldLabels = {
+export const coreEventFields: FieldLabels = {
   ...about('involvedObject'),
-  ...EVENT_FIELDS,
+  ...eventFields,
   source: (event) => event.source?.component || (event.reportingComponent ?? ''),
   reportingComponent: (event) => event.reportingComponent ?? '',
 };
 
 /** Field labels of events.k8s.io events, which read the stored form too. */
-export const NEW_EVENT_FIELDS: FieldLabels = {
+export const newEventFields: FieldLabels = {
   ...about('regarding'),
-  ...EVENT_FIELDS,
+  ...eventFields,
   reportingController: (event) => event.reportingComponent ?? '',
 };

@@ -46,7 +46,7 @@ export interface Resource {
   } | null;
 }
 
-const ALL_VERBS = [
+const allVerbs = [
   'create',
   'delete',
   'deletecollection',
@@ -58,15 +58,15 @@ const ALL_VERBS = [
 ] as const;
 
 /** The verbs of a resource that cannot be deleted as a collection. */
-export const NO_COLLECTION_DELETE: readonly string[] = ALL_VERBS.filter(
+export const noCollectionDelete: readonly string[] = allVerbs.filter(
   (verb) => verb !== 'deletecollection',
 );
 
 /** The subresource that writes the status alone. */
-export const STATUS: Subresource = { name: 'status', verbs: ['get', 'patch', 'update'] };
+export const statusSubresource: Subresource = { name: 'status', verbs: ['get', 'patch', 'update'] };
 
 /** The subresource that shows and sets the number of pods. */
-export const SCALE: Subresource = {
+export const scaleSubresource: Subresource = {
   name: 'scale',
   verbs: ['get', 'patch', 'update'],
   kind: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
@@ -83,7 +83,7 @@ export function defineResource(given: ResourceGiven): Resource {
     shortNames: [],
     categories: [],
     namespaced: true,
-    verbs: ALL_VERBS,
+    verbs: allVerbs,
     subresources: [],
     generation: false,
     unconditionalUpdate: true,

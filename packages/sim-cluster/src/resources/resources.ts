@@ -24,14 +24,14 @@ import {
   validateRoleBindingUpdate,
 } from '../validation/rbac.ts';
 import { newEventView, storedEvent } from './event-view.ts';
-import { CORE_EVENT_FIELDS, NEW_EVENT_FIELDS, POD_FIELDS } from './field-labels.ts';
+import { coreEventFields, newEventFields, podFields } from './field-labels.ts';
 import {
   defineResource,
-  NO_COLLECTION_DELETE,
+  noCollectionDelete,
   type Resource,
-  SCALE,
-  STATUS,
   type Subresource,
+  scaleSubresource,
+  statusSubresource,
 } from './resource.ts';
 
 function workload(
@@ -39,7 +39,7 @@ function workload(
   plural: string,
   shortNames: readonly string[],
   schema: Struct,
-  subresources: readonly Subresource[] = [SCALE, STATUS],
+  subresources: readonly Subresource[] = [scaleSubresource, statusSubresource],
 ): Resource {
   return defineResource({
     group,
@@ -71,7 +71,7 @@ function rbacResource(schema: Struct, namespaced: boolean): Resource {
   });
 }
 
-const EVENT = {
+const event = {
   plural: 'events',
   kind: 'Event',
   singular: 'event',
@@ -90,10 +90,10 @@ const coreResources: readonly Resource[] = [
     schema: core.configMap,
   }),
   defineResource({
-    ...EVENT,
+    ...event,
     group: '',
     schema: core.event,
-    fieldLabels: CORE_EVENT_FIELDS,
+    fieldLabels: coreEventFields,
     validate: (event) => validateEvent(event, false),
   }),
   defineResource({
@@ -104,8 +104,8 @@ const coreResources: readonly Resource[] = [
     shortNames: ['ns'],
     schema: core.namespace,
     namespaced: false,
-    verbs: NO_COLLECTION_DELETE,
-    subresources: [{ name: 'finalize', verbs: ['update'] }, STATUS],
+    verbs: noCollectionDelete,
+    subresources: [{ name: 'finalize', verbs: ['update'] }, statusSubresource],
     fieldLabels: { 'status.phase': ({ status }) => status?.phase ?? '' },
     admit: admitNamespace,
     validate: rules.validateNamespace,
@@ -124,7 +124,7 @@ const coreResources: readonly Resource[] = [
         verbs: ['create', 'delete', 'get', 'patch', 'update'],
         kind: { kind: 'NodeProxyOptions' },
       },
-      STATUS,
+      statusSubresource,
     ],
     fieldLabels: { 'spec.unschedulable': ({ spec }) => String(spec.unschedulable ?? false) },
     admit: admitNode,
@@ -148,9 +148,9 @@ const coreResources: readonly Resource[] = [
         verbs: ['create'],
         kind: { group: 'policy', version: 'v1', kind: 'Eviction' },
       },
-      STATUS,
+      statusSubresource,
     ],
-    fieldLabels: POD_FIELDS,
+    fieldLabels: podFields,
     admit: admitPod,
     validate: validatePod,
     validateUpdate: validatePodUpdate,
@@ -177,27 +177,27 @@ const coreResources: readonly Resource[] = [
     shortNames: ['svc'],
     categories: ['all'],
     schema: core.service,
-    subresources: [STATUS],
+    subresources: [statusSubresource],
     admit: admitService,
   }),
 ];
 
 /** THE table of what is served; routing, discovery, storage rules and selectors all read it. */
-export const RESOURCES: readonly Resource[] = [
+export const resources: readonly Resource[] = [
   ...coreResources,
-  workload('apps', 'daemonsets', ['ds'], workloads.daemonSet, [STATUS]),
+  workload('apps', 'daemonsets', ['ds'], workloads.daemonSet, [statusSubresource]),
   workload('apps', 'deployments', ['deploy'], workloads.deployment),
   workload('apps', 'replicasets', ['rs'], workloads.replicaSet),
   workload('apps', 'statefulsets', ['sts'], workloads.statefulSet),
   defineResource({
-    ...EVENT,
+    ...event,
     group: 'events.k8s.io',
     schema: core.newEvent,
-    fieldLabels: NEW_EVENT_FIELDS,
+    fieldLabels: newEventFields,
     validate: (event) => validateEvent(event, true),
     view: { toView: newEventView, toStored: storedEvent },
   }),
-  workload('batch', 'jobs', [], workloads.job, [STATUS]),
+  workload('batch', 'jobs', [], workloads.job, [statusSubresource]),
   defineResource({
     group: 'policy',
     plural: 'poddisruptionbudgets',
@@ -205,7 +205,7 @@ export const RESOURCES: readonly Resource[] = [
     singular: 'poddisruptionbudget',
     shortNames: ['pdb'],
     schema: workloads.podDisruptionBudget,
-    subresources: [STATUS],
+    subresources: [statusSubresource],
     generation: true,
     admit: withEmptyStatus,
     validate: rules.validateBudget,
@@ -226,13 +226,13 @@ export const RESOURCES: readonly Resource[] = [
   rbacResource(rbac.role, true),
 ];
 
-const byPlural = new Map(RESOURCES.map((entry) => [`${entry.group}/${entry.plural}`, entry]));
+const byPlural = new Map(resources.map((entry) => [`${entry.group}/${entry.plural}`, entry]));
 const byKind = new Map(
-  RESOURCES.map((entry) => [`${apiVersionOf(entry)}/${entry.kind}`, entry] as const),
+  resources.map((entry) => [`${apiVersionOf(entry)}/${entry.kind}`, entry] as const),
 );
 
 const stored = new Map(
-  RESOURCES.filter((entry) => !entry.view).map((entry) => [entry.plural, entry]),
+  resources.filter((entry) => !entry.view).map((entry) => [entry.plural, entry]),
 );
 
 /** `v1`, `apps/v1`. */

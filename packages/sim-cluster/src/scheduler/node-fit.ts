@@ -21,8 +21,8 @@ export interface SchedulingNode {
   readonly allocatable: Resources;
 }
 
-const UNSCHEDULABLE: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
-const SCHEDULING_EFFECTS = ['NoSchedule', 'NoExecute'];
+const unschedulableTaint: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
+const schedulingEffects = ['NoSchedule', 'NoExecute'];
 
 /** Reads a node once, for many pods. */
 export function schedulingNode(node: KubeObject): SchedulingNode {
@@ -59,11 +59,11 @@ export function misfits(
   const tolerations: readonly Toleration[] = pod.spec.tolerations ?? [];
   if (
     place.node.spec?.unschedulable &&
-    untolerated([UNSCHEDULABLE], tolerations, SCHEDULING_EFFECTS)
+    untolerated([unschedulableTaint], tolerations, schedulingEffects)
   ) {
     return ['node(s) were unschedulable'];
   }
-  if (untolerated(place.taints, tolerations, SCHEDULING_EFFECTS)) {
+  if (untolerated(place.taints, tolerations, schedulingEffects)) {
     return ['node(s) had untolerated taint(s)'];
   }
   if (!admitsNode(pod.spec, place.node))

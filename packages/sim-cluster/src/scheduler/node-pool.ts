@@ -10,7 +10,7 @@ export interface Place {
   readonly used: Resources;
 }
 
-const NOTHING: Resources = { cpu: 0, memory: 0, pods: 0 };
+const nothing: Resources = { cpu: 0, memory: 0, pods: 0 };
 
 /**
  * The scheduler's picture of the nodes, kept up to date change by change: what they offer, what
@@ -63,7 +63,7 @@ export class NodePool {
 
   place(name: string): Place | null {
     const seen = this.#nodes.get(name);
-    return seen ? { name, seen, used: this.#used.get(name) ?? NOTHING } : null;
+    return seen ? { name, seen, used: this.#used.get(name) ?? nothing } : null;
   }
 
   /** All node names: by name within a zone, zones taking turns. */
@@ -89,7 +89,7 @@ export class NodePool {
   }
 
   #take(nodeName: string, amount: Resources, sign: 1 | -1): void {
-    const used = this.#used.get(nodeName) ?? NOTHING;
+    const used = this.#used.get(nodeName) ?? nothing;
     const next = {
       cpu: used.cpu + sign * amount.cpu,
       memory: used.memory + sign * amount.memory,

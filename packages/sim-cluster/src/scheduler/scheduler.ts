@@ -17,11 +17,11 @@ import { onlyNode } from './node-affinity.ts';
 import { misfits, requestsOf } from './node-fit.ts';
 import { NodePool, type Place } from './node-pool.ts';
 
-const SCHEDULER_NAME = 'default-scheduler';
+const ownSchedulerName = 'default-scheduler';
 /** Pods that did not fit are tried again this long after something has changed. */
-const RETRY_MS = 1000;
+const retryMs = 1000;
 /** With fewer nodes than this all are compared; with more, only a share that fits. */
-const COMPARE_ALL_BELOW = 100;
+const compareAllBelow = 100;
 
 /**
  * A small scheduler: binds each pending pod to a node that fits. A pending pod goes to the node
@@ -78,7 +78,7 @@ export class Scheduler extends Controller {
 
   #retrySoon(): void {
     if (this.#unschedulable.size === 0 || this.#retry) return;
-    this.#retry = this.api.clock.after(RETRY_MS, () => {
+    this.#retry = this.api.clock.after(retryMs, () => {
       this.#retry = null;
       for (const key of this.#unschedulable) this.queue.add(key);
       this.#unschedulable.clear();
@@ -114,7 +114,7 @@ export class Scheduler extends Controller {
       yield single;
       return;
     }
-    const start = this.#pool.size < COMPARE_ALL_BELOW ? 0 : this.#next;
+    const start = this.#pool.size < compareAllBelow ? 0 : this.#next;
     for (let step = 0; step < names.length; step++) {
       const index = (start + step) % names.length;
       this.#next = index + 1;
@@ -180,17 +180,17 @@ export class Scheduler extends Controller {
 }
 
 function isPending(pod: KubeObject): boolean {
-  const { nodeName, schedulerName = SCHEDULER_NAME, schedulingGates = [] } = pod.spec;
+  const { nodeName, schedulerName = ownSchedulerName, schedulingGates = [] } = pod.spec;
   return (
-    !nodeName && schedulerName === SCHEDULER_NAME && schedulingGates.length === 0 && isActive(pod)
+    !nodeName && schedulerName === ownSchedulerName && schedulingGates.length === 0 && isActive(pod)
   );
 }
 
 /** kube-scheduler's adaptive share: half of 100 nodes, falling to 5 %, never below 100 nodes. */
 function comparedAtMost(nodeCount: number): number {
-  if (nodeCount < COMPARE_ALL_BELOW) return nodeCount;
+  if (nodeCount < compareAllBelow) return nodeCount;
   const percent = Math.max(5, 50 - Math.floor(nodeCount / 125));
-  return Math.max(COMPARE_ALL_BELOW, Math.floor((nodeCount * percent) / 100));
+  return Math.max(compareAllBelow, Math.floor((nodeCount * percent) / 100));
 }
 
 /** Whether `a` comes before `b` when compared member by member. */

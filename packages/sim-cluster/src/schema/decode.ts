@@ -46,7 +46,7 @@ function below({ path, owner, unknown }: Place, key: string | number): Place {
   return { path: path ? `${path}.${key}` : key, owner, unknown };
 }
 
-const GO_TYPES: Readonly<Record<ScalarName, string>> = {
+const goTypes: Readonly<Record<ScalarName, string>> = {
   string: 'string',
   bool: 'bool',
   int32: 'int32',
@@ -60,7 +60,7 @@ const GO_TYPES: Readonly<Record<ScalarName, string>> = {
 };
 
 function goType(shape: Shape): string {
-  if (typeof shape === 'string') return GO_TYPES[scalar(shape).name];
+  if (typeof shape === 'string') return goTypes[scalar(shape).name];
   if (shape.type === 'list') return `[]${goType(shape.items)}`;
   return shape.type === 'map' ? `map[string]${goType(shape.values)}` : `v1.${shape.name}`;
 }
@@ -137,11 +137,11 @@ function decodeList(shape: List, value: unknown, place: Place): Json | undefined
 /** What an empty item of a list or a map is written as. */
 function zero(shape: Shape): Json {
   if (typeof shape !== 'string') return shape.type === 'struct' ? {} : null;
-  return ZEROS[scalar(shape).name];
+  return zeroValues[scalar(shape).name];
 }
 
 /** The zero of each scalar; free-form items are structs in Go. */
-const ZEROS: Readonly<Record<ScalarName, Json>> = {
+const zeroValues: Readonly<Record<ScalarName, Json>> = {
   string: '',
   bool: false,
   int32: 0,
@@ -164,7 +164,7 @@ function decodeScalar(
   if (value === undefined || value === null) {
     return field.always ? zero(field.name) : undefined;
   }
-  const decoded = SCALARS[field.name](value);
+  const decoded = scalars[field.name](value);
   if (decoded === undefined) wrongType(value, shape, below(around, key));
   const empty = decoded === '' || decoded === 0 || decoded === false;
   const keptEmpty = field.pointer || field.always || field.name === 'intOrString';
@@ -175,7 +175,7 @@ const integer = (value: unknown): Json | undefined =>
   typeof value === 'number' && Number.isInteger(value) ? value : undefined;
 
 /** How each scalar reads a value that is present; undefined is a wrong type. */
-const SCALARS: Readonly<Record<ScalarName, (value: unknown) => Json | undefined>> = {
+const scalars: Readonly<Record<ScalarName, (value: unknown) => Json | undefined>> = {
   string: (value) => (typeof value === 'string' ? value : undefined),
   bool: (value) => (typeof value === 'boolean' ? value : undefined),
   int32: integer,
@@ -185,11 +185,11 @@ const SCALARS: Readonly<Record<ScalarName, (value: unknown) => Json | undefined>
   microTime: (value) => (typeof value === 'string' ? normaliseMicroTime(value) : undefined),
   intOrString: (value) => (typeof value === 'string' ? value : integer(value)),
   quantity: (value) => (typeof value === 'string' || typeof value === 'number' ? value : undefined),
-  any: (value) => (isShallow(value, FREE_DEPTH_MAX) ? (value as Json) : undefined),
+  any: (value) => (isShallow(value, freeDepthMax) ? (value as Json) : undefined),
 };
 
 /** Free-form values may be nested this deep. */
-const FREE_DEPTH_MAX = 100;
+const freeDepthMax = 100;
 
 function isShallow(value: unknown, depthLeft: number): boolean {
   // Only what was read before is frozen.

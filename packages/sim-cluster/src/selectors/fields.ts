@@ -13,7 +13,7 @@ export interface FieldTerm {
   readonly read: (object: KubeObject) => string;
 }
 
-const COMMON: FieldLabels = {
+const commonFields: FieldLabels = {
   'metadata.name': ({ metadata }) => metadata.name,
   'metadata.namespace': ({ metadata }) => metadata.namespace ?? '',
 };
@@ -34,7 +34,7 @@ export function matchesFields(terms: readonly FieldTerm[], object: KubeObject): 
 function reader(resource: Resource, label: string): FieldTerm['read'] {
   const own = entry(resource.fieldLabels, label);
   if (own) return own;
-  const common = entry(COMMON, label);
+  const common = entry(commonFields, label);
   if (common && (resource.namespaced || label === 'metadata.name')) return common;
   // Kinds with labels of their own answer differently from those without.
   throw new SelectorError(

@@ -132,7 +132,7 @@ function listedValues(lexer: Lexer): readonly string[] {
   }
 }
 
-const OPERATORS: Readonly<Record<string, Requirement['operator']>> = {
+const operators: Readonly<Record<string, Requirement['operator']>> = {
   In: 'in',
   NotIn: 'notin',
   Exists: 'exists',
@@ -151,7 +151,7 @@ export function labelSelectorRequirements(
     ([key, value]) => ({ key, operator: 'in', values: [value] }),
   );
   for (const { key, operator, values } of selector.matchExpressions ?? []) {
-    const known = entry(OPERATORS, operator);
+    const known = entry(operators, operator);
     if (!known) return null;
     requirements.push({ key, operator: known, values: values ?? [] });
   }

@@ -8,8 +8,8 @@ export interface Token {
   readonly text: string;
 }
 
-const END: Token = { kind: 'end', text: '' };
-const TOKEN = /\s*(?:(==|!=|[=!(),<>])|([^\s=!(),<>]+))/y;
+const endToken: Token = { kind: 'end', text: '' };
+const tokenPattern = /\s*(?:(==|!=|[=!(),<>])|([^\s=!(),<>]+))/y;
 
 /** The words and symbols of a label selector, one at a time. */
 export class Lexer {
@@ -33,10 +33,10 @@ export class Lexer {
   }
 
   #read(): Token {
-    TOKEN.lastIndex = this.#at;
-    const match = TOKEN.exec(this.#text);
-    if (!match) return END;
-    this.#at = TOKEN.lastIndex;
+    tokenPattern.lastIndex = this.#at;
+    const match = tokenPattern.exec(this.#text);
+    if (!match) return endToken;
+    this.#at = tokenPattern.lastIndex;
     return match[1] === undefined
       ? { kind: 'word', text: match[2] ?? '' }
       : { kind: 'symbol', text: match[1] };

@@ -11,7 +11,7 @@ interface Entry {
 }
 
 /** How long what is due may wait for others, so that many events need few timers. */
-const GATHER_MS = 1000;
+const gatherMs = 1000;
 
 /** From now on events go when nobody has written them for `ttlMs`. */
 export function expireEvents(store: Store, clock: Clock, ttlMs: number): void {
@@ -24,7 +24,7 @@ export function expireEvents(store: Store, clock: Clock, ttlMs: number): void {
     const due = entries.splice(0, left < 0 ? entries.length : left);
     const [next] = entries;
     isPlanned = next !== undefined;
-    if (next) clock.after(next.expiresAt - now + GATHER_MS, expire);
+    if (next) clock.after(next.expiresAt - now + gatherMs, expire);
     for (const { namespace, name, rv } of due) {
       const event = store.get('events', namespace, name);
       if (event?.metadata.resourceVersion === rv) store.remove('events', event);
@@ -34,7 +34,7 @@ export function expireEvents(store: Store, clock: Clock, ttlMs: number): void {
     if (resource !== 'events' || type === 'DELETED') return;
     const { namespace = '', name, resourceVersion: rv = '' } = metadata;
     entries.push({ namespace, name, rv, expiresAt: clock.now() + ttlMs });
-    if (!isPlanned) clock.after(ttlMs + GATHER_MS, expire);
+    if (!isPlanned) clock.after(ttlMs + gatherMs, expire);
     isPlanned = true;
   });
 }

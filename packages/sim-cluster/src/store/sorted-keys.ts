@@ -1,4 +1,4 @@
-const CHUNK_LENGTH_MAX = 1024;
+const chunkLengthMax = 1024;
 
 /** The first index whose element is not below `key`. */
 function lowerBound(keys: readonly string[], key: string): number {
@@ -26,8 +26,8 @@ export class SortedKeys {
     const index = lowerBound(chunk, key);
     if (chunk[index] === key) return;
     chunk.splice(index, 0, key);
-    if (chunk.length > CHUNK_LENGTH_MAX) {
-      this.#chunks.splice(at + 1, 0, chunk.splice(CHUNK_LENGTH_MAX >>> 1));
+    if (chunk.length > chunkLengthMax) {
+      this.#chunks.splice(at + 1, 0, chunk.splice(chunkLengthMax >>> 1));
     }
   }
 

@@ -27,11 +27,11 @@ export function wide(name: string, description: string): Column {
   return { name, type: 'string', format: '', description, priority: 1 };
 }
 
-export const NAME: Column = {
+export const nameColumn: Column = {
   ...column('Name', 'Name must be unique within a namespace.'),
   format: 'name',
 };
-export const AGE: Column = column(
+export const ageColumn: Column = column(
   'Age',
   'CreationTimestamp is a timestamp representing the server time when this object was created.',
 );

@@ -1,9 +1,9 @@
 // The table columns of nodes, events and other small kinds.
 import type { KubeObject } from '../objects/kube-object.ts';
-import { AGE, age, column, NAME, orNone, type Printer, wide } from './columns.ts';
+import { age, ageColumn, column, nameColumn, orNone, type Printer, wide } from './columns.ts';
 import { since } from './duration.ts';
 
-const ROLE_PREFIX = 'node-role.kubernetes.io/';
+const rolePrefix = 'node-role.kubernetes.io/';
 
 function nodeStatus(node: KubeObject): string {
   const conditions: readonly { readonly type: string; readonly status: string }[] =
@@ -16,7 +16,7 @@ function nodeStatus(node: KubeObject): string {
 function nodeRoles(node: KubeObject): string {
   const labels = Object.entries(node.metadata.labels ?? {});
   const roles = labels.flatMap(([key, value]) => {
-    if (key.startsWith(ROLE_PREFIX)) return [key.slice(ROLE_PREFIX.length)];
+    if (key.startsWith(rolePrefix)) return [key.slice(rolePrefix.length)];
     return key === 'kubernetes.io/role' && value ? [value] : [];
   });
   return orNone(roles.sort().join(','));
@@ -31,10 +31,10 @@ function nodeAddress(node: KubeObject, wanted: string): string {
 /** Nodes as kubectl prints them. */
 export const nodePrinter: Printer = {
   columns: [
-    NAME,
+    nameColumn,
     column('Status', 'The status of the node'),
     column('Roles', 'The roles of the node'),
-    AGE,
+    ageColumn,
     column('Version', 'Kubelet Version reported by the node.'),
     wide('Internal-IP', 'List of addresses reachable to the node.'),
     wide('External-IP', 'List of addresses reachable to the node.'),
@@ -71,7 +71,7 @@ export const eventPrinter: Printer = {
     column('Message', 'A human-readable description of the status of this operation.'),
     wide('First Seen', 'The time at which the event was first recorded.'),
     wide('Count', 'The number of times this event has occurred.'),
-    { ...NAME, priority: 1 },
+    { ...nameColumn, priority: 1 },
   ],
   cells: (event, now) => {
     const first = since(event.firstTimestamp ?? event.eventTime, now);
@@ -100,14 +100,18 @@ export const eventPrinter: Printer = {
 
 /** Leases as kubectl prints them. */
 export const leasePrinter: Printer = {
-  columns: [NAME, column('Holder', 'The identity of the holder of a current lease.'), AGE],
+  columns: [
+    nameColumn,
+    column('Holder', 'The identity of the holder of a current lease.'),
+    ageColumn,
+  ],
   cells: (lease, now) => [lease.metadata.name, lease.spec.holderIdentity ?? '', age(lease, now)],
 };
 
 /** PodDisruptionBudgets as kubectl prints them. */
 export const budgetPrinter: Printer = {
   columns: [
-    NAME,
+    nameColumn,
     column('Min Available', 'The minimum number of pods that must be available.'),
     column('Max Unavailable', 'The maximum number of pods that may be unavailable.'),
     column(
@@ -115,7 +119,7 @@ export const budgetPrinter: Printer = {
       'Calculated number of pods that may be disrupted at this time.',
       'integer',
     ),
-    AGE,
+    ageColumn,
   ],
   cells: (budget, now) => [
     budget.metadata.name,
@@ -128,7 +132,7 @@ export const budgetPrinter: Printer = {
 
 /** Namespaces as kubectl prints them. */
 export const namespacePrinter: Printer = {
-  columns: [NAME, column('Status', 'The status of the namespace'), AGE],
+  columns: [nameColumn, column('Status', 'The status of the namespace'), ageColumn],
   cells: (namespace, now) => [
     namespace.metadata.name,
     namespace.status?.phase ?? '',
@@ -139,12 +143,12 @@ export const namespacePrinter: Printer = {
 /** Services as kubectl prints them. */
 export const servicePrinter: Printer = {
   columns: [
-    NAME,
+    nameColumn,
     column('Type', 'How the Service is exposed.'),
     column('Cluster-IP', 'The IP address of the service.'),
     column('External-IP', 'IP addresses for which nodes accept traffic for this service.'),
     column('Port(s)', 'The ports that are exposed by this service.'),
-    AGE,
+    ageColumn,
     wide('Selector', 'Which pods the traffic goes to.'),
   ],
   cells: (service, now) => {

@@ -1,6 +1,6 @@
 // The table columns of pods.
 import type { KubeObject } from '../objects/kube-object.ts';
-import { AGE, age, column, NAME, orNone, type Printer, wide } from './columns.ts';
+import { age, ageColumn, column, nameColumn, orNone, type Printer, wide } from './columns.ts';
 import { humanDuration } from './duration.ts';
 
 interface ContainerStatus {
@@ -105,11 +105,11 @@ function readinessGatesOf(pod: KubeObject): string {
 /** Pods as `kubectl get pods` prints them. */
 export const podPrinter: Printer = {
   columns: [
-    NAME,
+    nameColumn,
     column('Ready', 'The aggregate readiness state of this pod for accepting traffic.'),
     column('Status', 'The aggregate status of the containers in this pod.'),
     column('Restarts', 'The number of times the containers in this pod have been restarted.'),
-    AGE,
+    ageColumn,
     wide('IP', 'podIP address allocated to the pod.'),
     wide('Node', 'NodeName indicates in which node this pod is scheduled.'),
     wide('Nominated Node', 'nominatedNodeName is set only when this pod preempts other pods.'),

@@ -1,6 +1,6 @@
 // Tables of any kind as kubectl asks for them; kinds without columns of their own show name and
 // age.
-import { AGE, age, NAME, type Printer } from './columns.ts';
+import { age, ageColumn, nameColumn, type Printer } from './columns.ts';
 import {
   budgetPrinter,
   eventPrinter,
@@ -20,11 +20,11 @@ import {
 
 /** Kinds without columns of their own show name and age. */
 const plainPrinter: Printer = {
-  columns: [NAME, AGE],
+  columns: [nameColumn, ageColumn],
   cells: (object, now) => [object.metadata.name, age(object, now)],
 };
 
-const PRINTERS: Readonly<Record<string, Printer>> = {
+const printers: Readonly<Record<string, Printer>> = {
   pods: podPrinter,
   nodes: nodePrinter,
   events: eventPrinter,
@@ -42,5 +42,5 @@ const PRINTERS: Readonly<Record<string, Printer>> = {
 
 /** How the objects of a stored resource are printed. */
 export function printerFor(plural: string): Printer {
-  return PRINTERS[plural] ?? plainPrinter;
+  return printers[plural] ?? plainPrinter;
 }

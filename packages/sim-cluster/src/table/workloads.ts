@@ -1,6 +1,6 @@
 // The table columns of workloads.
 import type { Json, KubeObject } from '../objects/kube-object.ts';
-import { AGE, age, column, NAME, orNone, type Printer, wide } from './columns.ts';
+import { age, ageColumn, column, nameColumn, orNone, type Printer, wide } from './columns.ts';
 import { humanDuration } from './duration.ts';
 
 interface TemplateContainer {
@@ -8,7 +8,7 @@ interface TemplateContainer {
   readonly image?: string;
 }
 
-const WORKLOAD_WIDE = [
+const workloadWide = [
   wide('Containers', 'Names of each container in the template.'),
   wide('Images', 'Images referenced by each container in the template.'),
   wide('Selector', 'Label selector for pods.'),
@@ -32,15 +32,15 @@ const count = (value: unknown): number => (typeof value === 'number' ? value : 0
 /** DaemonSets as kubectl prints them. */
 export const daemonSetPrinter: Printer = {
   columns: [
-    NAME,
+    nameColumn,
     column('Desired', 'The total number of nodes that should be running the pod.', 'integer'),
     column('Current', 'The number of nodes that are running at least 1 pod.', 'integer'),
     column('Ready', 'The number of nodes with at least one ready pod.', 'integer'),
     column('Up-to-date', 'The number of nodes that are running the updated pod.', 'integer'),
     column('Available', 'The number of nodes with an available pod.', 'integer'),
     column('Node Selector', 'Selector which must match a node.'),
-    AGE,
-    ...WORKLOAD_WIDE,
+    ageColumn,
+    ...workloadWide,
   ],
   cells: (set, now) => {
     const nodeSelector: Readonly<Record<string, string>> =
@@ -63,12 +63,12 @@ export const daemonSetPrinter: Printer = {
 /** Deployments as kubectl prints them. */
 export const deploymentPrinter: Printer = {
   columns: [
-    NAME,
+    nameColumn,
     column('Ready', 'Number of the pod with ready state'),
     column('Up-to-date', 'Pods that have the desired template spec.', 'integer'),
     column('Available', 'Pods that are available.', 'integer'),
-    AGE,
-    ...WORKLOAD_WIDE,
+    ageColumn,
+    ...workloadWide,
   ],
   cells: (deployment, now) => [
     deployment.metadata.name,
@@ -83,12 +83,12 @@ export const deploymentPrinter: Printer = {
 /** ReplicaSets and ReplicationControllers as kubectl prints them. */
 export const replicaSetPrinter: Printer = {
   columns: [
-    NAME,
+    nameColumn,
     column('Desired', 'Number of desired pods.', 'integer'),
     column('Current', 'Number of pods that exist.', 'integer'),
     column('Ready', 'Number of ready pods.', 'integer'),
-    AGE,
-    ...WORKLOAD_WIDE,
+    ageColumn,
+    ...workloadWide,
   ],
   cells: (set, now) => [
     set.metadata.name,
@@ -103,10 +103,10 @@ export const replicaSetPrinter: Printer = {
 /** StatefulSets as kubectl prints them. */
 export const statefulSetPrinter: Printer = {
   columns: [
-    NAME,
+    nameColumn,
     column('Ready', 'Number of the pod with ready state'),
-    AGE,
-    ...WORKLOAD_WIDE.slice(0, 2),
+    ageColumn,
+    ...workloadWide.slice(0, 2),
   ],
   cells: (set, now) => [
     set.metadata.name,
@@ -128,12 +128,12 @@ function jobStatus({ status }: KubeObject): string {
 /** Jobs as kubectl prints them. */
 export const jobPrinter: Printer = {
   columns: [
-    NAME,
+    nameColumn,
     column('Status', 'Status of the job.'),
     column('Completions', 'Pods that have succeeded.'),
     column('Duration', 'Time required to complete the job.'),
-    AGE,
-    ...WORKLOAD_WIDE,
+    ageColumn,
+    ...workloadWide,
   ],
   cells: (job, now) => {
     const { startTime, completionTime } = job.status ?? {};

@@ -6,7 +6,7 @@ import { invalidValue, required } from './causes.ts';
 import { validateMetadata } from './metadata.ts';
 import { qualifiedNameErrors } from './names.ts';
 
-const NOTE_BYTES_MAX = 1024;
+const noteBytesMax = 1024;
 
 /**
  * The rules for an event in its stored (core/v1) form. An event with `eventTime`, and any event
@@ -39,8 +39,8 @@ function validateNewRules(event: KubeObject, isNew: boolean): readonly Cause[] {
   if (type !== 'Normal' && type !== 'Warning') {
     causes.push(invalidValue('type', '', `has invalid value: ${type}`));
   }
-  if (isNew && Buffer.byteLength(event.message ?? '') > NOTE_BYTES_MAX) {
-    const text = `can have at most ${NOTE_BYTES_MAX} characters`;
+  if (isNew && Buffer.byteLength(event.message ?? '') > noteBytesMax) {
+    const text = `can have at most ${noteBytesMax} characters`;
     causes.push(invalidValue('message', '', text));
   }
   if (event.series && (event.series.count ?? 0) < 2) {
@@ -50,7 +50,7 @@ function validateNewRules(event: KubeObject, isNew: boolean): readonly Cause[] {
 }
 
 /** Members of the stored form that stay as they are once an event has an `eventTime`. */
-const FIXED = [
+const fixedFields = [
   'involvedObject',
   'reason',
   'message',
@@ -69,7 +69,7 @@ const FIXED = [
 /** What an update of an event may not do; events without `eventTime` are freely mutable. */
 export function validateEventUpdate(next: KubeObject, previous: KubeObject): readonly Cause[] {
   if (previous.eventTime === null) return [];
-  return FIXED.filter((field) => !equal(next[field], previous[field])).map((field) =>
-    invalidValue(field, next[field], 'field is immutable'),
-  );
+  return fixedFields
+    .filter((field) => !equal(next[field], previous[field]))
+    .map((field) => invalidValue(field, next[field], 'field is immutable'));
 }

@@ -8,8 +8,8 @@ import { labelNameErrors } from './names.ts';
 import { validatePodSpec } from './pod.ts';
 import { validateTaints } from './taints.ts';
 
-const NOT_NEGATIVE = 'must be greater than or equal to 0';
-const IMMUTABLE = 'field is immutable';
+const notNegativeMessage = 'must be greater than or equal to 0';
+const immutableMessage = 'field is immutable';
 
 /** The rules for a namespace: its name is a DNS label. */
 export function validateNamespace(namespace: KubeObject): readonly Cause[] {
@@ -46,13 +46,13 @@ export function validateLease(lease: KubeObject): readonly Cause[] {
     causes.push(invalidValue(field, leaseDurationSeconds, 'must be greater than 0'));
   }
   if (leaseTransitions !== undefined && leaseTransitions < 0) {
-    causes.push(invalidValue('spec.leaseTransitions', leaseTransitions, NOT_NEGATIVE));
+    causes.push(invalidValue('spec.leaseTransitions', leaseTransitions, notNegativeMessage));
   }
   return causes;
 }
 
-const UNHEALTHY_POLICIES = ['AlwaysAllow', 'IfHealthyBudget'] as const;
-const BUDGET_COUNTS = [
+const unhealthyPolicies = ['AlwaysAllow', 'IfHealthyBudget'] as const;
+const budgetCounts = [
   'disruptionsAllowed',
   'currentHealthy',
   'desiredHealthy',
@@ -75,14 +75,14 @@ export function validateBudget(budget: KubeObject): readonly Cause[] {
   }
   causes.push(...validateAmount(minAvailable, 'spec.minAvailable'));
   causes.push(...validateAmount(maxUnavailable, 'spec.maxUnavailable'));
-  const known = UNHEALTHY_POLICIES.some((policy) => policy === unhealthyPodEvictionPolicy);
+  const known = unhealthyPolicies.some((policy) => policy === unhealthyPodEvictionPolicy);
   if (unhealthyPodEvictionPolicy !== undefined && !known) {
     const field = 'spec.unhealthyPodEvictionPolicy';
-    causes.push(notSupported(field, unhealthyPodEvictionPolicy, UNHEALTHY_POLICIES));
+    causes.push(notSupported(field, unhealthyPodEvictionPolicy, unhealthyPolicies));
   }
-  for (const member of BUDGET_COUNTS) {
+  for (const member of budgetCounts) {
     const value: number = budget.status?.[member] ?? 0;
-    if (value < 0) causes.push(invalidValue(`status.${member}`, value, NOT_NEGATIVE));
+    if (value < 0) causes.push(invalidValue(`status.${member}`, value, notNegativeMessage));
   }
   return causes;
 }
@@ -90,7 +90,8 @@ export function validateBudget(budget: KubeObject): readonly Cause[] {
 /** A count or a percentage. */
 function validateAmount(value: number | string | undefined, field: string): readonly Cause[] {
   if (value === undefined) return [];
-  if (typeof value === 'number') return value < 0 ? [invalidValue(field, value, NOT_NEGATIVE)] : [];
+  if (typeof value === 'number')
+    return value < 0 ? [invalidValue(field, value, notNegativeMessage)] : [];
   if (!/^\d+%$/.test(value)) {
     const text =
       "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')";
@@ -105,7 +106,7 @@ export function validateWorkload(workload: KubeObject): readonly Cause[] {
   const causes = [...validateMetadata(workload)];
   const { selector, template, replicas } = workload.spec;
   if (typeof replicas === 'number' && replicas < 0) {
-    causes.push(invalidValue('spec.replicas', replicas, NOT_NEGATIVE));
+    causes.push(invalidValue('spec.replicas', replicas, notNegativeMessage));
   }
   const labels: Readonly<Record<string, string>> = template?.metadata?.labels ?? {};
   const wanted: Readonly<Record<string, string>> = selector?.matchLabels ?? {};
@@ -122,5 +123,5 @@ export function validateWorkload(workload: KubeObject): readonly Cause[] {
 /** A workload's selector never changes. */
 export function validateWorkloadUpdate(next: KubeObject, previous: KubeObject): readonly Cause[] {
   if (equal(next.spec.selector, previous.spec.selector)) return [];
-  return [invalidValue('spec.selector', next.spec.selector, IMMUTABLE)];
+  return [invalidValue('spec.selector', next.spec.selector, immutableMessage)];
 }

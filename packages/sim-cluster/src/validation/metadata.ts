@@ -5,8 +5,8 @@ import { forbiddenValue, invalidValue, required } from './causes.ts';
 import { labelValueErrors, qualifiedNameErrors, subdomainErrors } from './names.ts';
 
 /** Finalizers that need no domain. */
-const STANDARD_FINALIZERS = new Set(['kubernetes', 'orphan', 'foregroundDeletion']);
-const ANNOTATIONS_BYTES_MAX = 256 * 1024;
+const standardFinalizers = new Set(['kubernetes', 'orphan', 'foregroundDeletion']);
+const annotationsBytesMax = 256 * 1024;
 
 /** The rules for `metadata` of any object; `nameErrors` is the kind's rule for names. */
 export function validateMetadata(
@@ -61,8 +61,8 @@ function validateAnnotations(annotations: Readonly<Record<string, string>>): rea
       causes.push(invalidValue('metadata.annotations', key, error));
     }
   }
-  if (bytes > ANNOTATIONS_BYTES_MAX) {
-    const message = `Too long: may not be more than ${ANNOTATIONS_BYTES_MAX} bytes`;
+  if (bytes > annotationsBytesMax) {
+    const message = `Too long: may not be more than ${annotationsBytesMax} bytes`;
     causes.push({ reason: 'FieldValueTooLong', message, field: 'metadata.annotations' });
   }
   return causes;
@@ -91,7 +91,7 @@ function validateController(owners: readonly OwnerReference[]): readonly Cause[]
 function validateFinalizer(finalizer: string, field: string): readonly Cause[] {
   const errors = qualifiedNameErrors(finalizer);
   if (errors.length > 0) return errors.map((error) => invalidValue(field, finalizer, error));
-  if (finalizer.includes('/') || STANDARD_FINALIZERS.has(finalizer)) return [];
+  if (finalizer.includes('/') || standardFinalizers.has(finalizer)) return [];
   const text = 'name is neither a standard finalizer name nor is it fully qualified';
   return [invalidValue(field, finalizer, text)];
 }

@@ -1,14 +1,14 @@
 // The validation of names and labels.
-const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
-const SUBDOMAIN = `${LABEL}(\\.${LABEL})*`;
-const QUALIFIED = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
-const LABEL_VALUE = `(${QUALIFIED})?`;
+const labelSource = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
+const subdomainSource = `${labelSource}(\\.${labelSource})*`;
+const qualifiedSource = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
+const labelValueSource = `(${qualifiedSource})?`;
 
 const whole = (pattern: string): RegExp => new RegExp(`^${pattern}$`);
-const labelPattern = whole(LABEL);
-const subdomainPattern = whole(SUBDOMAIN);
-const qualifiedPattern = whole(QUALIFIED);
-const labelValuePattern = whole(LABEL_VALUE);
+const labelPattern = whole(labelSource);
+const subdomainPattern = whole(subdomainSource);
+const qualifiedPattern = whole(qualifiedSource);
+const labelValuePattern = whole(labelValueSource);
 
 function patternError(rule: string, pattern: string, ...examples: readonly string[]): string {
   const quoted = examples.map((example) => `'${example}'`).join(',  or ');
@@ -17,23 +17,23 @@ function patternError(rule: string, pattern: string, ...examples: readonly strin
 
 const tooLong = (limit: number): string => `must be no more than ${limit} bytes`;
 
-const SUBDOMAIN_ERROR = patternError(
+const subdomainError = patternError(
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
-  SUBDOMAIN,
+  subdomainSource,
   'example.com',
 );
-const LABEL_ERROR = patternError(
+const labelError = patternError(
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character",
-  LABEL,
+  labelSource,
   'my-name',
   '123-abc',
 );
-const QUALIFIED_RULE =
+const qualifiedRule =
   "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
-const QUALIFIED_ERROR = patternError(QUALIFIED_RULE, QUALIFIED, 'MyName', 'my.name', '123-abc');
-const LABEL_VALUE_ERROR = patternError(
+const qualifiedError = patternError(qualifiedRule, qualifiedSource, 'MyName', 'my.name', '123-abc');
+const labelValueError = patternError(
   "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
-  LABEL_VALUE,
+  labelValueSource,
   'MyValue',
   'my_value',
   '12345',
@@ -43,7 +43,7 @@ const LABEL_VALUE_ERROR = patternError(
 export function subdomainErrors(value: string): readonly string[] {
   return [
     ...(value.length > 253 ? [tooLong(253)] : []),
-    ...(subdomainPattern.test(value) ? [] : [SUBDOMAIN_ERROR]),
+    ...(subdomainPattern.test(value) ? [] : [subdomainError]),
   ];
 }
 
@@ -51,7 +51,7 @@ export function subdomainErrors(value: string): readonly string[] {
 export function labelNameErrors(value: string): readonly string[] {
   return [
     ...(value.length > 63 ? [tooLong(63)] : []),
-    ...(labelPattern.test(value) ? [] : [LABEL_ERROR]),
+    ...(labelPattern.test(value) ? [] : [labelError]),
   ];
 }
 
@@ -60,7 +60,7 @@ export function qualifiedNameErrors(value: string): readonly string[] {
   const parts = value.split('/');
   if (parts.length > 2) {
     return [
-      `a qualified name ${QUALIFIED_ERROR} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+      `a qualified name ${qualifiedError} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
     ];
   }
   const errors: string[] = [];
@@ -72,7 +72,7 @@ export function qualifiedNameErrors(value: string): readonly string[] {
   }
   if (name === '') errors.push('name part must be non-empty');
   else if (name.length > 63) errors.push(`name part ${tooLong(63)}`);
-  if (!qualifiedPattern.test(name)) errors.push(`name part ${QUALIFIED_ERROR}`);
+  if (!qualifiedPattern.test(name)) errors.push(`name part ${qualifiedError}`);
   return errors;
 }
 
@@ -80,6 +80,6 @@ export function qualifiedNameErrors(value: string): readonly string[] {
 export function labelValueErrors(value: string): readonly string[] {
   return [
     ...(value.length > 63 ? [tooLong(63)] : []),
-    ...(labelValuePattern.test(value) ? [] : [LABEL_VALUE_ERROR]),
+    ...(labelValuePattern.test(value) ? [] : [labelValueError]),
   ];
 }

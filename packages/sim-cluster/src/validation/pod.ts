@@ -23,16 +23,16 @@ interface Container {
   readonly image?: string;
 }
 
-const MIRROR = 'kubernetes.io/config.mirror';
-const RESTART_POLICIES = ['Always', 'OnFailure', 'Never'] as const;
+const mirrorAnnotation = 'kubernetes.io/config.mirror';
+const restartPolicies = ['Always', 'OnFailure', 'Never'] as const;
 
 /** The rules for a new or changed pod. */
 export function validatePod(pod: KubeObject): readonly Cause[] {
   const causes = [...validateMetadata(pod), ...validatePodSpec(pod.spec, 'spec')];
-  const mirror = pod.metadata.annotations?.[MIRROR];
+  const mirror = pod.metadata.annotations?.[mirrorAnnotation];
   if (mirror !== undefined && !pod.spec.nodeName) {
     const text = 'must set spec.nodeName if mirror pod annotation is set';
-    causes.push(invalidValue(`metadata.annotations[${MIRROR}]`, mirror, text));
+    causes.push(invalidValue(`metadata.annotations[${mirrorAnnotation}]`, mirror, text));
   }
   return causes;
 }
@@ -44,10 +44,10 @@ export function validatePodSpec(spec: PodSpec, path: string): readonly Cause[] {
   if (containers.length === 0) causes.push(required(`${path}.containers`));
   causes.push(...validateContainers(spec.initContainers ?? [], `${path}.initContainers`));
   causes.push(...validateContainers(containers, `${path}.containers`));
-  if (!RESTART_POLICIES.some((policy) => policy === spec.restartPolicy)) {
+  if (!restartPolicies.some((policy) => policy === spec.restartPolicy)) {
     causes.push(
       spec.restartPolicy
-        ? notSupported(`${path}.restartPolicy`, spec.restartPolicy, RESTART_POLICIES)
+        ? notSupported(`${path}.restartPolicy`, spec.restartPolicy, restartPolicies)
         : required(`${path}.restartPolicy`),
     );
   }
@@ -76,7 +76,7 @@ function validateContainers(containers: readonly Container[], path: string): rea
   });
 }
 
-const IMMUTABLE =
+const immutableMessage =
   'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
 
 /** What an update of an existing pod's spec may not do. */
@@ -91,7 +91,7 @@ export function validatePodUpdate(next: KubeObject, previous: KubeObject): reado
   }
   const allowed = withAllowedChanges(after, before);
   if (equal(allowed, before)) return [];
-  return [forbiddenValue('spec', `${IMMUTABLE}\n${difference(allowed, before)}`)];
+  return [forbiddenValue('spec', `${immutableMessage}\n${difference(allowed, before)}`)];
 }
 
 function validateDeadline(after: number | undefined, before: number | undefined): readonly Cause[] {

@@ -18,11 +18,11 @@ interface Subject {
   readonly namespace?: string;
 }
 
-const ROLE_KINDS: Readonly<Record<string, readonly string[]>> = {
+const roleKinds: Readonly<Record<string, readonly string[]>> = {
   RoleBinding: ['Role', 'ClusterRole'],
   ClusterRoleBinding: ['ClusterRole'],
 };
-const SUBJECT_KINDS = ['ServiceAccount', 'User', 'Group'];
+const subjectKinds = ['ServiceAccount', 'User', 'Group'];
 
 /** Names of roles and bindings are parts of a path and nothing more. */
 function nameErrors(name: string): readonly string[] {
@@ -66,7 +66,7 @@ function validateRule(rule: PolicyRule, field: string, isNamespaced: boolean): r
 /** The rules for a binding. */
 export function validateRoleBinding(binding: KubeObject): readonly Cause[] {
   const causes = [...validateMetadata(binding, nameErrors)];
-  const kinds = ROLE_KINDS[binding.kind ?? ''] ?? [];
+  const kinds = roleKinds[binding.kind ?? ''] ?? [];
   const { kind, name } = binding.roleRef;
   if (!kinds.includes(kind)) causes.push(notSupported('roleRef.kind', kind, kinds));
   if (!name) causes.push(required('roleRef.name'));
@@ -74,8 +74,8 @@ export function validateRoleBinding(binding: KubeObject): readonly Cause[] {
   for (const [index, subject] of subjects.entries()) {
     const field = `subjects[${index}]`;
     if (!subject.name) causes.push(required(`${field}.name`));
-    if (!SUBJECT_KINDS.includes(subject.kind ?? '')) {
-      causes.push(notSupported(`${field}.kind`, subject.kind, SUBJECT_KINDS));
+    if (!subjectKinds.includes(subject.kind ?? '')) {
+      causes.push(notSupported(`${field}.kind`, subject.kind, subjectKinds));
     }
     if (subject.kind === 'ServiceAccount' && !subject.namespace) {
       causes.push(required(`${field}.namespace`));

@@ -2,7 +2,7 @@ import type { Cause } from '../api/errors.ts';
 import { duplicateValue, invalidValue, notSupported, required } from './causes.ts';
 import { labelValueErrors, qualifiedNameErrors } from './names.ts';
 
-const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const;
+const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const;
 
 /** The validation of a node's `spec.taints[]`. */
 export interface Taint {
@@ -53,10 +53,10 @@ function duplicateTaint(taint: Taint, field: string): Cause {
 
 function validateEffect(effect: string, field: string): readonly Cause[] {
   if (effect === '') return [required(field)];
-  return EFFECTS.some((known) => known === effect) ? [] : [notSupported(field, effect, EFFECTS)];
+  return effects.some((known) => known === effect) ? [] : [notSupported(field, effect, effects)];
 }
 
-const MATCH_ALL =
+const matchAllMessage =
   'operator must be Exists when `key` is empty, which means "match all values and all keys"';
 
 /** The rules for `spec.tolerations` of a pod. */
@@ -73,7 +73,7 @@ export function validateTolerations(
         causes.push(invalidValue(`${field}.key`, key, error));
       }
     } else if (operator !== 'Exists') {
-      causes.push(invalidValue(`${field}.operator`, operator, MATCH_ALL));
+      causes.push(invalidValue(`${field}.operator`, operator, matchAllMessage));
     }
     if (toleration.tolerationSeconds !== undefined && effect !== 'NoExecute') {
       const text = "effect must be 'NoExecute' when `tolerationSeconds` is set";

@@ -1,6 +1,6 @@
 import { AccessError, type ApiError, type Status } from '../api/errors.ts';
 import { jsonOf } from '../objects/json.ts';
-import { encodeFrame, encodeObject, PROTOBUF } from '../protobuf/encode.ts';
+import { encodeFrame, encodeObject, protobufType } from '../protobuf/encode.ts';
 
 /** What a handler answers, and how that becomes a response. */
 export type Answer = Reply | Stream | Later;
@@ -29,10 +29,10 @@ interface Later {
 }
 
 /** Clients refuse answers whose head is too long. */
-const WARNING_CHARACTERS_MAX = 4096;
+const warningCharactersMax = 4096;
 
-const COMMON = { 'cache-control': 'no-cache, private' } as const;
-const JSON_TYPE = { 'content-type': 'application/json', ...COMMON } as const;
+const commonHeaders = { 'cache-control': 'no-cache, private' } as const;
+const jsonHeaders = { 'content-type': 'application/json', ...commonHeaders } as const;
 
 /** JSON on one line with a final newline, or indented without one. */
 function jsonText(value: unknown, pretty: boolean): string {
@@ -57,7 +57,7 @@ export function bodyReply(
 ): Reply {
   const header = warningHeader(warnings);
   const warning = header === '' ? {} : { warning: header };
-  return { kind: 'reply', status, headers: { ...JSON_TYPE, ...warning }, body };
+  return { kind: 'reply', status, headers: { ...jsonHeaders, ...warning }, body };
 }
 
 /** As many warnings as fit; what a client made up may hold letters that no header can. */
@@ -66,7 +66,7 @@ function warningHeader(warnings: readonly string[]): string {
   for (const text of warnings) {
     const warning = `299 - ${JSON.stringify(text.replaceAll(/\p{Cc}/gu, ''))}`;
     const longer = header === '' ? warning : `${header}, ${warning}`;
-    if (longer.length > WARNING_CHARACTERS_MAX) break;
+    if (longer.length > warningCharactersMax) break;
     header = longer;
   }
   return Buffer.from(header).toString('latin1');
@@ -84,7 +84,7 @@ export function textReply(
     headers: {
       'content-type': 'text/plain; charset=utf-8',
       'x-content-type-options': 'nosniff',
-      ...COMMON,
+      ...commonHeaders,
       ...headers,
     },
     body,
@@ -98,7 +98,7 @@ export function protobufReply(
   warnings: readonly string[] = [],
 ): Reply {
   const reply = bodyReply(status, '', warnings);
-  const headers = { ...reply.headers, 'content-type': PROTOBUF };
+  const headers = { ...reply.headers, 'content-type': protobufType };
   return { ...reply, headers, body: [encodeObject(object)] };
 }
 
@@ -109,14 +109,14 @@ export interface WatchFormat {
 }
 
 /** One event on each line. */
-export const JSON_WATCH: WatchFormat = {
-  headers: JSON_TYPE,
+export const jsonWatch: WatchFormat = {
+  headers: jsonHeaders,
   event: (type, object) => jsonText({ type, object }, false),
 };
 
 /** Each event after its length. */
-export const PROTOBUF_WATCH: WatchFormat = {
-  headers: { ...JSON_TYPE, 'content-type': `${PROTOBUF};stream=watch` },
+export const protobufWatch: WatchFormat = {
+  headers: { ...jsonHeaders, 'content-type': `${protobufType};stream=watch` },
   event: encodeFrame,
 };
 
@@ -142,7 +142,7 @@ export function statusReply(code: number, status: Status): Reply {
   return jsonReply(code, status, false);
 }
 
-const ITEMS_PER_CHUNK = 500;
+const itemsPerChunk = 500;
 
 /**
  * The JSON text of a list in pieces, so that a list of any length fits: `items` (or a Table's
@@ -153,8 +153,8 @@ export function* listChunks(list: Readonly<Record<string, unknown>>): Generator<
   const { [member]: entries, ...rest } = list;
   const items = entries as readonly unknown[];
   yield `${JSON.stringify(rest).slice(0, -1)},"${member}":[`;
-  for (let at = 0; at < items.length; at += ITEMS_PER_CHUNK) {
-    const chunk = items.slice(at, at + ITEMS_PER_CHUNK).map((item) => jsonOf(item));
+  for (let at = 0; at < items.length; at += itemsPerChunk) {
+    const chunk = items.slice(at, at + itemsPerChunk).map((item) => jsonOf(item));
     yield `${at > 0 ? ',' : ''}${chunk.join(',')}`;
   }
   yield ']}\n';

@@ -1,6 +1,6 @@
 // Reads the body of a request as its kind.
 import { badRequest, unsupportedMediaType } from '../api/errors.ts';
-import { INT64_MAX, isObject } from '../objects/json.ts';
+import { int64Max, isObject } from '../objects/json.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 import { decodeProtobuf } from '../protobuf/decode.ts';
 import type { Struct } from '../schema/types.ts';
@@ -54,11 +54,11 @@ export function readJson(request: ApiRequest, refuse: (parseError: string) => Er
 }
 
 /** Values nested deeper than this are refused; no object of the API comes near it. */
-const DEPTH_MAX = 1000;
+const depthMax = 1000;
 
 /** Parses JSON; what does not parse becomes the error that `refuse` makes of Go's message. */
 export function parseJson(text: string, refuse: (parseError: string) => Error): Json {
-  if (isDeeperThan(text, DEPTH_MAX)) throw refuse('exceeded max depth');
+  if (isDeeperThan(text, depthMax)) throw refuse('exceeded max depth');
   const tooLarge = tooLargeNumber(text);
   if (tooLarge !== null) throw refuse(`json: cannot unmarshal number ${tooLarge} of type int64`);
   try {
@@ -68,7 +68,7 @@ export function parseJson(text: string, refuse: (parseError: string) => Error): 
   }
 }
 
-const INT64_MIN = -(2n ** 63n);
+const int64Min = -(2n ** 63n);
 
 /** A whole number that no int64 holds, as it is written; null: there is none. */
 function tooLargeNumber(text: string): string | null {
@@ -77,7 +77,7 @@ function tooLargeNumber(text: string): string | null {
   for (const [, number] of text.matchAll(/"(?:[^"\\]|\\.)*"|(-?\d{19,})(?![\d.eE])/g)) {
     if (number === undefined) continue;
     const value = BigInt(number);
-    if (value > INT64_MAX || value < INT64_MIN) return number;
+    if (value > int64Max || value < int64Min) return number;
   }
   return null;
 }

@@ -52,25 +52,25 @@ export function readInteger(value: string | null): number | null {
   throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value)}: invalid syntax`);
 }
 
-const RV_MATCH = 'resourceVersionMatch';
+const rvMatch = 'resourceVersionMatch';
 
 function listCauses({ match, resourceVersion, continueToken, sendInitialEvents }: ListOptions) {
   const causes: Cause[] = [];
   if (match !== '') {
     if (resourceVersion === '') {
       const text = 'resourceVersionMatch is forbidden unless resourceVersion is provided';
-      causes.push(forbiddenValue(RV_MATCH, text));
+      causes.push(forbiddenValue(rvMatch, text));
     }
     if (continueToken !== '') {
       const text = 'resourceVersionMatch is forbidden when continue is provided';
-      causes.push(forbiddenValue(RV_MATCH, text));
+      causes.push(forbiddenValue(rvMatch, text));
     }
     if (match !== 'Exact' && match !== 'NotOlderThan') {
-      causes.push(notSupported(RV_MATCH, match, ['Exact', 'NotOlderThan', '']));
+      causes.push(notSupported(rvMatch, match, ['Exact', 'NotOlderThan', '']));
     }
     if (match === 'Exact' && resourceVersion === '0') {
       const text = 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"';
-      causes.push(forbiddenValue(RV_MATCH, text));
+      causes.push(forbiddenValue(rvMatch, text));
     }
   }
   if (sendInitialEvents !== null) {
@@ -83,17 +83,17 @@ function watchCauses({ match, continueToken, sendInitialEvents }: ListOptions): 
   const causes: Cause[] = [];
   if (sendInitialEvents !== null && match !== 'NotOlderThan') {
     const text = 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan';
-    causes.push(forbiddenValue(RV_MATCH, text));
+    causes.push(forbiddenValue(rvMatch, text));
   }
   if (match === '') return causes;
   if (sendInitialEvents === null) {
     const text = 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided';
-    causes.push(forbiddenValue(RV_MATCH, text));
+    causes.push(forbiddenValue(rvMatch, text));
   }
-  if (match !== 'NotOlderThan') causes.push(notSupported(RV_MATCH, match, ['NotOlderThan']));
+  if (match !== 'NotOlderThan') causes.push(notSupported(rvMatch, match, ['NotOlderThan']));
   if (continueToken !== '') {
     const text = 'resourceVersionMatch is forbidden when continue is provided';
-    causes.push(forbiddenValue(RV_MATCH, text));
+    causes.push(forbiddenValue(rvMatch, text));
   }
   return causes;
 }

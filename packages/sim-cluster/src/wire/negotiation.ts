@@ -1,6 +1,6 @@
 import { notAcceptable } from '../api/errors.ts';
 import { entry } from '../objects/json.ts';
-import { PROTOBUF } from '../protobuf/encode.ts';
+import { protobufType } from '../protobuf/encode.ts';
 
 /** In which form the client wants objects: JSON, protobuf, table. */
 export interface Representation {
@@ -29,13 +29,13 @@ export function parseAccept(header: string): readonly AcceptEntry[] {
   });
 }
 
-const FORMS: Readonly<Record<string, Representation['form']>> = {
+const formsByName: Readonly<Record<string, Representation['form']>> = {
   Table: 'table',
   PartialObjectMetadata: 'partial',
   PartialObjectMetadataList: 'partialList',
 };
-const OFFERED = 'application/json';
-const BROWSERS = /^(curl|Wget|Mozilla)\//;
+const offeredType = 'application/json';
+const browserPattern = /^(curl|Wget|Mozilla)\//;
 
 /**
  * The first entry of the Accept header that is understood; others, protobuf among them, are passed
@@ -49,30 +49,30 @@ export function negotiate(
   const entries = parseAccept(headers.accept ?? '*/*');
   let understood = false;
   for (const { mediaType, parameters } of entries) {
-    if (mediaType !== OFFERED && mediaType !== '*/*') continue;
+    if (mediaType !== offeredType && mediaType !== '*/*') continue;
     understood = true;
     if (parameters.as === undefined) return { form: 'object', pretty: indented };
-    const form = entry(FORMS, parameters.as);
+    const form = entry(formsByName, parameters.as);
     const versions = parameters.v === 'v1' || (parameters.v === 'v1beta1' && form === 'table');
     if (form && versions && parameters.g === 'meta.k8s.io') return { form, pretty: indented };
   }
   throw notAcceptable(
     understood
-      ? `only the following media types are accepted: ${OFFERED}`
-      : `406: Not Acceptable\n\nAvailable representations: ${OFFERED}`,
+      ? `only the following media types are accepted: ${offeredType}`
+      : `406: Not Acceptable\n\nAvailable representations: ${offeredType}`,
   );
 }
 
 /** Whether the first entry of the Accept header that is understood asks for protobuf. */
 export function prefersProtobuf(headers: Readonly<Record<string, string>>): boolean {
   for (const { mediaType, parameters } of parseAccept(headers.accept ?? '*/*')) {
-    if (mediaType === PROTOBUF && parameters.as === undefined) return true;
-    if (mediaType === OFFERED || mediaType === '*/*') return false;
+    if (mediaType === protobufType && parameters.as === undefined) return true;
+    if (mediaType === offeredType || mediaType === '*/*') return false;
   }
   return false;
 }
 
 function isPretty(userAgent: string, parameter: string | null): boolean {
-  if (parameter === null || parameter === '') return BROWSERS.test(userAgent);
+  if (parameter === null || parameter === '') return browserPattern.test(userAgent);
   return parameter === 'true' || parameter === '1';
 }

@@ -11,8 +11,8 @@ import type { Representation } from './negotiation.ts';
 /** An object of any form. */
 type Given = Readonly<Record<string, unknown>>;
 
-const META = 'meta.k8s.io/v1';
-const INCLUDES = ['', 'Metadata', 'Object', 'None'] as const;
+const metaVersion = 'meta.k8s.io/v1';
+const includeChoices = ['', 'Metadata', 'Object', 'None'] as const;
 
 /** Turns stored objects into the JSON a client asked for. */
 export class Presenter {
@@ -28,7 +28,7 @@ export class Presenter {
     includeObject: string,
     now: () => number,
   ) {
-    const known = INCLUDES.some((value) => value === includeObject);
+    const known = includeChoices.some((value) => value === includeObject);
     if (representation.form === 'table' && !known) {
       throw badRequest(
         `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(includeObject)}: must be 'Metadata', 'Object', 'None', or empty`,
@@ -81,7 +81,7 @@ export class Presenter {
     }
     if (form !== 'object') {
       const items = listed.items.map((stored) => partial(stored));
-      return { kind: 'PartialObjectMetadataList', apiVersion: META, metadata, items };
+      return { kind: 'PartialObjectMetadataList', apiVersion: metaVersion, metadata, items };
     }
     const items = listed.items.map((stored) => {
       const { kind: _kind, apiVersion: _version, ...item } = toView(this.#resource, stored);
@@ -131,10 +131,10 @@ export class Presenter {
   #table(metadata: unknown, rows: readonly unknown[], withColumns: boolean): Given {
     const { columns } = printerFor(this.#resource.plural);
     const columnDefinitions = withColumns ? columns : null;
-    return { kind: 'Table', apiVersion: META, metadata, columnDefinitions, rows };
+    return { kind: 'Table', apiVersion: metaVersion, metadata, columnDefinitions, rows };
   }
 }
 
 function partial({ metadata }: KubeObject): Given {
-  return { kind: 'PartialObjectMetadata', apiVersion: META, metadata };
+  return { kind: 'PartialObjectMetadata', apiVersion: metaVersion, metadata };
 }

@@ -50,7 +50,7 @@ export function readRequest(request: ApiRequest): RequestInfo {
   return { verb: verbOf(method, resource, query), path, query, resource };
 }
 
-const ITEM_VERBS: Readonly<Record<string, string>> = {
+const itemVerbs: Readonly<Record<string, string>> = {
   GET: 'get',
   HEAD: 'get',
   POST: 'create',
@@ -60,7 +60,7 @@ const ITEM_VERBS: Readonly<Record<string, string>> = {
 };
 
 function verbOf(method: string, resource: ResourcePath, query: URLSearchParams): string {
-  const verb = ITEM_VERBS[method] ?? method.toLowerCase();
+  const verb = itemVerbs[method] ?? method.toLowerCase();
   if (resource.name !== '') return verb;
   if (verb === 'get') return flag(query.get('watch')) ? 'watch' : 'list';
   return verb === 'delete' ? 'deletecollection' : verb;

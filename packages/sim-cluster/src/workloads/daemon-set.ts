@@ -6,10 +6,10 @@ import { type Toleration, untolerated } from '../objects/tolerations.ts';
 import { admitsNode, onlyNode } from '../scheduler/node-affinity.ts';
 import { createPod, deletePod, setStatus, templateHash, type WorkloadKind } from './workload.ts';
 
-const REVISION_LABEL = 'controller-revision-hash';
+const revisionLabel = 'controller-revision-hash';
 
 /** Keeps one pod on every node that its selectors admit and whose taints it tolerates. */
-export const DAEMON_SET: WorkloadKind = {
+export const daemonSetKind: WorkloadKind = {
   apiVersion: 'apps/v1',
   kind: 'DaemonSet',
   resource: 'daemonsets',
@@ -19,7 +19,7 @@ export const DAEMON_SET: WorkloadKind = {
 };
 
 /** Added to every daemon pod without seconds; the last one only on the host's network. */
-const DAEMON_TOLERATIONS: readonly (readonly [key: string, effect: string])[] = [
+const toleratedByDaemons: readonly (readonly [key: string, effect: string])[] = [
   ['node.kubernetes.io/not-ready', 'NoExecute'],
   ['node.kubernetes.io/unreachable', 'NoExecute'],
   ['node.kubernetes.io/disk-pressure', 'NoSchedule'],
@@ -34,9 +34,9 @@ export function daemonTolerations(
   template: readonly Toleration[],
   hostNetwork: boolean,
 ): readonly Toleration[] {
-  const count = hostNetwork ? DAEMON_TOLERATIONS.length : DAEMON_TOLERATIONS.length - 1;
+  const count = hostNetwork ? toleratedByDaemons.length : toleratedByDaemons.length - 1;
   let tolerations = template;
-  for (const [key, effect] of DAEMON_TOLERATIONS.slice(0, count)) {
+  for (const [key, effect] of toleratedByDaemons.slice(0, count)) {
     const own = { key, operator: 'Exists', effect };
     const isSame = (other: Toleration): boolean =>
       other.key === key &&
@@ -88,7 +88,7 @@ function revisionOf({ metadata, spec, status }: KubeObject, pods: readonly KubeO
   const isRolledOut =
     status?.observedGeneration === metadata.generation &&
     status?.updatedNumberScheduled === status?.currentNumberScheduled;
-  const label = isRolledOut ? pods[0]?.metadata.labels?.[REVISION_LABEL] : undefined;
+  const label = isRolledOut ? pods[0]?.metadata.labels?.[revisionLabel] : undefined;
   return label ?? templateHash(spec.template);
 }
 
@@ -124,9 +124,9 @@ function createDaemon(
   revision: string,
 ): void {
   const { affinity } = set.spec.template.spec;
-  createPod(api, DAEMON_SET, set, {
+  createPod(api, daemonSetKind, set, {
     labels: {
-      [REVISION_LABEL]: revision,
+      [revisionLabel]: revision,
       'pod-template-generation': String(set.metadata.generation ?? 1),
     },
     spec: {
@@ -154,7 +154,7 @@ function replaceOutdated(
   revision: string,
 ): void {
   if (pods.some(isTerminating)) return;
-  const outdated = pods.find((pod) => pod.metadata.labels?.[REVISION_LABEL] !== revision);
+  const outdated = pods.find((pod) => pod.metadata.labels?.[revisionLabel] !== revision);
   if (outdated) deletePod(api, outdated);
 }
 
@@ -168,9 +168,9 @@ function reportStatus(
   const withPod = wanted.filter(({ pods }) => pods.length > 0);
   const ready = withPod.filter(({ pods }) => pods.some(isReady)).length;
   const updated = withPod.filter(({ pods }) =>
-    pods.some((pod) => pod.metadata.labels?.[REVISION_LABEL] === revision),
+    pods.some((pod) => pod.metadata.labels?.[revisionLabel] === revision),
   );
-  setStatus(context.api, DAEMON_SET, set, {
+  setStatus(context.api, daemonSetKind, set, {
     observedGeneration: set.metadata.generation,
     desiredNumberScheduled: wanted.length,
     currentNumberScheduled: withPod.length,

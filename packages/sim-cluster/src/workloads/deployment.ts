@@ -6,15 +6,15 @@ import type { KubeObject } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
 import { ownerReference, setStatus, templateHash, type WorkloadKind } from './workload.ts';
 
-const HASH_LABEL = 'pod-template-hash';
-const REVISION = 'deployment.kubernetes.io/revision';
+const templateHashLabel = 'pod-template-hash';
+const revisionAnnotation = 'deployment.kubernetes.io/revision';
 
 /**
  * Keeps one ReplicaSet per pod template of a Deployment. A new template gets all replicas at once,
  * and the old ReplicaSets give up one pod for each new pod that is ready, whatever the strategy
  * says.
  */
-export const DEPLOYMENT: WorkloadKind = {
+export const deploymentKind: WorkloadKind = {
   apiVersion: 'apps/v1',
   kind: 'Deployment',
   resource: 'deployments',
@@ -42,13 +42,13 @@ function syncDeployment(context: ControllerContext, deployment: KubeObject): voi
 
 /** The template of a ReplicaSet as the Deployment has it. */
 function templateOf({ spec }: KubeObject): unknown {
-  const { [HASH_LABEL]: _hash, ...labels } = spec.template.metadata?.labels ?? {};
+  const { [templateHashLabel]: _hash, ...labels } = spec.template.metadata?.labels ?? {};
   return { ...spec.template, metadata: { ...spec.template.metadata, labels } };
 }
 
 function replicaSet(deployment: KubeObject, templateName: string, revision: number): KubeObject {
   const { template, selector, replicas } = deployment.spec;
-  const hashLabel = { [HASH_LABEL]: templateName };
+  const hashLabel = { [templateHashLabel]: templateName };
   const labels = { ...template.metadata?.labels, ...hashLabel };
   return {
     apiVersion: 'apps/v1',
@@ -57,8 +57,8 @@ function replicaSet(deployment: KubeObject, templateName: string, revision: numb
       name: `${deployment.metadata.name}-${templateName}`,
       namespace: deployment.metadata.namespace ?? '',
       labels,
-      annotations: { [REVISION]: String(revision) },
-      ownerReferences: [ownerReference(DEPLOYMENT, deployment)],
+      annotations: { [revisionAnnotation]: String(revision) },
+      ownerReferences: [ownerReference(deploymentKind, deployment)],
     },
     spec: {
       replicas: replicas ?? 1,
@@ -69,7 +69,7 @@ function replicaSet(deployment: KubeObject, templateName: string, revision: numb
 }
 
 function revisionAfter(sets: readonly KubeObject[]): number {
-  const revisions = sets.map((set) => Number(set.metadata.annotations?.[REVISION] ?? 0));
+  const revisions = sets.map((set) => Number(set.metadata.annotations?.[revisionAnnotation] ?? 0));
   return Math.max(0, ...revisions) + 1;
 }
 
@@ -97,7 +97,7 @@ function reportStatus(
     availability(available >= desired - shortfall),
     now,
   );
-  setStatus(context.api, DEPLOYMENT, deployment, {
+  setStatus(context.api, deploymentKind, deployment, {
     observedGeneration: deployment.metadata.generation,
     replicas: sum('replicas'),
     updatedReplicas: updated,

@@ -5,7 +5,7 @@ import { formatTime } from '../objects/time.ts';
 import { createPod, deletePod, setStatus, type WorkloadKind } from './workload.ts';
 
 /** Runs the pods of a Job until enough of them have succeeded or too many have failed. */
-export const JOB: WorkloadKind = {
+export const jobKind: WorkloadKind = {
   apiVersion: 'batch/v1',
   kind: 'Job',
   resource: 'jobs',
@@ -32,7 +32,7 @@ function syncJob(context: ControllerContext, job: KubeObject): void {
   } else if (failed > backoffLimit) {
     finish(context, job, active, counts, 'Failed');
   } else {
-    setStatus(context.api, JOB, job, counts);
+    setStatus(context.api, jobKind, job, counts);
     createMissing(context, job, Math.min(parallelism, completions - succeeded) - active.length);
   }
 }
@@ -45,7 +45,7 @@ function createMissing({ api }: ControllerContext, job: KubeObject, missing: num
     'controller-uid': uid,
     'job-name': name,
   };
-  for (let count = 0; count < missing; count++) createPod(api, JOB, job, { labels });
+  for (let count = 0; count < missing; count++) createPod(api, jobKind, job, { labels });
 }
 
 function isFinished(job: KubeObject): boolean {
@@ -57,7 +57,7 @@ function countPhase(pods: readonly KubeObject[], phase: string): number {
 }
 
 /** How a finished job says so. */
-const ENDINGS = {
+const endings = {
   Complete: ['CompletionsReached', 'Reached expected number of succeeded pods'],
   Failed: ['BackoffLimitExceeded', 'Job has reached the specified backoff limit'],
 } as const;
@@ -67,13 +67,13 @@ function finish(
   job: KubeObject,
   active: readonly KubeObject[],
   counts: { readonly [field: string]: unknown },
-  type: keyof typeof ENDINGS,
+  type: keyof typeof endings,
 ): void {
   for (const pod of active) deletePod(context.api, pod);
   const now = formatTime(context.api.clock.now());
-  const [reason, message] = ENDINGS[type];
+  const [reason, message] = endings[type];
   const condition = { type, status: 'True', reason, message };
-  setStatus(context.api, JOB, job, {
+  setStatus(context.api, jobKind, job, {
     ...counts,
     active: 0,
     ready: 0,

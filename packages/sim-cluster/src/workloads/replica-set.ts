@@ -6,7 +6,7 @@ import { createPod, deletePod, setStatus, type WorkloadKind } from './workload.t
 /**
  * Keeps the pods of a ReplicaSet, with generated names; pods that end or are deleted are replaced.
  */
-export const REPLICA_SET: WorkloadKind = {
+export const replicaSetKind: WorkloadKind = {
   apiVersion: 'apps/v1',
   kind: 'ReplicaSet',
   resource: 'replicasets',
@@ -17,7 +17,7 @@ export const REPLICA_SET: WorkloadKind = {
 function syncReplicaSet(context: ControllerContext, set: KubeObject): void {
   const pods = context.lookup.ownedBy(set, 'pods').filter(isActive);
   const ready = pods.filter(isReady).length;
-  setStatus(context.api, REPLICA_SET, set, {
+  setStatus(context.api, replicaSetKind, set, {
     observedGeneration: set.metadata.generation,
     replicas: pods.length,
     fullyLabeledReplicas: pods.length,
@@ -25,7 +25,7 @@ function syncReplicaSet(context: ControllerContext, set: KubeObject): void {
     availableReplicas: ready,
   });
   const missing: number = (set.spec.replicas ?? 1) - pods.length;
-  for (let count = 0; count < missing; count++) createPod(context.api, REPLICA_SET, set, {});
+  for (let count = 0; count < missing; count++) createPod(context.api, replicaSetKind, set, {});
   if (missing >= 0) return;
   const surplus = [...pods].sort(byDispensability).slice(0, -missing);
   for (const pod of surplus) deletePod(context.api, pod);

@@ -4,14 +4,14 @@ import { isReady, isTerminal, isTerminating } from '../controllers/pods.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { createPod, deletePod, setStatus, templateHash, type WorkloadKind } from './workload.ts';
 
-const REVISION_LABEL = 'controller-revision-hash';
+const revisionLabel = 'controller-revision-hash';
 
 /**
  * Keeps pods NAME-0 to NAME-(replicas - 1). In order, unless podManagementPolicy is Parallel: a pod
  * waits until all before it are ready, and one step is taken at a time. A name is used again only
  * when its last holder is gone, so a pod that cannot end (its kubelet is silent) is not replaced.
  */
-export const STATEFUL_SET: WorkloadKind = {
+export const statefulSetKind: WorkloadKind = {
   apiVersion: 'apps/v1',
   kind: 'StatefulSet',
   resource: 'statefulsets',
@@ -56,11 +56,11 @@ function createMember(
   revision: string,
 ): void {
   const name = `${set.metadata.name}-${index}`;
-  createPod(api, STATEFUL_SET, set, {
+  createPod(api, statefulSetKind, set, {
     name,
     labels: {
       'apps.kubernetes.io/pod-index': String(index),
-      [REVISION_LABEL]: revision,
+      [revisionLabel]: revision,
       'statefulset.kubernetes.io/pod-name': name,
     },
     spec: { hostname: name, subdomain: set.spec.serviceName ?? '' },
@@ -88,7 +88,7 @@ function replaceOutdated(
 ): void {
   const outdated = [...names]
     .reverse()
-    .find((name) => pods.get(name)?.metadata.labels?.[REVISION_LABEL] !== revision);
+    .find((name) => pods.get(name)?.metadata.labels?.[revisionLabel] !== revision);
   const pod = outdated === undefined ? undefined : pods.get(outdated);
   if (pod) deletePod(api, pod);
 }
@@ -100,10 +100,10 @@ function reportStatus(
   revision: string,
 ): void {
   const ready = pods.filter((pod) => isReady(pod) && !isTerminating(pod)).length;
-  const updated = pods.filter((pod) => pod.metadata.labels?.[REVISION_LABEL] === revision).length;
+  const updated = pods.filter((pod) => pod.metadata.labels?.[revisionLabel] === revision).length;
   const isRolledOut = updated === pods.length;
   const oldRevision: string = set.status?.currentRevision || revision;
-  setStatus(context.api, STATEFUL_SET, set, {
+  setStatus(context.api, statefulSetKind, set, {
     observedGeneration: set.metadata.generation,
     replicas: pods.length,
     readyReplicas: ready,

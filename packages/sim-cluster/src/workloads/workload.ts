@@ -91,15 +91,15 @@ export function setStatus(
   api.update(kind.resource, { ...workload, status }, 'status');
 }
 
-const HASH_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
+const hashAlphabet = 'bcdfghjklmnpqrstvwxz2456789';
 
 /** Names a pod template: equal templates have equal hashes, in the letters of generated names. */
 export function templateHash(template: unknown): string {
   let rest = hash(JSON.stringify(template));
   let text = '';
   for (let digit = 0; digit < 7; digit++) {
-    text += HASH_ALPHABET[rest % HASH_ALPHABET.length];
-    rest = Math.floor(rest / HASH_ALPHABET.length);
+    text += hashAlphabet[rest % hashAlphabet.length];
+    rest = Math.floor(rest / hashAlphabet.length);
   }
   return text;
 }

@@ -3,17 +3,23 @@ import { Controller, type ControllerContext } from '../controllers/controller.ts
 import { controllerOf, isTerminating, keyOf, splitKey } from '../controllers/pods.ts';
 import { equal } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
-import { DAEMON_SET } from './daemon-set.ts';
-import { DEPLOYMENT } from './deployment.ts';
-import { JOB } from './job.ts';
-import { REPLICA_SET } from './replica-set.ts';
-import { STATEFUL_SET } from './stateful-set.ts';
+import { daemonSetKind } from './daemon-set.ts';
+import { deploymentKind } from './deployment.ts';
+import { jobKind } from './job.ts';
+import { replicaSetKind } from './replica-set.ts';
+import { statefulSetKind } from './stateful-set.ts';
 import type { WorkloadKind } from './workload.ts';
 
-const KINDS: readonly WorkloadKind[] = [DEPLOYMENT, REPLICA_SET, STATEFUL_SET, DAEMON_SET, JOB];
+const workloadKinds: readonly WorkloadKind[] = [
+  deploymentKind,
+  replicaSetKind,
+  statefulSetKind,
+  daemonSetKind,
+  jobKind,
+];
 
 /** Changes within this time are answered together; pods of one workload often change in a row. */
-const GATHER_MS = 20;
+const gatherMs = 20;
 
 /**
  * The controllers of all workloads. A change of a workload, of something it created, or for
@@ -21,11 +27,11 @@ const GATHER_MS = 20;
  */
 export class Workloads extends Controller {
   constructor(context: ControllerContext) {
-    super(context, GATHER_MS);
+    super(context, gatherMs);
   }
 
   protected override begin(): void {
-    for (const kind of KINDS) this.#addAll(kind);
+    for (const kind of workloadKinds) this.#addAll(kind);
   }
 
   #addAll(kind: WorkloadKind): void {
@@ -37,7 +43,7 @@ export class Workloads extends Controller {
   }
 
   protected override notice({ type, resource, object, previous }: Change): void {
-    for (const kind of KINDS) {
+    for (const kind of workloadKinds) {
       if (kind.resource === resource && type !== 'DELETED') this.#add(kind, keyOf(object));
       if (kind.creates === resource) this.#addOwner(kind, object);
       if (kind.followsNodes && resource === 'nodes') {
@@ -56,7 +62,7 @@ export class Workloads extends Controller {
     const resource = key.slice(0, slash);
     const [namespace, name] = splitKey(key.slice(slash + 1));
     const workload = this.api.get(resource, namespace, name);
-    const kind = KINDS.find((candidate) => candidate.resource === resource);
+    const kind = workloadKinds.find((candidate) => candidate.resource === resource);
     if (workload && !isTerminating(workload))
       kind?.sync({ api: this.api, lookup: this.lookup }, workload);
   }

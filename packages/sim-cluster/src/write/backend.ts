@@ -26,4 +26,4 @@ export interface WriteOptions {
 }
 
 /** The field manager of a writer that does not say what it is. */
-export const UNKNOWN_MANAGER = 'unknown';
+export const unknownManager = 'unknown';

@@ -14,13 +14,13 @@ import { trackUpdate } from '../patch/managed-fields.ts';
 import type { Resource } from '../resources/resource.ts';
 import { storedResource } from '../resources/resources.ts';
 import { objectKey } from '../store/collection.ts';
-import { type Backend, UNKNOWN_MANAGER, type WriteOptions } from './backend.ts';
+import { type Backend, unknownManager, type WriteOptions } from './backend.ts';
 import { canonical, markCanonical, toStored } from './canonical.ts';
 
 /** How often a generated name may collide before it is a 409. */
-const NAME_ATTEMPTS_MAX = 8;
+const nameAttemptsMax = 8;
 /** Longer prefixes are cut, so that the name is still a label. */
-const GENERATED_PREFIX_LENGTH_MAX = 58;
+const generatedPrefixLengthMax = 58;
 
 /**
  * Creates an object given as `resource` shows it, in `namespace`; returns its stored form.
@@ -39,7 +39,7 @@ export function createObject(
   const named = { ...given, metadata: newMetadata(backend, resource, given.metadata, namespace) };
   const admitted = storage.derive(storage.admit(canonical(storage, toStored(resource, named))));
   const object = trackUpdate(canonical(storage, admitted), null, {
-    manager: options.manager ?? UNKNOWN_MANAGER,
+    manager: options.manager ?? unknownManager,
     ...(options.owners ? { owners: options.owners } : {}),
     subresource: '',
     now: backend.clock.now(),
@@ -117,8 +117,8 @@ function generatedName(
   if (prefix === '') return '';
   const collection = backend.store.collection(resource.plural);
   let name = '';
-  for (let attempt = 0; attempt < NAME_ATTEMPTS_MAX; attempt++) {
-    name = `${prefix.slice(0, GENERATED_PREFIX_LENGTH_MAX)}${randomSuffix(backend.random)}`;
+  for (let attempt = 0; attempt < nameAttemptsMax; attempt++) {
+    name = `${prefix.slice(0, generatedPrefixLengthMax)}${randomSuffix(backend.random)}`;
     if (!collection.get(objectKey(namespace, name))) break;
   }
   return name;

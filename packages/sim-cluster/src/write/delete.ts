@@ -22,11 +22,11 @@ export interface Deleted {
   readonly gone: boolean;
 }
 
-const POLICIES = ['Foreground', 'Background', 'Orphan', 'nil'] as const;
-const OPTIONS = { group: 'meta.k8s.io', kind: 'DeleteOptions' } as const;
+const propagationPolicies = ['Foreground', 'Background', 'Orphan', 'nil'] as const;
+const deleteOptionsKind = { group: 'meta.k8s.io', kind: 'DeleteOptions' } as const;
 
 /** The finalizer by which a propagation policy keeps the object for a garbage collector. */
-const POLICY_FINALIZERS: Readonly<Record<string, string>> = {
+const policyFinalizers: Readonly<Record<string, string>> = {
   Foreground: 'foregroundDeletion',
   Orphan: 'orphan',
 };
@@ -43,11 +43,11 @@ export function validateDeleteRequest(request: DeleteRequest): void {
     causes.push(invalidValue('propagationPolicy', propagationPolicy, text));
   } else if (
     propagationPolicy !== undefined &&
-    !POLICIES.some((known) => known === propagationPolicy)
+    !propagationPolicies.some((known) => known === propagationPolicy)
   ) {
-    causes.push(notSupported('propagationPolicy', propagationPolicy, POLICIES));
+    causes.push(notSupported('propagationPolicy', propagationPolicy, propagationPolicies));
   }
-  if (causes.length > 0) throw invalid(OPTIONS, '', causes);
+  if (causes.length > 0) throw invalid(deleteOptionsKind, '', causes);
 }
 
 /** DELETE of one object: graceful for pods, held back by finalizers for every kind. */
@@ -132,7 +132,7 @@ function shorten(pod: KubeObject, asked: number | undefined): KubeObject {
 
 function withPolicyFinalizer(object: KubeObject, request: DeleteRequest): KubeObject {
   const policy = request.orphanDependents ? 'Orphan' : (request.propagationPolicy ?? '');
-  const finalizer = POLICY_FINALIZERS[policy];
+  const finalizer = policyFinalizers[policy];
   const finalizers = object.metadata.finalizers ?? [];
   if (finalizer === undefined || finalizers.includes(finalizer)) return object;
   return { ...object, metadata: { ...object.metadata, finalizers: [...finalizers, finalizer] } };
@@ -157,12 +157,12 @@ function finish(
   return { object: store.remove(storage.plural, current), gone: true };
 }
 
-const IMMORTAL = new Set(['default', 'kube-system', 'kube-public', 'kube-node-lease']);
+const immortalNamespaces = new Set(['default', 'kube-system', 'kube-public', 'kube-node-lease']);
 
 /** A namespace turns Terminating; it goes when its finalizers are gone. */
 function deleteNamespace(backend: Backend, previous: KubeObject, dryRun: boolean): Deleted {
   const { metadata } = previous;
-  if (IMMORTAL.has(metadata.name)) {
+  if (immortalNamespaces.has(metadata.name)) {
     const text = 'this namespace may not be deleted';
     throw forbidden({ group: '', plural: 'namespaces' }, metadata.name, text);
   }

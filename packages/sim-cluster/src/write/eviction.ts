@@ -21,9 +21,9 @@ interface Condition {
   readonly message?: string;
 }
 
-const RETRY_AFTER_SECONDS = 10;
-const DISRUPTED_PODS_MAX = 2000;
-const TOO_MANY_BUDGETS =
+const retryAfterSeconds = 10;
+const disruptedPodsMax = 2000;
+const tooManyBudgetsMessage =
   'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.';
 
 /**
@@ -76,7 +76,7 @@ function chargeBudget(backend: Backend, pod: KubeObject, request: DeleteRequest)
   const matching = budgets.filter((budget) => selects(budget, pod));
   const [budget] = matching;
   if (!budget) return;
-  if (matching.length > 1) throw new ApiError(500, null, TOO_MANY_BUDGETS);
+  if (matching.length > 1) throw new ApiError(500, null, tooManyBudgetsMessage);
   if (!isReady(pod) && allowsUnhealthy(budget)) return;
   checkBudget(budget);
   const isDryRun = (request.dryRun ?? []).length > 0;
@@ -112,11 +112,11 @@ function checkBudget(budget: KubeObject): void {
   } = budget.status ?? {};
   if (observedGeneration < generation) {
     const text = `The disruption budget ${name} is still being processed by the server.`;
-    throw evictionBlocked(text, RETRY_AFTER_SECONDS);
+    throw evictionBlocked(text, retryAfterSeconds);
   }
   const refuse = (text: string) => forbidden(storedResource('poddisruptionbudgets'), name, text);
   if (disruptionsAllowed < 0) throw refuse('pdb disruptions allowed is negative');
-  if (Object.keys(disruptedPods).length > DISRUPTED_PODS_MAX) {
+  if (Object.keys(disruptedPods).length > disruptedPodsMax) {
     throw refuse('DisruptedPods map too big - too many evictions not confirmed by PDB controller');
   }
   if (disruptionsAllowed === 0) throw evictionBlocked(whyBlocked(budget));

@@ -9,7 +9,7 @@ import { hasSubresource, storedResource } from '../resources/resources.ts';
 import { sharing } from '../store/store.ts';
 import { invalidValue } from '../validation/causes.ts';
 import { validateMetadataUpdate } from '../validation/metadata.ts';
-import { type Backend, type Target, UNKNOWN_MANAGER, type WriteOptions } from './backend.ts';
+import { type Backend, type Target, unknownManager, type WriteOptions } from './backend.ts';
 import { canonical, markCanonical, toStored } from './canonical.ts';
 import { createObject } from './create.ts';
 
@@ -156,7 +156,7 @@ export function writeNext(
   const whole = derived === shaped ? shaped : canonical(storage, derived, shaped);
   const before = canonical(storage, previous);
   const tracked = trackUpdate(whole, before, {
-    manager: options.manager ?? UNKNOWN_MANAGER,
+    manager: options.manager ?? unknownManager,
     ...(options.owners ? { owners: options.owners } : {}),
     subresource: options.subresource ?? '',
     now: backend.clock.now(),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ApiError } from '../../src/api/errors.ts';
-import { fixture, podNamed, START } from '../world/api-fixture.ts';
+import { fixture, podNamed, start } from '../world/api-fixture.ts';
 
 const refusal =
   (code: number, text: RegExp) =>
@@ -67,7 +67,7 @@ describe('the API from inside', () => {
       'p',
     )!.metadata;
     assert.deepEqual(
-      [Date.parse(deletionTimestamp ?? '') - START, deletionGracePeriodSeconds],
+      [Date.parse(deletionTimestamp ?? '') - start, deletionGracePeriodSeconds],
       [5000, 5],
     );
     api.delete('pods', 'default', 'p', { gracePeriodSeconds: 0 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { fixture, NODES, PODS, podNamed } from '../world/api-fixture.ts';
-import { MERGE, type Response, STRATEGIC } from '../world/client.ts';
+import { fixture, nodes, podNamed, pods } from '../world/api-fixture.ts';
+import { merge, type Response, strategic } from '../world/client.ts';
 
 // What clients seldom do, and what the real server says to it.
 
@@ -11,7 +11,7 @@ const causesOf = ({ body }: Response): readonly unknown[] =>
 describe('a generated name', () => {
   const { client } = fixture();
   const spec = podNamed('x').spec;
-  const create = (metadata: object) => client.post(PODS, { metadata, spec });
+  const create = (metadata: object) => client.post(pods, { metadata, spec });
 
   it('is never longer than a label', () => {
     const { name } = create({ generateName: `${'g'.repeat(70)}-` }).body.metadata;
@@ -38,14 +38,14 @@ describe('metadata', () => {
       controller: true,
     });
     const ownerReferences = [owner('a'), { ...owner('b'), controller: false }, owner('c')];
-    const { status, body } = client.post(PODS, podNamed('p', {}, { ownerReferences }));
+    const { status, body } = client.post(pods, podNamed('p', {}, { ownerReferences }));
     assert.equal(status, 422);
     assert.match(
       body.message,
       /Only one reference can have Controller set to true\. Found "true" in references for Node\/a and Node\/c$/,
     );
     const one = podNamed('p', {}, { ownerReferences: ownerReferences.slice(0, 2) });
-    assert.equal(client.post(PODS, one).status, 201);
+    assert.equal(client.post(pods, one).status, 201);
   });
 });
 
@@ -55,7 +55,7 @@ describe('a patch', () => {
 
   it('that is no apply cannot be forced', () => {
     const query = { force: 'true' };
-    const { status, body } = client.patch(`${NODES}/n`, {}, MERGE, { query });
+    const { status, body } = client.patch(`${nodes}/n`, {}, merge, { query });
     assert.equal(status, 422);
     assert.equal(
       body.message,
@@ -64,12 +64,12 @@ describe('a patch', () => {
   });
 
   it('has to know its directive', () => {
-    const { status, body } = client.patch(`${NODES}/n`, { spec: { $patch: 'bogus' } }, STRATEGIC);
+    const { status, body } = client.patch(`${nodes}/n`, { spec: { $patch: 'bogus' } }, strategic);
     assert.deepEqual(
       [status, body.message],
       [500, 'unknown patch type: bogus in map: {"$patch":"bogus"}'],
     );
-    assert.equal(client.patch(`${NODES}/n`, { spec: { $patch: 'merge' } }, STRATEGIC).status, 200);
+    assert.equal(client.patch(`${nodes}/n`, { spec: { $patch: 'merge' } }, strategic).status, 200);
   });
 });
 
@@ -97,7 +97,7 @@ describe('a page', () => {
         labelSelector: 'k in (odd,even)',
         ...(token ? { continue: token } : {}),
       };
-      const { items, metadata } = client.get(PODS, { query }).body;
+      const { items, metadata } = client.get(pods, { query }).body;
       for (const item of items) names.push(item.metadata.name);
       versions.add(metadata.resourceVersion ?? '');
       token = (metadata as { continue?: string }).continue ?? '';
@@ -122,7 +122,7 @@ describe('a number beyond 2^53', () => {
       '"spec":{',
       `"spec":{"terminationGracePeriodSeconds":${seconds},`,
     );
-    return client.post(PODS, text);
+    return client.post(pods, text);
   };
 
   it('that no int64 holds is refused, as one that a client has rounded up', () => {
@@ -134,7 +134,7 @@ describe('a number beyond 2^53', () => {
   it('that is the largest int64 keeps its digits', () => {
     const created = post('9223372036854775807');
     assert.equal(created.status, 201);
-    for (const { text } of [created, client.get(`${PODS}/x`), client.get(PODS)]) {
+    for (const { text } of [created, client.get(`${pods}/x`), client.get(pods)]) {
       assert.match(text, /"terminationGracePeriodSeconds":9223372036854775807[,}]/);
     }
   });

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { FaultRule } from '../../src/api/faults.ts';
 import { seededRandom } from '../../src/kernel/prng.ts';
-import { fixture, NODES, PODS, podNamed, summary } from '../world/api-fixture.ts';
+import { fixture, nodes, podNamed, pods, summary } from '../world/api-fixture.ts';
 
 describe('a fault', () => {
   it('can refuse the connection, after which nothing was done', () => {
     const { api, client } = fixture();
     api.faults.add({ fault: { kind: 'refuse' }, verbs: ['create'], resource: 'pods' });
-    const { wasReset, status } = client.post(PODS, podNamed('a'));
+    const { wasReset, status } = client.post(pods, podNamed('a'));
     assert.deepEqual([wasReset, status], [true, 0]);
     assert.equal(api.get('pods', 'default', 'a'), null);
   });
@@ -16,15 +16,15 @@ describe('a fault', () => {
   it('can lose the answer to what was done', () => {
     const { api, client } = fixture();
     api.faults.add({ fault: { kind: 'lose' }, verbs: ['create'], times: 1 });
-    const { wasReset, status } = client.post(PODS, podNamed('a'));
+    const { wasReset, status } = client.post(pods, podNamed('a'));
     assert.deepEqual([wasReset, status], [true, 0]);
-    assert.equal(client.post(PODS, podNamed('a')).body.reason, 'AlreadyExists');
+    assert.equal(client.post(pods, podNamed('a')).body.reason, 'AlreadyExists');
   });
 
   it('can delay a request, which arrives late', () => {
     const { api, client, pass } = fixture();
     api.faults.add({ fault: { kind: 'delay', ms: 500 }, times: 1 });
-    const answer = client.send('POST', PODS, { body: podNamed('a') });
+    const answer = client.send('POST', pods, { body: podNamed('a') });
     assert.equal(api.get('pods', 'default', 'a'), null);
     pass(500);
     assert.equal(answer().status, 201);
@@ -34,7 +34,7 @@ describe('a fault', () => {
     const { api, clock } = fixture();
     api.faults.add({ fault: { kind: 'delay', ms: 500 } });
     const sink = { head() {}, data() {}, end() {}, reset() {} };
-    const request = { method: 'DELETE', path: `${NODES}/n`, headers: {}, body: null };
+    const request = { method: 'DELETE', path: `${nodes}/n`, headers: {}, body: null };
     api.exchange(request, sink)();
     assert.equal(clock.nextWake(), null);
   });
@@ -54,7 +54,7 @@ describe('a fault', () => {
         resource: 'nodes',
         name: 'n1',
       });
-      const answer = client.patch(`${NODES}/n1`, { spec: { unschedulable: true } });
+      const answer = client.patch(`${nodes}/n1`, { spec: { unschedulable: true } });
       assert.equal(answer.status, code);
       assert.match(answer.text, text);
       assert.equal(answer.headers['retry-after'], retryAfter);
@@ -65,7 +65,7 @@ describe('a fault', () => {
   it('tells a watch of its expiry in the stream', () => {
     const { api, client } = fixture();
     api.faults.add({ fault: { kind: 'answer', code: 410 }, verbs: ['watch'], times: 1 });
-    const watch = client.watch(PODS);
+    const watch = client.watch(pods);
     assert.equal(watch.response().status, 200);
     assert.deepEqual(
       watch.events.map(({ type, object }) => [type, object.code]),
@@ -78,7 +78,7 @@ describe('a fault', () => {
     it(`can cut a watch by ${how}, which then hears no more`, () => {
       const { api, client, pass, clock } = fixture();
       api.faults.add({ fault: { kind: 'cut', afterMs: 1000, how } });
-      const watch = client.watch(PODS);
+      const watch = client.watch(pods);
       api.create('pods', podNamed('a'));
       pass(1000);
       api.create('pods', podNamed('b'));
@@ -91,7 +91,7 @@ describe('a fault', () => {
   it('can leave a request without an answer to what was done, until the client gives up', () => {
     const { api, client, pass, clock } = fixture();
     api.faults.add({ fault: { kind: 'halfOpen', afterMs: 0 }, verbs: ['create'], times: 2 });
-    const answers = ['a', 'b'].map((name) => client.send('POST', PODS, { body: podNamed(name) }));
+    const answers = ['a', 'b'].map((name) => client.send('POST', pods, { body: podNamed(name) }));
     pass(3_600_000);
     assert.ok(api.get('pods', 'default', 'a'));
     for (const answer of answers) {
@@ -100,14 +100,14 @@ describe('a fault', () => {
     assert.equal(clock.nextWake(), null);
     api.faults.breakStreams();
     assert.equal(answers[1]?.().wasReset, true);
-    assert.equal(client.get(`${PODS}/a`).status, 200);
+    assert.equal(client.get(`${pods}/a`).status, 200);
   });
 
   for (const afterMs of [0, 1000]) {
     it(`can leave a watch open that falls silent after ${afterMs} ms`, () => {
       const { api, client, pass, clock } = fixture();
       api.faults.add({ fault: { kind: 'halfOpen', afterMs }, verbs: ['watch'] });
-      const watch = client.watch(PODS, { query: { timeoutSeconds: 60 } });
+      const watch = client.watch(pods, { query: { timeoutSeconds: 60 } });
       api.create('pods', podNamed('a'));
       pass(1000);
       api.create('pods', podNamed('b'));
@@ -126,10 +126,10 @@ describe('a fault', () => {
     const run = (chance: number): readonly string[] => {
       const { api, client } = fixture();
       api.faults.add({ fault: { kind: 'duplicate', chance }, resource: 'pods' });
-      const watch = client.watch(PODS);
+      const watch = client.watch(pods);
       for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'])
         api.create('pods', podNamed(name));
-      assert.equal(client.get(PODS).body.items.length, 8);
+      assert.equal(client.get(pods).body.items.length, 8);
       return summary(watch.events);
     };
     assert.deepEqual(run(1).slice(0, 4), ['ADDED a', 'ADDED a', 'ADDED b', 'ADDED b']);
@@ -143,7 +143,7 @@ describe('a fault', () => {
     const { api, client } = fixture();
     api.faults.add({ fault: { kind: 'answer', code: 500 }, times: 2 });
     const disarm = api.faults.add({ fault: { kind: 'answer', code: 429 } });
-    const codes = () => client.get(PODS).status;
+    const codes = () => client.get(pods).status;
     assert.deepEqual([codes(), codes(), codes(), codes()], [500, 500, 429, 429]);
     disarm();
     disarm();
@@ -155,7 +155,7 @@ describe('a fault', () => {
     const run = (seed: number): string => {
       const { api, client } = fixture({ random: seededRandom(seed) });
       api.faults.add(rule);
-      return Array.from({ length: 200 }, () => (client.get(NODES).status === 500 ? 'x' : '.')).join(
+      return Array.from({ length: 200 }, () => (client.get(nodes).status === 500 ? 'x' : '.')).join(
         '',
       );
     };
@@ -170,12 +170,12 @@ describe('a server that is down', () => {
   it('breaks its watches, refuses everybody, and comes back as it was', () => {
     const { api, client } = fixture();
     api.create('pods', podNamed('a'));
-    const watch = client.watch(PODS);
+    const watch = client.watch(pods);
     api.faults.down = true;
     assert.equal(watch.response().wasReset, true);
-    assert.equal(client.get(PODS).wasReset, true);
-    assert.equal(client.watch(PODS).response().wasReset, true);
+    assert.equal(client.get(pods).wasReset, true);
+    assert.equal(client.watch(pods).response().wasReset, true);
     api.faults.down = false;
-    assert.equal(client.get(PODS).body.items.length, 1);
+    assert.equal(client.get(pods).body.items.length, 1);
   });
 });

@@ -4,12 +4,12 @@ import fc from 'fast-check';
 import { isObject } from '../../src/objects/json.ts';
 import type { Json, KubeObject } from '../../src/objects/kube-object.ts';
 import type { Resource } from '../../src/resources/resource.ts';
-import { apiVersionOf, RESOURCES } from '../../src/resources/resources.ts';
+import { apiVersionOf, resources } from '../../src/resources/resources.ts';
 import { type Shape, scalar } from '../../src/schema/types.ts';
 import { fixture } from '../world/api-fixture.ts';
-import { APPLY, JSON_PATCH, MERGE, STRATEGIC } from '../world/client.ts';
+import { applyType, jsonPatch, merge, strategic } from '../world/client.ts';
 
-const TABLE = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json' };
+const table = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json' };
 
 const junk: fc.Arbitrary<Json> = fc.constantFrom<Json>(
   null,
@@ -26,7 +26,7 @@ const junk: fc.Arbitrary<Json> = fc.constantFrom<Json>(
   { x: null },
 );
 
-const SCALARS: Readonly<Record<string, fc.Arbitrary<Json>>> = {
+const scalars: Readonly<Record<string, fc.Arbitrary<Json>>> = {
   string: fc.constantFrom('', 'a', 'x.io/b', 'Bad_Name', 'NoExecute', 'Exists'),
   bool: fc.boolean(),
   int32: fc.integer({ min: -2, max: 3 }),
@@ -42,7 +42,7 @@ const SCALARS: Readonly<Record<string, fc.Arbitrary<Json>>> = {
 /** Values that nearly have a shape: most members fit, some do not, some are missing. */
 function nearly(shape: Shape, depth: number = 0): fc.Arbitrary<Json> {
   const fitting = (): fc.Arbitrary<Json> => {
-    if (typeof shape === 'string') return SCALARS[scalar(shape).name] ?? junk;
+    if (typeof shape === 'string') return scalars[scalar(shape).name] ?? junk;
     if (shape.type === 'list') return fc.array(nearly(shape.items, depth + 1), { maxLength: 2 });
     if (shape.type === 'map') {
       const key = fc.constantFrom('a', 'x.io/b', 'constructor', '__proto__');
@@ -69,17 +69,17 @@ function pathOf({ group, plural, namespaced }: Resource): string {
   return `${group ? `/apis/${group}` : '/api'}/v1${namespaced ? '/namespaces/default' : ''}/${plural}`;
 }
 
-const SELECTED = { a: 'a' };
-const CONTAINERS = { containers: [{ name: 'c', image: 'x' }], restartPolicy: 'Always' };
-const TEMPLATE = {
-  selector: { matchLabels: SELECTED },
-  template: { metadata: { labels: SELECTED }, spec: CONTAINERS },
+const selected = { a: 'a' };
+const containers = { containers: [{ name: 'c', image: 'x' }], restartPolicy: 'Always' };
+const template = {
+  selector: { matchLabels: selected },
+  template: { metadata: { labels: selected }, spec: containers },
 };
 
 /** The object with what its kind cannot do without, so that the rest is looked at. */
 function acceptable(resource: Resource, object: Json): unknown {
   const { spec, status, ...rest } = (isObject(object) ? object : {}) as KubeObject;
-  const needed = resource.plural === 'pods' ? CONTAINERS : TEMPLATE;
+  const needed = resource.plural === 'pods' ? containers : template;
   const isWorkload = resource.generation && resource.plural !== 'poddisruptionbudgets';
   const whole = isWorkload ? { ...spec, ...needed } : spec;
   const involved = {
@@ -96,26 +96,26 @@ function acceptable(resource: Resource, object: Json): unknown {
 }
 
 describe('whatever a client sends', () => {
-  for (const resource of RESOURCES) {
+  for (const resource of resources) {
     it(`about ${resource.plural} of ${resource.group || 'the core group'} is answered`, () => {
       const body = nearly(resource.schema);
-      const type = fc.constantFrom(MERGE, STRATEGIC, APPLY, JSON_PATCH);
+      const type = fc.constantFrom(merge, strategic, applyType, jsonPatch);
       const subresource = fc.constantFrom('', '/status');
       fc.assert(
         fc.property(body, body, type, subresource, (first, second, patchType, below) => {
           const { api, client } = fixture();
           const path = pathOf(resource);
-          const watch = client.watch(path, { headers: TABLE });
+          const watch = client.watch(path, { headers: table });
           const answers = [
             client.post(path, first),
             client.post(path, acceptable(resource, first)),
             client.patch(`${path}/a${below}`, second, patchType, { query: { fieldManager: 'm' } }),
             client.put(`${path}/a${below}`, second),
-            client.get(path, { headers: TABLE }),
+            client.get(path, { headers: table }),
             client.delete(`${path}/a`, { body: second }),
           ];
           api.load([first, second]);
-          answers.push(client.get(path, { headers: TABLE }));
+          answers.push(client.get(path, { headers: table }));
           for (const { status, ended } of answers)
             assert.ok(ended && status >= 200 && status < 600);
           assert.equal(watch.response().status, 200);

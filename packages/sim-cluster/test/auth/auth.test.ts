@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { allows, type Rule, type User } from '../../src/auth/authorizer.ts';
-import { fixture, PODS } from '../world/api-fixture.ts';
+import { fixture, pods } from '../world/api-fixture.ts';
 
 const resource = (plural: string, more: object = {}) => ({
   group: '',
@@ -149,7 +149,7 @@ describe('reviews', () => {
 
   it('agree with what is answered', () => {
     const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'x' } };
-    assert.equal(client.post(`${PODS}/x/eviction`, eviction, { token: 'evictor' }).status, 404);
-    assert.equal(client.get(PODS, { token: 'evictor' }).status, 403);
+    assert.equal(client.post(`${pods}/x/eviction`, eviction, { token: 'evictor' }).status, 404);
+    assert.equal(client.get(pods, { token: 'evictor' }).status, 403);
   });
 });

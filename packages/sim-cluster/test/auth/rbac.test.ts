@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Right } from '../../src/auth/rights.ts';
 import type { KubeObject } from '../../src/objects/kube-object.ts';
-import { fixture, NODES, PODS, podNamed, summary } from '../world/api-fixture.ts';
+import { fixture, nodes, podNamed, pods, summary } from '../world/api-fixture.ts';
 import {
   agentAccount,
   apiVersion,
@@ -26,7 +26,7 @@ describe('RBAC objects', () => {
       binding('ClusterRoleBinding', 'agent', 'ClusterRole reader'),
     );
     assert.deepEqual(
-      statuses(b, ['GET', PODS], ['GET', '/api/v1/pods'], ['DELETE', `${NODES}/n`], ['GET', NODES]),
+      statuses(b, ['GET', pods], ['GET', '/api/v1/pods'], ['DELETE', `${nodes}/n`], ['GET', nodes]),
       [200, 200, 404, 403],
     );
   });
@@ -41,13 +41,13 @@ describe('RBAC objects', () => {
       binding('RoleBinding', 'a', 'Role reader'),
       binding('RoleBinding', 'b', 'ClusterRole writer'),
     );
-    const create = b.ask('POST', PODS, { body: podNamed('p') });
-    const elsewhere = b.ask('POST', PODS.replace('default', 'kube-system'), {
+    const create = b.ask('POST', pods, { body: podNamed('p') });
+    const elsewhere = b.ask('POST', pods.replace('default', 'kube-system'), {
       body: podNamed('p'),
     });
     assert.deepEqual([create.status, elsewhere.status], [201, 403]);
     assert.deepEqual(
-      statuses(b, ['GET', PODS], ['GET', '/api/v1/pods'], ['GET', '/metrics']),
+      statuses(b, ['GET', pods], ['GET', '/api/v1/pods'], ['GET', '/metrics']),
       [200, 403, 403],
     );
   });
@@ -60,8 +60,8 @@ describe('RBAC objects', () => {
       binding('ClusterRoleBinding', 'b', 'ClusterRole watcher', [{ kind: 'Group', name: 'staff' }]),
     );
     const alice = (path: string) => b.client.get(path, { token: 'alice' }).status;
-    assert.deepEqual([alice(PODS), alice(NODES)], [200, 200]);
-    assert.deepEqual(statuses(b, ['GET', PODS], ['GET', NODES]), [403, 403]);
+    assert.deepEqual([alice(pods), alice(nodes)], [200, 200]);
+    assert.deepEqual(statuses(b, ['GET', pods], ['GET', nodes]), [403, 403]);
   });
 
   it('limit to names where they say so, which an empty list does not', () => {
@@ -72,16 +72,16 @@ describe('RBAC objects', () => {
       ]),
       binding('RoleBinding', 'one', 'Role one'),
     );
-    const maps = PODS.replace('pods', 'configmaps');
+    const maps = pods.replace('pods', 'configmaps');
     assert.deepEqual(
-      statuses(b, ['GET', `${maps}/one`], ['GET', `${maps}/two`], ['GET', `${PODS}/x`]),
+      statuses(b, ['GET', `${maps}/one`], ['GET', `${maps}/two`], ['GET', `${pods}/x`]),
       [404, 403, 404],
     );
   });
 
   it('take effect and lose it at once', () => {
     const b = bench(role('ClusterRole', 'reader', [rule('list', 'pods')]));
-    const list = () => b.ask('GET', PODS).status;
+    const list = () => b.ask('GET', pods).status;
     assert.equal(list(), 403);
     const bindings = `/apis/${apiVersion}/clusterrolebindings`;
     const made = b.client.post(bindings, binding('ClusterRoleBinding', 'a', 'ClusterRole reader'), {
@@ -105,18 +105,18 @@ describe('RBAC objects', () => {
       role('ClusterRole', 'nodes', [rule('list', 'nodes')]),
       binding('ClusterRoleBinding', 'a', 'ClusterRole whole'),
     );
-    assert.deepEqual(statuses(b, ['GET', PODS], ['GET', NODES]), [200, 403]);
+    assert.deepEqual(statuses(b, ['GET', pods], ['GET', nodes]), [200, 403]);
   });
 
   it('may name the cluster roles that every cluster has, and no others', () => {
     const b = bench(binding('ClusterRoleBinding', 'a', 'ClusterRole cluster-admin'));
-    assert.equal(b.ask('GET', NODES).status, 200);
+    assert.equal(b.ask('GET', nodes).status, 200);
     const none = bench(
       binding('ClusterRoleBinding', 'a', 'ClusterRole none'),
       binding('RoleBinding', 'b', 'Role nothing'),
     );
     assert.equal(
-      none.ask('GET', NODES).body.message,
+      none.ask('GET', nodes).body.message,
       'nodes is forbidden: User "system:serviceaccount:ops:agent" cannot list resource "nodes" in API group "" at the cluster scope: RBAC: [clusterrole.rbac.authorization.k8s.io "none" not found, role.rbac.authorization.k8s.io "nothing" not found]',
     );
   });
@@ -200,7 +200,7 @@ describe('the account of rights', () => {
       binding('RoleBinding', 'lease', 'Role lease'),
     );
     const leases = '/apis/coordination.k8s.io/v1/namespaces/default/leases';
-    for (const path of [PODS, `${PODS}?watch=true`, `${NODES}/n`, '/debug/x', `${leases}/a`]) {
+    for (const path of [pods, `${pods}?watch=true`, `${nodes}/n`, '/debug/x', `${leases}/a`]) {
       b.ask('GET', path);
     }
     assert.deepEqual(b.api.access.denials, []);
@@ -223,18 +223,18 @@ describe('the account of rights', () => {
       binding('ClusterRoleBinding', 'a', 'ClusterRole a'),
       binding('ClusterRoleBinding', 'b', 'ClusterRole b'),
     );
-    b.ask('GET', PODS);
+    b.ask('GET', pods);
     const unused = b.api.access.unusedRights('system:serviceaccount:ops:agent');
     assert.deepEqual(unused.map(text), ['ClusterRole b: list pods']);
   });
 
   it('names what was refused, and how often', () => {
     const b = bench();
-    b.ask('GET', `${PODS}/p`);
-    b.ask('GET', `${PODS}/p`);
+    b.ask('GET', `${pods}/p`);
+    b.ask('GET', `${pods}/p`);
     b.ask('GET', '/metrics');
-    b.ask('POST', `${PODS}/p/eviction`);
-    b.client.get(NODES, { token: 'admin' });
+    b.ask('POST', `${pods}/p/eviction`);
+    b.client.get(nodes, { token: 'admin' });
     const user = 'system:serviceaccount:ops:agent';
     const namespace = 'default';
     assert.deepEqual(b.api.access.denials, [
@@ -258,8 +258,8 @@ describe('the time a server takes', () => {
     const { client, api, pass } = fixture({
       serviceMs: ({ verb, resource }) => (verb === 'create' && resource?.plural === 'pods' ? 5 : 0),
     });
-    assert.equal(client.get(PODS).status, 200);
-    const response = client.send('POST', PODS, { body: podNamed('p') });
+    assert.equal(client.get(pods).status, 200);
+    const response = client.send('POST', pods, { body: podNamed('p') });
     pass(4);
     assert.deepEqual([response().ended, api.list('pods').length], [false, 0]);
     pass(1);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { PODS } from '../world/api-fixture.ts';
+import { pods } from '../world/api-fixture.ts';
 import { bench, binding, role, rule } from '../world/rbac.ts';
 
 describe('a server that reviews its callers', () => {
@@ -104,7 +104,7 @@ describe('one who speaks for another', () => {
     [{}, 403],
   ] as const) {
     it(`with ${JSON.stringify(headers)} is answered ${status}`, () => {
-      assert.equal(impersonator().ask('GET', PODS, { headers }).status, status);
+      assert.equal(impersonator().ask('GET', pods, { headers }).status, status);
     });
   }
 });

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { Witness } from '../../src/checkers/api-history.ts';
 import { VirtualClock } from '../../src/kernel/clock.ts';
 import type { ResponseSink } from '../../src/wire/exchange.ts';
-import { START } from '../world/virtual-cluster.ts';
+import { start } from '../world/virtual-cluster.ts';
 
 // What a client can know that watches nodes, by what passes both ends of its line.
 
@@ -11,7 +11,7 @@ const watch = { method: 'GET', path: '/api/v1/nodes?watch=true', headers: {}, bo
 
 /** A client whose process can stand still: then it hears afterwards what was told meanwhile. */
 class Line {
-  readonly #clock = new VirtualClock(START);
+  readonly #clock = new VirtualClock(start);
   readonly witness = new Witness(this.#clock);
   #server: ResponseSink | null = null;
   #heldBack: (() => void)[] | null = null;
@@ -33,7 +33,7 @@ class Line {
   }
 
   at(second: number): void {
-    this.#clock.advanceTo(START + second * 1000);
+    this.#clock.advanceTo(start + second * 1000);
   }
 
   freeze(): void {
@@ -54,7 +54,7 @@ class Line {
 
   /** Up to which second it knows everything, as of now. */
   get known(): number {
-    return (this.witness.knownUpTo(1, 'nodes', this.#clock.now()) - START) / 1000;
+    return (this.witness.knownUpTo(1, 'nodes', this.#clock.now()) - start) / 1000;
   }
 
   #delayed(sink: ResponseSink): ResponseSink {
@@ -114,6 +114,6 @@ describe('a client that watches knows', () => {
     line.reset();
     line.at(20);
     other.beginRun();
-    assert.deepEqual([line.known, line.witness.knownUpTo(2, 'nodes', START)], [10, -Infinity]);
+    assert.deepEqual([line.known, line.witness.knownUpTo(2, 'nodes', start)], [10, -Infinity]);
   });
 });

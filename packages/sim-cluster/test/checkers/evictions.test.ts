@@ -8,7 +8,7 @@ import { evictionDefaults, type Terms } from '../../src/checkers/terms.ts';
 import { VirtualClock } from '../../src/kernel/clock.ts';
 import { seededRandom } from '../../src/kernel/prng.ts';
 import { brokenIn, Story } from '../world/lifecycle-scenario.ts';
-import { START } from '../world/virtual-cluster.ts';
+import { start } from '../world/virtual-cluster.ts';
 
 // What is promised of evictions beside their time, kept and broken by hand.
 
@@ -83,7 +83,7 @@ describe('where limits may hold pods for as long as they like', () => {
   /** The pods that are said to be overdue long after everything has become calm. */
   function overdue(evictions: Evictions): readonly string[] {
     evictions.story.at(1000);
-    evictions.checkers.atRest(START + 60_000);
+    evictions.checkers.atRest(start + 60_000);
     return evictions.checkers.violations.map(({ invariant, evidence }) => {
       assert.equal(invariant, 'overdue');
       return /default\/\S+/.exec(evidence)?.[0] ?? evidence;
@@ -177,7 +177,7 @@ describe('of two replicas that elect one', () => {
 
   /** The first takes the lease; one of them makes a pod leave. */
   function brokenBy(actor: 'first' | 'second'): readonly string[] {
-    const clock = new VirtualClock(START);
+    const clock = new VirtualClock(start);
     const api = new ApiServer({ clock, random: seededRandom(1) });
     const checkers = new Checkers(api, { ...evictionDefaults, elected: true });
     const { witness } = checkers;
@@ -195,7 +195,7 @@ describe('of two replicas that elect one', () => {
     // A record that is kept in a lease elects nobody.
     const metadata = { ...lease.metadata, name: 'ctl-limits' };
     send(replicas.first, 'POST', leases, { ...lease, metadata, spec: {} });
-    clock.advanceTo(START + 1000);
+    clock.advanceTo(start + 1000);
     send(replicas[actor], 'DELETE', '/api/v1/namespaces/default/pods/p', {});
     checkers.atEnd();
     return brokenIn(checkers.violations);

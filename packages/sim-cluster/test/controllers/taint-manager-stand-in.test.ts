@@ -6,7 +6,7 @@ import {
   TaintManagerStandIn,
 } from '../../src/controllers/taint-manager-stand-in.ts';
 import type { ApiRequest } from '../../src/wire/exchange.ts';
-import { fixture, START } from '../world/api-fixture.ts';
+import { fixture, start } from '../world/api-fixture.ts';
 
 // What kube-controller-manager's taint eviction sends, as recorded from a real one.
 
@@ -58,7 +58,7 @@ it('marks a pod and deletes it with empty options, and asks no budget', () => {
           status: 'True',
           reason: 'DeletionByTaintManager',
           message: 'Taint manager: deleting due to NoExecute taint',
-          lastTransitionTime: new Date(START).toISOString().replace('.000', ''),
+          lastTransitionTime: new Date(start).toISOString().replace('.000', ''),
           lastProbeTime: null,
           observedGeneration: 1,
         },

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { KubeObject } from '../../src/objects/kube-object.ts';
-import { RESOURCES } from '../../src/resources/resources.ts';
+import { resources } from '../../src/resources/resources.ts';
 import { fixture } from '../world/api-fixture.ts';
 
-const AGGREGATED =
+const aggregatedAccept =
   'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json';
 const { client } = fixture();
 
@@ -25,7 +25,7 @@ describe('discovery', () => {
 
   it('describes every resource that is served, both ways alike', () => {
     const legacy = new Map<string, string>();
-    const groupVersions = [...new Set(RESOURCES.map(({ group }) => group))];
+    const groupVersions = [...new Set(resources.map(({ group }) => group))];
     for (const group of groupVersions) {
       const { resources } = client.get(group ? `/apis/${group}/v1` : '/api/v1').body;
       for (const { name, kind, verbs } of resources as readonly Listed[]) {
@@ -34,7 +34,7 @@ describe('discovery', () => {
     }
     const aggregated = new Map<string, string>();
     for (const path of ['/api', '/apis']) {
-      const { items } = client.get(path, { headers: { accept: AGGREGATED } }).body;
+      const { items } = client.get(path, { headers: { accept: aggregatedAccept } }).body;
       for (const { metadata, versions } of items as readonly KubeObject[]) {
         for (const resource of versions[0].resources as readonly KubeObject[]) {
           const name = `${metadata.name ?? ''}/${resource.resource}`;
@@ -46,14 +46,14 @@ describe('discovery', () => {
       }
     }
     for (const [name, text] of legacy) assert.equal(aggregated.get(name), text, name);
-    for (const { group, plural } of RESOURCES) assert.ok(legacy.has(`${group}/${plural}`), plural);
+    for (const { group, plural } of resources) assert.ok(legacy.has(`${group}/${plural}`), plural);
     assert.equal(legacy.get('/pods/eviction'), 'Eviction create');
   });
 
   it('is not sent again to a client that has it', () => {
-    const first = client.get('/apis', { headers: { accept: AGGREGATED } });
+    const first = client.get('/apis', { headers: { accept: aggregatedAccept } });
     const { etag = '' } = first.headers;
-    const headers = { accept: AGGREGATED, 'if-none-match': etag };
+    const headers = { accept: aggregatedAccept, 'if-none-match': etag };
     const second = client.get('/apis', { headers });
     assert.deepEqual([first.status, second.status, second.text], [200, 304, '']);
   });

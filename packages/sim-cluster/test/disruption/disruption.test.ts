@@ -8,8 +8,8 @@ import type { Json, KubeObject } from '../../src/objects/kube-object.ts';
 import { formatTime } from '../../src/objects/time.ts';
 import { evict, podsOf, setSpec, small, stored, virtualCluster } from '../world/virtual-cluster.ts';
 
-const NS = 'wire-evict';
-const X = { matchLabels: { app: 'x' } };
+const ns = 'wire-evict';
+const x = { matchLabels: { app: 'x' } };
 
 interface Exchange {
   readonly note?: string;
@@ -30,12 +30,12 @@ function recordedStatus(note: string): Json {
 }
 
 function status(api: ApiServer, name: string): Json {
-  const text = JSON.stringify(stored(api, 'poddisruptionbudgets', NS, name).status);
+  const text = JSON.stringify(stored(api, 'poddisruptionbudgets', ns, name).status);
   return JSON.parse(text.replace(/"\d{4}-\d\d-\d\dT[^"]*Z"/g, '"<time>"'));
 }
 
 function addPod(api: ApiServer, name: string, isReady: boolean, owner?: KubeObject): void {
-  const plain = pod(NS, name, { labels: { app: 'x' } });
+  const plain = pod(ns, name, { labels: { app: 'x' } });
   const reference = owner && {
     apiVersion: 'apps/v1',
     kind: 'ReplicaSet',
@@ -55,7 +55,7 @@ function addPod(api: ApiServer, name: string, isReady: boolean, owner?: KubeObje
 
 /** What the eviction subresource writes into a budget before it deletes the pod. */
 function recordEviction(api: ApiServer, budgetName: string, podName: string): void {
-  const budget = stored(api, 'poddisruptionbudgets', NS, budgetName);
+  const budget = stored(api, 'poddisruptionbudgets', ns, budgetName);
   const disruptedPods = { [podName]: formatTime(api.clock.now()) };
   const disruptionsAllowed = budget.status.disruptionsAllowed - 1;
   const next = { ...budget.status, disruptionsAllowed, disruptedPods };
@@ -65,7 +65,7 @@ function recordEviction(api: ApiServer, budgetName: string, podName: string): vo
 /** Pods and budgets as objects only: no kubelets, no workload controllers. */
 function start() {
   const running = virtualCluster({ without: ['workloads', 'garbageCollection'] });
-  running.api.create('namespaces', namespace(NS));
+  running.api.create('namespaces', namespace(ns));
   return running;
 }
 
@@ -73,7 +73,7 @@ describe('budgets as the real disruption controller counts them', () => {
   it('counts bare pods against a whole minAvailable', () => {
     const { api, pass } = start();
     for (const name of ['r-1', 'r-2', 'r-3']) addPod(api, name, name !== 'r-3');
-    api.create('poddisruptionbudgets', pdb(NS, 'int-min', { minAvailable: 1 }, X));
+    api.create('poddisruptionbudgets', pdb(ns, 'int-min', { minAvailable: 1 }, x));
     pass(0);
     const first = recordedStatus('minAvailable 1, three bare pods of which two Ready');
     assert.deepEqual(status(api, 'int-min'), first);
@@ -83,9 +83,9 @@ describe('budgets as the real disruption controller counts them', () => {
     const evicted = recordedStatus('right after: the controller has already recounted');
     assert.deepEqual(status(api, 'int-min'), evicted);
 
-    api.delete('pods', NS, 'r-1');
+    api.delete('pods', ns, 'r-1');
     pass(0);
-    assert.equal(evict(api, NS, 'r-2'), 429);
+    assert.equal(evict(api, ns, 'r-2'), 429);
     const terminating = recordedStatus(
       'after the controller saw the pod terminate: entry removed, counts redone',
     );
@@ -96,7 +96,7 @@ describe('budgets as the real disruption controller counts them', () => {
     const { api, pass } = start();
     addPod(api, 'r-2', true);
     addPod(api, 'r-3', false);
-    api.create('poddisruptionbudgets', pdb(NS, 'max', { maxUnavailable: 1 }, X));
+    api.create('poddisruptionbudgets', pdb(ns, 'max', { maxUnavailable: 1 }, x));
     pass(0);
     const expected = recordedStatus('maxUnavailable with bare pods: nothing is allowed');
     assert.deepEqual(status(api, 'max'), expected);
@@ -104,21 +104,21 @@ describe('budgets as the real disruption controller counts them', () => {
 
   it('takes percentages of the scale of the ReplicaSet', () => {
     const { api, pass } = start();
-    const { spec } = deployment(NS, 'x', { replicas: 4 });
+    const { spec } = deployment(ns, 'x', { replicas: 4 });
     const set = api.create('replicasets', {
-      metadata: { name: 'o', namespace: NS },
-      spec: { ...spec, selector: X },
+      metadata: { name: 'o', namespace: ns },
+      spec: { ...spec, selector: x },
     });
     for (const name of ['o-1', 'o-2', 'o-3', 'o-4']) addPod(api, name, true, set);
-    api.create('poddisruptionbudgets', pdb(NS, 'pct', { maxUnavailable: '25%' }, X));
+    api.create('poddisruptionbudgets', pdb(ns, 'pct', { maxUnavailable: '25%' }, x));
     pass(0);
     const full = recordedStatus('maxUnavailable 25% of a ReplicaSet with replicas 4');
     assert.deepEqual(status(api, 'pct'), full);
-    assert.equal(evict(api, NS, 'o-1'), 201);
-    assert.equal(evict(api, NS, 'o-2'), 429);
+    assert.equal(evict(api, ns, 'o-1'), 201);
+    assert.equal(evict(api, ns, 'o-2'), 429);
     pass(0);
     assert.deepEqual(status(api, 'pct'), recordedStatus('one pod terminating'));
-    assert.equal(evict(api, NS, 'o-2'), 429);
+    assert.equal(evict(api, ns, 'o-2'), 429);
   });
 });
 
@@ -177,20 +177,20 @@ describe('the disruption controller', () => {
   it('follows pods into and out of its selector', () => {
     const { api, pass } = start();
     addPod(api, 'r-1', true);
-    api.create('poddisruptionbudgets', pdb(NS, 'b', { minAvailable: 1 }, X));
+    api.create('poddisruptionbudgets', pdb(ns, 'b', { minAvailable: 1 }, x));
     pass(0);
-    const expected = () => stored(api, 'poddisruptionbudgets', NS, 'b').status.expectedPods;
+    const expected = () => stored(api, 'poddisruptionbudgets', ns, 'b').status.expectedPods;
     assert.equal(expected(), 1);
     for (const [app, count] of [
       ['y', 0],
       ['x', 1],
     ] as const) {
-      const labelled = stored(api, 'pods', NS, 'r-1');
+      const labelled = stored(api, 'pods', ns, 'r-1');
       api.update('pods', { ...labelled, metadata: { ...labelled.metadata, labels: { app } } });
       pass(0);
       assert.equal(expected(), count);
     }
-    const budget = stored(api, 'poddisruptionbudgets', NS, 'b');
+    const budget = stored(api, 'poddisruptionbudgets', ns, 'b');
     setSpec(api, 'poddisruptionbudgets', budget, { selector: { matchLabels: { app: 'z' } } });
     pass(0);
     assert.equal(expected(), 0);
@@ -220,7 +220,7 @@ describe('the disruption controller', () => {
 
   it('asks the Deployment above a ReplicaSet for the scale', () => {
     const { api, pass } = start();
-    const web = api.create('deployments', deployment(NS, 'web', { replicas: 4 }));
+    const web = api.create('deployments', deployment(ns, 'web', { replicas: 4 }));
     const above = {
       apiVersion: 'apps/v1',
       kind: 'Deployment',
@@ -233,17 +233,17 @@ describe('the disruption controller', () => {
       ['new', 4],
     ] as const) {
       const set = api.create('replicasets', {
-        metadata: { name, namespace: NS, ownerReferences: [above] },
+        metadata: { name, namespace: ns, ownerReferences: [above] },
         spec: { replicas, selector: web.spec.selector, template: web.spec.template },
       });
       for (let count = 0; count < replicas; count++) addPod(api, `${name}-${count}`, true, set);
     }
-    api.create('poddisruptionbudgets', pdb(NS, 'b', { maxUnavailable: 1 }, X));
+    api.create('poddisruptionbudgets', pdb(ns, 'b', { maxUnavailable: 1 }, x));
     pass(0);
     const { expectedPods, desiredHealthy, disruptionsAllowed } = stored(
       api,
       'poddisruptionbudgets',
-      NS,
+      ns,
       'b',
     ).status;
     assert.deepEqual([expectedPods, desiredHealthy, disruptionsAllowed], [4, 3, 2]);
@@ -253,10 +253,10 @@ describe('the disruption controller', () => {
     const { api, pass } = start();
     const ghost = { metadata: { name: 'ghost', uid: 'no-such-uid' } };
     addPod(api, 'r-1', true, ghost);
-    api.create('poddisruptionbudgets', pdb(NS, 'b', { maxUnavailable: 1 }, X));
+    api.create('poddisruptionbudgets', pdb(ns, 'b', { maxUnavailable: 1 }, x));
     pass(0);
     const condition = conditionOf(
-      stored(api, 'poddisruptionbudgets', NS, 'b'),
+      stored(api, 'poddisruptionbudgets', ns, 'b'),
       'DisruptionAllowed',
     );
     assert.equal(condition?.message, 'found no controllers for pod "r-1"');
@@ -278,11 +278,11 @@ describe('the disruption controller', () => {
     const { api, pass } = start();
     addPod(api, 'r-1', true);
     addPod(api, 'r-2', true);
-    api.create('poddisruptionbudgets', pdb(NS, 'b', { minAvailable: 1 }, X));
+    api.create('poddisruptionbudgets', pdb(ns, 'b', { minAvailable: 1 }, x));
     pass(0);
     recordEviction(api, 'b', 'r-1');
     pass(119_999);
-    const found = () => stored(api, 'poddisruptionbudgets', NS, 'b').status;
+    const found = () => stored(api, 'poddisruptionbudgets', ns, 'b').status;
     assert.equal(found().disruptionsAllowed, 0);
     pass(1);
     assert.equal(found().disruptionsAllowed, 1);
@@ -291,7 +291,7 @@ describe('the disruption controller', () => {
 
   it('leaves a status made by hand alone when it is switched off', () => {
     const { api, pass } = virtualCluster({ without: ['disruption'] });
-    const budget = api.create('poddisruptionbudgets', pdb('default', 'b', { minAvailable: 1 }, X));
+    const budget = api.create('poddisruptionbudgets', pdb('default', 'b', { minAvailable: 1 }, x));
     const byHand = {
       observedGeneration: 1,
       expectedPods: 7,

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { daemonSet, deployment, statefulSet } from '../../src/builders.ts';
 import { fixture } from '../world/api-fixture.ts';
-import { APPLY, type Client, JSON_PATCH } from '../world/client.ts';
+import { applyType, type Client, jsonPatch } from '../world/client.ts';
 import { small, virtualCluster } from '../world/virtual-cluster.ts';
 
-const APPS = '/apis/apps/v1/namespaces/default';
-const WEB = `${APPS}/deployments/web`;
+const apps = '/apis/apps/v1/namespaces/default';
+const web = `${apps}/deployments/web`;
 
 function withWorkloads(): { readonly client: Client } {
   const running = fixture();
@@ -19,8 +19,8 @@ function withWorkloads(): { readonly client: Client } {
 describe('the scale of a workload', () => {
   it('shows how many pods there should be, how many there are, and which', () => {
     const { client } = withWorkloads();
-    const { status, body } = client.get(`${WEB}/scale`);
-    const { uid, resourceVersion, creationTimestamp } = client.get(WEB).body.metadata;
+    const { status, body } = client.get(`${web}/scale`);
+    const { uid, resourceVersion, creationTimestamp } = client.get(web).body.metadata;
     assert.equal(status, 200);
     assert.deepEqual(body, {
       kind: 'Scale',
@@ -29,20 +29,20 @@ describe('the scale of a workload', () => {
       spec: { replicas: 3 },
       status: { replicas: 0, selector: 'app=web' },
     });
-    assert.deepEqual(client.get(`${APPS}/statefulsets/db/scale`).body.spec, {});
+    assert.deepEqual(client.get(`${apps}/statefulsets/db/scale`).body.spec, {});
   });
 
   it('is set by patch and by update, and nothing else of the workload with it', () => {
     const { client } = withWorkloads();
-    const before = client.get(WEB).body;
-    const patched = client.patch(`${WEB}/scale`, { spec: { replicas: 5 } });
+    const before = client.get(web).body;
+    const patched = client.patch(`${web}/scale`, { spec: { replicas: 5 } });
     assert.deepEqual([patched.status, patched.body.spec], [200, { replicas: 5 }]);
     const steps = [{ op: 'replace', path: '/spec/replicas', value: 7 }];
-    assert.equal(client.patch(`${WEB}/scale`, steps, JSON_PATCH).body.spec.replicas, 7);
-    const { body } = client.get(`${WEB}/scale`);
+    assert.equal(client.patch(`${web}/scale`, steps, jsonPatch).body.spec.replicas, 7);
+    const { body } = client.get(`${web}/scale`);
     const put = { ...body, metadata: { ...body.metadata, labels: { x: 'y' } }, spec: {} };
-    assert.deepEqual(client.put(`${WEB}/scale`, put).body.spec, {});
-    const after = client.get(WEB).body;
+    assert.deepEqual(client.put(`${web}/scale`, put).body.spec, {});
+    const after = client.get(web).body;
     assert.deepEqual(after.metadata.labels, before.metadata.labels);
     assert.deepEqual({ ...after.spec, replicas: 3 }, before.spec);
     assert.equal(after.metadata.generation, 4);
@@ -50,27 +50,27 @@ describe('the scale of a workload', () => {
 
   it('is not set by one who saw another state, tries only, or asks for less than nothing', () => {
     const { client } = withWorkloads();
-    const { body } = client.get(`${WEB}/scale`);
+    const { body } = client.get(`${web}/scale`);
     const spec = { replicas: 1 };
-    client.patch(WEB, { metadata: { labels: { x: 'y' } } });
-    assert.equal(client.put(`${WEB}/scale`, { ...body, spec }).status, 409);
+    client.patch(web, { metadata: { labels: { x: 'y' } } });
+    assert.equal(client.put(`${web}/scale`, { ...body, spec }).status, 409);
     assert.equal(
-      client.patch(`${WEB}/scale`, { spec }, undefined, { query: { dryRun: 'All' } }).status,
+      client.patch(`${web}/scale`, { spec }, undefined, { query: { dryRun: 'All' } }).status,
       200,
     );
-    const refused = client.patch(`${WEB}/scale`, { spec: { replicas: -1 } });
+    const refused = client.patch(`${web}/scale`, { spec: { replicas: -1 } });
     assert.equal(
       refused.body.message,
       'Scale.autoscaling "web" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0',
     );
-    assert.equal(client.patch(`${WEB}/scale`, { spec }, APPLY).status, 415);
-    assert.equal(client.get(WEB).body.spec.replicas, 3);
+    assert.equal(client.patch(`${web}/scale`, { spec }, applyType).status, 415);
+    assert.equal(client.get(web).body.spec.replicas, 3);
   });
 
   it('is a thing that daemon sets have not', () => {
     const { client } = withWorkloads();
-    assert.equal(client.get(`${APPS}/daemonsets/agent/scale`).status, 404);
-    assert.equal(client.get(`${APPS}/deployments/none/scale`).status, 404);
+    assert.equal(client.get(`${apps}/daemonsets/agent/scale`).status, 404);
+    assert.equal(client.get(`${apps}/deployments/none/scale`).status, 404);
     const { resources } = client.get('/apis/apps/v1').body;
     const scales = resources.filter(({ name }: { name: string }) => name.endsWith('/scale'));
     assert.deepEqual(
@@ -88,7 +88,7 @@ describe('the scale of a workload', () => {
     const body = JSON.stringify({ spec: { replicas: 4 } });
     const headers = { 'content-type': 'application/merge-patch+json' };
     const sink = { head: () => {}, data: () => {}, end: () => {}, reset: () => {} };
-    api.exchange({ method: 'PATCH', path: `${WEB}/scale`, headers, body }, sink);
+    api.exchange({ method: 'PATCH', path: `${web}/scale`, headers, body }, sink);
     settle();
     assert.equal(api.list('pods').length, 4);
   });

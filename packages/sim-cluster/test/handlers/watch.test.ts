@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { fixture, NODES, PODS, podNamed, summary } from '../world/api-fixture.ts';
-import { STRATEGIC } from '../world/client.ts';
+import { fixture, nodes, podNamed, pods, summary } from '../world/api-fixture.ts';
+import { strategic } from '../world/client.ts';
 
-const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json';
-const INITIAL_END = { 'k8s.io/initial-events-end': 'true' };
+const table = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json';
+const initialEnd = { 'k8s.io/initial-events-end': 'true' };
 
 const rvOf = (object: { readonly metadata: { readonly resourceVersion?: string } }): number =>
   Number(object.metadata.resourceVersion);
@@ -13,12 +13,12 @@ describe('a watch', () => {
   it('from a list tells what came after it, in order and with rising versions', () => {
     const { api, client } = fixture();
     api.create('pods', podNamed('old'));
-    const { resourceVersion = '' } = client.get(PODS).body.metadata;
-    const watch = client.watch(PODS, { query: { resourceVersion } });
-    client.post(PODS, podNamed('a'));
-    client.patch(`${PODS}/a`, { metadata: { labels: { x: '1' } } });
-    client.patch(`${PODS}/a`, { metadata: { labels: { x: '1' } } });
-    client.delete(`${PODS}/a`);
+    const { resourceVersion = '' } = client.get(pods).body.metadata;
+    const watch = client.watch(pods, { query: { resourceVersion } });
+    client.post(pods, podNamed('a'));
+    client.patch(`${pods}/a`, { metadata: { labels: { x: '1' } } });
+    client.patch(`${pods}/a`, { metadata: { labels: { x: '1' } } });
+    client.delete(`${pods}/a`);
     assert.deepEqual(summary(watch.events), ['ADDED a', 'MODIFIED a', 'MODIFIED a', 'DELETED a']);
     const versions = watch.events.map(({ object }) => rvOf(object));
     assert.deepEqual(
@@ -33,8 +33,8 @@ describe('a watch', () => {
 
   it('sends its head before any event', () => {
     const { client } = fixture();
-    const watch = client.watch(NODES, {
-      query: { resourceVersion: client.get(NODES).body.metadata.resourceVersion ?? '' },
+    const watch = client.watch(nodes, {
+      query: { resourceVersion: client.get(nodes).body.metadata.resourceVersion ?? '' },
     });
     assert.equal(watch.response().status, 200);
     assert.equal(watch.response().headers['content-type'], 'application/json');
@@ -62,38 +62,38 @@ describe('a watch', () => {
   ] as const) {
     it(`with ${name} begins with what exists, in key order`, () => {
       const { client } = fixture();
-      client.post(PODS, podNamed('b'));
-      client.post(PODS, podNamed('a'));
-      const watch = client.watch(PODS, { query });
+      client.post(pods, podNamed('b'));
+      client.post(pods, podNamed('a'));
+      const watch = client.watch(pods, { query });
       const end = ends ? ['BOOKMARK'] : [];
       assert.deepEqual(summary(watch.events), ['ADDED a', 'ADDED b', ...end]);
-      if (ends) assert.deepEqual(watch.events[2]?.object.metadata.annotations, INITIAL_END);
-      client.post(PODS, podNamed('c'));
+      if (ends) assert.deepEqual(watch.events[2]?.object.metadata.annotations, initialEnd);
+      client.post(pods, podNamed('c'));
       assert.equal(summary(watch.events).at(-1), 'ADDED c');
     });
   }
 
   it('without initial events starts now', () => {
     const { client } = fixture();
-    client.post(PODS, podNamed('a'));
+    client.post(pods, podNamed('a'));
     const query = {
       sendInitialEvents: 'false',
       resourceVersionMatch: 'NotOlderThan',
       resourceVersion: '0',
     };
-    const watch = client.watch(PODS, { query });
-    client.post(PODS, podNamed('b'));
+    const watch = client.watch(pods, { query });
+    client.post(pods, podNamed('b'));
     assert.deepEqual(summary(watch.events), ['ADDED b']);
   });
 
   it('resumes at any event without loss or repeat', () => {
     const { client } = fixture();
-    const first = client.watch(PODS);
-    for (const name of ['a', 'b', 'c']) client.post(PODS, podNamed(name));
+    const first = client.watch(pods);
+    for (const name of ['a', 'b', 'c']) client.post(pods, podNamed(name));
     first.stop();
-    client.post(PODS, podNamed('d'));
+    client.post(pods, podNamed('d'));
     const resourceVersion = first.events[1]?.object.metadata.resourceVersion ?? '';
-    const second = client.watch(PODS, { query: { resourceVersion } });
+    const second = client.watch(pods, { query: { resourceVersion } });
     assert.deepEqual(summary(first.events), ['ADDED a', 'ADDED b', 'ADDED c']);
     assert.deepEqual(summary(second.events), ['ADDED c', 'ADDED d']);
   });
@@ -101,17 +101,17 @@ describe('a watch', () => {
   it('with a selector shows objects entering and leaving, the last matching state under the new version', () => {
     const { api, client } = fixture();
     api.create('pods', podNamed('t'));
-    const resourceVersion = client.get(PODS).body.metadata.resourceVersion ?? '';
+    const resourceVersion = client.get(pods).body.metadata.resourceVersion ?? '';
     const watch = (query: Record<string, string>) =>
-      client.watch(PODS, { query: { resourceVersion, ...query } });
+      client.watch(pods, { query: { resourceVersion, ...query } });
     const onNode = watch({ fieldSelector: 'spec.nodeName=n1' });
     const unbound = watch({ fieldSelector: 'spec.nodeName=' });
     const pending = watch({ fieldSelector: 'status.phase=Pending' });
     const databases = watch({ labelSelector: 'role=db' });
     api.bind('default', 't', 'n1');
-    client.patch(`${PODS}/t`, { metadata: { labels: { role: 'db' } } });
-    client.patch(`${PODS}/t/status`, { status: { phase: 'Running' } }, STRATEGIC);
-    client.patch(`${PODS}/t`, { metadata: { labels: { role: 'web' } } });
+    client.patch(`${pods}/t`, { metadata: { labels: { role: 'db' } } });
+    client.patch(`${pods}/t/status`, { status: { phase: 'Running' } }, strategic);
+    client.patch(`${pods}/t`, { metadata: { labels: { role: 'web' } } });
     assert.deepEqual(summary(onNode.events), ['ADDED t', 'MODIFIED t', 'MODIFIED t', 'MODIFIED t']);
     assert.deepEqual(summary(unbound.events), ['DELETED t']);
     assert.equal(unbound.events[0]?.object.spec.nodeName, undefined);
@@ -125,10 +125,10 @@ describe('a watch', () => {
   it('of one namespace or one name hears of nothing else, by the old prefix too', () => {
     const { api, client } = fixture();
     api.create('namespaces', { metadata: { name: 'other' } });
-    const inDefault = client.watch(PODS);
+    const inDefault = client.watch(pods);
     const named = client.watch('/api/v1/pods', { query: { fieldSelector: 'metadata.name=b' } });
     const old = client.watch('/api/v1/watch/namespaces/default/pods/b');
-    for (const name of ['a', 'b']) client.post(PODS, podNamed(name));
+    for (const name of ['a', 'b']) client.post(pods, podNamed(name));
     client.post('/api/v1/namespaces/other/pods', podNamed('c'));
     assert.deepEqual(summary(inDefault.events), ['ADDED a', 'ADDED b']);
     assert.deepEqual(summary(named.events), ['ADDED b']);
@@ -137,9 +137,9 @@ describe('a watch', () => {
 
   it('of a node ends with one DELETED that carries no deletion mark', () => {
     const { client } = fixture();
-    client.post(NODES, { metadata: { name: 'n1' } });
-    const watch = client.watch(NODES);
-    client.delete(`${NODES}/n1`);
+    client.post(nodes, { metadata: { name: 'n1' } });
+    const watch = client.watch(nodes);
+    client.delete(`${nodes}/n1`);
     assert.deepEqual(summary(watch.events), ['ADDED n1', 'DELETED n1']);
     assert.equal(watch.events[1]?.object.metadata.deletionTimestamp, undefined);
   });
@@ -150,10 +150,10 @@ describe('a watch', () => {
   ] as const) {
     it(`from a version ${name} ago is one ERROR in an ordinary stream`, () => {
       const { api, client } = fixture();
-      const resourceVersion = client.get(PODS).body.metadata.resourceVersion ?? '';
-      for (const n of ['a', 'b', 'c']) client.post(PODS, podNamed(n));
+      const resourceVersion = client.get(pods).body.metadata.resourceVersion ?? '';
+      for (const n of ['a', 'b', 'c']) client.post(pods, podNamed(n));
       expire(api);
-      const watch = client.watch(PODS, { query: { resourceVersion }, headers: { accept: TABLE } });
+      const watch = client.watch(pods, { query: { resourceVersion }, headers: { accept: table } });
       assert.equal(watch.response().status, 200);
       assert.equal(watch.response().ended, true);
       const [event] = watch.events;
@@ -168,16 +168,16 @@ describe('a watch', () => {
 
   it('from a version of the future stays silent until the store has passed it', () => {
     const { client } = fixture();
-    const now = Number(client.get(PODS).body.metadata.resourceVersion);
-    const watch = client.watch(PODS, { query: { resourceVersion: String(now + 2) } });
-    for (const name of ['a', 'b', 'c']) client.post(PODS, podNamed(name));
+    const now = Number(client.get(pods).body.metadata.resourceVersion);
+    const watch = client.watch(pods, { query: { resourceVersion: String(now + 2) } });
+    for (const name of ['a', 'b', 'c']) client.post(pods, podNamed(name));
     assert.deepEqual(summary(watch.events), ['ADDED c']);
   });
 
   it('ends cleanly after timeoutSeconds, and by itself within the hour', () => {
     const { client, pass, clock } = fixture();
-    const short = client.watch(PODS, { query: { timeoutSeconds: 3 } });
-    const long = client.watch(PODS);
+    const short = client.watch(pods, { query: { timeoutSeconds: 3 } });
+    const long = client.watch(pods);
     pass(2999);
     assert.equal(short.response().ended, false);
     pass(1);
@@ -192,36 +192,36 @@ describe('a watch', () => {
   it('sends bookmarks each minute and before its end, but only when the version moved', () => {
     const { client, pass } = fixture();
     const query = { allowWatchBookmarks: 'true', labelSelector: 'none=none', timeoutSeconds: 130 };
-    const resourceVersion = client.get(PODS).body.metadata.resourceVersion ?? '';
-    const watch = client.watch(PODS, { query: { ...query, resourceVersion } });
+    const resourceVersion = client.get(pods).body.metadata.resourceVersion ?? '';
+    const watch = client.watch(pods, { query: { ...query, resourceVersion } });
     pass(60_000);
     assert.deepEqual(summary(watch.events), []);
-    client.post(NODES, { metadata: { name: 'n1' } });
+    client.post(nodes, { metadata: { name: 'n1' } });
     pass(60_000);
     assert.deepEqual(summary(watch.events), ['BOOKMARK']);
-    client.post(NODES, { metadata: { name: 'n2' } });
+    client.post(nodes, { metadata: { name: 'n2' } });
     pass(8_000);
     assert.deepEqual(summary(watch.events), ['BOOKMARK', 'BOOKMARK']);
     const { metadata, kind } = watch.events[1]!.object;
     assert.deepEqual([kind, Object.keys(metadata)], ['Pod', ['resourceVersion']]);
-    assert.equal(metadata.resourceVersion, client.get(NODES).body.metadata.resourceVersion);
+    assert.equal(metadata.resourceVersion, client.get(nodes).body.metadata.resourceVersion);
   });
 
   it('that the client leaves costs nothing any more', () => {
     const { client, clock } = fixture();
-    const watch = client.watch(PODS, { query: { allowWatchBookmarks: 'true' } });
+    const watch = client.watch(pods, { query: { allowWatchBookmarks: 'true' } });
     assert.notEqual(clock.nextWake(), null);
     watch.stop();
-    client.post(PODS, podNamed('a'));
+    client.post(pods, podNamed('a'));
     assert.deepEqual(summary(watch.events), ['BOOKMARK']);
     assert.equal(clock.nextWake(), null);
   });
 
   it('of Tables has columns in its first event only', () => {
     const { client } = fixture();
-    const watch = client.watch(PODS, { headers: { accept: TABLE } });
-    client.post(PODS, podNamed('a'));
-    client.patch(`${PODS}/a`, { metadata: { labels: { q: '1' } } });
+    const watch = client.watch(pods, { headers: { accept: table } });
+    client.post(pods, podNamed('a'));
+    client.patch(`${pods}/a`, { metadata: { labels: { q: '1' } } });
     const [first, second] = watch.events.map(({ object }) => object);
     assert.deepEqual([first?.kind, first?.columnDefinitions.length], ['Table', 9]);
     assert.deepEqual([second?.kind, second?.columnDefinitions], ['Table', null]);
@@ -231,8 +231,8 @@ describe('a watch', () => {
   it('of metadata shows nothing else', () => {
     const { client } = fixture();
     const accept = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io';
-    const watch = client.watch(PODS, { headers: { accept } });
-    client.post(PODS, podNamed('a'));
+    const watch = client.watch(pods, { headers: { accept } });
+    client.post(pods, podNamed('a'));
     assert.deepEqual(Object.keys(watch.events[0]!.object), ['kind', 'apiVersion', 'metadata']);
   });
 
@@ -242,7 +242,7 @@ describe('a watch', () => {
     api.subscribe(({ type, object }) => {
       if (type !== 'ADDED' || object.metadata.name !== 'a') return;
       api.create('pods', podNamed('b'));
-      watch = client.watch(PODS);
+      watch = client.watch(pods);
       api.create('pods', podNamed('c'));
     });
     api.create('pods', podNamed('a'));

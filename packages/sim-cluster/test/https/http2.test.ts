@@ -5,7 +5,7 @@ import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { createCertificate } from '../../src/https/certificate.ts';
 import { type HttpsServer, startHttps } from '../../src/https/server.ts';
-import { fixture, NODES, PODS, podNamed } from '../world/api-fixture.ts';
+import { fixture, nodes, podNamed, pods } from '../world/api-fixture.ts';
 
 const certificate = createCertificate(Date.now());
 
@@ -68,10 +68,10 @@ describe('HTTP/2', () => {
   });
 
   it('carries bodies both ways', async () => {
-    const created = open(PODS, 'POST', JSON.stringify(podNamed('p')));
+    const created = open(pods, 'POST', JSON.stringify(podNamed('p')));
     assert.equal(await statusOf(created), 201);
     assert.equal(JSON.parse(await read(created)).metadata.name, 'p');
-    const deleted = open(`${PODS}/p`, 'DELETE', JSON.stringify({ gracePeriodSeconds: 0 }));
+    const deleted = open(`${pods}/p`, 'DELETE', JSON.stringify({ gracePeriodSeconds: 0 }));
     assert.equal(await statusOf(deleted), 200);
     await read(deleted);
   });
@@ -81,7 +81,7 @@ describe('HTTP/2', () => {
       await once(session, 'remoteSettings');
     }
     assert.equal(session.remoteSettings.maxConcurrentStreams, 100);
-    const watches = Array.from({ length: 20 }, () => open(`${NODES}?watch=true`));
+    const watches = Array.from({ length: 20 }, () => open(`${nodes}?watch=true`));
     assert.deepEqual(new Set(await Promise.all(watches.map(statusOf))), new Set([200]));
     api.create('nodes', { metadata: { name: 'n' } });
     for (const watch of watches) {
@@ -93,8 +93,8 @@ describe('HTTP/2', () => {
   });
 
   it('tells an end from a break, which leaves the connection to the others', async () => {
-    const ended = open(`${PODS}?watch=true&timeoutSeconds=1`);
-    const cut = open(`${PODS}?watch=true`);
+    const ended = open(`${pods}?watch=true&timeoutSeconds=1`);
+    const cut = open(`${pods}?watch=true`);
     await Promise.all([statusOf(ended), statusOf(cut)]);
     clock.advanceTo(clock.now() + 1000);
     assert.equal(await read(ended), '');
@@ -104,7 +104,7 @@ describe('HTTP/2', () => {
   });
 
   it('drops the watch of a client that does not read', async () => {
-    const unread = open(`${NODES}?watch=true`);
+    const unread = open(`${nodes}?watch=true`);
     await statusOf(unread);
     const annotations = { a: 'x'.repeat(200_000) };
     api.create('nodes', { metadata: { name: 'big', annotations } });
@@ -117,7 +117,7 @@ describe('HTTP/2', () => {
 
   it('refuses a body that is too long', async () => {
     const body = JSON.stringify({ metadata: { name: 'x'.repeat(3 * 1024 * 1024) } });
-    const stream = open(PODS, 'POST', body);
+    const stream = open(pods, 'POST', body);
     assert.equal(await statusOf(stream), 413);
     assert.equal(JSON.parse(await read(stream)).reason, 'RequestEntityTooLarge');
   });
@@ -125,7 +125,7 @@ describe('HTTP/2', () => {
   it('ends with the server', async () => {
     const short = await startHttps({ exchange: api.exchange, certificate });
     const client = connect(short.url, { ca: certificate.ca });
-    const watch = client.request({ ':path': `${PODS}?watch=true` });
+    const watch = client.request({ ':path': `${pods}?watch=true` });
     await statusOf(watch);
     const closed = once(client, 'close');
     watch.on('error', () => {});

@@ -9,7 +9,7 @@ import { after, before, describe, it } from 'node:test';
 import { createCertificate } from '../../src/https/certificate.ts';
 import { kubeconfigText, writeKubeconfig } from '../../src/https/kubeconfig.ts';
 import { type HttpsServer, startHttps } from '../../src/https/server.ts';
-import { fixture, NODES, PODS, podNamed } from '../world/api-fixture.ts';
+import { fixture, nodes, podNamed, pods } from '../world/api-fixture.ts';
 
 const certificate = createCertificate(Date.now());
 
@@ -110,13 +110,13 @@ describe('HTTPS', () => {
   it('carries bodies both ways', async () => {
     const headers = { 'content-type': 'application/json' };
     const pod = JSON.stringify(podNamed('p', {}, { annotations: { a: 'ü' } }));
-    const { status, received } = await text(PODS, { method: 'POST', headers }, pod);
+    const { status, received } = await text(pods, { method: 'POST', headers }, pod);
     assert.deepEqual([status, JSON.parse(received).metadata.annotations], [201, { a: 'ü' }]);
   });
 
   it('sends the head of a watch before there is an event, and each event at once', async () => {
     const { resourceVersion = '' } = api.create('nodes', { metadata: { name: 'n0' } }).metadata;
-    const response = await open(`${NODES}?watch=true&resourceVersion=${resourceVersion}`);
+    const response = await open(`${nodes}?watch=true&resourceVersion=${resourceVersion}`);
     assert.equal(response.statusCode, 200);
     const chunks = response[Symbol.asyncIterator]();
     for (const name of ['n1', 'n2']) {
@@ -129,7 +129,7 @@ describe('HTTPS', () => {
   });
 
   it('frees the watch of a client that goes away', async () => {
-    const response = await open(`${NODES}?watch=true&resourceVersion=0`);
+    const response = await open(`${nodes}?watch=true&resourceVersion=0`);
     await response[Symbol.asyncIterator]().next();
     response.destroy();
     await untilFreed();
@@ -138,7 +138,7 @@ describe('HTTPS', () => {
   it('drops the watch of a client that does not read', async (t) => {
     const slow = await startHttps({ exchange: api.exchange, certificate, slowClientMs: 20 });
     t.after(() => slow.close());
-    const unread = await open(`${NODES}?watch=true`, { port: slow.port });
+    const unread = await open(`${nodes}?watch=true`, { port: slow.port });
     const annotations = { a: 'x'.repeat(200_000) };
     api.create('nodes', { metadata: { name: 'big', annotations } });
     for (let turn = 0; turn < 200; turn++) {
@@ -149,8 +149,8 @@ describe('HTTPS', () => {
   });
 
   it('ends a watch so that the client sees an end, and a cut one so that it sees a break', async () => {
-    const ended = await open(`${PODS}?watch=true&timeoutSeconds=1`);
-    const cut = await open(`${PODS}?watch=true`);
+    const ended = await open(`${pods}?watch=true&timeoutSeconds=1`);
+    const cut = await open(`${pods}?watch=true`);
     clock.advanceTo(clock.now() + 1000);
     assert.match(await read(ended), /"ADDED"/);
     api.faults.breakStreams();
@@ -166,7 +166,7 @@ describe('HTTPS', () => {
 
   it('refuses a body that is too long', async () => {
     const body = JSON.stringify({ metadata: { name: 'x'.repeat(3 * 1024 * 1024) } });
-    const { status, received } = await text(PODS, { method: 'POST' }, body);
+    const { status, received } = await text(pods, { method: 'POST' }, body);
     assert.equal(status, 413);
     assert.equal(JSON.parse(received).reason, 'RequestEntityTooLarge');
   });

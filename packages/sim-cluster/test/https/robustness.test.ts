@@ -5,8 +5,8 @@ import { connect, type TLSSocket } from 'node:tls';
 import { createCertificate } from '../../src/https/certificate.ts';
 import { type HttpsServer, startHttps } from '../../src/https/server.ts';
 import type { KubeObject } from '../../src/objects/kube-object.ts';
-import { fixture, NODES, PODS, podNamed } from '../world/api-fixture.ts';
-import { APPLY, JSON_PATCH, MERGE, STRATEGIC } from '../world/client.ts';
+import { fixture, nodes, podNamed, pods } from '../world/api-fixture.ts';
+import { applyType, jsonPatch, merge, strategic } from '../world/client.ts';
 
 // Clients that misbehave: nothing crashes, everything is answered, and nothing stays behind.
 
@@ -99,7 +99,7 @@ describe('over the socket', () => {
 
   it('refuses a body of any length without keeping it', async () => {
     const socket = await open();
-    socket.write(head(`POST ${PODS} HTTP/1.1`, 'transfer-encoding: chunked'));
+    socket.write(head(`POST ${pods} HTTP/1.1`, 'transfer-encoding: chunked'));
     const piece = chunk('x'.repeat(1 << 20));
     const before = process.memoryUsage().rss;
     let said = '';
@@ -119,12 +119,12 @@ describe('over the socket', () => {
   it('frees the requests of clients that leave, wherever they are', async () => {
     const requests = [
       'GET /api/v1/no',
-      head(`POST ${PODS} HTTP/1.1`, 'content-length: 1000'),
-      `${head(`POST ${PODS} HTTP/1.1`, 'content-length: 1000')}{"metadata":`,
-      head(`GET ${NODES}?watch=true HTTP/1.1`),
-      head(`GET ${NODES}?watch=true&allowWatchBookmarks=true HTTP/1.1`),
-      head(`GET ${NODES}?resourceVersion=999999 HTTP/1.1`),
-      head(`GET ${NODES} HTTP/1.1`),
+      head(`POST ${pods} HTTP/1.1`, 'content-length: 1000'),
+      `${head(`POST ${pods} HTTP/1.1`, 'content-length: 1000')}{"metadata":`,
+      head(`GET ${nodes}?watch=true HTTP/1.1`),
+      head(`GET ${nodes}?watch=true&allowWatchBookmarks=true HTTP/1.1`),
+      head(`GET ${nodes}?resourceVersion=999999 HTTP/1.1`),
+      head(`GET ${nodes} HTTP/1.1`),
     ];
     api.faults.add({ fault: { kind: 'delay', ms: 60_000 }, verbs: ['list'], times: 2 });
     for (let round = 0; round < 5; round++) {
@@ -143,7 +143,7 @@ describe('over the socket', () => {
   it('frees half-open connections when their clients give up', async () => {
     const disarm = api.faults.add({ fault: { kind: 'halfOpen', afterMs: 0 } });
     const sockets: TLSSocket[] = [];
-    for (const request of [`GET ${NODES}?watch=true`, `GET ${NODES}`, 'GET /version']) {
+    for (const request of [`GET ${nodes}?watch=true`, `GET ${nodes}`, 'GET /version']) {
       const socket = await open();
       socket.on('data', () => assert.fail('something came'));
       socket.write(head(`${request} HTTP/1.1`));
@@ -159,7 +159,7 @@ describe('over the socket', () => {
     const other = await startHttps({ exchange: api.exchange, certificate });
     const socket = connect({ port: other.port, host: '127.0.0.1', ca: certificate.ca });
     await once(socket, 'secureConnect');
-    socket.write(head(`GET ${NODES}?watch=true HTTP/1.1`));
+    socket.write(head(`GET ${nodes}?watch=true HTTP/1.1`));
     await once(socket, 'data');
     const closed = once(socket, 'close');
     await other.close();
@@ -196,14 +196,14 @@ describe('a body made to do harm', () => {
   ];
   for (const [name, body] of bodies) {
     it(`as ${name} is refused`, () => {
-      const patches = [MERGE, STRATEGIC, JSON_PATCH, APPLY];
+      const patches = [merge, strategic, jsonPatch, applyType];
       const query = { fieldManager: 'm' };
       const answers = [
-        client.post(NODES, body),
-        client.put(`${NODES}/n`, body),
-        client.delete(`${NODES}/absent`, { body }),
-        ...patches.map((type) => client.patch(`${NODES}/n`, body, type, { query })),
-        ...patches.map((type) => client.patch(`${NODES}/n/status`, body, type, { query })),
+        client.post(nodes, body),
+        client.put(`${nodes}/n`, body),
+        client.delete(`${nodes}/absent`, { body }),
+        ...patches.map((type) => client.patch(`${nodes}/n`, body, type, { query })),
+        ...patches.map((type) => client.patch(`${nodes}/n/status`, body, type, { query })),
       ];
       for (const { status, body: answer } of answers) {
         assert.ok(status >= 400 && status < 500, `${status}`);
@@ -216,12 +216,12 @@ describe('a body made to do harm', () => {
     const path = '/metadata/annotations';
     const grow = { op: 'copy', from: path, path: `${path}/a` };
     const patch = [{ op: 'add', path, value: { b: 'x'.repeat(1000) } }, ...Array(60).fill(grow)];
-    assert.equal(client.patch(`${NODES}/n`, patch, JSON_PATCH).status, 422);
+    assert.equal(client.patch(`${nodes}/n`, patch, jsonPatch).status, 422);
   });
 
   it('as a patch of too many operations is too large', () => {
     const patch = Array(10_001).fill({ op: 'test', path: '', value: 1 });
-    const { status, body } = client.patch(`${NODES}/n`, patch, JSON_PATCH);
+    const { status, body } = client.patch(`${nodes}/n`, patch, jsonPatch);
     assert.deepEqual([status, body.reason], [413, 'RequestEntityTooLarge']);
   });
 
@@ -229,7 +229,7 @@ describe('a body made to do harm', () => {
     const unknown = Object.fromEntries(
       Array.from({ length: 5000 }, (_, index) => [`x${index}`, 1]),
     );
-    const { status, headers } = client.patch(`${NODES}/n`, unknown, MERGE);
+    const { status, headers } = client.patch(`${nodes}/n`, unknown, merge);
     assert.equal(status, 200);
     assert.ok((headers.warning ?? '').length <= 4096);
     assert.match(headers.warning ?? '', /^299 - "unknown field \\"x0\\"", 299 - /);

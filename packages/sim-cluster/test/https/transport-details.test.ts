@@ -6,8 +6,8 @@ import { after, before, describe, it } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { createCertificate } from '../../src/https/certificate.ts';
 import { type HttpsServer, startHttps } from '../../src/https/server.ts';
-import { fixture, NODES, PODS, podNamed, summary } from '../world/api-fixture.ts';
-import { APPLY } from '../world/client.ts';
+import { fixture, nodes, podNamed, pods, summary } from '../world/api-fixture.ts';
+import { applyType } from '../world/client.ts';
 
 const certificate = createCertificate(Date.now());
 
@@ -51,23 +51,23 @@ describe('over HTTPS', () => {
   const gzip = { 'accept-encoding': 'deflate, gzip;q=1.0' };
   for (const [protocol, ask] of Object.entries(protocols)) {
     it(`${protocol}: compresses what is long, for those who want it`, async () => {
-      const { headers, body } = await ask('GET', NODES, gzip);
+      const { headers, body } = await ask('GET', nodes, gzip);
       assert.equal(headers['content-encoding'], 'gzip');
       assert.ok(body.length < 20_000, `${body.length} bytes`);
-      const plain = await ask('GET', NODES);
+      const plain = await ask('GET', nodes);
       assert.equal(plain.headers['content-encoding'], undefined);
       assert.deepEqual(gunzipSync(body), plain.body);
     });
 
     it(`${protocol}: leaves what is short as it is`, async () => {
-      const { status, headers, body } = await ask('GET', `${NODES}/a`, gzip);
+      const { status, headers, body } = await ask('GET', `${nodes}/a`, gzip);
       assert.deepEqual([status, headers['content-encoding']], [200, undefined]);
       assert.equal(JSON.parse(body.toString()).metadata.name, 'a');
     });
 
     it(`${protocol}: answers HEAD where the real server does, without a body`, async () => {
       const answers = await Promise.all(
-        ['/healthz', `${NODES}/a`, NODES, '/version'].map((path) => ask('HEAD', path)),
+        ['/healthz', `${nodes}/a`, nodes, '/version'].map((path) => ask('HEAD', path)),
       );
       assert.deepEqual(
         answers.map(({ status, body }) => [status, body.length]),
@@ -83,7 +83,7 @@ describe('over HTTPS', () => {
 
   it('does not hold a watch back to compress it', async () => {
     const session = connect(server.url, { ca: certificate.ca });
-    const stream = session.request({ ...gzip, ':path': `${NODES}?watch=true` });
+    const stream = session.request({ ...gzip, ':path': `${nodes}?watch=true` });
     const [headers] = await once(stream, 'response');
     assert.equal(headers['content-encoding'], undefined);
     const [chunk] = await once(stream, 'data');
@@ -95,13 +95,13 @@ describe('over HTTPS', () => {
 describe('every answer', () => {
   it('has an id of its own, or the one that the client gives it', () => {
     const { client } = fixture();
-    const ids = [NODES, '/version', `${NODES}/none`, `${NODES}?watch=true`].map(
+    const ids = [nodes, '/version', `${nodes}/none`, `${nodes}?watch=true`].map(
       (path) => client.get(path).headers['audit-id'],
     );
     assert.equal(new Set(ids).size, 4);
     for (const id of ids) assert.match(id ?? '', /^[0-9a-f-]{36}$/);
     const headers = { 'audit-id': 'mine' };
-    assert.equal(client.get(NODES, { headers }).headers['audit-id'], 'mine');
+    assert.equal(client.get(nodes, { headers }).headers['audit-id'], 'mine');
   });
 });
 
@@ -115,23 +115,23 @@ describe('bodies in YAML', () => {
 
   it('are understood when somebody can read them', () => {
     const { client } = fixture({ parseYaml });
-    const { status, body } = client.post(PODS, 'THE POD', { headers });
+    const { status, body } = client.post(pods, 'THE POD', { headers });
     assert.deepEqual([status, body.metadata.name], [201, 'p']);
     const query = { fieldManager: 'm' };
-    const applied = client.patch(`${PODS}/p`, 'THE POD', APPLY, { query });
+    const applied = client.patch(`${pods}/p`, 'THE POD', applyType, { query });
     assert.deepEqual([applied.status, applied.body.metadata.name], [200, 'p']);
   });
 
   it('are refused with words of the real server when they are none', () => {
     const { client } = fixture({ parseYaml });
-    const { status, body } = client.post(PODS, '{', { headers });
+    const { status, body } = client.post(pods, '{', { headers });
     assert.deepEqual([status, body.reason], [400, 'BadRequest']);
-    assert.equal(fixture().client.post(PODS, 'THE POD', { headers }).status, 400);
+    assert.equal(fixture().client.post(pods, 'THE POD', { headers }).status, 400);
   });
 });
 
 describe('events', () => {
-  const EVENTS = '/api/v1/namespaces/default/events';
+  const events = '/api/v1/namespaces/default/events';
   const event = (name: string): object => ({
     metadata: { name },
     involvedObject: { namespace: 'default', name: 'p' },
@@ -141,21 +141,21 @@ describe('events', () => {
     const { client, pass } = fixture();
     const names = (): readonly string[] =>
       client
-        .get(EVENTS)
+        .get(events)
         .body.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name);
-    const watching = client.watch(EVENTS, { query: { timeoutSeconds: 10_000 } });
-    client.post(EVENTS, event('a'));
-    client.post(EVENTS, event('b'));
+    const watching = client.watch(events, { query: { timeoutSeconds: 10_000 } });
+    client.post(events, event('a'));
+    client.post(events, event('b'));
     pass(1_800_000);
-    client.patch(`${EVENTS}/b`, { count: 2 });
-    client.post(EVENTS, event('c'));
+    client.patch(`${events}/b`, { count: 2 });
+    client.post(events, event('c'));
     pass(1_800_000);
     assert.deepEqual(names(), ['a', 'b', 'c']);
     pass(1000);
     assert.deepEqual(names(), ['b', 'c']);
     assert.deepEqual(summary(watching.events).slice(-1), ['DELETED a']);
-    client.delete(`${EVENTS}/c`);
-    client.post(EVENTS, event('c'));
+    client.delete(`${events}/c`);
+    client.post(events, event('c'));
     pass(1_800_000);
     assert.deepEqual(names(), ['c']);
     pass(1_801_000);

@@ -3,15 +3,15 @@ import { describe, it } from 'node:test';
 import { job, pod } from '../../src/builders.ts';
 import { conditionOf, isReady } from '../../src/controllers/pods.ts';
 import {
-  START,
   setSpec,
   setTaints,
   small,
+  start,
   stored,
   virtualCluster,
 } from '../world/virtual-cluster.ts';
 
-const LEASES = 'kube-node-lease';
+const leasesPath = 'kube-node-lease';
 
 describe('a kubelet and its node', () => {
   it('registers the node with its labels and becomes Ready after the start-up time', () => {
@@ -78,7 +78,7 @@ describe('a kubelet and its node', () => {
       if (resource === 'leases') leases.push(object.spec.renewTime);
       const beat = (node: typeof previous) => node && conditionOf(node, 'Ready')?.lastHeartbeatTime;
       if (resource === 'nodes' && beat(object) !== beat(previous)) {
-        reports.push(clock.now() - START);
+        reports.push(clock.now() - start);
       }
     });
     pass(701_500);
@@ -89,7 +89,7 @@ describe('a kubelet and its node', () => {
     ]);
     assert.equal(leases.length, 71);
     assert.deepEqual(reports, [0, 1000, 301_000, 601_000]);
-    const lease = stored(api, 'leases', LEASES, 'a-1');
+    const lease = stored(api, 'leases', leasesPath, 'a-1');
     assert.equal(lease.spec.leaseDurationSeconds, 40);
     assert.equal(lease.spec.holderIdentity, 'a-1');
     assert.equal(
@@ -121,7 +121,7 @@ describe('a kubelet and its node', () => {
     close();
     cluster.node('a-1').resume();
     pass(0);
-    const { renewTime } = stored(api, 'leases', LEASES, 'a-1').spec;
+    const { renewTime } = stored(api, 'leases', leasesPath, 'a-1').spec;
     assert.equal(renewTime, '2026-01-01T01:00:15.000000Z');
     const ready = conditionOf(stored(api, 'nodes', '', 'a-1'), 'Ready');
     assert.equal(ready?.lastHeartbeatTime, '2026-01-01T01:00:15Z');

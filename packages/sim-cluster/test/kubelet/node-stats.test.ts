@@ -5,7 +5,7 @@ import { pod } from '../../src/builders.ts';
 import type { Kubelet } from '../../src/kubelet/kubelet.ts';
 import type { NodeDescription } from '../../src/kubelet/node-status.ts';
 import type { StatsFault } from '../../src/kubelet/stats-faults.ts';
-import { fixture, NODES } from '../world/api-fixture.ts';
+import { fixture, nodes } from '../world/api-fixture.ts';
 import { Client, type Response } from '../world/client.ts';
 import { small, type VirtualCluster, virtualCluster } from '../world/virtual-cluster.ts';
 
@@ -42,14 +42,14 @@ function bench(description: Partial<NodeDescription> = {}): Bench {
   const client = new Client(api);
   const summary = (): Response['body'] => {
     pass(10_000);
-    const { status, text } = client.get(`${NODES}/n/proxy/stats/summary`);
+    const { status, text } = client.get(`${nodes}/n/proxy/stats/summary`);
     assert.equal(status, 200, text);
     return JSON.parse(text);
   };
   return { ...running, client, kubelet, summary };
 }
 
-const get = ({ client }: Bench): Response => client.get(`${NODES}/n/proxy/stats/summary`);
+const get = ({ client }: Bench): Response => client.get(`${nodes}/n/proxy/stats/summary`);
 const namesOf = (list: readonly { readonly name: string }[]): readonly string[] =>
   list.map(({ name }) => name);
 
@@ -86,7 +86,7 @@ describe('the stats of a node', () => {
 
   it('leave out files when only processor and memory are asked for', () => {
     const b = bench();
-    const path = `${NODES}/n/proxy/stats/summary`;
+    const path = `${nodes}/n/proxy/stats/summary`;
     const { text } = b.client.get(path, { query: { only_cpu_and_memory: 'true' } });
     const { node, pods } = JSON.parse(text);
     assert.deepEqual(Object.keys(node).sort(), [
@@ -253,12 +253,12 @@ describe('a kubelet', () => {
   it('tells its configuration, and that it is well', () => {
     const evictionHard = { 'memory.available': '1Gi' };
     const b = bench({ kubeletConfig: { evictionHard } });
-    const { kubeletconfig } = b.client.get(`${NODES}/n/proxy/configz`).body;
+    const { kubeletconfig } = b.client.get(`${nodes}/n/proxy/configz`).body;
     assert.deepEqual(kubeletconfig.evictionHard, evictionHard);
     assert.equal(kubeletconfig.evictionPressureTransitionPeriod, '5m0s');
-    assert.equal(b.client.get(`${NODES}/n/proxy/healthz`).text, 'ok');
-    assert.equal(b.client.get(`${NODES}/n/proxy/nowhere`).status, 404);
-    assert.equal(b.client.post(`${NODES}/n/proxy/stats/summary`, {}).status, 405);
+    assert.equal(b.client.get(`${nodes}/n/proxy/healthz`).text, 'ok');
+    assert.equal(b.client.get(`${nodes}/n/proxy/nowhere`).status, 404);
+    assert.equal(b.client.post(`${nodes}/n/proxy/stats/summary`, {}).status, 405);
   });
 
   it('is left alone with its pressure: its conditions are what the scenario sets', () => {
@@ -297,7 +297,7 @@ describe('the way to a kubelet', () => {
   it('ends after half a minute where no machine answers', () => {
     const b = bench();
     b.kubelet.setStatsFault('unreachable');
-    const response = b.client.send('GET', `${NODES}/n/proxy/stats/summary`);
+    const response = b.client.send('GET', `${nodes}/n/proxy/stats/summary`);
     b.pass(29_999);
     assert.equal(response().ended, false);
     b.pass(1);
@@ -307,7 +307,7 @@ describe('the way to a kubelet', () => {
   it('may be given with scheme and port', () => {
     const { client } = bench();
     const codes = ['n:10250', 'https:n:10250', 'https:n:', 'n:1234', ':', 'm'].map(
-      (id) => client.get(`${NODES}/${encodeURIComponent(id)}/proxy/healthz`).status,
+      (id) => client.get(`${nodes}/${encodeURIComponent(id)}/proxy/healthz`).status,
     );
     assert.deepEqual(codes, [200, 200, 200, 503, 400, 404]);
   });
@@ -318,16 +318,16 @@ describe('the way to a kubelet', () => {
     const { api, client } = fixture({ tokens });
     api.create('nodes', { metadata: { name: 'n' }, status: {} });
     const ask = (path: string, method = 'GET') => client.request(method, path, { token: 't' });
-    assert.equal(ask(`${NODES}/n`).status, 403);
-    assert.equal(ask(`${NODES}/n/proxy/run/x`, 'POST').status, 403);
+    assert.equal(ask(`${nodes}/n`).status, 403);
+    assert.equal(ask(`${nodes}/n/proxy/run/x`, 'POST').status, 403);
     assert.match(
-      ask(`${NODES}/n/proxy/run/x`, 'POST').body.message,
+      ask(`${nodes}/n/proxy/run/x`, 'POST').body.message,
       /^nodes "n" is forbidden: User "agent" cannot create resource "nodes\/proxy" in API group "" at the cluster scope$/,
     );
     assert.deepEqual(
       [
-        ask(`${NODES}/n/proxy/stats/summary`).status,
-        ask(`${NODES}/n/proxy/stats/summary`).body.message,
+        ask(`${nodes}/n/proxy/stats/summary`).status,
+        ask(`${nodes}/n/proxy/stats/summary`).body.message,
       ],
       [500, 'no preferred addresses found; known addresses: []'],
     );

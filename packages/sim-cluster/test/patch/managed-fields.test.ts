@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import type { KubeObject } from '../../src/objects/kube-object.ts';
-import { fixture, NODES, PODS, podNamed } from '../world/api-fixture.ts';
-import { APPLY, MERGE, STRATEGIC } from '../world/client.ts';
+import { fixture, nodes, podNamed, pods } from '../world/api-fixture.ts';
+import { applyType, merge, strategic } from '../world/client.ts';
 
 const as = (fieldManager: string) => ({ query: { fieldManager } });
-const TAINT = { key: 'maintenance', effect: 'NoExecute' };
+const taint = { key: 'maintenance', effect: 'NoExecute' };
 
 interface Entry {
   readonly manager: string;
@@ -32,15 +32,15 @@ describe('managed fields', () => {
     const { client } = fixture();
     const name = 'wire-mf';
     const labels = { 'kubernetes.io/hostname': name };
-    client.post(NODES, { metadata: { name, labels } }, as('creator'));
-    client.patch(`${NODES}/${name}`, { spec: { unschedulable: true } }, MERGE, as('myctl'));
+    client.post(nodes, { metadata: { name, labels } }, as('creator'));
+    client.patch(`${nodes}/${name}`, { spec: { unschedulable: true } }, merge, as('myctl'));
     const status = { conditions: [{ type: 'Ready', status: 'True' }] };
-    client.patch(`${NODES}/${name}/status`, { status }, STRATEGIC, as('myctl'));
+    client.patch(`${nodes}/${name}/status`, { status }, strategic, as('myctl'));
     const timeless = (object: KubeObject) =>
       entriesOf(object).map((entry) => ({ ...entry, time: '' }));
     const url = new URL('../testdata/write/recorded/node-managed-fields.json', import.meta.url);
     const recorded = JSON.parse(readFileSync(url, 'utf8')) as KubeObject;
-    const [first, ...rest] = timeless(client.get(`${NODES}/${name}`).body);
+    const [first, ...rest] = timeless(client.get(`${nodes}/${name}`).body);
     // The recorded node was made without the taint that admission adds to a new one.
     const { 'f:spec': admitted, ...creator } = first?.fieldsV1 ?? {};
     assert.deepEqual(admitted, { 'f:taints': {} });
@@ -51,7 +51,7 @@ describe('managed fields', () => {
   it('name the writer by its User-Agent, up to the first slash', () => {
     const { client } = fixture();
     const headers = { 'user-agent': 'kubectl/v1.36.2 (linux/amd64)' };
-    const { body } = client.post(PODS, podNamed('p'), { headers });
+    const { body } = client.post(pods, podNamed('p'), { headers });
     assert.deepEqual(
       entriesOf(body).map(({ manager, operation }) => [manager, operation]),
       [['kubectl', 'Update']],
@@ -60,17 +60,17 @@ describe('managed fields', () => {
 
   it('pass to whoever changes a field, whose time alone is renewed', () => {
     const { client, pass } = fixture();
-    const node = `${NODES}/n1`;
-    client.post(NODES, { metadata: { name: 'n1' } }, as('maker'));
+    const node = `${nodes}/n1`;
+    client.post(nodes, { metadata: { name: 'n1' } }, as('maker'));
     pass(1000);
-    client.patch(node, { spec: { taints: [TAINT] } }, MERGE, as('one'));
+    client.patch(node, { spec: { taints: [taint] } }, merge, as('one'));
     pass(1000);
-    client.patch(node, { spec: { unschedulable: true } }, MERGE, as('two'));
+    client.patch(node, { spec: { unschedulable: true } }, merge, as('two'));
     const cordoned = client.get(node).body;
     assert.deepEqual(ownersOf(cordoned, 'taints'), ['one@01']);
     assert.deepEqual(ownersOf(cordoned, 'unschedulable'), ['two@02']);
     pass(1000);
-    client.patch(node, { spec: { taints: [{ ...TAINT, value: 'x' }] } }, MERGE, as('two'));
+    client.patch(node, { spec: { taints: [{ ...taint, value: 'x' }] } }, merge, as('two'));
     const taken = client.get(node).body;
     assert.deepEqual(ownersOf(taken, 'taints'), ['two@03']);
     assert.deepEqual(
@@ -81,11 +81,11 @@ describe('managed fields', () => {
 
   it('keep the time of one who only removes fields, or changes nothing', () => {
     const { client, pass } = fixture();
-    const node = `${NODES}/n1`;
-    client.post(NODES, { metadata: { name: 'n1', labels: { a: '1', b: '1' } } }, as('maker'));
+    const node = `${nodes}/n1`;
+    client.post(nodes, { metadata: { name: 'n1', labels: { a: '1', b: '1' } } }, as('maker'));
     pass(1000);
-    client.patch(node, { metadata: { labels: { a: null } } }, MERGE, as('maker'));
-    const same = client.patch(node, { metadata: { labels: { b: '1' } } }, MERGE, as('maker'));
+    client.patch(node, { metadata: { labels: { a: null } } }, merge, as('maker'));
+    const same = client.patch(node, { metadata: { labels: { b: '1' } } }, merge, as('maker'));
     const [entry] = entriesOf(same.body);
     assert.equal(entry?.time, '2026-01-01T00:00:00Z');
     assert.deepEqual(entry?.fieldsV1['f:metadata'], { 'f:labels': { '.': {}, 'f:b': {} } });
@@ -93,24 +93,24 @@ describe('managed fields', () => {
 
   it('of taints are new when a node is tainted again, even alike', () => {
     const { client, pass } = fixture();
-    const node = `${NODES}/n1`;
-    client.post(NODES, { metadata: { name: 'n1', labels: { l: '' } } }, as('maker'));
-    client.patch(node, { spec: { taints: [TAINT] } }, MERGE, as('kubectl-taint'));
+    const node = `${nodes}/n1`;
+    client.post(nodes, { metadata: { name: 'n1', labels: { l: '' } } }, as('maker'));
+    client.patch(node, { spec: { taints: [taint] } }, merge, as('kubectl-taint'));
     pass(5000);
-    const bare = client.patch(node, { spec: { taints: null } }, MERGE, as('kubectl-taint'));
+    const bare = client.patch(node, { spec: { taints: null } }, merge, as('kubectl-taint'));
     assert.deepEqual(ownersOf(bare.body, 'taints'), []);
     pass(5000);
-    client.patch(node, { spec: { taints: [TAINT] } }, MERGE, as('kubectl-taint'));
+    client.patch(node, { spec: { taints: [taint] } }, merge, as('kubectl-taint'));
     assert.deepEqual(ownersOf(client.get(node).body, 'taints'), ['kubectl-taint@10']);
   });
 
   it('are of ten updating managers at most; the oldest become one', () => {
     const { client, pass } = fixture();
-    const node = `${NODES}/n1`;
-    client.post(NODES, { metadata: { name: 'n1' } }, as('maker'));
+    const node = `${nodes}/n1`;
+    client.post(nodes, { metadata: { name: 'n1' } }, as('maker'));
     for (let index = 0; index < 11; index++) {
       pass(1000);
-      client.patch(node, { metadata: { labels: { [`l${index}`]: '' } } }, MERGE, as(`m${index}`));
+      client.patch(node, { metadata: { labels: { [`l${index}`]: '' } } }, merge, as(`m${index}`));
     }
     const entries = entriesOf(client.get(node).body);
     assert.equal(entries.length, 10);
@@ -123,33 +123,33 @@ describe('managed fields', () => {
 
   it('are kept through a PUT that leaves them out, and are not changed by a status', () => {
     const { client } = fixture();
-    client.post(NODES, { metadata: { name: 'n1' } }, as('maker'));
-    const { managedFields: before, ...metadata } = client.get(`${NODES}/n1`).body.metadata;
+    client.post(nodes, { metadata: { name: 'n1' } }, as('maker'));
+    const { managedFields: before, ...metadata } = client.get(`${nodes}/n1`).body.metadata;
     const put = client.put(
-      `${NODES}/n1`,
+      `${nodes}/n1`,
       { metadata, spec: { unschedulable: true } },
       as('putter'),
     );
     assert.deepEqual(ownersOf(put.body, 'unschedulable'), ['putter@00']);
     const forged = { metadata: { managedFields: [{}] } };
-    const status = client.patch(`${NODES}/n1/status`, forged, MERGE, as('forger'));
+    const status = client.patch(`${nodes}/n1/status`, forged, merge, as('forger'));
     assert.deepEqual(entriesOf(status.body), entriesOf(put.body));
     assert.equal(before?.length, 1);
   });
 
   it('stay away from an object whose owners were reset, until it is applied', () => {
     const { client } = fixture();
-    const node = `${NODES}/n1`;
-    client.post(NODES, { metadata: { name: 'n1' } }, as('maker'));
-    client.patch(node, { metadata: { managedFields: [{}] } }, MERGE, as('edit'));
-    const labelled = client.patch(node, { metadata: { labels: { l: '' } } }, MERGE, as('one'));
+    const node = `${nodes}/n1`;
+    client.post(nodes, { metadata: { name: 'n1' } }, as('maker'));
+    client.patch(node, { metadata: { managedFields: [{}] } }, merge, as('edit'));
+    const labelled = client.patch(node, { metadata: { labels: { l: '' } } }, merge, as('one'));
     assert.deepEqual(entriesOf(labelled.body), []);
     const configuration = {
       apiVersion: 'v1',
       kind: 'Node',
       metadata: { name: 'n1', labels: { m: '' } },
     };
-    const applied = client.patch(node, configuration, APPLY, as('two'));
+    const applied = client.patch(node, configuration, applyType, as('two'));
     assert.deepEqual(
       entriesOf(applied.body).map(({ manager, operation }) => [manager, operation]),
       [
@@ -161,19 +161,19 @@ describe('managed fields', () => {
 
   it('that a client makes up are taken when they make sense, else ignored', () => {
     const { client } = fixture();
-    const node = `${NODES}/n1`;
-    client.post(NODES, { metadata: { name: 'n1' } }, as('maker'));
+    const node = `${nodes}/n1`;
+    client.post(nodes, { metadata: { name: 'n1' } }, as('maker'));
     const given = (fieldsV1: unknown) => [
       { manager: 'm', operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1 },
     ];
     for (const nonsense of [5, { 'f:spec': 5 }, { 'k:{': {} }, { constructor: {} }]) {
       const patch = { metadata: { managedFields: given(nonsense) } };
-      const { status, body } = client.patch(node, patch, MERGE, as('forger'));
+      const { status, body } = client.patch(node, patch, merge, as('forger'));
       assert.deepEqual([status, entriesOf(body).map(({ manager }) => manager)], [200, ['maker']]);
     }
     const patch = { metadata: { managedFields: given({ 'f:spec': { 'f:taints': {} } }) } };
     assert.deepEqual(
-      entriesOf(client.patch(node, patch, MERGE, as('forger')).body).map(({ manager }) => manager),
+      entriesOf(client.patch(node, patch, merge, as('forger')).body).map(({ manager }) => manager),
       ['m'],
     );
   });
@@ -182,7 +182,7 @@ describe('managed fields', () => {
     const { api } = fixture();
     api.as('kubelet').create('nodes', { metadata: { name: 'n1' } });
     const node = api.get('nodes', '', 'n1') as KubeObject;
-    const spec = { ...node.spec, taints: [TAINT] };
+    const spec = { ...node.spec, taints: [taint] };
     api.as('kube-controller-manager').update('nodes', { ...node, spec });
     assert.deepEqual(ownersOf(api.get('nodes', '', 'n1') as KubeObject, 'taints'), [
       'kube-controller-manager@00',

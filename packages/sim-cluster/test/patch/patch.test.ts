@@ -9,8 +9,8 @@ import { applyStrategicPatch } from '../../src/patch/strategic.ts';
 import { node } from '../../src/schema/node.ts';
 import { pod } from '../../src/schema/pod.ts';
 import { podDisruptionBudget } from '../../src/schema/workloads.ts';
-import { fixture, NODES, PODS, podNamed } from '../world/api-fixture.ts';
-import { APPLY, STRATEGIC } from '../world/client.ts';
+import { fixture, nodes, podNamed, pods } from '../world/api-fixture.ts';
+import { applyType, strategic } from '../world/client.ts';
 
 const conditions = (...types: readonly string[]) => types.map((type) => ({ type, status: 'True' }));
 
@@ -240,26 +240,29 @@ describe('server-side apply', () => {
 
   it('changes nothing when applied twice', () => {
     const { client } = fixture();
-    const first = client.patch(`${NODES}/n1`, labelled({ l: '1' }), APPLY, as('one'));
-    const second = client.patch(`${NODES}/n1`, labelled({ l: '1' }), APPLY, as('one'));
+    const first = client.patch(`${nodes}/n1`, labelled({ l: '1' }), applyType, as('one'));
+    const second = client.patch(`${nodes}/n1`, labelled({ l: '1' }), applyType, as('one'));
     assert.deepEqual([first.status, second.status], [201, 200]);
     assert.equal(second.body.metadata.resourceVersion, first.body.metadata.resourceVersion);
   });
 
   it('shares a field that two managers agree on, and keeps it until both let go', () => {
     const { client } = fixture();
-    client.patch(`${NODES}/n1`, labelled({ l: '1' }), APPLY, as('one'));
-    assert.equal(client.patch(`${NODES}/n1`, labelled({ l: '1' }), APPLY, as('two')).status, 200);
-    client.patch(`${NODES}/n1`, labelled({}), APPLY, as('one'));
-    assert.deepEqual(client.get(`${NODES}/n1`).body.metadata.labels, { l: '1' });
-    client.patch(`${NODES}/n1`, labelled({}), APPLY, as('two'));
-    assert.equal(client.get(`${NODES}/n1`).body.metadata.labels, undefined);
+    client.patch(`${nodes}/n1`, labelled({ l: '1' }), applyType, as('one'));
+    assert.equal(
+      client.patch(`${nodes}/n1`, labelled({ l: '1' }), applyType, as('two')).status,
+      200,
+    );
+    client.patch(`${nodes}/n1`, labelled({}), applyType, as('one'));
+    assert.deepEqual(client.get(`${nodes}/n1`).body.metadata.labels, { l: '1' });
+    client.patch(`${nodes}/n1`, labelled({}), applyType, as('two'));
+    assert.equal(client.get(`${nodes}/n1`).body.metadata.labels, undefined);
   });
 
   it('asks before it takes a field that was written otherwise before', () => {
     const { client } = fixture();
-    client.post(NODES, { metadata: { name: 'n1', labels: { l: '1', m: '1' } } });
-    const refused = client.patch(`${NODES}/n1`, labelled({ l: '2', m: '2' }), APPLY, as('one'));
+    client.post(nodes, { metadata: { name: 'n1', labels: { l: '1', m: '1' } } });
+    const refused = client.patch(`${nodes}/n1`, labelled({ l: '2', m: '2' }), applyType, as('one'));
     assert.equal(refused.status, 409);
     assert.deepEqual(
       refused.body.details.causes.map((cause: KubeObject) => [cause.field, cause.message]),
@@ -268,23 +271,28 @@ describe('server-side apply', () => {
         ['.metadata.labels.m', 'conflict with "unknown" using v1'],
       ],
     );
-    const forced = client.patch(`${NODES}/n1`, labelled({ l: '2' }), APPLY, as('one', true));
+    const forced = client.patch(`${nodes}/n1`, labelled({ l: '2' }), applyType, as('one', true));
     assert.deepEqual(forced.body.metadata.labels, { l: '2', m: '1' });
     assert.deepEqual(managersOf(forced.body), ['one/Apply', 'unknown/Update']);
   });
 
   it('loses a field to whoever updates it later', () => {
     const { client } = fixture();
-    client.patch(`${NODES}/n1`, labelled({ l: '1' }, { unschedulable: true }), APPLY, as('one'));
+    client.patch(
+      `${nodes}/n1`,
+      labelled({ l: '1' }, { unschedulable: true }),
+      applyType,
+      as('one'),
+    );
     const headers = { 'user-agent': 'myctl/v1' };
     const patched = client.patch(
-      `${NODES}/n1`,
+      `${nodes}/n1`,
       { spec: { unschedulable: null }, metadata: { labels: { l: '2' } } },
-      STRATEGIC,
+      strategic,
       { headers },
     );
     assert.deepEqual(managersOf(patched.body), ['myctl/Update']);
-    const again = client.patch(`${NODES}/n1`, labelled({ l: '1' }), APPLY, as('one'));
+    const again = client.patch(`${nodes}/n1`, labelled({ l: '1' }), applyType, as('one'));
     assert.match(again.body.message, /conflict with "myctl" using v1: \.metadata\.labels\.l$/);
   });
 
@@ -293,17 +301,17 @@ describe('server-side apply', () => {
     const ready = { type: 'Ready', status: 'True' };
     const apply = (manager: string, condition: object) =>
       client.patch(
-        `${PODS}/p/status`,
+        `${pods}/p/status`,
         { apiVersion: 'v1', kind: 'Pod', status: { conditions: [condition] } },
-        APPLY,
+        applyType,
         as(manager),
       );
-    client.post(PODS, podNamed('p'));
+    client.post(pods, podNamed('p'));
     assert.equal(apply('one', ready).status, 200);
     assert.equal(apply('two', { type: 'Other', status: 'True' }).status, 200);
     const refused = apply('two', { ...ready, status: 'False' });
     assert.equal(refused.body.details.causes[0].field, '.status.conditions[type="Ready"].status');
-    const types = client.get(`${PODS}/p`).body.status.conditions.map((c: KubeObject) => c.type);
+    const types = client.get(`${pods}/p`).body.status.conditions.map((c: KubeObject) => c.type);
     assert.deepEqual(types, ['Ready', 'Other']);
   });
 });

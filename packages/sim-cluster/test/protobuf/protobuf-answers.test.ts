@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { encodeObject } from '../../src/protobuf/encode.ts';
-import { fixture, PODS, podNamed } from '../world/api-fixture.ts';
+import { fixture, podNamed, pods } from '../world/api-fixture.ts';
 
-const PROTOBUF = 'application/vnd.kubernetes.protobuf';
-const LEASES = '/apis/coordination.k8s.io/v1/leases';
+const protobufType = 'application/vnd.kubernetes.protobuf';
+const leases = '/apis/coordination.k8s.io/v1/leases';
 
 interface Heard {
   status: number;
@@ -69,12 +69,12 @@ const text = (value: Buffer | bigint | undefined): string => String(value);
 describe('answers in protobuf', () => {
   const setUp = () => {
     const { api, client } = fixture({ protobuf: true });
-    client.post(PODS, podNamed('pod-b', { nodeName: 'n', terminationGracePeriodSeconds: 0 }));
+    client.post(pods, podNamed('pod-b', { nodeName: 'n', terminationGracePeriodSeconds: 0 }));
     return api;
   };
 
   it('begin as those of kube-apiserver 1.36.2 do', () => {
-    const body = bytesOf(get(setUp(), `${PODS}/pod-b`, PROTOBUF));
+    const body = bytesOf(get(setUp(), `${pods}/pod-b`, protobufType));
     const shown = body
       .subarray(0, 50)
       .toString('latin1')
@@ -83,7 +83,7 @@ describe('answers in protobuf', () => {
   });
 
   it('have the fields where they belong', () => {
-    const body = bytesOf(get(setUp(), `${PODS}?limit=1`, `${PROTOBUF},application/json`));
+    const body = bytesOf(get(setUp(), `${pods}?limit=1`, `${protobufType},application/json`));
     const envelope = body.subarray(4);
     assert.equal(text(at(envelope, 1, 2)), 'PodList');
     assert.match(text(at(envelope, 2, 1, 2)), /^\d+$/);
@@ -97,8 +97,8 @@ describe('answers in protobuf', () => {
 
   it('stream events after their lengths', () => {
     const api = setUp();
-    const heard = get(api, `${PODS}?watch=true&allowWatchBookmarks=true`, PROTOBUF);
-    assert.equal(heard.type, `${PROTOBUF};stream=watch`);
+    const heard = get(api, `${pods}?watch=true&allowWatchBookmarks=true`, protobufType);
+    assert.equal(heard.type, `${protobufType};stream=watch`);
     api.delete('pods', 'default', 'pod-b', { gracePeriodSeconds: 0 });
     const told = heard.chunks.map((chunk) => {
       const frame = Buffer.from(chunk as Uint8Array);
@@ -111,8 +111,8 @@ describe('answers in protobuf', () => {
   });
 
   it('tell refusals', () => {
-    const heard = get(setUp(), `${PODS}/nobody`, PROTOBUF);
-    assert.deepEqual([heard.status, heard.type], [404, PROTOBUF]);
+    const heard = get(setUp(), `${pods}/nobody`, protobufType);
+    assert.deepEqual([heard.status, heard.type], [404, protobufType]);
     const status = bytesOf(heard).subarray(4);
     assert.equal(text(at(status, 2, 4)), 'NotFound');
     assert.equal(at(status, 2, 6), 404n);
@@ -133,11 +133,11 @@ describe('answers in protobuf', () => {
   });
 
   for (const [path, accept, answered] of [
-    [PODS, 'application/json', 'application/json'],
-    [PODS, `application/json,${PROTOBUF}`, 'application/json'],
-    [PODS, `${PROTOBUF};as=Table;v=v1;g=meta.k8s.io,application/json`, 'application/json'],
-    [LEASES, `${PROTOBUF};stream=watch,application/json`, PROTOBUF],
-    ['/api/v1/namespaces', `${PROTOBUF},application/json`, 'application/json'],
+    [pods, 'application/json', 'application/json'],
+    [pods, `application/json,${protobufType}`, 'application/json'],
+    [pods, `${protobufType};as=Table;v=v1;g=meta.k8s.io,application/json`, 'application/json'],
+    [leases, `${protobufType};stream=watch,application/json`, protobufType],
+    ['/api/v1/namespaces', `${protobufType},application/json`, 'application/json'],
   ] as const) {
     it(`${path} asked for as ${accept} comes as ${answered}`, () => {
       assert.equal(get(setUp(), path, accept).type, answered);
@@ -145,7 +145,7 @@ describe('answers in protobuf', () => {
   }
 
   it('are given by no server that was not told to', () => {
-    const heard = get(fixture().api, PODS, `${PROTOBUF},application/json`);
+    const heard = get(fixture().api, pods, `${protobufType},application/json`);
     assert.equal(heard.type, 'application/json');
   });
 });

@@ -4,7 +4,7 @@ import { decodeProtobuf } from '../../src/protobuf/decode.ts';
 
 // Bodies as real kubectl sent them.
 
-const CASES: readonly (readonly [string, string, unknown])[] = [
+const cases: readonly (readonly [string, string, unknown])[] = [
   [
     'empty DeleteOptions',
     'azhzAAoTCgJ2MRINRGVsZXRlT3B0aW9ucxIAGgAiAA==',
@@ -62,7 +62,7 @@ function body(kind: string, object: readonly number[]): Uint8Array {
 }
 
 describe('protobuf bodies', () => {
-  for (const [name, base64, expected] of CASES) {
+  for (const [name, base64, expected] of cases) {
     it(`read ${name}`, () => {
       assert.deepEqual(decodeProtobuf(Buffer.from(base64, 'base64')), expected);
     });

@@ -5,7 +5,7 @@ import type { KubeObject } from '../../src/objects/kube-object.ts';
 import { SortedKeys } from '../../src/store/sorted-keys.ts';
 import { fixture, podNamed } from '../world/api-fixture.ts';
 
-const NAMESPACES = ['a', 'a-b', 'default'] as const;
+const namespaces = ['a', 'a-b', 'default'] as const;
 
 type Write = {
   readonly kind: 'create' | 'label' | 'phase' | 'remove';
@@ -25,7 +25,7 @@ const writes = fc.array(
 /** An API server with the namespaces of these tests. */
 function prepared(historyLength = 10_000) {
   const it = fixture({ historyLength });
-  for (const name of NAMESPACES) {
+  for (const name of namespaces) {
     if (name !== 'default') it.api.create('namespaces', { metadata: { name } });
   }
   return it;
@@ -33,8 +33,8 @@ function prepared(historyLength = 10_000) {
 
 /** Carries out one write, if it can be. */
 function perform({ api, client }: ReturnType<typeof prepared>, { kind, at, value }: Write): void {
-  const namespace = NAMESPACES[at % NAMESPACES.length] as string;
-  const name = `p${Math.floor(at / NAMESPACES.length)}`;
+  const namespace = namespaces[at % namespaces.length] as string;
+  const name = `p${Math.floor(at / namespaces.length)}`;
   const path = `/api/v1/namespaces/${namespace}/pods/${name}`;
   if (kind === 'create') {
     const exists = api.get('pods', namespace, name) !== null;
@@ -60,7 +60,7 @@ function replay(
   return [...held.values()].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 }
 
-const SELECTORS = [
+const selectors = [
   {},
   { labelSelector: 'v in (1,2)' },
   { labelSelector: 'v!=1' },
@@ -75,7 +75,7 @@ describe('the store', () => {
         const cluster = prepared();
         for (const write of before) perform(cluster, write);
         const { client } = cluster;
-        const views = SELECTORS.map((query) => {
+        const views = selectors.map((query) => {
           const list = client.get('/api/v1/pods', { query }).body;
           const resourceVersion = list.metadata.resourceVersion ?? '';
           return {

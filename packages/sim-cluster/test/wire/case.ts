@@ -15,8 +15,8 @@ export interface WireCase {
 export type WireCases = Readonly<Record<string, WireCase>>;
 
 /** Why some exchanges are not replayed. */
-export const NO_YAML = 'only JSON is spoken, and the refusal says so';
-export const CUT = 'the recording cuts the object out of the message';
+export const noYaml = 'only JSON is spoken, and the refusal says so';
+export const cut = 'the recording cuts the object out of the message';
 
 /** A case in a namespace, made ready by a hand that has nothing to tell. */
 export function caseIn(

@@ -4,7 +4,7 @@ import type { Hand } from './hand.ts';
 const deletes = (prepare: (hand: Hand) => void): WireCase => caseIn('wire-delete', prepare);
 
 /** Graceful and other deletion. */
-export const DELETES: WireCases = {
+export const deleteCases: WireCases = {
   '05-delete/bound-pod': deletes((hand) => void hand.pod('b-1', { nodeName: 'x' })),
   '05-delete/delete-collection': deletes((hand) => {
     const labels = { dc: 'a' };

@@ -7,7 +7,7 @@ const evictions = (prepare: (hand: Hand) => void, rest: Partial<WireCase> = {}):
 const one = { minAvailable: 1 };
 
 /** Evictions and the budgets that judge them. */
-export const EVICTIONS: WireCases = {
+export const evictionCases: WireCases = {
   '06-eviction/dry-run': evictions((hand) => void hand.running('d-1'), {
     before: {
       4: (hand) => hand.budget('b', one, {}),

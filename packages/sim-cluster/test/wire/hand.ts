@@ -1,8 +1,8 @@
 import type { ApiServer } from '../../src/api/api-server.ts';
 import type { VirtualClock } from '../../src/kernel/clock.ts';
-import { Client, STRATEGIC } from '../world/client.ts';
+import { Client, strategic } from '../world/client.ts';
 
-const CONTAINERS = [{ name: 'c', image: 'registry.k8s.io/pause:3.10' }];
+const containers = [{ name: 'c', image: 'registry.k8s.io/pause:3.10' }];
 
 /** The hand that prepared the cluster of each recorded case. */
 export class Hand {
@@ -23,7 +23,7 @@ export class Hand {
   pod(name: string, spec: object = {}, metadata: object = {}): string {
     const { uid } = this.api.create('pods', {
       metadata: { name, namespace: this.#namespace, ...metadata },
-      spec: { containers: CONTAINERS, ...spec },
+      spec: { containers: containers, ...spec },
     }).metadata;
     return uid ?? '';
   }
@@ -38,7 +38,7 @@ export class Hand {
 
   podStatus(name: string, status: object): void {
     const path = `/api/v1/namespaces/${this.#namespace}/pods/${name}/status`;
-    this.client.patch(path, { status }, STRATEGIC);
+    this.client.patch(path, { status }, strategic);
   }
 
   node(name: string, spec: object = {}, metadata: object = {}): string {

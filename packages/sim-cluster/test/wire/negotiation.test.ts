@@ -3,9 +3,9 @@ import { describe, it } from 'node:test';
 import { ApiError } from '../../src/api/errors.ts';
 import { humanDuration } from '../../src/table/duration.ts';
 import { negotiate } from '../../src/wire/negotiation.ts';
-import { fixture, NODES, PODS, podNamed } from '../world/api-fixture.ts';
+import { fixture, nodes, podNamed, pods } from '../world/api-fixture.ts';
 
-const META = 'v=v1;g=meta.k8s.io';
+const meta = 'v=v1;g=meta.k8s.io';
 
 describe('negotiation', () => {
   const accepted: readonly (readonly [string, string])[] = [
@@ -13,13 +13,13 @@ describe('negotiation', () => {
     ['application/json', 'object'],
     ['application/vnd.kubernetes.protobuf,application/json', 'object'],
     ['application/json;stream=watch', 'object'],
-    [`application/json;as=Table;${META}`, 'table'],
+    [`application/json;as=Table;${meta}`, 'table'],
     ['application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json', 'table'],
-    [`application/json;as=PartialObjectMetadata;${META}`, 'partial'],
-    [`application/json;as=PartialObjectMetadataList;${META}`, 'partialList'],
-    [`application/json;as=Bogus;${META},application/json`, 'object'],
-    [`application/json;as=constructor;${META},application/json`, 'object'],
-    [`text/html, application/json;as=Table;${META}`, 'table'],
+    [`application/json;as=PartialObjectMetadata;${meta}`, 'partial'],
+    [`application/json;as=PartialObjectMetadataList;${meta}`, 'partialList'],
+    [`application/json;as=Bogus;${meta},application/json`, 'object'],
+    [`application/json;as=constructor;${meta},application/json`, 'object'],
+    [`text/html, application/json;as=Table;${meta}`, 'table'],
   ];
   for (const [accept, form] of accepted) {
     it(`${accept} is answered with ${form}`, () => {
@@ -31,7 +31,7 @@ describe('negotiation', () => {
     'text/html',
     'application/*',
     'application/yaml',
-    `application/json;as=X;${META}`,
+    `application/json;as=X;${meta}`,
   ]) {
     it(`${accept} is not acceptable`, () => {
       assert.throws(
@@ -90,9 +90,9 @@ describe('durations', () => {
 });
 
 describe('tables', () => {
-  const TABLE = { accept: `application/json;as=Table;${META}` };
+  const table = { accept: `application/json;as=Table;${meta}` };
   const cellsOf = (path: string, client: ReturnType<typeof fixture>['client']) =>
-    client.get(path, { headers: TABLE }).body.rows[0].cells;
+    client.get(path, { headers: table }).body.rows[0].cells;
 
   const statuses: readonly (readonly [string, object, object, string, string])[] = [
     ['pending', {}, { phase: 'Pending' }, '0/1', 'Pending'],
@@ -129,21 +129,21 @@ describe('tables', () => {
   for (const [name, spec, status, ready, text] of statuses) {
     it(`show a pod ${name} as ${text}`, () => {
       const { client } = fixture();
-      client.post(PODS, podNamed('p', spec));
-      client.patch(`${PODS}/p/status`, { status });
-      assert.deepEqual(cellsOf(PODS, client).slice(1, 3), [ready, text]);
+      client.post(pods, podNamed('p', spec));
+      client.patch(`${pods}/p/status`, { status });
+      assert.deepEqual(cellsOf(pods, client).slice(1, 3), [ready, text]);
     });
   }
 
   it('show a pod that is going, and how often it restarted', () => {
     const { client, pass } = fixture();
-    client.post(PODS, podNamed('p', { nodeName: 'n' }));
+    client.post(pods, podNamed('p', { nodeName: 'n' }));
     const finishedAt = '2026-01-01T00:00:00Z';
     const containerStatuses = [{ restartCount: 2, lastState: { terminated: { finishedAt } } }];
-    client.patch(`${PODS}/p/status`, { status: { phase: 'Running', containerStatuses } });
-    client.delete(`${PODS}/p`);
+    client.patch(`${pods}/p/status`, { status: { phase: 'Running', containerStatuses } });
+    client.delete(`${pods}/p`);
     pass(90_000);
-    assert.deepEqual(cellsOf(PODS, client).slice(2, 5), ['Terminating', '2 (90s ago)', '90s']);
+    assert.deepEqual(cellsOf(pods, client).slice(2, 5), ['Terminating', '2 (90s ago)', '90s']);
   });
 
   for (const [name, conditions, spec, text] of [
@@ -158,8 +158,8 @@ describe('tables', () => {
   ] as const) {
     it(`show a node with ${name} as ${text}`, () => {
       const { client } = fixture();
-      client.post(NODES, { metadata: { name: 'n' }, spec, status: { conditions } });
-      assert.equal(cellsOf(NODES, client)[1], text);
+      client.post(nodes, { metadata: { name: 'n' }, spec, status: { conditions } });
+      assert.equal(cellsOf(nodes, client)[1], text);
     });
   }
 

@@ -1,15 +1,15 @@
-import { CUT, NO_YAML, type WireCases } from './case.ts';
+import { cut, noYaml, type WireCases } from './case.ts';
 import type { Hand } from './hand.ts';
 
-const EVENT = 'p.1840a1b2c3d4e5f6';
+const event = 'p.1840a1b2c3d4e5f6';
 
 /** Events and leases. */
-export const EVENTS_AND_LEASES: WireCases = {
+export const eventAndLeaseCases: WireCases = {
   '07-events-leases/core-aggregate': {
     namespace: 'wire-events',
     prepare: (hand) => {
       const { metadata } = hand.api.create('events', {
-        metadata: { name: EVENT, namespace: 'wire-events' },
+        metadata: { name: event, namespace: 'wire-events' },
         involvedObject: {
           kind: 'Pod',
           namespace: 'wire-events',
@@ -50,7 +50,7 @@ export const EVENTS_AND_LEASES: WireCases = {
       return undefined;
     },
   },
-  '07-events-leases/lease-election': { namespace: 'wire-events', without: { 11: CUT } },
+  '07-events-leases/lease-election': { namespace: 'wire-events', without: { 11: cut } },
   '07-events-leases/microtime': { namespace: 'wire-events' },
   '07-events-leases/node-lease': { namespace: 'default' },
 };
@@ -75,7 +75,7 @@ function podReader({ api }: Hand): undefined {
 }
 
 /** Who is let in, and to what. */
-export const ACCESS: WireCases = {
+export const accessCases: WireCases = {
   '08-auth/access-review': {
     namespace: 'wire',
     prepare: podReader,
@@ -85,5 +85,5 @@ export const ACCESS: WireCases = {
   '08-auth/forbidden': { namespace: 'wire', prepare: podReader },
   '08-auth/health': { namespace: 'wire', without: { 3: 'no checks are listed' } },
   '08-auth/impersonation': { namespace: 'wire', prepare: podReader },
-  '08-auth/unauthorized': { namespace: 'wire', without: { 2: NO_YAML } },
+  '08-auth/unauthorized': { namespace: 'wire', without: { 2: noYaml } },
 };

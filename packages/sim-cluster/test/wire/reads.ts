@@ -1,7 +1,7 @@
-import { caseIn, NO_YAML, type WireCase, type WireCases } from './case.ts';
+import { caseIn, noYaml, type WireCase, type WireCases } from './case.ts';
 import type { Hand } from './hand.ts';
 
-const NO_PROTOBUF_REPLY = 'replies are always JSON';
+const noProtobufReply = 'replies are always JSON';
 
 /** Five pods on two nodes, as the list cases found them. */
 function fivePods(hand: Hand): void {
@@ -19,16 +19,16 @@ const lists = (without: WireCase['without'] = {}): WireCase =>
   caseIn('wire-list', fivePods, { without });
 
 /** Lists, gets, and watches that are refused. */
-export const READS: WireCases = {
+export const readCases: WireCases = {
   '02-list/accept': lists({
-    2: NO_YAML,
-    3: NO_YAML,
-    4: NO_PROTOBUF_REPLY,
-    5: NO_PROTOBUF_REPLY,
-    6: NO_YAML,
-    7: NO_YAML,
-    9: NO_YAML,
-    12: NO_YAML,
+    2: noYaml,
+    3: noYaml,
+    4: noProtobufReply,
+    5: noProtobufReply,
+    6: noYaml,
+    7: noYaml,
+    9: noYaml,
+    12: noYaml,
   }),
   '02-list/empty-list': { namespace: 'wire-list' },
   '02-list/expired': {

@@ -1,9 +1,9 @@
 /** How the recordings write a header that was not sent. */
-export const ABSENT = '(absent)';
+export const absent = '(absent)';
 
-const PLACEHOLDER = /<[^<>]*>/;
-const LEARNED = /^<(?:uid|rv|continue)-\d+>$/;
-const SOME_TIME = '2026-01-01T00:00:00Z';
+const placeholder = /<[^<>]*>/;
+const learned = /^<(?:uid|rv|continue)-\d+>$/;
+const someTime = '2026-01-01T00:00:00Z';
 
 /** The real values behind the placeholders of a recorded case, learned from the answers. */
 export class Placeholders {
@@ -29,7 +29,7 @@ export class Placeholders {
   #fillText(text: string): string {
     const repeated = /^<(\d+) times x>$/.exec(text);
     if (repeated) return 'x'.repeat(Number(repeated[1]));
-    return text === '<time>' ? SOME_TIME : (this.#values.get(text) ?? text);
+    return text === '<time>' ? someTime : (this.#values.get(text) ?? text);
   }
 
   /**
@@ -37,15 +37,15 @@ export class Placeholders {
    * is named twice must be the same both times.
    */
   accept(expected: string, actual: string): boolean {
-    const names = expected.match(new RegExp(PLACEHOLDER, 'g')) ?? [];
+    const names = expected.match(new RegExp(placeholder, 'g')) ?? [];
     const literal = expected
-      .split(PLACEHOLDER)
+      .split(placeholder)
       .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
     const found = new RegExp(`^${literal.join('(.*?)')}$`, 's').exec(actual);
     if (!found) return false;
     return names.every((name, index) => {
       const value = found[index + 1] ?? '';
-      if (!LEARNED.test(name)) return true;
+      if (!learned.test(name)) return true;
       const known = this.#values.get(name);
       if (known === undefined) this.#values.set(name, value);
       return known === undefined || known === value;
@@ -59,9 +59,9 @@ const isObject = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Members by which the recordings sum up a body; they are none of the body's own. */
-const SUMMARIES = new Set(['accepted', 'messageLength', 'managedFields']);
+const summaries = new Set(['accepted', 'messageLength', 'managedFields']);
 /** Column descriptions, which nothing shows, are shorter here. */
-const NOT_COMPARED = new Set([...SUMMARIES, 'description']);
+const notCompared = new Set([...summaries, 'description']);
 
 /**
  * The path at which an answer differs from the recorded body, or null. A refusal must be equal;
@@ -129,7 +129,7 @@ class Comparison {
     const keys = Object.keys(this.#isExact ? { ...expected, ...actual } : expected);
     return first(
       keys
-        .filter((key) => !key.startsWith('…') && !NOT_COMPARED.has(key))
+        .filter((key) => !key.startsWith('…') && !notCompared.has(key))
         .map((key) => this.compare(expected[key], actual[key], `${path}.${key}`)),
     );
   }
@@ -138,7 +138,7 @@ class Comparison {
     // Some recordings keep the version numbers of their own run.
     const isVersion = path.endsWith('.resourceVersion') && /^\d+$/.test(expected);
     if (isVersion || expected === 'trimmed' || expected === actual) return true;
-    return PLACEHOLDER.test(expected) && this.#placeholders.accept(expected, actual);
+    return placeholder.test(expected) && this.#placeholders.accept(expected, actual);
   }
 }
 

@@ -6,23 +6,23 @@ import { serviceAccountUser, type User } from '../../src/auth/authorizer.ts';
 import { VirtualClock } from '../../src/kernel/clock.ts';
 import { seededRandom } from '../../src/kernel/prng.ts';
 import type { WireCases } from './case.ts';
-import { DELETES } from './deletes.ts';
-import { EVICTIONS } from './evictions.ts';
+import { deleteCases } from './deletes.ts';
+import { evictionCases } from './evictions.ts';
 import { Hand } from './hand.ts';
-import { ACCESS, EVENTS_AND_LEASES } from './others.ts';
-import { READS } from './reads.ts';
-import { ABSENT, difference, Placeholders } from './recorded-values.ts';
-import { WRITES } from './writes.ts';
+import { accessCases, eventAndLeaseCases } from './others.ts';
+import { readCases } from './reads.ts';
+import { absent, difference, Placeholders } from './recorded-values.ts';
+import { writeCases } from './writes.ts';
 
 // What a real kube-apiserver 1.36.2 answered, request by request, asked of this one.
 
-const CASES: WireCases = {
-  ...READS,
-  ...WRITES,
-  ...DELETES,
-  ...EVICTIONS,
-  ...EVENTS_AND_LEASES,
-  ...ACCESS,
+const cases: WireCases = {
+  ...readCases,
+  ...writeCases,
+  ...deleteCases,
+  ...evictionCases,
+  ...eventAndLeaseCases,
+  ...accessCases,
 };
 
 interface Exchange {
@@ -41,30 +41,30 @@ interface Exchange {
   };
 }
 
-const ADMIN = 'admin';
-const USERS: Readonly<Record<string, User>> = {
-  [ADMIN]: { name: 'admin', groups: ['system:masters'], rules: [] },
+const admin = 'admin';
+const users: Readonly<Record<string, User>> = {
+  [admin]: { name: 'admin', groups: ['system:masters'], rules: [] },
   '<limitedtoken>': { ...serviceAccountUser('wire', 'limited'), uid: 'sa-limited-uid' },
   '<nobodytoken>': { name: 'nobody', groups: [], rules: [] },
 };
 
 /** A clock later than every time in the recordings. */
-const NOW = Date.parse('2026-11-21T00:00:00Z');
+const now = Date.parse('2026-11-21T00:00:00Z');
 /** Longer than a read waits for a version of the future. */
-const PATIENCE_MS = 4000;
-const COMPARED_HEADERS = ['retry-after', 'warning', 'x-content-type-options'] as const;
+const patienceMs = 4000;
+const comparedHeaders = ['retry-after', 'warning', 'x-content-type-options'] as const;
 
 function authorized(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const sent = { authorization: `Bearer ${ADMIN}`, ...headers };
-  return Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== ABSENT));
+  const sent = { authorization: `Bearer ${admin}`, ...headers };
+  return Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== absent));
 }
 
-for (const [file, wireCase] of Object.entries(CASES)) {
+for (const [file, wireCase] of Object.entries(cases)) {
   const text = readFileSync(new URL(`../testdata/wire/${file}.json`, import.meta.url), 'utf8');
   const { rule, exchanges }: { rule: string; exchanges: readonly Exchange[] } = JSON.parse(text);
   describe(`${file}: ${rule}`, () => {
-    const clock = new VirtualClock(NOW);
-    const tokens = file.startsWith('08-auth') ? { tokens: new Map(Object.entries(USERS)) } : {};
+    const clock = new VirtualClock(now);
+    const tokens = file.startsWith('08-auth') ? { tokens: new Map(Object.entries(users)) } : {};
     const api = new ApiServer({ clock, random: seededRandom(1), ...tokens });
     const hand = new Hand(api, clock, wireCase.namespace);
     const placeholders = new Placeholders(wireCase.prepare?.(hand) ?? {});
@@ -77,11 +77,11 @@ for (const [file, wireCase] of Object.entries(CASES)) {
           query: placeholders.fill(request.query ?? {}) as Record<string, string>,
           ...(request.body === undefined ? {} : { body: placeholders.fill(request.body) }),
         });
-        if (!answer().ended) clock.advanceTo(clock.now() + PATIENCE_MS);
+        if (!answer().ended) clock.advanceTo(clock.now() + patienceMs);
         const { status, headers, text } = answer();
         assert.equal(status, response.status, text);
         assert.equal(difference(response.body, text, placeholders), null, text);
-        for (const name of COMPARED_HEADERS) {
+        for (const name of comparedHeaders) {
           assert.equal(headers[name], response.headers[name], name);
         }
       });

@@ -1,13 +1,13 @@
-import { CUT, caseIn, NO_YAML, type WireCase, type WireCases } from './case.ts';
+import { caseIn, cut, noYaml, type WireCase, type WireCases } from './case.ts';
 import type { Hand } from './hand.ts';
 
-const DIFF = 'the difference is shown by member, not in the lines of a Go printer';
+const diff = 'the difference is shown by member, not in the lines of a Go printer';
 
 const writes = (prepare?: (hand: Hand) => void, rest: Partial<WireCase> = {}): WireCase =>
   caseIn('wire-writes', prepare, rest);
 
 /** Creation, updates, the four kinds of patches, validation. */
-export const WRITES: WireCases = {
+export const writeCases: WireCases = {
   '04-writes/binding': writes((hand) => {
     hand.node('wire-n4');
     hand.pod('bind-1');
@@ -43,14 +43,14 @@ export const WRITES: WireCases = {
     without: { 6: 'a directive without a list is passed over' },
   }),
   '04-writes/patch-types': writes((hand) => void hand.node('wire-n4'), {
-    without: { 4: NO_YAML, 5: NO_YAML, 7: NO_YAML },
+    without: { 4: noYaml, 5: noYaml, 7: noYaml },
   }),
   '04-writes/pod-update-allowed': writes(
     (hand) => {
       const mine = { key: 'a', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 60 };
       hand.pod('upd', { nodeName: 'wire-n4', tolerations: [mine] });
     },
-    { without: { 9: DIFF, 10: DIFF, 14: DIFF } },
+    { without: { 9: diff, 10: diff, 14: diff } },
   ),
   '04-writes/pod-validation': writes(),
   '04-writes/server-side-apply': writes(),
@@ -63,7 +63,7 @@ export const WRITES: WireCases = {
     },
   },
   '04-writes/validation-node': writes((hand) => void hand.node('wire-n4'), {
-    without: { 5: CUT, 8: 'the real server lists labels in random order' },
+    without: { 5: cut, 8: 'the real server lists labels in random order' },
   }),
   '04-writes/validation-pod-tolerations': writes(),
 };

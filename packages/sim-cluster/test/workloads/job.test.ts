@@ -4,11 +4,11 @@ import { job } from '../../src/builders.ts';
 import { conditionOf, isReady } from '../../src/controllers/pods.ts';
 import { podsOf, small, stored, virtualCluster } from '../world/virtual-cluster.ts';
 
-const ZONES = ['a', 'b', 'c'];
+const zones = ['a', 'b', 'c'];
 
 describe('a Job', () => {
   it('runs its pods one after the other and completes', () => {
-    const topology = small(ZONES, [job('default', 'report', 30, { completions: 2 })]);
+    const topology = small(zones, [job('default', 'report', 30, { completions: 2 })]);
     const { api, until } = virtualCluster({ topology });
     const isComplete = (): boolean => {
       const found = api.get('jobs', 'default', 'report');
@@ -23,7 +23,7 @@ describe('a Job', () => {
   });
 
   it('replaces a pod that is evicted and gives up after too many failures', () => {
-    const topology = small(ZONES, [job('default', 'report', 30, { spec: { backoffLimit: 1 } })]);
+    const topology = small(zones, [job('default', 'report', 30, { spec: { backoffLimit: 1 } })]);
     const { api, pass, until, settle } = virtualCluster({ topology });
     settle();
     const [first] = podsOf(api, 'report');

@@ -13,11 +13,11 @@ import {
   virtualCluster,
 } from '../world/virtual-cluster.ts';
 
-const ZONES = ['a', 'b', 'c'];
+const zones = ['a', 'b', 'c'];
 
 describe('a Deployment', () => {
   const start = () => {
-    const topology = small(ZONES, [deployment('default', 'web', { replicas: 3 })]);
+    const topology = small(zones, [deployment('default', 'web', { replicas: 3 })]);
     const running = virtualCluster({ topology });
     running.settle();
     return running;
@@ -183,7 +183,7 @@ describe('a Deployment', () => {
 
 describe('a StatefulSet', () => {
   const start = (spec = {}) => {
-    const topology = small(ZONES, [statefulSet('default', 'db', { replicas: 3, spec })]);
+    const topology = small(zones, [statefulSet('default', 'db', { replicas: 3, spec })]);
     return virtualCluster({ topology });
   };
   const uidOf = (api: Parameters<typeof stored>[0], name: string): string | undefined =>
@@ -279,7 +279,7 @@ describe('a StatefulSet', () => {
 
 describe('a DaemonSet', () => {
   const start = (...tolerations: readonly ReturnType<typeof toleration>[]) => {
-    const topology = small(ZONES, [daemonSet('default', 'agent', { tolerations })]);
+    const topology = small(zones, [daemonSet('default', 'agent', { tolerations })]);
     const running = virtualCluster({ topology });
     running.settle();
     return running;
@@ -333,7 +333,7 @@ describe('a DaemonSet', () => {
   });
 
   it('takes back a pod that waits for a node which is gone', () => {
-    const topology = small(ZONES, [daemonSet('default', 'agent')]);
+    const topology = small(zones, [daemonSet('default', 'agent')]);
     const { api, cluster, pass } = virtualCluster({ topology, without: ['scheduler'] });
     pass(10_000);
     assert.equal(podsOf(api, 'agent').length, 3);

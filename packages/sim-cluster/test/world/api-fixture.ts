@@ -4,9 +4,9 @@ import { seededRandom } from '../../src/kernel/prng.ts';
 import type { KubeObject } from '../../src/objects/kube-object.ts';
 import { Client } from './client.ts';
 
-export const START = Date.parse('2026-01-01T00:00:00Z');
-export const PODS = '/api/v1/namespaces/default/pods';
-export const NODES = '/api/v1/nodes';
+export const start = Date.parse('2026-01-01T00:00:00Z');
+export const pods = '/api/v1/namespaces/default/pods';
+export const nodes = '/api/v1/nodes';
 
 export interface Fixture {
   readonly api: ApiServer;
@@ -18,7 +18,7 @@ export interface Fixture {
 
 /** An empty API server on a virtual clock and a client of it. */
 export function fixture(options: Partial<ApiServerOptions> = {}): Fixture {
-  const clock = new VirtualClock(START);
+  const clock = new VirtualClock(start);
   const api = new ApiServer({ clock, random: seededRandom(1), ...options });
   const pass = (ms: number): void => clock.advanceTo(clock.now() + ms);
   return { api, client: new Client(api), clock, pass };

@@ -32,10 +32,10 @@ export interface RequestOptions {
   readonly token?: string;
 }
 
-export const MERGE = 'application/merge-patch+json';
-export const STRATEGIC = 'application/strategic-merge-patch+json';
-export const JSON_PATCH = 'application/json-patch+json';
-export const APPLY = 'application/apply-patch+yaml';
+export const merge = 'application/merge-patch+json';
+export const strategic = 'application/strategic-merge-patch+json';
+export const jsonPatch = 'application/json-patch+json';
+export const applyType = 'application/apply-patch+yaml';
 
 /** A client that speaks to the exchange function of an API server. */
 export class Client {
@@ -66,7 +66,7 @@ export class Client {
     return this.request('PUT', path, { ...options, body });
   }
 
-  patch(path: string, body: unknown, type: string = MERGE, options: RequestOptions = {}): Response {
+  patch(path: string, body: unknown, type: string = merge, options: RequestOptions = {}): Response {
     const headers = { 'content-type': type, ...options.headers };
     return this.request('PATCH', path, { ...options, body, headers });
   }

@@ -8,7 +8,7 @@ import type { Cluster } from '../../src/cluster.ts';
 import type { KubeObject } from '../../src/objects/kube-object.ts';
 import type { Topology } from '../../src/topology.ts';
 import type { Exchange } from '../../src/wire/exchange.ts';
-import { START, stored, virtualCluster } from './virtual-cluster.ts';
+import { start, stored, virtualCluster } from './virtual-cluster.ts';
 
 const unreachable = 'node.kubernetes.io/unreachable';
 export const reasons = {
@@ -66,7 +66,7 @@ export class Story {
 
   /** Goes on to that second of the story. */
   at(second: number): void {
-    const ms = START + second * 1000 - this.api.clock.now();
+    const ms = start + second * 1000 - this.api.clock.now();
     assert.ok(ms >= 0, `second ${second} is over`);
     this.#pass(ms);
   }
@@ -139,7 +139,7 @@ export class Story {
   /** Everything that was found when the story is over at that second. */
   end(second: number, calmSince = 0): readonly Violation[] {
     this.at(second);
-    this.checkers.atRest(START + calmSince * 1000);
+    this.checkers.atRest(start + calmSince * 1000);
     this.checkers.atEnd();
     return this.checkers.violations;
   }

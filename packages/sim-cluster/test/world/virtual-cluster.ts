@@ -6,7 +6,7 @@ import { VirtualClock } from '../../src/kernel/clock.ts';
 import type { KubeObject } from '../../src/objects/kube-object.ts';
 import type { Topology } from '../../src/topology.ts';
 
-export const START = Date.parse('2026-01-01T00:00:00Z');
+export const start = Date.parse('2026-01-01T00:00:00Z');
 
 /** A cluster on a virtual clock, with the few steps that tests take over and over. */
 export interface VirtualCluster {
@@ -22,7 +22,7 @@ export interface VirtualCluster {
 
 /** Starts a cluster; pods start in 2 s and stop in 1 s, nodes are Ready after 1 s. */
 export function virtualCluster(options: Partial<ClusterOptions> = {}): VirtualCluster {
-  const clock = new VirtualClock(START);
+  const clock = new VirtualClock(start);
   const cluster = new Cluster({
     clock,
     seed: 1,

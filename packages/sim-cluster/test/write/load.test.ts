@@ -5,12 +5,12 @@ import { equal } from '../../src/objects/json.ts';
 import type { KubeObject } from '../../src/objects/kube-object.ts';
 import { findKind } from '../../src/resources/resources.ts';
 import { decode } from '../../src/schema/decode.ts';
-import { fixture, PODS, START } from '../world/api-fixture.ts';
+import { fixture, pods, start } from '../world/api-fixture.ts';
 
 // Objects recorded from a real kube-apiserver 1.36.2, single ones and lists.
 
 const root = new URL('../testdata/write/recorded/', import.meta.url);
-const FILES = readdirSync(root).sort();
+const files = readdirSync(root).sort();
 
 const read = (file: string): KubeObject => JSON.parse(readFileSync(new URL(file, root), 'utf8'));
 
@@ -39,7 +39,7 @@ function withoutVersion(object: KubeObject): unknown {
 }
 
 describe('recorded objects', () => {
-  for (const file of FILES) {
+  for (const file of files) {
     for (const [index, object] of objectsOf(file).entries()) {
       const name = `${file} ${index} ${object.apiVersion} ${object.kind} ${object.metadata.name}`;
 
@@ -140,7 +140,7 @@ describe('load', () => {
     assert.equal(api.get('namespaces', '', 'default')?.metadata.uid, 'u');
     const { uid, creationTimestamp } = api.get('pods', 'lost', 'p')!.metadata;
     assert.match(uid ?? '', /^[0-9a-f]{8}-[0-9a-f]{4}-4/);
-    assert.equal(Date.parse(creationTimestamp ?? ''), START);
+    assert.equal(Date.parse(creationTimestamp ?? ''), start);
   });
 
   it('keeps who wrote the taints of a node and when, until somebody writes them anew', () => {
@@ -162,7 +162,7 @@ describe('load', () => {
     assert.deepEqual(ofTaints(labelled), [owner]);
     api.update('nodes', { ...labelled, spec: { taints: [{ key: 'worse', effect: 'NoExecute' }] } });
     const [anew, ...more] = ofTaints(api.get('nodes', '', 'n1')!);
-    assert.deepEqual([more, Date.parse(anew?.time ?? '')], [[], START]);
+    assert.deepEqual([more, Date.parse(anew?.time ?? '')], [[], start]);
   });
 
   it('leaves the caller its objects', () => {
@@ -181,12 +181,12 @@ describe('load', () => {
     assert.equal(api.load([{ kind: 'PodList', apiVersion: 'v1', items }]).loaded, 20_000);
     let [count, token] = [0, ''];
     do {
-      const { body } = client.get(PODS, { query: { limit: 500, continue: token } });
+      const { body } = client.get(pods, { query: { limit: 500, continue: token } });
       count += body.items.length;
       token = (body.metadata as { continue?: string }).continue ?? '';
     } while (token !== '');
     assert.equal(count, 20_000);
-    const onNode = client.get(PODS, { query: { fieldSelector: 'spec.nodeName=n7' } }).body.items;
+    const onNode = client.get(pods, { query: { fieldSelector: 'spec.nodeName=n7' } }).body.items;
     assert.equal(onNode.length, 40);
   });
 });

@@ -6,7 +6,7 @@ import { lifecycleDefaults } from '../../../src/checkers/lifecycle/terms.ts';
 import { Zones, zoneOf } from '../../../src/checkers/lifecycle/zones.ts';
 import { evictionDefaults } from '../../../src/checkers/terms.ts';
 import { brokenIn, Story } from '../../world/lifecycle-scenario.ts';
-import { START } from '../../world/virtual-cluster.ts';
+import { start } from '../../world/virtual-cluster.ts';
 
 const seconds = (first: number, count: number, step: number): readonly number[] =>
   Array.from({ length: count }, (_, index) => first + index * step);
@@ -210,7 +210,7 @@ describe('zones', () => {
     const hear = (name: string, status: string, labels: Record<string, string> = {}): void => {
       const object = node(name, { labels, status: { conditions: [{ type: 'Ready', status }] } });
       const change = { type: 'ADDED', resource: 'nodes', object, previous: null } as const;
-      zones.hear({ at: START, change, by: null });
+      zones.hear({ at: start, change, by: null });
     };
     hear('elsewhere', 'True', { [zone]: 'b' });
     for (let index = 0; index < ready; index++) hear(`r${index}`, 'True');
@@ -218,7 +218,7 @@ describe('zones', () => {
     for (let index = 0; index < excluded; index++) {
       hear(`x${index}`, 'False', { 'node.kubernetes.io/exclude-disruption': '' });
     }
-    return zones.inflowMin('', START, START + 1_000_000, 0);
+    return zones.inflowMin('', start, start + 1_000_000, 0);
   }
   for (const [ready, others, expected] of [
     [0, 1, 100],
