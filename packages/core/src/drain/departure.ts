@@ -1,3 +1,4 @@
+// Who made a pod go: the drain, another controller, or somebody by hand.
 import { blockerOf } from '../attempt/blocker.ts';
 import type { Outcome } from '../attempt/outcome.ts';
 import type { Disruption } from '../model/pod.ts';

@@ -1,3 +1,4 @@
+// The zone of a node, by its labels.
 import type { Labels } from './selector.ts';
 
 const betaZone = 'failure-domain.beta.kubernetes.io/zone';
