@@ -3,8 +3,8 @@ import type { KubeObject } from '../../objects/kube-object.ts';
 import type { Call } from '../call.ts';
 import type { Told } from '../history.ts';
 import { clockTime } from '../terms.ts';
+import type { LifecycleEvidence } from './evidence.ts';
 import { lossTaints, readinessOf } from './node-rule.ts';
-import type { LifecycleEvidence } from './terms.ts';
 
 /**
  * The checker of false alarms: nothing is done against a node with a heartbeat. Judged by what the

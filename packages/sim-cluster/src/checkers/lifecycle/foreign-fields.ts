@@ -2,8 +2,8 @@
 import { type Condition, keyOf } from '../../controllers/pods.ts';
 import type { KubeObject } from '../../objects/kube-object.ts';
 import type { Told } from '../history.ts';
+import type { LifecycleEvidence } from './evidence.ts';
 import { heardOfTypes, isLifecycleTaint, taintsOf } from './node-rule.ts';
-import type { LifecycleEvidence } from './terms.ts';
 
 /** Old names of labels that follow the new ones. */
 const followers: Readonly<Record<string, string>> = {

@@ -2,13 +2,13 @@
 // have.
 import type { KubeObject } from '../../objects/kube-object.ts';
 import { clockTime } from '../terms.ts';
+import type { LifecycleEvidence } from './evidence.ts';
 import {
   areConditionTaintsRight,
   hasWrongLossTaint,
   lossTaints,
   readinessOf,
 } from './node-rule.ts';
-import type { LifecycleEvidence } from './terms.ts';
 
 /** A node at one instant. */
 interface Look {

@@ -2,8 +2,8 @@
 import type { Call, CallKind } from '../call.ts';
 import type { Told } from '../history.ts';
 import { clockTime } from '../terms.ts';
+import type { LifecycleEvidence } from './evidence.ts';
 import { lossTaints } from './node-rule.ts';
-import type { LifecycleEvidence } from './terms.ts';
 import { zoneOf } from './zones.ts';
 
 /** A node that the client made a lost one. */

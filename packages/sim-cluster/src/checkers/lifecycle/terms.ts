@@ -1,9 +1,3 @@
-import type { Witness } from '../api-history.ts';
-import type { History } from '../history.ts';
-import type { Violation } from '../terms.ts';
-import type { Heartbeats } from './heartbeats.ts';
-import type { Zones } from './zones.ts';
-
 /**
  * What is promised of a node lifecycle controller, for its checkers. The first part is its
  * configuration under the names of kube-controller-manager's flags, the second what the judge
@@ -54,13 +48,3 @@ export const lifecycleDefaults: LifecycleTerms = {
   podBoundMs: 15_000,
   ownKeys: [],
 };
-
-/** What the checkers look at. */
-export interface LifecycleEvidence {
-  readonly terms: LifecycleTerms;
-  readonly history: History;
-  readonly witness: Witness;
-  readonly heartbeats: Heartbeats;
-  readonly zones: Zones;
-  readonly report: (violation: Violation) => void;
-}

@@ -2,8 +2,8 @@
 import type { Condition } from '../../controllers/pods.ts';
 import type { KubeObject } from '../../objects/kube-object.ts';
 import type { Told } from '../history.ts';
+import type { LifecycleEvidence } from './evidence.ts';
 import { heardOf, heardOfTypes, readinessOf } from './node-rule.ts';
-import type { LifecycleEvidence } from './terms.ts';
 
 /** Reason and message of a condition that was there, and of one that never was. */
 const stopped = ['NodeStatusUnknown', 'Kubelet stopped posting node status.'] as const;

@@ -1,8 +1,8 @@
 import { isReady, keyOf } from '../../controllers/pods.ts';
 import type { State } from '../history.ts';
 import { clockTime } from '../terms.ts';
+import type { LifecycleEvidence } from './evidence.ts';
 import { readinessOf } from './node-rule.ts';
-import type { LifecycleEvidence } from './terms.ts';
 
 /**
  * The checker of pods of unreachable nodes: they are marked not ready within the bound. A node that

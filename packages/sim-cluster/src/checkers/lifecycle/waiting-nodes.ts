@@ -1,7 +1,7 @@
 // The checker of waiting nodes: none waits longer for its taint than its zone allows.
 import { clockTime } from '../terms.ts';
+import type { LifecycleEvidence } from './evidence.ts';
 import { lossTaints, readinessOf } from './node-rule.ts';
-import type { LifecycleEvidence } from './terms.ts';
 import { zoneOf } from './zones.ts';
 
 /** A time in which a lost node had no NoExecute taint. */
