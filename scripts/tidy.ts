@@ -2,13 +2,24 @@
 // npm run tidy -- --write writes docs/files.md first.
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { fileList, listFile } from './tidy/file-list.ts';
+import { fileList, listFile, withoutHead } from './tidy/file-list.ts';
+import { importsUp } from './tidy/floors.ts';
+import { circles } from './tidy/imports.ts';
 import { hasDependencies, impure } from './tidy/purity.ts';
 import { namesAMachine, tooLong } from './tidy/texts.ts';
 import { repository, sourcesOf } from './tidy/tree.ts';
 import { replacedPhrases } from './tidy/words.ts';
 
-const checks = [tooLong, impure, hasDependencies, namesAMachine, replacedPhrases];
+const checks = [
+  tooLong,
+  importsUp,
+  circles,
+  impure,
+  hasDependencies,
+  namesAMachine,
+  replacedPhrases,
+  withoutHead,
+];
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 process.chdir(root);

@@ -59,6 +59,17 @@ test('rooms of one floor do not import each other, and every file is on a floor'
   ]);
 });
 
+test('each folder of a folder can be a room of its own', () => {
+  const tree = treeOf({
+    'p/src/commands/a/x.ts': "import './y/z.ts';\nimport '../b/x.ts';",
+    'p/src/commands/a/y/z.ts': '',
+    'p/src/commands/b/x.ts': '',
+  });
+  assert.deepEqual(lines(importsUp(tree, { 'p/src': { floors: ['commands/NAME/'] } })), [
+    'p/src/commands/a/x.ts: imports p/src/commands/b/x.ts, which is on the same floor (scripts/tidy/floors.ts)',
+  ]);
+});
+
 test('a circle of imports is a fault, types and lazy imports included', () => {
   const tree = treeOf({
     'p/a.ts': "import type { B } from './b.ts';",

@@ -4,8 +4,9 @@ import type { Fault, Tree } from './tree.ts';
 
 interface House {
   /**
-   * From the top down. A floor is a line of rooms: folders (`kernel/`) and files (`store.ts`). Those
-   * on one floor do not import each other, but for `a < b`: there b may import a.
+   * From the top down. A floor is a line of rooms: folders (`kernel/`), each folder in one
+   * (`commands/NAME/`) and files (`store.ts`). Those on one floor do not import each other, but for
+   * `a < b`: there b may import a.
    */
   readonly floors: readonly string[];
 }
@@ -16,16 +17,39 @@ export const houses: Readonly<Record<string, House>> = {
     floors: [
       'index.ts',
       'engine.ts',
-      'explain.ts differences/',
-      'machine.ts',
-      'command.ts',
+      'explain.ts',
+      'differences/',
+      'pod-needs.ts',
+      'command.ts config.ts',
       'eviction/ < drain/ lifecycle/ pressure/',
-      'attempt/',
+      'machine.ts',
       'store.ts',
       'event.ts',
+      'attempt/',
       'policy/',
       'model/',
       'kernel/',
+    ],
+  },
+  'packages/k8s-adapter/src': {
+    floors: [
+      'index.ts',
+      'client/ kubeconfig/',
+      'driver/',
+      'controller/ transport/',
+      'evictors/ flight/ pod-watch/ pressure/',
+      'proto/',
+    ],
+  },
+  'apps/kubectl-taintmgr/src': {
+    floors: [
+      'main.ts',
+      'program.ts',
+      'commands/NAME/',
+      'report/',
+      'cli/ cluster/',
+      'render/',
+      'usage-error.ts',
     ],
   },
 };
@@ -82,10 +106,17 @@ function roomOf(
 ): { readonly name: string; readonly level: number } | null {
   const inside = file.slice(folder.length + 1);
   for (const [level, { rooms }] of levels.entries()) {
-    const name = rooms.find((room) =>
-      room.endsWith('/') ? inside.startsWith(room) : inside === room,
-    );
-    if (name !== undefined) return { name, level };
+    for (const room of rooms) {
+      const name = nameOf(room, inside);
+      if (name !== null) return { name, level };
+    }
   }
   return null;
+}
+
+/** What the room is called that the file is in, if it is that one. */
+function nameOf(room: string, inside: string): string | null {
+  if (!room.endsWith('/')) return inside === room ? room : null;
+  const pattern = room.replace('NAME', '[^/]+');
+  return new RegExp(`^${pattern}`).exec(inside)?.[0] ?? null;
 }
