@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { seededRandom } from '@taintmgr/sim-cluster';
+import { type Replica, startReplica } from '../harness/replica.ts';
 import { FailoverWorld } from './failover-world.ts';
-import { type Replica, startReplica } from './replica.ts';
 
 // Two replicas as processes of their own, and what happens when the one that leads is struck while
 // 2,000 pods fall due. What counts is what the API server has seen.

@@ -16,14 +16,23 @@ export interface Replica {
   stop(): Promise<void>;
 }
 
+/** What runs a program of ours, and with which arguments before it. */
+export interface Runner {
+  readonly binary: string;
+  readonly run: readonly string[];
+}
+
+const thisNode: Runner = { binary: process.execPath, run: ['-C', '@taintmgr/source'] };
+
 /** Starts it against the cluster of a kubeconfig; killed when the test ends. */
 export function startReplica(
   t: TestContext,
   kubeconfig: string,
   flags: readonly string[],
+  { binary, run }: Runner = thisNode,
 ): Replica {
   const own = ['--kubeconfig', kubeconfig, '--secure-port=0', '--logging-format=json'];
-  const child = spawn(process.execPath, ['-C', '@taintmgr/source', program, ...own, ...flags], {
+  const child = spawn(binary, [...run, program, ...own, ...flags], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   t.after(() => child.kill('SIGKILL'));
