@@ -66,9 +66,10 @@ const tasks = {
   },
   check: {
     needs: ['everything', 'runtimes'],
-    steps: ['types', 'lint', 'boundaries', 'tidy', 'knip', 'build', 'pack:check', 'test'].map(
-      npmRun,
-    ),
+    steps: [
+      ...['types', 'lint', 'boundaries', 'tidy', 'changeset:check', 'knip', 'build', 'pack:check'],
+      'test',
+    ].map(npmRun),
   },
 };
 

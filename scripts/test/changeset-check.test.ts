@@ -1,0 +1,112 @@
+// npm run changeset:check in small repositories of their own.
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const script = fileURLToPath(new URL('../changeset-check.ts', import.meta.url));
+const config = fileURLToPath(new URL('../../.changeset/config.json', import.meta.url));
+const source = 'packages/core/src/index.ts';
+const changeset = '---\n"@taintmgr/core": minor\n---\n\nPods wait.\n';
+
+/** Nothing of the user's own settings counts. */
+const env = {
+  ...process.env,
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_CONFIG_SYSTEM: '/dev/null',
+  GIT_AUTHOR_NAME: 'a',
+  GIT_AUTHOR_EMAIL: 'a@example.com',
+  GIT_COMMITTER_NAME: 'a',
+  GIT_COMMITTER_EMAIL: 'a@example.com',
+};
+
+class Repository {
+  readonly folder: string;
+
+  constructor(t: TestContext) {
+    this.folder = mkdtempSync(join(tmpdir(), 'changesets-'));
+    t.after(() => rmSync(this.folder, { recursive: true }));
+    this.git('init', '--quiet', '--initial-branch=main');
+    mkdirSync(join(this.folder, '.changeset'));
+    copyFileSync(config, join(this.folder, '.changeset/config.json'));
+    const core = { name: '@taintmgr/core', version: '0.1.0' };
+    this.commit({
+      'package.json': JSON.stringify({ private: true, workspaces: ['packages/*'] }),
+      'package-lock.json': '{}',
+      'packages/core/package.json': JSON.stringify(core, null, 2),
+      [source]: '',
+    });
+  }
+
+  git(...args: readonly string[]): void {
+    execFileSync('git', args, { cwd: this.folder, env });
+  }
+
+  commit(files: Readonly<Record<string, string>>): void {
+    for (const [file, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(this.folder, file)), { recursive: true });
+      writeFileSync(join(this.folder, file), text);
+    }
+    this.git('add', '--all');
+    this.git('commit', '--quiet', '--message=x');
+  }
+
+  check(folder = this.folder, ...args: readonly string[]): number | null {
+    return spawnSync(process.execPath, [script, ...args], { cwd: folder, env }).status;
+  }
+}
+
+test('a branch that changes shipped sources needs a changeset', (t) => {
+  const repository = new Repository(t);
+  repository.git('checkout', '--quiet', '-b', 'work');
+  repository.commit({ 'packages/core/test/a.test.ts': '', 'docs/a.md': '' });
+  assert.equal(repository.check(), 0, 'only tests and documents have changed');
+  repository.commit({ [source]: 'export const a = 1;' });
+  assert.equal(repository.check(), 1, 'the changeset is forgotten');
+  repository.commit({ '.changeset/pods-wait.md': changeset });
+  assert.equal(repository.check(), 0);
+});
+
+test('a branch says with an empty changeset that users notice nothing', (t) => {
+  const repository = new Repository(t);
+  repository.git('checkout', '--quiet', '-b', 'work');
+  repository.commit({ [source]: 'export const a = 1;', '.changeset/nothing.md': '---\n---\n' });
+  assert.equal(repository.check(), 0);
+});
+
+test('an old changeset does not count for a new branch', (t) => {
+  const repository = new Repository(t);
+  repository.commit({ '.changeset/pods-wait.md': changeset });
+  repository.git('checkout', '--quiet', '-b', 'work');
+  repository.commit({ [source]: 'export const a = 1;' });
+  assert.equal(repository.check(), 1);
+});
+
+test('main is compared with the last release, by its version or its tag', (t) => {
+  const repository = new Repository(t);
+  repository.commit({ [source]: 'export const a = 1;' });
+  assert.equal(repository.check(), 1);
+  repository.git('tag', '@taintmgr/core@0.1.1');
+  assert.equal(repository.check(), 0);
+  repository.commit({ [source]: 'export const a = 2;' });
+  assert.equal(repository.check(), 1);
+  assert.equal(repository.check(repository.folder, 'HEAD'), 0, 'compared with what was asked for');
+  repository.commit({ '.changeset/pods-wait.md': changeset });
+  assert.equal(repository.check(), 0);
+});
+
+test('a clone of one commit gets its history, and passes where nobody has it', (t) => {
+  const repository = new Repository(t);
+  repository.commit({ [source]: 'export const a = 1;' });
+  const clone = join(repository.folder, 'clone');
+  const from = pathToFileURL(repository.folder).href;
+  repository.git('clone', '--quiet', '--depth=1', from, clone);
+  assert.equal(repository.check(clone), 1);
+  rmSync(clone, { recursive: true });
+  repository.git('clone', '--quiet', '--depth=1', from, clone);
+  execFileSync('git', ['remote', 'remove', 'origin'], { cwd: clone, env });
+  assert.equal(repository.check(clone), 0);
+});
