@@ -4,7 +4,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import module from 'node:module';
-import { constants } from 'node:os';
+import { availableParallelism, constants } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -21,6 +21,14 @@ const coreTests = 'packages/core/test';
 const [name = '', ...args] = process.argv.slice(2);
 /** What `npm run bench` runs; `npm run bench -- NAME...` runs these only. */
 const benches = ['engine', 'schedule', 'lifecycle', 'cluster', 'cluster-scale', 'controller'];
+
+/** What `npm run test:node` runs; `npm run test:node -- FILE...` runs these only. */
+const tests = ['packages/*', 'apps/*', 'tools/workbench', 'scripts'].map(
+  (folder) => `${folder}/test/**/*.test.ts`,
+);
+// Node runs one file less at a time than there are processors, which is one on a machine with two.
+// Many files wait for most of their time: for a process, a socket, a clock that is real.
+const testConcurrency = `--test-concurrency=${availableParallelism() + 1}`;
 
 /** What to install before a task: a file that proves it is there, and the command that brings it. */
 const needs = {
@@ -49,6 +57,18 @@ const tasks = {
     ]),
   },
   conformance: { needs: ['everything'], main: 'scripts/conformance.ts' },
+  'test:node': {
+    needs: ['everything'],
+    steps: [
+      [
+        join(bin, 'node'),
+        ...source,
+        '--test',
+        testConcurrency,
+        ...(args.length > 0 ? args : tests),
+      ],
+    ],
+  },
   'test:bun': {
     needs: ['everything', 'runtimes'],
     // Bun gives a test 5 s, which a slow machine needs for some thousand recorded cases.
