@@ -38,7 +38,7 @@ export function installPlugin(folder: string): string {
   mkdirSync(bin);
   const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
   // One process, as what is published: the clone's launcher is another one in between.
-  const cache = `NODE_COMPILE_CACHE='${join(folder, 'compiled')}'`;
+  const cache = `NODE_COMPILE_CACHE='${process.env.NODE_COMPILE_CACHE ?? join(folder, 'compiled')}'`;
   const launch = `#!/bin/sh\n${cache} exec '${process.execPath}' -C @taintmgr/source '${main}' "$@"\n`;
   writeFileSync(join(bin, 'kubectl-taintmgr'), launch, { mode: 0o755 });
   return `${bin}${delimiter}${process.env.PATH}`;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, beforeEach, describe, it } from 'node:test';
 import { type Json, node } from '@taintmgr/sim-cluster';
 import { run } from '../../world/run.ts';
-import { fillShop } from '../../world/shop-cluster.ts';
+import { fillShop, renewLeases } from '../../world/shop-cluster.ts';
 import { startTestCluster, type TestCluster, versions } from '../../world/test-cluster.ts';
 
 // What `explain` reads of a cluster beside what its transcripts show.
@@ -26,6 +26,8 @@ describe('explain', () => {
     fillShop(cluster);
     process.env.KUBECONFIG = cluster.kubeconfig;
   });
+  // A leader without a sign of life is looked at twice, three seconds apart.
+  beforeEach(() => renewLeases(cluster));
   after(() => cluster.stop());
 
   it('changes nothing, whatever is asked', async () => {
