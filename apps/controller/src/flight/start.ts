@@ -1,9 +1,9 @@
 // Starts the flight recorder as the settings say.
 import { type Config, resolveConfig, resolveLifecycleConfig } from '@taintmgr/core';
 import { flightApiVersion } from '@taintmgr/k8s-adapter';
-import type { Registry } from 'prom-client';
 import type { Settings } from '../flags/settings.ts';
 import type { Logger } from '../log/logger.ts';
+import type { Meter } from '../metrics/meter.ts';
 import { version } from '../version.ts';
 import { flightMetrics } from './metrics.ts';
 import { FlightRecorder } from './recorder.ts';
@@ -11,13 +11,13 @@ import { FlightRecorder } from './recorder.ts';
 export interface FlightOptions {
   readonly settings: Settings;
   readonly engine: Partial<Config>;
-  readonly registry: Registry;
+  readonly meter: Meter;
   readonly log: Logger;
 }
 
 /** The flight recorder as it was chosen; null: nothing is to be recorded. */
 export function startFlightRecorder(options: FlightOptions): FlightRecorder | null {
-  const { settings, engine, registry, log } = options;
+  const { settings, engine, meter, log } = options;
   const { flightRecord: path, flightRecordMaxsize, flightRecordMaxbackup, simulate } = settings;
   if (path === '') return null;
   const recorder = new FlightRecorder({
@@ -34,7 +34,7 @@ export function startFlightRecorder(options: FlightOptions): FlightRecorder | nu
     onEnd: (why) =>
       log.warn({ file: path, why }, 'flight record stopped, evictions continue without it'),
   });
-  flightMetrics(registry, recorder);
+  flightMetrics(meter, recorder);
   return recorder;
 }
 

@@ -1,9 +1,8 @@
 // Metrics of evictions, under kube-controller-manager's names.
 import type { Instant, Report } from '@taintmgr/core';
 import type { Notice } from '@taintmgr/k8s-adapter';
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { type Activity, dueAt } from '../process/pending-evictions.ts';
-import { describing } from './metric.ts';
+import type { Meter } from './meter.ts';
 
 /** kube-controller-manager's. */
 const durationBuckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 30, 60, 120, 180, 240];
@@ -15,47 +14,36 @@ type Finished = Extract<Notice, { kind: 'commandFinished' }>;
  * durations are in seconds here as its HELP says, and what it does not count under names of ours.
  */
 export function evictionMetrics(
-  registry: Registry,
+  meter: Meter,
   { activity, dryRun }: { readonly activity: Activity; readonly dryRun: boolean },
 ): (notice: Notice, now: Instant) => void {
-  const describe = describing(registry);
-  const deletions = new Counter(
-    describe(
-      'taint_eviction_controller_pod_deletions_total',
-      '[ALPHA] Total number of Pods deleted by TaintEvictionController since its start.',
-    ),
+  const deletions = meter.counter(
+    'taint_eviction_controller_pod_deletions_total',
+    '[ALPHA] Total number of Pods deleted by TaintEvictionController since its start.',
   );
-  const durations = new Histogram({
-    ...describe(
-      'taint_eviction_controller_pod_deletion_duration_seconds',
-      '[ALPHA] Latency, in seconds, between the time when a taint effect has been activated for the Pod and its deletion via TaintEvictionController.',
-    ),
-    buckets: durationBuckets,
-  });
-  const attempts = new Counter(
-    describe(
-      'taintmgr_eviction_attempts_total',
-      'Evictions sent to the API server, by method and result.',
-      'mode',
-      'outcome',
-      'code',
-    ),
+  const durations = meter.histogram(
+    'taint_eviction_controller_pod_deletion_duration_seconds',
+    '[ALPHA] Latency, in seconds, between the time when a taint effect has been activated for the Pod and its deletion via TaintEvictionController.',
+    durationBuckets,
   );
-  const bypasses = new Counter(
-    describe(
-      'taintmgr_pdb_bypass_total',
-      'Pods deleted after PodDisruptionBudgets had blocked their eviction for as long as the policy allows.',
-    ),
+  const attempts = meter.counter(
+    'taintmgr_eviction_attempts_total',
+    'Evictions sent to the API server, by method and result.',
+    'mode',
+    'outcome',
+    'code',
   );
-  const lag = new Histogram({
-    ...describe(
-      'taintmgr_eviction_lag_seconds',
-      'Time from the deadline of a pod to the request that evicts it.',
-    ),
-    buckets: durationBuckets,
-  });
-  waitingGauges(registry, activity);
-  const countReport = reportCounters(registry);
+  const bypasses = meter.counter(
+    'taintmgr_pdb_bypass_total',
+    'Pods deleted after PodDisruptionBudgets had blocked their eviction for as long as the policy allows.',
+  );
+  const lag = meter.histogram(
+    'taintmgr_eviction_lag_seconds',
+    'Time from the deadline of a pod to the request that evicts it.',
+    durationBuckets,
+  );
+  waitingGauges(meter, activity);
+  const countReport = reportCounters(meter);
   const finish = ({ command, outcome }: Finished, now: Instant): void => {
     const mode = command.kind === 'evictPod' ? 'evict' : 'delete';
     const code = outcome.kind === 'failed' ? String(outcome.status ?? '<error>') : '';
@@ -75,37 +63,28 @@ export function evictionMetrics(
   };
 }
 
-function reportCounters(registry: Registry): (report: Report) => void {
-  const describe = describing(registry);
-  const decisions = new Counter(
-    describe(
-      'taintmgr_decisions_total',
-      'Evictions scheduled, moved and cancelled, by cause.',
-      'decision',
-      'cause',
-    ),
+function reportCounters(meter: Meter): (report: Report) => void {
+  const decisions = meter.counter(
+    'taintmgr_decisions_total',
+    'Evictions scheduled, moved and cancelled, by cause.',
+    'decision',
+    'cause',
   );
-  const setbacks = new Counter(
-    describe(
-      'taintmgr_eviction_setbacks_total',
-      'Evictions that failed and will be retried, by what blocks them.',
-      'blocker',
-    ),
+  const setbacks = meter.counter(
+    'taintmgr_eviction_setbacks_total',
+    'Evictions that failed and will be retried, by what blocks them.',
+    'blocker',
   );
-  const held = new Counter(
-    describe(
-      'taintmgr_evictions_held_total',
-      'Evictions held by a limit, by what the limit counts.',
-      'per',
-      'tripped',
-    ),
+  const held = meter.counter(
+    'taintmgr_evictions_held_total',
+    'Evictions held by a limit, by what the limit counts.',
+    'per',
+    'tripped',
   );
-  const writes = new Counter(
-    describe(
-      'taintmgr_write_failures_total',
-      'Writes to nodes and their pods that failed and will be retried, by what was written.',
-      'write',
-    ),
+  const writes = meter.counter(
+    'taintmgr_write_failures_total',
+    'Writes to nodes and their pods that failed and will be retried, by what was written.',
+    'write',
   );
   return (report) => {
     switch (report.kind) {
@@ -132,32 +111,23 @@ function reportCounters(registry: Registry): (report: Report) => void {
   };
 }
 
-function waitingGauges(registry: Registry, activity: Activity): void {
-  const describe = describing(registry);
-  const gauge = (name: string, help: string, value: () => number): void => {
-    new Gauge({
-      ...describe(name, help),
-      collect() {
-        this.set(value());
-      },
-    });
-  };
-  gauge('taintmgr_pending_evictions', 'Pods that will be evicted, now or later.', () => {
+function waitingGauges(meter: Meter, activity: Activity): void {
+  meter.reading('taintmgr_pending_evictions', 'Pods that will be evicted, now or later.', () => {
     return activity.waiting().pending;
   });
-  gauge(
+  meter.reading(
     'taintmgr_overdue_evictions',
     'Pods past their deadline whose eviction has not been accepted yet.',
-    () => {
-      return activity.waiting().overdue;
-    },
+    () => activity.waiting().overdue,
   );
-  gauge(
+  meter.reading(
     'taintmgr_next_deadline_timestamp_seconds',
     'When the next pod is due; +Inf: none.',
     () => (activity.waiting().next ?? Number.POSITIVE_INFINITY) / 1000,
   );
-  gauge('taintmgr_evictions_under_way', 'Evictions in flight: sent and not yet answered.', () => {
-    return activity.underWay().length;
-  });
+  meter.reading(
+    'taintmgr_evictions_under_way',
+    'Evictions in flight: sent and not yet answered.',
+    () => activity.underWay().length,
+  );
 }

@@ -1,51 +1,39 @@
 // Metrics of limits: which have tripped, and how full the others are.
 import type { LimitStatus } from '@taintmgr/core';
 import type { Notice } from '@taintmgr/k8s-adapter';
-import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Vitals } from '../process/process-stats.ts';
-import { describing } from './metric.ts';
+import type { Meter } from './meter.ts';
 
 /** So many limits are named at most: there may be one for each namespace, node or workload. */
 const limitsMax = 100;
 
 /** How limits with a window are doing; takes the notices of what trips and is resumed. */
-export function limitMetrics(registry: Registry, vitals: Vitals): (notice: Notice) => void {
-  const describe = describing(registry);
+export function limitMetrics(meter: Meter, vitals: Vitals): (notice: Notice) => void {
   const limits = (): readonly LimitStatus[] => {
     const { running } = vitals;
     return (running?.limits(running.now()) ?? []).slice(0, limitsMax);
   };
-  new Gauge({
-    ...describe(
-      'taintmgr_limit_tripped',
-      '1 for each limit that holds evictions until it is resumed.',
-      'limit',
-    ),
-    collect() {
-      this.reset();
-      for (const { id, tripped } of limits()) if (tripped) this.set({ limit: id }, 1);
-    },
-  });
-  new Gauge({
-    ...describe(
-      'taintmgr_limit_evicted_pods',
-      'Pods evicted within the window of a limit.',
-      'limit',
-    ),
-    collect() {
-      this.reset();
-      for (const { id, count } of limits()) if (count) this.set({ limit: id }, count.evicted);
-    },
-  });
-  const trips = new Counter(
-    describe('taintmgr_limit_trips_total', 'Limits that tripped, by what they count.', 'per'),
+  meter.readings(
+    'taintmgr_limit_tripped',
+    '1 for each limit that holds evictions until it is resumed.',
+    ['limit'],
+    () => limits().flatMap(({ id, tripped }) => (tripped ? [[{ limit: id }, 1]] : [])),
   );
-  const resumes = new Counter(
-    describe(
-      'taintmgr_limit_resumes_total',
-      'Limits that were resumed, by what they count.',
-      'per',
-    ),
+  meter.readings(
+    'taintmgr_limit_evicted_pods',
+    'Pods evicted within the window of a limit.',
+    ['limit'],
+    () => limits().flatMap(({ id, count }) => (count ? [[{ limit: id }, count.evicted]] : [])),
+  );
+  const trips = meter.counter(
+    'taintmgr_limit_trips_total',
+    'Limits that tripped, by what they count.',
+    'per',
+  );
+  const resumes = meter.counter(
+    'taintmgr_limit_resumes_total',
+    'Limits that were resumed, by what they count.',
+    'per',
   );
   return (notice) => {
     if (notice.kind !== 'report') return;

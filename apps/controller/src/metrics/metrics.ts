@@ -11,10 +11,12 @@ import { evictionMetrics } from './eviction.ts';
 import { featureMetrics } from './features.ts';
 import { foreignEvictionMetrics, leadershipMetrics } from './leadership.ts';
 import { limitMetrics } from './limits.ts';
+import { Meter } from './meter.ts';
 import { nodeCollectorMetrics } from './node-collector.ts';
 import { processMetrics } from './process.ts';
 import { restClientMetrics } from './rest-client.ts';
 import { sliMetrics } from './slis.ts';
+import { timed } from './timed.ts';
 import { watchingMetrics } from './watching.ts';
 import { workqueueMetrics } from './workqueue.ts';
 
@@ -33,6 +35,8 @@ export interface MetricsOptions {
 export interface Metrics {
   /** For /metrics. */
   readonly registry: Registry;
+  /** Makes more metrics of that registry. */
+  readonly meter: Meter;
   /** For /metrics/slis. */
   readonly slis: Registry;
   readonly requests: RequestObserver;
@@ -49,26 +53,28 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const { vitals, dryRun, host, lease, controllers, featureGates } = options;
   const { activity } = vitals;
   const [registry, slis] = [new Registry(), new Registry()];
-  const requests = restClientMetrics(registry, host);
-  const queues = workqueueMetrics(registry, activity, controllers);
-  const nodes = nodeCollectorMetrics(registry, vitals);
+  const meter = new Meter(registry);
+  const requests = restClientMetrics(meter, host);
+  const queues = workqueueMetrics(meter, activity, controllers);
+  const nodes = nodeCollectorMetrics(meter, vitals);
   const counters = [
-    evictionMetrics(registry, { activity, dryRun }),
+    evictionMetrics(meter, { activity, dryRun }),
     queues.onNotice,
-    watchingMetrics(registry),
-    clockMetrics(registry),
-    limitMetrics(registry, vitals),
+    watchingMetrics(meter),
+    clockMetrics(meter),
+    limitMetrics(meter, vitals),
   ];
-  leadershipMetrics(registry, vitals, lease);
-  featureMetrics(registry, featureGates);
-  processMetrics(registry, vitals, { dryRun });
+  leadershipMetrics(meter, vitals, lease);
+  featureMetrics(meter, featureGates);
+  processMetrics(meter, vitals, { dryRun });
   return {
     registry,
+    meter,
     slis,
     requests,
-    onLook: sliMetrics(slis),
-    onForeign: foreignEvictionMetrics(registry),
-    timed: (machine) => queues.timed(nodes(machine)),
+    onLook: sliMetrics(new Meter(slis)),
+    onForeign: foreignEvictionMetrics(meter),
+    timed: (machine) => timed(machine, [queues.handled, nodes]),
     onNotice: (notice, now) => {
       for (const count of counters) count(notice, now);
     },

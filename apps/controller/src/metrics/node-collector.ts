@@ -1,84 +1,56 @@
-import type { Command, Event, Instant, ZoneState, ZoneStatus } from '@taintmgr/core';
-import type { Machine } from '@taintmgr/k8s-adapter';
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Event, ZoneState, ZoneStatus } from '@taintmgr/core';
+import type { Histogram } from 'prom-client';
+
 import type { Vitals } from '../process/process-stats.ts';
-import { describing } from './metric.ts';
+import type { Meter } from './meter.ts';
+import type { Handled } from './timed.ts';
 
 /**
  * Metrics of nodes and zones, under the names of kube-controller-manager's
- * node-lifecycle-controller. Labels of zones have its NUL character too. Returns the machine,
- * timed: a node's health is updated with what is told of it, that of all nodes with a tick.
+ * node-lifecycle-controller. Labels of zones have its NUL character too. A node's health is
+ * updated with each event of it, that of all nodes with a tick.
  */
-export function nodeCollectorMetrics(
-  registry: Registry,
-  vitals: Vitals,
-): (machine: Machine) => Machine {
-  zoneMetrics(registry, vitals);
-  const describe = describing(registry);
-  const one = new Histogram({
-    ...describe(
-      'node_collector_update_node_health_duration_seconds',
-      '[ALPHA] Duration in seconds for NodeController to update the health of a single node.',
-    ),
-    buckets: fourfold(0.001),
-  });
-  const all = new Histogram({
-    ...describe(
-      'node_collector_update_all_nodes_health_duration_seconds',
-      '[ALPHA] Duration in seconds for NodeController to update the health of all nodes.',
-    ),
-    buckets: fourfold(0.01),
-  });
+export function nodeCollectorMetrics(meter: Meter, vitals: Vitals): Handled {
+  zoneMetrics(meter, vitals);
+  const one = meter.histogram(
+    'node_collector_update_node_health_duration_seconds',
+    '[ALPHA] Duration in seconds for NodeController to update the health of a single node.',
+    fourfold(0.001),
+  );
+  const all = meter.histogram(
+    'node_collector_update_all_nodes_health_duration_seconds',
+    '[ALPHA] Duration in seconds for NodeController to update the health of all nodes.',
+    fourfold(0.01),
+  );
   const histograms = new Map<Event['kind'], Histogram>([
     ['nodeUpsert', one],
     ['leaseUpsert', one],
     ['tick', all],
   ]);
-  return (machine) => ({
-    nextWake: () => machine.nextWake(),
-    handle: (now: Instant, event: Event): readonly Command[] => {
-      const histogram = histograms.get(event.kind);
-      if (!histogram) return machine.handle(now, event);
-      const begun = performance.now();
-      const commands = machine.handle(now, event);
-      histogram.observe((performance.now() - begun) / 1000);
-      return commands;
-    },
-  });
+  return (event, seconds) => histograms.get(event)?.observe(seconds);
 }
 
-function zoneMetrics(registry: Registry, vitals: Vitals): void {
-  const describe = describing(registry);
+function zoneMetrics(meter: Meter, vitals: Vitals): void {
   const zones = zoneReader(vitals);
-  const counted = new Map<string, number>();
-  new Counter({
-    ...describe(
-      'node_collector_evictions_total',
-      '[STABLE] Number of Node evictions that happened since current instance of NodeController started.',
-      'zone',
-    ),
-    collect() {
-      for (const { key: zone, tainted } of zones()) {
-        this.inc({ zone }, tainted - (counted.get(zone) ?? 0));
-        counted.set(zone, tainted);
-      }
-    },
-  });
-  const states = new Gauge({
-    ...describe('taintmgr_zone_state', '1 for the state of a zone, 0 for others.', 'zone', 'state'),
-    collect() {
-      for (const { key: zone, state } of zones()) {
-        for (const one of zoneStates) states.set({ zone, state: one }, one === state ? 1 : 0);
-      }
-    },
-  });
+  meter.totals(
+    'node_collector_evictions_total',
+    '[STABLE] Number of Node evictions that happened since current instance of NodeController started.',
+    ['zone'],
+    () => Array.from(zones(), ({ key: zone, tainted }) => [{ zone }, tainted]),
+  );
+  meter.readings(
+    'taintmgr_zone_state',
+    '1 for the state of a zone, 0 for others.',
+    ['zone', 'state'],
+    () =>
+      [...zones()].flatMap(({ key: zone, state }) =>
+        zoneStates.map((one) => [{ zone, state: one }, one === state ? 1 : 0] as const),
+      ),
+  );
   for (const { name, help, value } of zoneGauges) {
-    const gauge = new Gauge({
-      ...describe(name, help, 'zone'),
-      collect() {
-        for (const zone of zones()) gauge.set({ zone: zone.key }, value(zone));
-      },
-    });
+    meter.readings(name, help, ['zone'], () =>
+      Array.from(zones(), (zone) => [{ zone: zone.key }, value(zone)]),
+    );
   }
 }
 

@@ -1,7 +1,6 @@
 // Metrics of requests to the API server, under client-go's names, in seconds and in bytes.
-import { Counter, Histogram, type Registry } from 'prom-client';
 import type { RequestObserver } from '../transport/observed.ts';
-import { describing } from './metric.ts';
+import type { Meter } from './meter.ts';
 
 /** client-go's, in seconds and in bytes. */
 const buckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
@@ -10,53 +9,42 @@ const sizeBuckets = [
 ];
 
 /** What client-go counts of requests to the API server at this address (`host:port`). */
-export function restClientMetrics(registry: Registry, host: string): RequestObserver {
-  const describe = describing(registry);
-  const requests = new Counter(
-    describe(
-      'rest_client_requests_total',
-      '[ALPHA] Number of HTTP requests, partitioned by status code, method, and host.',
-      'code',
-      'method',
-      'host',
-    ),
+export function restClientMetrics(meter: Meter, host: string): RequestObserver {
+  const requests = meter.counter(
+    'rest_client_requests_total',
+    '[ALPHA] Number of HTTP requests, partitioned by status code, method, and host.',
+    'code',
+    'method',
+    'host',
   );
-  const durations = new Histogram({
-    ...describe(
-      'rest_client_request_duration_seconds',
-      '[ALPHA] Request latency in seconds. Broken down by verb, and host.',
-      'verb',
-      'host',
-    ),
+  const durations = meter.histogram(
+    'rest_client_request_duration_seconds',
+    '[ALPHA] Request latency in seconds. Broken down by verb, and host.',
     buckets,
-  });
-  const waits = new Histogram({
-    ...describe(
-      'rest_client_rate_limiter_duration_seconds',
-      '[ALPHA] Client side rate limiter latency in seconds. Broken down by verb, and host.',
-      'verb',
-      'host',
-    ),
+    'verb',
+    'host',
+  );
+  const waits = meter.histogram(
+    'rest_client_rate_limiter_duration_seconds',
+    '[ALPHA] Client side rate limiter latency in seconds. Broken down by verb, and host.',
     buckets,
-  });
-  const requestSizes = new Histogram({
-    ...describe(
-      'rest_client_request_size_bytes',
-      '[ALPHA] Request size in bytes. Broken down by verb and host.',
-      'verb',
-      'host',
-    ),
-    buckets: sizeBuckets,
-  });
-  const responseSizes = new Histogram({
-    ...describe(
-      'rest_client_response_size_bytes',
-      '[ALPHA] Response size in bytes. Broken down by verb and host.',
-      'verb',
-      'host',
-    ),
-    buckets: sizeBuckets,
-  });
+    'verb',
+    'host',
+  );
+  const requestSizes = meter.histogram(
+    'rest_client_request_size_bytes',
+    '[ALPHA] Request size in bytes. Broken down by verb and host.',
+    sizeBuckets,
+    'verb',
+    'host',
+  );
+  const responseSizes = meter.histogram(
+    'rest_client_response_size_bytes',
+    '[ALPHA] Response size in bytes. Broken down by verb and host.',
+    sizeBuckets,
+    'verb',
+    'host',
+  );
   return {
     sent: (method, bytes) => requestSizes.observe({ verb: method, host }, bytes),
     received: (method, bytes) => responseSizes.observe({ verb: method, host }, bytes),

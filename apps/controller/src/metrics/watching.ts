@@ -1,21 +1,19 @@
 import type { Notice } from '@taintmgr/k8s-adapter';
-import { Counter, type Registry } from 'prom-client';
-import { describing } from './metric.ts';
+import type { Meter } from './meter.ts';
 
 /** Metrics of watches and of Kubernetes Events. */
-export function watchingMetrics(registry: Registry): (notice: Notice) => void {
-  const describe = describing(registry);
-  const lists = new Counter(describe('taintmgr_lists_total', 'Lists read completely.', 'resource'));
-  const reconnects = new Counter(
-    describe(
-      'taintmgr_reconnects_total',
-      'Reads that failed, by what is done next.',
-      'resource',
-      'next',
-    ),
+export function watchingMetrics(meter: Meter): (notice: Notice) => void {
+  const lists = meter.counter('taintmgr_lists_total', 'Lists read completely.', 'resource');
+  const reconnects = meter.counter(
+    'taintmgr_reconnects_total',
+    'Reads that failed, by what is done next.',
+    'resource',
+    'next',
   );
-  const events = new Counter(
-    describe('taintmgr_events_total', 'Kubernetes Events recorded or lost.', 'result'),
+  const events = meter.counter(
+    'taintmgr_events_total',
+    'Kubernetes Events recorded or lost.',
+    'result',
   );
   return (notice) => {
     switch (notice.kind) {

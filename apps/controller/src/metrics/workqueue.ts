@@ -1,10 +1,11 @@
 // Metrics of the work queue, under the names of kube-controller-manager's.
-import type { Command, Event, Instant } from '@taintmgr/core';
-import type { Machine, Notice } from '@taintmgr/k8s-adapter';
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Event, Instant } from '@taintmgr/core';
+import type { Notice } from '@taintmgr/k8s-adapter';
+import type { Counter, Histogram } from 'prom-client';
 import type { ControllerName } from '../flags/controllers.ts';
 import { type Activity, dueAt } from '../process/pending-evictions.ts';
-import { describing } from './metric.ts';
+import type { Meter } from './meter.ts';
+import type { Handled } from './timed.ts';
 
 /**
  * The queue in which kube-controller-manager has pods whose eviction it has to look at. Here an item
@@ -35,19 +36,19 @@ const changeQueues: readonly ChangeQueue[] = [
   },
 ];
 
-/** What is told to the queues, and the machine with the queues before it. */
+/** Where the queues hear what happens. */
 export interface WorkqueueMetrics {
   readonly onNotice: (notice: Notice, now: Instant) => void;
-  readonly timed: (machine: Machine) => Machine;
+  readonly handled: Handled;
 }
 
 /** What dashboards for kube-controller-manager read of its work queues. */
 export function workqueueMetrics(
-  registry: Registry,
+  meter: Meter,
   activity: Activity,
   controllers: readonly ControllerName[],
 ): WorkqueueMetrics {
-  const { adds, retries, waits, work } = counters(registry);
+  const { adds, retries, waits, work } = counters(meter);
   const changes = changeQueues.filter(({ controller }) => controllers.includes(controller));
   const evicts = controllers.includes('taint-eviction-controller');
   for (const { name } of [...changes, ...(evicts ? [evictions] : [])]) {
@@ -56,7 +57,7 @@ export function workqueueMetrics(
     waits.zero({ name });
     work.zero({ name });
   }
-  depthGauges(registry, { activity, evicts, changes });
+  depthGauges(meter, { activity, evicts, changes });
   return {
     onNotice: (notice, now) => {
       if (notice.kind === 'commandSent') {
@@ -69,59 +70,47 @@ export function workqueueMetrics(
       if (notice.report.kind === 'retry') retries.inc(evictions);
       if (notice.report.kind === 'writeFailed') retries.inc({ name: nodeUpdates });
     },
-    timed: (machine) => ({
-      nextWake: () => machine.nextWake(),
-      handle: (now: Instant, event: Event): readonly Command[] => {
-        const queues = changes.filter((queue) => queue.event === event.kind);
-        if (queues.length === 0) return machine.handle(now, event);
-        const begun = performance.now();
-        const commands = machine.handle(now, event);
-        const seconds = (performance.now() - begun) / 1000;
-        for (const { name } of queues) {
-          adds.inc({ name });
-          waits.observe({ name }, 0);
-          work.observe({ name }, seconds);
-        }
-        return commands;
-      },
-    }),
+    handled: (event, seconds) => {
+      for (const { name } of changes.filter((queue) => queue.event === event)) {
+        adds.inc({ name });
+        waits.observe({ name }, 0);
+        work.observe({ name }, seconds);
+      }
+    },
   };
 }
 
-function counters(registry: Registry): {
+interface QueueCounters {
   readonly adds: Counter<'name'>;
   readonly retries: Counter<'name'>;
   readonly waits: Histogram<'name'>;
   readonly work: Histogram<'name'>;
-} {
-  const describe = describing(registry);
+}
+
+function counters(meter: Meter): QueueCounters {
   return {
-    adds: new Counter(
-      describe('workqueue_adds_total', '[BETA] Total number of adds handled by workqueue', 'name'),
+    adds: meter.counter(
+      'workqueue_adds_total',
+      '[BETA] Total number of adds handled by workqueue',
+      'name',
     ),
-    retries: new Counter(
-      describe(
-        'workqueue_retries_total',
-        '[BETA] Total number of retries handled by workqueue',
-        'name',
-      ),
+    retries: meter.counter(
+      'workqueue_retries_total',
+      '[BETA] Total number of retries handled by workqueue',
+      'name',
     ),
-    waits: new Histogram({
-      ...describe(
-        'workqueue_queue_duration_seconds',
-        '[BETA] How long in seconds an item stays in workqueue before being requested.',
-        'name',
-      ),
-      buckets: tenfold(),
-    }),
-    work: new Histogram({
-      ...describe(
-        'workqueue_work_duration_seconds',
-        '[BETA] How long in seconds processing an item from workqueue takes.',
-        'name',
-      ),
-      buckets: tenfold(),
-    }),
+    waits: meter.histogram(
+      'workqueue_queue_duration_seconds',
+      '[BETA] How long in seconds an item stays in workqueue before being requested.',
+      tenfold(),
+      'name',
+    ),
+    work: meter.histogram(
+      'workqueue_work_duration_seconds',
+      '[BETA] How long in seconds processing an item from workqueue takes.',
+      tenfold(),
+      'name',
+    ),
   };
 }
 
@@ -131,15 +120,12 @@ interface Queues {
   readonly changes: readonly ChangeQueue[];
 }
 
-function depthGauges(registry: Registry, { activity, evicts, changes }: Queues): void {
+function depthGauges(meter: Meter, { activity, evicts, changes }: Queues): void {
   const gauge = (name: string, help: string, value: () => number): void => {
-    new Gauge({
-      ...describing(registry)(name, help, 'name'),
-      collect() {
-        for (const queue of changes) this.set({ name: queue.name }, 0);
-        if (evicts) this.set(evictions, value());
-      },
-    });
+    meter.readings(name, help, ['name'], () => [
+      ...changes.map(({ name }) => [{ name }, 0] as const),
+      ...(evicts ? [[evictions, value()] as const] : []),
+    ]);
   };
   gauge('workqueue_depth', '[BETA] Current depth of workqueue', () => {
     return activity.waiting().overdue;

@@ -1,9 +1,9 @@
 // Runs the node pressure agent beside the loop of the engine while this replica leads.
 import type { PressureConfig } from '@taintmgr/core';
 import type { MayAct, PressureNotice, Transport } from '@taintmgr/k8s-adapter';
-import type { Registry } from 'prom-client';
 import type { Settings } from '../flags/settings.ts';
 import type { Logger } from '../log/logger.ts';
+import type { Meter } from '../metrics/meter.ts';
 import { type RunningPressure, runPressureAgent } from './agent.ts';
 import type { KubeletsConfig } from './kubelets.ts';
 import { pressureLine } from './log.ts';
@@ -14,7 +14,7 @@ export interface PressureControllerOptions {
   readonly settings: Settings;
   /** Null: nodes are asked through the API server. */
   readonly kubelets: KubeletsConfig | null;
-  readonly registry: Registry;
+  readonly meter: Meter;
   readonly log: Logger;
   readonly signal: AbortSignal;
 }
@@ -28,9 +28,9 @@ export class PressureController {
   #elected: boolean | null = null;
 
   constructor(options: PressureControllerOptions) {
-    const { settings, registry } = options;
+    const { settings, meter } = options;
     this.#options = options;
-    this.#count = pressureMetrics(registry, { dryRun: settings.dryRun !== 'none' });
+    this.#count = pressureMetrics(meter, { dryRun: settings.dryRun !== 'none' });
   }
 
   /** Runs until the signal is aborted and what is under way has ended; acts only while it may. */

@@ -1,33 +1,25 @@
 import type { PressureNotice } from '@taintmgr/k8s-adapter';
-import { Counter, type Registry } from 'prom-client';
-import { describing } from '../metrics/metric.ts';
+import type { Meter } from '../metrics/meter.ts';
 
 /** Metrics of node-pressure-controller. A dry run evicts nobody. */
 export function pressureMetrics(
-  registry: Registry,
+  meter: Meter,
   { dryRun }: { readonly dryRun: boolean },
 ): (notice: PressureNotice) => void {
-  const describe = describing(registry);
-  const evictions = new Counter(
-    describe(
-      'taintmgr_node_pressure_evictions_total',
-      'Pods evicted under node pressure, by signal, as kubelet_evictions counts them.',
-      'eviction_signal',
-    ),
+  const evictions = meter.counter(
+    'taintmgr_node_pressure_evictions_total',
+    'Pods evicted under node pressure, by signal, as kubelet_evictions counts them.',
+    'eviction_signal',
   );
-  const setbacks = new Counter(
-    describe(
-      'taintmgr_node_pressure_setbacks_total',
-      'Evictions under node pressure that failed, by result.',
-      'outcome',
-    ),
+  const setbacks = meter.counter(
+    'taintmgr_node_pressure_setbacks_total',
+    'Evictions under node pressure that failed, by result.',
+    'outcome',
   );
-  const doubts = new Counter(
-    describe(
-      'taintmgr_node_pressure_doubts_total',
-      'Times the stats of a node became unreliable, by reason.',
-      'reason',
-    ),
+  const doubts = meter.counter(
+    'taintmgr_node_pressure_doubts_total',
+    'Times the stats of a node became unreliable, by reason.',
+    'reason',
   );
   return (notice) => {
     if (notice.kind === 'pressureReport' && notice.report.kind === 'doubt') {

@@ -67,12 +67,12 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
     lease: electing ? settings.resourceName : null,
   });
   const { pressure: config } = checked;
-  const { registry } = metrics;
+  const { meter } = metrics;
   const kubelets = config && (await kubeletsConfig(settings, cluster.access));
   const pressure =
-    config && new PressureController({ config, settings, kubelets, registry, log, signal });
+    config && new PressureController({ config, settings, kubelets, meter, log, signal });
   const engine = engineConfig(choices, checked);
-  const flight = startFlightRecorder({ settings, engine, registry, log });
+  const flight = startFlightRecorder({ settings, engine, meter, log });
   const facts = factsOf(options, vitals);
   const contact = new Contact();
   const onFailure = (error: Error, wait: Millis): void =>

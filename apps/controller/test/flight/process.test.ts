@@ -52,7 +52,8 @@ it('records what the controller is told and does', async (t) => {
   assert.ok(Number(metrics.flight_record_bytes) > 1000);
   await controller.stop();
   const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
-  assert.match(lines[0] ?? '', /"kind":"FlightRecord".*"semantics":"precise".*"mode":"delete"/);
+  const { kind, engine } = JSON.parse(lines[0] ?? '');
+  assert.deepEqual([kind, engine.semantics, engine.mode], ['FlightRecord', 'precise', 'delete']);
   assert.ok(lines.some((line) => /"kind":"deletePod".*"name":"victim"/.test(line)));
   assert.equal(lines.at(-1), '{"end":"stopped"}');
   assert.equal(statSync(file).mode & 0o777, 0o600);

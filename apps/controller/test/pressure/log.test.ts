@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { resolvePressureSettings } from '@taintmgr/core';
 import type { PressureNotice } from '@taintmgr/k8s-adapter';
 import { Registry } from 'prom-client';
+import { Meter } from '../../src/metrics/meter.ts';
 import { pressureLine } from '../../src/pressure/log.ts';
 import { pressureMetrics } from '../../src/pressure/metrics.ts';
 
@@ -119,7 +120,7 @@ describe('the metrics', () => {
   for (const dryRun of [false, true]) {
     it(`count evictions, setbacks and doubts${dryRun ? ', but nobody evicted in a dry run' : ''}`, async () => {
       const registry = new Registry();
-      const count = pressureMetrics(registry, { dryRun });
+      const count = pressureMetrics(new Meter(registry), { dryRun });
       for (const [notice] of lines) count(notice);
       const text = await registry.metrics();
       const values = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
