@@ -10,6 +10,7 @@ import {
 } from '@taintmgr/k8s-adapter';
 import { UsageError } from '../usage-error.ts';
 import type { ExtraConnectionFlags } from './connection-flags.ts';
+import type { Invocation } from './invocation.ts';
 import { version } from './version.ts';
 
 /** A way to one cluster, for as long as a command runs. */
@@ -19,11 +20,24 @@ export interface Connection {
   readonly client: ApiClient;
 }
 
+/** Does some work on the cluster that the flags name, and closes the connection after it. */
+export async function withConnection<T>(
+  { flags, interrupt }: Pick<Invocation<object>, 'flags' | 'interrupt'>,
+  work: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  const connection = await connect(flags, interrupt);
+  try {
+    return await work(connection);
+  } finally {
+    connection.transport.close();
+  }
+}
+
 /**
  * Finds the cluster that the flags name. Throws KubeconfigError and UsageError. Once `interrupt` is
  * aborted, the client's requests throw its reason.
  */
-export async function connect(
+async function connect(
   flags: Readonly<Record<string, unknown>> & ExtraConnectionFlags,
   interrupt: AbortSignal,
 ): Promise<Connection> {

@@ -1,6 +1,7 @@
 // Takes back what a drain has set on a node, and only that.
 import { formatTaint, type Taint } from '@taintmgr/core';
 import type { ApiClient, ApiRequest, TaintObject } from '@taintmgr/k8s-adapter';
+import { type Output, warn } from '../cli/output.ts';
 import {
   changeNode,
   fieldManager,
@@ -12,7 +13,7 @@ import { type DrainMark, readMarks } from './drain-marks.ts';
 import { managersOf } from './managed-fields.ts';
 
 /** What was undone on a node, and what was not. */
-export interface NodeUndone {
+interface NodeUndone {
   readonly uncordoned: boolean;
   readonly untainted: boolean;
   /** What is left as it is, and why; one line each. */
@@ -20,7 +21,7 @@ export interface NodeUndone {
 }
 
 /** Which drains are undone: by their id, or by their taint as `key=value:effect`. */
-export type IsMeant = (mark: DrainMark) => boolean;
+type IsMeant = (mark: DrainMark) => boolean;
 
 /** The marks of a name: the id of a drain, or its taint with its effect or without. */
 export function isNamed(name: string): IsMeant {
@@ -30,20 +31,33 @@ export function isNamed(name: string): IsMeant {
   };
 }
 
+/** Where it is said what was undone, and whether it is only said. */
+export interface UndoOptions {
+  readonly output: Output;
+  readonly say: (line: string) => void;
+  readonly isDryRun?: boolean;
+}
+
 /**
- * Takes back what drains have set on a node, and only that: what somebody else has changed since is
- * left. Null: no such drain has left a mark there. With `dryRun` it is only said what would be done.
+ * Takes back what drains have set on these nodes, and only that: what somebody else has changed since
+ * is left. Says, in kubectl's words, what was undone and what was not.
  */
-export async function reopenNode(
+export async function undoOnNodes(
   client: ApiClient,
-  nodeName: string,
+  nodeNames: Iterable<string>,
   isMeant: IsMeant,
-  dryRun: boolean,
-): Promise<NodeUndone | null> {
-  return await changeNode(client, nodeName, (node) => {
-    const { request, undone } = reopening(node, isMeant);
-    return { request: dryRun ? null : request, result: undone };
-  });
+  { output, say, isDryRun = false }: UndoOptions,
+): Promise<void> {
+  for (const name of nodeNames) {
+    const { uncordoned, untainted, left } = await changeNode(client, name, (node) => {
+      const { request, undone } = undoRequest(node, isMeant);
+      return { request: isDryRun ? null : request, result: undone };
+    });
+    const how = isDryRun ? ' (dry run)' : '';
+    if (uncordoned) say(`node/${name} uncordoned${how}`);
+    if (untainted) say(`node/${name} untainted${how}`);
+    for (const text of left) warn(output, `node ${name} ${text}`);
+  }
 }
 
 /**
@@ -70,15 +84,16 @@ function untainted(mark: DrainMark): DrainMark {
   return { ...mark, taint, tainted: false, replaced: null };
 }
 
-interface Reopening {
-  readonly request: ApiRequest | null;
-  readonly undone: NodeUndone | null;
-}
-
-function reopening(node: NodeObject, isMeant: IsMeant): Reopening {
+/** One write for all of it; null: no such drain has left a mark on the node. */
+function undoRequest(
+  node: NodeObject,
+  isMeant: IsMeant,
+): { readonly request: ApiRequest | null; readonly undone: NodeUndone } {
   const marks = readMarks(node.metadata.annotations);
   const meant = marks.filter(isMeant);
-  if (meant.length === 0) return { request: null, undone: null };
+  if (meant.length === 0) {
+    return { request: null, undone: { uncordoned: false, untainted: false, left: [] } };
+  }
   const rest = marks.filter((mark) => !isMeant(mark));
   const { taints, removed, left } = withoutTaints(node.spec?.taints ?? [], meant);
   const cordon = cordonFate(node, meant, rest);

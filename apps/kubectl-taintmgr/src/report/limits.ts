@@ -1,9 +1,9 @@
 import { describeCount, formatDuration, formatTime } from '@taintmgr/core';
 import type { CountingLimit, TrippedLimit } from '../cluster/limits.ts';
+import type { ForecastSurvey } from '../cluster/survey.ts';
 import { count } from '../render/count.ts';
 import { printable } from '../render/printable.ts';
 import type { PodReport } from './report.ts';
-import type { Survey } from './survey.ts';
 import { ago, soon } from './words.ts';
 
 /** In clusters of many namespaces as many limits may count. */
@@ -16,7 +16,7 @@ interface Limits {
 }
 
 /** Those that count pods which are to go, as far as their names tell. */
-function limitsOn({ limits, nodes }: Survey, pods: readonly PodReport[]): Limits {
+function limitsOn({ limits, nodes }: ForecastSurvey, pods: readonly PodReport[]): Limits {
   const byName = new Map(nodes.map(({ node }) => [node.name, node] as const));
   const scopes = new Set(
     pods
@@ -48,7 +48,7 @@ function scopeIn(id: string): string {
 }
 
 /** What is to be said of limits: that they hold pods back, and until when. */
-export function limitNotes(survey: Survey, pods: readonly PodReport[]): readonly string[] {
+export function limitNotes(survey: ForecastSurvey, pods: readonly PodReport[]): readonly string[] {
   const { tripped, counting } = limitsOn(survey, pods);
   const notes = [
     ...tripped.map(({ id, since, count: counted }) => {
@@ -68,7 +68,7 @@ export function limitNotes(survey: Survey, pods: readonly PodReport[]): readonly
 }
 
 /** The same in a document; nothing where no limit counts. */
-export function limitsDocument(survey: Survey, pods: readonly PodReport[]): object {
+export function limitsDocument(survey: ForecastSurvey, pods: readonly PodReport[]): object {
   const { tripped, counting } = limitsOn(survey, pods);
   if (tripped.length + counting.length === 0) return {};
   return {

@@ -1,11 +1,12 @@
 import { formatTaint, type Instant } from '@taintmgr/core';
 import { taintEvictors } from '@taintmgr/k8s-adapter';
+import { isOursAlone } from '../cluster/evictors.ts';
+import type { ForecastSurvey } from '../cluster/survey.ts';
 import { count } from '../render/count.ts';
 import { printable } from '../render/printable.ts';
 import { limitNotes } from './limits.ts';
 import type { Question } from './question.ts';
 import type { NodeReport, PodReport, Report } from './report.ts';
-import type { Survey } from './survey.ts';
 import { ago, isUnwritten } from './words.ts';
 
 /** What a reader should know before believing an answer, one line each. */
@@ -15,7 +16,11 @@ export interface Notes {
 }
 
 /** Reads off a report what is uncertain about it, and what is wrong in the cluster. */
-export function notesOn(survey: Survey, { nodes, strays }: Report, question: Question): Notes {
+export function notesOn(
+  survey: ForecastSurvey,
+  { nodes, strays }: Report,
+  question: Question,
+): Notes {
   const pods = [...nodes.flatMap((node) => node.pods ?? []), ...strays];
   return {
     warnings: [
@@ -71,7 +76,7 @@ function shutBudgets(pods: readonly PodReport[]): readonly string[] {
 
 /** Whose rules the answer may not go by, where it tells of a pod that goes. */
 function evictorNotes(
-  { evictors }: Survey,
+  { evictors }: ForecastSurvey,
   pods: readonly PodReport[],
   { compare }: Question,
 ): readonly string[] {
@@ -83,7 +88,7 @@ function evictorNotes(
     ];
   }
   const who = taintEvictors(evictors);
-  if (!goes || (who.kind === 'acts' && who.agent === 'taintmgr-controller')) return [];
+  if (!goes || isOursAlone(evictors)) return [];
   if (who.kind === 'nobody') return [`${who.text}: pods stay until a controller does`];
   const { text, agent } = who;
   if (agent === 'taintmgr-controller') return [text];

@@ -11,8 +11,8 @@ import {
 } from '@taintmgr/core';
 import type { NodeFacts, PodFacts, Readiness } from '../cluster/facts.ts';
 import type { LeaseRenewal } from '../cluster/reader.ts';
+import type { ForecastSurvey } from '../cluster/survey.ts';
 import type { Explainer } from './explainer.ts';
-import type { Survey } from './survey.ts';
 
 /** Everything to be said about one pod. */
 export interface PodReport {
@@ -69,7 +69,7 @@ export interface Report {
 }
 
 /** Puts together what was read and what the engine says of it, node by node. */
-export function reportOn(survey: Survey, explainer: Explainer): Report {
+export function reportOn(survey: ForecastSurvey, explainer: Explainer): Report {
   const { nodes, pods } = survey;
   const names = new Set(nodes.map(({ node }) => node.name));
   const byUid = new Map(pods.map((pod) => [pod.pod.uid, pod] as const));
@@ -85,7 +85,7 @@ export function reportOn(survey: Survey, explainer: Explainer): Report {
 }
 
 function reportNode(
-  survey: Survey,
+  survey: ForecastSurvey,
   explainer: Explainer,
   facts: NodeFacts,
   byUid: ReadonlyMap<string, PodFacts>,
@@ -108,7 +108,7 @@ function reportNode(
 }
 
 function reportPod(
-  { at, budgets }: Survey,
+  { at, budgets }: ForecastSurvey,
   explainer: Explainer,
   ready: Readiness | null,
   facts: PodFacts,
@@ -130,7 +130,7 @@ function renewedAt(lease: LeaseRenewal | undefined): Instant | null {
   return typeof lease === 'number' ? lease : null;
 }
 
-function lookOut({ at, leases, zoneNodes }: Survey, { node }: NodeFacts): Forecast | null {
+function lookOut({ at, leases, zoneNodes }: ForecastSurvey, { node }: NodeFacts): Forecast | null {
   if (zoneNodes === null) return null;
   const nodes = zoneNodes.map((facts) => facts.node);
   return forecastOf(at, { node, nodes, leaseRenewedAt: leases.get(node.name) ?? null });

@@ -1,7 +1,7 @@
 import { type Node, type Pod, parseTaint, type Taint } from '@taintmgr/core';
 import type { Evictors } from '@taintmgr/k8s-adapter';
 import type { NodeFacts, PodFacts } from '../../src/cluster/facts.ts';
-import type { Survey } from '../../src/report/survey.ts';
+import type { ForecastSurvey } from '../../src/cluster/survey.ts';
 
 /** A round instant: what a test prints is easy to compute. */
 export const now: number = Date.UTC(2026, 0, 2, 3, 4, 5);
@@ -80,8 +80,8 @@ export const nobody: Evictors = {
 export function surveyOf(
   nodes: readonly NodeFacts[],
   pods: readonly PodFacts[],
-  fields: Partial<Survey> = {},
-): Survey {
+  fields: Partial<ForecastSurvey> = {},
+): ForecastSurvey {
   return {
     at: now,
     nodes,

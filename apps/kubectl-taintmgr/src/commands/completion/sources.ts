@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { formatTaint } from '@taintmgr/core';
 import { homeOrNull } from '@taintmgr/k8s-adapter';
-import { connect } from '../../cli/connection.ts';
+import { withConnection } from '../../cli/connection.ts';
 import type { GlobalFlags } from '../../cli/invocation.ts';
 import { readMarks } from '../../cluster/drain-marks.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
@@ -46,13 +46,11 @@ export async function namesFrom(source: Source, flags: Flags): Promise<readonly 
     return await kubeconfigNames(source, flags);
   }
   const quick = { ...flags, requestTimeout: flags.requestTimeout ?? requestTimeout };
-  const { client, transport, cluster } = await connect(quick, new AbortController().signal);
-  try {
+  const { signal } = new AbortController();
+  return await withConnection({ flags: quick, interrupt: signal }, async ({ client, cluster }) => {
     const names = await clusterNames[source](new ClusterReader(client), cluster.namespace);
     return [...new Set(names)].sort();
-  } finally {
-    transport.close();
-  }
+  });
 }
 
 /** Names in the kubeconfig files; one that cannot be read has none. */

@@ -9,17 +9,17 @@ import {
 } from '@taintmgr/core';
 import { readMarks } from '../../cluster/drain-marks.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
+import type { Survey } from '../../cluster/survey.ts';
 import { count } from '../../render/count.ts';
 import { ago } from '../../report/words.ts';
 import { type Finding, findingsOf } from './finding.ts';
-import type { Patient } from './patient.ts';
 
 const namesMax = 3;
 /** A pod that should have ended so long ago is worth a word. */
 const stuckAfterMs: Millis = 600_000;
 
 /** Budgets that allow no eviction, that share pods, that select nothing. */
-export function checkBudgets({ budgets, pods }: Patient): readonly Finding[] {
+export function checkBudgets({ budgets, pods }: Survey): readonly Finding[] {
   const finding = findingsOf('budgets');
   if (budgets === null) return [finding('INFO', 'no permission to list PodDisruptionBudgets')];
   const findings: Finding[] = [];
@@ -52,8 +52,8 @@ function sharedPods({
   budgets,
   pods,
 }: {
-  readonly budgets: NonNullable<Patient['budgets']>;
-  readonly pods: NonNullable<Patient['pods']>;
+  readonly budgets: NonNullable<Survey['budgets']>;
+  readonly pods: NonNullable<Survey['pods']>;
 }): ReadonlyMap<string, readonly string[]> {
   const shared = new Map<string, string[]>();
   for (const { pod } of pods) {
@@ -66,7 +66,7 @@ function sharedPods({
 }
 
 /** NoExecute taints of which nothing tells since when they are there. */
-export function checkTaints({ nodes }: Patient): readonly Finding[] {
+export function checkTaints({ nodes }: Survey): readonly Finding[] {
   const finding = findingsOf('taints');
   if (nodes === null) return [finding('INFO', 'no permission to list nodes')];
   const fix = 'add taints with drain-by-taint, which writes timeAdded';
@@ -91,7 +91,7 @@ function timelessTaints({ node }: NodeFacts): readonly string[] {
 }
 
 /** Pods that should have ended long ago. */
-export function checkStuckPods({ pods, nodes, at }: Patient): readonly Finding[] {
+export function checkStuckPods({ pods, nodes, at }: Survey): readonly Finding[] {
   const finding = findingsOf('stuck-pods');
   if (pods === null) return [finding('INFO', 'no permission to list pods')];
   const ready = new Map((nodes ?? []).map((facts) => [facts.node.name, facts.ready.status]));
@@ -111,7 +111,7 @@ export function checkStuckPods({ pods, nodes, at }: Patient): readonly Finding[]
 }
 
 /** Nodes that drains have changed and nobody has changed back. */
-export function checkDrains({ nodes, at }: Patient): readonly Finding[] {
+export function checkDrains({ nodes, at }: Survey): readonly Finding[] {
   const finding = findingsOf('drains');
   if (nodes === null) return [finding('INFO', 'no permission to list nodes')];
   const drains = new Map<string, string[]>();

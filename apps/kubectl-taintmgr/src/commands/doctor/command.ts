@@ -1,9 +1,10 @@
 // `doctor`: runs every check, in order.
-import { connect } from '../../cli/connection.ts';
+import { type Connection, withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
 import type { OutputFlags } from '../../cli/output-flags.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
+import { type Survey, surveyCluster } from '../../cluster/survey.ts';
 import { readFormat } from '../../render/format.ts';
 import { type Answer, printAnswer } from '../../render/printer.ts';
 import type { Tone } from '../../render/style.ts';
@@ -13,11 +14,13 @@ import { asOf, none } from '../../report/words.ts';
 import { checkBudgets, checkDrains, checkStuckPods, checkTaints } from './cluster-checks.ts';
 import type { Finding, Level } from './finding.ts';
 import { checkOverlap } from './overlap-check.ts';
-import { type Patient, readPatient } from './patient.ts';
 import { checkRights } from './rights-check.ts';
 import { checkClock, checkServer } from './server-check.ts';
 
-type Check = (patient: Patient) => readonly Finding[] | Promise<readonly Finding[]>;
+type Check = (
+  survey: Survey,
+  connection: Connection,
+) => readonly Finding[] | Promise<readonly Finding[]>;
 
 /** Every check, in the order in which findings are told. */
 const checks: readonly Check[] = [
@@ -33,18 +36,17 @@ const checks: readonly Check[] = [
 
 /** `doctor`: says what is well and what is not, and what to do about it. */
 export async function run(invocation: Invocation<OutputFlags>): Promise<ExitCode> {
-  const { flags, output, interrupt } = invocation;
+  const { flags, output } = invocation;
   const format = await readFormat(flags.output);
-  const connection = await connect(flags, interrupt);
-  try {
-    const patient = await readPatient(connection, new ClusterReader(connection.client));
-    const found = await Promise.all(checks.map((check) => check(patient)));
+  return await withConnection(invocation, async (connection) => {
+    const survey = await surveyCluster(new ClusterReader(connection.client));
+    const found = await Promise.all(checks.map((check) => check(survey, connection)));
     const findings = found.flat();
     const answer: Answer = {
       document: {
         apiVersion,
         kind: 'DoctorReport',
-        ...asOf(patient.at, 0),
+        ...asOf(survey.at, 0),
         healthy: findings.every(({ level }) => level !== 'FAIL'),
         findings,
       },
@@ -55,9 +57,7 @@ export async function run(invocation: Invocation<OutputFlags>): Promise<ExitCode
     output.write(await printAnswer(answer, format, flags.headers !== false));
     const fails = findings.some(({ level }) => level === 'FAIL');
     return fails ? exitCode.unhealthy : exitCode.done;
-  } finally {
-    connection.transport.close();
-  }
+  });
 }
 
 const tones: Readonly<Record<Level, Tone | null>> = {

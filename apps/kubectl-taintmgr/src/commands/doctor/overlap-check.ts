@@ -1,9 +1,10 @@
 import { type Evictors, type Evidence, taintEvictors, verdictText } from '@taintmgr/k8s-adapter';
+import { isOursAlone, upstreamVerdict } from '../../cluster/evictors.ts';
+import type { Survey } from '../../cluster/survey.ts';
 import { type Finding, findingsOf } from './finding.ts';
-import type { Patient } from './patient.ts';
 
 /** The check whether two controllers evict the same pods, or none. */
-export function checkOverlap({ evictors }: Patient): readonly Finding[] {
+export function checkOverlap({ evictors }: Survey): readonly Finding[] {
   const finding = findingsOf('overlap');
   const answer = taintEvictors(evictors);
   const { taintmgr } = evictors;
@@ -12,7 +13,7 @@ export function checkOverlap({ evictors }: Patient): readonly Finding[] {
     if (traces === null) return [finding('INFO', answer.text)];
     return [finding('WARN', `${answer.text}; ${traces}`)];
   }
-  if (answer.kind === 'acts' && answer.agent === 'taintmgr-controller') {
+  if (isOursAlone(evictors)) {
     return ownFindings(evictors);
   }
   if (taintmgr.kind === 'acts') {
@@ -24,13 +25,14 @@ export function checkOverlap({ evictors }: Patient): readonly Finding[] {
 }
 
 /** One installation is as it should be, as far as kube-controller-manager leaves the work to it. */
-function ownFindings({ upstream, taintmgr }: Evictors): readonly Finding[] {
+function ownFindings(evictors: Evictors): readonly Finding[] {
   const finding = findingsOf('overlap');
+  const { taintmgr } = evictors;
   if (taintmgr.evidence.length > 1) {
     const message = `${taintmgr.evidence.length} installations of taintmgr-controller ${verdictText(taintmgr, 'run')}`;
     return [finding('WARN', message, { fix: 'keep one of them' })];
   }
-  const verdict = upstream['taint-eviction-controller'];
+  const verdict = upstreamVerdict(evictors);
   const message = `taintmgr-controller ${verdictText(taintmgr, 'runs')}`;
   if (verdict.kind !== 'unknown') return [finding('OK', message)];
   const doubt = `kube-controller-manager: ${verdictText(verdict)}`;
@@ -39,10 +41,10 @@ function ownFindings({ upstream, taintmgr }: Evictors): readonly Finding[] {
 }
 
 /** A controller that used to run, or that runs with this work switched off; null: there is none. */
-function tracesOf({ upstream, taintmgr }: Evictors): string | null {
+function tracesOf(evictors: Evictors): string | null {
   const verdicts = [
-    ['kube-controller-manager', upstream['taint-eviction-controller']],
-    ['taintmgr-controller', taintmgr],
+    ['kube-controller-manager', upstreamVerdict(evictors)],
+    ['taintmgr-controller', evictors.taintmgr],
   ] as const;
   const tells = ({ kind }: Evidence): boolean => kind === 'lease' || kind === 'pod';
   const lines = verdicts

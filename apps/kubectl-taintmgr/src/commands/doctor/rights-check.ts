@@ -1,7 +1,9 @@
 // The check of the user's rights, and of what needs them.
+
+import type { Connection } from '../../cli/connection.ts';
 import { isAllowed, type Right } from '../../cluster/rights.ts';
+import type { Survey } from '../../cluster/survey.ts';
 import { type Finding, findingsOf } from './finding.ts';
-import type { Patient } from './patient.ts';
 
 /** A right, and what needs it. */
 interface Needed extends Right {
@@ -62,7 +64,7 @@ const rights: readonly Needed[] = [
 ];
 
 /** Which rights of those that commands need are missing. */
-export async function checkRights({ connection }: Patient): Promise<readonly Finding[]> {
+export async function checkRights(_: Survey, connection: Connection): Promise<readonly Finding[]> {
   const finding = findingsOf('rights');
   const answers = await Promise.all(rights.map((right) => isAllowed(connection.client, right)));
   if (answers.includes(null))

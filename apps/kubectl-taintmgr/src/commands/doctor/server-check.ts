@@ -1,8 +1,8 @@
 // The check of the API server's version.
 import { formatDuration, type Millis, parseTime } from '@taintmgr/core';
 import type { Connection } from '../../cli/connection.ts';
+import type { Survey } from '../../cluster/survey.ts';
 import { type Finding, findingsOf } from './finding.ts';
-import type { Patient } from './patient.ts';
 
 /** The oldest API server whose behaviour we know. */
 const minorMin = 27;
@@ -17,7 +17,7 @@ interface Version {
 }
 
 /** Whether the API server is one we know. */
-export async function checkServer({ connection }: Patient): Promise<readonly Finding[]> {
+export async function checkServer(_: Survey, connection: Connection): Promise<readonly Finding[]> {
   const finding = findingsOf('api-server');
   const {
     gitVersion = '?',
@@ -31,7 +31,7 @@ export async function checkServer({ connection }: Patient): Promise<readonly Fin
 }
 
 /** Whether this machine and the API server agree about the time. */
-export async function checkClock({ connection }: Patient): Promise<readonly Finding[]> {
+export async function checkClock(_: Survey, connection: Connection): Promise<readonly Finding[]> {
   const finding = findingsOf('clock');
   const begin = Date.now();
   const date = await serverDate(connection);

@@ -42,7 +42,7 @@ export function daemonSetLine({ taint, pods }: DrainPlan): string | null {
 }
 
 /** By uid, what of it concerns each pod. */
-export function foretold({ pods }: DrainPlan): ReadonlyMap<string, string> {
+export function alreadySaid({ pods }: DrainPlan): ReadonlyMap<string, string> {
   return new Map(
     pods.flatMap(({ pod, blockers: [first] }) => (first ? [[pod.uid, first.message]] : [])),
   );

@@ -1,12 +1,11 @@
 import type { DrainPlan } from '@taintmgr/core';
 import { warn } from '../../cli/output.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
-import { isNamed, reopenNode } from '../../cluster/undo-drain.ts';
-import { undoneLines } from '../../report/undone.ts';
-import { blockerLines, daemonSetLine, foretold } from './blockers.ts';
-import { cordonNode, type NodeChanges, taintNode } from './cordon-and-taint.ts';
+import { isNamed, undoOnNodes } from '../../cluster/undo-drain.ts';
+import { alreadySaid, blockerLines, daemonSetLine } from './blockers.ts';
+import { applyTo, type NodeChanges } from './cordon-and-taint.ts';
 import { type DrainReport, outcomes } from './documents.ts';
-import { type Drain, tellChange } from './drain.ts';
+import { type Drain, sayChange } from './drain.ts';
 import { renderLeft } from './failure-report.ts';
 import { isNotDrained } from './outcome.ts';
 import { Progress } from './progress.ts';
@@ -18,21 +17,20 @@ import { stopHint, stopText, takeTaintsBack } from './stop.ts';
  * it ended.
  */
 export async function carryOut(drain: Drain, plan: DrainPlan): Promise<DrainReport> {
-  const { connection, settings, gathered, output, say, interrupt, startedAt } = drain;
+  const { connection, settings, config, output, say, interrupt, startedAt } = drain;
   const daemonSets = daemonSetLine(plan);
   for (const line of blockerLines(plan)) warn(output, line);
   if (daemonSets !== null) warn(output, daemonSets);
   const changes = await cordonNodes(drain);
-  const { config } = gathered;
   const { podSelector } = settings.flags;
-  const telling = { output, say, live: await output.live() };
-  const progress = new Progress(telling, Date.now(), foretold(plan));
+  const audience = { output, say, live: await output.live() };
+  const progress = new Progress(audience, Date.now(), alreadySaid(plan));
   const taint = (nodeName: string): Promise<void> => taintAtItsTurn(drain, nodeName, changes);
   const untaint = (): Promise<void> => takeTaintsBack(drain, changes);
   const options = { config, podSelector, interrupt, taint, untaint };
   const end = await runDrain(connection, options, progress);
-  if (end.result !== 'Drained') await tellLeft(drain, end);
-  const id = await tellUndo(drain, end, changes);
+  if (end.result !== 'Drained') await reportLeft(drain, end);
+  const id = await offerUndo(drain, end, changes);
   return {
     settings,
     result: end.result,
@@ -45,12 +43,12 @@ export async function carryOut(drain: Drain, plan: DrainPlan): Promise<DrainRepo
 }
 
 /** Rolls back where that is wanted, and says how to undo the rest; its name, null: nothing is left. */
-async function tellUndo(
+async function offerUndo(
   drain: Drain,
   { result, machine }: DrainEnd,
   changes: ReadonlyMap<string, NodeChanges>,
 ): Promise<string | null> {
-  const { closing, output, settings } = drain;
+  const { wanted, output, settings } = drain;
   const isFailure = result !== 'Drained' && result !== 'Interrupted';
   const nodes = settings.flags.rollbackOnFailure && isFailure ? machine.nodes() : [];
   const rolledBack = new Set(nodes.filter(isNotDrained).map(({ name }) => name));
@@ -62,26 +60,26 @@ async function tellUndo(
     return id !== null && !rolledBack.has(name) && !vanished.has(name);
   });
   if (!isMarked) return null;
-  output.err(`hint: to undo: kubectl taintmgr undo ${closing.id}`);
-  return closing.id;
+  output.err(`hint: to undo: kubectl taintmgr undo ${wanted.id}`);
+  return wanted.id;
 }
 
 /** Cordons the nodes; where that fails half-way, takes it back or says how. */
 async function cordonNodes(drain: Drain): Promise<Map<string, NodeChanges>> {
-  const { connection, gathered, closing, output, settings } = drain;
+  const { connection, survey, wanted, output, settings } = drain;
   const changes = new Map<string, NodeChanges>();
-  if (!closing.cordon) return changes;
+  if (!wanted.cordon) return changes;
   try {
-    for (const { node } of gathered.targets) {
-      const change = await cordonNode(connection.client, node.name, closing);
+    for (const { node } of survey.nodes) {
+      const change = await applyTo(connection.client, node.name, 'cordoned', wanted, Date.now());
       changes.set(node.name, change);
-      tellChange(drain, node.name, 'cordoned', change);
+      sayChange(drain, node.name, 'cordoned', change);
     }
     return changes;
   } catch (error) {
     const changed = [...changes].filter(([, { id }]) => id !== null).map(([name]) => name);
     if (settings.flags.rollbackOnFailure) await rollBack(drain, changed);
-    else if (changed.length > 0) output.err(`hint: to undo: kubectl taintmgr undo ${closing.id}`);
+    else if (changed.length > 0) output.err(`hint: to undo: kubectl taintmgr undo ${wanted.id}`);
     throw error;
   }
 }
@@ -91,18 +89,21 @@ async function taintAtItsTurn(
   nodeName: string,
   changes: Map<string, NodeChanges>,
 ): Promise<void> {
-  const { connection, closing } = drain;
-  const change = await taintNode(connection.client, nodeName, closing, Date.now());
+  const { connection, wanted } = drain;
+  const change = await applyTo(connection.client, nodeName, 'tainted', wanted, Date.now());
   const cordoned = changes.get(nodeName)?.cordoned === true;
   changes.set(nodeName, { ...change, cordoned });
 }
 
-async function tellLeft({ connection, gathered, output }: Drain, end: DrainEnd): Promise<void> {
+async function reportLeft(
+  { connection, survey, config, output }: Drain,
+  end: DrainEnd,
+): Promise<void> {
   const budgets = await budgetsNow(connection);
-  const pods = new Map(gathered.pods.map(({ pod }) => [pod.uid, pod] as const));
-  output.err(renderLeft(end, budgets ?? gathered.budgets, (uid) => pods.get(uid) ?? null));
+  const pods = new Map(survey.pods.map(({ pod }) => [pod.uid, pod] as const));
+  output.err(renderLeft(end, budgets ?? survey.budgets, (uid) => pods.get(uid) ?? null));
   const { stop } = end.machine;
-  if (stop) output.err(stopHint(stop, gathered.config.taint));
+  if (stop) output.err(stopHint(stop, config.taint));
 }
 
 /** The budgets as they are by now; null where they cannot be read, or nobody wants to wait for them. */
@@ -117,10 +118,5 @@ async function budgetsNow({ client }: Drain['connection']): ReturnType<ClusterRe
 
 /** Takes back what this drain has set on nodes that it could not drain. */
 async function rollBack(drain: Drain, names: Iterable<string>): Promise<void> {
-  const { connection, closing, output, say } = drain;
-  for (const name of names) {
-    const undone = await reopenNode(connection.client, name, isNamed(closing.id), false);
-    for (const line of undoneLines(name, undone)) say(line);
-    for (const text of undone?.left ?? []) warn(output, `node ${name} ${text}`);
-  }
+  await undoOnNodes(drain.connection.client, names, isNamed(drain.wanted.id), drain);
 }

@@ -1,25 +1,25 @@
 import { randomBytes } from 'node:crypto';
-import { type DrainPlan, formatTaint, formatTime } from '@taintmgr/core';
-import { connect } from '../../cli/connection.ts';
+import { type DrainPlan, formatTime, type Taint } from '@taintmgr/core';
+import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
 import { warn } from '../../cli/output.ts';
 import { readMarks } from '../../cluster/drain-marks.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
-import { ClusterReader } from '../../cluster/reader.ts';
+import { ClusterReader, selected } from '../../cluster/reader.ts';
+import { surveyNodes } from '../../cluster/survey.ts';
 import { type Format, readFormat } from '../../render/format.ts';
 import { type Answer, printAnswer } from '../../render/printer.ts';
 import { UsageError } from '../../usage-error.ts';
 import { carryOut } from './carry-out.ts';
-import type { Closing } from './cordon-and-taint.ts';
+import { planOf, readConfig } from './config.ts';
+import { type CordonAndTaint, markOf } from './cordon-and-taint.ts';
 import { type DrainReport, drainDocument, plannedOutcomes } from './documents.ts';
 import type { Drain } from './drain.ts';
-import { rehearse } from './dry-run.ts';
-import { effectLine } from './effect.ts';
+import { dryRun } from './dry-run.ts';
+import { chooseEffect, effectLine, overlapFault } from './effect.ts';
 import type { DrainFlags } from './flags.ts';
-import { gather, planOf, podsOf } from './gather.ts';
 import { exitCodes } from './outcome.ts';
-import { overlapFault } from './overlap.ts';
 import { refusalLine, renderPlan } from './plan-table.ts';
 import { rightsFault } from './rights.ts';
 import { readSettings } from './settings.ts';
@@ -34,56 +34,53 @@ export async function run(
   const { flags, output, interrupt } = invocation;
   const request = readSettings(taintText, flags, output);
   const format = await readFormat(flags.output);
-  const connection = await connect(flags, interrupt);
-  try {
+  return await withConnection(invocation, async (connection) => {
     const reader = new ClusterReader(connection.client, flags.chunkSize);
     const targets = await readTargets(reader, nodeNames, flags.selector);
+    const { podSelector = '' } = flags;
     if (targets.length === 0) {
-      await podsOf(reader, targets, request);
-      output.err(
-        `No nodes match --selector ${JSON.stringify(flags.selector)}; nothing was changed`,
-      );
+      await selected('--pod-selector', podSelector, () => reader.podsOn([], podSelector));
+      const selector = JSON.stringify(flags.selector);
+      output.err(`No nodes match --selector ${selector}; nothing was changed`);
       return exitCode.done;
     }
     const startedAt = Date.now();
     await refuseNodeName(reader, taintText);
-    const gathered = await gather(reader, targets, request);
-    const { settings } = gathered;
+    const survey = await selected('--pod-selector', podSelector, () =>
+      surveyNodes(reader, targets, podSelector),
+    );
+    const settings = chooseEffect(request, survey);
+    const config = await readConfig(reader, survey, settings);
     for (const message of reader.refused) warn(output, `not everything could be read: ${message}`);
-    const isText = format.kind === 'table';
-    const closing = closingFor(settings.taint, flags.cordon !== false, targets, startedAt);
-    const say = isText ? output.out : output.err;
     const drain: Drain = {
       connection,
       settings,
-      gathered,
-      closing,
+      survey,
+      config,
+      wanted: wantedOn(targets, settings.taint, flags.cordon !== false, startedAt),
       output,
-      say,
+      say: format.kind === 'table' ? output.out : output.err,
       interrupt,
       startedAt,
     };
     return await planAndDrain(drain, format, flags.headers !== false);
-  } finally {
-    connection.transport.close();
-  }
+  });
 }
 
 async function planAndDrain(drain: Drain, format: Format, headers: boolean): Promise<ExitCode> {
-  const { gathered, settings, output, startedAt } = drain;
-  const plan = planOf(gathered, startedAt);
+  const { survey, config, settings, output, startedAt } = drain;
+  const plan = planOf(survey, config, startedAt);
   const missing = refusalLine(plan);
-  const isRehearsal = settings.dryRun !== 'none';
+  const isDryRun = settings.dryRun !== 'none';
   const effect = effectLine(settings);
-  if (format.kind === 'table' && (missing !== null || isRehearsal)) {
+  if (format.kind === 'table' && (missing !== null || isDryRun)) {
     const options = { wide: format.wide, headers };
-    const lines = [renderPlan(plan, startedAt, options, gathered.budgets !== null)];
+    const lines = [renderPlan(plan, startedAt, options, survey.budgets !== null)];
     output.out([...lines, ...(headers && effect !== null ? [effect] : [])].join('\n'));
   } else if (effect !== null) {
     output.err(effect);
   }
-  const refusal =
-    missing ?? overlapOf(drain) ?? (isRehearsal ? null : await rightsFault(drain, plan));
+  const refusal = missing ?? overlapOf(drain) ?? (isDryRun ? null : await rightsFault(drain, plan));
   const report = refusal === null ? await perform(drain, plan) : refused(drain, plan, refusal);
   if (format.kind !== 'table') {
     output.write(await printAnswer(answerOf(report), format, headers));
@@ -101,11 +98,11 @@ async function refuseNodeName(reader: ClusterReader, text: string): Promise<void
 }
 
 function perform(drain: Drain, plan: DrainPlan): Promise<DrainReport> {
-  return drain.settings.dryRun === 'none' ? carryOut(drain, plan) : rehearse(drain, plan);
+  return drain.settings.dryRun === 'none' ? carryOut(drain, plan) : dryRun(drain, plan);
 }
 
 function refused(drain: Drain, plan: DrainPlan, message: string): DrainReport {
-  const { settings, gathered, startedAt } = drain;
+  const { settings, survey, startedAt } = drain;
   return {
     settings,
     result: 'Refused',
@@ -113,7 +110,7 @@ function refused(drain: Drain, plan: DrainPlan, message: string): DrainReport {
     startedAt,
     finishedAt: Date.now(),
     message,
-    nodes: plannedOutcomes(gathered.targets, plan.pods, new Map()),
+    nodes: plannedOutcomes(survey.nodes, plan.pods, new Map()),
   };
 }
 
@@ -130,25 +127,24 @@ function answerOf(report: DrainReport): Answer {
 }
 
 /** Why another controller is in the way; null: none is, or that is accepted, or only asked about. */
-function overlapOf({ settings, gathered, output }: Drain): string | null {
+function overlapOf({ settings, survey, output }: Drain): string | null {
   const { taint, budgets, flags, dryRun } = settings;
-  const fault = overlapFault(taint, gathered.evictors);
+  const fault = overlapFault(taint, survey.evictors);
   if (fault === null || flags.allowOverlap) return null;
   if (dryRun === 'none' && budgets.kind !== 'ignore') return fault;
   warn(output, fault);
   return null;
 }
 
-function closingFor(
-  taint: Closing['taint'],
-  cordon: boolean,
+/** An earlier run with the same taint is continued under its name. */
+function wantedOn(
   targets: readonly NodeFacts[],
+  taint: Taint,
+  cordon: boolean,
   now: number,
-): Closing {
-  const name = formatTaint(taint);
+): CordonAndTaint {
   const marks = targets.flatMap(({ annotations }) => readMarks(annotations));
-  const earlier = marks.find((mark) => formatTaint(mark.taint) === name);
-  return { id: earlier?.id ?? newId(now), taint, cordon };
+  return { id: markOf(marks, taint)?.id ?? newId(now), taint, cordon };
 }
 
 /** `drain-20261120-230839-7f3a`: when it began, and what tells it from another of that second. */

@@ -1,6 +1,6 @@
 // Cordons and taints a node, each with its mark in one write.
 import { formatTaint, formatTime, type Instant, type Taint } from '@taintmgr/core';
-import type { ApiClient, ApiRequest, TaintObject } from '@taintmgr/k8s-adapter';
+import type { ApiClient, TaintObject } from '@taintmgr/k8s-adapter';
 import {
   changeNode,
   formatTaintObject,
@@ -9,16 +9,17 @@ import {
   patchNodeRequest,
 } from '../../cluster/change-node.ts';
 import { type DrainMark, readMarks } from '../../cluster/drain-marks.ts';
+import type { NodeFacts } from '../../cluster/facts.ts';
 
-/** What a node is to be given. */
-export interface Closing {
-  /** Names the drain on nodes that no earlier run of it has closed. */
+/** What a drain sets on its nodes. */
+export interface CordonAndTaint {
+  /** Names the drain on nodes that no earlier run of it has changed. */
   readonly id: string;
   readonly taint: Taint;
   readonly cordon: boolean;
 }
 
-/** What was not yet so before a node was closed, and under which name it is written down. */
+/** What was not yet so before a node was changed, and under which name it is written down. */
 export interface NodeChanges {
   readonly cordoned: boolean;
   readonly tainted: boolean;
@@ -27,87 +28,76 @@ export interface NodeChanges {
 }
 
 /**
- * Cordons a node, as far as it is not yet, and writes down on the node that it was this drain: in one
- * write. Other people's changes are not overwritten: on a conflict the node is read again.
+ * Cordons or taints a node, as far as that is not yet so, and writes down on the node that it was this
+ * drain: in one write. Other people's changes are not overwritten: on a conflict the node is read again.
  */
-export async function cordonNode(
+export async function applyTo(
   client: ApiClient,
   nodeName: string,
-  closing: Closing,
+  step: 'cordoned' | 'tainted',
+  wanted: CordonAndTaint,
+  now: Instant,
 ): Promise<NodeChanges> {
   return await changeNode(client, nodeName, (node) => {
-    const changes = { ...missing(stateOf(node), closing), tainted: false };
-    if (!changes.cordoned) return { request: null, result: changes };
-    const patch: NodePatch = { unschedulable: true, marks: marksWith(node, closing, changes) };
+    const { metadata, spec } = node;
+    const { taints = [], unschedulable: isCordoned = false } = spec ?? {};
+    const { id, ...all } = changesTo(taints, isCordoned, metadata.annotations, wanted);
+    const changes = { cordoned: false, tainted: false, [step]: all[step], id };
+    if (!changes[step]) return { request: null, result: changes };
+    const patch =
+      step === 'tainted'
+        ? taintPatch(node, wanted, changes, now)
+        : { unschedulable: true as const, marks: marksWith(node, wanted, changes) };
     return { request: patchNodeRequest(node, patch), result: changes };
   });
 }
 
-/**
- * Puts the taint on a node, with the time it was put there, as far as it is not there already, and
- * writes that down on the node as well.
- */
-export async function taintNode(
-  client: ApiClient,
-  nodeName: string,
-  closing: Closing,
-  now: Instant,
-): Promise<NodeChanges> {
-  return await changeNode(client, nodeName, (node) => {
-    const changes = { ...missing(stateOf(node), closing), cordoned: false };
-    if (!changes.tainted) return { request: null, result: changes };
-    return { request: taintRequest(node, closing, changes, now), result: changes };
-  });
+/** What the drain would change on a node, as it was read. */
+export function missingOn(
+  { node, cordoned, annotations }: NodeFacts,
+  wanted: CordonAndTaint,
+): NodeChanges {
+  return changesTo(node.taints, cordoned, annotations, wanted);
 }
 
-/** What decides whether a node is closed already. */
-export interface ClosedState {
-  readonly taints: readonly TaintObject[] | readonly Taint[];
-  readonly isCordoned: boolean;
-  readonly annotations: NodeObject['metadata']['annotations'];
-}
-
-/** What closing the node would change. */
-export function missing(state: ClosedState, { id, taint, cordon }: Closing): NodeChanges {
+function changesTo(
+  taints: readonly Pick<TaintObject, 'key' | 'value' | 'effect'>[],
+  isCordoned: boolean,
+  annotations: NodeObject['metadata']['annotations'],
+  { id, taint, cordon }: CordonAndTaint,
+): NodeChanges {
   const name = formatTaint(taint);
-  const tainted = !state.taints.some((one) => formatTaintObject(one) === name);
-  const cordoned = cordon && !state.isCordoned;
-  const mark = markOf(readMarks(state.annotations), taint);
+  const tainted = !taints.some((one) => formatTaintObject(one) === name);
+  const cordoned = cordon && !isCordoned;
+  const mark = markOf(readMarks(annotations), taint);
   return { cordoned, tainted, id: mark?.id ?? (tainted || cordoned ? id : null) };
 }
 
-function stateOf({ metadata, spec }: NodeObject): ClosedState {
-  return {
-    taints: spec?.taints ?? [],
-    isCordoned: spec?.unschedulable === true,
-    annotations: metadata.annotations,
-  };
-}
-
-function taintRequest(
+/** Puts the taint on, with the time; one of the same key and effect gives way. */
+function taintPatch(
   node: NodeObject,
-  closing: Closing,
+  wanted: CordonAndTaint,
   changes: NodeChanges,
   now: Instant,
-): ApiRequest {
-  const { key, value, effect } = closing.taint;
+): NodePatch {
+  const { key, value, effect } = wanted.taint;
   const all = node.spec?.taints ?? [];
   const isSameKind = (one: TaintObject): boolean => one.key === key && one.effect === effect;
   const added = { key, ...(value !== '' && { value }), effect, timeAdded: formatTime(now) };
-  return patchNodeRequest(node, {
+  return {
     taints: [...all.filter((one) => !isSameKind(one)), added],
-    marks: marksWith(node, closing, changes, {
-      taint: { ...closing.taint, timeAdded: now },
+    marks: marksWith(node, wanted, changes, {
+      taint: { ...wanted.taint, timeAdded: now },
       tainted: true,
       replaced: all.find(isSameKind) ?? null,
     }),
-  });
+  };
 }
 
 /** The node's marks, with what this drain has set by now. */
 function marksWith(
   node: NodeObject,
-  { id, taint }: Closing,
+  { id, taint }: CordonAndTaint,
   changes: NodeChanges,
   set: Pick<DrainMark, 'taint' | 'tainted' | 'replaced'> | null = null,
 ): readonly DrainMark[] {
@@ -123,7 +113,8 @@ function marksWith(
   return [...marks.filter((one) => one !== before), mark];
 }
 
-function markOf(marks: readonly DrainMark[], taint: Taint): DrainMark | undefined {
+/** The mark of an earlier run with the same taint. */
+export function markOf(marks: readonly DrainMark[], taint: Taint): DrainMark | undefined {
   const name = formatTaint(taint);
   return marks.find((one) => formatTaint(one.taint) === name);
 }

@@ -1,16 +1,18 @@
-import type { Instant } from '@taintmgr/core';
+import type { DrainConfig, Instant } from '@taintmgr/core';
 import type { Connection } from '../../cli/connection.ts';
 import type { Output } from '../../cli/output.ts';
-import type { Closing, NodeChanges } from './cordon-and-taint.ts';
-import type { Gathered } from './gather.ts';
+import type { NodeSurvey } from '../../cluster/survey.ts';
+import type { CordonAndTaint, NodeChanges } from './cordon-and-taint.ts';
 import type { DrainSettings } from './settings.ts';
 
 /** One drain: what it works with. */
 export interface Drain {
   readonly connection: Connection;
   readonly settings: DrainSettings;
-  readonly gathered: Gathered;
-  readonly closing: Closing;
+  /** Its nodes, their pods, and what decides about them. */
+  readonly survey: NodeSurvey;
+  readonly config: DrainConfig;
+  readonly wanted: CordonAndTaint;
   readonly output: Output;
   /** Says what was done, in lines of kubectl's kind: data, where no document is asked for. */
   readonly say: (line: string) => void;
@@ -19,7 +21,7 @@ export interface Drain {
 }
 
 /** Says, in kubectl's words, what was done to a node, or that it was so already. */
-export function tellChange(
+export function sayChange(
   { say }: Pick<Drain, 'say'>,
   nodeName: string,
   what: 'cordoned' | 'tainted',

@@ -3,20 +3,21 @@ import { ApiError, deletePodRequest, evictPodRequest } from '@taintmgr/k8s-adapt
 import { warn } from '../../cli/output.ts';
 import { printable } from '../../render/printable.ts';
 import { cannotFinish } from './blockers.ts';
-import { missing, type NodeChanges } from './cordon-and-taint.ts';
+import { missingOn, type NodeChanges } from './cordon-and-taint.ts';
 import { type DrainReport, plannedOutcomes } from './documents.ts';
-import { type Drain, tellChange } from './drain.ts';
+import { type Drain, sayChange } from './drain.ts';
 import { nameOf } from './progress-line.ts';
 
 /** Prints what a drain would do, and asks the API server about it where that is wanted. */
-export async function rehearse(drain: Drain, plan: DrainPlan): Promise<DrainReport> {
-  const { settings, gathered, closing, startedAt } = drain;
+export async function dryRun(drain: Drain, plan: DrainPlan): Promise<DrainReport> {
+  const { settings, survey, wanted, startedAt } = drain;
   const changes = new Map<string, NodeChanges>();
-  for (const { node, cordoned, annotations } of gathered.targets) {
-    const would = missing({ taints: node.taints, isCordoned: cordoned, annotations }, closing);
-    changes.set(node.name, would);
-    if (closing.cordon) tellChange(drain, node.name, 'cordoned', would, ' (dry run)');
-    tellChange(drain, node.name, 'tainted', would, ' (dry run)');
+  for (const facts of survey.nodes) {
+    const { name } = facts.node;
+    const would = missingOn(facts, wanted);
+    changes.set(name, would);
+    if (wanted.cordon) sayChange(drain, name, 'cordoned', would, ' (dry run)');
+    sayChange(drain, name, 'tainted', would, ' (dry run)');
   }
   const isRefused = settings.dryRun === 'server' && (await askServer(drain, plan));
   return {
@@ -26,7 +27,7 @@ export async function rehearse(drain: Drain, plan: DrainPlan): Promise<DrainRepo
     startedAt,
     finishedAt: Date.now(),
     message: null,
-    nodes: plannedOutcomes(gathered.targets, plan.pods, changes),
+    nodes: plannedOutcomes(survey.nodes, plan.pods, changes),
   };
 }
 

@@ -1,31 +1,35 @@
-import { formatTaint } from '@taintmgr/core';
+// Which effect the taint of a drain gets, and whether others would evict for it.
+import { formatTaint, type Taint } from '@taintmgr/core';
 import { type Evictors, taintEvictors } from '@taintmgr/k8s-adapter';
 import { readMarks } from '../../cluster/drain-marks.ts';
-import type { NodeFacts } from '../../cluster/facts.ts';
-import type { DrainRequest, DrainSettings, WantedTaint } from './settings.ts';
+import { isKnownNobody, unprovenText } from '../../cluster/evictors.ts';
+import type { NodeSurvey } from '../../cluster/survey.ts';
+import type { DrainRequest, DrainSettings } from './settings.ts';
 
 /**
  * Chooses the effect of the taint where the command line leaves it open. A NoSchedule taint is safe
  * on every cluster: nobody else evicts for it. NoExecute, which also keeps pods out that tolerate
  * the other, is chosen only where it is known that nobody else evicts for it either.
  */
-export function settleEffect(
-  request: DrainRequest,
-  evictors: Evictors,
-  targets: readonly NodeFacts[],
-): DrainSettings {
-  const { key, value, effect } = request.taint;
-  const settle = (chosen: string, effectReason: string | null): DrainSettings => ({
-    ...request,
-    taint: { key, value, effect: chosen, timeAdded: null },
-    effectReason,
-  });
-  if (effect !== null) return settle(effect, null);
-  const earlier = earlierEffect(request.taint, targets);
-  if (earlier !== null) return settle(earlier, 'set by an earlier run');
-  if (isKnownNobody(evictors)) return settle('NoExecute', 'nobody else evicts for it here');
-  const answer = taintEvictors(evictors);
-  return settle('NoSchedule', answer.kind === 'nobody' ? noProof : answer.text);
+export function chooseEffect(request: DrainRequest, survey: NodeSurvey): DrainSettings {
+  const [effect, effectReason] = effectOf(request, survey);
+  const { key, value } = request.taint;
+  return { ...request, taint: { key, value, effect, timeAdded: null }, effectReason };
+}
+
+function effectOf(
+  { taint: { key, value, effect } }: DrainRequest,
+  { evictors, nodes }: NodeSurvey,
+): readonly [effect: string, reason: string | null] {
+  if (effect !== null) return [effect, null];
+  // The same command goes on where an earlier run has ended: with the taint that one has set.
+  const marks = nodes.flatMap(({ annotations }) => readMarks(annotations));
+  const earlier = marks.find(
+    ({ taint, tainted }) => tainted && taint.key === key && taint.value === value,
+  );
+  if (earlier) return [earlier.taint.effect, 'set by an earlier run'];
+  if (isKnownNobody(evictors)) return ['NoExecute', 'nobody else evicts for it here'];
+  return ['NoSchedule', whoEvicts(evictors)];
 }
 
 /** What one line says of an effect that was chosen; null: it was given. */
@@ -34,26 +38,22 @@ export function effectLine({ taint, effectReason }: DrainSettings): string | nul
   return `Taint: ${formatTaint(taint)} (${effectReason})`;
 }
 
-/** That nobody was seen is no knowledge. */
-export const noProof =
-  'whether kube-controller-manager evicts for NoExecute taints here is unknown: it shows neither a ' +
-  'pod nor a lease';
-
 /**
- * Whether it is known that nobody else evicts for a NoExecute taint: kube-controller-manager's own
- * flags say that it does not. That nothing of it is to be seen says nothing.
+ * Whether another controller would take the pods of the drain's taint without asking budgets. Null:
+ * it is known that nobody would.
  */
-export function isKnownNobody(evictors: Evictors): boolean {
-  const { kind, evidence } = evictors.upstream['taint-eviction-controller'];
-  const hasFlags = evidence.some((one) => one.kind === 'pod');
-  return taintEvictors(evictors).kind === 'nobody' && kind === 'doesNotAct' && hasFlags;
+export function overlapFault(taint: Taint, evictors: Evictors): string | null {
+  if (taint.effect !== 'NoExecute' || isKnownNobody(evictors)) return null;
+  const answer = taintEvictors(evictors);
+  const other = formatTaint({ ...taint, effect: 'NoSchedule' });
+  const known = answer.kind === 'nobody' ? '' : `, or ${answer.advice}`;
+  return (
+    `${whoEvicts(evictors)}; use ${other}, for which nobody else evicts${known}, or accept it with ` +
+    '--allow-overlap: the drain then stops at the first pod that another controller takes'
+  );
 }
 
-/** The same command goes on where an earlier run has ended: with the taint that one has set. */
-function earlierEffect(wanted: WantedTaint, targets: readonly NodeFacts[]): string | null {
-  const marks = targets.flatMap(({ annotations }) => readMarks(annotations));
-  const mark = marks.find(
-    ({ taint, tainted }) => tainted && taint.key === wanted.key && taint.value === wanted.value,
-  );
-  return mark?.taint.effect ?? null;
+function whoEvicts(evictors: Evictors): string {
+  const answer = taintEvictors(evictors);
+  return answer.kind === 'nobody' ? unprovenText : answer.text;
 }

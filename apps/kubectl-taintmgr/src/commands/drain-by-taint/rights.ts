@@ -1,7 +1,7 @@
 // Which rights a drain needs, and which of them the user lacks.
 import type { DrainPlan } from '@taintmgr/core';
 import { describeRight, isAllowed, type Right } from '../../cluster/rights.ts';
-import { missing } from './cordon-and-taint.ts';
+import { missingOn } from './cordon-and-taint.ts';
 import type { Drain } from './drain.ts';
 
 /** A right that is needed everywhere, or at least in these places. */
@@ -21,13 +21,12 @@ export async function rightsFault(drain: Drain, plan: DrainPlan): Promise<string
   return `no permission to ${rights.join(', ')}; nothing was changed`;
 }
 
-function needsOf({ settings, gathered, closing }: Drain, { pods }: DrainPlan): readonly Need[] {
+function needsOf({ settings, survey, wanted }: Drain, { pods }: DrainPlan): readonly Need[] {
   const { kind } = settings.budgets;
-  const [first, ...others] = gathered.targets.map(({ node }) => ({ name: node.name }));
-  const changed = gathered.targets.filter(({ node, cordoned, annotations }) => {
-    const state = { taints: node.taints, isCordoned: cordoned, annotations };
-    const { tainted, cordoned: cordons } = missing(state, closing);
-    return tainted || cordons;
+  const [first, ...others] = survey.nodes.map(({ node }) => ({ name: node.name }));
+  const changed = survey.nodes.filter((facts) => {
+    const { tainted, cordoned } = missingOn(facts, wanted);
+    return tainted || cordoned;
   });
   const going = pods.filter(({ fate }) => fate.kind === 'evict');
   const namespaces = [...new Set(going.map(({ pod }) => pod.namespace))].sort();

@@ -1,21 +1,12 @@
 // What the flags of a drain ask for, as one value.
-import {
-  type BudgetPolicy,
-  type DrainConfig,
-  parseDuration,
-  parseTaint,
-  type Respect,
-  resolveDrainConfig,
-  type Taint,
-} from '@taintmgr/core';
+import { type BudgetPolicy, parseDuration, parseTaint, type Taint } from '@taintmgr/core';
 import { type DryRun, readDryRun } from '../../cli/dry-run-flag.ts';
 import type { Output } from '../../cli/output.ts';
-import { fieldManager } from '../../cluster/change-node.ts';
 import { UsageError } from '../../usage-error.ts';
 import type { DrainFlags } from './flags.ts';
 
 /** The taint as the command line says; `effect` null: whichever is safe on this cluster. */
-export interface WantedTaint extends Pick<Taint, 'key' | 'value'> {
+interface WantedTaint extends Pick<Taint, 'key' | 'value'> {
   readonly effect: string | null;
 }
 
@@ -27,7 +18,7 @@ export interface DrainRequest {
   readonly flags: DrainFlags;
 }
 
-/** The same with the effect of the taint settled. */
+/** The same with the effect of the taint chosen. */
 export interface DrainSettings extends Omit<DrainRequest, 'taint'> {
   readonly taint: Taint;
   /** Why it has this effect; null: the command line says so. */
@@ -46,38 +37,6 @@ export function readSettings(taintText: string, flags: DrainFlags, output: Outpu
     budgets,
     flags,
   };
-}
-
-/** Everything the drain machine is told. */
-export function configFor(
-  { taint, budgets, flags }: DrainSettings,
-  seen: Pick<DrainConfig, 'targets' | 'goneDaemonSets' | 'leaving'>,
-): DrainConfig {
-  const { skipWaitForDeleteTimeout: skip, gracePeriod, timeout } = flags;
-  return resolveDrainConfig({
-    ...seen,
-    taint,
-    fieldManager,
-    budgets,
-    respect: respectOf(flags),
-    filters: {
-      force: flags.force === true,
-      ignoreDaemonSets: flags.ignoreDaemonsets === true,
-      deleteEmptyDirData: flags.deleteEmptydirData === true,
-    },
-    skipTerminatingMs: skip === 0 ? null : skip * 1000,
-    gracePeriodSeconds: gracePeriod < 0 ? null : gracePeriod,
-    nodeTimeoutMs: timeout === 0 ? null : timeout,
-    nodesAtOnceMax: flags.maxParallelNodes,
-    podsAtOnceMax: flags.maxParallelPods,
-    zoneSerial: flags.zoneSerial === true,
-    once: flags.once === true,
-  });
-}
-
-function respectOf({ now, ignoreTolerations }: DrainFlags): Respect {
-  if (ignoreTolerations) return 'nothing';
-  return now ? 'limitless' : 'tolerations';
 }
 
 function readDrainTaint(text: string): WantedTaint {

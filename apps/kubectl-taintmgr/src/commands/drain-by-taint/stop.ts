@@ -1,6 +1,5 @@
 // Stops a drain when somebody else evicts for its taint, and takes the taint back.
 import { type DrainStop, type ForeignDeletion, formatTaint, type Taint } from '@taintmgr/core';
-import type { ApiClient } from '@taintmgr/k8s-adapter';
 import { warn } from '../../cli/output.ts';
 import { isNamed, takeTaintBack } from '../../cluster/undo-drain.ts';
 import type { NodeChanges } from './cordon-and-taint.ts';
@@ -43,28 +42,21 @@ export function stopHint({ by }: DrainStop, taint: Taint): string {
  * nodes stay cordoned. Where that fails it says what to do by hand.
  */
 export async function takeTaintsBack(
-  { connection, closing, gathered, output, say }: Drain,
+  { connection, wanted, survey, output, say }: Drain,
   changes: Map<string, NodeChanges>,
 ): Promise<void> {
-  for (const { node } of gathered.targets) {
+  for (const { node } of survey.nodes) {
     try {
-      const isBack = await takeBack(connection.client, node.name, closing.id);
+      const isBack = await takeTaintBack(connection.client, node.name, isNamed(wanted.id));
       if (!isBack) continue;
       say(`node/${node.name} untainted`);
       const before = changes.get(node.name);
       if (before) changes.set(node.name, { ...before, tainted: false });
     } catch (error) {
-      const { key, effect } = closing.taint;
+      const { key, effect } = wanted.taint;
       const why = error instanceof Error ? error.message : String(error);
       const command = `kubectl taint nodes ${node.name} ${key}:${effect}-`;
-      warn(
-        output,
-        `node ${node.name} keeps ${formatTaint(closing.taint)}: ${why}; run: ${command}`,
-      );
+      warn(output, `node ${node.name} keeps ${formatTaint(wanted.taint)}: ${why}; run: ${command}`);
     }
   }
-}
-
-async function takeBack(client: ApiClient, nodeName: string, id: string): Promise<boolean> {
-  return await takeTaintBack(client, nodeName, isNamed(id));
 }

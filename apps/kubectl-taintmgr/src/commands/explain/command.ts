@@ -1,5 +1,5 @@
 // `explain`: why and when pods leave.
-import { connect } from '../../cli/connection.ts';
+import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
 import { warn } from '../../cli/output.ts';
@@ -24,11 +24,10 @@ export async function explain(
   name: string,
   invocation: Invocation<ExplainFlags>,
 ): Promise<ExitCode> {
-  const { flags, output, interrupt } = invocation;
+  const { flags, output } = invocation;
   const question = readQuestion(flags);
   const format = await readFormat(flags.output);
-  const connection = await connect(flags, interrupt);
-  try {
+  return await withConnection(invocation, async (connection) => {
     const subject = subjectOf(kind, name, question, connection.cluster.namespace);
     const explainer = new Explainer(question);
     if (flags.watch) {
@@ -43,9 +42,7 @@ export async function explain(
     for (const text of warnings) warn(output, text);
     for (const text of notes) output.err(`Note: ${text}`);
     return flags.exitCode && evictsAny(report) ? exitCode.found : exitCode.done;
-  } finally {
-    connection.transport.close();
-  }
+  });
 }
 
 function subjectOf(

@@ -6,13 +6,13 @@ import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
 import { type LiveBlock, warn } from '../../cli/output.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
+import type { ForecastSurvey } from '../../cluster/survey.ts';
 import type { Format } from '../../render/format.ts';
 import { type Answer, printAnswer } from '../../render/printer.ts';
 import type { Explainer } from '../../report/explainer.ts';
 import { type Notes, notesOn } from '../../report/notes.ts';
 import type { Question } from '../../report/question.ts';
 import { reportOn } from '../../report/report.ts';
-import type { Survey } from '../../report/survey.ts';
 import type { ExplainFlags } from './flags.ts';
 import type { Subject, Watched } from './subject.ts';
 
@@ -141,7 +141,7 @@ class LiveView {
   /** Null: nobody watches, or a script reads. */
   readonly #screen: LiveBlock | null;
   readonly #told = new Set<string>();
-  #survey: Survey | null = null;
+  #survey: ForecastSurvey | null = null;
   #shown: readonly string[] | null = null;
   #isFresh = false;
   #hasShown = false;
@@ -152,11 +152,11 @@ class LiveView {
   }
 
   /** What was read last; null: nothing yet. */
-  get survey(): Survey | null {
+  get survey(): ForecastSurvey | null {
     return this.#survey;
   }
 
-  take(survey: Survey): void {
+  take(survey: ForecastSurvey): void {
     this.#survey = survey;
     this.#isFresh = true;
     this.#options.explainer.take(survey.at, survey.nodes, survey.pods);

@@ -1,8 +1,8 @@
+import { surveyForecast } from '../../cluster/survey.ts';
 import { apiVersion, decisionName, nodeDocument, podDocument } from '../../report/documents.ts';
 import { limitsDocument } from '../../report/limits.ts';
 import { isWhatIf } from '../../report/question.ts';
 import type { NodeReport, PodReport } from '../../report/report.ts';
-import { surveyNodes } from '../../report/survey.ts';
 import { asOf } from '../../report/words.ts';
 import { type PodColumns, renderNode } from './node-table.ts';
 import { everything, type Subject, type TellContext } from './subject.ts';
@@ -12,7 +12,7 @@ export function nodeSubject(name: string): Subject {
   return {
     read: async (reader) => {
       const node = await reader.node(name);
-      return await surveyNodes(reader, [node], [node]);
+      return await surveyForecast(reader, [node], [node]);
     },
     focus: everything,
     tell: ({ nodes: [report] }, context) => {

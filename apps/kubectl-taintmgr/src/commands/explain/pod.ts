@@ -7,13 +7,13 @@ import {
   type Millis,
   type Reason,
 } from '@taintmgr/core';
+import { type ForecastSurvey, surveyForecast } from '../../cluster/survey.ts';
 import { printable } from '../../render/printable.ts';
 import type { TableOptions } from '../../render/printer.ts';
 import { renderTable } from '../../render/table.ts';
 import { apiVersion, decisionName, decisionNames, podDocument } from '../../report/documents.ts';
 import { limitsDocument } from '../../report/limits.ts';
 import type { NodeReport, PodReport } from '../../report/report.ts';
-import { type Survey, surveyNodes } from '../../report/survey.ts';
 import {
   ago,
   asOf,
@@ -36,12 +36,12 @@ export function podSubject(namespace: string, name: string): Subject {
   const isMeant = ({ facts: { pod } }: PodReport): boolean =>
     pod.namespace === namespace && pod.name === name;
   return {
-    read: async (reader): Promise<Survey> => {
+    read: async (reader): Promise<ForecastSurvey> => {
       const facts = await reader.pod(namespace, name);
       const { nodeName } = facts.pod;
       const node = nodeName === '' ? null : await reader.nodeIfThere(nodeName);
       const nodes = node ? [node] : [];
-      const survey = await surveyNodes(reader, nodes, nodes);
+      const survey = await surveyForecast(reader, nodes, nodes);
       return node ? survey : { ...survey, pods: [facts] };
     },
     focus: ({ nodes, strays }) => {

@@ -1,20 +1,20 @@
 import type { Selectors } from '@taintmgr/k8s-adapter';
 import type { ClusterReader } from '../../cluster/reader.ts';
+import type { ForecastSurvey } from '../../cluster/survey.ts';
 import type { Answer } from '../../render/printer.ts';
 import type { Paint } from '../../render/style.ts';
 import type { Question } from '../../report/question.ts';
 import type { Report } from '../../report/report.ts';
-import type { Survey } from '../../report/survey.ts';
 
 /** What can be explained: how it is read, and how it is printed. */
 export interface Subject {
   /** Throws ApiError (NotFound), ConnectionError and UsageError. */
-  readonly read: (reader: ClusterReader) => Promise<Survey>;
+  readonly read: (reader: ClusterReader) => Promise<ForecastSurvey>;
   /** Leaves out what is not asked about. */
   readonly focus: (report: Report) => Report;
   readonly tell: (report: Report, context: TellContext) => Answer;
   /** What to watch for changes; null: it is read again and again instead. */
-  readonly watched: (survey: Survey) => Watched | null;
+  readonly watched: (survey: ForecastSurvey) => Watched | null;
 }
 
 /** The nodes and pods whose changes are changes of an answer. */
@@ -25,7 +25,7 @@ export interface Watched {
 
 /** What telling depends on beside the reports. */
 export interface TellContext {
-  readonly survey: Survey;
+  readonly survey: ForecastSurvey;
   readonly question: Question;
   readonly paint: Paint;
 }

@@ -1,4 +1,5 @@
 import { formatTaint, type Instant, type Millis, type Taint } from '@taintmgr/core';
+import { surveyForecast } from '../../cluster/survey.ts';
 import { count } from '../../render/count.ts';
 import type { TableOptions } from '../../render/printer.ts';
 import { renderTable } from '../../render/table.ts';
@@ -11,7 +12,6 @@ import {
   taintsInThought,
 } from '../../report/question.ts';
 import type { NodeReport } from '../../report/report.ts';
-import { surveyNodes } from '../../report/survey.ts';
 import { ago, asOf, none, tallyText } from '../../report/words.ts';
 import { UsageError } from '../../usage-error.ts';
 import { podNames } from './node.ts';
@@ -34,7 +34,7 @@ export function taintSubject(text: string, pattern: TaintPattern, question: Ques
             all.flatMap(({ node }) => node.taints),
           ),
         );
-      return await surveyNodes(reader, nodes, nodes.filter(mattersIn(question)));
+      return await surveyForecast(reader, nodes, nodes.filter(mattersIn(question)));
     },
     focus: everything,
     tell: ({ nodes }, context) => tellTaint(text, pattern, nodes, context),

@@ -1,5 +1,6 @@
 import { formatTaint, type Instant } from '@taintmgr/core';
 import type { NodeFacts } from '../../cluster/facts.ts';
+import { surveyForecast } from '../../cluster/survey.ts';
 import { count } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';
 import type { TableOptions } from '../../render/printer.ts';
@@ -7,7 +8,6 @@ import { renderTable } from '../../render/table.ts';
 import { apiVersion, nodeDocument, tallyDocument, zoneDocument } from '../../report/documents.ts';
 import { mattersIn, type Question } from '../../report/question.ts';
 import { type NodeReport, type Tally, tally } from '../../report/report.ts';
-import { surveyNodes } from '../../report/survey.ts';
 import { ago, asOf, none, soon, tallyText, zoneText } from '../../report/words.ts';
 import { UsageError } from '../../usage-error.ts';
 import { podNames } from './node.ts';
@@ -21,7 +21,7 @@ export function zoneSubject(name: string, question: Question): Subject {
       const all = await reader.nodes();
       const nodes = all.filter((facts) => namesOf(facts).includes(name));
       if (nodes.length === 0) throw new UsageError(noSuchZone(name, all));
-      return await surveyNodes(reader, nodes, nodes.filter(mattersIn(question)));
+      return await surveyForecast(reader, nodes, nodes.filter(mattersIn(question)));
     },
     focus: everything,
     tell: ({ nodes }, context) => tellZone(name, nodes, context),

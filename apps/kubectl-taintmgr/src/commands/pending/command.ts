@@ -1,8 +1,9 @@
-import { connect } from '../../cli/connection.ts';
+import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
 import { warn } from '../../cli/output.ts';
 import { ClusterReader, selected } from '../../cluster/reader.ts';
+import { surveyForecast } from '../../cluster/survey.ts';
 import { readFormat } from '../../render/format.ts';
 import { type Answer, printAnswer } from '../../render/printer.ts';
 import { apiVersion } from '../../report/documents.ts';
@@ -11,7 +12,6 @@ import { limitsDocument } from '../../report/limits.ts';
 import { notesOn } from '../../report/notes.ts';
 import { mattersIn, readQuestion } from '../../report/question.ts';
 import { type PodReport, reportOn } from '../../report/report.ts';
-import { surveyNodes } from '../../report/survey.ts';
 import { asOf } from '../../report/words.ts';
 import type { PendingFlags } from './flags.ts';
 import { inOrder } from './order.ts';
@@ -19,16 +19,15 @@ import { pendingDocument, renderPending } from './table.ts';
 
 /** `pending`: the pods that are due or will be, the next first. */
 export async function run(invocation: Invocation<PendingFlags>): Promise<ExitCode> {
-  const { flags, output, interrupt } = invocation;
+  const { flags, output } = invocation;
   const question = readQuestion({});
   const format = await readFormat(flags.output);
-  const { client, transport, cluster } = await connect(flags, interrupt);
-  try {
+  return await withConnection(invocation, async ({ client, cluster }) => {
     const reader = new ClusterReader(client);
     const nodes = (await reader.nodes()).filter(mattersIn(question));
     const selector = flags.selector ?? '';
     const survey = await selected('--selector', selector, () =>
-      surveyNodes(reader, nodes, nodes, selector),
+      surveyForecast(reader, nodes, nodes, selector),
     );
     const explainer = new Explainer(question);
     explainer.take(survey.at, survey.nodes, survey.pods);
@@ -76,9 +75,7 @@ export async function run(invocation: Invocation<PendingFlags>): Promise<ExitCod
     for (const text of warnings) warn(output, text);
     for (const text of notes) output.err(`Note: ${text}`);
     return exitCode.done;
-  } finally {
-    transport.close();
-  }
+  });
 }
 
 function isPending({ facts, explanation }: PodReport, namespace: string | null): boolean {

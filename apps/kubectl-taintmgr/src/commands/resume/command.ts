@@ -1,5 +1,5 @@
 import { resumeLimitsRequest } from '@taintmgr/k8s-adapter';
-import { connect } from '../../cli/connection.ts';
+import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
 import { readLimits, type TrippedLimit } from '../../cluster/limits.ts';
@@ -10,11 +10,11 @@ import type { ResumeFlags } from './flags.ts';
 
 /** `resume [LIMIT...]`: asks the controller to open limits that have tripped. */
 export async function run(
-  { flags, output, interrupt }: Invocation<ResumeFlags>,
+  invocation: Invocation<ResumeFlags>,
   names: readonly string[],
 ): Promise<ExitCode> {
-  const { client, transport } = await connect(flags, interrupt);
-  try {
+  const { flags, output } = invocation;
+  return await withConnection(invocation, async ({ client }) => {
     const found = await readLimits(new ClusterReader(client), Date.now(), leaseIn(flags.lease));
     if (found === 'forbidden') {
       throw new UsageError(
@@ -32,9 +32,7 @@ export async function run(
     await client.send(resumeLimitsRequest(found.lease, { limits, by }));
     for (const limit of limits) output.out(`limit ${limit} will be resumed`);
     return exitCode.done;
-  } finally {
-    transport.close();
-  }
+  });
 }
 
 function notTripped(name: string, tripped: readonly TrippedLimit[]): string {

@@ -1,6 +1,6 @@
 // `simulate`: plays a script on a copy of a cluster.
 import { open } from 'node:fs/promises';
-import { connect } from '../../cli/connection.ts';
+import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
 import { type Output, warn } from '../../cli/output.ts';
@@ -58,14 +58,10 @@ async function scriptOf({ script, until }: SimulateFlags): Promise<Script> {
   return readScript(script, await readText('--script', script), until);
 }
 
-async function sourceOf({ flags, interrupt }: Invocation<SimulateFlags>): Promise<Source> {
-  if (flags.filename !== undefined) return await readSource(flags.filename);
-  const connection = await connect(flags, interrupt);
-  try {
-    return await liveSource(connection.client, 'the cluster');
-  } finally {
-    connection.transport.close();
-  }
+async function sourceOf(invocation: Invocation<SimulateFlags>): Promise<Source> {
+  const { filename } = invocation.flags;
+  if (filename !== undefined) return await readSource(filename);
+  return await withConnection(invocation, ({ client }) => liveSource(client, 'the cluster'));
 }
 
 /** Says what is missing, and whether to go on. */

@@ -1,5 +1,5 @@
 import { type ApiClient, ApiError } from '@taintmgr/k8s-adapter';
-import { connect } from '../../cli/connection.ts';
+import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
 import { warn } from '../../cli/output.ts';
@@ -11,9 +11,8 @@ import { type SnapshotKind, snapshotKinds } from './shapes.ts';
 
 /** `snapshot`: reads the cluster once and prints what of it decides about evictions. */
 export async function run(invocation: Invocation<SnapshotFlags>): Promise<ExitCode> {
-  const { flags, output, interrupt } = invocation;
-  const { client, transport } = await connect(flags, interrupt);
-  try {
+  const { flags, output } = invocation;
+  return await withConnection(invocation, async ({ client }) => {
     const items: object[] = [];
     for (const each of snapshotKinds) {
       const found = await readKind(client, each);
@@ -26,9 +25,7 @@ export async function run(invocation: Invocation<SnapshotFlags>): Promise<ExitCo
     await output.flushed();
     output.err(`${count(items.length, 'object')} written`);
     return exitCode.done;
-  } finally {
-    transport.close();
-  }
+  });
 }
 
 /** What it takes to list a kind. */

@@ -1,29 +1,28 @@
-import { connect } from '../../cli/connection.ts';
+import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
 import { warn } from '../../cli/output.ts';
 import type { OutputFlags } from '../../cli/output-flags.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
+import { surveyForecast } from '../../cluster/survey.ts';
 import { readFormat } from '../../render/format.ts';
 import { printAnswer } from '../../render/printer.ts';
 import { Explainer } from '../../report/explainer.ts';
 import { mattersIn, readQuestion } from '../../report/question.ts';
 import { reportOn } from '../../report/report.ts';
-import { surveyNodes } from '../../report/survey.ts';
 import { statusDocument, statusOf } from './status.ts';
 import { renderStatus } from './table.ts';
 
 /** `status`: one look at the whole cluster. */
 export async function run(invocation: Invocation<OutputFlags>): Promise<ExitCode> {
-  const { flags, output, interrupt } = invocation;
+  const { flags, output } = invocation;
   const question = readQuestion({});
   const format = await readFormat(flags.output);
-  const { client, transport } = await connect(flags, interrupt);
-  try {
+  return await withConnection(invocation, async ({ client }) => {
     const reader = new ClusterReader(client);
     const nodes = await reader.nodes();
     const tainted = nodes.filter(mattersIn(question));
-    const survey = await surveyNodes(reader, tainted, tainted);
+    const survey = await surveyForecast(reader, tainted, tainted);
     const explainer = new Explainer(question);
     explainer.take(survey.at, survey.nodes, survey.pods);
     const reports = reportOn(survey, explainer).nodes;
@@ -39,7 +38,5 @@ export async function run(invocation: Invocation<OutputFlags>): Promise<ExitCode
     output.write(await printAnswer(answer, format, flags.headers !== false));
     for (const text of survey.refused) warn(output, `not everything could be read: ${text}`);
     return exitCode.done;
-  } finally {
-    transport.close();
-  }
+  });
 }

@@ -10,6 +10,7 @@ import {
 import { type Evictors, type Verdict, verdictText } from '@taintmgr/k8s-adapter';
 import type { ClockEvent } from '../../cluster/clock-events.ts';
 import { readMarks } from '../../cluster/drain-marks.ts';
+import { upstreamVerdict } from '../../cluster/evictors.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
 import type { TrippedLimit } from '../../cluster/limits.ts';
 import { apiVersion } from '../../report/documents.ts';
@@ -132,7 +133,7 @@ export function statusDocument({ at, evictors, zones, drains, clocks, tripped }:
     kind: 'Status',
     ...asOf(at, 0),
     controllers: {
-      kubeControllerManager: controllerDocument(evictors.upstream['taint-eviction-controller']),
+      kubeControllerManager: controllerDocument(upstreamVerdict(evictors)),
       taintmgrController: controllerDocument(evictors.taintmgr),
     },
     zones: zones.map(({ next, ...zone }) => {

@@ -2,6 +2,7 @@
 import type { Instant } from '@taintmgr/core';
 import { verdictText } from '@taintmgr/k8s-adapter';
 import type { ClockEvent } from '../../cluster/clock-events.ts';
+import { upstreamVerdict } from '../../cluster/evictors.ts';
 import type { TrippedLimit } from '../../cluster/limits.ts';
 import { count } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';
@@ -20,7 +21,7 @@ export function renderStatus(
 ): string {
   const table = renderZones(zones, headers);
   if (!headers) return table;
-  const upstream = evictors.upstream['taint-eviction-controller'];
+  const upstream = upstreamVerdict(evictors);
   return [
     `kube-controller-manager:   ${printable(verdictText(upstream))}`,
     `taintmgr-controller:       ${printable(verdictText(evictors.taintmgr, 'runs'))}`,

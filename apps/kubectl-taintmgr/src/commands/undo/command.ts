@@ -1,16 +1,14 @@
 import { formatTaint } from '@taintmgr/core';
-import { connect } from '../../cli/connection.ts';
+import { withConnection } from '../../cli/connection.ts';
 import { readDryRun } from '../../cli/dry-run-flag.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
-import { warn } from '../../cli/output.ts';
 import { type DrainMark, readMarks } from '../../cluster/drain-marks.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
 import { namedNodes } from '../../cluster/named-nodes.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
-import { isNamed, reopenNode } from '../../cluster/undo-drain.ts';
+import { isNamed, undoOnNodes } from '../../cluster/undo-drain.ts';
 import { renderTable } from '../../render/table.ts';
-import { undoneLines } from '../../report/undone.ts';
 import { UsageError } from '../../usage-error.ts';
 import type { UndoFlags } from './flags.ts';
 
@@ -20,10 +18,9 @@ export async function run(
   name: string | undefined,
   nodeNames: readonly string[],
 ): Promise<ExitCode> {
-  const { flags, output, interrupt } = invocation;
+  const { flags, output } = invocation;
   const isDryRun = readDryRun(flags.dryRun, ['none', 'client'], output) === 'client';
-  const connection = await connect(flags, interrupt);
-  try {
+  return await withConnection(invocation, async (connection) => {
     const nodes = await namedNodes(new ClusterReader(connection.client), nodeNames, flags.selector);
     if (name === undefined) {
       output.out(renderMarks(nodes));
@@ -32,15 +29,10 @@ export async function run(
     const isMeant = isNamed(name);
     const marked = nodes.filter(({ annotations }) => readMarks(annotations).some(isMeant));
     if (marked.length === 0) throw new UsageError(nothingToUndo(name, nodes));
-    for (const { node } of marked) {
-      const undone = await reopenNode(connection.client, node.name, isMeant, isDryRun);
-      for (const line of undoneLines(node.name, undone, isDryRun)) output.out(line);
-      for (const text of undone?.left ?? []) warn(output, `node ${node.name} ${text}`);
-    }
+    const names = marked.map(({ node }) => node.name);
+    await undoOnNodes(connection.client, names, isMeant, { output, say: output.out, isDryRun });
     return exitCode.done;
-  } finally {
-    connection.transport.close();
-  }
+  });
 }
 
 function nothingToUndo(name: string, nodes: readonly NodeFacts[]): string {

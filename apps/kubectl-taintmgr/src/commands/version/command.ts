@@ -1,5 +1,5 @@
 // `version`: prints the versions of the plugin and the API server.
-import { connect } from '../../cli/connection.ts';
+import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
 import { version } from '../../cli/version.ts';
@@ -33,15 +33,9 @@ export async function run(invocation: Invocation<VersionFlags>): Promise<ExitCod
   return exitCode.done;
 }
 
-async function askServer({
-  flags,
-  interrupt,
-}: Invocation<VersionFlags>): Promise<ServerVersion | null> {
-  if (flags.client) return null;
-  const { client, transport } = await connect(flags, interrupt);
-  try {
+async function askServer(invocation: Invocation<VersionFlags>): Promise<ServerVersion | null> {
+  if (invocation.flags.client) return null;
+  return await withConnection(invocation, async ({ client }) => {
     return (await client.get('/version')) as ServerVersion;
-  } finally {
-    transport.close();
-  }
+  });
 }

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Node, Pod, Taint } from '@taintmgr/core';
 import type { Evictors, Verdict } from '@taintmgr/k8s-adapter';
+import type { ForecastSurvey } from '../../../src/cluster/survey.ts';
 import { nodeSubject } from '../../../src/commands/explain/node.ts';
 import { plain } from '../../../src/render/style.ts';
 import { Explainer } from '../../../src/report/explainer.ts';
 import { notesOn } from '../../../src/report/notes.ts';
 import { type QuestionFlags, readQuestion } from '../../../src/report/question.ts';
 import { reportOn } from '../../../src/report/report.ts';
-import type { Survey } from '../../../src/report/survey.ts';
 import {
   nobody,
   node,
@@ -25,7 +25,7 @@ const bad = 'bad=disk:NoExecute';
 const lines = (text: string): string => text.replace(/^\n/, '').replace(/^ {6}/gm, '').trimEnd();
 
 /** What `explain node n1` says of a survey. */
-function explain(survey: Survey, flags: QuestionFlags = {}) {
+function explain(survey: ForecastSurvey, flags: QuestionFlags = {}) {
   const question = readQuestion(flags);
   const explainer = new Explainer(question);
   explainer.take(survey.at, survey.nodes, survey.pods);
@@ -37,7 +37,7 @@ function explain(survey: Survey, flags: QuestionFlags = {}) {
   };
 }
 
-const survey = (one: Node, ...pods: readonly Pod[]): Survey =>
+const survey = (one: Node, ...pods: readonly Pod[]): ForecastSurvey =>
   surveyOf(
     [nodeFactsOf(one)],
     pods.map((each) => podFactsOf(each)),

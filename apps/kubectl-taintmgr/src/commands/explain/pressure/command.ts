@@ -1,5 +1,5 @@
 import { pressureSignals, type Signal, type SignalExplanation } from '@taintmgr/core';
-import { connect } from '../../../cli/connection.ts';
+import { withConnection } from '../../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../../cli/exit.ts';
 import type { Invocation } from '../../../cli/invocation.ts';
 import { readFormat } from '../../../render/format.ts';
@@ -13,14 +13,11 @@ import { type PressureSurvey, surveyPressure } from './survey.ts';
 import { renderPressure } from './table.ts';
 
 /** `explain pressure NODE`: reads once what is used there, and says what would become of it. */
-export async function run(
-  { flags, output, interrupt }: Invocation<PressureFlags>,
-  name: string,
-): Promise<ExitCode> {
+export async function run(invocation: Invocation<PressureFlags>, name: string): Promise<ExitCode> {
+  const { flags, output } = invocation;
   const signal = readSignal(flags.signal);
   const format = await readFormat(flags.output);
-  const connection = await connect(flags, interrupt);
-  try {
+  return await withConnection(invocation, async (connection) => {
     const survey = await surveyPressure(connection.client, name, flags);
     const answer = tell(survey, signal, output.paintOut);
     output.write(await printAnswer(answer, format, flags.headers !== false));
@@ -28,9 +25,7 @@ export async function run(
     if (!flags.exitCode) return exitCode.done;
     if (survey.explanation.doubts.length > 0) return exitCode.notTold;
     return leaving(survey).length > 0 ? exitCode.found : exitCode.done;
-  } finally {
-    connection.transport.close();
-  }
+  });
 }
 
 function readSignal(name: string | undefined): Signal | null {

@@ -1,0 +1,102 @@
+import type { Budget, Instant } from '@taintmgr/core';
+import type { Evictors } from '@taintmgr/k8s-adapter';
+import { type NodeFacts, type PodFacts, zoneSelectorLabel } from './facts.ts';
+import { type KeptLimits, readLimits } from './limits.ts';
+import type { ClusterReader, LeaseRenewal } from './reader.ts';
+
+/** What was read of a cluster for one answer, as of about one moment; null: we may not see it. */
+export interface Survey {
+  readonly at: Instant;
+  readonly nodes: readonly NodeFacts[] | null;
+  readonly pods: readonly PodFacts[] | null;
+  readonly budgets: readonly Budget[] | null;
+  /** Who evicts here. */
+  readonly evictors: Evictors;
+  /** What could not be read without permission. */
+  readonly refused: readonly string[];
+}
+
+/** What was read of some nodes and of the pods on them. */
+export interface NodeSurvey extends Survey {
+  /** The nodes that the answer is about. */
+  readonly nodes: readonly NodeFacts[];
+  readonly pods: readonly PodFacts[];
+}
+
+/** The same with what it takes to say when pods will go. */
+export interface ForecastSurvey extends NodeSurvey {
+  /** When kubelets last renewed their leases, by node; of nodes whose pods were read only. */
+  readonly leases: ReadonlyMap<string, LeaseRenewal>;
+  /** All nodes of the zones in question; null without the right to see them. */
+  readonly zoneNodes: readonly NodeFacts[] | null;
+  /** What the controller's limits count; null: nobody keeps any, or we may not read them. */
+  readonly limits: KeptLimits | null;
+}
+
+/** Reads all nodes and all pods. */
+export async function surveyCluster(reader: ClusterReader): Promise<Survey> {
+  const [nodes, pods, rest] = await Promise.all([
+    reader.ifAllowed(() => reader.nodes()),
+    reader.ifAllowed(() => reader.pods()),
+    readAnyway(reader),
+  ]);
+  return { at: Date.now(), nodes, pods, ...rest };
+}
+
+/** Reads the pods on these nodes, of those the ones that a label selector leaves. */
+export async function surveyNodes(
+  reader: ClusterReader,
+  nodes: readonly NodeFacts[],
+  podSelector: string = '',
+): Promise<NodeSurvey> {
+  const [pods, rest] = await Promise.all([
+    reader.podsOn(namesOf(nodes), podSelector),
+    readAnyway(reader),
+  ]);
+  return { at: Date.now(), nodes, pods, ...rest };
+}
+
+/** Reads the pods on those of these nodes that matter, and what decides when they go. */
+export async function surveyForecast(
+  reader: ClusterReader,
+  nodes: readonly NodeFacts[],
+  withPods: readonly NodeFacts[],
+  podSelector: string = '',
+): Promise<ForecastSurvey> {
+  const [survey, leases, zoneNodes, limits] = await Promise.all([
+    surveyNodes(reader, withPods, podSelector),
+    reader.leasesRenewedAt(namesOf(withPods)),
+    readZones(reader, nodes),
+    readLimits(reader, Date.now()),
+  ]);
+  const kept = limits === 'forbidden' ? null : limits;
+  return { ...survey, at: Date.now(), nodes, leases, zoneNodes, limits: kept };
+}
+
+async function readAnyway(
+  reader: ClusterReader,
+): Promise<Pick<Survey, 'budgets' | 'evictors' | 'refused'>> {
+  const [budgets, evictors] = await Promise.all([reader.budgets(), reader.evictors()]);
+  return { budgets, evictors, refused: reader.refused };
+}
+
+function namesOf(nodes: readonly NodeFacts[]): readonly string[] {
+  return nodes.map(({ node }) => node.name);
+}
+
+/**
+ * The nodes that decide how the zone is doing, where all of the nodes are in one: its own; all, where
+ * they name no zone, or none of them is ready, since then it counts whether others live.
+ */
+async function readZones(
+  reader: ClusterReader,
+  nodes: readonly NodeFacts[],
+): Promise<readonly NodeFacts[] | null> {
+  const [zone, ...more] = new Set(nodes.map((facts) => facts.zone));
+  if (zone === undefined || more.length > 0) return nodes;
+  if (zone === '') return await reader.ifAllowed(() => reader.nodes());
+  const selector = `${zoneSelectorLabel}=${zone}`;
+  const own = await reader.ifAllowed(() => reader.nodes(selector));
+  if (own === null || own.some(({ ready }) => ready.status === 'True')) return own;
+  return await reader.ifAllowed(() => reader.nodes());
+}

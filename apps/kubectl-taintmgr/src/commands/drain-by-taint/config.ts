@@ -1,0 +1,85 @@
+// What the drain machine is configured with, from the flags and from what was read.
+import {
+  type DrainConfig,
+  type DrainPlan,
+  planDrain,
+  type Respect,
+  resolveDrainConfig,
+} from '@taintmgr/core';
+import { fieldManager } from '../../cluster/change-node.ts';
+import type { PodFacts } from '../../cluster/facts.ts';
+import type { ClusterReader } from '../../cluster/reader.ts';
+import type { NodeSurvey } from '../../cluster/survey.ts';
+import type { DrainFlags } from './flags.ts';
+import type { DrainSettings } from './settings.ts';
+
+/** The configuration for these nodes, with the DaemonSets that are not there any more. */
+export async function readConfig(
+  reader: ClusterReader,
+  { nodes, pods }: NodeSurvey,
+  { taint, budgets, flags }: DrainSettings,
+): Promise<DrainConfig> {
+  const { skipWaitForDeleteTimeout: skip, gracePeriod, timeout } = flags;
+  const leaving = pods.flatMap(({ pod }) => (pod.deletionTimestamp === null ? [] : pod.uid));
+  return resolveDrainConfig({
+    targets: nodes.map(({ node }) => ({ name: node.name, zone: node.zone ?? '' })),
+    goneDaemonSets: await goneDaemonSets(reader, pods),
+    leaving: new Set(leaving),
+    taint,
+    fieldManager,
+    budgets,
+    respect: respectOf(flags),
+    filters: {
+      force: flags.force === true,
+      ignoreDaemonSets: flags.ignoreDaemonsets === true,
+      deleteEmptyDirData: flags.deleteEmptydirData === true,
+    },
+    skipTerminatingMs: skip === 0 ? null : skip * 1000,
+    gracePeriodSeconds: gracePeriod < 0 ? null : gracePeriod,
+    nodeTimeoutMs: timeout === 0 ? null : timeout,
+    nodesAtOnceMax: flags.maxParallelNodes,
+    podsAtOnceMax: flags.maxParallelPods,
+    zoneSerial: flags.zoneSerial === true,
+    once: flags.once === true,
+  });
+}
+
+/** What the drain would do, as things are. */
+export function planOf(
+  { nodes, pods, budgets }: NodeSurvey,
+  config: DrainConfig,
+  now: number,
+): DrainPlan {
+  const ready = new Map(nodes.map(({ node, ready: { status } }) => [node.name, status]));
+  return planDrain(now, {
+    config,
+    nodes: nodes.map(({ node }) => node),
+    pods,
+    budgets,
+    nodeAnswers: (name) => ready.get(name) !== 'Unknown',
+  });
+}
+
+function respectOf({ now, ignoreTolerations }: DrainFlags): Respect {
+  if (ignoreTolerations) return 'nothing';
+  return now ? 'limitless' : 'tolerations';
+}
+
+/** The DaemonSets that pods name and that are not there, as `namespace/name`. */
+async function goneDaemonSets(
+  reader: ClusterReader,
+  pods: readonly PodFacts[],
+): Promise<ReadonlySet<string>> {
+  const named = new Map(
+    pods.flatMap(({ pod: { namespace, owner } }) =>
+      owner?.kind === 'DaemonSet' && owner.apiVersion === 'apps/v1'
+        ? [[`${namespace}/${owner.name}`, { namespace, name: owner.name }] as const]
+        : [],
+    ),
+  );
+  const gone = new Set<string>();
+  for (const [key, { namespace, name }] of named) {
+    if (!(await reader.hasDaemonSet(namespace, name))) gone.add(key);
+  }
+  return gone;
+}
