@@ -44,7 +44,7 @@ async function connect(
   const cluster = await loadKubeconfig(connectionOptions(flags));
   const headers = extraHeaders(flags);
   const { requestTimeout } = cluster;
-  const access = headers ? new HeadedAccess(cluster.access, headers) : cluster.access;
+  const access = headers ? withHeaders(cluster.access, headers) : cluster.access;
   const transport = new HttpTransport(access, `kubectl-taintmgr/${version}`);
   const { server } = access;
   const client = new ApiClient({ transport, server, requestTimeout, signal: interrupt });
@@ -86,29 +86,14 @@ function extrasOf(texts: readonly string[]): ReadonlyMap<string, string[]> {
 }
 
 /** A way in that sends some headers more. */
-class HeadedAccess implements Access {
-  readonly #access: Access;
-  readonly #headers: Headers;
-
-  constructor(access: Access, headers: Headers) {
-    this.#access = access;
-    this.#headers = headers;
-  }
-
-  get server(): string {
-    return this.#access.server;
-  }
-
-  async authorize(): Promise<Authorization> {
-    const authorization = await this.#access.authorize();
-    return { ...authorization, headers: { ...authorization.headers, ...this.#headers } };
-  }
-
-  rejected(): void {
-    this.#access.rejected();
-  }
-
-  close(): void {
-    this.#access.close?.();
-  }
+function withHeaders(access: Access, headers: Headers): Access {
+  return {
+    server: access.server,
+    authorize: async () => {
+      const authorization = await access.authorize();
+      return { ...authorization, headers: { ...authorization.headers, ...headers } };
+    },
+    rejected: () => access.rejected(),
+    close: () => access.close?.(),
+  };
 }

@@ -1,6 +1,7 @@
-import { type ApiClient, ApiError, type ApiRequest } from '@taintmgr/k8s-adapter';
+// What the API server says of us: who we are, and which rights we have.
+import { type ApiClient, ApiError } from '@taintmgr/k8s-adapter';
 
-/** Which rights the user has. */
+/** Something that a user may be allowed to do. */
 export interface Right {
   readonly verb: string;
   readonly group: string;
@@ -12,22 +13,11 @@ export interface Right {
   readonly name?: string;
 }
 
-interface Review {
-  readonly status?: { readonly allowed?: boolean };
-}
-
-/**
- * Whether the current user has a right, as the API server says; null where it does not tell. Throws
- * ConnectionError.
- */
-export async function isAllowed(client: ApiClient, right: Right): Promise<boolean | null> {
-  try {
-    const review = (await client.send(reviewRequest(right))) as Review;
-    return review.status?.allowed === true;
-  } catch (error) {
-    if (error instanceof ApiError) return null;
-    throw error;
-  }
+/** Reads what `describeRight` writes, but for names: `get leases.coordination.k8s.io -n shop`. */
+export function rightOf(text: string): Right {
+  const [, verb = '', resource = '', group = '', namespace] =
+    /^(\w+) ([\w/]+)\.?([\w.]*)(?: -n (\S+))?$/.exec(text) ?? [];
+  return { verb, group, resource, ...(namespace !== undefined && { namespace }) };
 }
 
 /** In the words of `kubectl auth can-i`: `create pods/eviction -n shop`. */
@@ -37,17 +27,49 @@ export function describeRight({ verb, group, resource, namespace, name }: Right)
   return `${verb} ${object}${namespace === undefined ? '' : ` -n ${namespace}`}`;
 }
 
-function reviewRequest({ verb, group, resource, namespace = '', name = '' }: Right): ApiRequest {
+/**
+ * Whether the current user has a right, as the API server says; null where it does not say. Throws
+ * ConnectionError.
+ */
+export async function isAllowed(
+  client: ApiClient,
+  { verb, group, resource, namespace = '', name = '' }: Right,
+): Promise<boolean | null> {
   const [plural = '', subresource = ''] = resource.split('/');
   const resourceAttributes = { verb, group, resource: plural, subresource, namespace, name };
-  return {
-    method: 'POST',
-    path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
-    headers: { accept: 'application/json', 'content-type': 'application/json' },
-    body: JSON.stringify({
-      apiVersion: 'authorization.k8s.io/v1',
-      kind: 'SelfSubjectAccessReview',
-      spec: { resourceAttributes },
-    }),
-  };
+  const spec = { resourceAttributes };
+  const answer = await review(client, 'authorization', 'SelfSubjectAccessReview', { spec });
+  return answer && answer.allowed === true;
+}
+
+/** Who we are to the API server; null where it does not say. */
+export async function whoAmI(client: ApiClient): Promise<string | null> {
+  const answer = await review(client, 'authentication', 'SelfSubjectReview', {});
+  return answer?.userInfo?.username ?? null;
+}
+
+interface ReviewStatus {
+  readonly allowed?: boolean;
+  readonly userInfo?: { readonly username?: string };
+}
+
+async function review(
+  client: ApiClient,
+  group: string,
+  kind: string,
+  body: object,
+): Promise<ReviewStatus | null> {
+  const apiVersion = `${group}.k8s.io/v1`;
+  try {
+    const answer = await client.send({
+      method: 'POST',
+      path: `/apis/${apiVersion}/${kind.toLowerCase()}s`,
+      headers: { accept: 'application/json', 'content-type': 'application/json' },
+      body: JSON.stringify({ apiVersion, kind, ...body }),
+    });
+    return (answer as { readonly status?: ReviewStatus }).status ?? {};
+  } catch (error) {
+    if (error instanceof ApiError) return null;
+    throw error;
+  }
 }

@@ -1,6 +1,6 @@
 // Which rights a drain needs, and which of them the user lacks.
 import type { DrainPlan } from '@taintmgr/core';
-import { describeRight, isAllowed, type Right } from '../../cluster/rights.ts';
+import { describeRight, isAllowed, type Right, rightOf } from '../../cluster/rights.ts';
 import { missingOn } from './cordon-and-taint.ts';
 import type { Drain } from './drain.ts';
 
@@ -31,26 +31,14 @@ function needsOf({ settings, survey, wanted }: Drain, { pods }: DrainPlan): read
   const going = pods.filter(({ fate }) => fate.kind === 'evict');
   const namespaces = [...new Set(going.map(({ pod }) => pod.namespace))].sort();
   const inNamespaces = namespaces.map((namespace) => ({ namespace }));
-  const core = { group: '' };
+  const changedNames = changed.map(({ node }) => ({ name: node.name }));
   return [
     // Of one node alone its name is enough.
-    {
-      right: { ...core, verb: 'watch', resource: 'nodes' },
-      places: first && others.length === 0 ? [first] : [{}],
-    },
-    { right: { ...core, verb: 'watch', resource: 'pods' }, places: [{}] },
-    {
-      right: { ...core, verb: 'patch', resource: 'nodes' },
-      places: changed.map(({ node }) => ({ name: node.name })),
-    },
-    {
-      right: { ...core, verb: 'create', resource: 'pods/eviction' },
-      places: kind === 'ignore' ? [] : inNamespaces,
-    },
-    {
-      right: { ...core, verb: 'delete', resource: 'pods' },
-      places: kind === 'respect' ? [] : inNamespaces,
-    },
+    { right: rightOf('watch nodes'), places: first && others.length === 0 ? [first] : [{}] },
+    { right: rightOf('watch pods'), places: [{}] },
+    { right: rightOf('patch nodes'), places: changedNames },
+    { right: rightOf('create pods/eviction'), places: kind === 'ignore' ? [] : inNamespaces },
+    { right: rightOf('delete pods'), places: kind === 'respect' ? [] : inNamespaces },
   ];
 }
 

@@ -4,7 +4,7 @@ import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
 import { readLimits, type TrippedLimit } from '../../cluster/limits.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
-import { whoAmI } from '../../cluster/who-am-i.ts';
+import { whoAmI } from '../../cluster/rights.ts';
 import { UsageError } from '../../usage-error.ts';
 import type { ResumeFlags } from './flags.ts';
 

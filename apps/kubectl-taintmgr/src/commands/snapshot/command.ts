@@ -3,18 +3,19 @@ import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
 import { warn } from '../../cli/output.ts';
+import { type Collection, collections } from '../../cluster/collections.ts';
 import { describeRight, type Right } from '../../cluster/rights.ts';
 import { count } from '../../render/count.ts';
 import type { SnapshotFlags } from './flags.ts';
 import { keep } from './redaction.ts';
-import { type SnapshotKind, snapshotKinds } from './shapes.ts';
+import { shapes } from './shapes.ts';
 
 /** `snapshot`: reads the cluster once and prints what of it decides about evictions. */
 export async function run(invocation: Invocation<SnapshotFlags>): Promise<ExitCode> {
   const { flags, output } = invocation;
   return await withConnection(invocation, async ({ client }) => {
     const items: object[] = [];
-    for (const each of snapshotKinds) {
+    for (const each of collections) {
       const found = await readKind(client, each);
       if (found === null)
         warn(output, `skipped: no permission to ${describeRight(rightFor(each))}`);
@@ -29,7 +30,7 @@ export async function run(invocation: Invocation<SnapshotFlags>): Promise<ExitCo
 }
 
 /** What it takes to list a kind. */
-function rightFor({ apiVersion, path }: SnapshotKind): Right {
+function rightFor({ apiVersion, path }: Collection): Right {
   const group = apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '';
   const [, namespace] = /\/namespaces\/([^/]+)\//.exec(path) ?? [];
   const resource = path.split('/').at(-1) ?? '';
@@ -39,11 +40,15 @@ function rightFor({ apiVersion, path }: SnapshotKind): Right {
 /** The objects of a kind, redacted; null without permission to list them. */
 async function readKind(
   client: ApiClient,
-  { apiVersion, kind, path, shape }: SnapshotKind,
+  { apiVersion, kind, path }: Collection,
 ): Promise<readonly object[] | null> {
   try {
     const objects = await client.list(path);
-    return objects.map((object) => ({ apiVersion, kind, ...(keep(shape, object) as object) }));
+    return objects.map((object) => ({
+      apiVersion,
+      kind,
+      ...(keep(shapes[kind], object) as object),
+    }));
   } catch (error) {
     if (error instanceof ApiError && error.failure.status === 403) return null;
     throw error;

@@ -1,7 +1,7 @@
-import { keep, type Shape } from './redaction.ts';
-
 // What of each kind decides about scheduling, evictions and budgets. Everything else stays where it
 // is: what may be sensitive is never named here, so a new field is left out by itself.
+import type { CollectionKind } from '../../cluster/collections.ts';
+import { keep, type Shape } from './redaction.ts';
 
 const keptAnnotations: readonly string[] = ['deployment.kubernetes.io/revision'];
 const ourAnnotations = 'taintmgr.dev/';
@@ -18,29 +18,24 @@ function annotations(value: unknown): unknown {
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 
-const metadata = {
-  name: 'all',
-  namespace: 'all',
-  uid: 'all',
-  generation: 'all',
-  creationTimestamp: 'all',
-  deletionTimestamp: 'all',
-  deletionGracePeriodSeconds: 'all',
-  labels: 'all',
+/** Members that are kept as they are, by their names. */
+function whole(names: string): Readonly<Record<string, 'all'>> {
+  const members = names.trim().split(/\s+/);
+  return Object.fromEntries(members.map((name) => [name, 'all'] as const));
+}
+
+const metadata: Shape & object = {
+  ...whole(`
+    name namespace uid generation labels finalizers ownerReferences
+    creationTimestamp deletionTimestamp deletionGracePeriodSeconds
+  `),
   annotations,
-  finalizers: 'all',
-  ownerReferences: 'all',
-} satisfies Shape;
+};
 
 /** By whom and when a node was tainted or cordoned: a taint without timeAdded counts from then. */
 const decisiveOwner: Shape = {
-  manager: 'all',
-  operation: 'all',
-  apiVersion: 'all',
-  time: 'all',
-  subresource: 'all',
-  fieldsType: 'all',
-  fieldsV1: { 'f:spec': { 'f:taints': 'all', 'f:unschedulable': 'all' } },
+  ...whole('manager operation apiVersion time subresource fieldsType'),
+  fieldsV1: { 'f:spec': whole('f:taints f:unschedulable') },
 };
 
 /** Owners of anything else are left out. */
@@ -58,16 +53,10 @@ interface NodeOwner {
 
 /** Messages may name anything. */
 const conditions: Shape = [
-  {
-    type: 'all',
-    status: 'all',
-    reason: 'all',
-    observedGeneration: 'all',
-    lastHeartbeatTime: 'all',
-    lastProbeTime: 'all',
-    lastTransitionTime: 'all',
-    lastUpdateTime: 'all',
-  },
+  whole(`
+    type status reason observedGeneration
+    lastHeartbeatTime lastProbeTime lastTransitionTime lastUpdateTime
+  `),
 ];
 
 const container: Shape = { name: 'all', image: () => 'redacted', resources: 'all' };
@@ -76,111 +65,55 @@ const container: Shape = { name: 'all', image: () => 'redacted', resources: 'all
 const volume: Shape = { name: 'all', emptyDir: () => ({}) };
 
 const podSpec: Shape = {
-  nodeName: 'all',
-  nodeSelector: 'all',
-  affinity: 'all',
-  tolerations: 'all',
-  topologySpreadConstraints: 'all',
-  priority: 'all',
-  schedulerName: 'all',
-  restartPolicy: 'all',
-  terminationGracePeriodSeconds: 'all',
-  hostNetwork: 'all',
-  overhead: 'all',
+  ...whole(`
+    nodeName nodeSelector affinity tolerations topologySpreadConstraints priority schedulerName
+    restartPolicy terminationGracePeriodSeconds hostNetwork overhead
+  `),
   containers: [container],
   initContainers: [container],
   volumes: [volume],
 };
 
-const template: Shape = { metadata: { labels: 'all' }, spec: podSpec };
-const counts: Shape = {
-  replicas: 'all',
-  readyReplicas: 'all',
-  availableReplicas: 'all',
-  updatedReplicas: 'all',
-  unavailableReplicas: 'all',
-  fullyLabeledReplicas: 'all',
-  currentReplicas: 'all',
-  currentRevision: 'all',
-  updateRevision: 'all',
-  observedGeneration: 'all',
-  collisionCount: 'all',
-  currentNumberScheduled: 'all',
-  desiredNumberScheduled: 'all',
-  numberAvailable: 'all',
-  numberMisscheduled: 'all',
-  numberReady: 'all',
-  updatedNumberScheduled: 'all',
-  active: 'all',
-  succeeded: 'all',
-  failed: 'all',
-  ready: 'all',
-  startTime: 'all',
-  completionTime: 'all',
-  conditions,
-};
-const workload: Shape = {
-  replicas: 'all',
-  selector: 'all',
-  template,
-  strategy: 'all',
-  updateStrategy: 'all',
-  podManagementPolicy: 'all',
-  serviceName: 'all',
-  minReadySeconds: 'all',
-  revisionHistoryLimit: 'all',
-  progressDeadlineSeconds: 'all',
-  completions: 'all',
-  parallelism: 'all',
-  completionMode: 'all',
-  backoffLimit: 'all',
-  suspend: 'all',
+const ofWorkload: Shape = {
+  metadata,
+  spec: {
+    ...whole(`
+      replicas selector strategy updateStrategy podManagementPolicy serviceName minReadySeconds
+      revisionHistoryLimit progressDeadlineSeconds completions parallelism completionMode
+      backoffLimit suspend
+    `),
+    template: { metadata: whole('labels'), spec: podSpec },
+  },
+  status: {
+    ...whole(`
+      replicas readyReplicas availableReplicas updatedReplicas unavailableReplicas
+      fullyLabeledReplicas currentReplicas currentRevision updateRevision observedGeneration
+      collisionCount currentNumberScheduled desiredNumberScheduled numberAvailable
+      numberMisscheduled numberReady updatedNumberScheduled active succeeded failed ready
+      startTime completionTime
+    `),
+    conditions,
+  },
 };
 
-/** A kind that is written down: where it is listed, and what is kept. */
-export interface SnapshotKind {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly path: string;
-  readonly shape: Shape;
-}
-
-function kind(apiVersion: string, name: string, plural: string, shape: Shape): SnapshotKind {
-  const root = apiVersion.includes('/') ? '/apis' : '/api';
-  return { apiVersion, kind: name, path: `${root}/${apiVersion}/${plural}`, shape };
-}
-
-const ofWorkload: Shape = { metadata, spec: workload, status: counts };
-
-/** Everything that is written down, in this order: what others are in comes first. */
-export const snapshotKinds: readonly SnapshotKind[] = [
-  kind('v1', 'Namespace', 'namespaces', {
-    metadata,
-    spec: { finalizers: 'all' },
-    status: { phase: 'all' },
-  }),
-  kind('v1', 'Node', 'nodes', {
+/** What is kept of each kind that is written down. */
+export const shapes: Readonly<Record<CollectionKind, Shape>> = {
+  Namespace: { metadata, spec: whole('finalizers'), status: whole('phase') },
+  Node: {
     metadata: { ...metadata, managedFields: nodeOwners },
-    spec: { taints: 'all', unschedulable: 'all' },
-    status: { capacity: 'all', allocatable: 'all', conditions },
-  }),
-  kind('coordination.k8s.io/v1', 'Lease', 'namespaces/kube-node-lease/leases', {
-    metadata,
-    spec: { holderIdentity: 'all', leaseDurationSeconds: 'all', renewTime: 'all' },
-  }),
-  kind('apps/v1', 'Deployment', 'deployments', ofWorkload),
-  kind('apps/v1', 'ReplicaSet', 'replicasets', ofWorkload),
-  kind('apps/v1', 'StatefulSet', 'statefulsets', ofWorkload),
-  kind('apps/v1', 'DaemonSet', 'daemonsets', ofWorkload),
-  kind('batch/v1', 'Job', 'jobs', ofWorkload),
-  kind('v1', 'Pod', 'pods', {
+    spec: whole('taints unschedulable'),
+    status: { ...whole('capacity allocatable'), conditions },
+  },
+  Lease: { metadata, spec: whole('holderIdentity leaseDurationSeconds renewTime') },
+  Deployment: ofWorkload,
+  ReplicaSet: ofWorkload,
+  StatefulSet: ofWorkload,
+  DaemonSet: ofWorkload,
+  Job: ofWorkload,
+  Pod: {
     metadata,
     spec: podSpec,
-    status: { phase: 'all', reason: 'all', startTime: 'all', qosClass: 'all', conditions },
-  }),
-  kind('policy/v1', 'PodDisruptionBudget', 'poddisruptionbudgets', {
-    metadata,
-    spec: 'all',
-    status: 'all',
-  }),
-];
+    status: { ...whole('phase reason startTime qosClass'), conditions },
+  },
+  PodDisruptionBudget: { metadata, ...whole('spec status') },
+};

@@ -58,7 +58,8 @@ export interface FailureTrack extends PodName {
 /** What is known of a pod beside its name. */
 type KnownPod = Pick<EvictionTrack, 'workload' | 'arrivedAt'>;
 
-type Open<Track> = { -readonly [Key in keyof Track]: Track[Key] };
+/** A track that is still being written. */
+export type Open<Track> = { -readonly [Key in keyof Track]: Track[Key] };
 
 /** Records what the controller does about pods during a run. */
 export class EvictionLog {

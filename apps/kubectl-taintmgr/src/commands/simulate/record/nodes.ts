@@ -1,7 +1,14 @@
-import { formatTaint, type Node, zoneName } from '@taintmgr/core';
+// What became of each node in a run: its states, and how many pods were on it.
+import { formatTaint, zoneName } from '@taintmgr/core';
 import { nodeFromJson } from '@taintmgr/k8s-adapter';
 import type { KubeObject } from '@taintmgr/sim-cluster';
-import { type Step, Steps } from './steps.ts';
+import { type Step, type Timeline, Timelines } from './timelines.ts';
+
+interface NodeId {
+  readonly name: string;
+  /** `region/zone`, or what there is of it. */
+  readonly zone: string;
+}
 
 /** How a node is doing. */
 interface NodeState {
@@ -12,31 +19,30 @@ interface NodeState {
 }
 
 /** A node and what became of it. */
-export interface NodeTrack {
-  readonly name: string;
-  /** `region/zone`, or what there is of it. */
-  readonly zone: string;
-  readonly states: readonly Step<NodeState>[];
+export interface NodeTrack extends Timeline<NodeId, NodeState> {
   /** Pods bound to it that have not ended. */
   readonly pods: readonly Step<{ readonly count: number }>[];
 }
 
-interface Entry {
-  readonly name: string;
-  readonly zone: string;
-  readonly states: Steps<NodeState>;
-  readonly pods: Steps<{ readonly count: number }>;
-  count: number;
-}
+/** Records how each node is doing and how many pods it has. */
+export class NodeTimelines {
+  readonly #states = new Timelines<NodeId, NodeState>();
+  readonly #pods = new Timelines<object, { readonly count: number }>();
+  readonly #keys = new Map<string, string>();
+  readonly #counts = new Map<string, number>();
 
-/** Records how each node is doing and how many pods it has during a run. */
-export class NodeBook {
-  readonly #nodes = new Map<string, Entry>();
-
-  notice(at: number, object: KubeObject): void {
+  record(at: number, object: KubeObject): void {
     const node = nodeFromJson(object);
+    const { name, labels = {} } = node;
+    const zone = zoneName(labels);
+    const key = this.#keys.get(name) ?? `${zone}\0${name}`;
+    this.#keys.set(name, key);
+    if (this.#states.add(key, { name, zone })) {
+      this.#pods.add(key, {});
+      this.#pods.push(0, key, { count: 0 });
+    }
     const ready = node.conditions?.find(({ type }) => type === 'Ready')?.status;
-    this.#entry(node).states.push(at, {
+    this.#states.push(at, key, {
       ready: ready === 'True' || ready === 'False' ? ready : 'Unknown',
       cordoned: object.spec?.unschedulable === true,
       taints: node.taints.map(formatTaint),
@@ -44,53 +50,23 @@ export class NodeBook {
   }
 
   gone(at: number, name: string): void {
-    this.#nodes.get(name)?.states.push(at, { ready: 'Gone', cordoned: false, taints: [] });
+    const key = this.#keys.get(name) ?? '';
+    this.#states.push(at, key, { ready: 'Gone', cordoned: false, taints: [] });
   }
 
   /** A pod has come to the node (1) or left it (-1). */
   countPod(at: number, name: string, change: 1 | -1): void {
-    const entry = this.#nodes.get(name);
-    if (!entry) return;
-    entry.count += change;
-    entry.pods.push(at, { count: entry.count });
+    const key = this.#keys.get(name);
+    if (key === undefined) return;
+    const count = (this.#counts.get(name) ?? 0) + change;
+    this.#counts.set(name, count);
+    this.#pods.push(at, key, { count });
   }
 
   tracks(): readonly NodeTrack[] {
-    return Array.from(this.#nodes.values(), ({ name, zone, states, pods }) => {
-      return { name, zone, states: states.all, pods: pods.all };
-    }).sort(byName);
+    const pods = this.#pods.inOrder();
+    return this.#states.inOrder().map((node, index) => {
+      return { ...node, pods: pods[index]?.states ?? [] };
+    });
   }
-
-  #entry({ name, labels = {} }: Node): Entry {
-    const known = this.#nodes.get(name);
-    if (known) return known;
-    const tracks = {
-      states: new Steps<NodeState>(),
-      pods: new Steps<{ readonly count: number }>(),
-    };
-    const entry = { name, zone: zoneName(labels), ...tracks, count: 0 };
-    entry.pods.push(0, { count: 0 });
-    this.#nodes.set(name, entry);
-    return entry;
-  }
-}
-
-function byName(one: NodeTrack, other: NodeTrack): number {
-  const [a, b] = [`${one.zone}\0${one.name}`, `${other.zone}\0${other.name}`];
-  return natural(a, b);
-}
-
-const digits = /(\d+)/;
-
-/** Names in an order in which node-2 comes before node-10. */
-export function natural(one: string, other: string): number {
-  const [a, b] = [one.split(digits), other.split(digits)];
-  for (let index = 0; index < Math.min(a.length, b.length); index++) {
-    const [left = '', right = ''] = [a[index], b[index]];
-    if (left === right) continue;
-    const difference = index % 2 === 1 ? Number(left) - Number(right) : 0;
-    if (difference !== 0) return difference;
-    return left < right ? -1 : 1;
-  }
-  return a.length - b.length;
 }

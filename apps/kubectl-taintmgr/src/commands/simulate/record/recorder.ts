@@ -6,13 +6,14 @@ import {
   EvictionLog,
   type EvictionTrack,
   type FailureTrack,
+  type Open,
   type PodName,
   type RefusalTrack,
 } from './evictions.ts';
-import { NodeBook, type NodeTrack } from './nodes.ts';
-import { type Step, Steps } from './steps.ts';
-import { WorkloadBook, type WorkloadTrack } from './workloads.ts';
-import { isOfZones, ZoneBook, type ZoneTrack } from './zones.ts';
+import { NodeTimelines, type NodeTrack } from './nodes.ts';
+import { type Timeline, Timelines } from './timelines.ts';
+import { WorkloadTimelines, type WorkloadTrack } from './workloads.ts';
+import { isOfZones, type ZoneState, type ZoneTrack, zoneStateOf } from './zones.ts';
 
 /** What a budget needs and has. */
 export interface BudgetState {
@@ -20,12 +21,13 @@ export interface BudgetState {
   readonly desired: number;
 }
 
-/** A disruption budget and what became of it. */
-export interface BudgetTrack {
+interface BudgetId {
   readonly namespace: string;
   readonly name: string;
-  readonly states: readonly Step<BudgetState>[];
 }
+
+/** A disruption budget and what became of it. */
+export type BudgetTrack = Timeline<BudgetId, BudgetState>;
 
 /** How long a pod fitted on no node. */
 export interface UnplacedTrack extends Omit<PodName, 'node'> {
@@ -48,8 +50,6 @@ export interface Recording {
   readonly unplaced: readonly UnplacedTrack[];
 }
 
-type Open<Track> = { -readonly [Key in keyof Track]: Track[Key] };
-
 interface Condition {
   readonly type: string;
   readonly status: string;
@@ -65,10 +65,10 @@ export class Recorder {
   readonly #api: ApiServer;
   readonly #engine: Engine;
   readonly #startsAt: Instant;
-  readonly #nodes = new NodeBook();
-  readonly #zones = new ZoneBook();
-  readonly #workloads: WorkloadBook;
-  readonly #budgets = new Map<string, Open<BudgetTrack> & { readonly steps: Steps<BudgetState> }>();
+  readonly #nodes = new NodeTimelines();
+  readonly #zones = new Timelines<{ readonly name: string }, ZoneState>();
+  readonly #workloads: WorkloadTimelines;
+  readonly #budgets = new Timelines<BudgetId, BudgetState>();
   readonly #log: EvictionLog;
   readonly #workloadNames = new Map<string, string | null>();
   /** When pods came to their nodes, by uid. */
@@ -96,7 +96,7 @@ export class Recorder {
       }),
       (instant) => this.#secondsOf(instant),
     );
-    this.#workloads = new WorkloadBook(api);
+    this.#workloads = new WorkloadTimelines(api);
     for (const node of api.list('nodes')) this.#noteNode(0, node);
     for (const pod of api.list('pods')) this.#notePod(0, pod, null);
     for (const budget of api.list('poddisruptionbudgets')) this.#noteBudget(0, budget);
@@ -113,7 +113,10 @@ export class Recorder {
   }
 
   #noteZones(): void {
-    this.#zones.notice(this.#now, this.#engine.zones(this.#api.clock.now()));
+    for (const zone of this.#engine.zones(this.#api.clock.now())) {
+      this.#zones.add(zone.name, { name: zone.name });
+      this.#zones.push(this.#now, zone.name, zoneStateOf(zone));
+    }
   }
 
   /** Not everything about zones is told: kube-controller-manager's ways are silent. */
@@ -136,18 +139,16 @@ export class Recorder {
   #noteNode(at: number, node: KubeObject): void {
     const taints: readonly { readonly effect: string }[] = node.spec?.taints ?? [];
     if (taints.some(isNoExecute)) this.#tainted.add(node.metadata.name);
-    this.#nodes.notice(at, node);
+    this.#nodes.record(at, node);
   }
 
   recording(): Recording {
     const { evictions, deadlines, refusals, failures } = this.#log;
     return {
-      zones: this.#zones.tracks(),
+      zones: this.#zones.inOrder(),
       nodes: this.#nodes.tracks(),
       workloads: this.#workloads.tracks(),
-      budgets: Array.from(this.#budgets.values(), ({ namespace, name, steps }) => {
-        return { namespace, name, states: steps.all };
-      }),
+      budgets: this.#budgets.all(),
       deadlines,
       evictions,
       refusals,
@@ -175,7 +176,7 @@ export class Recorder {
       else if (!previous || !isHeartbeat(object, previous)) this.#noteNode(at, object);
     } else if (resource === 'poddisruptionbudgets') {
       if (type !== 'DELETED') this.#noteBudget(at, object);
-    } else if (this.#workloads.takes(resource)) this.#workloads.notice(at, change);
+    } else if (this.#workloads.takes(resource)) this.#workloads.record(at, change);
   }
 
   /** A pod as it is (null: it is gone) and as it was (null: as far as we know it was not). */
@@ -216,15 +217,9 @@ export class Recorder {
   #noteBudget(at: number, { metadata, status }: KubeObject): void {
     const { name, namespace = '' } = metadata;
     const key = `${namespace}/${name}`;
-    const track = this.#budgets.get(key) ?? {
-      namespace,
-      name,
-      states: [],
-      steps: new Steps<BudgetState>(),
-    };
-    this.#budgets.set(key, track);
     const { currentHealthy = 0, desiredHealthy = 0 } = status ?? {};
-    track.steps.push(at, { healthy: currentHealthy, desired: desiredHealthy });
+    this.#budgets.add(key, { namespace, name });
+    this.#budgets.push(at, key, { healthy: currentHealthy, desired: desiredHealthy });
   }
 }
 

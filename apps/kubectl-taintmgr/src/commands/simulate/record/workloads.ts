@@ -1,6 +1,6 @@
+// How many pods of each workload but Jobs are ready during a run.
 import type { Change, ClusterApi, KubeObject } from '@taintmgr/sim-cluster';
-import { natural } from './nodes.ts';
-import { type Step, Steps } from './steps.ts';
+import { type Timeline, Timelines } from './timelines.ts';
 
 /** How many pods a workload wants, and how many are there and ready. */
 interface WorkloadState {
@@ -8,19 +8,16 @@ interface WorkloadState {
   readonly ready: number;
 }
 
-/** A workload and how available it was. */
-export interface WorkloadTrack {
+interface WorkloadId {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
-  readonly states: readonly Step<WorkloadState>[];
 }
 
-interface Entry {
-  readonly kind: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly states: Steps<WorkloadState>;
+/** A workload and how available it was. */
+export type WorkloadTrack = Timeline<WorkloadId, WorkloadState>;
+
+interface Workload extends WorkloadId {
   wanted: number;
   ready: number;
 }
@@ -32,20 +29,21 @@ const wanting: Readonly<Record<string, (object: KubeObject) => number>> = {
   daemonsets: ({ status }) => status?.desiredNumberScheduled ?? 0,
 };
 
-/** Records how many pods of each workload but Jobs are ready during a run. */
-export class WorkloadBook {
+/** Records them: what is there at the beginning, and what changes. */
+export class WorkloadTimelines {
   readonly #api: ClusterApi;
-  readonly #entries = new Map<string, Entry>();
+  readonly #workloads = new Map<string, Workload>();
+  readonly #timelines = new Timelines<WorkloadId, WorkloadState>();
 
   /** Begins with what is there: pods of owners that are not known want to stay as many. */
   constructor(api: ClusterApi) {
     this.#api = api;
     for (const resource of Object.keys(wanting)) {
-      for (const object of api.list(resource)) this.notice(0, { resource, object, type: 'ADDED' });
+      for (const object of api.list(resource)) this.record(0, { resource, object, type: 'ADDED' });
     }
     for (const pod of api.list('pods')) {
-      const entry = this.#entryOf(pod);
-      if (entry && !this.#isKnown(entry)) entry.wanted++;
+      const workload = this.#workloadOf(pod);
+      if (workload && !this.#isKnown(workload)) workload.wanted++;
     }
   }
 
@@ -54,82 +52,69 @@ export class WorkloadBook {
     return resource in wanting;
   }
 
-  notice(at: number, { resource, object, type }: Omit<Change, 'previous'>): void {
+  record(at: number, { resource, object, type }: Omit<Change, 'previous'>): void {
     const wanted = wanting[resource];
     // A ReplicaSet of a Deployment is a part of it.
     if (!wanted || ownerOf(object)) return;
-    const entry = this.#entry(
-      object.kind ?? '',
-      object.metadata.namespace ?? '',
-      object.metadata.name,
-    );
-    entry.wanted = type === 'DELETED' ? 0 : wanted(object);
-    this.#write(at, entry);
+    const { name, namespace = '' } = object.metadata;
+    const workload = this.#workload(object.kind ?? '', namespace, name);
+    workload.wanted = type === 'DELETED' ? 0 : wanted(object);
+    this.#write(at, workload);
   }
 
   /** A pod has become ready (1), or is so no more (-1). */
   countReady(at: number, pod: KubeObject, change: 1 | -1): void {
-    const entry = this.#entryOf(pod);
-    if (!entry) return;
-    entry.ready += change;
-    this.#write(at, entry);
+    const workload = this.#workloadOf(pod);
+    if (!workload) return;
+    workload.ready += change;
+    this.#write(at, workload);
   }
 
   /** `Deployment shop/web`; null for pods of no workload that is counted. */
   nameOf(pod: KubeObject): string | null {
-    const entry = this.#entryOf(pod);
-    return entry && `${entry.kind} ${entry.namespace}/${entry.name}`;
+    const workload = this.#workloadOf(pod);
+    return workload && `${workload.kind} ${workload.namespace}/${workload.name}`;
   }
 
   /** Writes all down as it is at the beginning. */
   begin(): void {
-    for (const entry of this.#entries.values()) this.#write(0, entry);
+    for (const workload of this.#workloads.values()) this.#write(0, workload);
   }
 
   tracks(): readonly WorkloadTrack[] {
-    const tracks = Array.from(this.#entries.values(), ({ kind, namespace, name, states }) => {
-      return { kind, namespace, name, states: states.all };
-    });
-    return tracks
-      .filter(({ states }) => states.some(({ wanted, ready }) => wanted > 0 || ready > 0))
-      .sort((one, other) => natural(keyOf(one), keyOf(other)));
+    return this.#timelines
+      .inOrder()
+      .filter(({ states }) => states.some(({ wanted, ready }) => wanted > 0 || ready > 0));
   }
 
-  #write(at: number, entry: Entry): void {
-    entry.states.push(at, { wanted: entry.wanted, ready: entry.ready });
+  #write(at: number, { wanted, ready, ...id }: Workload): void {
+    const key = `${id.namespace}/${id.name}/${id.kind}`;
+    this.#timelines.add(key, id);
+    this.#timelines.push(at, key, { wanted, ready });
   }
 
   /** The workload of a pod: what owns it, or what owns that. */
-  #entryOf(pod: KubeObject): Entry | null {
+  #workloadOf(pod: KubeObject): Workload | null {
     const namespace = pod.metadata.namespace ?? '';
     const owner = ownerOf(pod);
-    if (!owner) return this.#entry('Pod', namespace, pod.metadata.name);
+    if (!owner) return this.#workload('Pod', namespace, pod.metadata.name);
     if (owner.kind === 'Node' || owner.kind === 'Job') return null;
     const set =
       owner.kind === 'ReplicaSet' ? this.#api.get('replicasets', namespace, owner.name) : null;
     const top = (set && ownerOf(set)) ?? owner;
-    return this.#entry(top.kind, namespace, top.name);
+    return this.#workload(top.kind, namespace, top.name);
   }
 
-  #isKnown({ kind, namespace, name }: Entry): boolean {
+  #isKnown({ kind, namespace, name }: Workload): boolean {
     const resource = `${kind.toLowerCase()}s`;
     return resource in wanting && this.#api.get(resource, namespace, name) !== null;
   }
 
-  #entry(kind: string, namespace: string, name: string): Entry {
+  #workload(kind: string, namespace: string, name: string): Workload {
     const key = `${kind} ${namespace}/${name}`;
-    const known = this.#entries.get(key);
-    if (known) return known;
-    const entry = {
-      kind,
-      namespace,
-      name,
-      states: new Steps<WorkloadState>(),
-      wanted: 0,
-      ready: 0,
-    };
-    this.#entries.set(key, entry);
-    return entry;
+    const workload = this.#workloads.get(key) ?? { kind, namespace, name, wanted: 0, ready: 0 };
+    this.#workloads.set(key, workload);
+    return workload;
   }
 }
 
@@ -137,8 +122,4 @@ function ownerOf({
   metadata,
 }: KubeObject): { readonly kind: string; readonly name: string } | null {
   return metadata.ownerReferences?.find(({ controller }) => controller) ?? null;
-}
-
-function keyOf({ kind, namespace, name }: WorkloadTrack): string {
-  return `${namespace}/${name}/${kind}`;
 }

@@ -1,6 +1,5 @@
-import { describeHold, type Engine, type LifecycleReport, type ZoneStatus } from '@taintmgr/core';
-import { natural } from './nodes.ts';
-import { type Step, Steps } from './steps.ts';
+import { describeHold, type LifecycleReport, type ZoneStatus } from '@taintmgr/core';
+import type { Timeline } from './timelines.ts';
 
 /** How a zone is doing, as the controller sees it. */
 export interface ZoneState {
@@ -13,31 +12,8 @@ export interface ZoneState {
   readonly held: string | null;
 }
 
-/** A zone and what became of it. */
-export interface ZoneTrack {
-  /** `region/zone`; empty for nodes that name neither. */
-  readonly name: string;
-  readonly states: readonly Step<ZoneState>[];
-}
-
-/** Records the states of zones during a run. */
-export class ZoneBook {
-  readonly #zones = new Map<string, Steps<ZoneState>>();
-
-  /** `zones` are all of them as they are now. */
-  notice(at: number, zones: ReturnType<Engine['zones']>): void {
-    for (const zone of zones) {
-      const steps = this.#zones.get(zone.name) ?? new Steps<ZoneState>();
-      this.#zones.set(zone.name, steps);
-      steps.push(at, stateOf(zone));
-    }
-  }
-
-  tracks(): readonly ZoneTrack[] {
-    const tracks = Array.from(this.#zones, ([name, steps]) => ({ name, states: steps.all }));
-    return tracks.sort((one, other) => natural(one.name, other.name));
-  }
-}
+/** A zone, `region/zone` or '' for nodes that name neither, and what became of it. */
+export type ZoneTrack = Timeline<{ readonly name: string }, ZoneState>;
 
 /** Whether a report says that zones have changed. */
 export function isOfZones(report: { readonly kind: string }): boolean {
@@ -46,7 +22,8 @@ export function isOfZones(report: { readonly kind: string }): boolean {
 
 const zoneReports: readonly LifecycleReport['kind'][] = ['zone', 'zoneHold', 'nodeLost'];
 
-function stateOf({ state, ready, notReady, rate, hold }: ZoneStatus): ZoneState {
+/** What of a zone is recorded. */
+export function zoneStateOf({ state, ready, notReady, rate, hold }: ZoneStatus): ZoneState {
   const held = hold && describeHold(hold);
   // Upstream counts in 32-bit floats.
   return { state: state ?? 'Unknown', ready, notReady, rate: Number(rate.toFixed(6)), held };

@@ -36,51 +36,49 @@ interface Metric {
   readonly measure: (summary: Summary, recording: Recording, unit: Unit) => readonly Measured[];
 }
 
+/** How much of something each has, by `namespace/name`. */
+function measured<Item extends { readonly namespace: string; readonly name: string }>(
+  items: readonly Item[],
+  amountOf: (item: Item) => number,
+): readonly Measured[] {
+  return items.map((item) => ({ name: `${item.namespace}/${item.name}`, value: amountOf(item) }));
+}
+
 const metrics = {
   unavailable: {
     units: ['number', 'percent'],
     what: 'workload',
     measure: ({ workloads }, _, unit) =>
-      workloads.map(({ namespace, name, unavailableMax, unavailablePercentMax }) => {
-        const value = unit === 'percent' ? unavailablePercentMax : unavailableMax;
-        return { name: `${namespace}/${name}`, value };
-      }),
+      measured(workloads, ({ unavailableMax, unavailablePercentMax }) =>
+        unit === 'percent' ? unavailablePercentMax : unavailableMax,
+      ),
   },
   evictions: {
     units: ['number'],
     what: 'workload',
-    measure: ({ workloads }) =>
-      workloads.map(({ namespace, name, evictions }) => {
-        return { name: `${namespace}/${name}`, value: evictions };
-      }),
+    measure: ({ workloads }) => measured(workloads, ({ evictions }) => evictions),
   },
   unplaced: {
     units: ['number'],
     what: 'workload',
     measure: ({ workloads }, { unplaced }) =>
-      workloads.map(({ kind, namespace, name }) => {
-        const own = unplaced.filter(({ workload }) => workload === `${kind} ${namespace}/${name}`);
-        return { name: `${namespace}/${name}`, value: mostAtOnce(own) };
+      measured(workloads, ({ kind, namespace, name }) => {
+        const id = `${kind} ${namespace}/${name}`;
+        return mostAtOnce(unplaced.filter(({ workload }) => workload === id));
       }),
   },
   refusals: {
     units: ['number'],
     what: 'budget',
-    measure: ({ budgets }) =>
-      budgets.map(({ namespace, name, refusals }) => {
-        return { name: `${namespace}/${name}`, value: refusals };
-      }),
+    measure: ({ budgets }) => measured(budgets, ({ refusals }) => refusals),
   },
   below: {
     units: ['number', 'seconds'],
     what: 'budget',
     measure: ({ budgets }, _, unit) =>
-      budgets.map(({ namespace, name, belowMax, belowSeconds }) => {
-        return {
-          name: `${namespace}/${name}`,
-          value: unit === 'seconds' ? belowSeconds : belowMax,
-        };
-      }),
+      measured(budgets, ({ belowMax, belowSeconds }) =>
+        unit === 'seconds' ? belowSeconds : belowMax,
+      ),
   },
 } as const satisfies Readonly<Record<string, Metric>>;
 

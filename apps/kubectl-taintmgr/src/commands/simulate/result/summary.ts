@@ -1,5 +1,5 @@
 import type { BudgetTrack, Recording, UnplacedTrack } from '../record/recorder.ts';
-import type { Step } from '../record/steps.ts';
+import type { Step } from '../record/timelines.ts';
 import type { WorkloadTrack } from '../record/workloads.ts';
 import { type Loop, loopsOf } from './loops.ts';
 
