@@ -3,20 +3,9 @@ import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import { UsageError } from '../usage-error.ts';
 import { childOf, optionsOf, positionOf } from './position.ts';
 
-const truths: Readonly<Record<string, boolean>> = {
-  1: true,
-  t: true,
-  T: true,
-  true: true,
-  TRUE: true,
-  True: true,
-  0: false,
-  f: false,
-  F: false,
-  false: false,
-  FALSE: false,
-  False: false,
-};
+/** As Go reads them. */
+const truths = ['1', 't', 'T', 'true', 'TRUE', 'True'];
+const falsehoods = ['0', 'f', 'F', 'false', 'FALSE', 'False'];
 
 /**
  * Rewrites what kubectl understands and commander does not: `pod/web-0`, `--force=true`, `-n=shop`,
@@ -56,8 +45,8 @@ function plainArgument(argument: string, options: ReadonlyMap<string, Option>): 
 }
 
 function truthOf(name: string, value: string): boolean {
-  const truth = Object.hasOwn(truths, value) ? truths[value] : undefined;
-  if (truth !== undefined) return truth;
+  if (truths.includes(value)) return true;
+  if (falsehoods.includes(value)) return false;
   throw new UsageError(`${name}: got ${JSON.stringify(value)}, want true or false`);
 }
 

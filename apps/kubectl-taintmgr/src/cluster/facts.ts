@@ -54,6 +54,11 @@ export function nodeFacts(object: unknown): NodeFacts {
   };
 }
 
+/** Whether pods have to leave the node: nobody leaves one without NoExecute taints. */
+export function evictsPods({ node }: NodeFacts): boolean {
+  return node.taints.some(({ effect }) => effect === 'NoExecute');
+}
+
 /** Reads a v1 Pod. */
 export function podFacts(object: unknown): PodFacts {
   const { metadata, spec, status } = object as PodObject;

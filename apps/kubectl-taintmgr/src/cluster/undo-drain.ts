@@ -1,7 +1,6 @@
 // Takes back what a drain has set on a node, and only that.
 import { formatTaint, type Taint } from '@taintmgr/core';
 import type { ApiClient, ApiRequest, TaintObject } from '@taintmgr/k8s-adapter';
-import { type Output, warn } from '../cli/output.ts';
 import {
   changeNode,
   fieldManager,
@@ -31,10 +30,10 @@ export function isNamed(name: string): IsMeant {
   };
 }
 
-/** Where it is said what was undone, and whether it is only said. */
+/** Where it is said what was undone and what was not, and whether it is only said. */
 export interface UndoOptions {
-  readonly output: Output;
   readonly say: (line: string) => void;
+  readonly warn: (text: string) => void;
   readonly isDryRun?: boolean;
 }
 
@@ -46,7 +45,7 @@ export async function undoOnNodes(
   client: ApiClient,
   nodeNames: Iterable<string>,
   isMeant: IsMeant,
-  { output, say, isDryRun = false }: UndoOptions,
+  { say, warn, isDryRun = false }: UndoOptions,
 ): Promise<void> {
   for (const name of nodeNames) {
     const { uncordoned, untainted, left } = await changeNode(client, name, (node) => {
@@ -56,7 +55,7 @@ export async function undoOnNodes(
     const how = isDryRun ? ' (dry run)' : '';
     if (uncordoned) say(`node/${name} uncordoned${how}`);
     if (untainted) say(`node/${name} untainted${how}`);
-    for (const text of left) warn(output, `node ${name} ${text}`);
+    for (const text of left) warn(`node ${name} ${text}`);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Format } from './format.ts';
+import type { TableOptions } from './table.ts';
 
 /**
  * Prints the answer of a command in every format. What takes long to make is a getter: only what is
@@ -12,12 +13,6 @@ export interface Answer {
   /** For name, as `pod/web-0`. */
   readonly names: readonly string[];
   readonly table: (options: TableOptions) => string;
-}
-
-export interface TableOptions {
-  readonly wide: boolean;
-  /** False with --no-headers. */
-  readonly headers: boolean;
 }
 
 /** The answer as text, exactly as it is to be written. Throws UsageError for a wrong template. */

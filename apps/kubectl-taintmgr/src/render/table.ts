@@ -1,6 +1,7 @@
 // Tables as kubectl prints them.
 import { eastAsianWidth } from 'get-east-asian-width';
 import { printable } from './printable.ts';
+import type { Paint, Tone } from './style.ts';
 
 /** Between two columns. */
 const gap = 3;
@@ -8,7 +9,7 @@ const gap = 3;
 const widthMin = 3;
 
 /** Gives the text of a cell its colour. */
-export type PaintCell = (text: string, row: number, column: number) => string;
+type PaintCell = (text: string, row: number, column: number) => string;
 
 /**
  * A table as kubectl prints one: three spaces between columns, no borders; `head` null: no heads.
@@ -25,6 +26,39 @@ export function renderTable(
     alignedLine(row, widths, (text, column) => paint(text, index, column)),
   );
   return (head ? [alignedLine(head, widths, (text) => text), ...lines] : lines).join('\n');
+}
+
+export interface TableOptions {
+  readonly wide: boolean;
+  /** False with --no-headers. */
+  readonly headers: boolean;
+}
+
+/** A column: its head, what it says of a row, and whether it is shown only where there is room. */
+export type Column<Row> = readonly [head: string, cell: (row: Row) => string, when?: 'wide'];
+
+/** Colours one column by what a row is. */
+export interface Painted<Row> {
+  readonly head: string;
+  readonly tone: (row: Row) => Tone | null;
+  readonly paint: Paint;
+}
+
+/** A table with a line for each row. */
+export function renderColumns<Row>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  { wide, headers }: TableOptions,
+  painted: Painted<Row> | null = null,
+): string {
+  const shown = columns.filter(([, , when]) => wide || when !== 'wide');
+  const heads = shown.map(([head]) => head);
+  const cells = rows.map((row) => shown.map(([, cell]) => cell(row)));
+  return renderTable(headers ? heads : null, cells, (text, index, column) => {
+    const row = painted?.head === heads[column] ? rows[index] : undefined;
+    const tone = painted && row !== undefined ? painted.tone(row) : null;
+    return painted && tone ? painted.paint(tone, text) : text;
+  });
 }
 
 function columnWidths(rows: readonly (readonly string[])[]): readonly number[] {

@@ -7,6 +7,7 @@ import {
   type PodExplanation,
 } from '@taintmgr/core';
 import type { NodeFacts, PodFacts } from '../cluster/facts.ts';
+import type { NodeSurvey } from '../cluster/survey.ts';
 import { retell } from './assumed-history.ts';
 import { isWhatIf, type Question, taintsInThought } from './question.ts';
 
@@ -31,8 +32,8 @@ export class Explainer {
   }
 
   /** Takes the present state of everything; what is not in it is gone. */
-  take(clock: Instant, nodes: readonly NodeFacts[], pods: readonly PodFacts[]): void {
-    const now = Math.max(clock, this.#latest);
+  take({ at, nodes, pods }: Pick<NodeSurvey, 'at' | 'nodes' | 'pods'>): void {
+    const now = Math.max(at, this.#latest);
     this.#latest = now;
     this.#forget(now, nodes, pods);
     for (const { node } of nodes) {

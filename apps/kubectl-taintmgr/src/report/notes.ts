@@ -1,5 +1,6 @@
 import { formatTaint, type Instant } from '@taintmgr/core';
 import { taintEvictors } from '@taintmgr/k8s-adapter';
+import { type Output, warn } from '../cli/output.ts';
 import { isOursAlone } from '../cluster/evictors.ts';
 import type { ForecastSurvey } from '../cluster/survey.ts';
 import { count } from '../render/count.ts';
@@ -13,6 +14,12 @@ import { ago, isUnwritten } from './words.ts';
 export interface Notes {
   readonly warnings: readonly string[];
   readonly notes: readonly string[];
+}
+
+/** Writes them as they are meant for a person. */
+export function writeNotes(output: Output, { warnings, notes }: Notes): void {
+  for (const text of warnings) warn(output, text);
+  for (const text of notes) output.err(`Note: ${text}`);
 }
 
 /** Reads off a report what is uncertain about it, and what is wrong in the cluster. */

@@ -1,6 +1,6 @@
 import { type Millis, parseDuration, parseTaint, type Taint } from '@taintmgr/core';
 import { readTaint } from '../cli/taint-argument.ts';
-import type { NodeFacts } from '../cluster/facts.ts';
+import { evictsPods, type NodeFacts } from '../cluster/facts.ts';
 import { UsageError } from '../usage-error.ts';
 
 /** What is asked beside how things are now: another time, another taint. */
@@ -32,6 +32,9 @@ export interface QuestionFlags {
 
 const comparable: readonly string[] = ['kcm-1.36'];
 
+/** How things are now. */
+export const present: Question = { after: 0, with: [], without: [], compare: false };
+
 /** Reads the flags. Throws UsageError and RangeError naming the flag or the taint. */
 export function readQuestion(flags: QuestionFlags): Question {
   const { at, withTaint = [], withoutTaint = [], compare } = flags;
@@ -53,10 +56,9 @@ export function isWhatIf({ with: added, without }: Question): boolean {
   return added.length + without.length > 0;
 }
 
-/** Whether the pods of a node are asked about: nobody leaves a node without NoExecute taints. */
+/** Whether the pods of a node are asked about. */
 export function mattersIn(question: Question): (facts: NodeFacts) => boolean {
-  return ({ node }) =>
-    isWhatIf(question) || node.taints.some(({ effect }) => effect === 'NoExecute');
+  return (facts) => isWhatIf(question) || evictsPods(facts);
 }
 
 /** The taints of a node with those of the question on it and off it. */

@@ -12,7 +12,8 @@ import {
 import type { NodeFacts, PodFacts, Readiness } from '../cluster/facts.ts';
 import type { LeaseRenewal } from '../cluster/reader.ts';
 import type { ForecastSurvey } from '../cluster/survey.ts';
-import type { Explainer } from './explainer.ts';
+import { Explainer } from './explainer.ts';
+import { present } from './question.ts';
 
 /** Everything to be said about one pod. */
 export interface PodReport {
@@ -82,6 +83,13 @@ export function reportOn(survey: ForecastSurvey, explainer: Explainer): Report {
         return explanation ? [reportPod(survey, explainer, null, facts, explanation)] : [];
       }),
   };
+}
+
+/** The same as things are, by an engine that has seen nothing before. */
+export function reportOnPresent(survey: ForecastSurvey): Report {
+  const explainer = new Explainer(present);
+  explainer.take(survey);
+  return reportOn(survey, explainer);
 }
 
 function reportNode(

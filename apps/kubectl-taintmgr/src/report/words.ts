@@ -1,6 +1,8 @@
 // The cells of tables in words.
 import {
+  type Decision,
   describeLifecycleReason,
+  describeReason,
   type Forecast,
   formatDuration,
   formatTaint,
@@ -8,17 +10,18 @@ import {
   type Instant,
   type Millis,
   type ObservedTaint,
+  type Pod,
   type PredictedBlocker,
   type Toleration,
 } from '@taintmgr/core';
 import type { NodeFacts } from '../cluster/facts.ts';
 import { count } from '../render/count.ts';
-import type { Tally } from './report.ts';
+import type { PodReport, Tally } from './report.ts';
 
 /** What a cell says where nothing is. */
 export const none = '<none>';
 /** What a cell says where we may not see what is there. */
-export const hidden = '?';
+const hidden = '?';
 
 /** `2m54s`; for a pod that is due `now`, and `overdue by 5s` from a second on. */
 export function timeLeft(remaining: Millis): string {
@@ -132,6 +135,38 @@ export function blockerText({ code, verdict, budgets }: PredictedBlocker): strin
     NodeLost: 'node unreachable',
   } as const;
   return `${what[code]} (${verdictTexts[verdict]})`;
+}
+
+/** What blocks an eviction, or would; `knowsBudgets`: whether budgets could be read. */
+export function blockersText(blockers: readonly PredictedBlocker[], knowsBudgets: boolean): string {
+  const all = [...blockers.map(blockerText), ...(knowsBudgets ? [] : [hidden])];
+  return all.length === 0 ? none : all.join(', ');
+}
+
+/** The taint that decides about a pod, and the toleration that covers it. */
+export function decisive({ explanation }: PodReport): { taint: string; toleration: string } {
+  const [reason] = explanation.decision.because;
+  if (!reason || !('taint' in reason)) return { taint: none, toleration: none };
+  const toleration = 'toleration' in reason ? tolerationText(reason.toleration) : none;
+  return { taint: formatTaint(reason.taint), toleration };
+}
+
+export function deadlineText(decision: Decision): string {
+  return decision.kind === 'evict' ? formatTime(decision.deadline) : none;
+}
+
+export function becauseText({ because }: Decision): string {
+  return because.map(describeReason).join('; ');
+}
+
+/** `ReplicaSet/web` */
+export function ownerText({ owner }: Pick<Pod, 'owner'>): string {
+  return owner ? `${owner.kind}/${owner.name}` : none;
+}
+
+/** `30s` */
+export function graceText({ gracePeriodSeconds }: Pick<Pod, 'gracePeriodSeconds'>): string {
+  return gracePeriodSeconds === undefined ? none : `${gracePeriodSeconds}s`;
 }
 
 /** `maintenance:NoExecute Exists for 60s` */

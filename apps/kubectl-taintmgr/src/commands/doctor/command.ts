@@ -8,7 +8,7 @@ import { type Survey, surveyCluster } from '../../cluster/survey.ts';
 import { readFormat } from '../../render/format.ts';
 import { type Answer, printAnswer } from '../../render/printer.ts';
 import type { Tone } from '../../render/style.ts';
-import { renderTable } from '../../render/table.ts';
+import { type Column, renderColumns } from '../../render/table.ts';
 import { apiVersion } from '../../report/documents.ts';
 import { asOf, none } from '../../report/words.ts';
 import { checkBudgets, checkDrains, checkStuckPods, checkTaints } from './cluster-checks.ts';
@@ -42,6 +42,8 @@ export async function run(invocation: Invocation<OutputFlags>): Promise<ExitCode
     const survey = await surveyCluster(new ClusterReader(connection.client));
     const found = await Promise.all(checks.map((check) => check(survey, connection)));
     const findings = found.flat();
+    const paint = output.paintOut;
+    const painted = { head: 'LEVEL', tone: ({ level }: Finding) => tones[level], paint };
     const answer: Answer = {
       document: {
         apiVersion,
@@ -52,7 +54,7 @@ export async function run(invocation: Invocation<OutputFlags>): Promise<ExitCode
       },
       rows: findings,
       names: findings.filter(({ level }) => level !== 'OK').map(({ check }) => check),
-      table: ({ headers }) => renderFindings(findings, headers, output.paintOut),
+      table: (options) => renderColumns(columns, findings, options, painted),
     };
     output.write(await printAnswer(answer, format, flags.headers !== false));
     const fails = findings.some(({ level }) => level === 'FAIL');
@@ -67,18 +69,10 @@ const tones: Readonly<Record<Level, Tone | null>> = {
   FAIL: 'urgent',
 };
 
-function renderFindings(
-  findings: readonly Finding[],
-  headers: boolean,
-  paint: Invocation<OutputFlags>['output']['paintOut'],
-): string {
-  const head = ['LEVEL', 'CHECK', 'ABOUT', 'FINDING', 'FIX'];
-  const rows = findings.map(({ level, check, about, message, fix }) => {
-    return [level, check, about || '-', message, fix || none];
-  });
-  return renderTable(headers ? head : null, rows, (text, row, column) => {
-    const finding = column === 0 ? findings[row] : undefined;
-    const tone = finding ? tones[finding.level] : null;
-    return tone ? paint(tone, text) : text;
-  });
-}
+const columns: readonly Column<Finding>[] = [
+  ['LEVEL', ({ level }) => level],
+  ['CHECK', ({ check }) => check],
+  ['ABOUT', ({ about }) => about || '-'],
+  ['FINDING', ({ message }) => message],
+  ['FIX', ({ fix }) => fix || none],
+];

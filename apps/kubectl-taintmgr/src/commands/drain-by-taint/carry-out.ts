@@ -118,5 +118,7 @@ async function budgetsNow({ client }: Drain['connection']): ReturnType<ClusterRe
 
 /** Takes back what this drain has set on nodes that it could not drain. */
 async function rollBack(drain: Drain, names: Iterable<string>): Promise<void> {
-  await undoOnNodes(drain.connection.client, names, isNamed(drain.wanted.id), drain);
+  const { connection, wanted, output, say } = drain;
+  const options = { say, warn: (text: string) => warn(output, text) };
+  await undoOnNodes(connection.client, names, isNamed(wanted.id), options);
 }

@@ -2,7 +2,6 @@
 import {
   type DrainMachine,
   type DrainPod,
-  type DrainPodState,
   formatTime,
   type Instant,
   type PlannedPod,
@@ -71,11 +70,10 @@ export function drainDocument(report: DrainReport): object {
   };
 }
 
+type Changes = ReadonlyMap<string, Pick<NodeOutcome, 'cordoned' | 'tainted'>>;
+
 /** What a drain that was carried out made of its nodes. */
-export function outcomes(
-  machine: DrainMachine,
-  changes: ReadonlyMap<string, { readonly cordoned: boolean; readonly tainted: boolean }>,
-): readonly NodeOutcome[] {
+export function outcomes(machine: DrainMachine, changes: Changes): readonly NodeOutcome[] {
   return machine.nodes().map(({ name, zone, phase }) => {
     const pods = machine.pods().filter(({ pod }) => pod.nodeName === name);
     return {
@@ -83,8 +81,7 @@ export function outcomes(
       zone,
       phase: capital(phase.kind),
       reason: phase.kind === 'failed' ? phase.why : undefined,
-      cordoned: changes.get(name)?.cordoned === true,
-      tainted: changes.get(name)?.tainted === true,
+      ...changesOf(name, changes),
       ...tallyOf(pods),
       pods: pods.map(podDocument),
       gonePods: pods.filter(({ state }) => state.kind === 'gone').map(({ pod }) => pod.name),
@@ -96,16 +93,15 @@ export function outcomes(
 export function plannedOutcomes(
   targets: readonly NodeFacts[],
   pods: readonly PlannedPod[],
-  changes: ReadonlyMap<string, { readonly cordoned: boolean; readonly tainted: boolean }>,
+  changes: Changes,
 ): readonly NodeOutcome[] {
-  return targets.map(({ node }) => {
-    const here = pods.filter(({ pod }) => pod.nodeName === node.name);
+  return targets.map(({ node: { name, zone = '' } }) => {
+    const here = pods.filter(({ pod }) => pod.nodeName === name);
     return {
-      name: node.name,
-      zone: node.zone ?? '',
+      name,
+      zone,
       phase: 'Planned',
-      cordoned: changes.get(node.name)?.cordoned === true,
-      tainted: changes.get(node.name)?.tainted === true,
+      ...changesOf(name, changes),
       total: here.filter(({ fate }) => ['evict', 'leaving'].includes(fate.kind)).length,
       gone: 0,
       deletedByOthers: 0,
@@ -115,19 +111,10 @@ export function plannedOutcomes(
   });
 }
 
-const states: Readonly<Record<DrainPodState['kind'], string>> = {
-  kept: 'Kept',
-  left: 'Left',
-  waiting: 'Waiting',
-  queued: 'Queued',
-  evicting: 'Evicting',
-  held: 'Held',
-  failed: 'Failed',
-  accepted: 'Evicting',
-  terminating: 'Terminating',
-  skipped: 'Skipped',
-  gone: 'Gone',
-};
+function changesOf(name: string, changes: Changes): Pick<NodeOutcome, 'cordoned' | 'tainted'> {
+  const { cordoned = false, tainted = false } = changes.get(name) ?? {};
+  return { cordoned, tainted };
+}
 
 function podDocument(pod: DrainPod): object {
   const { state, because, due, attempts, blocker, deleted } = pod;
@@ -136,7 +123,7 @@ function podDocument(pod: DrainPod): object {
     namespace,
     name,
     uid,
-    state: states[state.kind],
+    state: capital(state.kind === 'accepted' ? 'evicting' : state.kind),
     reason: state.kind === 'left' ? state.faults.join(',') : because[0]?.code,
     due: due === null ? undefined : formatTime(due),
     goneAt: state.kind === 'gone' ? formatTime(state.at) : undefined,
@@ -152,21 +139,12 @@ function deletedBy({ state, taken }: DrainPod): string | undefined {
   return by?.kind === 'foreign' ? deleterText(by) : undefined;
 }
 
-const actions: Readonly<Record<PlannedPod['fate']['kind'], string>> = {
-  evict: 'Evict',
-  keep: 'Keep',
-  leave: 'Leave',
-  refuse: 'Refuse',
-  leaving: 'Wait',
-  skip: 'Skip',
-};
-
 function plannedDocument({ pod, fate, because, blockers }: PlannedPod): object {
   return {
     namespace: pod.namespace,
     name: pod.name,
     uid: pod.uid,
-    action: actions[fate.kind],
+    action: capital(fate.kind === 'leaving' ? 'wait' : fate.kind),
     reason: 'faults' in fate ? fate.faults.join(',') : because[0]?.code,
     deletedBy: goesAnyway(fate) ? 'daemonset-controller' : undefined,
     due: fate.kind === 'evict' ? formatTime(fate.at) : undefined,

@@ -9,9 +9,8 @@ import {
   type PlannedPod,
 } from '@taintmgr/core';
 import { count } from '../../render/count.ts';
-import type { TableOptions } from '../../render/printer.ts';
-import { renderTable } from '../../render/table.ts';
-import { blockerText, hidden, none } from '../../report/words.ts';
+import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';
+import { blockersText, graceText, ownerText } from '../../report/words.ts';
 
 /** The plan as a table of what goes, and a line about what stays. */
 export function renderPlan(
@@ -21,18 +20,10 @@ export function renderPlan(
   knowsBudgets: boolean = true,
 ): string {
   const shown = pods.filter(({ fate }) => isRow(fate));
-  const head = ['NODE', 'NAMESPACE', 'POD', 'ACTION', 'AT', 'BLOCKED BY'];
-  const wideHead = ['GRACE', 'OWNER'];
-  const rows = shown.map((planned) => [
-    ...planRow(planned, now, knowsBudgets),
-    ...(wide ? wideCells(planned) : []),
-    becauseOf(planned),
-  ]);
-  const heads = [...head, ...(wide ? wideHead : []), 'BECAUSE'];
-  const table = renderTable(headers ? heads : null, rows);
+  const table = renderColumns(planColumns(now, knowsBudgets), shown, { wide, headers });
   if (!headers) return table;
   const staying = stayingLine(pods);
-  return [rows.length === 0 ? 'No pods to evict.' : table, ...staying].join('\n');
+  return [shown.length === 0 ? 'No pods to evict.' : table, ...staying].join('\n');
 }
 
 /** What goes, is waited for, or is in the way; what stays is counted in one line. */
@@ -61,25 +52,28 @@ export function refusalLine({ pods }: DrainPlan): string | null {
   return `${needs.join(', ')}; nothing was changed`;
 }
 
-function planRow(
-  { pod, fate, blockers }: PlannedPod,
-  now: Instant,
-  knowsBudgets: boolean,
-): readonly string[] {
-  const where = [pod.nodeName, pod.namespace, pod.name];
-  if (fate.kind === 'refuse') return [...where, 'refuse', '-', '-'];
-  if (goesAnyway(fate)) return [...where, 'leave', '+0s', '-'];
-  const held = [...blockers.map(blockerText), ...(knowsBudgets ? [] : [hidden])];
-  const blocked = held.length === 0 ? none : held.join(', ');
-  if (fate.kind !== 'evict') return [...where, 'wait', '-', blocked];
-  return [...where, 'evict', `+${formatDuration(Math.max(0, fate.at - now))}`, blocked];
+function planColumns(now: Instant, knowsBudgets: boolean): readonly Column<PlannedPod>[] {
+  return [
+    ['NODE', ({ pod }) => pod.nodeName],
+    ['NAMESPACE', ({ pod }) => pod.namespace],
+    ['POD', ({ pod }) => pod.name],
+    ['ACTION', ({ fate }) => (fate.kind === 'leaving' ? 'wait' : fate.kind)],
+    ['AT', ({ fate }) => atText(fate, now)],
+    ['BLOCKED BY', (planned) => blockedText(planned, knowsBudgets)],
+    ['GRACE', ({ pod }) => graceText(pod), 'wide'],
+    ['OWNER', ({ pod }) => ownerText(pod), 'wide'],
+    ['BECAUSE', becauseOf],
+  ];
 }
 
-function wideCells({ pod: { gracePeriodSeconds, owner } }: PlannedPod): readonly string[] {
-  return [
-    gracePeriodSeconds === undefined ? none : `${gracePeriodSeconds}s`,
-    owner ? `${owner.kind}/${owner.name}` : none,
-  ];
+function atText(fate: PlannedPod['fate'], now: Instant): string {
+  if (fate.kind === 'evict') return `+${formatDuration(Math.max(0, fate.at - now))}`;
+  return goesAnyway(fate) ? '+0s' : '-';
+}
+
+function blockedText({ fate, blockers }: PlannedPod, knowsBudgets: boolean): string {
+  if (fate.kind === 'refuse' || goesAnyway(fate)) return '-';
+  return blockersText(blockers, knowsBudgets);
 }
 
 function becauseOf({ fate, because }: PlannedPod): string {

@@ -2,12 +2,11 @@
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
-import { warn } from '../../cli/output.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
 import { readFormat } from '../../render/format.ts';
 import { printAnswer } from '../../render/printer.ts';
 import { Explainer } from '../../report/explainer.ts';
-import { notesOn } from '../../report/notes.ts';
+import { notesOn, writeNotes } from '../../report/notes.ts';
 import { parsePattern, type Question, readQuestion } from '../../report/question.ts';
 import { type Report, reportOn } from '../../report/report.ts';
 import type { ExplainFlags, SubjectKind } from './flags.ts';
@@ -34,13 +33,11 @@ export async function explain(
       return await watchLive({ connection, subject, explainer, question, format, invocation });
     }
     const survey = await subject.read(new ClusterReader(connection.client));
-    explainer.take(survey.at, survey.nodes, survey.pods);
+    explainer.take(survey);
     const report = subject.focus(reportOn(survey, explainer));
     const answer = subject.tell(report, { survey, question, paint: output.paintOut });
     output.write(await printAnswer(answer, format, flags.headers !== false));
-    const { warnings, notes } = notesOn(survey, report, question);
-    for (const text of warnings) warn(output, text);
-    for (const text of notes) output.err(`Note: ${text}`);
+    writeNotes(output, notesOn(survey, report, question));
     return flags.exitCode && evictsAny(report) ? exitCode.found : exitCode.done;
   });
 }

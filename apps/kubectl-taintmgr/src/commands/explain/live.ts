@@ -10,7 +10,7 @@ import type { ForecastSurvey } from '../../cluster/survey.ts';
 import type { Format } from '../../render/format.ts';
 import { type Answer, printAnswer } from '../../render/printer.ts';
 import type { Explainer } from '../../report/explainer.ts';
-import { type Notes, notesOn } from '../../report/notes.ts';
+import { type Notes, notesOn, writeNotes } from '../../report/notes.ts';
 import type { Question } from '../../report/question.ts';
 import { reportOn } from '../../report/report.ts';
 import type { ExplainFlags } from './flags.ts';
@@ -140,7 +140,7 @@ class LiveView {
   readonly #options: LiveOptions;
   /** Null: nobody watches, or a script reads. */
   readonly #screen: LiveBlock | null;
-  readonly #told = new Set<string>();
+  readonly #warned = new Set<string>();
   #survey: ForecastSurvey | null = null;
   #shown: readonly string[] | null = null;
   #isFresh = false;
@@ -159,7 +159,7 @@ class LiveView {
   take(survey: ForecastSurvey): void {
     this.#survey = survey;
     this.#isFresh = true;
-    this.#options.explainer.take(survey.at, survey.nodes, survey.pods);
+    this.#options.explainer.take(survey);
   }
 
   /** The API server did not answer. */
@@ -182,7 +182,7 @@ class LiveView {
     } else {
       await this.#write(answer);
     }
-    if (this.#isFresh) this.#tell(notesOn(survey, report, question), isFirst);
+    if (this.#isFresh) this.#writeNotes(notesOn(survey, report, question), isFirst);
     this.#isFresh = false;
   }
 
@@ -205,14 +205,11 @@ class LiveView {
     }
   }
 
-  /** Warnings are told once; notes are about what the first reading found: the rest we saw come. */
-  #tell({ warnings, notes }: Notes, isFirst: boolean): void {
-    const { output } = this.#options.invocation;
-    for (const text of warnings) {
-      if (!this.#told.has(text)) warn(output, text);
-      this.#told.add(text);
-    }
-    for (const text of isFirst ? notes : []) output.err(`Note: ${text}`);
+  /** A warning is written once; notes are about the first reading: the rest we saw come. */
+  #writeNotes({ warnings, notes }: Notes, isFirst: boolean): void {
+    const fresh = warnings.filter((text) => !this.#warned.has(text));
+    for (const text of fresh) this.#warned.add(text);
+    writeNotes(this.#options.invocation.output, { warnings: fresh, notes: isFirst ? notes : [] });
   }
 }
 

@@ -1,24 +1,26 @@
 // The pods of a node as a table.
-import { describeReason, formatTaint, formatTime, type Instant } from '@taintmgr/core';
+import { formatTaint, type Instant } from '@taintmgr/core';
 import { printable } from '../../render/printable.ts';
-import type { TableOptions } from '../../render/printer.ts';
 import type { Paint, Tone } from '../../render/style.ts';
-import { renderTable } from '../../render/table.ts';
+import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';
 import { type DecisionName, decisionName, decisionNames } from '../../report/documents.ts';
 import { type NodeReport, type PodReport, tally } from '../../report/report.ts';
 import {
   ago,
-  blockerText,
+  becauseText,
+  blockersText,
+  deadlineText,
   decisionWithTime,
+  decisive,
+  graceText,
   healthText,
-  hidden,
   none,
+  ownerText,
   readyText,
   sinceText,
   tallyText,
   timeLeft,
   timeLeftThen,
-  tolerationText,
   zoneText,
 } from '../../report/words.ts';
 
@@ -32,12 +34,6 @@ export interface PodColumns {
   readonly budgets: boolean;
   readonly now: Instant;
   readonly paint: Paint;
-}
-
-interface Column {
-  readonly head: string;
-  readonly cell: (pod: PodReport) => string;
-  readonly wide?: true;
 }
 
 /** The answer to `explain node`: the node, its taints, and a line for each pod. */
@@ -79,15 +75,10 @@ export function notReadyText({ nodes, notReady }: { nodes: number; notReady: num
 export function renderPods(
   pods: readonly PodReport[],
   columns: PodColumns,
-  { wide, headers }: TableOptions,
+  options: TableOptions,
 ): string {
-  const shown = podColumns(columns).filter((column) => wide || !column.wide);
-  const rows = pods.map((pod) => shown.map(({ cell }) => cell(pod)));
-  const decisions = shown.findIndex(({ head }) => head === 'DECISION');
-  return renderTable(headers ? shown.map(({ head }) => head) : null, rows, (text, row, column) => {
-    const pod = column === decisions ? pods[row] : undefined;
-    return pod ? columns.paint(toneOf(pod), text) : text;
-  });
+  const painted = { head: 'DECISION', tone: toneOf, paint: columns.paint };
+  return renderColumns(podColumns(columns), pods, options, painted);
 }
 
 function taintLines({ taints }: NodeReport, now: Instant): readonly string[] {
@@ -100,31 +91,29 @@ function taintLines({ taints }: NodeReport, now: Instant): readonly string[] {
   });
 }
 
-function podColumns({ compare, whatIf, after, budgets, now }: PodColumns): readonly Column[] {
+function podColumns(columns: PodColumns): readonly Column<PodReport>[] {
+  const { compare, whatIf, after, budgets, now } = columns;
+  const present: readonly Column<PodReport>[] = [['PRESENT', presentText]];
+  const upstream: readonly Column<PodReport>[] = [
+    ['UPSTREAM', (pod) => upstreamText(pod, now + after, after)],
+    ['RULE', (pod) => pod.upstream?.rules[0] ?? none],
+  ];
   return [
-    { head: 'NAMESPACE', cell: ({ facts }) => facts.pod.namespace },
-    { head: 'POD', cell: ({ facts }) => facts.pod.name },
-    { head: 'DECISION', cell: (pod) => decisionName(pod) },
-    { head: 'IN', cell: ({ explanation }) => inText(explanation.remaining, after) },
-    ...(whatIf ? [{ head: 'PRESENT', cell: presentText }] : []),
-    ...(compare
-      ? [
-          { head: 'UPSTREAM', cell: (pod: PodReport) => upstreamText(pod, now + after, after) },
-          { head: 'RULE', cell: ({ upstream }: PodReport) => upstream?.rules[0] ?? none },
-        ]
-      : []),
-    { head: 'BLOCKED BY', cell: (pod) => blockedText(pod, budgets) },
-    { head: 'DEADLINE', cell: deadlineText, wide: true },
-    { head: 'TAINT', cell: (pod) => decisive(pod).taint, wide: true },
-    { head: 'TOLERATION', cell: (pod) => decisive(pod).toleration, wide: true },
-    { head: 'OWNER', cell: ({ facts }) => ownerText(facts), wide: true },
-    { head: 'QOS', cell: ({ facts }) => facts.qosClass || none, wide: true },
-    { head: 'PRIORITY', cell: ({ facts }) => String(facts.priority), wide: true },
-    { head: 'GRACE', cell: ({ facts }) => graceText(facts), wide: true },
-    {
-      head: 'BECAUSE',
-      cell: ({ explanation }) => explanation.decision.because.map(describeReason).join('; '),
-    },
+    ['NAMESPACE', ({ facts }) => facts.pod.namespace],
+    ['POD', ({ facts }) => facts.pod.name],
+    ['DECISION', decisionName],
+    ['IN', ({ explanation }) => inText(explanation.remaining, after)],
+    ...(whatIf ? present : []),
+    ...(compare ? upstream : []),
+    ['BLOCKED BY', (pod) => (isGoing(pod) ? blockersText(pod.blockers, budgets) : '-')],
+    ['DEADLINE', ({ explanation }) => deadlineText(explanation.decision), 'wide'],
+    ['TAINT', (pod) => decisive(pod).taint, 'wide'],
+    ['TOLERATION', (pod) => decisive(pod).toleration, 'wide'],
+    ['OWNER', ({ facts }) => ownerText(facts.pod), 'wide'],
+    ['QOS', ({ facts }) => facts.qosClass || none, 'wide'],
+    ['PRIORITY', ({ facts }) => String(facts.priority), 'wide'],
+    ['GRACE', ({ facts }) => graceText(facts.pod), 'wide'],
+    ['BECAUSE', ({ explanation }) => becauseText(explanation.decision)],
   ];
 }
 
@@ -148,31 +137,8 @@ function upstreamText({ upstream }: PodReport, at: Instant, after: number): stri
   return decisionWithTime(name, inText(decision.deadline - at, after));
 }
 
-function blockedText({ blockers, explanation, facts }: PodReport, budgets: boolean): string {
-  const goes = explanation.decision.kind !== 'keep' || facts.pod.deletionTimestamp !== null;
-  if (!goes) return '-';
-  const known = blockers.map(blockerText);
-  const all = budgets ? known : [...known, hidden];
-  return all.length === 0 ? none : all.join(', ');
-}
-
-function deadlineText({ explanation: { decision } }: PodReport): string {
-  return decision.kind === 'evict' ? formatTime(decision.deadline) : none;
-}
-
-function decisive({ explanation }: PodReport): { taint: string; toleration: string } {
-  const [reason] = explanation.decision.because;
-  if (!reason || !('taint' in reason)) return { taint: none, toleration: none };
-  const toleration = 'toleration' in reason ? tolerationText(reason.toleration) : none;
-  return { taint: formatTaint(reason.taint), toleration };
-}
-
-function ownerText({ pod: { owner } }: PodReport['facts']): string {
-  return owner ? `${owner.kind}/${owner.name}` : none;
-}
-
-function graceText({ pod: { gracePeriodSeconds } }: PodReport['facts']): string {
-  return gracePeriodSeconds === undefined ? none : `${gracePeriodSeconds}s`;
+function isGoing({ explanation, facts }: PodReport): boolean {
+  return explanation.decision.kind !== 'keep' || facts.pod.deletionTimestamp !== null;
 }
 
 function toneOf(pod: PodReport): Tone {

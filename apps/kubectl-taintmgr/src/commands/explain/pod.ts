@@ -9,8 +9,7 @@ import {
 } from '@taintmgr/core';
 import { type ForecastSurvey, surveyForecast } from '../../cluster/survey.ts';
 import { printable } from '../../render/printable.ts';
-import type { TableOptions } from '../../render/printer.ts';
-import { renderTable } from '../../render/table.ts';
+import { renderTable, type TableOptions } from '../../render/table.ts';
 import { apiVersion, decisionName, decisionNames, podDocument } from '../../report/documents.ts';
 import { limitsDocument } from '../../report/limits.ts';
 import type { NodeReport, PodReport } from '../../report/report.ts';

@@ -1,8 +1,7 @@
 import { formatTaint, type Instant, type Millis, type Taint } from '@taintmgr/core';
 import { surveyForecast } from '../../cluster/survey.ts';
 import { count } from '../../render/count.ts';
-import type { TableOptions } from '../../render/printer.ts';
-import { renderTable } from '../../render/table.ts';
+import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';
 import { apiVersion, taintDocument, tallyDocument } from '../../report/documents.ts';
 import {
   matchesTaint,
@@ -16,7 +15,7 @@ import { ago, asOf, none, tallyText } from '../../report/words.ts';
 import { UsageError } from '../../usage-error.ts';
 import { podNames } from './node.ts';
 import { everything, nothing, type Subject, type TellContext } from './subject.ts';
-import { nodeDocuments, podCells, tallyOf } from './zone.ts';
+import { nodeDocuments, tallyColumns, tallyOf } from './zone.ts';
 
 /** `explain taint KEY[=VALUE][:EFFECT]`: where it is, since when, and what it does there. */
 export function taintSubject(text: string, pattern: TaintPattern, question: Question): Subject {
@@ -94,28 +93,31 @@ function renderTaint(
   { now, after }: { readonly now: Instant; readonly after: Millis },
   { wide, headers }: TableOptions,
 ): string {
-  const head = ['NODE', 'TAINT', 'ADDED', 'PODS', 'EVICT', 'NEXT', 'LAST'];
-  const rows = found.map(({ node, taint }) => {
-    const evicts = taint.effect === 'NoExecute';
-    const cells = evicts ? podCells(node, after) : ['-', '0', '-', '-'];
-    const written = node.facts.taintsWritten;
-    const last = written ? `${written.by}, ${ago(now, written.at)}` : none;
-    return [
-      node.facts.node.name,
-      formatTaint(taint),
-      addedText(node, taint, now),
-      ...cells,
-      ...(wide ? [last] : []),
-    ];
-  });
-  const table = renderTable(
-    headers ? [...head, ...(wide ? ['TAINTS LAST WRITTEN BY'] : [])] : null,
-    rows,
-  );
+  const table = renderColumns(foundColumns(now, after), found, { wide, headers });
   if (!headers) return table;
   return [table, '', `${count(nodes.length, 'node')}; ${tallyText(tallyOf(nodes, after))}`].join(
     '\n',
   );
+}
+
+function foundColumns(now: Instant, after: Millis): readonly Column<Found>[] {
+  return [
+    ['NODE', ({ node }) => node.facts.node.name],
+    ['TAINT', ({ taint }) => formatTaint(taint)],
+    ['ADDED', ({ node, taint }) => addedText(node, taint, now)],
+    // Only a NoExecute taint makes pods go.
+    ...tallyColumns(after).map(
+      ([head, cell]): Column<Found> => [
+        head,
+        ({ node, taint }) => cell(taint.effect === 'NoExecute' ? node : { ...node, pods: null }),
+      ],
+    ),
+    ['TAINTS LAST WRITTEN BY', ({ node }) => lastWriteText(node, now), 'wide'],
+  ];
+}
+
+function lastWriteText({ facts: { taintsWritten } }: NodeReport, now: Instant): string {
+  return taintsWritten ? `${taintsWritten.by}, ${ago(now, taintsWritten.at)}` : none;
 }
 
 /** Since when it counts, as far as that is known. */

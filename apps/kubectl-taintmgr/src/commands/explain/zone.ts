@@ -3,8 +3,7 @@ import type { NodeFacts } from '../../cluster/facts.ts';
 import { surveyForecast } from '../../cluster/survey.ts';
 import { count } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';
-import type { TableOptions } from '../../render/printer.ts';
-import { renderTable } from '../../render/table.ts';
+import { type Column, renderColumns } from '../../render/table.ts';
 import { apiVersion, nodeDocument, tallyDocument, zoneDocument } from '../../report/documents.ts';
 import { mattersIn, type Question } from '../../report/question.ts';
 import { type NodeReport, type Tally, tally } from '../../report/report.ts';
@@ -67,7 +66,7 @@ function tellZone(
     },
     names: podNames(nodes.flatMap(({ pods }) => pods ?? [])),
     table: (options) => {
-      const table = renderNodes(nodes, survey.at, question.after, options);
+      const table = renderColumns(nodeColumns(survey.at, question.after), nodes, options);
       if (!options.headers) return table;
       const [first] = nodes;
       const full = first?.facts.node.zone || name;
@@ -105,34 +104,28 @@ function taintedText(nodes: readonly NodeReport[]): string {
   return tainted === 0 ? 'no NoExecute taints' : `NoExecute taints on ${count(tainted, 'node')}`;
 }
 
-function renderNodes(
-  nodes: readonly NodeReport[],
-  now: Instant,
-  after: number,
-  { wide, headers }: TableOptions,
-): string {
-  const head = ['NODE', 'READY', 'PODS', 'EVICT', 'NEXT', 'LAST', 'TAINTS'];
-  const wideHead = ['LEASE', 'CORDONED', 'TAINTS LAST WRITTEN BY'];
-  const rows = nodes.map((node) => {
-    const cells = [node.facts.node.name, node.facts.ready.status, ...podCells(node, after)];
-    const taints = node.taints.map(({ taint }) => formatTaint(taint)).join(', ');
-    return [...cells, taints || none, ...(wide ? wideCells(node, now) : [])];
-  });
-  return renderTable(headers ? [...head, ...(wide ? wideHead : [])] : null, rows);
+function nodeColumns(now: Instant, after: number): readonly Column<NodeReport>[] {
+  return [
+    ['NODE', ({ facts }) => facts.node.name],
+    ['READY', ({ facts }) => facts.ready.status],
+    ...tallyColumns(after),
+    ['TAINTS', ({ taints }) => taints.map(({ taint }) => formatTaint(taint)).join(', ') || none],
+    ['LEASE', ({ leaseRenewedAt: at }) => (at === null ? none : ago(now, at)), 'wide'],
+    ['CORDONED', ({ facts }) => (facts.cordoned ? 'yes' : 'no'), 'wide'],
+    ['TAINTS LAST WRITTEN BY', ({ facts }) => facts.taintsWritten?.by || none, 'wide'],
+  ];
 }
 
 /** How many pods there are, how many go, and when; a dash where nobody looked. */
-export function podCells({ pods }: NodeReport, after: number): readonly string[] {
-  if (!pods) return ['-', '0', '-', '-'];
-  const { evict, next, last } = tally(pods, after);
-  const times = [next, last].map((wait) => (wait === null ? '-' : soon(wait)));
-  return [String(pods.length), String(evict), ...times];
-}
-
-function wideCells({ facts, leaseRenewedAt }: NodeReport, now: Instant): readonly string[] {
+export function tallyColumns(after: number): readonly Column<NodeReport>[] {
+  const cell =
+    (text: (counts: Tally) => string, nobodyLooked = '-'): ((node: NodeReport) => string) =>
+    ({ pods }) =>
+      pods ? text(tally(pods, after)) : nobodyLooked;
   return [
-    leaseRenewedAt === null ? none : ago(now, leaseRenewedAt),
-    facts.cordoned ? 'yes' : 'no',
-    facts.taintsWritten?.by || none,
+    ['PODS', cell(({ pods }) => String(pods))],
+    ['EVICT', cell(({ evict }) => String(evict), '0')],
+    ['NEXT', cell(({ next }) => (next === null ? '-' : soon(next)))],
+    ['LAST', cell(({ last }) => (last === null ? '-' : soon(last)))],
   ];
 }

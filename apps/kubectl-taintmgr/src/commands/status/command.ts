@@ -3,29 +3,25 @@ import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
 import { warn } from '../../cli/output.ts';
 import type { OutputFlags } from '../../cli/output-flags.ts';
+import { evictsPods } from '../../cluster/facts.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
 import { surveyForecast } from '../../cluster/survey.ts';
 import { readFormat } from '../../render/format.ts';
 import { printAnswer } from '../../render/printer.ts';
-import { Explainer } from '../../report/explainer.ts';
-import { mattersIn, readQuestion } from '../../report/question.ts';
-import { reportOn } from '../../report/report.ts';
+import { reportOnPresent } from '../../report/report.ts';
 import { statusDocument, statusOf } from './status.ts';
 import { renderStatus } from './table.ts';
 
 /** `status`: one look at the whole cluster. */
 export async function run(invocation: Invocation<OutputFlags>): Promise<ExitCode> {
   const { flags, output } = invocation;
-  const question = readQuestion({});
   const format = await readFormat(flags.output);
   return await withConnection(invocation, async ({ client }) => {
     const reader = new ClusterReader(client);
     const nodes = await reader.nodes();
-    const tainted = nodes.filter(mattersIn(question));
+    const tainted = nodes.filter(evictsPods);
     const survey = await surveyForecast(reader, tainted, tainted);
-    const explainer = new Explainer(question);
-    explainer.take(survey.at, survey.nodes, survey.pods);
-    const reports = reportOn(survey, explainer).nodes;
+    const reports = reportOnPresent(survey).nodes;
     const clocks = await reader.clockEvents();
     const tripped = survey.limits?.tripped ?? [];
     const status = { ...statusOf(survey.at, survey.evictors, nodes, reports), clocks, tripped };

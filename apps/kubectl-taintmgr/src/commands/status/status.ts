@@ -11,7 +11,7 @@ import { type Evictors, type Verdict, verdictText } from '@taintmgr/k8s-adapter'
 import type { ClockEvent } from '../../cluster/clock-events.ts';
 import { readMarks } from '../../cluster/drain-marks.ts';
 import { upstreamVerdict } from '../../cluster/evictors.ts';
-import type { NodeFacts } from '../../cluster/facts.ts';
+import { evictsPods, type NodeFacts } from '../../cluster/facts.ts';
 import type { TrippedLimit } from '../../cluster/limits.ts';
 import { apiVersion } from '../../report/documents.ts';
 import { trippedDocument } from '../../report/limits.ts';
@@ -104,8 +104,7 @@ function zoneStatus(
     state: zoneState({ ready: nodes.length - notReady, notReady }, unhealthyZoneThreshold),
     nodes: nodes.length,
     notReady,
-    tainted: nodes.filter(({ node }) => node.taints.some(({ effect }) => effect === 'NoExecute'))
-      .length,
+    tainted: nodes.filter(evictsPods).length,
     pending: waits.length,
     overdue: waits.filter((wait) => wait <= -1000).length,
     blocked: pods.filter((pod) => isDue(pod) && pod.blockers.length > 0).length,

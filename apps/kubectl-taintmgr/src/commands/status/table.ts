@@ -6,8 +6,7 @@ import { upstreamVerdict } from '../../cluster/evictors.ts';
 import type { TrippedLimit } from '../../cluster/limits.ts';
 import { count } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';
-import type { TableOptions } from '../../render/printer.ts';
-import { renderTable } from '../../render/table.ts';
+import { type Column, renderColumns, renderTable, type TableOptions } from '../../render/table.ts';
 import { ago, none, soon } from '../../report/words.ts';
 import type { DrainStatus, Status, ZoneStatus } from './status.ts';
 
@@ -19,7 +18,7 @@ export function renderStatus(
   { at, evictors, zones, drains, clocks, tripped }: Status,
   { wide, headers }: TableOptions,
 ): string {
-  const table = renderZones(zones, headers);
+  const table = renderColumns(zoneColumns, zones, { wide, headers });
   if (!headers) return table;
   const upstream = upstreamVerdict(evictors);
   return [
@@ -42,27 +41,18 @@ function clockLine(now: Instant): (event: ClockEvent) => string {
   };
 }
 
-function renderZones(zones: readonly ZoneStatus[], headers: boolean): string {
-  const head = [
-    'ZONE',
-    'STATE',
-    'NODES',
-    'NOT READY',
-    'TAINTED',
-    'PENDING',
-    'OVERDUE',
-    'BLOCKED',
-    'STUCK',
-    'NEXT',
-  ];
-  const rows = zones.map((zone) => {
-    const { nodes, notReady, tainted, pending, overdue, blocked, stuck } = zone;
-    const counts = [nodes, notReady, tainted, pending, overdue, blocked, stuck].map(String);
-    const next = zone.next === null ? '-' : soon(zone.next);
-    return [zone.name || none, zone.state, ...counts, next];
-  });
-  return renderTable(headers ? head : null, rows);
-}
+const zoneColumns: readonly Column<ZoneStatus>[] = [
+  ['ZONE', ({ name }) => name || none],
+  ['STATE', ({ state }) => state],
+  ['NODES', ({ nodes }) => String(nodes)],
+  ['NOT READY', ({ notReady }) => String(notReady)],
+  ['TAINTED', ({ tainted }) => String(tainted)],
+  ['PENDING', ({ pending }) => String(pending)],
+  ['OVERDUE', ({ overdue }) => String(overdue)],
+  ['BLOCKED', ({ blocked }) => String(blocked)],
+  ['STUCK', ({ stuck }) => String(stuck)],
+  ['NEXT', ({ next }) => (next === null ? '-' : soon(next))],
+];
 
 function renderDrains(drains: readonly DrainStatus[], wide: boolean): string {
   const rows = drains.map(({ id, taint, nodes }) => [id, taint, nodesText(nodes, wide)]);
@@ -87,21 +77,9 @@ function nodesText(nodes: readonly string[], wide: boolean): string {
 }
 
 function summary(zones: readonly ZoneStatus[]): string {
-  const sum = (of: (zone: ZoneStatus) => number): number =>
-    zones.reduce((total, zone) => total + of(zone), 0);
-  const tainted = count(
-    sum((zone) => zone.tainted),
-    'tainted node',
-  );
-  const pending = `${count(
-    sum((zone) => zone.pending),
-    'eviction',
-  )} pending`;
-  const parts = [
-    [sum((zone) => zone.overdue), 'overdue'],
-    [sum((zone) => zone.blocked), 'blocked'],
-    [sum((zone) => zone.stuck), 'stuck'],
-  ] as const;
-  const named = parts.filter(([number]) => number > 0).map(([number, what]) => `${number} ${what}`);
-  return [`${tainted}, ${pending}`, ...named].join(', ');
+  const sum = (of: 'tainted' | 'pending' | 'overdue' | 'blocked' | 'stuck'): number =>
+    zones.reduce((total, zone) => total + zone[of], 0);
+  const head = `${count(sum('tainted'), 'tainted node')}, ${count(sum('pending'), 'eviction')} pending`;
+  const bad = (['overdue', 'blocked', 'stuck'] as const).filter((what) => sum(what) > 0);
+  return [head, ...bad.map((what) => `${sum(what)} ${what}`)].join(', ');
 }

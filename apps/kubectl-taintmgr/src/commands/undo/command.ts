@@ -3,6 +3,7 @@ import { withConnection } from '../../cli/connection.ts';
 import { readDryRun } from '../../cli/dry-run-flag.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
+import { warn } from '../../cli/output.ts';
 import { type DrainMark, readMarks } from '../../cluster/drain-marks.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
 import { namedNodes } from '../../cluster/named-nodes.ts';
@@ -30,7 +31,9 @@ export async function run(
     const marked = nodes.filter(({ annotations }) => readMarks(annotations).some(isMeant));
     if (marked.length === 0) throw new UsageError(nothingToUndo(name, nodes));
     const names = marked.map(({ node }) => node.name);
-    await undoOnNodes(connection.client, names, isMeant, { output, say: output.out, isDryRun });
+    const warnOf = (text: string): void => warn(output, text);
+    const options = { say: output.out, warn: warnOf, isDryRun };
+    await undoOnNodes(connection.client, names, isMeant, options);
     return exitCode.done;
   });
 }

@@ -28,7 +28,7 @@ const lines = (text: string): string => text.replace(/^\n/, '').replace(/^ {6}/g
 function explain(survey: ForecastSurvey, flags: QuestionFlags = {}) {
   const question = readQuestion(flags);
   const explainer = new Explainer(question);
-  explainer.take(survey.at, survey.nodes, survey.pods);
+  explainer.take(survey);
   const report = reportOn(survey, explainer);
   const answer = nodeSubject('n1').tell(report, { survey, question, paint: plain });
   return {

@@ -15,23 +15,15 @@ import {
 import { ownConditionType } from '@taintmgr/k8s-adapter';
 import { count } from '../../../render/count.ts';
 import { printable } from '../../../render/printable.ts';
-import type { TableOptions } from '../../../render/printer.ts';
-import type { Paint } from '../../../render/style.ts';
-import { renderTable } from '../../../render/table.ts';
-import { none, soon } from '../../../report/words.ts';
+import type { Paint, Tone } from '../../../render/style.ts';
+import { type Column, renderColumns, type TableOptions } from '../../../render/table.ts';
+import { ago, none, soon } from '../../../report/words.ts';
 import type { PressureSurvey } from './survey.ts';
 
 const sources = {
   kubelet: 'from its kubelet',
   flags: 'from the flags',
   defaults: "a kubelet's defaults (its own could not be read)",
-} as const;
-
-const phases = {
-  unknown: 'Unknown',
-  clear: 'Clear',
-  waiting: 'Waiting',
-  due: 'Due',
 } as const;
 
 /** The answer to `explain pressure`: the node, its signals, and who would go in which order. */
@@ -97,44 +89,34 @@ function lines(head: string, texts: readonly string[]): readonly string[] {
 function renderSignals(
   { at, explanation: { signals } }: PressureSurvey,
   paint: Paint,
-  { wide, headers }: TableOptions,
+  options: TableOptions,
 ): string {
   const states = signals.flatMap(({ thresholds }) => thresholds);
-  const heads = ['SIGNAL', 'AVAILABLE', 'CAPACITY', 'THRESHOLD', 'GRACE', 'STATE', 'ENDS AT'];
-  const rows = states.map((state) => signalRow(state, at, wide));
-  const stateColumn = heads.indexOf('STATE');
-  return renderTable(
-    headers ? [...heads, ...(wide ? ['MEASURED'] : [])] : null,
-    rows,
-    (text, row, column) => {
-      const phase = column === stateColumn ? states[row]?.phase : undefined;
-      return phase === undefined ? text : paint(tones[phase], text);
-    },
-  );
+  const tone = ({ phase }: ThresholdState): Tone => tones[phase];
+  return renderColumns(signalColumns(at), states, options, { head: 'STATE', tone, paint });
 }
 
 const tones = { unknown: 'warning', clear: 'calm', waiting: 'soon', due: 'urgent' } as const;
 
-function signalRow(
-  { threshold, sample, phase, clearAt, dueAt }: ThresholdState,
-  at: number,
-  wide: boolean,
-): readonly string[] {
-  const { signal, gracePeriodMs } = threshold;
-  const amount = (value: number | null | undefined): string => amountText(signal, value ?? null);
-  const waits = phase === 'waiting' && dueAt !== null ? `, due ${soon(dueAt - at)}` : '';
-  const measured =
-    sample?.time == null ? none : `${formatDuration(Math.max(0, at - sample.time))} ago`;
+function signalColumns(at: number): readonly Column<ThresholdState>[] {
+  const amount = ({ threshold }: ThresholdState, value: number | null | undefined): string =>
+    amountText(threshold.signal, value ?? null);
   return [
-    signal,
-    amount(sample?.available),
-    amount(sample?.capacity),
-    formatThreshold(threshold).slice(signal.length),
-    gracePeriodMs === 0 ? 'hard' : formatDuration(gracePeriodMs),
-    phases[phase] + waits,
-    amount(clearAt),
-    ...(wide ? [measured] : []),
+    ['SIGNAL', ({ threshold }) => threshold.signal],
+    ['AVAILABLE', (state) => amount(state, state.sample?.available)],
+    ['CAPACITY', (state) => amount(state, state.sample?.capacity)],
+    ['THRESHOLD', ({ threshold }) => formatThreshold(threshold).slice(threshold.signal.length)],
+    ['GRACE', ({ threshold: { gracePeriodMs: ms } }) => (ms === 0 ? 'hard' : formatDuration(ms))],
+    ['STATE', (state) => stateText(state, at)],
+    ['ENDS AT', (state) => amount(state, state.clearAt)],
+    ['MEASURED', ({ sample }) => (sample?.time == null ? none : ago(at, sample.time)), 'wide'],
   ];
+}
+
+/** `Waiting, due in 30s` */
+function stateText({ phase, dueAt }: ThresholdState, at: number): string {
+  const text = phase.charAt(0).toUpperCase() + phase.slice(1);
+  return phase === 'waiting' && dueAt !== null ? `${text}, due ${soon(dueAt - at)}` : text;
 }
 
 function orderHead({ signal, thresholds, evictionsNeeded }: SignalExplanation): string {
@@ -144,35 +126,25 @@ function orderHead({ signal, thresholds, evictionsNeeded }: SignalExplanation): 
   return `Eviction order for ${signal}; ${count(evictionsNeeded, 'pod')} would be enough:`;
 }
 
-function renderOrder(
-  { signal, order }: SignalExplanation,
-  { wide, headers }: TableOptions,
-): string {
+function renderOrder({ signal, order }: SignalExplanation, options: TableOptions): string {
   if (order.length === 0) return 'No pods on this node.';
   const amount = (value: number | null): string => amountText(signal, value);
-  let place = 0;
-  const rows = order.map((one) => {
-    const { pod, used, requested, refusal, availableAfter } = one;
-    if (refusal === null) place += 1;
-    return [
-      refusal === null ? String(place) : '-',
-      pod.namespace,
-      pod.name,
-      amount(used),
-      amount(requested),
-      refusal === null ? amount(used) : '-',
-      refusal === null ? amount(availableAfter) : '-',
-      ...(wide ? [String(pod.priority), graceText(one)] : []),
-      becauseText(one),
-    ];
-  });
-  const wideHeads = wide ? ['PRIORITY', 'GRACE'] : [];
-  const heads = ['ORDER', 'NAMESPACE', 'POD', 'USED', 'REQUESTED', 'FREES', 'AVAILABLE AFTER'];
-  return renderTable(headers ? [...heads, ...wideHeads, 'BECAUSE'] : null, rows);
-}
-
-function graceText({ gracePeriodSeconds: { hard, soft } }: PodInOrder): string {
-  return `${hard}s hard, ${soft}s soft`;
+  const going = order.filter(({ refusal }) => refusal === null);
+  const ifGoing = (cell: (one: PodInOrder) => string) => (one: PodInOrder) =>
+    one.refusal === null ? cell(one) : '-';
+  const columns: readonly Column<PodInOrder>[] = [
+    ['ORDER', ifGoing((one) => String(going.indexOf(one) + 1))],
+    ['NAMESPACE', ({ pod }) => pod.namespace],
+    ['POD', ({ pod }) => pod.name],
+    ['USED', ({ used }) => amount(used)],
+    ['REQUESTED', ({ requested }) => amount(requested)],
+    ['FREES', ifGoing(({ used }) => amount(used))],
+    ['AVAILABLE AFTER', ifGoing(({ availableAfter }) => amount(availableAfter))],
+    ['PRIORITY', ({ pod }) => String(pod.priority), 'wide'],
+    ['GRACE', ({ gracePeriodSeconds: { hard, soft } }) => `${hard}s hard, ${soft}s soft`, 'wide'],
+    ['BECAUSE', becauseText],
+  ];
+  return renderColumns(columns, order, options);
 }
 
 /** What puts a pod before the next one, by the names of the comparators. */

@@ -8,8 +8,7 @@ import {
 } from '@taintmgr/core';
 import { count } from '../../../render/count.ts';
 import { printable } from '../../../render/printable.ts';
-import type { TableOptions } from '../../../render/printer.ts';
-import { renderTable } from '../../../render/table.ts';
+import { renderTable, type TableOptions } from '../../../render/table.ts';
 import { apiVersion } from '../../../report/documents.ts';
 import type { Difference, MemberDifference } from './difference.ts';
 import type { Replay } from './replay.ts';

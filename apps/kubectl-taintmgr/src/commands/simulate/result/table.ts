@@ -1,32 +1,28 @@
 // The answer of `simulate` as tables.
 import { formatDuration } from '@taintmgr/core';
 import { count } from '../../../render/count.ts';
-import type { TableOptions } from '../../../render/printer.ts';
-import { renderTable } from '../../../render/table.ts';
+import { type Column, renderColumns, type TableOptions } from '../../../render/table.ts';
+import { none } from '../../../report/words.ts';
 import type { Result, RunResult } from './documents.ts';
 import type { BudgetSummary, WorkloadSummary } from './summary.ts';
 
-const none = '<none>';
 /** Of pods that fit nowhere, and of loops, so many are named. */
 const namedMax = 10;
 
 /** What happened, for a person: a few tables and a sentence on each. */
-export function simulationTable(result: Result, { wide, headers }: TableOptions): string {
+export function simulationTable(result: Result, options: TableOptions): string {
   const [first, ...others] = result.runs;
   if (!first) return '';
-  const head = (names: readonly string[]): readonly string[] | null => (headers ? names : null);
   const parts = [
     headline(result, first),
-    workloadTable(first, others, head),
-    budgetTable(first, others, head),
+    workloadTable(first, others, options),
+    budgetTable(first, others, options),
     unplacedText(first),
-    ...(wide ? [timeline(first, head)] : []),
+    ...(options.wide ? [timeline(first, options)] : []),
     [first, ...others].flatMap((run) => [totals(run), ...loopLines(run)]).join('\n'),
   ];
   return parts.filter((part) => part !== '').join('\n\n');
 }
-
-type Head = (names: readonly string[]) => readonly string[] | null;
 
 function headline({ source, script, until, seed }: Result, { recording }: RunResult): string {
   const { nodes, workloads } = recording;
@@ -36,32 +32,55 @@ function headline({ source, script, until, seed }: Result, { recording }: RunRes
   return `${partial}${formatDuration(until)} of ${what} ${played}, seed ${seed}`;
 }
 
-function workloadTable(first: RunResult, others: readonly RunResult[], head: Head): string {
-  const heads = ['WORKLOAD', 'WANTED', 'MOST UNAVAILABLE', 'AT', 'FOR', 'EVICTIONS'];
-  const beside = others.flatMap(({ semantics }) => {
-    const name = semantics.toUpperCase();
-    return [`UNAVAILABLE ${name}`, `EVICTIONS ${name}`];
-  });
-  const rows = first.summary.workloads.map((workload) => {
-    const { worstAt, unavailableSeconds, wanted, evictions } = workload;
-    return [
-      `${workload.kind} ${workload.namespace}/${workload.name}`,
-      String(wanted),
-      worstText(workload),
-      worstAt === null ? none : seconds(worstAt),
-      unavailableSeconds === 0 ? none : seconds(unavailableSeconds),
-      String(evictions),
-      ...others.flatMap(({ summary }) => {
-        const same = summary.workloads.find((one) => isSame(one, workload));
-        return same ? [worstText(same), String(same.evictions)] : [none, none];
-      }),
-    ];
-  });
-  return renderTable(head([...heads, ...beside]), rows);
+function workloadTable(
+  { summary: { workloads } }: RunResult,
+  others: readonly RunResult[],
+  options: TableOptions,
+): string {
+  const columns: readonly Column<WorkloadSummary>[] = [
+    ['WORKLOAD', workloadId],
+    ['WANTED', ({ wanted }) => String(wanted)],
+    ['MOST UNAVAILABLE', worstText],
+    ['AT', ({ worstAt }) => (worstAt === null ? none : seconds(worstAt))],
+    ['FOR', ({ unavailableSeconds: time }) => (time === 0 ? none : seconds(time))],
+    ['EVICTIONS', ({ evictions }) => String(evictions)],
+    ...others.flatMap(({ semantics, summary }) => {
+      const same = sameIn(summary.workloads, workloadId);
+      return [
+        beside('UNAVAILABLE', semantics, same, worstText),
+        beside('EVICTIONS', semantics, same, ({ evictions }) => String(evictions)),
+      ];
+    }),
+  ];
+  return renderColumns(columns, workloads, options);
 }
 
-function isSame(one: WorkloadSummary, other: WorkloadSummary): boolean {
-  return one.kind === other.kind && one.namespace === other.namespace && one.name === other.name;
+/** What another run says of the same. */
+function beside<Row>(
+  head: string,
+  semantics: string,
+  same: (row: Row) => Row | undefined,
+  cell: (row: Row) => string,
+): Column<Row> {
+  return [
+    `${head} ${semantics.toUpperCase()}`,
+    (row) => {
+      const found = same(row);
+      return found === undefined ? none : cell(found);
+    },
+  ];
+}
+
+function sameIn<Row>(
+  rows: readonly Row[],
+  idOf: (row: Row) => string,
+): (row: Row) => Row | undefined {
+  const byId = new Map(rows.map((row) => [idOf(row), row] as const));
+  return (row) => byId.get(idOf(row));
+}
+
+function workloadId({ kind, namespace, name }: WorkloadSummary): string {
+  return `${kind} ${namespace}/${name}`;
 }
 
 /** `10 (33.3%)` */
@@ -69,26 +88,27 @@ function worstText({ unavailableMax, unavailablePercentMax }: WorkloadSummary): 
   return unavailableMax === 0 ? '0' : `${unavailableMax} (${unavailablePercentMax}%)`;
 }
 
-function budgetTable(first: RunResult, others: readonly RunResult[], head: Head): string {
-  const { budgets } = first.summary;
+function budgetTable(
+  { summary: { budgets } }: RunResult,
+  others: readonly RunResult[],
+  options: TableOptions,
+): string {
   if (budgets.length === 0) return '';
-  const heads = ['PDB', 'REFUSED', 'BELOW BY', 'BELOW FOR'];
-  const beside = others.flatMap(({ semantics }) => {
-    const name = semantics.toUpperCase();
-    return [`REFUSED ${name}`, `BELOW BY ${name}`];
-  });
-  const rows = budgets.map((budget) => [
-    `${budget.namespace}/${budget.name}`,
-    String(budget.refusals),
-    belowText(budget),
-    budget.belowSeconds === 0 ? none : seconds(budget.belowSeconds),
-    ...others.flatMap(({ summary }) => {
-      const { namespace, name } = budget;
-      const same = summary.budgets.find((one) => one.namespace === namespace && one.name === name);
-      return same ? [String(same.refusals), belowText(same)] : [none, none];
+  const budgetId = ({ namespace, name }: BudgetSummary): string => `${namespace}/${name}`;
+  const columns: readonly Column<BudgetSummary>[] = [
+    ['PDB', budgetId],
+    ['REFUSED', ({ refusals }) => String(refusals)],
+    ['BELOW BY', belowText],
+    ['BELOW FOR', ({ belowSeconds }) => (belowSeconds === 0 ? none : seconds(belowSeconds))],
+    ...others.flatMap(({ semantics, summary }) => {
+      const same = sameIn(summary.budgets, budgetId);
+      return [
+        beside('REFUSED', semantics, same, ({ refusals }) => String(refusals)),
+        beside('BELOW BY', semantics, same, belowText),
+      ];
     }),
-  ]);
-  return renderTable(head([...heads, ...beside]), rows);
+  ];
+  return renderColumns(columns, budgets, options);
 }
 
 function belowText({ belowMax }: BudgetSummary): string {
@@ -108,7 +128,7 @@ function unplacedText({ summary, recording }: RunResult): string {
 }
 
 /** Events, zones and nodes as they went, one line each. */
-function timeline({ happenings, recording }: RunResult, head: Head): string {
+function timeline({ happenings, recording }: RunResult, options: TableOptions): string {
   const rows = [
     ...happenings.map(({ at, text }) => ({ at, what: 'script', text })),
     ...recording.zones.flatMap(({ name, states }) =>
@@ -137,8 +157,12 @@ function timeline({ happenings, recording }: RunResult, head: Head): string {
   ];
   // Of one instant: what was done first, then what came of it.
   rows.sort((one, other) => one.at - other.at);
-  const cells = rows.map(({ at, what, text }) => [seconds(at), what, text]);
-  return renderTable(head(['AT', 'WHAT', 'HAPPENED']), cells);
+  const columns: readonly Column<(typeof rows)[number]>[] = [
+    ['AT', ({ at }) => seconds(at)],
+    ['WHAT', ({ what }) => what],
+    ['HAPPENED', ({ text }) => text],
+  ];
+  return renderColumns(columns, rows, options);
 }
 
 /** `precise: 15 evictions, 0 refused by PDBs, 6 nodes tainted` */
