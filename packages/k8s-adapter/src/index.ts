@@ -2,17 +2,11 @@
 
 // Running the engine against a cluster, in real time.
 
-export {
-  Loop,
-  type LoopAction,
-  type LoopInput,
-  type LoopOptions,
-  type Machine,
-  type Notice,
-  type ReflectorStatus,
-} from './controller/loop.ts';
+export { Loop, type LoopOptions, type Notice } from './controller/engine-loop.ts';
+export type { LoopAction, LoopInput, Machine } from './controller/loop.ts';
 export { type DriveOptions, drive } from './driver/driver.ts';
 export { LoopClock, type MachineClocks } from './driver/loop-clock.ts';
+export type { ReflectorStatus } from './pod-watch/source.ts';
 
 // Which pods are read.
 
@@ -66,13 +60,12 @@ export { redactCommand, redactEvent } from './flight/redaction.ts';
 
 // Node pressure: an agent of its own beside the engine.
 
-export type { SetPressureConditions } from './controller/pressure-executor.ts';
 export {
   PressureLoop,
   type PressureLoopOptions,
-  type PressureMachineLike,
   type PressureNotice,
 } from './controller/pressure-loop.ts';
+export type { SetPressureConditions } from './controller/procedures/pressure.ts';
 export type {
   EvictUnderPressure,
   PressureRemoval,
@@ -84,11 +77,7 @@ export { defaultPollOptions, type PollOptions } from './pressure/summary-poller.
 
 // Reaching a cluster.
 
-export {
-  type KubeletAddress,
-  type KubeletsOptions,
-  summariesFromKubelets,
-} from './client/kubelets.ts';
+export { type KubeletsOptions, summariesFromKubelets } from './client/kubelets.ts';
 export { type TypedApi, typedApi } from './client/typed-api.ts';
 export {
   type ConnectionFlag,
@@ -105,6 +94,7 @@ export {
   type Surroundings,
 } from './kubeconfig/kubeconfig.ts';
 export { treeFault } from './kubeconfig/tree.ts';
+export type { KubeletAddress } from './pressure/convert.ts';
 export type { Access, Authorization, TlsMaterial } from './transport/access.ts';
 export { HttpTransport } from './transport/http-transport.ts';
 export type { Sink, Transport } from './transport/sink.ts';
@@ -148,7 +138,7 @@ export {
   defaultElectionTiming,
   type ElectionTiming,
 } from './controller/election/election-timing.ts';
-export type { MayAct } from './controller/errands.ts';
+export type { MayAct } from './controller/executor.ts';
 export {
   type LimitRecordNotice,
   limitRecordFrom,

@@ -1,15 +1,9 @@
-// Asks kubelets for their summaries without the API server between.
+import type { KubeletAddress } from '../pressure/convert.ts';
 import type { ApiRequest } from '../proto/request.ts';
 import type { TlsMaterial } from '../transport/access.ts';
 import { HttpTransport } from '../transport/http-transport.ts';
 import type { Sink, Transport } from '../transport/sink.ts';
 import { type ServiceAccountName, ServiceAccountToken } from './service-account-token.ts';
-
-/** Where the kubelet of a node listens. */
-export interface KubeletAddress {
-  readonly host: string;
-  readonly port: number;
-}
 
 export interface KubeletsOptions {
   /** Where all other requests go, and where tokens come from. */

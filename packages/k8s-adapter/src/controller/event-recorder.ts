@@ -14,7 +14,7 @@ import type { ApiRequest } from '../proto/request.ts';
 import { ownWallClock, type WallClock } from './clock/server-clock.ts';
 import { RecentMap } from './recent-map.ts';
 
-export interface RecorderOptions {
+export interface EventRecorderOptions {
   /** Who Kubernetes Events come from, where they do not say it themselves. */
   readonly component: string;
   readonly random: Random;
@@ -22,12 +22,12 @@ export interface RecorderOptions {
   readonly clock?: WallClock;
 }
 
-export type RecorderEffect =
+export type EventRecorderEffect =
   | { readonly kind: 'send'; readonly id: string; readonly request: ApiRequest }
   | { readonly kind: 'abort'; readonly id: string }
-  | { readonly kind: 'notice'; readonly notice: RecorderNotice };
+  | { readonly kind: 'notice'; readonly notice: EventRecorderNotice };
 
-export type RecorderNotice =
+export type EventRecorderNotice =
   /** The Event stands in the API, with this count. */
   | { readonly kind: 'eventRecorded'; readonly event: ClusterEvent; readonly count: number }
   | {
@@ -72,8 +72,8 @@ const failuresMax = 12;
  * object whose count goes up, and one object is the subject of 25 requests at once and one more
  * every 5 minutes. While a request waits or is under way, further equal events join it.
  */
-export class Recorder {
-  #effects: RecorderEffect[] = [];
+export class EventRecorder {
+  #effects: EventRecorderEffect[] = [];
   #serial = 0;
   readonly #calls = new Calls<Purpose>();
   #waiting: Series[] = [];
@@ -85,7 +85,7 @@ export class Recorder {
   readonly #backoff: Backoff;
   readonly #clock: WallClock;
 
-  constructor({ component, random, clock = ownWallClock }: RecorderOptions) {
+  constructor({ component, random, clock = ownWallClock }: EventRecorderOptions) {
     this.#clock = clock;
     this.#component = component;
     this.#backoff = new Backoff(random);
@@ -110,7 +110,7 @@ export class Recorder {
   }
 
   /** Tells an event, now or later. */
-  record(now: Instant, event: ClusterEvent): readonly RecorderEffect[] {
+  record(now: Instant, event: ClusterEvent): readonly EventRecorderEffect[] {
     if (this.#stopped) return [];
     const series = this.#seriesOf(now, event);
     series.lastAt = this.#clock.wall(now);
@@ -120,7 +120,7 @@ export class Recorder {
   }
 
   /** Takes what is heard; input of other requests than its own is ignored. */
-  receive(now: Instant, input: ExchangeInput): readonly RecorderEffect[] {
+  receive(now: Instant, input: ExchangeInput): readonly EventRecorderEffect[] {
     this.#expire(now);
     const call = this.#calls.take(input);
     if (call) {
@@ -132,7 +132,7 @@ export class Recorder {
   }
 
   /** Gives up calls whose time is up, and goes on after a pause. */
-  tick(now: Instant): readonly RecorderEffect[] {
+  tick(now: Instant): readonly EventRecorderEffect[] {
     this.#expire(now);
     return this.#proceed(now);
   }
@@ -180,7 +180,7 @@ export class Recorder {
     return true;
   }
 
-  #proceed(now: Instant): readonly RecorderEffect[] {
+  #proceed(now: Instant): readonly EventRecorderEffect[] {
     while (now >= this.#pausedUntil && this.#calls.size < inFlightMax) {
       const next = this.#waiting.shift();
       if (!next) break;
@@ -250,7 +250,7 @@ export class Recorder {
 
   #lose(
     series: Series,
-    why: Extract<RecorderNotice, { kind: 'eventLost' }>['why'],
+    why: Extract<EventRecorderNotice, { kind: 'eventLost' }>['why'],
     failure: Failure | null,
   ): void {
     series.state = 'idle';
@@ -263,7 +263,7 @@ export class Recorder {
     return this.#serial;
   }
 
-  #notice(notice: RecorderNotice): void {
+  #notice(notice: EventRecorderNotice): void {
     this.#effects.push({ kind: 'notice', notice });
   }
 }

@@ -1,200 +1,200 @@
-import type { Command, Instant, LimitCommand, Millis, NodeCommand, Outcome } from '@taintmgr/core';
+// Carries out the commands of a machine, request by request, and records Kubernetes Events.
+import type { Instant, Outcome } from '@taintmgr/core';
 import type { Answer } from '../proto/answer.ts';
+import type { Random } from '../proto/backoff.ts';
+import { Calls, type FinishedCall } from '../proto/calls.ts';
 import type { ClusterEvent } from '../proto/event-requests.ts';
-import type { LeaseName } from '../proto/lease-requests.ts';
-import {
-  type Errand,
-  type ErrandEffect,
-  type ErrandOptions,
-  Errands,
-  type Turn,
-} from './errands.ts';
-import type { RecorderNotice } from './event-recorder.ts';
-import { type LimitRecordNotice, LimitRecords } from './procedures/limit-record.ts';
-import { beginNodeWrite, continueNodeWrite, type NodeWriteStep } from './procedures/node-write.ts';
-import {
-  beginExecution,
-  continueExecution,
-  type ExecuteOptions,
-  type KeepTaintStarts,
-  type Removal,
-  type Step,
-} from './procedures/pod-removal.ts';
+import type { ExchangeInput } from '../proto/exchange.ts';
+import type { ApiRequest } from '../proto/request.ts';
+import { ownWallClock, type WallClock } from './clock/server-clock.ts';
+import { EventRecorder, type EventRecorderNotice } from './event-recorder.ts';
+import type { Circumstances, Procedure, Procedures, Task, TaskStep } from './task.ts';
 
-/** The engine's wish for a Kubernetes Event. */
-export type EventCommand = Extract<Command, { kind: 'recordEvent' | 'recordNodeEvent' }>;
+/** Whether this replica may change anything at this instant. */
+export type MayAct = (now: Instant) => boolean;
 
-/** Whose Events about nodes, and about pods on their account, these are: upstream's own word. */
-const lifecycleComponent = 'node-controller';
+export type ExecutorEffect<N> =
+  | { readonly kind: 'send'; readonly id: string; readonly request: ApiRequest }
+  | { readonly kind: 'abort'; readonly id: string }
+  /** For the machine. */
+  | { readonly kind: 'result'; readonly id: string; readonly outcome: Outcome }
+  | { readonly kind: 'notice'; readonly notice: N | EventRecorderNotice };
 
-export type ExecutorEffect = ErrandEffect<ExecutorNotice>;
-
-export type ExecutorNotice =
-  | { readonly kind: 'commandSent'; readonly command: Removal }
-  | {
-      readonly kind: 'commandFinished';
-      readonly command: Removal;
-      readonly outcome: Outcome;
-      readonly took: Millis;
-    }
-  /** It was written down, or not, since when a node's taints count. */
-  | {
-      readonly kind: 'taintStartsKept';
-      readonly command: KeepTaintStarts;
-      readonly outcome: Outcome;
-    }
-  /** A write to a node, or to a pod on its account, has ended. */
-  | {
-      readonly kind: 'nodeWriteFinished';
-      readonly command: NodeCommand;
-      readonly outcome: Outcome;
-      readonly took: Millis;
-    }
-  /** The pod goes without the condition DisruptionTarget, and why. */
-  | { readonly kind: 'markRefused'; readonly command: Removal; readonly message: string }
-  | LimitRecordNotice
-  | RecorderNotice;
-
-/** How commands are carried out, and who tells of it. */
-export interface ExecutorOptions extends ErrandOptions {
-  readonly removal: ExecuteOptions;
-  /** Where what limits have counted is kept; left out: nowhere. */
-  readonly limitsLease?: LeaseName;
+interface Leg<N> {
+  readonly task: Task<N>;
+  readonly since: Instant;
+  readonly onAnswer: (answer: Answer, wall: Instant) => TaskStep<N>;
 }
+
+export interface ExecutorOptions<C extends { readonly kind: string }, N> {
+  readonly procedures: Procedures<C, N>;
+  /** Who Kubernetes Events come from. */
+  readonly component: string;
+  readonly random: Random;
+  /** Left out: it always may. */
+  readonly mayAct?: MayAct;
+  /** What is written down is dated by it; left out: `now` as it is. */
+  readonly clock?: WallClock;
+  /** Sends nothing at all; false when left out. */
+  readonly readOnly?: boolean;
+}
+
+const leadsNoMore = 'this replica leads no more';
+const hungUp = `${leadsNoMore}; whether its last request was carried out is not known`;
 
 /**
- * Turns the engine's commands into requests and answers into outcomes. Kubernetes Events are the
- * recorder's, and best effort.
+ * Carries out commands by the table of their procedures. Everything begins at once: how much is under
+ * way is the machine's decision.
+ *
+ * Before each request, the first as much as any later one, it asks whether this replica may act, at
+ * that very instant: after a standstill another one may be at it. There is one place where requests
+ * leave, so no command can forget to ask. As soon as the replica may not act, what is under way is
+ * hung up too: it may still wait in a queue of ours, for a connection or its turn, and must not
+ * leave it later. Events are recorded all the same; they change nothing.
  */
-export class Executor extends Errands<ExecutorNotice> {
-  readonly #options: ExecuteOptions;
-  readonly #limits: LimitRecords | null;
+export class Executor<C extends { readonly kind: string }, N> {
+  #effects: ExecutorEffect<N>[] = [];
+  #serial = 0;
+  #stopped = false;
+  readonly #calls = new Calls<Leg<N>>();
+  readonly #procedures: Procedures<C, N>;
+  readonly #recorder: EventRecorder;
+  readonly #mayAct: MayAct;
+  readonly #clock: WallClock;
+  readonly #readOnly: boolean;
 
-  constructor({ removal, limitsLease, ...options }: ExecutorOptions) {
-    super(options);
-    this.#options = removal;
-    this.#limits = limitsLease ? new LimitRecords(limitsLease) : null;
+  constructor(options: ExecutorOptions<C, N>) {
+    const { component, random, mayAct = () => true, clock = ownWallClock } = options;
+    this.#procedures = options.procedures;
+    this.#recorder = new EventRecorder({ component, random, clock });
+    this.#mayAct = mayAct;
+    this.#clock = clock;
+    this.#readOnly = options.readOnly ?? false;
   }
 
-  /** Begins a command; with `confirm`, a removal reads pod and node first. */
+  /** Whether nothing is under way. */
+  get idle(): boolean {
+    return this.#calls.size === 0 && this.#recorder.idle;
+  }
+
+  /** Whether the request is one of its own, and under way. */
+  owns(id: string): boolean {
+    return this.#calls.has(id) || this.#recorder.owns(id);
+  }
+
+  /** When a call runs out of time, or Events go on; null when nothing is under way. */
+  nextWake(): Instant | null {
+    const [calls, events] = [this.#calls.nextWake(), this.#recorder.nextWake()];
+    return calls === null || events === null ? (calls ?? events) : Math.min(calls, events);
+  }
+
+  /** Begins a command; `isStale`: whether what is known of a node is too old to rely on. */
   execute(
     now: Instant,
-    command: Exclude<Command, { kind: 'report' }>,
-    confirm = false,
-  ): readonly ExecutorEffect[] {
-    switch (command.kind) {
-      case 'recordEvent':
-      case 'recordNodeEvent':
-        return this.record(now, clusterEvent(command));
-      case 'keepTaintStarts':
-        return this.begin(now, keepingStarts(command, this.wall(now), this.#options));
-      case 'deletePod':
-      case 'evictPod': {
-        const notice = { kind: 'commandSent', command } as const;
-        return this.begin(now, removing(command, this.wall(now), this.#options, confirm), notice);
-      }
-      case 'readLimits':
-      case 'keepLimits':
-        return this.begin(now, this.#limits?.errand(command) ?? nowhere(command));
-      case 'recordLimitEvent':
-        return this.#limits ? this.record(now, this.#limits.event(command)) : [];
-      default:
-        return this.begin(now, writing(command, confirm));
+    command: C,
+    isStale: Circumstances['isStale'] = () => false,
+  ): readonly ExecutorEffect<N>[] {
+    const kind: C['kind'] = command.kind;
+    const procedure: Procedure<C, N> = this.#procedures[kind];
+    const work = procedure(command, { wall: this.#clock.wall(now), isStale });
+    if (work.kind === 'notice') return [work];
+    if (this.#readOnly) return [];
+    if (work.kind === 'event') return this.record(now, work.event);
+    return work.kind === 'task' ? this.#begin(now, work) : [];
+  }
+
+  /** Takes what is heard; input of other requests than its own is ignored. */
+  receive(now: Instant, input: ExchangeInput): readonly ExecutorEffect<N>[] {
+    // After a standstill of this process an answer may have lain here for long: it is too late.
+    this.#giveUp(now, this.#calls.expire(now));
+    this.#effects.push(...this.#recorder.receive(now, input));
+    const call = this.#calls.take(input);
+    // Such an answer was cut off by us, not ended by the server.
+    if (call && input.kind === 'chunk') this.#effects.push({ kind: 'abort', id: call.id });
+    if (call) this.#finished(now, call);
+    return this.#hangUpIfDeposed(now);
+  }
+
+  /** Gives up the calls whose time is up, and all where the replica may not act any more. */
+  tick(now: Instant): readonly ExecutorEffect<N>[] {
+    this.#giveUp(now, this.#calls.expire(now));
+    this.#effects.push(...this.#recorder.tick(now));
+    return this.#hangUpIfDeposed(now);
+  }
+
+  /** Records a Kubernetes Event. */
+  record(now: Instant, event: ClusterEvent): readonly ExecutorEffect<N>[] {
+    if (!this.#stopped) this.#effects.push(...this.#recorder.record(now, event));
+    return this.#drain();
+  }
+
+  /** From now on nothing begins. */
+  stop(): void {
+    this.#stopped = true;
+    this.#recorder.stop();
+  }
+
+  #begin(now: Instant, task: Task<N>): readonly ExecutorEffect<N>[] {
+    if (this.#stopped) return [];
+    this.#notice(task.begun ?? null);
+    this.#take(now, task, now, task.first);
+    return this.#drain();
+  }
+
+  #finished(now: Instant, { purpose, answer }: FinishedCall<Leg<N>>): void {
+    const { task, since, onAnswer } = purpose;
+    this.#take(now, task, since, onAnswer(answer, this.#clock.wall(now)));
+  }
+
+  #giveUp(now: Instant, calls: readonly FinishedCall<Leg<N>>[]): void {
+    for (const call of calls) {
+      this.#effects.push({ kind: 'abort', id: call.id });
+      this.#finished(now, call);
     }
   }
-}
 
-/** After a standstill what decided may have changed; it is another replica's to find out. */
-function decidedElsewhere(message: string): Outcome {
-  return { kind: 'changed', message };
-}
-
-function nowhere(command: LimitCommand): Errand<ExecutorNotice> {
-  const message = 'no Lease is named to keep what limits have counted';
-  const outcome = { kind: 'failed', status: null, message, retryAfter: null } as const;
-  return {
-    id: command.id,
-    first: { kind: 'finished', outcome, refusal: null },
-    deposed: decidedElsewhere,
-    ended: () => ({ kind: 'limitRecordFailed', command, lease: '', outcome }),
-    outlastsStop: false,
-  };
-}
-
-function removing(
-  command: Removal,
-  wall: Instant,
-  options: ExecuteOptions,
-  confirm: boolean,
-): Errand<ExecutorNotice> {
-  return {
-    id: command.id,
-    first: removalTurn(command, beginExecution(command, wall, options, confirm), options),
-    deposed: decidedElsewhere,
-    ended: (outcome, took) => ({ kind: 'commandFinished', command, outcome, took }),
-    outlastsStop: false,
-  };
-}
-
-function keepingStarts(
-  command: KeepTaintStarts,
-  wall: Instant,
-  options: ExecuteOptions,
-): Errand<ExecutorNotice> {
-  return {
-    id: command.id,
-    first: removalTurn(null, beginExecution(command, wall, options), options),
-    deposed: decidedElsewhere,
-    ended: (outcome) => ({ kind: 'taintStartsKept', command, outcome }),
-    outlastsStop: false,
-  };
-}
-
-function removalTurn(
-  removal: Removal | null,
-  step: Step,
-  options: ExecuteOptions,
-): Turn<ExecutorNotice> {
-  if (step.kind === 'finished') return { ...step, refusal: null };
-  const { state, request, refusal } = step;
-  const isUnmarked = refusal !== null && removal !== null;
-  return {
-    kind: 'send',
-    request,
-    onAnswer: (answer, wall) =>
-      removalTurn(removal, continueExecution(state, answer, wall, options), options),
-    notice: isUnmarked ? { kind: 'markRefused', command: removal, message: refusal } : null,
-  };
-}
-
-function writing(command: NodeCommand, confirm: boolean): Errand<ExecutorNotice> {
-  return {
-    id: command.id,
-    first: writingTurn(beginNodeWrite(command, confirm)),
-    // Not `changed`: to the engine that is a sign of life of the node.
-    deposed: (message) => ({ kind: 'failed', status: null, message, retryAfter: null }),
-    ended: (outcome, took) => ({ kind: 'nodeWriteFinished', command, outcome, took }),
-    outlastsStop: false,
-  };
-}
-
-function writingTurn(step: NodeWriteStep): Turn<ExecutorNotice> {
-  if (step.kind === 'finished') return { ...step, refusal: null };
-  const { state, request } = step;
-  const onAnswer = (answer: Answer, wall: Instant): Turn<ExecutorNotice> =>
-    writingTurn(continueNodeWrite(state, answer, wall));
-  return { kind: 'send', request, onAnswer, notice: null };
-}
-
-/** The Event as it is told; what concerns nodes is told in upstream's name. */
-function clusterEvent(command: EventCommand): ClusterEvent {
-  const { type, reason, message } = command;
-  if (command.kind === 'recordNodeEvent') {
-    const subject = { apiVersion: 'v1', kind: 'Node', namespace: '', ...command.node };
-    return { subject, type, reason, message, component: lifecycleComponent };
+  /** The only place where a request of a command leaves. */
+  #take(now: Instant, task: Task<N>, since: Instant, step: TaskStep<N>): void {
+    if (step.kind === 'finished') {
+      const { outcome, refusal } = step;
+      this.#notice(task.ended(outcome, now - since, refusal));
+      this.#effects.push({ kind: 'result', id: task.id, outcome });
+      return;
+    }
+    if (this.#stopped && !task.outlastsStop) return;
+    if (!this.#mayAct(now)) {
+      this.#take(now, task, since, deposed(task, leadsNoMore));
+      return;
+    }
+    const { request, onAnswer, notice } = step;
+    this.#notice(notice);
+    this.#serial += 1;
+    const id = `call/${this.#serial}`;
+    this.#calls.begin(now, id, { task, since, onAnswer });
+    this.#effects.push({ kind: 'send', id, request });
   }
-  const { namespace, name, uid } = command.pod;
-  const subject = { apiVersion: 'v1', kind: 'Pod', namespace, name, uid };
-  const event = { subject, type, reason, message };
-  return command.reporter === 'lifecycle' ? { ...event, component: lifecycleComponent } : event;
+
+  #notice(notice: N | null): void {
+    if (notice !== null) this.#effects.push({ kind: 'notice', notice });
+  }
+
+  #hangUpIfDeposed(now: Instant): readonly ExecutorEffect<N>[] {
+    if (this.#calls.size > 0 && !this.#mayAct(now)) {
+      for (const { id, purpose } of this.#calls.cancel()) {
+        this.#effects.push({ kind: 'abort', id });
+        this.#take(now, purpose.task, purpose.since, deposed(purpose.task, hungUp));
+      }
+    }
+    return this.#drain();
+  }
+
+  #drain(): readonly ExecutorEffect<N>[] {
+    const effects = this.#effects;
+    this.#effects = [];
+    return effects;
+  }
+}
+
+function deposed<N>(task: Task<N>, message: string): TaskStep<N> {
+  return { kind: 'finished', outcome: task.deposed(message), refusal: null };
 }

@@ -1,7 +1,9 @@
-import type { Command, Event, Instant, Millis, PodRef, Report } from '@taintmgr/core';
-import type { PodScopeNotice, ReflectorStatus, Source } from '../pod-watch/source.ts';
+// A controller without its I/O: sources feed a machine, and its commands become requests.
+import type { Command, Event, Instant, Millis } from '@taintmgr/core';
+import type { PodScopeNotice } from '../pod-watch/source.ts';
+import { isSourceEffect, type ReflectorStatus, type Source } from '../pod-watch/source.ts';
+import type { Random } from '../proto/backoff.ts';
 import type { ExchangeInput } from '../proto/exchange.ts';
-import type { LeaseName } from '../proto/lease-requests.ts';
 import type { ReflectorInput } from '../proto/reflector.ts';
 import type { ReflectorNotice } from '../proto/reflector-notice.ts';
 import type { ApiRequest } from '../proto/request.ts';
@@ -14,47 +16,71 @@ import {
   type ElectionNotice,
   type ElectionOptions,
 } from './election/election.ts';
-import { Executor, type ExecutorEffect, type ExecutorNotice } from './executor.ts';
-import type { ExecuteOptions } from './procedures/pod-removal.ts';
-import { isEffect, type SourceOptions, sourcesOf } from './sources.ts';
+import type { EventRecorderNotice } from './event-recorder.ts';
+import { Executor, type ExecutorEffect, type MayAct } from './executor.ts';
+import { StaleView } from './stale-view.ts';
+import type { Procedures } from './task.ts';
 
-export type { ReflectorStatus };
+interface OfKind {
+  readonly kind: string;
+}
 
-const defaultViewAgeMsMax: Millis = 10_000;
+/** What every machine hears from its loop. */
+export type LoopEvent = Extract<
+  Event,
+  { kind: 'leadership' | 'synced' | 'clock' | 'view' | 'result' | 'tick' }
+>;
 
-/** The engine as the loop sees it. */
-export interface Machine {
-  handle(now: Instant, event: Event): readonly Command[];
+type Leadership = Extract<LoopEvent, { kind: 'leadership' }>;
+
+/** What decides: events in, commands out. */
+export interface Machine<E = Event, C = Command> {
+  handle(now: Instant, event: E): readonly C[];
+  /** When a tick could yield a command; null: only an event can. */
   nextWake(): Instant | null;
 }
 
-export interface LoopOptions extends SourceOptions {
-  readonly machine: Machine;
+/** What can be chosen for any loop. */
+export interface LoopSettings {
+  /** Randomness for waits and timeouts, e.g. Math.random. */
+  readonly random: Random;
   /** Who Kubernetes Events come from; `taintmgr` when left out. */
   readonly component?: string;
-  /** Grace period and dry run of every eviction. */
-  readonly removal?: ExecuteOptions;
-  /** A view older than this is not trusted: pod and node are read again before a pod goes. */
+  /** What is known for longer than this without being confirmed is read again before a pod goes. */
   readonly viewAgeMsMax?: Millis;
-  /** Where what limits have counted is kept (engine option `keepLimits`); left out: nowhere. */
-  readonly limitsLease?: LeaseName;
   /** Act only while elected; left out: there is no election. */
   readonly election?: Omit<ElectionOptions, 'random'>;
   /** Whether others still act under the lease: it is not given back before a tick finds they do not. */
   readonly leaseIsShared?: () => boolean;
+  /** Whether this replica may act at an instant, asked before each request; always when left out. */
+  readonly mayAct?: MayAct;
 }
 
-export type LoopInput =
+/** What a loop is made of: a machine, what it hears of, and how its commands are carried out. */
+export interface LoopParts<E extends OfKind, C extends OfKind, N extends OfKind>
+  extends LoopSettings {
+  readonly machine: Machine<E | LoopEvent, C>;
+  readonly sources: readonly Source<E>[];
+  readonly procedures: Procedures<C, N>;
+  /** What a notice means to the machine; null, and left out: nothing. */
+  readonly eventOf?: (notice: N | EventRecorderNotice) => E | null;
+  /** Change nothing in the cluster. */
+  readonly readOnly?: boolean;
+}
+
+/** What a loop takes. `E` is what its machine can be told from elsewhere. */
+export type LoopInput<E = Event> =
   | { readonly kind: 'start' }
   | { readonly kind: 'stop' }
   | { readonly kind: 'tick' }
-  /** Something the machine is to be told from elsewhere, e.g. leadership. */
-  | { readonly kind: 'event'; readonly event: Event }
-  /** The machine's wall clock went so much further than time; less, if negative. */
+  /** Something for the machine from elsewhere, e.g. leadership. */
+  | { readonly kind: 'event'; readonly event: E | LoopEvent }
+  /** The wall clock of this computer went so much further than time; less, if negative. */
   | { readonly kind: 'clockStep'; readonly by: Millis }
   | ExchangeInput;
 
-export type LoopAction =
+/** What a loop wants done. `N` is what people may want to know. */
+export type LoopAction<N> =
   | {
       readonly kind: 'send';
       /** What is heard of this request comes back as inputs with this id. */
@@ -63,83 +89,70 @@ export type LoopAction =
     }
   /** Hang up; what still comes is not heard. */
   | { readonly kind: 'abort'; readonly id: string }
-  | { readonly kind: 'notice'; readonly notice: Notice };
+  | { readonly kind: 'notice'; readonly notice: N };
 
-/** What a person running the loop may want to know; the caller logs, counts or prints it. */
-export type Notice =
+/** What a person running any loop may want to know; the caller logs, counts or prints it. */
+export type LoopNotice =
   | ReflectorNotice
   | PodScopeNotice
-  | ExecutorNotice
+  | EventRecorderNotice
   | ElectionNotice
   | ClockNotice
   /** Whether this replica has been elected. */
   | { readonly kind: 'elected'; readonly held: boolean }
   /** Everything that exists has been read once; from now on pods are evicted. */
-  | { readonly kind: 'synced' }
-  | { readonly kind: 'report'; readonly report: Report };
+  | { readonly kind: 'synced' };
 
-/** A watch may be cut off for so long, as it is when the server ends it, before we call it so. */
-const viewGapMsMax: Millis = 5_000;
+/** A loop as those see it who send its requests and keep its time. */
+export interface RunningLoop<E, N> {
+  /** Whether it was stopped and no request is under way any more. */
+  readonly closed: boolean;
+  /** Takes one input and answers what is to be done, in this order. `now` never goes back. */
+  handle(now: Instant, input: LoopInput<E>): readonly LoopAction<N>[];
+  /** When to call with a tick; null: not before something is heard. */
+  nextWake(): Instant | null;
+  /** What the cluster's clock shows at `now`. */
+  wall(now: Instant): Instant;
+}
 
 /**
- * The whole controller without its I/O: reflectors feed the engine, and what it commands becomes
- * requests whose outcomes go back to it. Whoever holds it sends the requests, reports what is
- * heard, and calls with a tick at nextWake(); an extra tick is harmless.
+ * The whole controller without its I/O: what is read feeds the machine, and what the machine commands
+ * becomes requests whose outcomes come back to it as events. Whoever holds it sends the requests,
+ * reports what is heard, and calls with a tick at nextWake(); an extra tick is harmless.
  */
-export class Loop {
+export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
+  implements RunningLoop<E, N | LoopNotice>
+{
   #phase: 'idle' | 'running' | 'stopped' = 'idle';
-  #actions: LoopAction[] = [];
-  readonly #unsynced: Set<Source>;
-  readonly #sources: readonly Source[];
-  readonly #executor: Executor;
-  readonly #machine: Machine;
-  readonly #readOnly: boolean;
-  readonly #viewAgeMsMax: Millis;
+  #actions: LoopAction<N | LoopNotice>[] = [];
+  readonly #parts: LoopParts<E, C, N>;
+  readonly #unsynced: Set<Source<E>>;
+  readonly #executor: Executor<C, N>;
   readonly #election: Election | null;
-  readonly #leaseIsShared: () => boolean;
   /** Whether the caller lets us act, elected or not. */
   #allowed = true;
-  #leads: boolean;
-  /** Since when some collection is not being watched; null: all are. */
-  #gapSince: Instant | null = null;
-  #isViewCurrent = true;
+  #elected: boolean;
+  readonly #view: StaleView;
   readonly #serverClock = new ServerClock();
   readonly #clockWatch: ClockWatch;
-  /** Until then pod and node are read again before a pod goes. */
-  #doubtfulUntil: Instant = Number.NEGATIVE_INFINITY;
-  readonly #hold = new Hold();
+  readonly #hold = new Hold<E | LoopEvent>();
 
-  constructor(options: LoopOptions) {
-    const {
-      machine,
-      component = 'taintmgr',
-      removal = {},
-      readOnly = false,
-      limitsLease,
-    } = options;
-    this.#viewAgeMsMax = options.viewAgeMsMax ?? defaultViewAgeMsMax;
-    this.#machine = machine;
-    this.#readOnly = readOnly;
-    this.#sources = sourcesOf(options);
-    const { election, random } = options;
-    const mayAct = (now: Instant): boolean => this.#allowed && this.leads(now);
+  constructor(parts: LoopParts<E, C, N>) {
+    const { election, random, component = 'taintmgr', mayAct = () => true } = parts;
+    const { procedures, readOnly = false } = parts;
     const clock = this.#serverClock;
+    this.#parts = parts;
+    this.#unsynced = new Set(parts.sources);
+    this.#view = new StaleView(parts.sources, parts.viewAgeMsMax);
     this.#executor = new Executor({
-      component,
-      removal,
-      random,
-      mayAct,
-      clock,
-      ...(limitsLease && { limitsLease }),
+      ...{ procedures, component, random, clock, readOnly },
+      mayAct: (now) => this.#allowed && this.leads(now) && mayAct(now),
     });
     this.#election = election ? new Election({ ...election, random, clock }) : null;
+    this.#elected = this.#election === null;
     this.#clockWatch = new ClockWatch(election?.identity ?? '');
-    this.#leaseIsShared = options.leaseIsShared ?? (() => false);
-    this.#leads = this.#election === null;
-    this.#unsynced = new Set(this.#sources);
   }
 
-  /** Whether it was stopped and no request is under way any more. */
   get closed(): boolean {
     const isOver = this.#election?.closed ?? true;
     return this.#phase === 'stopped' && this.#executor.idle && isOver;
@@ -162,31 +175,28 @@ export class Loop {
 
   /** Since when changes of some collection are not heard of; null: all are, or not read yet. */
   get cutOffSince(): Instant | null {
-    return this.#gapSince;
+    return this.#view.gapSince;
   }
 
   /** How far each collection is read. */
   status(): readonly ReflectorStatus[] {
-    return this.#sources.flatMap((source) => source.status());
+    return this.#parts.sources.flatMap((source) => source.status());
   }
 
-  /** When to call with a tick; null: not before something is heard. */
   nextWake(): Instant | null {
-    const wakes = [...this.#sources, this.#executor];
+    const { sources, machine } = this.#parts;
+    const heard = this.#hold.isOn ? this.#hold : machine;
+    const running = this.#phase === 'running' ? [heard, this.#view] : [];
     const elections = this.#election ? [this.#election] : [];
-    const heard = this.#hold.isOn ? this.#hold : this.#machine;
-    const running = this.#phase === 'running' ? [heard] : [];
-    const machines = [...wakes, ...elections, ...running, this.#serverClock];
-    return machines.map((machine) => machine.nextWake()).reduce(earlier, this.#gapEnd());
+    const all = [...sources, this.#executor, ...elections, ...running, this.#serverClock];
+    return all.map((one) => one.nextWake()).reduce(earlier, null);
   }
 
-  /** What the cluster's clock shows at `now`. */
   wall(now: Instant): Instant {
     return this.#serverClock.wall(now);
   }
 
-  /** Takes one input and answers what is to be done, in this order. `now` never goes back. */
-  handle(now: Instant, input: LoopInput): readonly LoopAction[] {
+  handle(now: Instant, input: LoopInput<E>): readonly LoopAction<N | LoopNotice>[] {
     if (input.kind === 'clockStep') this.#step(now, input.by);
     // Time may have ended our leadership: that comes before anything else is done.
     this.#elect(now, input);
@@ -199,11 +209,11 @@ export class Loop {
     return actions;
   }
 
-  #take(now: Instant, input: LoopInput): void {
+  #take(now: Instant, input: LoopInput<E>): void {
     switch (input.kind) {
       case 'start':
         if (this.#phase === 'idle') this.#phase = 'running';
-        if (!this.#leads) this.#tell(now, { kind: 'leadership', held: false });
+        if (!this.#elected) this.#pass(now, { kind: 'leadership', held: false });
         this.#read(now, input);
         break;
       case 'stop':
@@ -214,77 +224,81 @@ export class Loop {
         break;
       case 'tick':
         this.#read(now, input);
-        this.#act(now, this.#executor.tick(now));
-        this.#watchView(now);
-        this.#tell(now, input);
+        this.#perform(now, this.#executor.tick(now));
+        this.#lookAtView(now);
+        this.#pass(now, input);
         break;
       case 'event':
-        this.#hearOf(now, input.event);
+        // Leadership from outside is leave to act; where there are elections, once elected.
+        if (isLeadership(input.event)) this.#lead(now, input.event.held, this.#elected);
+        else this.#pass(now, input.event);
         break;
-      case 'clockStep': // a matter of elections, and told already
+      case 'clockStep': // a matter of elections and clocks, which have taken it already
         break;
       default:
         // Most of what is heard is of the executor's requests, and concerns nobody else.
         if (!this.#executor.owns(input.id)) this.#read(now, input);
-        this.#act(now, this.#executor.receive(now, input));
+        this.#perform(now, this.#executor.receive(now, input));
     }
   }
 
   /**
-   * The machine may have been suspended: what we know may be older than it seems, and what time it is
-   * the server has to tell. Until then the engine hears of nothing, which it would date wrongly.
+   * This computer may have been suspended: what we know may be older than it seems, and only the server
+   * knows what time it is. Until it says so the machine hears of nothing, which it would date wrongly.
    */
   #step(now: Instant, by: Millis): void {
-    this.#doubtfulUntil = now + this.#viewAgeMsMax;
+    this.#view.doubt(now);
     this.#serverClock.doubt();
     if (this.#phase === 'running') this.#actions.push(...this.#hold.begin(now));
-    this.#tellOfClock(now, this.#clockWatch.step(by));
+    this.#noticeClock(now, this.#clockWatch.step(by));
   }
 
-  #readServerClock(now: Instant, input: LoopInput): void {
+  #readServerClock(now: Instant, input: LoopInput<E>): void {
     const isNews = this.#serverClock.handle(now, input);
     const { ahead, isKnown } = this.#serverClock;
     const held = this.#hold.end(now, isKnown);
     if (isNews) {
-      this.#tell(now, { kind: 'clock', ahead });
-      this.#tellOfClock(now, this.#clockWatch.server(ahead));
+      this.#pass(now, { kind: 'clock', ahead });
+      this.#noticeClock(now, this.#clockWatch.server(ahead));
     }
-    for (const event of held) this.#tell(now, event);
+    for (const event of held) this.#pass(now, event);
   }
 
   /** People look at Events before they look at logs. */
-  #tellOfClock(now: Instant, notice: ClockNotice | null): void {
+  #noticeClock(now: Instant, notice: ClockNotice | null): void {
     if (!notice) return;
-    this.#actions.push({ kind: 'notice', notice });
+    this.#notice(notice);
     if (!this.#election) return;
     const event = clockEvent(notice, this.#election.subject);
-    this.#act(now, this.#executor.record(now, event));
+    this.#perform(now, this.#executor.record(now, event));
+  }
+
+  #elect(now: Instant, input: LoopInput<E>): void {
+    if (!this.#election) return;
+    const isItsOwn = input.kind !== 'event' && input.kind !== 'stop';
+    this.#follow(now, this.#election.handle(now, isItsOwn ? input : { kind: 'tick' }));
+  }
+
+  #notice(notice: LoopNotice): void {
+    this.#actions.push({ kind: 'notice', notice });
   }
 
   /** The lease is given back when what was begun has come to its end, and not before. */
-  #elect(now: Instant, input: LoopInput): void {
-    if (!this.#election) return;
-    const isItsOwn = input.kind !== 'event' && input.kind !== 'stop';
-    this.#heed(now, this.#election.handle(now, isItsOwn ? input : { kind: 'tick' }));
-  }
-
   #resign(now: Instant): void {
     if (!this.#election || this.#phase !== 'stopped' || !this.#executor.idle) return;
-    if (this.#leaseIsShared()) return;
-    this.#heed(now, this.#election.handle(now, { kind: 'stop' }));
+    if (this.#parts.leaseIsShared?.()) return;
+    this.#follow(now, this.#election.handle(now, { kind: 'stop' }));
   }
 
-  #heed(now: Instant, effects: readonly ElectionEffect[]): void {
+  #follow(now: Instant, effects: readonly ElectionEffect[]): void {
     for (const effect of effects) {
       switch (effect.kind) {
-        case 'leadership': {
-          const { held } = effect;
-          this.#actions.push({ kind: 'notice', notice: { kind: 'elected', held } });
-          this.#lead(now, this.#allowed, held);
+        case 'leadership':
+          this.#notice({ kind: 'elected', held: effect.held });
+          this.#lead(now, this.#allowed, effect.held);
           break;
-        }
         case 'event':
-          this.#act(now, this.#executor.record(now, effect.event));
+          this.#perform(now, this.#executor.record(now, effect.event));
           break;
         default:
           this.#actions.push(effect);
@@ -292,88 +306,67 @@ export class Loop {
     }
   }
 
-  /** Leadership that we are told of is leave to act; where there are elections, once elected. */
-  #hearOf(now: Instant, event: Event): void {
-    if (event.kind === 'leadership') this.#lead(now, event.held, this.#leads);
-    else this.#tell(now, event);
-  }
-
   /** The machine leads while we are elected, and while whoever runs us lets it. */
-  #lead(now: Instant, allowed: boolean, leads: boolean): void {
-    const before = this.#allowed && this.#leads;
+  #lead(now: Instant, allowed: boolean, elected: boolean): void {
+    const before = this.#allowed && this.#elected;
     this.#allowed = allowed;
-    this.#leads = leads;
-    const held = allowed && leads;
+    this.#elected = elected;
+    const held = allowed && elected;
     const isNews = held !== before || !this.#election;
-    if (isNews) this.#tell(now, { kind: 'leadership', held });
+    if (isNews) this.#pass(now, { kind: 'leadership', held });
     // What is under way must not go on either.
-    if (!held) this.#act(now, this.#executor.tick(now));
+    if (!held) this.#perform(now, this.#executor.tick(now));
   }
 
   #read(now: Instant, input: ReflectorInput): void {
-    for (const source of this.#sources) {
+    for (const source of this.#parts.sources) {
       for (const effect of source.handle(now, input)) {
-        if (effect.kind === 'synced') this.#sourceSynced(now, source);
-        else if (isEffect(effect)) this.#actions.push(effect);
-        else this.#tell(now, effect);
+        if (!isSourceEffect(effect)) this.#pass(now, effect);
+        else if (effect.kind === 'synced') this.#sourceSynced(now, source);
+        else this.#actions.push(effect);
       }
     }
-    this.#watchView(now);
+    this.#lookAtView(now);
   }
 
-  /** Tells the machine when a collection has not been watched for a while, and when all are again. */
-  #watchView(now: Instant): void {
-    if (this.#phase !== 'running' || !this.synced || this.#readOnly) return;
-    const isGap = this.#sources.some((source) => source.isCutOff());
-    this.#gapSince = isGap ? (this.#gapSince ?? now) : null;
-    const isCurrent = this.#gapSince === null || now < this.#gapSince + viewGapMsMax;
-    if (isCurrent === this.#isViewCurrent) return;
-    this.#isViewCurrent = isCurrent;
-    this.#tell(now, { kind: 'view', current: isCurrent });
-  }
-
-  /** When a gap in what we hear becomes too long; null: there is none, or it has. */
-  #gapEnd(): Instant | null {
-    if (this.#phase !== 'running' || this.#gapSince === null || !this.#isViewCurrent) return null;
-    return this.#gapSince + viewGapMsMax;
-  }
-
-  #sourceSynced(now: Instant, source: Source): void {
+  #sourceSynced(now: Instant, source: Source<E>): void {
     this.#unsynced.delete(source);
     if (!this.synced) return;
-    this.#actions.push({ kind: 'notice', notice: { kind: 'synced' } });
-    this.#tell(now, { kind: 'synced' });
+    this.#notice({ kind: 'synced' });
+    this.#pass(now, { kind: 'synced' });
   }
 
-  #tell(now: Instant, event: Event): void {
+  /** The machine hears when a collection has not been watched for a while, and when all are again. */
+  #lookAtView(now: Instant): void {
+    if (this.#phase !== 'running' || !this.synced || this.#parts.readOnly) return;
+    const current = this.#view.look(now);
+    if (current !== null) this.#pass(now, { kind: 'view', current });
+  }
+
+  /** Hands the machine an event, and begins what it commands. */
+  #pass(now: Instant, event: E | LoopEvent): void {
     if (this.#phase !== 'running' || this.#hold.takes(event)) return;
-    for (const command of this.#machine.handle(now, event)) {
-      if (command.kind === 'report') {
-        this.#actions.push({ kind: 'notice', notice: command });
-      } else if (!this.#readOnly) {
-        const doubtful = 'confirm' in command && command.confirm;
-        const confirm = doubtful || ('pod' in command && this.#isStale(now, command.pod));
-        this.#act(now, this.#executor.execute(now, command, confirm));
-      }
+    for (const command of this.#parts.machine.handle(now, event)) {
+      const isStale = (nodeName: string): boolean => this.#view.isStale(now, nodeName);
+      this.#perform(now, this.#executor.execute(now, command, isStale));
     }
   }
 
-  /** Whether what we know is too old to remove a pod on its account without looking again. */
-  #isStale(now: Instant, { nodeName }: PodRef): boolean {
-    const heard = this.#sources.map(
-      (source) => source.heardAt(nodeName) ?? Number.NEGATIVE_INFINITY,
-    );
-    return now < this.#doubtfulUntil || now - Math.min(...heard) > this.#viewAgeMsMax;
-  }
-
-  #act(now: Instant, effects: readonly ExecutorEffect[]): void {
+  #perform(now: Instant, effects: readonly ExecutorEffect<N>[]): void {
     for (const effect of effects) {
-      if (effect.kind === 'result') this.#tell(now, effect);
-      else this.#actions.push(effect);
-      const isRecord = effect.kind === 'notice' && effect.notice.kind === 'limitRecord';
-      if (isRecord) this.#tell(now, effect.notice);
+      if (effect.kind === 'result') {
+        this.#pass(now, effect);
+        continue;
+      }
+      this.#actions.push(effect);
+      const event = effect.kind === 'notice' ? this.#parts.eventOf?.(effect.notice) : null;
+      if (event) this.#pass(now, event);
     }
   }
+}
+
+function isLeadership(event: OfKind): event is Leadership {
+  return event.kind === 'leadership';
 }
 
 function earlier(one: Instant | null, other: Instant | null): Instant | null {

@@ -1,7 +1,7 @@
 // Runs a loop in real time: one timer, requests, abort.
 import type { Event, Instant, Millis } from '@taintmgr/core';
-import type { Notice } from '../controller/loop.ts';
-import type { RunningLoop } from '../controller/running-loop.ts';
+import type { Notice } from '../controller/engine-loop.ts';
+import type { RunningLoop } from '../controller/loop.ts';
 import type { Transport } from '../transport/sink.ts';
 import { LoopClock, type MachineClocks } from './loop-clock.ts';
 import { Runner } from './runner.ts';

@@ -1,6 +1,6 @@
 import type { Event, Instant } from '@taintmgr/core';
-import type { Notice } from '../controller/loop.ts';
-import type { RunningAction, RunningInput, RunningLoop } from '../controller/running-loop.ts';
+import type { Notice } from '../controller/engine-loop.ts';
+import type { LoopAction, LoopInput, RunningLoop } from '../controller/loop.ts';
 import { inputSink, type Transport } from '../transport/sink.ts';
 import type { LoopClock } from './loop-clock.ts';
 
@@ -17,7 +17,7 @@ export interface RunnerOptions<E = Event, N = Notice> {
 /** Performs the loop's actions and hands it the outcomes; knows nothing of waiting. */
 export class Runner<E = Event, N = Notice> {
   #busy = false;
-  readonly #inputs: RunningInput<E>[] = [];
+  readonly #inputs: LoopInput<E>[] = [];
   readonly #hangUps = new Map<string, () => void>();
   readonly #options: RunnerOptions<E, N>;
 
@@ -29,7 +29,7 @@ export class Runner<E = Event, N = Notice> {
    * Works on an input and on all that come meanwhile, one after the other: a transport may answer
    * before `send` returns.
    */
-  feed(input: RunningInput<E>): void {
+  feed(input: LoopInput<E>): void {
     this.#inputs.push(input);
     if (!this.#busy) this.#options.around(() => this.#work());
   }
@@ -57,7 +57,7 @@ export class Runner<E = Event, N = Notice> {
     }
   }
 
-  #step(input: RunningInput<E>): void {
+  #step(input: LoopInput<E>): void {
     const { clock } = this.#options;
     if (input.kind === 'end' || input.kind === 'failed') this.#hangUps.delete(input.id);
     // Before anything is done: a machine that was suspended may have slept through its lease.
@@ -67,11 +67,11 @@ export class Runner<E = Event, N = Notice> {
     this.#handle(now, input);
   }
 
-  #handle(now: Instant, input: RunningInput<E>): void {
+  #handle(now: Instant, input: LoopInput<E>): void {
     for (const action of this.#options.loop.handle(now, input)) this.#perform(now, action);
   }
 
-  #perform(now: Instant, action: RunningAction<N>): void {
+  #perform(now: Instant, action: LoopAction<N>): void {
     const { loop, send, onNotice } = this.#options;
     switch (action.kind) {
       case 'send':

@@ -1,7 +1,7 @@
 // Runs a loop on a virtual clock, against a cluster in this process.
 import type { Event, Instant } from '@taintmgr/core';
-import type { Notice } from '../controller/loop.ts';
-import type { RunningInput, RunningLoop } from '../controller/running-loop.ts';
+import type { Notice } from '../controller/engine-loop.ts';
+import type { LoopInput, RunningLoop } from '../controller/loop.ts';
 import type { ApiRequest } from '../proto/request.ts';
 import type { Sink } from '../transport/sink.ts';
 import { LoopClock, type MachineClocks } from './loop-clock.ts';
@@ -60,7 +60,7 @@ export class VirtualDriver<E = Event, N = Notice> {
   }
 
   /** Hands the loop an input now, and does what it answers. */
-  feed(input: RunningInput<E>): void {
+  feed(input: LoopInput<E>): void {
     this.#runner.feed(input);
   }
 

@@ -14,10 +14,10 @@ export interface ReflectorStatus {
   readonly heardAt: Instant | null;
 }
 
-/** A collection that is read, as events for the engine. */
-export interface Source {
+/** A collection that is read, whatever is in it. `E` is what its machine hears of it. */
+export interface Source<E = Event> {
   /** What an input gives: news for the machine, or requests. */
-  handle(now: Instant, input: ReflectorInput): readonly (Event | SourceEffect)[];
+  handle(now: Instant, input: ReflectorInput): readonly (E | SourceEffect)[];
   /** When a tick would do something; null: only the server can. */
   nextWake(): Instant | null;
   /** How far it is read, part by part. */
@@ -49,4 +49,33 @@ export function isCutOff({
   heardAt,
 }: Pick<Reflector<unknown>, 'hears' | 'heardAt'>): boolean {
   return heardAt !== null && !hears;
+}
+
+/** A reflector as a source, with each difference turned into what it is to the machine. */
+export function sourceOf<T, E>(
+  reflector: Reflector<T>,
+  event: (change: Change<T>) => E,
+): Source<E> {
+  const { resource } = reflector;
+  return {
+    handle: (now, input) =>
+      reflector.handle(now, input).map((effect) => (isChange(effect) ? event(effect) : effect)),
+    nextWake: () => reflector.nextWake(),
+    status: () => [{ resource, state: reflector.state, heardAt: reflector.aliveAt }],
+    isCutOff: () => isCutOff(reflector),
+    heardAt: () => reflector.heardAt,
+  };
+}
+
+function isChange<T>(effect: ReflectorEffect<T>): effect is Change<T> {
+  return effect.kind === 'upsert' || effect.kind === 'delete';
+}
+
+const sourceEffects: readonly string[] = ['send', 'abort', 'notice', 'synced'];
+
+/** Whether it is for the loop, and not an event for the machine. */
+export function isSourceEffect<E extends { readonly kind: string }>(
+  effect: E | SourceEffect,
+): effect is SourceEffect {
+  return sourceEffects.includes(effect.kind);
 }

@@ -8,7 +8,6 @@ import type {
   ResourceList,
   ResourceRequirements,
 } from '@taintmgr/core';
-import type { KubeletAddress } from '../client/kubelets.ts';
 import { nodeFromJson, podFromJson } from '../proto/convert.ts';
 import { asInteger, asList, asRecord, asText, isRecord, type JsonRecord } from '../proto/json.ts';
 import { pressureTypeOf } from './conditions.ts';
@@ -23,6 +22,12 @@ export function pressureNodeFromJson(value: unknown): PressureNode {
     return own === null ? [] : [own];
   });
   return { name, uid, labels, conditions: held };
+}
+
+/** Where the kubelet of a node listens. */
+export interface KubeletAddress {
+  readonly host: string;
+  readonly port: number;
 }
 
 /** As kube-apiserver chooses: the first of these types that a node has. */

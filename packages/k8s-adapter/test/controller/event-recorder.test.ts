@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ApiServer, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
-import { Recorder, type RecorderEffect } from '../../src/controller/event-recorder.ts';
+import { EventRecorder, type EventRecorderEffect } from '../../src/controller/event-recorder.ts';
 import type { ClusterEvent } from '../../src/proto/event-requests.ts';
 import type { ApiRequest } from '../../src/proto/request.ts';
 import { inputSink } from '../../src/transport/sink.ts';
@@ -13,7 +13,7 @@ const ok = 201;
 /** Plays the loop by hand: prints effects as short lines, answers requests by their id. */
 class Stage {
   now = start;
-  readonly recorder = new Recorder({ component: 'taintmgr', random: random(0) });
+  readonly recorder = new EventRecorder({ component: 'taintmgr', random: random(0) });
   readonly requests = new Map<string, ApiRequest>();
 
   record(message: string, subject: Partial<ClusterEvent['subject']> = {}): string[] {
@@ -58,11 +58,11 @@ class Stage {
     return this.recorder.nextWake() ?? Number.POSITIVE_INFINITY;
   }
 
-  #told(effects: readonly RecorderEffect[]): string[] {
+  #told(effects: readonly EventRecorderEffect[]): string[] {
     return effects.map((effect) => this.#describe(effect));
   }
 
-  #describe(effect: RecorderEffect): string {
+  #describe(effect: EventRecorderEffect): string {
     switch (effect.kind) {
       case 'send': {
         const { id, request } = effect;
@@ -270,8 +270,8 @@ describe('recorder against the simulated API server', () => {
   it('keeps one object up to date, and begins anew after it has expired', () => {
     const clock = new VirtualClock(start);
     const api = new ApiServer({ clock, random: seededRandom(1) });
-    const recorder = new Recorder({ component: 'taintmgr', random: random(0) });
-    const perform = (effects: readonly RecorderEffect[]): void => {
+    const recorder = new EventRecorder({ component: 'taintmgr', random: random(0) });
+    const perform = (effects: readonly EventRecorderEffect[]): void => {
       for (const effect of effects) {
         if (effect.kind !== 'send') continue;
         const heard = inputSink(effect.id, (input) =>

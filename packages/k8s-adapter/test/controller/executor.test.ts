@@ -1,22 +1,28 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type EventCommand, Executor, type ExecutorEffect } from '../../src/controller/executor.ts';
+import type { Command } from '@taintmgr/core';
+import { Executor, type ExecutorEffect } from '../../src/controller/executor.ts';
+import { type EngineNotice, engineProcedures } from '../../src/controller/procedures/engine.ts';
+
+type EventCommand = Extract<Command, { kind: 'recordEvent' | 'recordNodeEvent' }>;
+type EngineExecutor = Executor<Command, EngineNotice>;
 
 const pod = { namespace: 'shop', name: 'a', uid: 'u', nodeName: 'n1' };
 
-function newExecutor(): Executor {
-  return new Executor({ component: 'taintmgr', removal: {}, random: () => 0 });
+function newExecutor(): EngineExecutor {
+  const procedures = engineProcedures();
+  return new Executor({ procedures, component: 'taintmgr', random: () => 0 });
 }
 
 function event(message: string): EventCommand {
   return { kind: 'recordEvent', pod, type: 'Normal', reason: 'Because', message, because: [] };
 }
 
-function kinds(effects: readonly ExecutorEffect[]): string[] {
+function kinds(effects: readonly ExecutorEffect<EngineNotice>[]): string[] {
   return effects.map((effect) => (effect.kind === 'notice' ? effect.notice.kind : effect.kind));
 }
 
-function answered(executor: Executor, id: string, status: number): string[] {
+function answered(executor: EngineExecutor, id: string, status: number): string[] {
   const headers = {};
   return [
     ...kinds(executor.receive(0, { kind: 'head', id, status, headers })),

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Command, Outcome, PressureCommand } from '@taintmgr/core';
-import type { Errands } from '../../src/controller/errands.ts';
-import { Executor } from '../../src/controller/executor.ts';
-import { PressureExecutor } from '../../src/controller/pressure-executor.ts';
+import { Executor, type ExecutorEffect } from '../../src/controller/executor.ts';
+import { engineProcedures } from '../../src/controller/procedures/engine.ts';
+import { pressureProcedures } from '../../src/controller/procedures/pressure.ts';
 
 // Leadership that is lost before and between the requests of every command there is: no further
 // request goes out, and the machine is told how the command ended, once. What was done by then
@@ -51,9 +51,7 @@ const conditions = [
   },
 ];
 
-type AnyCommand =
-  | Exclude<Command, { kind: 'report' }>
-  | Exclude<PressureCommand, { kind: 'pressureReport' }>;
+type AnyCommand = Command | PressureCommand;
 
 /** Every command that sends requests, with the answers by which it comes to its end. */
 const commands: readonly (readonly [AnyCommand, ...answers: readonly object[]])[] = [
@@ -115,21 +113,15 @@ class Replica {
   readonly sent: string[] = [];
   readonly aborted: string[] = [];
   readonly outcomes: Outcome[] = [];
-  readonly #errands: Errands<unknown>;
+  readonly #executor: Executor<AnyCommand, unknown>;
 
   constructor(command: AnyCommand, leads = true) {
     this.leads = leads;
-    const shared = { component: 'taintmgr', random: () => 0, mayAct: () => this.leads };
-    if (command.kind === 'evictUnderPressure' || command.kind === 'setPressureConditions') {
-      const executor = new PressureExecutor({ ...shared, removal: 'delete' });
-      this.#hear(executor.execute(0, command));
-      this.#errands = executor;
-    } else {
-      const executor = new Executor({ ...shared, removal: {} });
-      const confirm = 'confirm' in command ? command.confirm : true;
-      this.#hear(executor.execute(0, command as Exclude<Command, { kind: 'report' }>, confirm));
-      this.#errands = executor;
-    }
+    this.#executor = new Executor<AnyCommand, unknown>({
+      procedures: { ...engineProcedures(), ...pressureProcedures('delete') },
+      ...{ component: 'taintmgr', random: () => 0, mayAct: () => this.leads },
+    });
+    this.#hear(this.#executor.execute(0, command, () => !('confirm' in command)));
   }
 
   answer(body: object): void {
@@ -139,14 +131,14 @@ class Replica {
       { kind: 'chunk', id, data: JSON.stringify(body) },
       { kind: 'end', id },
     ] as const;
-    for (const part of parts) this.#hear(this.#errands.receive(0, part));
+    for (const part of parts) this.#hear(this.#executor.receive(0, part));
   }
 
   tick(): void {
-    this.#hear(this.#errands.tick(0));
+    this.#hear(this.#executor.tick(0));
   }
 
-  #hear(effects: ReturnType<Errands<unknown>['tick']>): void {
+  #hear(effects: readonly ExecutorEffect<unknown>[]): void {
     for (const effect of effects) {
       if (effect.kind === 'send') this.sent.push(effect.id);
       else if (effect.kind === 'abort') this.aborted.push(effect.id);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { createEngine } from '@taintmgr/core';
 import { type KubeObject, namespace, pod, startEmbedded } from '@taintmgr/sim-cluster';
-import { Loop } from '../../src/controller/loop.ts';
+import { Loop } from '../../src/controller/engine-loop.ts';
 import { drive } from '../../src/driver/driver.ts';
 import { loadKubeconfig } from '../../src/kubeconfig/kubeconfig.ts';
 import { HttpTransport } from '../../src/transport/http-transport.ts';

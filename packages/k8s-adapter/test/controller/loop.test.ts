@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createEngine } from '@taintmgr/core';
-import {
-  Loop,
-  type LoopAction,
-  type LoopInput,
-  type LoopOptions,
-} from '../../src/controller/loop.ts';
+import { Loop, type LoopOptions, type Notice } from '../../src/controller/engine-loop.ts';
+import type { LoopAction, LoopInput } from '../../src/controller/loop.ts';
 import { listJson, nodeJson, podJson } from '../world/cluster-objects.ts';
 import { random } from '../world/random.ts';
 
@@ -65,7 +61,7 @@ class Stage {
   }
 }
 
-function describeAction(action: LoopAction): string {
+function describeAction(action: LoopAction<Notice>): string {
   if (action.kind === 'abort') return `abort ${action.id}`;
   if (action.kind === 'send') {
     const { method, path } = action.request;

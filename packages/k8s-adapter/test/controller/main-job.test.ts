@@ -10,7 +10,7 @@ import {
   toleration,
   VirtualClock,
 } from '@taintmgr/sim-cluster';
-import { Loop } from '../../src/controller/loop.ts';
+import { Loop } from '../../src/controller/engine-loop.ts';
 import { VirtualDriver } from '../../src/driver/virtual.ts';
 
 // The main job, with everything that takes part in it but sockets: kubelets, scheduler, workload

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createEngine } from '@taintmgr/core';
 import { ApiServer, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
-import { Loop } from '../../src/controller/loop.ts';
+import { Loop } from '../../src/controller/engine-loop.ts';
 import { VirtualDriver } from '../../src/driver/virtual.ts';
 
 const minute = 60_000;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { createEngine } from '@taintmgr/core';
 import { ApiServer, type Clock, node, pod, seededRandom } from '@taintmgr/sim-cluster';
-import { Loop } from '../../src/controller/loop.ts';
+import { Loop } from '../../src/controller/engine-loop.ts';
 import { drive } from '../../src/driver/driver.ts';
 import type { Transport } from '../../src/transport/sink.ts';
 

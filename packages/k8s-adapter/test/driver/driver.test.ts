@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type http from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
 import { createEngine } from '@taintmgr/core';
-import { Loop, type Notice } from '../../src/controller/loop.ts';
+import { Loop, type Notice } from '../../src/controller/engine-loop.ts';
 import { drive } from '../../src/driver/driver.ts';
 import { HttpTransport } from '../../src/transport/http-transport.ts';
 import type { Sink } from '../../src/transport/sink.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createEngine } from '@taintmgr/core';
 import { ApiServer, type KubeObject, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
-import { Loop, type LoopOptions, type Notice } from '../../src/controller/loop.ts';
+import { Loop, type LoopOptions, type Notice } from '../../src/controller/engine-loop.ts';
 import { VirtualDriver } from '../../src/driver/virtual.ts';
 
 const start = Date.parse('2026-01-01T00:00:00Z');

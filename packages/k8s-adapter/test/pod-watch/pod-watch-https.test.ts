@@ -14,7 +14,7 @@ import {
   startHttps,
   writeKubeconfig,
 } from '@taintmgr/sim-cluster';
-import { Loop, type Notice } from '../../src/controller/loop.ts';
+import { Loop, type Notice } from '../../src/controller/engine-loop.ts';
 import { drive } from '../../src/driver/driver.ts';
 import { loadKubeconfig } from '../../src/kubeconfig/kubeconfig.ts';
 import { HttpTransport } from '../../src/transport/http-transport.ts';

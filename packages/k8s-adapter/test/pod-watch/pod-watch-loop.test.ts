@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createEngine } from '@taintmgr/core';
-import { Loop, type LoopAction, type LoopInput } from '../../src/controller/loop.ts';
+import { Loop, type Notice } from '../../src/controller/engine-loop.ts';
+import type { LoopAction, LoopInput } from '../../src/controller/loop.ts';
 import { listJson, nodeJson, podJson } from '../world/cluster-objects.ts';
 import { random } from '../world/random.ts';
 
@@ -65,7 +66,7 @@ class Stage {
   }
 }
 
-function describeAction(action: LoopAction): string[] {
+function describeAction(action: LoopAction<Notice>): string[] {
   if (action.kind === 'abort') return [`abort ${action.id}`];
   if (action.kind === 'send')
     return [`${action.id} ${action.request.method} ${action.request.path}`];

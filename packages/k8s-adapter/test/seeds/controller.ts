@@ -1,6 +1,6 @@
 import { allPodsNeeds, type Config, createEngine, type Event } from '@taintmgr/core';
 import type { Exchange, Replica, VirtualClock } from '@taintmgr/sim-cluster';
-import { Loop, type Notice } from '../../src/controller/loop.ts';
+import { Loop, type Notice } from '../../src/controller/engine-loop.ts';
 import { VirtualDriver } from '../../src/driver/virtual.ts';
 import type { MachineClock } from '../world/machine-clock.ts';
 import type { Draw } from './draw.ts';

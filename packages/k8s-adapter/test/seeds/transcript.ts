@@ -1,5 +1,5 @@
 import type { Change, ClusterApi, KubeObject, Witness } from '@taintmgr/sim-cluster';
-import type { Notice } from '../../src/controller/loop.ts';
+import type { Notice } from '../../src/controller/engine-loop.ts';
 
 /** What happened in a world, one line each, with the seconds since its beginning. */
 export class Transcript {

@@ -11,7 +11,7 @@ import {
   seededRandom,
   VirtualClock,
 } from '@taintmgr/sim-cluster';
-import { Loop, type Notice } from '../../src/controller/loop.ts';
+import { Loop, type Notice } from '../../src/controller/engine-loop.ts';
 import { type Exchange, VirtualDriver } from '../../src/driver/virtual.ts';
 
 /** A write that the API server accepted, in seconds after the beginning. */

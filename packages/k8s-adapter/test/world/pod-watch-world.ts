@@ -1,6 +1,6 @@
 import { createEngine, describeReason } from '@taintmgr/core';
 import { ApiError, ApiServer, node, pod, VirtualClock } from '@taintmgr/sim-cluster';
-import { Loop, type LoopOptions, type Notice } from '../../src/controller/loop.ts';
+import { Loop, type LoopOptions, type Notice } from '../../src/controller/engine-loop.ts';
 import { VirtualDriver } from '../../src/driver/virtual.ts';
 import { Draw } from '../seeds/draw.ts';
 

@@ -17,7 +17,7 @@ import {
   seededRandom,
   VirtualClock,
 } from '@taintmgr/sim-cluster';
-import { Loop } from '../../src/controller/loop.ts';
+import { Loop } from '../../src/controller/engine-loop.ts';
 import {
   PressureLoop,
   type PressureLoopOptions,

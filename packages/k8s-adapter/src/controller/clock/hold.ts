@@ -1,4 +1,4 @@
-import type { Event, Instant, Millis } from '@taintmgr/core';
+import type { Instant, Millis } from '@taintmgr/core';
 import type { ApiRequest } from '../../proto/request.ts';
 
 /** For no longer than this: who is away from the server hears of nothing new anyway. */
@@ -12,11 +12,15 @@ const timeRequest: ApiRequest = {
   body: null,
 };
 
-/** Holds back what the engine would date while nobody knows what the cluster's clock shows. */
-export class Hold {
+/**
+ * Keeps events from the machine while nobody knows what the cluster's clock shows: what the
+ * machine sees for the first time it dates, and a taint dated by a clock that stood still would make
+ * pods go early by as long.
+ */
+export class Hold<E extends { readonly kind: string }> {
   #serial = 0;
   #until: Instant | null = null;
-  #events: Event[] = [];
+  #events: E[] = [];
 
   get isOn(): boolean {
     return this.#until !== null;
@@ -35,13 +39,13 @@ export class Hold {
   }
 
   /** Whether an event is kept. Ticks are not: there will be others. */
-  takes(event: Event): boolean {
+  takes(event: E): boolean {
     if (this.isOn && event.kind !== 'tick') this.#events.push(event);
     return this.isOn;
   }
 
   /** Ends it when the time is known, or will not be; what was kept meanwhile. */
-  end(now: Instant, isKnown: boolean): readonly Event[] {
+  end(now: Instant, isKnown: boolean): readonly E[] {
     if (this.#until === null || (!isKnown && now < this.#until)) return [];
     const events = this.#events;
     this.#until = null;

@@ -14,7 +14,7 @@ import type { ClusterEvent } from '../../proto/event-requests.ts';
 import { asInteger, asList, asRecord, asText, isRecord, parseJson } from '../../proto/json.ts';
 import { type LeaseName, leasePath, leasesPath } from '../../proto/lease-requests.ts';
 import type { ApiRequest } from '../../proto/request.ts';
-import type { Errand, Turn } from '../errands.ts';
+import type { Task, TaskStep } from '../task.ts';
 
 /** On the Lease of limits: what they have counted, and which have tripped. Written by the leader. */
 export const limitsAnnotation = 'taintmgr.dev/limits';
@@ -53,8 +53,9 @@ export class LimitRecords {
   }
 
   /** A command as requests. */
-  errand(command: LimitCommand): Errand<LimitRecordNotice> {
+  task(command: LimitCommand): Task<LimitRecordNotice> {
     return {
+      kind: 'task',
       id: command.id,
       first: command.kind === 'readLimits' ? this.#reading() : this.#writing(command),
       deposed: (message) => ({ kind: 'changed', message }),
@@ -72,14 +73,14 @@ export class LimitRecords {
     return { subject, type, reason, message };
   }
 
-  #reading(): Turn<LimitRecordNotice> {
+  #reading(): TaskStep<LimitRecordNotice> {
     const accept = { accept: 'application/json' };
     const path = leasePath(this.#lease);
     const request: ApiRequest = { method: 'GET', path, headers: accept, body: null };
     return { kind: 'send', request, notice: null, onAnswer: (answer) => this.#read(answer) };
   }
 
-  #read(answer: Answer): Turn<LimitRecordNotice> {
+  #read(answer: Answer): TaskStep<LimitRecordNotice> {
     if (succeeded(answer)) {
       this.#know(answer);
       this.#found = limitRecordFrom(parseJson(answer.body));
@@ -101,7 +102,7 @@ export class LimitRecords {
   #writing({
     record,
     resumed,
-  }: Extract<LimitCommand, { kind: 'keepLimits' }>): Turn<LimitRecordNotice> {
+  }: Extract<LimitCommand, { kind: 'keepLimits' }>): TaskStep<LimitRecordNotice> {
     const text = recordText(record);
     if (text.length > lengthMax) {
       const message = `${text.length} characters are too many for an annotation: limit fewer things, or for a shorter window`;
@@ -117,7 +118,7 @@ export class LimitRecords {
     return { kind: 'send', request, notice: null, onAnswer: (answer) => this.#written(answer) };
   }
 
-  #written(answer: Answer): Turn<LimitRecordNotice> {
+  #written(answer: Answer): TaskStep<LimitRecordNotice> {
     if (succeeded(answer)) {
       this.#know(answer);
       return done;
@@ -153,7 +154,7 @@ interface Found {
 const nothing: Found = { record: null, resume: null };
 const done = { kind: 'finished', outcome: { kind: 'done' }, refusal: null } as const;
 
-function finished(outcome: Outcome): Turn<LimitRecordNotice> {
+function finished(outcome: Outcome): TaskStep<LimitRecordNotice> {
   return { kind: 'finished', outcome, refusal: null };
 }
 

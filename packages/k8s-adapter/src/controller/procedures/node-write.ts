@@ -34,6 +34,7 @@ import {
   setTaintsRequest,
   type TaintObject,
 } from '../../proto/request.ts';
+import type { StateStep } from '../task.ts';
 
 type ChangeTaints = Extract<NodeCommand, { kind: 'changeTaints' }>;
 type SetConditions = Extract<NodeCommand, { kind: 'setNodeConditions' }>;
@@ -47,9 +48,7 @@ export type NodeWriteState =
   | { readonly kind: 'ReadingPodsNode'; readonly command: MarkPod; readonly pod: JsonRecord }
   | { readonly kind: 'Writing'; readonly command: NodeCommand };
 
-export type NodeWriteStep =
-  | { readonly kind: 'send'; readonly state: NodeWriteState; readonly request: ApiRequest }
-  | { readonly kind: 'finished'; readonly outcome: Outcome };
+export type NodeWriteStep = StateStep<NodeWriteState>;
 
 /**
  * The first request of a command. Whatever replaces something as a whole (taints, a status) is read

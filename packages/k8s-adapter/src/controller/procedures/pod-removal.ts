@@ -26,6 +26,7 @@ import {
   taintStartsAnnotation,
   taintStartsManager,
 } from '../../proto/taint-starts.ts';
+import type { StateStep } from '../task.ts';
 
 /** The commands that make a pod leave. */
 export type Removal = Extract<Command, { kind: 'deletePod' | 'evictPod' }>;
@@ -49,16 +50,8 @@ export interface ExecuteOptions extends RemovalOptions {
   readonly comparisonOperators?: boolean;
 }
 
-/** What comes next: another request, or the end. */
-export type Step =
-  | {
-      readonly kind: 'send';
-      readonly state: ExecutionState;
-      readonly request: ApiRequest;
-      /** Why the pod goes without the condition DisruptionTarget; null where it has it. */
-      readonly refusal: string | null;
-    }
-  | { readonly kind: 'finished'; readonly outcome: Outcome };
+/** `refusal`: why the pod goes without the condition DisruptionTarget; null where it has it. */
+type Step = StateStep<ExecutionState>;
 
 /**
  * The first request of a command. With `confirm`, pod and node are read before a pod is removed,

@@ -10,6 +10,7 @@ import {
   evictPodRequest,
   getPodRequest,
 } from '../../proto/request.ts';
+import type { StateStep } from '../task.ts';
 import { removalOutcome } from './pod-removal.ts';
 
 /** The command that makes a pod go. */
@@ -31,15 +32,8 @@ export interface EvictionState {
   readonly attempts: number;
 }
 
-/** What comes next: another request, or the end. */
-export type EvictionStep =
-  | { readonly kind: 'send'; readonly state: EvictionState; readonly request: ApiRequest }
-  | {
-      readonly kind: 'finished';
-      readonly outcome: Outcome;
-      /** Why the pod went without the status that a kubelet gives it; null: it has it. */
-      readonly refusal: string | null;
-    };
+/** `refusal`, at the end: why the pod went without the status that a kubelet gives it; null: it has it. */
+export type EvictionStep = StateStep<EvictionState>;
 
 /** Refusals of the condition that no later attempt would mend. */
 const unmarkable: readonly number[] = [400, 403, 422];

@@ -9,7 +9,7 @@ import {
   seededRandom,
   VirtualClock,
 } from '@taintmgr/sim-cluster';
-import { Loop } from '../../../src/controller/loop.ts';
+import { Loop } from '../../../src/controller/engine-loop.ts';
 import type { MachineClocks } from '../../../src/driver/loop-clock.ts';
 import { VirtualDriver } from '../../../src/driver/virtual.ts';
 import { MachineClock } from '../../world/machine-clock.ts';

@@ -2,7 +2,7 @@ import type { DaemonSet, Event, Lease, Node, Pod } from '@taintmgr/core';
 import { nodesAndPods } from '../pod-watch/nodes-and-pods.ts';
 import { PodSource } from '../pod-watch/pod-source.ts';
 import { defaultPodWatch, type PodWatch } from '../pod-watch/scope.ts';
-import { isCutOff, type Source, type SourceEffect } from '../pod-watch/source.ts';
+import { type Source, sourceOf } from '../pod-watch/source.ts';
 import type { Random } from '../proto/backoff.ts';
 import {
   daemonSetFromJson,
@@ -12,7 +12,7 @@ import {
   podFromJson,
 } from '../proto/convert.ts';
 import type { Change, Project } from '../proto/inventory.ts';
-import { Reflector, type ReflectorEffect, type ReflectorOptions } from '../proto/reflector.ts';
+import { Reflector, type ReflectorOptions } from '../proto/reflector.ts';
 import {
   daemonSetsPath,
   nodeLeasesPath,
@@ -46,10 +46,10 @@ export interface SourceOptions {
 }
 
 /** The collections that are read, nodes and pods first. */
-export function sourcesOf(options: SourceOptions): readonly Source[] {
+export function engineSources(options: SourceOptions): readonly Source[] {
   const { leases = false, daemonSets = false, readOnly = false, podWatch } = options;
   const shared = sharedOptions(options);
-  const nodes = source(
+  const nodes = sourceOf(
     new Reflector<Node>({
       ...shared,
       resource: 'nodes',
@@ -62,11 +62,11 @@ export function sourcesOf(options: SourceOptions): readonly Source[] {
   const sources =
     podWatch && !readOnly
       ? [nodesAndPods(nodes, podsByNode(options, podWatch))]
-      : [nodes, source(podReflector(options), podEvent)];
+      : [nodes, sourceOf(podReflector(options), podEvent)];
   if (leases) {
     const [resource, path, project] = ['leases', nodeLeasesPath, leaseFromJson] as const;
     const reflector = new Reflector<Lease>({ ...shared, resource, path, selectors: {}, project });
-    sources.push(source(reflector, leaseEvent));
+    sources.push(sourceOf(reflector, leaseEvent));
   }
   if (daemonSets) {
     const [resource, path, project] = ['daemonsets', daemonSetsPath, daemonSetFromJson] as const;
@@ -77,7 +77,7 @@ export function sourcesOf(options: SourceOptions): readonly Source[] {
       selectors: {},
       project,
     });
-    sources.push(source(reflector, daemonSetEvent));
+    sources.push(sourceOf(reflector, daemonSetEvent));
   }
   return sources;
 }
@@ -122,19 +122,6 @@ function onNode(nodeName: string, { fieldSelector, ...others }: Selectors): Sele
   return { ...others, fieldSelector: fieldSelector ? `${ofNode},${fieldSelector}` : ofNode };
 }
 
-/** The collections that the loop reads, as events for the engine. */
-function source<T>(reflector: Reflector<T>, event: (change: Change<T>) => Event): Source {
-  const { resource } = reflector;
-  return {
-    handle: (now, input) =>
-      reflector.handle(now, input).map((effect) => (isChange(effect) ? event(effect) : effect)),
-    nextWake: () => reflector.nextWake(),
-    status: () => [{ resource, state: reflector.state, heardAt: reflector.aliveAt }],
-    isCutOff: () => isCutOff(reflector),
-    heardAt: () => reflector.heardAt,
-  };
-}
-
 function nodeEvent(change: Change<Node>): Event {
   return change.kind === 'upsert'
     ? { kind: 'nodeUpsert', node: change.item, ...(change.listed && { afterGap: true }) }
@@ -159,10 +146,6 @@ function daemonSetEvent(change: Change<DaemonSet>): Event {
     : { kind: 'daemonSetDelete', uid: change.uid };
 }
 
-function isChange<T>(effect: ReflectorEffect<T>): effect is Change<T> {
-  return effect.kind === 'upsert' || effect.kind === 'delete';
-}
-
 /** Reads an object, and lets through what the filter accepts. */
 function accepted<T>(read: (object: unknown) => T, accepts?: (item: T) => boolean): Project<T> {
   if (!accepts) return read;
@@ -170,9 +153,4 @@ function accepted<T>(read: (object: unknown) => T, accepts?: (item: T) => boolea
     const item = read(object);
     return accepts(item) ? item : null;
   };
-}
-
-/** Whether it is for the outside, and not for the machine. */
-export function isEffect(effect: Event | SourceEffect): effect is SourceEffect {
-  return effect.kind === 'send' || effect.kind === 'abort' || effect.kind === 'notice';
 }

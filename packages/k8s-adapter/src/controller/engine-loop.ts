@@ -1,0 +1,29 @@
+// The controller of the engine: taint eviction and node lifecycle behind one loop.
+import type { Command, Event } from '@taintmgr/core';
+import { engineSources, type SourceOptions } from './engine-sources.ts';
+import { ControlLoop, type LoopNotice, type LoopSettings, type Machine } from './loop.ts';
+import {
+  type EngineNotice,
+  type EngineProcedureOptions,
+  engineProcedures,
+} from './procedures/engine.ts';
+
+export interface LoopOptions extends SourceOptions, LoopSettings, EngineProcedureOptions {
+  /** The engine, or what stands around it. */
+  readonly machine: Machine<Event, Command>;
+}
+
+/** What a person running the loop may want to know; the caller logs, counts or prints it. */
+export type Notice = LoopNotice | EngineNotice;
+
+/** The whole controller without its I/O, around an engine. */
+export class Loop extends ControlLoop<Event, Command, EngineNotice> {
+  constructor(options: LoopOptions) {
+    super({
+      ...options,
+      sources: engineSources(options),
+      procedures: engineProcedures(options),
+      eventOf: (notice) => (notice.kind === 'limitRecord' ? notice : null),
+    });
+  }
+}

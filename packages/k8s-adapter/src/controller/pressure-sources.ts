@@ -1,0 +1,134 @@
+// What the node pressure agent reads: nodes, pods, and what is used on each node.
+import {
+  type Instant,
+  type PressureEvent,
+  type PressureNode,
+  type PressurePod,
+  readSummary,
+} from '@taintmgr/core';
+import { isSourceEffect, type Source, type SourceEffect, sourceOf } from '../pod-watch/source.ts';
+import {
+  type KubeletAddress,
+  kubeletAddressFromJson,
+  pressureNodeFromJson,
+  pressurePodFromJson,
+} from '../pressure/convert.ts';
+import { type PollEffect, type PollOptions, SummaryPoller } from '../pressure/summary-poller.ts';
+import type { Random } from '../proto/backoff.ts';
+import type { Change } from '../proto/inventory.ts';
+import { Reflector, type ReflectorInput } from '../proto/reflector.ts';
+import { nodesPath, podsPath } from '../proto/request.ts';
+
+export interface PressureSourceOptions extends PollOptions {
+  /** Randomness for waits and timeouts, e.g. Math.random. */
+  readonly random: Random;
+  /** Which nodes are asked how they are: those that settings hold for. */
+  readonly watches: (node: PressureNode) => boolean;
+}
+
+/** A node as the machine sees it, and where its kubelet is, which is no matter of the machine's. */
+interface ReachableNode extends PressureNode {
+  readonly kubelet: KubeletAddress | null;
+}
+
+type Kubelets = Map<string, KubeletAddress | null>;
+
+/** The collections that are read, and by node where its kubelet listens. */
+export function pressureSources(options: PressureSourceOptions): {
+  readonly sources: readonly Source<PressureEvent>[];
+  readonly kubelets: Kubelets;
+} {
+  const shared = { random: options.random, watch: true, selectors: {} };
+  const kubelets: Kubelets = new Map();
+  const nodes = new Reflector<ReachableNode>({
+    ...shared,
+    resource: 'nodes',
+    path: nodesPath,
+    project: (value) => ({
+      ...pressureNodeFromJson(value),
+      kubelet: kubeletAddressFromJson(value),
+    }),
+  });
+  const pods = new Reflector<PressurePod>({
+    ...shared,
+    resource: 'pods',
+    path: podsPath,
+    project: pressurePodFromJson,
+  });
+  const nodeSource = sourceOf(nodes, (change) => nodeEvent(change, kubelets));
+  return { sources: [polled(nodeSource, options), sourceOf(pods, podEvent)], kubelets };
+}
+
+/** Nodes, and what is used on them, as one collection: which are asked depends on the nodes. */
+function polled(
+  nodes: Source<PressureEvent>,
+  options: PressureSourceOptions,
+): Source<PressureEvent> {
+  const poller = new SummaryPoller(options);
+  return {
+    ...nodes,
+    handle(now, input) {
+      const effects = nodes.handle(now, input);
+      for (const effect of effects) if (!isSourceEffect(effect)) follow(now, effect);
+      return [...effects, ...poll(poller, now, input).map(eventOf)];
+    },
+    nextWake() {
+      const [ofNodes, ofPolls] = [nodes.nextWake(), poller.nextWake()];
+      return ofNodes === null || ofPolls === null
+        ? (ofNodes ?? ofPolls)
+        : Math.min(ofNodes, ofPolls);
+    },
+  };
+
+  /** Whether a node is to be asked may change with its labels. */
+  function follow(now: Instant, event: PressureEvent): void {
+    if (event.kind === 'pressureNodeGone') poller.delete(event.name);
+    if (event.kind !== 'pressureNode') return;
+    if (options.watches(event.node)) poller.add(now, event.node.name);
+    else poller.delete(event.node.name);
+  }
+}
+
+function poll(poller: SummaryPoller, now: Instant, input: ReflectorInput): readonly PollEffect[] {
+  switch (input.kind) {
+    case 'start':
+      return [];
+    case 'stop':
+      return poller.stop();
+    case 'tick':
+      return poller.tick(now);
+    default:
+      return poller.receive(now, input);
+  }
+}
+
+function eventOf(effect: PollEffect): PressureEvent | SourceEffect {
+  switch (effect.kind) {
+    case 'answered': {
+      const { nodeName, summary } = effect;
+      return { kind: 'observed', nodeName, observation: readSummary(summary) };
+    }
+    case 'unanswered': {
+      const { nodeName, message } = effect;
+      return { kind: 'observationFailed', nodeName, message };
+    }
+    default:
+      return effect;
+  }
+}
+
+function nodeEvent(change: Change<ReachableNode>, kubelets: Kubelets): PressureEvent {
+  if (change.kind === 'delete') {
+    kubelets.delete(change.name);
+    return { kind: 'pressureNodeGone', name: change.name };
+  }
+  const { kubelet, ...node } = change.item;
+  kubelets.set(node.name, kubelet);
+  return { kind: 'pressureNode', node };
+}
+
+function podEvent(change: Change<PressurePod>): PressureEvent {
+  return change.kind === 'upsert'
+    ? { kind: 'pressurePod', pod: change.item }
+    : { kind: 'pressurePodGone', uid: change.uid };
+}
