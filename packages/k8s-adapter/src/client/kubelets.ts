@@ -1,3 +1,4 @@
+// Asks kubelets for their summaries without the API server between.
 import type { KubeletAddress } from '../pressure/convert.ts';
 import type { ApiRequest } from '../proto/request.ts';
 import type { TlsMaterial } from '../transport/access.ts';

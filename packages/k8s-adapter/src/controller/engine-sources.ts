@@ -1,3 +1,4 @@
+// Which collections the engine is fed from, and what of them it hears.
 import type { DaemonSet, Event, Lease, Node, Pod } from '@taintmgr/core';
 import { nodesAndPods } from '../pod-watch/nodes-and-pods.ts';
 import { PodSource } from '../pod-watch/pod-source.ts';

@@ -1,3 +1,4 @@
+// A collection that is read, as events for a machine.
 import type { Event, Instant } from '@taintmgr/core';
 import type { Change } from '../proto/inventory.ts';
 import type { Reflector, ReflectorEffect, ReflectorInput } from '../proto/reflector.ts';

@@ -1,3 +1,4 @@
+// Keeps events from the machine while nobody knows what time it is in the cluster.
 import type { Instant, Millis } from '@taintmgr/core';
 import type { ApiRequest } from '../../proto/request.ts';
 
