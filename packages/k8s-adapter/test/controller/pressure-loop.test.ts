@@ -68,9 +68,19 @@ class Hand {
       { kind: 'end', id },
     );
   }
+
+  get wallSeconds(): number {
+    return (this.loop.wall(this.#now) - start) / 1000;
+  }
 }
 
 const isEviction = ({ path }: { readonly path: string }): boolean => path.includes('/pods/a');
+const nodes = {
+  kind: 'NodeList',
+  metadata: { resourceVersion: '1' },
+  items: [{ metadata: { name: 'n1', uid: 'u-n1', resourceVersion: '1' } }],
+};
+
 describe('the loop of the node pressure agent', () => {
   it('hangs up when it hears that this replica leads no more, whoever else is asked', () => {
     const hand = new Hand();
@@ -116,5 +126,14 @@ describe('the loop of the node pressure agent', () => {
     const watch = hand.sent.find(({ path }) => path.includes('watch=')) ?? assert.fail();
     hand.feed({ kind: 'failed', id: watch.id, message: 'reset' });
     assert.equal(hand.loop.cutOffSince, start);
+  });
+
+  it('takes the time from the API server, and not from kubelets that answer through it', () => {
+    const hand = new Hand({ streamLists: false });
+    hand.answer('/api/v1/nodes', nodes);
+    hand.feed({ kind: 'tick' });
+    hand.answer('/api/v1/nodes/n1/proxy/stats/summary', {}, 'Thu, 01 Jan 2026 09:00:00 GMT');
+    assert.ok(hand.heard.some(({ kind }) => kind === 'observed'));
+    assert.equal(hand.wallSeconds, 0);
   });
 });

@@ -1,12 +1,14 @@
 import type { Instant, Millis } from '@taintmgr/core';
 import { dateHeader, type ResponseHeaders } from '../../proto/answer.ts';
 import type { ExchangeInput } from '../../proto/exchange.ts';
+import type { ApiRequest } from '../../proto/request.ts';
 
 /** Of these only what the server answers, and ticks, matter here. */
 type Heard = ExchangeInput | { readonly kind: 'tick' | 'start' | 'stop' | 'event' | 'clockStep' };
 
 type Outgoing =
-  | { readonly kind: 'send' | 'abort'; readonly id: string }
+  | { readonly kind: 'send'; readonly id: string; readonly request: Pick<ApiRequest, 'path'> }
+  | { readonly kind: 'abort'; readonly id: string }
   | { readonly kind: 'notice' };
 
 /** What is written down is dated by it. */
@@ -78,8 +80,9 @@ export class ServerClock {
   /** Takes note of the requests that go out, and of those that are given up. */
   follow(now: Instant, actions: readonly Outgoing[]): void {
     for (const action of actions) {
-      if (action.kind === 'send') this.#sentAt.set(action.id, now);
-      else if (action.kind === 'abort') this.#sentAt.delete(action.id);
+      if (action.kind === 'send') {
+        if (!isProxied(action.request)) this.#sentAt.set(action.id, now);
+      } else if (action.kind === 'abort') this.#sentAt.delete(action.id);
     }
   }
 
@@ -126,6 +129,11 @@ export class ServerClock {
     this.#ahead = least + slackMs;
     return true;
   }
+}
+
+/** Such a request is answered, and dated, by whoever is behind the API server: a kubelet. */
+function isProxied({ path }: Pick<ApiRequest, 'path'>): boolean {
+  return path.includes('/proxy/');
 }
 
 type Bounds = Pick<Reading, 'least' | 'most'>;

@@ -17,7 +17,7 @@ function clockAfter(...exchanges: readonly Told[]): ServerClock {
   const clock = new ServerClock();
   for (const [index, { sent, heard, server, status = 200 }] of exchanges.entries()) {
     const id = String(index);
-    clock.follow(start + sent, [{ kind: 'send', id }]);
+    clock.follow(start + sent, [{ kind: 'send', id, request: { path: '/' } }]);
     const headers = { date: new Date(start + server).toUTCString() };
     clock.handle(start + heard, { kind: 'head', id, status, headers });
   }
@@ -81,7 +81,7 @@ describe("the API server's clock", () => {
   it('is not asked of an answer without a date, or with one that is none', () => {
     const clock = new ServerClock();
     for (const date of ['', 'soon', '1', 'Thu, 01 Foo 2026 00:00:00 GMT', '2026-01-01T00:00:00Z']) {
-      clock.follow(start, [{ kind: 'send', id: date }]);
+      clock.follow(start, [{ kind: 'send', id: date, request: { path: '/' } }]);
       const told = { kind: 'head', id: date, status: 200, headers: { date } } as const;
       assert.equal(clock.handle(start + 5000, told), false, date);
     }
