@@ -22,6 +22,8 @@ export interface PressureAgentOptions {
   readonly removal: PressureRemoval;
   /** Null: they are asked through the API server. */
   readonly kubelets: KubeletsConfig | null;
+  /** Whether streams are asked for in protobuf. */
+  readonly protobuf: boolean;
   readonly pollPeriodMs: number;
   readonly pollsPerSecond: number;
   /** Aborted: evictions under way come to their end, then `runPressureAgent` resolves. */
@@ -40,13 +42,14 @@ export interface RunningPressure {
 /** Evicts pods from nodes that run out of something until the signal is aborted. */
 export function runPressureAgent(options: PressureAgentOptions): Promise<void> {
   const { transport: api, kubelets, mayAct, config, removal } = options;
-  const { pollPeriodMs, pollsPerSecond, signal, onNotice, onStart } = options;
+  const { protobuf, pollPeriodMs, pollsPerSecond, signal, onNotice, onStart } = options;
   const loop = new PressureLoop({
     machine: createPressureMachine(config),
     random: Math.random,
     watches: watchesNode(config),
     removal,
     mayAct,
+    protobuf,
     pollPeriodMs,
     pollsPerSecond,
   });

@@ -43,10 +43,13 @@ export class PressureController {
       mayAct,
       config,
       removal: settings.nodePressureMode,
+      protobuf: settings.kubeApiContentType === 'application/vnd.kubernetes.protobuf',
       pollPeriodMs: settings.summaryPeriod,
       pollsPerSecond: settings.summaryRate,
       signal,
       onNotice: (notice, now) => {
+        // The loop beside it says the same of the clocks.
+        if (notice.kind === 'clockStepped' || notice.kind === 'serverClockMoved') return;
         this.#count(notice);
         const { level, message, fields } = pressureLine(notice, now);
         log[level](fields, message);

@@ -13,6 +13,7 @@ import {
   pressureNodeFromJson,
   pressurePodFromJson,
 } from '../pressure/convert.ts';
+import { pressureKinds } from '../pressure/protobuf-kinds.ts';
 import { type PollEffect, type PollOptions, SummaryPoller } from '../pressure/summary-poller.ts';
 import type { Random } from '../proto/backoff.ts';
 import type { Change } from '../proto/inventory.ts';
@@ -24,6 +25,10 @@ export interface PressureSourceOptions extends PollOptions {
   readonly random: Random;
   /** Which nodes are asked how they are: those that settings hold for. */
   readonly watches: (node: PressureNode) => boolean;
+  /** Ask for lists as the beginning of watches, where the server can; true when left out. */
+  readonly streamLists?: boolean;
+  /** Ask for streams in protobuf, where the server has it; false when left out. */
+  readonly protobuf?: boolean;
 }
 
 /** A node as the machine sees it, and where its kubelet is, which is no matter of the machine's. */
@@ -38,7 +43,15 @@ export function pressureSources(options: PressureSourceOptions): {
   readonly sources: readonly Source<PressureEvent>[];
   readonly kubelets: Kubelets;
 } {
-  const shared = { random: options.random, watch: true, selectors: {} };
+  const { random, streamLists = true, protobuf = false } = options;
+  const shared = {
+    random,
+    streamLists,
+    protobuf,
+    kinds: pressureKinds,
+    watch: true,
+    selectors: {},
+  };
   const kubelets: Kubelets = new Map();
   const nodes = new Reflector<ReachableNode>({
     ...shared,

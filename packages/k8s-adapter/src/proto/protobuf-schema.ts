@@ -9,6 +9,9 @@ export type FieldType =
   | 'word'
   | 'words'
   | 'wordMap'
+  /** resource.Quantity, which is its text. */
+  | 'quantity'
+  | 'quantityMap'
   | 'integer'
   | 'boolean'
   | 'bytes'
@@ -100,10 +103,12 @@ const statusDetails: Message = {
   5: ['retryAfterSeconds', 'integer'],
 };
 
-/** The kinds that are read, with the fields that `convert.ts` and `answer.ts` look at. */
-export const protobufKinds: Readonly<Record<string, Message>> = {
-  Pod: {
-    1: ['metadata', { ...objectMeta, 17: ['managedFields', [managedFieldsEntry]] }],
+const ownedMeta: Message = { ...objectMeta, 17: ['managedFields', [managedFieldsEntry]] };
+
+/** A Pod with the fields that `convert.ts` looks at, and these. */
+export function podMessage(more: { readonly spec?: Message; readonly status?: Message }): Message {
+  return {
+    1: ['metadata', ownedMeta],
     2: [
       'spec',
       {
@@ -111,15 +116,37 @@ export const protobufKinds: Readonly<Record<string, Message>> = {
         4: ['terminationGracePeriodSeconds', 'integer'],
         10: ['nodeName', 'word'],
         22: ['tolerations', [toleration]],
+        ...more.spec,
       },
     ],
-    3: ['status', { 1: ['phase', 'word'], 2: ['conditions', [condition]], 7: ['startTime', time] }],
-  },
-  Node: {
-    1: ['metadata', { ...objectMeta, 17: ['managedFields', [managedFieldsEntry]] }],
+    3: [
+      'status',
+      {
+        1: ['phase', 'word'],
+        2: ['conditions', [condition]],
+        7: ['startTime', time],
+        ...more.status,
+      },
+    ],
+  };
+}
+
+/** A Node with the fields that `convert.ts` looks at, and these of its status. */
+export function nodeMessage(status: Message): Message {
+  return {
+    1: ['metadata', ownedMeta],
     2: ['spec', { 4: ['unschedulable', 'boolean'], 5: ['taints', [taint]] }],
-    3: ['status', { 4: ['conditions', [nodeCondition]] }],
-  },
+    3: ['status', { 4: ['conditions', [nodeCondition]], ...status }],
+  };
+}
+
+/** The messages that are read, by kind. */
+export type Kinds = Readonly<Record<string, Message>>;
+
+/** The kinds that are read, with the fields that `convert.ts` and `answer.ts` look at. */
+export const protobufKinds: Kinds = {
+  Pod: podMessage({}),
+  Node: nodeMessage({}),
   Lease: { 1: ['metadata', objectMeta], 2: ['spec', { 4: ['renewTime', microTime] }] },
   DaemonSet: { 1: ['metadata', objectMeta], 2: ['spec', { 1: ['selector', labelSelector] }] },
   Status: {

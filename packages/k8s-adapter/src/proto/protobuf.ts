@@ -2,7 +2,7 @@
 import type { ResponseHeaders } from './answer.ts';
 import { asRecord, asText, type JsonRecord } from './json.ts';
 import { ProtobufError, ProtobufReader } from './protobuf-reader.ts';
-import { type FieldType, type Message, protobufKinds } from './protobuf-schema.ts';
+import { type FieldType, type Kinds, type Message, protobufKinds } from './protobuf-schema.ts';
 import type { ApiRequest } from './request.ts';
 
 /** The media type of Kubernetes' protobuf; a watch adds a parameter to it. */
@@ -41,18 +41,23 @@ const magic = [0x6b, 0x38, 0x73, 0x00];
  * seconds and nanoseconds: of the kinds that are known the fields that are looked at, which is much less
  * work than reading all of them. Null for anything else.
  */
-export function objectFromProtobuf(bytes: Uint8Array): JsonRecord | null {
-  return attempt(() => readObject(bytes));
+export function objectFromProtobuf(
+  bytes: Uint8Array,
+  kinds: Kinds = protobufKinds,
+): JsonRecord | null {
+  return attempt(() => readObject(bytes, kinds));
 }
 
 /** Reads a WatchEvent: its type, and its object where that can be read. Null for anything else. */
 export function watchEventFromProtobuf(
   bytes: Uint8Array,
+  kinds: Kinds = protobufKinds,
 ): { readonly type: string; readonly object: JsonRecord | null } | null {
   return attempt(() => {
     const event = read(new ProtobufReader(bytes), watchEvent);
     const { raw } = asRecord(event.object);
-    return { type: asText(event.type), object: raw instanceof Uint8Array ? readObject(raw) : null };
+    const object = raw instanceof Uint8Array ? readObject(raw, kinds) : null;
+    return { type: asText(event.type), object };
   });
 }
 
@@ -61,11 +66,11 @@ const watchEvent: Message = { 1: ['type', 'word'], 2: ['object', { 1: ['raw', 'b
 /** runtime.Unknown: what it is, and the bytes of it. */
 const envelope: Message = { 1: ['typeMeta', { 2: ['kind', 'word'] }], 2: ['raw', 'bytes'] };
 
-function readObject(bytes: Uint8Array): JsonRecord | null {
+function readObject(bytes: Uint8Array, kinds: Kinds): JsonRecord | null {
   if (!magic.every((byte, index) => bytes[index] === byte)) return null;
   const { typeMeta, raw } = read(new ProtobufReader(bytes, magic.length), envelope);
   const kind = asText(asRecord(typeMeta).kind);
-  const message = protobufKinds[kind];
+  const message = kinds[kind];
   if (!message || !(raw instanceof Uint8Array)) return null;
   return { kind, ...read(new ProtobufReader(raw), message) };
 }
@@ -101,7 +106,13 @@ function put(object: Building, name: string, type: FieldType, reader: ProtobufRe
       listIn(object, name).push(reader.word());
       break;
     case 'wordMap':
-      putEntry(object, name, reader);
+      putEntry(object, name, readInside(reader, wordEntry));
+      break;
+    case 'quantityMap':
+      putEntry(object, name, readInside(reader, quantityEntry));
+      break;
+    case 'quantity':
+      object[name] = readInside(reader, quantity).value;
       break;
     case 'integer':
       object[name] = reader.integer();
@@ -131,10 +142,11 @@ function listIn(object: Building, name: string): unknown[] {
   return list;
 }
 
-const mapEntry: Message = { 1: ['key', 'word'], 2: ['value', 'word'] };
+const quantity: Message = { 1: ['value', 'word'] };
+const wordEntry: Message = { 1: ['key', 'word'], 2: ['value', 'word'] };
+const quantityEntry: Message = { 1: ['key', 'word'], 2: ['', quantity] };
 
-function putEntry(object: Building, name: string, reader: ProtobufReader): void {
-  const { key, value } = readInside(reader, mapEntry);
+function putEntry(object: Building, name: string, { key, value }: Building): void {
   // Without a prototype every key is one of the map's own, whatever it is called.
   const map: Building = (object[name] as never) ?? Object.create(null);
   map[asText(key)] = asText(value);

@@ -1,6 +1,7 @@
 import type { Random } from './backoff.ts';
 import type { ExchangeInput } from './exchange.ts';
 import type { Project } from './inventory.ts';
+import type { Kinds } from './protobuf-schema.ts';
 import type { Selectors } from './request.ts';
 
 export type ReflectorInput =
@@ -24,5 +25,7 @@ export interface ReflectorOptions<T> {
   readonly streamLists?: boolean;
   /** Whether the server is asked for streams in protobuf where it has it; default false: in JSON. */
   readonly protobuf?: boolean;
+  /** What of each kind is read in protobuf; left out: what `convert.ts` looks at. */
+  readonly kinds?: Kinds;
   readonly random: Random;
 }

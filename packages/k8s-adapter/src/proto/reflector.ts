@@ -269,7 +269,7 @@ export class Reflector<T> {
   #receiveStream(now: Instant, state: Streaming, input: ExchangeInput): ReflectorState {
     switch (input.kind) {
       case 'head':
-        state.decoder = watchDecoderFor(input.headers);
+        state.decoder = watchDecoderFor(input.headers, this.#options.kinds);
         if (state.kind === 'Watching') this.#watching(now, state);
         return state;
       case 'chunk':

@@ -1,6 +1,7 @@
 import type { ResponseHeaders } from './answer.ts';
 import { LineSplitter } from './lines.ts';
 import { isProtobuf, watchEventFromProtobuf } from './protobuf.ts';
+import { type Kinds, protobufKinds } from './protobuf-schema.ts';
 import { readWatchEvent, type WatchEvent, watchEventOf } from './watch-event.ts';
 
 /** Turns the bytes of a watch into its events, wherever the chunks are cut. */
@@ -37,6 +38,12 @@ export class ProtobufWatchDecoder implements WatchDecoder {
   /** What came of an event that is not complete: its first `#length` bytes. */
   #room: Uint8Array = new Uint8Array(roomBytes);
   #length = 0;
+  readonly #kinds: Kinds;
+
+  /** `kinds`: what of each kind is read. */
+  constructor(kinds: Kinds = protobufKinds) {
+    this.#kinds = kinds;
+  }
 
   push(chunk: Uint8Array | string): readonly WatchEvent[] {
     const bytes = typeof chunk === 'string' ? new TextEncoder().encode(chunk) : chunk;
@@ -45,7 +52,7 @@ export class ProtobufWatchDecoder implements WatchDecoder {
     if (this.#length > 0) return events;
     let size = sizeOfFrame(bytes, at, bytes.length);
     while (size !== null && at + size <= bytes.length) {
-      events.push(eventOf(bytes.subarray(at + lengthBytes, at + size)));
+      events.push(this.#eventOf(bytes.subarray(at + lengthBytes, at + size)));
       at += size;
       size = sizeOfFrame(bytes, at, bytes.length);
     }
@@ -65,7 +72,7 @@ export class ProtobufWatchDecoder implements WatchDecoder {
       const size = sizeOfFrame(this.#room, 0, this.#length);
       const part = bytes.subarray(at, at + (size ?? lengthBytes) - this.#length);
       if (size === this.#length) {
-        events.push(eventOf(this.#room.subarray(lengthBytes, size)));
+        events.push(this.#eventOf(this.#room.subarray(lengthBytes, size)));
         this.#length = 0;
         if (this.#room.length > roomBytes) this.#room = new Uint8Array(roomBytes);
       } else if (isEndless(size)) {
@@ -76,6 +83,11 @@ export class ProtobufWatchDecoder implements WatchDecoder {
       at += part.length;
     }
     return at;
+  }
+
+  #eventOf(frame: Uint8Array): WatchEvent {
+    const event = watchEventFromProtobuf(frame, this.#kinds);
+    return watchEventOf(event?.type, event?.object);
   }
 
   #keep(part: Uint8Array): void {
@@ -104,11 +116,6 @@ function sizeOfFrame(bytes: Uint8Array, at: number, end: number): number | null 
 }
 
 /** The decoder for what the server sends, by its own word. */
-export function watchDecoderFor(headers: ResponseHeaders): WatchDecoder {
-  return isProtobuf(headers) ? new ProtobufWatchDecoder() : new JsonWatchDecoder();
-}
-
-function eventOf(frame: Uint8Array): WatchEvent {
-  const event = watchEventFromProtobuf(frame);
-  return watchEventOf(event?.type, event?.object);
+export function watchDecoderFor(headers: ResponseHeaders, kinds?: Kinds): WatchDecoder {
+  return isProtobuf(headers) ? new ProtobufWatchDecoder(kinds) : new JsonWatchDecoder();
 }

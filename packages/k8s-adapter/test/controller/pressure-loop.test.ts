@@ -7,6 +7,7 @@ import {
   type PressureLoopOptions,
   type PressureNotice,
 } from '../../src/controller/pressure-loop.ts';
+import { PressureWorld } from '../world/pressure-world.ts';
 
 // What the node pressure agent has from the loop that it shares with the engine.
 
@@ -136,4 +137,24 @@ describe('the loop of the node pressure agent', () => {
     assert.ok(hand.heard.some(({ kind }) => kind === 'observed'));
     assert.equal(hand.wallSeconds, 0);
   });
+
+  for (const protobuf of [false, true]) {
+    const format = protobuf ? 'protobuf' : 'JSON';
+    it(`reads lists as the beginning of watches, in ${format}`, () => {
+      const world = new PressureWorld({ pressure: {}, agent: { protobuf } });
+      world.addPod('a');
+      world.runTo(20);
+      assert.ok(world.loop.synced);
+      const gets = world.exchanges.filter(({ request }) => !request.path.includes('/proxy/'));
+      const asked = gets.map(({ request: { path, headers } }) => [
+        path.split('?')[0],
+        path.includes('sendInitialEvents=true'),
+        headers.accept?.includes('protobuf') ?? false,
+      ]);
+      assert.deepEqual(asked, [
+        ['/api/v1/nodes', true, protobuf],
+        ['/api/v1/pods', true, protobuf],
+      ]);
+    });
+  }
 });

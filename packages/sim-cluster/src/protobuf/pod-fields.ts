@@ -47,6 +47,8 @@ const probe: Fields = {
   failureThreshold: [6, 'integer'],
 };
 
+const resources: Fields = { limits: [1, 'quantityMap'], requests: [2, 'quantityMap'] };
+
 const container: Fields = {
   name: [1, 'string'],
   image: [2, 'string'],
@@ -55,7 +57,7 @@ const container: Fields = {
   workingDir: [5, 'string'],
   ports: [6, [port]],
   env: [7, [env]],
-  resources: [8, { limits: [1, 'quantityMap'], requests: [2, 'quantityMap'] }],
+  resources: [8, resources],
   volumeMounts: [
     9,
     [
@@ -78,6 +80,7 @@ const container: Fields = {
   tty: [18, 'boolean'],
   terminationMessagePolicy: [20, 'string'],
   startupProbe: [22, { pointer: probe }],
+  restartPolicy: [24, 'string*'],
 };
 
 const keyItems: Fields = { key: [1, 'string'], path: [2, 'string'], mode: [3, 'integer*'] };
@@ -191,6 +194,7 @@ export const podSpec: Fields = {
   enableServiceLinks: [30, 'boolean*'],
   preemptionPolicy: [31, 'string*'],
   overhead: [32, 'quantityMap'],
+  resources: [40, { pointer: resources }],
 };
 
 const condition: Fields = {
