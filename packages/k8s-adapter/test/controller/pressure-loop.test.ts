@@ -131,7 +131,7 @@ describe('the loop of the node pressure agent', () => {
 
   it('takes the time from the API server, and not from kubelets that answer through it', () => {
     const hand = new Hand({ streamLists: false });
-    hand.answer('/api/v1/nodes', nodes);
+    hand.answer('/api/v1/nodes', nodes, 'undated');
     hand.feed({ kind: 'tick' });
     hand.answer('/api/v1/nodes/n1/proxy/stats/summary', {}, 'Thu, 01 Jan 2026 09:00:00 GMT');
     assert.ok(hand.heard.some(({ kind }) => kind === 'observed'));
