@@ -7,7 +7,7 @@ import {
   type NodeCommand,
 } from '@taintmgr/core';
 import type { Notice } from '@taintmgr/k8s-adapter';
-import { formatWait, type Line, line } from './line.ts';
+import { errorOf, formatWait, type Line, line, podFields } from './line.ts';
 
 /** Log lines about nodes and zones. `now` is for times given as a wait. */
 export function lifecycleLine(report: LifecycleReport, now: number): Line {
@@ -31,39 +31,28 @@ export function lifecycleLine(report: LifecycleReport, now: number): Line {
     }
     case 'writeFailed': {
       const { node, write, outcome, at } = report;
-      const error = 'message' in outcome ? outcome.message : outcome.kind;
-      const fields = { node: node.name, write, next: formatWait(at - now), error };
+      const fields = {
+        node: node.name,
+        write,
+        next: formatWait(at - now),
+        error: errorOf(outcome),
+      };
       return line('warn', 'could not write to a node, will try again', fields);
     }
     case 'podMarkFailed': {
       const { target, attempt, outcome, at } = report;
-      const pod = `${target.namespace}/${target.name}`;
-      const fields = {
-        pod,
-        node: target.nodeName,
-        attempt,
-        next: formatWait(at - now),
-        error: outcome.message,
-      };
-      return line(
-        'warn',
-        'could not mark a pod of an unreachable node not ready, will try again',
-        fields,
-      );
+      const what = 'could not mark a pod of an unreachable node not ready, will try again';
+      const next = formatWait(at - now);
+      return line('warn', what, { ...podFields(target), attempt, next, error: outcome.message });
     }
     case 'ruleDryRun': {
       const { node, rule, change } = report;
-      return line('info', 'dry run: rule would change a taint', {
-        node: node.name,
-        rule,
-        change,
-      });
+      return line('info', 'dry run: rule would change a taint', { node: node.name, rule, change });
     }
-    case 'ruleLimit':
-      return line('warn', 'rule has reached its limit of tainted nodes', {
-        node: report.node.name,
-        rule: report.rule,
-      });
+    case 'ruleLimit': {
+      const fields = { node: report.node.name, rule: report.rule };
+      return line('warn', 'rule has reached its limit of tainted nodes', fields);
+    }
   }
 }
 
@@ -81,14 +70,10 @@ export function nodeWriteLine({
   outcome,
   took,
 }: Extract<Notice, { kind: 'nodeWriteFinished' }>): Line {
-  const target =
-    'node' in command
-      ? { node: command.node.name }
-      : { pod: `${command.pod.namespace}/${command.pod.name}`, node: command.pod.nodeName };
+  const target = 'node' in command ? { node: command.node.name } : podFields(command.pod);
   const fields = { ...target, ...taintFields(command), took: `${Math.round(took)}ms` };
   if (outcome.kind === 'done') return line('info', written[command.kind], fields);
-  const error = 'message' in outcome ? outcome.message : outcome.kind;
-  return line('debug', `${command.kind} ${outcome.kind}`, { ...fields, error });
+  return line('debug', `${command.kind} ${outcome.kind}`, { ...fields, error: errorOf(outcome) });
 }
 
 function taintFields(command: NodeCommand): Line['fields'] {

@@ -6,7 +6,7 @@ import {
   type PodReport,
 } from '@taintmgr/core';
 import type { LimitRecordNotice } from '@taintmgr/k8s-adapter';
-import { formatWait, type Line, line, podFields } from './line.ts';
+import { errorOf, formatWait, type Line, line, podFields } from './line.ts';
 
 /** Log lines about limits and the pods that they hold back. */
 export function heldLine(
@@ -46,12 +46,11 @@ export function limitRecordLine(notice: LimitRecordNotice): Line {
     case 'limitRecordFailed': {
       const { command, lease, outcome } = notice;
       const what = command.kind === 'readLimits' ? 'read' : 'write down';
-      const error = 'message' in outcome ? outcome.message : outcome.kind;
       const isConflict = outcome.kind === 'changed';
       return line(
         isConflict ? 'debug' : 'warn',
         `could not ${what} what limits have counted: nothing they count is evicted until then`,
-        { lease, error },
+        { lease, error: errorOf(outcome) },
       );
     }
   }

@@ -1,4 +1,4 @@
-import { formatDuration, type Millis, type PodRef } from '@taintmgr/core';
+import { formatDuration, type Millis, type Outcome, type PodRef } from '@taintmgr/core';
 
 /** A log line before it is written. */
 export interface Line {
@@ -17,7 +17,15 @@ export function formatWait(length: Millis): string {
   return length < 10_000 ? `${(Math.max(0, length) / 1000).toFixed(1)}s` : formatDuration(length);
 }
 
+/** A pod, as it is named here. */
+export type NamedPod = Pick<PodRef, 'namespace' | 'name' | 'nodeName'>;
+
 /** Which pod, and where. */
-export function podFields(pod: PodRef): Line['fields'] {
+export function podFields(pod: NamedPod): Line['fields'] {
   return { pod: `${pod.namespace}/${pod.name}`, node: pod.nodeName };
+}
+
+/** What went wrong with a request, in words. */
+export function errorOf(outcome: Outcome): string {
+  return 'message' in outcome ? outcome.message : outcome.kind;
 }

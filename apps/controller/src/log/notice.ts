@@ -3,13 +3,15 @@ import {
   formatDuration,
   formatTime,
   limitId,
+  type Millis,
+  type Outcome,
   type Reason,
   type Report,
 } from '@taintmgr/core';
 import { type ClusterEvent, describeClock, type Notice } from '@taintmgr/k8s-adapter';
 import { lifecycleLine, nodeWriteLine } from './lifecycle.ts';
 import { heldLine, limitRecordLine, limitTrippedLine } from './limits.ts';
-import { formatWait, type Line, line, podFields } from './line.ts';
+import { errorOf, formatWait, type Line, line, type NamedPod, podFields } from './line.ts';
 
 /** Log lines about notices of the loop. `now` is for times given as a wait. */
 export function lineOf(notice: Notice, now: number): Line {
@@ -56,20 +58,17 @@ export function lineOf(notice: Notice, now: number): Line {
       const { pod, because } = notice.command;
       return line('info', 'evicting', { ...podFields(pod), uid: pod.uid, ...why(because) });
     }
-    case 'commandFinished': {
-      const { command, outcome, took } = notice;
-      const fields = { ...podFields(command.pod), took: `${Math.round(took)}ms` };
-      if (outcome.kind === 'done') return line('info', 'evicted', fields);
-      if (outcome.kind === 'gone') return line('info', 'already gone', fields);
-      return line('debug', `eviction ${outcome.kind}`, { ...fields, error: outcome.message });
-    }
+    case 'commandFinished':
+      return evictedLine(notice.command.pod, notice);
     case 'taintStartsKept': {
       const { command, outcome } = notice;
       const fields = { node: command.nodeName };
-      if (outcome.kind === 'done')
-        return line('debug', 'recorded when taints were first seen', fields);
-      const error = 'message' in outcome ? outcome.message : outcome.kind;
-      return line('warn', 'could not record when taints were first seen', { ...fields, error });
+      const isDone = outcome.kind === 'done';
+      if (isDone) return line('debug', 'recorded when taints were first seen', fields);
+      return line('warn', 'could not record when taints were first seen', {
+        ...fields,
+        error: errorOf(outcome),
+      });
     }
     case 'limitRecord':
     case 'limitRecordWritten':
@@ -109,6 +108,17 @@ function reportLine(report: Report, now: number): Line {
     default:
       return lifecycleLine(report, now);
   }
+}
+
+/** What became of an eviction; failures are reported. */
+export function evictedLine(
+  pod: NamedPod,
+  { outcome, took }: { readonly outcome: Outcome; readonly took: Millis },
+): Line {
+  const fields = { ...podFields(pod), took: `${Math.round(took)}ms` };
+  if (outcome.kind === 'done') return line('info', 'evicted', fields);
+  if (outcome.kind === 'gone') return line('info', 'already gone', fields);
+  return line('debug', `eviction ${outcome.kind}`, { ...fields, error: outcome.message });
 }
 
 type ReportOf<Kind extends Report['kind']> = Extract<Report, { kind: Kind }>;

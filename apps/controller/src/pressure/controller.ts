@@ -1,10 +1,17 @@
-// Runs the node pressure agent beside the loop of the engine while this replica leads.
-import type { PressureConfig } from '@taintmgr/core';
-import type { MayAct, PressureNotice, Transport } from '@taintmgr/k8s-adapter';
+// node-pressure-controller: its loop, beside the one of the engine, with its log and metrics.
+import { createPressureMachine, type PressureConfig } from '@taintmgr/core';
+import {
+  drive,
+  type MayAct,
+  PressureLoop,
+  type PressureNotice,
+  summariesFromKubelets,
+  type Transport,
+} from '@taintmgr/k8s-adapter';
 import type { Settings } from '../flags/settings.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Meter } from '../metrics/meter.ts';
-import { type RunningPressure, runPressureAgent } from './agent.ts';
+import { watchesNode } from './config.ts';
 import type { KubeletsConfig } from './kubelets.ts';
 import { pressureLine } from './log.ts';
 import { pressureMetrics } from './metrics.ts';
@@ -19,12 +26,13 @@ export interface PressureControllerOptions {
   readonly signal: AbortSignal;
 }
 
-/** node-pressure-controller with its log and metrics. It acts while this replica is elected. */
+/** node-pressure-controller. It acts while this replica is elected. */
 export class PressureController {
   readonly #options: PressureControllerOptions;
   readonly #count: (notice: PressureNotice) => void;
-  #running: RunningPressure | null = null;
-  /** Null: nobody has said; it acts as it was configured. */
+  /** Null: it has not begun. */
+  #lead: ((held: boolean) => void) | null = null;
+  /** Null: there was no election yet; it acts as it was configured. */
   #elected: boolean | null = null;
 
   constructor(options: PressureControllerOptions) {
@@ -33,19 +41,28 @@ export class PressureController {
     this.#count = pressureMetrics(meter, { dryRun: settings.dryRun !== 'none' });
   }
 
-  /** Runs until the signal is aborted and what is under way has ended; acts only while it may. */
-  run(transport: Transport, mayAct: MayAct): Promise<void> {
+  /**
+   * Runs until the signal is aborted and the evictions under way have ended. `mayAct` is asked before
+   * each request that changes something.
+   */
+  run(api: Transport, mayAct: MayAct): Promise<void> {
     const { config, settings, kubelets, signal } = this.#options;
     const log = this.#options.log.child({ controller: 'node-pressure-controller' });
-    return runPressureAgent({
-      transport,
-      kubelets,
-      mayAct,
-      config,
+    const loop = new PressureLoop({
+      machine: createPressureMachine(config),
+      random: Math.random,
+      watches: watchesNode(config),
       removal: settings.nodePressureMode,
+      mayAct,
       protobuf: settings.kubeApiContentType === 'application/vnd.kubernetes.protobuf',
       pollPeriodMs: settings.summaryPeriod,
       pollsPerSecond: settings.summaryRate,
+    });
+    return drive({
+      loop,
+      transport: kubelets
+        ? summariesFromKubelets({ ...kubelets, api, addressOf: (node) => loop.kubeletOf(node) })
+        : api,
       signal,
       onNotice: (notice, now) => {
         // The loop beside it says the same of the clocks.
@@ -54,9 +71,9 @@ export class PressureController {
         const { level, message, fields } = pressureLine(notice, now);
         log[level](fields, message);
       },
-      onStart: (running) => {
-        this.#running = running;
-        if (this.#elected !== null) running.lead(this.#elected);
+      onStart: (tell) => {
+        this.#lead = (held) => tell({ kind: 'leadership', held });
+        if (this.#elected !== null) this.#lead(this.#elected);
       },
     });
   }
@@ -64,6 +81,6 @@ export class PressureController {
   /** Whether this replica has been elected. */
   elect(held: boolean): void {
     this.#elected = held;
-    this.#running?.lead(held);
+    this.#lead?.(held);
   }
 }

@@ -6,8 +6,8 @@ import {
   type PressureReport,
 } from '@taintmgr/core';
 import type { PressureNotice } from '@taintmgr/k8s-adapter';
-import { formatWait, type Line, line } from '../log/line.ts';
-import { lineOf } from '../log/notice.ts';
+import { errorOf, formatWait, type Line, line, podFields } from '../log/line.ts';
+import { evictedLine, lineOf } from '../log/notice.ts';
 
 type NoticeOf<Kind extends PressureNotice['kind']> = Extract<PressureNotice, { kind: Kind }>;
 
@@ -61,41 +61,19 @@ const phaseTexts = {
   due: 'threshold met, evicting pods',
 } as const;
 
-function evictionLine({ command, outcome, took, refusal }: NoticeOf<'evictionFinished'>): Line {
-  const fields = { ...podFields(command.pod), took: `${Math.round(took)}ms` };
-  switch (outcome.kind) {
-    case 'done':
-      return refusal === null
-        ? line('info', 'evicted', fields)
-        : line('warn', 'evicted, but its status could not be updated', {
-            ...fields,
-            error: refusal,
-          });
-    case 'gone':
-      return line('info', 'already gone', fields);
-    default:
-      return line('debug', `eviction ${outcome.kind}`, { ...fields, error: outcome.message });
-  }
+function evictionLine(notice: NoticeOf<'evictionFinished'>): Line {
+  const { command, outcome, refusal } = notice;
+  const evicted = evictedLine(command.pod, notice);
+  if (outcome.kind !== 'done' || refusal === null) return evicted;
+  const fields = { ...evicted.fields, error: refusal };
+  return line('warn', 'evicted, but its status could not be updated', fields);
 }
 
 function conditionsLine({ command, outcome }: NoticeOf<'conditionsWritten'>): Line {
   const states = command.conditions.map(({ type, status }) => `${type}=${status}`).join(',');
   const fields = { node: command.node.name, conditions: states };
   if (outcome.kind === 'done') return line('info', 'set conditions of a node', fields);
-  const error = 'message' in outcome ? outcome.message : outcome.kind;
-  return line('warn', 'could not set conditions of a node', { ...fields, error });
-}
-
-function podFields({
-  namespace,
-  name,
-  nodeName,
-}: {
-  readonly namespace: string;
-  readonly name: string;
-  readonly nodeName: string;
-}): Line['fields'] {
-  return { pod: `${namespace}/${name}`, node: nodeName };
+  return line('warn', 'could not set conditions of a node', { ...fields, error: errorOf(outcome) });
 }
 
 function why(because: readonly PressureReason[]): Line['fields'] {

@@ -1,5 +1,5 @@
 import type { Millis } from '@taintmgr/core';
-import { TokenBucket } from '../transport/token-bucket.ts';
+import { TokenBucket } from '../rate-limit/token-bucket.ts';
 import { TtlCache } from './ttl-cache.ts';
 
 /** More is asked than the API server is to be troubled with; to be tried again in a second. */

@@ -2,6 +2,7 @@
 import { createServer as createHttp } from 'node:http';
 import { createServer, type Socket } from 'node:net';
 import { createServer as createTls, type TlsOptions } from 'node:tls';
+import { FairQueue } from '../rate-limit/fair-queue.ts';
 import type { Handler } from './answer.ts';
 import type { ServerIdentity } from './certificate.ts';
 import { type ConnectionLimits, Connections, type DropReason } from './connections.ts';
@@ -9,7 +10,6 @@ import type { Gate } from './gate.ts';
 import { listen } from './listen.ts';
 import { Paced } from './paced.ts';
 import { requestListener } from './requests.ts';
-import { Turnstile } from './turnstile.ts';
 
 export interface StatusServerOptions {
   readonly host: string;
@@ -68,7 +68,7 @@ export const healthLimits: ServerLimits = { ...serverLimits, max: 200, perSecond
 export async function startServer(options: StatusServerOptions): Promise<StatusServer> {
   const { host, port, limits = serverLimits, onDrop } = options;
   const connections = new Connections(limits, onDrop);
-  const turnstile = new Turnstile(limits.perSecond, limits.burst, () => performance.now());
+  const queue = new FairQueue(limits.perSecond, limits.burst, () => performance.now());
   const { open, identify } = opener(options, connections);
   const front = createServer((socket) => {
     // Without a listener a reset would end the process.
@@ -77,7 +77,7 @@ export async function startServer(options: StatusServerOptions): Promise<StatusS
     if (!connection) return socket.destroy();
     // Whoever says nothing costs a socket and no more: TLS begins with the first byte.
     return socket.once('readable', () => {
-      const leave = turnstile.enter(connection.peer, () => open(socket));
+      const leave = queue.enter(connection.peer, () => open(socket));
       socket.once('close', leave);
     });
   });
@@ -87,7 +87,7 @@ export async function startServer(options: StatusServerOptions): Promise<StatusS
     close: () =>
       new Promise((resolve) => {
         front.close(() => resolve());
-        turnstile.close();
+        queue.close();
         connections.close();
       }),
   };

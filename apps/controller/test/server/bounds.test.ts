@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, it, mock } from 'node:test';
 import { Quiet } from '../../src/server/quiet.ts';
 import { Reviews, TooManyReviewsError } from '../../src/server/reviews.ts';
-import { Turnstile } from '../../src/server/turnstile.ts';
 
 // What bounds the work that others can make us do, on a clock of our own.
 
@@ -85,29 +84,6 @@ describe('reviews', () => {
     asked.now = 1000;
     await asked.ask('a');
     assert.equal(asked.questions.length, 2);
-  });
-});
-
-describe('a turnstile', () => {
-  it('lets peers through in turns, whoever has come how often', (t) => {
-    t.mock.timers.enable({ apis: ['setTimeout'] });
-    let now = 0;
-    const through: string[] = [];
-    const turnstile = new Turnstile(10, 1, () => now);
-    const come = (peer: string): (() => void) => turnstile.enter(peer, () => through.push(peer));
-    for (let count = 0; count < 100; count += 1) come('many');
-    const leave = come('gone');
-    come('few');
-    leave();
-    assert.deepEqual(through, ['many']);
-    for (let count = 0; count < 3; count += 1) {
-      now += 100;
-      t.mock.timers.tick(100);
-    }
-    assert.deepEqual(through, ['many', 'many', 'few', 'many']);
-    turnstile.close();
-    t.mock.timers.tick(10_000);
-    assert.equal(through.length, 4);
   });
 });
 

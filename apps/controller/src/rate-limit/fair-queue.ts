@@ -1,10 +1,10 @@
-import { TokenBucket } from '../transport/token-bucket.ts';
+import { TokenBucket } from './token-bucket.ts';
 
 /**
- * Lets so many through in a second. Peers take turns: whoever comes a thousand times delays himself,
+ * Limits how much begins in a second. Peers take turns: one that comes a thousand times delays itself,
  * not the others.
  */
-export class Turnstile {
+export class FairQueue {
   /** By peer, in the order of their turns; none is empty. */
   readonly #waiting = new Map<string, Set<() => void>>();
   readonly #bucket: TokenBucket;

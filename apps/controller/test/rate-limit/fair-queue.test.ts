@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { FairQueue } from '../../src/rate-limit/fair-queue.ts';
+
+describe('a queue with a rate limit', () => {
+  it('lets peers through in turns, whoever has come how often', (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    let now = 0;
+    const through: string[] = [];
+    const queue = new FairQueue(10, 1, () => now);
+    const come = (peer: string): (() => void) => queue.enter(peer, () => through.push(peer));
+    for (let count = 0; count < 100; count += 1) come('many');
+    const leave = come('gone');
+    come('few');
+    leave();
+    assert.deepEqual(through, ['many']);
+    for (let count = 0; count < 3; count += 1) {
+      now += 100;
+      t.mock.timers.tick(100);
+    }
+    assert.deepEqual(through, ['many', 'many', 'few', 'many']);
+    queue.close();
+    t.mock.timers.tick(10_000);
+    assert.equal(through.length, 4);
+  });
+});
