@@ -3,6 +3,7 @@
 // The contract: what goes in, what comes out.
 
 export type { Blocker, BlockerCode, BlockerVerdict } from './attempt/blocker.ts';
+export type { BudgetPolicy } from './attempt/budget-policy.ts';
 export type { BudgetNumbers, Outcome, Setback } from './attempt/outcome.ts';
 export type { Command, Notice, Report } from './command.ts';
 export { type Config, defaultConfig, resolveConfig, type Semantics } from './config.ts';
@@ -12,7 +13,6 @@ export { type NodePressureRuleName, nodePressureRules } from './differences/pres
 export { type Rule, type RuleName, rules } from './differences/rules.ts';
 export type { Comparison } from './differences/shadow.ts';
 export {
-  type BudgetPolicy,
   type DrainConfig,
   type DrainTarget,
   defaultDrainConfig,

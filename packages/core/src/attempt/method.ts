@@ -1,8 +1,20 @@
 import { finite, type Instant } from '../kernel/time.ts';
-import type { Pod } from '../model/pod.ts';
-import type { Policy } from '../policy/eviction-policy.ts';
+import { type Pod, podRef } from '../model/pod.ts';
+import type { BudgetPolicy } from './budget-policy.ts';
+import type { PodCommand } from './command.ts';
 
-/** How one attempt to evict a pod is made: Delete, Evict, or first the one and then the other. */
+/** What decides how a pod is made to leave. */
+export interface Terms {
+  /** Since when it should have gone. */
+  readonly deadline: Instant;
+  readonly budgets: BudgetPolicy;
+  /** Null: the pod's own. */
+  readonly gracePeriodSeconds: number | null;
+  /** When its node goes; null: nobody said so. */
+  readonly nodeEnd: Instant | null;
+}
+
+/** How one request is made: Delete, or Evict, which asks disruption budgets. */
 export interface Method {
   readonly kind: 'delete' | 'evict';
   /** Null: the pod's own. */
@@ -16,56 +28,53 @@ export interface Method {
 const defaultGraceSeconds = 30;
 
 /**
- * How an attempt at `now` is made for a pod whose deadline has passed. `asked`: the API server has
- * refused an attempt before. However late it is, budgets are asked first: nobody may have been there
- * to ask them until now.
+ * How a request at `now` is made for a pod whose deadline has passed. `asked`: the API server has
+ * refused one before. However late it is, budgets are asked first: nobody may have been there to ask
+ * them until now.
  */
-export function methodFor(
-  now: Instant,
-  asked: boolean,
-  pod: Pod,
-  nodeEnd: Instant | null,
-  deadline: Instant,
-  policy: Policy,
-): Method {
-  const escalateAt = escalationOf(pod, nodeEnd, deadline, policy);
+export function methodFor(now: Instant, asked: boolean, pod: Pod, terms: Terms): Method {
+  const escalateAt = escalationOf(pod, terms);
   const escalated = asked && escalateAt !== null && now >= escalateAt;
-  const kind = policy.mode === 'delete' || escalated ? 'delete' : 'evict';
-  const gracePeriodSeconds = graceFor(now, pod, nodeEnd, policy);
-  const byPolicy = escalationOf(pod, null, deadline, policy);
+  const kind = terms.budgets.kind === 'ignore' || escalated ? 'delete' : 'evict';
+  const gracePeriodSeconds = graceFor(now, pod, terms);
+  const byPolicy = escalationOf(pod, { ...terms, nodeEnd: null });
   const isHastened = escalated && (byPolicy === null || now < byPolicy);
-  const isUsed = isHastened || gracePeriodSeconds !== policy.gracePeriodSeconds;
-  return { kind, gracePeriodSeconds, escalated, nodeEnd: isUsed ? nodeEnd : null };
+  const isUsed = isHastened || gracePeriodSeconds !== terms.gracePeriodSeconds;
+  return { kind, gracePeriodSeconds, escalated, nodeEnd: isUsed ? terms.nodeEnd : null };
 }
 
 /**
  * When a pod that budgets hold back is deleted all the same: so long after its deadline, or early
  * enough for its grace period to end by the node's own deadline, whichever comes first. Null: never.
  */
-export function escalationOf(
-  pod: Pod,
-  nodeEnd: Instant | null,
-  deadline: Instant,
-  { mode, deleteAfterMs, gracePeriodSeconds }: Policy,
-): Instant | null {
-  if (mode !== 'evictThenDelete') return null;
-  const afterWait = deleteAfterMs === null ? Number.POSITIVE_INFINITY : deadline + deleteAfterMs;
+export function escalationOf(pod: Pod, terms: Terms): Instant | null {
+  const { budgets, deadline, gracePeriodSeconds, nodeEnd } = terms;
+  if (budgets.kind !== 'deleteAfter') return null;
   const grace = gracePeriodSeconds ?? graceOf(pod);
   const beforeEnd = (nodeEnd ?? Number.POSITIVE_INFINITY) - grace * 1000;
-  const at = Math.min(afterWait, beforeEnd);
+  const at = Math.min(deadline + budgets.afterMs, beforeEnd);
   return at === Number.POSITIVE_INFINITY ? null : at;
+}
+
+/** The request itself; `confirm`: what decided is to be read again first. */
+export function podCommand<R>(
+  id: string,
+  pod: Pod,
+  { kind, gracePeriodSeconds, escalated }: Method,
+  confirm: boolean,
+  because: readonly R[],
+): PodCommand<R> {
+  const target = { id, pod: podRef(pod), gracePeriodSeconds, confirm, because };
+  return kind === 'evict'
+    ? { kind: 'evictPod', ...target }
+    : { kind: 'deletePod', ...target, guard: 'uid', generation: pod.generation, escalated };
 }
 
 /**
  * Never longer than the node has left, and at least 1 s: 0 would kill without a word. A pod that
  * wants none of its own gets none.
  */
-function graceFor(
-  now: Instant,
-  pod: Pod,
-  nodeEnd: Instant | null,
-  { gracePeriodSeconds }: Policy,
-): number | null {
+function graceFor(now: Instant, pod: Pod, { gracePeriodSeconds, nodeEnd }: Terms): number | null {
   if (nodeEnd === null) return gracePeriodSeconds;
   const wanted = gracePeriodSeconds ?? graceOf(pod);
   const left = Math.floor((nodeEnd - now) / 1000);

@@ -1,4 +1,5 @@
 // What one drain is asked to do: its taint, filters, order, budgets and time limits.
+import type { BudgetPolicy } from '../attempt/budget-policy.ts';
 import { oneOf, refuse, wholeNumber } from '../kernel/checks.ts';
 import type { Millis } from '../kernel/time.ts';
 import type { Taint } from '../model/taint.ts';
@@ -12,15 +13,6 @@ export type Respect =
   | 'limitless'
   /** None: every pod goes, and at once. */
   | 'nothing';
-
-/** What a drain does about disruption budgets. */
-export type BudgetPolicy =
-  /** The Eviction API asks them, for as long as it takes. */
-  | { readonly kind: 'respect' }
-  /** They are asked for so long after a pod is due; then it is deleted. */
-  | { readonly kind: 'deleteAfter'; readonly afterMs: Millis }
-  /** Pods are deleted, and nobody is asked. */
-  | { readonly kind: 'ignore' };
 
 /** A node to be drained. */
 export interface DrainTarget {

@@ -1,6 +1,7 @@
 // The drain machine: taints nodes in turn and makes their pods leave within budgets and limits.
 import { blockerOf } from '../attempt/blocker.ts';
 import type { PodCommand, RecordPodEvent } from '../attempt/command.ts';
+import { escalationOf, methodFor, podCommand, type Terms } from '../attempt/method.ts';
 import type { Outcome, Setback } from '../attempt/outcome.ts';
 import { nextTry } from '../attempt/retry.ts';
 import type { Event } from '../event.ts';
@@ -305,31 +306,26 @@ export class DrainMachine {
     pod: Pod,
     { attempts, begunAt, because, due }: DrainPod,
   ): readonly DrainCommand[] {
-    const { budgets, gracePeriodSeconds } = this.#config;
-    const escalateAt = this.#escalateAt(pod.nodeName, due);
-    const escalated = escalateAt !== null && now >= escalateAt;
-    const deleted = budgets.kind === 'ignore' || escalated;
+    const { budgets } = this.#config;
+    const method = methodFor(now, true, pod, this.#terms(pod, due));
+    const deleted = method.kind === 'delete';
     const first = begunAt ?? now;
     const changed = { attempts: attempts + 1, begunAt: first, deleted, isAsked: true };
     const sent = this.#set(pod, { kind: 'evicting' }, changed);
-    if (escalated && budgets.kind === 'deleteAfter') {
+    if (method.escalated && budgets.kind === 'deleteAfter') {
       this.#notes.push({ kind: 'podEscalated', pod: sent, waitedMs: budgets.afterMs });
     }
     const id = this.#inFlight.start(pod.uid);
-    const shared = { id, pod: podRef(pod), confirm: false, gracePeriodSeconds, because };
-    const { generation } = pod;
-    const command: DrainCommand = deleted
-      ? { kind: 'deletePod', ...shared, guard: 'uid', generation, escalated }
-      : { kind: 'evictPod', ...shared };
+    const command = podCommand(id, pod, method, false, because);
     return attempts === 0 ? [evictionEvent(pod, because), command] : [command];
   }
 
-  /** When budgets are asked no more about a pod; null: never, or they never are. */
-  #escalateAt(nodeName: string, due: Instant | null): Instant | null {
-    const { budgets } = this.#config;
-    if (budgets.kind !== 'deleteAfter') return null;
+  /** A pod should have gone since it was due, and not before its node's turn came. */
+  #terms({ nodeName }: PodRef, due: Instant | null): Terms {
+    const { budgets, gracePeriodSeconds } = this.#config;
     const since = this.#nodes.begunAt(nodeName) ?? noLimit;
-    return Math.max(due ?? since, since) + budgets.afterMs;
+    const deadline = Math.max(due ?? since, since);
+    return { deadline, budgets, gracePeriodSeconds, nodeEnd: null };
   }
 
   #settle(now: Instant, id: string, outcome: Outcome): void {
@@ -354,12 +350,11 @@ export class DrainMachine {
   }
 
   #setBack(now: Instant, known: DrainPod, setback: Setback): void {
-    const { uid, nodeName } = known.pod;
-    const { once } = this.#config;
+    const { uid } = known.pod;
+    const { once, budgets } = this.#config;
     const blocker = blockerOf(setback);
-    const escalateAt = this.#escalateAt(nodeName, known.due);
     const isFinal =
-      blocker.verdict === 'never' && (blocker.code === 'Denied' || escalateAt === null);
+      blocker.verdict === 'never' && (blocker.code === 'Denied' || budgets.kind !== 'deleteAfter');
     if (once || isFinal) {
       const pod = this.#set(known.pod, { kind: 'failed' }, { blocker });
       this.#notes.push({ kind: 'podFailed', pod, blocker });
@@ -367,6 +362,8 @@ export class DrainMachine {
     }
     const isBlocked = blocker.code === 'Budget' || blocker.code === 'TwoBudgets';
     const wanted = nextTry(now, uid, known.attempts, setback, isBlocked, this.#config);
+    const seen = this.#judge.store.pod(uid);
+    const escalateAt = seen && escalationOf(seen, this.#terms(known.pod, known.due));
     const at = escalateAt !== null && escalateAt > now ? Math.min(wanted, escalateAt) : wanted;
     this.#schedule.set(uid, at);
     const pod = this.#set(known.pod, { kind: 'held', at }, { blocker });

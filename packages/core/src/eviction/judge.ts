@@ -1,8 +1,9 @@
-import { escalationOf, type Method, methodFor } from '../attempt/method.ts';
+import { budgetPolicyOf } from '../attempt/budget-policy.ts';
+import type { Terms } from '../attempt/method.ts';
 import { finite, type Instant } from '../kernel/time.ts';
 import type { Pod } from '../model/pod.ts';
 import type { Taint } from '../model/taint.ts';
-import { Policies, type Policy } from '../policy/eviction-policy.ts';
+import { Policies } from '../policy/eviction-policy.ts';
 import type { StoreView } from '../store.ts';
 import type { EvictionConfig } from './config.ts';
 import { type DecideOptions, type Decision, decide } from './decide.ts';
@@ -51,22 +52,13 @@ export class Judge {
     return !!observed && bound !== null && bound > Math.max(observed.start, observed.seenAt);
   }
 
-  /** How an attempt is made at `now` for a pod whose deadline has passed. */
-  method(
-    now: Instant,
-    asked: boolean,
-    pod: Pod,
-    deadline: Instant,
-    because: readonly Reason[],
-  ): Method {
-    return methodFor(now, asked, pod, this.#endOf(now, pod), deadline, this.#policyOf(because));
-  }
-
-  /** When budgets are asked no more about a pod, which may be past; null: never. */
-  escalation(now: Instant, pod: Pod, deadline: Instant): Instant | null {
-    const { kind, because } = this.decide(pod);
-    if (kind !== 'evict') return null;
-    return escalationOf(pod, this.#endOf(now, pod), deadline, this.#policyOf(because));
+  /** What decides how a pod goes whose deadline has passed. */
+  terms(now: Instant, pod: Pod, deadline: Instant, because: readonly Reason[]): Terms {
+    const taint = decidingTaint(because);
+    const policy = taint ? this.#policies.for(taint) : this.#config;
+    const { gracePeriodSeconds } = policy;
+    const nodeEnd = this.#endOf(now, pod);
+    return { deadline, budgets: budgetPolicyOf(policy), gracePeriodSeconds, nodeEnd };
   }
 
   /** When the pod's node goes, where that is heeded; null: nobody said, or long ago. */
@@ -74,11 +66,6 @@ export class Judge {
     const end = finite(this.#store.node(nodeName)?.deadline);
     const isHeeded = this.#config.heedNodeDeadlines && end !== null && now <= end + endForgottenMs;
     return isHeeded ? end : null;
-  }
-
-  #policyOf(because: readonly Reason[]): Policy {
-    const taint = decidingTaint(because);
-    return taint ? this.#policies.for(taint) : this.#config;
   }
 }
 

@@ -1,5 +1,6 @@
 // The precise eviction machine: when each pod of a tainted node goes, and what comes of it.
 import { blockerOf, isAnswered } from '../attempt/blocker.ts';
+import { escalationOf, methodFor, podCommand } from '../attempt/method.ts';
 import type { Outcome, Setback } from '../attempt/outcome.ts';
 import { Pace } from '../attempt/pace.ts';
 import { nextTry } from '../attempt/retry.ts';
@@ -306,16 +307,11 @@ export class PreciseEvictionMachine implements EvictionMachine {
     this.#work.set(pod.uid, { kind: 'sending', id, attempt, deadline });
     if (attempt === 1) this.#commands.push(evictionEvent(pod, because));
     const asked = work.kind === 'retrying' && isAnswered(work.setback);
-    const method = this.#judge.method(this.#wall(now), asked, pod, deadline, because);
-    const { gracePeriodSeconds, escalated, nodeEnd } = method;
-    if (nodeEnd !== null) this.#commands.push(nodeEndEvent(pod, nodeEnd));
+    const wall = this.#wall(now);
+    const method = methodFor(wall, asked, pod, this.#judge.terms(wall, pod, deadline, because));
+    if (method.nodeEnd !== null) this.#commands.push(nodeEndEvent(pod, method.nodeEnd));
     const confirm = this.#isDoubtful(now, pod, work, deadline);
-    const target = { id, pod: podRef(pod), gracePeriodSeconds, confirm, because };
-    this.#commands.push(
-      method.kind === 'evict'
-        ? { kind: 'evictPod', ...target }
-        : { kind: 'deletePod', ...target, guard: 'uid', generation: pod.generation, escalated },
-    );
+    this.#commands.push(podCommand(id, pod, method, confirm, because));
   }
 
   /** What we know may be old: a live read found it so, or it should have gone long ago. */
@@ -358,8 +354,14 @@ export class PreciseEvictionMachine implements EvictionMachine {
   ): Instant {
     const isBlocked = setback.kind === 'blocked';
     const at = nextTry(now, pod.uid, attempt, setback, isBlocked, this.#config);
-    const escalation = this.#judge.escalation(this.#wall(now), pod, deadline);
-    const escalateAt = escalation === null ? at : this.#store.clock.when(escalation);
+    const { kind, because } = this.decisionOn(pod);
+    if (kind !== 'evict') return at;
+    const escalation = escalationOf(
+      pod,
+      this.#judge.terms(this.#wall(now), pod, deadline, because),
+    );
+    if (escalation === null) return at;
+    const escalateAt = this.#store.clock.when(escalation);
     // Past that time, only what budgets refused can still be done otherwise at once.
     if (escalateAt <= now) return isBlocked ? now : at;
     return Math.min(at, escalateAt);
