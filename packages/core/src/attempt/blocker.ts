@@ -40,6 +40,11 @@ export function blockerOf(setback: Setback): Blocker {
   }
 }
 
+/** Whether disruption budgets hold it back, and deleting the pod would not ask them. */
+export function isBudget({ code }: Blocker): boolean {
+  return code === 'Budget' || code === 'TwoBudgets';
+}
+
 const denials: readonly number[] = [400, 401, 403, 405, 422];
 
 function judgeFailure({

@@ -1,5 +1,6 @@
 // When something that failed is tried again.
 import type { Instant, Millis } from '../kernel/time.ts';
+import { blockerOf, isBudget } from './blocker.ts';
 import { type Outcome, retryAfterOf, type Setback } from './outcome.ts';
 
 /** The bounds of a retry: the wait doubles from the first to the second. */
@@ -16,19 +17,27 @@ export interface AttemptWait extends RetryWait {
 
 /**
  * When to try to make a pod leave again, after its try number `tries` (from 1). Budgets are asked
- * evenly, as nothing is wrong; everything else waits the longer the more often it fails.
+ * evenly, as nothing is wrong; everything else waits the longer the more often it fails. From
+ * `escalateAt` on (null: never) budgets are asked no more: what one of them refused is done at once.
  */
 export function nextTry(
   now: Instant,
-  key: string,
+  uid: string,
   tries: number,
   setback: Setback,
-  isBlocked: boolean,
+  escalateAt: Instant | null,
   wait: AttemptWait,
 ): Instant {
-  return isBlocked
-    ? now + (retryAfterOf(setback) ?? wait.blockedRetryWaitMs)
-    : nextAttempt(now, key, tries, wait, setback);
+  const isBlocked = isBudget(blockerOf(setback));
+  const at = isBlocked ? evenTry(now, setback, wait) : nextAttempt(now, uid, tries, wait, setback);
+  if (escalateAt === null) return at;
+  if (escalateAt > now) return Math.min(at, escalateAt);
+  return isBlocked ? now : at;
+}
+
+/** When to ask again who is asked every so often, however often they refused. */
+export function evenTry(now: Instant, setback: Setback, wait: AttemptWait): Instant {
+  return now + (retryAfterOf(setback) ?? wait.blockedRetryWaitMs);
 }
 
 /**

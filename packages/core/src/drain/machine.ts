@@ -360,11 +360,9 @@ export class DrainMachine {
       this.#notes.push({ kind: 'podFailed', pod, blocker });
       return;
     }
-    const isBlocked = blocker.code === 'Budget' || blocker.code === 'TwoBudgets';
-    const wanted = nextTry(now, uid, known.attempts, setback, isBlocked, this.#config);
     const seen = this.#judge.store.pod(uid);
     const escalateAt = seen && escalationOf(seen, this.#terms(known.pod, known.due));
-    const at = escalateAt !== null && escalateAt > now ? Math.min(wanted, escalateAt) : wanted;
+    const at = nextTry(now, uid, known.attempts, setback, escalateAt, this.#config);
     this.#schedule.set(uid, at);
     const pod = this.#set(known.pod, { kind: 'held', at }, { blocker });
     this.#notes.push({ kind: 'podHeld', pod, blocker });

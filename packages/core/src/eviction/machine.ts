@@ -1,7 +1,7 @@
 // The precise eviction machine: when each pod of a tainted node goes, and what comes of it.
 import { blockerOf, isAnswered } from '../attempt/blocker.ts';
 import { escalationOf, methodFor, podCommand } from '../attempt/method.ts';
-import type { Outcome, Setback } from '../attempt/outcome.ts';
+import type { Outcome } from '../attempt/outcome.ts';
 import { Pace } from '../attempt/pace.ts';
 import { nextTry } from '../attempt/retry.ts';
 import type { Event } from '../event.ts';
@@ -336,7 +336,8 @@ export class PreciseEvictionMachine implements EvictionMachine {
     }
     const pod = this.#known(uid);
     this.#admissions.failed(now, uid, outcome);
-    const at = this.#retryAt(now, pod, work, outcome);
+    const escalateAt = this.#escalationOf(now, pod, deadline);
+    const at = nextTry(now, uid, attempt, outcome, escalateAt, this.#config);
     this.#put(uid, { kind: 'retrying', deadline, attempt, at, setback: outcome }, at);
     this.#reconsider(now, pod, 'EvictionFailed');
     if (this.#work.get(uid)?.kind !== 'retrying') return;
@@ -345,26 +346,12 @@ export class PreciseEvictionMachine implements EvictionMachine {
     this.#tell({ kind: 'retry', pod: podRef(pod), ...told });
   }
 
-  /** Budgets are asked again after a while, or overridden as soon as the policy allows it. */
-  #retryAt(
-    now: Instant,
-    pod: Pod,
-    { attempt, deadline }: Extract<Work, { kind: 'sending' }>,
-    setback: Setback,
-  ): Instant {
-    const isBlocked = setback.kind === 'blocked';
-    const at = nextTry(now, pod.uid, attempt, setback, isBlocked, this.#config);
+  /** When budgets are asked no more about a pod, by our own time; null: never. */
+  #escalationOf(now: Instant, pod: Pod, deadline: Instant): Instant | null {
     const { kind, because } = this.decisionOn(pod);
-    if (kind !== 'evict') return at;
-    const escalation = escalationOf(
-      pod,
-      this.#judge.terms(this.#wall(now), pod, deadline, because),
-    );
-    if (escalation === null) return at;
-    const escalateAt = this.#store.clock.when(escalation);
-    // Past that time, only what budgets refused can still be done otherwise at once.
-    if (escalateAt <= now) return isBlocked ? now : at;
-    return Math.min(at, escalateAt);
+    if (kind !== 'evict') return null;
+    const at = escalationOf(pod, this.#judge.terms(this.#wall(now), pod, deadline, because));
+    return at === null ? null : this.#store.clock.when(at);
   }
 
   #put(uid: string, work: Work, at: Instant): void {

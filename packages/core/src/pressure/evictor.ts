@@ -1,6 +1,6 @@
 import { blockerOf } from '../attempt/blocker.ts';
 import type { Outcome, Setback } from '../attempt/outcome.ts';
-import { nextTry } from '../attempt/retry.ts';
+import { evenTry, nextAttempt } from '../attempt/retry.ts';
 import { InFlight } from '../kernel/inflight.ts';
 import type { Instant } from '../kernel/time.ts';
 import { TokenBucket } from '../kernel/token-bucket.ts';
@@ -93,7 +93,9 @@ export class Evictor {
       return outcome.kind === 'gone' ? [] : [evictedEvent(pod, text)];
     }
     const passes = blockerOf(outcome).verdict !== 'resolves';
-    const until = this.#retryAt(now, record, outcome, passes);
+    const until = passes
+      ? evenTry(now, outcome, this.#config)
+      : this.#retryAt(now, record, outcome);
     if (passes) record.passedOver.set(pod.uid, { setback: outcome, until });
     const setback = passes ? work.setback : outcome;
     this.#proceed(now, record, { ...work, unanswered, setback });
@@ -112,7 +114,7 @@ export class Evictor {
       record.work = { kind: 'leaving', pods, until: now + this.#config.leavingWaitMsMax };
     } else if (setback) {
       record.isSpent = false;
-      record.work = { kind: 'retrying', setback, at: this.#retryAt(now, record, setback, false) };
+      record.work = { kind: 'retrying', setback, at: this.#retryAt(now, record, setback) };
       record.failures += 1;
     } else {
       record.isSpent = false;
@@ -120,13 +122,8 @@ export class Evictor {
     }
   }
 
-  #retryAt(
-    now: Instant,
-    { node, failures }: NodeRecord,
-    setback: Setback,
-    passes: boolean,
-  ): Instant {
-    return nextTry(now, node.name, failures + 1, setback, passes, this.#config);
+  #retryAt(now: Instant, { node, failures }: NodeRecord, setback: Setback): Instant {
+    return nextAttempt(now, node.name, failures + 1, this.#config, setback);
   }
 }
 
