@@ -62,6 +62,12 @@ function judgeFailure({
     : { code: 'ServerError', verdict: 'resolves' };
 }
 
+/** Whether it may have been done all the same: the answer was lost, or the server failed on the way. */
+export function isUncertain(setback: Setback): boolean {
+  if (setback.kind !== 'failed' || isBudget(blockerOf(setback))) return false;
+  return setback.status === null || setback.status >= 500;
+}
+
 /** Whether whoever minds budgets has answered; an API server that is away or overloaded has not. */
 export function isAnswered(setback: Setback): boolean {
   const { code } = blockerOf(setback);

@@ -1,5 +1,5 @@
 // Who made a pod go: the drain, another controller, or somebody by hand.
-import { blockerOf } from '../attempt/blocker.ts';
+import { isUncertain } from '../attempt/blocker.ts';
 import type { Outcome } from '../attempt/outcome.ts';
 import type { Disruption } from '../model/pod.ts';
 import type { Claim, Departure, DrainPod, ForeignDeletion } from './state.ts';
@@ -18,11 +18,8 @@ export function claimAfter(claim: Claim, outcome: Outcome): Claim {
     // The Eviction API refuses none that terminates: those before were not accepted either.
     case 'blocked':
       return 'none';
-    case 'failed': {
-      const { code } = blockerOf(outcome);
-      const isLost = code === 'Unreachable' || code === 'ServerError';
-      return isLost && claim !== 'sure' ? 'possible' : claim;
-    }
+    case 'failed':
+      return isUncertain(outcome) && claim !== 'sure' ? 'possible' : claim;
   }
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Setback } from '@taintmgr/core';
-import { blockerOf } from '../../src/attempt/blocker.ts';
+import { blockerOf, isUncertain } from '../../src/attempt/blocker.ts';
 
 const base = { kind: 'failed', message: 'm', retryAfter: null } as const;
 const twoBudgets = 'This pod has more than one PodDisruptionBudget, which is not supported.';
@@ -27,6 +27,15 @@ describe('what holds an eviction back', () => {
   for (const [name, setback, code, verdict] of cases) {
     it(`${name}: ${code}, ${verdict}`, () => {
       assert.deepEqual(blockerOf(setback), { code, verdict, message: setback.message });
+    });
+  }
+});
+
+describe('what may have been done all the same', () => {
+  const uncertain = ['no answer', 'a server error'];
+  for (const [name, setback] of cases) {
+    it(`${name}: ${uncertain.includes(name)}`, () => {
+      assert.equal(isUncertain(setback), uncertain.includes(name));
     });
   }
 });

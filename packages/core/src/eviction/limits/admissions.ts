@@ -1,3 +1,4 @@
+import { isUncertain } from '../../attempt/blocker.ts';
 import type { Outcome, Setback } from '../../attempt/outcome.ts';
 import type { Event } from '../../event.ts';
 import type { Instant, Millis } from '../../kernel/time.ts';
@@ -141,14 +142,13 @@ export class Admissions {
 
   /** What was refused has disrupted nobody: others may go in its place, and it asks again. */
   failed(now: Instant, uid: string, setback: Setback): void {
-    if (wasRefused(setback) && this.#governor.release(uid, false)) this.#waitlist.requeue(now);
+    if (!isUncertain(setback) && this.#governor.release(uid, false)) this.#waitlist.requeue(now);
   }
 
   /** The pod leaves, or stays after all. An attempt without an answer may still come about. */
   drop(now: Instant, uid: string, leaves: boolean, setback: Setback | null): void {
     this.#waitlist.delete(uid);
-    const isUnknown = setback !== null && !wasRefused(setback);
-    if (leaves || isUnknown) this.#governor.leave(now, uid);
+    if (leaves || (setback !== null && isUncertain(setback))) this.#governor.leave(now, uid);
     else if (this.#governor.release(uid, true)) this.#waitlist.requeue(now);
   }
 }
@@ -157,9 +157,4 @@ export class Admissions {
 export function isNews(hit: LimitHit, before: LimitHit | null): boolean {
   if (hit.limit === 'record') return false;
   return before === null || before.limit === 'record' || (hit.tripped && !before.tripped);
-}
-
-/** Whether the pod surely stays: it was refused, and not merely never answered. */
-function wasRefused(setback: Setback): boolean {
-  return setback.kind !== 'failed' || (setback.status !== null && setback.status < 500);
 }
