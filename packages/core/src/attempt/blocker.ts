@@ -69,7 +69,6 @@ export function isUncertain(setback: Setback): boolean {
 }
 
 /** Whether whoever minds budgets has answered; an API server that is away or overloaded has not. */
-export function isAnswered(setback: Setback): boolean {
-  const { code } = blockerOf(setback);
+export function isAnswered({ code }: Blocker): boolean {
   return code !== 'Unreachable' && code !== 'Overloaded' && code !== 'ViewChanged';
 }

@@ -1,5 +1,5 @@
 // The drain machine: taints nodes in turn and makes their pods leave within budgets and limits.
-import { blockerOf } from '../attempt/blocker.ts';
+import { blockerOf, isAnswered } from '../attempt/blocker.ts';
 import type { PodCommand, RecordPodEvent } from '../attempt/command.ts';
 import { escalationOf, methodFor, podCommand, type Terms } from '../attempt/method.ts';
 import type { Outcome, Setback } from '../attempt/outcome.ts';
@@ -304,10 +304,11 @@ export class DrainMachine {
   #send(
     now: Instant,
     pod: Pod,
-    { attempts, begunAt, because, due }: DrainPod,
+    { attempts, begunAt, because, due, blocker }: DrainPod,
   ): readonly DrainCommand[] {
     const { budgets } = this.#config;
-    const method = methodFor(now, true, pod, this.#terms(pod, due));
+    const asked = blocker !== null && isAnswered(blocker);
+    const method = methodFor(now, asked, pod, this.#terms(pod, due));
     const deleted = method.kind === 'delete';
     const first = begunAt ?? now;
     const changed = { attempts: attempts + 1, begunAt: first, deleted, isAsked: true };

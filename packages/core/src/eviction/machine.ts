@@ -306,7 +306,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
     this.#pace.sent(now, id);
     this.#work.set(pod.uid, { kind: 'sending', id, attempt, deadline });
     if (attempt === 1) this.#commands.push(evictionEvent(pod, because));
-    const asked = work.kind === 'retrying' && isAnswered(work.setback);
+    const asked = work.kind === 'retrying' && isAnswered(blockerOf(work.setback));
     const wall = this.#wall(now);
     const method = methodFor(wall, asked, pod, this.#judge.terms(wall, pod, deadline, because));
     if (method.nodeEnd !== null) this.#commands.push(nodeEndEvent(pod, method.nodeEnd));
