@@ -31,11 +31,11 @@ export {
 export { EvictorSearch, type FindOptions, findEvictors } from './client/find-evictors.ts';
 export {
   type Duty,
+  type DutyVerdict,
   duties,
   type Evictors,
   type Evidence,
   type LeaseSight,
-  type Verdict,
 } from './evictors/verdict.ts';
 export {
   switchOff,
@@ -45,7 +45,7 @@ export {
   whyUnknown,
 } from './evictors/words.ts';
 
-// Flight records: what the engine was told and what it did.
+// Flight records: what the engine took in and what it did.
 
 export { flightHeadFrom, flightLineFrom } from './flight/reading.ts';
 export {

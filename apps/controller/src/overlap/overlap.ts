@@ -1,11 +1,11 @@
 import {
   type Duty,
+  type DutyVerdict,
   duties,
   type EventSubject,
   type Evictors,
   type Evidence,
   switchOff,
-  type Verdict,
   whyUnknown,
 } from '@taintmgr/k8s-adapter';
 import type { ControllerName } from '../flags/controllers.ts';
@@ -45,7 +45,7 @@ export function overlapOf(
   return doubt === undefined ? null : upstreamOverlap(doubtful, upstream[doubt]);
 }
 
-function upstreamOverlap(shared: readonly Duty[], verdict: Verdict): Overlap {
+function upstreamOverlap(shared: readonly Duty[], verdict: DutyVerdict): Overlap {
   const { evidence } = verdict;
   const who = 'who' in verdict ? verdict.who : null;
   const work = shared.join(' and ');

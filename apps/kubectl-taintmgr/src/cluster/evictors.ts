@@ -1,8 +1,8 @@
 // Who evicts for NoExecute taints here, as commands ask it.
-import { type Evictors, taintEvictors, type Verdict } from '@taintmgr/k8s-adapter';
+import { type DutyVerdict, type Evictors, taintEvictors } from '@taintmgr/k8s-adapter';
 
 /** Whether kube-controller-manager evicts for taints, and how that is known. */
-export function upstreamVerdict({ upstream }: Evictors): Verdict {
+export function upstreamVerdict({ upstream }: Evictors): DutyVerdict {
   return upstream['taint-eviction-controller'];
 }
 

@@ -70,7 +70,7 @@ export function podFactsOf(one: Pod, fields: Partial<PodFacts> = {}): PodFacts {
 
 const absent = { kind: 'doesNotAct', evidence: [] } as const;
 
-/** Nobody evicts, as far as leases and pods tell. */
+/** Nobody evicts, as far as leases and pods show. */
 export const nobody: Evictors = {
   upstream: { 'taint-eviction-controller': absent, 'node-lifecycle-controller': absent },
   taintmgr: absent,

@@ -81,7 +81,7 @@ export class ApiClient {
     return (await this.ask(request)).value;
   }
 
-  /** The same, with what time the API server has by its header Date; null: it does not tell. */
+  /** The same, with the API server's time by its header Date; null: there is none. */
   async ask(
     request: ApiRequest,
   ): Promise<{ readonly value: unknown; readonly serverTime: Instant | null }> {
@@ -154,11 +154,11 @@ export class ApiClient {
       const giveUp = (): void => finish(() => resolve({ kind: 'none', message }));
       const timer = limit > 0 ? setTimeout(giveUp, limit) : null;
       let hangUp: (() => void) | null = null;
-      const finish = (settle: () => void): void => {
+      const finish = (end: () => void): void => {
         if (timer) clearTimeout(timer);
         signal?.removeEventListener('abort', onAbort);
         hangUp?.();
-        settle();
+        end();
       };
       signal?.addEventListener('abort', onAbort, { once: true });
       hangUp = transport.send(request, inputSink('', hear));

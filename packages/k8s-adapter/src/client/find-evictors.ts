@@ -27,7 +27,7 @@ type Client = Pick<ApiClient, 'ask'>;
 const leasesApi = '/apis/coordination.k8s.io/v1';
 const managerLease: LeaseName = { namespace: 'kube-system', name: 'kube-controller-manager' };
 const installationLease = 'taintmgr-controller';
-/** Where installations keep it that nobody has told otherwise, for those who may not list. */
+/** Where installations keep it by default, for those who may not list. */
 const usualNamespaces = ['kube-system', 'taintmgr-system'];
 const managerPods = '/api/v1/namespaces/kube-system/pods';
 /** As kubeadm and its like label it, as kops and Talos do, as charts do. */
@@ -55,7 +55,7 @@ export class EvictorSearch {
   }
 
   /**
-   * Looks once, and a second time a moment later only where that tells more. What may not be read is
+   * Looks once, and a second time a moment later only where that shows more. What may not be read is
    * `unknown`; throws ApiError and ConnectionError for anything else.
    */
   async find(): Promise<Evictors> {

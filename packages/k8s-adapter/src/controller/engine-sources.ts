@@ -29,7 +29,7 @@ export interface SourceOptions {
   /** What of each collection is read at all, judged by the server. */
   readonly nodes?: Selectors;
   readonly pods?: Selectors;
-  /** What of that the machine is told of, judged by us. */
+  /** What of that reaches the machine, judged by us. */
   readonly acceptsNode?: (node: Node) => boolean;
   readonly acceptsPod?: (pod: Pod) => boolean;
   /** Read the leases of nodes too, for the node lifecycle; false when left out. */

@@ -38,7 +38,7 @@ export type EventRecorderNotice =
       readonly failure: Failure | null;
     };
 
-/** Equal events, told as one Event object with a count. */
+/** Equal events, recorded as one Event object with a count. */
 interface Series extends EventSeries {
   lastAt: Instant;
   count: number;
@@ -53,7 +53,7 @@ interface Purpose {
   readonly count: number;
 }
 
-/** How many events about one object may still be told. */
+/** How many events about one object may still be recorded. */
 interface Bucket {
   tokens: number;
   at: Instant;
@@ -109,7 +109,7 @@ export class EventRecorder {
     return deadline === null ? this.#pausedUntil : Math.min(deadline, this.#pausedUntil);
   }
 
-  /** Tells an event, now or later. */
+  /** Records an event, now or later. */
   record(now: Instant, event: ClusterEvent): readonly EventRecorderEffect[] {
     if (this.#stopped) return [];
     const series = this.#seriesOf(now, event);
@@ -208,7 +208,7 @@ export class EventRecorder {
 
   #finished(now: Instant, { purpose, answer }: FinishedCall<Purpose>): void {
     const { series, count } = purpose;
-    switch (verdictOf(answer, series.written === 0)) {
+    switch (writeResult(answer, series.written === 0)) {
       case 'written':
         series.written = count;
         series.failures = 0;
@@ -271,9 +271,9 @@ export class EventRecorder {
 /** A token that has run out is renewed, and a server that is overloaded has room again. */
 const laterStatuses: readonly number[] = [401, 429];
 
-type Verdict = 'written' | 'exists' | 'expired' | 'later' | 'refused';
+type WriteResult = 'written' | 'exists' | 'expired' | 'later' | 'refused';
 
-function verdictOf(answer: Answer, isNew: boolean): Verdict {
+function writeResult(answer: Answer, isNew: boolean): WriteResult {
   if (succeeded(answer)) return 'written';
   const { status } = failureOf(answer);
   // Its name is nobody else's: an earlier attempt went through though we never heard of it.

@@ -68,7 +68,7 @@ export interface LoopParts<E extends OfKind, C extends OfKind, N extends OfKind>
   readonly readOnly?: boolean;
 }
 
-/** What a loop takes. `E` is what its machine can be told from elsewhere. */
+/** What a loop takes. `E` is what its machine can hear from elsewhere. */
 export type LoopInput<E = Event> =
   | { readonly kind: 'start' }
   | { readonly kind: 'stop' }

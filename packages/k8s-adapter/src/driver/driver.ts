@@ -16,10 +16,10 @@ export interface DriveOptions<E = Event, N = Notice> {
   /** Left out: those of this machine. */
   readonly clocks?: MachineClocks;
   /**
-   * Called once, with the way to tell the machine of what no API server says, e.g. resumeEvictions,
+   * Called once, with the way to send the machine what no API server says, e.g. resumeEvictions,
    * and with what the time is for the loop, after it has heard of what was done to the clocks.
    */
-  readonly onStart?: (tell: (event: E) => void, now: () => Instant) => void;
+  readonly onStart?: (send: (event: E) => void, now: () => Instant) => void;
 }
 
 /** setTimeout takes no more; a longer wait is cut into several. */
@@ -113,12 +113,12 @@ class Driver<E, N> {
     );
   }
 
-  #finish(settle: () => void): void {
+  #finish(end: () => void): void {
     this.#finished = true;
     if (this.#timer) clearTimeout(this.#timer);
     if (this.#arming) clearImmediate(this.#arming);
     this.#runner.hangUp();
     this.#options.signal.removeEventListener('abort', this.#onAbort);
-    settle();
+    end();
   }
 }

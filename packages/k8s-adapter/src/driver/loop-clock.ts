@@ -20,13 +20,13 @@ const stepMsMin: Millis = 500;
  * The loop's time, which nobody can set: the wall clock of the start, and from then on only what
  * passes. So it never goes back or jumps, whatever is done to the wall clock. That the two come
  * apart is still worth knowing: either somebody has set the clock, or the machine was suspended;
- * nobody can tell from inside.
+ * they look the same from inside.
  */
 export class LoopClock {
   readonly #clocks: MachineClocks;
   readonly #startedAt: Instant;
   readonly #origin: Millis;
-  /** How far the wall clock is ahead of our time, as far as it was told. */
+  /** How far the wall clock is ahead of our time, as far as the loop knows. */
   #ahead: Millis = 0;
 
   constructor(clocks: MachineClocks = realClocks) {
@@ -39,7 +39,7 @@ export class LoopClock {
     return this.#startedAt + Math.floor(this.#clocks.monotonic() - this.#origin);
   }
 
-  /** How far the wall clock was set since it was last told, back if negative; 0: it was not. */
+  /** How far the wall clock was set since the last call, back if negative; 0: it was not. */
   step(): Millis {
     const by = this.#clocks.wall() - this.now() - this.#ahead;
     if (Math.abs(by) < stepMsMin) return 0;

@@ -34,7 +34,7 @@ export class Runner<E = Event, N = Notice> {
     if (!this.#busy) this.#options.around(() => this.#work());
   }
 
-  /** Looks at the clocks at once, and tells the loop if one was set; what the time is. */
+  /** Looks at the clocks at once, and lets the loop know if one was set; answers what the time is. */
   look(): Instant {
     const { clock } = this.#options;
     const by = clock.step();

@@ -15,7 +15,7 @@ export interface ExchangeSink extends Omit<Sink, 'failed'> {
 /** Answers one request, at once or in the course of virtual time; the result hangs up. */
 export type Exchange = (request: ApiRequest, sink: ExchangeSink) => () => void;
 
-/** A clock that moves only when told to, and runs what is due on the way. */
+/** A clock that moves only when asked to, and runs what is due on the way. */
 export interface VirtualTime {
   now(): Instant;
   /** When something is due next; null: nothing waits. */

@@ -3,7 +3,7 @@ import { type Instant, type Millis, parseTime } from '@taintmgr/core';
 import { asRecord, asText } from '../proto/json.ts';
 import type { LeaseLives } from './lease-lives.ts';
 import { dutyOf, managerFlags } from './manager-flags.ts';
-import type { Duty, Evictors, Evidence, LeaseSight, Verdict } from './verdict.ts';
+import type { Duty, DutyVerdict, Evictors, Evidence, LeaseSight } from './verdict.ts';
 
 /** What was read, or that it may not be. */
 export type Read<T> =
@@ -25,7 +25,7 @@ export interface Look {
   /** The pods of kube-controller-manager, as the API has them. */
   readonly pods: Read<readonly unknown[]>;
   readonly installations: Installations;
-  /** The API server's gitVersion, where no pods are there; null: it was not asked, or does not tell. */
+  /** The API server's gitVersion, where no pods are there; null: it was not asked, or does not say. */
   readonly version: string | null;
 }
 
@@ -41,7 +41,7 @@ export function judgeEvictors(look: Look, lives: LeaseLives, now: Millis): Evict
   };
 }
 
-/** Whether a second look, a moment later, would tell more than this one. */
+/** Whether a second look, a moment later, would show more than this one. */
 export function isUncertain({ upstream, taintmgr }: Evictors): boolean {
   return [...Object.values(upstream), taintmgr].some(({ evidence }) =>
     evidence.some((one) => one.kind === 'lease' && one.life === 'uncertain'),
@@ -54,7 +54,7 @@ const embeddedIn = /\+(k3s|k0s)/;
 /** A pod may take so long to end after its time. */
 const endMsMax: Millis = 60_000;
 
-function upstreamVerdict(duty: Duty, { pods, version }: Look, lease: Evidence): Verdict {
+function upstreamVerdict(duty: Duty, { pods, version }: Look, lease: Evidence): DutyVerdict {
   const holder = lease.kind === 'lease' && lease.life === 'alive' ? lease.lease.holder : null;
   if (pods.kind === 'forbidden') {
     return { kind: 'unknown', who: holder, evidence: [lease, pods] };
@@ -84,7 +84,7 @@ function verdictOfPods(
   pods: readonly unknown[],
   lease: Evidence,
   holder: string | null,
-): Verdict {
+): DutyVerdict {
   const judged = pods.map((pod) => {
     const { runs, says } = dutyOf(managerFlags(pod), duty);
     const { namespace, name, uid } = asRecord(asRecord(pod).metadata);
@@ -128,7 +128,7 @@ function evidenceOf(
   return { kind: 'lease', lease, life, age };
 }
 
-function installationVerdict({ installations }: Look, lives: LeaseLives, now: Millis): Verdict {
+function installationVerdict({ installations }: Look, lives: LeaseLives, now: Millis): DutyVerdict {
   const { leases, serverTime, missingRight } = installations;
   const seen = leases.map((lease) => evidenceOf(lease, serverTime, lives, now));
   const alive = seen.filter(({ life }) => life === 'alive');

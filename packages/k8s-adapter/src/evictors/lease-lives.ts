@@ -11,7 +11,7 @@ interface Sighting {
 }
 
 /** A lease that is renewed may look at most so old, by the holder's own word. */
-const patienceFactor = 2;
+const toleratedLeases = 2;
 /** A renewal that old is no mistake of a clock. */
 const clockErrorMax: Millis = 24 * 3_600_000;
 
@@ -37,20 +37,20 @@ export class LeaseLives {
     if (lease.holder === '') return 'released';
     if (known === undefined) return byServerTime(serverTime, lease);
     if (known.resourceVersion !== resourceVersion) return 'alive';
-    if (now - known.since > lease.duration) return 'silent';
+    if (now - known.since > lease.duration) return 'stale';
     if (known.cameWhileLooking) return 'alive';
     const life = byServerTime(serverTime, lease);
     // It has not moved since we looked, so what it says of old is believed.
-    return life === 'uncertain' && serverTime !== null ? 'silent' : life;
+    return life === 'uncertain' && serverTime !== null ? 'stale' : life;
   }
 }
 
 function byServerTime(
   serverTime: Instant | null,
   { renewedAt, duration }: LeaseSight,
-): 'alive' | 'silent' | 'uncertain' {
+): 'alive' | 'stale' | 'uncertain' {
   if (serverTime === null || renewedAt === null) return 'uncertain';
   const age = serverTime - renewedAt;
-  if (Math.abs(age) <= patienceFactor * duration) return 'alive';
-  return age > clockErrorMax ? 'silent' : 'uncertain';
+  if (Math.abs(age) <= toleratedLeases * duration) return 'alive';
+  return age > clockErrorMax ? 'stale' : 'uncertain';
 }

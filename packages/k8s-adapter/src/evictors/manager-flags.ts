@@ -7,11 +7,11 @@ export interface ManagerFlags {
   readonly controllers: readonly string[];
   /** The entries of --feature-gates, without the component before a colon. */
   readonly featureGates: readonly string[];
-  /** Flags come from a variable too: nobody can tell what is in it. */
+  /** Flags come from a variable too: its content is not known. */
   readonly isOpaque: boolean;
 }
 
-/** Whether it does a duty (null: it cannot be told), and the flag that says so. */
+/** Whether it does a duty (null: not known), and the flag that says so. */
 export interface FlagVerdict {
   readonly runs: boolean | null;
   readonly says: string | null;

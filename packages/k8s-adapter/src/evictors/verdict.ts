@@ -20,7 +20,7 @@ export interface LeaseSight {
 }
 
 /** `uncertain`: neither seen to change, nor renewed lately by the API server's time. */
-export type LeaseLife = 'alive' | 'silent' | 'released' | 'uncertain';
+export type LeaseLife = 'alive' | 'stale' | 'released' | 'uncertain';
 
 /** One thing that was seen, or could not be. */
 export type Evidence =
@@ -28,7 +28,7 @@ export type Evidence =
       readonly kind: 'lease';
       readonly lease: LeaseSight;
       readonly life: LeaseLife;
-      /** How long ago it was renewed, by the API server's time; null: nobody can tell. */
+      /** How long ago it was renewed, by the API server's time; null: not known. */
       readonly age: Millis | null;
     }
   | { readonly kind: 'noLease'; readonly name: string }
@@ -51,7 +51,7 @@ export type Evidence =
  * see, with whoever may be doing it where at least that is known; it is never as good as
  * `doesNotAct`.
  */
-export type Verdict =
+export type DutyVerdict =
   | { readonly kind: 'acts'; readonly who: string; readonly evidence: readonly Evidence[] }
   | { readonly kind: 'doesNotAct'; readonly evidence: readonly Evidence[] }
   | {
@@ -60,9 +60,9 @@ export type Verdict =
       readonly evidence: readonly Evidence[];
     };
 
-/** Who evicts here beside the one who asks, as far as leases, pods and their flags tell. */
+/** Who evicts here beside the one who asks, as far as leases, pods and their flags show. */
 export interface Evictors {
-  readonly upstream: Readonly<Record<Duty, Verdict>>;
+  readonly upstream: Readonly<Record<Duty, DutyVerdict>>;
   /** Installations of taintmgr-controller, other than the asker's own. */
-  readonly taintmgr: Verdict;
+  readonly taintmgr: DutyVerdict;
 }

@@ -1,6 +1,6 @@
 // Who else evicts here, in the same words for every command and log.
 import { formatDuration, type Millis } from '@taintmgr/core';
-import type { Duty, Evictors, Evidence, LeaseSight, Verdict } from './verdict.ts';
+import type { Duty, DutyVerdict, Evictors, Evidence, LeaseSight } from './verdict.ts';
 
 /** Who would evict the pods of a NoExecute taint here, beside the one who asks. */
 export type TaintEvictors =
@@ -11,9 +11,9 @@ export type TaintEvictors =
       readonly text: string;
       readonly advice: string;
     }
-  /** As far as leases and pods tell, which `text` says too. */
+  /** As far as leases and pods show, which `text` says too. */
   | { readonly kind: 'nobody'; readonly text: string }
-  /** Somebody may: `text` says who or why it cannot be told, `advice` what would tell. */
+  /** Somebody may: `text` says who, or why that is not known; `advice` how to find out. */
   | {
       readonly kind: 'unknown';
       readonly agent: Agent;
@@ -27,7 +27,7 @@ const duty: Duty = 'taint-eviction-controller';
 const upstream: Agent = 'kube-controller-manager';
 const ours: Agent = 'taintmgr-controller';
 const forTaints = 'for NoExecute taints here';
-const nobodyText = 'nobody here evicts for NoExecute taints (as far as leases and pods tell)';
+const nobodyText = 'nobody here evicts for NoExecute taints (as far as leases and pods show)';
 
 /**
  * The answer for those who want to put a NoExecute taint on a node and keep budgets: with `acts` and
@@ -62,7 +62,7 @@ export function taintEvictors({ upstream: manager, taintmgr }: Evictors): TaintE
  * What one line about a controller says behind its name, e.g. `evicts (cp_1, renewed 2s ago)`; `acts`
  * is the word for what it does.
  */
-export function verdictText(verdict: Verdict, acts = 'evicts'): string {
+export function verdictText(verdict: DutyVerdict, acts = 'evicts'): string {
   const { evidence } = verdict;
   switch (verdict.kind) {
     case 'acts':
@@ -110,7 +110,7 @@ export function whyUnknown(evidence: readonly Evidence[]): string {
     : 'its flags cannot be seen, as it has no pod here';
 }
 
-/** What would tell who acts. */
+/** How to find out who acts. */
 function wayToKnow(evidence: readonly Evidence[]): string {
   const rights = evidence.flatMap((one) => (one.kind === 'forbidden' ? [one.right] : []));
   return rights.length > 0
@@ -123,7 +123,7 @@ function absenceText(evidence: readonly Evidence[]): string {
   if (pod) return `runs, does not evict for taints (${pod.says})`;
   const [lease] = evidence.filter((one) => one.kind === 'lease');
   if (lease?.life === 'released') return `stopped (lease ${nameOf(lease.lease)} was given back)`;
-  if (lease) return `silent (${lease.lease.holder}, last renewed ${ago(lease.age)})`;
+  if (lease) return `stale (${lease.lease.holder}, last renewed ${ago(lease.age)})`;
   const pods = evidence.some((one) => one.kind === 'noPod') ? ', no pod' : '';
   return `not detected (no leader election lease${pods})`;
 }

@@ -9,7 +9,7 @@ import {
   flightApiVersion,
 } from './record.ts';
 
-/** What each event has to have, so that the engine can be told of it. */
+/** What each event has to have, so that the engine can take it. */
 const members: Readonly<Record<Event['kind'], Readonly<Record<string, string>>>> = {
   nodeUpsert: { node: 'object' },
   nodeDelete: { name: 'string' },
@@ -68,7 +68,7 @@ function stepFrom({ step, at, event, commands = [], threw }: JsonRecord): Flight
     step: Number(step),
     at: Number(at),
     event: eventFrom(event),
-    // Commands are compared and told, never executed.
+    // Commands are compared and shown, never executed.
     commands: commands as readonly Command[],
     ...(threw !== undefined && { threw: String(threw) }),
   };

@@ -87,7 +87,7 @@ export function clusterSettings(
 
 /**
  * Reads a user; of the ways to log in the one kubectl would take. Credential plugins that ask for it
- * are told of the cluster. Throws KubeconfigError.
+ * learn of the cluster. Throws KubeconfigError.
  */
 export function userSettings(
   entry: Entry,
@@ -126,7 +126,7 @@ function serverUrl({ fields, place }: Entry, overrides: Overrides): string {
   const { username, password, search, hash } = new URL(server);
   if (username + password + search + hash !== '') {
     throw new KubeconfigError(
-      `${source}: got ${shownUrl(server)}, which would be told in messages; want the URL alone, ` +
+      `${source}: got ${shownUrl(server)}, which messages would show; want the URL alone, ` +
         'and name and password as username and password of the user',
     );
   }
@@ -183,7 +183,7 @@ function login(entry: Entry, overrides: Overrides, cluster: ClusterSettings): Lo
   return isRecord(fields['auth-provider']) ? { authProvider: fields['auth-provider'] } : {};
 }
 
-/** A credential plugin, told what kubectl tells it, and that nobody sits at the keyboard. */
+/** A credential plugin, with what kubectl gives it, and that nobody sits at the keyboard. */
 function execPlugin({ fields, place, directory }: Entry, cluster: ClusterSettings): object {
   const exec = asRecord(fields.exec);
   const command = textOf(exec, 'command', `${place}: exec`);

@@ -2,7 +2,7 @@ import { concernsPods, type Event, type Instant } from '@taintmgr/core';
 import type { ReflectorInput } from '../proto/reflector.ts';
 import { NodeNeeds } from './node-needs.ts';
 import { PodCount } from './pod-count.ts';
-import { type NewReflector, PodStreams, type Told } from './pod-streams.ts';
+import { type NewReflector, type PodEffect, PodStreams } from './pod-streams.ts';
 import { type PodWatch, ScopeChoice } from './scope.ts';
 import type { ReflectorStatus } from './source.ts';
 
@@ -13,21 +13,20 @@ type Views = Extract<Event, { kind: 'podViews' }>;
  *
  * Theory of operation. Of each node that `concernsPods` names there is one stream, which goes on for
  * a while after that, so that a taint that comes and goes costs no list. When it ends its pods are
- * told as deleted; they had no work by then, because nothing on their node was to go. Where too many
+ * reported as deleted; they had no work by then, because nothing on their node was to go. Where too many
  * nodes need a stream all pods are read in one, and later by node again (scope.ts).
  *
- * What the streams of one scope have told stays told when another takes over: those pods wait until
- * each new stream has its first list, which tells them anew, and what none of them told is gone. The
- * new lists are asked for after the old streams ended, so nothing old comes after something new.
+ * The pods of one scope stay known when another takes over: they wait until each new stream has its
+ * first list, which reports them anew, and a pod that is in none of the lists is gone. The new lists are asked for after the old streams ended, so nothing old comes after something new.
  * Deadlines do not move by any of this: they count from what nodes and pods say.
  */
 export class PodSource {
   #phase: 'idle' | 'counting' | 'reading' | 'stopped' = 'idle';
-  #effects: Told[] = [];
+  #effects: PodEffect[] = [];
   #nodesKnown = false;
   #synced = false;
   #views: Views = { kind: 'podViews', byNode: false, nodes: {} };
-  /** Told by streams of another scope, and not yet by one of this. */
+  /** Known from streams of another scope, and not yet from one of this. */
   readonly #waiting = new Set<string>();
   readonly #streams: PodStreams;
   readonly #needs: NodeNeeds;
@@ -43,7 +42,7 @@ export class PodSource {
   }
 
   /** Takes one input; what is not of its own requests changes nothing. */
-  handle(now: Instant, input: ReflectorInput): readonly Told[] {
+  handle(now: Instant, input: ReflectorInput): readonly PodEffect[] {
     switch (input.kind) {
       case 'start':
         if (this.#phase === 'idle') this.#start(now);
@@ -67,7 +66,7 @@ export class PodSource {
   }
 
   /** Takes what was heard of a node. */
-  follow(now: Instant, event: Told): readonly Told[] {
+  follow(now: Instant, event: PodEffect): readonly PodEffect[] {
     if (event.kind === 'nodeUpsert') {
       this.#needs.update(now, event.node.name, concernsPods(event.node));
     } else if (event.kind === 'nodeDelete') this.#needs.update(now, event.name, false);
@@ -77,7 +76,7 @@ export class PodSource {
   }
 
   /** All nodes are known: `synced` comes when the pods of those that need it are, too. */
-  nodesSynced(now: Instant): readonly Told[] {
+  nodesSynced(now: Instant): readonly PodEffect[] {
     this.#nodesKnown = true;
     this.#reconcile(now);
     return this.#take();
@@ -107,13 +106,13 @@ export class PodSource {
     return this.#streams.heardAt(nodeName);
   }
 
-  #take(): readonly Told[] {
+  #take(): readonly PodEffect[] {
     const effects = this.#effects;
     this.#effects = [];
     return effects;
   }
 
-  #pass(effects: readonly Told[]): void {
+  #pass(effects: readonly PodEffect[]): void {
     for (const effect of effects) {
       if (effect.kind === 'podUpsert') this.#waiting.delete(effect.pod.uid);
       this.#effects.push(effect);
@@ -151,8 +150,8 @@ export class PodSource {
     this.#needs.expire(now);
     this.#chooseScope(now);
     if (this.#choice.scope === 'byNode') this.#matchNodes(now);
-    if (this.#streams.synced) this.#settle();
-    this.#tellViews();
+    if (this.#streams.synced) this.#finishScope();
+    this.#reportViews();
   }
 
   /** By node at once; from all pods only when they are known. */
@@ -183,7 +182,7 @@ export class PodSource {
     }
   }
 
-  #settle(): void {
+  #finishScope(): void {
     for (const uid of this.#waiting) this.#effects.push({ kind: 'podDelete', uid });
     this.#waiting.clear();
     if (this.#synced) return;
@@ -191,13 +190,13 @@ export class PodSource {
     this.#effects.push({ kind: 'synced' });
   }
 
-  #tellViews(): void {
+  #reportViews(): void {
     const byNode = this.#choice.scope === 'byNode' || !this.#streams.synced;
     const names = byNode ? [...this.#needs.names()] : [];
     const entries = names.map((name) => [name, this.#streams.viewOf(name)] as const);
-    const { byNode: wasByNode, nodes: told } = this.#views;
-    const isOld = byNode === wasByNode && Object.keys(told).length === entries.length;
-    if (isOld && entries.every(([name, view]) => told[name] === view)) return;
+    const { byNode: wasByNode, nodes: reported } = this.#views;
+    const isOld = byNode === wasByNode && Object.keys(reported).length === entries.length;
+    if (isOld && entries.every(([name, view]) => reported[name] === view)) return;
     this.#views = { kind: 'podViews', byNode, nodes: Object.fromEntries(entries) };
     this.#effects.push(this.#views);
   }

@@ -3,8 +3,8 @@ import type { Event, Instant, Pod, PodView } from '@taintmgr/core';
 import type { Reflector, ReflectorInput } from '../proto/reflector.ts';
 import { isCutOff, type ReflectorStatus, type SourceEffect } from './source.ts';
 
-/** What is told of pods, or done for it. */
-export type Told = Event | SourceEffect;
+/** What a stream of pods gives. */
+export type PodEffect = Event | SourceEffect;
 
 /** Makes a reflector of the pods of a node, null: of all, whose requests' ids begin with `id`. */
 export type NewReflector = (nodeName: string | null, id: string) => Reflector<Pod>;
@@ -42,13 +42,13 @@ export class PodStreams {
     return true;
   }
 
-  /** How many pods the stream of all has told; null: there is none, or it has not had its list. */
+  /** How many pods the stream of all has; null: there is none, or it has not had its list. */
   get podsInAll(): number | null {
     const all = this.#streams.get('');
     return all?.synced ? all.reflector.size : null;
   }
 
-  open(now: Instant, nodeName: string | null): readonly Told[] {
+  open(now: Instant, nodeName: string | null): readonly PodEffect[] {
     this.#serial += 1;
     const reflector = this.#newReflector(nodeName, `pods.${this.#serial}`);
     const stream = { nodeName, reflector, synced: false };
@@ -56,17 +56,20 @@ export class PodStreams {
     return feed(now, stream, { kind: 'start' });
   }
 
-  /** Ends the stream of a node, and tells that its pods are gone. */
-  close(now: Instant, nodeName: string): readonly Told[] {
+  /** Ends the stream of a node, and reports its pods as deleted. */
+  close(now: Instant, nodeName: string): readonly PodEffect[] {
     const stream = this.#streams.get(nodeName);
     if (!stream) return [];
     this.#streams.delete(nodeName);
-    const gone = Array.from(stream.reflector.uids(), (uid): Told => ({ kind: 'podDelete', uid }));
+    const gone = Array.from(
+      stream.reflector.uids(),
+      (uid): PodEffect => ({ kind: 'podDelete', uid }),
+    );
     return [...feed(now, stream, { kind: 'stop' }), ...gone];
   }
 
   /** Ends all without a word of their pods, whose uids are added to `waiting`. */
-  abandon(now: Instant, waiting: Set<string>): readonly Told[] {
+  abandon(now: Instant, waiting: Set<string>): readonly PodEffect[] {
     for (const { reflector } of this.#streams.values()) {
       for (const uid of reflector.uids()) waiting.add(uid);
     }
@@ -75,8 +78,8 @@ export class PodStreams {
     return effects;
   }
 
-  feed(now: Instant, input: ReflectorInput): readonly Told[] {
-    const effects: Told[] = [];
+  feed(now: Instant, input: ReflectorInput): readonly PodEffect[] {
+    const effects: PodEffect[] = [];
     for (const stream of this.#streams.values()) {
       for (const effect of feed(now, stream, input)) effects.push(effect);
     }
@@ -118,9 +121,9 @@ export class PodStreams {
   }
 }
 
-function feed(now: Instant, stream: PodStream, input: ReflectorInput): readonly Told[] {
+function feed(now: Instant, stream: PodStream, input: ReflectorInput): readonly PodEffect[] {
   const { nodeName } = stream;
-  return stream.reflector.handle(now, input).flatMap((effect): readonly Told[] => {
+  return stream.reflector.handle(now, input).flatMap((effect): readonly PodEffect[] => {
     switch (effect.kind) {
       case 'upsert':
         return [{ kind: 'podUpsert', pod: effect.item }];

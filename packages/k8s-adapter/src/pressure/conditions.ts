@@ -31,7 +31,7 @@ export function ownCondition(condition: NodeCondition): NodeCondition {
   return { ...condition, type: ownConditionType(type), reason, message };
 }
 
-/** The taint that tells of a condition of ours, as condition rules put it on. */
+/** The taint for a condition of ours, as condition rules put it on. */
 export function ownTaintKey(type: PressureConditionType): string {
   return pressureConditions[type].taint.replace('node.kubernetes.io/', prefix);
 }

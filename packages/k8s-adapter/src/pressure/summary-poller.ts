@@ -35,9 +35,9 @@ export const defaultPollOptions: Required<PollOptions> = {
 /** Five times what a kubelet says of 500 pods: whoever says more means us harm. */
 const summaryBytesMax = 4 * mebibyte;
 /** A node that did not answer is left alone for so many periods. */
-const silentPeriods = 3;
+const unansweredPeriods = 3;
 /** Of the requests under way, so many may be to nodes that did not answer the last time. */
-const silentShare = 0.25;
+const unansweredShare = 0.25;
 
 /**
  * Asks every node in turn for its summary, evenly spread and never twice at once. Nodes that did
@@ -46,21 +46,21 @@ const silentShare = 0.25;
  */
 export class SummaryPoller {
   readonly #options: Required<PollOptions>;
-  readonly #silentMax: number;
+  readonly #unansweredMax: number;
   readonly #calls: Calls<Poll>;
   readonly #queue = new PollQueue();
-  readonly #silentQueue = new PollQueue();
+  readonly #unansweredQueue = new PollQueue();
   /** Nodes that are to be asked. */
   readonly #wanted = new Set<string>();
   readonly #underWay = new Map<string, Poll>();
-  #silentUnderWay = 0;
+  #unansweredUnderWay = 0;
   #readyAt: Instant = Number.NEGATIVE_INFINITY;
   #serial = 0;
   #stopped = false;
 
   constructor(options: PollOptions = {}) {
     this.#options = { ...defaultPollOptions, ...options };
-    this.#silentMax = Math.max(1, Math.floor(this.#options.pollsInFlightMax * silentShare));
+    this.#unansweredMax = Math.max(1, Math.floor(this.#options.pollsInFlightMax * unansweredShare));
     this.#calls = new Calls(this.#options.pollTimeoutMs, summaryBytesMax);
   }
 
@@ -76,11 +76,11 @@ export class SummaryPoller {
     if (!this.#underWay.has(nodeName)) this.#queue.put(nodeName, now);
   }
 
-  /** Asks the node no more; what it still answers is not told. */
+  /** Asks the node no more; what it still answers is not passed on. */
   delete(nodeName: string): void {
     this.#wanted.delete(nodeName);
     this.#queue.delete(nodeName);
-    this.#silentQueue.delete(nodeName);
+    this.#unansweredQueue.delete(nodeName);
   }
 
   /** When to call with a tick; null: not before something is heard. */
@@ -115,12 +115,14 @@ export class SummaryPoller {
 
   #nextTurn(): Instant | null {
     if (this.#stopped || this.#calls.size >= this.#options.pollsInFlightMax) return null;
-    const [turn, silentTurn] = [this.#queue.next(), this.#nextSilentTurn()];
-    return turn === null || silentTurn === null ? (turn ?? silentTurn) : Math.min(turn, silentTurn);
+    const [turn, unansweredTurn] = [this.#queue.next(), this.#nextUnansweredTurn()];
+    return turn === null || unansweredTurn === null
+      ? (turn ?? unansweredTurn)
+      : Math.min(turn, unansweredTurn);
   }
 
-  #nextSilentTurn(): Instant | null {
-    return this.#silentUnderWay < this.#silentMax ? this.#silentQueue.next() : null;
+  #nextUnansweredTurn(): Instant | null {
+    return this.#unansweredUnderWay < this.#unansweredMax ? this.#unansweredQueue.next() : null;
   }
 
   #begin(now: Instant): readonly PollEffect[] {
@@ -131,20 +133,20 @@ export class SummaryPoller {
       const nodeName = this.#queue.take(now);
       effects.push(
         nodeName === null
-          ? this.#ask(now, this.#silentQueue.take(now) ?? '', true)
+          ? this.#ask(now, this.#unansweredQueue.take(now) ?? '', true)
           : this.#ask(now, nodeName, false),
       );
     }
     return effects;
   }
 
-  #ask(now: Instant, nodeName: string, isSilent: boolean): PollEffect {
+  #ask(now: Instant, nodeName: string, isUnanswered: boolean): PollEffect {
     this.#serial += 1;
-    const poll = { nodeName, since: now, isSilent };
+    const poll = { nodeName, since: now, isUnanswered };
     const id = `summary/${this.#serial}`;
     this.#readyAt = now + 1000 / this.#options.pollsPerSecond;
     this.#underWay.set(nodeName, poll);
-    if (isSilent) this.#silentUnderWay += 1;
+    if (isUnanswered) this.#unansweredUnderWay += 1;
     this.#calls.begin(now, id, poll);
     return { kind: 'send', id, request: summaryRequest(nodeName) };
   }
@@ -159,14 +161,14 @@ export class SummaryPoller {
   }
 
   #finish(now: Instant, poll: Poll, answer: Answer): readonly PollEffect[] {
-    const { nodeName, since, isSilent } = poll;
+    const { nodeName, since, isUnanswered } = poll;
     const { pollPeriodMs } = this.#options;
     this.#underWay.delete(nodeName);
-    if (isSilent) this.#silentUnderWay -= 1;
+    if (isUnanswered) this.#unansweredUnderWay -= 1;
     if (!this.#wanted.has(nodeName)) return [];
     const effect = readAnswer(nodeName, answer);
     if (effect.kind === 'answered') this.#queue.put(nodeName, since + pollPeriodMs);
-    else this.#silentQueue.put(nodeName, now + silentPeriods * pollPeriodMs);
+    else this.#unansweredQueue.put(nodeName, now + unansweredPeriods * pollPeriodMs);
     return [effect];
   }
 }
@@ -175,7 +177,7 @@ interface Poll {
   readonly nodeName: string;
   readonly since: Instant;
   /** Whether it had not answered the last time. */
-  readonly isSilent: boolean;
+  readonly isUnanswered: boolean;
 }
 
 /** A summary that names another node is not believed: pods would go for the wrong one. */

@@ -26,7 +26,7 @@ import {
   timeFromJson,
 } from './taint-starts.ts';
 
-/** What tells one state of one object from another. */
+/** What distinguishes one state of one object from another. */
 export interface Identity {
   readonly namespace: string;
   readonly name: string;

@@ -41,7 +41,7 @@ const serialMax = 1_000_000;
 
 /**
  * `<object>.<nanoseconds in 16 hex digits>`, the object's name cut where the whole would be too
- * long. `serial` tells apart the events of one object within one millisecond.
+ * long. `serial` distinguishes the events of one object within one millisecond.
  */
 export function eventName(objectName: string, now: Instant, serial: number): string {
   const nanoseconds = BigInt(Math.trunc(now)) * 1_000_000n + BigInt(serial % serialMax);
@@ -50,7 +50,7 @@ export function eventName(objectName: string, now: Instant, serial: number): str
   return `${objectName.slice(0, room).replace(/[.-]+$/, '')}.${suffix}`;
 }
 
-/** POST of an Event that is told once, by whoever has no recorder. */
+/** POST of an Event that is recorded once, by whoever has no recorder. */
 export function newEventRequest(event: ClusterEvent, component: string, now: Instant): ApiRequest {
   const name = eventName(event.subject.name, now, 0);
   return postEventRequest({ name, event, component, firstAt: now, lastAt: now, count: 1 });
@@ -87,7 +87,7 @@ export function postEventRequest(series: EventSeries): ApiRequest {
   return eventRequest('POST', eventsPath(event), 'application/json', body);
 }
 
-/** PATCH that tells of further occurrences; 404 when the Event has expired meanwhile. */
+/** PATCH that counts further occurrences; 404 when the Event has expired meanwhile. */
 export function countEventRequest(series: EventSeries): ApiRequest {
   const { name, event, lastAt, count } = series;
   const path = `${eventsPath(event)}/${encodeURIComponent(name)}`;

@@ -4,7 +4,7 @@ import type { ObjectEvent } from './watch-event.ts';
 
 /** A difference between what was known and what is. */
 export type Change<T> =
-  /** `listed`: what happened between this state and the one before it was not told. */
+  /** `listed`: what happened between this state and the one before it is not known. */
   | { readonly kind: 'upsert'; readonly item: T; readonly listed?: true }
   | { readonly kind: 'delete'; readonly name: string; readonly uid: string };
 
@@ -44,7 +44,7 @@ export class Inventory<T> {
     for (const [, { uid }] of this.#known.entries()) yield uid;
   }
 
-  /** Takes a change that a watch tells. */
+  /** Takes a change from a watch. */
   take(event: ObjectEvent): readonly Change<T>[] {
     return event.kind === 'delete'
       ? this.#delete(event.identity)

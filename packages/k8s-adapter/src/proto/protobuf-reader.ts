@@ -6,7 +6,7 @@ export class ProtobufError extends Error {
 }
 
 const decoder = new TextDecoder();
-/** Knows only what it has read, so nobody can tell whether it is shared. */
+/** Knows only what it has read, so sharing it changes nothing. */
 const words = new Words();
 /** A varint of more bytes does not fit the safe integers, or is negative. */
 const safeBytes = 7;

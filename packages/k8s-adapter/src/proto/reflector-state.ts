@@ -29,7 +29,7 @@ export interface Loading extends Stream {
   decoder: WatchDecoder;
 }
 
-/** A watch that tells changes. */
+/** A watch that brings changes. */
 export interface Watching extends Stream {
   readonly kind: 'Watching';
   decoder: WatchDecoder;
@@ -71,7 +71,7 @@ export const relistStatuses: readonly number[] = [400, 404, 410, 422];
 /** An answer must begin, and a list go on, within this time. */
 const answerMsMax: Millis = 30_000;
 /** Bookmarks come about every 60 s, and one may be missing. */
-const silenceMsMax: Millis = 150_000;
+const quietMsMax: Millis = 150_000;
 
 const streamSecondsMin = 300;
 
@@ -101,9 +101,9 @@ export function watchingFrom(
 }
 
 /** When a stream from which nothing more comes is given up. */
-export function silentAt(state: Open): Instant {
+export function overdueAt(state: Open): Instant {
   const watched = state.kind === 'Watching' && state.status !== null;
-  return state.heardAt + (watched ? silenceMsMax : answerMsMax);
+  return state.heardAt + (watched ? quietMsMax : answerMsMax);
 }
 
 /** Where to go on after a failure of the connection. */

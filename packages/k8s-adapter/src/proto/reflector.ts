@@ -18,12 +18,12 @@ import {
   nextAfter,
   nextAfterFault,
   type Open,
+  overdueAt,
   type ReflectorState,
   relist,
   relistStatuses,
   type Stream,
   type Streaming,
-  silentAt,
   streamSeconds,
   unableStatuses,
   type Watching,
@@ -31,7 +31,7 @@ import {
 } from './reflector-state.ts';
 import { type ApiRequest, listRequest, watchRequest } from './request.ts';
 import { JsonWatchDecoder, watchDecoderFor } from './watch-decoder.ts';
-import { isOlder, type Told, type WatchEvent } from './watch-event.ts';
+import { type CollectionEvent, isOlder, type WatchEvent } from './watch-event.ts';
 
 export type { ReflectorInput, ReflectorNotice, ReflectorOptions };
 
@@ -44,7 +44,7 @@ export type ReflectorEffect<T> =
   | { readonly kind: 'notice'; readonly notice: ReflectorNotice };
 
 const pageLimitMax = 500;
-/** What a watch sends in the beginning, or after a silence, may be what was missed before. */
+/** What a watch sends in the beginning, or after a quiet time, may be what was missed before. */
 const catchUpMs: Millis = 1000;
 const quietMs: Millis = 5000;
 /** A watch that ends sooner, with nothing in it, is not opened again at once. */
@@ -52,9 +52,9 @@ const watchMsMin: Millis = 1000;
 
 /**
  * Follows one collection: a list, then watches from its resourceVersion on, each from where the one
- * before got to. What it tells is a chain of differences without a gap, however often the connection
- * breaks; when the server no longer knows the resourceVersion it lists anew and tells the
- * difference. It never gives up: every failure is told and tried again after a wait.
+ * before got to. What it gives is a chain of differences without a gap, however often the connection
+ * breaks; when the server no longer knows the resourceVersion it lists anew and gives the
+ * difference. It never gives up: every failure is reported and tried again after a wait.
  *
  * A list is the beginning of the watch that follows it (WatchList), which spares the server to hold
  * it whole. Where the server does not do that it comes in pages; and once in pages after it broke
@@ -93,7 +93,7 @@ export class Reflector<T> {
 
   /**
    * As of when the picture is known to be complete: when the list was asked for, and then each
-   * event and bookmark. What comes right after a watch was opened, or after a silence, may be old
+   * event and bookmark. What comes right after a watch was opened, or after a quiet time, may be old
    * news and does not count. Null: not yet.
    */
   get heardAt(): Instant | null {
@@ -102,7 +102,7 @@ export class Reflector<T> {
 
   /**
    * When the list or its stream last said anything, be it only that nothing has changed; null: it is
-   * not read yet. Unlike heardAt it goes on where little happens: a bookmark after a long silence may
+   * not read yet. Unlike heardAt it goes on where little happens: a bookmark after a long quiet time may
    * have waited, so that it says nothing about now, but that the stream lives.
    */
   get aliveAt(): Instant | null {
@@ -114,7 +114,7 @@ export class Reflector<T> {
     return this.#inventory.size;
   }
 
-  /** The uids of all objects that are known: what was told, and not told to be gone. */
+  /** The uids of all objects that are known: what was reported, and not reported as deleted. */
   uids(): Iterable<string> {
     return this.#inventory.uids();
   }
@@ -133,7 +133,7 @@ export class Reflector<T> {
   nextWake(): Instant | null {
     const state = this.#state;
     if (state.kind === 'Waiting') return state.until;
-    return isOpen(state) ? silentAt(state) : null;
+    return isOpen(state) ? overdueAt(state) : null;
   }
 
   /** Takes one input. Those of a request that is not the current one are ignored. */
@@ -163,16 +163,16 @@ export class Reflector<T> {
     if (state.kind === 'Waiting' && now >= state.until) {
       return state.next.kind === 'list' ? this.#list(now) : this.#watch(now, state.next);
     }
-    if (!isOpen(state) || now < silentAt(state)) return state;
+    if (!isOpen(state) || now < overdueAt(state)) return state;
     const failure = noAnswer(`nothing heard for ${formatDuration(now - state.heardAt)}`);
     return this.#broken(now, state, failure, nextAfter(state));
   }
 
   #receive(now: Instant, state: Open, input: ExchangeInput): ReflectorState {
-    const wasSilent = now - state.heardAt >= quietMs;
+    const wasQuiet = now - state.heardAt >= quietMs;
     state.heardAt = now;
     // The stream, or this process, may have stood still: what comes now may have waited.
-    if (wasSilent && state.kind === 'Watching') state.caughtUpAt = now + catchUpMs;
+    if (wasQuiet && state.kind === 'Watching') state.caughtUpAt = now + catchUpMs;
     state.ended = input.kind === 'end' || input.kind === 'failed';
     if (input.kind === 'head') state.status = input.status;
     if (isGood(state) && state.kind !== 'Listing') return this.#receiveStream(now, state, input);
@@ -311,7 +311,7 @@ export class Reflector<T> {
   }
 
   /** Nobody hears of these before the list is complete. */
-  #loaded(now: Instant, state: Loading, event: Told): Streaming {
+  #loaded(now: Instant, state: Loading, event: CollectionEvent): Streaming {
     switch (event.kind) {
       case 'upsert':
         this.#inventory.addListed(event.identity, event.object);
@@ -329,10 +329,10 @@ export class Reflector<T> {
     }
   }
 
-  #watched(now: Instant, watching: Watching, event: Told): Watching {
+  #watched(now: Instant, watching: Watching, event: CollectionEvent): Watching {
     this.#aliveAt = now;
     const { resourceVersion } = event.kind === 'bookmark' ? event : event.identity;
-    // They come in the order of their resourceVersions: what is older has been told already.
+    // They come in the order of their resourceVersions: what is older has been reported already.
     if (isOlder(resourceVersion, watching.resourceVersion)) return watching;
     if (event.kind !== 'bookmark') {
       if (resourceVersion === watching.resourceVersion) return watching;

@@ -10,7 +10,7 @@ export type WatchEvent =
       /** Nothing else changed up to this resourceVersion. */
       readonly kind: 'bookmark';
       readonly resourceVersion: string;
-      /** Everything that existed when the watch began has been told. */
+      /** Everything that existed when the watch began has been sent. */
       readonly endsList: boolean;
     }
   | { readonly kind: 'error'; readonly failure: Failure }
@@ -20,8 +20,8 @@ export type WatchEvent =
 /** An event about one object. */
 export type ObjectEvent = Extract<WatchEvent, { kind: 'upsert' | 'delete' }>;
 
-/** An event that tells something of the collection. */
-export type Told = ObjectEvent | Extract<WatchEvent, { kind: 'bookmark' }>;
+/** An event about the collection. */
+export type CollectionEvent = ObjectEvent | Extract<WatchEvent, { kind: 'bookmark' }>;
 
 const junk: WatchEvent = { kind: 'junk', what: 'something that is not a watch event' };
 const endOfList = 'k8s.io/initial-events-end';
@@ -50,7 +50,7 @@ export function watchEventOf(type: unknown, object: unknown): WatchEvent {
 
 /**
  * Whether one resourceVersion comes before another of the same collection. They are decimal numbers
- * of any length; of others it cannot be told.
+ * of any length; of others it is not known.
  */
 export function isOlder(resourceVersion: string, than: string): boolean {
   const decimal = /^[1-9]\d*$/;

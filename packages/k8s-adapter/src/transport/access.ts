@@ -23,9 +23,9 @@ export interface Access {
   readonly server: string;
   /** Asked before each request, because tokens and certificates change. Rejects when it fails. */
   authorize(): Promise<Authorization>;
-  /** Told of a 401, so that a cached credential is not used again. */
+  /** Called for a 401, so that a cached credential is not used again. */
   rejected(): void;
-  /** Told when nobody needs it for now: whatever it waits for is given up. */
+  /** Called when nobody needs it for now: whatever it waits for is given up. */
   close?(): void;
 }
 

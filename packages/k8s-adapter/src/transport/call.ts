@@ -22,7 +22,7 @@ export type Fate = 'unsent' | 'stale' | 'unknown';
 const attemptsMax = 3;
 
 /**
- * One request until its end, and whether it may be repeated. Whoever carries it tells what comes;
+ * One request until its end, and whether it may be repeated. Whoever carries it reports what comes;
  * after hangUp, end or failed nothing more reaches the sink. Where that is safe, it is carried
  * again.
  */

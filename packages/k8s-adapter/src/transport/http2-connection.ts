@@ -30,7 +30,7 @@ const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = http2.const
 
 /**
  * One HTTP/2 connection and the calls it carries, with pings and GOAWAY. While it carries any,
- * silence is answered with a PING, so that a connection whose other end is gone without a word is
+ * quiet time is answered with a PING, so that a connection whose other end is gone without a word is
  * found out in seconds. When the server says GOAWAY it takes no new calls and carries the others to
  * their end.
  */
@@ -115,7 +115,7 @@ export class Http2Connection {
       this.#proven = true;
       this.#hear();
       call.head(headers[':status'] ?? 0, flatHeaders(headers));
-      // Not before: Deno would tell of the body first.
+      // Not before: Deno would report the body first.
       stream.on('data', (chunk: Buffer) => {
         this.#hear();
         call.data(chunk);
@@ -175,8 +175,8 @@ export class Http2Connection {
   // Signs of life
 
   #watch(): void {
-    const silence = performance.now() - this.#heardAt;
-    const left = this.#timing.pingAfter - silence;
+    const quiet = performance.now() - this.#heardAt;
+    const left = this.#timing.pingAfter - quiet;
     if (left <= 0) this.#ping();
     else this.#watchdog = setTimeout(() => this.#watch(), left);
   }

@@ -14,7 +14,7 @@ export interface Sink {
   failed(message: string, stage?: FailureStage): void;
 }
 
-/** A sink that hands on what it is told as inputs with this id. */
+/** A sink that hands on what it gets as inputs with this id. */
 export function inputSink(id: string, hear: (input: ExchangeInput) => void): Sink {
   return {
     head: (status, headers) => hear({ kind: 'head', id, status, headers }),
@@ -26,6 +26,6 @@ export function inputSink(id: string, hear: (input: ExchangeInput) => void): Sin
 
 /** Sends requests to one API server. */
 export interface Transport {
-  /** Never throws. The returned function hangs up; after it the sink is silent. */
+  /** Never throws. The returned function hangs up; after it the sink gets nothing more. */
   send(request: ApiRequest, sink: Sink): () => void;
 }

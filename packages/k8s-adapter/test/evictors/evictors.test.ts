@@ -12,7 +12,7 @@ import {
 } from '@taintmgr/sim-cluster';
 import { ApiClient } from '../../src/client/client.ts';
 import { findEvictors } from '../../src/client/find-evictors.ts';
-import type { Duty, Verdict } from '../../src/evictors/verdict.ts';
+import type { Duty, DutyVerdict } from '../../src/evictors/verdict.ts';
 import { taintEvictors, verdictText } from '../../src/evictors/words.ts';
 import type { Transport } from '../../src/transport/sink.ts';
 
@@ -81,14 +81,14 @@ function putManager(
 }
 
 const soon = { secondLookMs: 1 };
-const find = async ({ client }: World, duty: Duty = eviction): Promise<Verdict> =>
+const find = async ({ client }: World, duty: Duty = eviction): Promise<DutyVerdict> =>
   (await findEvictors(client, soon)).upstream[duty];
 
 describe('kube-controller-manager, by its lease', () => {
   const cases: readonly (readonly [
     name: string,
     age: Millis,
-    kind: Verdict['kind'],
+    kind: DutyVerdict['kind'],
     text: string,
   ])[] = [
     [
@@ -107,7 +107,7 @@ describe('kube-controller-manager, by its lease', () => {
       'that stays as it is between two looks is of nobody',
       minute,
       'doesNotAct',
-      'silent (kube-controller-manager_1, last renewed 1m ago)',
+      'stale (kube-controller-manager_1, last renewed 1m ago)',
     ],
   ];
   for (const [name, age, kind, text] of cases) {
@@ -174,8 +174,8 @@ describe('kube-controller-manager, by its pods', () => {
   const cases: readonly (readonly [
     name: string,
     flags: readonly string[],
-    eviction: Verdict['kind'],
-    lifecycle: Verdict['kind'],
+    eviction: DutyVerdict['kind'],
+    lifecycle: DutyVerdict['kind'],
   ])[] = [
     ['runs everything by default', [], 'acts', 'acts'],
     ['needs no lease for it', ['--leader-elect=false'], 'acts', 'acts'],
@@ -313,7 +313,7 @@ describe('who evicts for NoExecute taints', () => {
     const evictors = await findEvictors(world().client, soon);
     assert.deepEqual(taintEvictors(evictors), {
       kind: 'nobody',
-      text: 'nobody here evicts for NoExecute taints (as far as leases and pods tell)',
+      text: 'nobody here evicts for NoExecute taints (as far as leases and pods show)',
     });
   });
 

@@ -7,7 +7,7 @@ import {
   zoneName,
   zoneState,
 } from '@taintmgr/core';
-import { type Evictors, type Verdict, verdictText } from '@taintmgr/k8s-adapter';
+import { type DutyVerdict, type Evictors, verdictText } from '@taintmgr/k8s-adapter';
 import type { ClockEvent } from '../../cluster/clock-events.ts';
 import { readMarks } from '../../cluster/drain-marks.ts';
 import { upstreamVerdict } from '../../cluster/evictors.ts';
@@ -153,7 +153,7 @@ export function statusDocument({ at, evictors, zones, drains, clocks, tripped }:
 const truths = { acts: 'True', doesNotAct: 'False', unknown: 'Unknown' } as const;
 
 /** Whether a controller evicts, as conditions say it; who, where that is known; how it is known. */
-function controllerDocument(verdict: Verdict): object {
+function controllerDocument(verdict: DutyVerdict): object {
   const who = 'who' in verdict ? verdict.who : null;
   const [lease] = verdict.evidence.filter(({ kind }) => kind === 'lease');
   const renewedAt = lease?.kind === 'lease' ? lease.lease.renewedAt : null;

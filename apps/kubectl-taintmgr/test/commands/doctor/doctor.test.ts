@@ -156,7 +156,7 @@ describe('doctor', () => {
       cluster.api.delete('pods', 'kube-system', 'kcm-cp', { gracePeriodSeconds: 0 });
       assert.equal(
         await overlap(),
-        'INFO: nobody here evicts for NoExecute taints (as far as leases and pods tell) ()',
+        'INFO: nobody here evicts for NoExecute taints (as far as leases and pods show) ()',
       );
       assert.match(
         await text('status'),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Node, Pod, Taint } from '@taintmgr/core';
-import type { Evictors, Verdict } from '@taintmgr/k8s-adapter';
+import type { DutyVerdict, Evictors } from '@taintmgr/k8s-adapter';
 import type { ForecastSurvey } from '../../../src/cluster/survey.ts';
 import { nodeSubject } from '../../../src/commands/explain/node.ts';
 import { plain } from '../../../src/render/style.ts';
@@ -220,7 +220,7 @@ describe('what a reader should know first', () => {
   const going = survey(node('n1', taint(bad, 41)), pod('web'));
   const acts = { kind: 'acts', who: 'x', evidence: [] } as const;
   const may = { kind: 'unknown', who: 'x', evidence: [{ kind: 'noPod' }] } as const;
-  const withUpstream = (verdict: Verdict): Evictors => {
+  const withUpstream = (verdict: DutyVerdict): Evictors => {
     return { ...nobody, upstream: { ...nobody.upstream, 'taint-eviction-controller': verdict } };
   };
 
@@ -236,7 +236,7 @@ describe('what a reader should know first', () => {
 
   it('that nobody evicts', () => {
     assert.deepEqual(explain({ ...going, evictors: nobody }).notes, [
-      'nobody here evicts for NoExecute taints (as far as leases and pods tell): ' +
+      'nobody here evicts for NoExecute taints (as far as leases and pods show): ' +
         'pods stay until a controller does',
     ]);
     const ours = { ...nobody, taintmgr: acts };

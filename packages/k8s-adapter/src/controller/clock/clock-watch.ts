@@ -13,14 +13,14 @@ export type ClockNotice =
       readonly by: Millis;
     };
 
-/** Less is told to nobody: answers are dated in whole seconds. */
-const toldMsMin: Millis = 1000;
+/** Less is not reported: answers are dated in whole seconds. */
+const reportedMsMin: Millis = 1000;
 
 /** Notices when somebody sets a clock or a machine is suspended, and says it once. */
 export class ClockWatch {
   /** Who says it; '' where nobody needs a name. */
   readonly #who: string;
-  #told: Millis = 0;
+  #reported: Millis = 0;
 
   constructor(who: string) {
     this.#who = who;
@@ -33,9 +33,9 @@ export class ClockWatch {
 
   /** The API server's clock is believed to be so far ahead; null: that is nothing to talk about. */
   server(ahead: Millis): ClockNotice | null {
-    const by = ahead - this.#told;
-    if (Math.abs(by) < toldMsMin) return null;
-    this.#told = ahead;
+    const by = ahead - this.#reported;
+    if (Math.abs(by) < reportedMsMin) return null;
+    this.#reported = ahead;
     return { kind: 'serverClockMoved', who: this.#who, ahead, by };
   }
 }
@@ -51,7 +51,7 @@ export function describeClock(notice: ClockNotice): string {
     const means = 'a leader renews its lease before it acts again; deadlines go by the API server';
     return `the clock of this machine ${what}; ${means}`;
   }
-  if (Math.abs(notice.ahead) < toldMsMin) {
+  if (Math.abs(notice.ahead) < reportedMsMin) {
     return "the API server's clock agrees with the time of this process again";
   }
   const side = notice.ahead > 0 ? 'ahead of' : 'behind';

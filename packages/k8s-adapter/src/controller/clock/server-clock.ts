@@ -66,7 +66,7 @@ export class ServerClock {
     return oldest && isDisputed ? oldest.since + readingMsMax : null;
   }
 
-  /** Whether an answer tells what it shows. */
+  /** Whether an answer has shown it. */
   get isKnown(): boolean {
     return this.#readings.length > 0;
   }
@@ -99,7 +99,7 @@ export class ServerClock {
         this.#sentAt.delete(input.id);
         return false;
       case 'tick':
-        return this.#settle(now);
+        return this.#review(now);
       default:
         return false;
     }
@@ -114,10 +114,10 @@ export class ServerClock {
     if (last && now < last.since + readingsEveryMs) {
       this.#readings[this.#readings.length - 1] = { ...last, ...both(last, bounds) };
     } else this.#readings.push({ since: now, ...bounds });
-    return this.#settle(now);
+    return this.#review(now);
   }
 
-  #settle(now: Instant): boolean {
+  #review(now: Instant): boolean {
     const isOld = ({ since }: Reading): boolean => since + readingMsMax <= now;
     while (this.#readings.length > 1 && this.#readings[0] && isOld(this.#readings[0])) {
       this.#readings.shift();

@@ -42,7 +42,7 @@ export type ElectionEffect =
   | { readonly kind: 'abort'; readonly id: string }
   /** From now on we lead, or do not any more. */
   | { readonly kind: 'leadership'; readonly held: boolean }
-  /** To be told in the cluster. */
+  /** To be recorded in the cluster. */
   | { readonly kind: 'event'; readonly event: ClusterEvent }
   | { readonly kind: 'notice'; readonly notice: ElectionNotice };
 
@@ -50,7 +50,7 @@ export type ElectionNotice =
   /** Somebody, maybe we ourselves, holds the lease now. */
   | { readonly kind: 'leaderElected'; readonly identity: string }
   | { readonly kind: 'leadershipLost'; readonly why: string }
-  /** The lease could not be read or written; told once for as long as it goes on alike. */
+  /** The lease could not be read or written; reported once for as long as it goes on alike. */
   | { readonly kind: 'electionFailing'; readonly failure: Failure };
 
 interface Call {

@@ -25,7 +25,7 @@ export const resumeAnnotation = 'taintmgr.dev/resume-limits';
 const lengthMax = 200_000;
 
 export type LimitRecordNotice =
-  /** What stands there; the machine is told too. */
+  /** What stands there; the machine hears of it too. */
   | Extract<Event, { kind: 'limitRecord' }>
   /** The record could not be read or written. */
   | {
@@ -64,7 +64,7 @@ export class LimitRecords {
     };
   }
 
-  /** The Event as it is told: about the Lease. */
+  /** The Event as it is recorded: about the Lease. */
   event(command: Extract<Command, { kind: 'recordLimitEvent' }>): ClusterEvent {
     const { type, reason, message } = command;
     const { namespace, name } = this.#lease;

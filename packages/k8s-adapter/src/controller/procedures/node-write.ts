@@ -53,7 +53,7 @@ export type NodeWriteStep = StateStep<NodeWriteState>;
 /**
  * The first request of a command. Whatever replaces something as a whole (taints, a status) is read
  * first and written with the resourceVersion of what was read, so that no change of anybody else is
- * ever overwritten. With `confirm`, a pod is marked only if its node still is silent.
+ * ever overwritten. With `confirm`, a pod is marked only if its node is still unreachable.
  */
 export function beginNodeWrite(command: NodeCommand, confirm = false): NodeWriteStep {
   switch (command.kind) {
@@ -88,7 +88,7 @@ export function continueNodeWrite(
       const { command } = state;
       return command.kind === 'changeTaints'
         ? afterNode(command, object)
-        : afterSilentNode(command, object);
+        : afterUnreachableNode(command, object);
     }
     case 'ReadingLease':
       return afterLease(state.command, state.node, leaseFromJson(object).renewedAt);
@@ -139,7 +139,7 @@ function afterNode(command: ChangeTaints, object: JsonRecord): NodeWriteStep {
   return write(command, setTaintsRequest(node.name, resourceVersionOf(object), taints, note));
 }
 
-function afterSilentNode(command: SetConditions, object: JsonRecord): NodeWriteStep {
+function afterUnreachableNode(command: SetConditions, object: JsonRecord): NodeWriteStep {
   const { node, seen, leaseRenewedAt } = command;
   const { uid, conditions = [] } = nodeFromJson(object);
   if (uid !== node.uid) return finish({ kind: 'gone' });
@@ -196,11 +196,13 @@ function afterPod(
   return send({ kind: 'ReadingPodsNode', command, pod }, getNodeRequest(command.pod.nodeName));
 }
 
-/** A pod that has nothing to be marked is as good as gone: there is nothing to tell either. */
+/** A pod that has nothing to be marked is as good as gone: there is nothing to report either. */
 function markPod(command: MarkPod, pod: JsonRecord, now: Instant): NodeWriteStep {
   const status = asRecord(pod.status);
   const changes =
-    command.kind === 'markPodLost' ? lostStatus(status, command.message) : notReady(status, now);
+    command.kind === 'markPodLost'
+      ? nodeLostStatus(status, command.message)
+      : notReady(status, now);
   if (!changes) return finish({ kind: command.kind === 'markPodLost' ? 'done' : 'gone' });
   const body = { ...pod, status: { ...status, ...changes } };
   return write(command, putPodStatusRequest(command.pod, body));
@@ -216,7 +218,7 @@ function notReady(status: JsonRecord, now: Instant): JsonRecord | null {
   return { conditions };
 }
 
-function lostStatus({ reason }: JsonRecord, message: string): JsonRecord | null {
+function nodeLostStatus({ reason }: JsonRecord, message: string): JsonRecord | null {
   return reason === 'NodeLost' ? null : { reason: 'NodeLost', message };
 }
 

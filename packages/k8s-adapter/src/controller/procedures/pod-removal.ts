@@ -46,7 +46,7 @@ export type ExecutionState =
 
 /** How commands are carried out. */
 export interface ExecuteOptions extends RemovalOptions {
-  /** Whether tolerations with Lt and Gt count, as the engine is told. */
+  /** Whether tolerations with Lt and Gt count, as in the engine's configuration. */
   readonly comparisonOperators?: boolean;
 }
 
@@ -117,19 +117,19 @@ function afterPod(command: Removal, pod: Pod): Step {
 }
 
 function afterFailure(state: ExecutionState, failure: Failure, options: ExecuteOptions): Step {
-  const verdict = classify(state.kind, failure);
-  if (state.kind === 'MarkingDisrupted' && verdict === 'unmarked') {
+  const meaning = classify(state.kind, failure);
+  if (state.kind === 'MarkingDisrupted' && meaning === 'unmarked') {
     return remove(state.command, options, failure.message);
   }
-  if (verdict === 'gone') return finish('gone');
-  if (verdict === 'changed') return changed('its node is gone');
-  return { kind: 'finished', outcome: refused(failure, verdict === 'blocked') };
+  if (meaning === 'gone') return finish('gone');
+  if (meaning === 'changed') return changed('its node is gone');
+  return { kind: 'finished', outcome: refused(failure, meaning === 'blocked') };
 }
 
 /** The outcome of a DELETE or of an eviction that was not accepted. */
 export function removalOutcome(request: 'Deleting' | 'Evicting', failure: Failure): Outcome {
-  const verdict = classify(request, failure);
-  return verdict === 'gone' ? { kind: 'gone' } : refused(failure, verdict === 'blocked');
+  const meaning = classify(request, failure);
+  return meaning === 'gone' ? { kind: 'gone' } : refused(failure, meaning === 'blocked');
 }
 
 function refused(failure: Failure, isBlocked: boolean): Outcome {
@@ -146,13 +146,13 @@ function refused(failure: Failure, isBlocked: boolean): Outcome {
  * What a refusal means for the command; `unmarked`: go on without the condition; `changed`: what
  * decided does not hold any more.
  */
-type Verdict = 'gone' | 'changed' | 'blocked' | 'unmarked' | 'failed';
+type Meaning = 'gone' | 'changed' | 'blocked' | 'unmarked' | 'failed';
 
-interface Rule {
+interface Refusal {
   readonly states: readonly ExecutionState['kind'][];
   readonly statuses: readonly number[];
   readonly where: (failure: Failure) => boolean;
-  readonly verdict: Verdict;
+  readonly means: Meaning;
 }
 
 const everyState = [
@@ -164,32 +164,32 @@ const everyState = [
 ] as const;
 const always = (): boolean => true;
 
-/** First match counts; what no rule names has failed and may be tried again. */
-const rules: readonly Rule[] = [
-  { states: ['ReadingNode'], statuses: [404], where: always, verdict: 'changed' },
-  { states: everyState, statuses: [404], where: always, verdict: 'gone' },
-  { states: everyState, statuses: [409], where: isOtherUid, verdict: 'gone' },
+/** First match counts; what no row names has failed and may be tried again. */
+const refusals: readonly Refusal[] = [
+  { states: ['ReadingNode'], statuses: [404], where: always, means: 'changed' },
+  { states: everyState, statuses: [404], where: always, means: 'gone' },
+  { states: everyState, statuses: [409], where: isOtherUid, means: 'gone' },
   {
     states: ['MarkingDisrupted', 'KeepingStarts'],
     statuses: [422],
     where: isOtherUid,
-    verdict: 'gone',
+    means: 'gone',
   },
   // A role without pods/status, an admission webhook: no reason to keep the pod.
-  { states: ['MarkingDisrupted'], statuses: [400, 403, 422], where: always, verdict: 'unmarked' },
+  { states: ['MarkingDisrupted'], statuses: [400, 403, 422], where: always, means: 'unmarked' },
   // An overloaded server also says 429, but names no budget.
-  { states: ['Evicting'], statuses: [429], where: hasBudgetCause, verdict: 'blocked' },
+  { states: ['Evicting'], statuses: [429], where: hasBudgetCause, means: 'blocked' },
 ];
 
-function classify(state: ExecutionState['kind'], failure: Failure): Verdict {
-  const rule = rules.find(
+function classify(state: ExecutionState['kind'], failure: Failure): Meaning {
+  const refusal = refusals.find(
     ({ states, statuses, where }) =>
       states.includes(state) &&
       failure.status !== null &&
       statuses.includes(failure.status) &&
       where(failure),
   );
-  return rule?.verdict ?? 'failed';
+  return refusal?.means ?? 'failed';
 }
 
 /**

@@ -133,7 +133,7 @@ function afterFailure(
   return finish(state, removalOutcome(request, failure));
 }
 
-/** The pod goes; whether its status tells why does not change that. */
+/** The pod goes; whether its status says why does not change that. */
 function afterStatusFailure(state: EvictionState, { status, message }: Failure): EvictionStep {
   if (status === 404) return done(state);
   if (status === 409 && state.attempts < attemptsMax) {

@@ -1,0 +1,224 @@
+// Following all pods of a cluster: our loop, in JSON and in protobuf, beside the informer of the
+// stock client library. Each in a process of its own, against one that makes pods of about 10 kB.
+// npm run bench -- reflector
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import process from 'node:process';
+import { setTimeout } from 'node:timers/promises';
+import { CoreV1Api, KubeConfig, makeInformer, type V1Pod } from '@kubernetes/client-node';
+import { createEngine } from '@taintmgr/core';
+import { drive, HttpTransport, Loop, loadKubeconfig } from '@taintmgr/k8s-adapter';
+import { printTable, short } from './measure.ts';
+import { type Form, startPodServer } from './pod-server.ts';
+
+const sizes = [5_000, 50_000];
+const events = 20_000;
+const rounds = 2;
+/** Compiled before it counts: a small cluster is followed first, and some changes of the large one. */
+const warmUpPods = 500;
+const warmUpEvents = 2_000;
+
+/** Then what came with the last chunk is over, and let go. */
+const settleMs = 1000;
+
+/** Begins to follow. */
+type Follow = (kubeconfig: string, followed: Followed) => Promise<void>;
+
+/** What is told of it. */
+interface Followed {
+  /** Everything is there. */
+  readonly onSynced: () => void;
+  readonly onChange: () => void;
+  readonly onFailure: (error: unknown) => void;
+}
+
+const contenders: readonly (readonly [form: Form, title: string, Follow])[] = [
+  ['json', 'ours, JSON', (kubeconfig, followed) => ours(kubeconfig, followed, false)],
+  ['protobuf', 'ours, protobuf', (kubeconfig, followed) => ours(kubeconfig, followed, true)],
+  ['list', 'stock informer', stock],
+];
+
+/** The loop with its engine: what a controller of ours does, and holds. */
+async function ours(kubeconfig: string, followed: Followed, protobuf: boolean): Promise<void> {
+  const { access } = await loadKubeconfig({ kubeconfig });
+  const engine = createEngine();
+  const loop = new Loop({
+    machine: {
+      nextWake: () => engine.nextWake(),
+      handle: (now, event) => {
+        const commands = engine.handle(now, event);
+        if (event.kind === 'podUpsert') followed.onChange();
+        return commands;
+      },
+    },
+    random: Math.random,
+    protobuf,
+  });
+  drive({
+    loop,
+    transport: new HttpTransport(access, 'taintmgr/bench'),
+    signal: new AbortController().signal,
+    onNotice: (notice) => {
+      if (notice.kind === 'synced') followed.onSynced();
+      if (notice.kind === 'reconnecting') followed.onFailure(notice.failure.message);
+    },
+  }).catch(followed.onFailure);
+}
+
+/** The informer as its documentation shows it. */
+async function stock(kubeconfig: string, followed: Followed): Promise<void> {
+  const config = new KubeConfig();
+  config.loadFromFile(kubeconfig);
+  const api = config.makeApiClient(CoreV1Api);
+  const informer = makeInformer<V1Pod>(config, '/api/v1/pods', () => api.listPodForAllNamespaces());
+  informer.on('update', followed.onChange);
+  informer.on('error', followed.onFailure);
+  informer.start().then(followed.onSynced, followed.onFailure);
+}
+
+interface Row {
+  readonly syncMs: number;
+  readonly syncCpuMs: number;
+  /** Of the pods that are held; not of the program, which was there before. */
+  readonly heapBytes: number;
+  readonly rssBytes: number;
+  readonly eventCpuMs: number;
+}
+
+type Message =
+  | { readonly kind: 'ready'; readonly kubeconfigs: readonly string[] }
+  | { readonly kind: 'synced' }
+  | { readonly kind: 'warm' }
+  | { readonly kind: 'done'; readonly row: Row }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+async function compare(): Promise<void> {
+  process.stdout.write(
+    `reflector: following all pods; ${short(events)} changes, the best of ${rounds}\n`,
+  );
+  const rows: (readonly string[])[] = [];
+  const failures: string[] = [];
+  for (const pods of sizes) {
+    for (const [form, contender] of contenders) {
+      const title = `${contender}, ${short(pods)} pods`;
+      const measured = await measure(form, pods);
+      const hasFailed = typeof measured === 'string';
+      rows.push([title, ...(hasFailed ? ['fails'] : cellsOf(measured, pods))]);
+      if (hasFailed) failures.push(`${title}: ${measured}\n`);
+    }
+  }
+  const head = ['held per pod', 'CPU per event', 'synced after', 'CPU per pod', 'resident'];
+  printTable(['', ...head], rows);
+  process.stdout.write(failures.join(''));
+}
+
+function cellsOf({ heapBytes, eventCpuMs, syncMs, syncCpuMs, rssBytes }: Row, pods: number) {
+  return [
+    `${Math.round(heapBytes / pods)} B`,
+    `${Math.round((1000 * eventCpuMs) / events)} us`,
+    `${(syncMs / 1000).toFixed(1)} s`,
+    `${Math.round((1000 * syncCpuMs) / pods)} us`,
+    `${Math.round(rssBytes / 1e6)} MB`,
+  ];
+}
+
+/** The reason why it fails, where it does. */
+async function measure(form: Form, pods: number): Promise<Row | string> {
+  const server = start('serve', form, pods);
+  const [{ kubeconfigs }] = await once(server, 'message');
+  const follower = start('follow', form, ...kubeconfigs);
+  const result = new Promise<Row | string>((resolve) => {
+    follower.on('message', (message: Message) => {
+      if (message.kind === 'synced') server.send(warmUpEvents);
+      else if (message.kind === 'warm') server.send(events);
+      else if (message.kind === 'done') resolve(message.row);
+      else if (message.kind === 'failed') resolve(message.reason);
+    });
+    follower.on('exit', (code, signal) => resolve(`it ended with ${signal ?? code}`));
+  });
+  const measured = await result;
+  for (const child of [follower, server]) child.kill('SIGKILL');
+  return measured;
+}
+
+function start(...args: readonly (string | number)[]): ChildProcess {
+  const execArgv = ['-C', '@taintmgr/source', '--expose-gc'];
+  return fork(import.meta.filename, args.map(String), { execArgv });
+}
+
+function tell(message: Message): void {
+  process.send?.(message);
+}
+
+async function serve(form: Form, pods: number): Promise<void> {
+  const small = await startPodServer(warmUpPods, form);
+  const large = await startPodServer(pods, form);
+  process.on('message', (count) => void large.touch(Number(count)));
+  tell({ kind: 'ready', kubeconfigs: [small.kubeconfig, large.kubeconfig] });
+}
+
+async function warmUp(begin: Follow, kubeconfig: string): Promise<void> {
+  await new Promise<void>((onSynced, onFailure) => {
+    begin(kubeconfig, { onSynced, onFailure, onChange: () => {} }).catch(onFailure);
+  });
+  await setTimeout(settleMs);
+}
+
+async function follow(begin: Follow, kubeconfig: string): Promise<void> {
+  const emptyBytes = heldBytes();
+  const startedAt = performance.now();
+  const before = cpuMs();
+  let synced: Pick<Row, 'syncMs' | 'syncCpuMs' | 'heapBytes' | 'rssBytes'> | null = null;
+  let roundBegin = 0;
+  let eventCpuMs = Number.POSITIVE_INFINITY;
+  let changes = 0;
+  let target = warmUpEvents;
+  await begin(kubeconfig, {
+    onFailure: (error) => tell({ kind: 'failed', reason: String(error) }),
+    onSynced: () => {
+      const [syncMs, syncCpuMs] = [performance.now() - startedAt, cpuMs() - before];
+      const rssBytes = process.resourceUsage().maxRSS * 1024;
+      setTimeout(settleMs).then(() => {
+        synced = { syncMs, syncCpuMs, rssBytes, heapBytes: heldBytes() - emptyBytes };
+        tell({ kind: 'synced' });
+      });
+    },
+    onChange: () => {
+      if (!synced) return;
+      changes += 1;
+      if (changes < target) return;
+      if (target > warmUpEvents) eventCpuMs = Math.min(eventCpuMs, cpuMs() - roundBegin);
+      if (target === warmUpEvents + rounds * events) {
+        tell({ kind: 'done', row: { ...synced, eventCpuMs } });
+        return;
+      }
+      target += events;
+      roundBegin = cpuMs();
+      tell({ kind: 'warm' });
+    },
+  });
+}
+
+function heldBytes(): number {
+  const collect = globalThis.gc;
+  if (!collect) throw new Error('run with --expose-gc');
+  collect();
+  collect();
+  // What is outside of the heap are buffers under way.
+  return process.memoryUsage().heapUsed;
+}
+
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
+
+const [role, form, ...args] = process.argv.slice(2);
+const contender = contenders.find(([name]) => name === form);
+if (!contender) await compare();
+else if (role === 'serve') await serve(contender[0], Number(args[0]));
+else {
+  const [small = '', large = ''] = args;
+  await warmUp(contender[2], small);
+  await follow(contender[2], large);
+}
