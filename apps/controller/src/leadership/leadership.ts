@@ -1,18 +1,18 @@
 /**
- * Whether this replica acts: it has been elected, where there are elections, and nobody else does the
- * same work, or that is accepted. The loop sees to elections by itself; it is told whether it may act
- * once elected.
+ * Whether this replica acts: it has been elected, where there are elections, and no other program does
+ * the same work, or that is accepted. The loop runs the election itself; it learns from here whether
+ * it may act once elected.
  */
 export class Leadership {
   #elected: boolean;
   #overlap: string | null = null;
-  readonly #onLeave: (mayAct: boolean) => void;
+  readonly #onChange: (mayAct: boolean) => void;
   readonly #accepts: boolean;
 
-  /** `accepts`: act beside others who do the same work. */
-  constructor(elected: boolean, onLeave: (mayAct: boolean) => void, accepts = false) {
+  /** `accepts`: act beside other programs that do the same work. */
+  constructor(elected: boolean, onChange: (mayAct: boolean) => void, accepts = false) {
     this.#elected = elected;
-    this.#onLeave = onLeave;
+    this.#onChange = onChange;
     this.#accepts = accepts;
   }
 
@@ -26,7 +26,7 @@ export class Leadership {
     return this.#elected;
   }
 
-  /** Who else does the same work, in words, accepted or not; null: nobody. */
+  /** Which other program does the same work, in words, accepted or not; null: none. */
   get overlap(): string | null {
     return this.#overlap;
   }
@@ -43,6 +43,6 @@ export class Leadership {
   collide(overlap: string | null): void {
     const isNews = (overlap === null) !== (this.#overlap === null);
     this.#overlap = overlap;
-    if (isNews && !this.#accepts) this.#onLeave(overlap === null);
+    if (isNews && !this.#accepts) this.#onChange(overlap === null);
   }
 }

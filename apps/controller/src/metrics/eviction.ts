@@ -1,7 +1,7 @@
 // Metrics of evictions, under kube-controller-manager's names.
 import type { Instant, Report } from '@taintmgr/core';
 import type { Notice } from '@taintmgr/k8s-adapter';
-import { type Activity, dueAt } from '../process/pending-evictions.ts';
+import { dueAt, type PendingEvictions } from '../process/pending-evictions.ts';
 import type { Meter } from './meter.ts';
 
 /** kube-controller-manager's. */
@@ -15,7 +15,7 @@ type Finished = Extract<Notice, { kind: 'commandFinished' }>;
  */
 export function evictionMetrics(
   meter: Meter,
-  { activity, dryRun }: { readonly activity: Activity; readonly dryRun: boolean },
+  { pending, dryRun }: { readonly pending: PendingEvictions; readonly dryRun: boolean },
 ): (notice: Notice, now: Instant) => void {
   const deletions = meter.counter(
     'taint_eviction_controller_pod_deletions_total',
@@ -42,7 +42,7 @@ export function evictionMetrics(
     'Time from the deadline of a pod to the request that evicts it.',
     durationBuckets,
   );
-  waitingGauges(meter, activity);
+  waitingGauges(meter, pending);
   const countReport = reportCounters(meter);
   const finish = ({ command, outcome }: Finished, now: Instant): void => {
     const mode = command.kind === 'evictPod' ? 'evict' : 'delete';
@@ -111,23 +111,23 @@ function reportCounters(meter: Meter): (report: Report) => void {
   };
 }
 
-function waitingGauges(meter: Meter, activity: Activity): void {
+function waitingGauges(meter: Meter, pending: PendingEvictions): void {
   meter.reading('taintmgr_pending_evictions', 'Pods that will be evicted, now or later.', () => {
-    return activity.waiting().pending;
+    return pending.waiting().pending;
   });
   meter.reading(
     'taintmgr_overdue_evictions',
     'Pods past their deadline whose eviction has not been accepted yet.',
-    () => activity.waiting().overdue,
+    () => pending.waiting().overdue,
   );
   meter.reading(
     'taintmgr_next_deadline_timestamp_seconds',
     'When the next pod is due; +Inf: none.',
-    () => (activity.waiting().next ?? Number.POSITIVE_INFINITY) / 1000,
+    () => (pending.waiting().next ?? Number.POSITIVE_INFINITY) / 1000,
   );
   meter.reading(
     'taintmgr_evictions_under_way',
     'Evictions in flight: sent and not yet answered.',
-    () => activity.underWay().length,
+    () => pending.underWay().length,
   );
 }

@@ -1,5 +1,5 @@
 // Metrics of leadership and of others who do the same work.
-import type { Vitals } from '../process/process-stats.ts';
+import type { ProcessStats } from '../process/process-stats.ts';
 import type { Meter } from './meter.ts';
 
 /** Counts pods that somebody else evicts for a taint, by program. */
@@ -15,7 +15,7 @@ export function foreignEvictionMetrics(meter: Meter): (manager: string) => void 
 /** Whether this replica leads and acts; `lease` is the name of what it stands for, null: nothing. */
 export function leadershipMetrics(
   meter: Meter,
-  { leadership }: Vitals,
+  { leadership }: ProcessStats,
   lease: string | null,
 ): void {
   meter.reading(

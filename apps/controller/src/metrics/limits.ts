@@ -1,16 +1,16 @@
 // Metrics of limits: which have tripped, and how full the others are.
 import type { LimitStatus } from '@taintmgr/core';
 import type { Notice } from '@taintmgr/k8s-adapter';
-import type { Vitals } from '../process/process-stats.ts';
+import type { ProcessStats } from '../process/process-stats.ts';
 import type { Meter } from './meter.ts';
 
 /** So many limits are named at most: there may be one for each namespace, node or workload. */
 const limitsMax = 100;
 
 /** How limits with a window are doing; takes the notices of what trips and is resumed. */
-export function limitMetrics(meter: Meter, vitals: Vitals): (notice: Notice) => void {
+export function limitMetrics(meter: Meter, stats: ProcessStats): (notice: Notice) => void {
   const limits = (): readonly LimitStatus[] => {
-    const { running } = vitals;
+    const { running } = stats;
     return (running?.limits(running.now()) ?? []).slice(0, limitsMax);
   };
   meter.readings(

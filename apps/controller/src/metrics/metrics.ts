@@ -3,7 +3,7 @@ import type { Machine, Notice } from '@taintmgr/k8s-adapter';
 import { Registry } from 'prom-client';
 import type { ControllerName } from '../flags/controllers.ts';
 import type { FeatureGates } from '../flags/feature-gates.ts';
-import type { Vitals } from '../process/process-stats.ts';
+import type { ProcessStats } from '../process/process-stats.ts';
 import type { OnLook } from '../server/health.ts';
 import type { RequestObserver } from '../transport/observed.ts';
 import { clockMetrics } from './clock.ts';
@@ -21,7 +21,7 @@ import { watchingMetrics } from './watching.ts';
 import { workqueueMetrics } from './workqueue.ts';
 
 export interface MetricsOptions {
-  readonly vitals: Vitals;
+  readonly stats: ProcessStats;
   readonly dryRun: boolean;
   /** Of the API server, `host:port`. */
   readonly host: string;
@@ -50,23 +50,23 @@ export interface Metrics {
 
 /** Begins to measure. */
 export function createMetrics(options: MetricsOptions): Metrics {
-  const { vitals, dryRun, host, lease, controllers, featureGates } = options;
-  const { activity } = vitals;
+  const { stats, dryRun, host, lease, controllers, featureGates } = options;
+  const { pending } = stats;
   const [registry, slis] = [new Registry(), new Registry()];
   const meter = new Meter(registry);
   const requests = restClientMetrics(meter, host);
-  const queues = workqueueMetrics(meter, activity, controllers);
-  const nodes = nodeCollectorMetrics(meter, vitals);
+  const queues = workqueueMetrics(meter, pending, controllers);
+  const nodes = nodeCollectorMetrics(meter, stats);
   const counters = [
-    evictionMetrics(meter, { activity, dryRun }),
+    evictionMetrics(meter, { pending, dryRun }),
     queues.onNotice,
     watchingMetrics(meter),
     clockMetrics(meter),
-    limitMetrics(meter, vitals),
+    limitMetrics(meter, stats),
   ];
-  leadershipMetrics(meter, vitals, lease);
+  leadershipMetrics(meter, stats, lease);
   featureMetrics(meter, featureGates);
-  processMetrics(meter, vitals, { dryRun });
+  processMetrics(meter, stats, { dryRun });
   return {
     registry,
     meter,

@@ -1,7 +1,7 @@
 import type { Event, ZoneState, ZoneStatus } from '@taintmgr/core';
 import type { Histogram } from 'prom-client';
 
-import type { Vitals } from '../process/process-stats.ts';
+import type { ProcessStats } from '../process/process-stats.ts';
 import type { Meter } from './meter.ts';
 import type { Handled } from './timed.ts';
 
@@ -10,8 +10,8 @@ import type { Handled } from './timed.ts';
  * node-lifecycle-controller. Labels of zones have its NUL character too. A node's health is
  * updated with each event of it, that of all nodes with a tick.
  */
-export function nodeCollectorMetrics(meter: Meter, vitals: Vitals): Handled {
-  zoneMetrics(meter, vitals);
+export function nodeCollectorMetrics(meter: Meter, stats: ProcessStats): Handled {
+  zoneMetrics(meter, stats);
   const one = meter.histogram(
     'node_collector_update_node_health_duration_seconds',
     '[ALPHA] Duration in seconds for NodeController to update the health of a single node.',
@@ -30,8 +30,8 @@ export function nodeCollectorMetrics(meter: Meter, vitals: Vitals): Handled {
   return (event, seconds) => histograms.get(event)?.observe(seconds);
 }
 
-function zoneMetrics(meter: Meter, vitals: Vitals): void {
-  const zones = zoneReader(vitals);
+function zoneMetrics(meter: Meter, stats: ProcessStats): void {
+  const zones = zoneReader(stats);
   meter.totals(
     'node_collector_evictions_total',
     '[STABLE] Number of Node evictions that happened since current instance of NodeController started.',
@@ -102,7 +102,7 @@ const zoneGauges: readonly ZoneGauge[] = [
 ];
 
 /** The zones there are, and those there were: their series say that they are empty. */
-function zoneReader(vitals: Vitals): () => Iterable<ZoneStatus> {
+function zoneReader(stats: ProcessStats): () => Iterable<ZoneStatus> {
   const seen = new Map<string, ZoneStatus>();
   return () => {
     for (const [key, zone] of seen) {
@@ -116,7 +116,7 @@ function zoneReader(vitals: Vitals): () => Iterable<ZoneStatus> {
         waiting: [],
       });
     }
-    const { running } = vitals;
+    const { running } = stats;
     for (const zone of running?.zones(running.now()) ?? []) seen.set(zone.key, zone);
     return seen.values();
   };

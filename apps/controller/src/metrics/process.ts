@@ -1,13 +1,13 @@
 import type { Instant } from '@taintmgr/core';
 import { collectDefaultMetrics } from 'prom-client';
-import type { Vitals } from '../process/process-stats.ts';
+import type { ProcessStats } from '../process/process-stats.ts';
 import { version } from '../version.ts';
 import type { Meter } from './meter.ts';
 
 /** Metrics of the process itself, beside prom-client's own. */
 export function processMetrics(
   meter: Meter,
-  vitals: Vitals,
+  stats: ProcessStats,
   { dryRun }: { readonly dryRun: boolean },
 ): void {
   collectDefaultMetrics({ register: meter.registry });
@@ -20,7 +20,7 @@ export function processMetrics(
   meter.reading(
     'taintmgr_event_loop_lag_seconds',
     'Longest time the process was stalled within the last 15 seconds.',
-    () => vitals.pulse.lag() / 1000,
+    () => stats.loopLag.lag() / 1000,
   );
   meter.readings(
     'taintmgr_watch_last_event_timestamp_seconds',
@@ -29,7 +29,7 @@ export function processMetrics(
     () => {
       // Pods may be read node by node: the oldest of these pictures is that of the resource.
       const oldest = new Map<string, Instant>();
-      for (const { resource, heardAt } of vitals.running?.status() ?? []) {
+      for (const { resource, heardAt } of stats.running?.status() ?? []) {
         if (heardAt === null) continue;
         oldest.set(resource, Math.min(heardAt, oldest.get(resource) ?? heardAt));
       }

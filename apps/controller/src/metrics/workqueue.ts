@@ -3,7 +3,7 @@ import type { Event, Instant } from '@taintmgr/core';
 import type { Notice } from '@taintmgr/k8s-adapter';
 import type { Counter, Histogram } from 'prom-client';
 import type { ControllerName } from '../flags/controllers.ts';
-import { type Activity, dueAt } from '../process/pending-evictions.ts';
+import { dueAt, type PendingEvictions } from '../process/pending-evictions.ts';
 import type { Meter } from './meter.ts';
 import type { Handled } from './timed.ts';
 
@@ -45,7 +45,7 @@ export interface WorkqueueMetrics {
 /** What dashboards for kube-controller-manager read of its work queues. */
 export function workqueueMetrics(
   meter: Meter,
-  activity: Activity,
+  pending: PendingEvictions,
   controllers: readonly ControllerName[],
 ): WorkqueueMetrics {
   const { adds, retries, waits, work } = counters(meter);
@@ -57,7 +57,7 @@ export function workqueueMetrics(
     waits.zero({ name });
     work.zero({ name });
   }
-  depthGauges(meter, { activity, evicts, changes });
+  depthGauges(meter, { pending, evicts, changes });
   return {
     onNotice: (notice, now) => {
       if (notice.kind === 'commandSent') {
@@ -115,12 +115,12 @@ function counters(meter: Meter): QueueCounters {
 }
 
 interface Queues {
-  readonly activity: Activity;
+  readonly pending: PendingEvictions;
   readonly evicts: boolean;
   readonly changes: readonly ChangeQueue[];
 }
 
-function depthGauges(meter: Meter, { activity, evicts, changes }: Queues): void {
+function depthGauges(meter: Meter, { pending, evicts, changes }: Queues): void {
   const gauge = (name: string, help: string, value: () => number): void => {
     meter.readings(name, help, ['name'], () => [
       ...changes.map(({ name }) => [{ name }, 0] as const),
@@ -128,17 +128,17 @@ function depthGauges(meter: Meter, { activity, evicts, changes }: Queues): void 
     ]);
   };
   gauge('workqueue_depth', '[BETA] Current depth of workqueue', () => {
-    return activity.waiting().overdue;
+    return pending.waiting().overdue;
   });
   gauge(
     'workqueue_unfinished_work_seconds',
     "[BETA] How many seconds of work has done that is in progress and hasn't been observed by work_duration. Large values indicate stuck threads. One can deduce the number of stuck threads by observing the rate at which this increases.",
-    () => activity.underWay().reduce((sum, age) => sum + age, 0) / 1000,
+    () => pending.underWay().reduce((sum, age) => sum + age, 0) / 1000,
   );
   gauge(
     'workqueue_longest_running_processor_seconds',
     '[BETA] How many seconds has the longest running processor for workqueue been running.',
-    () => Math.max(0, ...activity.underWay()) / 1000,
+    () => Math.max(0, ...pending.underWay()) / 1000,
   );
 }
 

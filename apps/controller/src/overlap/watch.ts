@@ -28,18 +28,18 @@ export interface OverlapWatchOptions {
   readonly onForeign: (eviction: ForeignEviction) => void;
 }
 
-/** Somebody who starts later is noticed within this time. */
+/** One that starts later is noticed within this time. */
 const lookEveryMs: Millis = 30_000;
-/** So long after its last eviction somebody who cannot be seen is taken to be there still. */
+/** How long after its last eviction another program that cannot be seen counts as running. */
 const foreignMsMax: Millis = 300_000;
-/** How often evictions by somebody else are told, after the first. */
-const tellEveryMs: Millis = 60_000;
+/** How often evictions by other programs are logged, after the first. */
+const logEveryMs: Millis = 60_000;
 
 /**
- * Looks for others who do the same work: kube-controller-manager, another installation. Start throws
- * OverlapError when there is one, or when that cannot be told; one that comes later makes this replica
- * stand by for as long as it is there, whether it was seen to be there or seen to evict. Where that is
- * accepted it looks all the same, and only says so. An Event tells of either.
+ * Looks for other programs that do the same work: kube-controller-manager, another installation. Start
+ * throws OverlapError when there is one, or when that cannot be found out. When one is found later, by
+ * its lease, its pods or its evictions, this replica stands by until it is gone; with --allow-overlap
+ * it only logs that. Both are recorded as Events.
  */
 export class OverlapWatch {
   readonly #options: OverlapWatchOptions;
@@ -47,13 +47,13 @@ export class OverlapWatch {
   readonly #client: ApiClient;
   readonly #search: EvictorSearch;
   #timer: NodeJS.Timeout | null = null;
-  /** Who is there by leases and pods; null: nobody. */
+  /** What is running by its leases and pods; null: nothing. */
   #seen: Overlap | null = null;
-  /** Who evicts without being there, and when last, on our monotonic clock; null: nobody. */
+  /** What evicts without being seen, and when last, on our monotonic clock; null: nothing. */
   #foreign: { readonly message: string; readonly at: Millis } | null = null;
-  #toldAt: Millis = Number.NEGATIVE_INFINITY;
-  #untold = 0;
-  #isDoubtTold = false;
+  #loggedAt: Millis = Number.NEGATIVE_INFINITY;
+  #unlogged = 0;
+  #isDoubtLogged = false;
 
   private constructor(options: OverlapWatchOptions) {
     const { access, requestTimeout } = options.cluster;
@@ -80,7 +80,7 @@ export class OverlapWatch {
   around(machine: Machine): Machine {
     const { controllers } = this.#options;
     if (!controllers.includes('taint-eviction-controller')) return machine;
-    return new ForeignEvictions((eviction) => this.#hear(eviction)).around(machine);
+    return new ForeignEvictions((eviction) => this.#onForeign(eviction)).around(machine);
   }
 
   close(): void {
@@ -102,30 +102,30 @@ export class OverlapWatch {
   async #look(): Promise<void> {
     try {
       const overlap = overlapOf(await this.#search.find(), this.#options.controllers);
-      // What we may not see any more has not gone for that.
+      // What we are no longer allowed to see may still be running.
       if (overlap === null || overlap.isSeen) await this.#found(overlap);
-      else this.#tellDoubt(overlap);
+      else this.#logDoubt(overlap);
     } catch (error) {
       const { log } = this.#options;
       log.debug({ error: messageOf(error) }, 'could not look for others who do the same work');
     }
   }
 
-  #tellDoubt({ message }: Overlap): void {
-    if (!this.#isDoubtTold) this.#options.log.warn(message);
-    this.#isDoubtTold = true;
+  #logDoubt({ message }: Overlap): void {
+    if (!this.#isDoubtLogged) this.#options.log.warn(message);
+    this.#isDoubtLogged = true;
   }
 
   async #found(overlap: Overlap | null): Promise<void> {
     this.#seen = overlap;
-    this.#isDoubtTold = false;
+    this.#isDoubtLogged = false;
     const foreign = this.#foreign;
     if (foreign !== null && performance.now() - foreign.at > foreignMsMax) this.#foreign = null;
-    await this.#settle(overlap?.subject ?? null);
+    await this.#publish(overlap?.subject ?? null);
   }
 
-  /** Makes known whether there is somebody, where that is news. */
-  async #settle(subject: EventSubject | null): Promise<void> {
+  /** Logs and records a change of whether there is an overlap. */
+  async #publish(subject: EventSubject | null): Promise<void> {
     const { leadership, log, allow } = this.#options;
     const before = leadership.overlap;
     const message = this.#seen?.message ?? this.#foreign?.message ?? null;
@@ -136,32 +136,32 @@ export class OverlapWatch {
     await this.#record(subject, message);
   }
 
-  /** Called while the machine works: whatever comes of it has to wait until that is done. */
-  #hear(eviction: ForeignEviction): void {
+  /** Called while the machine handles an event: what follows from it waits until that is done. */
+  #onForeign(eviction: ForeignEviction): void {
     this.#options.onForeign(eviction);
-    setImmediate(() => void this.#answer(eviction));
+    setImmediate(() => void this.#report(eviction));
   }
 
-  async #answer({ pod, manager, heldBack }: ForeignEviction): Promise<void> {
+  async #report({ pod, manager, heldBack }: ForeignEviction): Promise<void> {
     const { log } = this.#options;
     const now = performance.now();
     const name = `${pod.namespace}/${pod.name}`;
     const message = `${manager} evicts for NoExecute taints too: it has marked pod ${name} for deletion`;
     this.#foreign = { message: `${message}; ${cure}`, at: now };
-    this.#untold += 1;
+    this.#unlogged += 1;
     const subject = { apiVersion: 'v1', kind: 'Pod', ...pod };
-    if (now - this.#toldAt >= tellEveryMs) {
+    if (now - this.#loggedAt >= logEveryMs) {
       const held = heldBack === null ? {} : { heldBack };
-      log.warn({ pod: name, manager, evictions: this.#untold, ...held }, message);
-      this.#toldAt = now;
-      this.#untold = 0;
+      log.warn({ pod: name, manager, evictions: this.#unlogged, ...held }, message);
+      this.#loggedAt = now;
+      this.#unlogged = 0;
       const why = heldBack === null ? message : `${message}, which was held back: ${heldBack}`;
       await this.#record(subject, why, 'EvictedByOther');
     }
-    await this.#settle(subject);
+    await this.#publish(subject);
   }
 
-  /** People look at Events before they look at logs; without one nothing else changes. */
+  /** People look at Events before they look at logs. A failure changes nothing else. */
   async #record(
     subject: EventSubject | null,
     message: string,

@@ -71,8 +71,8 @@ export class PressureController {
         const { level, message, fields } = pressureLine(notice, now);
         log[level](fields, message);
       },
-      onStart: (tell) => {
-        this.#lead = (held) => tell({ kind: 'leadership', held });
+      onStart: (send) => {
+        this.#lead = (held) => send({ kind: 'leadership', held });
         if (this.#elected !== null) this.#lead(this.#elected);
       },
     });

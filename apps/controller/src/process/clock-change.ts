@@ -2,7 +2,7 @@ import { formatTime, type Instant } from '@taintmgr/core';
 import { type ClockNotice, describeClock, type Notice } from '@taintmgr/k8s-adapter';
 
 /** The last thing that was done to clocks, for health checks and pages. */
-export class ClockNote {
+export class ClockChange {
   #last: { readonly at: Instant; readonly notice: ClockNotice } | null = null;
 
   observe(notice: Notice, at: Instant): void {

@@ -5,7 +5,7 @@ const beatMs: Millis = 500;
 const memoryMs: Millis = 15_000;
 
 /** Measures the loop lag, to notice when this process stands still. */
-export class Pulse {
+export class LoopLag {
   readonly #late: { readonly at: number; readonly by: Millis }[] = [];
   readonly #timer: NodeJS.Timeout;
   #beatAt = performance.now();

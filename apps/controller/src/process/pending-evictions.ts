@@ -11,7 +11,7 @@ export interface Waiting {
 }
 
 /** Which evictions wait and which are under way, as far as the loop has reported. */
-export class Activity {
+export class PendingEvictions {
   /** By pod uid: when it is, or was, due. */
   readonly #deadlines = new Map<string, Instant>();
   /** By command id: when it was sent, in time that nobody can set. */

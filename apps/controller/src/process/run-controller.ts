@@ -30,7 +30,7 @@ import {
   WrongServerError,
 } from '@taintmgr/k8s-adapter';
 import { version } from '../version.ts';
-import { untilItGoes } from './start-retry.ts';
+import { untilSuccess } from './start-retry.ts';
 
 export interface ControllerOptions {
   readonly cluster: ClusterConfig;
@@ -102,7 +102,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
   try {
     const begin = (): Promise<void> => probe(options, transport);
     const { onSetback } = options;
-    await (onSetback ? untilItGoes(begin, { signal, onFailure: onSetback }) : begin());
+    await (onSetback ? untilSuccess(begin, { signal, onFailure: onSetback }) : begin());
     const engine = createEngine(config);
     const { comparisonOperators = false } = config;
     let isOverBeside = options.beside === undefined;
@@ -128,11 +128,11 @@ export async function runController(options: ControllerOptions): Promise<void> {
         if (notice.kind === 'podScope') podScope = notice.scope;
         onNotice(notice, now);
       },
-      onStart(tell, now) {
+      onStart(send, now) {
         look = now;
-        lookAgain = () => tell({ kind: 'tick' });
+        lookAgain = () => send({ kind: 'tick' });
         onStart?.({
-          lead: (held) => tell({ kind: 'leadership', held }),
+          lead: (held) => send({ kind: 'leadership', held }),
           leader: () => loop.leader,
           zones: (now) => engine.zones(now),
           limits: (now) => engine.limits(now),

@@ -6,7 +6,7 @@ import type { Choices } from '../flags/resolve.ts';
 import { startFlightRecorder } from '../flight/start.ts';
 import { electionOptions, limitsLease } from '../leadership/election.ts';
 import { Leadership } from '../leadership/leadership.ts';
-import { Contact } from '../log/api-connectivity.ts';
+import { ApiConnectivity } from '../log/api-connectivity.ts';
 import { formatWait } from '../log/line.ts';
 import type { Logger } from '../log/logger.ts';
 import { lineOf } from '../log/notice.ts';
@@ -20,13 +20,13 @@ import { dryRun } from '../transport/dry-run.ts';
 import { observed } from '../transport/observed.ts';
 import { rateLimited } from '../transport/rate-limited.ts';
 import { version } from '../version.ts';
-import { ClockNote } from './clock-change.ts';
+import { ClockChange } from './clock-change.ts';
 import { engineConfig } from './engine-config.ts';
-import { Pulse } from './loop-lag.ts';
-import { Activity } from './pending-evictions.ts';
-import type { Vitals } from './process-stats.ts';
+import { LoopLag } from './loop-lag.ts';
+import { PendingEvictions } from './pending-evictions.ts';
+import type { ProcessStats } from './process-stats.ts';
 import { runController } from './run-controller.ts';
-import { untilItGoes } from './start-retry.ts';
+import { untilSuccess } from './start-retry.ts';
 
 export interface ProcessOptions {
   readonly choices: Choices;
@@ -53,13 +53,13 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
   for (const controller of checked.controllers.disabled) {
     log.info({ controller }, 'controller is disabled');
   }
-  const pulse = new Pulse();
+  const loopLag = new LoopLag();
   // A lease is not held in thought.
   const electing = settings.leaderElect && !isDryRun;
-  const vitals = createVitals(signal, pulse, !electing, settings.allowOverlap);
-  const { leadership } = vitals;
+  const stats = createStats(signal, loopLag, !electing, settings.allowOverlap);
+  const { leadership } = stats;
   const metrics = createMetrics({
-    vitals,
+    stats,
     dryRun: isDryRun,
     host: new URL(server).host,
     controllers: checked.controllers.enabled,
@@ -73,16 +73,16 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
     config && new PressureController({ config, settings, kubelets, meter, log, signal });
   const engine = engineConfig(choices, checked);
   const flight = startFlightRecorder({ settings, engine, meter, log });
-  const facts = factsOf(options, vitals);
-  const contact = new Contact();
+  const facts = factsOf(options, stats);
+  const connectivity = new ApiConnectivity();
   const onFailure = (error: Error, wait: Millis): void =>
     log.warn({ error: error.message, next: formatWait(wait) }, 'could not begin, will try again');
-  const closing: Close[] = flight ? [() => flight.close()] : [];
+  const cleanups: Close[] = flight ? [() => flight.close()] : [];
   try {
-    closing.push(await startStatusServer({ choices, cluster, vitals, metrics, facts, log }));
-    const watch = (): Promise<OverlapWatch> => watchOverlaps(options, vitals, metrics, log);
-    const overlaps = isDryRun ? null : await untilItGoes(watch, { signal, onFailure });
-    closing.push(async () => overlaps?.close());
+    cleanups.push(await startStatusServer({ choices, cluster, stats, metrics, facts, log }));
+    const watch = (): Promise<OverlapWatch> => watchOverlaps(options, stats, metrics, log);
+    const overlaps = isDryRun ? null : await untilSuccess(watch, { signal, onFailure });
+    cleanups.push(async () => overlaps?.close());
     await runController({
       cluster,
       engine,
@@ -100,25 +100,25 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
       ...(pressure && { beside: (transport, leads) => pressure.run(transport, leads) }),
       onNotice: (notice, now) => {
         if (notice.kind === 'elected') pressure?.elect(notice.held);
-        observe(notice, now, { log, vitals, metrics, contact });
+        observe(notice, now, { log, stats, metrics, connectivity });
       },
       onStart: (running) => {
-        vitals.running = running;
+        stats.running = running;
         if (leadership.standsBackFor !== null) running.lead(false);
       },
     });
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {
-    pulse.stop();
-    for (const close of closing.reverse()) await close();
+    loopLag.stop();
+    for (const close of cleanups.reverse()) await close();
   }
 }
 
 /** Throws OverlapError where somebody else does the same work, and that is not accepted. */
 function watchOverlaps(
   { choices, checked, cluster }: ProcessOptions,
-  { leadership }: Vitals,
+  { leadership }: ProcessStats,
   metrics: Metrics,
   log: Logger,
 ): Promise<OverlapWatch> {
@@ -134,25 +134,25 @@ function watchOverlaps(
   });
 }
 
-function createVitals(
+function createStats(
   signal: AbortSignal,
-  pulse: Pulse,
+  loopLag: LoopLag,
   elected: boolean,
   allowOverlap: boolean,
-): Vitals {
-  const vitals: Vitals = {
+): ProcessStats {
+  const stats: ProcessStats = {
     startedAt: new Date(),
-    pulse,
-    activity: new Activity(() => vitals.running?.wall() ?? Date.now()),
-    clock: new ClockNote(),
-    leadership: new Leadership(elected, (mayAct) => vitals.running?.lead(mayAct), allowOverlap),
+    loopLag,
+    pending: new PendingEvictions(() => stats.running?.wall() ?? Date.now()),
+    clock: new ClockChange(),
+    leadership: new Leadership(elected, (mayAct) => stats.running?.lead(mayAct), allowOverlap),
     running: null,
     stopping: signal.aborted,
   };
   signal.addEventListener('abort', () => {
-    vitals.stopping = true;
+    stats.stopping = true;
   });
-  return vitals;
+  return stats;
 }
 
 /** What requests go through: first those that change something are made harmless, if so chosen. */
@@ -172,43 +172,46 @@ function isOfLease({ path }: ApiRequest): boolean {
 
 interface Observers {
   readonly log: Logger;
-  readonly vitals: Vitals;
+  readonly stats: ProcessStats;
   readonly metrics: Metrics;
-  readonly contact: Contact;
+  readonly connectivity: ApiConnectivity;
 }
 
-function observe(notice: Notice, now: Instant, { log, vitals, metrics, contact }: Observers): void {
-  if (notice.kind === 'elected') vitals.leadership.elect(notice.held);
-  vitals.activity.observe(notice, now);
-  vitals.clock.observe(notice, now);
+function observe(
+  notice: Notice,
+  now: Instant,
+  { log, stats, metrics, connectivity }: Observers,
+): void {
+  if (notice.kind === 'elected') stats.leadership.elect(notice.held);
+  stats.pending.observe(notice, now);
+  stats.clock.observe(notice, now);
   metrics.onNotice(notice, now);
-  if (contact.knows(notice)) return;
+  if (connectivity.isKnown(notice)) return;
   const { level, message, fields } = lineOf(notice, now);
-  // Whoever has read that contact was lost wants to know that it is back.
-  if (contact.regains(notice)) log.info(fields, `${message} again`);
+  // After a line about a failure there is one about its end.
+  if (connectivity.isRestored(notice)) log.info(fields, `${message} again`);
   else log[level](fields, message);
 }
 
 const podsRead = { all: 'all', byNode: 'of tainted nodes' } as const;
 
-function factsOf({ choices, checked, cluster }: ProcessOptions, vitals: Vitals): Facts {
+function factsOf({ choices, checked, cluster }: ProcessOptions, stats: ProcessStats): Facts {
   const { semantics, mode, dryRun: judge, leaderElect } = choices.settings;
   return () => {
-    const { pending, overdue } = vitals.activity.waiting();
+    const { pending, overdue } = stats.pending.waiting();
     return {
       Server: cluster.access.server,
       Controllers: checked.controllers.enabled.join(' '),
       Semantics: semantics,
       Mode: mode,
       'Dry run': judge,
-      'Pods read': podsRead[vitals.running?.podScope() ?? 'all'],
-      Acting: vitals.leadership.held,
-      Leader:
-        leaderElect && judge === 'none' ? vitals.running?.leader() || 'nobody' : 'not elected',
+      'Pods read': podsRead[stats.running?.podScope() ?? 'all'],
+      Acting: stats.leadership.held,
+      Leader: leaderElect && judge === 'none' ? stats.running?.leader() || 'nobody' : 'not elected',
       'Pending evictions': pending,
       'Overdue evictions': overdue,
-      'Evictions under way': vitals.activity.underWay().length,
-      Clock: vitals.clock.text(),
+      'Evictions under way': stats.pending.underWay().length,
+      Clock: stats.clock.text(),
     };
   };
 }

@@ -4,7 +4,7 @@ import type { Millis } from '@taintmgr/core';
 import { ApiError, Backoff, ConnectionError, WrongServerError } from '@taintmgr/k8s-adapter';
 import { OverlapError } from '../overlap/overlap.ts';
 
-export interface PatienceOptions {
+export interface RetryOptions {
   /** Aborted: it gives up, and throws what AbortSignal throws. */
   readonly signal: AbortSignal;
   /** Told of a failure, and when the next attempt follows. */
@@ -18,9 +18,9 @@ const finalStatuses: readonly number[] = [401, 403, 404];
  * Tries until it goes through. An API server that is away, slow or overloaded when we begin is no
  * reason to end: it is asked again, later and later. Throws what no waiting would mend.
  */
-export async function untilItGoes<T>(
+export async function untilSuccess<T>(
   attempt: () => Promise<T>,
-  { signal, onFailure }: PatienceOptions,
+  { signal, onFailure }: RetryOptions,
 ): Promise<T> {
   const backoff = new Backoff(Math.random);
   for (;;) {

@@ -13,7 +13,7 @@ import {
   type Subject,
   type ZoneStatus,
 } from '@taintmgr/core';
-import type { Vitals } from '../process/process-stats.ts';
+import type { ProcessStats } from '../process/process-stats.ts';
 import type { Running } from '../process/run-controller.ts';
 import {
   type Answer,
@@ -27,11 +27,11 @@ import {
 const usage = 'want ?node=NAME or ?pod=NAMESPACE/NAME, and &output=json for JSON';
 
 /** Answers why and when pods go, with the values this very process acts on. */
-export function explainHandler(vitals: Vitals): Handler {
+export function explainHandler(stats: ProcessStats): Handler {
   return (inquiry) => {
     const subject = readSubject(inquiry.query);
     if (!subject) return errorAnswer(usage, 400);
-    const { running } = vitals;
+    const { running } = stats;
     if (!running) return errorAnswer('not started yet', 503);
     const now = running.wall();
     const explanation = running.explain(running.now(), subject);

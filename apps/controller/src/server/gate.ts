@@ -6,22 +6,22 @@ import type { Authorize } from './authorization.ts';
 import { anonymous, type Identity } from './identity.ts';
 import { TooManyReviewsError } from './reviews.ts';
 
-/** What becomes of somebody at the gate. */
-export interface Verdict {
-  /** Whether a credential has shown who it is. */
+/** Whether a request is let in. */
+export interface Admission {
+  /** Whether a credential has shown who sends it. */
   readonly isKnown: boolean;
-  /** What keeps him out; null: nothing. */
+  /** The answer that turns it away; null: it is let in. */
   readonly refusal: Answer | null;
 }
 
-export type Gate = (request: IncomingMessage, path: string) => Promise<Verdict>;
+export type Gate = (request: IncomingMessage, path: string) => Promise<Admission>;
 
-/** For what is open to everybody: nobody is asked who he is. */
+/** For what is open to everybody: no credential is asked for. */
 export const openGate: Gate = async () => ({ isKnown: false, refusal: null });
 
 /**
- * Lets in who may come in: 401 for a credential that is not valid, 403 for whoever may not, 429 where
- * too many have come to find out about each.
+ * Answers 401 for a credential that is not valid, 403 for a caller without the permission, and 429
+ * where there are too many callers to review each.
  */
 export function createGate(authenticate: Authenticate, authorize: Authorize): Gate {
   return async (request, path) => {
@@ -37,7 +37,7 @@ export function createGate(authenticate: Authenticate, authorize: Authorize): Ga
   };
 }
 
-function strange(refusal: Answer): Verdict {
+function strange(refusal: Answer): Admission {
   return { isKnown: false, refusal };
 }
 

@@ -12,7 +12,7 @@ export interface Check {
 /** Told each time a check of an endpoint is looked at. */
 export type OnLook = (check: string, endpoint: string, fault: string | null) => void;
 
-interface Verdict {
+interface CheckResult {
   readonly name: string;
   readonly fault: string | null;
   readonly remark: string | null;
@@ -36,12 +36,12 @@ export function healthHandlers(
   };
   const root: Handler = (inquiry) => {
     const excluded = excludedChecks(inquiry);
-    const verdicts = checks.map((check) => {
+    const results = checks.map((check) => {
       const isExcluded = excluded.delete(check.name);
       const fault = isExcluded ? null : look(check);
       return { name: check.name, excluded: isExcluded, fault, remark: check.remark?.() ?? null };
     });
-    return answer(name, verdicts, [...excluded], inquiry.query.has('verbose'));
+    return answer(name, results, [...excluded], inquiry.query.has('verbose'));
   };
   const single = checks.map((check) => {
     const handler: Handler = () => {
@@ -64,22 +64,22 @@ function excludedChecks({ query }: Inquiry): Set<string> {
 /** Always in full when something fails. */
 function answer(
   name: string,
-  verdicts: readonly Verdict[],
+  results: readonly CheckResult[],
   unmatched: readonly string[],
   verbose: boolean,
 ): Answer {
-  const lines = verdicts.map(line);
+  const lines = results.map(line);
   if (unmatched.length > 0) {
     const names = unmatched.map((one) => JSON.stringify(one)).sort();
     lines.push(`warn: some health checks cannot be excluded: no matches for ${names.join(',')}`);
   }
-  const failed = verdicts.some(({ fault }) => fault !== null);
+  const failed = results.some(({ fault }) => fault !== null);
   if (failed) return errorAnswer([...lines, `${name} check failed`].join('\n'), 500);
   if (!verbose) return textAnswer('ok');
   return textAnswer([...lines, `${name} check passed`, ''].join('\n'));
 }
 
-function line({ name, fault, remark, excluded }: Verdict): string {
+function line({ name, fault, remark, excluded }: CheckResult): string {
   if (excluded) return `[+]${name} excluded: ok`;
   if (fault !== null) return `[-]${name} failed: reason withheld`;
   return remark === null ? `[+]${name} ok` : `[+]${name} ok: ${remark}`;

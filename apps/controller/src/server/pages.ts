@@ -1,7 +1,7 @@
 // /statusz and /flagz.
 import { formatDuration } from '@taintmgr/core';
 import type { Origin } from '../flags/resolve.ts';
-import type { Vitals } from '../process/process-stats.ts';
+import type { ProcessStats } from '../process/process-stats.ts';
 import { version } from '../version.ts';
 import { type Handler, jsonAnswer, textAnswer, wantsJson } from './answer.ts';
 
@@ -14,9 +14,13 @@ const group = { apiVersion: 'taintmgr.dev/v1alpha1', metadata: { name: component
 export type Facts = () => Readonly<Record<string, string | number | boolean>>;
 
 /** How this process is doing, in the form of kube-controller-manager's /statusz. */
-export function statusHandler(vitals: Vitals, facts: Facts, paths: readonly string[]): Handler {
+export function statusHandler(
+  stats: ProcessStats,
+  facts: Facts,
+  paths: readonly string[],
+): Handler {
   return (inquiry) => {
-    const { startedAt } = vitals;
+    const { startedAt } = stats;
     const uptime = process.uptime() * 1000;
     if (wantsJson(inquiry)) {
       return jsonAnswer({

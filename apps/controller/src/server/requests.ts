@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type Answer, errorAnswer, type Handler } from './answer.ts';
 import type { Connections } from './connections.ts';
-import type { Gate, Verdict } from './gate.ts';
+import type { Admission, Gate } from './gate.ts';
 import { Paced } from './paced.ts';
 
 /** What answers requests. */
@@ -48,9 +48,9 @@ export function requestListener(
 async function replyTo(request: IncomingMessage, { gate, routes }: Answering): Promise<Reply> {
   const url = URL.parse(request.url ?? '/', 'https://localhost');
   if (!url) return { answer: errorAnswer('400 Bad Request', 400), keepAlive: false };
-  const verdict: Verdict = await gate(request, url.pathname);
-  const answer = verdict.refusal ?? (await answerOf(request, url, routes));
-  return { answer, keepAlive: verdict.isKnown };
+  const admission: Admission = await gate(request, url.pathname);
+  const answer = admission.refusal ?? (await answerOf(request, url, routes));
+  return { answer, keepAlive: admission.isKnown };
 }
 
 async function answerOf(

@@ -14,7 +14,7 @@ import { settings as allSettings } from '../flags/settings.ts';
 import type { Logger } from '../log/logger.ts';
 import { metricsHandler } from '../metrics/exposition.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import type { Vitals } from '../process/process-stats.ts';
+import type { ProcessStats } from '../process/process-stats.ts';
 import { version } from '../version.ts';
 import type { Handler } from './answer.ts';
 import { createAuthenticator } from './authentication.ts';
@@ -24,8 +24,8 @@ import { createChecks } from './checks.ts';
 import { explainHandler } from './explainz.ts';
 import { createGate, type Gate, openGate } from './gate.ts';
 import { healthHandlers, type OnLook } from './health.ts';
+import { LogThrottle } from './log-throttle.ts';
 import { type Facts, type Flag, flagsHandler, statusHandler } from './pages.ts';
-import { Quiet } from './quiet.ts';
 import {
   healthLimits,
   type StatusServer,
@@ -36,7 +36,7 @@ import {
 export interface StatusOptions {
   readonly choices: Choices;
   readonly cluster: ClusterConfig;
-  readonly vitals: Vitals;
+  readonly stats: ProcessStats;
   readonly metrics: Metrics;
   readonly facts: Facts;
   readonly log: Logger;
@@ -58,17 +58,18 @@ const healthPaths = ['/healthz', '/livez', '/readyz'];
  */
 export async function startStatusServer(options: StatusOptions): Promise<Close> {
   const routes = createRoutes(options);
-  const closing: Close[] = [];
+  const cleanups: Close[] = [];
   try {
     if (options.choices.settings.healthzPort !== 0)
-      closing.push(await startHealth(options, routes));
-    if (options.choices.settings.securePort !== 0) closing.push(await startSecure(options, routes));
+      cleanups.push(await startHealth(options, routes));
+    if (options.choices.settings.securePort !== 0)
+      cleanups.push(await startSecure(options, routes));
   } catch (error) {
-    for (const close of closing) await close();
+    for (const close of cleanups) await close();
     throw error;
   }
   return async () => {
-    for (const close of closing) await close();
+    for (const close of cleanups) await close();
   };
 }
 
@@ -127,13 +128,13 @@ function serverOptions(
   log: Logger,
   server: string,
 ): Pick<StatusServerOptions, 'onError' | 'onDrop'> {
-  const quiet = new Quiet(() => performance.now());
+  const throttle = new LogThrottle(() => performance.now());
   return {
     onError: (error) => log.error({ server, error: messageOf(error) }, 'could not answer'),
     onDrop: (reason) => {
       // A client that lets its connection lie is not worth a line.
       if (reason === 'idle') return;
-      quiet.tell(reason, (times) => log.warn({ server, reason, times }, 'dropped connections'));
+      throttle.log(reason, (times) => log.warn({ server, reason, times }, 'dropped connections'));
     },
   };
 }
@@ -172,7 +173,7 @@ async function reviewingGate({
   log,
 }: StatusOptions): Promise<{ readonly gate: Gate; readonly close: () => void }> {
   const { settings } = choices;
-  const quiet = new Quiet(() => performance.now());
+  const throttle = new LogThrottle(() => performance.now());
   const transports: HttpTransport[] = [];
   const clientFor = async (name: ReviewKubeconfig): Promise<ApiClient> => {
     const { access } = await clusterOf(choices, name, cluster);
@@ -184,7 +185,7 @@ async function reviewingGate({
     client: await clientFor('authenticationKubeconfig'),
     cacheTtl: settings.tokenCacheTtl,
     onError: (error) =>
-      quiet.tell('', (times) =>
+      throttle.log('', (times) =>
         log.warn({ error: messageOf(error), times }, 'could not review tokens'),
       ),
   });
@@ -220,9 +221,9 @@ async function clusterOf(
 }
 
 function createRoutes(options: StatusOptions): ReadonlyMap<string, Handler> {
-  const { vitals, metrics, facts, choices, log } = options;
+  const { stats, metrics, facts, choices, log } = options;
   const onLook = both(metrics.onLook, logChanges(log));
-  const health = Object.entries(createChecks(vitals)).flatMap(([name, checks]) => [
+  const health = Object.entries(createChecks(stats)).flatMap(([name, checks]) => [
     ...healthHandlers(name, checks, onLook),
   ]);
   const paths = [...healthPaths, '/metrics', '/metrics/slis'];
@@ -231,9 +232,9 @@ function createRoutes(options: StatusOptions): ReadonlyMap<string, Handler> {
     ...health,
     ['/metrics', metricsHandler(metrics.registry)],
     ['/metrics/slis', metricsHandler(metrics.slis)],
-    ['/explainz', explainHandler(vitals)],
+    ['/explainz', explainHandler(stats)],
     ['/flagz', flagsHandler(flagsOf(choices))],
-    ['/statusz', statusHandler(vitals, facts, paths.toSorted())],
+    ['/statusz', statusHandler(stats, facts, paths.toSorted())],
   ]);
 }
 

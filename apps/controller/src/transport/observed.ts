@@ -1,6 +1,6 @@
 import type { ApiRequest, Transport } from '@taintmgr/k8s-adapter';
 
-/** Told about requests to the API server. Times are in seconds. */
+/** Notified of requests to the API server. Times are in seconds. */
 export interface RequestObserver {
   /** A request waited for its turn. */
   readonly waited: (method: string, seconds: number) => void;
@@ -8,7 +8,7 @@ export interface RequestObserver {
   readonly sent: (method: string, bytes: number) => void;
   /** An answer began: an HTTP status, or `<error>` where none came. */
   readonly answered: (method: string, code: string, seconds: number) => void;
-  /** An answer is complete, with a body of so many bytes. Not told of watches. */
+  /** An answer is complete, with a body of so many bytes. Not called for watches. */
   readonly received: (method: string, bytes: number) => void;
 }
 
@@ -18,16 +18,16 @@ export function observed(transport: Transport, observer: RequestObserver): Trans
     send: (request, sink) => {
       const { method, body } = request;
       const sentAt = performance.now();
-      let told = false;
+      let isAnswered = false;
       let bytes = 0;
-      const tell = (code: string): void => {
-        if (!told) observer.answered(method, code, (performance.now() - sentAt) / 1000);
-        told = true;
+      const answered = (code: string): void => {
+        if (!isAnswered) observer.answered(method, code, (performance.now() - sentAt) / 1000);
+        isAnswered = true;
       };
       observer.sent(method, Buffer.byteLength(body ?? ''));
       return transport.send(request, {
         head: (status, headers) => {
-          tell(String(status));
+          answered(String(status));
           sink.head(status, headers);
         },
         data: (chunk) => {
@@ -39,7 +39,7 @@ export function observed(transport: Transport, observer: RequestObserver): Trans
           sink.end();
         },
         failed: (message) => {
-          tell('<error>');
+          answered('<error>');
           sink.failed(message);
         },
       });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Command, PodRef, Reason, Report } from '@taintmgr/core';
 import type { Failure, Notice } from '@taintmgr/k8s-adapter';
-import { Contact } from '../../src/log/api-connectivity.ts';
+import { ApiConnectivity } from '../../src/log/api-connectivity.ts';
 import type { Line } from '../../src/log/line.ts';
 import { lineOf } from '../../src/log/notice.ts';
 
@@ -69,9 +69,9 @@ describe('a server that does not stream lists', () => {
 
   it('is no reason to warn, and said once for all collections', () => {
     assert.equal(lineOf(notice, 0).level, 'info');
-    const contact = new Contact();
-    assert.equal(contact.knows(notice), false);
-    assert.equal(contact.knows({ ...notice, resource: 'pods' }), true);
+    const connectivity = new ApiConnectivity();
+    assert.equal(connectivity.isKnown(notice), false);
+    assert.equal(connectivity.isKnown({ ...notice, resource: 'pods' }), true);
   });
 });
 

@@ -2,9 +2,9 @@ import type { Outcome, Reason, Report } from '@taintmgr/core';
 import type { Notice } from '@taintmgr/k8s-adapter';
 import { Leadership } from '../../src/leadership/leadership.ts';
 import { createMetrics, type Metrics, type MetricsOptions } from '../../src/metrics/metrics.ts';
-import { ClockNote } from '../../src/process/clock-change.ts';
-import { Activity } from '../../src/process/pending-evictions.ts';
-import type { Vitals } from '../../src/process/process-stats.ts';
+import { ClockChange } from '../../src/process/clock-change.ts';
+import { PendingEvictions } from '../../src/process/pending-evictions.ts';
+import type { ProcessStats } from '../../src/process/process-stats.ts';
 import type { Running } from '../../src/process/run-controller.ts';
 
 export const due = 1_800_000_000_000;
@@ -30,17 +30,17 @@ export const idle: Running = {
 
 /** Everything that is measured of a controller that runs nothing. */
 export function measure(dryRun = false): Measured {
-  const vitals: Vitals = {
+  const stats: ProcessStats = {
     startedAt: new Date(due),
-    pulse: { lag: () => 1500 },
-    activity: new Activity(),
-    clock: new ClockNote(),
+    loopLag: { lag: () => 1500 },
+    pending: new PendingEvictions(),
+    clock: new ClockChange(),
     leadership: new Leadership(true, () => {}),
     running: null,
     stopping: false,
   };
   const options: MetricsOptions = {
-    vitals,
+    stats,
     dryRun,
     host: '10.0.0.1:6443',
     lease: 'taintmgr-controller',
@@ -49,10 +49,10 @@ export function measure(dryRun = false): Measured {
   };
   const metrics = createMetrics(options);
   const tell: Tell = (notice, after) => {
-    vitals.activity.observe(notice, due + after);
+    stats.pending.observe(notice, due + after);
     metrics.onNotice(notice, due + after);
   };
-  return { options, vitals, metrics, tell };
+  return { options, stats, metrics, tell };
 }
 
 /** Tells of a notice so many milliseconds after the pod was due. */
@@ -60,7 +60,7 @@ type Tell = (notice: Notice, after: number) => void;
 
 export interface Measured {
   readonly options: MetricsOptions;
-  readonly vitals: Vitals;
+  readonly stats: ProcessStats;
   readonly metrics: Metrics;
   readonly tell: Tell;
 }

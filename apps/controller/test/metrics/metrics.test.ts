@@ -51,7 +51,7 @@ describe('metrics of kube-controller-manager', () => {
   });
 
   it('count zones and nodes, also of a zone that is no more', async () => {
-    const { vitals, metrics } = measure();
+    const { stats, metrics } = measure();
     const zone = {
       name: 'r1/a',
       key: 'r1:\0:a',
@@ -64,7 +64,7 @@ describe('metrics of kube-controller-manager', () => {
       tainted: 2,
     } as const;
     let zones: readonly (typeof zone)[] = [zone];
-    vitals.running = { ...idle, zones: () => zones };
+    stats.running = { ...idle, zones: () => zones };
     const label = '{zone="r1:\0:a"}';
     await has(
       metrics,
@@ -195,8 +195,8 @@ describe('metrics of our own', () => {
   });
 
   it('measure the process and its watches', async () => {
-    const { vitals, metrics, tell } = measure();
-    vitals.running = {
+    const { stats, metrics, tell } = measure();
+    stats.running = {
       ...idle,
       status: () => [
         { resource: 'nodes', state: 'Watching', heardAt: due },

@@ -56,8 +56,8 @@ const evict: Move = ({ tell }) => {
   tell(finished({ kind: 'done' }), 125);
 };
 const send: Move = ({ tell }) => tell(sent, Date.now() - due - 5_000);
-const beginZone: Move = ({ vitals }) => {
-  vitals.running = { ...idle, zones: () => [zone] };
+const beginZone: Move = ({ stats }) => {
+  stats.running = { ...idle, zones: () => [zone] };
 };
 const handle =
   (kind: 'tick' | 'nodeUpsert'): Move =>
@@ -96,7 +96,7 @@ const moves: Readonly<Record<string, Move>> = {
   workqueue_longest_running_processor_seconds: send,
   workqueue_retries_total: ({ tell }) =>
     tell(reported({ kind: 'retry', pod, attempt: 1, at: due, setback, blocker }), 0),
-  leader_election_master_status: ({ vitals }) => vitals.leadership.elect(false),
+  leader_election_master_status: ({ stats }) => stats.leadership.elect(false),
   rest_client_requests_total: request,
   rest_client_request_duration_seconds: request,
   rest_client_rate_limiter_duration_seconds: request,

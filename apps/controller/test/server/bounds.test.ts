@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, mock } from 'node:test';
-import { Quiet } from '../../src/server/quiet.ts';
+import { LogThrottle } from '../../src/server/log-throttle.ts';
 import { Reviews, TooManyReviewsError } from '../../src/server/reviews.ts';
 
 // What bounds the work that others can make us do, on a clock of our own.
@@ -87,15 +87,15 @@ describe('reviews', () => {
   });
 });
 
-describe('what others can make us say', () => {
-  it('is said at once, and then every ten seconds with how often it was', () => {
+describe('log lines that others can cause', () => {
+  it('are written at once, and then every ten seconds with a count', () => {
     let now = 0;
-    const quiet = new Quiet(() => now);
-    const say = mock.fn();
-    for (now = 0; now < 25_000; now += 1) quiet.tell('a', say);
-    quiet.tell('b', say);
+    const throttle = new LogThrottle(() => now);
+    const write = mock.fn();
+    for (now = 0; now < 25_000; now += 1) throttle.log('a', write);
+    throttle.log('b', write);
     assert.deepEqual(
-      say.mock.calls.map(({ arguments: [times] }) => times),
+      write.mock.calls.map(({ arguments: [times] }) => times),
       [1, 10_000, 10_000, 1],
     );
   });

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Notice } from '@taintmgr/k8s-adapter';
 import { Leadership } from '../../src/leadership/leadership.ts';
-import { ClockNote } from '../../src/process/clock-change.ts';
-import { Activity } from '../../src/process/pending-evictions.ts';
-import type { Vitals } from '../../src/process/process-stats.ts';
+import { ClockChange } from '../../src/process/clock-change.ts';
+import { PendingEvictions } from '../../src/process/pending-evictions.ts';
+import type { ProcessStats } from '../../src/process/process-stats.ts';
 import type { Running } from '../../src/process/run-controller.ts';
 import { createChecks } from '../../src/server/checks.ts';
 
@@ -27,13 +27,13 @@ interface Situation {
 const now = 1_800_000_000_000;
 const minute = 60_000;
 
-function vitalsOf(situation: Situation): Vitals {
+function statsOf(situation: Situation): ProcessStats {
   const { heard = [0, 0], wakeIn = null, lag = 0, stopping = false } = situation;
   let passed = 0;
-  const activity = new Activity(undefined, () => passed);
-  if (situation.evicting !== undefined) activity.observe(sent, now);
+  const pending = new PendingEvictions(undefined, () => passed);
+  if (situation.evicting !== undefined) pending.observe(sent, now);
   passed += situation.evicting ?? 0;
-  const clock = new ClockNote();
+  const clock = new ClockChange();
   const { stepped } = situation;
   if (stepped !== undefined) clock.observe({ kind: 'clockStepped', who: 'a', by: stepped }, now);
   const running: Running = {
@@ -55,14 +55,14 @@ function vitalsOf(situation: Situation): Vitals {
         heardAt: age === null ? null : now - age,
       })),
   };
-  const pulse = { lag: () => lag };
+  const loopLag = { lag: () => lag };
   const leadership = new Leadership(situation.elected ?? true, () => {});
   leadership.collide(situation.overlap ?? null);
   const { started = true } = situation;
   return {
     startedAt: new Date(0),
-    pulse,
-    activity,
+    loopLag,
+    pending,
     clock,
     leadership,
     running: started ? running : null,
@@ -84,7 +84,7 @@ const sent: Notice = {
 };
 
 function faults(endpoint: 'livez' | 'readyz', situation: Situation): object {
-  const checks = createChecks(vitalsOf(situation))[endpoint];
+  const checks = createChecks(statsOf(situation))[endpoint];
   const found = checks.map(({ name, fault }) => [name, fault()] as const);
   return Object.fromEntries(found.filter(([, fault]) => fault !== null));
 }
@@ -119,7 +119,7 @@ describe('health checks', () => {
       'the API server is away for longer',
       { cutOff: 16_000 },
       {},
-      { contact: 'nothing is heard of changes for 16s' },
+      { 'api-connectivity': 'nothing is heard of changes for 16s' },
     ],
     ['a quiet cluster', { heard: [2 * minute, 2 * minute] }, {}, {}],
     ['stood still', { lag: 7_000 }, {}, { 'event-loop': 'stood still for 7s' }],

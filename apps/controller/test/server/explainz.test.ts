@@ -3,9 +3,9 @@ import { describe, it } from 'node:test';
 import { createEngine, type Engine, type Node, type Pod } from '@taintmgr/core';
 import type { PodScope } from '@taintmgr/k8s-adapter';
 import { Leadership } from '../../src/leadership/leadership.ts';
-import { ClockNote } from '../../src/process/clock-change.ts';
-import { Activity } from '../../src/process/pending-evictions.ts';
-import type { Vitals } from '../../src/process/process-stats.ts';
+import { ClockChange } from '../../src/process/clock-change.ts';
+import { PendingEvictions } from '../../src/process/pending-evictions.ts';
+import type { ProcessStats } from '../../src/process/process-stats.ts';
 import { explainHandler } from '../../src/server/explainz.ts';
 
 const now = Date.now();
@@ -56,11 +56,11 @@ async function ask(
   search: string,
   podScope: PodScope = 'all',
 ): Promise<readonly [number, string]> {
-  const vitals: Vitals = {
+  const stats: ProcessStats = {
     startedAt: new Date(now),
-    pulse: { lag: () => 0 },
-    activity: new Activity(),
-    clock: new ClockNote(),
+    loopLag: { lag: () => 0 },
+    pending: new PendingEvictions(),
+    clock: new ClockChange(),
     leadership: new Leadership(true, () => {}),
     running: engine && {
       limits: () => [],
@@ -78,7 +78,7 @@ async function ask(
     stopping: false,
   };
   const query = new URLSearchParams(search);
-  const { status, body } = await explainHandler(vitals)({ path: '/explainz', query, accept: '' });
+  const { status, body } = await explainHandler(stats)({ path: '/explainz', query, accept: '' });
   return [status, body];
 }
 

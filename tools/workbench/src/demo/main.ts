@@ -5,10 +5,10 @@ import { stopSignal } from '@taintmgr/controller/src/process/stop-signal.ts';
 import { version } from '@taintmgr/controller/src/version.ts';
 import { ApiClient, HttpTransport, loadKubeconfig } from '@taintmgr/k8s-adapter';
 import { type EmbeddedCluster, startEmbedded } from '@taintmgr/sim-cluster';
-import { Ledger, type Verdict } from './ledger.ts';
+import { Expectations, type Result } from './expectations.ts';
+import { noticeText } from './notice-text.ts';
+import { playScenario } from './scenario.ts';
 import { Screen } from './screen.ts';
-import { playStory } from './story.ts';
-import { tell } from './telling.ts';
 import { topology } from './topology.ts';
 
 const usage = `Shows what taintmgr does, on an embedded cluster, in half a minute.
@@ -51,10 +51,10 @@ async function main(): Promise<number> {
   const screen = new Screen(embedded.cluster);
   try {
     const controller = startController(embedded, screen, stop.signal);
-    const verdicts = await Promise.race([play(embedded, screen, stop.signal), controller]);
+    const results = await Promise.race([play(embedded, screen, stop.signal), controller]);
     screen.close();
-    const code = verdicts ? summarize(verdicts) : interrupted;
-    if (flags.keep && verdicts) {
+    const code = results ? summarize(results) : interrupted;
+    if (flags.keep && results) {
       inviteToTry(embedded);
       await controller;
     }
@@ -78,7 +78,7 @@ async function startController(
     engine: { mode: 'evict' },
     signal,
     onNotice: (notice, now) => {
-      const text = tell(notice, now);
+      const text = noticeText(notice, now);
       if (text !== null) screen.line('controller', text);
     },
   });
@@ -89,27 +89,30 @@ async function play(
   { cluster, kubeconfig }: EmbeddedCluster,
   screen: Screen,
   signal: AbortSignal,
-): Promise<readonly Verdict[]> {
-  const ledger = new Ledger();
+): Promise<readonly Result[]> {
+  const expectations = new Expectations();
   cluster.api.subscribe(({ resource, object }) => {
-    ledger.observe(resource, object, cluster.api.clock.now());
+    expectations.observe(resource, object, cluster.api.clock.now());
   });
   const { access } = await loadKubeconfig({ kubeconfig });
   const transport = new HttpTransport(access, `taintmgr-demo/${version}`);
   const client = new ApiClient({ transport, server: access.server, signal });
-  screen.line('story', 'a cluster of three zones starts: nine nodes, five workloads, one budget');
+  screen.line(
+    'scenario',
+    'a cluster of three zones starts: nine nodes, five workloads, one budget',
+  );
   await until('the cluster to be up', () => cluster.isSettled());
-  screen.line('story', `up: ${cluster.api.list('pods').length} pods run`);
-  await playStory({
+  screen.line('scenario', `up: ${cluster.api.list('pods').length} pods run`);
+  await playScenario({
     cluster,
     client,
-    ledger,
+    expectations,
     until,
-    say: (text) => screen.line('story', text),
+    say: (text) => screen.line('scenario', text),
     pause: (seconds) => new Promise((resolve) => setTimeout(resolve, seconds * 1000)),
   });
   transport.close();
-  return ledger.verdicts();
+  return expectations.results();
 }
 
 function until(what: string, condition: () => boolean): Promise<void> {
@@ -125,14 +128,14 @@ function until(what: string, condition: () => boolean): Promise<void> {
 }
 
 /** Prints expectation beside outcome; the exit code. */
-function summarize(verdicts: readonly Verdict[]): number {
-  const lines = verdicts.map(({ ok, name, nodeName, expected, happened }) => {
+function summarize(results: readonly Result[]): number {
+  const lines = results.map(({ ok, name, nodeName, expected, happened }) => {
     const pod = `${name} on ${nodeName}`.padEnd(42);
     return `${ok ? 'ok   ' : 'WRONG'}  ${pod} ${happened.padEnd(20)} expected: ${expected}`;
   });
   const count = (start: string): number =>
-    verdicts.filter(({ happened }) => happened.startsWith(start)).length;
-  const wrong = verdicts.filter(({ ok }) => !ok).length;
+    results.filter(({ happened }) => happened.startsWith(start)).length;
+  const wrong = results.filter(({ ok }) => !ok).length;
   const counts = `${count('evicted')} evicted, ${count('kept')} kept, ${count('called off')} called off`;
   const end = wrong === 0 ? 'as expected' : `${wrong} not as expected`;
   process.stdout.write(`\n${lines.join('\n')}\n\n${counts}: ${end}\n`);

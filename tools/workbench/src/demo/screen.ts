@@ -2,8 +2,8 @@ import { styleText } from 'node:util';
 import type { Cluster, KubeObject } from '@taintmgr/sim-cluster';
 import { createLogUpdate } from 'log-update';
 
-/** Who is speaking: the story, or the controller. */
-export type Voice = 'story' | 'controller';
+/** Where a line comes from: the scenario, or the controller. */
+export type Voice = 'scenario' | 'controller';
 
 const linesShown = 14;
 const refreshMs = 250;
@@ -30,8 +30,8 @@ export class Screen {
 
   line(voice: Voice, text: string): void {
     const time = `+${((Date.now() - this.#startedAt) / 1000).toFixed(1)}s`.padStart(6);
-    const line = `${time}  ${voice === 'story' ? '» ' : '  '}${text}`;
-    this.#lines.push(voice === 'story' ? styleText('bold', line) : line);
+    const line = `${time}  ${voice === 'scenario' ? '» ' : '  '}${text}`;
+    this.#lines.push(voice === 'scenario' ? styleText('bold', line) : line);
     if (this.#isLive) this.#draw();
     else process.stdout.write(`${line}\n`);
   }

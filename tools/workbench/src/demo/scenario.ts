@@ -1,17 +1,17 @@
 // What happens to the demo's cluster, and when.
 import type { ApiClient } from '@taintmgr/k8s-adapter';
 import type { Cluster, KubeObject } from '@taintmgr/sim-cluster';
-import type { Fate, Ledger } from './ledger.ts';
+import type { Expectations, Fate } from './expectations.ts';
 import { setTaints } from './taint.ts';
 import { maintenance } from './topology.ts';
 
-/** What the story is told with. */
+/** What the scenario is played with. */
 export interface Stage {
   readonly cluster: Cluster;
-  /** An ordinary client, over HTTPS: what an operator's kubectl would do, the story does with it. */
+  /** An ordinary client over HTTPS, which does what an operator's kubectl would do. */
   readonly client: ApiClient;
-  readonly ledger: Ledger;
-  /** Tells the audience what is done. */
+  readonly expectations: Expectations;
+  /** Shows the audience what is done. */
   readonly say: (text: string) => void;
   /** Resolves when the condition holds; rejects with `what` when it takes too long. */
   readonly until: (what: string, condition: () => boolean) => Promise<void>;
@@ -36,8 +36,8 @@ const underMaintenance: Fates = {
 };
 /** The same when the taint is taken away after 3 s. */
 const underShortMaintenance: Fates = { ...underMaintenance, db: calledOff };
-/** What losing the node does to each, when it comes back after about 6 s. */
-const onLostNode: Fates = {
+/** What happens to each when its node becomes unreachable and it comes back after about 6 s. */
+const onUnreachableNode: Fates = {
   web: calledOff,
   api: { kind: 'evicted', after: 3 },
   db: calledOff,
@@ -45,57 +45,68 @@ const onLostNode: Fates = {
   'node-agent': kept,
 };
 
-/** Plays the whole story; when it returns, everything in the ledger should have happened. */
-export async function playStory(stage: Stage): Promise<void> {
+/** Plays the whole scenario; when it returns, everything that is expected should have happened. */
+export async function playScenario(stage: Stage): Promise<void> {
   await zoneUnderMaintenance(stage);
   await nodeUnderShortMaintenance(stage);
-  await lostNode(stage);
-  const { ledger, until } = stage;
-  await until('the last expected eviction or call-off', () => ledger.isComplete);
+  await unreachableNode(stage);
+  const { expectations, until } = stage;
+  await until('the last expected eviction or call-off', () => expectations.isComplete);
 }
 
 /** A whole zone is tainted: who goes at once, who later, who stays, who is held by a budget. */
-async function zoneUnderMaintenance({ cluster, client, ledger, say, until }: Stage): Promise<void> {
+async function zoneUnderMaintenance({
+  cluster,
+  client,
+  expectations,
+  say,
+  until,
+}: Stage): Promise<void> {
   const nodes = nodeNames(cluster).filter((name) => name.startsWith('zone-a'));
   say(`kubectl taint nodes ${nodes.join(' ')} ${taintText}`);
   for (const name of nodes) {
-    expectOn(cluster, ledger, name, underMaintenance);
+    expectOn(cluster, expectations, name, underMaintenance);
     await setTaints(client, name, maintenance, true);
   }
-  await until('the evictions of zone-a', () => ledger.isComplete && cluster.isSettled());
+  await until('the evictions of zone-a', () => expectations.isComplete && cluster.isSettled());
 }
 
 /** A node is tainted and untainted before the pod that asked for 5 s has to go. */
 async function nodeUnderShortMaintenance(stage: Stage): Promise<void> {
-  const { cluster, client, ledger, say, pause } = stage;
+  const { cluster, client, expectations, say, pause } = stage;
   const name = nodeOf(cluster, 'db', 'zone-b');
   say(`kubectl taint nodes ${name} ${taintText}`);
-  expectOn(cluster, ledger, name, underShortMaintenance);
+  expectOn(cluster, expectations, name, underShortMaintenance);
   await setTaints(client, name, maintenance, true);
   await pause(3);
   say(`kubectl taint nodes ${name} maintenance-   (2 s before db would have to go)`);
   await setTaints(client, name, maintenance, false);
 }
 
-/** A kubelet falls silent: its node becomes unreachable, is tainted, and comes back. */
-async function lostNode(stage: Stage): Promise<void> {
-  const { cluster, ledger, say, until, pause } = stage;
+/** A kubelet stops: its node becomes unreachable, is tainted, and comes back. */
+async function unreachableNode(stage: Stage): Promise<void> {
+  const { cluster, expectations, say, until, pause } = stage;
   const name = nodeOf(cluster, 'api', 'zone-c');
   say(`the kubelet of ${name} stops its heartbeat`);
   cluster.node(name).stop();
   await until(`${name} to become unreachable`, () => unreachableSince(cluster, name) !== null);
   say(`${name} is unreachable and tainted so`);
-  expectOn(cluster, ledger, name, onLostNode);
+  expectOn(cluster, expectations, name, onUnreachableNode);
   await pause(6);
   say(`the kubelet of ${name} is back`);
   cluster.node(name).resume();
 }
 
-function expectOn(cluster: Cluster, ledger: Ledger, nodeName: string, fates: Fates): void {
+function expectOn(
+  cluster: Cluster,
+  expectations: Expectations,
+  nodeName: string,
+  fates: Fates,
+): void {
   const since = unreachableSince(cluster, nodeName) ?? cluster.api.clock.now();
   for (const pod of podsOn(cluster, nodeName)) {
     const fate = fates[appOf(pod)];
-    if (fate && !pod.metadata.deletionTimestamp) ledger.expect(pod, fate, since);
+    if (fate && !pod.metadata.deletionTimestamp) expectations.expect(pod, fate, since);
   }
 }
 

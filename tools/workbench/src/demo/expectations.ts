@@ -1,6 +1,6 @@
 import type { KubeObject } from '@taintmgr/sim-cluster';
 
-/** What becomes of a pod whose node was tainted or fell silent. */
+/** What becomes of a pod whose node was tainted or became unreachable. */
 export type Fate =
   /** `after` seconds, counted from the taint; with a budget, when that allows. */
   | { readonly kind: 'evicted'; readonly after: number; readonly budget?: true }
@@ -16,7 +16,7 @@ interface Entry {
   readonly since: number;
 }
 
-export interface Verdict {
+export interface Result {
   readonly ok: boolean;
   readonly name: string;
   readonly nodeName: string;
@@ -29,11 +29,11 @@ const lateMsMax = 3000;
 const lateWithBudgetMsMax = 15_000;
 
 /**
- * Holds what has to happen against what happened. The expectation is written down when a node is
- * tainted, by a rule for each workload; what happened is read from the API server's own history:
- * who began to terminate, and which Events there are.
+ * Compares what has to happen with what happened. The expectation is recorded when a node is tainted,
+ * by a rule for each workload; what happened is read from the API server's own history: which pods
+ * began to terminate, and which Events there are.
  */
-export class Ledger {
+export class Expectations {
   readonly #entries = new Map<string, Entry>();
   readonly #evictedAt = new Map<string, number>();
   readonly #calledOff = new Set<string>();
@@ -63,12 +63,12 @@ export class Ledger {
     });
   }
 
-  /** One verdict for each pod, in the order of the expectations. */
-  verdicts(): readonly Verdict[] {
+  /** One result for each pod, in the order of the expectations. */
+  results(): readonly Result[] {
     return Array.from(this.#entries, ([uid, entry]) => this.#judge(uid, entry));
   }
 
-  #judge(uid: string, { name, nodeName, expected, since }: Entry): Verdict {
+  #judge(uid: string, { name, nodeName, expected, since }: Entry): Result {
     const evictedAt = this.#evictedAt.get(uid);
     const wait = evictedAt === undefined ? null : evictedAt - since;
     const happened = wait === null ? (this.#calledOff.has(uid) ? 'called off' : 'kept') : 'evicted';

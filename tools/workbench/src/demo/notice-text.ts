@@ -2,7 +2,7 @@ import { describeReason, formatDuration, type PodRef, type PodReport } from '@ta
 import type { Notice } from '@taintmgr/k8s-adapter';
 
 /** What the demo shows of a notice of the controller; null for what would only distract. */
-export function tell(notice: Notice, now: number): string | null {
+export function noticeText(notice: Notice, now: number): string | null {
   switch (notice.kind) {
     case 'synced':
       return 'controller: caches synced, evictions start';
@@ -13,13 +13,13 @@ export function tell(notice: Notice, now: number): string | null {
       return `${nameOf(notice.command.pod)} is evicted: ${because ? describeReason(because) : ''}`;
     }
     case 'report':
-      return 'pod' in notice.report ? tellReport(notice.report, now) : null;
+      return 'pod' in notice.report ? reportText(notice.report, now) : null;
     default:
       return null;
   }
 }
 
-function tellReport(report: PodReport, now: number): string {
+function reportText(report: PodReport, now: number): string {
   const name = nameOf(report.pod);
   if (report.kind === 'retry') {
     const next = formatDuration(Math.ceil((report.at - now) / 1000) * 1000);

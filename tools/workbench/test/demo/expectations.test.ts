@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type KubeObject, pod as podObject } from '@taintmgr/sim-cluster';
-import { type Fate, Ledger, type Verdict } from '../../src/demo/ledger.ts';
+import { Expectations, type Fate, type Result } from '../../src/demo/expectations.ts';
 
 // The demo's own judge: what it expects against what it sees.
 
@@ -25,13 +25,13 @@ const evicted = (after: number, budget?: true): Fate =>
 const gone = (seconds: number): Seen => ['pods', leaving, seconds];
 const calledOff: Seen = ['events', cancel, 3];
 
-describe('Ledger', () => {
+describe('Expectations', () => {
   const cases: readonly (readonly [
     name: string,
     fate: Fate,
     seen: readonly Seen[],
     isComplete: boolean,
-    verdict: Pick<Verdict, 'ok' | 'expected' | 'happened'>,
+    verdict: Pick<Result, 'ok' | 'expected' | 'happened'>,
   ])[] = [
     ['at once', evicted(0), [gone(0.05)], true, says(true, 'evicted at once', 'evicted at once')],
     [
@@ -83,22 +83,24 @@ describe('Ledger', () => {
   ];
   for (const [name, fate, seen, isComplete, verdict] of cases) {
     it(name, () => {
-      const ledger = new Ledger();
-      ledger.expect(pod, fate, start);
+      const expectations = new Expectations();
+      expectations.expect(pod, fate, start);
       for (const [resource, object, seconds] of seen) {
-        ledger.observe(resource, object, start + seconds * 1000);
+        expectations.observe(resource, object, start + seconds * 1000);
       }
-      assert.equal(ledger.isComplete, isComplete);
-      assert.deepEqual(ledger.verdicts(), [{ name: 'shop/web-0', nodeName: 'n1', ...verdict }]);
+      assert.equal(expectations.isComplete, isComplete);
+      assert.deepEqual(expectations.results(), [
+        { name: 'shop/web-0', nodeName: 'n1', ...verdict },
+      ]);
     });
   }
 
   it('a later expectation takes the place of an earlier one', () => {
-    const ledger = new Ledger();
-    ledger.expect(pod, { kind: 'kept' }, start);
-    ledger.expect(pod, evicted(0), start);
+    const expectations = new Expectations();
+    expectations.expect(pod, { kind: 'kept' }, start);
+    expectations.expect(pod, evicted(0), start);
     assert.deepEqual(
-      ledger.verdicts().map(({ expected }) => expected),
+      expectations.results().map(({ expected }) => expected),
       ['evicted at once'],
     );
   });
