@@ -7,7 +7,6 @@ import {
   type Event,
   type Node,
   type Pod,
-  shardOf,
   type Taint,
   type Toleration,
 } from '@taintmgr/core';
@@ -126,27 +125,4 @@ it('no object makes the engine throw, or ask to be woken at no time', () => {
     ),
     { numRuns: 300 },
   );
-});
-
-it('shards are those of kube-controller-manager', () => {
-  const known: readonly [string, number][] = [
-    ['', 5],
-    ['a', 4],
-    ['node1', 4],
-    ['node2', 5],
-    ['node3', 2],
-    ['node-a', 3],
-    ['node-b', 6],
-    ['kind-worker', 4],
-    ['kind-control-plane', 0],
-    ['ip-10-0-1-23.ec2.internal', 6],
-  ];
-  for (const [name, shard] of known) assert.equal(shardOf(name, 8), shard, name);
-  const workers = Array.from({ length: 8 }, (_, index) => shardOf(`worker-${index}`, 8));
-  assert.deepEqual(workers, [2, 5, 4, 7, 6, 1, 0, 3]);
-  // Beyond ASCII the bytes of UTF-8 count; these were computed from those bytes.
-  const bytes = (text: string): number =>
-    new TextEncoder().encode(text).reduce((h, b) => Math.imul(h ^ b, 0x01000193), 0x811c9dc5) >>> 0;
-  for (const name of ['é', '節点', '🦄'])
-    assert.equal(shardOf(name, 1 << 30), bytes(name) % (1 << 30));
 });

@@ -1,10 +1,7 @@
 // Checks of settings that depend on one another.
-import {
-  type AllPodsNeed,
-  allPodsNeeds,
-  formatDuration,
-  type PressureConfig,
-} from '@taintmgr/core';
+import { type AllPodsNeed, allPodsNeeds } from '@taintmgr/core';
+import type { PressureConfig } from '@taintmgr/core/pressure';
+import { formatDuration } from '@taintmgr/core/time';
 import { checkThresholds, pressureConfig } from '../pressure/config.ts';
 import { type ChosenControllers, chooseControllers, controllerNames } from './controllers.ts';
 import { type FeatureGates, readFeatureGates } from './feature-gates.ts';

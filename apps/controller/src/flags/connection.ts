@@ -1,5 +1,5 @@
 // The settings for reaching the API server, which come from flags and file.
-import { parseDuration } from '@taintmgr/core';
+import { parseDuration } from '@taintmgr/core/time';
 import { connectionFlags, type KubeconfigOptions } from '@taintmgr/k8s-adapter';
 import { connectionFlagName, type Texts } from './command-line.ts';
 import { inputFile } from './files.ts';

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { formatDuration, type Millis, parseDuration } from '@taintmgr/core';
+import { formatDuration, type Millis, parseDuration } from '@taintmgr/core/time';
 import type { DryRun } from '../transport/dry-run.ts';
 import { SettingError } from './setting-error.ts';
 

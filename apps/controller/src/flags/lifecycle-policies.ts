@@ -1,9 +1,7 @@
-import {
-  type ConditionRule,
-  type LabelSelector,
-  type LifecycleConfig,
-  parseDuration,
-} from '@taintmgr/core';
+import type { LabelSelector } from '@taintmgr/core';
+import type { LifecycleConfig } from '@taintmgr/core/lifecycle';
+import type { ConditionRule } from '@taintmgr/core/policy';
+import { parseDuration } from '@taintmgr/core/time';
 import type { ConfigFile } from './config-file.ts';
 
 interface RuleFields extends Omit<ConditionRule, 'holdsMs' | 'clearMs' | 'taint'> {

@@ -1,5 +1,7 @@
 // Eviction policies and limits, which only the configuration file can say.
-import { type Config, type LimitRule, type Policy, parseDuration } from '@taintmgr/core';
+import type { Config } from '@taintmgr/core';
+import type { LimitRule, Policy } from '@taintmgr/core/policy';
+import { parseDuration } from '@taintmgr/core/time';
 import type { ConfigFile } from './config-file.ts';
 
 interface PolicyFields {

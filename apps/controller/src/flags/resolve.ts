@@ -1,5 +1,7 @@
 // Which value of a setting counts: flag, variable, file, default, the first that has one.
-import type { Config, LifecycleConfig, PressurePool } from '@taintmgr/core';
+import type { Config } from '@taintmgr/core';
+import type { LifecycleConfig } from '@taintmgr/core/lifecycle';
+import type { PressurePool } from '@taintmgr/core/pressure';
 import { connectionFlags, type KubeconfigOptions } from '@taintmgr/k8s-adapter';
 import { pressurePools } from '../pressure/config.ts';
 import { connectionFlagName, readCommandLine, type Terminal, type Texts } from './command-line.ts';

@@ -1,5 +1,6 @@
 // Records each event and command of the engine, without holding anybody up.
-import { type Event, formatTimeMillis, type Instant } from '@taintmgr/core';
+import type { Event } from '@taintmgr/core';
+import { formatTimeMillis, type Instant } from '@taintmgr/core/time';
 import {
   type FlightHead,
   type FlightStep,

@@ -1,5 +1,6 @@
 // Starts the flight recorder as the settings say.
-import { type Config, resolveConfig, resolveLifecycleConfig } from '@taintmgr/core';
+import { type Config, resolveConfig } from '@taintmgr/core';
+import { resolveLifecycleConfig } from '@taintmgr/core/lifecycle';
 import { flightApiVersion } from '@taintmgr/k8s-adapter';
 import type { Settings } from '../flags/settings.ts';
 import type { Logger } from '../log/logger.ts';

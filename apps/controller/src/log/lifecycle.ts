@@ -1,11 +1,6 @@
-import {
-  describeHold,
-  describeLifecycleReason,
-  formatTaint,
-  formatTime,
-  type LifecycleReport,
-  type NodeCommand,
-} from '@taintmgr/core';
+import { formatTaint, type LifecycleReport, type NodeCommand } from '@taintmgr/core';
+import { describeHold, describeLifecycleReason } from '@taintmgr/core/lifecycle';
+import { formatTime } from '@taintmgr/core/time';
 import type { Notice } from '@taintmgr/k8s-adapter';
 import { errorOf, formatWait, type Line, line, podFields } from './line.ts';
 

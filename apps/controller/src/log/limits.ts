@@ -1,10 +1,6 @@
-import {
-  describeCount,
-  formatTime,
-  type LimitReport,
-  limitId,
-  type PodReport,
-} from '@taintmgr/core';
+import type { LimitReport, PodReport } from '@taintmgr/core';
+import { describeCount, limitId } from '@taintmgr/core/policy';
+import { formatTime } from '@taintmgr/core/time';
 import type { LimitRecordNotice } from '@taintmgr/k8s-adapter';
 import { errorOf, formatWait, type Line, line, podFields } from './line.ts';
 

@@ -1,4 +1,5 @@
-import { formatDuration, type Millis, type Outcome, type PodRef } from '@taintmgr/core';
+import type { Outcome, PodRef } from '@taintmgr/core';
+import { formatDuration, type Millis } from '@taintmgr/core/time';
 
 /** A log line before it is written. */
 export interface Line {

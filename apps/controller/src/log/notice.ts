@@ -1,13 +1,6 @@
-import {
-  describeReason,
-  formatDuration,
-  formatTime,
-  limitId,
-  type Millis,
-  type Outcome,
-  type Reason,
-  type Report,
-} from '@taintmgr/core';
+import { describeReason, type Outcome, type Reason, type Report } from '@taintmgr/core';
+import { limitId } from '@taintmgr/core/policy';
+import { formatDuration, formatTime, type Millis } from '@taintmgr/core/time';
 import { type ClusterEvent, describeClock, type Notice } from '@taintmgr/k8s-adapter';
 import { lifecycleLine, nodeWriteLine } from './lifecycle.ts';
 import { heldLine, limitRecordLine, limitTrippedLine } from './limits.ts';

@@ -1,5 +1,7 @@
 // Metrics of evictions, under kube-controller-manager's names.
-import type { Instant, Report } from '@taintmgr/core';
+
+import type { Report } from '@taintmgr/core';
+import type { Instant } from '@taintmgr/core/time';
 import type { Notice } from '@taintmgr/k8s-adapter';
 import { dueAt, type PendingEvictions } from '../process/pending-evictions.ts';
 import type { Meter } from './meter.ts';

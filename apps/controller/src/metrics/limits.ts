@@ -1,5 +1,5 @@
 // Metrics of limits: which have tripped, and how full the others are.
-import type { LimitStatus } from '@taintmgr/core';
+import type { LimitStatus } from '@taintmgr/core/policy';
 import type { Notice } from '@taintmgr/k8s-adapter';
 import type { ProcessStats } from '../process/process-stats.ts';
 import type { Meter } from './meter.ts';

@@ -1,4 +1,4 @@
-import type { Instant } from '@taintmgr/core';
+import type { Instant } from '@taintmgr/core/time';
 import type { Machine, Notice } from '@taintmgr/k8s-adapter';
 import { Registry } from 'prom-client';
 import type { ControllerName } from '../flags/controllers.ts';

@@ -1,4 +1,5 @@
-import type { Event, ZoneState, ZoneStatus } from '@taintmgr/core';
+import type { Event } from '@taintmgr/core';
+import type { ZoneState, ZoneStatus } from '@taintmgr/core/lifecycle';
 import type { Histogram } from 'prom-client';
 
 import type { ProcessStats } from '../process/process-stats.ts';

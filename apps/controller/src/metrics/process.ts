@@ -1,4 +1,4 @@
-import type { Instant } from '@taintmgr/core';
+import type { Instant } from '@taintmgr/core/time';
 import { collectDefaultMetrics } from 'prom-client';
 import type { ProcessStats } from '../process/process-stats.ts';
 import { version } from '../version.ts';

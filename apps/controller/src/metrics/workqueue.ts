@@ -1,5 +1,6 @@
 // Metrics of the work queue, under the names of kube-controller-manager's.
-import type { Event, Instant } from '@taintmgr/core';
+import type { Event } from '@taintmgr/core';
+import type { Instant } from '@taintmgr/core/time';
 import type { Notice } from '@taintmgr/k8s-adapter';
 import type { Counter, Histogram } from 'prom-client';
 import type { ControllerName } from '../flags/controllers.ts';

@@ -1,4 +1,4 @@
-import { parseEvictionFlag } from '@taintmgr/core';
+import { parseEvictionFlag } from '@taintmgr/core/pressure';
 import type { Kind } from '../flags/kind.ts';
 
 /** Settings of amounts or durations by signal, as a kubelet's flags have them. */

@@ -1,13 +1,12 @@
 // The settings of node-pressure-controller as the machine's configuration.
+import { type LabelSelector, selects } from '@taintmgr/core';
 import {
-  type LabelSelector,
   type PressureConfig,
   type PressureNode,
   type PressurePool,
   type PressureSettingsInput,
   resolvePressureConfig,
-  selects,
-} from '@taintmgr/core';
+} from '@taintmgr/core/pressure';
 import type { ConfigFile } from '../flags/config-file.ts';
 import { SettingError } from '../flags/setting-error.ts';
 import type { Settings } from '../flags/settings.ts';

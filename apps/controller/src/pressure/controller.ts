@@ -1,5 +1,5 @@
 // node-pressure-controller: its loop, beside the one of the engine, with its log and metrics.
-import { createPressureMachine, type PressureConfig } from '@taintmgr/core';
+import { createPressureMachine, type PressureConfig } from '@taintmgr/core/pressure';
 import {
   drive,
   type MayAct,

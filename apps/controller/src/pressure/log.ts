@@ -4,7 +4,7 @@ import {
   formatThreshold,
   type PressureReason,
   type PressureReport,
-} from '@taintmgr/core';
+} from '@taintmgr/core/pressure';
 import type { PressureNotice } from '@taintmgr/k8s-adapter';
 import { errorOf, formatWait, type Line, line, podFields } from '../log/line.ts';
 import { evictedLine, lineOf } from '../log/notice.ts';

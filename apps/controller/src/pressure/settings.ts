@@ -1,5 +1,5 @@
 // The settings of node-pressure-controller.
-import { defaultPressureConfig } from '@taintmgr/core';
+import { defaultPressureConfig } from '@taintmgr/core/pressure';
 import { defaultPollOptions } from '@taintmgr/k8s-adapter';
 import { inputFile } from '../flags/files.ts';
 import { choice, duration, fractionalNumber, serviceAccount, wholeNumber } from '../flags/kind.ts';

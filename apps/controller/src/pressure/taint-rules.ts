@@ -1,5 +1,6 @@
 // The taints for the conditions of node-pressure-controller.
-import type { ConditionRule, PressureConditionType } from '@taintmgr/core';
+import type { ConditionRule } from '@taintmgr/core/policy';
+import type { PressureConditionType } from '@taintmgr/core/pressure';
 import { ownConditionType, ownTaintKey } from '@taintmgr/k8s-adapter';
 
 const types: readonly PressureConditionType[] = ['MemoryPressure', 'DiskPressure', 'PIDPressure'];

@@ -1,4 +1,4 @@
-import { formatTime, type Instant } from '@taintmgr/core';
+import { formatTime, type Instant } from '@taintmgr/core/time';
 import { type ClockNotice, describeClock, type Notice } from '@taintmgr/k8s-adapter';
 
 /** The last thing that was done to clocks, for health checks and pages. */

@@ -1,4 +1,6 @@
-import { type Config, type LifecycleConfig, needsRecord } from '@taintmgr/core';
+import type { Config } from '@taintmgr/core';
+import type { LifecycleConfig } from '@taintmgr/core/lifecycle';
+import { needsRecord } from '@taintmgr/core/policy';
 import type { Checked } from '../flags/checks.ts';
 import type { Choices } from '../flags/resolve.ts';
 import type { Settings } from '../flags/settings.ts';

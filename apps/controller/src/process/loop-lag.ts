@@ -1,4 +1,4 @@
-import type { Millis } from '@taintmgr/core';
+import type { Millis } from '@taintmgr/core/time';
 
 const beatMs: Millis = 500;
 /** For so long a late beat is remembered. */

@@ -1,4 +1,5 @@
-import type { Instant, Millis, Reason, Report } from '@taintmgr/core';
+import type { Reason, Report } from '@taintmgr/core';
+import type { Instant, Millis } from '@taintmgr/core/time';
 import type { Notice } from '@taintmgr/k8s-adapter';
 
 /** What is waiting at one moment. */

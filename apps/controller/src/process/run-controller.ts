@@ -1,14 +1,8 @@
 // Runs the loop against a cluster, until the signal.
-import {
-  type Config,
-  createEngine,
-  type Explanation,
-  type Instant,
-  type LimitStatus,
-  type Millis,
-  type Subject,
-  type ZoneStatus,
-} from '@taintmgr/core';
+import { type Config, createEngine, type Explanation, type Subject } from '@taintmgr/core';
+import type { ZoneStatus } from '@taintmgr/core/lifecycle';
+import type { LimitStatus } from '@taintmgr/core/policy';
+import type { Instant, Millis } from '@taintmgr/core/time';
 import {
   ApiClient,
   type ClusterConfig,

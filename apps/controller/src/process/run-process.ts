@@ -1,5 +1,5 @@
 // The whole process: the controller with its server, metrics, log and flight recorder.
-import type { Instant, Millis } from '@taintmgr/core';
+import type { Instant, Millis } from '@taintmgr/core/time';
 import type { ApiRequest, ClusterConfig, Notice, Transport } from '@taintmgr/k8s-adapter';
 import type { Checked } from '../flags/checks.ts';
 import type { Choices } from '../flags/resolve.ts';

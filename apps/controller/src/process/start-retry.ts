@@ -1,6 +1,6 @@
 // What is tried again while the API server cannot be reached at the start.
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Millis } from '@taintmgr/core';
+import type { Millis } from '@taintmgr/core/time';
 import { ApiError, Backoff, ConnectionError, WrongServerError } from '@taintmgr/k8s-adapter';
 import { OverlapError } from '../overlap/overlap.ts';
 

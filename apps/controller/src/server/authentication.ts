@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
-import type { Millis } from '@taintmgr/core';
+import type { Millis } from '@taintmgr/core/time';
 import type { ApiClient, ApiRequest } from '@taintmgr/k8s-adapter';
 import { anonymous, authenticated, type Identity } from './identity.ts';
 import { Paced } from './paced.ts';

@@ -1,4 +1,4 @@
-import { formatDuration, type Instant, type Millis } from '@taintmgr/core';
+import { formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
 import type { ReflectorStatus } from '@taintmgr/k8s-adapter';
 import type { ProcessStats } from '../process/process-stats.ts';
 import type { Check } from './health.ts';

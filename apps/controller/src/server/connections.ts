@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { Millis } from '@taintmgr/core';
+import type { Millis } from '@taintmgr/core/time';
 
 /**
  * What is awaited of a connection: its first byte and the TLS handshake, the head of its first

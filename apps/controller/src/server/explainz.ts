@@ -1,18 +1,16 @@
 // /explainz: why a node or pod is or is not evicted.
+
 import {
-  describeHold,
-  describeLifecycleReason,
   describePodView,
   describeReason,
   type Explanation,
-  formatDuration,
   formatTaint,
-  type Instant,
   type NodeExplanation,
   type PodExplanation,
   type Subject,
-  type ZoneStatus,
 } from '@taintmgr/core';
+import { describeHold, describeLifecycleReason, type ZoneStatus } from '@taintmgr/core/lifecycle';
+import { formatDuration, type Instant } from '@taintmgr/core/time';
 import type { ProcessStats } from '../process/process-stats.ts';
 import type { Running } from '../process/run-controller.ts';
 import {

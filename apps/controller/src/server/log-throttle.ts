@@ -1,4 +1,4 @@
-import type { Millis } from '@taintmgr/core';
+import type { Millis } from '@taintmgr/core/time';
 
 const pauseMs: Millis = 10_000;
 

@@ -1,5 +1,5 @@
 // /statusz and /flagz.
-import { formatDuration } from '@taintmgr/core';
+import { formatDuration } from '@taintmgr/core/time';
 import type { Origin } from '../flags/resolve.ts';
 import type { ProcessStats } from '../process/process-stats.ts';
 import { version } from '../version.ts';

@@ -1,4 +1,4 @@
-import type { Millis } from '@taintmgr/core';
+import type { Millis } from '@taintmgr/core/time';
 import { TokenBucket } from '../rate-limit/token-bucket.ts';
 import { TtlCache } from './ttl-cache.ts';
 

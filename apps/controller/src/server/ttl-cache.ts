@@ -1,4 +1,4 @@
-import type { Millis } from '@taintmgr/core';
+import type { Millis } from '@taintmgr/core/time';
 
 /** Values that hold for a while, at most `size` of them: the oldest make room. */
 export class TtlCache<T> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { resolvePressureSettings } from '@taintmgr/core';
+import { resolvePressureSettings } from '@taintmgr/core/pressure';
 import type { PressureNotice } from '@taintmgr/k8s-adapter';
 import { Registry } from 'prom-client';
 import { Meter } from '../../src/metrics/meter.ts';

@@ -1,4 +1,4 @@
-import { type Instant, parseTime } from '@taintmgr/core';
+import { type Instant, parseTime } from '@taintmgr/core/time';
 import { clockReasons } from '@taintmgr/k8s-adapter';
 
 /** What controllers have reported about clocks, from their Events. */

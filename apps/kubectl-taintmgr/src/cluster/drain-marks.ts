@@ -1,4 +1,5 @@
-import { formatTaint, formatTime, parseTaint, parseTime, type Taint } from '@taintmgr/core';
+import { formatTaint, parseTaint, type Taint } from '@taintmgr/core';
+import { formatTime, parseTime } from '@taintmgr/core/time';
 import type { TaintObject } from '@taintmgr/k8s-adapter';
 
 /** On a node: what drains have set there, so that it can be undone. */

@@ -1,5 +1,8 @@
 // Facts of nodes and pods that people want to know.
-import { type Budget, type Instant, type Node, type Pod, parseTime } from '@taintmgr/core';
+
+import type { Node, Pod } from '@taintmgr/core';
+import type { Budget } from '@taintmgr/core/drain';
+import { type Instant, parseTime } from '@taintmgr/core/time';
 import { nodeFromJson, podFromJson } from '@taintmgr/k8s-adapter';
 import { lastWriteOf } from './managed-fields.ts';
 import type { BudgetObject, Condition, NodeObject, PodObject } from './objects.ts';

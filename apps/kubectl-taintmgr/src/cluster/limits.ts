@@ -1,5 +1,7 @@
 // The limits of the controller: which have tripped, and what the others count.
-import type { Instant, LimitCount, Millis, RecordedLimit } from '@taintmgr/core';
+
+import type { LimitCount, RecordedLimit } from '@taintmgr/core/policy';
+import type { Instant, Millis } from '@taintmgr/core/time';
 import { type LeaseName, limitRecordFrom } from '@taintmgr/k8s-adapter';
 import type { ClusterReader } from './reader.ts';
 

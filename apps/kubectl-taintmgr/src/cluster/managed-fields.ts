@@ -1,5 +1,5 @@
 // Who wrote which field of an object, by its managedFields.
-import { type Instant, parseTime } from '@taintmgr/core';
+import { type Instant, parseTime } from '@taintmgr/core/time';
 import type { ObjectMeta } from './objects.ts';
 
 type Managed = Pick<ObjectMeta, 'managedFields'>;

@@ -1,6 +1,7 @@
 // What commands read of a cluster, and what the user may not read.
-import type { Budget, Instant } from '@taintmgr/core';
-import { parseTime } from '@taintmgr/core';
+import type { Budget } from '@taintmgr/core/drain';
+import type { Instant } from '@taintmgr/core/time';
+import { parseTime } from '@taintmgr/core/time';
 import {
   type ApiClient,
   ApiError,

@@ -1,4 +1,5 @@
-import type { Budget, Instant } from '@taintmgr/core';
+import type { Budget } from '@taintmgr/core/drain';
+import type { Instant } from '@taintmgr/core/time';
 import type { Evictors } from '@taintmgr/k8s-adapter';
 import { type NodeFacts, type PodFacts, zoneSelectorLabel } from './facts.ts';
 import { type KeptLimits, readLimits } from './limits.ts';

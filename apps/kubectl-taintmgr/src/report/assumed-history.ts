@@ -1,12 +1,6 @@
 // The events that bring an engine to the state of a cluster that was read.
-import {
-  type Event,
-  endOfSecond,
-  formatTaint,
-  type Instant,
-  type Node,
-  type Pod,
-} from '@taintmgr/core';
+import { type Event, formatTaint, type Node, type Pod } from '@taintmgr/core';
+import { endOfSecond, type Instant } from '@taintmgr/core/time';
 
 /** One thing that happened, and when. */
 export interface Happening {

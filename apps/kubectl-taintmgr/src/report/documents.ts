@@ -1,17 +1,14 @@
 // The answers of commands as json and yaml: pods, nodes, zones, reasons.
 import {
   type Decision,
-  describeHold,
-  describeLifecycleReason,
   describeReason,
-  type Forecast,
-  formatTime,
-  type Instant,
-  type PredictedBlocker,
   type Reason,
   type Taint,
   type Toleration,
 } from '@taintmgr/core';
+import type { PredictedBlocker } from '@taintmgr/core/drain';
+import { describeHold, describeLifecycleReason, type Forecast } from '@taintmgr/core/lifecycle';
+import { formatTime, type Instant } from '@taintmgr/core/time';
 import { type NodeReport, type PodReport, type Tally, tally } from './report.ts';
 
 /** The group and version of everything that commands print as json or yaml. */
@@ -109,7 +106,7 @@ export function podDocument(report: PodReport, at: Instant): object {
       ? {
           version: 'kcm-1.36',
           ...decisionDocument(upstream.decision, at),
-          rules: upstream.rules,
+          rules: upstream.differences,
         }
       : undefined,
     present: present ? decisionDocument(present.decision, at) : undefined,

@@ -1,11 +1,11 @@
 import {
-  type Comparison,
   createEngine,
   type Engine,
-  type Instant,
   type NodeExplanation,
   type PodExplanation,
 } from '@taintmgr/core';
+import type { Comparison } from '@taintmgr/core/differences';
+import type { Instant } from '@taintmgr/core/time';
 import type { NodeFacts, PodFacts } from '../cluster/facts.ts';
 import type { NodeSurvey } from '../cluster/survey.ts';
 import { retell } from './assumed-history.ts';

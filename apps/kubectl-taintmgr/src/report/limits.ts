@@ -1,4 +1,5 @@
-import { describeCount, formatDuration, formatTime } from '@taintmgr/core';
+import { describeCount } from '@taintmgr/core/policy';
+import { formatDuration, formatTime } from '@taintmgr/core/time';
 import type { CountingLimit, TrippedLimit } from '../cluster/limits.ts';
 import type { ForecastSurvey } from '../cluster/survey.ts';
 import { count } from '../render/count.ts';

@@ -1,4 +1,5 @@
-import { formatTaint, type Instant } from '@taintmgr/core';
+import { formatTaint } from '@taintmgr/core';
+import type { Instant } from '@taintmgr/core/time';
 import { taintEvictors } from '@taintmgr/k8s-adapter';
 import { type Output, warn } from '../cli/output.ts';
 import { isOursAlone } from '../cluster/evictors.ts';

@@ -1,4 +1,5 @@
-import { type Millis, parseDuration, parseTaint, type Taint } from '@taintmgr/core';
+import { parseTaint, type Taint } from '@taintmgr/core';
+import { type Millis, parseDuration } from '@taintmgr/core/time';
 import { readTaint } from '../cli/taint-argument.ts';
 import { evictsPods, type NodeFacts } from '../cluster/facts.ts';
 import { UsageError } from '../usage-error.ts';

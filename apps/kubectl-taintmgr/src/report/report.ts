@@ -1,14 +1,8 @@
-import {
-  type Comparison,
-  type Forecast,
-  forecastOf,
-  type Instant,
-  type Millis,
-  type NodeExplanation,
-  type PodExplanation,
-  type PredictedBlocker,
-  predictBlockers,
-} from '@taintmgr/core';
+import type { NodeExplanation, PodExplanation } from '@taintmgr/core';
+import type { Comparison } from '@taintmgr/core/differences';
+import { type PredictedBlocker, predictBlockers } from '@taintmgr/core/drain';
+import { type Forecast, forecastOf } from '@taintmgr/core/lifecycle';
+import type { Instant, Millis } from '@taintmgr/core/time';
 import type { NodeFacts, PodFacts, Readiness } from '../cluster/facts.ts';
 import type { LeaseRenewal } from '../cluster/reader.ts';
 import type { ForecastSurvey } from '../cluster/survey.ts';

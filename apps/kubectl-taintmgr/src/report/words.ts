@@ -1,19 +1,15 @@
 // The cells of tables in words.
 import {
   type Decision,
-  describeLifecycleReason,
   describeReason,
-  type Forecast,
-  formatDuration,
   formatTaint,
-  formatTime,
-  type Instant,
-  type Millis,
   type ObservedTaint,
   type Pod,
-  type PredictedBlocker,
   type Toleration,
 } from '@taintmgr/core';
+import type { PredictedBlocker } from '@taintmgr/core/drain';
+import { describeLifecycleReason, type Forecast } from '@taintmgr/core/lifecycle';
+import { formatDuration, formatTime, type Instant, type Millis } from '@taintmgr/core/time';
 import type { NodeFacts } from '../cluster/facts.ts';
 import { count } from '../render/count.ts';
 import type { PodReport, Tally } from './report.ts';

@@ -1,48 +1,48 @@
+// Which named difference accounts for what upstream and `precise` decide about one pod.
 import type { Decision } from '../eviction/decide.ts';
 import type { Reason } from '../eviction/reason.ts';
 import type { Pod } from '../model/pod.ts';
 import { formatTaint } from '../model/taint-spec.ts';
-import type { RuleName } from './rules.ts';
+import type { DifferenceName } from './eviction.ts';
 
-/** The named rule by which upstream and `precise` differ about one pod; empty where they agree. */
 const secondsMax = 9_223_372_036;
 const second = 1000;
 
 interface Case {
-  readonly rule: RuleName;
+  readonly name: DifferenceName;
   readonly applies: (pod: Pod, ours: Decision, theirs: Decision) => boolean;
 }
 
-/** Which rule makes the difference, the most telling first. */
+/** The most telling first. */
 const cases: readonly Case[] = [
-  { rule: 'terminating-again', applies: (_, ours) => decisive(ours)?.code === 'Terminating' },
-  { rule: 'static-pods', applies: (_, ours) => decisive(ours)?.code === 'StaticPod' },
-  { rule: 'no-exceptions', applies: (_, ours) => isException(decisive(ours)) },
-  { rule: 'no-pacing', applies: (_, ours) => ours.kind === 'pause' || isSettling(ours) },
+  { name: 'terminating-again', applies: (_, ours) => decisive(ours)?.code === 'Terminating' },
+  { name: 'static-pods', applies: (_, ours) => decisive(ours)?.code === 'StaticPod' },
+  { name: 'no-exceptions', applies: (_, ours) => isException(decisive(ours)) },
+  { name: 'no-pacing', applies: (_, ours) => ours.kind === 'pause' || isSettling(ours) },
   {
-    rule: 'node-deletion-keeps-timers',
+    name: 'node-deletion-keeps-timers',
     applies: (_, ours) => decisive(ours)?.code === 'NodeUnknown',
   },
-  { rule: 'seconds-wrap', applies: (_, ours, theirs) => [ours, theirs].some(wraps) },
-  { rule: 'five-tries', applies: (_, _ours, theirs) => decisive(theirs)?.code === 'GivenUp' },
+  { name: 'seconds-wrap', applies: (_, ours, theirs) => [ours, theirs].some(wraps) },
+  { name: 'five-tries', applies: (_, _ours, theirs) => decisive(theirs)?.code === 'GivenUp' },
   {
-    rule: 'first-timer-kept',
+    name: 'first-timer-kept',
     applies: (_, _ours, theirs) => decisive(theirs)?.code === 'TimerKept',
   },
-  { rule: 'first-timer-kept', applies: (_, ours, theirs) => isOtherTime(ours, theirs) },
-  { rule: 'rest-of-second', applies: (_, ours, theirs) => isRestOfSecond(ours, theirs) },
-  { rule: 'late-binding', applies: (_, ours) => startSource(ours) === 'podBound' },
-  { rule: 'time-added-ignored', applies: () => true },
+  { name: 'first-timer-kept', applies: (_, ours, theirs) => isOtherTime(ours, theirs) },
+  { name: 'rest-of-second', applies: (_, ours, theirs) => isRestOfSecond(ours, theirs) },
+  { name: 'late-binding', applies: (_, ours) => startSource(ours) === 'podBound' },
+  { name: 'time-added-ignored', applies: () => true },
 ];
 
-/** The rule by which the decisions differ; empty where they do not. */
-export function differences(pod: Pod, ours: Decision, theirs: Decision): readonly RuleName[] {
+/** The difference between two decisions, by name; empty where there is none. */
+export function classify(pod: Pod, ours: Decision, theirs: Decision): readonly DifferenceName[] {
   const same =
     ours.kind === theirs.kind &&
     (ours.kind !== 'evict' || theirs.kind !== 'evict' || ours.deadline === theirs.deadline);
   if (same) return [];
   const found = cases.find(({ applies }) => applies(pod, ours, theirs));
-  return found ? [found.rule] : [];
+  return found ? [found.name] : [];
 }
 
 function decisive({ because }: Decision): Reason | undefined {

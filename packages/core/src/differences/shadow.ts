@@ -6,14 +6,14 @@ import { UpstreamEvictionMachine } from '../eviction/upstream/machine.ts';
 import type { Instant } from '../kernel/time.ts';
 import type { Pod } from '../model/pod.ts';
 import type { Change, StoreView } from '../store.ts';
-import { differences } from './classify.ts';
-import type { RuleName } from './rules.ts';
+import { classify } from './classify.ts';
+import type { DifferenceName } from './eviction.ts';
 
 /** What kube-controller-manager would do about a pod, and why that is not what we do. */
 export interface Comparison {
   readonly decision: Decision;
   /** Empty where both do the same at the same time. */
-  readonly rules: readonly RuleName[];
+  readonly differences: readonly DifferenceName[];
 }
 
 /**
@@ -40,7 +40,7 @@ export class UpstreamShadow {
   compare(now: Instant, pod: Pod, ours: Decision): Comparison {
     this.#succeed(now, this.#machine.handle(now, { kind: 'tick' }, null));
     const decision = this.#deletions.get(pod.uid) ?? this.#machine.decisionOn(pod);
-    return { decision, rules: differences(pod, ours, decision) };
+    return { decision, differences: classify(pod, ours, decision) };
   }
 
   #succeed(now: Instant, commands: readonly Command[]): void {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Setback } from '@taintmgr/core';
 import { blockerOf, isUncertain } from '../../src/attempt/blocker.ts';
+import type { Setback } from '../../src/attempt/outcome.ts';
 
 const base = { kind: 'failed', message: 'm', retryAfter: null } as const;
 const twoBudgets = 'This pod has more than one PodDisruptionBudget, which is not supported.';

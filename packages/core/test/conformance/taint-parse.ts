@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { parseTaintChanges } from '@taintmgr/core';
+import { parseTaintChanges } from '../../src/model/taint-spec.ts';
 
 interface Spec {
   readonly key: string;

@@ -1,30 +1,39 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import { createEngine, type Engine, type Node, type Pod, parseTaint } from '@taintmgr/core';
 import {
-  createEngine,
-  type Engine,
-  lifecycleRules,
-  type Node,
-  nodePressureRules,
-  type Pod,
-  parseTaint,
-  type Rule,
-  type RuleName,
-  rules,
-} from '@taintmgr/core';
+  type Difference,
+  type DifferenceName,
+  evictionDifferences,
+  lifecycleDifferences,
+  pressureDifferences,
+} from '@taintmgr/core/differences';
 
 const file = new URL('../../../../docs/differences.md', import.meta.url);
 const tests = new URL('../', import.meta.url);
+const tables: readonly (readonly Difference[])[] = [
+  evictionDifferences,
+  lifecycleDifferences,
+  pressureDifferences,
+];
 
 describe('docs/differences.md', () => {
-  it('is the table of rules (rewrite it with REWRITE=1)', () => {
+  it('is the tables of differences (rewrite it with REWRITE=1)', () => {
     if (process.env.REWRITE === '1') writeFileSync(file, differencesPage());
     assert.equal(readFileSync(file, 'utf8'), differencesPage());
   });
 
+  it('gives each difference a name of its own', () => {
+    for (const table of tables) {
+      const names = table.map(({ name }) => name);
+      assert.deepEqual(Array.from(new Set(names)), names);
+    }
+  });
+
   it('names proofs that exist', () => {
-    const paths = [...rules, ...lifecycleRules, ...nodePressureRules]
+    const paths = tables
+      .flat()
       .flatMap(({ proof }) => proof.split(', '))
       .filter((path) => /\.\w+$/.test(path));
     const missing = paths.filter((path) => !existsSync(new URL(path, tests)));
@@ -37,37 +46,37 @@ function differencesPage(): string {
 
 With semantics \`upstream-1.36\` the engine does to the letter what kube-controller-manager 1.36.2 does:
 \`npm run conformance\` replays its recorded behaviour case by case. With \`precise\`, the default, it
-differs by the rules below and by no others. Proofs are relative to \`packages/core/test\`.
+differs in the ways below and in no others. Proofs are relative to \`packages/core/test\`.
 
 ## Taint eviction
 
-${tableOf(rules)}
+${tableOf(evictionDifferences)}
 
 ## Node lifecycle
 
-${tableOf(lifecycleRules)}
+${tableOf(lifecycleDifferences)}
 
 ## Node pressure
 
 Here upstream is the kubelet's eviction manager: with \`kubelet-1.36\` the machine does what that of
-1.36.2 does, and \`precise\` differs by these rules.
+1.36.2 does, and \`precise\` differs in these ways.
 
-${tableOf(nodePressureRules, 'kubelet-1.36')}
+${tableOf(pressureDifferences, 'kubelet-1.36')}
 `;
 }
 
-function tableOf(table: readonly Rule[], semantics = 'upstream-1.36'): string {
+function tableOf(table: readonly Difference[], semantics = 'upstream-1.36'): string {
   const rows = table.map(
     ({ name, upstream, precise, why, proof }) =>
       `| \`${name}\` | ${upstream} | ${precise} | ${why} | ${proof} |`,
   );
-  return `| rule | ${semantics} | precise | why | proof |
+  return `| difference | ${semantics} | precise | why | proof |
 |---|---|---|---|---|
 ${rows.join('\n')}`;
 }
 
-// Both in one engine, seeing the same: what each decides about one pod, and the rule that tells
-// them apart.
+// Both in one engine, seeing the same: what each decides about one pod, and the difference
+// that is named for it.
 
 const bad = parseTaint('bad:NoExecute');
 const pod: Pod = {
@@ -110,7 +119,7 @@ it('a deletion of kube-controller-manager has the reason that it had, also when 
 
 type Story = (engine: Engine) => void;
 
-const stories: readonly [string, Story, readonly RuleName[]][] = [
+const stories: readonly [string, Story, readonly DifferenceName[]][] = [
   [
     'both agree about a pod that does not tolerate the taint',
     (engine) => {
@@ -233,7 +242,7 @@ describe('beside kube-controller-manager', () => {
       const subject = { kind: 'pod', namespace: 'shop', name: 'web-0' } as const;
       const explanation = engine.explain(60_000, subject);
       assert.ok(explanation?.kind === 'pod' && explanation.upstream);
-      assert.deepEqual(explanation.upstream.rules, expected);
+      assert.deepEqual(explanation.upstream.differences, expected);
     });
   }
 });

@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  confirmEviction,
-  DrainMachine,
-  describeReason,
-  type Pod,
-  parseTaint,
-  resolveDrainConfig,
-} from '@taintmgr/core';
+import { confirmEviction, describeReason, type Pod, parseTaint } from '@taintmgr/core';
+import { DrainMachine, resolveDrainConfig } from '@taintmgr/core/drain';
 
 // Where the view is old, pod and node are read again before a pod goes: what decided has to hold there.
 

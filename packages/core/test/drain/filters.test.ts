@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type DrainVerdict, drainVerdict, type Owner, type Pod } from '@taintmgr/core';
+import type { Owner, Pod } from '@taintmgr/core';
+import { type DrainVerdict, drainVerdict } from '@taintmgr/core/drain';
 
 const web: Pod = {
   namespace: 'shop',

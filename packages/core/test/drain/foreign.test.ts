@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import { type Event, type Outcome, type Pod, parseTaint } from '@taintmgr/core';
 import {
   type DrainCommand,
   type DrainConfig,
   DrainMachine,
-  type Event,
-  type Outcome,
-  type Pod,
-  parseTaint,
   resolveDrainConfig,
-} from '@taintmgr/core';
+} from '@taintmgr/core/drain';
 import fc from 'fast-check';
 
 // A drain beside a taint manager, in stories drawn at random: whoever has no toleration is marked and

@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  type Budget,
-  type DrainConfig,
-  type Pod,
-  parseTaint,
-  planDrain,
-  resolveDrainConfig,
-} from '@taintmgr/core';
+import { type Pod, parseTaint } from '@taintmgr/core';
+import { type Budget, type DrainConfig, planDrain, resolveDrainConfig } from '@taintmgr/core/drain';
 
 // What a drain would do, as data; the apps print it.
 

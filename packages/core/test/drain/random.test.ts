@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { type Event, type Node, type Outcome, type Pod, parseTaint } from '@taintmgr/core';
 import {
   type DrainCommand,
   type DrainConfig,
   DrainMachine,
-  type Event,
-  type Node,
-  type Outcome,
-  type Pod,
-  parseTaint,
   resolveDrainConfig,
-} from '@taintmgr/core';
+} from '@taintmgr/core/drain';
 import fc from 'fast-check';
 
 // Whatever the API server answers and whenever: nobody goes early, twice or beyond the limits, and

@@ -1,18 +1,20 @@
 import {
+  type Event,
+  type Node,
+  type Outcome,
+  type Pod,
+  parseTaint,
+  type Toleration,
+} from '@taintmgr/core';
+import {
   type Departure,
   type DrainCommand,
   type DrainConfig,
   DrainMachine,
   type DrainNote,
   type DrainTarget,
-  type Event,
-  type Node,
-  type Outcome,
-  type Pod,
-  parseTaint,
   resolveDrainConfig,
-  type Toleration,
-} from '@taintmgr/core';
+} from '@taintmgr/core/drain';
 
 /**
  * The little language of the drain's transcripts. One event a line, first its time in seconds; each

@@ -1,7 +1,6 @@
 import {
   type Command,
   createEngine,
-  describeCount,
   describeReason,
   type Engine,
   type Event,
@@ -14,6 +13,7 @@ import {
   type Taint,
   type Toleration,
 } from '@taintmgr/core';
+import { describeCount } from '@taintmgr/core/policy';
 
 /**
  * The little language of the transcripts. One command a line, first its time in seconds; each is

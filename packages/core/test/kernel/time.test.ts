@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { formatDuration, formatTime, parseDuration, parseTime } from '@taintmgr/core';
+import { formatDuration, formatTime, parseDuration, parseTime } from '@taintmgr/core/time';
 import fc from 'fast-check';
 
 describe('time', () => {

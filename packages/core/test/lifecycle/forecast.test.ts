@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { forecastOf, type Node, type Taint } from '@taintmgr/core';
+import type { Node, Taint } from '@taintmgr/core';
+import { forecastOf } from '@taintmgr/core/lifecycle';
 
 const now = 1_000_000;
 const unreachable = { key: 'node.kubernetes.io/unreachable', value: '', effect: 'NoExecute' };

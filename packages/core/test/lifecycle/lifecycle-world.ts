@@ -4,12 +4,12 @@ import {
   createEngine,
   type Engine,
   type Event,
-  mergeConditions,
   type Node,
   type NodeCondition,
   type Outcome,
   type Pod,
 } from '@taintmgr/core';
+import { mergeConditions } from '../../src/model/node.ts';
 import { applyTaints } from '../conformance/node-objects.ts';
 
 /** A moment at which something happened, in milliseconds since the start. */

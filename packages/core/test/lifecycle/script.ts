@@ -1,10 +1,5 @@
-import {
-  type Command,
-  type Config,
-  describeHold,
-  describeLifecycleReason,
-  type LifecycleReport,
-} from '@taintmgr/core';
+import type { Command, Config, LifecycleReport } from '@taintmgr/core';
+import { describeHold, describeLifecycleReason } from '@taintmgr/core/lifecycle';
 import { LifecycleWorld } from './lifecycle-world.ts';
 
 // The language of the transcripts of nodes:

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Budget, type Pod, type PredictionSite, predictBlockers } from '@taintmgr/core';
+import type { Pod } from '@taintmgr/core';
+import { type Budget, type PredictionSite, predictBlockers } from '@taintmgr/core/drain';
 
 // What the Eviction API of Kubernetes 1.36 answers, told before it is asked.
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import type { Outcome } from '@taintmgr/core';
 import {
   createPressureMachine,
   describePressureReason,
   type NodeObservation,
-  type Outcome,
   type PodUsage,
   type PressureCommand,
   type PressureConfig,
@@ -14,7 +14,7 @@ import {
   readSummary,
   type Sample,
   type Signal,
-} from '@taintmgr/core';
+} from '@taintmgr/core/pressure';
 import fc from 'fast-check';
 import { isAmount } from '../../src/pressure/observation/observation.ts';
 import { signalNames } from '../../src/pressure/signals.ts';

@@ -10,7 +10,7 @@ import {
   type PressureMachine,
   type PressurePod,
   type PressureSettingsInput,
-} from '@taintmgr/core';
+} from '@taintmgr/core/pressure';
 import { observationOf, pressurePod, usageOf } from './objects.ts';
 
 const [Gi, Mi] = [2 ** 30, 2 ** 20];

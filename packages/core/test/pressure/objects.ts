@@ -1,4 +1,10 @@
-import type { NodeObservation, PodUsage, PressurePod, Sample, Signal } from '@taintmgr/core';
+import type {
+  NodeObservation,
+  PodUsage,
+  PressurePod,
+  Sample,
+  Signal,
+} from '@taintmgr/core/pressure';
 
 /** A pod with nothing special about it but what is given. */
 export function pressurePod(name: string, more: Partial<PressurePod> = {}): PressurePod {

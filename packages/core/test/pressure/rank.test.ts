@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { FilesystemLayout, PodUsage, PressurePod, Signal } from '@taintmgr/core';
+import type { FilesystemLayout, PodUsage, PressurePod, Signal } from '@taintmgr/core/pressure';
 import fc from 'fast-check';
 import { demandOf } from '../../src/pressure/pods/demand.ts';
 import { type ActivePod, candidatesFor, rank } from '../../src/pressure/rank.ts';

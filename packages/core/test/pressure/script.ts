@@ -1,10 +1,9 @@
+import { type Outcome, parseQuantity, quantityValue } from '@taintmgr/core';
 import {
   createPressureMachine,
   describePressureReason,
-  formatAmount,
   formatThreshold,
   type NodeObservation,
-  type Outcome,
   type PodUsage,
   type PressureCommand,
   type PressureEvent,
@@ -13,10 +12,9 @@ import {
   type PressurePod,
   type PressureReason,
   type PressureReport,
-  parseQuantity,
-  quantityValue,
   type Sample,
-} from '@taintmgr/core';
+} from '@taintmgr/core/pressure';
+import { formatAmount } from '../../src/model/quantity.ts';
 
 /**
  * The little language of the pressure transcripts. One command a line, first its time in seconds;

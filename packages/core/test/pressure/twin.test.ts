@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createPressureMachine } from '@taintmgr/core';
+import { createPressureMachine } from '@taintmgr/core/pressure';
 import fc from 'fast-check';
 import { observationOf } from './objects.ts';
 

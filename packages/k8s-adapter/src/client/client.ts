@@ -1,5 +1,5 @@
 // Single requests for commands, with errors in kubectl's words.
-import { formatDuration, type Instant, type Millis } from '@taintmgr/core';
+import { formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
 import {
   type Answer,
   type Failure,

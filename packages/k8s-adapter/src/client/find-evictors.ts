@@ -1,6 +1,6 @@
 // Reads what shows who else evicts here: leases, pods of kube-controller-manager, the version.
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Millis, parseTime } from '@taintmgr/core';
+import { type Millis, parseTime } from '@taintmgr/core/time';
 import {
   type Installations,
   isUncertain,

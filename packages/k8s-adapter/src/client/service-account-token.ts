@@ -1,4 +1,4 @@
-import type { Millis } from '@taintmgr/core';
+import type { Millis } from '@taintmgr/core/time';
 import { asInteger, asRecord, asText } from '../proto/json.ts';
 import type { Transport } from '../transport/sink.ts';
 import { ApiClient } from './client.ts';

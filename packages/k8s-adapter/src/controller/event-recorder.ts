@@ -1,4 +1,4 @@
-import type { Instant, Millis } from '@taintmgr/core';
+import type { Instant, Millis } from '@taintmgr/core/time';
 import { type Answer, type Failure, failureOf, succeeded } from '../proto/answer.ts';
 import { Backoff, type Random } from '../proto/backoff.ts';
 import { Calls, type FinishedCall } from '../proto/calls.ts';

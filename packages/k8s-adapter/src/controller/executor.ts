@@ -1,5 +1,7 @@
 // Carries out the commands of a machine, request by request, and records Kubernetes Events.
-import type { Instant, Outcome } from '@taintmgr/core';
+
+import type { Outcome } from '@taintmgr/core';
+import type { Instant } from '@taintmgr/core/time';
 import type { Answer } from '../proto/answer.ts';
 import type { Random } from '../proto/backoff.ts';
 import { Calls, type FinishedCall } from '../proto/calls.ts';

@@ -1,5 +1,6 @@
 // A controller without its I/O: sources feed a machine, and its commands become requests.
-import type { Command, Event, Instant, Millis } from '@taintmgr/core';
+import type { Command, Event } from '@taintmgr/core';
+import type { Instant, Millis } from '@taintmgr/core/time';
 import type { PodScopeNotice } from '../pod-watch/source.ts';
 import { isSourceEffect, type ReflectorStatus, type Source } from '../pod-watch/source.ts';
 import type { Random } from '../proto/backoff.ts';

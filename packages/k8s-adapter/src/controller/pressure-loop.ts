@@ -1,5 +1,5 @@
 // The node pressure agent: its machine behind the loop that the engine has, and where kubelets are.
-import type { PressureCommand, PressureEvent } from '@taintmgr/core';
+import type { PressureCommand, PressureEvent } from '@taintmgr/core/pressure';
 import type { KubeletAddress } from '../pressure/convert.ts';
 import { ControlLoop, type LoopNotice, type LoopSettings, type Machine } from './loop.ts';
 import { type PressureSourceOptions, pressureSources } from './pressure-sources.ts';

@@ -1,11 +1,12 @@
 // What the node pressure agent reads: nodes, pods, and what is used on each node.
+
 import {
-  type Instant,
   type PressureEvent,
   type PressureNode,
   type PressurePod,
   readSummary,
-} from '@taintmgr/core';
+} from '@taintmgr/core/pressure';
+import type { Instant } from '@taintmgr/core/time';
 import { isSourceEffect, type Source, type SourceEffect, sourceOf } from '../pod-watch/source.ts';
 import {
   type KubeletAddress,

@@ -1,5 +1,5 @@
 // Whether what is known of the cluster is current enough to act on.
-import type { Instant, Millis } from '@taintmgr/core';
+import type { Instant, Millis } from '@taintmgr/core/time';
 import type { Source } from '../pod-watch/source.ts';
 
 type Watched = Pick<Source<never>, 'isCutOff' | 'heardAt'>;

@@ -1,5 +1,7 @@
 // What becomes of a command: a task of one or more requests, a Kubernetes Event, or a notice.
-import type { Instant, Millis, Outcome } from '@taintmgr/core';
+
+import type { Outcome } from '@taintmgr/core';
+import type { Instant, Millis } from '@taintmgr/core/time';
 import type { Answer } from '../proto/answer.ts';
 import type { ClusterEvent } from '../proto/event-requests.ts';
 import type { ApiRequest } from '../proto/request.ts';

@@ -1,5 +1,6 @@
 // Runs a loop in real time: one timer, requests, abort.
-import type { Event, Instant, Millis } from '@taintmgr/core';
+import type { Event } from '@taintmgr/core';
+import type { Instant, Millis } from '@taintmgr/core/time';
 import type { Notice } from '../controller/engine-loop.ts';
 import type { RunningLoop } from '../controller/loop.ts';
 import type { Transport } from '../transport/sink.ts';

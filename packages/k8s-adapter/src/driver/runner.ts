@@ -1,4 +1,5 @@
-import type { Event, Instant } from '@taintmgr/core';
+import type { Event } from '@taintmgr/core';
+import type { Instant } from '@taintmgr/core/time';
 import type { Notice } from '../controller/engine-loop.ts';
 import type { LoopAction, LoopInput, RunningLoop } from '../controller/loop.ts';
 import { inputSink, type Transport } from '../transport/sink.ts';

@@ -1,5 +1,6 @@
 // Runs a loop on a virtual clock, against a cluster in this process.
-import type { Event, Instant } from '@taintmgr/core';
+import type { Event } from '@taintmgr/core';
+import type { Instant } from '@taintmgr/core/time';
 import type { Notice } from '../controller/engine-loop.ts';
 import type { LoopInput, RunningLoop } from '../controller/loop.ts';
 import type { ApiRequest } from '../proto/request.ts';

@@ -1,5 +1,5 @@
 // Judges from what was read who else does which duty, with the evidence.
-import { type Instant, type Millis, parseTime } from '@taintmgr/core';
+import { type Instant, type Millis, parseTime } from '@taintmgr/core/time';
 import { asRecord, asText } from '../proto/json.ts';
 import type { LeaseLives } from './lease-lives.ts';
 import { dutyOf, managerFlags } from './manager-flags.ts';

@@ -1,4 +1,4 @@
-import type { Instant, Millis } from '@taintmgr/core';
+import type { Instant, Millis } from '@taintmgr/core/time';
 import type { LeaseLife, LeaseSight } from './verdict.ts';
 
 /** One state of a lease, and since when we have been seeing it. */

@@ -1,4 +1,4 @@
-import type { Instant, Millis } from '@taintmgr/core';
+import type { Instant, Millis } from '@taintmgr/core/time';
 
 /** The work that must not be done twice, by kube-controller-manager's names for it. */
 export const duties = ['taint-eviction-controller', 'node-lifecycle-controller'] as const;

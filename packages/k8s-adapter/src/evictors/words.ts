@@ -1,5 +1,5 @@
 // Who else evicts here, in the same words for every command and log.
-import { formatDuration, type Millis } from '@taintmgr/core';
+import { formatDuration, type Millis } from '@taintmgr/core/time';
 import type { Duty, DutyVerdict, Evictors, Evidence, LeaseSight } from './verdict.ts';
 
 /** Who would evict the pods of a NoExecute taint here, beside the one who asks. */

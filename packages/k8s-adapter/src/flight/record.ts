@@ -1,4 +1,5 @@
-import type { Command, Config, Event, Instant } from '@taintmgr/core';
+import type { Command, Config, Event } from '@taintmgr/core';
+import type { Instant } from '@taintmgr/core/time';
 
 // Writes the lines of a flight record, a text file of JSON, one value a line: a head, the steps in
 // order, an ending. The engine reads no clock and draws no random numbers, so that head and events

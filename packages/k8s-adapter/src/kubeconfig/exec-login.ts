@@ -1,6 +1,6 @@
 // Logs in by a credential plugin: run, bounded, ended when nobody waits.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { formatDuration, type Millis, parseTime } from '@taintmgr/core';
+import { formatDuration, type Millis, parseTime } from '@taintmgr/core/time';
 import { asList, asRecord, asText, parseJson } from '../proto/json.ts';
 
 /** What a credential plugin gives. */

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { type Millis, parseDuration } from '@taintmgr/core';
+import { type Millis, parseDuration } from '@taintmgr/core/time';
 import type { Access } from '../transport/access.ts';
 import { KubeconfigAccess } from './access.ts';
 import { clusterSettings, type Overrides, userSettings } from './entries.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { OutgoingHttpHeaders } from 'node:http';
-import type { Instant, Millis } from '@taintmgr/core';
+import type { Instant, Millis } from '@taintmgr/core/time';
 import { asRecord, asText } from '../proto/json.ts';
 import type { Authorization } from '../transport/access.ts';
 import type { ClusterSettings, UserSettings } from './entries.ts';

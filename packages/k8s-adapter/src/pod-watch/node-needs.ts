@@ -1,4 +1,4 @@
-import type { Instant, Millis } from '@taintmgr/core';
+import type { Instant, Millis } from '@taintmgr/core/time';
 
 /**
  * The nodes whose pods are needed, and for a while longer. A need lingers for a while after it is

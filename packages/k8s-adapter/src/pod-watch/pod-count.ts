@@ -1,4 +1,4 @@
-import type { Instant } from '@taintmgr/core';
+import type { Instant } from '@taintmgr/core/time';
 import { type Answer, succeeded } from '../proto/answer.ts';
 import { Calls } from '../proto/calls.ts';
 import type { ExchangeInput } from '../proto/exchange.ts';

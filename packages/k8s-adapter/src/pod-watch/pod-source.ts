@@ -1,4 +1,5 @@
-import { concernsPods, type Event, type Instant } from '@taintmgr/core';
+import { concernsPods, type Event } from '@taintmgr/core';
+import type { Instant } from '@taintmgr/core/time';
 import type { ReflectorInput } from '../proto/reflector.ts';
 import { NodeNeeds } from './node-needs.ts';
 import { PodCount } from './pod-count.ts';

@@ -1,5 +1,6 @@
 // The streams of pods that are open.
-import type { Event, Instant, Pod, PodView } from '@taintmgr/core';
+import type { Event, Pod, PodView } from '@taintmgr/core';
+import type { Instant } from '@taintmgr/core/time';
 import type { Reflector, ReflectorInput } from '../proto/reflector.ts';
 import { isCutOff, type ReflectorStatus, type SourceEffect } from './source.ts';
 

@@ -1,4 +1,4 @@
-import type { Instant, Millis } from '@taintmgr/core';
+import type { Instant, Millis } from '@taintmgr/core/time';
 
 /** Whose pods are read: those of `all` nodes in one stream, or `byNode` of those that need it. */
 export type Scope = 'all' | 'byNode';

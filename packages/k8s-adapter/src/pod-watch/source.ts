@@ -1,5 +1,6 @@
 // A collection that is read, as events for a machine.
-import type { Event, Instant } from '@taintmgr/core';
+import type { Event } from '@taintmgr/core';
+import type { Instant } from '@taintmgr/core/time';
 import type { Change } from '../proto/inventory.ts';
 import type { Reflector, ReflectorEffect, ReflectorInput } from '../proto/reflector.ts';
 import type { ReflectorNotice } from '../proto/reflector-notice.ts';

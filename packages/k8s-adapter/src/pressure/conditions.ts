@@ -1,5 +1,6 @@
 // The conditions and taints that node-pressure-controller writes; their types are its own.
-import { type NodeCondition, type PressureConditionType, pressureConditions } from '@taintmgr/core';
+import type { NodeCondition } from '@taintmgr/core';
+import { type PressureConditionType, pressureConditions } from '@taintmgr/core/pressure';
 
 /**
  * Conditions have types of our own: a kubelet puts its MemoryPressure right with its next look,

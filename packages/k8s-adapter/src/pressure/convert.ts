@@ -7,7 +7,7 @@ import type {
   PressureVolume,
   ResourceList,
   ResourceRequirements,
-} from '@taintmgr/core';
+} from '@taintmgr/core/pressure';
 import { nodeFromJson, podFromJson } from '../proto/convert.ts';
 import { asInteger, asList, asRecord, asText, isRecord, type JsonRecord } from '../proto/json.ts';
 import { pressureTypeOf } from './conditions.ts';

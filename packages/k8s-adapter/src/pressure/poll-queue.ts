@@ -1,4 +1,4 @@
-import type { Instant } from '@taintmgr/core';
+import type { Instant } from '@taintmgr/core/time';
 
 /** Names that wait for their turn to be polled, first come, first served. */
 export class PollQueue {

@@ -1,11 +1,7 @@
 // The requests of the node pressure agent, as values.
-import {
-  formatTime,
-  type Instant,
-  type NodeCondition,
-  type NodeRef,
-  type PodRef,
-} from '@taintmgr/core';
+
+import type { NodeCondition, NodeRef, PodRef } from '@taintmgr/core';
+import { formatTime, type Instant } from '@taintmgr/core/time';
 import { type ApiRequest, nodesPath } from '../proto/request.ts';
 
 /** GET of what is used on a node and by its pods, from its kubelet by way of the API server. */

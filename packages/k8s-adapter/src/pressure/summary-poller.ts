@@ -1,4 +1,4 @@
-import type { Instant, Millis } from '@taintmgr/core';
+import type { Instant, Millis } from '@taintmgr/core/time';
 import { type Answer, failureOf, succeeded } from '../proto/answer.ts';
 import { Calls } from '../proto/calls.ts';
 import { type ExchangeInput, mebibyte } from '../proto/exchange.ts';

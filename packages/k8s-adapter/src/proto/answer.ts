@@ -1,4 +1,4 @@
-import { type Instant, type Millis, parseTime } from '@taintmgr/core';
+import { type Instant, type Millis, parseTime } from '@taintmgr/core/time';
 import { asInteger, asList, asRecord, asText, isRecord, parseJson } from './json.ts';
 
 /** How a request ended, with a response or without one, and the failure in it. */

@@ -1,6 +1,6 @@
 // Waits between attempts: from 0.8 s to 30 s, doubled with each failure, each drawn at random from
 // the upper half of its span.
-import type { Instant, Millis } from '@taintmgr/core';
+import type { Instant, Millis } from '@taintmgr/core/time';
 
 /** A number from 0 to below 1, as Math.random gives; handed in so that runs can be repeated. */
 export type Random = () => number;

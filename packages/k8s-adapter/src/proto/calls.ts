@@ -1,4 +1,4 @@
-import { formatDuration, type Instant, type Millis } from '@taintmgr/core';
+import { formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
 import type { Answer } from './answer.ts';
 import { AnswerCollector, type ExchangeInput, mebibyte } from './exchange.ts';
 

@@ -8,7 +8,8 @@ import type {
   Taint,
   Toleration,
 } from '@taintmgr/core';
-import { type Instant, type Node, type Owner, type Pod, zoneName } from '@taintmgr/core';
+import { type Node, type Owner, type Pod, zoneName } from '@taintmgr/core';
+import type { Instant } from '@taintmgr/core/time';
 import { disruptionOf } from './disruption.ts';
 import {
   asInteger,

@@ -1,4 +1,5 @@
-import { type Disruption, type Instant, parseTime } from '@taintmgr/core';
+import type { Disruption } from '@taintmgr/core';
+import { type Instant, parseTime } from '@taintmgr/core/time';
 import { asList, asRecord, asText, type JsonRecord, parseJson } from './json.ts';
 
 /** Who removes a pod, by its condition DisruptionTarget, and since when. */

@@ -1,5 +1,5 @@
 // Requests that write Kubernetes Events.
-import { formatTime, type Instant } from '@taintmgr/core';
+import { formatTime, type Instant } from '@taintmgr/core/time';
 import type { ApiRequest } from './request.ts';
 
 /** The object that a Kubernetes Event is about. */

@@ -1,5 +1,5 @@
 // Requests that read, create and update a Lease.
-import { formatTimeMillis, type Instant, type Millis } from '@taintmgr/core';
+import { formatTimeMillis, type Instant, type Millis } from '@taintmgr/core/time';
 import { asInteger, asRecord, asText, isRecord, type JsonRecord } from './json.ts';
 import type { ApiRequest } from './request.ts';
 

@@ -1,4 +1,4 @@
-import type { Instant, Millis } from '@taintmgr/core';
+import type { Instant, Millis } from '@taintmgr/core/time';
 import type { Random } from './backoff.ts';
 import type { AnswerCollector } from './exchange.ts';
 import type { WatchDecoder } from './watch-decoder.ts';

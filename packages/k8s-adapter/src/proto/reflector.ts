@@ -1,4 +1,4 @@
-import { formatDuration, type Instant, type Millis } from '@taintmgr/core';
+import { formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
 import { type Failure, failureOf, isTooLong, noAnswer, succeeded } from './answer.ts';
 import { Backoff } from './backoff.ts';
 import { AnswerCollector, type ExchangeInput } from './exchange.ts';

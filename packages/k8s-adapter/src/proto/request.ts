@@ -1,5 +1,7 @@
 // Every request we make, as a value; credentials and the server's address are the transport's.
-import { formatTime, type Instant, type PodRef } from '@taintmgr/core';
+
+import type { PodRef } from '@taintmgr/core';
+import { formatTime, type Instant } from '@taintmgr/core/time';
 
 /** One HTTP request as a value; credentials and the server's address are the transport's. */
 export interface ApiRequest {

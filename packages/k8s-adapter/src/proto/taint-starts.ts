@@ -1,5 +1,5 @@
 // Since when the taints of a node count, as its annotation says, and when that is believed.
-import { formatTimeMillis, type Instant, parseTime } from '@taintmgr/core';
+import { formatTimeMillis, type Instant, parseTime } from '@taintmgr/core/time';
 import { asInteger, asList, asRecord, asText, isRecord, parseJson } from './json.ts';
 
 /** On a node: since when its taints count, as JSON of `key=value:effect` to RFC 3339. */

@@ -2,7 +2,7 @@ import http from 'node:http';
 import https from 'node:https';
 import net from 'node:net';
 import tls from 'node:tls';
-import { formatDuration, type Millis } from '@taintmgr/core';
+import { formatDuration, type Millis } from '@taintmgr/core/time';
 import type { TlsMaterial } from './access.ts';
 import { describeError } from './errors.ts';
 

@@ -2,7 +2,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import net from 'node:net';
-import type { Millis } from '@taintmgr/core';
+import type { Millis } from '@taintmgr/core/time';
 import type { ResponseHeaders } from '../proto/answer.ts';
 import type { Call } from './call.ts';
 import { type Dialled, dial, type Endpoint } from './dial.ts';

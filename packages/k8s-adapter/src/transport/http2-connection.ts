@@ -1,6 +1,6 @@
 import http2 from 'node:http2';
 import type net from 'node:net';
-import { formatDuration, type Millis } from '@taintmgr/core';
+import { formatDuration, type Millis } from '@taintmgr/core/time';
 import type { ResponseHeaders } from '../proto/answer.ts';
 import type { Call } from './call.ts';
 import { describeError } from './errors.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Command, Outcome, PressureCommand } from '@taintmgr/core';
+import type { Command, Outcome } from '@taintmgr/core';
+import type { PressureCommand } from '@taintmgr/core/pressure';
 import { Executor, type ExecutorEffect } from '../../src/controller/executor.ts';
 import { engineProcedures } from '../../src/controller/procedures/engine.ts';
 import { pressureProcedures } from '../../src/controller/procedures/pressure.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { PressureSettingsInput } from '@taintmgr/core';
+import type { PressureSettingsInput } from '@taintmgr/core/pressure';
 import type { StatsFault } from '@taintmgr/sim-cluster';
 import { gibibyte, mebibyte, PressureWorld } from '../world/pressure-world.ts';
 

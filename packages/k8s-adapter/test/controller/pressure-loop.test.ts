@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type PressureCommand, type PressureEvent, parseTime } from '@taintmgr/core';
+import type { PressureCommand, PressureEvent } from '@taintmgr/core/pressure';
+import { parseTime } from '@taintmgr/core/time';
 import type { LoopInput } from '../../src/controller/loop.ts';
 import {
   PressureLoop,

@@ -1,4 +1,4 @@
-import { createPressureMachine, type PressureConfig } from '@taintmgr/core';
+import { createPressureMachine, type PressureConfig } from '@taintmgr/core/pressure';
 import type { Exchange, Random, VirtualClock } from '@taintmgr/sim-cluster';
 import { PressureLoop } from '../../src/controller/pressure-loop.ts';
 import { VirtualDriver } from '../../src/driver/virtual.ts';

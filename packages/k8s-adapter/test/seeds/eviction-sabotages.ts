@@ -1,4 +1,5 @@
-import type { Command, Config, Engine, Event, Instant } from '@taintmgr/core';
+import type { Command, Config, Engine, Event } from '@taintmgr/core';
+import type { Instant } from '@taintmgr/core/time';
 import type { Machine } from '../../src/controller/loop.ts';
 import type { Planted } from './sabotages.ts';
 

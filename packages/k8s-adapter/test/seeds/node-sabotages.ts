@@ -1,4 +1,5 @@
-import type { Command, Config, Engine, LifecycleConfig } from '@taintmgr/core';
+import type { Command, Config, Engine } from '@taintmgr/core';
+import type { LifecycleConfig } from '@taintmgr/core/lifecycle';
 import type { Machine } from '../../src/controller/loop.ts';
 import type { Planted } from './sabotages.ts';
 

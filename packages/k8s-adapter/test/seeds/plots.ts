@@ -1,4 +1,5 @@
-import type { Config, PressureConfig } from '@taintmgr/core';
+import type { Config } from '@taintmgr/core';
+import type { PressureConfig } from '@taintmgr/core/pressure';
 import type { LifecycleTerms, Terms, Topology } from '@taintmgr/sim-cluster';
 import { clockActions } from './clock-script.ts';
 import { drawConfig } from './config.ts';

@@ -1,4 +1,4 @@
-import type { PressureConfig } from '@taintmgr/core';
+import type { PressureConfig } from '@taintmgr/core/pressure';
 import type { PressureTerms } from '@taintmgr/sim-cluster';
 import type { Draw } from './draw.ts';
 import { type Actions, drawPod, nameOf } from './script.ts';

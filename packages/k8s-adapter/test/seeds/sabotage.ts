@@ -1,4 +1,5 @@
-import type { Config, Engine, PressureConfig } from '@taintmgr/core';
+import type { Config, Engine } from '@taintmgr/core';
+import type { PressureConfig } from '@taintmgr/core/pressure';
 import type { Machine } from '../../src/controller/loop.ts';
 import type { MachineClocks } from '../../src/driver/loop-clock.ts';
 

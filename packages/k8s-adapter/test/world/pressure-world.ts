@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
+import { type Config, createEngine } from '@taintmgr/core';
 import {
-  type Config,
-  createEngine,
   createPressureMachine,
-  type Instant,
   type PressureConfig,
   type PressureEvent,
   type PressureMachine,
-} from '@taintmgr/core';
+} from '@taintmgr/core/pressure';
+import type { Instant } from '@taintmgr/core/time';
 import {
   Cluster,
   type KubeObject,

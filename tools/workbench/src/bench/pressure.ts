@@ -6,7 +6,7 @@ import {
   type PodUsage,
   type PressureMachine,
   type PressurePod,
-} from '@taintmgr/core';
+} from '@taintmgr/core/pressure';
 import { bytesOf, inProcess, nanosOf, printTable, short } from './measure.ts';
 
 const rankedPods = 500;

@@ -1,4 +1,5 @@
-import { describeReason, formatDuration, type PodRef, type PodReport } from '@taintmgr/core';
+import { describeReason, type PodRef, type PodReport } from '@taintmgr/core';
+import { formatDuration } from '@taintmgr/core/time';
 import type { Notice } from '@taintmgr/k8s-adapter';
 
 /** What the demo shows of a notice of the controller; null for what would only distract. */

@@ -1,12 +1,8 @@
 // The checks of nodes, pods, budgets and taints.
-import {
-  budgetsOver,
-  formatDuration,
-  formatTaint,
-  isShut,
-  type Millis,
-  parseTime,
-} from '@taintmgr/core';
+
+import { formatTaint } from '@taintmgr/core';
+import { budgetsOver, isShut } from '@taintmgr/core/drain';
+import { formatDuration, type Millis, parseTime } from '@taintmgr/core/time';
 import { readMarks } from '../../cluster/drain-marks.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
 import type { Survey } from '../../cluster/survey.ts';

@@ -1,5 +1,5 @@
 // The check of the API server's version.
-import { formatDuration, type Millis, parseTime } from '@taintmgr/core';
+import { formatDuration, type Millis, parseTime } from '@taintmgr/core/time';
 import type { Connection } from '../../cli/connection.ts';
 import type { Survey } from '../../cluster/survey.ts';
 import { type Finding, findingsOf } from './finding.ts';

@@ -1,10 +1,7 @@
 // What blocks a drain, and what can be done about it.
-import {
-  type DrainPlan,
-  formatTaint,
-  type PlannedPod,
-  type PredictedBlocker,
-} from '@taintmgr/core';
+
+import { formatTaint } from '@taintmgr/core';
+import type { DrainPlan, PlannedPod, PredictedBlocker } from '@taintmgr/core/drain';
 import { count } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';
 import { blockerText } from '../../report/words.ts';

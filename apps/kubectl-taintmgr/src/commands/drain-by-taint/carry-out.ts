@@ -1,4 +1,4 @@
-import type { DrainPlan } from '@taintmgr/core';
+import type { DrainPlan } from '@taintmgr/core/drain';
 import { warn } from '../../cli/output.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
 import { isNamed, undoOnNodes } from '../../cluster/undo-drain.ts';

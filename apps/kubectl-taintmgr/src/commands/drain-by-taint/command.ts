@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { type DrainPlan, formatTime, type Taint } from '@taintmgr/core';
+import type { Taint } from '@taintmgr/core';
+import type { DrainPlan } from '@taintmgr/core/drain';
+import { formatTime } from '@taintmgr/core/time';
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';

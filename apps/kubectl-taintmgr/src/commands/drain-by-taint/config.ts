@@ -5,7 +5,7 @@ import {
   planDrain,
   type Respect,
   resolveDrainConfig,
-} from '@taintmgr/core';
+} from '@taintmgr/core/drain';
 import { fieldManager } from '../../cluster/change-node.ts';
 import type { PodFacts } from '../../cluster/facts.ts';
 import type { ClusterReader } from '../../cluster/reader.ts';

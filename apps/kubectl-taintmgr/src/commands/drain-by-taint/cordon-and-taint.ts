@@ -1,5 +1,6 @@
 // Cordons and taints a node, each with its mark in one write.
-import { formatTaint, formatTime, type Instant, type Taint } from '@taintmgr/core';
+import { formatTaint, type Taint } from '@taintmgr/core';
+import { formatTime, type Instant } from '@taintmgr/core/time';
 import type { ApiClient, TaintObject } from '@taintmgr/k8s-adapter';
 import {
   changeNode,

@@ -1,11 +1,6 @@
 // The outcome of a drain as json and yaml.
-import {
-  type DrainMachine,
-  type DrainPod,
-  formatTime,
-  type Instant,
-  type PlannedPod,
-} from '@taintmgr/core';
+import type { DrainMachine, DrainPod, PlannedPod } from '@taintmgr/core/drain';
+import { formatTime, type Instant } from '@taintmgr/core/time';
 import type { NodeFacts } from '../../cluster/facts.ts';
 import { apiVersion, blockerDocument, taintDocument } from '../../report/documents.ts';
 import type { DrainResult } from './outcome.ts';

@@ -1,4 +1,5 @@
-import type { DrainConfig, Instant } from '@taintmgr/core';
+import type { DrainConfig } from '@taintmgr/core/drain';
+import type { Instant } from '@taintmgr/core/time';
 import type { Connection } from '../../cli/connection.ts';
 import type { Output } from '../../cli/output.ts';
 import type { NodeSurvey } from '../../cluster/survey.ts';

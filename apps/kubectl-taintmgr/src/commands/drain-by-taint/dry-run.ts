@@ -1,4 +1,5 @@
-import type { DrainPlan, Pod } from '@taintmgr/core';
+import type { Pod } from '@taintmgr/core';
+import type { DrainPlan } from '@taintmgr/core/drain';
 import { ApiError, deletePodRequest, evictPodRequest } from '@taintmgr/k8s-adapter';
 import { warn } from '../../cli/output.ts';
 import { printable } from '../../render/printable.ts';

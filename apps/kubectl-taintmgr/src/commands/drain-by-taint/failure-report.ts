@@ -1,12 +1,12 @@
+import type { Pod } from '@taintmgr/core';
 import {
   type Budget,
   budgetsOver,
   type DrainMachine,
   type DrainPod,
-  formatTime,
   isShut,
-  type Pod,
-} from '@taintmgr/core';
+} from '@taintmgr/core/drain';
+import { formatTime } from '@taintmgr/core/time';
 import { count } from '../../render/count.ts';
 import { renderTable } from '../../render/table.ts';
 import type { DrainResult } from './outcome.ts';

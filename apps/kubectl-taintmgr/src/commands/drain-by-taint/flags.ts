@@ -4,7 +4,7 @@ import {
   InvalidArgumentError,
   Option,
 } from '@commander-js/extra-typings';
-import { parseDuration } from '@taintmgr/core';
+import { parseDuration } from '@taintmgr/core/time';
 import { dryRunOption } from '../../cli/dry-run-flag.ts';
 import { addOutputFlags, type OutputFlags } from '../../cli/output-flags.ts';
 

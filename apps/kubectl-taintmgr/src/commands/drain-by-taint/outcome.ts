@@ -1,4 +1,4 @@
-import type { DrainFailure, DrainMachine, DrainNode } from '@taintmgr/core';
+import type { DrainFailure, DrainMachine, DrainNode } from '@taintmgr/core/drain';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 
 /** How a drain ended; `.status.result` of its document. */

@@ -1,13 +1,12 @@
+import { describeReason } from '@taintmgr/core';
 import {
   type DrainFault,
   type DrainPlan,
-  describeReason,
   drainFaultText,
   drainFlag,
-  formatDuration,
-  type Instant,
   type PlannedPod,
-} from '@taintmgr/core';
+} from '@taintmgr/core/drain';
+import { formatDuration, type Instant } from '@taintmgr/core/time';
 import { count } from '../../render/count.ts';
 import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';
 import { blockersText, graceText, ownerText } from '../../report/words.ts';

@@ -1,12 +1,8 @@
 // The counts of a drain in one line.
-import {
-  type DrainMachine,
-  type DrainPod,
-  type DrainPodState,
-  formatDuration,
-  type Instant,
-  type PodRef,
-} from '@taintmgr/core';
+
+import type { PodRef } from '@taintmgr/core';
+import type { DrainMachine, DrainPod, DrainPodState } from '@taintmgr/core/drain';
+import { formatDuration, type Instant } from '@taintmgr/core/time';
 import { printable } from '../../render/printable.ts';
 
 const bracketsMax = 4;

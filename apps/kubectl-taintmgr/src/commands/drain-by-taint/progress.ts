@@ -1,13 +1,6 @@
-import {
-  type Blocker,
-  type Departure,
-  type DrainMachine,
-  type DrainNote,
-  type DrainPod,
-  formatDuration,
-  type Instant,
-  type PodRef,
-} from '@taintmgr/core';
+import type { Blocker, PodRef } from '@taintmgr/core';
+import type { Departure, DrainMachine, DrainNote, DrainPod } from '@taintmgr/core/drain';
+import { formatDuration, type Instant } from '@taintmgr/core/time';
 import { type LiveBlock, type Output, warn } from '../../cli/output.ts';
 import { count } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';

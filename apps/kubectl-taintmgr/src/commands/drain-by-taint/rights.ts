@@ -1,5 +1,5 @@
 // Which rights a drain needs, and which of them the user lacks.
-import type { DrainPlan } from '@taintmgr/core';
+import type { DrainPlan } from '@taintmgr/core/drain';
 import { describeRight, isAllowed, type Right, rightOf } from '../../cluster/rights.ts';
 import { missingOn } from './cordon-and-taint.ts';
 import type { Drain } from './drain.ts';

@@ -1,13 +1,12 @@
 // Runs the drain machine against the cluster.
+import type { Command, Event } from '@taintmgr/core';
 import {
-  type Command,
   type DrainCommand,
   type DrainConfig,
   DrainMachine,
-  type Event,
-  type Instant,
   type TaintNode,
-} from '@taintmgr/core';
+} from '@taintmgr/core/drain';
+import type { Instant } from '@taintmgr/core/time';
 import { drive, Loop, type LoopOptions, type Machine, type Notice } from '@taintmgr/k8s-adapter';
 import type { Connection } from '../../cli/connection.ts';
 import { type DrainResult, resultOf } from './outcome.ts';

@@ -1,5 +1,8 @@
 // What the flags of a drain ask for, as one value.
-import { type BudgetPolicy, parseDuration, parseTaint, type Taint } from '@taintmgr/core';
+
+import { parseTaint, type Taint } from '@taintmgr/core';
+import type { BudgetPolicy } from '@taintmgr/core/policy';
+import { parseDuration } from '@taintmgr/core/time';
 import { type DryRun, readDryRun } from '../../cli/dry-run-flag.ts';
 import type { Output } from '../../cli/output.ts';
 import { UsageError } from '../../usage-error.ts';

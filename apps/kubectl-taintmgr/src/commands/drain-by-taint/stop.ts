@@ -1,5 +1,7 @@
 // Stops a drain when somebody else evicts for its taint, and takes the taint back.
-import { type DrainStop, type ForeignDeletion, formatTaint, type Taint } from '@taintmgr/core';
+
+import { formatTaint, type Taint } from '@taintmgr/core';
+import type { DrainStop, ForeignDeletion } from '@taintmgr/core/drain';
 import { warn } from '../../cli/output.ts';
 import { isNamed, takeTaintBack } from '../../cluster/undo-drain.ts';
 import type { NodeChanges } from './cordon-and-taint.ts';

@@ -1,4 +1,5 @@
-import type { Event, Outcome, TaintNode } from '@taintmgr/core';
+import type { Event, Outcome } from '@taintmgr/core';
+import type { TaintNode } from '@taintmgr/core/drain';
 import { ApiError, ConnectionError } from '@taintmgr/k8s-adapter';
 
 export interface TainterOptions {

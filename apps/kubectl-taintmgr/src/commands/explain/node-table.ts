@@ -1,5 +1,6 @@
 // The pods of a node as a table.
-import { formatTaint, type Instant } from '@taintmgr/core';
+import { formatTaint } from '@taintmgr/core';
+import type { Instant } from '@taintmgr/core/time';
 import { printable } from '../../render/printable.ts';
 import type { Paint, Tone } from '../../render/style.ts';
 import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';
@@ -96,7 +97,7 @@ function podColumns(columns: PodColumns): readonly Column<PodReport>[] {
   const present: readonly Column<PodReport>[] = [['PRESENT', presentText]];
   const upstream: readonly Column<PodReport>[] = [
     ['UPSTREAM', (pod) => upstreamText(pod, now + after, after)],
-    ['RULE', (pod) => pod.upstream?.rules[0] ?? none],
+    ['RULE', (pod) => pod.upstream?.differences[0] ?? none],
   ];
   return [
     ['NAMESPACE', ({ facts }) => facts.pod.namespace],

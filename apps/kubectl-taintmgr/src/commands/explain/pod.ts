@@ -1,12 +1,5 @@
-import {
-  describeReason,
-  formatDuration,
-  formatTaint,
-  formatTime,
-  type Instant,
-  type Millis,
-  type Reason,
-} from '@taintmgr/core';
+import { describeReason, formatTaint, type Reason } from '@taintmgr/core';
+import { formatDuration, formatTime, type Instant, type Millis } from '@taintmgr/core/time';
 import { type ForecastSurvey, surveyForecast } from '../../cluster/survey.ts';
 import { printable } from '../../render/printable.ts';
 import { renderTable, type TableOptions } from '../../render/table.ts';
@@ -160,7 +153,7 @@ function whenText(left: Millis, after: Millis): string {
 }
 
 function upstreamLine(
-  { decision, rules }: NonNullable<PodReport['upstream']>,
+  { decision, differences: rules }: NonNullable<PodReport['upstream']>,
   at: Instant,
   after: Millis,
 ): string {

@@ -1,4 +1,5 @@
-import { formatTaint, type Instant, type Millis, type Taint } from '@taintmgr/core';
+import { formatTaint, type Taint } from '@taintmgr/core';
+import type { Instant, Millis } from '@taintmgr/core/time';
 import { surveyForecast } from '../../cluster/survey.ts';
 import { count } from '../../render/count.ts';
 import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';

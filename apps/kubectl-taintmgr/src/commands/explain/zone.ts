@@ -1,4 +1,5 @@
-import { formatTaint, type Instant } from '@taintmgr/core';
+import { formatTaint } from '@taintmgr/core';
+import type { Instant } from '@taintmgr/core/time';
 import type { NodeFacts } from '../../cluster/facts.ts';
 import { surveyForecast } from '../../cluster/survey.ts';
 import { count } from '../../render/count.ts';

@@ -1,4 +1,4 @@
-import type { Instant } from '@taintmgr/core';
+import type { Instant } from '@taintmgr/core/time';
 import type { Column } from '../../render/table.ts';
 import { podDocument, taintDocument } from '../../report/documents.ts';
 import type { PodReport } from '../../report/report.ts';

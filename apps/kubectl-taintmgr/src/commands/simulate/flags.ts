@@ -4,7 +4,7 @@ import {
   InvalidArgumentError,
   Option,
 } from '@commander-js/extra-typings';
-import { type Millis, parseDuration } from '@taintmgr/core';
+import { type Millis, parseDuration } from '@taintmgr/core/time';
 import { collect } from '../../cli/connection-flags.ts';
 import { addOutputFlags, type OutputFlags } from '../../cli/output-flags.ts';
 

@@ -1,12 +1,6 @@
-import {
-  formatTaint,
-  formatTime,
-  type Instant,
-  type Millis,
-  type ZoneState,
-  zoneName,
-  zoneState,
-} from '@taintmgr/core';
+import { formatTaint, zoneName } from '@taintmgr/core';
+import { type ZoneState, zoneState } from '@taintmgr/core/lifecycle';
+import { formatTime, type Instant, type Millis } from '@taintmgr/core/time';
 import { type DutyVerdict, type Evictors, verdictText } from '@taintmgr/k8s-adapter';
 import type { ClockEvent } from '../../cluster/clock-events.ts';
 import { readMarks } from '../../cluster/drain-marks.ts';

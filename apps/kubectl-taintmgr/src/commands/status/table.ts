@@ -1,5 +1,5 @@
 // The answer of `status` in lines.
-import type { Instant } from '@taintmgr/core';
+import type { Instant } from '@taintmgr/core/time';
 import { verdictText } from '@taintmgr/k8s-adapter';
 import type { ClockEvent } from '../../cluster/clock-events.ts';
 import { upstreamVerdict } from '../../cluster/evictors.ts';

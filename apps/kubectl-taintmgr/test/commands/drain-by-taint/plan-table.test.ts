@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Node, Pod } from '@taintmgr/core';
 import {
   type Budget,
   type DrainOptions,
   type DrainPlan,
-  type Node,
-  type Pod,
   planDrain,
   resolveDrainConfig,
-} from '@taintmgr/core';
+} from '@taintmgr/core/drain';
 import {
   blockerLines,
   cannotFinish,

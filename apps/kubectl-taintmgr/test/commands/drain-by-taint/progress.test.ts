@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Event, Outcome, Pod } from '@taintmgr/core';
 import {
   type Budget,
   type DrainCommand,
   type DrainConfig,
   DrainMachine,
-  type Event,
-  type Outcome,
-  type Pod,
   resolveDrainConfig,
-} from '@taintmgr/core';
+} from '@taintmgr/core/drain';
 import { renderLeft } from '../../../src/commands/drain-by-taint/failure-report.ts';
 import { resultOf } from '../../../src/commands/drain-by-taint/outcome.ts';
 import { Progress } from '../../../src/commands/drain-by-taint/progress.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Config, createEngine, type LimitRule, type Pod } from '@taintmgr/core';
+import { type Config, createEngine, type Pod } from '@taintmgr/core';
+import type { LimitRule } from '@taintmgr/core/policy';
 import { World } from './limit-world.ts';
 
 const perZone: LimitRule = { per: 'zone', percent: 20, onLimit: 'queue' };

@@ -1,4 +1,5 @@
-import type { Command, Engine, Event, LimitHit, Node, Outcome, Pod } from '@taintmgr/core';
+import type { Command, Engine, Event, Node, Outcome, Pod } from '@taintmgr/core';
+import type { LimitHit } from '@taintmgr/core/policy';
 
 /** When every world begins. */
 const start = 1_700_000_000_000;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { readSummary } from '@taintmgr/core';
+import { readSummary } from '@taintmgr/core/pressure';
 
 describe('the Summary API', () => {
   const time = '2000-01-01T00:00:00Z';

@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { parseQuantity, quantityValue } from '@taintmgr/core';
 import {
-  formatAmount,
   formatThreshold,
   type PressureSettingsInput,
   parseEvictionFlag,
-  parseQuantity,
-  quantityValue,
   resolvePressureConfig,
   resolvePressureSettings,
-} from '@taintmgr/core';
+} from '@taintmgr/core/pressure';
 import fc from 'fast-check';
 import { parseGoDuration } from '../../../src/kernel/go-number.ts';
+import { formatAmount } from '../../../src/model/quantity.ts';
 import { withContainerFilesystem } from '../../../src/pressure/settings/settings.ts';
 import { amountOf } from '../../../src/pressure/settings/thresholds.ts';
 

@@ -1,4 +1,4 @@
-import { formatDuration, type Millis } from '@taintmgr/core';
+import { formatDuration, type Millis } from '@taintmgr/core/time';
 import type { ClusterEvent, EventSubject } from '../../proto/event-requests.ts';
 
 /** What was done to clocks. */

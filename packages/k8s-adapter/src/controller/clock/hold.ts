@@ -1,5 +1,5 @@
 // Keeps events from the machine while nobody knows what time it is in the cluster.
-import type { Instant, Millis } from '@taintmgr/core';
+import type { Instant, Millis } from '@taintmgr/core/time';
 import type { ApiRequest } from '../../proto/request.ts';
 
 /** For no longer than this: who is away from the server hears of nothing new anyway. */

@@ -1,4 +1,4 @@
-import type { Instant, Millis } from '@taintmgr/core';
+import type { Instant, Millis } from '@taintmgr/core/time';
 import { dateHeader, type ResponseHeaders } from '../../proto/answer.ts';
 import type { ExchangeInput } from '../../proto/exchange.ts';
 import type { ApiRequest } from '../../proto/request.ts';

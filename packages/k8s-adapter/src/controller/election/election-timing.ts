@@ -1,4 +1,4 @@
-import { formatDuration, type Millis } from '@taintmgr/core';
+import { formatDuration, type Millis } from '@taintmgr/core/time';
 
 /** How long leadership lasts without a renewal, and how often a renewal is tried. */
 export interface ElectionTiming {

@@ -1,4 +1,4 @@
-import { formatDuration, type Instant, type Millis } from '@taintmgr/core';
+import { formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
 import { type Answer, type Failure, failureOf, noAnswer, succeeded } from '../../proto/answer.ts';
 import type { Random } from '../../proto/backoff.ts';
 import type { ClusterEvent, EventSubject } from '../../proto/event-requests.ts';

@@ -1,5 +1,6 @@
 // How each command of the engine is carried out: evictions, and writes to nodes and to records.
-import type { Command, Instant, LimitCommand, Millis, NodeCommand, Outcome } from '@taintmgr/core';
+import type { Command, LimitCommand, NodeCommand, Outcome } from '@taintmgr/core';
+import type { Instant, Millis } from '@taintmgr/core/time';
 import type { ClusterEvent } from '../../proto/event-requests.ts';
 import type { LeaseName } from '../../proto/lease-requests.ts';
 import {

@@ -1,14 +1,6 @@
-import {
-  type Command,
-  type Event,
-  formatTime,
-  type LimitCommand,
-  type LimitRecord,
-  type Outcome,
-  parseTime,
-  type RecordedLimit,
-  type ResumeRequest,
-} from '@taintmgr/core';
+import type { Command, Event, LimitCommand, Outcome } from '@taintmgr/core';
+import type { LimitRecord, RecordedLimit, ResumeRequest } from '@taintmgr/core/policy';
+import { formatTime, parseTime } from '@taintmgr/core/time';
 import { type Answer, failureOf, succeeded } from '../../proto/answer.ts';
 import type { ClusterEvent } from '../../proto/event-requests.ts';
 import { asInteger, asList, asRecord, asText, isRecord, parseJson } from '../../proto/json.ts';

@@ -1,13 +1,13 @@
 // A command about a node as requests, guarded by what was read.
+
 import {
-  formatTime,
-  type Instant,
   type NodeCommand,
   type Outcome,
   readyOf,
   type Taint,
   type TaintName,
 } from '@taintmgr/core';
+import { formatTime, type Instant } from '@taintmgr/core/time';
 import { type Answer, type Failure, failureOf, succeeded } from '../../proto/answer.ts';
 import {
   leaseFromJson,

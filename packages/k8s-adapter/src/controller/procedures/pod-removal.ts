@@ -3,10 +3,10 @@ import {
   type BudgetNumbers,
   type Command,
   confirmEviction,
-  type Instant,
   type Outcome,
   type Pod,
 } from '@taintmgr/core';
+import type { Instant } from '@taintmgr/core/time';
 import { type Answer, type Failure, failureOf, succeeded } from '../../proto/answer.ts';
 import { nodeFromJson, podFromJson } from '../../proto/convert.ts';
 import { parseJson } from '../../proto/json.ts';

@@ -1,5 +1,8 @@
 // One eviction under node pressure as requests: mark, remove, record why.
-import type { Instant, Outcome, PressureCommand } from '@taintmgr/core';
+
+import type { Outcome } from '@taintmgr/core';
+import type { PressureCommand } from '@taintmgr/core/pressure';
+import type { Instant } from '@taintmgr/core/time';
 import { disruptionTarget, setPodStatusRequest } from '../../pressure/requests.ts';
 import { type Answer, type Failure, failureOf, succeeded } from '../../proto/answer.ts';
 import { identityOf, podFromJson } from '../../proto/convert.ts';

@@ -1,5 +1,8 @@
 // How each command of the node pressure machine is carried out.
-import type { Millis, Outcome, PressureCommand } from '@taintmgr/core';
+
+import type { Outcome } from '@taintmgr/core';
+import type { PressureCommand } from '@taintmgr/core/pressure';
+import type { Millis } from '@taintmgr/core/time';
 import { ownCondition } from '../../pressure/conditions.ts';
 import { setConditionsRequest } from '../../pressure/requests.ts';
 import { type Answer, failureOf, succeeded } from '../../proto/answer.ts';

@@ -1,4 +1,4 @@
-import { pressureSignals, type Signal, type SignalExplanation } from '@taintmgr/core';
+import { pressureSignals, type Signal, type SignalExplanation } from '@taintmgr/core/pressure';
 import { withConnection } from '../../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../../cli/exit.ts';
 import type { Invocation } from '../../../cli/invocation.ts';

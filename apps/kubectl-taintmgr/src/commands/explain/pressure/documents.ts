@@ -1,12 +1,11 @@
 import {
   describePressureReason,
   formatThreshold,
-  formatTime,
-  type Instant,
   type PodInOrder,
   type SignalExplanation,
   type ThresholdState,
-} from '@taintmgr/core';
+} from '@taintmgr/core/pressure';
+import { formatTime, type Instant } from '@taintmgr/core/time';
 import { ownConditionType } from '@taintmgr/k8s-adapter';
 import { apiVersion } from '../../../report/documents.ts';
 import type { PressureSurvey } from './survey.ts';

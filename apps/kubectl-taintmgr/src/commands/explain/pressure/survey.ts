@@ -1,13 +1,14 @@
 // What is read of a node and its kubelet, and what the node pressure machine says of it.
+
+import type { NodeCondition } from '@taintmgr/core';
 import {
   createPressureMachine,
-  type Instant,
-  type NodeCondition,
   type PressureExplanation,
   type PressureSettingsInput,
   parseEvictionFlag,
   readSummary,
-} from '@taintmgr/core';
+} from '@taintmgr/core/pressure';
+import type { Instant } from '@taintmgr/core/time';
 import {
   type ApiClient,
   ApiError,

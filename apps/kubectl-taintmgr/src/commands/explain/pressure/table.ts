@@ -3,7 +3,6 @@ import {
   type ComparatorName,
   type ConditionExplanation,
   describePressureReason,
-  formatDuration,
   formatThreshold,
   type PodInOrder,
   pressureSignals,
@@ -11,7 +10,8 @@ import {
   type Signal,
   type SignalExplanation,
   type ThresholdState,
-} from '@taintmgr/core';
+} from '@taintmgr/core/pressure';
+import { formatDuration } from '@taintmgr/core/time';
 import { ownConditionType } from '@taintmgr/k8s-adapter';
 import { count } from '../../../render/count.ts';
 import { printable } from '../../../render/printable.ts';

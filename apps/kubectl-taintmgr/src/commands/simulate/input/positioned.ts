@@ -1,5 +1,5 @@
 // YAML files whose every value knows its line, for faults that name `file:line:column`.
-import { parseDuration } from '@taintmgr/core';
+import { parseDuration } from '@taintmgr/core/time';
 import { treeFault } from '@taintmgr/k8s-adapter';
 import {
   type Document,

@@ -1,11 +1,11 @@
 import {
-  describePressureReason,
   describeReason,
   type Outcome,
   type PodExplanation,
   type PodRef,
   type Reason,
 } from '@taintmgr/core';
+import { describePressureReason } from '@taintmgr/core/pressure';
 import type { Notice, PressureNotice } from '@taintmgr/k8s-adapter';
 
 /** The pod that something is about. */

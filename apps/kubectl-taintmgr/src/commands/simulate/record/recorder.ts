@@ -1,4 +1,5 @@
-import type { Config, Engine, Instant } from '@taintmgr/core';
+import type { Config, Engine } from '@taintmgr/core';
+import type { Instant } from '@taintmgr/core/time';
 import type { Notice, PressureNotice } from '@taintmgr/k8s-adapter';
 import type { ApiServer, Change, KubeObject } from '@taintmgr/sim-cluster';
 import {

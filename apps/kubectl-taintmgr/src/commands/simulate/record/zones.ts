@@ -1,4 +1,5 @@
-import { describeHold, type LifecycleReport, type ZoneStatus } from '@taintmgr/core';
+import type { LifecycleReport } from '@taintmgr/core';
+import { describeHold, type ZoneStatus } from '@taintmgr/core/lifecycle';
 import type { Timeline } from './timelines.ts';
 
 /** How a zone is doing, as the controller sees it. */

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Command, Event, Instant } from '@taintmgr/core';
+import type { Command, Event } from '@taintmgr/core';
+import type { Instant } from '@taintmgr/core/time';
 import { type FlightStep, redactCommand } from '@taintmgr/k8s-adapter';
 
 /** What an engine answers to one event: commands, or the error that stopped it. */

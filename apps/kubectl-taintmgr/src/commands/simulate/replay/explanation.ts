@@ -1,14 +1,13 @@
 import {
   type Command,
-  describeHold,
-  describeLifecycleReason,
   describeReason,
   type Engine,
-  formatTimeMillis,
   type NodeExplanation,
   type PodExplanation,
   type Subject,
 } from '@taintmgr/core';
+import { describeHold, describeLifecycleReason } from '@taintmgr/core/lifecycle';
+import { formatTimeMillis } from '@taintmgr/core/time';
 import type { Difference } from './difference.ts';
 import { targetOf } from './target.ts';
 

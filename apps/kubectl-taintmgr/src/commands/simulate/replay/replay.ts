@@ -1,4 +1,5 @@
-import { type Command, createEngine, type Engine, type Event, type Instant } from '@taintmgr/core';
+import { type Command, createEngine, type Engine, type Event } from '@taintmgr/core';
+import type { Instant } from '@taintmgr/core/time';
 import type { FlightEnd, FlightHead } from '@taintmgr/k8s-adapter';
 import { FaultyFile } from '../input/positioned.ts';
 import { type Answer, type Difference, differenceOf } from './difference.ts';

@@ -1,11 +1,6 @@
 // The answer of `simulate --replay` as json and as a table.
-import {
-  type Command,
-  type Event,
-  formatDuration,
-  formatTimeMillis,
-  parseTime,
-} from '@taintmgr/core';
+import type { Command, Event } from '@taintmgr/core';
+import { formatDuration, formatTimeMillis, parseTime } from '@taintmgr/core/time';
 import { count } from '../../../render/count.ts';
 import { printable } from '../../../render/printable.ts';
 import { renderTable, type TableOptions } from '../../../render/table.ts';

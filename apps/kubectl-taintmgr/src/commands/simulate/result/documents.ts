@@ -1,5 +1,5 @@
 // The answer of `simulate` as json.
-import { formatTime, type Millis } from '@taintmgr/core';
+import { formatTime, type Millis } from '@taintmgr/core/time';
 import { apiVersion } from '../../../report/documents.ts';
 import type { Source } from '../source/source.ts';
 import type { Run } from '../stage/run.ts';

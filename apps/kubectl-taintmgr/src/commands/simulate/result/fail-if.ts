@@ -1,4 +1,4 @@
-import { formatDuration, parseDuration } from '@taintmgr/core';
+import { formatDuration, parseDuration } from '@taintmgr/core/time';
 import { UsageError } from '../../../usage-error.ts';
 import type { Recording } from '../record/recorder.ts';
 import { mostAtOnce, type Summary } from './summary.ts';

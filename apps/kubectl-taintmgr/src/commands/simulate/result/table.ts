@@ -1,5 +1,5 @@
 // The answer of `simulate` as tables.
-import { formatDuration } from '@taintmgr/core';
+import { formatDuration } from '@taintmgr/core/time';
 import { count } from '../../../render/count.ts';
 import { type Column, renderColumns, type TableOptions } from '../../../render/table.ts';
 import { none } from '../../../report/words.ts';

@@ -1,17 +1,7 @@
-import type {
-  ConditionRule,
-  Config,
-  Flapping,
-  LabelSelector,
-  LifecycleConfig,
-  LimitRule,
-  MassUnreachable,
-  Policy,
-  PressureConfig,
-  PressurePool,
-  PressureSettingsInput,
-  TaintPolicy,
-} from '@taintmgr/core';
+import type { Config, LabelSelector } from '@taintmgr/core';
+import type { Flapping, LifecycleConfig, MassUnreachable } from '@taintmgr/core/lifecycle';
+import type { ConditionRule, LimitRule, Policy, TaintPolicy } from '@taintmgr/core/policy';
+import type { PressureConfig, PressurePool, PressureSettingsInput } from '@taintmgr/core/pressure';
 import type { Field } from '../input/positioned.ts';
 
 // Which members the configurations in a script may have, and of what kind. Numbers and words it

@@ -1,10 +1,6 @@
-import {
-  type Config,
-  type Millis,
-  type PressureConfig,
-  resolveConfig,
-  resolvePressureConfig,
-} from '@taintmgr/core';
+import { type Config, resolveConfig } from '@taintmgr/core';
+import { type PressureConfig, resolvePressureConfig } from '@taintmgr/core/pressure';
+import type { Millis } from '@taintmgr/core/time';
 import { FaultyFile, type Field, FileFault, readPositioned } from '../input/positioned.ts';
 import { actions, type Deed } from './actions.ts';
 import { engineShape, pressureShape } from './config-shape.ts';

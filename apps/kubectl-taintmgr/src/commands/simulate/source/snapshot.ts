@@ -1,5 +1,5 @@
 // A snapshot file as the beginning of a simulation.
-import { type Instant, parseTime } from '@taintmgr/core';
+import { type Instant, parseTime } from '@taintmgr/core/time';
 import { Cluster, type KubeObject, type Unloaded, VirtualClock } from '@taintmgr/sim-cluster';
 import { count } from '../../../render/count.ts';
 import { FaultyFile, type Field } from '../input/positioned.ts';

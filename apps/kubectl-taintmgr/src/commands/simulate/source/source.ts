@@ -1,4 +1,4 @@
-import type { Instant } from '@taintmgr/core';
+import type { Instant } from '@taintmgr/core/time';
 import type { Cluster, VirtualClock } from '@taintmgr/sim-cluster';
 
 /** Where a simulation begins: a cluster that can be built again for each run. */

@@ -1,5 +1,5 @@
 // A topology file as the beginning of a simulation.
-import type { Instant } from '@taintmgr/core';
+import type { Instant } from '@taintmgr/core/time';
 import {
   ApiError,
   ApiServer,

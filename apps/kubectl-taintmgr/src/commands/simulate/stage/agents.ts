@@ -1,11 +1,6 @@
-import {
-  type Config,
-  createEngine,
-  createPressureMachine,
-  type Engine,
-  type Instant,
-  type PressureConfig,
-} from '@taintmgr/core';
+import { type Config, createEngine, type Engine } from '@taintmgr/core';
+import { createPressureMachine, type PressureConfig } from '@taintmgr/core/pressure';
+import type { Instant } from '@taintmgr/core/time';
 import {
   Loop,
   type Notice,

@@ -1,4 +1,5 @@
-import { type Config, formatDuration, type Millis } from '@taintmgr/core';
+import type { Config } from '@taintmgr/core';
+import { formatDuration, type Millis } from '@taintmgr/core/time';
 import { ApiError, type Cluster, VirtualClock } from '@taintmgr/sim-cluster';
 import { FaultyFile, type Field } from '../input/positioned.ts';
 import { Recorder, type Recording, unplacedMessage } from '../record/recorder.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { createEngine, type LimitRule } from '@taintmgr/core';
+import { createEngine } from '@taintmgr/core';
+import type { LimitRule } from '@taintmgr/core/policy';
 import { Loop, VirtualDriver } from '@taintmgr/k8s-adapter';
 import {
   Checkers,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { formatDuration } from '@taintmgr/core';
+import { formatDuration } from '@taintmgr/core/time';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { launchBrowser } from '../../../world/browser.ts';
 import { run } from '../../../world/run.ts';

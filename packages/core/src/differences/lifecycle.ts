@@ -1,7 +1,7 @@
-import type { Rule } from './rules.ts';
+// Every named difference between `precise` and `upstream-1.36` in the node lifecycle.
+import type { Difference } from './eviction.ts';
 
-/** Every named difference from upstream in the node lifecycle, in the shape of rules.ts. */
-export const lifecycleRules: readonly Rule[] = [
+export const lifecycleDifferences: readonly Difference[] = [
   {
     name: 'restart-clears-taints',
     upstream:

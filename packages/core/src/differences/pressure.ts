@@ -1,8 +1,8 @@
-/**
- * Every difference between `precise` and `kubelet-1.36` under node pressure, in the shape of
- * compare/rules.ts: `upstream` is what the kubelet 1.36.2 does. One without a name here is a bug.
- */
-export const nodePressureRules = [
+// Every named difference between `precise` and `kubelet-1.36` under node pressure.
+import type { Difference } from './eviction.ts';
+
+/** `upstream` is what the kubelet 1.36.2 does. A difference without a name here is a bug. */
+export const pressureDifferences: readonly Difference[] = [
   {
     name: 'due-by-chance',
     upstream:
@@ -147,6 +147,4 @@ export const nodePressureRules = [
     why: 'Nobody wants that replayed.',
     proof: 'pressure/machine.test.ts',
   },
-] as const;
-
-export type NodePressureRuleName = (typeof nodePressureRules)[number]['name'];
+];

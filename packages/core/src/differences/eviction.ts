@@ -1,7 +1,7 @@
-// Every named difference between `precise` and `upstream-1.36`; docs/differences.md is this table.
+// Every named difference between `precise` and `upstream-1.36` in the eviction of pods.
 
-/** One way in which `precise` differs from `upstream-1.36`. docs/differences.md is this table. */
-export interface Rule {
+/** One way in which `precise` differs from upstream. docs/differences.md is made of such tables. */
+export interface Difference {
   readonly name: string;
   /** What kube-controller-manager 1.36.2 does. */
   readonly upstream: string;
@@ -11,8 +11,8 @@ export interface Rule {
   readonly proof: string;
 }
 
-/** Every difference between the two semantics. One without a name here is a bug. */
-export const rules = [
+/** A difference without a name here is a bug. */
+export const evictionDifferences = [
   {
     name: 'time-added-ignored',
     upstream: 'A deadline counts from when the controller came to look at the pod.',
@@ -173,4 +173,4 @@ export const rules = [
   },
 ] as const;
 
-export type RuleName = (typeof rules)[number]['name'];
+export type DifferenceName = (typeof evictionDifferences)[number]['name'];

@@ -1,0 +1,10 @@
+// Every named difference between the precise semantics and upstream.
+
+export {
+  type Difference,
+  type DifferenceName,
+  evictionDifferences,
+} from '../differences/eviction.ts';
+export { lifecycleDifferences } from '../differences/lifecycle.ts';
+export { pressureDifferences } from '../differences/pressure.ts';
+export type { Comparison } from '../differences/shadow.ts';

@@ -1,0 +1,56 @@
+// Draining nodes by a taint: a plan, and a machine that carries it out.
+
+// Settings.
+
+export {
+  type DrainConfig,
+  type DrainTarget,
+  type Respect,
+  resolveDrainConfig,
+} from '../drain/config.ts';
+
+// What would happen.
+
+export {
+  type DrainPlan,
+  type PlanInput,
+  type PlannedPod,
+  type PlanPod,
+  planDrain,
+} from '../drain/plan.ts';
+export {
+  type PredictedBlocker,
+  type PredictionSite,
+  predictBlockers,
+} from '../drain/predicted-blockers.ts';
+
+// Carrying it out.
+
+export { type DrainCommand, DrainMachine } from '../drain/machine.ts';
+export type {
+  Departure,
+  DrainFailure,
+  DrainNode,
+  DrainNodePhase,
+  DrainNote,
+  DrainPod,
+  DrainPodState,
+  DrainStop,
+  ForeignDeletion,
+  TaintNode,
+} from '../drain/state.ts';
+
+// Which pods are left alone or in the way, as kubectl drain has it.
+
+export {
+  type DrainFault,
+  type DrainOptions,
+  type DrainVerdict,
+  drainFaultText,
+  drainFlag,
+  drainVerdict,
+} from '../drain/filters.ts';
+
+// Disruption budgets.
+
+export { type Budget, budgetsOver, isShut } from '../model/budget.ts';

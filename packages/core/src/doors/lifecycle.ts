@@ -1,0 +1,21 @@
+// Node health: when a node is taken for unreachable, what its zone allows, and a forecast from one look.
+
+// Settings.
+
+export {
+  type Flapping,
+  type LifecycleConfig,
+  type MassUnreachable,
+  resolveLifecycleConfig,
+} from '../lifecycle/config.ts';
+
+// How nodes and zones are.
+
+export { type Forecast, forecastOf, type Observation } from '../lifecycle/forecast.ts';
+export type { NodeHealth, ZoneStatus } from '../lifecycle/reason.ts';
+export { type ZoneState, zoneState } from '../lifecycle/zones.ts';
+
+// Reasons, and their words.
+
+export type { HoldReason, LifecycleReason } from '../lifecycle/reason.ts';
+export { describeHold, describeLifecycleReason } from '../lifecycle/text.ts';

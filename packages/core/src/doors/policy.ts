@@ -1,0 +1,28 @@
+// What is done about which taint, how much of it at once, and which condition becomes which taint.
+
+// Eviction policies.
+
+export type { BudgetPolicy } from '../attempt/budget-policy.ts';
+export type { EvictionMode, Policy, TaintPolicy } from '../policy/eviction-policy.ts';
+
+// Limits, and the record that outlives a restart.
+
+export { describeCount } from '../eviction/limits/text.ts';
+export {
+  type LimitCount,
+  type LimitHit,
+  type LimitRule,
+  type LimitScope,
+  type LimitStatus,
+  limitId,
+} from '../policy/limit.ts';
+export {
+  type LimitRecord,
+  needsRecord,
+  type RecordedLimit,
+  type ResumeRequest,
+} from '../policy/limit-record.ts';
+
+// Condition rules.
+
+export type { ConditionRule } from '../policy/condition-rule.ts';

@@ -1,0 +1,69 @@
+// Node pressure: what a kubelet would evict, decided from what it measures.
+
+// The machine.
+
+export type { PressureCommand, PressureReport } from '../pressure/command.ts';
+export type { PressureEvent } from '../pressure/event.ts';
+export { createPressureMachine, type PressureMachine } from '../pressure/machine.ts';
+
+// Settings.
+
+export {
+  defaultPressureConfig,
+  type PressureConfig,
+  type PressurePool,
+  resolvePressureConfig,
+} from '../pressure/config.ts';
+export type { PressureSemantics } from '../pressure/semantics.ts';
+export {
+  type PressureSettings,
+  type PressureSettingsInput,
+  parseEvictionFlag,
+  resolvePressureSettings,
+} from '../pressure/settings/settings.ts';
+export { formatThreshold, type Threshold } from '../pressure/settings/thresholds.ts';
+
+// Nodes and pods, and what was measured of them.
+
+export { admissionFault } from '../pressure/admission.ts';
+export type { PressureNode } from '../pressure/event.ts';
+export type { FilesystemLayout } from '../pressure/observation/filesystems.ts';
+export type {
+  ContainerUsage,
+  DiskUsage,
+  NodeObservation,
+  PodUsage,
+  Sample,
+  VolumeUsage,
+} from '../pressure/observation/observation.ts';
+export { readSummary } from '../pressure/observation/summary.ts';
+export type {
+  PressureContainer,
+  PressurePod,
+  PressureVolume,
+  ResourceList,
+  ResourceRequirements,
+} from '../pressure/pods/pod.ts';
+
+// Signals and conditions.
+
+export {
+  type PressureConditionType,
+  pressureConditions,
+  type Signal,
+  signals as pressureSignals,
+} from '../pressure/signals.ts';
+
+// Why and when, and its words.
+
+export type { PressureDecision } from '../pressure/decide.ts';
+export type {
+  ConditionExplanation,
+  PodInOrder,
+  PressureExplanation,
+  SignalExplanation,
+} from '../pressure/explain.ts';
+export type { PressureReason, PressureReasonCode } from '../pressure/reason.ts';
+export type { ComparatorName } from '../pressure/semantics.ts';
+export { describePressureReason } from '../pressure/text.ts';
+export type { ThresholdPhase, ThresholdState } from '../pressure/threshold-states.ts';

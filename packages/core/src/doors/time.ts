@@ -1,0 +1,12 @@
+// Instants, durations, and how people read and write them.
+
+export {
+  endOfSecond,
+  formatDuration,
+  formatTime,
+  formatTimeMillis,
+  type Instant,
+  type Millis,
+  parseDuration,
+  parseTime,
+} from '../kernel/time.ts';

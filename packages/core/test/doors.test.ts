@@ -1,0 +1,105 @@
+// Everything that the package's doors offer, by name: a new name, or one that is gone, is on purpose.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+
+const doors: Readonly<Record<string, { readonly values: string; readonly types: string }>> = {
+  '.': {
+    values: `
+      allPodsNeeds concernsPods confirmEviction createEngine defaultConfig describePodView
+      describeReason formatTaint parseQuantity parseTaint quantityValue readyOf resolveConfig
+      selects toleratesTaint zoneName`,
+    types: `
+      AllPodsNeed Blocker BudgetNumbers Cause Command Config DaemonSet Decision Disruption
+      Engine Event EvictionCommand Explanation LabelExpression LabelSelector Labels Lease
+      LifecycleReport LimitCommand LimitReport MatchOptions Node NodeCommand NodeCondition
+      NodeExplanation NodeRef Notice ObservedTaint Outcome Owner PauseScope Pod PodExplanation
+      PodRef PodReport PodView PodViews Quantity Reason ReasonCode Report Semantics
+      StartSource Subject Taint TaintEffect TaintName Toleration Work`,
+  },
+  './differences': {
+    values: `
+      evictionDifferences lifecycleDifferences pressureDifferences`,
+    types: `
+      Comparison Difference DifferenceName`,
+  },
+  './drain': {
+    values: `
+      DrainMachine budgetsOver drainFaultText drainFlag drainVerdict isShut planDrain
+      predictBlockers resolveDrainConfig`,
+    types: `
+      Budget Departure DrainCommand DrainConfig DrainFailure DrainFault DrainNode
+      DrainNodePhase DrainNote DrainOptions DrainPlan DrainPod DrainPodState DrainStop
+      DrainTarget DrainVerdict ForeignDeletion PlanInput PlanPod PlannedPod PredictedBlocker
+      PredictionSite Respect TaintNode`,
+  },
+  './lifecycle': {
+    values: `
+      describeHold describeLifecycleReason forecastOf resolveLifecycleConfig zoneState`,
+    types: `
+      Flapping Forecast HoldReason LifecycleConfig LifecycleReason MassUnreachable NodeHealth
+      Observation ZoneState ZoneStatus`,
+  },
+  './policy': {
+    values: `
+      describeCount limitId needsRecord`,
+    types: `
+      BudgetPolicy ConditionRule EvictionMode LimitCount LimitHit LimitRecord LimitRule
+      LimitScope LimitStatus Policy RecordedLimit ResumeRequest TaintPolicy`,
+  },
+  './pressure': {
+    values: `
+      admissionFault createPressureMachine defaultPressureConfig describePressureReason
+      formatThreshold parseEvictionFlag pressureConditions pressureSignals readSummary
+      resolvePressureConfig resolvePressureSettings`,
+    types: `
+      ComparatorName ConditionExplanation ContainerUsage DiskUsage FilesystemLayout
+      NodeObservation PodInOrder PodUsage PressureCommand PressureConditionType PressureConfig
+      PressureContainer PressureDecision PressureEvent PressureExplanation PressureMachine
+      PressureNode PressurePod PressurePool PressureReason PressureReasonCode PressureReport
+      PressureSemantics PressureSettings PressureSettingsInput PressureVolume ResourceList
+      ResourceRequirements Sample Signal SignalExplanation Threshold ThresholdPhase
+      ThresholdState VolumeUsage`,
+  },
+  './time': {
+    values: `
+      endOfSecond formatDuration formatTime formatTimeMillis parseDuration parseTime`,
+    types: `
+      Instant Millis`,
+  },
+};
+
+const folder = new URL('../', import.meta.url);
+const { exports } = JSON.parse(readFileSync(new URL('package.json', folder), 'utf8'));
+
+describe('the doors', () => {
+  it('are these', () => {
+    assert.deepEqual(Object.keys(exports), [...Object.keys(doors), './package.json']);
+  });
+  for (const [door, { values, types }] of Object.entries(doors)) {
+    it(`${door} offers exactly this`, async () => {
+      const source = new URL(exports[door]['@taintmgr/source'], folder);
+      assert.deepEqual(Object.keys(await import(source.href)).sort(), words(values));
+      assert.deepEqual(exportedTypes(readFileSync(source, 'utf8')), words(types));
+    });
+  }
+  it('offer each name once', () => {
+    const names = Object.values(doors).flatMap(({ values, types }) => words(`${values} ${types}`));
+    assert.deepEqual(names, Array.from(new Set(names)));
+  });
+});
+
+function words(text: string): readonly string[] {
+  return text.split(/\s+/).filter((word) => word !== '');
+}
+
+/** The types in a door's export lists: those of `export type {}`, and each `type` in the others. */
+function exportedTypes(source: string): readonly string[] {
+  const lists = Array.from(source.matchAll(/export (type )?\{([^}]*)\}/g));
+  const types = lists.flatMap(([, isTypes, list = '']) => {
+    const names = list.split(',').map((name) => name.trim());
+    const typed = names.filter((name) => name !== '' && (isTypes || name.startsWith('type ')));
+    return typed.map((name) => name.replace(/^type /, '').replace(/^.* as /, ''));
+  });
+  return types.sort();
+}
