@@ -1,9 +1,9 @@
 import { type Blocker, blockerOf } from './attempt/blocker.ts';
+import type { AttemptState } from './attempt/state.ts';
 import type { Comparison, UpstreamShadow } from './differences/shadow.ts';
 import type { Decision } from './eviction/decide.ts';
 import type { EvictionMachine } from './eviction/eviction-machine.ts';
 import type { ObservedTaint } from './eviction/taint-clock.ts';
-import type { Work } from './eviction/work.ts';
 import type { ClusterTime } from './kernel/cluster-clock.ts';
 import type { Instant, Millis } from './kernel/time.ts';
 import type { LifecycleMachine } from './lifecycle/lifecycle-machine.ts';
@@ -25,7 +25,7 @@ export interface PodExplanation {
   readonly pod: Pod;
   readonly decision: Decision;
   /** How far the eviction has come; null where none is pending. */
-  readonly work: Work | null;
+  readonly attempt: AttemptState | null;
   /** Time left to the deadline, negative when overdue; null for a pod that stays. Paused: as left. */
   readonly remaining: Millis | null;
   /** What holds back an eviction that is due; null: nothing we know of. */
@@ -79,26 +79,28 @@ export function explain(now: Instant, subject: Subject, explained: Explained): E
 function explainPod(now: Instant, pod: Pod, { store, machine, shadow }: Explained): PodExplanation {
   const { clock } = store;
   const decision = machine.decisionOn(pod);
-  const known = machine.workOn(pod);
-  const work = known && byWallClock(known, clock);
-  const blocker = work?.kind === 'retrying' ? blockerOf(work.setback) : null;
+  const state = machine.attemptOn(pod);
+  const attempt = state && byWallClock(state, clock);
+  const blocker = attempt && 'setback' in attempt ? blockerOf(attempt.setback) : null;
   const upstream = shadow?.compare(now, pod, decision) ?? null;
   const remaining = remainingAt(clock.wall(now), decision);
-  return { kind: 'pod', pod, decision, work, remaining, blocker, upstream };
+  return { kind: 'pod', pod, decision, attempt, remaining, blocker, upstream };
 }
 
-/** The work with its instants as people read them; deadlines are so already. */
-function byWallClock(work: Work, clock: ClusterTime): Work {
-  switch (work.kind) {
+/** The state with its instants as people read them. */
+function byWallClock(state: AttemptState, clock: ClusterTime): AttemptState {
+  switch (state.kind) {
     case 'waiting':
-    case 'sent':
-      return { ...work, since: clock.wall(work.since) };
-    case 'held':
-      return { ...work, until: work.until === null ? null : clock.wall(work.until) };
-    case 'retrying':
-      return { ...work, at: clock.wall(work.at) };
+      return { ...state, since: clock.wall(state.since), until: clock.wall(state.until) };
+    case 'queued':
+      if (state.hit === null || state.roomAt === null) return state;
+      return { ...state, roomAt: clock.wall(state.roomAt) };
+    case 'blocked':
+    case 'failed':
+    case 'accepted':
+      return { ...state, until: clock.wall(state.until) };
     default:
-      return work;
+      return state;
   }
 }
 

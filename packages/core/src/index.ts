@@ -32,11 +32,11 @@ export type { LifecycleReport } from './lifecycle/reason.ts';
 // Why and when: explanations, and their words.
 
 export type { Blocker } from './attempt/blocker.ts';
+export type { AttemptState } from './attempt/state.ts';
 export type { Decision } from './eviction/decide.ts';
 export type { Cause, Reason, ReasonCode, StartSource } from './eviction/reason.ts';
 export type { ObservedTaint } from './eviction/taint-clock.ts';
 export { describeReason } from './eviction/text.ts';
-export type { Work } from './eviction/work.ts';
 export type { Explanation, NodeExplanation, PodExplanation, Subject } from './explain.ts';
 export { describePodView } from './model/pod-view.ts';
 

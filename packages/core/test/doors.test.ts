@@ -10,12 +10,12 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
       describeReason formatTaint parseQuantity parseTaint quantityValue readyOf resolveConfig
       selects toleratesTaint zoneName`,
     types: `
-      AllPodsNeed Blocker BudgetNumbers Cause Command Config DaemonSet Decision Disruption
+      AllPodsNeed AttemptState Blocker BudgetNumbers Cause Command Config DaemonSet Decision Disruption
       Engine Event EvictionCommand Explanation LabelExpression LabelSelector Labels Lease
       LifecycleReport LimitCommand LimitReport MatchOptions Node NodeCommand NodeCondition
       NodeExplanation NodeRef Notice ObservedTaint Outcome Owner PauseScope Pod PodExplanation
       PodRef PodReport PodView PodViews Quantity Reason ReasonCode Report Semantics
-      StartSource Subject Taint TaintEffect TaintName Toleration Work`,
+      StartSource Subject Taint TaintEffect TaintName Toleration`,
   },
   './differences': {
     values: `

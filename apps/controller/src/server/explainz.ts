@@ -90,14 +90,14 @@ function zoneLine({ name, state, ready, notReady, rate, hold }: ZoneStatus): str
   return `zone ${name || '""'}: ${state ?? 'unknown'}, ${nodes}, ${rate} nodes/s${held}`;
 }
 
-function podRow({ pod, decision, remaining, work, blocker }: PodExplanation): readonly string[] {
+function podRow({ pod, decision, remaining, attempt, blocker }: PodExplanation): readonly string[] {
   const because = decision.because.map(describeReason).join('; ');
   return [
     `${pod.namespace}/${pod.name}`,
     pod.nodeName || '-',
     decision.kind,
     remaining === null ? '-' : formatDuration(remaining),
-    work?.kind ?? '-',
+    attempt?.kind ?? '-',
     blocker === null ? because : `${because}; blocked: ${blocker.message}`,
   ];
 }

@@ -140,7 +140,7 @@ describe('/explainz', () => {
 
   it('answers in JSON too', async () => {
     const [status, body] = await ask(engineWith(null), 'pod=shop/later&output=json');
-    const { kind, remaining, work } = JSON.parse(body);
-    assert.deepEqual([status, kind, remaining, work.kind], [200, 'pod', 3_540_000, 'waiting']);
+    const { kind, remaining, attempt } = JSON.parse(body);
+    assert.deepEqual([status, kind, remaining, attempt.kind], [200, 'pod', 3_540_000, 'waiting']);
   });
 });

@@ -26,6 +26,11 @@ export type Outcome =
       readonly retryAfter: Millis | null;
     };
 
+/** Whether a command ended without success. */
+export function isSetback(outcome: Outcome): outcome is Setback {
+  return outcome.kind !== 'done' && outcome.kind !== 'gone';
+}
+
 /** How long the API server asks us to wait; null: it names no time. */
 export function retryAfterOf(outcome: Outcome): Millis | null {
   return 'retryAfter' in outcome ? outcome.retryAfter : null;

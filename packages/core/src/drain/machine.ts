@@ -1,9 +1,9 @@
 // The drain machine: taints nodes in turn and makes their pods leave within budgets and limits.
-import { blockerOf, isAnswered } from '../attempt/blocker.ts';
+import { blockerOf } from '../attempt/blocker.ts';
 import type { PodCommand, RecordPodEvent } from '../attempt/command.ts';
 import { escalationOf, methodFor, podCommand, type Terms } from '../attempt/method.ts';
-import type { Outcome, Setback } from '../attempt/outcome.ts';
-import { nextTry } from '../attempt/retry.ts';
+import { isSetback, type Outcome, type Setback } from '../attempt/outcome.ts';
+import { accepted, isDue, isTried, setBack } from '../attempt/state.ts';
 import type { Event } from '../event.ts';
 import { evictionEvent } from '../eviction/pod-events.ts';
 import type { Reason } from '../eviction/reason.ts';
@@ -30,6 +30,7 @@ import {
 } from './state.ts';
 
 const noLimit = Number.POSITIVE_INFINITY;
+const outOfTurn = { kind: 'queued', hit: null } as const;
 
 /** What a drain asks for. */
 export type DrainCommand = PodCommand<Reason> | RecordPodEvent<Reason> | TaintNode;
@@ -41,11 +42,11 @@ export type DrainCommand = PodCommand<Reason> | RecordPodEvent<Reason> | TaintNo
  * Theory of operation. Pods go by their uid, and each takes this way; what does not go at all is
  * `kept` or `left`:
  *
- *     waiting --due--> queued --turn and room--> evicting --accepted--> accepted --> terminating --> gone
- *                                                  |  ^                    |              |
- *                                            refused  retry           unconfirmed      too long
- *                                                  v  |                    v              v
- *                                           failed <- held              queued         skipped
+ *     waiting --due--> queued --turn and room--> requested --accepted--> accepted --> terminating --> gone
+ *                       ^  ^                       |  |                     |              |
+ *                       |  +- due -- blocked, <----+  +--> givenUp          |           too long
+ *                       |             failed                                |              v
+ *                       +---------------------------- unconfirmed ----------+           skipped
  *
  * A node begins when its turn has come, and ends when nothing more is expected of its pods, when its
  * time is over, or when it or its taint is gone. Events only tell; a tick acts. A pod that comes
@@ -88,7 +89,7 @@ export class DrainMachine {
 
   /** Whether every node is done with and no request is under way. */
   get finished(): boolean {
-    return this.#nodes.allEnded && this.pods().every(({ isAsked }) => !isAsked);
+    return this.#nodes.allEnded && this.pods().every(({ awaitsAnswer }) => !awaitsAnswer);
   }
 
   /** Why the drain was stopped; null: it was not. */
@@ -131,7 +132,7 @@ export class DrainMachine {
         break;
       case 'result':
         this.#nodes.settle(now, event.id, event.outcome);
-        this.#settle(now, event.id, event.outcome);
+        this.#answered(now, event.id, event.outcome);
         break;
       case 'tick':
         return this.#synced ? this.#act(now) : [];
@@ -167,7 +168,7 @@ export class DrainMachine {
     if (!pod || !known) return;
     const { kind } = known.state;
     if (kind === 'terminating') this.#skipIfLong(now, pod, known);
-    else if (kind === 'held' || kind === 'accepted') this.#set(pod, { kind: 'queued' });
+    else if (isDue(known.state) || kind === 'accepted') this.#set(pod, outOfTurn);
     else this.#reconsider(now, pod);
   }
 
@@ -182,7 +183,8 @@ export class DrainMachine {
     if (!known && this.#nodes.isEnded(pod.nodeName)) return;
     const kind = known?.state.kind ?? 'kept';
     if (pod.deletionTimestamp === null) {
-      if (['kept', 'waiting', 'queued', 'held'].includes(kind)) this.#decide(now, pod, kind);
+      const isOpen = kind === 'kept' || kind === 'waiting' || isDue({ kind });
+      if (isOpen) this.#decide(now, pod, isTried({ kind }));
     } else if (!['terminating', 'skipped', 'left'].includes(kind)) {
       const state = { kind: 'terminating', since: now } as const;
       this.#skipIfLong(now, pod, this.#set(pod, state));
@@ -191,7 +193,8 @@ export class DrainMachine {
     }
   }
 
-  #decide(now: Instant, pod: Pod, kind: DrainPodState['kind']): void {
+  /** `tried`: its next try comes in time, if it is still due. */
+  #decide(now: Instant, pod: Pod, tried: boolean): void {
     const decision = this.#judge.decide(now, pod);
     const { because } = decision;
     const verdict = decision.kind === 'keep' ? null : this.#verdict(pod);
@@ -201,13 +204,12 @@ export class DrainMachine {
       this.#leave(pod, because, verdict);
     } else if (!this.#nodes.isTainted(pod.nodeName)) {
       // When its time is over shows when the taint is there.
-      if (kind !== 'held') this.#set(pod, { kind: 'queued' }, { because, due: null });
+      if (!tried) this.#set(pod, outOfTurn, { because, due: null });
     } else if (decision.deadline > now) {
       const until = decision.deadline;
-      this.#schedule.set(pod.uid, until);
-      this.#set(pod, { kind: 'waiting', until }, { because, due: until });
-    } else if (kind !== 'held') {
-      this.#set(pod, { kind: 'queued' }, { because, due: decision.deadline });
+      this.#set(pod, { kind: 'waiting', since: now, until }, { because, due: until });
+    } else if (!tried) {
+      this.#set(pod, outOfTurn, { because, due: decision.deadline });
     }
   }
 
@@ -270,7 +272,7 @@ export class DrainMachine {
     const known = this.#pods.get(uid);
     this.#schedule.cancel(uid);
     if (!known || known.state.kind === 'gone') return;
-    if (known.isAsked) this.#set(known.pod, known.state, { vanishedAt: now });
+    if (known.awaitsAnswer) this.#set(known.pod, known.state, { vanishedAt: now });
     else if (isStaying(known)) this.#pods.delete(uid);
     else this.#gone(now, known);
   }
@@ -301,24 +303,26 @@ export class DrainMachine {
     return commands;
   }
 
-  #send(
-    now: Instant,
-    pod: Pod,
-    { attempts, begunAt, because, due, blocker }: DrainPod,
-  ): readonly DrainCommand[] {
+  #send(now: Instant, pod: Pod, known: DrainPod): readonly DrainCommand[] {
+    const { because, due } = known;
     const { budgets } = this.#config;
-    const asked = blocker !== null && isAnswered(blocker);
-    const method = methodFor(now, asked, pod, this.#terms(pod, due));
-    const deleted = method.kind === 'delete';
-    const first = begunAt ?? now;
-    const changed = { attempts: attempts + 1, begunAt: first, deleted, isAsked: true };
-    const sent = this.#set(pod, { kind: 'evicting' }, changed);
+    const method = methodFor(now, known.budgetsAsked, pod, this.#terms(pod, due));
+    const id = this.#inFlight.start(pod.uid);
+    const sent = this.#set(
+      pod,
+      { kind: 'requested', id },
+      {
+        tries: known.tries + 1,
+        begunAt: known.begunAt ?? now,
+        deleted: method.kind === 'delete',
+        awaitsAnswer: true,
+      },
+    );
     if (method.escalated && budgets.kind === 'deleteAfter') {
       this.#notes.push({ kind: 'podEscalated', pod: sent, waitedMs: budgets.afterMs });
     }
-    const id = this.#inFlight.start(pod.uid);
     const command = podCommand(id, pod, method, false, because);
-    return attempts === 0 ? [evictionEvent(pod, because), command] : [command];
+    return known.tries === 0 ? [evictionEvent(pod, because), command] : [command];
   }
 
   /** A pod should have gone since it was due, and not before its node's turn came. */
@@ -329,25 +333,17 @@ export class DrainMachine {
     return { deadline, budgets, gracePeriodSeconds, nodeEnd: null };
   }
 
-  #settle(now: Instant, id: string, outcome: Outcome): void {
+  #answered(now: Instant, id: string, outcome: Outcome): void {
     const uid = this.#inFlight.finish(id);
     const before = uid === null ? null : this.#pods.get(uid);
     if (uid === null || !before) return;
     const claim = claimAfter(before.claim, outcome);
-    const known = this.#set(before.pod, before.state, { claim, isAsked: false });
+    const known = this.#set(before.pod, before.state, { claim, awaitsAnswer: false });
     if (known.vanishedAt !== null) this.#gone(known.vanishedAt, known);
-    if (known.vanishedAt !== null || known.state.kind !== 'evicting') return;
-    switch (outcome.kind) {
-      case 'done':
-        this.#schedule.set(uid, now + this.#config.confirmationWaitMs);
-        this.#set(known.pod, { kind: 'accepted', since: now });
-        return;
-      case 'gone':
-        this.#gone(now, known);
-        return;
-      default:
-        this.#setBack(now, known, outcome);
-    }
+    if (known.vanishedAt !== null || known.state.kind !== 'requested') return;
+    if (isSetback(outcome)) this.#setBack(now, known, outcome);
+    else if (outcome.kind === 'gone') this.#gone(now, known);
+    else this.#set(known.pod, accepted(now, this.#config));
   }
 
   #setBack(now: Instant, known: DrainPod, setback: Setback): void {
@@ -357,16 +353,15 @@ export class DrainMachine {
     const isFinal =
       blocker.verdict === 'never' && (blocker.code === 'Denied' || budgets.kind !== 'deleteAfter');
     if (once || isFinal) {
-      const pod = this.#set(known.pod, { kind: 'failed' }, { blocker });
-      this.#notes.push({ kind: 'podFailed', pod, blocker });
+      const pod = this.#set(known.pod, { kind: 'givenUp' }, { blocker });
+      this.#notes.push({ kind: 'podGivenUp', pod, blocker });
       return;
     }
     const seen = this.#judge.store.pod(uid);
     const escalateAt = seen && escalationOf(seen, this.#terms(known.pod, known.due));
-    const at = nextTry(now, uid, known.attempts, setback, escalateAt, this.#config);
-    this.#schedule.set(uid, at);
-    const pod = this.#set(known.pod, { kind: 'held', at }, { blocker });
-    this.#notes.push({ kind: 'podHeld', pod, blocker });
+    const { state, ...changed } = setBack(now, uid, known.tries, setback, escalateAt, this.#config);
+    const pod = this.#set(known.pod, state, { ...changed, blocker });
+    this.#notes.push({ kind: 'podSetBack', pod, blocker });
   }
 
   #set(
@@ -374,7 +369,8 @@ export class DrainMachine {
     state: DrainPodState,
     changed: Partial<Omit<DrainPod, 'pod' | 'state'>> = {},
   ): DrainPod {
-    if (isSettled(state)) this.#schedule.cancel(pod.uid);
+    if ('until' in state) this.#schedule.set(pod.uid, state.until);
+    else if (isSettled(state)) this.#schedule.cancel(pod.uid);
     return this.#pods.set(podRef(pod), { ...changed, state });
   }
 }

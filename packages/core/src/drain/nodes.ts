@@ -112,7 +112,7 @@ export class DrainNodes {
     if (!refusal || this.isEnded(refusal.nodeName)) return;
     const { nodeName: node, blocker, isFinal } = refusal;
     if (isFinal) this.#end(node, failed('Denied', now, blocker.message));
-    else this.#note({ kind: 'nodeHeld', node, blocker });
+    else this.#note({ kind: 'nodeSetBack', node, blocker });
   }
 
   /** Ends all nodes that are not done with: nothing more is begun. */
@@ -191,7 +191,7 @@ function failed(why: DrainFailure, at: Instant, message: string | null = null): 
 
 /** What a node fails for whose pods were given up; null: none was. */
 function failureOf(pods: readonly DrainPod[]): DrainFailure | null {
-  const failedOnes = pods.filter(({ state }) => state.kind === 'failed');
+  const failedOnes = pods.filter(({ state }) => state.kind === 'givenUp');
   if (failedOnes.length === 0) return null;
   return failedOnes.some(({ blocker }) => blocker?.code === 'Denied') ? 'Denied' : 'Blocked';
 }

@@ -1,16 +1,17 @@
 // The pods of a drain and how far each one's way out has come.
+import { untried } from '../attempt/state.ts';
 import type { PodRef } from '../model/pod.ts';
 import type { DrainPod } from './state.ts';
 
 const fresh: Omit<DrainPod, 'pod' | 'state'> = {
+  ...untried,
   because: [],
   due: null,
-  attempts: 0,
   blocker: null,
   deleted: false,
   begunAt: null,
   claim: 'none',
-  isAsked: false,
+  awaitsAnswer: false,
   vanishedAt: null,
   disruption: null,
   taken: null,

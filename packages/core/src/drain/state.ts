@@ -1,43 +1,34 @@
 // The states a pod and a node go through during a drain.
 import type { Blocker } from '../attempt/blocker.ts';
+import type { Attempt, AttemptState } from '../attempt/state.ts';
 import type { Reason } from '../eviction/reason.ts';
 import type { Instant, Millis } from '../kernel/time.ts';
 import type { Disruption, PodRef } from '../model/pod.ts';
 import type { DrainFault } from './filters.ts';
-/** How far the way out of one pod has come. */
+
+/** How far the way out of one pod has come, or why it is not on it. */
 export type DrainPodState =
+  | Exclude<AttemptState, { kind: 'paused' }>
   /** It stays: it tolerates the taint, or deleting it would not stop it. */
   | { readonly kind: 'kept' }
   /** kubectl drain's filters leave it where it is. */
   | { readonly kind: 'left'; readonly faults: readonly DrainFault[] }
-  /** It tolerates the taint until then. */
-  | { readonly kind: 'waiting'; readonly until: Instant }
-  /** Due, and not its turn yet. */
-  | { readonly kind: 'queued' }
-  /** A request is out and not yet answered. */
-  | { readonly kind: 'evicting' }
-  /** An attempt failed; the next one is at `at`. */
-  | { readonly kind: 'held'; readonly at: Instant }
-  /** Given up. */
-  | { readonly kind: 'failed' }
-  /** The API server accepted it; the watch has not yet shown the pod leaving. */
-  | { readonly kind: 'accepted'; readonly since: Instant }
+  /** No further try is made. */
+  | { readonly kind: 'givenUp' }
   | { readonly kind: 'terminating'; readonly since: Instant }
   /** It terminates for so long that nobody waits for it. */
   | { readonly kind: 'skipped' }
   | { readonly kind: 'gone'; readonly at: Instant; readonly departure: Departure };
 
 /** A pod of a target node. */
-export interface DrainPod {
+export interface DrainPod extends Omit<Attempt, 'state'> {
   readonly pod: PodRef;
   readonly state: DrainPodState;
   /** Why it goes or stays. */
   readonly because: readonly Reason[];
   /** When it was, or will be, due; null: never. */
   readonly due: Instant | null;
-  /** How often its eviction was tried. */
-  readonly attempts: number;
-  /** What the last attempt that failed has met; null: none failed. */
+  /** What the last try that ended without success has met; null: none did. */
   readonly blocker: Blocker | null;
   /** Whether budgets were asked no more in the end, or not at all. */
   readonly deleted: boolean;
@@ -45,7 +36,7 @@ export interface DrainPod {
   readonly begunAt: Instant | null;
   readonly claim: Claim;
   /** Whether a request is out and not yet answered. */
-  readonly isAsked: boolean;
+  readonly awaitsAnswer: boolean;
   /** When it went, while we wait for the answer that says whether it was our doing. */
   readonly vanishedAt: Instant | null;
   readonly disruption: Disruption | null;
@@ -113,7 +104,7 @@ export type DrainNote =
   /** Its pods go from now on; `wasTainted`: the taint was there before its turn came. */
   | { readonly kind: 'nodeBegun'; readonly node: string; readonly wasTainted: boolean }
   /** The taint could not be put on; it is tried again, unless the node ends. */
-  | { readonly kind: 'nodeHeld'; readonly node: string; readonly blocker: Blocker }
+  | { readonly kind: 'nodeSetBack'; readonly node: string; readonly blocker: Blocker }
   | { readonly kind: 'nodeEnded'; readonly node: string; readonly phase: DrainNodePhase }
   /** A pod is gone, `took` after the first request for it; null: we did not ask it to go. */
   | {
@@ -124,7 +115,11 @@ export type DrainNote =
     }
   /** Somebody else takes pods for the taint: the drain has stopped. */
   | { readonly kind: 'stopped'; readonly stop: DrainStop }
-  | { readonly kind: 'podHeld' | 'podFailed'; readonly pod: DrainPod; readonly blocker: Blocker }
+  | {
+      readonly kind: 'podSetBack' | 'podGivenUp';
+      readonly pod: DrainPod;
+      readonly blocker: Blocker;
+    }
   /** Budgets held it back until now; it is deleted. */
   | { readonly kind: 'podEscalated'; readonly pod: DrainPod; readonly waitedMs: Millis }
   /** It came after the drain began, and the filters leave it where it is. */
@@ -133,7 +128,7 @@ export type DrainNote =
 
 /** Whether nothing more is expected of a pod. */
 export function isSettled({ kind }: DrainPodState): boolean {
-  return ['kept', 'left', 'skipped', 'gone', 'failed'].includes(kind);
+  return ['kept', 'left', 'skipped', 'gone', 'givenUp'].includes(kind);
 }
 
 /** Whether a pod is not to go at all. */
@@ -142,8 +137,8 @@ export function isStaying({ state }: DrainPod): boolean {
 }
 
 /** Whether a pod is on its way out by our doing. */
-export function isUnderWay({ state, attempts }: DrainPod): boolean {
-  return attempts > 0 && ['evicting', 'accepted', 'terminating'].includes(state.kind);
+export function isUnderWay({ state, tries }: DrainPod): boolean {
+  return tries > 0 && ['requested', 'accepted', 'terminating'].includes(state.kind);
 }
 
 /** Whether a node is done with, one way or the other. */

@@ -1,3 +1,4 @@
+import type { AttemptState } from '../attempt/state.ts';
 import type { Instant } from '../kernel/time.ts';
 import type { Machine } from '../machine.ts';
 import type { Pod, PodRef } from '../model/pod.ts';
@@ -5,7 +6,6 @@ import type { LimitStatus } from '../policy/limit.ts';
 import type { MachineCommand } from './command.ts';
 import type { Decision } from './decide.ts';
 import type { ObservedTaint } from './taint-clock.ts';
-import type { Work } from './work.ts';
 
 /** A machine that evicts, and can be asked about it. */
 export interface EvictionMachine extends Machine<MachineCommand> {
@@ -14,7 +14,7 @@ export interface EvictionMachine extends Machine<MachineCommand> {
   /** The decision on a pod that holds now: the one the machine acts on. */
   decisionOn(pod: Pod): Decision;
   /** How far the eviction of a pod has come; null when none is pending. */
-  workOn(pod: PodRef): Work | null;
+  attemptOn(pod: PodRef): AttemptState | null;
   /** The limits that have tripped, and those in whose window pods were evicted. */
   limits(now: Instant): readonly LimitStatus[];
 }

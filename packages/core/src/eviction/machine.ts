@@ -1,9 +1,17 @@
 // The precise eviction machine: when each pod of a tainted node goes, and what comes of it.
-import { blockerOf, isAnswered } from '../attempt/blocker.ts';
+import { blockerOf } from '../attempt/blocker.ts';
 import { escalationOf, methodFor, podCommand } from '../attempt/method.ts';
-import type { Outcome } from '../attempt/outcome.ts';
+import { isSetback, type Outcome } from '../attempt/outcome.ts';
 import { Pace } from '../attempt/pace.ts';
-import { nextTry } from '../attempt/retry.ts';
+import {
+  type Attempt,
+  type AttemptState,
+  accepted,
+  isDue,
+  isPending,
+  setBack,
+  untried,
+} from '../attempt/state.ts';
 import type { Event } from '../event.ts';
 import { assert } from '../kernel/assert.ts';
 import { InFlight } from '../kernel/inflight.ts';
@@ -22,29 +30,33 @@ import { cancelEvent, evictionEvent, nodeEndEvent } from './pod-events.ts';
 import type { Cause, Reason } from './reason.ts';
 import { type ObservedTaint, TaintClock } from './taint-clock.ts';
 import { TaintClockWriter } from './taint-clock-writer.ts';
-import { attemptsOf, deadlineOf, isPending, type Pending, type Work } from './work.ts';
 
 type Eviction = Extract<Decision, { kind: 'evict' }>;
+
+/** `deadline`: by the clock of the cluster; null: it is paused. */
+interface EvictionAttempt extends Attempt {
+  readonly deadline: Instant | null;
+}
 
 /**
  * Evicts pods from nodes with NoExecute taints, in time.
  *
- * Theory of operation. Each pod that has to go is one piece of work, keyed by its uid:
+ * Theory of operation. Each pod that has to go is one attempt (attempt/state.ts), keyed by its uid:
  *
- *                          limit
- *                       +-> held ---+
- *                       |           v
- *     (none) --> waiting --due--> sending --accepted--> sent --the watch--> (none)
- *                 |  ^  ^             |  ^                 |
- *              pause |  |          failed |due             |
- *                 v  |  |             v  |                 |
- *               paused  +---later--- retrying              |
- *                       +-----------------unconfirmed------+
+ *                           limit
+ *                       +-> queued ---+
+ *                       |             v
+ *     (none) --> waiting --due--> requested --accepted--> accepted --the watch--> (none)
+ *                 |  ^  ^             |  ^                   |
+ *              pause |  |     refused |  | due               |
+ *                 v  |  |             v  |                   |
+ *               paused  +-later-- blocked, failed            |
+ *                       +-----------------unconfirmed--------+
  *
  * Every event that touches a pod or its node's taints makes the machine decide again (decide.ts)
- * and move the work to match: a deadline may come earlier, later or go away until the eviction is
- * sent. A failed attempt never ends the work; only the pod's leaving or a decision to keep it does.
- * The schedule holds one instant for each piece of work that waits: its deadline, its next attempt,
+ * and move the attempt to match: a deadline may come earlier, later or go away until the eviction is
+ * sent. A failed try never ends the attempt; only the pod's leaving or a decision to keep it does.
+ * The schedule holds one instant for each attempt that waits: its deadline, its next try,
  * or when an eviction that was accepted but never seen to happen is decided anew.
  *
  * Events only tell; a tick acts. So whatever comes in together is seen together: a taint that was
@@ -58,7 +70,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
   readonly #admissions: Admissions;
   readonly #starts: TaintClockWriter;
   readonly #taints = new TaintClock();
-  readonly #work = new Map<string, Work>();
+  readonly #attempts = new Map<string, EvictionAttempt>();
   readonly #schedule = new Schedule();
   readonly #inFlight: InFlight;
   readonly #pace: Pace;
@@ -101,8 +113,8 @@ export class PreciseEvictionMachine implements EvictionMachine {
     return this.#judge.decide(pod);
   }
 
-  workOn({ uid }: PodRef): Work | null {
-    return this.#work.get(uid) ?? null;
+  attemptOn({ uid }: PodRef): AttemptState | null {
+    return this.#attempts.get(uid)?.state ?? null;
   }
 
   limits(now: Instant): readonly LimitStatus[] {
@@ -125,7 +137,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
       case 'result':
         if (this.#starts.settle(now, event.id, event.outcome)) return;
         if (this.#admissions.settle(now, event.id, event.outcome)) return;
-        this.#settle(now, event.id, event.outcome);
+        this.#answered(now, event.id, event.outcome);
         return;
       case 'pauseDeadlines':
         this.#reconsiderOn(now, this.#taints.pause(this.#wall(now), event.scope), 'Paused');
@@ -174,7 +186,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
     }
   }
 
-  /** Decides about the pod and moves its work to match. */
+  /** Decides about the pod and moves its attempt to match. */
   #reconsider(now: Instant, pod: Pod, cause: Cause): void {
     const decision = this.decisionOn(pod);
     this.#admissions.followPod(now, pod, decision);
@@ -193,29 +205,27 @@ export class PreciseEvictionMachine implements EvictionMachine {
 
   /** What was sent cannot be called back, and what is due keeps its turn unless it got more time. */
   #plan(now: Instant, pod: Pod, cause: Cause, { deadline, because }: Eviction): void {
-    const work = this.workOn(pod);
-    if (work && !isPending(work)) return;
-    const isDue = deadline <= this.#wall(now);
-    if ((work?.kind === 'retrying' || work?.kind === 'held') && isDue) return;
-    const from = deadlineOf(work);
-    if (work?.kind === 'waiting' && from === deadline) return;
+    const { state = null, deadline: from = null } = this.#attempts.get(pod.uid) ?? {};
+    if (state && !isPending(state)) return;
+    const isOver = deadline <= this.#wall(now);
+    if (state && isDue(state) && isOver) return;
+    if (state?.kind === 'waiting' && from === deadline) return;
     this.#waitFor(now, pod.uid, deadline);
     this.#starts.notice(now, pod.nodeName);
-    if (from !== null || !isDue) this.#tellDeadline(pod, from, deadline, cause, because);
+    if (from !== null || !isOver) this.#reportDeadline(pod, from, deadline, cause, because);
   }
 
   #waitFor(now: Instant, uid: string, deadline: Instant): void {
-    const at = this.#store.clock.when(deadline);
-    this.#put(uid, { kind: 'waiting', deadline, since: now }, at);
+    const until = this.#store.clock.when(deadline);
+    this.#put(uid, { ...untried, deadline, state: { kind: 'waiting', since: now, until } });
   }
 
   /** The cluster's clock was found to be other than we thought: what waits for it comes anew. */
   #retime(now: Instant): void {
-    for (const [uid, work] of this.#work) {
-      const deadline = isPending(work) ? deadlineOf(work) : null;
-      if (deadline === null) continue;
-      const isDue = deadline <= this.#wall(now);
-      if (work.kind === 'waiting' || !isDue) this.#waitFor(now, uid, deadline);
+    for (const [uid, { state, deadline }] of this.#attempts) {
+      if (deadline === null || !isPending(state)) continue;
+      const isOver = deadline <= this.#wall(now);
+      if (state.kind === 'waiting' || !isOver) this.#waitFor(now, uid, deadline);
     }
   }
 
@@ -229,30 +239,31 @@ export class PreciseEvictionMachine implements EvictionMachine {
     cause: Cause,
     { remaining, because }: Extract<Decision, { kind: 'pause' }>,
   ): void {
-    const work = this.workOn(pod);
-    if (work && !isPending(work)) return;
-    if (work?.kind === 'paused' && work.remaining === remaining) return;
+    const state = this.attemptOn(pod);
+    if (state && !isPending(state)) return;
+    if (state?.kind === 'paused' && state.remaining === remaining) return;
     this.#drop(now, pod, cause, because);
-    this.#work.set(pod.uid, { kind: 'paused', remaining });
+    const paused = { kind: 'paused', remaining } as const;
+    this.#attempts.set(pod.uid, { ...untried, deadline: null, state: paused });
   }
 
   #cancel(now: Instant, pod: Pod, cause: Cause, because: readonly Reason[]): void {
-    const work = this.workOn(pod);
-    if (!work || !isPending(work)) return;
+    const state = this.attemptOn(pod);
+    if (!state || !isPending(state)) return;
     this.#drop(now, pod, cause, because);
     this.#commands.push(cancelEvent(pod, because));
   }
 
-  /** Ends the work, telling it if somebody was still waiting for the deadline. */
+  /** Ends the attempt, and reports it if somebody was still waiting for the deadline. */
   #drop(now: Instant, pod: Pod, cause: Cause, because: readonly Reason[]): void {
-    const work = this.workOn(pod);
-    this.#work.delete(pod.uid);
+    const { state = null, deadline = null } = this.#attempts.get(pod.uid) ?? {};
+    this.#attempts.delete(pod.uid);
     this.#schedule.cancel(pod.uid);
     const leaves = cause === 'PodDeleted' || pod.deletionTimestamp !== null;
-    const setback = work?.kind === 'retrying' ? work.setback : null;
+    const setback = state && 'setback' in state ? state.setback : null;
     this.#admissions.drop(now, pod.uid, leaves, setback);
-    const from = work && isPending(work) ? deadlineOf(work) : null;
-    if (from !== null) this.#tellDeadline(pod, from, null, cause, because);
+    if (deadline === null || !state || !isPending(state)) return;
+    this.#reportDeadline(pod, deadline, null, cause, because);
   }
 
   /** Sends what is due and may go, and writes down what has to be. */
@@ -271,112 +282,122 @@ export class PreciseEvictionMachine implements EvictionMachine {
 
   #actOn(now: Instant, uid: string, isItsTurn = false): void {
     const pod = this.#known(uid);
-    const work = this.#work.get(uid);
-    assert(work !== undefined, `pod ${uid} that is due has work`);
-    if (work.kind === 'sent') {
-      this.#work.delete(uid);
+    const attempt = this.#attempts.get(uid);
+    assert(attempt !== undefined, `pod ${uid} that is due has an attempt`);
+    const { state } = attempt;
+    if (state.kind === 'accepted') {
+      this.#attempts.delete(uid);
       this.#reconsider(now, pod, 'EvictionUnconfirmed');
       return;
     }
-    assert(isPending(work), `pod ${uid} was waiting for its turn`);
+    assert(isPending(state), `pod ${uid} was waiting for its turn`);
     // Deciding again must agree: no event came that could have moved the deadline.
     const decision = this.decisionOn(pod);
     assert(decision.kind === 'evict', `pod ${uid} is due, so it is to be evicted`);
     assert(decision.deadline <= this.#wall(now), `pod ${uid} is not evicted before its deadline`);
-    const asks = isItsTurn || work.kind === 'retrying';
+    const asks = isItsTurn || 'setback' in state;
     if (!asks && !this.#admissions.isFirst(now, pod, decision.deadline)) return;
-    if (this.#isAdmitted(now, pod, work, decision)) this.#send(now, pod, work, decision);
+    if (this.#isAdmitted(now, pod, attempt, decision)) this.#send(now, pod, attempt, decision);
   }
 
-  #isAdmitted(now: Instant, pod: Pod, work: Pending, { deadline, because }: Eviction): boolean {
+  #isAdmitted(
+    now: Instant,
+    pod: Pod,
+    attempt: EvictionAttempt,
+    { deadline, because }: Eviction,
+  ): boolean {
     const refusal = this.#admissions.admit(now, pod, deadline, because);
     if (!refusal) return true;
     const { hit, until } = refusal;
-    const attempts = attemptsOf(work);
-    this.#work.set(pod.uid, { kind: 'held', deadline, attempts, hit, until });
-    const told = { hit, until: until === null ? null : this.#wall(until) };
-    const before = work.kind === 'held' ? work.hit : null;
-    if (isNews(hit, before)) this.#tell({ kind: 'held', pod: podRef(pod), ...told });
+    const state = { kind: 'queued', hit, roomAt: until } as const;
+    this.#attempts.set(pod.uid, { ...attempt, deadline, state });
+    const before = attempt.state.kind === 'queued' ? attempt.state.hit : null;
+    if (isNews(hit, before)) {
+      const roomAt = until === null ? null : this.#wall(until);
+      this.#report({ kind: 'held', pod: podRef(pod), hit, until: roomAt });
+    }
     return false;
   }
 
-  #send(now: Instant, pod: Pod, work: Pending, { deadline, because }: Eviction): void {
-    const attempt = attemptsOf(work) + 1;
+  #send(now: Instant, pod: Pod, attempt: EvictionAttempt, { deadline, because }: Eviction): void {
+    const tries = attempt.tries + 1;
     const id = this.#inFlight.start(pod.uid);
     this.#pace.sent(now, id);
-    this.#work.set(pod.uid, { kind: 'sending', id, attempt, deadline });
-    if (attempt === 1) this.#commands.push(evictionEvent(pod, because));
-    const asked = work.kind === 'retrying' && isAnswered(blockerOf(work.setback));
+    this.#attempts.set(pod.uid, { ...attempt, tries, deadline, state: { kind: 'requested', id } });
+    if (tries === 1) this.#commands.push(evictionEvent(pod, because));
     const wall = this.#wall(now);
-    const method = methodFor(wall, asked, pod, this.#judge.terms(wall, pod, deadline, because));
+    const terms = this.#judge.terms(wall, pod, deadline, because);
+    const method = methodFor(wall, attempt.budgetsAsked, pod, terms);
     if (method.nodeEnd !== null) this.#commands.push(nodeEndEvent(pod, method.nodeEnd));
-    const confirm = this.#isDoubtful(now, pod, work, deadline);
+    const confirm = this.#isDoubtful(now, pod, attempt.state, deadline);
     this.#commands.push(podCommand(id, pod, method, confirm, because));
   }
 
   /** What we know may be old: a live read found it so, or it should have gone long ago. */
-  #isDoubtful(now: Instant, { nodeName }: Pod, work: Pending, deadline: Instant): boolean {
+  #isDoubtful(now: Instant, { nodeName }: Pod, state: AttemptState, deadline: Instant): boolean {
     if (this.#store.podView(nodeName) !== 'watched') return true;
-    if (work.kind === 'retrying') return work.setback.kind === 'changed';
+    if ('setback' in state) return state.setback.kind === 'changed';
     return this.#wall(now) - deadline > this.#config.confirmLateMs;
   }
 
-  /** A result for work that was dropped meanwhile only frees its place. */
-  #settle(now: Instant, id: string, outcome: Outcome): void {
+  /** A result for an attempt that was dropped meanwhile only frees its place. */
+  #answered(now: Instant, id: string, outcome: Outcome): void {
     const uid = this.#inFlight.finish(id);
     this.#pace.answered(now, id, outcome);
-    const work = uid === null ? undefined : this.#work.get(uid);
-    if (uid === null || work?.kind !== 'sending' || work.id !== id) return;
-    const { attempt, deadline } = work;
-    if (outcome.kind === 'done' || outcome.kind === 'gone') {
+    const attempt = uid === null ? undefined : this.#attempts.get(uid);
+    if (uid === null || attempt?.state.kind !== 'requested' || attempt.state.id !== id) return;
+    if (!isSetback(outcome)) {
       this.#admissions.accepted(now, uid);
-      const at = now + this.#config.confirmationWaitMs;
-      this.#put(uid, { kind: 'sent', deadline, since: now }, at);
+      this.#put(uid, { ...attempt, state: accepted(now, this.#config) });
       return;
     }
     const pod = this.#known(uid);
     this.#admissions.failed(now, uid, outcome);
-    const escalateAt = this.#escalationOf(now, pod, deadline);
-    const at = nextTry(now, uid, attempt, outcome, escalateAt, this.#config);
-    this.#put(uid, { kind: 'retrying', deadline, attempt, at, setback: outcome }, at);
+    const { tries } = attempt;
+    const escalateAt = this.#escalationOf(now, pod, attempt);
+    const failed = setBack(now, uid, tries, outcome, escalateAt, this.#config);
+    this.#put(uid, { ...attempt, ...failed });
     this.#reconsider(now, pod, 'EvictionFailed');
-    if (this.#work.get(uid)?.kind !== 'retrying') return;
-    const blocker = blockerOf(outcome);
-    const told = { attempt, at: this.#wall(at), setback: outcome, blocker };
-    this.#tell({ kind: 'retry', pod: podRef(pod), ...told });
+    if (this.attemptOn(pod) !== failed.state) return;
+    const at = this.#wall(failed.state.until);
+    const how = { attempt: tries, at, setback: outcome, blocker: blockerOf(outcome) };
+    this.#report({ kind: 'retry', pod: podRef(pod), ...how });
   }
 
   /** When budgets are asked no more about a pod, by our own time; null: never. */
-  #escalationOf(now: Instant, pod: Pod, deadline: Instant): Instant | null {
+  #escalationOf(now: Instant, pod: Pod, { deadline }: EvictionAttempt): Instant | null {
     const { kind, because } = this.decisionOn(pod);
-    if (kind !== 'evict') return null;
+    if (kind !== 'evict' || deadline === null) return null;
     const at = escalationOf(pod, this.#judge.terms(this.#wall(now), pod, deadline, because));
     return at === null ? null : this.#store.clock.when(at);
   }
 
-  #put(uid: string, work: Work, at: Instant): void {
-    this.#work.set(uid, work);
+  #put(
+    uid: string,
+    attempt: EvictionAttempt & { readonly state: { readonly until: Instant } },
+  ): void {
+    this.#attempts.set(uid, attempt);
     this.#admissions.withdraw(uid);
-    this.#schedule.set(uid, at);
+    this.#schedule.set(uid, attempt.state.until);
   }
 
   #known(uid: string): Pod {
     const pod = this.#store.pod(uid);
-    assert(pod !== null, `pod ${uid} with work is in the store`);
+    assert(pod !== null, `pod ${uid} with an attempt is in the store`);
     return pod;
   }
 
-  #tellDeadline(
+  #reportDeadline(
     pod: Pod,
     from: Instant | null,
     to: Instant | null,
     cause: Cause,
     because: readonly Reason[],
   ): void {
-    this.#tell({ kind: 'deadline', pod: podRef(pod), from, to, cause, because });
+    this.#report({ kind: 'deadline', pod: podRef(pod), from, to, cause, because });
   }
 
-  #tell(report: PodReport | LimitReport): void {
+  #report(report: PodReport | LimitReport): void {
     this.#commands.push({ kind: 'report', report });
   }
 }

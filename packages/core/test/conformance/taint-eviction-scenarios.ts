@@ -138,12 +138,11 @@ class Replay {
     return pods.flatMap(({ pod }) => {
       const { namespace, name } = pod;
       const explanation = this.#engine.explain(now, { kind: 'pod', namespace, name });
-      if (explanation?.kind !== 'pod' || !explanation.work) return [];
-      const { work } = explanation;
+      if (explanation?.kind !== 'pod' || !explanation.attempt) return [];
+      const { attempt } = explanation;
       const key = keyOf(pod);
-      if (work.kind !== 'waiting') return [{ pod: key, createdAtMs: -1, fireAtMs: -1 }];
-      const createdAtMs = work.since ?? -1;
-      return [{ pod: key, createdAtMs, fireAtMs: work.deadline }];
+      if (attempt.kind !== 'waiting') return [{ pod: key, createdAtMs: -1, fireAtMs: -1 }];
+      return [{ pod: key, createdAtMs: attempt.since, fireAtMs: attempt.until }];
     });
   }
 

@@ -42,7 +42,7 @@ describe('what decided about a pod of a drain', () => {
       machine.handle(0, { kind: 'tick' });
       machine.handle(30_000, { kind: 'tick' });
       const [drained] = machine.pods();
-      assert.equal(drained?.attempts, 1);
+      assert.equal(drained?.tries, 1);
       const { because } = drained;
       assert.deepEqual(because.map(describeReason), words);
       const options = { comparisonOperators: false };

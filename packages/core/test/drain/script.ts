@@ -149,8 +149,8 @@ function tellNote(note: DrainNote): string {
   switch (note.kind) {
     case 'nodeBegun':
       return `- begun ${note.node}${note.wasTainted ? '' : ' as tainted'}`;
-    case 'nodeHeld':
-      return `- nodeHeld ${note.node} ${note.blocker.code}`;
+    case 'nodeSetBack':
+      return `- nodeSetBack ${note.node} ${note.blocker.code}`;
     case 'nodeEnded': {
       const { kind } = note.phase;
       return `- ${kind} ${note.node}${note.phase.kind === 'failed' ? ` ${note.phase.why}` : ''}`;
@@ -161,8 +161,8 @@ function tellNote(note: DrainNote): string {
       return `- stopped at ${note.stop.pod.name}${byText(note.stop.by)}`;
     case 'podLeft':
       return `- left ${nameOf(note.pod)} ${note.faults.join(' ')}`;
-    case 'podHeld':
-    case 'podFailed': {
+    case 'podSetBack':
+    case 'podGivenUp': {
       const { code, verdict } = note.blocker;
       return `- ${note.kind} ${nameOf(note.pod)} ${code} ${verdict}`;
     }
@@ -182,7 +182,7 @@ function stateOf(machine: DrainMachine): string[] {
     ...machine.nodes().map(({ name, phase }) => `${name} ${phase.kind}`),
     ...machine.pods().map((pod) => {
       const until = pod.state.kind === 'waiting' ? ` until ${seconds(pod.state.until)}` : '';
-      return `${nameOf(pod)} ${pod.state.kind}${until} attempts ${pod.attempts}`;
+      return `${nameOf(pod)} ${pod.state.kind}${until} tries ${pod.tries}`;
     }),
   ];
 }

@@ -175,9 +175,9 @@ class Run {
       ({ taint, start, startSource }) =>
         `${formatTaint(taint)} since ${seconds(start)} (${startSource})`,
     );
-    const pods = explanation.pods.map(({ pod, decision, work, remaining }) => {
+    const pods = explanation.pods.map(({ pod, decision, attempt, remaining }) => {
       const left = remaining === null ? '-' : seconds(remaining);
-      const state = work ? ` ${work.kind}` : '';
+      const state = attempt ? ` ${attempt.kind}` : '';
       const because = decision.because.map(describeReason).join('; ');
       return `${pod.namespace}/${pod.name} ${decision.kind} ${left}${state}: ${because}`;
     });

@@ -112,18 +112,18 @@ function changesOf(name: string, changes: Changes): Pick<NodeOutcome, 'cordoned'
 }
 
 function podDocument(pod: DrainPod): object {
-  const { state, because, due, attempts, blocker, deleted } = pod;
+  const { state, because, due, tries, blocker, deleted } = pod;
   const { namespace, name, uid } = pod.pod;
   return {
     namespace,
     name,
     uid,
-    state: capital(state.kind === 'accepted' ? 'evicting' : state.kind),
+    state: capital(state.kind),
     reason: state.kind === 'left' ? state.faults.join(',') : because[0]?.code,
     due: due === null ? undefined : formatTime(due),
     goneAt: state.kind === 'gone' ? formatTime(state.at) : undefined,
     deletedBy: deletedBy(pod),
-    ...(isToGo(pod) && { attempts, deleted }),
+    ...(isToGo(pod) && { attempts: tries, deleted }),
     blocker: state.kind === 'gone' ? undefined : (blocker ?? undefined),
   };
 }

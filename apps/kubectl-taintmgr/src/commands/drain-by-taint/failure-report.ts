@@ -88,21 +88,22 @@ function isShutIn(
 }
 
 function stateText(pod: DrainPod, shut: readonly DrainPod[]): string {
-  const { state, attempts, blocker, taken } = pod;
+  const { state, tries, blocker, taken } = pod;
   if (taken) return `deleted by ${deleterText(taken)}`;
   switch (state.kind) {
     case 'waiting':
       return `tolerates the taint until ${formatTime(state.until)}`;
-    case 'evicting':
+    case 'requested':
     case 'accepted':
       return 'being evicted';
     case 'queued':
-    case 'held':
-    case 'failed': {
+    case 'blocked':
+    case 'failed':
+    case 'givenUp': {
       if (!blocker) return 'not its turn yet';
-      const tries = `${attempts} ${attempts === 1 ? 'try' : 'tries'}`;
+      const times = `${tries} ${tries === 1 ? 'try' : 'tries'}`;
       const never = shut.includes(pod) ? '; will not resolve by itself' : '';
-      return `${blocker.message} (${tries}${never})`;
+      return `${blocker.message} (${times}${never})`;
     }
     default:
       return state.kind;

@@ -61,14 +61,14 @@ function partsOf(now: Instant, pods: readonly DrainPod[]): readonly string[] {
   const inState = (...kinds: readonly DrainPodState['kind'][]): readonly DrainPod[] =>
     pods.filter(({ state }) => kinds.includes(state.kind));
   const waiting = inState('waiting');
-  const held = inState('held');
+  const held = inState('blocked', 'failed');
   const parts = [
     [waiting, `waiting for tolerations to expire${nextText(now, waiting)}`],
     [inState('queued'), 'waiting for their turn'],
-    [inState('evicting', 'accepted'), 'being evicted'],
+    [inState('requested', 'accepted'), 'being evicted'],
     [inState('terminating'), 'terminating'],
     [held, `blocked${budgetsText(held)}${longestText(now, held)}`],
-    [inState('failed'), 'given up'],
+    [inState('givenUp'), 'given up'],
   ] as const;
   return parts.filter(([some]) => some.length > 0).map(([some, what]) => `${some.length} ${what}`);
 }

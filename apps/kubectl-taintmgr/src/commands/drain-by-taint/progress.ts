@@ -44,8 +44,8 @@ export class Progress {
       case 'nodeBegun':
         this.#say(`node/${note.node} ${note.wasTainted ? 'already ' : ''}tainted`);
         break;
-      case 'nodeHeld':
-        this.#nodeHeld(note);
+      case 'nodeSetBack':
+        this.#nodeSetBack(note);
         break;
       case 'nodeEnded':
         this.#nodeEnded(note, machine);
@@ -61,8 +61,8 @@ export class Progress {
           `pod/${note.pod.pod.name} skipped (${placeOf(note.pod.pod)}, terminating for too long)`,
         );
         break;
-      case 'podHeld':
-      case 'podFailed':
+      case 'podSetBack':
+      case 'podGivenUp':
         this.#held(note.pod, note.blocker);
         break;
       case 'podEscalated':
@@ -106,7 +106,7 @@ export class Progress {
     this.#telling.live?.clear();
   }
 
-  #nodeHeld({ node, blocker }: Extract<DrainNote, { kind: 'nodeHeld' }>): void {
+  #nodeSetBack({ node, blocker }: Extract<DrainNote, { kind: 'nodeSetBack' }>): void {
     const { code, message } = blocker;
     if (this.#hasSaid(`node/${node}`, message)) return;
     if (code === 'Unreachable') this.lost(message);

@@ -1,5 +1,6 @@
 // Taint eviction exactly as kube-controller-manager 1.36.2 does it, defects included.
 import type { Outcome } from '../../attempt/outcome.ts';
+import type { AttemptState } from '../../attempt/state.ts';
 import type { Event } from '../../event.ts';
 import { InFlight } from '../../kernel/inflight.ts';
 import { Schedule } from '../../kernel/schedule.ts';
@@ -15,7 +16,6 @@ import type { Decision } from '../decide.ts';
 import type { EvictionMachine } from '../eviction-machine.ts';
 import type { Reason } from '../reason.ts';
 import type { ObservedTaint } from '../taint-clock.ts';
-import type { Work } from '../work.ts';
 import { upstreamReasons } from './reasons.ts';
 import { type QueueEntry, TimedQueue } from './timed-queue.ts';
 import { upstreamWait } from './wait.ts';
@@ -91,13 +91,12 @@ export class UpstreamEvictionMachine implements EvictionMachine {
     return { kind: 'evict', deadline: this.#deadlineOf(entry), because };
   }
 
-  workOn(pod: PodRef): Work | null {
+  attemptOn(pod: PodRef): AttemptState | null {
     const entry = this.#queue.entry(keyOf(pod));
     if (!entry) return null;
-    const deadline = this.#deadlineOf(entry);
     const run = [...this.#runs].find(([, { key }]) => key === keyOf(pod));
-    if (!run) return { kind: 'waiting', deadline, since: entry.createdAt };
-    return { kind: 'sending', deadline, id: run[0], attempt: run[1].attempt };
+    if (run) return { kind: 'requested', id: run[0] };
+    return { kind: 'waiting', since: entry.createdAt, until: dueAt(entry) };
   }
 
   /** It knows no limits. */
@@ -106,7 +105,7 @@ export class UpstreamEvictionMachine implements EvictionMachine {
   }
 
   #deadlineOf(entry: QueueEntry): Instant {
-    return this.#store.clock.wall(entry.kind === 'timer' ? entry.fireAt : entry.createdAt);
+    return this.#store.clock.wall(dueAt(entry));
   }
 
   #cache(change: Change): void {
@@ -265,6 +264,10 @@ export class UpstreamEvictionMachine implements EvictionMachine {
     const reason = 'TaintManagerEviction';
     this.#commands.push({ kind: 'recordEvent', pod, type: 'Normal', reason, message, because: [] });
   }
+}
+
+function dueAt(entry: QueueEntry): Instant {
+  return entry.kind === 'timer' ? entry.fireAt : entry.createdAt;
 }
 
 function noExecute(node: Node): readonly Taint[] {

@@ -34,10 +34,10 @@ function subjectOf(command: Command | string | null): Subject | null {
   return node === null ? null : { kind: 'node', name: node };
 }
 
-function podText(name: string, { decision, work, pod }: PodExplanation): string {
+function podText(name: string, { decision, attempt, pod }: PodExplanation): string {
   const reasons = decision.because.map(describeReason).join('; ');
   const due = decision.kind === 'evict' ? ` at ${formatTimeMillis(decision.deadline)}` : '';
-  const stage = work === null ? '' : `, ${work.kind}`;
+  const stage = attempt === null ? '' : `, ${attempt.kind}`;
   return `pod ${name} on ${pod.nodeName || 'no node'}: ${decision.kind}${due}${stage}: ${reasons}`;
 }
 

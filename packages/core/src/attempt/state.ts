@@ -1,0 +1,97 @@
+// How far the way out of one pod has come: one vocabulary for eviction, drain and pressure.
+import type { Instant, Millis } from '../kernel/time.ts';
+import type { LimitHit } from '../policy/limit.ts';
+import { blockerOf, isAnswered, isBudget } from './blocker.ts';
+import type { Setback } from './outcome.ts';
+import { type AttemptWait, nextTry } from './retry.ts';
+
+/**
+ * How far the way out of one pod has come. Instants are by our own time.
+ *
+ *     waiting --> queued --> requested --> accepted --> gone
+ *       |  ^        ^ |       |     ^
+ *       v  |        | |       v     |
+ *      paused       | +--> blocked or failed
+ *                   +-----------+
+ *
+ * Up to `accepted` it can be called off, unless a request is out.
+ */
+export type AttemptState =
+  /** Not due before `until`; planned, or planned anew, at `since`. */
+  | { readonly kind: 'waiting'; readonly since: Instant; readonly until: Instant }
+  /** Deadlines of its node are paused; it will have `remaining` left. */
+  | { readonly kind: 'paused'; readonly remaining: Millis }
+  /** Due, and held back by a limit, until `roomAt` or (null) until something makes room. */
+  | { readonly kind: 'queued'; readonly hit: LimitHit; readonly roomAt: Instant | null }
+  /** Due, and not its turn. */
+  | { readonly kind: 'queued'; readonly hit: null }
+  /** Request `id` is out and not yet answered. */
+  | { readonly kind: 'requested'; readonly id: string }
+  | SetBack
+  /** The API server accepted it; the watch has to show the pod leaving before `until`. */
+  | { readonly kind: 'accepted'; readonly until: Instant };
+
+/** A try ended without success; the next one is at `until`. */
+export interface SetBack {
+  /** `blocked`: a budget says no; `failed`: anything else. */
+  readonly kind: 'blocked' | 'failed';
+  readonly until: Instant;
+  readonly setback: Setback;
+}
+
+/** One pod's way out. */
+export interface Attempt {
+  readonly state: AttemptState;
+  /** So many requests were sent. */
+  readonly tries: number;
+  /** Whether budgets were asked, and an answer came. */
+  readonly budgetsAsked: boolean;
+}
+
+/** Of a pod for which nothing was sent. */
+export const untried: Omit<Attempt, 'state'> = { tries: 0, budgetsAsked: false };
+
+/** How long attempts wait for what comes next. */
+export interface AttemptConfig extends AttemptWait {
+  readonly confirmationWaitMs: Millis;
+}
+
+type Kind = AttemptState['kind'];
+
+/** Whether the pod is due, and waits for its turn or its next try. */
+export function isDue(state: { readonly kind: string }): boolean {
+  return state.kind === 'queued' || isTried(state);
+}
+
+/** Whether it waits for its next try. */
+export function isTried({ kind }: { readonly kind: string }): boolean {
+  return kind === 'blocked' || kind === 'failed';
+}
+
+/** Whether it can still be called off. */
+export function isPending({ kind }: { readonly kind: Kind }): boolean {
+  return kind !== 'requested' && kind !== 'accepted';
+}
+
+/** Where an attempt stands whose request was accepted. */
+export function accepted(
+  now: Instant,
+  { confirmationWaitMs }: AttemptConfig,
+): Extract<AttemptState, { kind: 'accepted' }> {
+  return { kind: 'accepted', until: now + confirmationWaitMs };
+}
+
+/** Where an attempt stands whose request number `tries` met a setback; see nextTry. */
+export function setBack(
+  now: Instant,
+  uid: string,
+  tries: number,
+  setback: Setback,
+  escalateAt: Instant | null,
+  config: AttemptConfig,
+): Pick<Attempt, 'budgetsAsked'> & { readonly state: SetBack } {
+  const blocker = blockerOf(setback);
+  const until = nextTry(now, uid, tries, setback, escalateAt, config);
+  const state = { kind: isBudget(blocker) ? 'blocked' : 'failed', until, setback } as const;
+  return { state, budgetsAsked: isAnswered(blocker) };
+}
