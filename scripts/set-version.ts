@@ -8,7 +8,8 @@ export const naming: readonly string[] = [
   'deploy/README.md',
   'deploy/kustomize/base/kustomization.yaml',
 ];
-const names = /(taintmgr-controller:|newTag: |kubectl-taintmgr-v)\d+\.\d+\.\d+(-(alpha|beta|rc)[\w.]*)?/g;
+const names =
+  /(taintmgr-controller:|newTag: |kubectl-taintmgr-v)\d+\.\d+\.\d+(-(alpha|beta|rc)[\w.]*)?/g;
 
 export function withVersion(text: string, version: string): string {
   return text.replace(names, `$1${version}`);

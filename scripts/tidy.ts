@@ -2,7 +2,8 @@
 // npm run tidy -- --write writes docs/files.md first.
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { fileList, listFile, withoutHead } from './tidy/file-list.ts';
+import { floorsFaults, guideFaults } from './tidy/architecture.ts';
+import { fileList, listFile, staleList, withoutHead } from './tidy/file-list.ts';
 import { importsUp } from './tidy/floors.ts';
 import { circles } from './tidy/imports.ts';
 import { hasDependencies, impure } from './tidy/purity.ts';
@@ -19,6 +20,9 @@ const checks = [
   namesAMachine,
   replacedPhrases,
   withoutHead,
+  staleList,
+  guideFaults,
+  floorsFaults,
 ];
 
 const root = fileURLToPath(new URL('..', import.meta.url));

@@ -15,7 +15,7 @@ interface House {
 export const houses: Readonly<Record<string, House>> = {
   'packages/core/src': {
     floors: [
-      'index.ts',
+      'index.ts doors/',
       'engine.ts',
       'explain.ts',
       'differences/',

@@ -1,3 +1,4 @@
+// Keeps one ReplicaSet per pod template of a Deployment.
 import type { ControllerContext } from '../controllers/controller.ts';
 import { scaledCount } from '../controllers/int-or-percent.ts';
 import { type Condition, conditionOf, withCondition } from '../controllers/pods.ts';
