@@ -49,11 +49,15 @@ async function main(): Promise<void> {
   }
 }
 
-/** Started for those who ask for it; nobody else loads it. */
+/** The cluster of `--simulate`: three zones with workloads, over HTTPS; loaded only when asked for. */
 async function simulate(seed: number, { controllers }: Checked): Promise<EmbeddedCluster> {
-  const { startSimulation } = await import('./process/simulation.ts');
-  const withoutNodeLifecycle = controllers.enabled.includes('node-lifecycle-controller');
-  return startSimulation({ seed, withoutNodeLifecycle });
+  const { startEmbedded, threeZones } = await import('@taintmgr/sim-cluster');
+  const isDoneHere = controllers.enabled.includes('node-lifecycle-controller');
+  return startEmbedded({
+    seed,
+    topology: threeZones,
+    without: isDoneHere ? ['nodeLifecycleStandIn'] : [],
+  });
 }
 
 /** What nobody has thought of: said in the log's own form, and over; a new start finds its way. */

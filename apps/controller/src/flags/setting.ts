@@ -27,6 +27,21 @@ export function setting<T>(
   return { flag, field, kind, initial, description };
 }
 
+/**
+ * Makes settings whose fields are named as their flags are, in one section of the configuration file:
+ * `serving.bindAddress` for `bind-address`. A prefix that the flags share is left out.
+ */
+export function section(
+  name: string,
+  prefix = '',
+): <T>(flag: string, kind: Kind<T>, initial: NoInfer<T>, description: string) => Setting<T> {
+  return (flag, kind, initial, description) => {
+    const short = flag.startsWith(prefix) ? flag.slice(prefix.length) : flag;
+    const field = short.replace(/-./g, (part) => part.slice(1).toUpperCase());
+    return setting(flag, `${name}.${field}`, kind, initial, description);
+  };
+}
+
 /** The environment variable of a flag: `TAINTMGR_KUBE_API_QPS` for `kube-api-qps`. */
 export function variableOf(flag: string): string {
   return `TAINTMGR_${flag.toUpperCase().replaceAll('-', '_')}`;

@@ -16,7 +16,7 @@ import {
   paths,
   wholeNumber,
 } from './kind.ts';
-import { type Setting, setting, type Values } from './setting.ts';
+import { type Setting, section, setting, type Values } from './setting.ts';
 
 // Names and defaults are kube-controller-manager's where it has them. What differs says so.
 
@@ -80,38 +80,35 @@ const simulation = {
   seed: setting('seed', null, wholeNumber(0), 1, 'seed of the embedded cluster'),
 };
 
+const inEviction = section('eviction');
+
 const eviction = {
-  mode: setting(
+  mode: inEviction(
     'mode',
-    'eviction.mode',
     choice(['delete', 'evict', 'evictThenDelete']),
     defaultConfig.mode,
     'how pods leave where no policy says it',
   ),
-  deleteAfter: setting(
+  deleteAfter: inEviction(
     'delete-after',
-    'eviction.deleteAfter',
     durationOrNever,
     'never',
     'with evictThenDelete: how long after it was due a pod is deleted that budgets still hold',
   ),
-  semantics: setting(
+  semantics: inEviction(
     'semantics',
-    'eviction.semantics',
     choice(['precise', 'upstream-1.36']),
     defaultConfig.semantics,
     'whose rules hold',
   ),
-  concurrentEvictions: setting(
+  concurrentEvictions: inEviction(
     'concurrent-evictions',
-    'eviction.concurrentEvictions',
     wholeNumber(1),
     defaultConfig.evictionsInFlightMax,
     'evictions under way at once',
   ),
-  podWatch: setting(
+  podWatch: inEviction(
     'pod-watch',
-    'eviction.podWatch',
     choice(['auto', 'all', 'tainted-nodes']),
     'auto',
     'which pods are read: all, or only those of nodes that are tainted NoExecute or silent; ' +
@@ -120,104 +117,94 @@ const eviction = {
   ),
 };
 
+const inNodeLifecycle = section('nodeLifecycle');
+
 const nodeLifecycle = {
-  nodeMonitorPeriod: setting(
+  nodeMonitorPeriod: inNodeLifecycle(
     'node-monitor-period',
-    'nodeLifecycle.nodeMonitorPeriod',
     duration(1),
     5_000,
     'pause between two looks at the health of all nodes',
   ),
-  nodeMonitorGracePeriod: setting(
+  nodeMonitorGracePeriod: inNodeLifecycle(
     'node-monitor-grace-period',
-    'nodeLifecycle.nodeMonitorGracePeriod',
     duration(1),
     50_000,
     'how long a running node may be silent before it is marked unhealthy',
   ),
-  nodeStartupGracePeriod: setting(
+  nodeStartupGracePeriod: inNodeLifecycle(
     'node-startup-grace-period',
-    'nodeLifecycle.nodeStartupGracePeriod',
     duration(1),
     60_000,
     'how long a starting node may be silent before it is marked unhealthy',
   ),
-  nodeEvictionRate: setting(
+  nodeEvictionRate: inNodeLifecycle(
     'node-eviction-rate',
-    'nodeLifecycle.nodeEvictionRate',
     fractionalNumber(0),
     0.1,
     'nodes per second and zone that are tainted when nodes fail',
   ),
-  secondaryNodeEvictionRate: setting(
+  secondaryNodeEvictionRate: inNodeLifecycle(
     'secondary-node-eviction-rate',
-    'nodeLifecycle.secondaryNodeEvictionRate',
     fractionalNumber(0),
     0.01,
     'the same in a zone that is unhealthy and large',
   ),
-  largeClusterSizeThreshold: setting(
+  largeClusterSizeThreshold: inNodeLifecycle(
     'large-cluster-size-threshold',
-    'nodeLifecycle.largeClusterSizeThreshold',
     wholeNumber(0),
     50,
     'a zone with more nodes is large; in a smaller one that is unhealthy nothing is tainted',
   ),
-  unhealthyZoneThreshold: setting(
+  unhealthyZoneThreshold: inNodeLifecycle(
     'unhealthy-zone-threshold',
-    'nodeLifecycle.unhealthyZoneThreshold',
     fractionalNumber(0, 1),
     0.55,
     'part of the nodes of a zone that is not ready when it counts as unhealthy',
   ),
 };
 
+const inLeaderElection = section('leaderElection', 'leader-elect-');
+
 const leaderElection = {
-  leaderElect: setting(
+  leaderElect: inLeaderElection(
     'leader-elect',
-    'leaderElection.leaderElect',
     boolean,
     true,
     'act only while holding the lease; the other replicas stand by',
   ),
-  leaseDuration: setting(
+  leaseDuration: inLeaderElection(
     'leader-elect-lease-duration',
-    'leaderElection.leaseDuration',
     duration(1000),
     15_000,
     'how long a lease holds that is not renewed',
   ),
-  renewDeadline: setting(
+  renewDeadline: inLeaderElection(
     'leader-elect-renew-deadline',
-    'leaderElection.renewDeadline',
     duration(1),
     10_000,
     'how long the leader tries to renew before it stops to lead',
   ),
-  retryPeriod: setting(
+  retryPeriod: inLeaderElection(
     'leader-elect-retry-period',
-    'leaderElection.retryPeriod',
     duration(1),
     2_000,
     'wait between two tries to renew or to acquire the lease',
   ),
-  resourceLock: setting(
+  resourceLock: inLeaderElection(
     'leader-elect-resource-lock',
-    'leaderElection.resourceLock',
     choice(['leases']),
     'leases',
     'kind of the object that is locked',
   ),
-  resourceName: setting(
+  resourceName: inLeaderElection(
     'leader-elect-resource-name',
-    'leaderElection.resourceName',
     objectName,
     'taintmgr-controller',
     'name of the lease; not kube-controller-manager: that one is held by its own leader',
   ),
-  resourceNamespace: setting(
+  resourceNamespace: inLeaderElection(
     'leader-elect-resource-namespace',
-    'leaderElection.resourceNamespace',
     objectName,
     'kube-system',
     'namespace of the lease',
@@ -250,53 +237,43 @@ const client = {
   ),
 };
 
+const inServing = section('serving');
+
 const serving = {
-  bindAddress: setting(
+  bindAddress: inServing(
     'bind-address',
-    'serving.bindAddress',
     ipAddress,
     '::',
     'address to serve health, metrics and explanations on; :: and 0.0.0.0 mean all of a machine, ' +
       'of both families',
   ),
-  securePort: setting(
+  securePort: inServing(
     'secure-port',
-    'serving.securePort',
     wholeNumber(0, 65_535),
     10_257,
     'port to serve them on over HTTPS; 0: not at all',
   ),
-  healthzBindAddress: setting(
+  healthzBindAddress: inServing(
     'healthz-bind-address',
-    'serving.healthzBindAddress',
     ipAddress,
     '::',
     'address to serve health alone on',
   ),
-  healthzPort: setting(
+  healthzPort: inServing(
     'healthz-port',
-    'serving.healthzPort',
     wholeNumber(0, 65_535),
     0,
     'port to serve health alone on, over HTTP, for the probes of a kubelet; 0: not at all',
   ),
-  tlsCertFile: setting(
+  tlsCertFile: inServing(
     'tls-cert-file',
-    'serving.tlsCertFile',
     inputFile,
     '',
     'certificate to serve with, read again when it changes; by default one of its own making',
   ),
-  tlsPrivateKeyFile: setting(
-    'tls-private-key-file',
-    'serving.tlsPrivateKeyFile',
-    inputFile,
-    '',
-    'key of --tls-cert-file',
-  ),
-  tlsMinVersion: setting(
+  tlsPrivateKeyFile: inServing('tls-private-key-file', inputFile, '', 'key of --tls-cert-file'),
+  tlsMinVersion: inServing(
     'tls-min-version',
-    'serving.tlsMinVersion',
     choice(['VersionTLS12', 'VersionTLS13']),
     'VersionTLS12',
     'oldest version of TLS that is spoken',

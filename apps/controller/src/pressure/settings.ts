@@ -3,10 +3,11 @@ import { defaultPressureConfig } from '@taintmgr/core/pressure';
 import { defaultPollOptions } from '@taintmgr/k8s-adapter';
 import { inputFile } from '../flags/files.ts';
 import { choice, duration, fractionalNumber, serviceAccount, wholeNumber } from '../flags/kind.ts';
-import { setting } from '../flags/setting.ts';
+import { section, setting } from '../flags/setting.ts';
 import { type BySignal, bySignal } from './by-signal.ts';
 
 const none: BySignal = {};
+const inNodePressure = section('nodePressure');
 
 /**
  * What node-pressure-controller can be told, for all nodes that no pool of the configuration file
@@ -14,44 +15,38 @@ const none: BySignal = {};
  * kubelet evicts by itself, and sooner.
  */
 export const nodePressure = {
-  evictionHard: setting(
+  evictionHard: inNodePressure(
     'eviction-hard',
-    'nodePressure.evictionHard',
     bySignal('<', 'memory.available<1Gi,nodefs.available<10%'),
     none,
     'thresholds at which pods of a node are evicted at once; higher than its kubelet has them',
   ),
-  evictionSoft: setting(
+  evictionSoft: inNodePressure(
     'eviction-soft',
-    'nodePressure.evictionSoft',
     bySignal('<', 'memory.available<2Gi'),
     none,
     'thresholds at which pods of a node are evicted after a while',
   ),
-  evictionSoftGracePeriod: setting(
+  evictionSoftGracePeriod: inNodePressure(
     'eviction-soft-grace-period',
-    'nodePressure.evictionSoftGracePeriod',
     bySignal('=', 'memory.available=1m30s'),
     none,
     'how long a soft threshold has to be met',
   ),
-  evictionMinimumReclaim: setting(
+  evictionMinimumReclaim: inNodePressure(
     'eviction-minimum-reclaim',
-    'nodePressure.evictionMinimumReclaim',
     bySignal('=', 'memory.available=500Mi'),
     none,
     'so much more than a threshold has to be available before evictions end',
   ),
-  evictionPressureTransitionPeriod: setting(
+  evictionPressureTransitionPeriod: inNodePressure(
     'eviction-pressure-transition-period',
-    'nodePressure.evictionPressureTransitionPeriod',
     duration(0),
     300_000,
     'how long the condition of a node lasts after its threshold was last met',
   ),
-  evictionMaxPodGracePeriod: setting(
+  evictionMaxPodGracePeriod: inNodePressure(
     'eviction-max-pod-grace-period',
-    'nodePressure.evictionMaxPodGracePeriod',
     wholeNumber(0),
     0,
     'seconds that a pod is given at most when it goes for a soft threshold',
@@ -77,39 +72,34 @@ export const nodePressure = {
     defaultPressureConfig.evictionsPerSecond ?? 1,
     'evictions per second on all nodes together',
   ),
-  summarySource: setting(
+  summarySource: inNodePressure(
     'summary-source',
-    'nodePressure.summarySource',
     choice(['proxy', 'kubelet']),
     'proxy',
     'how nodes are asked: proxy, through the API server, for which nodes/proxy is needed; kubelet, ' +
       'at once, for which --summary-service-account needs nodes/stats only',
   ),
-  summaryServiceAccount: setting(
+  summaryServiceAccount: inNodePressure(
     'summary-service-account',
-    'nodePressure.summaryServiceAccount',
     serviceAccount,
     'taintmgr-system/taintmgr-summary-reader',
     'with kubelet: whose tokens kubelets are shown; it should have no other right',
   ),
-  kubeletCertificateAuthority: setting(
+  kubeletCertificateAuthority: inNodePressure(
     'kubelet-certificate-authority',
-    'nodePressure.kubeletCertificateAuthority',
     inputFile,
     '',
     'with kubelet: who vouches for the certificates of kubelets; by default who vouches for the ' +
       'API server',
   ),
-  summaryPeriod: setting(
+  summaryPeriod: inNodePressure(
     'summary-period',
-    'nodePressure.summaryPeriod',
     duration(1000),
     defaultPollOptions.pollPeriodMs,
     'how often each node is asked what is used on it',
   ),
-  summaryRate: setting(
+  summaryRate: inNodePressure(
     'summary-rate',
-    'nodePressure.summaryRate',
     fractionalNumber(0.1),
     defaultPollOptions.pollsPerSecond,
     'nodes asked per second, at most',
