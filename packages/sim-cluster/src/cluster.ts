@@ -1,13 +1,13 @@
 import { ApiServer, type ApiServerOptions } from './api/api-server.ts';
 import type { Controller, ControllerContext } from './controllers/controller.ts';
 import { GarbageCollector } from './controllers/garbage-collector.ts';
-import { isSettled } from './controllers/idle.ts';
+import { isIdle } from './controllers/idle.ts';
 import { Lookup } from './controllers/lookup.ts';
 import { Namespaces } from './controllers/namespaces.ts';
 import { NodeLifecycleStandIn } from './controllers/node-lifecycle-stand-in.ts';
 import { PodCollector } from './controllers/pod-collector.ts';
 import { conditionOf, isReady } from './controllers/pods.ts';
-import { SilentNodes } from './controllers/unreachable-nodes.ts';
+import { UnreachableNodes } from './controllers/unreachable-nodes.ts';
 import { DisruptionController } from './disruption/disruption-controller.ts';
 import { StaleTargets } from './disruption/stale-targets.ts';
 import type { Clock, Timer } from './kernel/clock.ts';
@@ -40,7 +40,9 @@ type MakePart = (context: ControllerContext, options: ClusterOptions) => readonl
 const makeParts: Readonly<Record<ClusterPart, MakePart>> = {
   nodeLifecycleStandIn: (context, { nodeMonitorGraceMs }) => [
     new NodeLifecycleStandIn(context),
-    ...(nodeMonitorGraceMs === undefined ? [] : [new SilentNodes(context, nodeMonitorGraceMs)]),
+    ...(nodeMonitorGraceMs === undefined
+      ? []
+      : [new UnreachableNodes(context, nodeMonitorGraceMs)]),
   ],
   workloads: (context) => [new Workloads(context)],
   scheduler: (context) => [new Scheduler(context)],
@@ -170,12 +172,12 @@ export class Cluster {
    * no pod on its way in or out. Never true while a kubelet is silent on a node that should have
    * reported, or a pod fits nowhere.
    */
-  isSettled(): boolean {
+  isIdle(): boolean {
     return (
       this.#isPopulated &&
       this.#controllers.every(({ isIdle }) => isIdle) &&
       this.#kubelets.areRegistered() &&
-      isSettled(this.api)
+      isIdle(this.api)
     );
   }
 

@@ -73,7 +73,7 @@ export {
 
 // Whether a client kept its promises.
 
-export { type Replica, Witness } from './checkers/api-history.ts';
+export { ApiHistory, type Replica } from './checkers/api-history.ts';
 export { Checkers } from './checkers/checkers.ts';
 export { LifecycleCheckers } from './checkers/lifecycle/lifecycle-checkers.ts';
 export { type LifecycleTerms, lifecycleDefaults } from './checkers/lifecycle/terms.ts';

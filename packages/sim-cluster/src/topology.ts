@@ -41,7 +41,7 @@ export function topologyObjects(topology: Topology): readonly KubeObject[] {
 }
 
 /** The default tolerations of lost nodes, but for a time of one's own. */
-function whenNodeIsLost(seconds: number): readonly TimedToleration[] {
+function whenNodeIsUnhealthy(seconds: number): readonly TimedToleration[] {
   return [
     toleration('node.kubernetes.io/not-ready:NoExecute', seconds),
     toleration('node.kubernetes.io/unreachable:NoExecute', seconds),
@@ -60,8 +60,8 @@ export const threeZones: Topology = {
   nodesPerZone: 3,
   workloads: [
     deployment('shop', 'web', { replicas: 6 }),
-    deployment('shop', 'api', { replicas: 4, tolerations: whenNodeIsLost(60) }),
-    statefulSet('shop', 'db', { replicas: 3, tolerations: whenNodeIsLost(30) }),
+    deployment('shop', 'api', { replicas: 4, tolerations: whenNodeIsUnhealthy(60) }),
+    statefulSet('shop', 'db', { replicas: 3, tolerations: whenNodeIsUnhealthy(30) }),
     job('shop', 'report', 120),
     deployment('infra', 'metrics', {
       replicas: 2,

@@ -5,6 +5,7 @@ import * as door from '../src/index.ts';
 it('the package exports this and nothing else', () => {
   assert.deepEqual(Object.keys(door).sort(), [
     'ApiError',
+    'ApiHistory',
     'ApiServer',
     'Checkers',
     'Cluster',
@@ -13,7 +14,6 @@ it('the package exports this and nothing else', () => {
     'RealClock',
     'TaintManagerStandIn',
     'VirtualClock',
-    'Witness',
     'createCertificate',
     'daemonSet',
     'deployment',

@@ -72,7 +72,7 @@ export async function startTestCluster(
   const kubeconfig = join(directory, 'kubeconfig');
   writeKubeconfig(kubeconfig, { server: server.url, ca: certificate.ca, token: 'admin' });
   cluster.start();
-  if (topology) await until('the cluster to be up', () => cluster.isSettled());
+  if (topology) await until('the cluster to be up', () => cluster.isIdle());
   return {
     cluster,
     api: cluster.api,

@@ -46,7 +46,7 @@ class World {
     this.cluster.start();
     this.#driver.feed({ kind: 'start' });
     this.#driver.runUntil(settled);
-    assert.ok(this.cluster.isSettled(), 'the cluster is up before the story begins');
+    assert.ok(this.cluster.isIdle(), 'the cluster is up before the story begins');
   }
 
   /** Runs to so many seconds after the cluster was up. */

@@ -32,8 +32,8 @@ export function drawConfig(draw: Draw): Drawn {
   const trips = onLimit === 'trip';
   return {
     config: {
-      ...policy,
-      policies,
+      ...configured(policy),
+      policies: policies.map(({ key, ...term }) => ({ key, ...configured(term) })),
       limits: [...rates, ...windows].map((limit) => ({ ...limit, onLimit })),
       keepLimits: true,
       evictionsInFlightMax,
@@ -50,6 +50,11 @@ export function drawConfig(draw: Draw): Drawn {
   };
 }
 
+/** What is promised, as the engine is told to do it. */
+function configured({ minTaintAgeMs, ...term }: PolicyTerm) {
+  return { ...term, settleMs: minTaintAgeMs };
+}
+
 function drawPolicy(draw: Draw): PolicyTerm {
   return {
     mode: draw.weighted<PolicyTerm['mode']>([
@@ -58,7 +63,7 @@ function drawPolicy(draw: Draw): PolicyTerm {
       [2, 'evictThenDelete'],
     ]),
     deleteAfterMs: draw.of([0, 7000, 60_000]),
-    settleMs: draw.weighted([
+    minTaintAgeMs: draw.weighted([
       [3, 0],
       [1, draw.between(1, 20_000)],
     ]),

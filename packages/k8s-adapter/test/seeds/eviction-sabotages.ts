@@ -116,7 +116,7 @@ export const evictionSabotages: Readonly<Record<string, Planted>> = {
   'never looks again': {
     story: 'evictions',
     seed: 5,
-    breaks: ['old view'],
+    breaks: ['stale cache'],
     sabotage: { viewAgeMsMax: Number.POSITIVE_INFINITY },
   },
   'keeps no starts': {

@@ -64,7 +64,7 @@ export class Troubles {
       { kind: 'answer', code: 500 },
       { kind: 'cut', afterMs: draw.of([0, 300, 5000]), how: draw.of(['end', 'reset']) },
       { kind: 'duplicate', chance: draw.of([0.3, 1]) },
-      // Of watches the line takes care: there the witness has to know who hears nothing.
+      // Of watches the line takes care: there the apiHistory has to know who hears nothing.
       { kind: 'halfOpen', afterMs: 0 },
       { kind: 'delay', ms: draw.of([1, 900, 31_000]) },
     ]);

@@ -1,10 +1,10 @@
 import type {
+  ApiHistory,
   ApiRequest,
   Exchange,
   Replica,
   ResponseSink,
   VirtualClock,
-  Witness,
 } from '@taintmgr/sim-cluster';
 import type { Draw } from './draw.ts';
 
@@ -29,7 +29,7 @@ interface Line {
 export interface NetworkOptions {
   readonly api: Exchange;
   readonly clock: VirtualClock;
-  readonly witness: Witness;
+  readonly apiHistory: ApiHistory;
   /** Whose line it is. */
   readonly replica: Replica;
   readonly draw: Draw;
@@ -47,21 +47,21 @@ export class Network {
   /** The same in quiet times. */
   readonly quietTrouble: number;
   readonly #clock: VirtualClock;
-  readonly #witness: Witness;
+  readonly #apiHistory: ApiHistory;
   readonly #replica: Replica;
   readonly #draw: Draw;
   readonly #server: Exchange;
   readonly #lines = new Set<Line>();
   #heldBack: (() => void)[] | null = null;
 
-  constructor({ api, clock, witness, replica, draw, quiet }: NetworkOptions) {
+  constructor({ api, clock, apiHistory, replica, draw, quiet }: NetworkOptions) {
     this.trouble = quiet;
     this.quietTrouble = quiet;
     this.#clock = clock;
-    this.#witness = witness;
+    this.#apiHistory = apiHistory;
     this.#replica = replica;
     this.#draw = draw;
-    this.#server = witness.server(api);
+    this.#server = apiHistory.server(api);
   }
 
   /** The controller's end. */
@@ -131,7 +131,7 @@ export class Network {
     if (fate.kind === 'stall') {
       this.#clock.after(fate.ms, () => {
         stalled = true;
-        this.#witness.stall(request);
+        this.#apiHistory.stall(request);
       });
     }
     const deliver = (part: () => void): void => {

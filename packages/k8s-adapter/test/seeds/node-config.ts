@@ -12,7 +12,7 @@ export interface DrawnLifecycle {
 const nodeMonitorPeriodMs = 5000;
 const holdMs = 60_000;
 /** How late the controller may learn of a change and act by what was before. */
-const viewAgeMsMax = 10_000;
+const cacheAgeMsMax = 10_000;
 
 /**
  * kube-controller-manager's own ways: it looks twice at nothing, however old its view is, marks one
@@ -30,7 +30,7 @@ export function drawUpstream(draw: Draw): DrawnLifecycle {
       burst: Number.POSITIVE_INFINITY,
       lagMs: 120_000,
       podBoundMs: Number.POSITIVE_INFINITY,
-      viewAgeMsMax: Number.POSITIVE_INFINITY,
+      cacheAgeMsMax: Number.POSITIVE_INFINITY,
       ownKeys: ['taintmgr.dev/'],
     },
   };
@@ -40,7 +40,7 @@ export function drawUpstream(draw: Draw): DrawnLifecycle {
 export function drawLifecycle(draw: Draw): DrawnLifecycle {
   const suspects = draw.chance(0.4);
   const isGoverned = draw.chance(0.5);
-  const holdsDeadZones = draw.chance(0.3);
+  const holdsFullDisruption = draw.chance(0.3);
   const healthyMs = draw.weighted([
     [3, 0],
     [1, 30_000],
@@ -60,7 +60,7 @@ export function drawLifecycle(draw: Draw): DrawnLifecycle {
         nodeMonitorPeriodMs,
         massSilence: suspects ? { share: 0.4, nodesMin: 3, withinMs: 20_000, holdMs } : null,
         podReadiness: isGoverned ? 'governed' : 'atOnce',
-        deadZone: holdsDeadZones ? 'hold' : 'evict',
+        deadZone: holdsFullDisruption ? 'hold' : 'evict',
         healthyMs,
         flapping,
       },
@@ -68,8 +68,8 @@ export function drawLifecycle(draw: Draw): DrawnLifecycle {
     terms: {
       ...lifecycleDefaults,
       ...rates,
-      fullDisruptionRate: holdsDeadZones ? 0 : rates.nodeEvictionRate,
-      viewAgeMsMax,
+      fullDisruptionRate: holdsFullDisruption ? 0 : rates.nodeEvictionRate,
+      cacheAgeMsMax,
       boundMs: bound + Math.max(healthyMs, flapping?.healthyMs ?? 0),
       podBoundMs: isGoverned ? Number.POSITIVE_INFINITY : bound,
       ownKeys: ['taintmgr.dev/'],

@@ -28,7 +28,7 @@ export const nodeSabotages: Readonly<Record<string, Planted>> = {
   'is too patient': {
     story: 'nodes',
     seed: 8,
-    breaks: ['silent node not Unknown'],
+    breaks: ['unreachable node not Unknown'],
     sabotage: { config: lifecycle(() => ({ nodeMonitorGracePeriodMs: 3_000_000 })) },
   },
   'leaves taints on nodes that are well': {
@@ -40,7 +40,7 @@ export const nodeSabotages: Readonly<Record<string, Planted>> = {
   'forgets the pods': {
     story: 'nodes',
     seed: 8,
-    breaks: ['pod of lost node not marked'],
+    breaks: ['pod of unreachable node not marked'],
     sabotage: {
       machine: (engine) => swallowing(engine, ({ kind }) => kind === 'markPodNotReady'),
     },
@@ -48,7 +48,7 @@ export const nodeSabotages: Readonly<Record<string, Planted>> = {
   'forgets nodes that wait': {
     story: 'nodes',
     seed: 19,
-    breaks: ['lost node not tainted'],
+    breaks: ['unhealthy node not tainted'],
     sabotage: { machine: (engine) => swallowing(engine, (command) => taints(command)) },
   },
   'takes taints of others away': {

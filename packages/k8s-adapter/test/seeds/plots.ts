@@ -86,7 +86,7 @@ export const plots: Readonly<Record<StoryName, Plot>> = {
         evictions: {
           ...evictions.terms,
           elected: replicas > 1,
-          holdsDeadZones: nodes?.config.lifecycle?.deadZone === 'hold',
+          holdsFullDisruption: nodes?.config.lifecycle?.deadZone === 'hold',
         },
         lifecycle: nodes?.terms ?? null,
         replicas,
@@ -110,11 +110,11 @@ export const plots: Readonly<Record<StoryName, Plot>> = {
     cast: (draw) => {
       const { config, terms } = drawConfig(draw);
       const nodes = draw.chance(0.4) ? drawLifecycle(draw) : null;
-      const holdsDeadZones = nodes?.config.lifecycle?.deadZone === 'hold';
+      const holdsFullDisruption = nodes?.config.lifecycle?.deadZone === 'hold';
       return {
         topology: smallTopology,
         config: { ...config, ...nodes?.config },
-        evictions: { ...terms, elected: true, holdsDeadZones, clockMs: clockMsMax },
+        evictions: { ...terms, elected: true, holdsFullDisruption, clockMs: clockMsMax },
         lifecycle: nodes?.terms ?? null,
         replicas: 2,
         pressure: null,

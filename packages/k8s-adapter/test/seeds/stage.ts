@@ -1,5 +1,6 @@
 import {
   ApiError,
+  type ApiHistory,
   type ApiServer,
   type Checkers,
   type Exchange,
@@ -7,7 +8,6 @@ import {
   type PressureChecker,
   type Violation,
   type VirtualClock,
-  type Witness,
 } from '@taintmgr/sim-cluster';
 import { MachineClock } from '../world/machine-clock.ts';
 import { Agent } from './agent.ts';
@@ -36,7 +36,7 @@ export interface StageOptions {
   readonly purpose: number;
   readonly clock: VirtualClock;
   readonly cluster: { readonly api: ApiServer; readonly exchange: Exchange };
-  readonly witness: Witness;
+  readonly apiHistory: ApiHistory;
   readonly pauses: Checkers['pauses'] | null;
   /** Of the node pressure agent; null: there is none. */
   readonly pressure: PressureChecker | null;
@@ -52,26 +52,26 @@ export class Stage {
   readonly agent: Agent | null;
   readonly #clock: VirtualClock;
   readonly #api: ApiServer;
-  readonly #witness: Witness;
+  readonly #apiHistory: ApiHistory;
   readonly #pauses: StageOptions['pauses'];
   readonly #paused = new Map<string, PauseScope>();
   readonly #transcript: Transcript;
 
   constructor(options: StageOptions) {
-    const { seed, purpose, clock, cluster, witness, pauses, cast, sabotage } = options;
+    const { seed, purpose, clock, cluster, apiHistory, pauses, cast, sabotage } = options;
     this.#clock = clock;
     this.#api = cluster.api;
-    this.#witness = witness;
+    this.#apiHistory = apiHistory;
     this.#pauses = pauses;
-    this.#transcript = new Transcript(cluster.api, witness, start);
+    this.#transcript = new Transcript(cluster.api, apiHistory, start);
     const { config, replicas } = cast;
     this.say(`config ${JSON.stringify(config)}`);
     const lines = Array.from({ length: replicas }, (_, index) => {
-      const replica = index === 0 ? witness : witness.replica();
+      const replica = index === 0 ? apiHistory : apiHistory.replica();
       const draw = new Draw(seed, purpose + 2 + 2 * index);
       const api = cluster.exchange;
       const quiet = sabotage.trouble ?? 0;
-      return { replica, network: new Network({ api, clock, witness, replica, draw, quiet }) };
+      return { replica, network: new Network({ api, clock, apiHistory, replica, draw, quiet }) };
     });
     const onNotice: ControllerOptions['onNotice'] = (notice) => this.#transcript.notice(notice);
     this.controllers = lines.map((line, index) => {
@@ -84,7 +84,7 @@ export class Stage {
     const networks = lines.map(({ network }) => network);
     this.troubles = new Troubles(cluster.api, networks, new Draw(seed, purpose));
     const { random } = new Draw(seed, purpose + 1);
-    const exchange = witness.bystander(
+    const exchange = apiHistory.bystander(
       options.pressure?.line(cluster.exchange) ?? cluster.exchange,
     );
     const agent = { ...cast.pressure, ...sabotage.agent };
@@ -183,7 +183,7 @@ export class Stage {
     for (const { at, invariant, evidence } of violations) {
       this.#transcript.say(`VIOLATED ${invariant}: ${evidence}`, at);
     }
-    const removals = this.#witness.calls.filter(
+    const removals = this.#apiHistory.calls.all.filter(
       ({ kind }) => kind === 'deletePod' || kind === 'evictPod',
     ).length;
     return { violations, removals, transcript: this.transcript };

@@ -49,13 +49,14 @@ export class Story {
     const { cluster, cast } = this;
     const { api } = cluster;
     this.#evictions = evictions && new Checkers(api, evictions);
-    this.#lifecycle = lifecycle && new LifecycleCheckers(api, lifecycle, this.#evictions?.witness);
+    this.#lifecycle =
+      lifecycle && new LifecycleCheckers(api, lifecycle, this.#evictions?.apiHistory);
     const judge = this.#evictions ?? this.#lifecycle;
     if (!judge) throw new Error('nobody judges this story');
-    const { witness } = judge;
+    const { apiHistory } = judge;
     this.#pressure = cast.pressure && new PressureChecker(api, pressureTerms);
     this.stage = new Stage({
-      ...{ seed, clock, cluster, witness, cast, sabotage },
+      ...{ seed, clock, cluster, apiHistory, cast, sabotage },
       purpose: purpose + 2,
       pauses: this.#evictions?.pauses ?? null,
       pressure: this.#pressure,

@@ -1,16 +1,16 @@
-import type { Change, ClusterApi, KubeObject, Witness } from '@taintmgr/sim-cluster';
+import type { ApiHistory, Change, ClusterApi, KubeObject } from '@taintmgr/sim-cluster';
 import type { Notice } from '../../src/controller/engine-loop.ts';
 
 /** What happened in a world, one line each, with the seconds since its beginning. */
 export class Transcript {
   readonly lines: string[] = [];
   readonly #api: ClusterApi;
-  readonly #witness: Witness;
+  readonly #apiHistory: ApiHistory;
   readonly #start: number;
 
-  constructor(api: ClusterApi, witness: Witness, start: number) {
+  constructor(api: ClusterApi, apiHistory: ApiHistory, start: number) {
     this.#api = api;
-    this.#witness = witness;
+    this.#apiHistory = apiHistory;
     this.#start = start;
     api.subscribe((change) => this.#change(change));
   }
@@ -27,7 +27,7 @@ export class Transcript {
   }
 
   #change({ type, resource, object, previous }: Change): void {
-    const { actor } = this.#witness;
+    const { actor } = this.#apiHistory;
     const hand = actor ? ` (run ${actor.run}, ${actor.kind} sent ${clock(actor.sentAt)})` : '';
     const text =
       resource === 'pods'

@@ -53,7 +53,7 @@ export class NodeWorld {
       without: ['nodeLifecycleStandIn', 'scheduler', 'workloads'],
     });
     this.checkers = new LifecycleCheckers(this.cluster.api, { ...lifecycleDefaults, ...terms });
-    const { witness } = this.checkers;
+    const { apiHistory } = this.checkers;
     this.engine = createEngine({ lifecycle: {}, ...engine });
     const { enforcement } = { enforcement: 'taints', ...engine.lifecycle };
     const loop = new Loop({
@@ -64,7 +64,7 @@ export class NodeWorld {
     });
     this.#driver = new VirtualDriver({
       loop,
-      exchange: this.#noted(witness.client(witness.server(this.cluster.exchange))),
+      exchange: this.#noted(apiHistory.client(apiHistory.server(this.cluster.exchange))),
       clock: this.#clock,
       onNotice: (notice) => this.notices.push(notice),
     });
@@ -74,7 +74,7 @@ export class NodeWorld {
       }
     }
     this.cluster.start();
-    witness.beginRun();
+    apiHistory.beginRun();
     this.#driver.feed({ kind: 'start' });
   }
 

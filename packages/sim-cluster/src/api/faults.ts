@@ -143,8 +143,8 @@ function expiredStream(inProtobuf: boolean): Answer {
   return {
     kind: 'stream',
     headers: format.headers,
-    start: (tell, end) => {
-      tell(format.event('ERROR', { ...status }));
+    start: (emit, end) => {
+      emit(format.event('ERROR', { ...status }));
       end();
       return () => {};
     },

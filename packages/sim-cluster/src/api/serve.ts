@@ -173,12 +173,12 @@ class Connection {
     if (!this.#isMute) this.#head(200, headers);
     const { faults } = this.#options;
     this.#cleanups.push(faults.track(() => this.#break('reset')));
-    const tell = (event: string | Uint8Array): void => {
+    const emit = (event: string | Uint8Array): void => {
       if (!this.#open || this.#isMute) return;
       this.#sink.data(event);
       if (this.#repeats > 0 && faults.happens(this.#repeats)) this.#sink.data(event);
     };
-    const stop = start(tell, () => this.#break('end'));
+    const stop = start(emit, () => this.#break('end'));
     // The stream may have ended while it was starting.
     if (this.#open) this.#cleanups.push(stop);
     else stop();

@@ -3,7 +3,7 @@ import type { Tokens } from './authenticator.ts';
 import { type Attributes, allows, type User } from './authorizer.ts';
 import { type Grant, isMaster, ownGrants } from './grants.ts';
 import { type RbacGrants, rbacGrants, rbacResources } from './rbac.ts';
-import { type Denial, type Right, RightsLedger } from './rights.ts';
+import { type Denial, type Right, RightsUse } from './rights.ts';
 
 /** Whether somebody may do something, and why. */
 export interface Decision {
@@ -19,7 +19,7 @@ export interface Decision {
 export class Access {
   readonly #store: Store;
   readonly #tokens: Tokens | null;
-  readonly #ledger = new RightsLedger();
+  readonly #rights = new RightsUse();
   readonly #known = new Map<string, RbacGrants>();
 
   constructor(store: Store, tokens: Tokens | null) {
@@ -33,7 +33,7 @@ export class Access {
 
   /** Every request that was forbidden so far, equal ones counted together. */
   get denials(): readonly Denial[] {
-    return this.#ledger.denials;
+    return this.#rights.denials;
   }
 
   /**
@@ -46,7 +46,7 @@ export class Access {
       ...user.rules.map((rule) => ({ rule, role: '', reason: '' })),
       ...this.#rbac(user).grants,
     ];
-    return this.#ledger.unused(userName, given);
+    return this.#rights.unused(userName, given);
   }
 
   /** All grants of a user. */
@@ -58,8 +58,8 @@ export class Access {
   judge(user: User, attributes: Attributes): Decision {
     const decision = this.decide(user, attributes);
     if (isMaster(user)) return decision;
-    if (decision.grant) this.#ledger.use(user.name, decision.grant, attributes);
-    else this.#ledger.deny(user.name, attributes);
+    if (decision.grant) this.#rights.use(user.name, decision.grant, attributes);
+    else this.#rights.deny(user.name, attributes);
     return decision;
   }
 

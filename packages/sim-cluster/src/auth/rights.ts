@@ -26,7 +26,7 @@ export interface Denial {
 }
 
 /** What users did with their rights, and what they were refused. */
-export class RightsLedger {
+export class RightsUse {
   readonly #used = new Set<string>();
   readonly #denied = new Map<string, Denial>();
 

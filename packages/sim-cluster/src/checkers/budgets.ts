@@ -4,7 +4,7 @@ import { isReady, isTerminating } from '../controllers/pods.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { labelSelectorRequirements, matchesLabels } from '../selectors/labels.ts';
 import type { Call } from './call.ts';
-import type { Told } from './history.ts';
+import type { ObservedChange } from './object-history.ts';
 import { noExecuteTaints } from './taint-rule.ts';
 import { type Evidence, isRemoval, policyFor } from './terms.ts';
 
@@ -32,7 +32,7 @@ export class BudgetChecker {
     this.#api = api;
   }
 
-  hear({ at, change, by }: Told): void {
+  observe({ at, change, by }: ObservedChange): void {
     const { resource, object, previous, type } = change;
     const { namespace = '' } = object.metadata;
     const shakes = resource === 'pods' || resource === 'poddisruptionbudgets';
@@ -49,9 +49,9 @@ export class BudgetChecker {
 
   /** Whether each taint that the client may have gone by lets its pods go by the budgets only. */
   #asksBudgets(at: number, pod: KubeObject, { run, sentAt }: Call): boolean {
-    const { history, terms, witness } = this.#evidence;
+    const { history, terms, apiHistory } = this.#evidence;
     if (terms.policies.length === 0) return terms.mode === 'evict';
-    const known = witness.knownInTurnUpTo(run, 'nodes', sentAt);
+    const known = apiHistory.known.inTurnUpTo(run, 'nodes', sentAt);
     const states = history.during(history.node(pod.spec.nodeName ?? ''), known, at);
     const taints = states.flatMap(({ object }) => noExecuteTaints(object));
     return taints.every(({ key }) => policyFor(terms, key).mode === 'evict');

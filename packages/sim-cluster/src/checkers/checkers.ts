@@ -1,13 +1,13 @@
 import type { ClusterApi } from '../api/cluster-api.ts';
-import { Witness } from './api-history.ts';
+import { ApiHistory } from './api-history.ts';
 import { BudgetChecker } from './budgets.ts';
 import { EvictionRateChecker } from './eviction-rate.ts';
 import { EvictionWindowChecker } from './eviction-window.ts';
 import { EvictionChecker } from './evictions.ts';
 import { GraceChecker } from './grace.ts';
-import { History } from './history.ts';
 import { KeptStartsChecker } from './kept-starts.ts';
 import { LeadershipChecker } from './leadership.ts';
+import { ObjectHistory } from './object-history.ts';
 import { OverdueChecker } from './overdue.ts';
 import { Pauses } from './pauses.ts';
 import { TaintStarts } from './taint-starts.ts';
@@ -16,28 +16,28 @@ import type { Evidence, Terms, Violation } from './terms.ts';
 /**
  * Judges a client that evicts pods by node taints, from what the API shows and what the client asked
  * it: by the plain rule, knowing nothing of how the client works. Make it before anything happens,
- * and lead the client's requests through both ends of the witness.
+ * and lead the client's requests through both ends of the apiHistory.
  */
 export class Checkers {
-  readonly witness: Witness;
+  readonly apiHistory: ApiHistory;
   /** Tell it what the client is told: it promises not to evict while deadlines stand still. */
   readonly pauses: Pauses = new Pauses();
   readonly #violations: Violation[] = [];
   readonly #resting: readonly { atRest(calmSince: number): void }[];
   readonly #ending: readonly { atEnd(): void }[];
 
-  constructor(api: ClusterApi, terms: Terms, witness: Witness = new Witness(api.clock)) {
-    this.witness = witness;
-    const history = new History(api, witness, (told) => {
-      for (const checker of hearing) checker.hear(told);
+  constructor(api: ClusterApi, terms: Terms, apiHistory: ApiHistory = new ApiHistory(api.clock)) {
+    this.apiHistory = apiHistory;
+    const history = new ObjectHistory(api, apiHistory, (told) => {
+      for (const checker of observers) checker.observe(told);
     });
-    const starts = new TaintStarts(history, witness);
+    const starts = new TaintStarts(history, apiHistory);
     const report = (violation: Violation): void => void this.#violations.push(violation);
     const { pauses } = this;
-    const evidence: Evidence = { terms, history, witness, starts, pauses, report };
+    const evidence: Evidence = { terms, history, apiHistory, starts, pauses, report };
     const kept = new KeptStartsChecker(evidence, api);
-    const leadership = new LeadershipChecker(witness, report);
-    const hearing = [
+    const leadership = new LeadershipChecker(apiHistory, report);
+    const observers = [
       new EvictionChecker(evidence),
       new BudgetChecker(evidence, api),
       new EvictionWindowChecker(evidence),

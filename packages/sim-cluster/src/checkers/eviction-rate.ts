@@ -28,10 +28,10 @@ export class EvictionRateChecker {
     const { rates } = this.#evidence.terms;
     if (rates.length === 0) return;
     // A look names no uid: right after a gap it may have been meant for an earlier pod of the name.
-    const { witness } = this.#evidence;
+    const { apiHistory } = this.#evidence;
     const readings = [
-      this.#beginnings((run, at) => witness.knownUpTo(run, 'pods', at)),
-      this.#beginnings((run, at) => witness.knownInTurnUpTo(run, 'pods', at)),
+      this.#beginnings((run, at) => apiHistory.known.upTo(run, 'pods', at)),
+      this.#beginnings((run, at) => apiHistory.known.inTurnUpTo(run, 'pods', at)),
     ];
     for (const rate of rates) {
       const findings = readings.map((beginnings) => this.#excess(rate, beginnings));
@@ -43,7 +43,7 @@ export class EvictionRateChecker {
   /** The first requests, reads of a pod that was known among them. */
   #beginnings(known: (run: number, at: number) => number): readonly Beginning[] {
     const first = new Map<string, Beginning>();
-    for (const call of this.#evidence.witness.calls) {
+    for (const call of this.#evidence.apiHistory.calls.all) {
       const { kind, run, uid } = call;
       if (!removing.includes(kind) || uid === null || first.has(`${run}/${uid}`)) continue;
       first.set(`${run}/${uid}`, { run, at: this.#begunAt(call, uid, known), uid });
@@ -53,7 +53,7 @@ export class EvictionRateChecker {
 
   /** When the first look was sent that this removal rests on, or the removal itself. */
   #begunAt(removal: Call, uid: string, known: (run: number, at: number) => number): number {
-    const { calls } = this.#evidence.witness;
+    const calls = this.#evidence.apiHistory.calls.all;
     const createdAt = this.#evidence.history.pod(uid)[0]?.at ?? Number.POSITIVE_INFINITY;
     const before = calls
       .slice(0, calls.indexOf(removal))

@@ -1,8 +1,8 @@
 // The checker of limits within a window.
 import type { KubeObject } from '../objects/kube-object.ts';
-import type { Told } from './history.ts';
 import { mayBeLate } from './lateness.ts';
 import { zoneOf } from './lifecycle/zones.ts';
+import type { ObservedChange } from './object-history.ts';
 import { clockTime, type Evidence, isRemoval, type WindowTerm } from './terms.ts';
 
 /** A pod that was made to leave. */
@@ -33,15 +33,15 @@ export class EvictionWindowChecker {
     this.#evidence = evidence;
   }
 
-  hear(told: Told): void {
+  observe(told: ObservedChange): void {
     const { windows } = this.#evidence.terms;
     if (windows.length === 0) return;
-    if (told.change.resource === 'leases') this.#hearOfLease(told);
-    if (told.change.resource === 'pods') this.#hearOfPod(told);
+    if (told.change.resource === 'leases') this.#observeLease(told);
+    if (told.change.resource === 'pods') this.#observePod(told);
   }
 
   /** The leader takes a request to resume away once it has opened what tripped. */
-  #hearOfLease({ at, change: { object, previous } }: Told): void {
+  #observeLease({ at, change: { object, previous } }: ObservedChange): void {
     const asked = previous?.metadata.annotations?.[resumeAnnotation] !== undefined;
     const answered = object.metadata.annotations?.[resumeAnnotation] === undefined;
     if (!asked || !answered) return;
@@ -49,12 +49,12 @@ export class EvictionWindowChecker {
     this.#removed = [];
   }
 
-  #hearOfPod({ at, change: { type, object, previous }, by }: Told): void {
-    const { terms, witness } = this.#evidence;
+  #observePod({ at, change: { type, object, previous }, by }: ObservedChange): void {
+    const { terms, apiHistory } = this.#evidence;
     if (by === null || !isRemoval(by) || !previous?.spec.nodeName) return;
     const isLeaving = type === 'DELETED' || object.metadata.deletionTimestamp !== undefined;
     if (!isLeaving || previous.metadata.deletionTimestamp !== undefined) return;
-    const decidedAt = witness.chainOf(by)[0]?.sentAt ?? by.sentAt;
+    const decidedAt = apiHistory.calls.chainOf(by)[0]?.sentAt ?? by.sentAt;
     // What was under way when everything began anew was let go before.
     if (decidedAt <= this.#resumedAt || mayBeLate(this.#evidence, previous, at)) return;
     const scopes = terms.windows.map((term) => this.#scopeOf(term, previous, at));
@@ -84,8 +84,8 @@ export class EvictionWindowChecker {
 
   /** The pods there were when the first of a window went, or of which the run knew them to be. */
   #countThere(term: WindowTerm, scope: string, { at, decidedAt, run }: Removed): number {
-    const { history, witness } = this.#evidence;
-    const known = witness.knownInTurnUpTo(run, 'pods', decidedAt);
+    const { history, apiHistory } = this.#evidence;
+    const known = apiHistory.known.inTurnUpTo(run, 'pods', decidedAt);
     return history.pods.filter((states) =>
       history
         .during(states, known, at)

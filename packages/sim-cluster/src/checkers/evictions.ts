@@ -1,7 +1,7 @@
 // The checker of evictions: none too early, none without a reason.
 import type { KubeObject } from '../objects/kube-object.ts';
 import type { Call } from './call.ts';
-import type { State, Told } from './history.ts';
+import type { ObservedChange, State } from './object-history.ts';
 import { noExecuteTaints, toleratedMs } from './taint-rule.ts';
 import { clockTime, type Evidence, isRemoval, policyFor } from './terms.ts';
 
@@ -27,7 +27,7 @@ export class EvictionChecker {
     this.#evidence = evidence;
   }
 
-  hear({ at, change, by }: Told): void {
+  observe({ at, change, by }: ObservedChange): void {
     const { resource, previous, object, type } = change;
     if (resource !== 'pods' || !by || !isRemoval(by) || !previous) return;
     if (previous.metadata.deletionTimestamp !== undefined) return;
@@ -37,22 +37,22 @@ export class EvictionChecker {
   }
 
   #judge(at: number, pod: KubeObject, by: Call): void {
-    const { witness, history } = this.#evidence;
+    const { apiHistory, history } = this.#evidence;
     const states = history.pod(pod.metadata.uid ?? '');
     const createdAt = states[0]?.at ?? at;
     // A look at its predecessor was not for this one, if the request was for this one.
-    const chain = witness
+    const chain = apiHistory.calls
       .chainOf(by)
       .filter(({ sentAt }) => by.uid !== pod.metadata.uid || sentAt >= createdAt);
     const decidedAt = chain[0]?.sentAt ?? by.sentAt;
-    const podsKnown = witness.knownUpTo(by.run, 'pods', decidedAt);
-    const nodesKnown = witness.knownUpTo(by.run, 'nodes', decidedAt);
-    const told = `decided ${clockTime(decidedAt)}, sent ${clockTime(by.sentAt)}, knew pods up to ${clockTime(podsKnown)}, nodes up to ${clockTime(nodesKnown)}`;
+    const podsKnown = apiHistory.known.upTo(by.run, 'pods', decidedAt);
+    const nodesKnown = apiHistory.known.upTo(by.run, 'nodes', decidedAt);
+    const knowledge = `decided ${clockTime(decidedAt)}, sent ${clockTime(by.sentAt)}, knew pods up to ${clockTime(podsKnown)}, nodes up to ${clockTime(nodesKnown)}`;
     const report = (invariant: string, what: string): void =>
       this.#evidence.report({
         invariant,
         at,
-        evidence: `${nameOf(pod)}, run ${by.run}: ${what}; ${told}`,
+        evidence: `${nameOf(pod)}, run ${by.run}: ${what}; ${knowledge}`,
       });
     if (createdAt > podsKnown) {
       report('wrong uid', `created ${clockTime(createdAt)}, which was not known`);
@@ -61,10 +61,13 @@ export class EvictionChecker {
     if (this.#evidence.pauses.covers(pod.spec.nodeName ?? '', decidedAt)) {
       report('evicts in a pause', 'deadlines stood still on its node');
     }
-    const oldest = decidedAt - this.#evidence.terms.viewAgeMsMax;
+    const oldest = decidedAt - this.#evidence.terms.cacheAgeMsMax;
     const verdicts = this.#verdicts(by.run, states, [
-      Math.min(podsKnown, Math.max(oldest, witness.knownInTurnUpTo(by.run, 'pods', decidedAt))),
-      Math.min(nodesKnown, Math.max(oldest, witness.knownInTurnUpTo(by.run, 'nodes', decidedAt))),
+      Math.min(podsKnown, Math.max(oldest, apiHistory.known.inTurnUpTo(by.run, 'pods', decidedAt))),
+      Math.min(
+        nodesKnown,
+        Math.max(oldest, apiHistory.known.inTurnUpTo(by.run, 'nodes', decidedAt)),
+      ),
       decidedAt,
     ]);
     const earliest = verdicts.reduce(clearer, nothing);
@@ -81,7 +84,7 @@ export class EvictionChecker {
       report('deletes too early', `budgets are asked until ${clockTime(deletableAt)}`);
     }
     const age = decidedAt - Math.min(podsKnown, nodesKnown);
-    if (age > this.#evidence.terms.viewAgeMsMax) this.#judgeLook(chain, states, report);
+    if (age > this.#evidence.terms.cacheAgeMsMax) this.#judgeLook(chain, states, report);
   }
 
   /** From when on a pod may be deleted that is due, by one of the taints that its node may have had. */
@@ -107,7 +110,7 @@ export class EvictionChecker {
     const { history } = this.#evidence;
     const lookedAt = chain.find(({ kind }) => kind === 'readNode')?.servedAt;
     if (lookedAt == null) {
-      report('old view', 'nobody looked at pod and node before');
+      report('stale cache', 'nobody looked at pod and node before');
       return;
     }
     const seen = history.during(states, lookedAt, lookedAt);
@@ -116,7 +119,7 @@ export class EvictionChecker {
         .during(history.node(object?.spec.nodeName ?? ''), lookedAt, lookedAt)
         .some((node) => object && never(object, node) === null),
     );
-    if (!stillDue) report('old view', `nothing spoke for it at ${clockTime(lookedAt)} any more`);
+    if (!stillDue) report('stale cache', `nothing spoke for it at ${clockTime(lookedAt)} any more`);
   }
 
   #verdicts(
@@ -139,12 +142,12 @@ export class EvictionChecker {
     const { starts, terms } = this.#evidence;
     const deadlines = noExecuteTaints(node.object).map((taint) => {
       const start = starts.earliest(run, pod.spec.nodeName, node, taint);
-      const { settleMs } = policyFor(terms, taint.key);
+      const { minTaintAgeMs } = policyFor(terms, taint.key);
       const tolerated = toleratedMs(pod, taint);
       // A pod that is given no time goes when the taint is there, whenever it was bound.
-      if (tolerated === 0 && settleMs === 0) return Math.min(start, taint.timeAdded ?? start);
+      if (tolerated === 0 && minTaintAgeMs === 0) return Math.min(start, taint.timeAdded ?? start);
       const given = tolerated === 0 ? start : Math.max(start, boundAt);
-      return Math.max(start + settleMs, given + tolerated);
+      return Math.max(start + minTaintAgeMs, given + tolerated);
     });
     return {
       deadline: Math.min(Number.POSITIVE_INFINITY, ...deadlines),

@@ -1,7 +1,7 @@
 // The checker of grace periods.
 import type { KubeObject } from '../objects/kube-object.ts';
 import type { Call } from './call.ts';
-import type { Told } from './history.ts';
+import type { ObservedChange } from './object-history.ts';
 import { noExecuteTaints } from './taint-rule.ts';
 import { clockTime, type Evidence, isRemoval, policyFor } from './terms.ts';
 
@@ -20,7 +20,7 @@ export class GraceChecker {
     this.#evidence = evidence;
   }
 
-  hear({ at, change: { resource, type, object, previous }, by }: Told): void {
+  observe({ at, change: { resource, type, object, previous }, by }: ObservedChange): void {
     if (resource !== 'pods' || !by || !isRemoval(by) || !previous) return;
     if (previous.metadata.deletionTimestamp !== undefined) return;
     if (type !== 'DELETED' && object.metadata.deletionTimestamp === undefined) return;
@@ -42,10 +42,10 @@ export class GraceChecker {
 
   /** The pod's node in all the states that the client may have gone by. */
   #nodesKnown(pod: KubeObject, by: Call, at: number): readonly KubeObject[] {
-    const { history, witness, terms } = this.#evidence;
-    const decidedAt = witness.chainOf(by)[0]?.sentAt ?? by.sentAt;
-    const known = witness.knownInTurnUpTo(by.run, 'nodes', decidedAt);
-    const from = Math.min(known, decidedAt - terms.viewAgeMsMax);
+    const { history, apiHistory, terms } = this.#evidence;
+    const decidedAt = apiHistory.calls.chainOf(by)[0]?.sentAt ?? by.sentAt;
+    const known = apiHistory.known.inTurnUpTo(by.run, 'nodes', decidedAt);
+    const from = Math.min(known, decidedAt - terms.cacheAgeMsMax);
     const states = history.during(history.node(pod.spec.nodeName ?? ''), from, at);
     return states.flatMap(({ object }) => object ?? []);
   }

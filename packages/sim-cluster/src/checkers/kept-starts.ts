@@ -1,7 +1,7 @@
 // The checker of the annotation that keeps since when taints count.
 import type { ClusterApi } from '../api/cluster-api.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
-import type { State, Told } from './history.ts';
+import type { ObservedChange, State } from './object-history.ts';
 import { type NoExecuteTaint, noExecuteTaints, toleratedMs } from './taint-rule.ts';
 import { keptStarts, speaksOfPresentTaints } from './taint-starts.ts';
 import { clockTime, type Evidence } from './terms.ts';
@@ -59,14 +59,14 @@ export class KeptStartsChecker {
     );
   }
 
-  hear({ at, change, by }: Told): void {
+  observe({ at, change, by }: ObservedChange): void {
     if (change.resource !== 'nodes' || by?.kind !== 'changeNode' || !change.previous) return;
-    const { history, starts, report, witness, terms } = this.#evidence;
+    const { history, starts, report, apiHistory, terms } = this.#evidence;
     const before = keptStarts({ at, object: change.previous });
     const after = keptStarts({ at, object: change.object });
     const { name } = change.object.metadata;
     const states = history.node(name).filter((state) => state.at <= by.sentAt);
-    const known = witness.knownInTurnUpTo(by.run, 'nodes', by.sentAt);
+    const known = apiHistory.known.inTurnUpTo(by.run, 'nodes', by.sentAt);
     for (const [id, start] of Object.entries(after)) {
       if (before[id] === start) continue;
       // On an old view it may be written for a taint that has gone; the next look takes it away.

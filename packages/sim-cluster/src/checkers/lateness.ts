@@ -1,6 +1,6 @@
 // The checker of lateness: evictions come within a bound of their deadlines.
 import type { KubeObject } from '../objects/kube-object.ts';
-import type { State } from './history.ts';
+import type { State } from './object-history.ts';
 import { noExecuteTaints, toleratedMs } from './taint-rule.ts';
 import type { Evidence } from './terms.ts';
 
@@ -29,7 +29,7 @@ export function mayBeLate(
 
 /** Whether it surely came later than every taint that makes it go, and that run knew of them by then. */
 export function isSurelyLate(
-  { starts, witness }: Pick<Evidence, 'starts' | 'witness'>,
+  { starts, apiHistory }: Pick<Evidence, 'starts' | 'apiHistory'>,
   pod: KubeObject,
   node: State,
   runs: readonly number[],
@@ -44,7 +44,7 @@ export function isSurelyLate(
     moving.every((taint) => {
       const appearedAt = starts.appearedAt(nodeName, node, taint);
       return runs.every(
-        (run) => witness.knownInTurnUpTo(run, 'nodes', created - 1000) > appearedAt,
+        (run) => apiHistory.known.inTurnUpTo(run, 'nodes', created - 1000) > appearedAt,
       );
     })
   );

@@ -1,7 +1,7 @@
 // The checker of leadership: only the elected replica acts.
-import type { Witness } from './api-history.ts';
+import type { ApiHistory } from './api-history.ts';
 import type { Call, CallKind } from './call.ts';
-import type { Told } from './history.ts';
+import type { ObservedChange } from './object-history.ts';
 import { clockTime, type Violation } from './terms.ts';
 
 /** Who holds the lease from one instant on. */
@@ -31,18 +31,18 @@ const renewedMsMax = 10_500;
  * by the time of the API, whatever clocks the replicas have.
  */
 export class LeadershipChecker {
-  readonly #witness: Witness;
+  readonly #apiHistory: ApiHistory;
   readonly #report: (violation: Violation) => void;
   readonly #tenures: Tenure[] = [];
   readonly #renewals = new Map<number, number[]>();
   readonly #runs = new Map<string, number>();
 
-  constructor(witness: Witness, report: (violation: Violation) => void) {
-    this.#witness = witness;
+  constructor(apiHistory: ApiHistory, report: (violation: Violation) => void) {
+    this.#apiHistory = apiHistory;
     this.#report = report;
   }
 
-  hear({ at, change: { type, resource, object }, by }: Told): void {
+  observe({ at, change: { type, resource, object }, by }: ObservedChange): void {
     if (resource !== 'leases' || object.metadata.namespace === heartbeats) return;
     // A lease that nobody has ever held is a record of something, and elects nobody.
     const { holderIdentity } = object.spec;
@@ -62,7 +62,7 @@ export class LeadershipChecker {
 
   /** Called once, when everything is over. */
   atEnd(): void {
-    for (const { kind, run, sentAt: at, target } of this.#witness.calls) {
+    for (const { kind, run, sentAt: at, target } of this.#apiHistory.calls.all) {
       if (!leading.includes(kind)) continue;
       // Whoever held it at some time of the same instant may have sent it then.
       const first = this.#tenures.findLastIndex((tenure) => tenure.at < at);

@@ -1,10 +1,10 @@
 import type { ClusterApi } from '../api/cluster-api.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { selectedBy } from './budgets.ts';
-import type { State } from './history.ts';
 import { isSurelyLate, latestBinding } from './lateness.ts';
 import { readinessOf } from './lifecycle/node-rule.ts';
 import { zoneOf } from './lifecycle/zones.ts';
+import type { State } from './object-history.ts';
 import { endOfSecond, type NoExecuteTaint, noExecuteTaints, toleratedMs } from './taint-rule.ts';
 import { keptStarts, taintsWrittenAt } from './taint-starts.ts';
 import { clockTime, type Evidence, policyFor } from './terms.ts';
@@ -18,7 +18,7 @@ export class OverdueChecker {
   readonly #evidence: Evidence;
   readonly #api: ClusterApi;
   /** By node uid, taint and appearance: the latest that the start can be. */
-  readonly #settledStarts = new Map<string, number>();
+  readonly #finalStarts = new Map<string, number>();
   readonly #calm: { readonly from: number; readonly to: number }[] = [];
 
   constructor(evidence: Evidence, api: ClusterApi) {
@@ -43,13 +43,13 @@ export class OverdueChecker {
     const states = history.pod(uid);
     const bound = latestBinding(pod, states);
     const paused = pauses.total(now);
-    const runsSince = terms.holdsDeadZones ? this.#aliveSince(node.object) : 0;
+    const runsSince = terms.holdsFullDisruption ? this.#aliveSince(node.object) : 0;
     const deadlines = noExecuteTaints(node.object).map((taint) => {
-      const { settleMs } = policyFor(terms, taint.key);
+      const { minTaintAgeMs } = policyFor(terms, taint.key);
       const latest = this.#latestStart(now, calmSince, pod, node, taint);
       const start = paused + Math.max(runsSince, latest);
       const boundEnd = endOfSecond(bound) + paused;
-      return Math.max(start + settleMs, Math.max(start, boundEnd) + toleratedMs(pod, taint));
+      return Math.max(start + minTaintAgeMs, Math.max(start, boundEnd) + toleratedMs(pod, taint));
     });
     const deadline = Math.min(Number.POSITIVE_INFINITY, ...deadlines);
     const dueAt = deadline + this.#budgetWait(pod, node);
@@ -70,7 +70,7 @@ export class OverdueChecker {
 
   /** The lives of the client that are not over, as far as its requests show. */
   #runs(): readonly number[] {
-    const { calls } = this.#evidence.witness;
+    const calls = this.#evidence.apiHistory.calls.all;
     return [...new Set(calls.slice(-200).map(({ run }) => run))];
   }
 
@@ -131,13 +131,13 @@ export class OverdueChecker {
     }
     const unseenAt = this.#writtenUnseenAt(pod.spec.nodeName);
     const key = `${node.object?.metadata.uid}/${taint.id}/${appearedAt}/${unseenAt}`;
-    const start = Math.min(seenAt, this.#settledStarts.get(key) ?? Number.POSITIVE_INFINITY);
+    const start = Math.min(seenAt, this.#finalStarts.get(key) ?? Number.POSITIVE_INFINITY);
     // Only a pod that tolerates it for a while makes the client remember since when it counts.
     const isNeeded = toleratedMs(pod, taint) > 0 && Number.isFinite(toleratedMs(pod, taint));
     const wasBefore =
       latestBinding(pod, this.#evidence.history.pod(pod.metadata.uid ?? '')) < start;
     if (isNeeded && wasBefore && seenAt + terms.recoveryMs < now) {
-      this.#settledStarts.set(key, start);
+      this.#finalStarts.set(key, start);
     }
     return start;
   }

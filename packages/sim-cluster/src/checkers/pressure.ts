@@ -46,7 +46,7 @@ export class PressureChecker {
   constructor(api: ClusterApi, terms: PressureTerms) {
     this.#api = api;
     this.#terms = terms;
-    api.subscribe((change) => this.#hear(change));
+    api.subscribe((change) => this.#observe(change));
   }
 
   /** The client's line to the server. */
@@ -91,7 +91,7 @@ export class PressureChecker {
       .map(({ metadata: { namespace, name } }) => `${namespace}/${name}`);
   }
 
-  #hear({ resource, object, previous }: Change): void {
+  #observe({ resource, object, previous }: Change): void {
     const { namespace, name, deletionTimestamp } = object.metadata;
     if (resource !== 'pods' || `${namespace}/${name}` !== this.#removed) return;
     if (deletionTimestamp === undefined || previous?.metadata.deletionTimestamp) return;

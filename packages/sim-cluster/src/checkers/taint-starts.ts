@@ -1,5 +1,5 @@
-import type { Witness } from './api-history.ts';
-import type { History, State } from './history.ts';
+import type { ApiHistory } from './api-history.ts';
+import type { ObjectHistory, State } from './object-history.ts';
 import { endOfSecond, type NoExecuteTaint, noExecuteTaints } from './taint-rule.ts';
 
 /** On a node: since when its taints count, as JSON of `key=value:effect` to a time. */
@@ -53,12 +53,12 @@ interface Presence {
 
 /** Since when taints count: from the end of the second in taint.timeAdded, else from when they came. */
 export class TaintStarts {
-  readonly #history: History;
-  readonly #witness: Witness;
+  readonly #history: ObjectHistory;
+  readonly #apiHistory: ApiHistory;
 
-  constructor(history: History, witness: Witness) {
+  constructor(history: ObjectHistory, apiHistory: ApiHistory) {
     this.#history = history;
-    this.#witness = witness;
+    this.#apiHistory = apiHistory;
   }
 
   /** When the taint came onto the node, as of that state of it. */
@@ -86,12 +86,12 @@ export class TaintStarts {
     const sameNode = (state: State): boolean => state.object?.metadata.uid === uid;
     if (before < 0 || !states.slice(before, first).every(sameNode)) return own;
     const goneAt = states[before + 1]?.at ?? appearedAt;
-    if (this.#witness.saw(run, 'nodes', goneAt, appearedAt)) return own;
+    if (this.#apiHistory.known.within(run, 'nodes', goneAt, appearedAt)) return own;
     if (endOfSecond(taintsWrittenAt(states, before)) !== endOfSecond(appearedAt)) return own;
     const written = states
       .slice(first, index + 1)
       .map((state) => keptStarts(state)[id] ?? Number.POSITIVE_INFINITY);
-    const remembers = this.#witness.saw(run, 'nodes', Number.NEGATIVE_INFINITY, goneAt);
+    const remembers = this.#apiHistory.known.within(run, 'nodes', Number.NEGATIVE_INFINITY, goneAt);
     const earlier = remembers ? this.#earliestIn(run, states, before, id) : own;
     return Math.min(own, ...written, earlier);
   }

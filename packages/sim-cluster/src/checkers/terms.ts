@@ -1,6 +1,6 @@
-import type { Witness } from './api-history.ts';
+import type { ApiHistory } from './api-history.ts';
 import type { Call } from './call.ts';
-import type { History } from './history.ts';
+import type { ObjectHistory } from './object-history.ts';
 import type { Pauses } from './pauses.ts';
 import type { TaintStarts } from './taint-starts.ts';
 
@@ -10,7 +10,7 @@ export interface PolicyTerm {
   /** With `evictThenDelete`: budgets are asked for so long after the deadline. */
   readonly deleteAfterMs: number;
   /** A taint younger than this is not acted on. */
-  readonly settleMs: number;
+  readonly minTaintAgeMs: number;
   /** The grace period that pods get; null: their own. */
   readonly gracePeriodSeconds: number | null;
 }
@@ -24,9 +24,9 @@ export interface Terms extends PolicyTerm {
   /** A limit may hold pods back for good: of those that were there before the taint none is overdue. */
   readonly mayStop: boolean;
   /** In a zone where no node is ready deadlines stand still. */
-  readonly holdsDeadZones: boolean;
+  readonly holdsFullDisruption: boolean;
   /** On a view older than this nothing is evicted without a look at pod and node before. */
-  readonly viewAgeMsMax: number;
+  readonly cacheAgeMsMax: number;
   /** Everything due is done so long after the last trouble, limits not counted. */
   readonly recoveryMs: number;
   /** Only the replica that holds the lease of the election acts. */
@@ -39,14 +39,14 @@ export interface Terms extends PolicyTerm {
 export const evictionDefaults: Terms = {
   mode: 'delete',
   deleteAfterMs: 0,
-  settleMs: 0,
+  minTaintAgeMs: 0,
   gracePeriodSeconds: null,
   policies: [],
   rates: [],
   windows: [],
   mayStop: false,
-  holdsDeadZones: false,
-  viewAgeMsMax: 10_000,
+  holdsFullDisruption: false,
+  cacheAgeMsMax: 10_000,
   recoveryMs: 300_000,
   elected: false,
   clockMs: 0,
@@ -88,8 +88,8 @@ export interface Violation {
 /** What the checkers look at. */
 export interface Evidence {
   readonly terms: Terms;
-  readonly history: History;
-  readonly witness: Witness;
+  readonly history: ObjectHistory;
+  readonly apiHistory: ApiHistory;
   readonly starts: TaintStarts;
   readonly pauses: Pauses;
   readonly report: (violation: Violation) => void;

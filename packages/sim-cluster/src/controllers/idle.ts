@@ -24,7 +24,7 @@ const idleWhen: Readonly<Record<string, (object: KubeObject) => boolean>> = {
 };
 
 /** Whether no object in the cluster waits for one of the cluster's own parts. */
-export function isSettled(api: ClusterApi): boolean {
+export function isIdle(api: ClusterApi): boolean {
   return Object.entries(idleWhen).every(([resource, test]) =>
     api.list(resource).every((object) => isObserved(object) && test(object)),
   );

@@ -20,7 +20,7 @@ const managedKeys = new Set([...conditionTaints.map(([, , key]) => key), unsched
 /**
  * Stands in for one duty of the node lifecycle controller: NoSchedule taints that follow a node's
  * conditions. Without it a new node keeps the not-ready taint it was admitted with. Switch it off
- * where a real node lifecycle controller works on the cluster; then SilentNodes is off as well, and
+ * where a real node lifecycle controller works on the cluster; then UnreachableNodes is off as well, and
  * nothing that such a controller does is done by anybody else.
  */
 export class NodeLifecycleStandIn extends Controller {

@@ -14,7 +14,7 @@ const unreachableKey = 'node.kubernetes.io/unreachable';
  * taint when it is Ready again. Without zones, rates and disruption states: where those matter, a
  * node lifecycle controller has to work on the cluster instead.
  */
-export class SilentNodes extends Controller {
+export class UnreachableNodes extends Controller {
   readonly #graceMs: number;
 
   constructor(context: ControllerContext, graceMs: number) {

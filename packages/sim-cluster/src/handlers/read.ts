@@ -63,15 +63,15 @@ export function handleWatch(call: ResourceCall): Answer {
     headers: format.headers,
     start: (send, end) => {
       let first = true;
-      const tell = (type: string, object: Readonly<Record<string, unknown>>): void => {
+      const emit = (type: string, object: Readonly<Record<string, unknown>>): void => {
         first = false;
         send(format.event(type, object));
       };
       watch.start({
-        event: (type, object) => tell(type, presenter.item(object, first)),
+        event: (type, object) => emit(type, presenter.item(object, first)),
         bookmark: (rv, initialEventsEnd) =>
-          tell('BOOKMARK', presenter.bookmark(rv, initialEventsEnd, first)),
-        error: (status) => tell('ERROR', { ...status }),
+          emit('BOOKMARK', presenter.bookmark(rv, initialEventsEnd, first)),
+        error: (status) => emit('ERROR', { ...status }),
         end,
       });
       return () => watch.stop();

@@ -60,7 +60,7 @@ export class Watch {
   /** Tells what is already there, then follows. */
   start(sink: WatchSink): void {
     const { store } = this.#backend;
-    if (this.#wantsInitialEvents) this.#tellPresent(sink);
+    if (this.#wantsInitialEvents) this.#sendPresent(sink);
     else if (this.#startRv > 0) {
       const { expiredThrough } = store.collection(this.#resource.plural).history;
       if (this.#startRv < expiredThrough) {
@@ -69,9 +69,9 @@ export class Watch {
         return;
       }
       this.#sentRv = this.#startRv;
-      this.#tellMissed(sink);
+      this.#sendMissed(sink);
     } else this.#sentRv = store.rv;
-    this.#unsubscribe = store.subscribe((change) => this.#tell(change, sink));
+    this.#unsubscribe = store.subscribe((change) => this.#send(change, sink));
     this.#setTimers(sink);
   }
 
@@ -87,7 +87,7 @@ export class Watch {
     return this.#options.sendInitialEvents ?? this.#startRv === 0;
   }
 
-  #tellPresent(sink: WatchSink): void {
+  #sendPresent(sink: WatchSink): void {
     const { store } = this.#backend;
     const rv = store.rv;
     const collection = store.collection(this.#resource.plural);
@@ -98,13 +98,13 @@ export class Watch {
     if (this.#options.allowBookmarks) sink.bookmark(String(rv), true);
   }
 
-  #tellMissed(sink: WatchSink): void {
+  #sendMissed(sink: WatchSink): void {
     const { history } = this.#backend.store.collection(this.#resource.plural);
-    for (const change of history.after(this.#startRv)) this.#tell(change, sink);
+    for (const change of history.after(this.#startRv)) this.#send(change, sink);
   }
 
   /** Tells one change as this watch's selector sees it. */
-  #tell(change: Recorded, sink: WatchSink): void {
+  #send(change: Recorded, sink: WatchSink): void {
     if (change.resource !== this.#resource.plural || change.rv <= this.#sentRv) return;
     const { object, previous } = change;
     if (this.#namespace !== '' && object.metadata.namespace !== this.#namespace) return;

@@ -36,7 +36,7 @@ export interface KubeletOptions {
 }
 
 /** What a kubelet does: all its work, nothing but renewing its lease, or nothing. */
-type KubeletState = 'working' | 'leaseOnly' | 'silent';
+type KubeletState = 'working' | 'leaseOnly' | 'stopped';
 
 /**
  * One node's kubelet: its heartbeats and its pods. It registers the node, becomes Ready after a
@@ -69,7 +69,7 @@ export class Kubelet {
   #agreed: { readonly node: KubeObject; readonly report: NodeReport } | null = null;
   #podCount = 0;
   #timer: Timer | null = null;
-  #state: KubeletState = 'silent';
+  #state: KubeletState = 'stopped';
   #clockSkewMs = 0;
 
   constructor(context: ControllerContext, options: KubeletOptions) {
@@ -107,7 +107,7 @@ export class Kubelet {
 
   /** Registers the node and makes it Ready after the start-up time. */
   start(): void {
-    if (this.#state !== 'silent') return;
+    if (this.#state !== 'stopped') return;
     this.#state = 'working';
     this.#queue.add('register');
     const startupMs = drawMs(this.#random, this.#options.timing.startupMs);
@@ -116,7 +116,7 @@ export class Kubelet {
 
   /** Silence: no heartbeats, no pod starts, no pod ends, until `resume`. */
   stop(): void {
-    this.#state = 'silent';
+    this.#state = 'stopped';
     this.#timer?.cancel();
     this.#timer = null;
     this.#queue.clear();
@@ -158,7 +158,7 @@ export class Kubelet {
   /** What is at the other end of a connection to it. */
   dial(): ReturnType<DialNode> {
     if (!this.#server.isReachable) return 'timeout';
-    return this.#state === 'silent' ? 'refused' : (request) => this.#server.answer(request);
+    return this.#state === 'stopped' ? 'refused' : (request) => this.#server.answer(request);
   }
 
   /** Tells the kubelet that a pod of its node has changed. */

@@ -22,8 +22,8 @@ export class Store {
   #historyLength: number;
   readonly #collections = new Map<string, Collection>();
   readonly #listeners = new Set<(change: Recorded) => void>();
-  readonly #untold: Recorded[] = [];
-  #telling = false;
+  readonly #unpublished: Recorded[] = [];
+  #publishing = false;
 
   constructor(options: StoreOptions) {
     this.#rv = options.startRv;
@@ -92,20 +92,20 @@ export class Store {
     const key = objectKey(metadata.namespace ?? '', metadata.name);
     const change: Recorded = { type, resource, object: stored, previous, rv, key };
     this.collection(resource).apply(change);
-    this.#untold.push(change);
-    this.#tell();
+    this.#unpublished.push(change);
+    this.#publish();
     return stored;
   }
 
-  #tell(): void {
-    if (this.#telling) return;
-    this.#telling = true;
+  #publish(): void {
+    if (this.#publishing) return;
+    this.#publishing = true;
     try {
-      for (let next = this.#untold.shift(); next; next = this.#untold.shift()) {
+      for (let next = this.#unpublished.shift(); next; next = this.#unpublished.shift()) {
         for (const listener of this.#listeners) listener(next);
       }
     } finally {
-      this.#telling = false;
+      this.#publishing = false;
     }
   }
 }

@@ -18,7 +18,7 @@ export interface Reply {
 export interface Stream {
   readonly kind: 'stream';
   readonly headers: Readonly<Record<string, string>>;
-  readonly start: (tell: (event: string | Uint8Array) => void, end: () => void) => () => void;
+  readonly start: (emit: (event: string | Uint8Array) => void, end: () => void) => () => void;
 }
 
 /** A response that is decided after a while, unless the client leaves. */

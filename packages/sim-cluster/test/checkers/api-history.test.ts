@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Witness } from '../../src/checkers/api-history.ts';
+import { ApiHistory } from '../../src/checkers/api-history.ts';
 import { VirtualClock } from '../../src/kernel/clock.ts';
 import type { ResponseSink } from '../../src/wire/exchange.ts';
 import { start } from '../world/virtual-cluster.ts';
@@ -12,7 +12,7 @@ const watch = { method: 'GET', path: '/api/v1/nodes?watch=true', headers: {}, bo
 /** A client whose process can stand still: then it hears afterwards what was told meanwhile. */
 class Line {
   readonly #clock = new VirtualClock(start);
-  readonly witness = new Witness(this.#clock);
+  readonly apiHistory = new ApiHistory(this.#clock);
   #server: ResponseSink | null = null;
   #heldBack: (() => void)[] | null = null;
 
@@ -23,13 +23,13 @@ class Line {
       end: () => {},
       reset: () => {},
     };
-    const server = this.witness.server((_request, sink) => {
+    const server = this.apiHistory.server((_request, sink) => {
       this.#server = sink;
       sink.head(200, {});
       return () => {};
     });
-    this.witness.beginRun();
-    this.witness.client((request, sink) => server(request, this.#delayed(sink)))(watch, nothing);
+    this.apiHistory.beginRun();
+    this.apiHistory.client((request, sink) => server(request, this.#delayed(sink)))(watch, nothing);
   }
 
   at(second: number): void {
@@ -38,11 +38,11 @@ class Line {
 
   freeze(): void {
     this.#heldBack = [];
-    this.witness.blind();
+    this.apiHistory.blind();
   }
 
   thaw(): void {
-    this.witness.unblind();
+    this.apiHistory.unblind();
     const held = this.#heldBack ?? [];
     this.#heldBack = null;
     for (const deliver of held) deliver();
@@ -54,7 +54,7 @@ class Line {
 
   /** Up to which second it knows everything, as of now. */
   get known(): number {
-    return (this.witness.knownUpTo(1, 'nodes', this.#clock.now()) - start) / 1000;
+    return (this.apiHistory.known.upTo(1, 'nodes', this.#clock.now()) - start) / 1000;
   }
 
   #delayed(sink: ResponseSink): ResponseSink {
@@ -109,11 +109,11 @@ describe('a client that watches knows', () => {
 
   it('nothing that its other replica hears', () => {
     const line = new Line();
-    const other = line.witness.replica();
+    const other = line.apiHistory.replica();
     line.at(10);
     line.reset();
     line.at(20);
     other.beginRun();
-    assert.deepEqual([line.known, line.witness.knownUpTo(2, 'nodes', start)], [10, -Infinity]);
+    assert.deepEqual([line.known, line.apiHistory.known.upTo(2, 'nodes', start)], [10, -Infinity]);
   });
 });

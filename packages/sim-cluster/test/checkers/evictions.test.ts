@@ -21,7 +21,7 @@ class Evictions {
 
   constructor(terms: Partial<Terms> = {}) {
     const { api, checkers } = this.story;
-    this.checkers = new Checkers(api, { ...evictionDefaults, ...terms }, checkers.witness);
+    this.checkers = new Checkers(api, { ...evictionDefaults, ...terms }, checkers.apiHistory);
     for (const name of ['p', 'q']) this.story.addPod('a-1', name);
     this.story.at(20);
     const { resourceVersion: _, ...metadata } = this.story.node('a-1').metadata;
@@ -63,7 +63,7 @@ describe('a share of the pods', () => {
   it('nor by another replica, or after a restart', () => {
     const evictions = new Evictions({ windows: [{ per: 'total', pods: 1, windowMs: 10_000 }] });
     evictions.remove('p');
-    evictions.checkers.witness.beginRun();
+    evictions.checkers.apiHistory.beginRun();
     evictions.remove('q');
     assert.ok(evictions.broken.includes('window'));
   });
@@ -180,9 +180,9 @@ describe('of two replicas that elect one', () => {
     const clock = new VirtualClock(start);
     const api = new ApiServer({ clock, random: seededRandom(1) });
     const checkers = new Checkers(api, { ...evictionDefaults, elected: true });
-    const { witness } = checkers;
-    const replicas = { first: witness, second: witness.replica() };
-    const line = witness.server(api.exchange);
+    const { apiHistory } = checkers;
+    const replicas = { first: apiHistory, second: apiHistory.replica() };
+    const line = apiHistory.server(api.exchange);
     const send = (replica: Replica, method: string, path: string, body: object): void => {
       const headers = { 'content-type': 'application/json' };
       const nothing = { head: () => {}, data: () => {}, end: () => {}, reset: () => {} };

@@ -38,8 +38,8 @@ export class Story {
     this.api = running.api;
     this.#pass = running.pass;
     this.checkers = new LifecycleCheckers(running.api, { ...lifecycleDefaults, ...terms });
-    const { witness } = this.checkers;
-    this.#line = witness.client(witness.server(this.api.exchange));
+    const { apiHistory } = this.checkers;
+    this.#line = apiHistory.client(apiHistory.server(this.api.exchange));
     for (const [zone, count] of Object.entries(zones)) {
       for (let number = 1; number <= count; number++) {
         this.cluster.addNode({ name: `${zone}-${number}`, region: 'r', zone });
@@ -53,7 +53,7 @@ export class Story {
   /** The client starts and follows everything. */
   beginRun(): void {
     for (const hangUp of this.#hangUps.splice(0)) hangUp();
-    this.checkers.witness.beginRun();
+    this.checkers.apiHistory.beginRun();
     for (const path of [
       '/api/v1/nodes',
       '/api/v1/pods',

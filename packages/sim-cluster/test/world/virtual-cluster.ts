@@ -43,7 +43,7 @@ export function virtualCluster(options: Partial<ClusterOptions> = {}): VirtualCl
     api: cluster.api,
     pass: (ms) => clock.advanceTo(clock.now() + ms),
     until,
-    settle: () => until(() => cluster.isSettled(), 'a settled cluster'),
+    settle: () => until(() => cluster.isIdle(), 'a settled cluster'),
   };
 }
 

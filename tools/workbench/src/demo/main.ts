@@ -101,7 +101,7 @@ async function play(
     'scenario',
     'a cluster of three zones starts: nine nodes, five workloads, one budget',
   );
-  await until('the cluster to be up', () => cluster.isSettled());
+  await until('the cluster to be up', () => cluster.isIdle());
   screen.line('scenario', `up: ${cluster.api.list('pods').length} pods run`);
   await playScenario({
     cluster,

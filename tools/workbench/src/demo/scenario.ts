@@ -68,7 +68,7 @@ async function zoneUnderMaintenance({
     expectOn(cluster, expectations, name, underMaintenance);
     await setTaints(client, name, maintenance, true);
   }
-  await until('the evictions of zone-a', () => expectations.isComplete && cluster.isSettled());
+  await until('the evictions of zone-a', () => expectations.isComplete && cluster.isIdle());
 }
 
 /** A node is tainted and untainted before the pod that asked for 5 s has to go. */

@@ -64,7 +64,7 @@ describe('kubectl taintmgr drain-by-taint', { skip: withoutKubectl }, () => {
 
   /** Pods that have gone come back once their nodes are open again. */
   const isAtRest = (): boolean =>
-    cluster.api.list('nodes').some(({ spec }) => spec.unschedulable) || cluster.cluster.isSettled();
+    cluster.api.list('nodes').some(({ spec }) => spec.unschedulable) || cluster.cluster.isIdle();
   const play = (file: URL): Promise<void> =>
     playTranscript(
       file,

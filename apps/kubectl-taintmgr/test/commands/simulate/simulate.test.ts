@@ -287,7 +287,7 @@ describe('a snapshot', () => {
     const clock = new VirtualClock(Date.parse('2026-03-01T00:00:00Z'));
     const cluster = new Cluster({ clock, seed: 3, topology: threeZones });
     cluster.start();
-    assert.ok(clock.advanceUntil(() => cluster.isSettled(), clock.now() + 120_000));
+    assert.ok(clock.advanceUntil(() => cluster.isIdle(), clock.now() + 120_000));
     const items = kinds.flatMap((resource) => cluster.api.list(resource));
     snapshot = JSON.parse(JSON.stringify({ kind: 'List', apiVersion: 'v1', items }));
   });

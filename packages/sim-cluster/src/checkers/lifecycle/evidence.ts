@@ -1,5 +1,5 @@
-import type { Witness } from '../api-history.ts';
-import type { History } from '../history.ts';
+import type { ApiHistory } from '../api-history.ts';
+import type { ObjectHistory } from '../object-history.ts';
 import type { Violation } from '../terms.ts';
 import type { Heartbeats } from './heartbeats.ts';
 import type { LifecycleTerms } from './terms.ts';
@@ -8,8 +8,8 @@ import type { Zones } from './zones.ts';
 /** What the checkers of the node lifecycle look at. */
 export interface LifecycleEvidence {
   readonly terms: LifecycleTerms;
-  readonly history: History;
-  readonly witness: Witness;
+  readonly history: ObjectHistory;
+  readonly apiHistory: ApiHistory;
   readonly heartbeats: Heartbeats;
   readonly zones: Zones;
   readonly report: (violation: Violation) => void;

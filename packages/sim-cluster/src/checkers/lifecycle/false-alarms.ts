@@ -1,10 +1,10 @@
 import { isReady, keyOf } from '../../controllers/pods.ts';
 import type { KubeObject } from '../../objects/kube-object.ts';
 import type { Call } from '../call.ts';
-import type { Told } from '../history.ts';
+import type { ObservedChange } from '../object-history.ts';
 import { clockTime } from '../terms.ts';
 import type { LifecycleEvidence } from './evidence.ts';
-import { lossTaints, readinessOf } from './node-rule.ts';
+import { readinessOf, unhealthyTaints } from './node-rule.ts';
 
 /**
  * The checker of false alarms: nothing is done against a node with a heartbeat. Judged by what the
@@ -17,15 +17,15 @@ export class FalseAlarmChecker {
     this.#evidence = evidence;
   }
 
-  hear({ at, change: { type, resource, object, previous }, by }: Told): void {
+  observe({ at, change: { type, resource, object, previous }, by }: ObservedChange): void {
     if (!by || !previous || type === 'DELETED') return;
     if (resource === 'nodes') {
       const readiness = readinessOf(previous);
       if (readiness !== 'Unknown' && readinessOf(object) === 'Unknown') {
         this.#judgeUnknown(at, previous, by);
       }
-      const before = lossTaints(previous);
-      const added = lossTaints(object).filter((key) => !before.includes(key));
+      const before = unhealthyTaints(previous);
+      const added = unhealthyTaints(object).filter((key) => !before.includes(key));
       if (added.length > 0 && this.#wasHealthy(previous.metadata.name, by, at)) {
         this.#report('healthy node tainted', at, by, `node ${previous.metadata.name} got ${added}`);
       }
@@ -41,7 +41,7 @@ export class FalseAlarmChecker {
   #judgeUnknown(at: number, node: KubeObject, by: Call): void {
     const { heartbeats, terms } = this.#evidence;
     const { name } = node.metadata;
-    const began = this.#evidence.witness.begunAt(by);
+    const began = this.#evidence.apiHistory.calls.begunAt(by);
     const grace =
       readinessOf(node) === 'absent' ? terms.nodeStartupGraceMs : terms.nodeMonitorGraceMs;
     for (const source of ['nodes', 'leases'] as const) {
@@ -55,8 +55,8 @@ export class FalseAlarmChecker {
 
   /** Whether all that the client can have gone by said that the node is not lost. */
   #wasHealthy(nodeName: string, by: Call, at: number): boolean {
-    const { history, terms, witness } = this.#evidence;
-    const known = this.#knownUpTo(by, 'nodes', witness.begunAt(by));
+    const { history, terms, apiHistory } = this.#evidence;
+    const known = this.#knownUpTo(by, 'nodes', apiHistory.calls.begunAt(by));
     const states = history.during(history.node(nodeName), known - terms.lagMs, at);
     const alive = states.filter(({ object }) => object !== null);
     return (
@@ -67,16 +67,16 @@ export class FalseAlarmChecker {
 
   /** As of when it knew the source, or had to know it. */
   #knownUpTo({ run }: Call, source: 'nodes' | 'leases', began: number): number {
-    const { witness, terms } = this.#evidence;
-    const known = witness.knownInTurnUpTo(run, source, began);
+    const { apiHistory, terms } = this.#evidence;
+    const known = apiHistory.known.inTurnUpTo(run, source, began);
     // Of what happens at the very instant at which it is cut off it may have heard nothing.
     const heard = known < began ? known - 1 : known;
-    return Math.max(heard, began - terms.viewAgeMsMax);
+    return Math.max(heard, began - terms.cacheAgeMsMax);
   }
 
   #report(invariant: string, at: number, by: Call, what: string): void {
-    const { report, witness } = this.#evidence;
-    const began = clockTime(witness.begunAt(by));
+    const { report, apiHistory } = this.#evidence;
+    const began = clockTime(apiHistory.calls.begunAt(by));
     report({ invariant, at, evidence: `${what}; run ${by.run}, begun ${began}` });
   }
 }

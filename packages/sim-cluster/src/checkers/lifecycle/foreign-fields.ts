@@ -1,9 +1,9 @@
 // The checker of foreign fields: a client writes only what is its own.
 import { type Condition, keyOf } from '../../controllers/pods.ts';
 import type { KubeObject } from '../../objects/kube-object.ts';
-import type { Told } from '../history.ts';
+import type { ObservedChange } from '../object-history.ts';
 import type { LifecycleEvidence } from './evidence.ts';
-import { heardOfTypes, isLifecycleTaint, taintsOf } from './node-rule.ts';
+import { isLifecycleTaint, kubeletConditionTypes, taintsOf } from './node-rule.ts';
 
 /** Old names of labels that follow the new ones. */
 const followers: Readonly<Record<string, string>> = {
@@ -20,7 +20,7 @@ export class ForeignFieldChecker {
     this.#evidence = evidence;
   }
 
-  hear({ at, change: { type, resource, object, previous }, by }: Told): void {
+  observe({ at, change: { type, resource, object, previous }, by }: ObservedChange): void {
     if (!by || !previous || type === 'DELETED') return;
     if (resource !== 'nodes' && resource !== 'pods') return;
     const parts = resource === 'nodes' ? nodeParts : podParts;
@@ -66,7 +66,7 @@ function metadataParts({ metadata }: KubeObject, isOwn: IsOwn): Parts {
 function nodeParts(node: KubeObject, isOwn: IsOwn): Parts {
   const { taints: _taints, ...spec } = node.spec ?? {};
   const { conditions = [], ...status } = node.status ?? {};
-  const types: readonly string[] = heardOfTypes;
+  const types: readonly string[] = kubeletConditionTypes;
   return {
     ...metadataParts(node, isOwn),
     taints: taintsOf(node).filter((taint) => !isLifecycleTaint(taint) && !isOwn(taint.key)),

@@ -1,6 +1,6 @@
 import { conditionOf } from '../../controllers/pods.ts';
 import type { KubeObject } from '../../objects/kube-object.ts';
-import type { Told } from '../history.ts';
+import type { ObservedChange } from '../object-history.ts';
 
 const leaseNamespace = 'kube-node-lease';
 
@@ -16,7 +16,7 @@ interface Beat {
 export class Heartbeats {
   readonly #beats = new Map<string, Beat[]>();
 
-  hear({ at, change, by }: Told): void {
+  observe({ at, change, by }: ObservedChange): void {
     const { type, resource, object, previous } = change;
     const { namespace, name } = object.metadata;
     if (by || type === 'DELETED') return;

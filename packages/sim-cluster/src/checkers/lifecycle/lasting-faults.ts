@@ -5,27 +5,30 @@ import { clockTime } from '../terms.ts';
 import type { LifecycleEvidence } from './evidence.ts';
 import {
   areConditionTaintsRight,
-  hasWrongLossTaint,
-  lossTaints,
+  hasWrongUnhealthyTaint,
   readinessOf,
+  unhealthyTaints,
 } from './node-rule.ts';
 
 /** A node at one instant. */
 interface Look {
   readonly node: KubeObject;
   /** Whether nobody has heard of it for longer than its grace. */
-  readonly isSilent: boolean;
+  readonly isUnheard: boolean;
 }
 
 /** What may not last, with the name of the invariant. */
 const faults: readonly (readonly [invariant: string, holds: (look: Look) => boolean])[] = [
-  ['silent node not Unknown', ({ node, isSilent }) => isSilent && readinessOf(node) !== 'Unknown'],
+  [
+    'unreachable node not Unknown',
+    ({ node, isUnheard }) => isUnheard && readinessOf(node) !== 'Unknown',
+  ],
   [
     'healthy node stays tainted',
-    ({ node, isSilent }) =>
-      !isSilent && readinessOf(node) === 'True' && lossTaints(node).length > 0,
+    ({ node, isUnheard }) =>
+      !isUnheard && readinessOf(node) === 'True' && unhealthyTaints(node).length > 0,
   ],
-  ['wrong taint of a lost node', ({ node }) => hasWrongLossTaint(node)],
+  ['wrong taint of an unhealthy node', ({ node }) => hasWrongUnhealthyTaint(node)],
   ['condition taints', ({ node }) => !areConditionTaintsRight(node)],
 ];
 
@@ -86,11 +89,11 @@ export class LastingFaultChecker {
       .sort((a, b) => a - b)
       .map((at) => {
         const node = states.findLast((state) => state.at <= at)?.object ?? null;
-        return [at, node && { node, isSilent: this.#isSilent(node, from, at) }];
+        return [at, node && { node, isUnheard: this.#isUnheard(node, from, at) }];
       });
   }
 
-  #isSilent(node: KubeObject, calmSince: number, at: number): boolean {
+  #isUnheard(node: KubeObject, calmSince: number, at: number): boolean {
     const { heartbeats, terms, zones } = this.#evidence;
     const isNew = readinessOf(node) === 'absent';
     const grace = isNew ? terms.nodeStartupGraceMs : terms.nodeMonitorGraceMs;

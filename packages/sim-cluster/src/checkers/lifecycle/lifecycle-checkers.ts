@@ -1,6 +1,6 @@
 import type { ClusterApi } from '../../api/cluster-api.ts';
-import { Witness } from '../api-history.ts';
-import { History } from '../history.ts';
+import { ApiHistory } from '../api-history.ts';
+import { ObjectHistory } from '../object-history.ts';
 import type { Violation } from '../terms.ts';
 import type { LifecycleEvidence } from './evidence.ts';
 import { FalseAlarmChecker } from './false-alarms.ts';
@@ -17,28 +17,32 @@ import { Zones } from './zones.ts';
 /**
  * Judges a client that plays the node lifecycle controller, from what the API shows and what the
  * client asked it: by the plain rule, knowing nothing of how the client works. Make it before anything
- * happens, and lead the client's requests through both ends of the witness. A client that evicts pods
- * as well is watched by one witness for both.
+ * happens, and lead the client's requests through both ends of the apiHistory. A client that evicts pods
+ * as well is watched by one apiHistory for both.
  */
 export class LifecycleCheckers {
-  readonly witness: Witness;
+  readonly apiHistory: ApiHistory;
   readonly #api: ClusterApi;
   readonly #violations: Violation[] = [];
   readonly #resting: readonly { atRest(calmSince: number, now: number): void }[];
   readonly #rate: TaintRateChecker;
 
-  constructor(api: ClusterApi, terms: LifecycleTerms, witness: Witness = new Witness(api.clock)) {
+  constructor(
+    api: ClusterApi,
+    terms: LifecycleTerms,
+    apiHistory: ApiHistory = new ApiHistory(api.clock),
+  ) {
     this.#api = api;
-    this.witness = witness;
+    this.apiHistory = apiHistory;
     const heartbeats = new Heartbeats();
     const zones = new Zones(terms);
-    const history = new History(api, witness, (told) => {
-      for (const listener of hearing) listener.hear(told);
+    const history = new ObjectHistory(api, apiHistory, (told) => {
+      for (const listener of observers) listener.observe(told);
     });
     const report = (violation: Violation): void => void this.#violations.push(violation);
-    const evidence: LifecycleEvidence = { terms, history, witness, heartbeats, zones, report };
+    const evidence: LifecycleEvidence = { terms, history, apiHistory, heartbeats, zones, report };
     this.#rate = new TaintRateChecker(evidence);
-    const hearing = [
+    const observers = [
       heartbeats,
       zones,
       new FalseAlarmChecker(evidence),

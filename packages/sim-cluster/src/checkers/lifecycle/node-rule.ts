@@ -14,7 +14,12 @@ const notReady = 'node.kubernetes.io/not-ready';
 const unreachable = 'node.kubernetes.io/unreachable';
 
 /** The conditions that go Unknown with a node that is not heard of any more. */
-export const heardOfTypes = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'] as const;
+export const kubeletConditionTypes = [
+  'Ready',
+  'MemoryPressure',
+  'DiskPressure',
+  'PIDPressure',
+] as const;
 
 /** Which NoSchedule taint a condition stands for. */
 const conditionTaints: readonly (readonly [type: string, status: string, key: string])[] = [
@@ -28,7 +33,7 @@ const conditionTaints: readonly (readonly [type: string, status: string, key: st
 const unschedulable = 'node.kubernetes.io/unschedulable';
 const noScheduleKeys = new Set([...conditionTaints.map(([, , key]) => key), unschedulable]);
 /** Which NoExecute taint a lost node has. */
-const lossKeys: Readonly<Record<Readiness, string | null>> = {
+const unhealthyKeys: Readonly<Record<Readiness, string | null>> = {
   True: null,
   False: notReady,
   Unknown: unreachable,
@@ -42,12 +47,12 @@ export function readinessOf(node: KubeObject | null): Readiness {
 }
 
 /** The four conditions of a node that its kubelet reports; null for one that it lacks. */
-export function heardOf(node: KubeObject): readonly (Condition | null)[] {
-  return heardOfTypes.map((type) => conditionOf(node, type));
+export function kubeletConditions(node: KubeObject): readonly (Condition | null)[] {
+  return kubeletConditionTypes.map((type) => conditionOf(node, type));
 }
 
 /** The keys of the NoExecute taints by which lost nodes are emptied. */
-export function lossTaints(node: KubeObject | null): readonly string[] {
+export function unhealthyTaints(node: KubeObject | null): readonly string[] {
   return taintsOf(node)
     .filter(
       ({ key, effect }) => effect === 'NoExecute' && (key === notReady || key === unreachable),
@@ -56,9 +61,9 @@ export function lossTaints(node: KubeObject | null): readonly string[] {
 }
 
 /** Whether a lost node has the taint of the other kind of loss. */
-export function hasWrongLossTaint(node: KubeObject | null): boolean {
-  const wanted = lossKeys[readinessOf(node)];
-  return wanted !== null && lossTaints(node).some((key) => key !== wanted);
+export function hasWrongUnhealthyTaint(node: KubeObject | null): boolean {
+  const wanted = unhealthyKeys[readinessOf(node)];
+  return wanted !== null && unhealthyTaints(node).some((key) => key !== wanted);
 }
 
 /** Whether the NoSchedule taints are those that the conditions and `unschedulable` ask for. */
@@ -76,8 +81,8 @@ export function areConditionTaintsRight(node: KubeObject): boolean {
 
 /** Whether the taint is one that a node lifecycle controller gives and takes. */
 export function isLifecycleTaint(taint: Taint): boolean {
-  const isLoss = taint.key === notReady || taint.key === unreachable;
-  return isConditionTaint(taint) || (taint.effect === 'NoExecute' && isLoss);
+  const isUnhealthyKey = taint.key === notReady || taint.key === unreachable;
+  return isConditionTaint(taint) || (taint.effect === 'NoExecute' && isUnhealthyKey);
 }
 
 /** All taints of a node. */

@@ -1,9 +1,9 @@
 // The checker of taint rates: nodes are not tainted faster than their zone allows.
 import type { Call, CallKind } from '../call.ts';
-import type { Told } from '../history.ts';
+import type { ObservedChange } from '../object-history.ts';
 import { clockTime } from '../terms.ts';
 import type { LifecycleEvidence } from './evidence.ts';
-import { lossTaints } from './node-rule.ts';
+import { unhealthyTaints } from './node-rule.ts';
 import { zoneOf } from './zones.ts';
 
 /** A node that the client made a lost one. */
@@ -34,10 +34,10 @@ export class TaintRateChecker {
     this.#evidence = evidence;
   }
 
-  hear({ change: { type, resource, object, previous }, by }: Told): void {
+  observe({ change: { type, resource, object, previous }, by }: ObservedChange): void {
     if (!by || !previous || resource !== 'nodes' || type === 'DELETED') return;
-    if (lossTaints(previous).length > 0 || lossTaints(object).length === 0) return;
-    const at = this.#evidence.witness.begunAt(by);
+    if (unhealthyTaints(previous).length > 0 || unhealthyTaints(object).length === 0) return;
+    const at = this.#evidence.apiHistory.calls.begunAt(by);
     const { name: nodeName } = object.metadata;
     this.#taintings.push({ run: by.run, zone: zoneOf(previous), nodeName, at });
   }
@@ -68,12 +68,12 @@ export class TaintRateChecker {
    * which may have let through nodes that the state of the zone in the API would not.
    */
   #inflowUnseen({ run, zone, at: to }: Tainting, from: number): number {
-    const { history, terms, witness } = this.#evidence;
+    const { history, terms, apiHistory } = this.#evidence;
     const { nodeEvictionRate, secondaryNodeEvictionRate, fullDisruptionRate } = terms;
     const rateMax = Math.max(nodeEvictionRate, secondaryNodeEvictionRate, fullDisruptionRate);
     const isOfZone = ({ target }: Call): boolean =>
       history.node(target).some(({ object }) => object !== null && zoneOf(object) === zone);
-    const unwritten = witness.calls.filter(
+    const unwritten = apiHistory.calls.all.filter(
       (call) =>
         call.run === run &&
         writing.includes(call.kind) &&
@@ -89,15 +89,15 @@ export class TaintRateChecker {
   }
 
   get #slackMs(): number {
-    const { lagMs, viewAgeMsMax } = this.#evidence.terms;
-    return lagMs + viewAgeMsMax;
+    const { lagMs, cacheAgeMsMax } = this.#evidence.terms;
+    return lagMs + cacheAgeMsMax;
   }
 
   #isOpen(tainting: Tainting): boolean {
     const { run, zone, at } = tainting;
-    const { zones, witness } = this.#evidence;
+    const { zones, apiHistory } = this.#evidence;
     const from = at - this.#slackMs;
-    if (witness.firstSightAt(run) >= from || zones.wasOpen(zone, from, at)) return true;
+    if (apiHistory.known.firstAt(run) >= from || zones.wasOpen(zone, from, at)) return true;
     return Number.isFinite(from) && this.#inflowUnseen(tainting, from) > 0;
   }
 

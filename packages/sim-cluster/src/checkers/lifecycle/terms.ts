@@ -22,7 +22,7 @@ export interface LifecycleTerms {
   /** So long after a change the client may act by what was before: a monitor pass and a little. */
   readonly lagMs: number;
   /** On a view older than this nothing is held against a node. */
-  readonly viewAgeMsMax: number;
+  readonly cacheAgeMsMax: number;
   /** So long after it fell due a duty may be undone in quiet times; rates are counted apart. */
   readonly boundMs: number;
   /** The same for the pods of lost nodes; Infinity for a client that may suspect itself. */
@@ -43,7 +43,7 @@ export const lifecycleDefaults: LifecycleTerms = {
   burst: 1,
   tokensPerNode: 1,
   lagMs: 6000,
-  viewAgeMsMax: 0,
+  cacheAgeMsMax: 0,
   boundMs: 15_000,
   podBoundMs: 15_000,
   ownKeys: [],

@@ -1,9 +1,9 @@
 // The checker of Unknown conditions: their reasons, messages and times.
 import type { Condition } from '../../controllers/pods.ts';
 import type { KubeObject } from '../../objects/kube-object.ts';
-import type { Told } from '../history.ts';
+import type { ObservedChange } from '../object-history.ts';
 import type { LifecycleEvidence } from './evidence.ts';
-import { heardOf, heardOfTypes, readinessOf } from './node-rule.ts';
+import { kubeletConditions, kubeletConditionTypes, readinessOf } from './node-rule.ts';
 
 /** Reason and message of a condition that was there, and of one that never was. */
 const stopped = ['NodeStatusUnknown', 'Kubelet stopped posting node status.'] as const;
@@ -20,12 +20,12 @@ export class UnknownConditionChecker {
     this.#evidence = evidence;
   }
 
-  hear({ at, change: { type, resource, object, previous }, by }: Told): void {
+  observe({ at, change: { type, resource, object, previous }, by }: ObservedChange): void {
     if (!by || !previous || resource !== 'nodes' || type === 'DELETED') return;
     const wentUnknown = readinessOf(previous) !== 'Unknown' && readinessOf(object) === 'Unknown';
-    const before = heardOf(previous);
-    const after = heardOf(object);
-    for (const [index, name] of heardOfTypes.entries()) {
+    const before = kubeletConditions(previous);
+    const after = kubeletConditions(object);
+    for (const [index, name] of kubeletConditionTypes.entries()) {
       const [was, is] = [before[index] ?? null, after[index] ?? null];
       const isSame = JSON.stringify(was) === JSON.stringify(is);
       if (isSame && !(wentUnknown && is?.status !== 'Unknown')) continue;

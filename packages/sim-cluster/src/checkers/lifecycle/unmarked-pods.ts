@@ -1,5 +1,5 @@
 import { isReady, keyOf } from '../../controllers/pods.ts';
-import type { State } from '../history.ts';
+import type { State } from '../object-history.ts';
 import { clockTime } from '../terms.ts';
 import type { LifecycleEvidence } from './evidence.ts';
 import { readinessOf } from './node-rule.ts';
@@ -31,20 +31,27 @@ export class UnmarkedPodChecker {
     for (const [index, at] of instants.entries()) {
       const pod = states.findLast((state) => state.at <= at)?.object ?? null;
       const isWrong =
-        pod !== null && pod.spec.nodeName === nodeName && isReady(pod) && wasLost(nodeStates, at);
+        pod !== null &&
+        pod.spec.nodeName === nodeName &&
+        isReady(pod) &&
+        wasUnreachable(nodeStates, at);
       if (!isWrong) since = null;
       else since ??= at;
       const until = instants[index + 1] ?? now;
       if (since === null || pod === null || until - since <= terms.podBoundMs) continue;
       const evidence = `pod ${keyOf(pod)} is ready on ${nodeName}, since ${clockTime(since)}`;
-      report({ invariant: 'pod of lost node not marked', at: since + terms.podBoundMs, evidence });
+      report({
+        invariant: 'pod of unreachable node not marked',
+        at: since + terms.podBoundMs,
+        evidence,
+      });
       return;
     }
   }
 }
 
 /** Whether the node was Unknown at that instant, and Ready when it was last heard of. */
-function wasLost(states: readonly State[], at: number): boolean {
+function wasUnreachable(states: readonly State[], at: number): boolean {
   const index = states.findLastIndex((state) => state.at <= at);
   const node = states[index]?.object ?? null;
   if (readinessOf(node) !== 'Unknown') return false;

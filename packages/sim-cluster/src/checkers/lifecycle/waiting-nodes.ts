@@ -1,7 +1,7 @@
 // The checker of waiting nodes: none waits longer for its taint than its zone allows.
 import { clockTime } from '../terms.ts';
 import type { LifecycleEvidence } from './evidence.ts';
-import { lossTaints, readinessOf } from './node-rule.ts';
+import { readinessOf, unhealthyTaints } from './node-rule.ts';
 import { zoneOf } from './zones.ts';
 
 /** A time in which a lost node had no NoExecute taint. */
@@ -34,7 +34,7 @@ export class WaitingNodeChecker {
       const passed = zones.inflowMin(zone, from, to - terms.boundMs, terms.lagMs);
       if (passed < company * terms.tokensPerNode) continue;
       const evidence = `node ${nodeName}, lost since ${clockTime(from)}, one of ${company} in zone ${JSON.stringify(zone)}, whose rates let through ${passed}`;
-      report({ invariant: 'lost node not tainted', at: to, evidence });
+      report({ invariant: 'unhealthy node not tainted', at: to, evidence });
     }
   }
 
@@ -49,9 +49,9 @@ export class WaitingNodeChecker {
       current = null;
     };
     for (const { at, object } of states) {
-      const isLost = ['False', 'Unknown'].includes(readinessOf(object));
+      const isUnhealthy = ['False', 'Unknown'].includes(readinessOf(object));
       const zone = object ? zoneOf(object) : '';
-      const waiting = isLost && lossTaints(object).length === 0;
+      const waiting = isUnhealthy && unhealthyTaints(object).length === 0;
       if (!waiting || (current !== null && zone !== (current as { zone: string }).zone)) end(at);
       if (waiting) current ??= { zone, from: at };
     }

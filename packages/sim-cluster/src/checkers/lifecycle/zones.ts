@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../objects/kube-object.ts';
-import type { Told } from '../history.ts';
+import type { ObservedChange } from '../object-history.ts';
 import { readinessOf } from './node-rule.ts';
 import type { LifecycleTerms } from './terms.ts';
 
@@ -47,7 +47,7 @@ export class Zones {
     this.#terms = terms;
   }
 
-  hear({ at, change }: Told): void {
+  observe({ at, change }: ObservedChange): void {
     const { resource, type, object } = change;
     if (resource !== 'nodes') return;
     const { name } = object.metadata;

@@ -47,7 +47,7 @@ const foreign = { key: 'team', value: 'x', effect: 'NoSchedule' };
 const faults: readonly (readonly [what: string, broken: readonly string[], () => Story])[] = [
   [
     'a node is never marked',
-    ['silent node not Unknown'],
+    ['unreachable node not Unknown'],
     () =>
       lossAndReturn({
         unknown: nothing,
@@ -107,12 +107,12 @@ const faults: readonly (readonly [what: string, broken: readonly string[], () =>
   ['the NoSchedule taint stays', ['condition taints'], () => lossAndReturn({ allowed: nothing })],
   [
     'the NoExecute taint is forgotten',
-    ['lost node not tainted'],
+    ['unhealthy node not tainted'],
     () => lossAndReturn({ noExecute: nothing }),
   ],
   [
     'the NoExecute taint is of the wrong kind',
-    ['wrong taint of a lost node'],
+    ['wrong taint of an unhealthy node'],
     () =>
       lossAndReturn({
         noExecute: (story) => story.addTaint('a-1', 'NoExecute', 'node.kubernetes.io/not-ready'),
@@ -123,7 +123,11 @@ const faults: readonly (readonly [what: string, broken: readonly string[], () =>
     ['healthy node stays tainted'],
     () => lossAndReturn({ untainted: nothing }),
   ],
-  ['a pod is not marked', ['pod of lost node not marked'], () => lossAndReturn({ pods: nothing })],
+  [
+    'a pod is not marked',
+    ['pod of unreachable node not marked'],
+    () => lossAndReturn({ pods: nothing }),
+  ],
   [
     'a pod of a healthy node is marked',
     ['pod of healthy node marked'],

@@ -36,7 +36,7 @@ describe('the rate of taintings', () => {
     ['nine seconds are too few', [75, 84], ['taint rate']],
     ['two at once are too many', [75, 75], ['taint rate']],
     ['the second may come late by the bound', [75, 100], []],
-    ['but not by much more', [75, 120], ['lost node not tainted']],
+    ['but not by much more', [75, 120], ['unhealthy node not tainted']],
   ];
   for (const [what, times, broken] of outages) {
     it(what, () => {
@@ -123,10 +123,10 @@ describe('the rate of taintings', () => {
 
 describe('what the client could know', () => {
   /** At 100 s the client takes a-2 for lost, which renews its lease at 91 s; it is blind since `from`. */
-  function blindSince(from: number, viewAgeMsMax: number): readonly string[] {
-    const story = new Story({ a: 4 }, { viewAgeMsMax });
+  function blindSince(from: number, cacheAgeMsMax: number): readonly string[] {
+    const story = new Story({ a: 4 }, { cacheAgeMsMax });
     story.at(from);
-    story.checkers.witness.blind();
+    story.checkers.apiHistory.blind();
     story.at(100);
     story.markUnknown('a-2');
     return brokenIn(story.end(101));
@@ -138,9 +138,9 @@ describe('what the client could know', () => {
     [48, 0, ['false Unknown']],
     [48, 30_000, ['false Unknown']],
   ];
-  for (const [from, viewAgeMsMax, broken] of cases) {
-    it(`blind since ${from} s and allowed a view of ${viewAgeMsMax} ms: ${broken}`, () => {
-      assert.deepEqual(blindSince(from, viewAgeMsMax), broken);
+  for (const [from, cacheAgeMsMax, broken] of cases) {
+    it(`blind since ${from} s and allowed a view of ${cacheAgeMsMax} ms: ${broken}`, () => {
+      assert.deepEqual(blindSince(from, cacheAgeMsMax), broken);
     });
   }
 
@@ -162,12 +162,12 @@ describe('what the client could know', () => {
   });
 });
 
-it('one witness serves both judges: a pod that is marked is none that is evicted', () => {
+it('one apiHistory serves both judges: a pod that is marked is none that is evicted', () => {
   const story = new Story({ a: 4 });
-  const { witness } = story.checkers;
+  const { apiHistory } = story.checkers;
   const rates = [{ per: 'total', podsPerSecond: 0.001, burst: 1 }] as const;
-  const terms = { ...evictionDefaults, rates, viewAgeMsMax: 0, recoveryMs: 1000 };
-  const evictions = new Checkers(story.api, terms, witness);
+  const terms = { ...evictionDefaults, rates, cacheAgeMsMax: 0, recoveryMs: 1000 };
+  const evictions = new Checkers(story.api, terms, apiHistory);
   for (const name of ['p', 'q']) story.addPod('a-1', name);
   story.at(25);
   story.cluster.node('a-1').stop();
@@ -207,16 +207,16 @@ describe('zones', () => {
   /** Nodes that let through in 1000 s by a zone of so many ready and other nodes beside a healthy one. */
   function inflow(ready: number, others: number, excluded = 0): number {
     const zones = new Zones(lifecycleDefaults);
-    const hear = (name: string, status: string, labels: Record<string, string> = {}): void => {
+    const observe = (name: string, status: string, labels: Record<string, string> = {}): void => {
       const object = node(name, { labels, status: { conditions: [{ type: 'Ready', status }] } });
       const change = { type: 'ADDED', resource: 'nodes', object, previous: null } as const;
-      zones.hear({ at: start, change, by: null });
+      zones.observe({ at: start, change, by: null });
     };
-    hear('elsewhere', 'True', { [zone]: 'b' });
-    for (let index = 0; index < ready; index++) hear(`r${index}`, 'True');
-    for (let index = 0; index < others; index++) hear(`o${index}`, 'Unknown');
+    observe('elsewhere', 'True', { [zone]: 'b' });
+    for (let index = 0; index < ready; index++) observe(`r${index}`, 'True');
+    for (let index = 0; index < others; index++) observe(`o${index}`, 'Unknown');
     for (let index = 0; index < excluded; index++) {
-      hear(`x${index}`, 'False', { 'node.kubernetes.io/exclude-disruption': '' });
+      observe(`x${index}`, 'False', { 'node.kubernetes.io/exclude-disruption': '' });
     }
     return zones.inflowMin('', start, start + 1_000_000, 0);
   }

@@ -77,7 +77,7 @@ function settle({ name }: Source, cluster: Cluster, agents: Agents): void {
   const latest = clock.now() + settleMsMax;
   while (clock.now() < latest) {
     agents.runUntil(clock.now() + settleLookMs);
-    if (cluster.isSettled()) return;
+    if (cluster.isIdle()) return;
   }
   const waiting = cluster.api.list('pods').find((pod) => unplacedMessage(pod) !== null);
   const message = waiting ? unplacedMessage(waiting) : null;

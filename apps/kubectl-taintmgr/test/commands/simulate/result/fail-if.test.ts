@@ -76,10 +76,10 @@ function controller() {
   const { windowMs = 0, percent = 0 } = limit;
   const windows = [{ per: 'zone', percent, windowMs }] as const;
   const checkers = new Checkers(cluster.api, { ...evictionDefaults, windows, mayStop: true });
-  const { witness } = checkers;
-  const exchange = witness.client(witness.server(cluster.exchange));
+  const { apiHistory } = checkers;
+  const exchange = apiHistory.client(apiHistory.server(cluster.exchange));
   const start = (): VirtualDriver => {
-    witness.beginRun();
+    apiHistory.beginRun();
     const loop = new Loop({
       machine: createEngine({ limits: [limit], keepLimits: true }),
       random: seededRandom(1),

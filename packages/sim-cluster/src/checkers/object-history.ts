@@ -1,6 +1,6 @@
 import type { Change, ClusterApi } from '../api/cluster-api.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
-import type { Witness } from './api-history.ts';
+import type { ApiHistory } from './api-history.ts';
 import type { Call } from './call.ts';
 
 /** An object from one instant on; null: there is none of the name. */
@@ -10,7 +10,7 @@ export interface State {
 }
 
 /** A change as the checkers are told of it. */
-export interface Told {
+export interface ObservedChange {
   readonly at: number;
   readonly change: Change;
   /** The request of the client under watch that made it; null: others did. */
@@ -20,16 +20,16 @@ export interface Told {
 const none: readonly State[] = [];
 
 /** Every state of every pod and node since the beginning, as the API reported them. */
-export class History {
+export class ObjectHistory {
   readonly #nodes = new Map<string, State[]>();
   readonly #pods = new Map<string, State[]>();
-  readonly #witness: Witness;
+  readonly #apiHistory: ApiHistory;
   readonly #now: () => number;
 
-  constructor(api: ClusterApi, witness: Witness, hear: (told: Told) => void) {
-    this.#witness = witness;
+  constructor(api: ClusterApi, apiHistory: ApiHistory, observe: (told: ObservedChange) => void) {
+    this.#apiHistory = apiHistory;
     this.#now = () => api.clock.now();
-    api.subscribe((change) => hear(this.#record(change)));
+    api.subscribe((change) => observe(this.#record(change)));
   }
 
   /** The states of all nodes of that name, oldest first. */
@@ -60,14 +60,14 @@ export class History {
     });
   }
 
-  #record(change: Change): Told {
+  #record(change: Change): ObservedChange {
     const { type, resource, object } = change;
     const at = this.#now();
     const state = { at, object: type === 'DELETED' ? null : object };
     const { name, uid = '' } = object.metadata;
     if (resource === 'nodes') push(this.#nodes, name, state);
     if (resource === 'pods') push(this.#pods, uid, state);
-    return { at, change, by: this.#witness.actor };
+    return { at, change, by: this.#apiHistory.actor };
   }
 }
 
