@@ -1,7 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
-import { execute, installPlugin, withoutKubectl } from '../world/plugin.ts';
+import { installPlugin, withoutKubectl } from '../world/plugin.ts';
 import { fillShop, renewLeases } from '../world/shop-cluster.ts';
+import { terminal } from '../world/terminal.ts';
 import { startTestCluster, type TestCluster } from '../world/test-cluster.ts';
 import { playTranscript } from '../world/transcript.ts';
 
@@ -30,29 +31,27 @@ const steady = (text: string): string =>
 
 describe('kubectl taintmgr on a cluster at rest', { skip: withoutKubectl, concurrency: 2 }, () => {
   let cluster: TestCluster;
-  let env: NodeJS.ProcessEnv;
   before(async () => {
     const reader = [{ verbs: ['get', 'list'], apiGroups: [''], resources: ['nodes', 'pods'] }];
     cluster = await startTestCluster(null, { reader, blind: [] });
     fillShop(cluster);
-    env = {
-      PATH: installPlugin(cluster.directory),
-      HOME: cluster.directory,
-      KUBECONFIG: cluster.kubeconfig,
-    };
+    process.env.PATH = installPlugin(cluster.directory);
+    process.env.HOME = cluster.directory;
+    process.env.KUBECONFIG = cluster.kubeconfig;
   });
   after(() => cluster.stop());
 
   for (const file of [...files, ...pages]) {
-    it(file.pathname.split('/').at(-1) ?? '', () =>
-      playTranscript(
+    it(file.pathname.split('/').at(-1) ?? '', () => {
+      const play = terminal();
+      return playTranscript(
         file,
         async (line) => {
           renewLeases(cluster);
-          return await execute('sh', ['-c', line], env);
+          return await play(line);
         },
         steady,
-      ),
-    );
+      );
+    });
   }
 });

@@ -1,6 +1,7 @@
 import { after, before, describe, it } from 'node:test';
 import { daemonSet, pdb, pod, type Rule, statefulSet, toleration } from '@taintmgr/sim-cluster';
-import { execute, installPlugin, withoutKubectl } from '../../world/plugin.ts';
+import { installPlugin, withoutKubectl } from '../../world/plugin.ts';
+import { terminal } from '../../world/terminal.ts';
 import { startTestCluster, type TestCluster, until } from '../../world/test-cluster.ts';
 import { playTranscript } from '../../world/transcript.ts';
 
@@ -31,7 +32,6 @@ function on(nodeName: string) {
 
 describe('kubectl taintmgr drain-by-taint', { skip: withoutKubectl }, () => {
   let cluster: TestCluster;
-  let env: NodeJS.ProcessEnv;
   before(async () => {
     const tolerations = [toleration('maintenance:NoExecute', 3)];
     cluster = await startTestCluster(
@@ -54,26 +54,26 @@ describe('kubectl taintmgr drain-by-taint', { skip: withoutKubectl }, () => {
       },
       { reader: [read], narrow: [narrow] },
     );
-    env = {
-      PATH: installPlugin(cluster.directory),
-      HOME: cluster.directory,
-      KUBECONFIG: cluster.kubeconfig,
-    };
+    process.env.PATH = installPlugin(cluster.directory);
+    process.env.HOME = cluster.directory;
+    process.env.KUBECONFIG = cluster.kubeconfig;
   });
   after(() => cluster.stop());
 
   /** Pods that have gone come back once their nodes are open again. */
   const isAtRest = (): boolean =>
     cluster.api.list('nodes').some(({ spec }) => spec.unschedulable) || cluster.cluster.isIdle();
-  const play = (file: URL): Promise<void> =>
-    playTranscript(
+  const play = (file: URL): Promise<void> => {
+    const type = terminal();
+    return playTranscript(
       file,
       async (line) => {
         await until('pods to be back', isAtRest);
-        return await execute('sh', ['-c', line], env);
+        return await type(line);
       },
       steady,
     );
+  };
 
   it('drain-by-taint.md', () => play(page));
 

@@ -1,7 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { namespace, pod } from '@taintmgr/sim-cluster';
-import { execute, installPlugin, withoutKubectl } from '../../../world/plugin.ts';
+import { installPlugin, withoutKubectl } from '../../../world/plugin.ts';
+import { terminal } from '../../../world/terminal.ts';
 import { startTestCluster, type TestCluster, until } from '../../../world/test-cluster.ts';
 import { playTranscript } from '../../../world/transcript.ts';
 
@@ -86,22 +87,17 @@ async function fill(test: TestCluster): Promise<void> {
 
 describe('kubectl taintmgr explain pressure', { skip: withoutKubectl }, () => {
   let cluster: TestCluster;
-  let env: NodeJS.ProcessEnv;
   before(async () => {
     const reader = [{ verbs: ['get', 'list'], apiGroups: [''], resources: ['nodes', 'pods'] }];
     cluster = await startTestCluster(null, { reader });
     await fill(cluster);
-    env = {
-      PATH: installPlugin(cluster.directory),
-      HOME: cluster.directory,
-      KUBECONFIG: cluster.kubeconfig,
-    };
+    process.env.PATH = installPlugin(cluster.directory);
+    process.env.HOME = cluster.directory;
+    process.env.KUBECONFIG = cluster.kubeconfig;
   });
   after(() => cluster.stop());
 
   for (const file of files) {
-    it(file.pathname.split('/').at(-1) ?? '', () =>
-      playTranscript(file, (line) => execute('sh', ['-c', line], env), steady),
-    );
+    it(file.pathname.split('/').at(-1) ?? '', () => playTranscript(file, terminal(), steady));
   }
 });
