@@ -1,23 +1,44 @@
 // The only door of the package.
 
-// Running the engine against a cluster, in real time.
+// The loop around an engine: which options, what it takes and gives, what people may want to know.
 
+export type { ClockNotice } from './controller/clock/clock-watch.ts';
+export type { ElectionNotice, ElectionOptions } from './controller/election/election.ts';
+export {
+  defaultElectionTiming,
+  type ElectionTiming,
+} from './controller/election/election-timing.ts';
 export { Loop, type LoopOptions, type Notice } from './controller/engine-loop.ts';
+export type { MayAct } from './controller/executor.ts';
 export type { LoopAction, LoopInput, Machine } from './controller/loop.ts';
-export { type DriveOptions, drive } from './driver/driver.ts';
-export { LoopClock, type MachineClocks } from './driver/loop-clock.ts';
+export type { LimitRecordNotice } from './controller/procedures/limit-record.ts';
+export type {
+  ExecuteOptions,
+  KeepTaintStarts,
+  Removal,
+} from './controller/procedures/pod-removal.ts';
+export { defaultPodWatch, type PodWatch, type Scope as PodScope } from './pod-watch/scope.ts';
 export type { ReflectorStatus } from './pod-watch/source.ts';
 
-// Which pods are read.
+// The same loop around the node pressure machine.
 
 export {
-  defaultPodWatch,
-  type PodWatch,
-  type Scope as PodScope,
-} from './pod-watch/scope.ts';
+  PressureLoop,
+  type PressureLoopOptions,
+  type PressureNotice,
+} from './controller/pressure-loop.ts';
+export type { SetPressureConditions } from './controller/procedures/pressure.ts';
+export type {
+  EvictUnderPressure,
+  PressureRemoval,
+} from './controller/procedures/pressure-eviction.ts';
+export { ownConditionType, ownTaintKey } from './pressure/conditions.ts';
+export { defaultPollOptions, type PollOptions } from './pressure/summary-poller.ts';
 
-// The same on a virtual clock, against a cluster in this process.
+// Running a loop: in real time against a cluster, or on a virtual clock against one in this process.
 
+export { type DriveOptions, drive } from './driver/driver.ts';
+export type { MachineClocks } from './driver/loop-clock.ts';
 export {
   type Exchange,
   type ExchangeSink,
@@ -25,6 +46,71 @@ export {
   type VirtualOptions,
   type VirtualTime,
 } from './driver/virtual.ts';
+
+// Finding a cluster by kubectl's rules and flags, and logging in.
+
+export {
+  type ConnectionFlag,
+  connectionFlags,
+  connectionOptions,
+} from './kubeconfig/connection-flags.ts';
+export { KubeconfigError } from './kubeconfig/file.ts';
+export { extraHeader } from './kubeconfig/impersonation.ts';
+export {
+  type ClusterConfig,
+  homeOrNull,
+  type KubeconfigOptions,
+  loadKubeconfig,
+  type Surroundings,
+} from './kubeconfig/kubeconfig.ts';
+export { treeFault } from './kubeconfig/tree.ts';
+
+// Sending requests: the transport, the client for commands, the typed API of client-node.
+
+export {
+  ApiClient,
+  type ApiClientOptions,
+  ApiError,
+  ConnectionError,
+  WrongServerError,
+} from './client/client.ts';
+export { type KubeletsOptions, summariesFromKubelets } from './client/kubelets.ts';
+export { type TypedApi, typedApi } from './client/typed-api.ts';
+export type { KubeletAddress } from './pressure/convert.ts';
+export type { Failure, FailureCause } from './proto/answer.ts';
+export { Backoff } from './proto/backoff.ts';
+export type { Access, Authorization, TlsMaterial } from './transport/access.ts';
+export { HttpTransport } from './transport/http-transport.ts';
+export type { Sink, Transport } from './transport/sink.ts';
+
+// Requests as values.
+
+export { resumeLimitsRequest } from './controller/procedures/limit-record.ts';
+export { summaryRequest } from './pressure/requests.ts';
+export type { ApiRequest } from './proto/api-request.ts';
+export { type ClusterEvent, type EventSubject, newEventRequest } from './proto/event-requests.ts';
+export type { LeaseName } from './proto/lease-requests.ts';
+export {
+  type DeletionOptions,
+  deletePodRequest,
+  evictPodRequest,
+  getNodeRequest,
+  type ListOptions,
+  listRequest,
+  nodesPath,
+  podsPath,
+  type RemovalOptions,
+  type Selectors,
+  setTaintsRequest,
+  type TaintObject,
+} from './proto/request.ts';
+
+// Reading what the API sends, and words for it.
+
+export { clockReasons, describeClock } from './controller/clock/clock-watch.ts';
+export { limitRecordFrom } from './controller/procedures/limit-record.ts';
+export { pressureNodeFromJson, pressurePodFromJson } from './pressure/convert.ts';
+export { nodeFromJson, podFromJson } from './proto/convert.ts';
 
 // Who else evicts here.
 
@@ -57,100 +143,3 @@ export {
   flightLine,
 } from './flight/record.ts';
 export { redactCommand, redactEvent } from './flight/redaction.ts';
-
-// Node pressure: an agent of its own beside the engine.
-
-export {
-  PressureLoop,
-  type PressureLoopOptions,
-  type PressureNotice,
-} from './controller/pressure-loop.ts';
-export type { SetPressureConditions } from './controller/procedures/pressure.ts';
-export type {
-  EvictUnderPressure,
-  PressureRemoval,
-} from './controller/procedures/pressure-eviction.ts';
-export { ownConditionType, ownTaintKey } from './pressure/conditions.ts';
-export { pressureNodeFromJson, pressurePodFromJson } from './pressure/convert.ts';
-export { summaryRequest } from './pressure/requests.ts';
-export { defaultPollOptions, type PollOptions } from './pressure/summary-poller.ts';
-
-// Reaching a cluster.
-
-export { type KubeletsOptions, summariesFromKubelets } from './client/kubelets.ts';
-export { type TypedApi, typedApi } from './client/typed-api.ts';
-export {
-  type ConnectionFlag,
-  connectionFlags,
-  connectionOptions,
-} from './kubeconfig/connection-flags.ts';
-export { KubeconfigError } from './kubeconfig/file.ts';
-export { extraHeader } from './kubeconfig/impersonation.ts';
-export {
-  type ClusterConfig,
-  homeOrNull,
-  type KubeconfigOptions,
-  loadKubeconfig,
-  type Surroundings,
-} from './kubeconfig/kubeconfig.ts';
-export { treeFault } from './kubeconfig/tree.ts';
-export type { KubeletAddress } from './pressure/convert.ts';
-export type { Access, Authorization, TlsMaterial } from './transport/access.ts';
-export { HttpTransport } from './transport/http-transport.ts';
-export type { Sink, Transport } from './transport/sink.ts';
-
-// Single requests for commands.
-
-export {
-  ApiClient,
-  type ApiClientOptions,
-  ApiError,
-  ConnectionError,
-  WrongServerError,
-} from './client/client.ts';
-export { Backoff } from './proto/backoff.ts';
-export {
-  type ClusterEvent,
-  type EventSubject,
-  newEventRequest,
-} from './proto/event-requests.ts';
-export {
-  type ApiRequest,
-  type DeletionOptions,
-  deletePodRequest,
-  evictPodRequest,
-  getNodeRequest,
-  type ListOptions,
-  listRequest,
-  nodesPath,
-  podsPath,
-  type RemovalOptions,
-  type Selectors,
-  setTaintsRequest,
-  type TaintObject,
-} from './proto/request.ts';
-
-// Reading what the API sends.
-
-export { type ClockNotice, clockReasons, describeClock } from './controller/clock/clock-watch.ts';
-export type { ElectionNotice, ElectionOptions } from './controller/election/election.ts';
-export {
-  defaultElectionTiming,
-  type ElectionTiming,
-} from './controller/election/election-timing.ts';
-export type { MayAct } from './controller/executor.ts';
-export {
-  type LimitRecordNotice,
-  limitRecordFrom,
-  limitsAnnotation,
-  resumeAnnotation,
-  resumeLimitsRequest,
-} from './controller/procedures/limit-record.ts';
-export type {
-  ExecuteOptions,
-  KeepTaintStarts,
-  Removal,
-} from './controller/procedures/pod-removal.ts';
-export type { Failure, FailureCause } from './proto/answer.ts';
-export { nodeFromJson, podFromJson } from './proto/convert.ts';
-export type { LeaseName } from './proto/lease-requests.ts';

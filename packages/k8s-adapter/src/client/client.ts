@@ -7,9 +7,10 @@ import {
   failureOf,
   succeeded,
 } from '../proto/answer.ts';
+import { type ApiRequest, getRequest } from '../proto/api-request.ts';
 import { AnswerCollector, type ExchangeInput } from '../proto/exchange.ts';
 import { asList, asRecord, asText, parseJson } from '../proto/json.ts';
-import { type ApiRequest, listRequest, type Selectors } from '../proto/request.ts';
+import { listRequest, type Selectors } from '../proto/request.ts';
 import { inputSink, type Transport } from '../transport/sink.ts';
 
 /** The API server refused; `failure` has its words, `message` those kubectl would print. */
@@ -100,7 +101,7 @@ export class ApiClient {
 
   /** GET of one path. */
   get(path: string): Promise<unknown> {
-    return this.send({ method: 'GET', path, headers: { accept: 'application/json' }, body: null });
+    return this.send(getRequest(path));
   }
 
   /**

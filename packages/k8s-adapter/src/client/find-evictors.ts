@@ -10,9 +10,10 @@ import {
 } from '../evictors/judge.ts';
 import { LeaseLives } from '../evictors/lease-lives.ts';
 import type { Evictors, LeaseSight } from '../evictors/verdict.ts';
+import { type ApiRequest, getRequest } from '../proto/api-request.ts';
 import { asInteger, asList, asRecord, asText } from '../proto/json.ts';
 import type { LeaseName } from '../proto/lease-requests.ts';
-import { type ApiRequest, listRequest } from '../proto/request.ts';
+import { listRequest } from '../proto/request.ts';
 import { type ApiClient, ApiError } from './client.ts';
 
 export interface FindOptions {
@@ -89,7 +90,7 @@ export function findEvictors(client: Client, options: FindOptions = {}): Promise
 
 async function readLease(client: Client, { namespace, name }: LeaseName): Promise<Look['lease']> {
   const path = `${leasesApi}/namespaces/${namespace}/leases/${name}`;
-  const read = await readIfAllowed(client, get(path), `get lease ${namespace}/${name}`);
+  const read = await readIfAllowed(client, getRequest(path), `get lease ${namespace}/${name}`);
   if (read.kind === 'forbidden') return read;
   return { ...read, value: read.value === null ? null : leaseSight(read.value) };
 }
@@ -132,7 +133,7 @@ async function readInstallations(client: Client, own: LeaseName | null): Promise
 
 /** Everybody may read it, by a role that clusters come with; null where that is not so. */
 async function readVersion(client: Client): Promise<string | null> {
-  const read = await readIfAllowed(client, get('/version'), 'get /version');
+  const read = await readIfAllowed(client, getRequest('/version'), 'get /version');
   return read.kind === 'read' ? asText(asRecord(read.value).gitVersion) : null;
 }
 
@@ -169,8 +170,4 @@ function leaseSight(value: unknown): LeaseSight {
     duration: (asInteger(leaseDurationSeconds) ?? defaultLeaseSeconds) * 1000,
     renewedAt: parseTime(asText(renewTime)),
   };
-}
-
-function get(path: string): ApiRequest {
-  return { method: 'GET', path, headers: { accept: 'application/json' }, body: null };
 }

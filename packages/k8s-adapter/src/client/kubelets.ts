@@ -1,6 +1,6 @@
 // Asks kubelets for their summaries without the API server between.
 import type { KubeletAddress } from '../pressure/convert.ts';
-import type { ApiRequest } from '../proto/request.ts';
+import type { ApiRequest } from '../proto/api-request.ts';
 import type { TlsMaterial } from '../transport/access.ts';
 import { HttpTransport } from '../transport/http-transport.ts';
 import type { Sink, Transport } from '../transport/sink.ts';

@@ -1,4 +1,5 @@
 import type { Millis } from '@taintmgr/core/time';
+import { objectRequest } from '../proto/api-request.ts';
 import { asInteger, asRecord, asText } from '../proto/json.ts';
 import type { Transport } from '../transport/sink.ts';
 import { ApiClient } from './client.ts';
@@ -43,9 +44,8 @@ export class ServiceAccountToken {
 
   async #request(): Promise<string> {
     const kind = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest' };
-    const headers = { accept: 'application/json', 'content-type': 'application/json' };
-    const body = JSON.stringify({ ...kind, spec: { expirationSeconds: wantedSeconds } });
-    const answer = await this.#client.send({ method: 'POST', path: this.#path, headers, body });
+    const body = { ...kind, spec: { expirationSeconds: wantedSeconds } };
+    const answer = await this.#client.send(objectRequest('POST', this.#path, body));
     const { spec, status } = asRecord(answer);
     const token = asText(asRecord(status).token);
     if (token === '') throw new Error(`${this.#path} gave no token`);

@@ -5,8 +5,8 @@ import type {
   ResponseBody,
   ResponseContext,
 } from '@kubernetes/client-node';
+import type { ApiRequest } from '../proto/api-request.ts';
 import { AnswerCollector, type ExchangeInput } from '../proto/exchange.ts';
-import type { ApiRequest } from '../proto/request.ts';
 import { inputSink, type Transport } from '../transport/sink.ts';
 
 /** One of the classes of @kubernetes/client-node, e.g. CoreV1Api. */

@@ -1,5 +1,6 @@
 import type { Instant, Millis } from '@taintmgr/core/time';
 import { type Answer, type Failure, failureOf, succeeded } from '../proto/answer.ts';
+import type { RequestEffect } from '../proto/api-request.ts';
 import { Backoff, type Random } from '../proto/backoff.ts';
 import { Calls, type FinishedCall } from '../proto/calls.ts';
 import {
@@ -10,7 +11,6 @@ import {
   postEventRequest,
 } from '../proto/event-requests.ts';
 import type { ExchangeInput } from '../proto/exchange.ts';
-import type { ApiRequest } from '../proto/request.ts';
 import { ownWallClock, type WallClock } from './clock/server-clock.ts';
 import { RecentMap } from './recent-map.ts';
 
@@ -23,8 +23,7 @@ export interface EventRecorderOptions {
 }
 
 export type EventRecorderEffect =
-  | { readonly kind: 'send'; readonly id: string; readonly request: ApiRequest }
-  | { readonly kind: 'abort'; readonly id: string }
+  | RequestEffect
   | { readonly kind: 'notice'; readonly notice: EventRecorderNotice };
 
 export type EventRecorderNotice =

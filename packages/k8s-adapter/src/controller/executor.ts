@@ -3,11 +3,11 @@
 import type { Outcome } from '@taintmgr/core';
 import type { Instant } from '@taintmgr/core/time';
 import type { Answer } from '../proto/answer.ts';
+import type { RequestEffect } from '../proto/api-request.ts';
 import type { Random } from '../proto/backoff.ts';
 import { Calls, type FinishedCall } from '../proto/calls.ts';
 import type { ClusterEvent } from '../proto/event-requests.ts';
 import type { ExchangeInput } from '../proto/exchange.ts';
-import type { ApiRequest } from '../proto/request.ts';
 import { ownWallClock, type WallClock } from './clock/server-clock.ts';
 import { EventRecorder, type EventRecorderNotice } from './event-recorder.ts';
 import type { Circumstances, Procedure, Procedures, Task, TaskStep } from './task.ts';
@@ -16,8 +16,7 @@ import type { Circumstances, Procedure, Procedures, Task, TaskStep } from './tas
 export type MayAct = (now: Instant) => boolean;
 
 export type ExecutorEffect<N> =
-  | { readonly kind: 'send'; readonly id: string; readonly request: ApiRequest }
-  | { readonly kind: 'abort'; readonly id: string }
+  | RequestEffect
   /** For the machine. */
   | { readonly kind: 'result'; readonly id: string; readonly outcome: Outcome }
   | { readonly kind: 'notice'; readonly notice: N | EventRecorderNotice };

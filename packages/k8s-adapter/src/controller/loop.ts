@@ -3,11 +3,11 @@ import type { Command, Event } from '@taintmgr/core';
 import type { Instant, Millis } from '@taintmgr/core/time';
 import type { PodScopeNotice } from '../pod-watch/source.ts';
 import { isSourceEffect, type ReflectorStatus, type Source } from '../pod-watch/source.ts';
+import type { RequestEffect } from '../proto/api-request.ts';
 import type { Random } from '../proto/backoff.ts';
 import type { ExchangeInput } from '../proto/exchange.ts';
 import type { ReflectorInput } from '../proto/reflector.ts';
 import type { ReflectorNotice } from '../proto/reflector-notice.ts';
-import type { ApiRequest } from '../proto/request.ts';
 import { type ClockNotice, ClockWatch, clockEvent } from './clock/clock-watch.ts';
 import { Hold } from './clock/hold.ts';
 import { ServerClock } from './clock/server-clock.ts';
@@ -81,16 +81,7 @@ export type LoopInput<E = Event> =
   | ExchangeInput;
 
 /** What a loop wants done. `N` is what people may want to know. */
-export type LoopAction<N> =
-  | {
-      readonly kind: 'send';
-      /** What is heard of this request comes back as inputs with this id. */
-      readonly id: string;
-      readonly request: ApiRequest;
-    }
-  /** Hang up; what still comes is not heard. */
-  | { readonly kind: 'abort'; readonly id: string }
-  | { readonly kind: 'notice'; readonly notice: N };
+export type LoopAction<N> = RequestEffect | { readonly kind: 'notice'; readonly notice: N };
 
 /** What a person running any loop may want to know; the caller logs, counts or prints it. */
 export type LoopNotice =

@@ -3,8 +3,8 @@
 import type { Outcome } from '@taintmgr/core';
 import type { Instant, Millis } from '@taintmgr/core/time';
 import type { Answer } from '../proto/answer.ts';
+import type { ApiRequest } from '../proto/api-request.ts';
 import type { ClusterEvent } from '../proto/event-requests.ts';
-import type { ApiRequest } from '../proto/request.ts';
 
 /** What carrying out a command comes to. */
 export type Work<N> =

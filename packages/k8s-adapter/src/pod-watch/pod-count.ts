@@ -1,16 +1,12 @@
 import type { Instant } from '@taintmgr/core/time';
 import { type Answer, succeeded } from '../proto/answer.ts';
+import type { RequestEffect } from '../proto/api-request.ts';
 import { Calls } from '../proto/calls.ts';
 import type { ExchangeInput } from '../proto/exchange.ts';
 import { asRecord, parseJson } from '../proto/json.ts';
-import { type ApiRequest, listRequest, podsPath } from '../proto/request.ts';
+import { listRequest, podsPath } from '../proto/request.ts';
 
 const id = 'pods.count/1';
-
-interface Abort {
-  readonly kind: 'abort';
-  readonly id: string;
-}
 
 /** How many pods there are; null where nobody says. */
 export interface Counted {
@@ -21,11 +17,7 @@ export interface Counted {
 export class PodCount {
   readonly #calls = new Calls<null>();
 
-  begin(now: Instant): {
-    readonly kind: 'send';
-    readonly id: string;
-    readonly request: ApiRequest;
-  } {
+  begin(now: Instant): RequestEffect {
     this.#calls.begin(now, id, null);
     return { kind: 'send', id, request: listRequest(podsPath, { limit: 1 }) };
   }
@@ -37,12 +29,12 @@ export class PodCount {
   }
 
   /** Null: there is time yet, or nothing was asked. Else the time is up. */
-  expire(now: Instant): Abort | null {
+  expire(now: Instant): RequestEffect | null {
     return this.#calls.expire(now).length === 0 ? null : { kind: 'abort', id };
   }
 
   /** What has been asked is not waited for any more. */
-  abandon(): readonly Abort[] {
+  abandon(): readonly RequestEffect[] {
     return this.#calls.size === 0 ? [] : [{ kind: 'abort', id }];
   }
 

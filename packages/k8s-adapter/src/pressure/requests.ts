@@ -1,13 +1,12 @@
 // The requests of the node pressure agent, as values.
-
 import type { NodeCondition, NodeRef, PodRef } from '@taintmgr/core';
 import { formatTime, type Instant } from '@taintmgr/core/time';
-import { type ApiRequest, nodesPath } from '../proto/request.ts';
+import { type ApiRequest, getRequest, patchRequest } from '../proto/api-request.ts';
+import { nodePath, podPath } from '../proto/request.ts';
 
 /** GET of what is used on a node and by its pods, from its kubelet by way of the API server. */
 export function summaryRequest(nodeName: string): ApiRequest {
-  const path = `${nodesPath}/${encodeURIComponent(nodeName)}/proxy/stats/summary`;
-  return { method: 'GET', path, headers: { accept: 'application/json' }, body: null };
+  return getRequest(`${nodePath(nodeName)}/proxy/stats/summary`);
 }
 
 /**
@@ -18,8 +17,7 @@ export function setConditionsRequest(
   node: NodeRef,
   conditions: readonly NodeCondition[],
 ): ApiRequest {
-  const path = `${nodesPath}/${encodeURIComponent(node.name)}/status`;
-  return patch(path, {
+  return patchRequest('strategicMerge', `${nodePath(node.name)}/status`, {
     metadata: { uid: node.uid },
     status: { conditions: conditions.map(conditionObject) },
   });
@@ -42,10 +40,8 @@ export function setPodStatusRequest(
   resourceVersion: string | null,
   status: PodStatusChange,
 ): ApiRequest {
-  const [namespace, name] = [encodeURIComponent(pod.namespace), encodeURIComponent(pod.name)];
-  const path = `/api/v1/namespaces/${namespace}/pods/${name}/status`;
   const guard = { uid: pod.uid, ...(resourceVersion !== null && { resourceVersion }) };
-  return patch(path, { metadata: guard, status });
+  return patchRequest('strategicMerge', `${podPath(pod)}/status`, { metadata: guard, status });
 }
 
 /** The condition DisruptionTarget as a kubelet writes it when it evicts. */
@@ -75,17 +71,5 @@ function conditionObject({ type, status, reason, message, ...times }: NodeCondit
     message,
     ...(times.heartbeatAt !== null && { lastHeartbeatTime: formatTime(times.heartbeatAt) }),
     ...(times.transitionAt !== null && { lastTransitionTime: formatTime(times.transitionAt) }),
-  };
-}
-
-function patch(path: string, body: object): ApiRequest {
-  return {
-    method: 'PATCH',
-    path,
-    headers: {
-      accept: 'application/json',
-      'content-type': 'application/strategic-merge-patch+json',
-    },
-    body: JSON.stringify(body),
   };
 }

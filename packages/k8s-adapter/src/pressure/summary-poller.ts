@@ -1,9 +1,9 @@
 import type { Instant, Millis } from '@taintmgr/core/time';
 import { type Answer, failureOf, succeeded } from '../proto/answer.ts';
+import type { RequestEffect } from '../proto/api-request.ts';
 import { Calls } from '../proto/calls.ts';
 import { type ExchangeInput, mebibyte } from '../proto/exchange.ts';
 import { asRecord, asText, parseJson } from '../proto/json.ts';
-import type { ApiRequest } from '../proto/request.ts';
 import { PollQueue } from './poll-queue.ts';
 import { summaryRequest } from './requests.ts';
 
@@ -19,8 +19,7 @@ export interface PollOptions {
 }
 
 export type PollEffect =
-  | { readonly kind: 'send'; readonly id: string; readonly request: ApiRequest }
-  | { readonly kind: 'abort'; readonly id: string }
+  | RequestEffect
   | { readonly kind: 'answered'; readonly nodeName: string; readonly summary: unknown }
   | { readonly kind: 'unanswered'; readonly nodeName: string; readonly message: string };
 

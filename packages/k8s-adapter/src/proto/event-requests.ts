@@ -1,6 +1,6 @@
 // Requests that write Kubernetes Events.
 import { formatTime, type Instant } from '@taintmgr/core/time';
-import type { ApiRequest } from './request.ts';
+import { type ApiRequest, objectRequest, patchRequest } from './api-request.ts';
 
 /** The object that a Kubernetes Event is about. */
 export interface EventSubject {
@@ -84,14 +84,14 @@ export function postEventRequest(series: EventSeries): ApiRequest {
     reportingComponent: component,
     reportingInstance: '',
   };
-  return eventRequest('POST', eventsPath(event), 'application/json', body);
+  return objectRequest('POST', eventsPath(event), body);
 }
 
 /** PATCH that counts further occurrences; 404 when the Event has expired meanwhile. */
 export function countEventRequest(series: EventSeries): ApiRequest {
   const { name, event, lastAt, count } = series;
   const path = `${eventsPath(event)}/${encodeURIComponent(name)}`;
-  return eventRequest('PATCH', path, 'application/strategic-merge-patch+json', {
+  return patchRequest('strategicMerge', path, {
     count,
     lastTimestamp: formatTime(lastAt),
     message: event.message,
@@ -104,14 +104,4 @@ function namespaceOf({ subject }: ClusterEvent): string {
 
 function eventsPath(event: ClusterEvent): string {
   return `/api/v1/namespaces/${encodeURIComponent(namespaceOf(event))}/events`;
-}
-
-function eventRequest(
-  method: 'POST' | 'PATCH',
-  path: string,
-  contentType: string,
-  body: object,
-): ApiRequest {
-  const headers = { accept: 'application/json', 'content-type': contentType };
-  return { method, path, headers, body: JSON.stringify(body) };
 }

@@ -1,7 +1,7 @@
 // Requests that read, create and update a Lease.
 import { formatTimeMillis, type Instant, type Millis } from '@taintmgr/core/time';
+import { type ApiRequest, getRequest, objectRequest, withQuery } from './api-request.ts';
 import { asInteger, asRecord, asText, isRecord, type JsonRecord } from './json.ts';
-import type { ApiRequest } from './request.ts';
 
 /** Which Lease, by namespace and name. */
 export interface LeaseName {
@@ -36,7 +36,7 @@ export interface LeaseClaim {
 
 /** GET of the Lease; the server gives up after `timeout` (whole seconds). */
 export function readLeaseRequest(lease: LeaseName, timeout: Millis): ApiRequest {
-  return leaseRequest('GET', leasePath(lease), timeout, null);
+  return getRequest(within(leasePath(lease), timeout));
 }
 
 /** POST of a Lease that does not exist; one that does is refused with 409. */
@@ -45,7 +45,7 @@ export function createLeaseRequest(
   claim: LeaseClaim,
   timeout: Millis,
 ): ApiRequest {
-  return leaseRequest('POST', leasesPath(namespace), timeout, {
+  return objectRequest('POST', within(leasesPath(namespace), timeout), {
     kind: 'Lease',
     apiVersion: 'coordination.k8s.io/v1',
     metadata: { name, namespace },
@@ -62,7 +62,7 @@ export function updateLeaseRequest(
 ): ApiRequest {
   const { object } = lease;
   const spec = claimedSpec(asRecord(object.spec), claim);
-  return leaseRequest('PUT', leasePath(name), timeout, { ...object, spec });
+  return objectRequest('PUT', within(leasePath(name), timeout), { ...object, spec });
 }
 
 /** Reads a Lease; null for what is none. */
@@ -109,17 +109,7 @@ export function leasePath({ namespace, name }: LeaseName): string {
   return `${leasesPath(namespace)}/${encodeURIComponent(name)}`;
 }
 
-function leaseRequest(
-  method: 'GET' | 'POST' | 'PUT',
-  path: string,
-  timeout: Millis,
-  body: object | null,
-): ApiRequest {
-  const accept = { accept: 'application/json' };
-  return {
-    method,
-    path: `${path}?timeout=${Math.max(1, Math.trunc(timeout / 1000))}s`,
-    headers: body === null ? accept : { ...accept, 'content-type': 'application/json' },
-    body: body === null ? null : JSON.stringify(body),
-  };
+/** The server gives up after this time. */
+function within(path: string, timeout: Millis): string {
+  return withQuery(path, { timeout: `${Math.max(1, Math.trunc(timeout / 1000))}s` });
 }

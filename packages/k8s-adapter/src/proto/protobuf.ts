@@ -1,9 +1,9 @@
 // Objects and watch events in Kubernetes' protobuf, as far as they are looked at.
 import type { ResponseHeaders } from './answer.ts';
+import type { ApiRequest } from './api-request.ts';
 import { asRecord, asText, type JsonRecord } from './json.ts';
 import { ProtobufError, ProtobufReader } from './protobuf-reader.ts';
 import { type FieldType, type Kinds, type Message, protobufKinds } from './protobuf-schema.ts';
-import type { ApiRequest } from './request.ts';
 
 /** The media type of Kubernetes' protobuf; a watch adds a parameter to it. */
 const protobufType = 'application/vnd.kubernetes.protobuf';

@@ -1,10 +1,10 @@
 import { formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
 import { type Failure, failureOf, isTooLong, noAnswer, succeeded } from './answer.ts';
+import type { ApiRequest, RequestEffect } from './api-request.ts';
 import { Backoff } from './backoff.ts';
 import { AnswerCollector, type ExchangeInput } from './exchange.ts';
 import { type Change, Inventory } from './inventory.ts';
 import { asRecord, asText, parseJson } from './json.ts';
-import { listStreamRequest } from './list-stream-request.ts';
 import { preferProtobuf } from './protobuf.ts';
 import type { ReflectorNotice } from './reflector-notice.ts';
 import type { ReflectorInput, ReflectorOptions } from './reflector-options.ts';
@@ -29,15 +29,14 @@ import {
   type Watching,
   watchingFrom,
 } from './reflector-state.ts';
-import { type ApiRequest, listRequest, watchRequest } from './request.ts';
+import { listRequest, listStreamRequest, watchRequest } from './request.ts';
 import { JsonWatchDecoder, watchDecoderFor } from './watch-decoder.ts';
 import { type CollectionEvent, isOlder, type WatchEvent } from './watch-event.ts';
 
 export type { ReflectorInput, ReflectorNotice, ReflectorOptions };
 
 export type ReflectorEffect<T> =
-  | { readonly kind: 'send'; readonly id: string; readonly request: ApiRequest }
-  | { readonly kind: 'abort'; readonly id: string }
+  | RequestEffect
   | Change<T>
   /** The first list is complete. */
   | { readonly kind: 'synced' }

@@ -1,17 +1,14 @@
-// Every request we make, as a value; credentials and the server's address are the transport's.
-
+// The requests about nodes and pods, and those that list and watch.
 import type { PodRef } from '@taintmgr/core';
 import { formatTime, type Instant } from '@taintmgr/core/time';
-
-/** One HTTP request as a value; credentials and the server's address are the transport's. */
-export interface ApiRequest {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Path with its query, encoded, as in the request line: `/api/v1/nodes?limit=500`. */
-  readonly path: string;
-  /** Header names in lower case. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | null;
-}
+import {
+  type ApiRequest,
+  getRequest,
+  objectRequest,
+  patchRequest,
+  type Query,
+  withQuery,
+} from './api-request.ts';
 
 /** Narrows a list or a watch on the server's side, in kubectl's own syntax. */
 export interface Selectors {
@@ -70,7 +67,7 @@ const disruptionTarget = {
 
 /** GET of one page of the collection at `path`. */
 export function listRequest(path: string, options: ListOptions = {}): ApiRequest {
-  return get(path, {
+  return getRequest(path, {
     ...selectorQuery(options),
     limit: options.limit,
     continue: options.continueToken || undefined,
@@ -79,7 +76,7 @@ export function listRequest(path: string, options: ListOptions = {}): ApiRequest
 
 /** GET that streams the changes of the collection at `path` from a resourceVersion on. */
 export function watchRequest(path: string, options: WatchOptions): ApiRequest {
-  return get(path, {
+  return getRequest(path, {
     ...selectorQuery(options),
     watch: 'true',
     allowWatchBookmarks: 'true',
@@ -88,24 +85,43 @@ export function watchRequest(path: string, options: WatchOptions): ApiRequest {
   });
 }
 
+/**
+ * GET that streams everything in the collection at `path`, as of now or later, and then its changes
+ * (WatchList). The server ends it after `timeoutSeconds`; one that cannot do it says 422.
+ */
+export function listStreamRequest(
+  path: string,
+  selectors: Selectors,
+  timeoutSeconds: number,
+): ApiRequest {
+  return getRequest(path, {
+    ...selectorQuery(selectors),
+    watch: 'true',
+    allowWatchBookmarks: 'true',
+    sendInitialEvents: 'true',
+    resourceVersionMatch: 'NotOlderThan',
+    timeoutSeconds,
+  });
+}
+
 /** GET of one node; `cached`: as the API server's cache has it, which may be a little behind. */
 export function getNodeRequest(name: string, cached = false): ApiRequest {
-  return get(nodePath(name), cached ? { resourceVersion: '0' } : {});
+  return getRequest(nodePath(name), cached ? { resourceVersion: '0' } : {});
 }
 
 /** GET of the lease of one node. */
 export function getNodeLeaseRequest(nodeName: string): ApiRequest {
-  return get(`${nodeLeasesPath}/${encodeURIComponent(nodeName)}`, {});
+  return getRequest(`${nodeLeasesPath}/${encodeURIComponent(nodeName)}`);
 }
 
 /** GET of one pod. */
 export function getPodRequest(pod: PodRef): ApiRequest {
-  return get(podPath(pod), {});
+  return getRequest(podPath(pod));
 }
 
 /** DELETE of a pod. Guarded by its uid, another one of the same name is refused with 409. */
 export function deletePodRequest(pod: PodRef, options: DeletionOptions = {}): ApiRequest {
-  return withBody('DELETE', podPath(pod), 'application/json', {
+  return objectRequest('DELETE', podPath(pod), {
     apiVersion: 'v1',
     kind: 'DeleteOptions',
     ...deleteOptions(pod, options),
@@ -114,7 +130,7 @@ export function deletePodRequest(pod: PodRef, options: DeletionOptions = {}): Ap
 
 /** POST that evicts this very pod, disruption budgets permitting. */
 export function evictPodRequest(pod: PodRef, options: RemovalOptions = {}): ApiRequest {
-  return withBody('POST', `${podPath(pod)}/eviction`, 'application/json', {
+  return objectRequest('POST', `${podPath(pod)}/eviction`, {
     apiVersion: 'policy/v1',
     kind: 'Eviction',
     metadata: { name: pod.name, namespace: pod.namespace },
@@ -132,8 +148,8 @@ export function annotateNodeRequest(
   value: string | null,
   fieldManager: string,
 ): ApiRequest {
-  const path = `${nodePath(node.name)}?fieldManager=${fieldManager}`;
-  return withBody('PATCH', path, 'application/merge-patch+json', {
+  const path = withQuery(nodePath(node.name), { fieldManager });
+  return patchRequest('merge', path, {
     metadata: { uid: node.uid, annotations: { [annotation]: value } },
   });
 }
@@ -148,13 +164,13 @@ export function markDisruptedRequest(
   now: Instant,
   options: DeletionOptions = {},
 ): ApiRequest {
-  const path = `${podPath(pod)}/status${options.dryRun ? '?dryRun=All' : ''}`;
+  const path = withQuery(`${podPath(pod)}/status`, { dryRun: options.dryRun ? 'All' : undefined });
   const condition = {
     ...disruptionTarget,
     lastTransitionTime: formatTime(now),
     observedGeneration: generation,
   };
-  return withBody('PATCH', path, 'application/strategic-merge-patch+json', {
+  return patchRequest('strategicMerge', path, {
     ...(options.guard !== 'name' && { metadata: { uid: pod.uid } }),
     status: { conditions: [condition] },
   });
@@ -171,7 +187,7 @@ export function setTaintsRequest(
   annotations: Readonly<Record<string, string | null>> = {},
 ): ApiRequest {
   const isNoted = Object.keys(annotations).length > 0;
-  return withBody('PATCH', nodePath(nodeName), 'application/strategic-merge-patch+json', {
+  return patchRequest('strategicMerge', nodePath(nodeName), {
     metadata: { ...(isNoted && { annotations }), resourceVersion },
     spec: { taints: taints.length === 0 ? null : taints },
   });
@@ -182,19 +198,19 @@ export function setLabelsRequest(
   nodeName: string,
   labels: Readonly<Record<string, string>>,
 ): ApiRequest {
-  return withBody('PATCH', nodePath(nodeName), 'application/strategic-merge-patch+json', {
+  return patchRequest('strategicMerge', nodePath(nodeName), {
     metadata: { labels },
   });
 }
 
 /** PUT of the status of a node as a whole, refused with 409 when it has changed meanwhile. */
 export function putNodeStatusRequest(name: string, node: object): ApiRequest {
-  return withBody('PUT', `${nodePath(name)}/status`, 'application/json', node);
+  return objectRequest('PUT', `${nodePath(name)}/status`, node);
 }
 
 /** PUT of the status of a pod as a whole, refused with 409 when it has changed meanwhile. */
 export function putPodStatusRequest(ref: PodRef, pod: object): ApiRequest {
-  return withBody('PUT', `${podPath(ref)}/status`, 'application/json', pod);
+  return objectRequest('PUT', `${podPath(ref)}/status`, pod);
 }
 
 function deleteOptions(pod: PodRef, options: DeletionOptions): object {
@@ -207,40 +223,17 @@ function deleteOptions(pod: PodRef, options: DeletionOptions): object {
   };
 }
 
-function nodePath(name: string): string {
+/** Where a node is. */
+export function nodePath(name: string): string {
   return `${nodesPath}/${encodeURIComponent(name)}`;
 }
 
-function podPath(pod: PodRef): string {
+/** Where a pod is. */
+export function podPath(pod: PodRef): string {
   const [namespace, name] = [encodeURIComponent(pod.namespace), encodeURIComponent(pod.name)];
   return `/api/v1/namespaces/${namespace}/pods/${name}`;
 }
 
 function selectorQuery({ fieldSelector, labelSelector }: Selectors): Query {
   return { fieldSelector, labelSelector };
-}
-
-type Query = Readonly<Record<string, string | number | undefined>>;
-
-function get(path: string, query: Query): ApiRequest {
-  const pairs = Object.entries(query)
-    .filter(([, value]) => value !== undefined)
-    .map(([key, value]) => `${key}=${encodeURIComponent(String(value))}`);
-  const search = pairs.length > 0 ? `?${pairs.join('&')}` : '';
-  return {
-    method: 'GET',
-    path: path + search,
-    headers: { accept: 'application/json' },
-    body: null,
-  };
-}
-
-function withBody(
-  method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
-  path: string,
-  contentType: string,
-  body: object,
-): ApiRequest {
-  const headers = { accept: 'application/json', 'content-type': contentType };
-  return { method, path, headers, body: JSON.stringify(body) };
 }

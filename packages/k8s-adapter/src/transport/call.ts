@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { ResponseHeaders } from '../proto/answer.ts';
-import type { ApiRequest } from '../proto/request.ts';
+import type { ApiRequest } from '../proto/api-request.ts';
 import type { Sink } from './sink.ts';
 
 /** A request as it goes out: with the server's base path and all its headers, in lower case. */

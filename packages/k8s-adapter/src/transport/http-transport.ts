@@ -1,6 +1,6 @@
 // Sends requests to one API server and hands back their answers.
 import http from 'node:http';
-import type { ApiRequest } from '../proto/request.ts';
+import type { ApiRequest } from '../proto/api-request.ts';
 import { type Access, type Authorization, sameTls } from './access.ts';
 import { Call, type OutgoingRequest } from './call.ts';
 import { describeError } from './errors.ts';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ApiServer, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
 import { EventRecorder, type EventRecorderEffect } from '../../src/controller/event-recorder.ts';
+import type { ApiRequest } from '../../src/proto/api-request.ts';
 import type { ClusterEvent } from '../../src/proto/event-requests.ts';
-import type { ApiRequest } from '../../src/proto/request.ts';
 import { inputSink } from '../../src/transport/sink.ts';
 import { random } from '../world/random.ts';
 

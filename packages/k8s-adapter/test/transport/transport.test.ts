@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { OutgoingHttpHeaders } from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
-import type { ApiRequest } from '../../src/proto/request.ts';
+import type { ApiRequest } from '../../src/proto/api-request.ts';
 import type { Access, TlsMaterial } from '../../src/transport/access.ts';
 import { HttpTransport } from '../../src/transport/http-transport.ts';
 import { deferred, get, sink } from '../world/heard.ts';

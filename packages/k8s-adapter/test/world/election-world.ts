@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { ApiServer, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
 import { Election, type ElectionInput } from '../../src/controller/election/election.ts';
-import type { ApiRequest } from '../../src/proto/request.ts';
+import type { ApiRequest } from '../../src/proto/api-request.ts';
 import { inputSink } from '../../src/transport/sink.ts';
 import type { Draw } from '../seeds/draw.ts';
 

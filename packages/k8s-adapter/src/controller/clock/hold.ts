@@ -1,17 +1,12 @@
 // Keeps events from the machine while nobody knows what time it is in the cluster.
 import type { Instant, Millis } from '@taintmgr/core/time';
-import type { ApiRequest } from '../../proto/request.ts';
+import { getRequest, type RequestEffect } from '../../proto/api-request.ts';
 
 /** For no longer than this: who is away from the server hears of nothing new anyway. */
 const holdMsMax: Millis = 10_000;
 
 /** Whoever may log in may ask for it, and it costs the server next to nothing. */
-const timeRequest: ApiRequest = {
-  method: 'GET',
-  path: '/version',
-  headers: { accept: 'application/json' },
-  body: null,
-};
+const timeRequest = getRequest('/version');
 
 /**
  * Keeps events from the machine while nobody knows what the cluster's clock shows: what the
@@ -33,7 +28,7 @@ export class Hold<E extends { readonly kind: string }> {
   }
 
   /** From now on; the request whose answer says what time it is. */
-  begin(now: Instant): readonly [{ kind: 'send'; id: string; request: ApiRequest }] {
+  begin(now: Instant): readonly RequestEffect[] {
     this.#until ??= now + holdMsMax;
     this.#serial += 1;
     return [{ kind: 'send', id: `time/${this.#serial}`, request: timeRequest }];

@@ -1,5 +1,6 @@
 import { formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
 import { type Answer, type Failure, failureOf, noAnswer, succeeded } from '../../proto/answer.ts';
+import type { ApiRequest, RequestEffect } from '../../proto/api-request.ts';
 import type { Random } from '../../proto/backoff.ts';
 import type { ClusterEvent, EventSubject } from '../../proto/event-requests.ts';
 import { AnswerCollector, type ExchangeInput } from '../../proto/exchange.ts';
@@ -13,7 +14,6 @@ import {
   readLeaseRequest,
   updateLeaseRequest,
 } from '../../proto/lease-requests.ts';
-import type { ApiRequest } from '../../proto/request.ts';
 import { ownWallClock, type WallClock } from '../clock/server-clock.ts';
 import { defaultElectionTiming, type ElectionTiming, timingFault } from './election-timing.ts';
 
@@ -38,8 +38,7 @@ export type ElectionInput =
   | ExchangeInput;
 
 export type ElectionEffect =
-  | { readonly kind: 'send'; readonly id: string; readonly request: ApiRequest }
-  | { readonly kind: 'abort'; readonly id: string }
+  | RequestEffect
   /** From now on we lead, or do not any more. */
   | { readonly kind: 'leadership'; readonly held: boolean }
   /** To be recorded in the cluster. */

@@ -2,10 +2,15 @@ import type { Command, Event, LimitCommand, Outcome } from '@taintmgr/core';
 import type { LimitRecord, RecordedLimit, ResumeRequest } from '@taintmgr/core/policy';
 import { formatTime, parseTime } from '@taintmgr/core/time';
 import { type Answer, failureOf, succeeded } from '../../proto/answer.ts';
+import {
+  type ApiRequest,
+  getRequest,
+  objectRequest,
+  patchRequest,
+} from '../../proto/api-request.ts';
 import type { ClusterEvent } from '../../proto/event-requests.ts';
 import { asInteger, asList, asRecord, asText, isRecord, parseJson } from '../../proto/json.ts';
 import { type LeaseName, leasePath, leasesPath } from '../../proto/lease-requests.ts';
-import type { ApiRequest } from '../../proto/request.ts';
 import type { Task, TaskStep } from '../task.ts';
 
 /** On the Lease of limits: what they have counted, and which have tripped. Written by the leader. */
@@ -66,9 +71,7 @@ export class LimitRecords {
   }
 
   #reading(): TaskStep<LimitRecordNotice> {
-    const accept = { accept: 'application/json' };
-    const path = leasePath(this.#lease);
-    const request: ApiRequest = { method: 'GET', path, headers: accept, body: null };
+    const request = getRequest(leasePath(this.#lease));
     return { kind: 'send', request, notice: null, onAnswer: (answer) => this.#read(answer) };
   }
 
@@ -105,7 +108,7 @@ export class LimitRecords {
       ...(resumed && { [resumeAnnotation]: null }),
     };
     const request = this.#known
-      ? patchRequest(this.#lease, { ...this.#known, annotations })
+      ? metadataRequest(this.#lease, { ...this.#known, annotations })
       : createRequest(this.#lease, { [limitsAnnotation]: text });
     return { kind: 'send', request, notice: null, onAnswer: (answer) => this.#written(answer) };
   }
@@ -205,7 +208,7 @@ function recordText(record: LimitRecord): string {
 }
 
 function createRequest({ namespace, name }: LeaseName, annotations: object): ApiRequest {
-  return withBody('POST', leasesPath(namespace), 'application/json', {
+  return objectRequest('POST', leasesPath(namespace), {
     kind: 'Lease',
     apiVersion: 'coordination.k8s.io/v1',
     metadata: { name, namespace, annotations },
@@ -213,22 +216,12 @@ function createRequest({ namespace, name }: LeaseName, annotations: object): Api
   });
 }
 
-function patchRequest(lease: LeaseName, metadata: object): ApiRequest {
-  return withBody('PATCH', leasePath(lease), 'application/merge-patch+json', { metadata });
+function metadataRequest(lease: LeaseName, metadata: object): ApiRequest {
+  return patchRequest('merge', leasePath(lease), { metadata });
 }
 
 /** PATCH that asks the leader to open limits. */
 export function resumeLimitsRequest(lease: LeaseName, request: ResumeRequest): ApiRequest {
   const annotations = { [resumeAnnotation]: JSON.stringify(request) };
-  return patchRequest(lease, { annotations });
-}
-
-function withBody(
-  method: 'POST' | 'PATCH',
-  path: string,
-  contentType: string,
-  body: object,
-): ApiRequest {
-  const headers = { accept: 'application/json', 'content-type': contentType };
-  return { method, path, headers, body: JSON.stringify(body) };
+  return metadataRequest(lease, { annotations });
 }

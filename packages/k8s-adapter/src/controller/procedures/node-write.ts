@@ -9,6 +9,7 @@ import {
 } from '@taintmgr/core';
 import { formatTime, type Instant } from '@taintmgr/core/time';
 import { type Answer, type Failure, failureOf, succeeded } from '../../proto/answer.ts';
+import type { ApiRequest } from '../../proto/api-request.ts';
 import {
   leaseFromJson,
   nodeFromJson,
@@ -24,7 +25,6 @@ import {
   parseToWriteBack,
 } from '../../proto/json.ts';
 import {
-  type ApiRequest,
   getNodeLeaseRequest,
   getNodeRequest,
   getPodRequest,

@@ -8,10 +8,10 @@ import {
 } from '@taintmgr/core';
 import type { Instant } from '@taintmgr/core/time';
 import { type Answer, type Failure, failureOf, succeeded } from '../../proto/answer.ts';
+import type { ApiRequest } from '../../proto/api-request.ts';
 import { nodeFromJson, podFromJson } from '../../proto/convert.ts';
 import { parseJson } from '../../proto/json.ts';
 import {
-  type ApiRequest,
   annotateNodeRequest,
   type DeletionOptions,
   deletePodRequest,

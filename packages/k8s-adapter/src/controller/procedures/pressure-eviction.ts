@@ -5,14 +5,10 @@ import type { PressureCommand } from '@taintmgr/core/pressure';
 import type { Instant } from '@taintmgr/core/time';
 import { disruptionTarget, setPodStatusRequest } from '../../pressure/requests.ts';
 import { type Answer, type Failure, failureOf, succeeded } from '../../proto/answer.ts';
+import type { ApiRequest } from '../../proto/api-request.ts';
 import { identityOf, podFromJson } from '../../proto/convert.ts';
 import { parseJson } from '../../proto/json.ts';
-import {
-  type ApiRequest,
-  deletePodRequest,
-  evictPodRequest,
-  getPodRequest,
-} from '../../proto/request.ts';
+import { deletePodRequest, evictPodRequest, getPodRequest } from '../../proto/request.ts';
 import type { StateStep } from '../task.ts';
 import { removalOutcome } from './pod-removal.ts';
 

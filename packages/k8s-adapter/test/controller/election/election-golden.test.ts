@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { Election, type ElectionEffect } from '../../../src/controller/election/election.ts';
+import type { ApiRequest } from '../../../src/proto/api-request.ts';
 import { eventName, postEventRequest } from '../../../src/proto/event-requests.ts';
-import type { ApiRequest } from '../../../src/proto/request.ts';
 import { random } from '../../world/random.ts';
 
 /** What a real kube-controller-manager 1.36.2 sent, recorded. */

@@ -3,8 +3,8 @@ import {
   type ElectionEffect,
   type ElectionInput,
 } from '../../../src/controller/election/election.ts';
+import type { ApiRequest } from '../../../src/proto/api-request.ts';
 import type { ExchangeInput } from '../../../src/proto/exchange.ts';
-import type { ApiRequest } from '../../../src/proto/request.ts';
 import { random } from '../../world/random.ts';
 
 const epoch = Date.parse('2026-01-01T00:00:00Z');

@@ -1,0 +1,67 @@
+// One HTTP request as a value, and how requests in JSON are made.
+
+/** One HTTP request as a value; credentials and the server's address are the transport's. */
+export interface ApiRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Path with its query, encoded, as in the request line: `/api/v1/nodes?limit=500`. */
+  readonly path: string;
+  /** Header names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+}
+
+/** A request that is to be sent, or hung up. What is heard of it comes back under its id. */
+export type RequestEffect =
+  | { readonly kind: 'send'; readonly id: string; readonly request: ApiRequest }
+  | { readonly kind: 'abort'; readonly id: string };
+
+/** What stands after the `?`; undefined is left out. */
+export type Query = Readonly<Record<string, string | number | undefined>>;
+
+const contentTypes = {
+  json: 'application/json',
+  merge: 'application/merge-patch+json',
+  strategicMerge: 'application/strategic-merge-patch+json',
+} as const;
+
+/** GET of JSON. */
+export function getRequest(path: string, query: Query = {}): ApiRequest {
+  const headers = { accept: contentTypes.json };
+  return { method: 'GET', path: withQuery(path, query), headers, body: null };
+}
+
+/** POST, PUT or DELETE with an object. */
+export function objectRequest(
+  method: 'POST' | 'PUT' | 'DELETE',
+  path: string,
+  body: object,
+): ApiRequest {
+  return withBody(method, path, 'json', body);
+}
+
+/** PATCH with what is to change. */
+export function patchRequest(
+  kind: 'merge' | 'strategicMerge',
+  path: string,
+  changes: object,
+): ApiRequest {
+  return withBody('PATCH', path, kind, changes);
+}
+
+/** The path with a query. */
+export function withQuery(path: string, query: Query): string {
+  const pairs = Object.entries(query)
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => `${key}=${encodeURIComponent(String(value))}`);
+  return pairs.length > 0 ? `${path}?${pairs.join('&')}` : path;
+}
+
+function withBody(
+  method: ApiRequest['method'],
+  path: string,
+  content: keyof typeof contentTypes,
+  body: object,
+): ApiRequest {
+  const headers = { accept: contentTypes.json, 'content-type': contentTypes[content] };
+  return { method, path, headers, body: JSON.stringify(body) };
+}
