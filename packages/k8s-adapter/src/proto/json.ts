@@ -50,7 +50,10 @@ interface ExactJson {
   ): unknown;
   rawJSON(text: string): object;
 }
-const exactJson = JSON as unknown as ExactJson;
+
+function isExact(json: object): json is ExactJson {
+  return 'rawJSON' in json;
+}
 
 /**
  * Parses an object that is to be written back: a number that JavaScript would write otherwise than
@@ -58,11 +61,13 @@ const exactJson = JSON as unknown as ExactJson;
  * Undefined for a text that is broken.
  */
 export function parseToWriteBack(text: string): unknown {
+  const json: object = JSON;
+  if (!isExact(json)) return parseJson(text);
   try {
-    return exactJson.parse(text, (_key, value, at) => {
+    return json.parse(text, (_key, value, at) => {
       const { source } = at ?? {};
-      const isExact = typeof value !== 'number' || source === undefined || String(value) === source;
-      return isExact ? value : exactJson.rawJSON(source);
+      const isSame = typeof value !== 'number' || source === undefined || String(value) === source;
+      return isSame ? value : json.rawJSON(source);
     });
   } catch {
     return undefined;

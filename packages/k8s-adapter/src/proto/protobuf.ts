@@ -1,7 +1,7 @@
 // Objects and watch events in Kubernetes' protobuf, as far as they are looked at.
 import type { ResponseHeaders } from './answer.ts';
 import type { ApiRequest } from './api-request.ts';
-import { asRecord, asText, type JsonRecord } from './json.ts';
+import { asRecord, asText, isRecord, type JsonRecord } from './json.ts';
 import { ProtobufError, ProtobufReader } from './protobuf-reader.ts';
 import { type FieldType, type Kinds, type Message, protobufKinds } from './protobuf-schema.ts';
 
@@ -147,8 +147,9 @@ const wordEntry: Message = { 1: ['key', 'word'], 2: ['value', 'word'] };
 const quantityEntry: Message = { 1: ['key', 'word'], 2: ['', quantity] };
 
 function putEntry(object: Building, name: string, { key, value }: Building): void {
+  const known = object[name];
   // Without a prototype every key is one of the map's own, whatever it is called.
-  const map: Building = (object[name] as never) ?? Object.create(null);
+  const map: Building = isRecord(known) ? known : Object.create(null);
   map[asText(key)] = asText(value);
   object[name] = map;
 }

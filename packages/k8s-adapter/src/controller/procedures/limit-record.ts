@@ -14,9 +14,9 @@ import { type LeaseName, leasePath, leasesPath } from '../../proto/lease-request
 import type { Task, TaskStep } from '../task.ts';
 
 /** On the Lease of limits: what they have counted, and which have tripped. Written by the leader. */
-export const limitsAnnotation = 'taintmgr.dev/limits';
+const limitsAnnotation = 'taintmgr.dev/limits';
 /** On the same: somebody wants limits to be opened. Written by people, taken away by the leader. */
-export const resumeAnnotation = 'taintmgr.dev/resume-limits';
+const resumeAnnotation = 'taintmgr.dev/resume-limits';
 
 /** What of both annotations together the API server takes is 256 KiB. */
 const lengthMax = 200_000;
