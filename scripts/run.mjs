@@ -82,14 +82,21 @@ const tasks = {
   },
   test: {
     needs: ['everything', 'runtimes'],
-    steps: ['test:node', 'test:bun', 'test:deno'].map(npmRun),
+    steps: ['test:node', 'test:bun', 'test:deno'].map((script) => npmRun(script)),
   },
   check: {
     needs: ['everything', 'runtimes'],
+    // What .ci/run does, the quick steps first.
     steps: [
       ...['types', 'lint', 'boundaries', 'tidy', 'changeset:check', 'knip', 'build', 'pack:check'],
-      'test',
-    ].map(npmRun),
+      ...['test', 'conformance'],
+    ]
+      .map((script) => npmRun(script))
+      .concat([
+        npmRun('binary:check', '--workspace=apps/controller'),
+        npmRun('krew:check', '--workspace=apps/kubectl-taintmgr'),
+        npmRun('demo'),
+      ]),
   },
 };
 
@@ -138,8 +145,8 @@ function runStep([command, ...rest]) {
   if (result.status !== 0) fail(`"${[command, ...rest].join(' ')}" failed`, result.status);
 }
 
-function npmRun(script) {
-  return ['npm', 'run', '-s', script];
+function npmRun(script, ...flags) {
+  return ['npm', 'run', '-s', ...flags, script];
 }
 
 function tool(command) {
