@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, beforeEach, describe, it } from 'node:test';
 import { pod, toleration } from '@taintmgr/sim-cluster';
 import { installPlugin, withoutKubectl } from '../../world/plugin.ts';
 import { escapeCharacter, PseudoTerminal, withoutTerminal } from '../../world/pseudo-terminal.ts';
@@ -15,6 +15,8 @@ before(async () => {
   fillShop(cluster);
   process.env.KUBECONFIG = cluster.kubeconfig;
 });
+// A leader without a sign of life is looked at twice, three seconds apart.
+beforeEach(() => renewLeases(cluster));
 after(() => cluster.stop());
 
 /** Puts a pod on node-b2, which has no taints yet, or takes it away. */
