@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { treeFault } from '@taintmgr/k8s-adapter';
-import { Ajv, type ErrorObject } from 'ajv';
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { parseDocument } from 'yaml';
 import schema from '../../config.schema.json' with { type: 'json' };
 
@@ -13,6 +13,9 @@ export class ConfigFileError extends Error {
 export interface ConfigFile {
   readonly [field: string]: unknown;
 }
+
+/** The schema as a function, which takes longer to make than a file to check; null until one is read. */
+let compiled: ValidateFunction<ConfigFile> | null = null;
 
 /**
  * Reads a configuration file, YAML or JSON, and checks it against config.schema.json. Throws
@@ -28,7 +31,8 @@ export function readConfigFile(file: string): ConfigFile {
   const value = plainValue(document);
   const grown = value instanceof Error ? value.message : treeFault(value);
   if (grown !== null) throw new ConfigFileError(`--config ${file}: ${grown}`);
-  const validate = new Ajv({ verbose: true, allowUnionTypes: true }).compile<ConfigFile>(schema);
+  compiled ??= new Ajv({ verbose: true, allowUnionTypes: true }).compile<ConfigFile>(schema);
+  const validate = compiled;
   if (validate(value)) return value;
   const [error] = validate.errors ?? [];
   throw new ConfigFileError(`--config ${file}: ${error ? describe(error) : 'not valid'}`);
