@@ -1,3 +1,5 @@
+// How many requests may be under way at once, by how well the API server keeps up.
+import { InFlight } from '../kernel/inflight.ts';
 import type { Instant, Millis } from '../kernel/time.ts';
 import type { Outcome } from './outcome.ts';
 
@@ -7,18 +9,21 @@ const slowAnswerMs: Millis = 5_000;
 const overloadStatuses: readonly (number | null)[] = [429, 503, 504, null];
 
 /**
- * How many commands may be under way at once: as many as allowed while the API server keeps up, half
- * as many each time it shows that it does not, one more for each full round of answers afterwards.
+ * The requests under way: as many as allowed while the API server keeps up, half as many each time
+ * it shows that it does not, one more for each full round of answers afterwards.
  */
 export class Pace {
   readonly #max: number;
   #limit: number;
   #cutAt: Instant = Number.NEGATIVE_INFINITY;
+  readonly #inFlight: InFlight;
   readonly #sentAt = new Map<string, Instant>();
 
-  constructor(max: number) {
+  /** `prefix` begins every id this one hands out. */
+  constructor(prefix: string, max: number) {
     this.#max = max;
     this.#limit = max;
+    this.#inFlight = new InFlight(prefix, max);
   }
 
   /** So many at once, from 1. */
@@ -31,14 +36,17 @@ export class Pace {
     return this.#sentAt.size < this.limit;
   }
 
-  sent(now: Instant, id: string): void {
+  /** Takes a place for a request about `key`, and answers its id. */
+  start(now: Instant, key: string): string {
+    const id = this.#inFlight.start(key);
     this.#sentAt.set(id, now);
+    return id;
   }
 
-  /** Takes the end of a command; of those it was not told it takes no notice. */
-  answered(now: Instant, id: string, outcome: Outcome): void {
+  /** Takes the end of a request: its key, or null for an id that is not outstanding. */
+  finish(now: Instant, id: string, outcome: Outcome): string | null {
     const sentAt = this.#sentAt.get(id);
-    if (sentAt === undefined) return;
+    if (sentAt === undefined) return null;
     this.#sentAt.delete(id);
     if (!isOverload(outcome) && now - sentAt <= slowAnswerMs) {
       this.#limit = Math.min(this.#max, this.#limit + 1 / this.#limit);
@@ -47,6 +55,7 @@ export class Pace {
       this.#limit = Math.max(1, this.#limit / 2);
       this.#cutAt = now;
     }
+    return this.#inFlight.finish(id);
   }
 }
 

@@ -3,11 +3,11 @@ import { blockerOf } from '../attempt/blocker.ts';
 import type { PodCommand, RecordPodEvent } from '../attempt/command.ts';
 import { escalationOf, methodFor, podCommand, type Terms } from '../attempt/method.ts';
 import { isSetback, type Outcome, type Setback } from '../attempt/outcome.ts';
+import { Pace } from '../attempt/pace.ts';
 import { accepted, isDue, isTried, setBack } from '../attempt/state.ts';
 import type { Event } from '../event.ts';
 import { evictionEvent } from '../eviction/pod-events.ts';
 import type { Reason } from '../eviction/reason.ts';
-import { InFlight } from '../kernel/inflight.ts';
 import { Schedule } from '../kernel/schedule.ts';
 import type { Instant } from '../kernel/time.ts';
 import { type Pod, type PodRef, podRef } from '../model/pod.ts';
@@ -58,7 +58,7 @@ export class DrainMachine {
   readonly #nodes: DrainNodes;
   readonly #pods = new DrainPods();
   readonly #schedule = new Schedule();
-  readonly #inFlight: InFlight;
+  readonly #pace: Pace;
   #synced = false;
   #stop: DrainStop | null = null;
   #notes: DrainNote[] = [];
@@ -69,7 +69,7 @@ export class DrainMachine {
     this.#config = config;
     this.#judge = new DrainJudge(config.taint, config.respect);
     this.#nodes = new DrainNodes(config, (note) => this.#notes.push(note));
-    this.#inFlight = new InFlight('drain', config.requestsInFlightMax);
+    this.#pace = new Pace('drain', config.requestsInFlightMax);
   }
 
   /** The target nodes, in their order. */
@@ -294,7 +294,7 @@ export class DrainMachine {
       ({ pod, state }) => state.kind === 'queued' && this.#nodes.isDraining(pod.nodeName),
     );
     for (const waiting of queued.sort(byDue)) {
-      if (room <= 0 || !this.#inFlight.hasRoom) break;
+      if (room <= 0 || !this.#pace.hasRoom) break;
       const pod = this.#judge.store.pod(waiting.pod.uid);
       if (!pod) continue;
       commands.push(...this.#send(now, pod, waiting));
@@ -307,7 +307,7 @@ export class DrainMachine {
     const { because, due } = known;
     const { budgets } = this.#config;
     const method = methodFor(now, known.budgetsAsked, pod, this.#terms(pod, due));
-    const id = this.#inFlight.start(pod.uid);
+    const id = this.#pace.start(now, pod.uid);
     const sent = this.#set(
       pod,
       { kind: 'requested', id },
@@ -334,7 +334,7 @@ export class DrainMachine {
   }
 
   #answered(now: Instant, id: string, outcome: Outcome): void {
-    const uid = this.#inFlight.finish(id);
+    const uid = this.#pace.finish(now, id, outcome);
     const before = uid === null ? null : this.#pods.get(uid);
     if (uid === null || !before) return;
     const claim = claimAfter(before.claim, outcome);

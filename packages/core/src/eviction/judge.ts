@@ -1,5 +1,6 @@
 import { budgetPolicyOf } from '../attempt/budget-policy.ts';
 import type { Terms } from '../attempt/method.ts';
+import type { AttemptState } from '../attempt/state.ts';
 import { finite, type Instant } from '../kernel/time.ts';
 import type { Pod } from '../model/pod.ts';
 import type { Taint } from '../model/taint.ts';
@@ -59,6 +60,13 @@ export class Judge {
     const { gracePeriodSeconds } = policy;
     const nodeEnd = this.#endOf(now, pod);
     return { deadline, budgets: budgetPolicyOf(policy), gracePeriodSeconds, nodeEnd };
+  }
+
+  /** What we know may be old: a live read found it so, or the pod should have gone long ago. */
+  isDoubtful(now: Instant, { nodeName }: Pod, state: AttemptState, deadline: Instant): boolean {
+    if (this.#store.podView(nodeName) !== 'watched') return true;
+    if ('setback' in state) return state.setback.kind === 'changed';
+    return now - deadline > this.#config.confirmLateMs;
   }
 
   /** When the pod's node goes, where that is heeded; null: nobody said, or long ago. */

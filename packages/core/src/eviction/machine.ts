@@ -1,5 +1,4 @@
 // The precise eviction machine: when each pod of a tainted node goes, and what comes of it.
-import { blockerOf } from '../attempt/blocker.ts';
 import { escalationOf, methodFor, podCommand } from '../attempt/method.ts';
 import { isSetback, type Outcome } from '../attempt/outcome.ts';
 import { Pace } from '../attempt/pace.ts';
@@ -14,13 +13,12 @@ import {
 } from '../attempt/state.ts';
 import type { Event } from '../event.ts';
 import { assert } from '../kernel/assert.ts';
-import { InFlight } from '../kernel/inflight.ts';
 import { Schedule } from '../kernel/schedule.ts';
 import type { Instant } from '../kernel/time.ts';
-import { type Pod, type PodRef, podRef } from '../model/pod.ts';
+import type { Pod, PodRef } from '../model/pod.ts';
 import type { LimitStatus } from '../policy/limit.ts';
 import type { Change, StoreView } from '../store.ts';
-import type { LimitReport, MachineCommand, PodReport } from './command.ts';
+import type { MachineCommand } from './command.ts';
 import type { EvictionConfig } from './config.ts';
 import type { Decision } from './decide.ts';
 import type { EvictionMachine } from './eviction-machine.ts';
@@ -28,6 +26,7 @@ import { Judge } from './judge.ts';
 import { Admissions, isNews } from './limits/admissions.ts';
 import { cancelEvent, evictionEvent, nodeEndEvent } from './pod-events.ts';
 import type { Cause, Reason } from './reason.ts';
+import { deadlineReport, heldReport, retryReport } from './reports.ts';
 import { type ObservedTaint, TaintClock } from './taint-clock.ts';
 import { TaintClockWriter } from './taint-clock-writer.ts';
 
@@ -72,7 +71,6 @@ export class PreciseEvictionMachine implements EvictionMachine {
   readonly #taints = new TaintClock();
   readonly #attempts = new Map<string, EvictionAttempt>();
   readonly #schedule = new Schedule();
-  readonly #inFlight: InFlight;
   readonly #pace: Pace;
   #synced = false;
   #leader: boolean;
@@ -85,8 +83,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
     this.#judge = new Judge(store, this.#taints, config);
     this.#admissions = new Admissions(store, this.#judge, config);
     this.#starts = new TaintClockWriter(store, this.#taints, this.#judge, config);
-    this.#inFlight = new InFlight('eviction', config.evictionsInFlightMax);
-    this.#pace = new Pace(config.evictionsInFlightMax);
+    this.#pace = new Pace('eviction', config.evictionsInFlightMax);
   }
 
   handle(now: Instant, event: Event, change: Change | null): readonly MachineCommand[] {
@@ -186,33 +183,32 @@ export class PreciseEvictionMachine implements EvictionMachine {
     }
   }
 
-  /** Decides about the pod and moves its attempt to match. */
+  /** Decides about the pod and moves its attempt to match; what was sent cannot be called back. */
   #reconsider(now: Instant, pod: Pod, cause: Cause): void {
     const decision = this.decisionOn(pod);
+    const { because } = decision;
     this.#admissions.followPod(now, pod, decision);
-    switch (decision.kind) {
-      case 'evict':
-        this.#plan(now, pod, cause, decision);
-        return;
-      case 'pause':
-        this.#pause(now, pod, cause, decision);
-        return;
-      case 'keep':
-        if (pod.deletionTimestamp === null) this.#cancel(now, pod, cause, decision.because);
-        else this.#drop(now, pod, cause, decision.because);
+    const attempt = this.#attempts.get(pod.uid);
+    if (pod.deletionTimestamp !== null) this.#drop(now, pod, cause, because);
+    else if (attempt && !isPending(attempt.state)) return;
+    else if (decision.kind === 'evict') this.#plan(now, pod, cause, decision);
+    else if (decision.kind === 'pause') this.#pause(now, pod, cause, decision);
+    else if (attempt) {
+      this.#drop(now, pod, cause, because);
+      this.#commands.push(cancelEvent(pod, because));
     }
   }
 
-  /** What was sent cannot be called back, and what is due keeps its turn unless it got more time. */
+  /** What is due keeps its turn unless it got more time. */
   #plan(now: Instant, pod: Pod, cause: Cause, { deadline, because }: Eviction): void {
-    const { state = null, deadline: from = null } = this.#attempts.get(pod.uid) ?? {};
-    if (state && !isPending(state)) return;
+    const { state, deadline: from = null } = this.#attempts.get(pod.uid) ?? {};
     const isOver = deadline <= this.#wall(now);
     if (state && isDue(state) && isOver) return;
     if (state?.kind === 'waiting' && from === deadline) return;
     this.#waitFor(now, pod.uid, deadline);
     this.#starts.notice(now, pod.nodeName);
-    if (from !== null || !isOver) this.#reportDeadline(pod, from, deadline, cause, because);
+    if (from === null && isOver) return;
+    this.#commands.push(deadlineReport(pod, from, deadline, cause, because));
   }
 
   #waitFor(now: Instant, uid: string, deadline: Instant): void {
@@ -240,18 +236,10 @@ export class PreciseEvictionMachine implements EvictionMachine {
     { remaining, because }: Extract<Decision, { kind: 'pause' }>,
   ): void {
     const state = this.attemptOn(pod);
-    if (state && !isPending(state)) return;
     if (state?.kind === 'paused' && state.remaining === remaining) return;
     this.#drop(now, pod, cause, because);
     const paused = { kind: 'paused', remaining } as const;
     this.#attempts.set(pod.uid, { ...untried, deadline: null, state: paused });
-  }
-
-  #cancel(now: Instant, pod: Pod, cause: Cause, because: readonly Reason[]): void {
-    const state = this.attemptOn(pod);
-    if (!state || !isPending(state)) return;
-    this.#drop(now, pod, cause, because);
-    this.#commands.push(cancelEvent(pod, because));
   }
 
   /** Ends the attempt, and reports it if somebody was still waiting for the deadline. */
@@ -263,7 +251,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
     const setback = state && 'setback' in state ? state.setback : null;
     this.#admissions.drop(now, pod.uid, leaves, setback);
     if (deadline === null || !state || !isPending(state)) return;
-    this.#reportDeadline(pod, deadline, null, cause, because);
+    this.#commands.push(deadlineReport(pod, deadline, null, cause, because));
   }
 
   /** Sends what is due and may go, and writes down what has to be. */
@@ -312,38 +300,27 @@ export class PreciseEvictionMachine implements EvictionMachine {
     const state = { kind: 'queued', hit, roomAt: until } as const;
     this.#attempts.set(pod.uid, { ...attempt, deadline, state });
     const before = attempt.state.kind === 'queued' ? attempt.state.hit : null;
-    if (isNews(hit, before)) {
-      const roomAt = until === null ? null : this.#wall(until);
-      this.#report({ kind: 'held', pod: podRef(pod), hit, until: roomAt });
-    }
+    const roomAt = until === null ? null : this.#wall(until);
+    if (isNews(hit, before)) this.#commands.push(heldReport(pod, hit, roomAt));
     return false;
   }
 
   #send(now: Instant, pod: Pod, attempt: EvictionAttempt, { deadline, because }: Eviction): void {
     const tries = attempt.tries + 1;
-    const id = this.#inFlight.start(pod.uid);
-    this.#pace.sent(now, id);
+    const id = this.#pace.start(now, pod.uid);
     this.#attempts.set(pod.uid, { ...attempt, tries, deadline, state: { kind: 'requested', id } });
     if (tries === 1) this.#commands.push(evictionEvent(pod, because));
     const wall = this.#wall(now);
     const terms = this.#judge.terms(wall, pod, deadline, because);
     const method = methodFor(wall, attempt.budgetsAsked, pod, terms);
     if (method.nodeEnd !== null) this.#commands.push(nodeEndEvent(pod, method.nodeEnd));
-    const confirm = this.#isDoubtful(now, pod, attempt.state, deadline);
+    const confirm = this.#judge.isDoubtful(wall, pod, attempt.state, deadline);
     this.#commands.push(podCommand(id, pod, method, confirm, because));
-  }
-
-  /** What we know may be old: a live read found it so, or it should have gone long ago. */
-  #isDoubtful(now: Instant, { nodeName }: Pod, state: AttemptState, deadline: Instant): boolean {
-    if (this.#store.podView(nodeName) !== 'watched') return true;
-    if ('setback' in state) return state.setback.kind === 'changed';
-    return this.#wall(now) - deadline > this.#config.confirmLateMs;
   }
 
   /** A result for an attempt that was dropped meanwhile only frees its place. */
   #answered(now: Instant, id: string, outcome: Outcome): void {
-    const uid = this.#inFlight.finish(id);
-    this.#pace.answered(now, id, outcome);
+    const uid = this.#pace.finish(now, id, outcome);
     const attempt = uid === null ? undefined : this.#attempts.get(uid);
     if (uid === null || attempt?.state.kind !== 'requested' || attempt.state.id !== id) return;
     if (!isSetback(outcome)) {
@@ -359,9 +336,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
     this.#put(uid, { ...attempt, ...failed });
     this.#reconsider(now, pod, 'EvictionFailed');
     if (this.attemptOn(pod) !== failed.state) return;
-    const at = this.#wall(failed.state.until);
-    const how = { attempt: tries, at, setback: outcome, blocker: blockerOf(outcome) };
-    this.#report({ kind: 'retry', pod: podRef(pod), ...how });
+    this.#commands.push(retryReport(pod, tries, this.#wall(failed.state.until), outcome));
   }
 
   /** When budgets are asked no more about a pod, by our own time; null: never. */
@@ -385,19 +360,5 @@ export class PreciseEvictionMachine implements EvictionMachine {
     const pod = this.#store.pod(uid);
     assert(pod !== null, `pod ${uid} with an attempt is in the store`);
     return pod;
-  }
-
-  #reportDeadline(
-    pod: Pod,
-    from: Instant | null,
-    to: Instant | null,
-    cause: Cause,
-    because: readonly Reason[],
-  ): void {
-    this.#report({ kind: 'deadline', pod: podRef(pod), from, to, cause, because });
-  }
-
-  #report(report: PodReport | LimitReport): void {
-    this.#commands.push({ kind: 'report', report });
   }
 }

@@ -13,17 +13,15 @@ const failed = (status: number | null): Outcome => {
 function round(pace: Pace, now: number, outcome: Outcome, took = 10): number {
   const ids: string[] = [];
   while (pace.hasRoom) {
-    const id = `${now}/${ids.length}`;
-    pace.sent(now, id);
-    ids.push(id);
+    ids.push(pace.start(now, 'pod'));
   }
-  for (const id of ids) pace.answered(now + took, id, outcome);
+  for (const id of ids) pace.finish(now + took, id, outcome);
   return ids.length;
 }
 
 describe('pace', () => {
   it('is as fast as it may be while all goes well', () => {
-    const pace = new Pace(50);
+    const pace = new Pace('id', 50);
     assert.deepEqual(
       [0, 100, 200].map((now) => round(pace, now, done)),
       [50, 50, 50],
@@ -41,14 +39,14 @@ describe('pace', () => {
     ];
   for (const [name, outcome, took, next] of cases) {
     it(`after ${name}: ${next}`, () => {
-      const pace = new Pace(50);
+      const pace = new Pace('id', 50);
       round(pace, 0, outcome, took);
       assert.equal(pace.limit, next);
     });
   }
 
   it('halves once a round, never below one, and recovers by one a round', () => {
-    const pace = new Pace(8);
+    const pace = new Pace('id', 8);
     const sizes = [0, 1, 2, 3, 4].map((n) => round(pace, n * 100, failed(429)));
     assert.deepEqual(sizes, [8, 4, 2, 1, 1]);
     const after = [5, 6, 7, 8].map((n) => round(pace, n * 100, done));
@@ -56,8 +54,8 @@ describe('pace', () => {
   });
 
   it('takes no notice of answers to what it did not send', () => {
-    const pace = new Pace(2);
-    pace.answered(0, 'stranger', failed(429));
+    const pace = new Pace('id', 2);
+    assert.equal(pace.finish(0, 'stranger', failed(429)), null);
     assert.equal(pace.limit, 2);
   });
 });
