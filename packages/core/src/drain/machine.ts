@@ -14,7 +14,7 @@ import { type Pod, type PodRef, podRef } from '../model/pod.ts';
 import type { DrainConfig } from './config.ts';
 import { carriesTaint, DrainJudge } from './decide.ts';
 import { claimAfter, departureOf, taintDeletionOf } from './departure.ts';
-import { type DrainVerdict, drainVerdict } from './filters.ts';
+import { fateOf, skipAt } from './fate.ts';
 import { DrainNodes } from './nodes.ts';
 import { DrainPods } from './pods.ts';
 import {
@@ -195,48 +195,28 @@ export class DrainMachine {
 
   /** `tried`: its next try comes in time, if it is still due. */
   #decide(now: Instant, pod: Pod, tried: boolean): void {
-    const decision = this.#judge.decide(now, pod);
-    const { because } = decision;
-    const verdict = decision.kind === 'keep' ? null : this.#verdict(pod);
-    if (decision.kind === 'keep') {
+    const { fate, because } = fateOf(now, pod, this.#judge, this.#config);
+    if ('faults' in fate) {
+      const { faults } = fate;
+      const left = this.#set(pod, { kind: 'left', faults }, { because, due: null });
+      if (fate.kind === 'refuse') this.#notes.push({ kind: 'podLeft', pod: left, faults });
+    } else if (fate.kind !== 'evict') {
       this.#set(pod, { kind: 'kept' }, { because, due: null });
-    } else if (verdict && verdict.kind !== 'take') {
-      this.#leave(pod, because, verdict);
-    } else if (!this.#nodes.isTainted(pod.nodeName)) {
-      // When its time is over shows when the taint is there.
-      if (!tried) this.#set(pod, outOfTurn, { because, due: null });
-    } else if (decision.deadline > now) {
-      const until = decision.deadline;
-      this.#set(pod, { kind: 'waiting', since: now, until }, { because, due: until });
+    } else if (this.#nodes.isTainted(pod.nodeName) && fate.at > now) {
+      const state = { kind: 'waiting', since: now, until: fate.at } as const;
+      this.#set(pod, state, { because, due: fate.at });
     } else if (!tried) {
-      this.#set(pod, outOfTurn, { because, due: decision.deadline });
+      // When its time is over shows when the taint is there.
+      const due = this.#nodes.isTainted(pod.nodeName) ? fate.at : null;
+      this.#set(pod, outOfTurn, { because, due });
     }
   }
 
-  #verdict(pod: Pod): DrainVerdict {
-    const { goneDaemonSets, filters } = this.#config;
-    const isOrphan = goneDaemonSets.has(`${pod.namespace}/${pod.owner?.name ?? ''}`);
-    return drainVerdict(pod, filters, isOrphan);
-  }
-
-  #leave(
-    pod: Pod,
-    because: readonly Reason[],
-    verdict: Exclude<DrainVerdict, { kind: 'take' }>,
-  ): void {
-    const faults = verdict.kind === 'leave' ? [verdict.fault] : verdict.faults;
-    const left = this.#set(pod, { kind: 'left', faults }, { because, due: null });
-    if (verdict.kind === 'refuse') this.#notes.push({ kind: 'podLeft', pod: left, faults });
-  }
-
   #skipIfLong(now: Instant, pod: Pod, known: DrainPod): void {
-    const { skipTerminatingMs } = this.#config;
-    const { uid, deletionTimestamp } = pod;
-    if (skipTerminatingMs === null || deletionTimestamp === null) return;
-    // kubectl drain compares whole seconds.
-    const at = deletionTimestamp + skipTerminatingMs + 1000;
+    const at = skipAt(pod, this.#config);
+    if (at === null) return;
     if (at > now) {
-      this.#schedule.set(uid, at);
+      this.#schedule.set(pod.uid, at);
     } else if (known.state.kind === 'terminating') {
       this.#notes.push({ kind: 'podSkipped', pod: this.#set(pod, { kind: 'skipped' }) });
     }

@@ -1,15 +1,13 @@
 // What a drain would do, pod by pod, before it begins.
-import { defaultEvictionConfig } from '../eviction/config.ts';
 import type { Reason } from '../eviction/reason.ts';
 import type { Instant } from '../kernel/time.ts';
 import { type Budget, budgetsOver, isUnderBudgets, sparesUnready } from '../model/budget.ts';
 import type { Node } from '../model/node.ts';
 import type { Pod } from '../model/pod.ts';
 import type { Taint } from '../model/taint.ts';
-import { decidingToleration } from '../model/toleration.ts';
 import type { DrainConfig } from './config.ts';
 import { DrainJudge } from './decide.ts';
-import { type DrainFault, drainVerdict } from './filters.ts';
+import { type Fate, fateOf } from './fate.ts';
 import {
   type PredictedBlocker,
   type PredictionSite,
@@ -36,21 +34,7 @@ export interface PlanInput {
 /** What a drain would do with one pod. */
 export interface PlannedPod {
   readonly pod: Pod;
-  readonly fate: /** At once, or when its time is over. */
-    | { readonly kind: 'evict'; readonly at: Instant }
-    /** It stays on the node. */
-    | { readonly kind: 'keep' }
-    | { readonly kind: 'refuse'; readonly faults: readonly DrainFault[] }
-    /** We leave it. `goesAnyway`: the DaemonSet controller deletes it as soon as the taint is there. */
-    | {
-        readonly kind: 'leave';
-        readonly faults: readonly DrainFault[];
-        readonly goesAnyway: boolean;
-      }
-    /** It terminates already, and is waited for. */
-    | { readonly kind: 'leaving' }
-    /** It has terminated for so long that it is not. */
-    | { readonly kind: 'skip' };
+  readonly fate: Fate;
   readonly because: readonly Reason[];
   /** What would hold it back, as things are now. */
   readonly blockers: readonly PredictedBlocker[];
@@ -90,51 +74,6 @@ function planPod(
     nodeAnswers: nodeAnswers(pod.nodeName),
   };
   return { pod, fate, because, blockers: goes ? predictBlockers(pod, site) : [] };
-}
-
-function fateOf(
-  now: Instant,
-  pod: Pod,
-  judge: DrainJudge,
-  { taint, filters, goneDaemonSets, skipTerminatingMs }: DrainConfig,
-): Pick<PlannedPod, 'fate' | 'because'> {
-  const decision = judge.decide(now, pod);
-  const { because } = decision;
-  if (pod.deletionTimestamp !== null) {
-    const isLong =
-      skipTerminatingMs !== null && now >= pod.deletionTimestamp + skipTerminatingMs + 1000;
-    return { fate: { kind: isLong ? 'skip' : 'leaving' }, because };
-  }
-  if (decision.kind === 'keep') return { fate: decision, because };
-  const isOrphan = goneDaemonSets.has(`${pod.namespace}/${pod.owner?.name ?? ''}`);
-  const verdict = drainVerdict(pod, filters, isOrphan);
-  switch (verdict.kind) {
-    case 'take':
-      return { fate: { kind: 'evict', at: decision.deadline }, because };
-    case 'leave':
-      return {
-        fate: {
-          kind: 'leave',
-          faults: [verdict.fault],
-          goesAnyway: isRemovedByDaemonSet(pod, taint),
-        },
-        because,
-      };
-    case 'refuse':
-      return { fate: verdict, because };
-  }
-}
-
-/**
- * Whether the DaemonSet controller deletes its pod on account of the taint: one of NoExecute that the
- * pod does not tolerate, for however short a time. It asks no budgets.
- */
-function isRemovedByDaemonSet({ tolerations }: Pod, taint: Taint): boolean {
-  const { comparisonOperators } = defaultEvictionConfig;
-  return (
-    taint.effect === 'NoExecute' &&
-    decidingToleration(tolerations, taint, { comparisonOperators }) === null
-  );
 }
 
 /** A budget that lets some go lets them go in turn: the others wait until those are replaced. */

@@ -1,0 +1,74 @@
+// What a drain does with one pod as things are: the plan says it beforehand, the machine does it.
+import { defaultEvictionConfig } from '../eviction/config.ts';
+import type { Reason } from '../eviction/reason.ts';
+import type { Instant } from '../kernel/time.ts';
+import type { Pod } from '../model/pod.ts';
+import type { Taint } from '../model/taint.ts';
+import { decidingToleration } from '../model/toleration.ts';
+import type { DrainConfig } from './config.ts';
+import type { DrainJudge } from './decide.ts';
+import { type DrainFault, drainVerdict } from './filters.ts';
+
+/** What a drain does with one pod. */
+export type Fate =
+  /** At once, or when its time is over. */
+  | { readonly kind: 'evict'; readonly at: Instant }
+  /** It stays on the node. */
+  | { readonly kind: 'keep' }
+  | { readonly kind: 'refuse'; readonly faults: readonly DrainFault[] }
+  /** We leave it. `goesAnyway`: the DaemonSet controller deletes it as soon as the taint is there. */
+  | {
+      readonly kind: 'leave';
+      readonly faults: readonly DrainFault[];
+      readonly goesAnyway: boolean;
+    }
+  /** It terminates already, and is waited for. */
+  | { readonly kind: 'leaving' }
+  /** It has terminated for so long that it is not. */
+  | { readonly kind: 'skip' };
+
+/** What becomes of a pod at `now`, and why it goes or stays. */
+export function fateOf(
+  now: Instant,
+  pod: Pod,
+  judge: DrainJudge,
+  config: DrainConfig,
+): { readonly fate: Fate; readonly because: readonly Reason[] } {
+  const decision = judge.decide(now, pod);
+  const { because } = decision;
+  if (pod.deletionTimestamp !== null) {
+    const at = skipAt(pod, config);
+    return { fate: { kind: at !== null && now >= at ? 'skip' : 'leaving' }, because };
+  }
+  if (decision.kind === 'keep') return { fate: { kind: 'keep' }, because };
+  return { fate: byFilters(pod, config) ?? { kind: 'evict', at: decision.deadline }, because };
+}
+
+/** When a pod that terminates is waited for no more; null: it is, however long it takes. */
+export function skipAt(
+  { deletionTimestamp }: Pod,
+  { skipTerminatingMs }: DrainConfig,
+): Instant | null {
+  if (deletionTimestamp === null || skipTerminatingMs === null) return null;
+  // kubectl drain compares whole seconds.
+  return deletionTimestamp + skipTerminatingMs + 1000;
+}
+
+/** What kubectl drain's filters make of a pod; null: they take it. */
+function byFilters(pod: Pod, { taint, filters, goneDaemonSets }: DrainConfig): Fate | null {
+  const isOrphan = goneDaemonSets.has(`${pod.namespace}/${pod.owner?.name ?? ''}`);
+  const verdict = drainVerdict(pod, filters, isOrphan);
+  if (verdict.kind === 'take') return null;
+  if (verdict.kind === 'refuse') return verdict;
+  return { kind: 'leave', faults: [verdict.fault], goesAnyway: isRemovedByDaemonSet(pod, taint) };
+}
+
+/**
+ * Whether the DaemonSet controller deletes its pod on account of the taint: one of NoExecute that the
+ * pod does not tolerate, for however short a time. It asks no budgets.
+ */
+function isRemovedByDaemonSet({ tolerations }: Pod, taint: Taint): boolean {
+  return (
+    taint.effect === 'NoExecute' && !decidingToleration(tolerations, taint, defaultEvictionConfig)
+  );
+}
