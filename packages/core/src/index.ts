@@ -8,6 +8,7 @@ export { createEngine, type Engine } from './engine.ts';
 // What goes in: events, and the objects they carry.
 
 export type { Event, PauseScope } from './event.ts';
+export { makeNode, makePod, type NodeInput, type PodInput } from './model/builders.ts';
 export type { Lease, Node, NodeCondition, NodeRef } from './model/node.ts';
 export type { DaemonSet, Disruption, Owner, Pod, PodRef } from './model/pod.ts';
 export type { PodView, PodViews } from './model/pod-view.ts';

@@ -7,15 +7,15 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   '.': {
     values: `
       allPodsNeeds concernsPods confirmEviction createEngine defaultConfig describePodView
-      describeReason formatTaint parseQuantity parseTaint quantityValue readyOf resolveConfig
-      selects toleratesTaint zoneName`,
+      describeReason formatTaint makeNode makePod parseQuantity parseTaint quantityValue
+      readyOf resolveConfig selects toleratesTaint zoneName`,
     types: `
-      AllPodsNeed AttemptState Blocker BudgetNumbers Cause Command Config DaemonSet Decision Disruption
-      Engine Event EvictionCommand Explanation LabelExpression LabelSelector Labels Lease
-      LifecycleReport LimitCommand LimitReport MatchOptions Node NodeCommand NodeCondition
-      NodeExplanation NodeRef Notice ObservedTaint Outcome Owner PauseScope Pod PodExplanation
-      PodRef PodReport PodView PodViews Quantity Reason ReasonCode Report Semantics
-      StartSource Subject Taint TaintEffect TaintName Toleration`,
+      AllPodsNeed AttemptState Blocker BudgetNumbers Cause Command Config DaemonSet Decision
+      Disruption Engine Event EvictionCommand Explanation LabelExpression LabelSelector Labels
+      Lease LifecycleReport LimitCommand LimitReport MatchOptions Node NodeCommand
+      NodeCondition NodeExplanation NodeInput NodeRef Notice ObservedTaint Outcome Owner
+      PauseScope Pod PodExplanation PodInput PodRef PodReport PodView PodViews Quantity Reason
+      ReasonCode Report Semantics StartSource Subject Taint TaintEffect TaintName Toleration`,
   },
   './differences': {
     values: `

@@ -1,7 +1,7 @@
 import type { Setback } from './outcome.ts';
 
 /** What holds an eviction back that is due. */
-export type BlockerCode =
+type BlockerCode =
   | 'Budget'
   | 'TwoBudgets'
   | 'Denied'

@@ -90,7 +90,7 @@ export function carriesTaint({ taints }: Node, taint: Taint): boolean {
 }
 
 /** The node with the taint put on at `now`: one of its key and effect gives way, as in kubectl taint. */
-export function withTaint(node: Node, taint: Taint, now: Instant): Node {
+function withTaint(node: Node, taint: Taint, now: Instant): Node {
   if (carriesTaint(node, taint)) return node;
   const others = node.taints.filter(
     ({ key, effect }) => key !== taint.key || effect !== taint.effect,

@@ -60,7 +60,7 @@ export interface LifecycleConfig extends ZoneRates {
   readonly writesInFlightMax: number;
 }
 
-export const defaultLifecycleConfig: LifecycleConfig = {
+const defaultLifecycleConfig: LifecycleConfig = {
   enforcement: 'taints',
   podEvictionTimeoutMs: 300_000,
   nodeMonitorPeriodMs: 5_000,

@@ -10,7 +10,7 @@ import type { PressureResource } from './signals.ts';
 import type { ThresholdPhase } from './threshold-states.ts';
 
 /** What a kubelet writes into the status of a pod it evicts. */
-export interface EvictedStatus {
+interface EvictedStatus {
   readonly phase: 'Failed';
   readonly reason: 'Evicted';
   readonly message: string;

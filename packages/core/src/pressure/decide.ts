@@ -77,7 +77,7 @@ export type PressureDecision =
     };
 
 /** A pod and the limit it exceeds. */
-export interface PodBreach {
+interface PodBreach {
   readonly pod: PressurePod;
   readonly breach: LocalBreach;
 }

@@ -1,0 +1,38 @@
+import { describeReason, makeNode, makePod, parseTaint } from '@taintmgr/core';
+import { type Budget, drainFaultText, planDrain, resolveDrainConfig } from '@taintmgr/core/drain';
+import { formatDuration } from '@taintmgr/core/time';
+
+const taint = parseTaint('maintenance=kernel:NoExecute');
+const config = resolveDrainConfig({ taint, targets: [{ name: 'node-1', zone: '' }] });
+const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db' };
+const tolerations = [{ key: 'maintenance', operator: 'Exists', tolerationSeconds: 300 }];
+const pods = [
+  makePod({ name: 'db-0', nodeName: 'node-1', owner, labels: { app: 'db' }, tolerations }),
+  makePod({ name: 'debug', nodeName: 'node-1' }),
+];
+const budget: Budget = {
+  namespace: 'default',
+  name: 'db',
+  selector: { matchLabels: { app: 'db' } },
+  allowed: 0,
+  healthy: 1,
+  desired: 1,
+  expected: 1,
+  upToDate: true,
+  alwaysEvictUnhealthy: false,
+  refusal: null,
+};
+
+const plan = planDrain(0, {
+  config,
+  nodes: [makeNode({ name: 'node-1' })],
+  pods: pods.map((pod) => ({ pod, finalizers: [] })),
+  budgets: [budget],
+  nodeAnswers: () => true,
+});
+for (const { pod, fate, because, blockers } of plan.pods) {
+  const when = fate.kind === 'evict' ? ` in ${formatDuration(fate.at)}` : '';
+  console.log(`${pod.name}: ${fate.kind}${when} (${because.map(describeReason)})`);
+  if (fate.kind === 'refuse') console.log(`  ${fate.faults.map((fault) => drainFaultText[fault])}`);
+  for (const { message } of blockers) console.log(`  ${message}`);
+}

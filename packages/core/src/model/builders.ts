@@ -1,0 +1,56 @@
+// Nodes and pods from the few fields that matter, with Kubernetes' defaults for the others.
+import type { Node } from './node.ts';
+import type { Pod } from './pod.ts';
+import type { Taint } from './taint.ts';
+import { parseTaint } from './taint-spec.ts';
+import type { Toleration } from './toleration.ts';
+
+/** What `makeNode` takes: a name, and whatever else matters. */
+export interface NodeInput extends Partial<Omit<Node, 'name' | 'taints'>> {
+  readonly name: string;
+  /** As text (`key=value:effect`) or in full. Left out: none. */
+  readonly taints?: readonly (string | Taint)[];
+}
+
+/** A node. Its uid defaults to its name. Throws RangeError for a text that is not a taint. */
+export function makeNode({ taints = [], ...node }: NodeInput): Node {
+  return {
+    uid: node.name,
+    ...node,
+    taints: taints.map((taint) => (typeof taint === 'string' ? parseTaint(taint) : taint)),
+  };
+}
+
+/** What `makePod` takes: a name, and whatever else matters. */
+export interface PodInput extends Partial<Omit<Pod, 'name' | 'tolerations'>> {
+  readonly name: string;
+  /** Fields that are left out mean what they mean in a manifest. Left out: none. */
+  readonly tolerations?: readonly Partial<Toleration>[];
+}
+
+/** A pod that runs and is ready, in the namespace `default`. Its uid defaults to `namespace/name`. */
+export function makePod({ tolerations = [], ...pod }: PodInput): Pod {
+  return {
+    namespace: 'default',
+    uid: `${pod.namespace ?? 'default'}/${pod.name}`,
+    nodeName: '',
+    boundAt: null,
+    deletionTimestamp: null,
+    phase: 'Running',
+    generation: 0,
+    mirror: false,
+    owner: null,
+    hasEmptyDir: false,
+    ready: 'True',
+    ...pod,
+    tolerations: tolerations.map((toleration) => ({ ...anyToleration, ...toleration })),
+  };
+}
+
+const anyToleration: Toleration = {
+  key: '',
+  operator: '',
+  value: '',
+  effect: '',
+  tolerationSeconds: null,
+};
