@@ -81,11 +81,11 @@ export function accepted(
   return { kind: 'accepted', until: now + confirmationWaitMs };
 }
 
-/** Where an attempt stands whose request number `tries` met a setback; see nextTry. */
+/** Where an attempt stands whose last request met a setback; see nextTry. */
 export function setBack(
   now: Instant,
   uid: string,
-  tries: number,
+  { tries, budgetsAsked }: Omit<Attempt, 'state'>,
   setback: Setback,
   escalateAt: Instant | null,
   config: AttemptConfig,
@@ -93,5 +93,5 @@ export function setBack(
   const blocker = blockerOf(setback);
   const until = nextTry(now, uid, tries, setback, escalateAt, config);
   const state = { kind: isBudget(blocker) ? 'blocked' : 'failed', until, setback } as const;
-  return { state, budgetsAsked: isAnswered(blocker) };
+  return { state, budgetsAsked: budgetsAsked || isAnswered(blocker) };
 }

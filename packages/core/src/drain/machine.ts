@@ -339,7 +339,7 @@ export class DrainMachine {
     }
     const seen = this.#judge.store.pod(uid);
     const escalateAt = seen && escalationOf(seen, this.#terms(known.pod, known.due));
-    const { state, ...changed } = setBack(now, uid, known.tries, setback, escalateAt, this.#config);
+    const { state, ...changed } = setBack(now, uid, known, setback, escalateAt, this.#config);
     const pod = this.#set(known.pod, state, { ...changed, blocker });
     this.#notes.push({ kind: 'podSetBack', pod, blocker });
   }

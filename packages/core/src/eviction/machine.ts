@@ -330,13 +330,12 @@ export class PreciseEvictionMachine implements EvictionMachine {
     }
     const pod = this.#known(uid);
     this.#admissions.failed(now, uid, outcome);
-    const { tries } = attempt;
     const escalateAt = this.#escalationOf(now, pod, attempt);
-    const failed = setBack(now, uid, tries, outcome, escalateAt, this.#config);
+    const failed = setBack(now, uid, attempt, outcome, escalateAt, this.#config);
     this.#put(uid, { ...attempt, ...failed });
     this.#reconsider(now, pod, 'EvictionFailed');
     if (this.attemptOn(pod) !== failed.state) return;
-    this.#commands.push(retryReport(pod, tries, this.#wall(failed.state.until), outcome));
+    this.#commands.push(retryReport(pod, attempt.tries, this.#wall(failed.state.until), outcome));
   }
 
   /** When budgets are asked no more about a pod, by our own time; null: never. */

@@ -71,7 +71,7 @@ describe('a request that met a setback', () => {
   ];
   for (const [name, setback, escalateAt, kind, budgetsAsked, [from, to]] of rows) {
     it(`${name}: ${kind}, again after ${from} to ${to} ms`, () => {
-      const next = setBack(1000, 'web', 1, setback, escalateAt, config);
+      const next = setBack(1000, 'web', { ...untried, tries: 1 }, setback, escalateAt, config);
       assert.deepEqual(
         [next.state.kind, next.state.setback, next.budgetsAsked],
         [kind, setback, budgetsAsked],
@@ -145,8 +145,8 @@ describe("one pod's way out against its twin", () => {
               return;
             }
             const escalateAt = escalationOf(pod, how);
-            const next = setBack(now, pod.uid, tries, outcome, escalateAt, config);
-            asked = outcome !== changed && outcome !== lost && outcome !== outcomes[8];
+            const next = setBack(now, pod.uid, { ...attempt, tries }, outcome, escalateAt, config);
+            asked ||= outcome !== changed && outcome !== lost && outcome !== outcomes[8];
             const { until, kind } = next.state;
             const isBudget: boolean = outcome.kind === 'blocked' || outcome === twoBudgets;
             assert.equal(kind, isBudget ? 'blocked' : 'failed');
