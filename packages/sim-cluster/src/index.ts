@@ -9,9 +9,9 @@ export type { ApiRequest, Exchange, ResponseSink } from './wire/exchange.ts';
 // The API server.
 
 export { ApiServer, type ApiServerOptions } from './api/api-server.ts';
-export type { Change, ClusterApi, DeleteOptions } from './api/cluster-api.ts';
-export { ApiError, type Cause, type Status, type StatusDetails } from './api/errors.ts';
-export type { DialedRequest, DialNode } from './api/node-proxy.ts';
+export type { DialedRequest, DialNode } from './handlers/node-proxy.ts';
+export { ApiError, type Cause, type Status, type StatusDetails } from './objects/errors.ts';
+export type { Change, ClusterApi, DeleteOptions } from './store/cluster-api.ts';
 export type { LoadReport, Unloaded } from './write/load.ts';
 
 // Who may do what.

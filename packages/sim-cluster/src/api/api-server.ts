@@ -1,17 +1,17 @@
 import { Access } from '../auth/access.ts';
 import type { Tokens } from '../auth/authenticator.ts';
+import type { DialNode } from '../handlers/node-proxy.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Random } from '../kernel/prng.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
+import type { Change, ClusterApi, DeleteOptions } from '../store/cluster-api.ts';
 import { expireEvents } from '../store/event-expiry.ts';
 import { Store } from '../store/store.ts';
 import type { Exchange } from '../wire/exchange.ts';
 import { type Backend, unknownManager } from '../write/backend.ts';
 import { type LoadReport, loadObjects } from '../write/load.ts';
-import type { Change, ClusterApi, DeleteOptions } from './cluster-api.ts';
 import { directApi } from './direct-api.ts';
 import { Faults } from './faults.ts';
-import type { DialNode } from './node-proxy.ts';
 import { type ParseYaml, type ServiceTime, serve } from './serve.ts';
 
 export interface ApiServerOptions {

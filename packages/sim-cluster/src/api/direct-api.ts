@@ -1,10 +1,10 @@
 import { storedResource } from '../resources/resources.ts';
+import type { ClusterApi } from '../store/cluster-api.ts';
 import type { Backend } from '../write/backend.ts';
 import { bindPod } from '../write/binding.ts';
 import { createObject } from '../write/create.ts';
 import { deleteObject } from '../write/delete.ts';
 import { replaceObject } from '../write/update.ts';
-import type { ClusterApi } from './cluster-api.ts';
 
 /** The API without the wire, for one writer; its name is the manager of the fields it writes. */
 export function directApi(backend: Backend, manager: string): ClusterApi {

@@ -1,7 +1,7 @@
+import type { RequestInfo } from '../handlers/request.ts';
 import type { Random } from '../kernel/prng.ts';
+import { ApiError, conflict, expired, serverError } from '../objects/errors.ts';
 import { type Answer, errorReply, jsonWatch, protobufWatch, textReply } from '../wire/answer.ts';
-import type { RequestInfo } from '../wire/request.ts';
-import { ApiError, conflict, expired, serverError } from './errors.ts';
 
 /**
  * Faults that can be switched on: what goes wrong with requests and watches.

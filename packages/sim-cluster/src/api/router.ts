@@ -5,10 +5,13 @@ import type { Attributes, User } from '../auth/authorizer.ts';
 import { impersonated, impersonationVerb } from '../auth/impersonation.ts';
 import { type Review, reviews } from '../auth/reviews.ts';
 import { apiGroups } from '../discovery/documents.ts';
+import { readObject } from '../handlers/body.ts';
 import type { ResourceCall } from '../handlers/context.ts';
 import { handlePath, pathNotFound } from '../handlers/discovery.ts';
+import type { DialNode } from '../handlers/node-proxy.ts';
 import { handlePatch } from '../handlers/patch.ts';
 import { handleGet, handleList, handleWatch } from '../handlers/read.ts';
+import type { Call, RequestInfo, ResourcePath } from '../handlers/request.ts';
 import { handleScale } from '../handlers/scale.ts';
 import {
   handleBinding,
@@ -19,17 +22,14 @@ import {
   handleProxy,
   handleUpdate,
 } from '../handlers/write.ts';
+import { accessDenied, methodNotAllowed, pathDenied, unknownPath } from '../objects/errors.ts';
 import { entry } from '../objects/json.ts';
 import type { Resource } from '../resources/resource.ts';
 import { findResource } from '../resources/resources.ts';
 import { type Answer, jsonReply } from '../wire/answer.ts';
-import { readObject } from '../wire/body.ts';
 import type { ApiRequest } from '../wire/exchange.ts';
 import { negotiate } from '../wire/negotiation.ts';
-import type { Call, RequestInfo, ResourcePath } from '../wire/request.ts';
 import type { Backend } from '../write/backend.ts';
-import { accessDenied, methodNotAllowed, pathDenied, unknownPath } from './errors.ts';
-import type { DialNode } from './node-proxy.ts';
 
 export interface RouterOptions {
   readonly backend: Backend;

@@ -1,10 +1,10 @@
+import { bodyText, mediaType } from '../handlers/body.ts';
+import { type RequestInfo, readRequest } from '../handlers/request.ts';
 import type { Clock, Timer } from '../kernel/clock.ts';
+import { ApiError } from '../objects/errors.ts';
 import { type Answer, errorReply, type Reply, type Stream } from '../wire/answer.ts';
-import { bodyText, mediaType } from '../wire/body.ts';
 import type { ApiRequest, Exchange, ResponseSink } from '../wire/exchange.ts';
 import { prefersProtobuf } from '../wire/negotiation.ts';
-import { type RequestInfo, readRequest } from '../wire/request.ts';
-import { ApiError } from './errors.ts';
 import { type Fault, type Faults, faultAnswer } from './faults.ts';
 import { type RouterOptions, route } from './router.ts';
 

@@ -1,5 +1,5 @@
 // Who asks, by token.
-import { unauthorized } from '../api/errors.ts';
+import { unauthorized } from '../objects/errors.ts';
 import type { User } from './authorizer.ts';
 
 /** Whoever shows no credential, or one of a kind the server does not know. */

@@ -1,4 +1,4 @@
-import { ApiError, badRequest } from '../api/errors.ts';
+import { ApiError, badRequest } from '../objects/errors.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
 import { topLevel } from '../schema/metadata.ts';

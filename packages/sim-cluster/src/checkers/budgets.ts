@@ -1,8 +1,9 @@
 // The checker of disruption budgets: no eviction breaks one.
-import type { ClusterApi } from '../api/cluster-api.ts';
+
 import { isReady, isTerminating } from '../controllers/pods.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { labelSelectorRequirements, matchesLabels } from '../selectors/labels.ts';
+import type { ClusterApi } from '../store/cluster-api.ts';
 import type { Call } from './call.ts';
 import type { ObservedChange } from './object-history.ts';
 import { noExecuteTaints } from './taint-rule.ts';

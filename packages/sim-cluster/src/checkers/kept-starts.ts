@@ -1,6 +1,7 @@
 // The checker of the annotation that keeps since when taints count.
-import type { ClusterApi } from '../api/cluster-api.ts';
+
 import type { KubeObject } from '../objects/kube-object.ts';
+import type { ClusterApi } from '../store/cluster-api.ts';
 import type { ObservedChange, State } from './object-history.ts';
 import { type NoExecuteTaint, noExecuteTaints, toleratedMs } from './taint-rule.ts';
 import { keptStarts, speaksOfPresentTaints } from './taint-starts.ts';

@@ -1,5 +1,5 @@
-import type { Change, ClusterApi } from '../api/cluster-api.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
+import type { Change, ClusterApi } from '../store/cluster-api.ts';
 import type { ApiHistory } from './api-history.ts';
 import type { Call } from './call.ts';
 

@@ -1,5 +1,5 @@
-import type { ClusterApi } from '../api/cluster-api.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
+import type { ClusterApi } from '../store/cluster-api.ts';
 import { selectedBy } from './budgets.ts';
 import { isSurelyLate, latestBinding } from './lateness.ts';
 import { readinessOf } from './lifecycle/node-rule.ts';

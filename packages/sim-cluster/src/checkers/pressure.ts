@@ -1,5 +1,5 @@
 // The checker of evictions under node pressure.
-import type { Change, ClusterApi } from '../api/cluster-api.ts';
+import type { Change, ClusterApi } from '../store/cluster-api.ts';
 import type { ApiRequest, Exchange, ResponseSink } from '../wire/exchange.ts';
 import { clockTime, type Violation } from './terms.ts';
 

@@ -1,4 +1,4 @@
-import type { Change, ClusterApi } from '../api/cluster-api.ts';
+import type { Change, ClusterApi } from '../store/cluster-api.ts';
 import type { Lookup } from './lookup.ts';
 import { WorkQueue } from './work-queue.ts';
 

@@ -1,5 +1,5 @@
-import type { Change } from '../api/cluster-api.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
+import type { Change } from '../store/cluster-api.ts';
 import { Controller } from './controller.ts';
 import { isTerminating, keyOf, splitKey } from './pods.ts';
 

@@ -1,6 +1,7 @@
 // Whether a cluster has come to rest.
-import type { ClusterApi } from '../api/cluster-api.ts';
+
 import type { KubeObject } from '../objects/kube-object.ts';
+import type { ClusterApi } from '../store/cluster-api.ts';
 import { conditionOf, isReady, isTerminal, isTerminating } from './pods.ts';
 
 /** When an object of the resource needs nothing more to happen. */

@@ -1,6 +1,6 @@
-import type { ClusterApi } from '../api/cluster-api.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { resources } from '../resources/resources.ts';
+import type { ClusterApi } from '../store/cluster-api.ts';
 import { keyOf } from './pods.ts';
 
 /** An object that names an owner. */

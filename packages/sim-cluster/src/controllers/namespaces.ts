@@ -1,5 +1,5 @@
-import type { Change } from '../api/cluster-api.ts';
 import { resources } from '../resources/resources.ts';
+import type { Change } from '../store/cluster-api.ts';
 import { Controller } from './controller.ts';
 import { isTerminating } from './pods.ts';
 

@@ -1,9 +1,9 @@
 import type { ApiServer } from '../api/api-server.ts';
-import type { Change } from '../api/cluster-api.ts';
 import type { Timer } from '../kernel/clock.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { formatMicroTime, formatTime } from '../objects/time.ts';
 import { type Taint, type Toleration, tolerates } from '../objects/tolerations.ts';
+import type { Change } from '../store/cluster-api.ts';
 import type { Exchange } from '../wire/exchange.ts';
 
 export interface TaintManagerOptions {

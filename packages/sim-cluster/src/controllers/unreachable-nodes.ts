@@ -1,7 +1,7 @@
-import type { Change } from '../api/cluster-api.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
 import type { Taint } from '../objects/tolerations.ts';
+import type { Change } from '../store/cluster-api.ts';
 import { Controller, type ControllerContext } from './controller.ts';
 import { type Condition, conditionOf, isReady } from './pods.ts';
 

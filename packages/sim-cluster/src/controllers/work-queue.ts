@@ -1,5 +1,5 @@
-import { ApiError } from '../api/errors.ts';
 import type { Clock, Timer } from '../kernel/clock.ts';
+import { ApiError } from '../objects/errors.ts';
 
 const retryFirstMs = 5;
 const retryLastMs = 60_000;

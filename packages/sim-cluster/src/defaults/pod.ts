@@ -1,5 +1,5 @@
 // The defaults of a Pod, and what admission adds to it.
-import { ApiError } from '../api/errors.ts';
+import { ApiError } from '../objects/errors.ts';
 import { entry } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import type { Toleration } from '../validation/taints.ts';

@@ -1,9 +1,9 @@
-import type { Change } from '../api/cluster-api.ts';
 import { Controller } from '../controllers/controller.ts';
 import { controllerOf, keyOf, splitKey } from '../controllers/pods.ts';
 import { equal } from '../objects/json.ts';
 import type { KubeObject, OwnerReference } from '../objects/kube-object.ts';
 import { labelSelectorRequirements, matchesLabels, type Requirement } from '../selectors/labels.ts';
+import type { Change } from '../store/cluster-api.ts';
 import { budgetStatus, deletionTimeoutMs, type Scale, SyncError } from './budget-status.ts';
 
 const budgetsPlural = 'poddisruptionbudgets';

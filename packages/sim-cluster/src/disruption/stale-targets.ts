@@ -1,8 +1,8 @@
-import type { Change } from '../api/cluster-api.ts';
 import { Controller } from '../controllers/controller.ts';
 import { conditionOf, isActive, keyOf, splitKey, withCondition } from '../controllers/pods.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
+import type { Change } from '../store/cluster-api.ts';
 
 const staleAfterMs = 120_000;
 const disruptionTarget = 'DisruptionTarget';

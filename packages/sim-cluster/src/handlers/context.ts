@@ -1,5 +1,4 @@
-import { ApiError, type Cause, futureResourceVersion, invalid } from '../api/errors.ts';
-import type { DialNode } from '../api/node-proxy.ts';
+import { ApiError, type Cause, futureResourceVersion, invalid } from '../objects/errors.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { hasProtobuf } from '../protobuf/encode.ts';
 import type { Resource } from '../resources/resource.ts';
@@ -7,9 +6,10 @@ import { forbiddenValue, notSupported, required } from '../validation/causes.ts'
 import type { Answer } from '../wire/answer.ts';
 import { jsonReply, protobufReply } from '../wire/answer.ts';
 import { negotiate, prefersProtobuf, type Representation } from '../wire/negotiation.ts';
-import { Presenter } from '../wire/representation.ts';
-import type { Call, ResourcePath } from '../wire/request.ts';
 import { type Backend, type Target, unknownManager } from '../write/backend.ts';
+import type { DialNode } from './node-proxy.ts';
+import { Presenter } from './representation.ts';
+import type { Call, ResourcePath } from './request.ts';
 
 /** What a handler is given: a request whose resource is known and allowed. */
 export interface ResourceCall extends Call {

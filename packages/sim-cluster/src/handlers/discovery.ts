@@ -1,6 +1,5 @@
 // Handles discovery, versions, health and unknown paths.
 import { createHash } from 'node:crypto';
-import { methodNotAllowed, unknownPath } from '../api/errors.ts';
 import {
   aggregated,
   aggregatedType,
@@ -11,9 +10,10 @@ import {
   versionInfo,
 } from '../discovery/documents.ts';
 import { openApiDocument, openApiRoot } from '../discovery/openapi.ts';
+import { methodNotAllowed, unknownPath } from '../objects/errors.ts';
 import { type Answer, jsonReply, type Reply, textReply } from '../wire/answer.ts';
 import { negotiate, parseAccept } from '../wire/negotiation.ts';
-import type { Call } from '../wire/request.ts';
+import type { Call } from './request.ts';
 
 /** The 404 of a path that leads nowhere at all. */
 export function pathNotFound(): Reply {

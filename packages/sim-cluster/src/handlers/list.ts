@@ -1,5 +1,5 @@
 // Lists: stored objects in key order, in pages, with the list's own metadata.
-import { badRequest, expired, futureResourceVersion } from '../api/errors.ts';
+import { badRequest, expired, futureResourceVersion } from '../objects/errors.ts';
 import { isObject } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import type { Resource } from '../resources/resource.ts';

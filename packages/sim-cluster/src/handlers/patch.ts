@@ -1,5 +1,11 @@
 // Handles PATCH.
-import { ApiError, badRequest, invalid, notFound, unsupportedPatchType } from '../api/errors.ts';
+import {
+  ApiError,
+  badRequest,
+  invalid,
+  notFound,
+  unsupportedPatchType,
+} from '../objects/errors.ts';
 import { entry, isList, isObject } from '../objects/json.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 import { applyConfiguration } from '../patch/apply.ts';
@@ -10,11 +16,11 @@ import { applyStrategicPatch } from '../patch/strategic.ts';
 import { apiVersionOf, storedResource } from '../resources/resources.ts';
 import { invalidValue } from '../validation/causes.ts';
 import type { Answer } from '../wire/answer.ts';
-import { type Body, bodyText, decodeBody, mediaType, parseJson } from '../wire/body.ts';
 import { flag } from '../wire/list-options.ts';
 import { toView } from '../write/canonical.ts';
 import { createObject } from '../write/create.ts';
 import { replaceObject, type UpdateOptions } from '../write/update.ts';
+import { type Body, bodyText, decodeBody, mediaType, parseJson } from './body.ts';
 import {
   managerOf,
   objectReply,

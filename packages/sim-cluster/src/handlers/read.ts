@@ -1,5 +1,5 @@
 // Handles GET, LIST and WATCH.
-import { notFound } from '../api/errors.ts';
+import { notFound } from '../objects/errors.ts';
 import { storedResource } from '../resources/resources.ts';
 import {
   type Answer,

@@ -1,5 +1,5 @@
 // Handles the scale subresource.
-import { invalid, notFound } from '../api/errors.ts';
+import { invalid, notFound } from '../objects/errors.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 import { defineResource, type Resource } from '../resources/resource.ts';
 import { topLevel } from '../schema/metadata.ts';
@@ -7,9 +7,9 @@ import { always, struct } from '../schema/types.ts';
 import { labelSelectorRequirements, labelSelectorText } from '../selectors/labels.ts';
 import { invalidValue } from '../validation/causes.ts';
 import { type Answer, jsonReply } from '../wire/answer.ts';
-import { readObject } from '../wire/body.ts';
 import { negotiate } from '../wire/negotiation.ts';
 import { replaceObject } from '../write/update.ts';
+import { readObject } from './body.ts';
 import { managerOf, type ResourceCall, readDryRun, targetOf } from './context.ts';
 import { readPatch } from './patch.ts';
 

@@ -1,11 +1,11 @@
-import type { Change } from '../api/cluster-api.ts';
-import { ApiError, type Status } from '../api/errors.ts';
 import type { Clock, Timer } from '../kernel/clock.ts';
 import { type Random, randomInteger } from '../kernel/prng.ts';
+import { ApiError, type Status } from '../objects/errors.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import type { Resource } from '../resources/resource.ts';
 import { storedResource } from '../resources/resources.ts';
 import { Selector } from '../selectors/selector.ts';
+import type { Change } from '../store/cluster-api.ts';
 import type { Recorded } from '../store/history.ts';
 import type { Store } from '../store/store.ts';
 import { type ListOptions, readResourceVersion } from '../wire/list-options.ts';

@@ -1,17 +1,16 @@
 // Handles POST, PUT and DELETE.
-import { badRequest, created, deleted } from '../api/errors.ts';
-import { proxyToNode } from '../api/node-proxy.ts';
+import { badRequest, created, deleted } from '../objects/errors.ts';
 import { isObject } from '../objects/json.ts';
 import type { Json } from '../objects/kube-object.ts';
 import * as podSchema from '../schema/pod.ts';
 import { type Answer, statusReply } from '../wire/answer.ts';
-import { type BodyKind, decodeBody, readJson, readObject } from '../wire/body.ts';
 import { flag, readInteger, readListOptions } from '../wire/list-options.ts';
 import { bindPod, checkSubresourceName } from '../write/binding.ts';
 import { createObject } from '../write/create.ts';
 import { type DeleteRequest, deleteObject, validateDeleteRequest } from '../write/delete.ts';
 import { evictPod } from '../write/eviction.ts';
 import { replaceObject, type UpdateOptions } from '../write/update.ts';
+import { type BodyKind, decodeBody, readJson, readObject } from './body.ts';
 import {
   managerOf,
   objectReply,
@@ -22,6 +21,7 @@ import {
   warned,
 } from './context.ts';
 import { listObjects } from './list.ts';
+import { proxyToNode } from './node-proxy.ts';
 import { listReply } from './read.ts';
 
 /** POST to a collection. */

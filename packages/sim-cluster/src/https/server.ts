@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { createSecureServer, type Http2SecureServer, type Http2ServerRequest } from 'node:http2';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import { requestTooLarge } from '../api/errors.ts';
+import { requestTooLarge } from '../objects/errors.ts';
 import { errorReply } from '../wire/answer.ts';
 import type { ApiRequest, Exchange, ResponseSink } from '../wire/exchange.ts';
 import type { Certificate } from './certificate.ts';

@@ -1,4 +1,4 @@
-import type { DialedRequest } from '../api/node-proxy.ts';
+import type { DialedRequest } from '../handlers/node-proxy.ts';
 import type { Json } from '../objects/kube-object.ts';
 import { type Answer, textReply } from '../wire/answer.ts';
 import { flag } from '../wire/list-options.ts';

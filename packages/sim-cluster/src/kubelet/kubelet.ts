@@ -1,6 +1,6 @@
-import type { DialNode } from '../api/node-proxy.ts';
 import type { ControllerContext } from '../controllers/controller.ts';
 import { WorkQueue } from '../controllers/work-queue.ts';
+import type { DialNode } from '../handlers/node-proxy.ts';
 import type { Timer } from '../kernel/clock.ts';
 import { type Random, seededRandom } from '../kernel/prng.ts';
 import type { KubeObject } from '../objects/kube-object.ts';

@@ -1,5 +1,5 @@
 // Server-side apply.
-import { applyConflict, type Cause } from '../api/errors.ts';
+import { applyConflict, type Cause } from '../objects/errors.ts';
 import { equal, isList, isObject, type JsonObject } from '../objects/json.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';

@@ -1,5 +1,5 @@
 // JSON Patch (RFC 6902).
-import { badRequest, patchDoesNotApply, requestTooLarge } from '../api/errors.ts';
+import { badRequest, patchDoesNotApply, requestTooLarge } from '../objects/errors.ts';
 import { entry, equal, isList, isObject } from '../objects/json.ts';
 import type { Json } from '../objects/kube-object.ts';
 

@@ -1,5 +1,5 @@
 // Strategic merge patch.
-import { serverError } from '../api/errors.ts';
+import { serverError } from '../objects/errors.ts';
 import { equal, isList, isObject, type JsonObject } from '../objects/json.ts';
 import type { Json } from '../objects/kube-object.ts';
 import type { List, Shape } from '../schema/types.ts';

@@ -1,4 +1,4 @@
-import type { Cause } from '../api/errors.ts';
+import type { Cause } from '../objects/errors.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import type { Struct } from '../schema/types.ts';
 import { validateMetadata } from '../validation/metadata.ts';

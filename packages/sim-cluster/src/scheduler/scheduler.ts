@@ -1,4 +1,3 @@
-import type { Change } from '../api/cluster-api.ts';
 import { Controller } from '../controllers/controller.ts';
 import {
   conditionOf,
@@ -13,6 +12,7 @@ import type { Timer } from '../kernel/clock.ts';
 import { equal } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
+import type { Change } from '../store/cluster-api.ts';
 import { onlyNode } from './node-affinity.ts';
 import { misfits, requestsOf } from './node-fit.ts';
 import { NodePool, type Place } from './node-pool.ts';

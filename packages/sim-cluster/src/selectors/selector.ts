@@ -1,4 +1,4 @@
-import { badRequest } from '../api/errors.ts';
+import { badRequest } from '../objects/errors.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import type { Resource } from '../resources/resource.ts';
 import { type FieldTerm, matchesFields, parseFieldSelector } from './fields.ts';

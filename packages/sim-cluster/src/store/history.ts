@@ -1,4 +1,4 @@
-import type { Change } from '../api/cluster-api.ts';
+import type { Change } from './cluster-api.ts';
 
 /** A change with the resourceVersion it got, as a number. */
 export interface Recorded extends Change {

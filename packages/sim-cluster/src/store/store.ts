@@ -1,6 +1,6 @@
-import type { Change } from '../api/cluster-api.ts';
 import { equal, freeze } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
+import type { Change } from './cluster-api.ts';
 import { Collection, objectKey } from './collection.ts';
 import type { Recorded } from './history.ts';
 

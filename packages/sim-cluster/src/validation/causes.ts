@@ -1,5 +1,5 @@
 // How a fault in an object is reported.
-import type { Cause } from '../api/errors.ts';
+import type { Cause } from '../objects/errors.ts';
 
 const shown = (value: unknown): string =>
   value === undefined || value === null ? 'null' : JSON.stringify(value);

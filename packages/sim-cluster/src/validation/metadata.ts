@@ -1,5 +1,5 @@
 // The validation of metadata.
-import type { Cause } from '../api/errors.ts';
+import type { Cause } from '../objects/errors.ts';
 import type { KubeObject, OwnerReference } from '../objects/kube-object.ts';
 import { forbiddenValue, invalidValue, required } from './causes.ts';
 import { labelValueErrors, qualifiedNameErrors, subdomainErrors } from './names.ts';

@@ -1,5 +1,5 @@
 // The validation of Pods.
-import type { Cause } from '../api/errors.ts';
+import type { Cause } from '../objects/errors.ts';
 import { equal } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { duplicateValue, forbiddenValue, invalidValue, notSupported, required } from './causes.ts';

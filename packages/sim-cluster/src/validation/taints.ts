@@ -1,4 +1,4 @@
-import type { Cause } from '../api/errors.ts';
+import type { Cause } from '../objects/errors.ts';
 import { duplicateValue, invalidValue, notSupported, required } from './causes.ts';
 import { labelValueErrors, qualifiedNameErrors } from './names.ts';
 

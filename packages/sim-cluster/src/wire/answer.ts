@@ -1,4 +1,4 @@
-import { AccessError, type ApiError, type Status } from '../api/errors.ts';
+import { AccessError, type ApiError, type Status } from '../objects/errors.ts';
 import { jsonOf } from '../objects/json.ts';
 import { encodeFrame, encodeObject, protobufType } from '../protobuf/encode.ts';
 

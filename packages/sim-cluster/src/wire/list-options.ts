@@ -1,4 +1,4 @@
-import { badRequest, type Cause, invalid, serverError } from '../api/errors.ts';
+import { badRequest, type Cause, invalid, serverError } from '../objects/errors.ts';
 import { forbiddenValue, notSupported } from '../validation/causes.ts';
 
 /** The query of a list or a watch, read and checked. */

@@ -1,4 +1,4 @@
-import { notAcceptable } from '../api/errors.ts';
+import { notAcceptable } from '../objects/errors.ts';
 import { entry } from '../objects/json.ts';
 import { protobufType } from '../protobuf/encode.ts';
 

@@ -1,7 +1,7 @@
-import type { ClusterApi } from '../api/cluster-api.ts';
 import type { ControllerContext } from '../controllers/controller.ts';
 import { hash } from '../kernel/hash.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
+import type { ClusterApi } from '../store/cluster-api.ts';
 
 /** What the controllers of all workloads share. */
 export interface WorkloadKind {

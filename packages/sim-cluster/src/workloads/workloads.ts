@@ -1,8 +1,8 @@
-import type { Change } from '../api/cluster-api.ts';
 import { Controller, type ControllerContext } from '../controllers/controller.ts';
 import { controllerOf, isTerminating, keyOf, splitKey } from '../controllers/pods.ts';
 import { equal } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
+import type { Change } from '../store/cluster-api.ts';
 import { daemonSetKind } from './daemon-set.ts';
 import { deploymentKind } from './deployment.ts';
 import { jobKind } from './job.ts';

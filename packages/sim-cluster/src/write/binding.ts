@@ -1,5 +1,5 @@
 // Binds a pod to a node.
-import { badRequest, conflict, invalid, notFound } from '../api/errors.ts';
+import { badRequest, conflict, invalid, notFound } from '../objects/errors.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
 import { storedResource } from '../resources/resources.ts';

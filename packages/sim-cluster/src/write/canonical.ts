@@ -1,4 +1,4 @@
-import { badRequest } from '../api/errors.ts';
+import { badRequest } from '../objects/errors.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 import { TimeError } from '../objects/time.ts';
 import type { Resource } from '../resources/resource.ts';

@@ -1,4 +1,6 @@
 // Creates an object.
+
+import { randomSuffix, randomUid } from '../kernel/prng.ts';
 import {
   alreadyExists,
   badRequest,
@@ -6,8 +8,7 @@ import {
   invalid,
   notFound,
   serverError,
-} from '../api/errors.ts';
-import { randomSuffix, randomUid } from '../kernel/prng.ts';
+} from '../objects/errors.ts';
 import type { KubeObject, ObjectMeta } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
 import { trackUpdate } from '../patch/managed-fields.ts';

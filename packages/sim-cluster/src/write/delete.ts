@@ -1,5 +1,5 @@
 // Deletes an object, with grace periods, finalizers and propagation.
-import { type Cause, conflict, forbidden, invalid, notFound } from '../api/errors.ts';
+import { type Cause, conflict, forbidden, invalid, notFound } from '../objects/errors.ts';
 import type { KubeObject, ObjectMeta } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
 import type { Resource } from '../resources/resource.ts';

@@ -1,5 +1,5 @@
 // The pods/eviction subresource and its budgets.
-import { ApiError, badRequest, evictionBlocked, forbidden, notFound } from '../api/errors.ts';
+import { ApiError, badRequest, evictionBlocked, forbidden, notFound } from '../objects/errors.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
 import { storedResource } from '../resources/resources.ts';

@@ -1,6 +1,6 @@
 // Updates an object or its status.
-import type { Cause } from '../api/errors.ts';
-import { badRequest, conflict, invalid, notFound } from '../api/errors.ts';
+import type { Cause } from '../objects/errors.ts';
+import { badRequest, conflict, invalid, notFound } from '../objects/errors.ts';
 import { equal } from '../objects/json.ts';
 import type { KubeObject, ObjectMeta } from '../objects/kube-object.ts';
 import { trackUpdate } from '../patch/managed-fields.ts';

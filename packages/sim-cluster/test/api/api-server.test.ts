@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ApiError } from '../../src/api/errors.ts';
+import { ApiError } from '../../src/objects/errors.ts';
 import { fixture, podNamed, start } from '../world/api-fixture.ts';
 
 const refusal =

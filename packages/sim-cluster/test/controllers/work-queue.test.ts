@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ApiError } from '../../src/api/errors.ts';
 import { WorkQueue } from '../../src/controllers/work-queue.ts';
 import { VirtualClock } from '../../src/kernel/clock.ts';
+import { ApiError } from '../../src/objects/errors.ts';
 
 /** A queue that logs `INSTANT KEY` and refuses a key as often as `refusals` says. */
 function loggingQueue(refusals: Record<string, number> = {}, gatherMs = 0) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { ApiError } from '../../src/api/errors.ts';
+import { ApiError } from '../../src/objects/errors.ts';
 import type { Json, KubeObject } from '../../src/objects/kube-object.ts';
 import { applyJsonPatch } from '../../src/patch/json-patch.ts';
 import { applyMergePatch } from '../../src/patch/merge-patch.ts';

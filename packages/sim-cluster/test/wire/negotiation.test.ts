@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ApiError } from '../../src/api/errors.ts';
+import { ApiError } from '../../src/objects/errors.ts';
 import { humanDuration } from '../../src/table/duration.ts';
 import { negotiate } from '../../src/wire/negotiation.ts';
 import { fixture, nodes, podNamed, pods } from '../world/api-fixture.ts';

@@ -1,4 +1,4 @@
-import type { ClusterApi } from '../../api/cluster-api.ts';
+import type { ClusterApi } from '../../store/cluster-api.ts';
 import { ApiHistory } from '../api-history.ts';
 import { ObjectHistory } from '../object-history.ts';
 import type { Violation } from '../terms.ts';

@@ -1,6 +1,6 @@
 import type { User } from '../auth/authorizer.ts';
-import type { ApiRequest } from './exchange.ts';
-import { flag } from './list-options.ts';
+import type { ApiRequest } from '../wire/exchange.ts';
+import { flag } from '../wire/list-options.ts';
 
 /** The path of a request taken apart. */
 export interface ResourcePath {

@@ -1,12 +1,12 @@
 // An object or list in the form the client asked for.
-import { badRequest, notAcceptable } from '../api/errors.ts';
-import type { Listed } from '../handlers/list.ts';
+import { badRequest, notAcceptable } from '../objects/errors.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import type { Resource } from '../resources/resource.ts';
 import { apiVersionOf } from '../resources/resources.ts';
 import { printerFor } from '../table/printers.ts';
+import type { Representation } from '../wire/negotiation.ts';
 import { decodeAs, toStored, toView } from '../write/canonical.ts';
-import type { Representation } from './negotiation.ts';
+import type { Listed } from './list.ts';
 
 /** An object of any form. */
 type Given = Readonly<Record<string, unknown>>;

@@ -1,11 +1,11 @@
 // Reads the body of a request as its kind.
-import { badRequest, unsupportedMediaType } from '../api/errors.ts';
+import { badRequest, unsupportedMediaType } from '../objects/errors.ts';
 import { int64Max, isObject } from '../objects/json.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 import { decodeProtobuf } from '../protobuf/decode.ts';
 import type { Struct } from '../schema/types.ts';
+import type { ApiRequest } from '../wire/exchange.ts';
 import { cannotBeHandled, decodeAs, membersRead } from '../write/canonical.ts';
-import type { ApiRequest } from './exchange.ts';
 
 /** A kind that can be the body of a request. */
 export interface BodyKind {

@@ -1,7 +1,8 @@
 // The nodes/proxy subresource: the way to a kubelet through the API server.
+
+import { badRequest, notFound, serverError, serviceUnavailable } from '../objects/errors.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import type { Answer } from '../wire/answer.ts';
-import { badRequest, notFound, serverError, serviceUnavailable } from './errors.ts';
 
 /** A request as it reaches the kubelet. */
 export interface DialedRequest {

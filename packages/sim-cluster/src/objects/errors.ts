@@ -1,5 +1,5 @@
 // The errors of the API as the real server words them.
-import type { Json } from '../objects/kube-object.ts';
+import type { Json } from './kube-object.ts';
 
 /** One entry of `details.causes`. */
 export interface Cause {
