@@ -1,8 +1,8 @@
 // What the linter cannot say about this repository: one line for each fault, exit 1 if there is any.
-// npm run tidy -- --write writes docs/files.md first.
-import { writeFileSync } from 'node:fs';
+// npm run tidy -- --write writes docs/files.md and the floors in ARCHITECTURE.md first.
+import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { floorsFaults, guideFaults } from './tidy/architecture.ts';
+import { floorsFaults, guideFaults, withFloors } from './tidy/architecture.ts';
 import { fileList, listFile, staleList, withoutHead } from './tidy/file-list.ts';
 import { importsUp } from './tidy/floors.ts';
 import { circles } from './tidy/imports.ts';
@@ -27,7 +27,10 @@ const checks = [
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 process.chdir(root);
-if (process.argv.includes('--write')) writeFileSync(listFile, fileList(repository(root)));
+if (process.argv.includes('--write')) {
+  writeFileSync(listFile, fileList(repository(root)));
+  writeFileSync('ARCHITECTURE.md', withFloors(readFileSync('ARCHITECTURE.md', 'utf8')));
+}
 
 const tree = repository(root);
 const faults = checks.flatMap((check) => check(tree));

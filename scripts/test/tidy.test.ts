@@ -1,7 +1,7 @@
 // Every check of tidy passes a tree that is as it should be, and fails one that is not.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { floorsFaults, guideFaults } from '../tidy/architecture.ts';
+import { floorsFaults, guideFaults, withFloors } from '../tidy/architecture.ts';
 import { fileList, listFile, staleList, withoutHead } from '../tidy/file-list.ts';
 import { importsUp } from '../tidy/floors.ts';
 import { head } from '../tidy/heads.ts';
@@ -239,9 +239,12 @@ test('a guide names files and folders that exist, and links lead somewhere', () 
 });
 
 test('ARCHITECTURE.md shows the floors that tidy keeps', () => {
-  const block = 'p/src\n  index.ts\n  drain/ pressure/ < agent/\n  kernel/\n';
-  const good = treeOf({ 'ARCHITECTURE.md': `\`\`\`text\n${block}\`\`\`\n` });
-  assert.deepEqual(floorsFaults(good, house), []);
-  const old = treeOf({ 'ARCHITECTURE.md': block.replace('kernel/', 'cellar/') });
-  assert.match(lines(floorsFaults(old, house))[0] ?? '', /does not show the floors of p\/src/);
+  const page = (last: string): string =>
+    `x\n\n\`\`\`text\np/src\n  index.ts\n  drain/ pressure/ < agent/\n  ${last}\n\`\`\`\n\ny\n`;
+  assert.deepEqual(floorsFaults(treeOf({ 'ARCHITECTURE.md': page('kernel/') }), house), []);
+  const old = page('cellar/');
+  assert.deepEqual(lines(floorsFaults(treeOf({ 'ARCHITECTURE.md': old }), house)), [
+    'ARCHITECTURE.md: shows other floors than scripts/tidy/floors.ts: run `npm run tidy -- --write`',
+  ]);
+  assert.equal(withFloors(old, house), page('kernel/'));
 });

@@ -41,6 +41,28 @@ export const houses: Readonly<Record<string, House>> = {
       'proto/',
     ],
   },
+  'packages/sim-cluster/src': {
+    floors: [
+      'index.ts',
+      'embedded.ts',
+      'checkers/ cluster.ts https/',
+      'topology.ts',
+      'builders.ts disruption/ kubelet/ scheduler/ < workloads/',
+      'controllers/',
+      'api/',
+      'handlers/',
+      'discovery/ write/',
+      'auth/ patch/',
+      'selectors/',
+      'resources/',
+      'defaults/ table/',
+      'wire/',
+      'validation/',
+      'protobuf/ schema/ store/',
+      'objects/',
+      'kernel/',
+    ],
+  },
   'apps/kubectl-taintmgr/src': {
     floors: [
       'main.ts',

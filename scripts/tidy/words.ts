@@ -35,6 +35,8 @@ function isSearched(file: string): boolean {
 
 /** What people see: sources, documents, manifests and transcripts. */
 function isShown(file: string): boolean {
+  // Made of comments, which may say what they like.
+  if (file === 'docs/files.md') return false;
   if (/\/test\//.test(file) && !file.includes('/testdata')) return false;
   return /^(apps|packages|docs|deploy)\/.*\.(ts|js|html|md|yaml|txt)$|^[^/]+\.md$/.test(file);
 }
