@@ -113,7 +113,7 @@ describe('taintmgr-controller', () => {
     const { child, saw, result } = start(t, ...flags);
     await saw(
       'err',
-      /could not begin, will try again.*request to https:\/\/127\.0\.0\.1:1 failed: connect ECONNREFUSED 127\.0\.0\.1:1; check that the API server runs and that --context names the right cluster/,
+      /could not start, will try again.*request to https:\/\/127\.0\.0\.1:1 failed: connect ECONNREFUSED 127\.0\.0\.1:1; check that the API server runs and that --context names the right cluster/,
     );
     child.kill();
     const { code, out, err } = await result;

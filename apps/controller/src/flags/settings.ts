@@ -43,15 +43,15 @@ const general = {
     'dryRun',
     dryRunKind,
     'none',
-    'decide and report everything, and change nothing: client tells the API server of no write, ' +
-      'server (--dry-run alone) asks it with dryRun=All',
+    'decide and report everything, and change nothing: client sends the API server no write, ' +
+      'server (--dry-run alone) sends it with dryRun=All',
   ),
   allowOverlap: setting(
     'allow-overlap',
     'allowOverlap',
     boolean,
     false,
-    'act beside others who do the same work; where they ask no PDBs, none are kept',
+    'act beside other programs that do the same work; where those ignore PDBs, none are kept',
   ),
   loggingFormat: setting(
     'logging-format',
@@ -111,7 +111,7 @@ const eviction = {
     'pod-watch',
     choice(['auto', 'all', 'tainted-nodes']),
     'auto',
-    'which pods are read: all, or only those of nodes that are tainted NoExecute or silent; ' +
+    'which pods are read: all, or only those of nodes that are tainted NoExecute or unreachable; ' +
       `auto: the latter from ${defaultPodWatch.podsMin} pods on, where nothing needs all. Where ` +
       `more than ${defaultPodWatch.nodesMax} nodes are tainted, all are read for a while`,
   ),
@@ -130,13 +130,13 @@ const nodeLifecycle = {
     'node-monitor-grace-period',
     duration(1),
     50_000,
-    'how long a running node may be silent before it is marked unhealthy',
+    'how long a running node may go without a heartbeat before it is marked unhealthy',
   ),
   nodeStartupGracePeriod: inNodeLifecycle(
     'node-startup-grace-period',
     duration(1),
     60_000,
-    'how long a starting node may be silent before it is marked unhealthy',
+    'how long a starting node may go without a heartbeat before it is marked unhealthy',
   ),
   nodeEvictionRate: inNodeLifecycle(
     'node-eviction-rate',

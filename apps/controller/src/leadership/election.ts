@@ -14,7 +14,7 @@ export function electionOptions(settings: Settings): Omit<ElectionOptions, 'rand
   };
 }
 
-/** Where what limits have counted is kept: beside the lease of the election. */
+/** The lease in which limit counts are stored, beside the lease of the election. */
 export function limitsLease({ resourceName, resourceNamespace }: Settings): LeaseName {
   return { namespace: resourceNamespace, name: `${resourceName}-limits` };
 }

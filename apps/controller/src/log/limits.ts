@@ -34,18 +34,18 @@ export function limitTrippedLine({ limit }: Extract<LimitReport, { kind: 'limitT
 export function limitRecordLine(notice: LimitRecordNotice): Line {
   switch (notice.kind) {
     case 'limitRecord':
-      return line('debug', 'read what limits have counted', {
+      return line('debug', 'read limit counts', {
         limits: Object.keys(notice.record ?? {}).length,
       });
     case 'limitRecordWritten':
-      return line('debug', 'wrote down what limits have counted', {});
+      return line('debug', 'stored limit counts', {});
     case 'limitRecordFailed': {
       const { command, lease, outcome } = notice;
-      const what = command.kind === 'readLimits' ? 'read' : 'write down';
+      const what = command.kind === 'readLimits' ? 'read' : 'store';
       const isConflict = outcome.kind === 'changed';
       return line(
         isConflict ? 'debug' : 'warn',
-        `could not ${what} what limits have counted: nothing they count is evicted until then`,
+        `could not ${what} limit counts: pods under limits are not evicted until then`,
         { lease, error: errorOf(outcome) },
       );
     }

@@ -79,7 +79,7 @@ function reportCounters(meter: Meter): (report: Report) => void {
   );
   const held = meter.counter(
     'taintmgr_evictions_held_total',
-    'Evictions held by a limit, by what the limit counts.',
+    'Evictions held by a limit, by the scope it counts in.',
     'per',
     'tripped',
   );

@@ -20,12 +20,12 @@ export function leadershipMetrics(
 ): void {
   meter.reading(
     'taintmgr_acting',
-    '1: it leads, or needs not to, and nobody else does the work.',
+    '1: this replica leads, or needs no election, and no other program does the same work.',
     () => leadership.held,
   );
   meter.reading(
     'taintmgr_overlap',
-    '1: somebody else does the same work, or may.',
+    '1: another program does the same work, or may.',
     () => leadership.overlap !== null,
   );
   if (lease === null) return;

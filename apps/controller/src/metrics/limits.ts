@@ -27,12 +27,12 @@ export function limitMetrics(meter: Meter, stats: ProcessStats): (notice: Notice
   );
   const trips = meter.counter(
     'taintmgr_limit_trips_total',
-    'Limits that tripped, by what they count.',
+    'Limits that tripped, by the scope they count in.',
     'per',
   );
   const resumes = meter.counter(
     'taintmgr_limit_resumes_total',
-    'Limits that were resumed, by what they count.',
+    'Limits that were resumed, by the scope they count in.',
     'per',
   );
   return (notice) => {

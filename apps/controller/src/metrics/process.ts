@@ -15,7 +15,10 @@ export function processMetrics(
     .gauge('taintmgr_build_info', 'Always 1.', 'version', 'node_version')
     .set({ version, node_version: process.version }, 1);
   meter
-    .gauge('taintmgr_dry_run', '1: nothing is changed, and upstream counters rest.')
+    .gauge(
+      'taintmgr_dry_run',
+      '1: nothing is changed, and the counters with upstream names do not count.',
+    )
     .set(dryRun ? 1 : 0);
   meter.reading(
     'taintmgr_event_loop_lag_seconds',

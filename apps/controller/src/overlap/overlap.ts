@@ -10,7 +10,7 @@ import {
 } from '@taintmgr/k8s-adapter';
 import type { ControllerName } from '../flags/controllers.ts';
 
-/** Somebody else does the same work, or may: one line with what to do about it. */
+/** Another program does the same work, or may: one line with what to do about it. */
 export class OverlapError extends Error {
   override readonly name = 'OverlapError';
 }
@@ -27,7 +27,7 @@ export interface Overlap {
 
 const accept = 'or accept it with --allow-overlap';
 
-/** Which of these controllers somebody else runs too, or may; null: nobody, as far as can be told. */
+/** Which of these controllers another program runs too, or may; null: none, as far as is known. */
 export function overlapOf(
   { upstream, taintmgr }: Evictors,
   ours: readonly ControllerName[],
@@ -56,7 +56,7 @@ function upstreamOverlap(shared: readonly Duty[], verdict: DutyVerdict): Overlap
     return { ...overlap, message };
   }
   const why = whyUnknown(evidence);
-  const told =
+  const finding =
     who === null
       ? `whether kube-controller-manager runs ${work} is unknown: ${why}`
       : `kube-controller-manager (${who}) may run ${work} too: ${why}`;
@@ -64,7 +64,7 @@ function upstreamOverlap(shared: readonly Duty[], verdict: DutyVerdict): Overlap
   const cure = rights
     ? 'grant it, as the roles in deploy/ do'
     : `see that you ${switchOff(shared, [])}`;
-  return { ...overlap, message: `${told}; ${cure}, ${accept}` };
+  return { ...overlap, message: `${finding}; ${cure}, ${accept}` };
 }
 
 function subjectOf(evidence: readonly Evidence[]): EventSubject | null {

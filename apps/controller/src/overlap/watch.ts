@@ -130,7 +130,7 @@ export class OverlapWatch {
     const before = leadership.overlap;
     const message = this.#seen?.message ?? this.#foreign?.message ?? null;
     leadership.collide(message);
-    if (message === null && before !== null) log.info('no overlap any more');
+    if (message === null && before !== null) log.info('the overlap has ended');
     if (message === null || before !== null) return;
     log.warn(`${allow ? 'acting all the same' : 'standing by'}: ${message}`);
     await this.#record(subject, message);

@@ -45,7 +45,7 @@ export interface ControllerOptions {
   readonly podWatch?: 'all' | PodWatch['mode'];
   /** Whether streams are asked for in protobuf; left out: in JSON. */
   readonly protobuf?: boolean;
-  /** Where what limits have counted is kept; left out: nowhere. */
+  /** The lease in which limit counts are stored; left out: none. */
   readonly limitsLease?: LeaseName;
   /** Act only while elected; left out: there is no election. */
   readonly election?: Omit<ElectionOptions, 'random'>;

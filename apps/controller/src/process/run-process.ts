@@ -76,7 +76,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
   const facts = factsOf(options, stats);
   const connectivity = new ApiConnectivity();
   const onFailure = (error: Error, wait: Millis): void =>
-    log.warn({ error: error.message, next: formatWait(wait) }, 'could not begin, will try again');
+    log.warn({ error: error.message, next: formatWait(wait) }, 'could not start, will try again');
   const cleanups: Close[] = flight ? [() => flight.close()] : [];
   try {
     cleanups.push(await startStatusServer({ choices, cluster, stats, metrics, facts, log }));

@@ -119,23 +119,23 @@ function leaving(engine: Engine): readonly (readonly [how: string, at: number])[
   const one = nodeFromJson(node('n1'));
   const held = podFromJson(pod('shop', 'held', { spec: { nodeName: 'n1' } }));
   const attempts: (readonly [string, number])[] = [];
-  const tell = (now: number, event: Event): void => {
+  const handle = (now: number, event: Event): void => {
     for (const command of engine.handle(now, event)) {
       if (command.kind !== 'evictPod' && command.kind !== 'deletePod') continue;
       attempts.push([command.kind, now]);
       const outcome = { kind: 'blocked', message: 'a budget', retryAfter: null } as const;
-      tell(now, { kind: 'result', id: command.id, outcome });
+      handle(now, { kind: 'result', id: command.id, outcome });
     }
   };
-  tell(0, { kind: 'nodeUpsert', node: { ...one, taints } });
-  tell(0, { kind: 'podUpsert', pod: held });
-  tell(0, { kind: 'synced' });
+  handle(0, { kind: 'nodeUpsert', node: { ...one, taints } });
+  handle(0, { kind: 'podUpsert', pod: held });
+  handle(0, { kind: 'synced' });
   for (
     let now = 0;
     attempts.at(-1)?.[0] !== 'deletePod';
     now = engine.nextWake() ?? assert.fail()
   ) {
-    tell(now, { kind: 'tick' });
+    handle(now, { kind: 'tick' });
   }
   // Of the tries to evict the first.
   return attempts.filter(([how], index) => how === 'deletePod' || index === 0);

@@ -42,17 +42,17 @@ after(() => rmSync(directory, { recursive: true }));
 
 interface Watched {
   readonly recorder: FlightRecorder;
-  /** What was told, in order. */
-  readonly told: readonly string[];
-  /** Resolves when something is told. */
+  /** Why recording ended, in order. */
+  readonly reasons: readonly string[];
+  /** Resolves when recording has ended. */
   readonly ended: Promise<void>;
 }
 
 function watch(name: string, options: Partial<FlightRecorderOptions> = {}): Watched {
-  const told: string[] = [];
+  const reasons: string[] = [];
   let resolve = (): void => {};
-  const ended = new Promise<void>((settle) => {
-    resolve = settle;
+  const ended = new Promise<void>((done) => {
+    resolve = done;
   });
   const recorder = new FlightRecorder({
     path: join(directory, name),
@@ -60,16 +60,16 @@ function watch(name: string, options: Partial<FlightRecorderOptions> = {}): Watc
     backups: 2,
     head: { ...head, engine: {} },
     onEnd: (why) => {
-      told.push(why);
+      reasons.push(why);
       resolve();
     },
     ...options,
   });
-  return { recorder, told, ended };
+  return { recorder, reasons, ended };
 }
 
-/** Tells a machine the story, a second an event; the kinds of what it does. */
-function tell(machine: Machine, events: readonly Event[] = story): readonly string[] {
+/** Has a machine handle the events, one a second; the kinds of its commands. */
+function handle(machine: Machine, events: readonly Event[] = story): readonly string[] {
   return events.flatMap((event, index) => {
     return machine.handle(index * 1000, event).map(({ kind }) => kind);
   });
@@ -94,7 +94,7 @@ describe('a record that was there already', () => {
     writeFileSync(join(directory, 'open'), 'old', { mode: 0o644 });
     chmodSync(join(directory, 'open'), 0o644);
     const { recorder } = watch('open', { backups: 0 });
-    tell(recorder.around(createEngine()));
+    handle(recorder.around(createEngine()));
     await recorder.close();
     assert.equal(statSync(join(directory, 'open')).mode & 0o777, 0o600);
   });
@@ -102,8 +102,8 @@ describe('a record that was there already', () => {
 
 describe('a flight recorder', () => {
   it('writes down each event and what the engine answers', async () => {
-    const { recorder, told } = watch('whole');
-    const done = tell(recorder.around(createEngine()));
+    const { recorder, reasons } = watch('whole');
+    const done = handle(recorder.around(createEngine()));
     assert.equal(recorder.active, true);
     await recorder.close();
     assert.equal(recorder.active, false);
@@ -121,19 +121,19 @@ describe('a flight recorder', () => {
     );
     assert.deepEqual(done, ['recordEvent', 'deletePod']);
     assert.equal(recorder.size, Buffer.byteLength(readFileSync(join(directory, 'whole'))));
-    assert.deepEqual([told, recorder.lost], [[], 0]);
+    assert.deepEqual([reasons, recorder.lost], [[], 0]);
   });
 
   it('ends when the file is full, with a line that says so, and the engine goes on', async () => {
-    const plain = tell(createEngine());
+    const plain = handle(createEngine());
     for (let sizeMax = 1; sizeMax < 1200; sizeMax += 37) {
-      const { recorder, told } = watch('full', { sizeMax, backups: 0 });
-      assert.deepEqual(tell(recorder.around(createEngine())), plain);
+      const { recorder, reasons } = watch('full', { sizeMax, backups: 0 });
+      assert.deepEqual(handle(recorder.around(createEngine())), plain);
       await recorder.close();
       const { length } = readFileSync(join(directory, 'full'));
       assert.ok(length <= sizeMax, `${length} of ${sizeMax}`);
       if (recorder.lost === 0) continue;
-      assert.deepEqual(told, [`it has reached ${sizeMax} bytes`]);
+      assert.deepEqual(reasons, [`it has reached ${sizeMax} bytes`]);
       if (length > 0) assert.deepEqual(read('full').at(-1), { end: 'full' });
       assert.equal(length === 0 ? 0 : stepsOf('full').length, story.length - recorder.lost);
     }
@@ -141,11 +141,11 @@ describe('a flight recorder', () => {
 
   it('compresses a file whose name ends in .gz, and knows how large it becomes', async () => {
     const sizeMax = 100_000;
-    const { recorder, told } = watch('packed.gz', { sizeMax, backups: 0 });
+    const { recorder, reasons } = watch('packed.gz', { sizeMax, backups: 0 });
     const machine = recorder.around(createEngine());
     for (let at = 0; recorder.lost === 0; at++) machine.handle(at, { kind: 'tick' });
     await recorder.close();
-    assert.deepEqual(told, [`it has reached ${sizeMax} bytes`]);
+    assert.deepEqual(reasons, [`it has reached ${sizeMax} bytes`]);
     assert.deepEqual(read('packed.gz').at(-1), { end: 'full' });
     const { length } = readFileSync(join(directory, 'packed.gz'));
     const text = read('packed.gz')
@@ -157,7 +157,7 @@ describe('a flight recorder', () => {
 
   it('writes what waits to be compressed after a second', async () => {
     const { recorder } = watch('timed.gz');
-    tell(recorder.around(createEngine()));
+    handle(recorder.around(createEngine()));
     while (statSync(join(directory, 'timed.gz')).size === 0) await setImmediate();
     assert.equal(stepsOf('timed.gz').length, story.length);
     await recorder.close();
@@ -171,14 +171,14 @@ describe('a flight recorder', () => {
   ];
   for (const [what, path, why] of disks) {
     it(`tells once of ${what}, and the engine goes on`, async () => {
-      const { recorder, told, ended } = watch('', { path });
+      const { recorder, reasons, ended } = watch('', { path });
       const machine = recorder.around(createEngine());
-      assert.deepEqual(tell(machine), tell(createEngine()));
+      assert.deepEqual(handle(machine), handle(createEngine()));
       await ended;
       machine.handle(10_000, { kind: 'tick' });
       await recorder.close();
-      assert.equal(told.length, 1);
-      assert.match(told[0] ?? '', why);
+      assert.equal(reasons.length, 1);
+      assert.match(reasons[0] ?? '', why);
       assert.equal(recorder.active, false);
       assert.ok(recorder.lost > 0);
     });
@@ -188,7 +188,7 @@ describe('a flight recorder', () => {
     const starts = [1, 2, 0, 3, 4, 0];
     for (const count of starts) {
       const { recorder } = watch('rotated');
-      tell(recorder.around(createEngine()), story.slice(0, count));
+      handle(recorder.around(createEngine()), story.slice(0, count));
       await recorder.close();
     }
     const files = readdirSync(directory).filter((name) => name.startsWith('rotated'));
@@ -211,7 +211,7 @@ describe('a flight recorder', () => {
       taints: [parseTaint('bad=yes:NoExecute')],
       conditions: [{ type: 'Ready', status: 'True', reason: 'Ok', message: 'hush', ...times }],
     };
-    tell(machine, [{ kind: 'nodeUpsert', node }, { kind: 'podUpsert', pod }, { kind: 'synced' }]);
+    handle(machine, [{ kind: 'nodeUpsert', node }, { kind: 'podUpsert', pod }, { kind: 'synced' }]);
     const sent = machine.handle(5000, { kind: 'tick' }).find(({ kind }) => kind === 'deletePod');
     assert.ok(sent && 'id' in sent);
     const budget = 'The disruption budget web needs 2 healthy pods and has 1 currently';
@@ -255,8 +255,8 @@ describe('a flight recorder', () => {
       process.stdout.write(JSON.stringify({ told, isLost: recorder.lost > 0 }));`;
     const limited = ['-c', 'ulimit -f 40; exec "$0" "$@"', process.execPath];
     const { stdout } = spawnSync('sh', [...limited, ...programFlags('cut', program)], { cwd });
-    const said: { told: string[]; isLost: boolean } = JSON.parse(String(stdout));
-    assert.deepEqual(said, { told: ['EFBIG: file too large, write'], isLost: true });
+    const said: { reasons: string[]; isLost: boolean } = JSON.parse(String(stdout));
+    assert.deepEqual(said, { reasons: ['EFBIG: file too large, write'], isLost: true });
     const lines = readFileSync(join(directory, 'cut'), 'utf8').split('\n');
     assert.ok(lines.length > 100);
     for (const [index, line] of lines.slice(1, -1).entries()) {

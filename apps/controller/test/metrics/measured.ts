@@ -48,21 +48,21 @@ export function measure(dryRun = false): Measured {
     featureGates: { TaintTolerationComparisonOperators: true },
   };
   const metrics = createMetrics(options);
-  const tell: Tell = (notice, after) => {
+  const notify: Notify = (notice, after) => {
     stats.pending.observe(notice, due + after);
     metrics.onNotice(notice, due + after);
   };
-  return { options, stats, metrics, tell };
+  return { options, stats, metrics, notify };
 }
 
-/** Tells of a notice so many milliseconds after the pod was due. */
-type Tell = (notice: Notice, after: number) => void;
+/** Gives a notice so many milliseconds after the pod was due. */
+type Notify = (notice: Notice, after: number) => void;
 
 export interface Measured {
   readonly options: MetricsOptions;
   readonly stats: ProcessStats;
   readonly metrics: Metrics;
-  readonly tell: Tell;
+  readonly notify: Notify;
 }
 
 const command = {

@@ -19,9 +19,9 @@ async function has(metrics: Metrics, ...expected: readonly string[]): Promise<vo
 
 describe('metrics of kube-controller-manager', () => {
   it('count a deletion, in seconds from when it was due', async () => {
-    const { metrics, tell } = measure();
-    tell(sent, 100);
-    tell(finished({ kind: 'done' }), 125);
+    const { metrics, notify } = measure();
+    notify(sent, 100);
+    notify(finished({ kind: 'done' }), 125);
     await has(
       metrics,
       'taint_eviction_controller_pod_deletions_total 1',
@@ -134,9 +134,9 @@ describe('metrics of kube-controller-manager', () => {
 
 describe('metrics of our own', () => {
   it('count nothing as deleted in a dry run', async () => {
-    const { metrics, tell } = measure(true);
-    tell(sent, 0);
-    tell(finished({ kind: 'done' }), 25);
+    const { metrics, notify } = measure(true);
+    notify(sent, 0);
+    notify(finished({ kind: 'done' }), 25);
     await has(
       metrics,
       'taintmgr_dry_run 1',
@@ -146,10 +146,10 @@ describe('metrics of our own', () => {
   });
 
   it('follow an eviction that is scheduled, fails, is held and goes', async () => {
-    const { metrics, tell } = measure();
+    const { metrics, notify } = measure();
     const deadline = { kind: 'deadline', pod, because } as const;
     const far = Date.now() + 3_600_000;
-    tell(reported({ ...deadline, from: null, to: far, cause: 'NodeChanged' }), 0);
+    notify(reported({ ...deadline, from: null, to: far, cause: 'NodeChanged' }), 0);
     await has(
       metrics,
       'taintmgr_decisions_total{cause="NodeChanged",decision="scheduled"} 1',
@@ -157,7 +157,7 @@ describe('metrics of our own', () => {
       'taintmgr_overdue_evictions 0',
       `taintmgr_next_deadline_timestamp_seconds ${numberText(far / 1000)}`,
     );
-    tell(reported({ ...deadline, from: far, to: 1, cause: 'PodChanged' }), 0);
+    notify(reported({ ...deadline, from: far, to: 1, cause: 'PodChanged' }), 0);
     await has(
       metrics,
       'taintmgr_decisions_total{cause="PodChanged",decision="moved"} 1',
@@ -166,8 +166,8 @@ describe('metrics of our own', () => {
       'workqueue_depth{name="noexec_taint_pod"} 1',
     );
     const hit = { per: 'zone', name: 'a', limit: 'percent', tripped: false } as const;
-    tell(reported({ kind: 'held', pod, hit, until: null }), 0);
-    tell(sent, 0);
+    notify(reported({ kind: 'held', pod, hit, until: null }), 0);
+    notify(sent, 0);
     await has(
       metrics,
       'taintmgr_evictions_held_total{per="zone",tripped="false"} 1',
@@ -175,9 +175,9 @@ describe('metrics of our own', () => {
       'taintmgr_pending_evictions 0',
     );
     const setback = { kind: 'failed', status: 500, message: 'no', retryAfter: null } as const;
-    tell(finished(setback), 0);
+    notify(finished(setback), 0);
     const blocker = { code: 'ServerError', verdict: 'resolves', message: 'no' } as const;
-    tell(reported({ kind: 'retry', pod, attempt: 1, at: due, setback, blocker }), 0);
+    notify(reported({ kind: 'retry', pod, attempt: 1, at: due, setback, blocker }), 0);
     await has(
       metrics,
       'taintmgr_eviction_attempts_total{code="500",mode="delete",outcome="failed"} 1',
@@ -186,7 +186,7 @@ describe('metrics of our own', () => {
       'taintmgr_pending_evictions 1',
       'taintmgr_evictions_under_way 0',
     );
-    tell(reported({ ...deadline, from: due, to: null, cause: 'PodDeleted' }), 0);
+    notify(reported({ ...deadline, from: due, to: null, cause: 'PodDeleted' }), 0);
     await has(
       metrics,
       'taintmgr_decisions_total{cause="PodDeleted",decision="called_off"} 1',
@@ -195,7 +195,7 @@ describe('metrics of our own', () => {
   });
 
   it('measure the process and its watches', async () => {
-    const { stats, metrics, tell } = measure();
+    const { stats, metrics, notify } = measure();
     stats.running = {
       ...idle,
       status: () => [
@@ -205,7 +205,7 @@ describe('metrics of our own', () => {
         { resource: 'leases', state: 'Listing', heardAt: null },
       ],
     };
-    tell({ kind: 'listed', resource: 'nodes', objects: 1, upserts: 1, deletes: 0 }, 0);
+    notify({ kind: 'listed', resource: 'nodes', objects: 1, upserts: 1, deletes: 0 }, 0);
     await has(
       metrics,
       'taintmgr_event_loop_lag_seconds 1.5',

@@ -51,11 +51,11 @@ const zone = {
   tainted: 2,
 } as const;
 
-const evict: Move = ({ tell }) => {
-  tell(sent, 100);
-  tell(finished({ kind: 'done' }), 125);
+const evict: Move = ({ notify }) => {
+  notify(sent, 100);
+  notify(finished({ kind: 'done' }), 125);
 };
-const send: Move = ({ tell }) => tell(sent, Date.now() - due - 5_000);
+const send: Move = ({ notify }) => notify(sent, Date.now() - due - 5_000);
 const beginZone: Move = ({ stats }) => {
   stats.running = { ...idle, zones: () => [zone] };
 };
@@ -85,17 +85,17 @@ const moves: Readonly<Record<string, Move>> = {
   node_collector_unhealthy_nodes_in_zone: beginZone,
   node_collector_update_node_health_duration_seconds: handle('nodeUpsert'),
   node_collector_update_all_nodes_health_duration_seconds: handle('tick'),
-  workqueue_depth: ({ tell }) => {
+  workqueue_depth: ({ notify }) => {
     const deadline = { from: null, to: 1, cause: 'NodeChanged', because: [] } as const;
-    tell(reported({ kind: 'deadline', pod, ...deadline }), 0);
+    notify(reported({ kind: 'deadline', pod, ...deadline }), 0);
   },
   workqueue_adds_total: handle('nodeUpsert'),
   workqueue_queue_duration_seconds: send,
   workqueue_work_duration_seconds: evict,
   workqueue_unfinished_work_seconds: send,
   workqueue_longest_running_processor_seconds: send,
-  workqueue_retries_total: ({ tell }) =>
-    tell(reported({ kind: 'retry', pod, attempt: 1, at: due, setback, blocker }), 0),
+  workqueue_retries_total: ({ notify }) =>
+    notify(reported({ kind: 'retry', pod, attempt: 1, at: due, setback, blocker }), 0),
   leader_election_master_status: ({ stats }) => stats.leadership.elect(false),
   rest_client_requests_total: request,
   rest_client_request_duration_seconds: request,

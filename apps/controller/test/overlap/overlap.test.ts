@@ -258,8 +258,8 @@ describe('foreign evictions', () => {
 
 describe('leadership', () => {
   it('is held by who is elected, while nobody else does the work', () => {
-    const told: boolean[] = [];
-    const leadership = new Leadership(false, (mayAct) => told.push(mayAct));
+    const changes: boolean[] = [];
+    const leadership = new Leadership(false, (mayAct) => changes.push(mayAct));
     const state = (): readonly boolean[] => [leadership.held, leadership.elected];
     leadership.elect(true);
     assert.deepEqual(state(), [true, true]);
@@ -272,7 +272,7 @@ describe('leadership', () => {
     leadership.elect(true);
     assert.deepEqual(state(), [true, true]);
     // Of elections the loop knows by itself.
-    assert.deepEqual(told, [false, true]);
+    assert.deepEqual(changes, [false, true]);
   });
 
   it('is held beside others where that is accepted', () => {

@@ -19,14 +19,14 @@ const tokenPath =
 
 it('the controller asks kubelets over TLS, and shows them a token that is not its own', async (t) => {
   const certificate = createCertificate(Date.now());
-  let tell = (_heard: string): void => {};
+  let heard = (_heard: string): void => {};
   const asked = new Promise<string>((resolve) => {
-    tell = resolve;
+    heard = resolve;
   });
   const kubelet = await startHttps({
     certificate,
     exchange: ({ path, headers }, sink) => {
-      tell(`${path} ${headers.authorization}`);
+      heard(`${path} ${headers.authorization}`);
       sink.head(200, { 'content-type': 'application/json' });
       sink.data('{"node":{"nodeName":"n1"}}');
       sink.end();

@@ -199,7 +199,7 @@ describe('at the start, an API server that', () => {
       const server = await listen(t, create());
       const controller = await startAgainst(t, server, ca);
       const error = whole ? why : `request to ${server} failed: ${why}; ${check}`;
-      await controller.saw('could not begin, will try again', { level: 'warn', error });
+      await controller.saw('could not start, will try again', { level: 'warn', error });
       const [first] = controller.lines.filter(({ level }) => level === 'warn');
       assert.match(String(first?.next), /^\d+\.\ds$/);
       assert.equal((await ask(controller.port, '/readyz')).status, 500);
@@ -214,7 +214,7 @@ describe('at the start, an API server that', () => {
     cluster.api.faults.add({ fault: { kind: 'answer', code: 429 }, verbs: ['get'], times: 1 });
     const connection = { kubeconfig: cluster.kubeconfig };
     const controller = await startProcess(t, { connection, flags: [onlyEviction] });
-    await controller.saw('could not begin, will try again', { level: 'warn' });
+    await controller.saw('could not start, will try again', { level: 'warn' });
     await controller.saw('caches synced, evictions start');
     await controller.stop();
   });

@@ -164,7 +164,7 @@ describe('beside a kube-controller-manager', () => {
     '--controllers=*,-taint-eviction-controller, or accept it with --allow-overlap';
 
   /** What Events say of the lease. */
-  function toldOfLease({ api }: TestApi): readonly object[] {
+  function leaseEvents({ api }: TestApi): readonly object[] {
     const { uid } = api.get('leases', 'kube-system', 'kube-controller-manager')?.metadata ?? {};
     return api
       .list('events')
@@ -187,7 +187,7 @@ describe('beside a kube-controller-manager', () => {
     putLease(cluster);
     const { result } = await startProcess(t, { connection: at(cluster), flags: [onlyEviction] });
     await assert.rejects(result, new OverlapError(overlap));
-    assert.deepEqual(toldOfLease(cluster), [warning]);
+    assert.deepEqual(leaseEvents(cluster), [warning]);
   });
 
   for (const election of ['--leader-elect=true', '--leader-elect=false']) {
@@ -206,13 +206,13 @@ describe('beside a kube-controller-manager', () => {
       await controller.saw('eviction scheduled', { pod: 'default/later' });
       assert.match((await ask(controller.port, '/readyz')).body, /^\[-\]overlap failed/m);
       assert.ok(cluster.api.get('pods', 'default', 'at-once'));
-      assert.deepEqual(toldOfLease(cluster), [warning]);
+      assert.deepEqual(leaseEvents(cluster), [warning]);
       cluster.api.delete('leases', 'kube-system', 'kube-controller-manager');
       t.mock.timers.tick(30_000);
-      await controller.saw('no overlap any more');
+      await controller.saw('the overlap has ended');
       await controller.saw('evicted', { pod: 'default/at-once' });
       const messages = controller.lines.map(({ msg }) => msg);
-      assert.ok(messages.indexOf('evicting') > messages.indexOf('no overlap any more'));
+      assert.ok(messages.indexOf('evicting') > messages.indexOf('the overlap has ended'));
       await controller.stop();
     });
   }
@@ -297,8 +297,8 @@ describe('beside a kube-controller-manager', () => {
     await controller.saw('eviction blocked', { pod: 'default/at-once' });
     startUnseen(t, cluster);
     await controller.saw(evicts('at-once'), { level: 'warn', pod: 'default/at-once' });
-    const told = controller.lines.find(({ msg }) => msg === evicts('at-once'));
-    assert.match(String(told?.heldBack), /disruption budget at-once/);
+    const logged = controller.lines.find(({ msg }) => msg === evicts('at-once'));
+    assert.match(String(logged?.heldBack), /disruption budget at-once/);
     await controller.saw('recorded event', { reason: 'EvictedByOther', pod: 'default/at-once' });
     const { body } = await ask(controller.port, '/metrics');
     assert.match(body, /^taintmgr_acting 1$/m);

@@ -83,7 +83,7 @@ async function start(
   return Object.assign(server, { drops, reviewed, served, mostAtOnce: () => mostAtOnce });
 }
 
-async function openSilent(t: TestContext, port: number, count: number): Promise<Socket[]> {
+async function openIdle(t: TestContext, port: number, count: number): Promise<Socket[]> {
   const sockets = Array.from({ length: count }, () => connect(port, '127.0.0.1'));
   t.after(() => {
     for (const socket of sockets) socket.destroy();
@@ -123,7 +123,7 @@ function requests(count: number, tokenOf: (index: number) => string): string {
 describe('1,000 connections that say nothing', () => {
   it('make room for one who speaks, the oldest of them first', async (t) => {
     const server = await start(t, { max: 200 });
-    const sockets = await openSilent(t, server.port, 1000);
+    const sockets = await openIdle(t, server.port, 1000);
     assert.equal((await ask(server.port, '/livez')).body, 'ok');
     const first = sockets[0] ?? assert.fail();
     await closed(first);
@@ -133,7 +133,7 @@ describe('1,000 connections that say nothing', () => {
   it('are ended when their time for the handshake is over', async (t) => {
     const stageMsMax = { ...serverLimits.stageMsMax, opening: 1000 };
     const server = await start(t, { stageMsMax, max: 1000 });
-    const sockets = await openSilent(t, server.port, 1000);
+    const sockets = await openIdle(t, server.port, 1000);
     await Promise.all(sockets.map(closed));
     assert.deepEqual(server.drops, Array(1000).fill('opening'));
   });
@@ -156,7 +156,7 @@ describe('1,000 connections that say nothing', () => {
     const server = await start(t, { max: 2 }, { routes, gate });
     const reply = ask(server.port, '/metrics');
     await isAsked;
-    await openSilent(t, server.port, 5);
+    await openIdle(t, server.port, 5);
     answer();
     assert.equal((await reply).body, 'late');
   });
@@ -166,7 +166,7 @@ describe('a handshake that never ends', () => {
   it('is given up, however slowly it goes on', async (t) => {
     const stageMsMax = { ...serverLimits.stageMsMax, opening: 200 };
     const server = await start(t, { stageMsMax });
-    const [socket = assert.fail()] = await openSilent(t, server.port, 1);
+    const [socket = assert.fail()] = await openIdle(t, server.port, 1);
     // The head of a record, of a ClientHello in it, and then its bytes, one by one.
     socket.write(Buffer.from([0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3]));
     const drip = setInterval(() => socket.write(Buffer.from([0])), 10);
@@ -273,7 +273,7 @@ describe('bytes of whatever kind', () => {
       const random = seededRandom(1);
       const beginnings = ['', '\x16\x03\x01\x02\x00', 'GET /livez HTTP/1.1\r\n', '\r\n\r\n\r\n'];
       const one = async (index: number): Promise<void> => {
-        const [socket = assert.fail()] = await openSilent(t, server.port, 1);
+        const [socket = assert.fail()] = await openIdle(t, server.port, 1);
         const noise = Buffer.from(Array.from({ length: 300 }, () => Math.floor(random() * 256)));
         socket.write(Buffer.concat([Buffer.from(beginnings[index % 4] ?? '', 'latin1'), noise]));
         if (index % 3 === 0) socket.resetAndDestroy();
@@ -294,7 +294,7 @@ describe('bytes of whatever kind', () => {
 describe('without TLS', () => {
   it('the same bounds hold', async (t) => {
     const server = await start(t, { max: 100 }, { tls: null, gate: openGate });
-    await openSilent(t, server.port, 1000);
+    await openIdle(t, server.port, 1000);
     const reply = await fetch(`http://127.0.0.1:${server.port}/livez`);
     assert.deepEqual([await reply.text(), reply.headers.get('connection')], ['ok', 'close']);
   });

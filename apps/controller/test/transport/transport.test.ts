@@ -97,17 +97,17 @@ describe('a dry run without the API server', () => {
 
 describe('an observed transport', () => {
   it('tells of each answer once, and hands all on', () => {
-    const told: (readonly (string | number)[])[] = [];
+    const notices: (readonly (string | number)[])[] = [];
     const { transport, sent, hungUp } = wire();
     const heard: string[] = [];
     const watched = observed(transport, {
       waited: () => {},
-      sent: (method, bytes) => told.push(['sent', method, bytes]),
+      sent: (method, bytes) => notices.push(['sent', method, bytes]),
       answered: (method, code, seconds) => {
         assert.ok(seconds >= 0);
-        told.push([method, code]);
+        notices.push([method, code]);
       },
-      received: (method, bytes) => told.push(['received', method, bytes]),
+      received: (method, bytes) => notices.push(['received', method, bytes]),
     });
     const hangUp = watched.send(getNodeRequest('n1'), {
       head: (status) => heard.push(`head ${status}`),
@@ -130,7 +130,7 @@ describe('an observed transport', () => {
     sent[3]?.sink.head(200, {});
     sent[3]?.sink.end();
     assert.deepEqual(heard, ['head 200', 'data ü', 'data 0,0,0', 'end', 'failed cut off']);
-    assert.deepEqual(told, [
+    assert.deepEqual(notices, [
       ['sent', 'GET', 0],
       ['GET', '200'],
       ['received', 'GET', 5],

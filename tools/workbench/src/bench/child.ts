@@ -49,7 +49,7 @@ export class Child {
     return usage;
   }
 
-  tell(): void {
+  proceed(): void {
     this.#child.stdin?.write('\n');
   }
 

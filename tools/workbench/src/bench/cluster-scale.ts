@@ -145,7 +145,7 @@ async function runController(kubeconfig: string): Promise<void> {
   transport.close();
 }
 
-/** Ends pods, which the controller's machine is told. */
+/** Ends pods; the controller's machine sees that. */
 async function write(server: string, count: number): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: inFlight, rejectUnauthorized: false });
   let next = 0;

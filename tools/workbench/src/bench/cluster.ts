@@ -33,13 +33,13 @@ function compare(): void {
   );
   process.stdout.write('cluster: an API server in this process, pods of 3 kB\n');
   printTable(['', 'held per pod', 'patches', 'whole list', `page of ${pageLength}`], rows);
-  const told = fanOuts.map((watchers) => {
+  const watched = fanOuts.map((watchers) => {
     const nanos = inProcess<number>(import.meta.filename, 'watch', watchers);
     const rate = 1e9 / nanos;
     return [`${watchers} watches`, `${short(rate)}/s`, `${short(rate * watchers)}/s`];
   });
   process.stdout.write('cluster: patches while others watch\n');
-  printTable(['', 'patches', 'events told'], told);
+  printTable(['', 'patches', 'events sent'], watched);
 }
 
 /** What is measured of each contender. */

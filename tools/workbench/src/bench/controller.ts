@@ -81,7 +81,7 @@ async function measure(start: Evictor['start'], pods: number, serviceMs: number)
   const { kubeconfig } = await server.next<{ readonly kubeconfig: string }>();
   const evictor = await start(kubeconfig);
   const before: Usage = await evictor.usage();
-  server.tell();
+  server.proceed();
   const served = await server.next<Served>();
   const after: Usage = await evictor.usage();
   await Promise.all([evictor.end(), server.end()]);

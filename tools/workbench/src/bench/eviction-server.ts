@@ -1,11 +1,11 @@
-// The API server of controller.ts: it has pods, taints all nodes when told, and says when the
-// pods were told to leave. Arguments: pods, milliseconds that each request takes.
+// The API server of controller.ts: it has pods, taints all nodes on a signal, and says when the
+// pods began to terminate. Arguments: pods, milliseconds that each request takes.
 import { once } from 'node:events';
 import { ApiServer, RealClock, seededRandom } from '@taintmgr/sim-cluster';
 import { nodeObjects, podObject } from './cluster-objects.ts';
 import { serveApi, tokens } from './served-api.ts';
 
-/** When the first and the last pod was told to leave, after the nodes were tainted. */
+/** When the first and the last pod began to terminate, after the nodes were tainted. */
 export interface Served {
   readonly firstMs: number;
   readonly lastMs: number;

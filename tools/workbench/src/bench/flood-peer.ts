@@ -1,11 +1,11 @@
-// Somebody who may reach a port and nothing else. Arguments: silent|pipelined PORT SECONDS. Says on
+// Somebody who may reach a port and nothing else. Arguments: idle|pipelined PORT SECONDS. Says on
 // stdout, as JSON, how often it has connected.
 import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import tls from 'node:tls';
 
 const [kind = '', port = '', seconds = ''] = process.argv.slice(2);
-const silentConnections = 1000;
+const idleConnections = 1000;
 const pipeliningConnections = 50;
 const pipelinedRequests = 900;
 /** Not where others come from: a pod has an address of its own. */
@@ -29,7 +29,7 @@ function keepConnected(open: () => Socket): void {
   });
 }
 
-function openSilent(): Socket {
+function openIdle(): Socket {
   return connect({ port: Number(port), host: '127.0.0.1', localAddress });
 }
 
@@ -46,7 +46,7 @@ function openPipelining(): Socket {
 }
 
 const [count, open] =
-  kind === 'silent' ? [silentConnections, openSilent] : [pipeliningConnections, openPipelining];
+  kind === 'idle' ? [idleConnections, openIdle] : [pipeliningConnections, openPipelining];
 for (let index = 0; index < count; index += 1) keepConnected(open);
 setTimeout(() => {
   isOver = true;

@@ -39,7 +39,7 @@ const seconds = Number(values.seconds);
 const idle = await measure(async () => wait(2000));
 const floods: Readonly<Record<string, Measured>> = {
   'left alone': idle,
-  '1,000 silent connections': await measure((ports) => flood('silent', ports)),
+  '1,000 idle connections': await measure((ports) => flood('idle', ports)),
   '50 connections with 900 requests': await measure((ports) => flood('pipelined', ports)),
 };
 process.stdout.write(`floods: ${seconds} s each\n`);
@@ -73,9 +73,11 @@ async function measure(happen: (ports: Ports) => Promise<unknown>): Promise<Meas
   const flags = ['--bind-address=127.0.0.1', `--secure-port=${ports.secure}`];
   flags.push(`--healthz-port=${ports.health}`);
   const child = await startController(served.kubeconfig, flags);
-  const health = probe((tell) => getPlain(`http://127.0.0.1:${ports.health}/livez`, tell));
+  const health = probe((proceed) => getPlain(`http://127.0.0.1:${ports.health}/livez`, proceed));
   const where = { agent: false, rejectUnauthorized: false };
-  const secure = probe((tell) => getSecure(`https://127.0.0.1:${ports.secure}/livez`, where, tell));
+  const secure = probe((proceed) =>
+    getSecure(`https://127.0.0.1:${ports.secure}/livez`, where, proceed),
+  );
   await happen(ports);
   const [ofHealth, ofSecure] = await Promise.all([health(), secure()]);
   const { rssBytes } = await child.usage();
@@ -131,7 +133,7 @@ async function startController(kubeconfig: string, flags: readonly string[]): Pr
   return child;
 }
 
-type Get = (tell: (response: { resume(): unknown }) => void) => ReturnType<typeof getPlain>;
+type Get = (proceed: (response: { resume(): unknown }) => void) => ReturnType<typeof getPlain>;
 
 /** Asks again and again, over a connection of its own each time; until it is called. */
 function probe(get: Get): () => Promise<readonly number[]> {

@@ -31,7 +31,7 @@ function compare(): void {
       ];
     }),
   );
-  process.stdout.write('node lifecycle: all nodes renew every 10 s; then a third falls silent\n');
+  process.stdout.write('node lifecycle: all nodes renew every 10 s; then a third stops\n');
   const head = [
     '',
     'held per node',
@@ -46,7 +46,7 @@ function compare(): void {
 function run(name: Semantics, nodes: number): Row {
   const bytes = bytesOf(() => new Case(name, nodes));
   const one = new Case(name, nodes);
-  one.settle();
+  one.run();
   const beatNanos = nanosOf(3, () => one.beat(() => true));
   const passes = Array.from({ length: 5 }, () => {
     one.beat(() => true);
@@ -89,7 +89,7 @@ class Case {
   }
 
   /** The first passes, in which nodes are met. */
-  settle(): void {
+  run(): void {
     for (let count = 0; count < 3; count++) this.pass();
   }
 

@@ -20,12 +20,12 @@ export type Form = 'list' | 'json' | 'protobuf';
 /** A running server and the way to make something happen. */
 export interface PodServer {
   readonly kubeconfig: string;
-  /** Changes so many pods, one after the other; resolves when all watches were told. */
+  /** Changes so many pods, one after the other; resolves when all watches have them. */
   touch(count: number): Promise<void>;
   close(): void;
 }
 
-type Tell = (index: number, version: number) => Promise<void>;
+type Send = (index: number, version: number) => Promise<void>;
 
 const protobufType = 'application/vnd.kubernetes.protobuf';
 
@@ -74,9 +74,9 @@ export async function startPodServer(pods: number, form: Form): Promise<PodServe
 
 class Answers {
   readonly #pods: number;
-  /** What is told first of each pod. */
+  /** The first event of each pod. */
   readonly #first: readonly Uint8Array[];
-  readonly #watches = new Set<Tell>();
+  readonly #watches = new Set<Send>();
   #version: number;
 
   constructor(pods: number, form: Form) {
@@ -91,7 +91,7 @@ class Answers {
   async touch(count: number): Promise<void> {
     for (let at = 0; at < count; at++) {
       this.#version += 1;
-      for (const tell of this.#watches) await tell(at % this.#pods, this.#version);
+      for (const send of this.#watches) await send(at % this.#pods, this.#version);
     }
   }
 
@@ -114,10 +114,10 @@ class Answers {
       await write(response, event(inProtobuf, 'BOOKMARK', bookmark));
     }
     if (!isPods) return;
-    const tell: Tell = (at, version) =>
+    const send: Send = (at, version) =>
       write(response, event(inProtobuf, 'MODIFIED', pod(at, version)));
-    this.#watches.add(tell);
-    response.once('close', () => this.#watches.delete(tell));
+    this.#watches.add(send);
+    response.once('close', () => this.#watches.delete(send));
   }
 
   /** All at once, as a client asks that names no limit. */

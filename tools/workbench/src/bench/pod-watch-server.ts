@@ -1,5 +1,5 @@
 // The API server of pod-watch.ts. Argument: pods. It has three tainted nodes whose pods stay
-// for five minutes; told the first time it changes pods all over, told again it taints a fourth.
+// for five minutes; the first signal changes pods all over, the second taints a fourth node.
 import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { ApiServer, RealClock, seededRandom } from '@taintmgr/sim-cluster';

@@ -35,11 +35,11 @@ async function measure(mode: Mode, pods: number): Promise<string[]> {
   const { kubeconfig } = await server.next<{ readonly kubeconfig: string }>();
   const reader = new Child(...flags, import.meta.filename, '--mode', mode, '--to', kubeconfig);
   const synced = await reader.next<Spent>();
-  server.tell();
+  server.proceed();
   const { changes } = await server.next<Churned>();
-  reader.tell();
+  reader.proceed();
   const followed = await reader.next<Spent>();
-  server.tell();
+  server.proceed();
   const { ms } = await server.next<{ readonly ms: number }>();
   await Promise.all([reader.end(), server.end()]);
   return [
@@ -57,7 +57,7 @@ async function measure(mode: Mode, pods: number): Promise<string[]> {
 
 const mega = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
-/** Reads until it is ended; says what that took when it is synced, and each time it is told to. */
+/** Reads until it is ended; says what that took when it is synced, and on each signal. */
 async function read(mode: Mode, kubeconfig: string): Promise<void> {
   const { access } = await loadKubeconfig({ kubeconfig });
   const transport = new HttpTransport(access, 'taintmgr/bench');

@@ -19,12 +19,12 @@ const warmUpPods = 500;
 const warmUpEvents = 2_000;
 
 /** Then what came with the last chunk is over, and let go. */
-const settleMs = 1000;
+const restMs = 1000;
 
 /** Begins to follow. */
 type Follow = (kubeconfig: string, followed: Followed) => Promise<void>;
 
-/** What is told of it. */
+/** What it reports. */
 interface Followed {
   /** Everything is there. */
   readonly onSynced: () => void;
@@ -146,7 +146,7 @@ function start(...args: readonly (string | number)[]): ChildProcess {
   return fork(import.meta.filename, args.map(String), { execArgv });
 }
 
-function tell(message: Message): void {
+function report(message: Message): void {
   process.send?.(message);
 }
 
@@ -154,14 +154,14 @@ async function serve(form: Form, pods: number): Promise<void> {
   const small = await startPodServer(warmUpPods, form);
   const large = await startPodServer(pods, form);
   process.on('message', (count) => void large.touch(Number(count)));
-  tell({ kind: 'ready', kubeconfigs: [small.kubeconfig, large.kubeconfig] });
+  report({ kind: 'ready', kubeconfigs: [small.kubeconfig, large.kubeconfig] });
 }
 
 async function warmUp(begin: Follow, kubeconfig: string): Promise<void> {
   await new Promise<void>((onSynced, onFailure) => {
     begin(kubeconfig, { onSynced, onFailure, onChange: () => {} }).catch(onFailure);
   });
-  await setTimeout(settleMs);
+  await setTimeout(restMs);
 }
 
 async function follow(begin: Follow, kubeconfig: string): Promise<void> {
@@ -174,13 +174,13 @@ async function follow(begin: Follow, kubeconfig: string): Promise<void> {
   let changes = 0;
   let target = warmUpEvents;
   await begin(kubeconfig, {
-    onFailure: (error) => tell({ kind: 'failed', reason: String(error) }),
+    onFailure: (error) => report({ kind: 'failed', reason: String(error) }),
     onSynced: () => {
       const [syncMs, syncCpuMs] = [performance.now() - startedAt, cpuMs() - before];
       const rssBytes = process.resourceUsage().maxRSS * 1024;
-      setTimeout(settleMs).then(() => {
+      setTimeout(restMs).then(() => {
         synced = { syncMs, syncCpuMs, rssBytes, heapBytes: heldBytes() - emptyBytes };
-        tell({ kind: 'synced' });
+        report({ kind: 'synced' });
       });
     },
     onChange: () => {
@@ -189,12 +189,12 @@ async function follow(begin: Follow, kubeconfig: string): Promise<void> {
       if (changes < target) return;
       if (target > warmUpEvents) eventCpuMs = Math.min(eventCpuMs, cpuMs() - roundBegin);
       if (target === warmUpEvents + rounds * events) {
-        tell({ kind: 'done', row: { ...synced, eventCpuMs } });
+        report({ kind: 'done', row: { ...synced, eventCpuMs } });
         return;
       }
       target += events;
       roundBegin = cpuMs();
-      tell({ kind: 'warm' });
+      report({ kind: 'warm' });
     },
   });
 }

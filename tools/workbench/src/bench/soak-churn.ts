@@ -38,7 +38,7 @@ const faults: readonly FaultRule[] = [
   { fault: { kind: 'duplicate', chance: 0.5 }, times: 2 },
 ];
 
-/** A cluster in which something changes all the time; pods that are told to leave do at once. */
+/** A cluster in which something changes all the time; pods that are deleted leave at once. */
 export class Churn {
   readonly #api: ApiServer;
   readonly #random: Random;

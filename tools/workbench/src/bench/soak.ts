@@ -28,7 +28,7 @@ async function soak(minutes: number, seed: number, logFile: string): Promise<voi
   const stopChurn = churn.start();
   const readings = await watch(subject, churn, minutes);
   churn.calm();
-  const overdue = await settle(churn);
+  const overdue = await rest(churn);
   stopChurn();
   await subject.stop();
   await close();
@@ -53,7 +53,7 @@ async function watch(subject: Subject, churn: Churn, minutes: number): Promise<R
 }
 
 /** Waits for the pods that are due; how many have not left in time. */
-async function settle(churn: Churn): Promise<number> {
+async function rest(churn: Churn): Promise<number> {
   const start = performance.now();
   while (churn.overdue() > 0 && performance.now() - start < recoveryMs) await wait(500);
   return churn.overdue();
