@@ -243,16 +243,16 @@ describe('a flight recorder', () => {
 
   it('leaves a usable file when the disk fills up in the middle of a line', () => {
     const program = `
-      const told = [];
-      const recorder = new FlightRecorder({ ...options, onEnd: (why) => told.push(why) });
+      const reasons = [];
+      const recorder = new FlightRecorder({ ...options, onEnd: (why) => reasons.push(why) });
       const machine = recorder.around({ handle: () => [], nextWake: () => null });
-      for (let at = 0; told.length === 0; at++) {
+      for (let at = 0; reasons.length === 0; at++) {
         machine.handle(at, { kind: 'tick' });
         if (at % 100 === 0) await new Promise(setImmediate);
       }
       machine.handle(1e9, { kind: 'tick' });
       await recorder.close();
-      process.stdout.write(JSON.stringify({ told, isLost: recorder.lost > 0 }));`;
+      process.stdout.write(JSON.stringify({ reasons, isLost: recorder.lost > 0 }));`;
     const limited = ['-c', 'ulimit -f 40; exec "$0" "$@"', process.execPath];
     const { stdout } = spawnSync('sh', [...limited, ...programFlags('cut', program)], { cwd });
     const said: { reasons: string[]; isLost: boolean } = JSON.parse(String(stdout));
