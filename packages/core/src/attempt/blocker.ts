@@ -27,7 +27,7 @@ export interface Blocker {
   readonly message: string;
 }
 
-/** Reads a setback. Two budgets on one pod are a 500 of the API server, told by its words alone. */
+/** Reads a setback. Two budgets on one pod are a 500 of the API server, known by its message alone. */
 export function blockerOf(setback: Setback): Blocker {
   const { message } = setback;
   switch (setback.kind) {
@@ -62,7 +62,7 @@ function judgeFailure({
     : { code: 'ServerError', verdict: 'resolves' };
 }
 
-/** Whether it may have been done all the same: the answer was lost, or the server failed on the way. */
+/** Whether it may have been done all the same: no answer came, or the server failed on the way. */
 export function isUncertain(setback: Setback): boolean {
   if (setback.kind !== 'failed' || isBudget(blockerOf(setback))) return false;
   return setback.status === null || setback.status >= 500;

@@ -1,6 +1,6 @@
 import type { Millis } from '../kernel/time.ts';
 
-/** How a command ended, as far as the one who sent it can tell. */
+/** How a command ended, as far as its sender knows. */
 export type Outcome =
   /** The API server accepted it. */
   | { readonly kind: 'done' }

@@ -21,13 +21,13 @@ export class DrainJudge {
   readonly #taint: Taint;
   readonly #respect: Respect;
   readonly #store = new Store();
-  readonly #ledger = new TaintClock();
+  readonly #taintClock = new TaintClock();
   readonly #judge: Judge;
 
   constructor(taint: Taint, respect: Respect) {
     this.#taint = taint;
     this.#respect = respect;
-    this.#judge = new Judge(this.#store, this.#ledger, defaultEvictionConfig);
+    this.#judge = new Judge(this.#store, this.#taintClock, defaultEvictionConfig);
   }
 
   get store(): StoreView {
@@ -41,7 +41,7 @@ export class DrainJudge {
     const change = this.#store.apply(now, seen);
     if (change?.kind === 'node') {
       const { name, node, afterGap } = change;
-      this.#ledger.update(this.#store.clock.wall(now), name, node, afterGap);
+      this.#taintClock.update(this.#store.clock.wall(now), name, node, afterGap);
     }
   }
 

@@ -24,7 +24,7 @@ export function claimAfter(claim: Claim, outcome: Outcome): Claim {
 }
 
 /**
- * The deletion that a mark tells of, where somebody else evicts for taints; null: nobody does.
+ * The deletion that a mark names, where another controller evicts for taints; null: none does.
  * `isOurs`: we have asked to delete the pod, and so have marked it ourselves; `ownManager` is our name.
  */
 export function taintDeletionOf(

@@ -23,7 +23,7 @@ import {
   type DrainPod,
   type DrainPodState,
   type DrainStop,
-  isSettled,
+  isDone,
   isStaying,
   isUnderWay,
   type TaintNode,
@@ -49,7 +49,7 @@ export type DrainCommand = PodCommand<Reason> | RecordPodEvent<Reason> | TaintNo
  *                       +---------------------------- unconfirmed ----------+           skipped
  *
  * A node begins when its turn has come, and ends when nothing more is expected of its pods, when its
- * time is over, or when it or its taint is gone. Events only tell; a tick acts. A pod that comes
+ * time is over, or when it or its taint is gone. Events only change what is known; a tick acts. A pod that comes
  * back under the same name is another pod; one that comes to a target node late is drained as well.
  */
 export class DrainMachine {
@@ -131,7 +131,7 @@ export class DrainMachine {
         for (const { name } of this.#config.targets) this.#reconsiderOn(now, name);
         break;
       case 'result':
-        this.#nodes.settle(now, event.id, event.outcome);
+        this.#nodes.answered(now, event.id, event.outcome);
         this.#answered(now, event.id, event.outcome);
         break;
       case 'tick':
@@ -247,7 +247,7 @@ export class DrainMachine {
     this.#nodes.stop(now);
   }
 
-  /** It is there no more; whose doing that was the answer to a request that is out may tell. */
+  /** It is gone. The answer to a request that is out may say who deleted it. */
   #vanished(now: Instant, uid: string): void {
     const known = this.#pods.get(uid);
     this.#schedule.cancel(uid);
@@ -350,7 +350,7 @@ export class DrainMachine {
     changed: Partial<Omit<DrainPod, 'pod' | 'state'>> = {},
   ): DrainPod {
     if ('until' in state) this.#schedule.set(pod.uid, state.until);
-    else if (isSettled(state)) this.#schedule.cancel(pod.uid);
+    else if (isDone(state)) this.#schedule.cancel(pod.uid);
     return this.#pods.set(podRef(pod), { ...changed, state });
   }
 }

@@ -10,8 +10,8 @@ import {
   type DrainNodePhase,
   type DrainNote,
   type DrainPod,
+  isDone,
   isEnded,
-  isSettled,
   type TaintNode,
 } from './state.ts';
 import { TaintWrites } from './taint-writes.ts';
@@ -107,8 +107,8 @@ export class DrainNodes {
   }
 
   /** The outcome of a request to put the taint on. */
-  settle(now: Instant, id: string, outcome: Outcome): void {
-    const refusal = this.#writes.settle(now, id, outcome);
+  answered(now: Instant, id: string, outcome: Outcome): void {
+    const refusal = this.#writes.answered(now, id, outcome);
     if (!refusal || this.isEnded(refusal.nodeName)) return;
     const { nodeName: node, blocker, isFinal } = refusal;
     if (isFinal) this.#end(node, failed('Denied', now, blocker.message));
@@ -138,7 +138,7 @@ export class DrainNodes {
     let hasEnded = false;
     for (const { name, phase } of this.list()) {
       const here = pods.on(name);
-      if (phase.kind !== 'draining' || !here.every(({ state }) => isSettled(state))) continue;
+      if (phase.kind !== 'draining' || !here.every(({ state }) => isDone(state))) continue;
       const why = failureOf(here);
       this.#end(name, why ? failed(why, now) : { kind: 'drained', since: phase.since, at: now });
       hasEnded = true;

@@ -46,7 +46,7 @@ export interface DrainPlan {
   readonly pods: readonly PlannedPod[];
 }
 
-/** Puts the taint on the nodes in thought, at `now`, and says what would become of their pods. */
+/** What would become of the pods of the nodes if the taint were put on them at `now`. */
 export function planDrain(now: Instant, input: PlanInput): DrainPlan {
   const { config, nodes, pods } = input;
   const judge = new DrainJudge(config.taint, config.respect);

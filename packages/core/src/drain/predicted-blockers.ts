@@ -9,7 +9,7 @@ import {
 } from '../model/budget.ts';
 import type { Pod } from '../model/pod.ts';
 
-/** What would hold a pod back, told before anybody has tried. */
+/** What would hold a pod back, known before the first try. */
 export interface PredictedBlocker {
   readonly code: 'Budget' | 'TwoBudgets' | 'Finalizers' | 'NodeLost';
   readonly verdict: BlockerVerdict;

@@ -99,7 +99,7 @@ export interface DrainStop {
   readonly by: ForeignDeletion;
 }
 
-/** Something worth telling a person as it happens. */
+/** Something that people are notified of as it happens. */
 export type DrainNote =
   /** Its pods go from now on; `wasTainted`: the taint was there before its turn came. */
   | { readonly kind: 'nodeBegun'; readonly node: string; readonly wasTainted: boolean }
@@ -127,7 +127,7 @@ export type DrainNote =
   | { readonly kind: 'podSkipped'; readonly pod: DrainPod };
 
 /** Whether nothing more is expected of a pod. */
-export function isSettled({ kind }: DrainPodState): boolean {
+export function isDone({ kind }: DrainPodState): boolean {
   return ['kept', 'left', 'skipped', 'gone', 'givenUp'].includes(kind);
 }
 
@@ -162,7 +162,7 @@ export type Departure =
 /** Somebody else deleted it. */
 export interface ForeignDeletion {
   readonly kind: 'foreign';
-  /** The program that marked it, by metadata.managedFields; null: nobody can tell. */
+  /** The program that marked it, by metadata.managedFields; null: it is not recorded. */
   readonly manager: string | null;
   /** What the mark says, e.g. `DeletionByTaintManager`; null: it has none. */
   readonly reason: string | null;
@@ -172,6 +172,6 @@ export interface ForeignDeletion {
 export type Claim =
   /** None was accepted. */
   | 'none'
-  /** The answer to one was lost, or the server failed: it may have been accepted. */
+  /** To one of them no answer came, or the server failed: it may have been accepted. */
   | 'possible'
   | 'sure';

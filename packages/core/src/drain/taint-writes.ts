@@ -54,12 +54,12 @@ export class TaintWrites {
   }
 
   /** Takes the outcome of a request; null: it was accepted, or it is not one of these. */
-  settle(now: Instant, id: string, outcome: Outcome): TaintRefusal | null {
+  answered(now: Instant, id: string, outcome: Outcome): TaintRefusal | null {
     const nodeName = this.#inFlight.finish(id);
     const write = nodeName === null ? undefined : this.#writes.get(nodeName);
     if (nodeName === null || write?.kind !== 'sent') return null;
     if (outcome.kind === 'done' || outcome.kind === 'gone') {
-      // A node that is gone is told of by the watch.
+      // The watch shows a node that is gone.
       this.#writes.set(nodeName, {
         kind: 'accepted',
         until: now + this.#config.confirmationWaitMs,

@@ -40,7 +40,7 @@ export type LimitCommand =
       readonly resumed: boolean;
     };
 
-/** What the taint eviction machine has to say; it changes nothing but Events. */
+/** What the taint eviction machine reports; it changes nothing but Events. */
 export type EvictionNotice =
   | RecordPodEvent<Reason>
   /** Write a Kubernetes Event about the record of limits. */
@@ -52,13 +52,13 @@ export type EvictionNotice =
     }
   | { readonly kind: 'report'; readonly report: PodReport | LimitReport };
 
-/** What is told of limits. */
+/** What is reported of limits. */
 export type LimitReport =
   /** A limit has tripped: pods under it are not evicted until it is resumed. */
   | { readonly kind: 'limitTripped'; readonly limit: LimitStatus }
   | { readonly kind: 'limitResumed'; readonly limit: LimitHit; readonly by: string };
 
-/** What is told of the eviction of one pod. */
+/** What is reported of the eviction of one pod. */
 export type PodReport =
   /** A pod's deadline came up, moved or went away. null: no eviction pending. */
   | {

@@ -101,13 +101,13 @@ function judgeTaint(
     return { code: 'ToleratedForever', taint, toleration };
   }
   const { settleMs } = options.policyFor(taint);
-  const settled = settleMs > 0 ? countsFrom(observed) + settleMs : observed.start;
+  const notBefore = settleMs > 0 ? countsFrom(observed) + settleMs : observed.start;
   if (!toleration) {
     const { start, startSource } = observed;
-    return { code: 'NoToleration', taint, start, startSource, deadline: settled };
+    return { code: 'NoToleration', taint, start, startSource, deadline: notBefore };
   }
   const { start, startSource } = startFor(pod, observed, pauses);
-  const deadline = Math.max(settled, expiry(start, toleration));
+  const deadline = Math.max(notBefore, expiry(start, toleration));
   return { code: 'TolerationExpires', taint, toleration, start, startSource, deadline };
 }
 

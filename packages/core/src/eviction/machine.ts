@@ -58,8 +58,8 @@ interface EvictionAttempt extends Attempt {
  * The schedule holds one instant for each attempt that waits: its deadline, its next try,
  * or when an eviction that was accepted but never seen to happen is decided anew.
  *
- * Events only tell; a tick acts. So whatever comes in together is seen together: a taint that was
- * put on and taken off while nobody listened costs no pod. Before `synced` and without leadership
+ * Events only change what is known; a tick acts. So whatever comes in together is seen together: a
+ * taint that was put on and taken off during an outage of the watch costs no pod. Before `synced` and without leadership
  * nothing is sent, but everything is decided, so that the first tick afterwards acts at once.
  */
 export class PreciseEvictionMachine implements EvictionMachine {
@@ -132,8 +132,8 @@ export class PreciseEvictionMachine implements EvictionMachine {
         this.#admissions.lead(event.held);
         return;
       case 'result':
-        if (this.#starts.settle(now, event.id, event.outcome)) return;
-        if (this.#admissions.settle(now, event.id, event.outcome)) return;
+        if (this.#starts.answered(now, event.id, event.outcome)) return;
+        if (this.#admissions.answered(now, event.id, event.outcome)) return;
         this.#answered(now, event.id, event.outcome);
         return;
       case 'pauseDeadlines':
@@ -216,7 +216,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
     this.#put(uid, { ...untried, deadline, state: { kind: 'waiting', since: now, until } });
   }
 
-  /** The cluster's clock was found to be other than we thought: what waits for it comes anew. */
+  /** The cluster's clock was corrected: what waits by it is scheduled anew. */
   #retime(now: Instant): void {
     for (const [uid, { state, deadline }] of this.#attempts) {
       if (deadline === null || !isPending(state)) continue;

@@ -6,13 +6,13 @@ import type { Reason } from './reason.ts';
 import { describeReason } from './text.ts';
 // Reason and opening words are kube-controller-manager's, so that what people search for is found.
 
-/** The Event that tells that a pod is being evicted, and why. */
+/** The Event of a pod that is being evicted, and why. */
 export function evictionEvent(pod: Pod, because: readonly Reason[]): RecordPodEvent<Reason> {
   const over = because[0]?.code === 'TolerationExpires' ? ', and that time has passed' : '';
   return podEvent(pod, 'Marking for deletion', because, over);
 }
 
-/** The Event that tells that a pod goes faster, or past its budgets, because its node goes. */
+/** The Event of a pod that goes faster, or past its budgets, because its node goes. */
 export function nodeEndEvent(pod: Pod, nodeEnd: Instant): RecordPodEvent<Reason> {
   const { namespace, name, nodeName } = pod;
   const end = formatTime(nodeEnd);
@@ -21,7 +21,7 @@ export function nodeEndEvent(pod: Pod, nodeEnd: Instant): RecordPodEvent<Reason>
   return { kind: 'recordEvent', pod: podRef(pod), type: 'Warning', reason, message, because: [] };
 }
 
-/** The Event that tells that a pending eviction was called off. */
+/** The Event of a pending eviction that was called off. */
 export function cancelEvent(pod: Pod, because: readonly Reason[]): RecordPodEvent<Reason> {
   return podEvent(pod, 'Cancelling deletion of', because, '');
 }
@@ -30,10 +30,10 @@ function podEvent(
   pod: Pod,
   opening: string,
   because: readonly Reason[],
-  closing: string,
+  ending: string,
 ): RecordPodEvent<Reason> {
   const [decisive] = because;
-  const why = decisive ? `: ${describeReason(decisive)}${closing}` : '';
+  const why = decisive ? `: ${describeReason(decisive)}${ending}` : '';
   const message = `${opening} Pod ${pod.namespace}/${pod.name}${why}`;
   const reason = 'TaintManagerEviction';
   return { kind: 'recordEvent', pod: podRef(pod), type: 'Normal', reason, message, because };

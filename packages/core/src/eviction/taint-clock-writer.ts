@@ -21,7 +21,7 @@ type TaintStarts = Readonly<Record<string, Instant>> | null;
  * So long after a node's taints were written it is written down since when they count: a write that
  * came later has then another second, on any clock that is right within a second.
  */
-const settledMs = 2000;
+const quietMs = 2000;
 
 /**
  * Keeps, on the nodes that need it, since when their taints count, so that a restarted or another
@@ -82,7 +82,7 @@ export class TaintClockWriter {
   }
 
   /** Takes a result; false when it is not one of ours. */
-  settle(now: Instant, id: string, outcome: Outcome): boolean {
+  answered(now: Instant, id: string, outcome: Outcome): boolean {
     const nodeName = this.#inFlight.finish(id);
     if (nodeName === null) return false;
     this.#writing.delete(nodeName);
@@ -100,10 +100,10 @@ export class TaintClockWriter {
   #readyAt({ taintsWrittenAt }: Node): Instant {
     const writtenAt = finite(taintsWrittenAt);
     if (writtenAt === null) return Number.NEGATIVE_INFINITY;
-    return this.#store.clock.when(writtenAt + settledMs);
+    return this.#store.clock.when(writtenAt + quietMs);
   }
 
-  /** Null when the node says it already, or is being told to. */
+  /** Null when it is written on the node, or is being written. */
   #commandFor(node: Node): MachineCommand | null {
     const { name: nodeName, uid: nodeUid } = node;
     const observed = this.#taints.of(nodeName);

@@ -64,8 +64,8 @@ export class TaintClock {
   }
 
   /**
-   * Takes in the node's present state (null: it is gone), perhaps after states that we were not told
-   * of; whether its taints changed for us.
+   * Takes in the node's present state (null: it is gone), perhaps after states that we did not see;
+   * whether its taints changed for us.
    */
   update(now: Instant, nodeName: string, node: Node | null, afterGap: boolean): boolean {
     const known = this.of(nodeName);

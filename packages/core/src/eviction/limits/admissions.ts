@@ -26,32 +26,32 @@ type Refusal = Extract<Admission, { kind: 'wait' }>;
  */
 export class Admissions {
   readonly #judge: Judge;
-  readonly #governor: EvictionLimiter;
-  readonly #keeper: LimitRecordWriter;
-  readonly #waitlist = new LimitQueue();
+  readonly #limiter: EvictionLimiter;
+  readonly #recordWriter: LimitRecordWriter;
+  readonly #queue = new LimitQueue();
 
   constructor(store: StoreView, judge: Judge, { limits, keepLimits }: EvictionConfig) {
     this.#judge = judge;
-    this.#governor = new EvictionLimiter(limits, store, keepLimits);
-    this.#keeper = new LimitRecordWriter(this.#governor, store.clock);
+    this.#limiter = new EvictionLimiter(limits, store, keepLimits);
+    this.#recordWriter = new LimitRecordWriter(this.#limiter, store.clock);
   }
 
   /** When those who wait ask again; null: when something changes. */
   nextAsk(): Instant | null {
-    return this.#waitlist.nextWake();
+    return this.#queue.nextWake();
   }
 
   /** When the record of limits is to be read or written; null: when something changes. */
   nextWake(): Instant | null {
-    return this.#keeper.nextWake();
+    return this.#recordWriter.nextWake();
   }
 
   limits(now: Instant): readonly LimitStatus[] {
-    return this.#keeper.limits(now);
+    return this.#recordWriter.limits(now);
   }
 
   lead(held: boolean): void {
-    this.#keeper.lead(held);
+    this.#recordWriter.lead(held);
   }
 
   /** Takes what people and the record say of limits. */
@@ -60,96 +60,96 @@ export class Admissions {
     event: Extract<Event, { kind: 'resumeEvictions' | 'limitRecord' }>,
   ): readonly MachineCommand[] {
     if (event.kind === 'resumeEvictions') {
-      this.#waitlist.requeue(now);
-      return this.#governor.resume(event.limits).flatMap((hit) => resumedEvents(hit, 'its caller'));
+      this.#queue.requeue(now);
+      return this.#limiter.resume(event.limits).flatMap((hit) => resumedEvents(hit, 'its caller'));
     }
-    const { hasRoom, commands } = this.#keeper.take(now, event);
-    if (hasRoom) this.#waitlist.requeue(now);
+    const { hasRoom, commands } = this.#recordWriter.take(now, event);
+    if (hasRoom) this.#queue.requeue(now);
     return commands;
   }
 
   /** Takes the result of a command of its own; false: it is somebody else's. */
-  settle(now: Instant, id: string, outcome: Outcome): boolean {
-    const settled = this.#keeper.settle(now, id, outcome);
-    if (settled === 'room') this.#waitlist.requeue(now);
-    return settled !== 'notOurs';
+  answered(now: Instant, id: string, outcome: Outcome): boolean {
+    const answer = this.#recordWriter.answered(now, id, outcome);
+    if (answer === 'room') this.#queue.requeue(now);
+    return answer !== 'notOurs';
   }
 
-  /** What is to be told, and to be done about the record. */
+  /** What is to be reported, and to be done about the record. */
   act(now: Instant): readonly MachineCommand[] {
-    return this.#keeper.act(now);
+    return this.#recordWriter.act(now);
   }
 
   /** Takes in a node as the store has it. */
   followNode(name: string): void {
-    if (this.#governor.countsPods) this.#governor.moved(name);
+    if (this.#limiter.countsPods) this.#limiter.moved(name);
   }
 
   /** Takes in a pod as it is, and what was decided about it. */
   followPod(now: Instant, pod: Pod, { kind, because }: Decision): void {
-    if (pod.deletionTimestamp !== null) this.#governor.leave(now, pod.uid);
-    if (!this.#governor.countsPods) return;
+    if (pod.deletionTimestamp !== null) this.#limiter.leave(now, pod.uid);
+    if (!this.#limiter.countsPods) return;
     const late = kind !== 'keep' && this.#judge.isLate(pod, because);
-    if (this.#governor.see(pod, late)) this.#waitlist.requeue(now + recountMs);
+    if (this.#limiter.see(pod, late)) this.#queue.requeue(now + recountMs);
   }
 
   /** The pod is no more. */
   gone(now: Instant, pod: Pod): void {
-    if (this.#governor.forget(pod)) this.#waitlist.requeue(now + recountMs);
+    if (this.#limiter.forget(pod)) this.#queue.requeue(now + recountMs);
   }
 
   /** Whether a pod that is due asks at once; else it waits for its turn, as it does from now on. */
   isFirst(now: Instant, pod: Pod, deadline: Instant): boolean {
-    if (!this.#governor.isLimited) return true;
-    this.#waitlist.put(pod, deadline, now);
+    if (!this.#limiter.isLimited) return true;
+    this.#queue.put(pod, deadline, now);
     return false;
   }
 
   /** Those whose turn it is, in order; empty before its time. */
   ask(now: Instant): readonly string[] {
-    return this.#waitlist.ask(now);
+    return this.#queue.ask(now);
   }
 
   /** There is no room for more requests at once: everyone asks again as soon as there is. */
   askLater(now: Instant): void {
-    this.#waitlist.requeue(now);
+    this.#queue.requeue(now);
   }
 
   /** Asks for one eviction, and counts it if it may begin; else why not, and the pod waits. */
   admit(now: Instant, pod: Pod, deadline: Instant, because: readonly Reason[]): Refusal | null {
     const late = this.#judge.isLate(pod, because);
-    const admission = this.#governor.admit(now, { pod, taint: decidingTaint(because), late });
-    this.#waitlist.delete(pod.uid);
+    const admission = this.#limiter.admit(now, { pod, taint: decidingTaint(because), late });
+    this.#queue.delete(pod.uid);
     if (admission.kind === 'go') {
-      this.#waitlist.served(pod.namespace);
+      this.#queue.served(pod.namespace);
       return null;
     }
-    this.#waitlist.put(pod, deadline, admission.until);
+    this.#queue.put(pod, deadline, admission.until);
     return admission;
   }
 
   /** The pod does not wait for a turn any more. */
   withdraw(uid: string): void {
-    this.#waitlist.delete(uid);
+    this.#queue.delete(uid);
   }
 
   /** An eviction was accepted. */
   accepted(now: Instant, uid: string): void {
-    this.#governor.leave(now, uid);
+    this.#limiter.leave(now, uid);
     // From now on it is known how long those who wait for its room have to.
-    this.#waitlist.requeue(now + recountMs);
+    this.#queue.requeue(now + recountMs);
   }
 
   /** What was refused has disrupted nobody: others may go in its place, and it asks again. */
   failed(now: Instant, uid: string, setback: Setback): void {
-    if (!isUncertain(setback) && this.#governor.release(uid, false)) this.#waitlist.requeue(now);
+    if (!isUncertain(setback) && this.#limiter.release(uid, false)) this.#queue.requeue(now);
   }
 
   /** The pod leaves, or stays after all. An attempt without an answer may still come about. */
   drop(now: Instant, uid: string, leaves: boolean, setback: Setback | null): void {
-    this.#waitlist.delete(uid);
-    if (leaves || (setback !== null && isUncertain(setback))) this.#governor.leave(now, uid);
-    else if (this.#governor.release(uid, true)) this.#waitlist.requeue(now);
+    this.#queue.delete(uid);
+    if (leaves || (setback !== null && isUncertain(setback))) this.#limiter.leave(now, uid);
+    else if (this.#limiter.release(uid, true)) this.#queue.requeue(now);
   }
 }
 

@@ -2,7 +2,7 @@ import { type LimitHit, type LimitStatus, limitId } from '../../policy/limit.ts'
 import type { MachineCommand } from '../command.ts';
 import { describeCount } from './text.ts';
 
-/** What tells that a limit has stopped evictions. */
+/** The report and the Event of a limit that has stopped evictions. */
 export function trippedEvents(status: LimitStatus): readonly MachineCommand[] {
   const count = status.count ? `: ${describeCount(status.count)}` : '';
   const message = `Limit ${status.id} has tripped${count}. Pods under it are not evicted until somebody runs: kubectl taintmgr resume '${status.id}'`;
@@ -12,7 +12,7 @@ export function trippedEvents(status: LimitStatus): readonly MachineCommand[] {
   ];
 }
 
-/** What tells that somebody has opened it. */
+/** The report and the Event of a limit that somebody has opened. */
 export function resumedEvents(hit: LimitHit, by: string): readonly MachineCommand[] {
   const message = `Limit ${limitId(hit)} is open again: resumed by ${by}`;
   return [

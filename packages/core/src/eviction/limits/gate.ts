@@ -12,7 +12,7 @@ import {
 import type { RecordedLimit } from '../../policy/limit-record.ts';
 
 /** How a pod counts while it is not being evicted. */
-export type Standing = 'available' | 'unavailable';
+export type Availability = 'available' | 'unavailable';
 
 /** Since when it is shut, and what it looked like then. */
 export interface Trip {
@@ -35,7 +35,7 @@ const sizeSlackMs: Millis = 60_000;
  * One limit for one scope: what was evicted within the window, what is unavailable, and how many pods
  * there were when the window began. A pod is in one place at a time: it is wanted (it may go once that
  * is written down), open (its eviction was begun and may still come about), or it has left; before and
- * afterwards it counts by its standing.
+ * afterwards it counts as available or unavailable.
  */
 export class Gate {
   readonly rule: LimitRule;
@@ -84,19 +84,19 @@ export class Gate {
   }
 
   /** Takes a pod into the count, or out of it, as long as it is not being evicted. */
-  adjust(uid: string, standing: Standing, change: 1 | -1): void {
+  adjust(uid: string, availability: Availability, change: 1 | -1): void {
     if (this.#open.has(uid) || this.#left.has(uid)) this.#lingering += change;
-    else this.#count(standing, change);
+    else this.#count(availability, change);
   }
 
   /** Why the pod may not be evicted now; null: it may. */
-  refusal(now: Instant, uid: string, standing: Standing | null): Refusal | null {
+  refusal(now: Instant, uid: string, availability: Availability | null): Refusal | null {
     const isBegun = this.isWindowed ? this.#open.has(uid) : this.#paid.has(uid);
     if (this.tripped && !isBegun) {
       return { hit: this.tripped.hit, until: null, mayOpen: false };
     }
     if (this.isWindowed && !isBegun) {
-      const full = this.#full(now, uid, standing);
+      const full = this.#full(now, uid, availability);
       if (full) return full;
     }
     const readyAt = this.#paid.has(uid) ? now : (this.#bucket?.readyAt(now) ?? now);
@@ -109,14 +109,14 @@ export class Gate {
   }
 
   /** The eviction of the pod begins. */
-  enter(now: Instant, uid: string, standing: Standing | null): void {
+  enter(now: Instant, uid: string, availability: Availability | null): void {
     if (!this.#paid.has(uid)) this.#bucket?.take(now);
     if (this.#bucket) this.#paid.add(uid);
     if (!this.isWindowed) return;
     this.#noteSize(now, this.#here + this.#lingering);
     this.#wanted.delete(uid);
     const isNew = !this.#open.has(uid) && !this.#left.has(uid);
-    if (isNew && standing) this.#setAside(standing);
+    if (isNew && availability) this.#setAside(availability);
     this.#left.delete(uid);
     this.#open.add(uid);
   }
@@ -129,20 +129,20 @@ export class Gate {
   }
 
   /** It was not evicted. `isOver`: and it will not be tried again. */
-  release(uid: string, standing: Standing | null, isOver: boolean): void {
+  release(uid: string, availability: Availability | null, isOver: boolean): void {
     if (isOver) this.#paid.delete(uid);
     this.#wanted.delete(uid);
-    if (this.#open.delete(uid) && standing) this.#putBack(standing);
+    if (this.#open.delete(uid) && availability) this.#putBack(availability);
   }
 
   /** Forgets what is older than the window. */
-  expire(now: Instant, standingOf: (uid: string) => Standing | null): void {
+  expire(now: Instant, availabilityOf: (uid: string) => Availability | null): void {
     const from = now - this.windowMs;
     for (const [uid, at] of this.#left) {
       if (at > from) break;
       this.#left.delete(uid);
-      const standing = standingOf(uid);
-      if (standing) this.#putBack(standing);
+      const availability = availabilityOf(uid);
+      if (availability) this.#putBack(availability);
     }
     this.#before = this.#before.filter(({ at }) => at > from);
     const first = this.#sizes.findIndex(({ at }) => at > from - sizeSlackMs);
@@ -173,13 +173,13 @@ export class Gate {
   }
 
   /** Forgets what was evicted and that it tripped; what is here counts. */
-  clear(standingOf: (uid: string) => Standing | null): void {
+  clear(availabilityOf: (uid: string) => Availability | null): void {
     this.tripped = null;
     this.#before = [];
     this.#sizes = [];
     for (const uid of [...this.#open, ...this.#left.keys()]) {
-      const standing = standingOf(uid);
-      if (standing) this.#putBack(standing);
+      const availability = availabilityOf(uid);
+      if (availability) this.#putBack(availability);
     }
     for (const known of [this.#paid, this.#wanted, this.#open, this.#left]) known.clear();
   }
@@ -197,11 +197,11 @@ export class Gate {
     this.tripped = { since, hit };
   }
 
-  #full(now: Instant, uid: string, standing: Standing | null): Refusal | null {
+  #full(now: Instant, uid: string, availability: Availability | null): Refusal | null {
     const { most, limit } = this.#most(this.#size(now));
     const evicted = this.evicted - (this.#left.has(uid) ? 1 : 0);
     // A pod that is down already takes nobody's place but that of those evicted.
-    const down = standing === 'unavailable' ? 0 : this.#down;
+    const down = availability === 'unavailable' ? 0 : this.#down;
     const wanted = this.#wanted.size - (this.#wanted.has(uid) ? 1 : 0);
     if (evicted + down + wanted < most) return null;
     const oldest = this.#oldest();
@@ -260,18 +260,18 @@ export class Gate {
   }
 
   /** The pod counts as evicted from now on. */
-  #setAside(standing: Standing): void {
-    this.#count(standing, -1);
+  #setAside(availability: Availability): void {
+    this.#count(availability, -1);
     this.#lingering += 1;
   }
 
-  #putBack(standing: Standing): void {
+  #putBack(availability: Availability): void {
     this.#lingering -= 1;
-    this.#count(standing, 1);
+    this.#count(availability, 1);
   }
 
-  #count(standing: Standing, change: 1 | -1): void {
+  #count(availability: Availability, change: 1 | -1): void {
     this.#here += change;
-    if (standing === 'unavailable') this.#down += change;
+    if (availability === 'unavailable') this.#down += change;
   }
 }

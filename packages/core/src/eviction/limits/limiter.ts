@@ -19,7 +19,7 @@ import {
 } from '../../policy/limit-record.ts';
 import type { StoreView } from '../../store.ts';
 import { Gate } from './gate.ts';
-import { appliesTo, PodCounts, standingOf } from './pod-counts.ts';
+import { appliesTo, availabilityOf, PodCounts } from './pod-counts.ts';
 
 export type Admission =
   | { readonly kind: 'go' }
@@ -44,7 +44,7 @@ export class EvictionLimiter {
   readonly #store: StoreView;
   readonly #recorded: boolean;
   readonly #gates = new Map<string, Gate>();
-  readonly #standings: PodCounts;
+  readonly #podCounts: PodCounts;
   /** The gates of the pods whose eviction is wanted or has begun. */
   readonly #admitted = new Map<string, readonly Gate[]>();
   #isRead = false;
@@ -58,7 +58,7 @@ export class EvictionLimiter {
     this.#rules = rules;
     this.#store = store;
     this.#recorded = recorded && needsRecord(rules);
-    this.#standings = new PodCounts(rules, store, {
+    this.#podCounts = new PodCounts(rules, store, {
       of: (rule, name) => this.#gate(rule, name),
       tidy: (rule, name) => this.#tidy(`${rule}/${name}`),
     });
@@ -69,9 +69,9 @@ export class EvictionLimiter {
     return this.#rules.length > 0;
   }
 
-  /** Whether pods have to be told of: some limit counts them. */
+  /** Whether pods have to be followed: some limit counts them. */
   get countsPods(): boolean {
-    return this.#standings.isNeeded;
+    return this.#podCounts.isNeeded;
   }
 
   /** Whether what is written down is to be read and written at all. */
@@ -92,17 +92,17 @@ export class EvictionLimiter {
 
   /** Takes in a pod as it is; whether that may have made room. */
   see(pod: Pod, late: boolean): boolean {
-    return this.#standings.put(pod, standingOf(pod, late));
+    return this.#podCounts.put(pod, availabilityOf(pod, late));
   }
 
   /** The pod is no more; whether that may have made room. */
   forget(pod: Pod): boolean {
-    return this.#standings.put(pod, null);
+    return this.#podCounts.put(pod, null);
   }
 
   /** Takes in a node as the store has it now. */
   moved(nodeName: string): void {
-    this.#standings.move(nodeName, this.#store.node(nodeName));
+    this.#podCounts.move(nodeName, this.#store.node(nodeName));
   }
 
   /** Asks for one eviction, and counts it if it may begin. */
@@ -111,11 +111,11 @@ export class EvictionLimiter {
     const gates = this.#gatesFor(candidate);
     const [first] = gates;
     if (!first) return { kind: 'go' };
-    const standing = this.#standings.of(uid);
+    const availability = this.#podCounts.of(uid);
     if (this.#recorded && !this.#isRead) return waiting(first.hit(now, 'record'), null);
     for (const gate of gates) {
-      gate.expire(now, (one) => this.#standings.of(one));
-      const refusal = gate.refusal(now, uid, standing);
+      gate.expire(now, (one) => this.#podCounts.of(one));
+      const refusal = gate.refusal(now, uid, availability);
       if (!refusal) continue;
       const trips = gate.rule.onLimit === 'trip' && !gate.tripped && !refusal.mayOpen;
       if (trips) this.#trip(now, gate, refusal.hit);
@@ -123,7 +123,7 @@ export class EvictionLimiter {
     }
     const windowed = gates.filter((gate) => gate.isWindowed);
     for (const gate of this.#admitted.get(uid) ?? []) {
-      if (!gates.includes(gate)) gate.release(uid, standing, true);
+      if (!gates.includes(gate)) gate.release(uid, availability, true);
     }
     this.#admitted.set(uid, gates);
     if (windowed[0] && !this.#isCovered(now, uid)) {
@@ -131,7 +131,7 @@ export class EvictionLimiter {
       this.#isUrgent = true;
       return waiting(windowed[0].hit(now, 'record'), null);
     }
-    for (const gate of gates) gate.enter(now, uid, standing);
+    for (const gate of gates) gate.enter(now, uid, availability);
     return { kind: 'go' };
   }
 
@@ -144,7 +144,7 @@ export class EvictionLimiter {
   /** It was surely not evicted. `isOver`: and is not to be. Whether that may have made room. */
   release(uid: string, isOver: boolean): boolean {
     const gates = this.#admitted.get(uid) ?? [];
-    for (const gate of gates) gate.release(uid, this.#standings.of(uid), isOver);
+    for (const gate of gates) gate.release(uid, this.#podCounts.of(uid), isOver);
     if (isOver) this.#admitted.delete(uid);
     this.#isDirty ||= gates.length > 0;
     return gates.length > 0;
@@ -156,7 +156,7 @@ export class EvictionLimiter {
       ({ id, tripped }) => tripped && (ids.length === 0 || ids.includes(id)),
     );
     const hits = shut.flatMap(({ tripped }) => tripped?.hit ?? []);
-    for (const gate of shut) gate.clear((uid) => this.#standings.of(uid));
+    for (const gate of shut) gate.clear((uid) => this.#podCounts.of(uid));
     this.#isUrgent ||= shut.length > 0;
     return hits;
   }
@@ -177,7 +177,7 @@ export class EvictionLimiter {
   /** The limits that have tripped, and those with a window in which pods were evicted. */
   limits(now: Instant): readonly LimitStatus[] {
     return [...this.#gates].flatMap(([key, gate]) => {
-      gate.expire(now, (uid) => this.#standings.of(uid));
+      gate.expire(now, (uid) => this.#podCounts.of(uid));
       this.#tidy(key);
       if (gate.tripped) return statusOfTripped(gate);
       if (!gate.isWindowed || gate.evicted === 0) return [];
@@ -193,7 +193,7 @@ export class EvictionLimiter {
     const at = now + openAheadMs;
     const entries = new Map<string, LimitRecord[string]>();
     for (const [key, gate] of this.#gates) {
-      gate.expire(now, (uid) => this.#standings.of(uid));
+      gate.expire(now, (uid) => this.#podCounts.of(uid));
       this.#tidy(key);
       const { evicted, of } = gate.isWindowed ? gate.written(at) : { evicted: [], of: null };
       if (evicted.length === 0 && !gate.tripped) continue;
@@ -226,7 +226,7 @@ export class EvictionLimiter {
   restore(now: Instant, record: LimitRecord | null): void {
     this.#isRead = true;
     this.#admitted.clear();
-    for (const gate of this.#gates.values()) gate.clear((uid) => this.#standings.of(uid));
+    for (const gate of this.#gates.values()) gate.clear((uid) => this.#podCounts.of(uid));
     for (const [key, recorded] of Object.entries(record ?? {})) {
       for (const [index, rule] of this.#rules.entries()) {
         const name = nameInKey(rule, key);

@@ -3,7 +3,7 @@ import type { Pod } from '../../model/pod.ts';
 import { selects } from '../../model/selector.ts';
 import { isWindowed, type LimitRule, scopeName } from '../../policy/limit.ts';
 import type { StoreView } from '../../store.ts';
-import type { Gate, Standing } from './gate.ts';
+import type { Availability, Gate } from './gate.ts';
 
 /** The gates of all rules, by the rule's number and the name of the scope. */
 export interface Gates {
@@ -24,7 +24,7 @@ export class PodCounts {
   readonly #gates: Gates;
   readonly #windowed: readonly number[];
   readonly #nodes = new Map<string, Node>();
-  readonly #standings = new Map<string, Standing>();
+  readonly #availability = new Map<string, Availability>();
 
   constructor(rules: readonly LimitRule[], store: StoreView, gates: Gates) {
     this.#rules = rules;
@@ -39,19 +39,19 @@ export class PodCounts {
   }
 
   /** Null: the pod does not count, or is not known. */
-  of(uid: string): Standing | null {
-    return this.#standings.get(uid) ?? null;
+  of(uid: string): Availability | null {
+    return this.#availability.get(uid) ?? null;
   }
 
   /** Takes in how a pod counts now; whether that may have made room. */
-  put(pod: Pod, standing: Standing | null): boolean {
+  put(pod: Pod, availability: Availability | null): boolean {
     const before = this.of(pod.uid);
-    if (before === standing) return false;
+    if (before === availability) return false;
     if (before) this.#adjust(pod, before, -1);
-    if (standing) {
-      this.#adjust(pod, standing, 1);
-      this.#standings.set(pod.uid, standing);
-    } else this.#standings.delete(pod.uid);
+    if (availability) {
+      this.#adjust(pod, availability, 1);
+      this.#availability.set(pod.uid, availability);
+    } else this.#availability.delete(pod.uid);
     return before === 'unavailable' || before === null;
   }
 
@@ -60,19 +60,19 @@ export class PodCounts {
     const before = this.#nodes.get(name) ?? null;
     if (before && node && this.#isCountedAlike(before, node)) return;
     const pods = Array.from(this.#store.podsOn(name), (pod) => [pod, this.of(pod.uid)] as const);
-    for (const [pod, standing] of pods) if (standing) this.#adjust(pod, standing, -1);
+    for (const [pod, availability] of pods) if (availability) this.#adjust(pod, availability, -1);
     if (node) this.#nodes.set(name, node);
     else this.#nodes.delete(name);
-    for (const [pod, standing] of pods) if (standing) this.#adjust(pod, standing, 1);
+    for (const [pod, availability] of pods) if (availability) this.#adjust(pod, availability, 1);
   }
 
-  #adjust(pod: Pod, standing: Standing, change: 1 | -1): void {
+  #adjust(pod: Pod, availability: Availability, change: 1 | -1): void {
     const node = this.#nodes.get(pod.nodeName) ?? null;
     for (const index of this.#windowed) {
       const rule = this.#rules[index];
       if (!rule || !appliesTo(rule, node)) continue;
       for (const name of namesOf(rule, pod, node)) {
-        this.#gates.of(index, name).adjust(pod.uid, standing, change);
+        this.#gates.of(index, name).adjust(pod.uid, availability, change);
         if (change < 0) this.#gates.tidy(index, name);
       }
     }
@@ -90,7 +90,7 @@ export class PodCounts {
 }
 
 /** How a pod counts, wherever it does. Readiness that nobody reported is not held against it. */
-export function standingOf(pod: Pod, late: boolean): Standing | null {
+export function availabilityOf(pod: Pod, late: boolean): Availability | null {
   const isFinished = pod.phase === 'Succeeded' || pod.phase === 'Failed';
   if (pod.nodeName === '' || isFinished || late) return null;
   const isDown = pod.ready === 'False' || pod.ready === 'Unknown';

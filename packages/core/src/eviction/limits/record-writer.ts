@@ -37,7 +37,7 @@ type State =
  * something has tripped it is read now and then, as a person's request to go on stands there too.
  */
 export class LimitRecordWriter {
-  readonly #governor: EvictionLimiter;
+  readonly #limiter: EvictionLimiter;
   readonly #clock: ClusterTime;
   readonly #inFlight = new InFlight('limits', 1);
   #state: State = { kind: 'unread', at: atOnce };
@@ -45,23 +45,23 @@ export class LimitRecordWriter {
   /** A request to resume was carried out, and has to be taken away. */
   #answered = false;
 
-  constructor(governor: EvictionLimiter, clock: ClusterTime) {
-    this.#governor = governor;
+  constructor(limiter: EvictionLimiter, clock: ClusterTime) {
+    this.#limiter = limiter;
     this.#clock = clock;
   }
 
   /** The limits that have tripped, and those in whose window pods were evicted. */
   limits(now: Instant): readonly LimitStatus[] {
-    return this.#governor.limits(now).map((status) => this.#told(status));
+    return this.#limiter.limits(now).map((status) => this.#byWallClock(status));
   }
 
   /** Whether requests of it are as yet unanswered or due; null: not before something happens. */
   nextWake(): Instant | null {
-    if (!this.#governor.isRecorded) return null;
+    if (!this.#limiter.isRecorded) return null;
     const state = this.#state;
     if (state.kind === 'unread') return state.at;
     if (state.kind !== 'idle') return null;
-    const { unwritten, isTripped } = this.#governor;
+    const { unwritten, isTripped } = this.#limiter;
     const writeAt = unwritten === 'urgent' ? atOnce : state.writeAt;
     const wakes = [
       ...(unwritten === 'none' && !this.#answered ? [] : [writeAt]),
@@ -72,14 +72,14 @@ export class LimitRecordWriter {
 
   /** What is due. */
   act(now: Instant): readonly MachineCommand[] {
-    const tripped = this.#governor.takeTripped().map((status) => this.#told(status));
+    const tripped = this.#limiter.takeTripped().map((status) => this.#byWallClock(status));
     const events = tripped.flatMap(trippedEvents);
     const wake = this.nextWake();
     if (wake === null || wake > now) return events;
     const state = this.#state;
     const isForWriting =
       state.kind === 'idle' &&
-      (this.#governor.unwritten === 'urgent' || this.#hasNews(state.writeAt <= now));
+      (this.#limiter.unwritten === 'urgent' || this.#hasNews(state.writeAt <= now));
     return [...events, isForWriting ? this.#write(now) : this.#read()];
   }
 
@@ -88,19 +88,19 @@ export class LimitRecordWriter {
     now: Instant,
     { record, resume }: Extract<Event, { kind: 'limitRecord' }>,
   ): { readonly hasRoom: boolean; readonly commands: readonly MachineCommand[] } {
-    if (!this.#governor.isRecorded) return { hasRoom: false, commands: [] };
-    const isFirst = !this.#governor.isRead;
+    if (!this.#limiter.isRecorded) return { hasRoom: false, commands: [] };
+    const isFirst = !this.#limiter.isRead;
     if (isFirst)
-      this.#governor.restore(now, record && retimed(record, (at) => this.#clock.when(at)));
+      this.#limiter.restore(now, record && retimed(record, (at) => this.#clock.when(at)));
     if (!resume) return { hasRoom: isFirst, commands: [] };
     this.#answered = true;
-    const opened = this.#governor.resume(resume.limits);
+    const opened = this.#limiter.resume(resume.limits);
     const commands = opened.flatMap((hit) => resumedEvents(hit, resume.by));
     return { hasRoom: isFirst || opened.length > 0, commands };
   }
 
   /** Takes the end of a command: whether it was one of its own, and may have made room. */
-  settle(now: Instant, id: string, outcome: Outcome): 'notOurs' | 'nothing' | 'room' {
+  answered(now: Instant, id: string, outcome: Outcome): 'notOurs' | 'nothing' | 'room' {
     if (this.#inFlight.finish(id) === null) return 'notOurs';
     const state = this.#state;
     if (!('id' in state) || state.id !== id) return 'nothing';
@@ -109,10 +109,10 @@ export class LimitRecordWriter {
       this.#rest(now);
       if (state.kind !== 'writing') return 'nothing';
       this.#answered = false;
-      this.#governor.written(state.at, state.covers);
+      this.#limiter.written(state.at, state.covers);
       return 'room';
     }
-    if (state.kind === 'writing') this.#governor.stayedUnwritten();
+    if (state.kind === 'writing') this.#limiter.stayedUnwritten();
     this.#failures += 1;
     // Somebody else has written: what they wrote is read at once.
     const at =
@@ -126,17 +126,17 @@ export class LimitRecordWriter {
   /** Whether we lead: another replica may write when we do not. */
   lead(held: boolean): void {
     if (held) return;
-    this.#governor.stopLeading();
+    this.#limiter.stopLeading();
     this.#state = { kind: 'unread', at: atOnce };
     this.#answered = false;
   }
 
-  #told({ since, ...status }: LimitStatus): LimitStatus {
+  #byWallClock({ since, ...status }: LimitStatus): LimitStatus {
     return { ...status, since: since === null ? null : this.#clock.wall(since) };
   }
 
   #hasNews(isTime: boolean): boolean {
-    return isTime && (this.#answered || this.#governor.unwritten !== 'none');
+    return isTime && (this.#answered || this.#limiter.unwritten !== 'none');
   }
 
   #rest(now: Instant): void {
@@ -151,7 +151,7 @@ export class LimitRecordWriter {
 
   #write(now: Instant): MachineCommand {
     const id = this.#inFlight.start('write');
-    const { record, covers } = this.#governor.record(now);
+    const { record, covers } = this.#limiter.record(now);
     this.#state = { kind: 'writing', id, at: now, covers };
     const stored = retimed(record, (at) => this.#clock.wall(at));
     return { kind: 'keepLimits', id, record: stored, resumed: this.#answered };

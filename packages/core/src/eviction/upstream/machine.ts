@@ -68,7 +68,7 @@ export class UpstreamEvictionMachine implements EvictionMachine {
     const running = this.#synced && this.#leader;
     if (running !== this.#running) this.#turn(now, running);
     else if (running && change) this.#follow(now, change);
-    if (event.kind === 'result') this.#settle(now, event.id, event.outcome);
+    if (event.kind === 'result') this.#answered(now, event.id, event.outcome);
     if (running) this.#fireDue(now);
     return this.#commands;
   }
@@ -227,7 +227,7 @@ export class UpstreamEvictionMachine implements EvictionMachine {
     });
   }
 
-  #settle(now: Instant, id: string, outcome: Outcome): void {
+  #answered(now: Instant, id: string, outcome: Outcome): void {
     this.#inFlight.finish(id);
     const run = this.#runs.get(id);
     if (!run) return;
