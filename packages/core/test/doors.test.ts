@@ -25,12 +25,12 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './drain': {
     values: `
-      DrainMachine budgetsOver drainFaultText drainFlag drainVerdict isShut planDrain
+      DrainMachine budgetsOver drainFaultText drainFlag filterPod isShut planDrain
       predictBlockers resolveDrainConfig`,
     types: `
-      Budget Departure DrainCommand DrainConfig DrainFailure DrainFault DrainNode
-      DrainNodePhase DrainNote DrainOptions DrainPlan DrainPod DrainPodState DrainStop
-      DrainTarget DrainVerdict ForeignDeletion PlanInput PlanPod PlannedPod PredictedBlocker
+      Budget Departure DrainCommand DrainConfig DrainFailure DrainFault DrainFilterResult
+      DrainNode DrainNodePhase DrainNote DrainOptions DrainPlan DrainPod DrainPodState DrainStop
+      DrainTarget ForeignDeletion PlanInput PlanPod PlannedPod PredictedBlocker
       PredictionSite Respect TaintNode`,
   },
   './lifecycle': {

@@ -36,7 +36,7 @@ export function blockerOf(setback: Setback): Blocker {
     case 'changed':
       return { code: 'ViewChanged', verdict: 'resolves', message };
     case 'failed':
-      return { ...judgeFailure(setback), message };
+      return { ...failureBlocker(setback), message };
   }
 }
 
@@ -47,7 +47,7 @@ export function isBudget({ code }: Blocker): boolean {
 
 const denials: readonly number[] = [400, 401, 403, 405, 422];
 
-function judgeFailure({
+function failureBlocker({
   status,
   cause,
   message,

@@ -44,11 +44,11 @@ export type {
 
 export {
   type DrainFault,
+  type DrainFilterResult,
   type DrainOptions,
-  type DrainVerdict,
   drainFaultText,
   drainFlag,
-  drainVerdict,
+  filterPod,
 } from '../drain/filters.ts';
 
 // Disruption budgets.

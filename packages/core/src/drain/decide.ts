@@ -1,7 +1,7 @@
 import type { Event } from '../event.ts';
 import { defaultEvictionConfig } from '../eviction/config.ts';
 import type { Decision } from '../eviction/decide.ts';
-import { Judge } from '../eviction/judge.ts';
+import { Decider } from '../eviction/decider.ts';
 import type { Reason } from '../eviction/reason.ts';
 import { TaintClock } from '../eviction/taint-clock.ts';
 import type { Instant } from '../kernel/time.ts';
@@ -17,17 +17,17 @@ import type { Respect } from './config.ts';
  * pods as though that were NoExecute: what a pod tolerates for how long is the same, and nobody else
  * evicts for it.
  */
-export class DrainJudge {
+export class DrainDecider {
   readonly #taint: Taint;
   readonly #respect: Respect;
   readonly #store = new Store();
   readonly #taintClock = new TaintClock();
-  readonly #judge: Judge;
+  readonly #decider: Decider;
 
   constructor(taint: Taint, respect: Respect) {
     this.#taint = taint;
     this.#respect = respect;
-    this.#judge = new Judge(this.#store, this.#taintClock, defaultEvictionConfig);
+    this.#decider = new Decider(this.#store, this.#taintClock, defaultEvictionConfig);
   }
 
   get store(): StoreView {
@@ -50,9 +50,9 @@ export class DrainJudge {
    * its taint came.
    */
   decide(now: Instant, pod: Pod): Exclude<Decision, { kind: 'pause' }> {
-    const judged = this.#judge.decide(pod);
-    const because = judged.because.map((reason) => this.#asGiven(reason));
-    const decision = { ...judged, because };
+    const decided = this.#decider.decide(pod);
+    const because = decided.because.map((reason) => this.#asGiven(reason));
+    const decision = { ...decided, because };
     const [decisive] = because;
     if (decision.kind === 'pause') return { kind: 'keep', because };
     const isExempt = decisive?.code !== 'ToleratedForever' && decision.kind === 'keep';

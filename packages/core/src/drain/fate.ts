@@ -6,8 +6,8 @@ import type { Pod } from '../model/pod.ts';
 import type { Taint } from '../model/taint.ts';
 import { decidingToleration } from '../model/toleration.ts';
 import type { DrainConfig } from './config.ts';
-import type { DrainJudge } from './decide.ts';
-import { type DrainFault, drainVerdict } from './filters.ts';
+import type { DrainDecider } from './decide.ts';
+import { type DrainFault, filterPod } from './filters.ts';
 
 /** What a drain does with one pod. */
 export type Fate =
@@ -31,10 +31,10 @@ export type Fate =
 export function fateOf(
   now: Instant,
   pod: Pod,
-  judge: DrainJudge,
+  decider: DrainDecider,
   config: DrainConfig,
 ): { readonly fate: Fate; readonly because: readonly Reason[] } {
-  const decision = judge.decide(now, pod);
+  const decision = decider.decide(now, pod);
   const { because } = decision;
   if (pod.deletionTimestamp !== null) {
     const at = skipAt(pod, config);
@@ -57,7 +57,7 @@ export function skipAt(
 /** What kubectl drain's filters make of a pod; null: they take it. */
 function byFilters(pod: Pod, { taint, filters, goneDaemonSets }: DrainConfig): Fate | null {
   const isOrphan = goneDaemonSets.has(`${pod.namespace}/${pod.owner?.name ?? ''}`);
-  const verdict = drainVerdict(pod, filters, isOrphan);
+  const verdict = filterPod(pod, filters, isOrphan);
   if (verdict.kind === 'take') return null;
   if (verdict.kind === 'refuse') return verdict;
   return { kind: 'leave', faults: [verdict.fault], goesAnyway: isRemovedByDaemonSet(pod, taint) };

@@ -14,7 +14,7 @@ export interface DrainOptions {
 export type DrainFault = 'DaemonSet' | 'OrphanedDaemonSetPod' | 'EmptyDir' | 'Unmanaged';
 
 /** What a drain does with a pod that its taint would evict. */
-export type DrainVerdict =
+export type DrainFilterResult =
   | { readonly kind: 'take' }
   /** Left on the node without further ado. */
   | { readonly kind: 'leave'; readonly fault: 'DaemonSet' }
@@ -41,11 +41,11 @@ export const drainFaultText: Readonly<Record<DrainFault, string>> = {
  * Judges one pod. Finished pods are taken whatever they are; otherwise every fault is named, so
  * that one answer shows all flags that are missing. `isOrphan`: the DaemonSet it names is not there.
  */
-export function drainVerdict(
+export function filterPod(
   pod: Pod,
   options: DrainOptions,
   isOrphan: boolean = false,
-): DrainVerdict {
+): DrainFilterResult {
   if (pod.phase === 'Succeeded' || pod.phase === 'Failed') return { kind: 'take' };
   if (isDaemonSetPod(pod) && !isOrphan) {
     return options.ignoreDaemonSets

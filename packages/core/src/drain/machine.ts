@@ -12,7 +12,7 @@ import { Schedule } from '../kernel/schedule.ts';
 import type { Instant } from '../kernel/time.ts';
 import { type Pod, type PodRef, podRef } from '../model/pod.ts';
 import type { DrainConfig } from './config.ts';
-import { carriesTaint, DrainJudge } from './decide.ts';
+import { carriesTaint, DrainDecider } from './decide.ts';
 import { claimAfter, departureOf, taintDeletionOf } from './departure.ts';
 import { fateOf, skipAt } from './fate.ts';
 import { DrainNodes } from './nodes.ts';
@@ -54,7 +54,7 @@ export type DrainCommand = PodCommand<Reason> | RecordPodEvent<Reason> | TaintNo
  */
 export class DrainMachine {
   readonly #config: DrainConfig;
-  readonly #judge: DrainJudge;
+  readonly #decider: DrainDecider;
   readonly #nodes: DrainNodes;
   readonly #pods = new DrainPods();
   readonly #schedule = new Schedule();
@@ -67,7 +67,7 @@ export class DrainMachine {
 
   constructor(config: DrainConfig) {
     this.#config = config;
-    this.#judge = new DrainJudge(config.taint, config.respect);
+    this.#decider = new DrainDecider(config.taint, config.respect);
     this.#nodes = new DrainNodes(config, (note) => this.#notes.push(note));
     this.#pace = new Pace('drain', config.requestsInFlightMax);
   }
@@ -106,7 +106,7 @@ export class DrainMachine {
 
   /** Takes an event; the commands that it leads to come with a tick. `now` never goes back. */
   handle(now: Instant, event: Event): readonly DrainCommand[] {
-    this.#judge.take(now, event);
+    this.#decider.take(now, event);
     this.#actAt = now;
     switch (event.kind) {
       case 'nodeUpsert':
@@ -163,7 +163,7 @@ export class DrainMachine {
 
   /** What was planned for this moment. */
   #wake(now: Instant, uid: string): void {
-    const pod = this.#judge.store.pod(uid);
+    const pod = this.#decider.store.pod(uid);
     const known = this.#pods.get(uid);
     if (!pod || !known) return;
     const { kind } = known.state;
@@ -173,7 +173,7 @@ export class DrainMachine {
   }
 
   #reconsiderOn(now: Instant, nodeName: string): void {
-    for (const pod of this.#judge.store.podsOn(nodeName)) this.#reconsider(now, pod);
+    for (const pod of this.#decider.store.podsOn(nodeName)) this.#reconsider(now, pod);
   }
 
   /** Moves a pod to where it belongs as things are; what is under way is left alone. */
@@ -195,7 +195,7 @@ export class DrainMachine {
 
   /** `tried`: its next try comes in time, if it is still due. */
   #decide(now: Instant, pod: Pod, tried: boolean): void {
-    const { fate, because } = fateOf(now, pod, this.#judge, this.#config);
+    const { fate, because } = fateOf(now, pod, this.#decider, this.#config);
     if ('faults' in fate) {
       const { faults } = fate;
       const left = this.#set(pod, { kind: 'left', faults }, { because, due: null });
@@ -275,7 +275,7 @@ export class DrainMachine {
     );
     for (const waiting of queued.sort(byDue)) {
       if (room <= 0 || !this.#pace.hasRoom) break;
-      const pod = this.#judge.store.pod(waiting.pod.uid);
+      const pod = this.#decider.store.pod(waiting.pod.uid);
       if (!pod) continue;
       commands.push(...this.#send(now, pod, waiting));
       room -= 1;
@@ -337,7 +337,7 @@ export class DrainMachine {
       this.#notes.push({ kind: 'podGivenUp', pod, blocker });
       return;
     }
-    const seen = this.#judge.store.pod(uid);
+    const seen = this.#decider.store.pod(uid);
     const escalateAt = seen && escalationOf(seen, this.#terms(known.pod, known.due));
     const { state, ...changed } = setBack(now, uid, known, setback, escalateAt, this.#config);
     const pod = this.#set(known.pod, state, { ...changed, blocker });

@@ -6,7 +6,7 @@ import type { Node } from '../model/node.ts';
 import type { Pod } from '../model/pod.ts';
 import type { Taint } from '../model/taint.ts';
 import type { DrainConfig } from './config.ts';
-import { DrainJudge } from './decide.ts';
+import { DrainDecider } from './decide.ts';
 import { type Fate, fateOf } from './fate.ts';
 import {
   type PredictedBlocker,
@@ -49,12 +49,12 @@ export interface DrainPlan {
 /** What would become of the pods of the nodes if the taint were put on them at `now`. */
 export function planDrain(now: Instant, input: PlanInput): DrainPlan {
   const { config, nodes, pods } = input;
-  const judge = new DrainJudge(config.taint, config.respect);
-  for (const node of nodes) judge.take(now, { kind: 'nodeUpsert', node });
-  for (const { pod } of pods) judge.take(now, { kind: 'podUpsert', pod });
+  const decider = new DrainDecider(config.taint, config.respect);
+  for (const node of nodes) decider.take(now, { kind: 'nodeUpsert', node });
+  for (const { pod } of pods) decider.take(now, { kind: 'podUpsert', pod });
   const order = new Map(nodes.map(({ name }, index) => [name, index] as const));
   const planned = pods
-    .map((each) => planPod(now, each, judge, input))
+    .map((each) => planPod(now, each, decider, input))
     .sort((a, b) => byTurn(a, b, order));
   return { taint: config.taint, pods: withQueues(planned, input) };
 }
@@ -62,10 +62,10 @@ export function planDrain(now: Instant, input: PlanInput): DrainPlan {
 function planPod(
   now: Instant,
   { pod, finalizers }: PlanPod,
-  judge: DrainJudge,
+  decider: DrainDecider,
   { config, budgets, nodeAnswers }: PlanInput,
 ): PlannedPod {
-  const { because, fate } = fateOf(now, pod, judge, config);
+  const { because, fate } = fateOf(now, pod, decider, config);
   const goes = fate.kind === 'evict' || fate.kind === 'leaving';
   const asked = config.budgets.kind === 'ignore' ? [] : budgets;
   const site: PredictionSite = {

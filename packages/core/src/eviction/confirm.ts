@@ -23,8 +23,8 @@ export function confirmEviction(
   if (!Object.is(taint.timeAdded, decisive.taint.timeAdded)) {
     return `the taint ${name} of node ${node.name} was added at another time`;
   }
-  const judged = decisive.asExecuted ? { ...taint, effect: 'NoExecute' } : taint;
-  const toleration = decidingToleration(pod.tolerations, judged, options);
+  const asDecided = decisive.asExecuted ? { ...taint, effect: 'NoExecute' } : taint;
+  const toleration = decidingToleration(pod.tolerations, asDecided, options);
   const expected = decisive.code === 'NoToleration' ? null : decisive.toleration;
   const same = toleration?.tolerationSeconds === expected?.tolerationSeconds;
   return same ? null : `the pod tolerates ${name} differently now`;

@@ -59,7 +59,7 @@ export function decide(pod: Pod, site: Site, options: DecideOptions): Decision {
   const exempt = exemption(pod, node, options.leave);
   if (exempt) return { kind: 'keep', because: [exempt] };
   if (taints.length === 0) return { kind: 'keep', because: [{ code: 'NoTaint' }] };
-  const reasons = taints.map((observed) => judgeTaint(pod, observed, site.pauses, options));
+  const reasons = taints.map((observed) => reasonFor(pod, observed, site.pauses, options));
   const first = reasons.reduce((a, b) => (deadlineOf(b) < deadlineOf(a) ? b : a));
   const because = [first, ...reasons.filter((reason) => reason !== first)];
   const deadline = deadlineOf(first);
@@ -89,7 +89,7 @@ function isReturning({ owner }: Pod, reasons: readonly TaintReason[]): boolean {
   return owner?.kind === 'DaemonSet' && reasons.every(({ code }) => code !== 'NoToleration');
 }
 
-function judgeTaint(
+function reasonFor(
   pod: Pod,
   observed: ObservedTaint,
   pauses: readonly Pause[],

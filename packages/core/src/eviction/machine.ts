@@ -21,9 +21,9 @@ import type { Change, StoreView } from '../store.ts';
 import type { MachineCommand } from './command.ts';
 import type { EvictionConfig } from './config.ts';
 import type { Decision } from './decide.ts';
+import { Decider } from './decider.ts';
 import type { EvictionMachine } from './eviction-machine.ts';
-import { Judge } from './judge.ts';
-import { Admissions, isNews } from './limits/admissions.ts';
+import { EvictionLimits, isNews } from './limits/limits.ts';
 import { cancelEvent, evictionEvent, nodeEndEvent } from './pod-events.ts';
 import type { Cause, Reason } from './reason.ts';
 import { deadlineReport, heldReport, retryReport } from './reports.ts';
@@ -65,8 +65,8 @@ interface EvictionAttempt extends Attempt {
 export class PreciseEvictionMachine implements EvictionMachine {
   readonly #config: EvictionConfig;
   readonly #store: StoreView;
-  readonly #judge: Judge;
-  readonly #admissions: Admissions;
+  readonly #decider: Decider;
+  readonly #limits: EvictionLimits;
   readonly #starts: TaintClockWriter;
   readonly #taints = new TaintClock();
   readonly #attempts = new Map<string, EvictionAttempt>();
@@ -80,9 +80,9 @@ export class PreciseEvictionMachine implements EvictionMachine {
     this.#store = store;
     this.#config = config;
     this.#leader = config.leader;
-    this.#judge = new Judge(store, this.#taints, config);
-    this.#admissions = new Admissions(store, this.#judge, config);
-    this.#starts = new TaintClockWriter(store, this.#taints, this.#judge, config);
+    this.#decider = new Decider(store, this.#taints, config);
+    this.#limits = new EvictionLimits(store, this.#decider, config);
+    this.#starts = new TaintClockWriter(store, this.#taints, this.#decider, config);
     this.#pace = new Pace('eviction', config.evictionsInFlightMax);
   }
 
@@ -96,8 +96,8 @@ export class PreciseEvictionMachine implements EvictionMachine {
 
   nextWake(): Instant | null {
     if (!this.#mayAct()) return null;
-    const evictions = this.#pace.hasRoom ? [this.#schedule.next(), this.#admissions.nextAsk()] : [];
-    const others = [this.#starts.nextWake(), this.#admissions.nextWake()];
+    const evictions = this.#pace.hasRoom ? [this.#schedule.next(), this.#limits.nextAsk()] : [];
+    const others = [this.#starts.nextWake(), this.#limits.nextWake()];
     const wakes = [...evictions, ...others].filter((wake) => wake !== null);
     return wakes.length === 0 ? null : Math.min(...wakes);
   }
@@ -107,7 +107,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
   }
 
   decisionOn(pod: Pod): Decision {
-    return this.#judge.decide(pod);
+    return this.#decider.decide(pod);
   }
 
   attemptOn({ uid }: PodRef): AttemptState | null {
@@ -115,7 +115,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
   }
 
   limits(now: Instant): readonly LimitStatus[] {
-    return this.#admissions.limits(now);
+    return this.#limits.limits(now);
   }
 
   #mayAct(): boolean {
@@ -129,11 +129,11 @@ export class PreciseEvictionMachine implements EvictionMachine {
         return;
       case 'leadership':
         this.#leader = event.held;
-        this.#admissions.lead(event.held);
+        this.#limits.lead(event.held);
         return;
       case 'result':
         if (this.#starts.answered(now, event.id, event.outcome)) return;
-        if (this.#admissions.answered(now, event.id, event.outcome)) return;
+        if (this.#limits.answered(now, event.id, event.outcome)) return;
         this.#answered(now, event.id, event.outcome);
         return;
       case 'pauseDeadlines':
@@ -147,7 +147,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
         return;
       case 'resumeEvictions':
       case 'limitRecord':
-        this.#commands.push(...this.#admissions.take(now, event));
+        this.#commands.push(...this.#limits.take(now, event));
         return;
       default: // what it says of objects, the store has taken
     }
@@ -163,7 +163,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
         return;
       case 'podGone':
         this.#drop(now, change.previous, 'PodDeleted', []);
-        this.#admissions.gone(now, change.previous);
+        this.#limits.gone(now, change.previous);
         return;
       case 'lease': // a matter of the node lifecycle
     }
@@ -172,7 +172,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
   #followNode(now: Instant, { name, node, afterGap }: Extract<Change, { kind: 'node' }>): void {
     if (node) this.#starts.notice(now, name);
     else this.#starts.forget(name);
-    this.#admissions.followNode(name);
+    this.#limits.followNode(name);
     if (!this.#taints.update(this.#wall(now), name, node, afterGap)) return;
     this.#reconsiderOn(now, [name], node ? 'NodeChanged' : 'NodeDeleted');
   }
@@ -187,7 +187,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
   #reconsider(now: Instant, pod: Pod, cause: Cause): void {
     const decision = this.decisionOn(pod);
     const { because } = decision;
-    this.#admissions.followPod(now, pod, decision);
+    this.#limits.followPod(now, pod, decision);
     const attempt = this.#attempts.get(pod.uid);
     if (pod.deletionTimestamp !== null) this.#drop(now, pod, cause, because);
     else if (attempt && !isPending(attempt.state)) return;
@@ -249,7 +249,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
     this.#schedule.cancel(pod.uid);
     const leaves = cause === 'PodDeleted' || pod.deletionTimestamp !== null;
     const setback = state && 'setback' in state ? state.setback : null;
-    this.#admissions.drop(now, pod.uid, leaves, setback);
+    this.#limits.drop(now, pod.uid, leaves, setback);
     if (deadline === null || !state || !isPending(state)) return;
     this.#commands.push(deadlineReport(pod, deadline, null, cause, because));
   }
@@ -261,11 +261,11 @@ export class PreciseEvictionMachine implements EvictionMachine {
       if (uid === null) break;
       this.#actOn(now, uid);
     }
-    for (const uid of this.#admissions.ask(now)) {
+    for (const uid of this.#limits.ask(now)) {
       if (this.#pace.hasRoom) this.#actOn(now, uid, true);
-      else this.#admissions.askLater(now);
+      else this.#limits.askLater(now);
     }
-    this.#commands.push(...this.#admissions.act(now), ...this.#starts.write(now));
+    this.#commands.push(...this.#limits.act(now), ...this.#starts.write(now));
   }
 
   #actOn(now: Instant, uid: string, isItsTurn = false): void {
@@ -284,7 +284,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
     assert(decision.kind === 'evict', `pod ${uid} is due, so it is to be evicted`);
     assert(decision.deadline <= this.#wall(now), `pod ${uid} is not evicted before its deadline`);
     const asks = isItsTurn || 'setback' in state;
-    if (!asks && !this.#admissions.isFirst(now, pod, decision.deadline)) return;
+    if (!asks && !this.#limits.isFirst(now, pod, decision.deadline)) return;
     if (this.#isAdmitted(now, pod, attempt, decision)) this.#send(now, pod, attempt, decision);
   }
 
@@ -294,7 +294,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
     attempt: EvictionAttempt,
     { deadline, because }: Eviction,
   ): boolean {
-    const refusal = this.#admissions.admit(now, pod, deadline, because);
+    const refusal = this.#limits.admit(now, pod, deadline, because);
     if (!refusal) return true;
     const { hit, until } = refusal;
     const state = { kind: 'queued', hit, roomAt: until } as const;
@@ -311,10 +311,10 @@ export class PreciseEvictionMachine implements EvictionMachine {
     this.#attempts.set(pod.uid, { ...attempt, tries, deadline, state: { kind: 'requested', id } });
     if (tries === 1) this.#commands.push(evictionEvent(pod, because));
     const wall = this.#wall(now);
-    const terms = this.#judge.terms(wall, pod, deadline, because);
+    const terms = this.#decider.terms(wall, pod, deadline, because);
     const method = methodFor(wall, attempt.budgetsAsked, pod, terms);
     if (method.nodeEnd !== null) this.#commands.push(nodeEndEvent(pod, method.nodeEnd));
-    const confirm = this.#judge.isDoubtful(wall, pod, attempt.state, deadline);
+    const confirm = this.#decider.isDoubtful(wall, pod, attempt.state, deadline);
     this.#commands.push(podCommand(id, pod, method, confirm, because));
   }
 
@@ -324,12 +324,12 @@ export class PreciseEvictionMachine implements EvictionMachine {
     const attempt = uid === null ? undefined : this.#attempts.get(uid);
     if (uid === null || attempt?.state.kind !== 'requested' || attempt.state.id !== id) return;
     if (!isSetback(outcome)) {
-      this.#admissions.accepted(now, uid);
+      this.#limits.accepted(now, uid);
       this.#put(uid, { ...attempt, state: accepted(now, this.#config) });
       return;
     }
     const pod = this.#known(uid);
-    this.#admissions.failed(now, uid, outcome);
+    this.#limits.failed(now, uid, outcome);
     const escalateAt = this.#escalationOf(now, pod, attempt);
     const failed = setBack(now, uid, attempt, outcome, escalateAt, this.#config);
     this.#put(uid, { ...attempt, ...failed });
@@ -342,7 +342,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
   #escalationOf(now: Instant, pod: Pod, { deadline }: EvictionAttempt): Instant | null {
     const { kind, because } = this.decisionOn(pod);
     if (kind !== 'evict' || deadline === null) return null;
-    const at = escalationOf(pod, this.#judge.terms(this.#wall(now), pod, deadline, because));
+    const at = escalationOf(pod, this.#decider.terms(this.#wall(now), pod, deadline, because));
     return at === null ? null : this.#store.clock.when(at);
   }
 
@@ -351,7 +351,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
     attempt: EvictionAttempt & { readonly state: { readonly until: Instant } },
   ): void {
     this.#attempts.set(uid, attempt);
-    this.#admissions.withdraw(uid);
+    this.#limits.withdraw(uid);
     this.#schedule.set(uid, attempt.state.until);
   }
 

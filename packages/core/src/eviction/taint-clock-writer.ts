@@ -8,7 +8,7 @@ import { formatTaint } from '../model/taint-spec.ts';
 import type { StoreView } from '../store.ts';
 import type { MachineCommand } from './command.ts';
 import type { EvictionConfig } from './config.ts';
-import type { Judge } from './judge.ts';
+import type { Decider } from './decider.ts';
 import type { ObservedTaint, TaintClock } from './taint-clock.ts';
 
 /**
@@ -33,17 +33,17 @@ const quietMs = 2000;
 export class TaintClockWriter {
   readonly #store: StoreView;
   readonly #taints: TaintClock;
-  readonly #judge: Judge;
+  readonly #decider: Decider;
   readonly #config: EvictionConfig;
   readonly #schedule = new Schedule();
   readonly #attempts = new Map<string, number>();
   readonly #writing = new Set<string>();
   readonly #inFlight: InFlight;
 
-  constructor(store: StoreView, taints: TaintClock, judge: Judge, config: EvictionConfig) {
+  constructor(store: StoreView, taints: TaintClock, decider: Decider, config: EvictionConfig) {
     this.#store = store;
     this.#taints = taints;
-    this.#judge = judge;
+    this.#decider = decider;
     this.#config = config;
     this.#inFlight = new InFlight('taint-starts', config.evictionsInFlightMax);
   }
@@ -122,7 +122,7 @@ export class TaintClockWriter {
   #neededOn(nodeName: string): ReadonlySet<string> {
     const needed = new Set<string>();
     for (const pod of this.#store.podsOn(nodeName)) {
-      for (const reason of this.#judge.decide(pod).because) {
+      for (const reason of this.#decider.decide(pod).because) {
         // For a pod bound later too: a start found anew after a restart may be later still.
         if (reason.code === 'TolerationExpires') needed.add(formatTaint(reason.taint));
       }

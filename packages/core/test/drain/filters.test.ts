@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Owner, Pod } from '@taintmgr/core';
-import { type DrainVerdict, drainVerdict } from '@taintmgr/core/drain';
+import { type DrainFilterResult, filterPod } from '@taintmgr/core/drain';
 
 const web: Pod = {
   namespace: 'shop',
@@ -21,7 +21,7 @@ const daemonSet: Owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agen
 const none = { force: false, ignoreDaemonSets: false, deleteEmptyDirData: false };
 const all = { force: true, ignoreDaemonSets: true, deleteEmptyDirData: true };
 
-const cases: readonly [string, Partial<Pod>, typeof none, DrainVerdict][] = [
+const cases: readonly [string, Partial<Pod>, typeof none, DrainFilterResult][] = [
   ['a managed pod', {}, none, { kind: 'take' }],
   ['a bare pod', { owner: null }, none, { kind: 'refuse', faults: ['Unmanaged'] }],
   ['a bare pod, forced', { owner: null }, all, { kind: 'take' }],
@@ -43,8 +43,8 @@ const cases: readonly [string, Partial<Pod>, typeof none, DrainVerdict][] = [
   ['a finished bare pod', { owner: null, phase: 'Succeeded' }, none, { kind: 'take' }],
 ];
 
-describe('drainVerdict', () => {
+describe('filterPod', () => {
   for (const [name, pod, options, verdict] of cases) {
-    it(name, () => assert.deepEqual(drainVerdict({ ...web, ...pod }, options), verdict));
+    it(name, () => assert.deepEqual(filterPod({ ...web, ...pod }, options), verdict));
   }
 });

@@ -21,7 +21,7 @@ import type { StoreView } from '../../store.ts';
 import { Gate } from './gate.ts';
 import { appliesTo, availabilityOf, PodCounts } from './pod-counts.ts';
 
-export type Admission =
+export type LimitAnswer =
   | { readonly kind: 'go' }
   /** `until`: when there may be room; null: when something changes, or evictions are resumed. */
   | { readonly kind: 'wait'; readonly until: Instant | null; readonly hit: LimitHit };
@@ -106,7 +106,7 @@ export class EvictionLimiter {
   }
 
   /** Asks for one eviction, and counts it if it may begin. */
-  admit(now: Instant, candidate: Candidate): Admission {
+  admit(now: Instant, candidate: Candidate): LimitAnswer {
     const { uid } = candidate.pod;
     const gates = this.#gatesFor(candidate);
     const [first] = gates;
@@ -277,7 +277,7 @@ export class EvictionLimiter {
   }
 }
 
-function waiting(hit: LimitHit, until: Instant | null): Admission {
+function waiting(hit: LimitHit, until: Instant | null): LimitAnswer {
   return { kind: 'wait', until, hit };
 }
 

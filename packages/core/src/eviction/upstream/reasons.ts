@@ -15,7 +15,9 @@ export function upstreamReasons(
   entry: QueueEntry | null,
   options: MatchOptions,
 ): readonly Reason[] {
-  const reasons = observed.map((one) => judge(pod, one, entry?.createdAt ?? one.start, options));
+  const reasons = observed.map((one) =>
+    reasonFor(pod, one, entry?.createdAt ?? one.start, options),
+  );
   if (reasons.length === 0 && !entry) return [{ code: 'NoTaint' }];
   const stays = reasons.every(({ code }) => code === 'ToleratedForever');
   if (entry?.kind === 'timer' && stays) return [{ code: 'TimerKept' }, ...reasons];
@@ -23,7 +25,7 @@ export function upstreamReasons(
   return reasons;
 }
 
-function judge(
+function reasonFor(
   pod: Pod,
   { taint, startSource }: ObservedTaint,
   start: Instant,

@@ -15,7 +15,7 @@ import type { TaintClock } from './taint-clock.ts';
 const endForgottenMs = 600_000;
 
 /** Gathers what the pure functions need to know about a pod, and asks them. */
-export class Judge {
+export class Decider {
   readonly #store: StoreView;
   readonly #taints: TaintClock;
   readonly #config: EvictionConfig;

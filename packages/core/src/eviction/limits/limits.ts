@@ -8,30 +8,30 @@ import type { StoreView } from '../../store.ts';
 import type { MachineCommand } from '../command.ts';
 import type { EvictionConfig } from '../config.ts';
 import type { Decision } from '../decide.ts';
-import { decidingTaint, type Judge } from '../judge.ts';
+import { type Decider, decidingTaint } from '../decider.ts';
 import type { Reason } from '../reason.ts';
 import { resumedEvents } from './events.ts';
-import { type Admission, EvictionLimiter } from './limiter.ts';
+import { EvictionLimiter, type LimitAnswer } from './limiter.ts';
 import { LimitQueue } from './queue.ts';
 import { LimitRecordWriter } from './record-writer.ts';
 
 /** Pods come and go all the time: those who wait for room ask together. */
 const recountMs: Millis = 1_000;
 
-type Refusal = Extract<Admission, { kind: 'wait' }>;
+type Refusal = Extract<LimitAnswer, { kind: 'wait' }>;
 
 /**
  * Who may be evicted now: what limits say of pods that are due, and who waits for them in which order.
  * Whatever may make room makes all who wait ask again.
  */
-export class Admissions {
-  readonly #judge: Judge;
+export class EvictionLimits {
+  readonly #decider: Decider;
   readonly #limiter: EvictionLimiter;
   readonly #recordWriter: LimitRecordWriter;
   readonly #queue = new LimitQueue();
 
-  constructor(store: StoreView, judge: Judge, { limits, keepLimits }: EvictionConfig) {
-    this.#judge = judge;
+  constructor(store: StoreView, decider: Decider, { limits, keepLimits }: EvictionConfig) {
+    this.#decider = decider;
     this.#limiter = new EvictionLimiter(limits, store, keepLimits);
     this.#recordWriter = new LimitRecordWriter(this.#limiter, store.clock);
   }
@@ -89,7 +89,7 @@ export class Admissions {
   followPod(now: Instant, pod: Pod, { kind, because }: Decision): void {
     if (pod.deletionTimestamp !== null) this.#limiter.leave(now, pod.uid);
     if (!this.#limiter.countsPods) return;
-    const late = kind !== 'keep' && this.#judge.isLate(pod, because);
+    const late = kind !== 'keep' && this.#decider.isLate(pod, because);
     if (this.#limiter.see(pod, late)) this.#queue.requeue(now + recountMs);
   }
 
@@ -117,15 +117,15 @@ export class Admissions {
 
   /** Asks for one eviction, and counts it if it may begin; else why not, and the pod waits. */
   admit(now: Instant, pod: Pod, deadline: Instant, because: readonly Reason[]): Refusal | null {
-    const late = this.#judge.isLate(pod, because);
-    const admission = this.#limiter.admit(now, { pod, taint: decidingTaint(because), late });
+    const late = this.#decider.isLate(pod, because);
+    const answer = this.#limiter.admit(now, { pod, taint: decidingTaint(because), late });
     this.#queue.delete(pod.uid);
-    if (admission.kind === 'go') {
+    if (answer.kind === 'go') {
       this.#queue.served(pod.namespace);
       return null;
     }
-    this.#queue.put(pod, deadline, admission.until);
-    return admission;
+    this.#queue.put(pod, deadline, answer.until);
+    return answer;
   }
 
   /** The pod does not wait for a turn any more. */
