@@ -12,7 +12,7 @@ import {
   nodeFromJson,
   podFromJson,
 } from '../proto/convert.ts';
-import type { Change, Project } from '../proto/inventory.ts';
+import type { ItemChange, Project } from '../proto/inventory.ts';
 import { Reflector, type ReflectorOptions } from '../proto/reflector.ts';
 import {
   daemonSetsPath,
@@ -123,25 +123,25 @@ function onNode(nodeName: string, { fieldSelector, ...others }: Selectors): Sele
   return { ...others, fieldSelector: fieldSelector ? `${ofNode},${fieldSelector}` : ofNode };
 }
 
-function nodeEvent(change: Change<Node>): Event {
+function nodeEvent(change: ItemChange<Node>): Event {
   return change.kind === 'upsert'
     ? { kind: 'nodeUpsert', node: change.item, ...(change.listed && { afterGap: true }) }
     : { kind: 'nodeDelete', name: change.name };
 }
 
-function podEvent(change: Change<Pod>): Event {
+function podEvent(change: ItemChange<Pod>): Event {
   return change.kind === 'upsert'
     ? { kind: 'podUpsert', pod: change.item }
     : { kind: 'podDelete', uid: change.uid };
 }
 
-function leaseEvent(change: Change<Lease>): Event {
+function leaseEvent(change: ItemChange<Lease>): Event {
   return change.kind === 'upsert'
     ? { kind: 'leaseUpsert', lease: change.item }
     : { kind: 'leaseDelete', nodeName: change.name };
 }
 
-function daemonSetEvent(change: Change<DaemonSet>): Event {
+function daemonSetEvent(change: ItemChange<DaemonSet>): Event {
   return change.kind === 'upsert'
     ? { kind: 'daemonSetUpsert', daemonSet: change.item }
     : { kind: 'daemonSetDelete', uid: change.uid };

@@ -17,7 +17,7 @@ import {
 import { pressureKinds } from '../pressure/protobuf-kinds.ts';
 import { type PollEffect, type PollOptions, SummaryPoller } from '../pressure/summary-poller.ts';
 import type { Random } from '../proto/backoff.ts';
-import type { Change } from '../proto/inventory.ts';
+import type { ItemChange } from '../proto/inventory.ts';
 import { Reflector, type ReflectorInput } from '../proto/reflector.ts';
 import { nodesPath, podsPath } from '../proto/request.ts';
 
@@ -131,7 +131,7 @@ function eventOf(effect: PollEffect): PressureEvent | SourceEffect {
   }
 }
 
-function nodeEvent(change: Change<ReachableNode>, kubelets: Kubelets): PressureEvent {
+function nodeEvent(change: ItemChange<ReachableNode>, kubelets: Kubelets): PressureEvent {
   if (change.kind === 'delete') {
     kubelets.delete(change.name);
     return { kind: 'pressureNodeGone', name: change.name };
@@ -141,7 +141,7 @@ function nodeEvent(change: Change<ReachableNode>, kubelets: Kubelets): PressureE
   return { kind: 'pressureNode', node };
 }
 
-function podEvent(change: Change<PressurePod>): PressureEvent {
+function podEvent(change: ItemChange<PressurePod>): PressureEvent {
   return change.kind === 'upsert'
     ? { kind: 'pressurePod', pod: change.item }
     : { kind: 'pressurePodGone', uid: change.uid };

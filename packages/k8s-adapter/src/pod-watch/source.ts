@@ -1,7 +1,7 @@
 // A collection that is read, as events for a machine.
 import type { Event } from '@taintmgr/core';
 import type { Instant } from '@taintmgr/core/time';
-import type { Change } from '../proto/inventory.ts';
+import type { ItemChange } from '../proto/inventory.ts';
 import type { Reflector, ReflectorEffect, ReflectorInput } from '../proto/reflector.ts';
 import type { ReflectorNotice } from '../proto/reflector-notice.ts';
 import type { Scope } from './scope.ts';
@@ -42,7 +42,7 @@ export interface PodScopeNotice {
 
 /** What a source gives besides news. */
 export type SourceEffect =
-  | Exclude<ReflectorEffect<never>, Change<never> | { kind: 'notice' }>
+  | Exclude<ReflectorEffect<never>, ItemChange<never> | { kind: 'notice' }>
   | { readonly kind: 'notice'; readonly notice: ReflectorNotice | PodScopeNotice };
 
 /** Whether a reflector that has read its collection does not hear of changes now. */
@@ -56,7 +56,7 @@ export function isCutOff({
 /** A reflector as a source, with each difference turned into what it is to the machine. */
 export function sourceOf<T, E>(
   reflector: Reflector<T>,
-  event: (change: Change<T>) => E,
+  event: (change: ItemChange<T>) => E,
 ): Source<E> {
   const { resource } = reflector;
   return {
@@ -69,7 +69,7 @@ export function sourceOf<T, E>(
   };
 }
 
-function isChange<T>(effect: ReflectorEffect<T>): effect is Change<T> {
+function isChange<T>(effect: ReflectorEffect<T>): effect is ItemChange<T> {
   return effect.kind === 'upsert' || effect.kind === 'delete';
 }
 

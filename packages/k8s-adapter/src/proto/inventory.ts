@@ -3,7 +3,7 @@ import { type Identity, identityOf } from './convert.ts';
 import type { ObjectEvent } from './watch-event.ts';
 
 /** A difference between what was known and what is. */
-export type Change<T> =
+export type ItemChange<T> =
   /** `listed`: what happened between this state and the one before it is not known. */
   | { readonly kind: 'upsert'; readonly item: T; readonly listed?: true }
   | { readonly kind: 'delete'; readonly name: string; readonly uid: string };
@@ -45,16 +45,16 @@ export class Inventory<T> {
   }
 
   /** Takes a change from a watch. */
-  take(event: ObjectEvent): readonly Change<T>[] {
+  take(event: ObjectEvent): readonly ItemChange<T>[] {
     return event.kind === 'delete'
       ? this.#delete(event.identity)
       : this.#upsert(event.identity, event.object);
   }
 
-  #upsert(identity: Identity, object: unknown): readonly Change<T>[] {
+  #upsert(identity: Identity, object: unknown): readonly ItemChange<T>[] {
     const known = this.#known.get(identity);
     const item = this.#project(object);
-    const changes: Change<T>[] = [];
+    const changes: ItemChange<T>[] = [];
     if (known && (item === null || known.uid !== identity.uid)) {
       this.#known.delete(identity);
       changes.push({ kind: 'delete', name: identity.name, uid: known.uid });
@@ -67,7 +67,7 @@ export class Inventory<T> {
   }
 
   /** Nothing when another one of the name is known. */
-  #delete(identity: Identity): readonly Change<T>[] {
+  #delete(identity: Identity): readonly ItemChange<T>[] {
     if (this.#known.get(identity)?.uid !== identity.uid) return [];
     this.#known.delete(identity);
     return [{ kind: 'delete', name: identity.name, uid: identity.uid }];
@@ -110,9 +110,9 @@ export class Inventory<T> {
   }
 
   /** The list is complete: from now on it is what is known. */
-  endList(): readonly Change<T>[] {
+  endList(): readonly ItemChange<T>[] {
     const { seen, changed } = this.#pages;
-    const changes: Change<T>[] = [];
+    const changes: ItemChange<T>[] = [];
     for (const [name, { uid }] of this.#known.entries()) {
       if (seen.get(name)?.uid !== uid) changes.push({ kind: 'delete', name: name.name, uid });
     }

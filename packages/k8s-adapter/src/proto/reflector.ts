@@ -3,7 +3,7 @@ import { type Failure, failureOf, isTooLong, noAnswer, succeeded } from './answe
 import type { ApiRequest, RequestEffect } from './api-request.ts';
 import { Backoff } from './backoff.ts';
 import { AnswerCollector, type ExchangeInput } from './exchange.ts';
-import { type Change, Inventory } from './inventory.ts';
+import { Inventory, type ItemChange } from './inventory.ts';
 import { asRecord, asText, parseJson } from './json.ts';
 import { preferProtobuf } from './protobuf.ts';
 import type { ReflectorNotice } from './reflector-notice.ts';
@@ -37,7 +37,7 @@ export type { ReflectorInput, ReflectorNotice, ReflectorOptions };
 
 export type ReflectorEffect<T> =
   | RequestEffect
-  | Change<T>
+  | ItemChange<T>
   /** The first list is complete. */
   | { readonly kind: 'synced' }
   | { readonly kind: 'notice'; readonly notice: ReflectorNotice };

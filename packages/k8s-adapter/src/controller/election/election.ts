@@ -2,8 +2,9 @@ import { formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
 import { type Answer, type Failure, failureOf, noAnswer, succeeded } from '../../proto/answer.ts';
 import type { ApiRequest, RequestEffect } from '../../proto/api-request.ts';
 import type { Random } from '../../proto/backoff.ts';
+import { Calls } from '../../proto/calls.ts';
 import type { ClusterEvent, EventSubject } from '../../proto/event-requests.ts';
-import { AnswerCollector, type ExchangeInput } from '../../proto/exchange.ts';
+import type { ExchangeInput } from '../../proto/exchange.ts';
 import { parseToWriteBack } from '../../proto/json.ts';
 import {
   createLeaseRequest,
@@ -52,31 +53,20 @@ export type ElectionNotice =
   /** The lease could not be read or written; reported once for as long as it goes on alike. */
   | { readonly kind: 'electionFailing'; readonly failure: Failure };
 
-interface Call {
-  readonly id: string;
-  readonly collector: AnswerCollector;
-  readonly sentAt: Instant;
-  readonly deadline: Instant;
-}
-
-interface Reading {
-  readonly kind: 'Reading';
-  readonly call: Call;
-}
-
-interface Writing {
-  readonly kind: 'Writing';
-  readonly call: Call;
-  /** Whether what it builds on was read just before, so that reading again would not help. */
-  readonly fresh: boolean;
-}
-
-type Calling = Reading | Writing;
+/** A request under way; at any time there is one at most. */
+type Call =
+  | { readonly kind: 'read' }
+  | {
+      readonly kind: 'write';
+      readonly sentAt: Instant;
+      /** Whether what it builds on was read just before, so that reading again would not help. */
+      readonly fresh: boolean;
+    };
 
 type State =
   | { readonly kind: 'Idle' }
   | { readonly kind: 'Waiting'; readonly until: Instant }
-  | Calling
+  | { readonly kind: 'Calling' }
   | { readonly kind: 'Stopped' };
 
 /** The lease as it was last seen. */
@@ -118,6 +108,7 @@ export class Election {
   readonly #options: ElectionOptions;
   readonly #timing: ElectionTiming;
   readonly #requestMs: Millis;
+  readonly #calls: Calls<Call>;
 
   /** Throws for a timing with which two could lead at once, or none for long. */
   constructor(options: ElectionOptions) {
@@ -126,6 +117,7 @@ export class Election {
     const fault = timingFault(this.#timing);
     if (fault !== null) throw new RangeError(fault);
     this.#requestMs = Math.trunc(this.#timing.renewDeadline / 2);
+    this.#calls = new Calls(this.#requestMs);
   }
 
   /** Whether we lead at this instant; time alone may end it before a tick says so. */
@@ -145,11 +137,11 @@ export class Election {
 
   /** When to call with a tick; null: never. */
   nextWake(): Instant | null {
-    const state = this.#state;
-    if (state.kind === 'Idle' || state.kind === 'Stopped') return null;
-    const next = state.kind === 'Waiting' ? state.until : state.call.deadline;
-    if (this.#renewedAt === null) return next;
-    return Math.min(next, this.#renewedAt + this.#timing.renewDeadline);
+    const wakes = [
+      this.#state.kind === 'Waiting' ? this.#state.until : this.#calls.nextWake(),
+      this.#renewedAt === null ? null : this.#renewedAt + this.#timing.renewDeadline,
+    ].filter((wake) => wake !== null);
+    return wakes.length === 0 ? null : Math.min(...wakes);
   }
 
   /** Takes one input; those about other requests than its own are ignored. */
@@ -166,15 +158,13 @@ export class Election {
       case 'start':
         return state.kind === 'Idle' ? this.#attempt(now) : state;
       case 'stop':
-        return this.#stopping ? state : this.#stop(now, state);
+        return this.#stopping ? state : this.#stop(now);
       case 'clockStep':
         return this.#stopping ? state : this.#doubt(now, state);
       case 'tick':
         return state.kind === 'Waiting' && now >= state.until ? this.#attempt(now) : state;
       default:
-        return isCalling(state) && state.call.id === input.id
-          ? this.#receive(now, state, input)
-          : state;
+        return this.#receive(now, state, input);
     }
   }
 
@@ -182,7 +172,7 @@ export class Election {
   #doubt(now: Instant, state: State): State {
     if (state.kind === 'Idle' || state.kind === 'Stopped') return state;
     if (this.#renewedAt === null && state.kind === 'Waiting') return state;
-    this.#abort(state);
+    this.#abort();
     if (this.#renewedAt !== null)
       this.#lose('the clock of this machine was set, or it was suspended');
     return this.#attempt(now);
@@ -191,23 +181,25 @@ export class Election {
   #expire(now: Instant, state: State): State {
     if (this.#renewedAt !== null && !this.leads(now)) {
       const since = formatDuration(now - this.#renewedAt);
-      this.#abort(state);
+      this.#abort();
       this.#lose(`the lease could not be renewed for ${since}`);
       return this.#wait(now);
     }
-    if (!isCalling(state) || now < state.call.deadline) return state;
-    this.#abort(state);
-    return this.#fail(now, noAnswer(`no answer within ${formatDuration(this.#requestMs)}`));
+    const [call] = this.#calls.expire(now);
+    if (!call) return state;
+    this.#effects.push({ kind: 'abort', id: call.id });
+    return this.#fail(now, failureOf(call.answer));
   }
 
-  #receive(now: Instant, state: Calling, input: ExchangeInput): State {
-    const answer = state.call.collector.take(input);
-    if (!answer) return state;
+  #receive(now: Instant, state: State, input: ExchangeInput): State {
+    const call = this.#calls.take(input);
+    if (!call) return state;
     // Such an answer was cut off by us, not ended by the server.
-    if (input.kind === 'chunk') this.#abort(state);
-    return state.kind === 'Reading'
+    if (input.kind === 'chunk') this.#effects.push({ kind: 'abort', id: call.id });
+    const { purpose, answer } = call;
+    return purpose.kind === 'read'
       ? this.#afterRead(now, answer)
-      : this.#afterWrite(now, state, answer);
+      : this.#afterWrite(now, purpose, answer);
   }
 
   // One attempt: a leader writes at once, everybody else reads first
@@ -220,7 +212,7 @@ export class Election {
 
   #read(now: Instant): State {
     const request = readLeaseRequest(this.#options.lease, this.#requestMs);
-    return { kind: 'Reading', call: this.#send(now, request) };
+    return this.#send(now, request, { kind: 'read' });
   }
 
   #afterRead(now: Instant, answer: Answer): State {
@@ -260,7 +252,7 @@ export class Election {
       : createLeaseRequest(name, claim, this.#requestMs);
     // Until it is answered nobody knows what stands there.
     this.#current = null;
-    return { kind: 'Writing', call: this.#send(now, request), fresh };
+    return this.#send(now, request, { kind: 'write', sentAt: now, fresh });
   }
 
   #claim(now: Instant, lease: Lease | null): LeaseClaim {
@@ -275,7 +267,11 @@ export class Election {
     return { ...claim, acquiredAt: at, transitions: lease ? transitions + 1 : 0 };
   }
 
-  #afterWrite(now: Instant, { call, fresh }: Writing, answer: Answer): State {
+  #afterWrite(
+    now: Instant,
+    { sentAt, fresh }: Extract<Call, { kind: 'write' }>,
+    answer: Answer,
+  ): State {
     if (!succeeded(answer)) {
       const failure = failureOf(answer);
       // Somebody else wrote, or our own earlier write went through though we never heard of it.
@@ -287,7 +283,7 @@ export class Election {
     this.#current = leaseFromJson(parseToWriteBack(answer.body));
     if (this.#current) this.#observe(now, this.#current);
     const led = this.#renewedAt !== null;
-    this.#renewedAt = call.sentAt;
+    this.#renewedAt = sentAt;
     if (!led) this.#turn(true);
     return this.#wait(now);
   }
@@ -328,13 +324,13 @@ export class Election {
     this.#notice({ kind: 'leadershipLost', why });
   }
 
-  #stop(now: Instant, state: State): State {
+  #stop(now: Instant): State {
     this.#stopping = true;
-    this.#abort(state);
+    const call = this.#abort();
     if (this.#renewedAt !== null) {
       this.#renewedAt = null;
       this.#turn(false);
-    } else if (state.kind !== 'Writing') return { kind: 'Stopped' };
+    } else if (call?.kind !== 'write') return { kind: 'Stopped' };
     // Of a write under way nobody knows whether it went through.
     return this.#current ? this.#write(now, this.#current, false) : this.#read(now);
   }
@@ -358,23 +354,22 @@ export class Election {
     this.#effects.push({ kind: 'event', event });
   }
 
-  #send(now: Instant, request: ApiRequest): Call {
+  #send(now: Instant, request: ApiRequest, call: Call): State {
     this.#serial += 1;
     const id = `election/${this.#serial}`;
     this.#effects.push({ kind: 'send', id, request });
-    const collector = new AnswerCollector();
-    return { id, collector, sentAt: now, deadline: now + this.#requestMs };
+    this.#calls.begin(now, id, call);
+    return { kind: 'Calling' };
   }
 
-  #abort(state: State): void {
-    if (isCalling(state)) this.#effects.push({ kind: 'abort', id: state.call.id });
+  /** Hangs up; what was under way. */
+  #abort(): Call | null {
+    const [open] = this.#calls.cancel();
+    if (open) this.#effects.push({ kind: 'abort', id: open.id });
+    return open?.purpose ?? null;
   }
 
   #notice(notice: ElectionNotice): void {
     this.#effects.push({ kind: 'notice', notice });
   }
-}
-
-function isCalling(state: State): state is Calling {
-  return state.kind === 'Reading' || state.kind === 'Writing';
 }

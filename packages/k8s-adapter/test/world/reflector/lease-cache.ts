@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { identityOf } from '../../../src/proto/convert.ts';
-import type { Change, Project } from '../../../src/proto/inventory.ts';
+import type { ItemChange, Project } from '../../../src/proto/inventory.ts';
 import type { ReflectorNotice } from '../../../src/proto/reflector.ts';
 
 /** What is kept of a lease: its key, and what tells its states apart. */
@@ -24,7 +24,7 @@ export class LeaseCache {
     return new Map([...this.#versions].sort());
   }
 
-  take(change: Change<Version>): void {
+  take(change: ItemChange<Version>): void {
     if (change.kind === 'upsert') this.#upsert(...change.item);
     else this.#delete(change.uid);
   }
