@@ -1,17 +1,11 @@
 // Single requests for commands, with errors in kubectl's words.
-import { formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
-import {
-  type Answer,
-  type Failure,
-  type FailureStage,
-  failureOf,
-  succeeded,
-} from '../proto/answer.ts';
+import type { Instant, Millis } from '@taintmgr/core/time';
+import { type Failure, type FailureStage, failureOf, succeeded } from '../proto/answer.ts';
 import { type ApiRequest, getRequest } from '../proto/api-request.ts';
-import { AnswerCollector, type ExchangeInput } from '../proto/exchange.ts';
 import { asList, asRecord, asText, parseJson } from '../proto/json.ts';
 import { listRequest, type Selectors } from '../proto/request.ts';
-import { inputSink, type Transport } from '../transport/sink.ts';
+import type { Transport } from '../transport/sink.ts';
+import { exchange } from './exchange.ts';
 
 /** The API server refused; `failure` has its words, `message` those kubectl would print. */
 export class ApiError extends Error {
@@ -86,7 +80,9 @@ export class ApiClient {
   async ask(
     request: ApiRequest,
   ): Promise<{ readonly value: unknown; readonly serverTime: Instant | null }> {
-    const answer = await this.#exchange(request);
+    const { transport, signal, requestTimeout } = this.#options;
+    const limit = requestTimeout ?? requestMsMax;
+    const answer = await exchange(transport, request, { limit, ...(signal && { signal }) });
     if (answer.kind === 'none' && answer.isTooLong) {
       throw new TooLongError(this.#options.server, answer.message);
     }
@@ -137,33 +133,6 @@ export class ApiClient {
       continueToken = asText(asRecord(page.metadata).continue);
       if (continueToken === '') return items;
     }
-  }
-
-  #exchange(request: ApiRequest): Promise<Answer> {
-    const { transport, signal, requestTimeout } = this.#options;
-    const limit = requestTimeout ?? requestMsMax;
-    return new Promise((resolve, reject) => {
-      signal?.throwIfAborted();
-      const collector = new AnswerCollector();
-      const hear = (input: ExchangeInput): void => {
-        const answer = collector.take(input);
-        if (answer) finish(() => resolve(answer));
-      };
-      const onAbort = (): void => finish(() => reject(signal?.reason));
-      const within = limit < 1000 ? `${limit}ms` : formatDuration(limit);
-      const message = `no answer within ${within}`;
-      const giveUp = (): void => finish(() => resolve({ kind: 'none', message }));
-      const timer = limit > 0 ? setTimeout(giveUp, limit) : null;
-      let hangUp: (() => void) | null = null;
-      const finish = (end: () => void): void => {
-        if (timer) clearTimeout(timer);
-        signal?.removeEventListener('abort', onAbort);
-        hangUp?.();
-        end();
-      };
-      signal?.addEventListener('abort', onAbort, { once: true });
-      hangUp = transport.send(request, inputSink('', hear));
-    });
   }
 }
 

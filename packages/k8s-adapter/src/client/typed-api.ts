@@ -1,13 +1,8 @@
 // The typed API of @kubernetes/client-node on our transport.
-import type {
-  Configuration,
-  RequestContext,
-  ResponseBody,
-  ResponseContext,
-} from '@kubernetes/client-node';
+import type { Configuration, RequestContext, ResponseBody } from '@kubernetes/client-node';
 import type { ApiRequest } from '../proto/api-request.ts';
-import { AnswerCollector, type ExchangeInput } from '../proto/exchange.ts';
-import { inputSink, type Transport } from '../transport/sink.ts';
+import type { Transport } from '../transport/sink.ts';
+import { exchange } from './exchange.ts';
 
 /** One of the classes of @kubernetes/client-node, e.g. CoreV1Api. */
 export type TypedApi<T> = new (configuration: Configuration) => T;
@@ -27,38 +22,16 @@ export async function typedApi<T>(api: TypedApi<T>, transport: Transport): Promi
     baseServer: new ServerConfiguration(placeholder, {}),
     httpApi: wrapHttpLibrary({
       send: async (request) => {
-        const { status, headers, body } = await exchange(transport, request);
+        const answer = await exchange(transport, outgoing(request), {
+          signal: request.getSignal(),
+        });
+        if (answer.kind === 'none') throw new Error(answer.message);
+        const { status, headers, body } = answer;
         return new client.ResponseContext(status, { ...headers }, wholeBody(body));
       },
     }),
   });
   return new api(configuration);
-}
-
-type Response = Pick<ResponseContext, 'headers'> & {
-  readonly status: number;
-  readonly body: string;
-};
-
-function exchange(transport: Transport, request: RequestContext): Promise<Response> {
-  const signal = request.getSignal();
-  return new Promise((resolve, reject) => {
-    signal?.throwIfAborted();
-    const collector = new AnswerCollector();
-    const onAbort = (): void => {
-      hangUp();
-      reject(signal?.reason);
-    };
-    const hear = (input: ExchangeInput): void => {
-      const answer = collector.take(input);
-      if (!answer) return;
-      signal?.removeEventListener('abort', onAbort);
-      if (answer.kind === 'none') reject(new Error(answer.message));
-      else resolve(answer);
-    };
-    const hangUp = transport.send(outgoing(request), inputSink('', hear));
-    signal?.addEventListener('abort', onAbort, { once: true });
-  });
 }
 
 /** The typed API makes no other requests than these. */

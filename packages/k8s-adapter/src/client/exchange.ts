@@ -1,0 +1,39 @@
+// One request and its whole answer as a promise.
+import { formatDuration, type Millis } from '@taintmgr/core/time';
+import type { Answer } from '../proto/answer.ts';
+import type { ApiRequest } from '../proto/api-request.ts';
+import { AnswerCollector, type ExchangeInput } from '../proto/exchange.ts';
+import { inputSink, type Transport } from '../transport/sink.ts';
+
+/** Sends a request; rejects only when `signal` is aborted. `limit`: the time it may take, 0: any. */
+export function exchange(
+  transport: Transport,
+  request: ApiRequest,
+  {
+    signal,
+    limit = 0,
+  }: { readonly signal?: AbortSignal | undefined; readonly limit?: Millis } = {},
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const collector = new AnswerCollector();
+    let hangUp: (() => void) | null = null;
+    const finish = (end: () => void): void => {
+      if (timer) clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+      hangUp?.();
+      end();
+    };
+    const hear = (input: ExchangeInput): void => {
+      const answer = collector.take(input);
+      if (answer) finish(() => resolve(answer));
+    };
+    const onAbort = (): void => finish(() => reject(signal?.reason));
+    const within = limit < 1000 ? `${limit}ms` : formatDuration(limit);
+    const message = `no answer within ${within}`;
+    const giveUp = (): void => finish(() => resolve({ kind: 'none', message }));
+    const timer = limit > 0 ? setTimeout(giveUp, limit) : null;
+    signal?.addEventListener('abort', onAbort, { once: true });
+    hangUp = transport.send(request, inputSink('', hear));
+  });
+}
