@@ -63,6 +63,20 @@ export const houses: Readonly<Record<string, House>> = {
       'kernel/',
     ],
   },
+  'apps/controller/src': {
+    floors: [
+      'main.ts',
+      'process/',
+      'flight/ pressure/',
+      'metrics/',
+      'overlap/ server/',
+      'stats/',
+      'leadership/',
+      'flags/ log/',
+      'transport/',
+      'rate-limit/ version.ts',
+    ],
+  },
   'apps/kubectl-taintmgr/src': {
     floors: [
       'main.ts',

@@ -2,9 +2,9 @@
 import { type AllPodsNeed, allPodsNeeds } from '@taintmgr/core';
 import type { PressureConfig } from '@taintmgr/core/pressure';
 import { formatDuration } from '@taintmgr/core/time';
-import { checkThresholds, pressureConfig } from '../pressure/config.ts';
 import { type ChosenControllers, chooseControllers, controllerNames } from './controllers.ts';
 import { type FeatureGates, readFeatureGates } from './feature-gates.ts';
+import { checkThresholds, pressureConfig } from './pressure/config.ts';
 import type { Choices } from './resolve.ts';
 import { type Setting, variableOf } from './setting.ts';
 import { SettingError } from './setting-error.ts';

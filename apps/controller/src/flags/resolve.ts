@@ -3,7 +3,6 @@ import type { Config } from '@taintmgr/core';
 import type { LifecycleConfig } from '@taintmgr/core/lifecycle';
 import type { PressurePool } from '@taintmgr/core/pressure';
 import { connectionFlags, type KubeconfigOptions } from '@taintmgr/k8s-adapter';
-import { pressurePools } from '../pressure/config.ts';
 import { connectionFlagName, readCommandLine, type Terminal, type Texts } from './command-line.ts';
 import { type ConfigFile, fieldAt, readConfigFile } from './config-file.ts';
 import { findConnection } from './connection.ts';
@@ -11,6 +10,7 @@ import { type Environment, readEnvironment, unknownVariables } from './environme
 import { read } from './kind.ts';
 import { lifecyclePolicies } from './lifecycle-policies.ts';
 import { evictionPolicies } from './policies.ts';
+import { pressurePools } from './pressure/config.ts';
 import { type Setting, variableOf } from './setting.ts';
 import { type Settings, settings } from './settings.ts';
 

@@ -1,8 +1,7 @@
 import { defaultConfig } from '@taintmgr/core';
 import { defaultPodWatch } from '@taintmgr/k8s-adapter';
-import { flightRecorder } from '../flight/settings.ts';
-import { nodePressure } from '../pressure/settings.ts';
 import { inputFile } from './files.ts';
+import { flightRecorder } from './flight.ts';
 import {
   boolean,
   choice,
@@ -16,6 +15,7 @@ import {
   paths,
   wholeNumber,
 } from './kind.ts';
+import { nodePressure } from './pressure/settings.ts';
 import { type Setting, section, setting, type Values } from './setting.ts';
 
 // Names and defaults are kube-controller-manager's where it has them. What differs says so.

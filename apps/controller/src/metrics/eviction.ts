@@ -3,7 +3,7 @@
 import type { Report } from '@taintmgr/core';
 import type { Instant } from '@taintmgr/core/time';
 import type { Notice } from '@taintmgr/k8s-adapter';
-import { dueAt, type PendingEvictions } from '../process/pending-evictions.ts';
+import { dueAt, type PendingEvictions } from '../stats/pending-evictions.ts';
 import type { Meter } from './meter.ts';
 
 /** kube-controller-manager's. */

@@ -1,5 +1,5 @@
 // Metrics of leadership and of others who do the same work.
-import type { ProcessStats } from '../process/process-stats.ts';
+import type { ProcessStats } from '../stats/process-stats.ts';
 import type { Meter } from './meter.ts';
 
 /** Counts pods that somebody else evicts for a taint, by program. */

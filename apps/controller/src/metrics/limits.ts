@@ -1,7 +1,7 @@
 // Metrics of limits: which have tripped, and how full the others are.
 import type { LimitStatus } from '@taintmgr/core/policy';
 import type { Notice } from '@taintmgr/k8s-adapter';
-import type { ProcessStats } from '../process/process-stats.ts';
+import type { ProcessStats } from '../stats/process-stats.ts';
 import type { Meter } from './meter.ts';
 
 /** So many limits are named at most: there may be one for each namespace, node or workload. */

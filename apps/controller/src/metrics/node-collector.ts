@@ -2,7 +2,7 @@ import type { Event } from '@taintmgr/core';
 import type { ZoneState, ZoneStatus } from '@taintmgr/core/lifecycle';
 import type { Histogram } from 'prom-client';
 
-import type { ProcessStats } from '../process/process-stats.ts';
+import type { ProcessStats } from '../stats/process-stats.ts';
 import type { Meter } from './meter.ts';
 import type { Handled } from './timed.ts';
 

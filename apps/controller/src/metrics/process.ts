@@ -1,6 +1,6 @@
 import type { Instant } from '@taintmgr/core/time';
 import { collectDefaultMetrics } from 'prom-client';
-import type { ProcessStats } from '../process/process-stats.ts';
+import type { ProcessStats } from '../stats/process-stats.ts';
 import { version } from '../version.ts';
 import type { Meter } from './meter.ts';
 

@@ -4,7 +4,7 @@ import type { Instant } from '@taintmgr/core/time';
 import type { Notice } from '@taintmgr/k8s-adapter';
 import type { Counter, Histogram } from 'prom-client';
 import type { ControllerName } from '../flags/controllers.ts';
-import { dueAt, type PendingEvictions } from '../process/pending-evictions.ts';
+import { dueAt, type PendingEvictions } from '../stats/pending-evictions.ts';
 import type { Meter } from './meter.ts';
 import type { Handled } from './timed.ts';
 

@@ -8,10 +8,10 @@ import {
   summariesFromKubelets,
   type Transport,
 } from '@taintmgr/k8s-adapter';
+import { watchesNode } from '../flags/pressure/config.ts';
 import type { Settings } from '../flags/settings.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Meter } from '../metrics/meter.ts';
-import { watchesNode } from './config.ts';
 import type { KubeletsConfig } from './kubelets.ts';
 import { pressureLine } from './log.ts';
 import { pressureMetrics } from './metrics.ts';

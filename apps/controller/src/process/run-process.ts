@@ -15,18 +15,18 @@ import { OverlapWatch } from '../overlap/watch.ts';
 import { PressureController } from '../pressure/controller.ts';
 import { kubeletsConfig } from '../pressure/kubelets.ts';
 import type { Facts } from '../server/pages.ts';
-import { type Close, startStatusServer } from '../server/status-server.ts';
+import { ClockChange } from '../stats/clock-change.ts';
+import { LoopLag } from '../stats/loop-lag.ts';
+import { PendingEvictions } from '../stats/pending-evictions.ts';
+import type { ProcessStats } from '../stats/process-stats.ts';
 import { dryRun } from '../transport/dry-run.ts';
 import { observed } from '../transport/observed.ts';
 import { rateLimited } from '../transport/rate-limited.ts';
 import { version } from '../version.ts';
-import { ClockChange } from './clock-change.ts';
 import { engineConfig } from './engine-config.ts';
-import { LoopLag } from './loop-lag.ts';
-import { PendingEvictions } from './pending-evictions.ts';
-import type { ProcessStats } from './process-stats.ts';
 import { runController } from './run-controller.ts';
 import { untilSuccess } from './start-retry.ts';
+import { type Close, startStatusServer } from './status-server.ts';
 
 export interface ProcessOptions {
   readonly choices: Choices;

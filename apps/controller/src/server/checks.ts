@@ -1,6 +1,6 @@
 import { formatDuration, type Millis } from '@taintmgr/core/time';
 import type { ReflectorStatus } from '@taintmgr/k8s-adapter';
-import type { ProcessStats } from '../process/process-stats.ts';
+import type { ProcessStats } from '../stats/process-stats.ts';
 import type { Check } from './health.ts';
 
 /** /livez, /readyz and /healthz: what each endpoint looks at. */

@@ -11,8 +11,8 @@ import {
 } from '@taintmgr/core';
 import { describeHold, describeLifecycleReason, type ZoneStatus } from '@taintmgr/core/lifecycle';
 import { formatDuration, type Instant } from '@taintmgr/core/time';
-import type { ProcessStats } from '../process/process-stats.ts';
-import type { Running } from '../process/run-controller.ts';
+import type { ProcessStats } from '../stats/process-stats.ts';
+import type { RunningController } from '../stats/running-controller.ts';
 import {
   type Answer,
   errorAnswer,
@@ -52,7 +52,7 @@ function nameOf(subject: Subject): string {
     : `pod ${subject.namespace}/${subject.name}`;
 }
 
-function unknownText(subject: Subject, running: Pick<Running, 'podScope'>): string {
+function unknownText(subject: Subject, running: Pick<RunningController, 'podScope'>): string {
   const isPartial = subject.kind === 'pod' && running.podScope() === 'byNode';
   const why = isPartial ? ': only the pods of tainted nodes are read' : '';
   return `${nameOf(subject)} not found${why}`;

@@ -1,7 +1,7 @@
 // /statusz and /flagz.
 import { formatDuration } from '@taintmgr/core/time';
 import type { Origin } from '../flags/resolve.ts';
-import type { ProcessStats } from '../process/process-stats.ts';
+import type { ProcessStats } from '../stats/process-stats.ts';
 import { version } from '../version.ts';
 import { type Handler, jsonAnswer, textAnswer, wantsJson } from './answer.ts';
 

@@ -2,10 +2,10 @@ import type { Outcome, Reason, Report } from '@taintmgr/core';
 import type { Notice } from '@taintmgr/k8s-adapter';
 import { Leadership } from '../../src/leadership/leadership.ts';
 import { createMetrics, type Metrics, type MetricsOptions } from '../../src/metrics/metrics.ts';
-import { ClockChange } from '../../src/process/clock-change.ts';
-import { PendingEvictions } from '../../src/process/pending-evictions.ts';
-import type { ProcessStats } from '../../src/process/process-stats.ts';
-import type { Running } from '../../src/process/run-controller.ts';
+import { ClockChange } from '../../src/stats/clock-change.ts';
+import { PendingEvictions } from '../../src/stats/pending-evictions.ts';
+import type { ProcessStats } from '../../src/stats/process-stats.ts';
+import type { RunningController } from '../../src/stats/running-controller.ts';
 
 export const due = 1_800_000_000_000;
 export const pod = { namespace: 'shop', name: 'web-0', uid: 'u1', nodeName: 'n1' };
@@ -14,7 +14,7 @@ export const because: readonly Reason[] = [
   { code: 'NoToleration', taint, start: due, startSource: 'timeAdded', deadline: due },
 ];
 
-export const idle: Running = {
+export const idle: RunningController = {
   limits: () => [],
   lead: () => {},
   leader: () => '',

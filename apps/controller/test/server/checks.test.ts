@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Notice } from '@taintmgr/k8s-adapter';
 import { Leadership } from '../../src/leadership/leadership.ts';
-import { ClockChange } from '../../src/process/clock-change.ts';
-import { PendingEvictions } from '../../src/process/pending-evictions.ts';
-import type { ProcessStats } from '../../src/process/process-stats.ts';
-import type { Running } from '../../src/process/run-controller.ts';
 import { createChecks } from '../../src/server/checks.ts';
+import { ClockChange } from '../../src/stats/clock-change.ts';
+import { PendingEvictions } from '../../src/stats/pending-evictions.ts';
+import type { ProcessStats } from '../../src/stats/process-stats.ts';
+import type { RunningController } from '../../src/stats/running-controller.ts';
 
 interface Situation {
   readonly heard?: readonly (number | null)[];
@@ -36,7 +36,7 @@ function statsOf(situation: Situation): ProcessStats {
   const clock = new ClockChange();
   const { stepped } = situation;
   if (stepped !== undefined) clock.observe({ kind: 'clockStepped', who: 'a', by: stepped }, now);
-  const running: Running = {
+  const running: RunningController = {
     limits: () => [],
     lead: () => {},
     leader: () => situation.leader ?? '',

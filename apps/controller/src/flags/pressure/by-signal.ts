@@ -1,5 +1,5 @@
 import { parseEvictionFlag } from '@taintmgr/core/pressure';
-import type { Kind } from '../flags/kind.ts';
+import type { Kind } from '../kind.ts';
 
 /** Settings of amounts or durations by signal, as a kubelet's flags have them. */
 export type BySignal = Readonly<Record<string, string>>;

@@ -7,9 +7,9 @@ import {
   type PressureSettingsInput,
   resolvePressureConfig,
 } from '@taintmgr/core/pressure';
-import type { ConfigFile } from '../flags/config-file.ts';
-import { SettingError } from '../flags/setting-error.ts';
-import type { Settings } from '../flags/settings.ts';
+import type { ConfigFile } from '../config-file.ts';
+import { SettingError } from '../setting-error.ts';
+import type { Settings } from '../settings.ts';
 
 /** A pool as the schema describes it. */
 interface PoolFields extends PressureSettingsInput {

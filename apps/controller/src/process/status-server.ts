@@ -14,24 +14,24 @@ import { settings as allSettings } from '../flags/settings.ts';
 import type { Logger } from '../log/logger.ts';
 import { metricsHandler } from '../metrics/exposition.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import type { ProcessStats } from '../process/process-stats.ts';
-import { version } from '../version.ts';
-import type { Handler } from './answer.ts';
-import { createAuthenticator } from './authentication.ts';
-import { createAuthorizer } from './authorization.ts';
-import { readServerIdentity } from './certificate.ts';
-import { createChecks } from './checks.ts';
-import { explainHandler } from './explainz.ts';
-import { createGate, type Gate, openGate } from './gate.ts';
-import { healthHandlers, type OnLook } from './health.ts';
-import { LogThrottle } from './log-throttle.ts';
-import { type Facts, type Flag, flagsHandler, statusHandler } from './pages.ts';
+import type { Handler } from '../server/answer.ts';
+import { createAuthenticator } from '../server/authentication.ts';
+import { createAuthorizer } from '../server/authorization.ts';
+import { readServerIdentity } from '../server/certificate.ts';
+import { createChecks } from '../server/checks.ts';
+import { explainHandler } from '../server/explainz.ts';
+import { createGate, type Gate, openGate } from '../server/gate.ts';
+import { healthHandlers, type OnLook } from '../server/health.ts';
+import { LogThrottle } from '../server/log-throttle.ts';
+import { type Facts, type Flag, flagsHandler, statusHandler } from '../server/pages.ts';
 import {
   healthLimits,
   type StatusServer,
   type StatusServerOptions,
   startServer,
-} from './server.ts';
+} from '../server/server.ts';
+import type { ProcessStats } from '../stats/process-stats.ts';
+import { version } from '../version.ts';
 
 export interface StatusOptions {
   readonly choices: Choices;

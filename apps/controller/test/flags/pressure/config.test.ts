@@ -3,10 +3,10 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { checkChoices } from '../../src/flags/checks.ts';
-import { resolveChoices } from '../../src/flags/resolve.ts';
-import { watchesNode } from '../../src/pressure/config.ts';
-import { pressureTaintRules } from '../../src/pressure/taint-rules.ts';
+import { checkChoices } from '../../../src/flags/checks.ts';
+import { watchesNode } from '../../../src/flags/pressure/config.ts';
+import { resolveChoices } from '../../../src/flags/resolve.ts';
+import { pressureTaintRules } from '../../../src/pressure/taint-rules.ts';
 
 const on = '--controllers=node-pressure-controller';
 

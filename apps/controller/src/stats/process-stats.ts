@@ -2,7 +2,7 @@ import type { Leadership } from '../leadership/leadership.ts';
 import type { ClockChange } from './clock-change.ts';
 import type { LoopLag } from './loop-lag.ts';
 import type { PendingEvictions } from './pending-evictions.ts';
-import type { Running } from './run-controller.ts';
+import type { RunningController } from './running-controller.ts';
 
 /** How this process is doing, for its health checks, metrics and pages. */
 export interface ProcessStats {
@@ -12,7 +12,7 @@ export interface ProcessStats {
   readonly clock: ClockChange;
   readonly leadership: Leadership;
   /** Null: it has not begun. */
-  running: Running | null;
+  running: RunningController | null;
   /** Told to stop. */
   stopping: boolean;
 }

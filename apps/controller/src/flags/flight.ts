@@ -1,7 +1,7 @@
 // The settings of the flight recorder.
-import { outputFile } from '../flags/files.ts';
-import { wholeNumber } from '../flags/kind.ts';
-import { setting } from '../flags/setting.ts';
+import { outputFile } from './files.ts';
+import { wholeNumber } from './kind.ts';
+import { setting } from './setting.ts';
 
 // Size and number of files are named as kube-apiserver names those of its audit log.
 

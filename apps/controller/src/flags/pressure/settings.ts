@@ -1,9 +1,9 @@
 // The settings of node-pressure-controller.
 import { defaultPressureConfig } from '@taintmgr/core/pressure';
 import { defaultPollOptions } from '@taintmgr/k8s-adapter';
-import { inputFile } from '../flags/files.ts';
-import { choice, duration, fractionalNumber, serviceAccount, wholeNumber } from '../flags/kind.ts';
-import { section, setting } from '../flags/setting.ts';
+import { inputFile } from '../files.ts';
+import { choice, duration, fractionalNumber, serviceAccount, wholeNumber } from '../kind.ts';
+import { section, setting } from '../setting.ts';
 import { type BySignal, bySignal } from './by-signal.ts';
 
 const none: BySignal = {};

@@ -1,0 +1,30 @@
+import type { Explanation, Subject } from '@taintmgr/core';
+import type { ZoneStatus } from '@taintmgr/core/lifecycle';
+import type { LimitStatus } from '@taintmgr/core/policy';
+import type { Instant } from '@taintmgr/core/time';
+import type { PodScope, ReflectorStatus } from '@taintmgr/k8s-adapter';
+
+/** A controller at work, as pages, metrics and health checks ask it. */
+export interface RunningController {
+  /** Whether it may act, once elected where there are elections, or has to stand by. */
+  lead(mayAct: boolean): void;
+  /** Who holds the lease of the election; '' where nobody does, or there is none. */
+  leader(): string;
+  explain(now: Instant, subject: Subject): Explanation;
+  /** How the zones are doing; empty without the node lifecycle. */
+  zones(now: Instant): readonly ZoneStatus[];
+  /** The limits that have tripped, and those in whose window pods were evicted. */
+  limits(now: Instant): readonly LimitStatus[];
+  /** Whose pods are read: those of all nodes, or of those that need it. */
+  podScope(): PodScope;
+  /** How far each collection is read. */
+  status(): readonly ReflectorStatus[];
+  /** Since when it does not hear of changes in the cluster; null: it does, or has not begun. */
+  cutOffSince(): Instant | null;
+  /** When it wants to act next; null: when it hears something. */
+  nextWake(): Instant | null;
+  /** Its own time, which nobody can set, and which is that of `explain`, `status` and `nextWake`. */
+  now(): Instant;
+  /** What the cluster's clock shows. */
+  wall(): Instant;
+}
