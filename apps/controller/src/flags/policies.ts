@@ -1,71 +1,30 @@
 // Eviction policies and limits, which only the configuration file can say.
 import type { Config } from '@taintmgr/core';
-import type { LimitRule, Policy } from '@taintmgr/core/policy';
-import { parseDuration } from '@taintmgr/core/time';
+import type { LimitRule } from '@taintmgr/core/policy';
 import type { ConfigFile } from './config-file.ts';
+import { inMillis, type Written } from './durations.ts';
 
-interface PolicyFields {
-  readonly mode?: Policy['mode'];
-  readonly deleteAfter?: string;
-  readonly gracePeriodSeconds?: number;
-  readonly settle?: string;
-}
+type Policy = Config['policies'][number];
 
-interface LimitFields extends Omit<LimitRule, 'windowMs'> {
-  readonly window?: string;
-}
+/** Of these one value counts for all pods that no policy is for. */
+type Defaults = Partial<Pick<Config, 'gracePeriodSeconds' | 'settleMs' | 'heedNodeDeadlines'>>;
 
 /** `eviction` as the schema describes it, without what is a setting with a flag. */
-interface EvictionFields extends Omit<PolicyFields, 'mode' | 'deleteAfter'> {
-  readonly policies?: readonly (PolicyFields & {
-    readonly key?: string;
-    readonly value?: string;
-    readonly effect?: string;
-  })[];
+interface EvictionFields extends Written<Defaults> {
+  readonly policies?: readonly Written<Policy>[];
   readonly leave?: Partial<Config['leave']>;
-  readonly limits?: readonly LimitFields[];
-  readonly heedNodeDeadlines?: boolean;
+  readonly limits?: readonly Written<LimitRule>[];
 }
 
 /** What only the configuration file can say about evictions; what it leaves out is left out here. */
 export function evictionPolicies(file: ConfigFile): Partial<Config> {
   const fields: EvictionFields = file.eviction ?? {};
-  const { gracePeriodSeconds, settle, policies, leave, limits, heedNodeDeadlines } = fields;
+  const { gracePeriodSeconds, settle, heedNodeDeadlines, policies, leave, limits } = fields;
   const none = { finishedPods: false, returningDaemonSetPods: false, optedOutPods: false };
   return {
-    ...policyOf({
-      ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),
-      ...(settle !== undefined && { settle }),
-    }),
-    ...(policies && {
-      policies: policies.map(({ key, value, effect, ...policy }) => ({
-        ...(key !== undefined && { key }),
-        ...(value !== undefined && { value }),
-        ...(effect !== undefined && { effect }),
-        ...policyOf(policy),
-      })),
-    }),
+    ...inMillis<Defaults>({ gracePeriodSeconds, settle, heedNodeDeadlines }),
+    ...(policies && { policies: policies.map((policy) => inMillis<Policy>(policy)) }),
     ...(leave && { leave: { ...none, ...leave } }),
-    ...(limits && { limits: limits.map(limitOf) }),
-    ...(heedNodeDeadlines !== undefined && { heedNodeDeadlines }),
+    ...(limits && { limits: limits.map((limit) => inMillis<LimitRule>(limit)) }),
   };
-}
-
-function policyOf(fields: PolicyFields): Partial<Policy> {
-  const { mode, deleteAfter, gracePeriodSeconds, settle } = fields;
-  return {
-    ...(mode && { mode }),
-    ...(deleteAfter !== undefined && { deleteAfterMs: millisOf(deleteAfter) }),
-    ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),
-    ...(settle !== undefined && { settleMs: millisOf(settle) }),
-  };
-}
-
-function limitOf({ window, ...limit }: LimitFields): LimitRule {
-  return { ...limit, ...(window !== undefined && { windowMs: millisOf(window) }) };
-}
-
-/** The schema has seen to the form. */
-function millisOf(duration: string): number {
-  return Math.round(parseDuration(duration) ?? 0);
 }
