@@ -1,19 +1,11 @@
 // The writes that put the drain's taint on nodes, one at a time for each.
 import { type Blocker, blockerOf } from '../attempt/blocker.ts';
-import type { Outcome } from '../attempt/outcome.ts';
-import { nextAttempt } from '../attempt/retry.ts';
+import { isSetback, type Outcome } from '../attempt/outcome.ts';
+import { type Attempt, accepted, isPending, setBack, untried } from '../attempt/state.ts';
 import { InFlight } from '../kernel/inflight.ts';
 import type { Instant } from '../kernel/time.ts';
 import type { DrainConfig } from './config.ts';
 import type { TaintNode } from './state.ts';
-
-/** How far the write is that puts the taint on one node. */
-type TaintWrite =
-  | { readonly kind: 'due'; readonly at: Instant; readonly attempts: number }
-  /** A request is out and not yet answered. */
-  | { readonly kind: 'sent'; readonly attempts: number }
-  /** It was accepted; the watch has to show the taint by then. */
-  | { readonly kind: 'accepted'; readonly until: Instant };
 
 /** What came of a write: it is tried again, or it is final. */
 export interface TaintRefusal {
@@ -26,7 +18,7 @@ export interface TaintRefusal {
 export class TaintWrites {
   readonly #config: DrainConfig;
   readonly #inFlight: InFlight;
-  readonly #writes = new Map<string, TaintWrite>();
+  readonly #writes = new Map<string, Attempt>();
 
   constructor(config: DrainConfig) {
     this.#config = config;
@@ -34,7 +26,8 @@ export class TaintWrites {
   }
 
   want(now: Instant, nodeName: string): void {
-    this.#writes.set(nodeName, { kind: 'due', at: now, attempts: 0 });
+    const due = { kind: 'waiting', since: now, until: now } as const;
+    this.#writes.set(nodeName, { ...untried, state: due });
   }
 
   /** The node has its taint, or needs it no more. */
@@ -45,10 +38,13 @@ export class TaintWrites {
   /** The requests that are due, as far as there is room. */
   send(now: Instant): readonly TaintNode[] {
     const commands: TaintNode[] = [];
-    for (const [nodeName, write] of this.#writes) {
-      if (write.kind !== 'due' || write.at > now || !this.#inFlight.hasRoom) continue;
-      this.#writes.set(nodeName, { kind: 'sent', attempts: write.attempts + 1 });
-      commands.push({ kind: 'taintNode', id: this.#inFlight.start(nodeName), nodeName });
+    for (const [nodeName, { state, ...attempt }] of this.#writes) {
+      const isReady = isPending(state) && 'until' in state && state.until <= now;
+      if (!isReady || !this.#inFlight.hasRoom) continue;
+      const id = this.#inFlight.start(nodeName);
+      const requested = { kind: 'requested', id } as const;
+      this.#writes.set(nodeName, { ...attempt, tries: attempt.tries + 1, state: requested });
+      commands.push({ kind: 'taintNode', id, nodeName });
     }
     return commands;
   }
@@ -56,36 +52,31 @@ export class TaintWrites {
   /** Takes the outcome of a request; null: it was accepted, or it is not one of these. */
   answered(now: Instant, id: string, outcome: Outcome): TaintRefusal | null {
     const nodeName = this.#inFlight.finish(id);
-    const write = nodeName === null ? undefined : this.#writes.get(nodeName);
-    if (nodeName === null || write?.kind !== 'sent') return null;
-    if (outcome.kind === 'done' || outcome.kind === 'gone') {
+    const attempt = nodeName === null ? undefined : this.#writes.get(nodeName);
+    if (nodeName === null || attempt?.state.kind !== 'requested') return null;
+    if (!isSetback(outcome)) {
       // The watch shows a node that is gone.
-      this.#writes.set(nodeName, {
-        kind: 'accepted',
-        until: now + this.#config.confirmationWaitMs,
-      });
+      this.#writes.set(nodeName, { ...attempt, state: accepted(now, this.#config) });
       return null;
     }
+    const failed = setBack(now, nodeName, attempt, outcome, null, this.#config);
+    this.#writes.set(nodeName, { ...attempt, ...failed });
     const blocker = blockerOf(outcome);
-    const { attempts } = write;
-    const at = nextAttempt(now, nodeName, attempts, this.#config, outcome);
-    this.#writes.set(nodeName, { kind: 'due', at, attempts });
     return { nodeName, blocker, isFinal: blocker.verdict === 'never' };
   }
 
   /** The nodes whose taint was accepted and did not come, or went at once. */
   unconfirmed(now: Instant): readonly string[] {
-    return [...this.#writes].flatMap(([nodeName, write]) =>
-      write.kind === 'accepted' && write.until <= now ? [nodeName] : [],
+    return [...this.#writes].flatMap(([nodeName, { state }]) =>
+      state.kind === 'accepted' && state.until <= now ? [nodeName] : [],
     );
   }
 
   /** When there is something to do next; null: only an event can change anything. */
   nextWake(): Instant | null {
-    const times = [...this.#writes.values()].flatMap((write) => {
-      if (write.kind === 'sent') return [];
-      return write.kind === 'due' ? write.at : write.until;
-    });
+    const times = [...this.#writes.values()].flatMap(({ state }) =>
+      'until' in state ? state.until : [],
+    );
     return times.length === 0 ? null : Math.min(...times);
   }
 }

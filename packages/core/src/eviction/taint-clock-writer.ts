@@ -1,4 +1,4 @@
-import type { Outcome } from '../attempt/outcome.ts';
+import { isSetback, type Outcome } from '../attempt/outcome.ts';
 import { nextAttempt } from '../attempt/retry.ts';
 import { InFlight } from '../kernel/inflight.ts';
 import { Schedule } from '../kernel/schedule.ts';
@@ -86,7 +86,7 @@ export class TaintClockWriter {
     const nodeName = this.#inFlight.finish(id);
     if (nodeName === null) return false;
     this.#writing.delete(nodeName);
-    if (outcome.kind === 'done' || outcome.kind === 'gone') {
+    if (!isSetback(outcome)) {
       this.#attempts.delete(nodeName);
       this.#schedule.set(nodeName, now + this.#config.confirmationWaitMs);
       return true;

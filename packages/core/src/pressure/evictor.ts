@@ -1,5 +1,5 @@
 import { blockerOf } from '../attempt/blocker.ts';
-import type { Outcome, Setback } from '../attempt/outcome.ts';
+import { isSetback, type Outcome, type Setback } from '../attempt/outcome.ts';
 import { evenTry, nextAttempt } from '../attempt/retry.ts';
 import { InFlight } from '../kernel/inflight.ts';
 import type { Instant } from '../kernel/time.ts';
@@ -88,7 +88,7 @@ export class Evictor {
     const { pod, text } = eviction;
     const unanswered = new Map(work.unanswered);
     unanswered.delete(id);
-    if (outcome.kind === 'done' || outcome.kind === 'gone' || this.#rules.failureCounts) {
+    if (!isSetback(outcome) || this.#rules.failureCounts) {
       this.#proceed(now, record, { ...work, unanswered, leaving: [...work.leaving, pod] });
       return outcome.kind === 'gone' ? [] : [evictedEvent(pod, text)];
     }
@@ -114,7 +114,7 @@ export class Evictor {
       record.work = { kind: 'leaving', pods, until: now + this.#config.leavingWaitMsMax };
     } else if (setback) {
       record.isSpent = false;
-      record.work = { kind: 'retrying', setback, at: this.#retryAt(now, record, setback) };
+      record.work = { kind: 'failed', setback, until: this.#retryAt(now, record, setback) };
       record.failures += 1;
     } else {
       record.isSpent = false;

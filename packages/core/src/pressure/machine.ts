@@ -52,7 +52,7 @@ export function createPressureMachine(options: Partial<PressureConfig> = {}): Pr
  *
  *                  +--- not enough ---- reclaimed <--done-- reclaiming
  *                  v                        |                  ^
- *     retrying <-- evicting <---------------|------ (none) ----+
+ *       failed <-- evicting <---------------|------ (none) ----+
  *         |           |  |                enough      ^  ^
  *         +---------->+  +--accepted--> leaving ------+  |
  *                     |                    gone, or late |
@@ -259,10 +259,9 @@ class NodePressureMachine implements PressureMachine {
   #isFree(now: Instant, record: NodeRecord): boolean {
     const { work } = record;
     if (work === null) return true;
-    if (work.kind !== 'leaving' && work.kind !== 'retrying') return false;
-    const at = work.kind === 'leaving' ? work.until : work.at;
-    if (at > now) {
-      this.#wake(record.node.name, at);
+    if (!('until' in work)) return false;
+    if (work.until > now) {
+      this.#wake(record.node.name, work.until);
       return false;
     }
     if (work.kind === 'leaving') record.settledAt = now;

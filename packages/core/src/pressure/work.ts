@@ -1,4 +1,5 @@
 import type { Setback } from '../attempt/outcome.ts';
+import type { SetBack } from '../attempt/state.ts';
 import type { Instant } from '../kernel/time.ts';
 import type { PodRef } from '../model/pod.ts';
 import type { EvictionText } from './eviction-message.ts';
@@ -27,5 +28,5 @@ export type PressureWork =
     }
   /** These pods were evicted and are waited for, until then at most. */
   | { readonly kind: 'leaving'; readonly pods: readonly PodRef[]; readonly until: Instant }
-  /** An attempt failed; the next is at `at`. */
-  | { readonly kind: 'retrying'; readonly setback: Setback; readonly at: Instant };
+  /** A try failed. */
+  | SetBack;
