@@ -1,18 +1,31 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import type { StoryName } from './plots.ts';
 import { type Planted, sabotages, sabotageTable } from './sabotages.ts';
+import type { Outcome } from './stage.ts';
 import { runSeed } from './story.ts';
-import { tellSeed } from './telling.ts';
+import { storyOf, tellSeed } from './telling.ts';
 
 // A few stories as part of every test run; thousands more: npm run seeds -- --count 5000
+
+/** What the story of each seed breaks that nobody has sabotaged; some are asked for several times. */
+const broken = new Map<string, Outcome['violations']>();
+
+function brokenBy(story: StoryName, seed: number): Outcome['violations'] {
+  const key = `${story} ${seed}`;
+  const violations = broken.get(key) ?? runSeed(story, seed).violations;
+  broken.set(key, violations);
+  return violations;
+}
 
 const seeds = Array.from({ length: 36 }, (_, index) => index + 1);
 
 describe('stories drawn from seeds', () => {
   for (const seed of seeds) {
     it(`nothing is violated in seed ${seed}`, () => {
-      const { violations, story } = tellSeed(seed, null);
+      const story = storyOf(seed);
+      const violations = brokenBy(story, seed);
       const replay = `replay: npm run seeds -- --seed ${seed} --count 1 --story ${story} --verbose`;
       assert.deepEqual(violations, [], replay);
     });
@@ -30,12 +43,12 @@ describe('stories drawn from seeds', () => {
 describe('the checkers find a controller that', () => {
   for (const [name, { story, seed, breaks, sabotage }] of Object.entries<Planted>(sabotages)) {
     it(`${name}, by the story of seed ${seed}`, () => {
-      const broken = runSeed(story, seed, sabotage).violations.map(({ invariant }) => invariant);
+      const found = runSeed(story, seed, sabotage).violations.map(({ invariant }) => invariant);
       assert.ok(
-        broken.some((invariant) => breaks.includes(invariant)),
-        `found: ${broken.join(', ') || 'nothing'}`,
+        found.some((invariant) => breaks.includes(invariant)),
+        `found: ${found.join(', ') || 'nothing'}`,
       );
-      assert.deepEqual(runSeed(story, seed).violations, [], 'the seed passes without it');
+      assert.deepEqual(brokenBy(story, seed), [], 'the seed passes without it');
     });
   }
 
