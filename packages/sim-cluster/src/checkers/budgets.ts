@@ -5,6 +5,7 @@ import type { KubeObject } from '../objects/kube-object.ts';
 import { labelSelectorRequirements, matchesLabels } from '../selectors/labels.ts';
 import type { ClusterApi } from '../store/cluster-api.ts';
 import type { Call } from './call.ts';
+import { Checker } from './checker.ts';
 import type { ObservedChange } from './object-history.ts';
 import { noExecuteTaints } from './taint-rule.ts';
 import { type Evidence, isRemoval, policyFor } from './terms.ts';
@@ -22,16 +23,9 @@ export function selectedBy(budget: KubeObject, pod: KubeObject): boolean {
  * With mode `evict`, no eviction takes the healthy pods of a budget below what it needs. Counted from
  * the pods themselves, not from the budget's status, which follows after a moment.
  */
-export class BudgetChecker {
-  readonly #evidence: Evidence;
-  readonly #api: ClusterApi;
+export class BudgetChecker extends Checker<Evidence> {
   /** When the health of a pod last changed but by an eviction, by namespace. */
   readonly #shakenAt = new Map<string, number>();
-
-  constructor(evidence: Evidence, api: ClusterApi) {
-    this.#evidence = evidence;
-    this.#api = api;
-  }
 
   observe({ at, change, by }: ObservedChange): void {
     const { resource, object, previous, type } = change;
@@ -50,7 +44,7 @@ export class BudgetChecker {
 
   /** Whether each taint that the client may have gone by lets its pods go by the budgets only. */
   #asksBudgets(at: number, pod: KubeObject, { run, sentAt }: Call): boolean {
-    const { history, terms, apiHistory } = this.#evidence;
+    const { history, terms, apiHistory } = this.evidence;
     if (terms.policies.length === 0) return terms.mode === 'evict';
     const known = apiHistory.known.inTurnUpTo(run, 'nodes', sentAt);
     const states = history.during(history.node(pod.spec.nodeName ?? ''), known, at);
@@ -59,12 +53,12 @@ export class BudgetChecker {
   }
 
   #judge(at: number, pod: KubeObject): void {
-    const { report } = this.#evidence;
+    const { report } = this.evidence;
     const { namespace = '', name } = pod.metadata;
     if (at - (this.#shakenAt.get(namespace) ?? 0) < statusLagMs) return;
-    for (const budget of this.#api.list('poddisruptionbudgets', namespace)) {
+    for (const budget of this.evidence.api.list('poddisruptionbudgets', namespace)) {
       if (!selectedBy(budget, pod)) continue;
-      const pods = this.#api.list('pods', namespace);
+      const pods = this.evidence.api.list('pods', namespace);
       const left = pods.filter((one) => selectedBy(budget, one) && isHealthy(one)).length;
       const { desiredHealthy = 0 } = budget.status ?? {};
       if (left >= desiredHealthy) continue;

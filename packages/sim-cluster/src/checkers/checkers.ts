@@ -34,18 +34,18 @@ export class Checkers {
     const starts = new TaintStarts(history, apiHistory);
     const report = (violation: Violation): void => void this.#violations.push(violation);
     const { pauses } = this;
-    const evidence: Evidence = { terms, history, apiHistory, starts, pauses, report };
-    const kept = new KeptStartsChecker(evidence, api);
+    const evidence: Evidence = { api, terms, history, apiHistory, starts, pauses, report };
+    const kept = new KeptStartsChecker(evidence);
     const leadership = new LeadershipChecker(apiHistory, report);
     const observers = [
       new EvictionChecker(evidence),
-      new BudgetChecker(evidence, api),
+      new BudgetChecker(evidence),
       new EvictionWindowChecker(evidence),
       new GraceChecker(evidence),
       kept,
       leadership,
     ];
-    this.#resting = [new OverdueChecker(evidence, api), kept];
+    this.#resting = [new OverdueChecker(evidence), kept];
     this.#ending = [new EvictionRateChecker(evidence), ...(terms.elected ? [leadership] : [])];
   }
 

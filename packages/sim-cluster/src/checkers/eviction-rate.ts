@@ -1,6 +1,9 @@
 // The checker of eviction rates.
+
 import type { Call, CallKind } from './call.ts';
+import { Checker } from './checker.ts';
 import { mayBeLate } from './lateness.ts';
+import { scopeOf } from './scope.ts';
 import { clockTime, type Evidence, type RateTerm, type Violation } from './terms.ts';
 
 const removing: readonly CallKind[] = ['markPod', 'deletePod', 'evictPod'];
@@ -16,19 +19,13 @@ interface Beginning {
  * In any span of time no more pods begin to be evicted than the burst and the rate allow: what a
  * full bucket and its inflow would have let through. A restarted client begins with a full one.
  */
-export class EvictionRateChecker {
-  readonly #evidence: Evidence;
-
-  constructor(evidence: Evidence) {
-    this.#evidence = evidence;
-  }
-
+export class EvictionRateChecker extends Checker<Evidence> {
   /** Called once, when everything is over. */
   atEnd(): void {
-    const { rates } = this.#evidence.terms;
+    const { rates } = this.evidence.terms;
     if (rates.length === 0) return;
     // A look names no uid: right after a gap it may have been meant for an earlier pod of the name.
-    const { apiHistory } = this.#evidence;
+    const { apiHistory } = this.evidence;
     const readings = [
       this.#beginnings((run, at) => apiHistory.known.upTo(run, 'pods', at)),
       this.#beginnings((run, at) => apiHistory.known.inTurnUpTo(run, 'pods', at)),
@@ -36,14 +33,14 @@ export class EvictionRateChecker {
     for (const rate of rates) {
       const findings = readings.map((beginnings) => this.#excess(rate, beginnings));
       const [finding] = findings;
-      if (finding && findings.every((one) => one !== null)) this.#evidence.report(finding);
+      if (finding && findings.every((one) => one !== null)) this.evidence.report(finding);
     }
   }
 
   /** The first requests, reads of a pod that was known among them. */
   #beginnings(known: (run: number, at: number) => number): readonly Beginning[] {
     const first = new Map<string, Beginning>();
-    for (const call of this.#evidence.apiHistory.calls.all) {
+    for (const call of this.evidence.apiHistory.calls.all) {
       const { kind, run, uid } = call;
       if (!removing.includes(kind) || uid === null || first.has(`${run}/${uid}`)) continue;
       first.set(`${run}/${uid}`, { run, at: this.#begunAt(call, uid, known), uid });
@@ -53,8 +50,8 @@ export class EvictionRateChecker {
 
   /** When the first look was sent that this removal rests on, or the removal itself. */
   #begunAt(removal: Call, uid: string, known: (run: number, at: number) => number): number {
-    const calls = this.#evidence.apiHistory.calls.all;
-    const createdAt = this.#evidence.history.pod(uid)[0]?.at ?? Number.POSITIVE_INFINITY;
+    const calls = this.evidence.apiHistory.calls.all;
+    const createdAt = this.evidence.history.pod(uid)[0]?.at ?? Number.POSITIVE_INFINITY;
     const before = calls
       .slice(0, calls.indexOf(removal))
       .filter(({ run, target }) => run === removal.run && target === removal.target);
@@ -87,26 +84,13 @@ export class EvictionRateChecker {
   }
 
   #mayBeLate(uid: string, at: number): boolean {
-    const state = this.#evidence.history.during(this.#evidence.history.pod(uid), at, at).at(-1);
-    return !!state?.object && mayBeLate(this.#evidence, state.object, at);
+    const state = this.evidence.history.during(this.evidence.history.pod(uid), at, at).at(-1);
+    return !!state?.object && mayBeLate(this.evidence, state.object, at);
   }
 
-  #scopeOf(per: RateTerm['per'], uid: string, at: number): string {
-    const { history } = this.#evidence;
-    const pod = history.pod(uid).at(-1)?.object ?? history.pod(uid).at(-2)?.object;
-    const nodeName: string = pod?.spec.nodeName ?? '';
-    switch (per) {
-      case 'total':
-        return '';
-      case 'namespace':
-        return pod?.metadata.namespace ?? '';
-      case 'node':
-        return nodeName;
-      case 'zone': {
-        const [node] = history.during(history.node(nodeName), at, at);
-        const labels = node?.object?.metadata.labels ?? {};
-        return `${labels['topology.kubernetes.io/region']}/${labels['topology.kubernetes.io/zone']}`;
-      }
-    }
+  #scopeOf(per: RateTerm['per'], uid: string, at: number): string | null {
+    const { history } = this.evidence;
+    const pod = history.pod(uid).findLast(({ object }) => object)?.object;
+    return pod ? scopeOf(history, per, pod, at) : null;
   }
 }

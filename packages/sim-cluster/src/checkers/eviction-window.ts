@@ -1,8 +1,10 @@
 // The checker of limits within a window.
+
 import type { KubeObject } from '../objects/kube-object.ts';
+import { Checker } from './checker.ts';
 import { mayBeLate } from './lateness.ts';
-import { zoneOf } from './lifecycle/zones.ts';
 import type { ObservedChange } from './object-history.ts';
+import { scopeOf } from './scope.ts';
 import { clockTime, type Evidence, isRemoval, type WindowTerm } from './terms.ts';
 
 /** A pod that was made to leave. */
@@ -24,17 +26,12 @@ const resumeAnnotation = 'taintmgr.dev/resume-limits';
  * taint of their node do not count, pods that it cannot have heard of in time count as there, and after
  * somebody's request to resume was answered the windows begin anew.
  */
-export class EvictionWindowChecker {
-  readonly #evidence: Evidence;
+export class EvictionWindowChecker extends Checker<Evidence> {
   #removed: Removed[] = [];
   #resumedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(evidence: Evidence) {
-    this.#evidence = evidence;
-  }
-
   observe(told: ObservedChange): void {
-    const { windows } = this.#evidence.terms;
+    const { windows } = this.evidence.terms;
     if (windows.length === 0) return;
     if (told.change.resource === 'leases') this.#observeLease(told);
     if (told.change.resource === 'pods') this.#observePod(told);
@@ -50,14 +47,16 @@ export class EvictionWindowChecker {
   }
 
   #observePod({ at, change: { type, object, previous }, by }: ObservedChange): void {
-    const { terms, apiHistory } = this.#evidence;
+    const { terms, apiHistory } = this.evidence;
     if (by === null || !isRemoval(by) || !previous?.spec.nodeName) return;
     const isLeaving = type === 'DELETED' || object.metadata.deletionTimestamp !== undefined;
     if (!isLeaving || previous.metadata.deletionTimestamp !== undefined) return;
     const decidedAt = apiHistory.calls.chainOf(by)[0]?.sentAt ?? by.sentAt;
     // What was under way when everything began anew was let go before.
-    if (decidedAt <= this.#resumedAt || mayBeLate(this.#evidence, previous, at)) return;
-    const scopes = terms.windows.map((term) => this.#scopeOf(term, previous, at));
+    if (decidedAt <= this.#resumedAt || mayBeLate(this.evidence, previous, at)) return;
+    const scopes = terms.windows.map((term) =>
+      scopeOf(this.evidence.history, term.per, previous, at),
+    );
     const removed: Removed = { at, decidedAt, run: by.run, pod: previous, scopes };
     this.#removed.push(removed);
     for (const [index, term] of terms.windows.entries()) this.#judge(index, term, removed);
@@ -79,37 +78,19 @@ export class EvictionWindowChecker {
     );
     if (inWindow.length <= most) return;
     const evidence = `pod ${pod.metadata.namespace}/${pod.metadata.name} leaves at ${clockTime(at)} as number ${inWindow.length} of ${scope || 'all'} since ${clockTime(first.at)}: ${most} are promised by ${JSON.stringify(term)} of ${there} pods then`;
-    this.#evidence.report({ invariant: 'window', at, evidence });
+    this.evidence.report({ invariant: 'window', at, evidence });
   }
 
   /** The pods there were when the first of a window went, or of which the run knew them to be. */
   #countThere(term: WindowTerm, scope: string, { at, decidedAt, run }: Removed): number {
-    const { history, apiHistory } = this.#evidence;
+    const { history, apiHistory } = this.evidence;
     const known = apiHistory.known.inTurnUpTo(run, 'pods', decidedAt);
     return history.pods.filter((states) =>
       history
         .during(states, known, at)
-        .some(({ object }) => object?.spec.nodeName && this.#scopeOf(term, object, at) === scope),
+        .some(
+          ({ object }) => object?.spec.nodeName && scopeOf(history, term.per, object, at) === scope,
+        ),
     ).length;
-  }
-
-  #scopeOf({ per }: WindowTerm, { metadata, spec }: KubeObject, at: number): string | null {
-    switch (per) {
-      case 'total':
-        return '';
-      case 'node':
-        return spec.nodeName ?? '';
-      case 'namespace':
-        return metadata.namespace ?? '';
-      case 'workload': {
-        const owner = metadata.ownerReferences?.find(({ controller }) => controller);
-        return owner ? `${metadata.namespace}/${owner.kind}/${owner.name}` : null;
-      }
-      case 'zone': {
-        const { history } = this.#evidence;
-        const node = history.during(history.node(spec.nodeName ?? ''), at, at).at(-1)?.object;
-        return node ? zoneOf(node) : null;
-      }
-    }
   }
 }

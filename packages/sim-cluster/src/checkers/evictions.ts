@@ -1,6 +1,8 @@
 // The checker of evictions: none too early, none without a reason.
+
 import type { KubeObject } from '../objects/kube-object.ts';
 import type { Call } from './call.ts';
+import { Checker } from './checker.ts';
 import type { ObservedChange, State } from './object-history.ts';
 import { noExecuteTaints, toleratedMs } from './taint-rule.ts';
 import { clockTime, type Evidence, isRemoval, policyFor } from './terms.ts';
@@ -20,13 +22,7 @@ interface Verdict {
  * No pod begins to terminate by the client before its deadline, or without one: judged by what the
  * client could know when it decided, which is when it sent the first request of the eviction.
  */
-export class EvictionChecker {
-  readonly #evidence: Evidence;
-
-  constructor(evidence: Evidence) {
-    this.#evidence = evidence;
-  }
-
+export class EvictionChecker extends Checker<Evidence> {
   observe({ at, change, by }: ObservedChange): void {
     const { resource, previous, object, type } = change;
     if (resource !== 'pods' || !by || !isRemoval(by) || !previous) return;
@@ -37,7 +33,7 @@ export class EvictionChecker {
   }
 
   #judge(at: number, pod: KubeObject, by: Call): void {
-    const { apiHistory, history } = this.#evidence;
+    const { apiHistory, history } = this.evidence;
     const states = history.pod(pod.metadata.uid ?? '');
     const createdAt = states[0]?.at ?? at;
     // A look at its predecessor was not for this one, if the request was for this one.
@@ -49,7 +45,7 @@ export class EvictionChecker {
     const nodesKnown = apiHistory.known.upTo(by.run, 'nodes', decidedAt);
     const knowledge = `decided ${clockTime(decidedAt)}, sent ${clockTime(by.sentAt)}, knew pods up to ${clockTime(podsKnown)}, nodes up to ${clockTime(nodesKnown)}`;
     const report = (invariant: string, what: string): void =>
-      this.#evidence.report({
+      this.evidence.report({
         invariant,
         at,
         evidence: `${nameOf(pod)}, run ${by.run}: ${what}; ${knowledge}`,
@@ -58,10 +54,10 @@ export class EvictionChecker {
       report('wrong uid', `created ${clockTime(createdAt)}, which was not known`);
       return;
     }
-    if (this.#evidence.pauses.covers(pod.spec.nodeName ?? '', decidedAt)) {
+    if (this.evidence.pauses.covers(pod.spec.nodeName ?? '', decidedAt)) {
       report('evicts in a pause', 'deadlines stood still on its node');
     }
-    const oldest = decidedAt - this.#evidence.terms.cacheAgeMsMax;
+    const oldest = decidedAt - this.evidence.terms.cacheAgeMsMax;
     const verdicts = this.#verdicts(by.run, states, [
       Math.min(podsKnown, Math.max(oldest, apiHistory.known.inTurnUpTo(by.run, 'pods', decidedAt))),
       Math.min(
@@ -71,7 +67,7 @@ export class EvictionChecker {
       decidedAt,
     ]);
     const earliest = verdicts.reduce(clearer, nothing);
-    if (earliest.deadline > decidedAt + this.#evidence.terms.clockMs) {
+    if (earliest.deadline > decidedAt + this.evidence.terms.clockMs) {
       const { deadline, never } = earliest;
       if (never === null) report('before its deadline', `deadline ${clockTime(deadline)}`);
       else if (never === 'tolerated') report('tolerates for ever', 'no deadline');
@@ -80,16 +76,16 @@ export class EvictionChecker {
     }
     const nodes = verdicts.map(({ node }) => node);
     const deletableAt = this.#deletableAt(earliest.deadline, nodes);
-    if (by.kind === 'deletePod' && decidedAt + this.#evidence.terms.clockMs < deletableAt) {
+    if (by.kind === 'deletePod' && decidedAt + this.evidence.terms.clockMs < deletableAt) {
       report('deletes too early', `budgets are asked until ${clockTime(deletableAt)}`);
     }
     const age = decidedAt - Math.min(podsKnown, nodesKnown);
-    if (age > this.#evidence.terms.cacheAgeMsMax) this.#judgeLook(chain, states, report);
+    if (age > this.evidence.terms.cacheAgeMsMax) this.#judgeLook(chain, states, report);
   }
 
   /** From when on a pod may be deleted that is due, by one of the taints that its node may have had. */
   #deletableAt(deadline: number, nodes: readonly State[]): number {
-    const { terms } = this.#evidence;
+    const { terms } = this.evidence;
     const hasDeadline = nodes.some(({ object }) => object?.metadata.annotations?.[nodeDeadline]);
     const instants = nodes
       .flatMap(({ object }) => noExecuteTaints(object))
@@ -107,7 +103,7 @@ export class EvictionChecker {
     states: readonly State[],
     report: (invariant: string, what: string) => void,
   ): void {
-    const { history } = this.#evidence;
+    const { history } = this.evidence;
     const lookedAt = chain.find(({ kind }) => kind === 'readNode')?.servedAt;
     if (lookedAt == null) {
       report('stale cache', 'nobody looked at pod and node before');
@@ -127,7 +123,7 @@ export class EvictionChecker {
     states: readonly State[],
     [podsKnown, nodesKnown, decidedAt]: readonly [number, number, number],
   ): readonly Verdict[] {
-    const { history } = this.#evidence;
+    const { history } = this.evidence;
     return history.during(states, podsKnown, decidedAt).flatMap(({ object: pod }) => {
       const nodeName: string = pod?.spec.nodeName ?? '';
       if (!pod || nodeName === '') return [];
@@ -139,7 +135,7 @@ export class EvictionChecker {
   }
 
   #verdict(run: number, pod: KubeObject, boundAt: number, node: State): Verdict {
-    const { starts, terms } = this.#evidence;
+    const { starts, terms } = this.evidence;
     const deadlines = noExecuteTaints(node.object).map((taint) => {
       const start = starts.earliest(run, pod.spec.nodeName, node, taint);
       const { minTaintAgeMs } = policyFor(terms, taint.key);

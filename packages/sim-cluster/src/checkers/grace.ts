@@ -1,6 +1,8 @@
 // The checker of grace periods.
+
 import type { KubeObject } from '../objects/kube-object.ts';
 import type { Call } from './call.ts';
+import { Checker } from './checker.ts';
 import type { ObservedChange } from './object-history.ts';
 import { noExecuteTaints } from './taint-rule.ts';
 import { clockTime, type Evidence, isRemoval, policyFor } from './terms.ts';
@@ -13,13 +15,7 @@ const defaultSeconds = 30;
  * A pod is given the grace period of the policy for the taint that makes it leave, else its own;
  * less, though never nothing, only where its node has a deadline.
  */
-export class GraceChecker {
-  readonly #evidence: Evidence;
-
-  constructor(evidence: Evidence) {
-    this.#evidence = evidence;
-  }
-
+export class GraceChecker extends Checker<Evidence> {
   observe({ at, change: { resource, type, object, previous }, by }: ObservedChange): void {
     if (resource !== 'pods' || !by || !isRemoval(by) || !previous) return;
     if (previous.metadata.deletionTimestamp !== undefined) return;
@@ -29,7 +25,7 @@ export class GraceChecker {
     const given = type === 'DELETED' ? 0 : (object.metadata.deletionGracePeriodSeconds ?? 0);
     const own: number = previous.spec.terminationGracePeriodSeconds ?? defaultSeconds;
     const nodes = this.#nodesKnown(previous, by, at);
-    const { gracePeriodSeconds } = this.#evidence.terms;
+    const { gracePeriodSeconds } = this.evidence.terms;
     const allowed = [own, gracePeriodSeconds ?? own, ...this.#policySeconds(nodes)];
     const hasDeadline = nodes.some((node) => node.metadata.annotations?.[deadlineAnnotation]);
     const isAllowed =
@@ -37,12 +33,12 @@ export class GraceChecker {
     if (isAllowed) return;
     const { namespace, name } = previous.metadata;
     const evidence = `pod ${namespace}/${name} was given ${given} s at ${clockTime(at)}, where ${allowed.join(' or ')} s are promised; run ${by.run}`;
-    this.#evidence.report({ invariant: 'grace period', at, evidence });
+    this.evidence.report({ invariant: 'grace period', at, evidence });
   }
 
   /** The pod's node in all the states that the client may have gone by. */
   #nodesKnown(pod: KubeObject, by: Call, at: number): readonly KubeObject[] {
-    const { history, apiHistory, terms } = this.#evidence;
+    const { history, apiHistory, terms } = this.evidence;
     const decidedAt = apiHistory.calls.chainOf(by)[0]?.sentAt ?? by.sentAt;
     const known = apiHistory.known.inTurnUpTo(by.run, 'nodes', decidedAt);
     const from = Math.min(known, decidedAt - terms.cacheAgeMsMax);
@@ -51,7 +47,7 @@ export class GraceChecker {
   }
 
   #policySeconds(nodes: readonly KubeObject[]): readonly number[] {
-    const { terms } = this.#evidence;
+    const { terms } = this.evidence;
     return nodes
       .flatMap((node) => noExecuteTaints(node))
       .flatMap(({ key }) => policyFor(terms, key).gracePeriodSeconds ?? []);

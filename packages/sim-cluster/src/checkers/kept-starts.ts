@@ -1,7 +1,7 @@
 // The checker of the annotation that keeps since when taints count.
 
 import type { KubeObject } from '../objects/kube-object.ts';
-import type { ClusterApi } from '../store/cluster-api.ts';
+import { Checker } from './checker.ts';
 import type { ObservedChange, State } from './object-history.ts';
 import { type NoExecuteTaint, noExecuteTaints, toleratedMs } from './taint-rule.ts';
 import { keptStarts, speaksOfPresentTaints } from './taint-starts.ts';
@@ -15,20 +15,12 @@ const writtenMs = 5000;
  * down where the taint does not say it itself and a pod waits for its time to pass, so that another
  * run of the client does not begin anew.
  */
-export class KeptStartsChecker {
-  readonly #evidence: Evidence;
-  readonly #api: ClusterApi;
-
-  constructor(evidence: Evidence, api: ClusterApi) {
-    this.#evidence = evidence;
-    this.#api = api;
-  }
-
+export class KeptStartsChecker extends Checker<Evidence> {
   /** Called at the end of a time in which client and API worked undisturbed. */
   atRest(): void {
-    const at = this.#api.clock.now();
-    for (const pod of this.#api.list('pods')) {
-      const { history, report } = this.#evidence;
+    const at = this.evidence.api.clock.now();
+    for (const pod of this.evidence.api.list('pods')) {
+      const { history, report } = this.evidence;
       const nodeName: string = pod.spec.nodeName ?? '';
       const node = history.node(nodeName).at(-1);
       const changedAt = Math.max(
@@ -50,7 +42,7 @@ export class KeptStartsChecker {
 
   /** Whether its time has not come, by any taint. */
   #isWaiting(pod: KubeObject, node: State, at: number): boolean {
-    const { starts } = this.#evidence;
+    const { starts } = this.evidence;
     return (
       pod.metadata.deletionTimestamp === undefined &&
       noExecuteTaints(node.object).every((taint) => {
@@ -62,7 +54,7 @@ export class KeptStartsChecker {
 
   observe({ at, change, by }: ObservedChange): void {
     if (change.resource !== 'nodes' || by?.kind !== 'changeNode' || !change.previous) return;
-    const { history, starts, report, apiHistory, terms } = this.#evidence;
+    const { history, starts, report, apiHistory, terms } = this.evidence;
     const before = keptStarts({ at, object: change.previous });
     const after = keptStarts({ at, object: change.object });
     const { name } = change.object.metadata;

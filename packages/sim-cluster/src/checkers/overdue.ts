@@ -1,6 +1,7 @@
 import type { KubeObject } from '../objects/kube-object.ts';
 import type { ClusterApi } from '../store/cluster-api.ts';
 import { selectedBy } from './budgets.ts';
+import { Checker } from './checker.ts';
 import { isSurelyLate, latestBinding } from './lateness.ts';
 import { readinessOf } from './lifecycle/node-rule.ts';
 import { zoneOf } from './lifecycle/zones.ts';
@@ -14,32 +15,25 @@ import { clockTime, type Evidence, policyFor } from './terms.ts';
  * is wrong any more. A taint that names no time may be taken to begin as late as the client first
  * had the chance to see it in peace; from then on that holds across all its lives.
  */
-export class OverdueChecker {
-  readonly #evidence: Evidence;
-  readonly #api: ClusterApi;
+export class OverdueChecker extends Checker<Evidence> {
   /** By node uid, taint and appearance: the latest that the start can be. */
   readonly #finalStarts = new Map<string, number>();
   readonly #calm: { readonly from: number; readonly to: number }[] = [];
 
-  constructor(evidence: Evidence, api: ClusterApi) {
-    this.#evidence = evidence;
-    this.#api = api;
-  }
-
   /** Called at the end of a time since `calmSince` in which client and API worked undisturbed. */
   atRest(calmSince: number): void {
-    const now = this.#api.clock.now();
+    const now = this.evidence.api.clock.now();
     this.#calm.push({ from: calmSince, to: now });
-    const pods = this.#api.list('pods');
+    const pods = this.evidence.api.list('pods');
     for (const pod of pods) this.#judge(now, calmSince, pod, pods.length);
   }
 
   #judge(now: number, calmSince: number, pod: KubeObject, podCount: number): void {
-    const { history, terms, pauses, report } = this.#evidence;
+    const { history, terms, pauses, report } = this.evidence;
     const { deletionTimestamp, uid = '', namespace, name } = pod.metadata;
     const node = history.node(pod.spec.nodeName ?? '').at(-1);
     if (deletionTimestamp !== undefined || !node?.object) return;
-    if (terms.mayStop && !isSurelyLate(this.#evidence, pod, node, this.#runs())) return;
+    if (terms.mayStop && !isSurelyLate(this.evidence, pod, node, this.#runs())) return;
     const states = history.pod(uid);
     const bound = latestBinding(pod, states);
     const paused = pauses.total(now);
@@ -70,13 +64,13 @@ export class OverdueChecker {
 
   /** The lives of the client that are not over, as far as its requests show. */
   #runs(): readonly number[] {
-    const calls = this.#evidence.apiHistory.calls.all;
+    const calls = this.evidence.apiHistory.calls.all;
     return [...new Set(calls.slice(-200).map(({ run }) => run))];
   }
 
   /** Since when there has been the same ready node in the zone of this one; Infinity: there is none. */
   #aliveSince(node: KubeObject): number {
-    const { history } = this.#evidence;
+    const { history } = this.evidence;
     const zone = zoneOf(node);
     const sinces = history.nodeNames.map((name) => {
       const states = history.node(name);
@@ -90,16 +84,16 @@ export class OverdueChecker {
 
   /** How long all pods together may wait for the limits. */
   #queueMs(podCount: number): number {
-    const { rates } = this.#evidence.terms;
+    const { rates } = this.evidence.terms;
     return (podCount * 1000) / Math.min(...rates.map(({ podsPerSecond }) => podsPerSecond), 1000);
   }
 
   /** Budgets may hold a pod back: for ever, or until they are asked no more. */
   #budgetWait(pod: KubeObject, node: State): number {
-    const budgets = this.#api.list('poddisruptionbudgets', pod.metadata.namespace);
+    const budgets = this.evidence.api.list('poddisruptionbudgets', pod.metadata.namespace);
     if (!budgets.some((budget) => selectedBy(budget, pod))) return 0;
     const waits = noExecuteTaints(node.object).map(({ key }) => {
-      const { mode, deleteAfterMs } = policyFor(this.#evidence.terms, key);
+      const { mode, deleteAfterMs } = policyFor(this.evidence.terms, key);
       if (mode === 'delete') return 0;
       return mode === 'evict' ? Number.POSITIVE_INFINITY : deleteAfterMs;
     });
@@ -108,7 +102,7 @@ export class OverdueChecker {
 
   /** When the taints of a node were last written while the client may not have seen it. */
   #writtenUnseenAt(nodeName: string): number {
-    const states = this.#evidence.history.node(nodeName);
+    const states = this.evidence.history.node(nodeName);
     const writings = states.map((_, index) => taintsWrittenAt(states, index));
     const isSeen = (at: number): boolean =>
       this.#calm.some(({ from, to }) => from <= at && at <= to);
@@ -122,7 +116,7 @@ export class OverdueChecker {
     node: State,
     taint: NoExecuteTaint,
   ): number {
-    const { starts, terms } = this.#evidence;
+    const { starts, terms } = this.evidence;
     const appearedAt = starts.appearedAt(pod.spec.nodeName, node, taint);
     const seenAt = Math.max(appearedAt, calmSince);
     if (taint.timeAdded !== null) {
@@ -134,8 +128,7 @@ export class OverdueChecker {
     const start = Math.min(seenAt, this.#finalStarts.get(key) ?? Number.POSITIVE_INFINITY);
     // Only a pod that tolerates it for a while makes the client remember since when it counts.
     const isNeeded = toleratedMs(pod, taint) > 0 && Number.isFinite(toleratedMs(pod, taint));
-    const wasBefore =
-      latestBinding(pod, this.#evidence.history.pod(pod.metadata.uid ?? '')) < start;
+    const wasBefore = latestBinding(pod, this.evidence.history.pod(pod.metadata.uid ?? '')) < start;
     if (isNeeded && wasBefore && seenAt + terms.recoveryMs < now) {
       this.#finalStarts.set(key, start);
     }

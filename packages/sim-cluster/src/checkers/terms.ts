@@ -1,3 +1,4 @@
+import type { ClusterApi } from '../store/cluster-api.ts';
 import type { ApiHistory } from './api-history.ts';
 import type { Call } from './call.ts';
 import type { ObjectHistory } from './object-history.ts';
@@ -87,6 +88,7 @@ export interface Violation {
 
 /** What the checkers look at. */
 export interface Evidence {
+  readonly api: ClusterApi;
   readonly terms: Terms;
   readonly history: ObjectHistory;
   readonly apiHistory: ApiHistory;

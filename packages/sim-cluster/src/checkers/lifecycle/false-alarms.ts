@@ -1,6 +1,7 @@
 import { isReady, keyOf } from '../../controllers/pods.ts';
 import type { KubeObject } from '../../objects/kube-object.ts';
 import type { Call } from '../call.ts';
+import { Checker } from '../checker.ts';
 import type { ObservedChange } from '../object-history.ts';
 import { clockTime } from '../terms.ts';
 import type { LifecycleEvidence } from './evidence.ts';
@@ -10,13 +11,7 @@ import { readinessOf, unhealthyTaints } from './node-rule.ts';
  * The checker of false alarms: nothing is done against a node with a heartbeat. Judged by what the
  * client could know when it began; what is older than the age that a view may have it has to know.
  */
-export class FalseAlarmChecker {
-  readonly #evidence: LifecycleEvidence;
-
-  constructor(evidence: LifecycleEvidence) {
-    this.#evidence = evidence;
-  }
-
+export class FalseAlarmChecker extends Checker<LifecycleEvidence> {
   observe({ at, change: { type, resource, object, previous }, by }: ObservedChange): void {
     if (!by || !previous || type === 'DELETED') return;
     if (resource === 'nodes') {
@@ -39,9 +34,9 @@ export class FalseAlarmChecker {
   }
 
   #judgeUnknown(at: number, node: KubeObject, by: Call): void {
-    const { heartbeats, terms } = this.#evidence;
+    const { heartbeats, terms } = this.evidence;
     const { name } = node.metadata;
-    const began = this.#evidence.apiHistory.calls.begunAt(by);
+    const began = this.evidence.apiHistory.calls.begunAt(by);
     const grace =
       readinessOf(node) === 'absent' ? terms.nodeStartupGraceMs : terms.nodeMonitorGraceMs;
     for (const source of ['nodes', 'leases'] as const) {
@@ -55,7 +50,7 @@ export class FalseAlarmChecker {
 
   /** Whether all that the client can have gone by said that the node is not lost. */
   #wasHealthy(nodeName: string, by: Call, at: number): boolean {
-    const { history, terms, apiHistory } = this.#evidence;
+    const { history, terms, apiHistory } = this.evidence;
     const known = this.#knownUpTo(by, 'nodes', apiHistory.calls.begunAt(by));
     const states = history.during(history.node(nodeName), known - terms.lagMs, at);
     const alive = states.filter(({ object }) => object !== null);
@@ -67,7 +62,7 @@ export class FalseAlarmChecker {
 
   /** As of when it knew the source, or had to know it. */
   #knownUpTo({ run }: Call, source: 'nodes' | 'leases', began: number): number {
-    const { apiHistory, terms } = this.#evidence;
+    const { apiHistory, terms } = this.evidence;
     const known = apiHistory.known.inTurnUpTo(run, source, began);
     // Of what happens at the very instant at which it is cut off it may have heard nothing.
     const heard = known < began ? known - 1 : known;
@@ -75,7 +70,7 @@ export class FalseAlarmChecker {
   }
 
   #report(invariant: string, at: number, by: Call, what: string): void {
-    const { report, apiHistory } = this.#evidence;
+    const { report, apiHistory } = this.evidence;
     const began = clockTime(apiHistory.calls.begunAt(by));
     report({ invariant, at, evidence: `${what}; run ${by.run}, begun ${began}` });
   }

@@ -1,6 +1,8 @@
 // The checker of foreign fields: a client writes only what is its own.
+
 import { type Condition, keyOf } from '../../controllers/pods.ts';
 import type { KubeObject } from '../../objects/kube-object.ts';
+import { Checker } from '../checker.ts';
 import type { ObservedChange } from '../object-history.ts';
 import type { LifecycleEvidence } from './evidence.ts';
 import { isLifecycleTaint, kubeletConditionTypes, taintsOf } from './node-rule.ts';
@@ -13,26 +15,20 @@ const followers: Readonly<Record<string, string>> = {
 const podConditions: readonly string[] = ['Ready', 'DisruptionTarget'];
 
 /** No write of the client changes on a node or a pod what is not its own to change. */
-export class ForeignFieldChecker {
-  readonly #evidence: LifecycleEvidence;
-
-  constructor(evidence: LifecycleEvidence) {
-    this.#evidence = evidence;
-  }
-
+export class ForeignFieldChecker extends Checker<LifecycleEvidence> {
   observe({ at, change: { type, resource, object, previous }, by }: ObservedChange): void {
     if (!by || !previous || type === 'DELETED') return;
     if (resource !== 'nodes' && resource !== 'pods') return;
     const parts = resource === 'nodes' ? nodeParts : podParts;
     const isOwn = (key: string): boolean =>
-      this.#evidence.terms.ownKeys.some((own) => key.startsWith(own));
+      this.evidence.terms.ownKeys.some((own) => key.startsWith(own));
     const before = parts(previous, isOwn);
     const after = parts(object, isOwn);
     for (const part of Object.keys(before)) {
       const [was, is] = [JSON.stringify(before[part]), JSON.stringify(after[part])];
       if (was === is) continue;
       const evidence = `${part} of ${resource} ${keyOf(object)}: ${was} became ${is}; run ${by.run}`;
-      this.#evidence.report({ invariant: 'foreign field', at, evidence });
+      this.evidence.report({ invariant: 'foreign field', at, evidence });
     }
     if (resource === 'nodes') this.#judgeFollowers(at, previous, object);
   }
@@ -42,7 +38,7 @@ export class ForeignFieldChecker {
     for (const [follower, leader] of Object.entries(followers)) {
       if (before[follower] === after[follower] || after[follower] === after[leader]) continue;
       const evidence = `label ${follower} of nodes ${node.metadata.name}: ${before[follower]} became ${after[follower]}`;
-      this.#evidence.report({ invariant: 'foreign field', at, evidence });
+      this.evidence.report({ invariant: 'foreign field', at, evidence });
     }
   }
 }

@@ -1,6 +1,8 @@
 // The checker of lasting faults: in the end every node has the conditions and taints it should
 // have.
+
 import type { KubeObject } from '../../objects/kube-object.ts';
+import { Checker } from '../checker.ts';
 import { clockTime } from '../terms.ts';
 import type { LifecycleEvidence } from './evidence.ts';
 import {
@@ -33,16 +35,10 @@ const faults: readonly (readonly [invariant: string, holds: (look: Look) => bool
 ];
 
 /** Nothing that the client has to set right on a node stays as it is beyond the bound. */
-export class LastingFaultChecker {
-  readonly #evidence: LifecycleEvidence;
-
-  constructor(evidence: LifecycleEvidence) {
-    this.#evidence = evidence;
-  }
-
+export class LastingFaultChecker extends Checker<LifecycleEvidence> {
   /** Judges the undisturbed time from `calmSince` to `now`. */
   atRest(calmSince: number, now: number): void {
-    for (const nodeName of this.#evidence.history.nodeNames) {
+    for (const nodeName of this.evidence.history.nodeNames) {
       const looks = this.#looks(nodeName, calmSince, now);
       for (const [invariant, holds] of faults) this.#judge(invariant, holds, nodeName, looks, now);
     }
@@ -55,7 +51,7 @@ export class LastingFaultChecker {
     looks: readonly (readonly [at: number, look: Look | null])[],
     now: number,
   ): void {
-    const { terms, report } = this.#evidence;
+    const { terms, report } = this.evidence;
     let since: number | null = null;
     for (const [index, [at, look]] of looks.entries()) {
       const isWrong = look !== null && holds(look);
@@ -75,7 +71,7 @@ export class LastingFaultChecker {
     from: number,
     to: number,
   ): readonly (readonly [at: number, look: Look | null])[] {
-    const { history, heartbeats, terms } = this.#evidence;
+    const { history, heartbeats, terms } = this.evidence;
     const states = history.node(nodeName);
     const graces = [terms.nodeMonitorGraceMs, terms.nodeStartupGraceMs];
     const beats = [from, ...heartbeats.during(nodeName, from, to)];
@@ -94,7 +90,7 @@ export class LastingFaultChecker {
   }
 
   #isUnheard(node: KubeObject, calmSince: number, at: number): boolean {
-    const { heartbeats, terms, zones } = this.#evidence;
+    const { heartbeats, terms, zones } = this.evidence;
     const isNew = readinessOf(node) === 'absent';
     const grace = isNew ? terms.nodeStartupGraceMs : terms.nodeMonitorGraceMs;
     // Where no node at all was ready nobody was to be heard, and all begin anew afterwards.

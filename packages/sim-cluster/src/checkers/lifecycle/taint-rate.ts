@@ -1,5 +1,7 @@
 // The checker of taint rates: nodes are not tainted faster than their zone allows.
+
 import type { Call, CallKind } from '../call.ts';
+import { Checker } from '../checker.ts';
 import type { ObservedChange } from '../object-history.ts';
 import { clockTime } from '../terms.ts';
 import type { LifecycleEvidence } from './evidence.ts';
@@ -26,25 +28,20 @@ const retryMsMax = 30_000;
  * such taint for the other costs nothing. A restarted client begins with a full bucket, and looks at
  * the zones as if they were normal.
  */
-export class TaintRateChecker {
-  readonly #evidence: LifecycleEvidence;
+export class TaintRateChecker extends Checker<LifecycleEvidence> {
   readonly #taintings: Tainting[] = [];
-
-  constructor(evidence: LifecycleEvidence) {
-    this.#evidence = evidence;
-  }
 
   observe({ change: { type, resource, object, previous }, by }: ObservedChange): void {
     if (!by || !previous || resource !== 'nodes' || type === 'DELETED') return;
     if (unhealthyTaints(previous).length > 0 || unhealthyTaints(object).length === 0) return;
-    const at = this.#evidence.apiHistory.calls.begunAt(by);
+    const at = this.evidence.apiHistory.calls.begunAt(by);
     const { name: nodeName } = object.metadata;
     this.#taintings.push({ run: by.run, zone: zoneOf(previous), nodeName, at });
   }
 
   /** Called once, when everything is over. */
   atEnd(): void {
-    const { terms, zones } = this.#evidence;
+    const { terms, zones } = this.evidence;
     const buckets = new Map<string, { tokens: number; at: number }>();
     const slack = this.#slackMs;
     for (const tainting of [...this.#taintings].sort((a, b) => a.at - b.at)) {
@@ -68,7 +65,7 @@ export class TaintRateChecker {
    * which may have let through nodes that the state of the zone in the API would not.
    */
   #inflowUnseen({ run, zone, at: to }: Tainting, from: number): number {
-    const { history, terms, apiHistory } = this.#evidence;
+    const { history, terms, apiHistory } = this.evidence;
     const { nodeEvictionRate, secondaryNodeEvictionRate, fullDisruptionRate } = terms;
     const rateMax = Math.max(nodeEvictionRate, secondaryNodeEvictionRate, fullDisruptionRate);
     const isOfZone = ({ target }: Call): boolean =>
@@ -89,13 +86,13 @@ export class TaintRateChecker {
   }
 
   get #slackMs(): number {
-    const { lagMs, cacheAgeMsMax } = this.#evidence.terms;
+    const { lagMs, cacheAgeMsMax } = this.evidence.terms;
     return lagMs + cacheAgeMsMax;
   }
 
   #isOpen(tainting: Tainting): boolean {
     const { run, zone, at } = tainting;
-    const { zones, apiHistory } = this.#evidence;
+    const { zones, apiHistory } = this.evidence;
     const from = at - this.#slackMs;
     if (apiHistory.known.firstAt(run) >= from || zones.wasOpen(zone, from, at)) return true;
     return Number.isFinite(from) && this.#inflowUnseen(tainting, from) > 0;
@@ -103,7 +100,7 @@ export class TaintRateChecker {
 
   #report(invariant: string, { run, zone, nodeName, at }: Tainting, what: string): void {
     const evidence = `node ${nodeName} of zone ${JSON.stringify(zone)} tainted at ${clockTime(at)} ${what}; run ${run}`;
-    this.#evidence.report({ invariant, at, evidence });
+    this.evidence.report({ invariant, at, evidence });
   }
 }
 

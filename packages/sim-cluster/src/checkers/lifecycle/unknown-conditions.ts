@@ -1,6 +1,8 @@
 // The checker of Unknown conditions: their reasons, messages and times.
+
 import type { Condition } from '../../controllers/pods.ts';
 import type { KubeObject } from '../../objects/kube-object.ts';
+import { Checker } from '../checker.ts';
 import type { ObservedChange } from '../object-history.ts';
 import type { LifecycleEvidence } from './evidence.ts';
 import { kubeletConditions, kubeletConditionTypes, readinessOf } from './node-rule.ts';
@@ -13,13 +15,7 @@ const never = ['NodeStatusNeverUpdated', 'Kubelet never posted node status.'] as
  * What the client writes into the four conditions of a kubelet is Unknown and nothing else, for all
  * four at once, with the reasons that people search for, and with the last heartbeat left in place.
  */
-export class UnknownConditionChecker {
-  readonly #evidence: LifecycleEvidence;
-
-  constructor(evidence: LifecycleEvidence) {
-    this.#evidence = evidence;
-  }
-
+export class UnknownConditionChecker extends Checker<LifecycleEvidence> {
   observe({ at, change: { type, resource, object, previous }, by }: ObservedChange): void {
     if (!by || !previous || resource !== 'nodes' || type === 'DELETED') return;
     const wentUnknown = readinessOf(previous) !== 'Unknown' && readinessOf(object) === 'Unknown';
@@ -31,7 +27,7 @@ export class UnknownConditionChecker {
       if (isSame && !(wentUnknown && is?.status !== 'Unknown')) continue;
       if (isSame || !is || !isExpected(was, is, object)) {
         const evidence = `${name} of node ${object.metadata.name}: ${JSON.stringify(was)} became ${JSON.stringify(is)}; run ${by.run}`;
-        this.#evidence.report({ invariant: 'Unknown conditions', at, evidence });
+        this.evidence.report({ invariant: 'Unknown conditions', at, evidence });
       }
     }
   }

@@ -1,4 +1,5 @@
 import { isReady, keyOf } from '../../controllers/pods.ts';
+import { Checker } from '../checker.ts';
 import type { State } from '../object-history.ts';
 import { clockTime } from '../terms.ts';
 import type { LifecycleEvidence } from './evidence.ts';
@@ -8,20 +9,14 @@ import { readinessOf } from './node-rule.ts';
  * The checker of pods of unreachable nodes: they are marked not ready within the bound. A node that
  * was not Ready before asks for nothing: its kubelet has said what there is to say of its pods.
  */
-export class UnmarkedPodChecker {
-  readonly #evidence: LifecycleEvidence;
-
-  constructor(evidence: LifecycleEvidence) {
-    this.#evidence = evidence;
-  }
-
+export class UnmarkedPodChecker extends Checker<LifecycleEvidence> {
   /** Judges the undisturbed time from `calmSince` to `now`. */
   atRest(calmSince: number, now: number): void {
-    for (const states of this.#evidence.history.pods) this.#judge(states, calmSince, now);
+    for (const states of this.evidence.history.pods) this.#judge(states, calmSince, now);
   }
 
   #judge(states: readonly State[], calmSince: number, now: number): void {
-    const { history, terms, report } = this.#evidence;
+    const { history, terms, report } = this.evidence;
     const nodeName: string = states.findLast(({ object }) => object)?.object?.spec.nodeName ?? '';
     const nodeStates = history.node(nodeName);
     const instants = [calmSince, ...states.map(({ at }) => at), ...nodeStates.map(({ at }) => at)]

@@ -1,4 +1,5 @@
 // The checker of waiting nodes: none waits longer for its taint than its zone allows.
+import { Checker } from '../checker.ts';
 import { clockTime } from '../terms.ts';
 import type { LifecycleEvidence } from './evidence.ts';
 import { readinessOf, unhealthyTaints } from './node-rule.ts';
@@ -16,16 +17,10 @@ interface Wait {
  * A lost node gets its NoExecute taint when its zone has let through as many nodes as were waiting
  * with it: later only by the bound. A zone that stands still lets nobody through.
  */
-export class WaitingNodeChecker {
-  readonly #evidence: LifecycleEvidence;
-
-  constructor(evidence: LifecycleEvidence) {
-    this.#evidence = evidence;
-  }
-
+export class WaitingNodeChecker extends Checker<LifecycleEvidence> {
   /** Judges the undisturbed time from `calmSince` to `now`. */
   atRest(calmSince: number, now: number): void {
-    const { terms, zones, report, history } = this.#evidence;
+    const { terms, zones, report, history } = this.evidence;
     const waits = history.nodeNames.flatMap((name) => this.#waits(name, calmSince, now));
     for (const { nodeName, zone, from, to } of waits) {
       const company = waits.filter(
@@ -39,7 +34,7 @@ export class WaitingNodeChecker {
   }
 
   #waits(nodeName: string, calmSince: number, now: number): readonly Wait[] {
-    const states = this.#evidence.history.node(nodeName);
+    const states = this.evidence.history.node(nodeName);
     const waits: Wait[] = [];
     let current: { readonly zone: string; readonly from: number } | null = null;
     const end = (at: number): void => {
