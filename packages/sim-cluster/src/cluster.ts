@@ -82,7 +82,7 @@ export interface ClusterOptions {
   readonly timing?: Partial<KubeletTiming>;
   /**
    * After this long without a heartbeat the stand-in for a node lifecycle controller gives a node
-   * the taint unreachable:NoExecute. Left out: a silent node stays as it is.
+   * the taint unreachable:NoExecute. Left out: an unreachable node stays as it is.
    */
   readonly nodeMonitorGraceMs?: number;
   readonly apiServer?: Omit<ApiServerOptions, 'clock' | 'random'>;
@@ -134,7 +134,7 @@ export class Cluster {
     this.#population ??= this.api.clock.after(this.#populationDelayMs, () => this.#populate());
   }
 
-  /** Everything falls silent; the API server still answers. */
+  /** Everything stops; the API server still answers. */
   stop(): void {
     this.#population?.cancel();
     this.#population = null;
@@ -169,7 +169,7 @@ export class Cluster {
 
   /**
    * Whether everything is as the specs ask for: nodes Ready, workloads complete, budgets counted,
-   * no pod on its way in or out. Never true while a kubelet is silent on a node that should have
+   * no pod on its way in or out. Never true while a kubelet is stopped on a node that should have
    * reported, or a pod fits nowhere.
    */
   isIdle(): boolean {
@@ -195,7 +195,7 @@ export class Cluster {
   }
 }
 
-/** The machines behind the stored nodes, but for those that nobody has heard of. */
+/** The machines behind the stored nodes, but for those without a heartbeat. */
 function adoptedNodes(api: ApiServer): readonly NodeDescription[] {
   const alive = api.list('nodes').filter((node) => isReady(node) || !conditionOf(node, 'Ready'));
   return alive.map(({ metadata, status }) => {

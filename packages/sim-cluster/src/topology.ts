@@ -40,7 +40,7 @@ export function topologyObjects(topology: Topology): readonly KubeObject[] {
   return [...[...namespaces].sort().map(namespace), ...objects];
 }
 
-/** The default tolerations of lost nodes, but for a time of one's own. */
+/** The default tolerations of unhealthy nodes, but for a time of one's own. */
 function whenNodeIsUnhealthy(seconds: number): readonly TimedToleration[] {
   return [
     toleration('node.kubernetes.io/not-ready:NoExecute', seconds),
@@ -50,7 +50,7 @@ function whenNodeIsUnhealthy(seconds: number): readonly TimedToleration[] {
 
 /**
  * The demo cluster: three zones of three nodes. Of each way of answering a NoExecute taint there
- * is one workload: `web` (default tolerations, a budget), `api` (leaves lost nodes after a minute),
+ * is one workload: `web` (default tolerations, a budget), `api` (leaves unhealthy nodes after a minute),
  * `db` (stays half a minute, fixed names), `report` (a job), `metrics` (tolerates every NoExecute
  * taint for ever) and `node-agent` (tolerates everything, on every node).
  */

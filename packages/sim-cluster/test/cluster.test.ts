@@ -22,7 +22,7 @@ type Step =
   | { readonly kind: 'pass'; readonly ms: number }
   | { readonly kind: 'evict'; readonly pod: number }
   | { readonly kind: 'delete'; readonly pod: number; readonly grace: number | null }
-  | { readonly kind: 'silence' | 'resume' | 'remove' | 'add' | 'untaint'; readonly node: number }
+  | { readonly kind: 'stop' | 'resume' | 'remove' | 'add' | 'untaint'; readonly node: number }
   | { readonly kind: 'taint'; readonly node: number; readonly effect: string };
 
 /** Steps at a node or pod that is not there change nothing. */
@@ -45,7 +45,7 @@ function apply(running: VirtualCluster, step: Step): void {
     const machine = machines[step.node] ?? assert.fail('no such machine');
     if (step.kind === 'add') cluster.addNode(machine);
     if (!api.get('nodes', '', machine.name)) return;
-    if (step.kind === 'silence') cluster.node(machine.name).stop();
+    if (step.kind === 'stop') cluster.node(machine.name).stop();
     if (step.kind === 'resume') cluster.node(machine.name).resume();
     if (step.kind === 'remove') cluster.removeNode(machine.name);
     if (step.kind === 'untaint') setTaints(api, machine.name);
@@ -63,7 +63,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
     grace: fc.constantFrom(null, 0, 5),
   }),
   fc.record({
-    kind: fc.constantFrom('silence', 'resume', 'remove', 'add', 'untaint'),
+    kind: fc.constantFrom('stop', 'resume', 'remove', 'add', 'untaint'),
     node: nodeNumber,
   }),
   fc.record({
@@ -80,15 +80,15 @@ function history(seed: number, steps: readonly Step[]): readonly string[] {
   running.api.subscribe(({ type, object }) => {
     lines.push(`${running.clock.now()} ${type} ${JSON.stringify(object)}`);
   });
-  running.settle();
+  running.untilIdle();
   for (const step of steps) apply(running, step);
   return lines;
 }
 
 describe('the demo cluster', () => {
   it('comes up with everything its topology asks for', () => {
-    const { api, settle } = virtualCluster({ topology: threeZones });
-    settle();
+    const { api, untilIdle } = virtualCluster({ topology: threeZones });
+    untilIdle();
     for (const [app, count] of Object.entries(wanted)) {
       assert.equal(podsOf(api, app).filter(isReady).length, count, app);
     }
@@ -99,8 +99,8 @@ describe('the demo cluster', () => {
   });
 
   it('writes nothing but heartbeats when nothing happens', () => {
-    const { api, settle, pass } = virtualCluster({ topology: threeZones });
-    settle();
+    const { api, untilIdle, pass } = virtualCluster({ topology: threeZones });
+    untilIdle();
     pass(120_000);
     const written = new Set<string>();
     api.subscribe(({ resource }) => void written.add(resource));
@@ -109,24 +109,24 @@ describe('the demo cluster', () => {
   });
 
   it('can be stopped and started again', () => {
-    const { api, cluster, pass, settle } = virtualCluster({ topology: threeZones });
-    settle();
+    const { api, cluster, pass, untilIdle } = virtualCluster({ topology: threeZones });
+    untilIdle();
     cluster.stop();
     const { resourceVersion } = stored(api, 'nodes', '', 'zone-a-1').metadata;
     api.delete('pods', 'shop', 'db-0');
     pass(3_600_000);
     assert.equal(stored(api, 'nodes', '', 'zone-a-1').metadata.resourceVersion, resourceVersion);
     cluster.start();
-    settle();
+    untilIdle();
     assert.equal(podsOf(api, 'db').filter(isReady).length, 3);
   });
 
   it('goes on where the API accepts writes when it refuses others', () => {
-    const { api, pass, settle, until } = virtualCluster({
+    const { api, pass, untilIdle, until } = virtualCluster({
       topology: threeZones,
       without: ['namespaces'],
     });
-    settle();
+    untilIdle();
     const isWhole = (app: keyof typeof wanted) => () =>
       podsOf(api, app).filter((pod) => isActive(pod) && isReady(pod)).length === wanted[app];
     api.delete('namespaces', '', 'shop');
@@ -158,18 +158,18 @@ describe('a seed', () => {
 });
 
 describe('replicas', () => {
-  it('are all there again after deletions, evictions, silences, lost nodes and taints', () => {
+  it('are all there again after deletions, evictions, stopped kubelets, unreachable nodes and taints', () => {
     fc.assert(
       fc.property(fc.array(anyStep, { minLength: 5, maxLength: 40 }), (steps) => {
         const running = virtualCluster({ topology: threeZones });
-        running.settle();
+        running.untilIdle();
         for (const step of steps) apply(running, step);
         for (const machine of machines) {
           running.cluster.addNode(machine).resume();
           running.pass(0);
           setTaints(running.api, machine.name);
         }
-        running.settle();
+        running.untilIdle();
         for (const [app, count] of Object.entries(wanted)) {
           const pods = podsOf(running.api, app).filter(isActive);
           assert.equal(pods.length, count, app);

@@ -19,8 +19,8 @@ describe('budgets', () => {
     const count = { evicted: 0, refused: 0 };
     fc.assert(
       fc.property(steps, (drawn) => {
-        const { api, pass, settle } = virtualCluster({ topology: threeZones });
-        settle();
+        const { api, pass, untilIdle } = virtualCluster({ topology: threeZones });
+        untilIdle();
         for (const step of drawn) {
           if ('passMs' in step) {
             pass(step.passMs);

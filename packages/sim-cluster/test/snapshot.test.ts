@@ -19,8 +19,8 @@ const taken = [
 
 /** The three zones after a while, with the names another cluster gives to its revisions. */
 function snapshot(): readonly unknown[] {
-  const { api, settle } = virtualCluster({ topology: threeZones });
-  settle();
+  const { api, untilIdle } = virtualCluster({ topology: threeZones });
+  untilIdle();
   const items = taken.flatMap((resource) => api.list(resource));
   const text = JSON.stringify({ apiVersion: 'v1', kind: 'List', metadata: {}, items });
   const foreign = text
@@ -60,16 +60,16 @@ describe('a snapshot', () => {
   });
 
   it('that is adopted replaces what is deleted, tainted away or scaled', () => {
-    const { api, settle } = virtualCluster({ snapshot: taken, adopt: true });
+    const { api, untilIdle } = virtualCluster({ snapshot: taken, adopt: true });
     const address = stored(api, 'nodes', '', 'zone-b-2').status.addresses[0].address;
-    settle();
+    untilIdle();
     setTaints(api, 'zone-a-1', 'k:NoExecute');
     for (const app of ['web', 'db', 'node-agent']) {
       const { namespace = '', name } = podsOf(api, app)[0]?.metadata ?? assert.fail(app);
       api.delete('pods', namespace, name);
     }
     setSpec(api, 'deployments', stored(api, 'deployments', 'shop', 'web'), { replicas: 8 });
-    settle();
+    untilIdle();
     const ready = (app: string): number => podsOf(api, app).filter(isReady).length;
     assert.deepEqual([ready('web'), ready('db'), ready('node-agent')], [8, 3, 9]);
     assert.equal(api.list('replicasets').length, 3);
@@ -80,13 +80,13 @@ describe('a snapshot', () => {
   });
 
   it('keeps pods whose owner was not taken, and their siblings', () => {
-    const { api, settle } = virtualCluster({ snapshot: taken, adopt: true });
+    const { api, untilIdle } = virtualCluster({ snapshot: taken, adopt: true });
     assert.equal(api.list('jobs').length, 0);
     assert.equal(podsOf(api, 'report').length, 1);
-    settle();
+    untilIdle();
     assert.equal(podsOf(api, 'report').length, 1);
     api.delete('deployments', 'shop', 'api');
-    settle();
+    untilIdle();
     assert.deepEqual(podsOf(api, 'api'), []);
   });
 

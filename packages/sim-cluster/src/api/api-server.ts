@@ -50,7 +50,7 @@ export class ApiServer implements ClusterApi {
   readonly clock: Clock;
   /** Answers HTTP requests given as values. */
   readonly exchange: Exchange;
-  /** What may go wrong with requests; nothing unless told to. */
+  /** What goes wrong with requests; nothing unless it is set. */
   readonly faults: Faults;
   /** Who may do what, what was refused, and which rights nobody used. */
   readonly access: Access;

@@ -136,7 +136,7 @@ export function faultAnswer(
 
 const listExpiredMessage = 'The resourceVersion for the provided list is too old.';
 
-/** A watch is told of expiry within its stream, never by the HTTP status. */
+/** A watch learns of expiry within its stream, never by the HTTP status. */
 function expiredStream(inProtobuf: boolean): Answer {
   const format = inProtobuf ? protobufWatch : jsonWatch;
   const { status } = new ApiError(410, 'Expired', 'too old resource version');

@@ -50,7 +50,7 @@ class Connection {
   readonly #timers: Timer[] = [];
   readonly #cleanups: (() => void)[] = [];
   #open = true;
-  /** True when the client hears nothing any more. */
+  /** True when nothing reaches the client any more. */
   #isMute = false;
   /** The chance of each event of a watch to come twice. */
   #repeats = 0;

@@ -16,11 +16,11 @@ import type { Evidence, Terms, Violation } from './terms.ts';
 /**
  * Judges a client that evicts pods by node taints, from what the API shows and what the client asked
  * it: by the plain rule, knowing nothing of how the client works. Make it before anything happens,
- * and lead the client's requests through both ends of the apiHistory.
+ * and lead the client's requests through both ends of `apiHistory`.
  */
 export class Checkers {
   readonly apiHistory: ApiHistory;
-  /** Tell it what the client is told: it promises not to evict while deadlines stand still. */
+  /** Begin and end here each pause that the client is given: it promises not to evict in a pause. */
   readonly pauses: Pauses = new Pauses();
   readonly #violations: Violation[] = [];
   readonly #resting: readonly { atRest(calmSince: number): void }[];
@@ -28,8 +28,8 @@ export class Checkers {
 
   constructor(api: ClusterApi, terms: Terms, apiHistory: ApiHistory = new ApiHistory(api.clock)) {
     this.apiHistory = apiHistory;
-    const history = new ObjectHistory(api, apiHistory, (told) => {
-      for (const checker of observers) checker.observe(told);
+    const history = new ObjectHistory(api, apiHistory, (change) => {
+      for (const checker of observers) checker.observe(change);
     });
     const starts = new TaintStarts(history, apiHistory);
     const report = (violation: Violation): void => void this.#violations.push(violation);

@@ -23,18 +23,18 @@ const resumeAnnotation = 'taintmgr.dev/resume-limits';
 /**
  * Within any window no more pods of a scope are made to leave than was promised, whoever of the replicas
  * does it and however often it starts anew; one always may. Counted in its favour: pods that came after a
- * taint of their node do not count, pods that it cannot have heard of in time count as there, and after
+ * taint of their node do not count, pods that it cannot have known in time count as there, and after
  * somebody's request to resume was answered the windows begin anew.
  */
 export class EvictionWindowChecker extends Checker<Evidence> {
   #removed: Removed[] = [];
   #resumedAt = Number.NEGATIVE_INFINITY;
 
-  observe(told: ObservedChange): void {
+  observe(change: ObservedChange): void {
     const { windows } = this.evidence.terms;
     if (windows.length === 0) return;
-    if (told.change.resource === 'leases') this.#observeLease(told);
-    if (told.change.resource === 'pods') this.#observePod(told);
+    if (change.change.resource === 'leases') this.#observeLease(change);
+    if (change.change.resource === 'pods') this.#observePod(change);
   }
 
   /** The leader takes a request to resume away once it has opened what tripped. */

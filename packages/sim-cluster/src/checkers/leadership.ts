@@ -21,7 +21,7 @@ const leading: readonly CallKind[] = [
   'changeNodeStatus',
 ];
 const heartbeats = 'kube-node-lease';
-/** client-go's renew deadline, and what no clock tells: how short a step of it was. */
+/** client-go's renew deadline, and as much again as a step of a clock may be too short to notice. */
 const renewedMsMax = 10_500;
 
 /**
@@ -53,7 +53,7 @@ export class LeadershipChecker {
     if (run !== null) this.#renewals.set(run, [...(this.#renewals.get(run) ?? []), at]);
   }
 
-  /** Each run has a name of its own; what one sends as it hears of another's change comes as that. */
+  /** Each run has a name of its own. What one sends while it receives another's change is taken for that change. */
   #runOf(holder: string, by: Call | null): number | null {
     const run = this.#runs.get(holder) ?? by?.run ?? null;
     if (run !== null) this.#runs.set(holder, run);

@@ -9,7 +9,7 @@ export interface State {
   readonly object: KubeObject | null;
 }
 
-/** A change as the checkers are told of it. */
+/** A change as the checkers observe it. */
 export interface ObservedChange {
   readonly at: number;
   readonly change: Change;
@@ -26,7 +26,7 @@ export class ObjectHistory {
   readonly #apiHistory: ApiHistory;
   readonly #now: () => number;
 
-  constructor(api: ClusterApi, apiHistory: ApiHistory, observe: (told: ObservedChange) => void) {
+  constructor(api: ClusterApi, apiHistory: ApiHistory, observe: (change: ObservedChange) => void) {
     this.#apiHistory = apiHistory;
     this.#now = () => api.clock.now();
     api.subscribe((change) => observe(this.#record(change)));

@@ -1,4 +1,4 @@
-/** Where a client was told to let deadlines stand still. */
+/** What a pause covers. */
 export type PauseScope =
   | { readonly kind: 'all' }
   | { readonly kind: 'node'; readonly name: string };

@@ -15,13 +15,13 @@ export interface PressureTerms {
   readonly boundMs: number;
 }
 
-/** What the client was told of a node's memory. */
+/** What the client has read of a node's memory. */
 interface Look {
   readonly at: number;
   readonly availableBytes: number;
 }
 
-/** What a summary tells of a node's memory, if it does. */
+/** A node's memory in a summary, if it is there. */
 interface Memory {
   readonly availableBytes?: unknown;
   readonly time?: unknown;
@@ -31,7 +31,7 @@ const summaryPath = /^\/api\/v1\/nodes\/([^/?]+)\/proxy\/stats\/summary/;
 const removalPath = /^\/api\/v1\/namespaces\/([^/?]+)\/pods\/([^/?]+)(\/eviction)?(?:\?|$)/;
 
 /**
- * Judges a client that watches what nodes run out of, by what it was told: a pod is made to leave
+ * Judges a client that watches what nodes run out of, by what it has read: a pod is made to leave
  * only where memory was short, and where memory stays short some pod does. Lead all its requests
  * through `line`.
  */

@@ -34,7 +34,7 @@ const timeoutSecondsMax = 3600;
 
 /**
  * One watch of one resource. It is made first, which refuses bad options, and started once the
- * response has begun; from then on it tells events until it times out or is stopped.
+ * response has begun; from then on it sends events until it times out or is stopped.
  */
 export class Watch {
   readonly #backend: WatchBackend;
@@ -57,7 +57,7 @@ export class Watch {
     this.#startRv = readResourceVersion(options.resourceVersion, true);
   }
 
-  /** Tells what is already there, then follows. */
+  /** Sends what is already there, then follows. */
   start(sink: WatchSink): void {
     const { store } = this.#backend;
     if (this.#wantsInitialEvents) this.#sendPresent(sink);
@@ -82,7 +82,7 @@ export class Watch {
     this.#timers.length = 0;
   }
 
-  /** A watch from no version or from "any" begins with what exists unless told otherwise. */
+  /** A watch from no version or from "any" begins with what exists unless it asks for something else. */
   get #wantsInitialEvents(): boolean {
     return this.#options.sendInitialEvents ?? this.#startRv === 0;
   }
@@ -103,7 +103,7 @@ export class Watch {
     for (const change of history.after(this.#startRv)) this.#send(change, sink);
   }
 
-  /** Tells one change as this watch's selector sees it. */
+  /** Sends one change as this watch's selector sees it. */
   #send(change: Recorded, sink: WatchSink): void {
     if (change.resource !== this.#resource.plural || change.rv <= this.#sentRv) return;
     const { object, previous } = change;

@@ -31,7 +31,7 @@ export class RealClock implements Clock {
 }
 
 /**
- * A clock that moves only when told to. Callbacks run in the order of their instants, equal
+ * A clock that moves only on demand. Callbacks run in the order of their instants, equal
  * instants in the order in which they were set, so a run depends on nothing but its inputs.
  */
 export class VirtualClock implements Clock {

@@ -114,7 +114,7 @@ export class Kubelet {
     this.#timer = this.#context.api.clock.after(startupMs, () => this.#beginWork());
   }
 
-  /** Silence: no heartbeats, no pod starts, no pod ends, until `resume`. */
+  /** Stops everything: no heartbeats, no pod starts, no pod ends, until `resume`. */
   stop(): void {
     this.#state = 'stopped';
     this.#timer?.cancel();
@@ -123,14 +123,14 @@ export class Kubelet {
     this.#pods.stop();
   }
 
-  /** Silence but for the lease, which goes on being renewed, until `resume`. */
+  /** Stops everything but the renewal of the lease, until `resume`. */
   renewLeaseOnly(): void {
     this.stop();
     this.#state = 'leaseOnly';
     this.#beat();
   }
 
-  /** Ends the silence: lease, status and pods are seen to at once, as after a restart. */
+  /** Works again: lease, status and pods are seen to at once, as after a restart. */
   resume(): void {
     if (this.#state === 'working') return;
     this.stop();
@@ -150,7 +150,7 @@ export class Kubelet {
     this.#clockSkewMs = skewMs;
   }
 
-  /** Lets what it tells of its stats be wrong, or right again. */
+  /** Lets the stats that it answers be wrong, or right again. */
   setStatsFault(fault: StatsFault | null): void {
     this.#server.setStatsFault(fault);
   }
@@ -161,7 +161,7 @@ export class Kubelet {
     return this.#state === 'stopped' ? 'refused' : (request) => this.#server.answer(request);
   }
 
-  /** Tells the kubelet that a pod of its node has changed. */
+  /** A pod of its node has changed. */
   noticePod(pod: KubeObject): void {
     if (this.isRunning) this.#pods.notice(pod);
   }

@@ -4,7 +4,7 @@ import { Kubelet } from './kubelet.ts';
 import type { NodeDescription } from './node-status.ts';
 import type { KubeletTiming } from './timing.ts';
 
-/** All kubelets of the cluster; a change of a pod is told to its node's kubelet only. */
+/** All kubelets of the cluster; a change of a pod goes to its node's kubelet only. */
 export class Kubelets {
   readonly #context: ControllerContext;
   readonly #seed: number;

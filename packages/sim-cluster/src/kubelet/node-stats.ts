@@ -62,7 +62,7 @@ const quietNode: Readonly<Record<keyof NodeUsage, number>> = {
   processes: 200,
 };
 
-/** A kubelet looks at its pods and its machine so often, and tells what it saw last. */
+/** A kubelet looks at its pods and its machine so often, and answers what it saw last. */
 const collectionMs = 10_000;
 
 /** What is used on one node, by its pods and by others, as scenarios script it. */
@@ -101,7 +101,7 @@ export class NodeStats {
     }
   }
 
-  /** Lets the kubelet tell for ever what it saw last, or look again. */
+  /** Lets the kubelet answer for ever what it saw last, or look again. */
   setFrozen(isFrozen: boolean): void {
     this.#isFrozen = isFrozen;
   }

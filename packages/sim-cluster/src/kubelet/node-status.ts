@@ -23,7 +23,7 @@ export interface NodeDescription {
   readonly kubeletConfig?: { readonly [field: string]: Json };
 }
 
-/** What the capacity of a node does not tell. */
+/** What the capacity of a node does not say. */
 export interface Machine {
   /** Whether images have a file system of their own, and whether writable layers share it. */
   readonly layout: 'shared' | 'dedicatedImageFs' | 'splitImageFs';

@@ -64,7 +64,7 @@ export class PodWorkers {
     for (const pod of this.#context.lookup.podsOnNode(this.#host.nodeName)) this.notice(pod);
   }
 
-  /** Falls silent and forgets; running containers are found again by `start`. */
+  /** Stops and forgets; running containers are found again by `start`. */
   stop(): void {
     this.#queue.clear();
     for (const key of [...this.#workers.keys()]) this.#forget(key);

@@ -126,10 +126,10 @@ function withEntries(object: KubeObject, entries: readonly WireEntry[]): KubeObj
   return { ...object, metadata: { ...metadata, managedFields: entries as readonly Json[] } };
 }
 
-function giveUp(entries: readonly WireEntry[], lost: FieldTree): readonly WireEntry[] {
+function giveUp(entries: readonly WireEntry[], given: FieldTree): readonly WireEntry[] {
   return entries.flatMap((entry) => {
     const had = entry.fieldsV1 ?? {};
-    const fields = treeWithout(had, lost);
+    const fields = treeWithout(had, given);
     if (fields === had) return [entry];
     return fields ? [{ ...entry, fieldsV1: fields }] : [];
   });

@@ -67,7 +67,7 @@ function readFields(bytes: Uint8Array): readonly WireField[] | null {
   return at === buffer.length ? fields : null;
 }
 
-/** Whether nothing that is said would be lost. */
+/** Whether the tables know every field that is set. */
 function isKnown(message: Message, fields: readonly WireField[]): boolean {
   return fields.every(({ number, value }) => {
     const type = message[number]?.[1];

@@ -2,7 +2,7 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 
-/** A change of one stored object, told after it happened. */
+/** A change of one stored object, reported after it happened. */
 export interface Change {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   /** Plural resource name, e.g. `pods`. */

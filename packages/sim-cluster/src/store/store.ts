@@ -14,7 +14,7 @@ export interface StoreOptions {
 /**
  * All objects of the cluster: one writer, one counter of resourceVersions. One strictly rising
  * counter numbers every write of every resource; there is one writer, `commit`. Listeners hear
- * changes in the order of writes, also those made by other listeners while a change is being told.
+ * changes in the order of writes, also of those that listeners make while a change is being published.
  */
 export class Store {
   #rv: number;

@@ -22,5 +22,5 @@ export interface ResponseSink {
   reset(): void;
 }
 
-/** Answers one request. The returned function is the client hanging up; after it the sink is silent. */
+/** Answers one request. The returned function is the client hanging up; after that nothing goes into the sink. */
 export type Exchange = (request: ApiRequest, sink: ResponseSink) => () => void;

@@ -9,7 +9,7 @@ const revisionLabel = 'controller-revision-hash';
 /**
  * Keeps pods NAME-0 to NAME-(replicas - 1). In order, unless podManagementPolicy is Parallel: a pod
  * waits until all before it are ready, and one step is taken at a time. A name is used again only
- * when its last holder is gone, so a pod that cannot end (its kubelet is silent) is not replaced.
+ * when its last holder is gone, so a pod that cannot end (its kubelet has stopped) is not replaced.
  */
 export const statefulSetKind: WorkloadKind = {
   apiVersion: 'apps/v1',

@@ -104,7 +104,7 @@ describe('a fault', () => {
   });
 
   for (const afterMs of [0, 1000]) {
-    it(`can leave a watch open that falls silent after ${afterMs} ms`, () => {
+    it(`can leave a watch open that sends nothing more after ${afterMs} ms`, () => {
       const { api, client, pass, clock } = fixture();
       api.faults.add({ fault: { kind: 'halfOpen', afterMs }, verbs: ['watch'] });
       const watch = client.watch(pods, { query: { timeoutSeconds: 60 } });

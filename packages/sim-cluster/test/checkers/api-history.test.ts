@@ -9,7 +9,7 @@ import { start } from '../world/virtual-cluster.ts';
 
 const watch = { method: 'GET', path: '/api/v1/nodes?watch=true', headers: {}, body: null };
 
-/** A client whose process can stand still: then it hears afterwards what was told meanwhile. */
+/** A client whose process can stand still: then it receives afterwards what was sent meanwhile. */
 class Line {
   readonly #clock = new VirtualClock(start);
   readonly apiHistory = new ApiHistory(this.#clock);
@@ -107,7 +107,7 @@ describe('a client that watches knows', () => {
     assert.equal(line.known, 15);
   });
 
-  it('nothing that its other replica hears', () => {
+  it('nothing that its other replica receives', () => {
     const line = new Line();
     const other = line.apiHistory.replica();
     line.at(10);

@@ -7,7 +7,7 @@ import { Checkers } from '../../src/checkers/checkers.ts';
 import { evictionDefaults, type Terms } from '../../src/checkers/terms.ts';
 import { VirtualClock } from '../../src/kernel/clock.ts';
 import { seededRandom } from '../../src/kernel/prng.ts';
-import { brokenIn, Story } from '../world/lifecycle-scenario.ts';
+import { brokenIn, Scenario } from '../world/lifecycle-scenario.ts';
 import { start } from '../world/virtual-cluster.ts';
 
 // What is promised of evictions beside their time, kept and broken by hand.
@@ -16,23 +16,23 @@ const bad = { key: 'bad', effect: 'NoExecute' };
 
 /** A node with two pods that somebody taints, and a client that makes pods leave. */
 class Evictions {
-  readonly story = new Story({ a: 2 });
+  readonly scenario = new Scenario({ a: 2 });
   readonly checkers: Checkers;
 
   constructor(terms: Partial<Terms> = {}) {
-    const { api, checkers } = this.story;
+    const { api, checkers } = this.scenario;
     this.checkers = new Checkers(api, { ...evictionDefaults, ...terms }, checkers.apiHistory);
-    for (const name of ['p', 'q']) this.story.addPod('a-1', name);
-    this.story.at(20);
-    const { resourceVersion: _, ...metadata } = this.story.node('a-1').metadata;
-    api.update('nodes', { ...this.story.node('a-1'), metadata, spec: { taints: [bad] } });
-    this.story.at(21);
+    for (const name of ['p', 'q']) this.scenario.addPod('a-1', name);
+    this.scenario.at(20);
+    const { resourceVersion: _, ...metadata } = this.scenario.node('a-1').metadata;
+    api.update('nodes', { ...this.scenario.node('a-1'), metadata, spec: { taints: [bad] } });
+    this.scenario.at(21);
   }
 
   remove(name: string, options: object = {}): void {
-    const { uid } = this.story.api.get('pods', 'default', name)?.metadata ?? {};
+    const { uid } = this.scenario.api.get('pods', 'default', name)?.metadata ?? {};
     const body = { preconditions: { uid }, ...options };
-    this.story.write('DELETE', `/api/v1/namespaces/default/pods/${name}`, body);
+    this.scenario.write('DELETE', `/api/v1/namespaces/default/pods/${name}`, body);
   }
 
   get broken(): readonly string[] {
@@ -47,7 +47,7 @@ describe('a share of the pods', () => {
   it('may leave within a window', () => {
     const evictions = new Evictions(terms);
     evictions.remove('p');
-    evictions.story.at(40);
+    evictions.scenario.at(40);
     evictions.remove('q');
     assert.deepEqual(evictions.broken, []);
   });
@@ -55,7 +55,7 @@ describe('a share of the pods', () => {
   it('and no more, though the first is long gone', () => {
     const evictions = new Evictions(terms);
     evictions.remove('p');
-    evictions.story.at(30);
+    evictions.scenario.at(30);
     evictions.remove('q');
     assert.deepEqual(evictions.broken, ['window']);
   });
@@ -70,7 +70,7 @@ describe('a share of the pods', () => {
 
   it('to which pods that came after the taint do not count', () => {
     const evictions = new Evictions(terms);
-    evictions.story.addPod('a-1', 'late');
+    evictions.scenario.addPod('a-1', 'late');
     evictions.remove('p');
     evictions.remove('late');
     assert.deepEqual(evictions.broken, []);
@@ -82,7 +82,7 @@ describe('where limits may hold pods for as long as they like', () => {
 
   /** The pods that are said to be overdue long after everything has become calm. */
   function overdue(evictions: Evictions): readonly string[] {
-    evictions.story.at(1000);
+    evictions.scenario.at(1000);
     evictions.checkers.atRest(start + 60_000);
     return evictions.checkers.violations.map(({ invariant, evidence }) => {
       assert.equal(invariant, 'overdue');
@@ -96,8 +96,8 @@ describe('where limits may hold pods for as long as they like', () => {
 
   it('those that came after it do not count, and have to go', () => {
     const evictions = new Evictions(terms);
-    evictions.story.at(40);
-    evictions.story.addPod('a-1', 'late');
+    evictions.scenario.at(40);
+    evictions.scenario.addPod('a-1', 'late');
     assert.deepEqual(overdue(evictions), ['default/late']);
   });
 
@@ -111,19 +111,19 @@ describe('budgets', () => {
 
   it('are not overdrawn, nor passed over', () => {
     const evictions = new Evictions({ mode: 'evict' });
-    evictions.story.api.create('poddisruptionbudgets', budget);
-    evictions.story.at(30);
+    evictions.scenario.api.create('poddisruptionbudgets', budget);
+    evictions.scenario.at(30);
     evictions.remove('p');
     assert.deepEqual(evictions.broken, ['budget overdrawn', 'deletes too early']);
   });
 
   it('are passed over when their time is over', () => {
     const evictions = new Evictions({ mode: 'evictThenDelete', deleteAfterMs: 8000 });
-    evictions.story.api.create('poddisruptionbudgets', budget);
-    evictions.story.at(27);
+    evictions.scenario.api.create('poddisruptionbudgets', budget);
+    evictions.scenario.at(27);
     evictions.remove('p');
     assert.deepEqual(evictions.broken, ['deletes too early']);
-    evictions.story.at(29);
+    evictions.scenario.at(29);
     evictions.remove('q');
     assert.equal(evictions.checkers.violations.length, 1);
   });
@@ -148,8 +148,11 @@ describe('a grace period', () => {
 describe('while deadlines stand still', () => {
   it('nobody is evicted there', () => {
     const evictions = new Evictions();
-    evictions.checkers.pauses.begin({ kind: 'node', name: 'a-1' }, evictions.story.api.clock.now());
-    evictions.story.at(30);
+    evictions.checkers.pauses.begin(
+      { kind: 'node', name: 'a-1' },
+      evictions.scenario.api.clock.now(),
+    );
+    evictions.scenario.at(30);
     evictions.remove('p');
     assert.deepEqual(evictions.broken, ['evicts in a pause']);
   });
@@ -157,11 +160,11 @@ describe('while deadlines stand still', () => {
   it('others are, and they themselves afterwards', () => {
     const evictions = new Evictions();
     const { pauses } = evictions.checkers;
-    pauses.begin({ kind: 'node', name: 'a-2' }, evictions.story.api.clock.now());
-    pauses.begin({ kind: 'all' }, evictions.story.api.clock.now());
-    evictions.story.at(30);
-    pauses.end({ kind: 'all' }, evictions.story.api.clock.now());
-    evictions.story.at(31);
+    pauses.begin({ kind: 'node', name: 'a-2' }, evictions.scenario.api.clock.now());
+    pauses.begin({ kind: 'all' }, evictions.scenario.api.clock.now());
+    evictions.scenario.at(30);
+    pauses.end({ kind: 'all' }, evictions.scenario.api.clock.now());
+    evictions.scenario.at(31);
     evictions.remove('p');
     assert.deepEqual(evictions.broken, []);
   });

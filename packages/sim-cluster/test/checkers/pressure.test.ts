@@ -20,16 +20,16 @@ class Watching {
   readonly #start: number;
 
   constructor(usedBytes: number) {
-    const { api, cluster, settle } = this.#running;
+    const { api, cluster, untilIdle } = this.#running;
     const terms = {
       ...{ memoryAvailableMin: gibibyte, sampleAgeMsMax: 60_000 },
       ...{ memoryMs: 30_000, boundMs: 60_000 },
     };
     this.#checker = new PressureChecker(api, terms);
-    settle();
+    untilIdle();
     const { spec } = pod('default', 'p');
     api.create('pods', { ...pod('default', 'p'), spec: { ...spec, nodeName: 'a-1' } });
-    settle();
+    untilIdle();
     cluster.node('a-1').stats.usePod('default/p', { memory: usedBytes });
     this.#start = api.clock.now();
   }

@@ -7,8 +7,8 @@ import { stored, virtualCluster } from '../world/virtual-cluster.ts';
 
 describe('a namespace that is deleted', () => {
   it('is emptied, pods after their grace, and then gone', () => {
-    const { api, settle, until } = virtualCluster({ topology: threeZones });
-    settle();
+    const { api, untilIdle, until } = virtualCluster({ topology: threeZones });
+    untilIdle();
     const order: string[] = [];
     api.subscribe(({ type, resource, object }) => {
       if (type === 'DELETED') order.push(`${resource} ${object.metadata.namespace ?? ''}`);
@@ -18,7 +18,7 @@ describe('a namespace that is deleted', () => {
     assert.equal(order.at(-1), 'namespaces ');
     assert.equal(order.filter((entry) => entry === 'pods shop').length, 14);
     assert.equal(order.filter((entry) => entry.endsWith('infra')).length, 0);
-    settle();
+    untilIdle();
     assert.deepEqual(api.list('pods', 'shop'), []);
     assert.ok(api.list('pods', 'infra').length > 0);
   });

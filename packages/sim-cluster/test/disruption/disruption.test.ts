@@ -150,10 +150,10 @@ describe('the disruption controller', () => {
   for (const [limit, expected] of limits) {
     it(`counts ${JSON.stringify(limit)} of a Deployment of 5`, () => {
       const web = deployment('default', 'web', { replicas: 5 });
-      const { api, settle } = virtualCluster({
+      const { api, untilIdle } = virtualCluster({
         topology: small(['a', 'b'], [web], [pdb('default', 'web', limit)]),
       });
-      settle();
+      untilIdle();
       assert.deepEqual(counts(api, 'web'), expected);
     });
   }
@@ -161,14 +161,14 @@ describe('the disruption controller', () => {
   it('follows the scale of the workload and the generation of the budget', () => {
     const web = deployment('default', 'web', { replicas: 2 });
     const budget = pdb('default', 'web', { maxUnavailable: 1 });
-    const { api, settle } = virtualCluster({ topology: small(['a', 'b'], [web], [budget]) });
-    settle();
+    const { api, untilIdle } = virtualCluster({ topology: small(['a', 'b'], [web], [budget]) });
+    untilIdle();
     setSpec(api, 'deployments', stored(api, 'deployments', 'default', 'web'), { replicas: 4 });
-    settle();
+    untilIdle();
     assert.deepEqual(counts(api, 'web'), [4, 3, 4, 1]);
     const first = stored(api, 'poddisruptionbudgets', 'default', 'web');
     setSpec(api, 'poddisruptionbudgets', first, { maxUnavailable: 2 });
-    settle();
+    untilIdle();
     assert.deepEqual(counts(api, 'web'), [4, 2, 4, 2]);
     const second = stored(api, 'poddisruptionbudgets', 'default', 'web');
     assert.equal(second.status.observedGeneration, 2);
@@ -199,10 +199,10 @@ describe('the disruption controller', () => {
   it('never lets evictions take more than the budget has', () => {
     const web = deployment('default', 'web', { replicas: 6 });
     const budget = pdb('default', 'web', { maxUnavailable: 2 });
-    const { api, pass, settle } = virtualCluster({
+    const { api, pass, untilIdle } = virtualCluster({
       topology: small(['a', 'b', 'c'], [web], [budget]),
     });
-    settle();
+    untilIdle();
     const first = new Set(podsOf(api, 'web').map(({ metadata }) => metadata.name));
     const codes = new Set<number>();
     for (let round = 0; round < 200; round++) {
@@ -213,7 +213,7 @@ describe('the disruption controller', () => {
       assert.ok(healthy.length >= 4, `round ${round}`);
       pass(100);
     }
-    settle();
+    untilIdle();
     assert.deepEqual([...codes].sort(), [201, 429]);
     assert.ok(!podsOf(api, 'web').some(({ metadata }) => first.has(metadata.name)));
   });
@@ -265,8 +265,8 @@ describe('the disruption controller', () => {
   it('fails for kinds that have no scale', () => {
     const agent = daemonSet('default', 'agent');
     const budget = pdb('default', 'agent', { maxUnavailable: 1 });
-    const { api, settle } = virtualCluster({ topology: small(['a'], [agent], [budget]) });
-    settle();
+    const { api, untilIdle } = virtualCluster({ topology: small(['a'], [agent], [budget]) });
+    untilIdle();
     const found = stored(api, 'poddisruptionbudgets', 'default', 'agent');
     const condition = conditionOf(found, 'DisruptionAllowed');
     assert.equal(condition?.reason, 'SyncFailed');
@@ -305,10 +305,10 @@ describe('the disruption controller', () => {
   });
 
   it('takes a DisruptionTarget back after 2 min unless the pod is ending', () => {
-    const { api, pass, settle } = virtualCluster({
+    const { api, pass, untilIdle } = virtualCluster({
       topology: small(['a'], [deployment('default', 'web')]),
     });
-    settle();
+    untilIdle();
     const [web] = podsOf(api, 'web');
     assert.ok(web);
     const target = {

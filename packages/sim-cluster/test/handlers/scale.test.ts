@@ -83,13 +83,13 @@ describe('the scale of a workload', () => {
 
   it('is followed by the workload', () => {
     const workloads = [deployment('default', 'web', { replicas: 1 })];
-    const { api, settle } = virtualCluster({ topology: small(['a', 'b'], workloads) });
-    settle();
+    const { api, untilIdle } = virtualCluster({ topology: small(['a', 'b'], workloads) });
+    untilIdle();
     const body = JSON.stringify({ spec: { replicas: 4 } });
     const headers = { 'content-type': 'application/merge-patch+json' };
     const sink = { head: () => {}, data: () => {}, end: () => {}, reset: () => {} };
     api.exchange({ method: 'PATCH', path: `${web}/scale`, headers, body }, sink);
-    settle();
+    untilIdle();
     assert.equal(api.list('pods').length, 4);
   });
 });

@@ -166,7 +166,7 @@ describe('a watch', () => {
     });
   }
 
-  it('from a version of the future stays silent until the store has passed it', () => {
+  it('from a version of the future sends nothing until the store has passed it', () => {
     const { client } = fixture();
     const now = Number(client.get(pods).body.metadata.resourceVersion);
     const watch = client.watch(pods, { query: { resourceVersion: String(now + 2) } });

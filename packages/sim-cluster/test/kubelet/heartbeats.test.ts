@@ -24,7 +24,7 @@ function readyOf({ api }: VirtualCluster, node: string) {
   return [ready?.status, ready?.lastHeartbeatTime];
 }
 
-/** What a node lifecycle controller writes on a node that it has lost. */
+/** What a node lifecycle controller writes on a node that it takes for unreachable. */
 function markUnknown({ api }: VirtualCluster, name: string): void {
   const node = stored(api, 'nodes', '', name);
   const conditions = node.status.conditions.map((condition: object) => ({
@@ -54,7 +54,7 @@ function withPod(): VirtualCluster {
 }
 
 describe('without a stand-in for the node lifecycle controller', () => {
-  it('nothing is written on a silent, cordoned or pressed node or on its pods', () => {
+  it('nothing is written on an unreachable, cordoned or pressed node or on its pods', () => {
     const running = virtualCluster({
       topology: small(['a', 'b']),
       ...withoutLifecycle,
@@ -187,7 +187,7 @@ describe('the pressure conditions', () => {
 });
 
 describe('a zone', () => {
-  it('falls silent and returns as a whole', () => {
+  it('stops and returns as a whole', () => {
     const topology = { ...small(['a', 'b']), nodesPerZone: 3 };
     const running = virtualCluster({ topology, ...withoutLifecycle });
     const { cluster, pass } = running;

@@ -110,7 +110,7 @@ describe('a kubelet and its node', () => {
     assert.ok(isReady(stored(api, 'nodes', '', 'a-1')));
   });
 
-  it('is silent while stopped and reports at once when resumed', () => {
+  it('sends nothing while stopped and reports at once when resumed', () => {
     const { api, cluster, pass } = virtualCluster({ topology: small(['a']) });
     pass(15_000);
     let writes = 0;
@@ -214,7 +214,7 @@ describe('a kubelet and its pods', () => {
     assert.equal(api.get('pods', 'default', 'p'), null);
   });
 
-  it('neither starts nor ends pods while it is silent, and catches up afterwards', () => {
+  it('neither starts nor ends pods while it is stopped, and catches up afterwards', () => {
     const { api, cluster, pass } = onNode(30);
     pass(3000);
     cluster.node('a-1').stop();

@@ -45,8 +45,8 @@ describe('the scheduler', () => {
       ...small(['a', 'b', 'c'], [deployment('default', 'web', { replicas: 6 })]),
       nodesPerZone: 2,
     };
-    const { api, settle } = virtualCluster({ topology });
-    settle();
+    const { api, untilIdle } = virtualCluster({ topology });
+    untilIdle();
     assert.deepEqual(placesOf(api, 'web'), ['a-1', 'a-2', 'b-1', 'b-2', 'c-1', 'c-2']);
   });
 

@@ -24,8 +24,8 @@ describe('a Job', () => {
 
   it('replaces a pod that is evicted and gives up after too many failures', () => {
     const topology = small(zones, [job('default', 'report', 30, { spec: { backoffLimit: 1 } })]);
-    const { api, pass, until, settle } = virtualCluster({ topology });
-    settle();
+    const { api, pass, until, untilIdle } = virtualCluster({ topology });
+    untilIdle();
     const [first] = podsOf(api, 'report');
     api.delete('pods', 'default', first?.metadata.name ?? '');
     pass(5000);

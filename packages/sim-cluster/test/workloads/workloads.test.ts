@@ -19,7 +19,7 @@ describe('a Deployment', () => {
   const start = () => {
     const topology = small(zones, [deployment('default', 'web', { replicas: 3 })]);
     const running = virtualCluster({ topology });
-    running.settle();
+    running.untilIdle();
     return running;
   };
 
@@ -50,11 +50,11 @@ describe('a Deployment', () => {
   });
 
   it('gets a pod back on another node when one leaves a tainted node', () => {
-    const { api, settle } = start();
+    const { api, untilIdle } = start();
     const [lost] = podsOf(api, 'web').filter(({ spec }) => spec.nodeName === 'b-1');
     setTaints(api, 'b-1', 'maintenance:NoExecute');
     api.delete('pods', 'default', lost?.metadata.name ?? '');
-    settle();
+    untilIdle();
     assert.deepEqual(
       placesOf(api, 'web').filter((place) => place === 'b-1'),
       [],
@@ -72,16 +72,16 @@ describe('a Deployment', () => {
   });
 
   it('follows its scale in both directions', () => {
-    const { api, settle } = start();
+    const { api, untilIdle } = start();
     for (const replicas of [5, 1, 0, 2]) {
       setSpec(api, 'deployments', stored(api, 'deployments', 'default', 'web'), { replicas });
-      settle();
+      untilIdle();
       assert.equal(podsOf(api, 'web').length, replicas);
     }
   });
 
   it('rolls a new template out without losing ready pods', () => {
-    const { api, settle } = start();
+    const { api, untilIdle } = start();
     const before = stored(api, 'deployments', 'default', 'web');
     const { template } = before.spec;
     const containers = [{ ...template.spec.containers[0], image: 'registry.example/web:2.0' }];
@@ -91,7 +91,7 @@ describe('a Deployment', () => {
     });
     const next = { ...template, spec: { ...template.spec, containers } };
     setSpec(api, 'deployments', before, { template: next });
-    settle();
+    untilIdle();
     const images = podsOf(api, 'web').map(({ spec }) => spec.containers[0].image);
     assert.deepEqual(images, Array(3).fill('registry.example/web:2.0'));
     assert.equal(fewest, 3);
@@ -154,18 +154,18 @@ describe('a Deployment', () => {
   });
 
   it('replaces the pods of a node that was removed once they are collected', () => {
-    const { api, cluster, pass, settle } = start();
+    const { api, cluster, pass, untilIdle } = start();
     cluster.removeNode('a-1');
     pass(39_000);
     assert.equal(placesOf(api, 'web').filter((place) => place === 'a-1').length, 1);
     pass(1000);
-    settle();
+    untilIdle();
     assert.deepEqual(new Set(placesOf(api, 'web')), new Set(['b-1', 'c-1']));
     assert.equal(api.get('leases', 'kube-node-lease', 'a-1'), null);
   });
 
   it('gets back a pod that hangs on a dead node when it is declared out of service', () => {
-    const { api, cluster, pass, settle } = start();
+    const { api, cluster, pass, untilIdle } = start();
     cluster.node('a-1').setCondition('Ready', false);
     pass(0);
     cluster.node('a-1').stop();
@@ -177,7 +177,7 @@ describe('a Deployment', () => {
     pass(0);
     assert.equal(api.get('pods', 'default', stuck?.metadata.name ?? ''), null);
     cluster.removeNode('a-1');
-    settle();
+    untilIdle();
   });
 });
 
@@ -190,7 +190,7 @@ describe('a StatefulSet', () => {
     api.get('pods', 'default', name)?.metadata.uid;
 
   it('creates its pods one after the other', () => {
-    const { api, settle } = start();
+    const { api, untilIdle } = start();
     const events: string[] = [];
     api.subscribe(({ type, resource, object, previous }) => {
       if (resource !== 'pods') return;
@@ -199,7 +199,7 @@ describe('a StatefulSet', () => {
         events.push(`${object.metadata.name} ready`);
       }
     });
-    settle();
+    untilIdle();
     assert.deepEqual(events, [
       'db-0 created',
       'db-0 ready',
@@ -214,39 +214,39 @@ describe('a StatefulSet', () => {
   });
 
   it('gives a pod its name back under a new uid, only when the old one is gone', () => {
-    const { api, pass, settle } = start();
-    settle();
+    const { api, pass, untilIdle } = start();
+    untilIdle();
     const old = uidOf(api, 'db-1');
     api.delete('pods', 'default', 'db-1');
     pass(500);
     assert.equal(uidOf(api, 'db-1'), old);
-    settle();
+    untilIdle();
     assert.notEqual(uidOf(api, 'db-1'), old);
     assert.ok(isReady(stored(api, 'pods', 'default', 'db-1')));
   });
 
-  it('waits for a pod that cannot end because its kubelet is silent', () => {
-    const { api, cluster, pass, settle } = start();
-    settle();
+  it('waits for a pod that cannot end because its kubelet has stopped', () => {
+    const { api, cluster, pass, untilIdle } = start();
+    untilIdle();
     const { spec, metadata } = stored(api, 'pods', 'default', 'db-1');
     cluster.node(spec.nodeName).stop();
     api.delete('pods', 'default', 'db-1');
     pass(3_600_000);
     assert.equal(uidOf(api, 'db-1'), metadata.uid);
     cluster.node(spec.nodeName).resume();
-    settle();
+    untilIdle();
     assert.notEqual(uidOf(api, 'db-1'), metadata.uid);
   });
 
   it('scales down from the highest number, one at a time', () => {
-    const { api, settle } = start();
-    settle();
+    const { api, untilIdle } = start();
+    untilIdle();
     const deleted: string[] = [];
     api.subscribe(({ type, resource, object }) => {
       if (resource === 'pods' && type === 'DELETED') deleted.push(object.metadata.name);
     });
     setSpec(api, 'statefulsets', stored(api, 'statefulsets', 'default', 'db'), { replicas: 1 });
-    settle();
+    untilIdle();
     assert.deepEqual(deleted, ['db-2', 'db-1']);
   });
 
@@ -258,8 +258,8 @@ describe('a StatefulSet', () => {
   });
 
   it('rolls a new template out from the highest number down', () => {
-    const { api, settle } = start();
-    settle();
+    const { api, untilIdle } = start();
+    untilIdle();
     const set = stored(api, 'statefulsets', 'default', 'db');
     const { template } = set.spec;
     const deleted: string[] = [];
@@ -268,7 +268,7 @@ describe('a StatefulSet', () => {
     });
     const labels = { ...template.metadata.labels, version: '2' };
     setSpec(api, 'statefulsets', set, { template: { ...template, metadata: { labels } } });
-    settle();
+    untilIdle();
     assert.deepEqual(deleted, ['db-2', 'db-1', 'db-0']);
     assert.deepEqual(
       podsOf(api, 'db').map(({ metadata }) => metadata.labels?.version),
@@ -281,21 +281,21 @@ describe('a DaemonSet', () => {
   const start = (...tolerations: readonly ReturnType<typeof toleration>[]) => {
     const topology = small(zones, [daemonSet('default', 'agent', { tolerations })]);
     const running = virtualCluster({ topology });
-    running.settle();
+    running.untilIdle();
     return running;
   };
 
   it('has one pod on every node, also on one that joins and on one that is cordoned', () => {
-    const { api, cluster, settle } = start();
+    const { api, cluster, untilIdle } = start();
     assert.deepEqual(placesOf(api, 'agent'), ['a-1', 'b-1', 'c-1']);
     const { status } = stored(api, 'daemonsets', 'default', 'agent');
     assert.equal(status.desiredNumberScheduled, 3);
     assert.equal(status.numberReady, 3);
     cluster.addNode({ name: 'd-1' });
     setSpec(api, 'nodes', stored(api, 'nodes', '', 'b-1'), { unschedulable: true });
-    settle();
+    untilIdle();
     api.delete('pods', 'default', podsOf(api, 'agent')[0]?.metadata.name ?? '');
-    settle();
+    untilIdle();
     assert.deepEqual(placesOf(api, 'agent'), ['a-1', 'b-1', 'c-1', 'd-1']);
   });
 
@@ -308,10 +308,10 @@ describe('a DaemonSet', () => {
   ];
   for (const [text, tolerated, places] of taints) {
     it(`keeps ${places} of 3 pods when a node gets ${text}, ${tolerated ? '' : 'not '}tolerated`, () => {
-      const { api, settle, pass } = start(...(tolerated ? [toleration(text)] : []));
+      const { api, untilIdle, pass } = start(...(tolerated ? [toleration(text)] : []));
       setTaints(api, 'b-1', text);
       pass(60_000);
-      settle();
+      untilIdle();
       assert.equal(placesOf(api, 'agent').length, places);
       const { status } = stored(api, 'daemonsets', 'default', 'agent');
       const wanted = tolerated || text.includes('unreachable') ? 3 : 2;
@@ -321,14 +321,14 @@ describe('a DaemonSet', () => {
   }
 
   it('puts no new pod on a node whose NoSchedule taint is not tolerated', () => {
-    const { api, settle } = start();
+    const { api, untilIdle } = start();
     setTaints(api, 'b-1', 'k:NoSchedule');
     const [pod] = podsOf(api, 'agent').filter(({ spec }) => spec.nodeName === 'b-1');
     api.delete('pods', 'default', pod?.metadata.name ?? '');
-    settle();
+    untilIdle();
     assert.deepEqual(placesOf(api, 'agent'), ['a-1', 'c-1']);
     setTaints(api, 'b-1');
-    settle();
+    untilIdle();
     assert.deepEqual(placesOf(api, 'agent'), ['a-1', 'b-1', 'c-1']);
   });
 

@@ -23,7 +23,7 @@ interface Taint {
 }
 
 /** A cluster without a node lifecycle controller, and one who plays it by hand under watch. */
-export class Story {
+export class Scenario {
   readonly cluster: Cluster;
   readonly api: ApiServer;
   readonly checkers: LifecycleCheckers;
@@ -64,7 +64,7 @@ export class Story {
     }
   }
 
-  /** Goes on to that second of the story. */
+  /** Goes on to that second of the scenario. */
   at(second: number): void {
     const ms = start + second * 1000 - this.api.clock.now();
     assert.ok(ms >= 0, `second ${second} is over`);
@@ -136,7 +136,7 @@ export class Story {
     assert.equal(status, 200, `${method} ${path}`);
   }
 
-  /** Everything that was found when the story is over at that second. */
+  /** Everything that was found when the scenario is over at that second. */
   end(second: number, calmSince = 0): readonly Violation[] {
     this.at(second);
     this.checkers.atRest(start + calmSince * 1000);

@@ -17,7 +17,7 @@ export interface VirtualCluster {
   pass(ms: number): void;
   /** Runs until the condition holds, at most 10 minutes; fails when it does not. */
   until(condition: () => boolean, what: string): void;
-  settle(): void;
+  untilIdle(): void;
 }
 
 /** Starts a cluster; pods start in 2 s and stop in 1 s, nodes are Ready after 1 s. */
@@ -43,7 +43,7 @@ export function virtualCluster(options: Partial<ClusterOptions> = {}): VirtualCl
     api: cluster.api,
     pass: (ms) => clock.advanceTo(clock.now() + ms),
     until,
-    settle: () => until(() => cluster.isIdle(), 'a settled cluster'),
+    untilIdle: () => until(() => cluster.isIdle(), 'an idle cluster'),
   };
 }
 

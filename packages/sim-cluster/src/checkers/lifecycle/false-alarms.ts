@@ -42,13 +42,13 @@ export class FalseAlarmChecker extends Checker<LifecycleEvidence> {
     for (const source of ['nodes', 'leases'] as const) {
       const last = heartbeats.last(name, this.#knownUpTo(by, source, began), source);
       if (began - last >= grace) continue;
-      const what = `node ${name} goes Unknown; heard of at ${clockTime(last)} (${source})`;
+      const what = `node ${name} goes Unknown; last heartbeat ${clockTime(last)} (${source})`;
       this.#report('false Unknown', at, by, what);
       return;
     }
   }
 
-  /** Whether all that the client can have gone by said that the node is not lost. */
+  /** Whether everything the client can have acted on said that the node is healthy. */
   #wasHealthy(nodeName: string, by: Call, at: number): boolean {
     const { history, terms, apiHistory } = this.evidence;
     const known = this.#knownUpTo(by, 'nodes', apiHistory.calls.begunAt(by));
@@ -64,9 +64,9 @@ export class FalseAlarmChecker extends Checker<LifecycleEvidence> {
   #knownUpTo({ run }: Call, source: 'nodes' | 'leases', began: number): number {
     const { apiHistory, terms } = this.evidence;
     const known = apiHistory.known.inTurnUpTo(run, source, began);
-    // Of what happens at the very instant at which it is cut off it may have heard nothing.
-    const heard = known < began ? known - 1 : known;
-    return Math.max(heard, began - terms.cacheAgeMsMax);
+    // It may not have received what happens at the very instant at which it is cut off.
+    const received = known < began ? known - 1 : known;
+    return Math.max(received, began - terms.cacheAgeMsMax);
   }
 
   #report(invariant: string, at: number, by: Call, what: string): void {

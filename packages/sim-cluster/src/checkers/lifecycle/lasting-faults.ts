@@ -15,7 +15,7 @@ import {
 /** A node at one instant. */
 interface Look {
   readonly node: KubeObject;
-  /** Whether nobody has heard of it for longer than its grace. */
+  /** Whether it has had no heartbeat for longer than its grace period. */
   readonly isUnheard: boolean;
 }
 
@@ -93,8 +93,12 @@ export class LastingFaultChecker extends Checker<LifecycleEvidence> {
     const { heartbeats, terms, zones } = this.evidence;
     const isNew = readinessOf(node) === 'absent';
     const grace = isNew ? terms.nodeStartupGraceMs : terms.nodeMonitorGraceMs;
-    // Where no node at all was ready nobody was to be heard, and all begin anew afterwards.
-    const heard = Math.max(heartbeats.last(node.metadata.name, at), zones.lastExit(at), calmSince);
-    return at - heard > grace;
+    // While no node at all was ready no heartbeats could be expected; all begin anew afterwards.
+    const lastBeat = Math.max(
+      heartbeats.last(node.metadata.name, at),
+      zones.lastExit(at),
+      calmSince,
+    );
+    return at - lastBeat > grace;
   }
 }

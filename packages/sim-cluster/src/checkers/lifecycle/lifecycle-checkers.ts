@@ -17,8 +17,8 @@ import { Zones } from './zones.ts';
 /**
  * Judges a client that plays the node lifecycle controller, from what the API shows and what the
  * client asked it: by the plain rule, knowing nothing of how the client works. Make it before anything
- * happens, and lead the client's requests through both ends of the apiHistory. A client that evicts pods
- * as well is watched by one apiHistory for both.
+ * happens, and lead the client's requests through both ends of `apiHistory`. A client that evicts pods
+ * as well is watched by one `apiHistory` for both.
  */
 export class LifecycleCheckers {
   readonly apiHistory: ApiHistory;
@@ -36,8 +36,8 @@ export class LifecycleCheckers {
     this.apiHistory = apiHistory;
     const heartbeats = new Heartbeats();
     const zones = new Zones(terms);
-    const history = new ObjectHistory(api, apiHistory, (told) => {
-      for (const listener of observers) listener.observe(told);
+    const history = new ObjectHistory(api, apiHistory, (change) => {
+      for (const listener of observers) listener.observe(change);
     });
     const report = (violation: Violation): void => void this.#violations.push(violation);
     const evidence: LifecycleEvidence = { terms, history, apiHistory, heartbeats, zones, report };

@@ -13,7 +13,7 @@ interface Taint {
 const notReady = 'node.kubernetes.io/not-ready';
 const unreachable = 'node.kubernetes.io/unreachable';
 
-/** The conditions that go Unknown with a node that is not heard of any more. */
+/** The conditions that go Unknown when a node sends no heartbeats any more. */
 export const kubeletConditionTypes = [
   'Ready',
   'MemoryPressure',
@@ -32,7 +32,7 @@ const conditionTaints: readonly (readonly [type: string, status: string, key: st
 ];
 const unschedulable = 'node.kubernetes.io/unschedulable';
 const noScheduleKeys = new Set([...conditionTaints.map(([, , key]) => key), unschedulable]);
-/** Which NoExecute taint a lost node has. */
+/** Which NoExecute taint an unhealthy node has. */
 const unhealthyKeys: Readonly<Record<Readiness, string | null>> = {
   True: null,
   False: notReady,
@@ -51,7 +51,7 @@ export function kubeletConditions(node: KubeObject): readonly (Condition | null)
   return kubeletConditionTypes.map((type) => conditionOf(node, type));
 }
 
-/** The keys of the NoExecute taints by which lost nodes are emptied. */
+/** The keys of the NoExecute taints that make pods leave an unhealthy node. */
 export function unhealthyTaints(node: KubeObject | null): readonly string[] {
   return taintsOf(node)
     .filter(
@@ -60,7 +60,7 @@ export function unhealthyTaints(node: KubeObject | null): readonly string[] {
     .map(({ key }) => key);
 }
 
-/** Whether a lost node has the taint of the other kind of loss. */
+/** Whether the node is unreachable and has the taint of one that is not ready, or the reverse. */
 export function hasWrongUnhealthyTaint(node: KubeObject | null): boolean {
   const wanted = unhealthyKeys[readinessOf(node)];
   return wanted !== null && unhealthyTaints(node).some((key) => key !== wanted);

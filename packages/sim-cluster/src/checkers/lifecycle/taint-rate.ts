@@ -8,7 +8,7 @@ import type { LifecycleEvidence } from './evidence.ts';
 import { unhealthyTaints } from './node-rule.ts';
 import { zoneOf } from './zones.ts';
 
-/** A node that the client made a lost one. */
+/** A node that the client took for unhealthy. */
 interface Tainting {
   readonly run: number;
   readonly zone: string;
@@ -23,7 +23,7 @@ const writing: readonly CallKind[] = ['readNode', 'readLease', 'changeNodeStatus
 const retryMsMax = 30_000;
 
 /**
- * In any span of time no more nodes of a zone get a NoExecute taint of a lost node than the rates of
+ * In any span of time no more nodes of a zone get a NoExecute taint of an unhealthy node than the rates of
  * the states that the zone was in let through, and none where the zone stands still. To change one
  * such taint for the other costs nothing. A restarted client begins with a full bucket, and looks at
  * the zones as if they were normal.
@@ -61,7 +61,7 @@ export class TaintRateChecker extends Checker<LifecycleEvidence> {
   }
 
   /**
-   * A zone is as the client sees it: a node whose conditions it could not write yet is lost to it,
+   * A zone is as the client sees it: a node whose conditions it could not write yet is unhealthy to it,
    * which may have let through nodes that the state of the zone in the API would not.
    */
   #inflowUnseen({ run, zone, at: to }: Tainting, from: number): number {

@@ -25,7 +25,7 @@ export interface LifecycleTerms {
   readonly cacheAgeMsMax: number;
   /** So long after it fell due a duty may be undone in quiet times; rates are counted apart. */
   readonly boundMs: number;
-  /** The same for the pods of lost nodes; Infinity for a client that may suspect itself. */
+  /** The same for the pods of unreachable nodes; Infinity for a client that may hold back while all nodes are unreachable. */
   readonly podBoundMs: number;
   /** Labels, annotations and taints that begin with one of these are the client's own. */
   readonly ownKeys: readonly string[];

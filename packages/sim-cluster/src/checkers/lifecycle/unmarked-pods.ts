@@ -45,7 +45,7 @@ export class UnmarkedPodChecker extends Checker<LifecycleEvidence> {
   }
 }
 
-/** Whether the node was Unknown at that instant, and Ready when it was last heard of. */
+/** Whether the node was Unknown at that instant, and Ready at its last heartbeat. */
 function wasUnreachable(states: readonly State[], at: number): boolean {
   const index = states.findLastIndex((state) => state.at <= at);
   const node = states[index]?.object ?? null;

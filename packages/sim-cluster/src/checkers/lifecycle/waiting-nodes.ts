@@ -5,7 +5,7 @@ import type { LifecycleEvidence } from './evidence.ts';
 import { readinessOf, unhealthyTaints } from './node-rule.ts';
 import { zoneOf } from './zones.ts';
 
-/** A time in which a lost node had no NoExecute taint. */
+/** A time in which an unhealthy node had no NoExecute taint. */
 interface Wait {
   readonly nodeName: string;
   readonly zone: string;
@@ -14,7 +14,7 @@ interface Wait {
 }
 
 /**
- * A lost node gets its NoExecute taint when its zone has let through as many nodes as were waiting
+ * An unhealthy node gets its NoExecute taint when its zone has let through as many nodes as were waiting
  * with it: later only by the bound. A zone that stands still lets nobody through.
  */
 export class WaitingNodeChecker extends Checker<LifecycleEvidence> {
@@ -28,7 +28,7 @@ export class WaitingNodeChecker extends Checker<LifecycleEvidence> {
       ).length;
       const passed = zones.inflowMin(zone, from, to - terms.boundMs, terms.lagMs);
       if (passed < company * terms.tokensPerNode) continue;
-      const evidence = `node ${nodeName}, lost since ${clockTime(from)}, one of ${company} in zone ${JSON.stringify(zone)}, whose rates let through ${passed}`;
+      const evidence = `node ${nodeName}, unhealthy since ${clockTime(from)}, one of ${company} in zone ${JSON.stringify(zone)}, whose rates let through ${passed}`;
       report({ invariant: 'unhealthy node not tainted', at: to, evidence });
     }
   }

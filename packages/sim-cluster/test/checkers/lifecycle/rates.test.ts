@@ -5,27 +5,27 @@ import { Checkers } from '../../../src/checkers/checkers.ts';
 import { lifecycleDefaults } from '../../../src/checkers/lifecycle/terms.ts';
 import { Zones, zoneOf } from '../../../src/checkers/lifecycle/zones.ts';
 import { evictionDefaults } from '../../../src/checkers/terms.ts';
-import { brokenIn, Story } from '../../world/lifecycle-scenario.ts';
+import { brokenIn, Scenario } from '../../world/lifecycle-scenario.ts';
 import { start } from '../../world/virtual-cluster.ts';
 
 const seconds = (first: number, count: number, step: number): readonly number[] =>
   Array.from({ length: count }, (_, index) => first + index * step);
 
-/** Several nodes of a zone fall silent at 25 s and go Unknown at 75 s. */
-function outage(zones: Readonly<Record<string, number>>, ...lost: readonly string[]): Story {
-  const story = new Story(zones);
-  story.at(25);
-  for (const name of lost) story.cluster.node(name).stop();
-  story.at(75);
-  story.markUnknown(...lost);
-  for (const name of lost) story.addTaint(name, 'NoSchedule');
-  return story;
+/** Several nodes of a zone stop at 25 s and go Unknown at 75 s. */
+function outage(zones: Readonly<Record<string, number>>, ...lost: readonly string[]): Scenario {
+  const scenario = new Scenario(zones);
+  scenario.at(25);
+  for (const name of lost) scenario.cluster.node(name).stop();
+  scenario.at(75);
+  scenario.markUnknown(...lost);
+  for (const name of lost) scenario.addTaint(name, 'NoSchedule');
+  return scenario;
 }
 
-function taintAt(story: Story, times: readonly number[], names: readonly string[]): void {
+function taintAt(scenario: Scenario, times: readonly number[], names: readonly string[]): void {
   for (const [index, time] of times.entries()) {
-    story.at(time);
-    story.addTaint(names[index] ?? '', 'NoExecute');
+    scenario.at(time);
+    scenario.addTaint(names[index] ?? '', 'NoExecute');
   }
 }
 
@@ -40,79 +40,79 @@ describe('the rate of taintings', () => {
   ];
   for (const [what, times, broken] of outages) {
     it(what, () => {
-      const story = outage({ a: 6 }, ...two);
-      taintAt(story, times, two);
-      assert.deepEqual(brokenIn(story.end(130)), broken);
+      const scenario = outage({ a: 6 }, ...two);
+      taintAt(scenario, times, two);
+      assert.deepEqual(brokenIn(scenario.end(130)), broken);
     });
   }
 
   it('is counted for each zone', () => {
-    const story = outage({ a: 3, b: 3 }, 'a-1', 'b-1');
-    taintAt(story, [75, 75], ['a-1', 'b-1']);
-    assert.deepEqual(story.end(200), []);
+    const scenario = outage({ a: 3, b: 3 }, 'a-1', 'b-1');
+    taintAt(scenario, [75, 75], ['a-1', 'b-1']);
+    assert.deepEqual(scenario.end(200), []);
   });
 
   it('is the full one for a zone that is down while others live', () => {
     const lost = ['b-1', 'b-2', 'b-3'];
-    const story = outage({ a: 3, b: 3 }, ...lost);
-    taintAt(story, seconds(75, 3, 10), lost);
-    assert.deepEqual(story.end(200), []);
+    const scenario = outage({ a: 3, b: 3 }, ...lost);
+    taintAt(scenario, seconds(75, 3, 10), lost);
+    assert.deepEqual(scenario.end(200), []);
   });
 
   it('is nil in a small zone of which most is down', () => {
     const lost = ['a-1', 'a-2', 'a-3'];
     const patient = outage({ a: 5 }, ...lost);
     assert.deepEqual(patient.end(2000), []);
-    const story = outage({ a: 5 }, ...lost);
-    taintAt(story, [100], lost);
-    assert.deepEqual(brokenIn(story.end(2000)), ['tainted in a stopped zone']);
+    const scenario = outage({ a: 5 }, ...lost);
+    taintAt(scenario, [100], lost);
+    assert.deepEqual(brokenIn(scenario.end(2000)), ['tainted in a stopped zone']);
   });
 
   it('may be the old one until the next look at the nodes', () => {
-    const story = outage({ a: 5 }, 'a-1', 'a-2', 'a-3');
-    taintAt(story, [76], ['a-1']);
-    assert.deepEqual(story.end(200), []);
+    const scenario = outage({ a: 5 }, 'a-1', 'a-2', 'a-3');
+    taintAt(scenario, [76], ['a-1']);
+    assert.deepEqual(scenario.end(200), []);
   });
 
   it('is nil when no node at all is ready', () => {
     const lost = ['a-1', 'b-1', 'b-2'];
     const patient = outage({ a: 1, b: 2 }, ...lost);
     assert.deepEqual(patient.end(2000), []);
-    const story = outage({ a: 1, b: 2 }, ...lost);
-    taintAt(story, [100], lost);
-    assert.deepEqual(brokenIn(story.end(2000)), ['tainted in a stopped zone']);
+    const scenario = outage({ a: 1, b: 2 }, ...lost);
+    taintAt(scenario, [100], lost);
+    assert.deepEqual(brokenIn(scenario.end(2000)), ['tainted in a stopped zone']);
   });
 
   it('does not count the change from one taint to the other', () => {
-    const story = new Story({ a: 6 });
-    story.at(20);
-    for (const name of ['a-1', 'a-2']) story.cluster.node(name).setCondition('Ready', false);
+    const scenario = new Scenario({ a: 6 });
+    scenario.at(20);
+    for (const name of ['a-1', 'a-2']) scenario.cluster.node(name).setCondition('Ready', false);
     const notReady = 'node.kubernetes.io/not-ready';
     for (const [name, time] of [
       ['a-1', 21],
       ['a-2', 31],
     ] as const) {
-      story.at(time);
-      story.addTaint(name, 'NoSchedule', notReady);
-      story.addTaint(name, 'NoExecute', notReady);
+      scenario.at(time);
+      scenario.addTaint(name, 'NoSchedule', notReady);
+      scenario.addTaint(name, 'NoExecute', notReady);
     }
-    for (const name of ['a-1', 'a-2']) story.cluster.node(name).stop();
-    story.at(83);
+    for (const name of ['a-1', 'a-2']) scenario.cluster.node(name).stop();
+    scenario.at(83);
     const swap = { key: 'node.kubernetes.io/unreachable' };
     for (const name of ['a-1', 'a-2']) {
-      story.markUnknown(name);
-      story.setTaints(name, (taints) => taints.map((taint) => ({ ...taint, ...swap })));
+      scenario.markUnknown(name);
+      scenario.setTaints(name, (taints) => taints.map((taint) => ({ ...taint, ...swap })));
     }
-    assert.deepEqual(story.end(200), []);
+    assert.deepEqual(scenario.end(200), []);
   });
 
   it('starts anew with the client, which looks at no zone as stopped at first', () => {
-    const story = outage({ a: 6 }, 'a-1', 'a-2');
-    taintAt(story, [75], ['a-1']);
-    story.at(80);
-    story.beginRun();
-    taintAt(story, [81], ['a-2']);
-    assert.deepEqual(brokenIn(story.end(200, 81)), []);
+    const scenario = outage({ a: 6 }, 'a-1', 'a-2');
+    taintAt(scenario, [75], ['a-1']);
+    scenario.at(80);
+    scenario.beginRun();
+    taintAt(scenario, [81], ['a-2']);
+    assert.deepEqual(brokenIn(scenario.end(200, 81)), []);
     const full = outage({ a: 2 }, 'a-1', 'a-2');
     full.at(100);
     full.beginRun();
@@ -124,12 +124,12 @@ describe('the rate of taintings', () => {
 describe('what the client could know', () => {
   /** At 100 s the client takes a-2 for lost, which renews its lease at 91 s; it is blind since `from`. */
   function blindSince(from: number, cacheAgeMsMax: number): readonly string[] {
-    const story = new Story({ a: 4 }, { cacheAgeMsMax });
-    story.at(from);
-    story.checkers.apiHistory.blind();
-    story.at(100);
-    story.markUnknown('a-2');
-    return brokenIn(story.end(101));
+    const scenario = new Scenario({ a: 4 }, { cacheAgeMsMax });
+    scenario.at(from);
+    scenario.checkers.apiHistory.blind();
+    scenario.at(100);
+    scenario.markUnknown('a-2');
+    return brokenIn(scenario.end(101));
   }
 
   const cases: readonly (readonly [number, number, readonly string[]])[] = [
@@ -145,41 +145,41 @@ describe('what the client could know', () => {
   }
 
   it('a node that has just come back may still be tainted and its pods marked', () => {
-    const story = new Story({ a: 4 });
-    story.addPod('a-1');
-    story.at(25);
-    story.cluster.node('a-1').stop();
-    story.at(75);
-    story.markUnknown('a-1');
-    story.at(78);
-    story.cluster.node('a-1').resume();
-    story.at(79);
-    story.markPod('on-a-1');
-    story.addTaint('a-1', 'NoExecute');
-    story.at(84);
-    story.removeTaint('a-1', 'NoExecute');
-    assert.deepEqual(story.end(200), []);
+    const scenario = new Scenario({ a: 4 });
+    scenario.addPod('a-1');
+    scenario.at(25);
+    scenario.cluster.node('a-1').stop();
+    scenario.at(75);
+    scenario.markUnknown('a-1');
+    scenario.at(78);
+    scenario.cluster.node('a-1').resume();
+    scenario.at(79);
+    scenario.markPod('on-a-1');
+    scenario.addTaint('a-1', 'NoExecute');
+    scenario.at(84);
+    scenario.removeTaint('a-1', 'NoExecute');
+    assert.deepEqual(scenario.end(200), []);
   });
 });
 
-it('one apiHistory serves both judges: a pod that is marked is none that is evicted', () => {
-  const story = new Story({ a: 4 });
-  const { apiHistory } = story.checkers;
+it('one API history serves both judges: a pod that is marked is none that is evicted', () => {
+  const scenario = new Scenario({ a: 4 });
+  const { apiHistory } = scenario.checkers;
   const rates = [{ per: 'total', podsPerSecond: 0.001, burst: 1 }] as const;
   const terms = { ...evictionDefaults, rates, cacheAgeMsMax: 0, recoveryMs: 1000 };
-  const evictions = new Checkers(story.api, terms, apiHistory);
-  for (const name of ['p', 'q']) story.addPod('a-1', name);
-  story.at(25);
-  story.cluster.node('a-1').stop();
-  story.at(75);
-  story.lose('a-1');
-  for (const name of ['p', 'q']) story.markPod(name);
+  const evictions = new Checkers(scenario.api, terms, apiHistory);
+  for (const name of ['p', 'q']) scenario.addPod('a-1', name);
+  scenario.at(25);
+  scenario.cluster.node('a-1').stop();
+  scenario.at(75);
+  scenario.lose('a-1');
+  for (const name of ['p', 'q']) scenario.markPod(name);
   evictions.atEnd();
-  assert.deepEqual([...story.end(80), ...evictions.violations], []);
+  assert.deepEqual([...scenario.end(80), ...evictions.violations], []);
   for (const name of ['p', 'q']) {
-    const { uid } = story.api.get('pods', 'default', name)?.metadata ?? {};
+    const { uid } = scenario.api.get('pods', 'default', name)?.metadata ?? {};
     const body = { preconditions: { uid } };
-    story.write('DELETE', `/api/v1/namespaces/default/pods/${name}`, body);
+    scenario.write('DELETE', `/api/v1/namespaces/default/pods/${name}`, body);
   }
   evictions.atEnd();
   const found = brokenIn(evictions.violations);
