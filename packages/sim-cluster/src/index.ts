@@ -1,42 +1,6 @@
-// The only door of the package.
+// The door of the simulated cluster: a cluster, its API server, objects for it, and checkers of its clients.
 
-// Values that cross the wire.
-
-export type { Json, KubeObject, ObjectMeta, OwnerReference } from './objects/kube-object.ts';
-export { encodeFrame, encodeObject } from './protobuf/encode.ts';
-export type { ApiRequest, Exchange, ResponseSink } from './wire/exchange.ts';
-
-// The API server.
-
-export { ApiServer, type ApiServerOptions } from './api/api-server.ts';
-export type { DialedRequest, DialNode } from './handlers/node-proxy.ts';
-export { ApiError, type Cause, type Status, type StatusDetails } from './objects/errors.ts';
-export type { Change, ClusterApi, DeleteOptions } from './store/cluster-api.ts';
-export type { LoadReport, Unloaded } from './write/load.ts';
-
-// Who may do what.
-
-export type { ServiceTime } from './api/serve.ts';
-export type { Access, Decision } from './auth/access.ts';
-export type { Tokens } from './auth/authenticator.ts';
-export { type Rule, serviceAccountUser, type User } from './auth/authorizer.ts';
-export type { Denial, Right } from './auth/rights.ts';
-
-// What goes wrong.
-
-export type { Fault, FaultRule, Faults } from './api/faults.ts';
-
-// HTTPS.
-
-export {
-  type Certificate,
-  type CertificateSubject,
-  createCertificate,
-} from './https/certificate.ts';
-export { type KubeconfigOptions, kubeconfigText, writeKubeconfig } from './https/kubeconfig.ts';
-export { type HttpsOptions, type HttpsServer, startHttps } from './https/server.ts';
-
-// The cluster around it.
+// A cluster: nodes, workloads and the controllers that work on them.
 
 export { Cluster, type ClusterOptions, type ClusterPart } from './cluster.ts';
 export {
@@ -44,6 +8,11 @@ export {
   TaintManagerStandIn,
 } from './controllers/taint-manager-stand-in.ts';
 export { type EmbeddedCluster, type EmbeddedOptions, startEmbedded } from './embedded.ts';
+export { type Topology, threeZones } from './topology.ts';
+export type { LoadReport, Unloaded } from './write/load.ts';
+
+// Its kubelets, and what is used on their nodes.
+
 export type { Kubelet } from './kubelet/kubelet.ts';
 export type { NodeStats, NodeUsage, PodUsage } from './kubelet/node-stats.ts';
 export type { Machine, NodeConditionType, NodeDescription } from './kubelet/node-status.ts';
@@ -52,7 +21,6 @@ export type { StatsFault } from './kubelet/stats-faults.ts';
 export type { Summary } from './kubelet/summary.ts';
 export type { KubeletTiming, RangeMs } from './kubelet/timing.ts';
 export type { Amount, Growth } from './kubelet/usage.ts';
-export { type Topology, threeZones } from './topology.ts';
 
 // Objects to put into it.
 
@@ -70,8 +38,40 @@ export {
   toleration,
   type WorkloadOptions,
 } from './builders.ts';
+export type { Json, KubeObject, ObjectMeta, OwnerReference } from './objects/kube-object.ts';
 
-// Whether a client kept its promises.
+// The API server: by calls, and by requests as values.
+
+export { ApiServer, type ApiServerOptions } from './api/api-server.ts';
+export type { ServiceTime } from './api/serve.ts';
+export type { DialedRequest, DialNode } from './handlers/node-proxy.ts';
+export { ApiError, type Cause, type Status, type StatusDetails } from './objects/errors.ts';
+export { encodeFrame, encodeObject } from './protobuf/encode.ts';
+export type { Change, ClusterApi, DeleteOptions } from './store/cluster-api.ts';
+export type { ApiRequest, Exchange, ResponseSink } from './wire/exchange.ts';
+
+// What goes wrong with requests.
+
+export type { Fault, FaultRule, Faults } from './api/faults.ts';
+
+// Who may do what.
+
+export type { Access, Decision } from './auth/access.ts';
+export type { Tokens } from './auth/authenticator.ts';
+export { type Rule, serviceAccountUser, type User } from './auth/authorizer.ts';
+export type { Denial, Right } from './auth/rights.ts';
+
+// The API server over HTTPS.
+
+export {
+  type Certificate,
+  type CertificateSubject,
+  createCertificate,
+} from './https/certificate.ts';
+export { type KubeconfigOptions, kubeconfigText, writeKubeconfig } from './https/kubeconfig.ts';
+export { type HttpsOptions, type HttpsServer, startHttps } from './https/server.ts';
+
+// Checkers of a client: whether it kept its promises.
 
 export { ApiHistory, type Replica } from './checkers/api-history.ts';
 export { Checkers } from './checkers/checkers.ts';

@@ -72,18 +72,25 @@ export class AccessError extends ApiError {}
 
 const qualified = (name: string, group: string): string => (group ? `${name}.${group}` : name);
 
+/** A refusal that names one object. */
+function refusal(
+  code: number,
+  reason: string,
+  { group, plural }: ResourceName,
+  name: string,
+  what: (subject: string) => string,
+): ApiError {
+  const subject = `${qualified(plural, group)} "${name}"`;
+  return new ApiError(code, reason, what(subject), details(name, group, plural));
+}
+
 function details(name: string, group: string, kind: string): StatusDetails {
   return { ...(name ? { name } : {}), ...(group ? { group } : {}), ...(kind ? { kind } : {}) };
 }
 
 /** 404 for one object; `details.name` says which. */
 export function notFound(resource: ResourceName, name: string): ApiError {
-  return new ApiError(
-    404,
-    'NotFound',
-    `${qualified(resource.plural, resource.group)} "${name}" not found`,
-    details(name, resource.group, resource.plural),
-  );
+  return refusal(404, 'NotFound', resource, name, (subject) => `${subject} not found`);
 }
 
 /** 404 for a path in a known group that leads nowhere. */
@@ -138,12 +145,7 @@ export function pathDenied(message: string): AccessError {
 
 /** 409 for a name that is taken. */
 export function alreadyExists(resource: ResourceName, name: string): ApiError {
-  return new ApiError(
-    409,
-    'AlreadyExists',
-    `${qualified(resource.plural, resource.group)} "${name}" already exists`,
-    details(name, resource.group, resource.plural),
-  );
+  return refusal(409, 'AlreadyExists', resource, name, (subject) => `${subject} already exists`);
 }
 
 const modifiedMessage =
@@ -155,12 +157,8 @@ export function conflict(
   name: string,
   message: string = modifiedMessage,
 ): ApiError {
-  return new ApiError(
-    409,
-    'Conflict',
-    `Operation cannot be fulfilled on ${qualified(resource.plural, resource.group)} "${name}": ${message}`,
-    details(name, resource.group, resource.plural),
-  );
+  const text = (subject: string) => `Operation cannot be fulfilled on ${subject}: ${message}`;
+  return refusal(409, 'Conflict', resource, name, text);
 }
 
 /** 409 of server-side apply: one cause per field and manager. */
