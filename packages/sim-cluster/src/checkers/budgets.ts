@@ -3,7 +3,6 @@
 import { isReady, isTerminating } from '../controllers/pods.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { labelSelectorRequirements, matchesLabels } from '../selectors/labels.ts';
-import type { ClusterApi } from '../store/cluster-api.ts';
 import type { Call } from './call.ts';
 import { Checker } from './checker.ts';
 import type { ObservedChange } from './object-history.ts';

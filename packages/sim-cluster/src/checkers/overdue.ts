@@ -1,5 +1,4 @@
 import type { KubeObject } from '../objects/kube-object.ts';
-import type { ClusterApi } from '../store/cluster-api.ts';
 import { selectedBy } from './budgets.ts';
 import { Checker } from './checker.ts';
 import { isSurelyLate, latestBinding } from './lateness.ts';
