@@ -6,7 +6,7 @@ import { errorOf, formatWait, type Line, line, podFields } from './line.ts';
 
 /** Log lines about limits and the pods that they hold back. */
 export function heldLine(
-  { pod, hit, until }: Extract<PodReport, { kind: 'held' }>,
+  { pod, hit, until }: Extract<PodReport, { kind: 'queued' }>,
   now: number,
 ): Line {
   const { limit, count } = hit;

@@ -90,7 +90,7 @@ function reportLine(report: Report, now: number): Line {
       return deadlineLine(report, now);
     case 'retry':
       return retryLine(report, now);
-    case 'held':
+    case 'queued':
       return heldLine(report, now);
     case 'limitTripped':
       return limitTrippedLine(report);

@@ -99,7 +99,7 @@ function reportCounters(meter: Meter): (report: Report) => void {
       case 'retry':
         setbacks.inc({ blocker: report.blocker.code });
         break;
-      case 'held':
+      case 'queued':
         held.inc({ per: report.hit.per, tripped: String(report.hit.tripped) });
         break;
       case 'writeFailed':

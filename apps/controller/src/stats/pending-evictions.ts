@@ -66,7 +66,7 @@ export class PendingEvictions {
         else this.#deadlines.set(report.pod.uid, report.to);
         break;
       case 'retry':
-      case 'held':
+      case 'queued':
         // Due, and no closer to it; since when exactly, the report does not say.
         if (!this.#deadlines.has(report.pod.uid)) this.#deadlines.set(report.pod.uid, now);
         break;

@@ -245,14 +245,14 @@ describe('what the log says of a notice', () => {
     ],
     [
       'a limit',
-      report({ kind: 'held', pod, hit, until: now + 1500 }),
+      report({ kind: 'queued', pod, hit, until: now + 1500 }),
       'info',
       'held by a limit',
       { ...names, limit: 'zone=a', by: 'percent', next: '1.5s' },
     ],
     [
       'a limit that tripped',
-      report({ kind: 'held', pod, hit: { ...hit, name: '', tripped: true }, until: null }),
+      report({ kind: 'queued', pod, hit: { ...hit, name: '', tripped: true }, until: null }),
       'warn',
       'held by a limit that has tripped',
       { ...names, limit: 'zone', by: 'percent' },

@@ -166,7 +166,7 @@ describe('metrics of our own', () => {
       'workqueue_depth{name="noexec_taint_pod"} 1',
     );
     const hit = { per: 'zone', name: 'a', limit: 'percent', tripped: false } as const;
-    notify(reported({ kind: 'held', pod, hit, until: null }), 0);
+    notify(reported({ kind: 'queued', pod, hit, until: null }), 0);
     notify(sent, 0);
     await has(
       metrics,

@@ -145,7 +145,7 @@ describe('runController', () => {
 
     const second = await start(t, cluster, engine);
     const held = await second.saw('report', 'b');
-    assert.ok(held.kind === 'report' && held.report.kind === 'held' && held.report.hit.tripped);
+    assert.ok(held.kind === 'report' && held.report.kind === 'queued' && held.report.hit.tripped);
     assert.equal(left(), 2, 'a third pod goes after a restart');
     const { access } = await loadKubeconfig({ kubeconfig: cluster.kubeconfig });
     const transport = new HttpTransport(access, 'test');

@@ -1,3 +1,4 @@
+// What a setback means: what holds a pod back, and whether waiting helps.
 import type { Setback } from './outcome.ts';
 
 /** What holds an eviction back that is due. */
@@ -14,7 +15,7 @@ type BlockerCode =
 export type BlockerVerdict =
   /** It goes away by itself. */
   | 'resolves'
-  /** It may, when others do their part: pods become ready, somebody scales up. */
+  /** It may resolve when others act: pods become ready, a workload is scaled up. */
   | 'needsTime'
   /** Somebody has to change something first: the eviction is stuck. */
   | 'never';
@@ -62,13 +63,13 @@ function failureBlocker({
     : { code: 'ServerError', verdict: 'resolves' };
 }
 
-/** Whether it may have been done all the same: no answer came, or the server failed on the way. */
+/** Whether the request may have taken effect: no answer came, or the server failed. */
 export function isUncertain(setback: Setback): boolean {
   if (setback.kind !== 'failed' || isBudget(blockerOf(setback))) return false;
   return setback.status === null || setback.status >= 500;
 }
 
-/** Whether whoever minds budgets has answered; an API server that is away or overloaded has not. */
+/** Whether the API server has asked the budgets; one that is unreachable or overloaded has not. */
 export function isAnswered({ code }: Blocker): boolean {
   return code !== 'Unreachable' && code !== 'Overloaded' && code !== 'ViewChanged';
 }

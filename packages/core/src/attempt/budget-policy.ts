@@ -1,3 +1,4 @@
+// What is done about disruption budgets, as one value for the controller and a drain.
 import type { Millis } from '../kernel/time.ts';
 import type { Policy } from '../policy/eviction-policy.ts';
 
@@ -10,7 +11,7 @@ export type BudgetPolicy =
    * node ends the asking.
    */
   | { readonly kind: 'deleteAfter'; readonly afterMs: Millis }
-  /** Pods are deleted, and nobody is asked. */
+  /** Pods are deleted; budgets are not asked. */
   | { readonly kind: 'ignore' };
 
 /** What an eviction policy says of budgets. */

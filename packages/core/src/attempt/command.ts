@@ -1,3 +1,4 @@
+// The commands that make one pod leave, and the Event about it.
 import type { PodRef } from '../model/pod.ts';
 
 /** What makes one pod leave; `R` says why. Each is answered by one result that carries its id. */
@@ -10,7 +11,7 @@ export type PodCommand<R> =
       readonly kind: 'deletePod';
       readonly id: string;
       readonly pod: PodRef;
-      /** Our view may be old: what decided is to be read again first. */
+      /** Our cache may be stale: what decided is to be read again first. */
       readonly confirm: boolean;
       readonly guard: 'uid' | 'name';
       readonly generation: number;

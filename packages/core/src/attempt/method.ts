@@ -1,3 +1,4 @@
+// How a pod is made to leave: Evict or Delete, with which grace period, and when the one gives way.
 import { finite, type Instant } from '../kernel/time.ts';
 import { type Pod, podRef } from '../model/pod.ts';
 import type { BudgetPolicy } from './budget-policy.ts';
@@ -10,7 +11,7 @@ export interface Terms {
   readonly budgets: BudgetPolicy;
   /** Null: the pod's own. */
   readonly gracePeriodSeconds: number | null;
-  /** When its node goes; null: nobody said so. */
+  /** When its node is removed; null: not known. */
   readonly nodeEnd: Instant | null;
 }
 

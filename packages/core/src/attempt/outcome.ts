@@ -1,3 +1,4 @@
+// How a command ended, in the words that all machines share.
 import type { Millis } from '../kernel/time.ts';
 
 /** How a command ended, as far as its sender knows. */

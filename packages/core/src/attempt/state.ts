@@ -8,13 +8,16 @@ import { type AttemptWait, nextTry } from './retry.ts';
 /**
  * How far the way out of one pod has come. Instants are by our own time.
  *
- *     waiting --> queued --> requested --> accepted --> gone
- *       |  ^        ^ |       |     ^
- *       v  |        | |       v     |
- *      paused       | +--> blocked or failed
- *                   +-----------+
+ *     waiting <--> paused
+ *        |
+ *        v
+ *     queued --> requested --> accepted --> gone
+ *        ^         |   ^
+ *        |         v   |
+ *        +---- blocked, failed
  *
- * Up to `accepted` it can be called off, unless a request is out.
+ * Whatever is not out as a request can be called off until it is accepted. A machine may skip
+ * `queued` where there is room.
  */
 export type AttemptState =
   /** Not due before `until`; planned, or planned anew, at `since`. */

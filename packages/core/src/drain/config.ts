@@ -9,7 +9,7 @@ import type { DrainOptions } from './filters.ts';
 export type Respect =
   /** All: a pod stays for as long as it tolerates the taint. */
   | 'tolerations'
-  /** Those without a limit: nobody is waited for. */
+  /** Those without a time limit; those with one are not waited for. */
   | 'limitless'
   /** None: every pod goes, and at once. */
   | 'nothing';

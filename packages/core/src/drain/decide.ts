@@ -14,8 +14,8 @@ import type { Respect } from './config.ts';
 /**
  * Decides about pods as the eviction engine does, with the functions that decide there, and as
  * though the drain's taint were on each node already. A drain by a taint of another effect judges
- * pods as though that were NoExecute: what a pod tolerates for how long is the same, and nobody else
- * evicts for it.
+ * pods as though that were NoExecute: what a pod tolerates for how long is the same, and no other
+ * controller evicts for it.
  */
 export class DrainDecider {
   readonly #taint: Taint;
@@ -46,7 +46,7 @@ export class DrainDecider {
   }
 
   /**
-   * When a pod is due, by our own time, or why it stays. Where nobody is waited for, it is due since
+   * When a pod is due, by our own time, or why it stays. Where tolerations are not waited for, it is due since
    * its taint came.
    */
   decide(now: Instant, pod: Pod): Exclude<Decision, { kind: 'pause' }> {

@@ -118,7 +118,7 @@ export class DrainMachine {
         break;
       case 'podUpsert':
         this.#reconsider(now, event.pod);
-        this.#heedDisruption(now, event.pod);
+        this.#followDisruption(now, event.pod);
         break;
       case 'podDelete':
         this.#vanished(now, event.uid);
@@ -161,7 +161,7 @@ export class DrainMachine {
     return [...taints, ...commands];
   }
 
-  /** What was planned for this moment. */
+  /** Does what was scheduled for now. */
   #wake(now: Instant, uid: string): void {
     const pod = this.#decider.store.pod(uid);
     const known = this.#pods.get(uid);
@@ -222,8 +222,8 @@ export class DrainMachine {
     }
   }
 
-  /** Takes note of who removes a pod; the drain stops where that is somebody who asks no budgets. */
-  #heedDisruption(now: Instant, pod: Pod): void {
+  /** Records which program removes a pod; the drain stops for one that asks no budgets. */
+  #followDisruption(now: Instant, pod: Pod): void {
     const { disruption } = pod;
     const { nodeName } = pod;
     if (!disruption || !this.#nodes.has(nodeName)) return;
@@ -232,11 +232,12 @@ export class DrainMachine {
     // What was marked before the taint came is of another taint.
     const isNews = by !== null && !known?.taken && !this.#nodes.isPending(nodeName);
     if (known) this.#set(pod, known.state, { disruption, taken: known.taken ?? by });
-    if (isNews && this.#minds && this.#stop === null) this.#stopFor(now, { pod: podRef(pod), by });
+    if (isNews && this.#stopsForOthers && this.#stop === null)
+      this.#stopFor(now, { pod: podRef(pod), by });
   }
 
-  /** Whether it matters that somebody else takes pods: our taint makes him, and he asks no budgets. */
-  get #minds(): boolean {
+  /** Whether it matters that another controller deletes pods: for our taint, without asking budgets. */
+  get #stopsForOthers(): boolean {
     const { taint, budgets } = this.#config;
     return taint.effect === 'NoExecute' && budgets.kind !== 'ignore';
   }

@@ -22,7 +22,7 @@ type Sight = 'unseen' | 'bare' | 'tainted';
 
 /**
  * The target nodes: whose turn it is, and how each ends. A node is tainted when its turn comes and
- * not before: until then nobody is to evict its pods, neither we nor those who heed the taint.
+ * not before: until then neither we nor other controllers evict its pods for it.
  */
 export class DrainNodes {
   readonly #config: DrainConfig;
@@ -133,7 +133,7 @@ export class DrainNodes {
     }
   }
 
-  /** Ends the nodes of whose pods nothing more is expected; whether there were any. */
+  /** Ends the nodes whose pods are all done; whether there were any. */
   end(now: Instant, pods: DrainPods): boolean {
     let hasEnded = false;
     for (const { name, phase } of this.list()) {
@@ -189,14 +189,14 @@ function failed(why: DrainFailure, at: Instant, message: string | null = null): 
   return { kind: 'failed', why, at, message };
 }
 
-/** What a node fails for whose pods were given up; null: none was. */
+/** Why a node failed some of whose pods were given up; null: none was. */
 function failureOf(pods: readonly DrainPod[]): DrainFailure | null {
   const failedOnes = pods.filter(({ state }) => state.kind === 'givenUp');
   if (failedOnes.length === 0) return null;
   return failedOnes.some(({ blocker }) => blocker?.code === 'Denied') ? 'Denied' : 'Blocked';
 }
 
-/** Whether somebody else has to do something about it. */
+/** Whether it does not resolve by itself. */
 function isInTheWay(blocker: Blocker | null): boolean {
   return blocker !== null && blocker.verdict !== 'resolves';
 }

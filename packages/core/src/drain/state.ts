@@ -16,7 +16,7 @@ export type DrainPodState =
   /** No further try is made. */
   | { readonly kind: 'givenUp' }
   | { readonly kind: 'terminating'; readonly since: Instant }
-  /** It terminates for so long that nobody waits for it. */
+  /** It has been terminating for so long that it is not waited for. */
   | { readonly kind: 'skipped' }
   | { readonly kind: 'gone'; readonly at: Instant; readonly departure: Departure };
 
@@ -40,7 +40,7 @@ export interface DrainPod extends Omit<Attempt, 'state'> {
   /** When it went, while we wait for the answer that says whether it was our doing. */
   readonly vanishedAt: Instant | null;
   readonly disruption: Disruption | null;
-  /** Who took it from us for the taint; null: nobody. */
+  /** The other controller that deleted it for the taint; null: none. */
   readonly taken: ForeignDeletion | null;
 }
 
@@ -51,11 +51,11 @@ export type DrainFailure =
   | 'TimedOut'
   /** The API server refuses, for want of rights for example. */
   | 'Denied'
-  /** Somebody else took the taint off. */
+  /** The taint was removed, and not by us. */
   | 'TaintRemoved'
   /** A zone before this one could not be drained. */
   | 'NotBegun'
-  /** Somebody else deletes pods for the taint and asks no budgets: the drain was stopped. */
+  /** Another controller deletes pods for the taint and asks no budgets: the drain was stopped. */
   | 'ForeignEviction';
 
 /** How far a node is. */
@@ -93,7 +93,7 @@ export interface TaintNode {
   readonly nodeName: string;
 }
 
-/** Why a drain was stopped: the first pod that somebody else took. */
+/** Why a drain was stopped: the first pod that another controller deleted. */
 export interface DrainStop {
   readonly pod: PodRef;
   readonly by: ForeignDeletion;
@@ -113,7 +113,7 @@ export type DrainNote =
       readonly took: Millis | null;
       readonly departure: Departure;
     }
-  /** Somebody else takes pods for the taint: the drain has stopped. */
+  /** Another controller deletes pods for the taint: the drain has stopped. */
   | { readonly kind: 'stopped'; readonly stop: DrainStop }
   | {
       readonly kind: 'podSetBack' | 'podGivenUp';
@@ -159,7 +159,7 @@ export type Departure =
   | { readonly kind: 'earlier' }
   | ForeignDeletion;
 
-/** Somebody else deleted it. */
+/** Another program or a person deleted it. */
 export interface ForeignDeletion {
   readonly kind: 'foreign';
   /** The program that marked it, by metadata.managedFields; null: it is not recorded. */

@@ -80,7 +80,7 @@ export type PodReport =
     }
   /** A limit holds an eviction back; `until` null: until a pod has left, or evictions resume. */
   | {
-      readonly kind: 'held';
+      readonly kind: 'queued';
       readonly pod: PodRef;
       readonly hit: LimitHit;
       readonly until: Instant | null;

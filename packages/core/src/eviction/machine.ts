@@ -26,7 +26,7 @@ import type { EvictionMachine } from './eviction-machine.ts';
 import { EvictionLimits, isNews } from './limits/limits.ts';
 import { cancelEvent, evictionEvent, nodeEndEvent } from './pod-events.ts';
 import type { Cause, Reason } from './reason.ts';
-import { deadlineReport, heldReport, retryReport } from './reports.ts';
+import { deadlineReport, queuedReport, retryReport } from './reports.ts';
 import { type ObservedTaint, TaintClock } from './taint-clock.ts';
 import { TaintClockWriter } from './taint-clock-writer.ts';
 
@@ -301,7 +301,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
     this.#attempts.set(pod.uid, { ...attempt, deadline, state });
     const before = attempt.state.kind === 'queued' ? attempt.state.hit : null;
     const roomAt = until === null ? null : this.#wall(until);
-    if (isNews(hit, before)) this.#commands.push(heldReport(pod, hit, roomAt));
+    if (isNews(hit, before)) this.#commands.push(queuedReport(pod, hit, roomAt));
     return false;
   }
 

@@ -22,8 +22,8 @@ export function deadlineReport(
 }
 
 /** A limit holds an eviction back. */
-export function heldReport(pod: Pod, hit: LimitHit, until: Instant | null): MachineCommand {
-  return { kind: 'report', report: { kind: 'held', pod: podRef(pod), hit, until } };
+export function queuedReport(pod: Pod, hit: LimitHit, until: Instant | null): MachineCommand {
+  return { kind: 'report', report: { kind: 'queued', pod: podRef(pod), hit, until } };
 }
 
 /** Request number `attempt` met a setback; the next one is at `at`. */

@@ -192,7 +192,7 @@ function tellReport(report: Extract<Command, { kind: 'report' }>['report']): str
     const { kind, message } = report.setback;
     return `retry ${name} at ${seconds(report.at)} after attempt ${report.attempt}: ${kind} ${message}`;
   }
-  if (report.kind === 'held') {
+  if (report.kind === 'queued') {
     const { per, name: scope, limit, tripped, count } = report.hit;
     const until = report.until === null ? 'there is room' : seconds(report.until);
     return `held ${name} by ${limit} per ${per} ${scope}${tripped ? ' (tripped)' : ''} until ${until}${count ? `: ${describeCount(count)}` : ''}`;

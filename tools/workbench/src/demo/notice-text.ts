@@ -26,7 +26,7 @@ function reportText(report: PodReport, now: number): string {
     const next = formatDuration(Math.ceil((report.at - now) / 1000) * 1000);
     return `${name} is blocked: ${report.setback.message}; next try in ${next}`;
   }
-  if (report.kind === 'held') return `${name} is held by the limit per ${report.hit.per}`;
+  if (report.kind === 'queued') return `${name} is held by the limit per ${report.hit.per}`;
   const because = report.because.map(describeReason).join('; ');
   if (report.to === null) return `${name} may stay after all: ${because || 'it is gone'}`;
   const wait = formatDuration(Math.ceil((report.to - now) / 1000) * 1000);

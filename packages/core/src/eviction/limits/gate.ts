@@ -51,7 +51,7 @@ export class Gate {
   readonly #open = new Set<string>();
   /** Those that have left, the earliest first. */
   readonly #left = new Map<string, Instant>();
-  /** The same of whoever led before, in numbers. */
+  /** How many left under earlier leaders. */
   #before: { readonly at: Instant; readonly count: number }[] = [];
   #here = 0;
   #down = 0;
@@ -200,7 +200,7 @@ export class Gate {
   #full(now: Instant, uid: string, availability: Availability | null): Refusal | null {
     const { most, limit } = this.#most(this.#size(now));
     const evicted = this.evicted - (this.#left.has(uid) ? 1 : 0);
-    // A pod that is down already takes nobody's place but that of those evicted.
+    // A pod that is unavailable already only competes with those evicted.
     const down = availability === 'unavailable' ? 0 : this.#down;
     const wanted = this.#wanted.size - (this.#wanted.has(uid) ? 1 : 0);
     if (evicted + down + wanted < most) return null;

@@ -28,7 +28,7 @@ export type LimitAnswer =
 
 /** What was written down covers the evictions that begin within such a time. */
 const coverageMs: Millis = 30_000;
-/** Whoever begins within that time may be answered later: such evictions are written as of then. */
+/** An eviction may be answered so much later: those that are open are written as of then. */
 const openAheadMs: Millis = 60_000;
 
 /**
@@ -36,7 +36,7 @@ const openAheadMs: Millis = 60_000;
  * has to agree; only then is anything counted.
  *
  * Where counts are to survive us (`recorded`), nothing begins before what others have written is read,
- * and an eviction with a window begins only once it is written down as begun. So whoever takes over
+ * and an eviction with a window begins only once it is written down as begun. So the next leader
  * counts no fewer than there were.
  */
 export class EvictionLimiter {
@@ -135,7 +135,7 @@ export class EvictionLimiter {
     return { kind: 'go' };
   }
 
-  /** The pod has left or is about to, or nobody knows: it counts for a window from now on. */
+  /** The pod has left or may be leaving: it counts for a window from now on. */
   leave(now: Instant, uid: string): void {
     for (const gate of this.#admitted.get(uid) ?? []) gate.leave(now, uid);
     this.#isDirty = this.#admitted.delete(uid) || this.#isDirty;
@@ -211,7 +211,7 @@ export class EvictionLimiter {
     return { record: Object.fromEntries(entries), covers: new Set(this.#admitted.keys()) };
   }
 
-  /** It stands there: these pods may go now. `at`: when it was sent. */
+  /** The record is written: these pods may go now. `at`: when it was sent. */
   written(at: Instant, covers: ReadonlySet<string>): void {
     this.#covered = covers;
     this.#coveredUntil = at + coverageMs;

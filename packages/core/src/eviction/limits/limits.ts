@@ -22,7 +22,7 @@ type Refusal = Extract<LimitAnswer, { kind: 'wait' }>;
 
 /**
  * Who may be evicted now: what limits say of pods that are due, and who waits for them in which order.
- * Whatever may make room makes all who wait ask again.
+ * Whenever there may be room, all that wait ask again.
  */
 export class EvictionLimits {
   readonly #decider: Decider;
@@ -68,7 +68,7 @@ export class EvictionLimits {
     return commands;
   }
 
-  /** Takes the result of a command of its own; false: it is somebody else's. */
+  /** Takes the result of a command of its own; false: it is not one. */
   answered(now: Instant, id: string, outcome: Outcome): boolean {
     const answer = this.#recordWriter.answered(now, id, outcome);
     if (answer === 'room') this.#queue.requeue(now);
@@ -140,7 +140,7 @@ export class EvictionLimits {
     this.#queue.requeue(now + recountMs);
   }
 
-  /** What was refused has disrupted nobody: others may go in its place, and it asks again. */
+  /** A refused eviction has disrupted nothing: others may go in its place, and it asks again. */
   failed(now: Instant, uid: string, setback: Setback): void {
     if (!isUncertain(setback) && this.#limiter.release(uid, false)) this.#queue.requeue(now);
   }

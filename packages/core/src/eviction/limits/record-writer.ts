@@ -12,7 +12,7 @@ import type { EvictionLimiter } from './limiter.ts';
 
 /** Writes and reads the record of limits in time, so that they survive a restart and a failover. */
 const pollMs: Millis = 5_000;
-/** What nobody waits for is written so much later, with whatever comes until then. */
+/** What no pod waits for is written so much later, with whatever comes until then. */
 const laterMs: Millis = 10_000;
 /** Long ago: whatever is due then is due now. */
 const atOnce: Instant = 0;
@@ -34,7 +34,7 @@ type State =
 /**
  * Sees to it that limits survive a restart and a failover. What they have counted stands in a record
  * outside: it is read when we begin to lead, and written before the evictions that it counts. While
- * something has tripped it is read now and then, as a person's request to go on stands there too.
+ * something has tripped it is read now and then, as a person's request to resume is written there too.
  */
 export class LimitRecordWriter {
   readonly #limiter: EvictionLimiter;
@@ -114,7 +114,7 @@ export class LimitRecordWriter {
     }
     if (state.kind === 'writing') this.#limiter.stayedUnwritten();
     this.#failures += 1;
-    // Somebody else has written: what they wrote is read at once.
+    // Another replica has written: its record is read at once.
     const at =
       outcome.kind === 'changed' && this.#failures === 1
         ? now
