@@ -10,7 +10,7 @@ describe('options', () => {
       { retryWaitMsMin: 500, retryWaitMsMax: 100 },
       'config.retryWaitMsMax: got 100, want a whole number from 500',
     ],
-    [{ settleMs: -1 }, 'config.settleMs: got -1, want a whole number from 0'],
+    [{ minTaintAgeMs: -1 }, 'config.minTaintAgeMs: got -1, want a whole number from 0'],
     [
       { policies: [{}, { gracePeriodSeconds: 0 }] },
       'config.policies[1].gracePeriodSeconds: got 0, want a whole number from 1',

@@ -80,7 +80,7 @@ function describe(error: ErrorObject): string {
     case 'enum':
       return `${field}: got ${got}, want ${error.params.allowedValues.join(', ')}`;
     case 'additionalProperties':
-      return `${field}: got the unknown field "${error.params.additionalProperty}", want ${known(error)}`;
+      return `${field}: ${unknown(error)}`;
     case 'required':
       return `${field}: the field "${error.params.missingProperty}" is missing`;
     case 'pattern':
@@ -90,8 +90,17 @@ function describe(error: ErrorObject): string {
   }
 }
 
-function known({ parentSchema }: ErrorObject): string {
-  return Object.keys(parentSchema?.properties ?? {}).join(', ');
+/** Fields of earlier versions, and what they are called now. */
+const renamed: ReadonlyMap<unknown, string> = new Map([
+  ['settle', 'minTaintAge'],
+  ['massSilence', 'massUnreachable'],
+  ['deadZone', 'fullDisruption'],
+]);
+
+function unknown({ params, parentSchema }: ErrorObject): string {
+  const now = renamed.get(params.additionalProperty);
+  const want = now ?? Object.keys(parentSchema?.properties ?? {}).join(', ');
+  return `got the unknown field "${params.additionalProperty}", want ${want}`;
 }
 
 function nameOf(pointer: string): string {

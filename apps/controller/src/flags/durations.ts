@@ -11,7 +11,7 @@ export type Written<T> = {
 type OrUndefined<T> = { readonly [K in keyof T]: T[K] | undefined };
 
 const durations: readonly string[] = [
-  ...['deleteAfter', 'settle', 'window', 'podEvictionTimeout'],
+  ...['deleteAfter', 'minTaintAge', 'window', 'podEvictionTimeout'],
   ...['healthy', 'within', 'hold', 'holds', 'clear'],
 ];
 

@@ -9,19 +9,19 @@ type Plain = Partial<
     | 'enforcement'
     | 'podEvictionTimeoutMs'
     | 'zoneMembers'
-    | 'deadZone'
+    | 'fullDisruption'
     | 'podReadiness'
     | 'healthyMs'
   >
 >;
-type MassSilence = NonNullable<LifecycleConfig['massSilence']>;
+type MassUnreachable = NonNullable<LifecycleConfig['massUnreachable']>;
 type Flapping = NonNullable<LifecycleConfig['flapping']>;
 type Rule = Written<ConditionRule>;
 type Taint = ConditionRule['taint'];
 
 /** `nodeLifecycle` as the schema describes it, without what is a setting with a flag. */
 interface LifecycleFields extends Written<Plain> {
-  readonly massSilence?: Written<MassSilence> | null;
+  readonly massUnreachable?: Written<MassUnreachable> | null;
   readonly flapping?: Written<Flapping>;
   readonly conditionRules?: readonly (Pick<Rule, 'name' | 'condition'> &
     Partial<Omit<Rule, 'taint'>> & {
@@ -32,13 +32,21 @@ interface LifecycleFields extends Written<Plain> {
 /** What only the configuration file can say about nodes; what it leaves out is left out here. */
 export function lifecyclePolicies(file: ConfigFile): Partial<LifecycleConfig> {
   const fields: LifecycleFields = file.nodeLifecycle ?? {};
-  const { massSilence, flapping, conditionRules, ...others } = fields;
-  const { enforcement, podEvictionTimeout, zoneMembers, deadZone, podReadiness, healthy } = others;
-  const plain = { enforcement, podEvictionTimeout, zoneMembers, deadZone, podReadiness, healthy };
+  const { massUnreachable, flapping, conditionRules, ...others } = fields;
+  const { enforcement, podEvictionTimeout, zoneMembers, fullDisruption, podReadiness, healthy } =
+    others;
+  const plain = {
+    enforcement,
+    podEvictionTimeout,
+    zoneMembers,
+    fullDisruption,
+    podReadiness,
+    healthy,
+  };
   return {
     ...inMillis<Plain>(plain),
-    ...(massSilence !== undefined && {
-      massSilence: massSilence && inMillis<MassSilence>(massSilence),
+    ...(massUnreachable !== undefined && {
+      massUnreachable: massUnreachable && inMillis<MassUnreachable>(massUnreachable),
     }),
     ...(flapping && { flapping: inMillis<Flapping>(flapping) }),
     ...(conditionRules && {

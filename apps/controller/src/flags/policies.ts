@@ -7,7 +7,7 @@ import { inMillis, type Written } from './durations.ts';
 type Policy = Config['policies'][number];
 
 /** Of these one value counts for all pods that no policy is for. */
-type Defaults = Partial<Pick<Config, 'gracePeriodSeconds' | 'settleMs' | 'heedNodeDeadlines'>>;
+type Defaults = Partial<Pick<Config, 'gracePeriodSeconds' | 'minTaintAgeMs' | 'heedNodeDeadlines'>>;
 
 /** `eviction` as the schema describes it, without what is a setting with a flag. */
 interface EvictionFields extends Written<Defaults> {
@@ -19,10 +19,10 @@ interface EvictionFields extends Written<Defaults> {
 /** What only the configuration file can say about evictions; what it leaves out is left out here. */
 export function evictionPolicies(file: ConfigFile): Partial<Config> {
   const fields: EvictionFields = file.eviction ?? {};
-  const { gracePeriodSeconds, settle, heedNodeDeadlines, policies, leave, limits } = fields;
+  const { gracePeriodSeconds, minTaintAge, heedNodeDeadlines, policies, leave, limits } = fields;
   const none = { finishedPods: false, returningDaemonSetPods: false, optedOutPods: false };
   return {
-    ...inMillis<Defaults>({ gracePeriodSeconds, settle, heedNodeDeadlines }),
+    ...inMillis<Defaults>({ gracePeriodSeconds, minTaintAge, heedNodeDeadlines }),
     ...(policies && { policies: policies.map((policy) => inMillis<Policy>(policy)) }),
     ...(leave && { leave: { ...none, ...leave } }),
     ...(limits && { limits: limits.map((limit) => inMillis<LimitRule>(limit)) }),

@@ -20,7 +20,7 @@ export function lifecycleLine(report: LifecycleReport, now: number): Line {
       const fields = { zone, because: describeHold(hold), ...paused };
       return line('warn', 'zone is held: no nodes are tainted', fields);
     }
-    case 'nodeLost': {
+    case 'nodeUnreachable': {
       const since = formatTime(report.heardAt);
       return line('warn', 'node is unreachable', { node: report.node.name, since });
     }

@@ -39,7 +39,7 @@ eviction:
   semantics: precise
   concurrentEvictions: 20
   mode: evict
-  settle: 2s
+  minTaintAge: 2s
   policies:
     - key: node.kubernetes.io/*
       mode: delete
@@ -61,7 +61,7 @@ eviction:
     assert.equal(fieldAt(read, 'serving.securePort'), undefined);
     const config = evictionPolicies(read);
     assert.deepEqual(config, {
-      settleMs: 2000,
+      minTaintAgeMs: 2000,
       policies: [
         { key: 'node.kubernetes.io/*', mode: 'delete' },
         { key: 'spot', mode: 'evictThenDelete', deleteAfterMs: 90_000, gracePeriodSeconds: 10 },
@@ -81,9 +81,9 @@ nodeLifecycle:
   podEvictionTimeout: 5m
   zoneMembers:
     matchExpressions: [{ key: spot, operator: DoesNotExist }]
-  deadZone: hold
+  fullDisruption: hold
   podReadiness: atOnce
-  massSilence: { share: 0.3, nodesMin: 5, within: 20s, hold: 1m }
+  massUnreachable: { share: 0.3, nodesMin: 5, within: 20s, hold: 1m }
   healthy: 30s
   flapping: { times: 3, within: 10m, healthy: 5m }
   conditionRules:
@@ -108,9 +108,9 @@ nodeLifecycle:
       enforcement: 'taints',
       podEvictionTimeoutMs: 300_000,
       zoneMembers: { matchExpressions: [{ key: 'spot', operator: 'DoesNotExist' }] },
-      deadZone: 'hold',
+      fullDisruption: 'hold',
       podReadiness: 'atOnce',
-      massSilence: { share: 0.3, nodesMin: 5, withinMs: 20_000, holdMs: 60_000 },
+      massUnreachable: { share: 0.3, nodesMin: 5, withinMs: 20_000, holdMs: 60_000 },
       healthyMs: 30_000,
       flapping: { times: 3, withinMs: 600_000, healthyMs: 300_000 },
       conditionRules: [
@@ -125,8 +125,8 @@ nodeLifecycle:
       ],
     });
     assert.doesNotThrow(() => createEngine({ lifecycle }));
-    const never = readConfigFile(fileWith(`${head}nodeLifecycle: {massSilence: null}`));
-    assert.deepEqual(lifecyclePolicies(never), { massSilence: null });
+    const never = readConfigFile(fileWith(`${head}nodeLifecycle: {massUnreachable: null}`));
+    assert.deepEqual(lifecyclePolicies(never), { massUnreachable: null });
   });
 
   it('may be JSON, and may leave everything out', () => {
@@ -151,9 +151,14 @@ nodeLifecycle:
       'logging: got the unknown field "level", want format, verbosity',
     ],
     [
+      'a field by its former name',
+      `${head}eviction: {policies: [{settle: 2s}]}`,
+      'eviction.policies[0]: got the unknown field "settle", want minTaintAge',
+    ],
+    [
       'a duration that is none',
-      `${head}eviction: {settle: soon}`,
-      'eviction.settle: got "soon", want a duration such as 30s, 10m or 1h30m',
+      `${head}eviction: {minTaintAge: soon}`,
+      'eviction.minTaintAge: got "soon", want a duration such as 30s, 10m or 1h30m',
     ],
     ['no kind', 'apiVersion: taintmgr.dev/v1alpha1', 'the file: the field "kind" is missing'],
     [
@@ -173,8 +178,8 @@ nodeLifecycle:
     ],
     [
       'a share beyond all nodes',
-      `${head}nodeLifecycle: {massSilence: {share: 2, nodesMin: 1, within: 1s, hold: 1s}}`,
-      'nodeLifecycle.massSilence.share: got 2, which must be <= 1',
+      `${head}nodeLifecycle: {massUnreachable: {share: 2, nodesMin: 1, within: 1s, hold: 1s}}`,
+      'nodeLifecycle.massUnreachable.share: got 2, which must be <= 1',
     ],
     [
       'a rule without a taint',
@@ -222,13 +227,13 @@ nodeLifecycle:
 
 /** What the file alone can say. */
 const policyFields = [
-  ...['gracePeriodSeconds', 'settle', 'policies', 'leave', 'limits', 'heedNodeDeadlines'].map(
+  ...['gracePeriodSeconds', 'minTaintAge', 'policies', 'leave', 'limits', 'heedNodeDeadlines'].map(
     (name) => `eviction.${name}`,
   ),
-  ...['enforcement', 'podEvictionTimeout', 'zoneMembers', 'deadZone', 'podReadiness'].map(
+  ...['enforcement', 'podEvictionTimeout', 'zoneMembers', 'fullDisruption', 'podReadiness'].map(
     (name) => `nodeLifecycle.${name}`,
   ),
-  ...['massSilence', 'healthy', 'flapping', 'conditionRules'].map(
+  ...['massUnreachable', 'healthy', 'flapping', 'conditionRules'].map(
     (name) => `nodeLifecycle.${name}`,
   ),
   'nodePressure.pools',

@@ -45,7 +45,7 @@ describe('a log line about nodes and zones', () => {
       { zone: 'r/a' },
     ],
     [
-      { kind: 'nodeLost', node, heardAt: now },
+      { kind: 'nodeUnreachable', node, heardAt: now },
       'warn',
       'node is unreachable',
       { node: 'n1', since: '2026-01-02T03:04:05Z' },

@@ -61,9 +61,9 @@ export function nodeDocument(report: NodeReport, now: Instant, after: number): o
 
 /** What a controller makes of a node, as far as one look can tell. */
 function healthDocument({ health }: Forecast): object {
-  const { lostAt, place, taintAt, because } = health;
+  const { unreachableAt, place, taintAt, because } = health;
   return {
-    lostAt: time(lostAt),
+    unreachableAt: time(unreachableAt),
     placeInQueue: place ?? undefined,
     taintExpectedAt: time(taintAt),
     because: because.map((reason) => ({

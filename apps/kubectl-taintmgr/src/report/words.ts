@@ -92,20 +92,20 @@ export function readyText({ ready }: NodeFacts, now: Instant): string {
  * NoExecute taint, position 2, in about 16s`. Null: nothing is.
  */
 export function healthText({ health }: Forecast, now: Instant): string | null {
-  const { heardAt, lostAt, place, taintAt, because } = health;
+  const { heardAt, unreachableAt, place, taintAt, because } = health;
   const last = because.at(-1);
   if (place !== null) {
     const when = taintAt === null ? '' : `, ${soon(taintAt - now).replace('in ', 'in about ')}`;
     const why = taintAt === null && last ? `: ${describeLifecycleReason(last)}` : '';
     return `queued for its NoExecute taint, position ${place}${when}${why}`;
   }
-  if (lostAt === null) return last ? describeLifecycleReason(last) : none;
-  const silence = heardAt === null ? 0 : now - heardAt;
-  const grace = lostAt - (heardAt ?? lostAt);
+  if (unreachableAt === null) return last ? describeLifecycleReason(last) : none;
+  const withoutHeartbeat = heardAt === null ? 0 : now - heardAt;
+  const grace = unreachableAt - (heardAt ?? unreachableAt);
   // Kubelets renew their leases several times in a grace period.
-  if (silence < grace / 2) return null;
-  if (lostAt > now) return `Unknown ${soon(lostAt - now)} without a heartbeat`;
-  return `no heartbeat for ${formatDuration(silence)} (grace period ${formatDuration(grace)})`;
+  if (withoutHeartbeat < grace / 2) return null;
+  if (unreachableAt > now) return `Unknown ${soon(unreachableAt - now)} without a heartbeat`;
+  return `no heartbeat for ${formatDuration(withoutHeartbeat)} (grace period ${formatDuration(grace)})`;
 }
 
 /** `Normal, eviction rate 0.1 nodes/s`; `PartialDisruption, tainting stopped` */

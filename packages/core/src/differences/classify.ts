@@ -18,7 +18,7 @@ const cases: readonly Case[] = [
   { name: 'terminating-again', applies: (_, ours) => decisive(ours)?.code === 'Terminating' },
   { name: 'static-pods', applies: (_, ours) => decisive(ours)?.code === 'StaticPod' },
   { name: 'no-exceptions', applies: (_, ours) => isException(decisive(ours)) },
-  { name: 'no-pacing', applies: (_, ours) => ours.kind === 'pause' || isSettling(ours) },
+  { name: 'no-pacing', applies: (_, ours) => ours.kind === 'pause' || isTooYoung(ours) },
   {
     name: 'node-deletion-keeps-timers',
     applies: (_, ours) => decisive(ours)?.code === 'NodeUnknown',
@@ -55,7 +55,7 @@ function isException(reason: Reason | undefined): boolean {
 }
 
 /** A taint that is not acted on before it has lasted for a while. */
-function isSettling(ours: Decision): boolean {
+function isTooYoung(ours: Decision): boolean {
   const reason = decisive(ours);
   return reason?.code === 'NoToleration' && reason.deadline > reason.start;
 }

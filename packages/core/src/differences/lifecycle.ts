@@ -114,7 +114,7 @@ export const lifecycleDifferences: readonly Difference[] = [
   {
     name: 'unreported-untold',
     upstream: 'A node that never reports goes Unknown without an event, and its pods stay ready.',
-    precise: 'It is told and its pods are marked like those of any silent node.',
+    precise: 'It is reported, and its pods are marked like those of any unreachable node.',
     why: 'Whoever looks should find why.',
     proof: 'testdata/lifecycle/never-reported.txt',
   },
@@ -142,9 +142,10 @@ export const lifecycleDifferences: readonly Difference[] = [
     proof: 'lifecycle/health.test.ts',
   },
   {
-    name: 'silence-unheard',
-    upstream: 'Time in which the controller itself was cut off or stood still counts as silence.',
-    precise: 'Silence counts while we listen.',
+    name: 'outage-of-our-own',
+    upstream:
+      'Time in which the controller itself was cut off or stood still counts against the nodes.',
+    precise: 'Only time in which the controller hears of the cluster counts.',
     why: 'Otherwise an outage of the API server taints the whole cluster.',
     proof: 'testdata/lifecycle/view.txt, testdata/lifecycle/standstill.txt',
   },
@@ -157,27 +158,27 @@ export const lifecycleDifferences: readonly Difference[] = [
     proof: '../../k8s-adapter/test/controller/procedures/node-write.test.ts',
   },
   {
-    name: 'mass-silence',
-    upstream: 'Many nodes silent at once are taken for many failures.',
+    name: 'mass-unreachable',
+    upstream: 'Many nodes that become unreachable at once are taken for many failures.',
     precise:
-      'Where half of all nodes fall silent within 20 s, new taints wait for a minute. An option.',
-    why: 'It may be us who cannot hear.',
-    proof: 'testdata/lifecycle/mass-silence.txt',
+      'Where half of all nodes become unreachable within 20 s, new taints wait for a minute. An option.',
+    why: 'The controller itself may be cut off.',
+    proof: 'testdata/lifecycle/mass-unreachable.txt',
   },
   {
     name: 'readiness-at-once',
-    upstream: 'Pods of silent nodes are marked not ready at once, even if every zone is down.',
-    precise: 'Not while all zones are down or silence is suspect. An option.',
+    upstream: 'Pods of unreachable nodes are marked not ready at once, even if every zone is down.',
+    precise: 'Not while all zones are down or many nodes became unreachable at once. An option.',
     why: 'A cut off control plane must not take every endpoint away.',
-    proof: 'testdata/lifecycle/full-disruption.txt, testdata/lifecycle/mass-silence.txt',
+    proof: 'testdata/lifecycle/full-disruption.txt, testdata/lifecycle/mass-unreachable.txt',
   },
   {
-    name: 'dead-zone',
+    name: 'full-disruption-held',
     upstream:
       'A zone that is down as a whole is evicted at full rate, and running deadlines go on.',
     precise: 'The same by default; it can be held, and its deadlines stand still for as long.',
     why: 'A zone that lost its network is not a zone that lost its machines.',
-    proof: 'testdata/lifecycle/dead-zone.txt',
+    proof: 'testdata/lifecycle/full-disruption-held.txt',
   },
   {
     name: 'flapping',

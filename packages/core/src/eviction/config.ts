@@ -43,7 +43,7 @@ export const defaultEvictionConfig: EvictionConfig = {
   mode: 'delete',
   deleteAfterMs: null,
   gracePeriodSeconds: null,
-  settleMs: 0,
+  minTaintAgeMs: 0,
   policies: [],
   leave: { finishedPods: false, returningDaemonSetPods: false, optedOutPods: false },
   limits: [],
@@ -79,11 +79,11 @@ export function checkEvictionConfig(config: EvictionConfig): void {
 }
 
 function checkPolicy(path: string, policy: Partial<Policy>): void {
-  const { mode, deleteAfterMs, gracePeriodSeconds, settleMs } = policy;
+  const { mode, deleteAfterMs, gracePeriodSeconds, minTaintAgeMs } = policy;
   if (mode !== undefined) oneOf(`${path}mode`, mode, ['delete', 'evict', 'evictThenDelete']);
   if (deleteAfterMs != null) wholeNumber(`${path}deleteAfterMs`, deleteAfterMs, 0);
   if (gracePeriodSeconds != null) wholeNumber(`${path}gracePeriodSeconds`, gracePeriodSeconds, 1);
-  if (settleMs !== undefined) wholeNumber(`${path}settleMs`, settleMs, 0);
+  if (minTaintAgeMs !== undefined) wholeNumber(`${path}minTaintAgeMs`, minTaintAgeMs, 0);
 }
 
 function checkLimit(path: string, limit: LimitRule): void {

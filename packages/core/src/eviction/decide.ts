@@ -100,8 +100,8 @@ function reasonFor(
   if (toleration?.tolerationSeconds === null) {
     return { code: 'ToleratedForever', taint, toleration };
   }
-  const { settleMs } = options.policyFor(taint);
-  const notBefore = settleMs > 0 ? countsFrom(observed) + settleMs : observed.start;
+  const { minTaintAgeMs } = options.policyFor(taint);
+  const notBefore = minTaintAgeMs > 0 ? countsFrom(observed) + minTaintAgeMs : observed.start;
   if (!toleration) {
     const { start, startSource } = observed;
     return { code: 'NoToleration', taint, start, startSource, deadline: notBefore };

@@ -37,7 +37,7 @@ export type Reason =
       readonly asExecuted?: true;
       readonly start: Instant;
       readonly startSource: StartSource;
-      /** The start, or later where a taint has to settle first. */
+      /** The start, or later where a taint needs a minimum age. */
       readonly deadline: Instant;
     }
   | {

@@ -45,7 +45,7 @@ function taintText({ taint, asExecuted }: Extract<Reason, { taint: Taint }>): st
   return asExecuted ? text.slice(0, text.lastIndexOf(':')) : text;
 }
 
-/** A taint that has to settle is acted on later than it could be. */
+/** A taint that needs a minimum age is acted on later than it could be. */
 function describeSettling({ start, deadline }: Extract<Reason, { code: 'NoToleration' }>): string {
   return deadline > start ? `, which has to last ${formatDuration(deadline - start)} first` : '';
 }

@@ -5,7 +5,7 @@ import type { LabelSelector } from '../model/selector.ts';
 import { type ConditionRule, checkConditionRule } from '../policy/condition-rule.ts';
 import type { ZoneRates } from './zones.ts';
 
-/** When many nodes fall silent at once, it may be us who cannot hear. */
+/** When many nodes become unreachable at once, the controller itself may be cut off. */
 export interface MassUnreachable {
   /** The share of all nodes that count, above 0 to 1, from which on it is suspect. */
   readonly share: number;
@@ -17,7 +17,7 @@ export interface MassUnreachable {
   readonly holdMs: Millis;
 }
 
-/** A node that falls silent again and again has to be well for longer before its taint goes. */
+/** A node that becomes unreachable again and again has to stay ready for longer before its taint goes. */
 export interface Flapping {
   /** So many times within `withinMs`. */
   readonly times: number;
@@ -40,18 +40,18 @@ export interface LifecycleConfig extends ZoneRates {
   readonly podEvictionTimeoutMs: Millis;
   /** Between two looks at the nodes. */
   readonly nodeMonitorPeriodMs: Millis;
-  /** How long a node may be silent before it counts as lost. */
+  /** How long a node may send no heartbeat before it counts as unreachable. */
   readonly nodeMonitorGracePeriodMs: Millis;
   /** The same for a node whose kubelet has not reported yet, from its creation. */
   readonly nodeStartupGracePeriodMs: Millis;
   /** The nodes that count for the state of their zone. */
   readonly zoneMembers: LabelSelector;
   /** What happens to a zone that is down as a whole while others live: go on, or wait. */
-  readonly deadZone: 'evict' | 'hold';
-  /** Pods of silent nodes are marked not ready: with their zone's consent, or whatever it is. */
-  readonly podReadiness: 'governed' | 'atOnce';
+  readonly fullDisruption: 'evict' | 'hold';
+  /** Pods of unreachable nodes are marked not ready: with their zone's consent, or whatever it is. */
+  readonly podReadiness: 'limited' | 'atOnce';
   /** Null: never suspect. */
-  readonly massSilence: MassUnreachable | null;
+  readonly massUnreachable: MassUnreachable | null;
   /** A node has to be well for so long before its NoExecute taint goes. */
   readonly healthyMs: Millis;
   readonly flapping: Flapping | null;
@@ -73,9 +73,9 @@ const defaultLifecycleConfig: LifecycleConfig = {
   zoneMembers: {
     matchExpressions: [{ key: 'node.kubernetes.io/exclude-disruption', operator: 'DoesNotExist' }],
   },
-  deadZone: 'evict',
-  podReadiness: 'governed',
-  massSilence: { share: 0.5, nodesMin: 3, withinMs: 20_000, holdMs: 60_000 },
+  fullDisruption: 'evict',
+  podReadiness: 'limited',
+  massUnreachable: { share: 0.5, nodesMin: 3, withinMs: 20_000, holdMs: 60_000 },
   healthyMs: 0,
   flapping: null,
   conditionRules: [],
@@ -86,12 +86,12 @@ const defaultLifecycleConfig: LifecycleConfig = {
 export function resolveLifecycleConfig(options: Partial<LifecycleConfig>): LifecycleConfig {
   const config = { ...defaultLifecycleConfig, ...options };
   oneOf('lifecycle.enforcement', config.enforcement, ['taints', 'pods']);
-  oneOf('lifecycle.deadZone', config.deadZone, ['evict', 'hold']);
-  oneOf('lifecycle.podReadiness', config.podReadiness, ['governed', 'atOnce']);
+  oneOf('lifecycle.fullDisruption', config.fullDisruption, ['evict', 'hold']);
+  oneOf('lifecycle.podReadiness', config.podReadiness, ['limited', 'atOnce']);
   for (const [field, min] of wholeNumbers) wholeNumber(`lifecycle.${field}`, config[field], min);
   for (const field of rates) numberFrom(`lifecycle.${field}`, config[field], 0);
-  const { massSilence, flapping } = config;
-  if (massSilence) checkMassSilence(massSilence);
+  const { massUnreachable, flapping } = config;
+  if (massUnreachable) checkMassUnreachable(massUnreachable);
   if (flapping) checkFlapping(flapping);
   for (const [index, rule] of config.conditionRules.entries()) {
     checkConditionRule(`lifecycle.conditionRules[${index}].`, rule);
@@ -111,12 +111,12 @@ const wholeNumbers = [
 
 const rates = ['nodeEvictionRate', 'secondaryNodeEvictionRate', 'unhealthyZoneThreshold'] as const;
 
-function checkMassSilence({ share, nodesMin, withinMs, holdMs }: MassUnreachable): void {
+function checkMassUnreachable({ share, nodesMin, withinMs, holdMs }: MassUnreachable): void {
   const isShare = share > 0 && share <= 1;
-  refuse('lifecycle.massSilence.share', share, isShare, 'a number above 0, at most 1');
-  wholeNumber('lifecycle.massSilence.nodesMin', nodesMin, 1);
-  wholeNumber('lifecycle.massSilence.withinMs', withinMs, 1);
-  wholeNumber('lifecycle.massSilence.holdMs', holdMs, 0);
+  refuse('lifecycle.massUnreachable.share', share, isShare, 'a number above 0, at most 1');
+  wholeNumber('lifecycle.massUnreachable.nodesMin', nodesMin, 1);
+  wholeNumber('lifecycle.massUnreachable.withinMs', withinMs, 1);
+  wholeNumber('lifecycle.massUnreachable.holdMs', holdMs, 0);
 }
 
 function checkFlapping({ times, withinMs, healthyMs }: Flapping): void {

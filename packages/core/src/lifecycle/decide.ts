@@ -76,7 +76,7 @@ function readinessReasons(
   { record, recovery: { until, flaps } }: Circumstances,
 ): readonly LifecycleReason[] {
   const ready = readyOf(node.conditions);
-  if (record.lostAt !== null) return [{ code: 'Silent', heardAt: record.heardAt }];
+  if (record.unreachableAt !== null) return [{ code: 'Unreachable', heardAt: record.heardAt }];
   switch (ready?.status) {
     case 'True':
       return until === null ? [{ code: 'Ready' }] : [{ code: 'Recovering', until, flaps }];

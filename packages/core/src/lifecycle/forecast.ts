@@ -32,7 +32,7 @@ export function forecastOf(
   { node, nodes, leaseRenewedAt }: Observation,
   options: Partial<LifecycleConfig> = {},
 ): Forecast {
-  const config = resolveLifecycleConfig({ ...options, massSilence: null });
+  const config = resolveLifecycleConfig({ ...options, massUnreachable: null });
   const key = zoneKey(node.labels ?? {});
   const inZone = nodes.filter(({ labels = {} }) => zoneKey(labels) === key);
   const governor = governorOf(nodes, lastTaintingOf(now, inZone), config);
@@ -49,7 +49,7 @@ export function forecastOf(
   const hidden = leaseRenewedAt === 'hidden' && !isUnknown ? [leaseHidden] : [];
   const health: NodeHealth = {
     heardAt,
-    lostAt: heardAt === null || isUnknown ? null : heardAt + graceMs,
+    unreachableAt: heardAt === null || isUnknown ? null : heardAt + graceMs,
     leaseRenewedAt: leaseRenewedAt === 'hidden' ? null : leaseRenewedAt,
     taintAt: turn?.at ?? null,
     place: turn?.place ?? null,
@@ -82,7 +82,7 @@ function decide(
   const record = {
     uid: node.uid,
     heardAt: heardAt ?? now,
-    lostAt: null,
+    unreachableAt: null,
     readySince: null,
     flaps: [],
     heartbeatAt: null,

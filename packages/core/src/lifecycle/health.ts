@@ -10,7 +10,7 @@ export interface NodeRecord {
   /** The last sign of life, or when we first saw the node. */
   heardAt: Instant;
   /** Since when it counts as lost; null: it does not. */
-  lostAt: Instant | null;
+  unreachableAt: Instant | null;
   /** Since when its kubelet has said that it is ready; null: it does not. */
   readySince: Instant | null;
   /** When it stopped being ready, latest last; only as many as decisions need. */
@@ -102,7 +102,7 @@ export class HealthStore {
         this.#due.set(name, this.lostAfter(record));
         continue;
       }
-      record.lostAt = now;
+      record.unreachableAt = now;
       this.#followReady(now, record, false);
       lost.push(name);
     }
@@ -127,7 +127,7 @@ export class HealthStore {
     const record: NodeRecord = {
       uid: node.uid,
       heardAt: now,
-      lostAt: null,
+      unreachableAt: null,
       readySince: ready?.status === 'True' ? since : null,
       flaps: [],
       heartbeatAt: finite(ready?.heartbeatAt),
@@ -140,8 +140,8 @@ export class HealthStore {
 
   #hear(now: Instant, name: string, record: NodeRecord): boolean {
     record.heardAt = now;
-    if (record.lostAt === null) return false;
-    record.lostAt = null;
+    if (record.unreachableAt === null) return false;
+    record.unreachableAt = null;
     this.#due.set(name, this.lostAfter(record));
     return true;
   }

@@ -107,12 +107,12 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     const queued =
       turn?.at != null ? [{ code: 'Queued', place: turn.place, at: turn.at } as const] : [];
     const because = record ? this.#decide(now, node, record).because : [];
-    const isLost = record === null || record.lostAt !== null;
+    const isLost = record === null || record.unreachableAt !== null;
     const { clock } = this.#store;
     const told = (at: Instant | null): Instant | null => at && clock.wall(at);
     return {
       heardAt: told(record?.heardAt ?? null),
-      lostAt: told(isLost ? null : this.#health.lostAfter(record)),
+      unreachableAt: told(isLost ? null : this.#health.lostAfter(record)),
       leaseRenewedAt: this.#store.lease(node.name)?.renewedAt ?? null,
       taintAt: told(turn?.at ?? null),
       place: turn?.place ?? null,
@@ -235,7 +235,7 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
       if (!node || !record) continue;
       this.#touch(now, name);
       const heardAt = this.#store.clock.wall(record.heardAt);
-      this.#tell({ kind: 'nodeLost', node: nodeRef(node), heardAt });
+      this.#tell({ kind: 'nodeUnreachable', node: nodeRef(node), heardAt });
     }
     const news = lost.filter((name) => readyStatus(this.#store.node(name)) === 'True');
     if (news.length > 0) this.#governor.noteSilent(now, news);
@@ -245,7 +245,7 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
   #reviewZones(now: Instant): void {
     for (const name of this.#moved) {
       const [node, record] = [this.#store.node(name), this.#health.recordOf(name)];
-      const isReady = readyStatus(node) === 'True' && record?.lostAt === null;
+      const isReady = readyStatus(node) === 'True' && record?.unreachableAt === null;
       if (node) this.#governor.place(now, node, isReady);
     }
     this.#moved.clear();
@@ -264,8 +264,8 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     const noExecute = this.#decide(now, node, record);
     const rules = this.#rules.decide(now, node);
     for (const report of rules.reports) this.#tell(report);
-    const { lostAt, leaseRenewedAt } = record;
-    const isLost = lostAt !== null;
+    const { unreachableAt, leaseRenewedAt } = record;
+    const isLost = unreachableAt !== null;
     const decided = { isLost, leaseRenewedAt, noExecute, rules: rules.change };
     const needs = needsOf(this.#store.clock.wall(now), node, decided);
     const [next] = needs;

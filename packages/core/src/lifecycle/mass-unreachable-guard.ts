@@ -35,7 +35,7 @@ export class MassUnreachableGuard {
 
   hold(now: Instant): HoldReason | null {
     if (now >= this.#until) return null;
-    return { code: 'MassSilence', nodes: this.#nodes, until: this.#until };
+    return { code: 'MassUnreachable', nodes: this.#nodes, until: this.#until };
   }
 
   /** When the hold ends; null: there is none. */

@@ -13,7 +13,7 @@ export type LifecycleReason =
   /** Its kubelet has not reported yet. */
   | { readonly code: 'NotReported' }
   /** No sign of life for longer than it is given. */
-  | { readonly code: 'Silent'; readonly heardAt: Instant }
+  | { readonly code: 'Unreachable'; readonly heardAt: Instant }
   /** It reports nothing; who found it silent is not known any more. */
   | { readonly code: 'Unknown' }
   /** Its lease may not be read, so nobody can tell whether it lives. */
@@ -37,11 +37,11 @@ export type HoldReason =
   /** Too large a part of a small zone is not ready. */
   | { readonly code: 'ZoneStopped'; readonly notReady: number; readonly size: number }
   /** The zone is down as a whole, and such zones are to be held. */
-  | { readonly code: 'DeadZoneHeld' }
+  | { readonly code: 'FullDisruptionHeld' }
   /** The rate for the state of the zone is 0. */
   | { readonly code: 'RateZero' }
   /** Many nodes fell silent at once. */
-  | { readonly code: 'MassSilence'; readonly nodes: number; readonly until: Instant }
+  | { readonly code: 'MassUnreachable'; readonly nodes: number; readonly until: Instant }
   /** What we hear of the cluster is not current. */
   | { readonly code: 'ViewOld'; readonly since: Instant };
 
@@ -70,7 +70,7 @@ export interface NodeHealth {
   /** The last sign of life, by our clock; null: not known. */
   readonly heardAt: Instant | null;
   /** When it counts as lost without another heartbeat; null: it does, never will, or nobody can tell. */
-  readonly lostAt: Instant | null;
+  readonly unreachableAt: Instant | null;
   /** renewTime of its lease, by its kubelet's clock. */
   readonly leaseRenewedAt: Instant | null;
   /** When its NoExecute taint is to be expected; null: none is, or nobody can tell. */
@@ -106,7 +106,7 @@ export type LifecycleReport =
       readonly deadlines: 'pause' | 'resume' | null;
     }
   /** A node gave no sign of life for too long. */
-  | { readonly kind: 'nodeLost'; readonly node: NodeRef; readonly heardAt: Instant }
+  | { readonly kind: 'nodeUnreachable'; readonly node: NodeRef; readonly heardAt: Instant }
   /** A write did not go through; the next attempt is at `at`. */
   | {
       readonly kind: 'writeFailed';

@@ -10,7 +10,7 @@ export function describeLifecycleReason(reason: LifecycleReason): string {
       return 'the kubelet reports NotReady';
     case 'NotReported':
       return 'the kubelet has not reported yet';
-    case 'Silent':
+    case 'Unreachable':
       return `no heartbeat since ${formatTime(reason.heardAt)}`;
     case 'Unknown':
       return 'the kubelet stopped reporting';
@@ -36,11 +36,11 @@ export function describeHold(hold: HoldReason): string {
       return 'all zones are down: the controller itself may be cut off';
     case 'ZoneStopped':
       return `stopped: ${hold.notReady} of ${hold.size} nodes in the zone are not ready`;
-    case 'DeadZoneHeld':
+    case 'FullDisruptionHeld':
       return 'the whole zone is down, and such zones are held';
     case 'RateZero':
       return 'the eviction rate for this zone is 0';
-    case 'MassSilence':
+    case 'MassUnreachable':
       return `${hold.nodes} nodes became unreachable at once: held until ${formatTime(hold.until)}`;
     case 'ViewOld':
       return `the cache has been stale since ${formatTime(hold.since)}`;

@@ -7,13 +7,13 @@ import type { HoldReason, LifecycleReason, LifecycleReport, ZoneStatus } from '.
 /** Why a node is or is not tainted. */
 export function reasonAtWallTime(reason: LifecycleReason, clock: ClusterTime): LifecycleReason {
   switch (reason.code) {
-    case 'Silent':
+    case 'Unreachable':
       return { ...reason, heardAt: clock.wall(reason.heardAt) };
     case 'Recovering':
       return { ...reason, until: clock.wall(reason.until) };
     case 'Queued':
       return { ...reason, at: clock.wall(reason.at) };
-    case 'MassSilence':
+    case 'MassUnreachable':
     case 'ViewOld':
       return toldHold(reason, clock);
     default:
@@ -24,7 +24,7 @@ export function reasonAtWallTime(reason: LifecycleReason, clock: ClusterTime): L
 /** Why a zone is held. */
 function toldHold(hold: HoldReason, clock: ClusterTime): HoldReason {
   switch (hold.code) {
-    case 'MassSilence':
+    case 'MassUnreachable':
       return { ...hold, until: clock.wall(hold.until) };
     case 'ViewOld':
       return { ...hold, since: clock.wall(hold.since) };

@@ -55,7 +55,7 @@ export class ZoneLimiter {
 
   constructor(config: LifecycleConfig) {
     this.#config = config;
-    this.#silence = new MassUnreachableGuard(config.massSilence);
+    this.#silence = new MassUnreachableGuard(config.massUnreachable);
   }
 
   /** Whether every zone that counts is down. */
@@ -129,7 +129,7 @@ export class ZoneLimiter {
       if (zone.nodes.size === 0) {
         this.#zones.delete(name);
         zone.hold = null;
-        if (before.hold?.code === 'DeadZoneHeld') {
+        if (before.hold?.code === 'FullDisruptionHeld') {
           reports.push(holdReport(name, zone, before.hold));
         }
         continue;
@@ -234,7 +234,7 @@ export class ZoneLimiter {
 
   #holdFor(now: Instant, { state, census }: Zone, rate: number): HoldReason | null {
     const isDead = state === 'FullDisruption';
-    if (isDead && this.#config.deadZone === 'hold') return { code: 'DeadZoneHeld' };
+    if (isDead && this.#config.fullDisruption === 'hold') return { code: 'FullDisruptionHeld' };
     if (this.#viewOldSince !== null) return { code: 'ViewOld', since: this.#viewOldSince };
     if (this.#isAllDown) return { code: 'AllZonesDown' };
     const silence = this.#silence.hold(now);
@@ -254,7 +254,7 @@ export class ZoneLimiter {
   }
 
   #isHeldBySilence(): boolean {
-    for (const { hold } of this.#zones.values()) if (hold?.code === 'MassSilence') return true;
+    for (const { hold } of this.#zones.values()) if (hold?.code === 'MassUnreachable') return true;
     return false;
   }
 
@@ -287,8 +287,8 @@ function inOrder({ waiting }: Zone): readonly string[] {
 
 /** The deadlines of a dead zone's pods stand still while it is held. */
 function holdReport(zone: string, { hold }: Zone, before: HoldReason | null): LifecycleReport {
-  const isPaused = hold?.code === 'DeadZoneHeld';
-  const wasPaused = before?.code === 'DeadZoneHeld';
+  const isPaused = hold?.code === 'FullDisruptionHeld';
+  const wasPaused = before?.code === 'FullDisruptionHeld';
   const deadlines = isPaused ? 'pause' : wasPaused ? 'resume' : null;
   return { kind: 'zoneHold', zone, hold, deadlines };
 }

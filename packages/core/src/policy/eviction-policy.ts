@@ -19,7 +19,7 @@ export interface Policy {
   /** Instead of the pod's own; null: the pod's own. */
   readonly gracePeriodSeconds: number | null;
   /** A taint younger than this is not acted on: it may be gone again at once. */
-  readonly settleMs: Millis;
+  readonly minTaintAgeMs: Millis;
 }
 
 /** A policy for the taints that match; what it leaves out is as the configuration has it. */

@@ -14,7 +14,7 @@ describe('outlook', () => {
       nodes,
       leaseRenewedAt: now - 4000,
     });
-    assert.equal(health.lostAt, now + 46_000);
+    assert.equal(health.unreachableAt, now + 46_000);
     assert.deepEqual(health.because, [{ code: 'Ready' }]);
     assert.deepEqual([zone?.state, zone?.rate, zone?.ready], ['Normal', 0.1, 2]);
     assert.deepEqual([health.place, health.taintAt], [null, null]);
@@ -23,15 +23,15 @@ describe('outlook', () => {
   it('a kubelet that renews its lease is alive, however old its status is', () => {
     const nodes = [node('a-1', 'True', [], now - 600_000, now - 290_000)];
     const { health } = forecastOf(now, { node: at(nodes, 0), nodes, leaseRenewedAt: now - 4000 });
-    assert.deepEqual([health.heardAt, health.lostAt], [now - 4000, now + 46_000]);
+    assert.deepEqual([health.heardAt, health.unreachableAt], [now - 4000, now + 46_000]);
   });
 
   it('a node whose lease may not be read is unknown, and not lost', () => {
     const sighted = (status: string): readonly unknown[] => {
       const nodes = [node('a-1', status, [], now - 600_000, now - 290_000), node('a-2', 'True')];
       const sighting = { node: at(nodes, 0), nodes, leaseRenewedAt: 'hidden' } as const;
-      const { heardAt, lostAt, because } = forecastOf(now, sighting).health;
-      return [heardAt, lostAt, because.map(({ code }) => code).join()];
+      const { heardAt, unreachableAt, because } = forecastOf(now, sighting).health;
+      return [heardAt, unreachableAt, because.map(({ code }) => code).join()];
     };
     assert.deepEqual(sighted('True'), [null, null, 'Ready,LeaseHidden']);
     assert.deepEqual(sighted('Unknown'), [null, null, 'Unknown']);
@@ -59,7 +59,7 @@ describe('outlook', () => {
     const all = [...nodes, node('a-4', 'True')];
     const { health } = forecastOf(now, { node: at(all, 0), nodes: all, leaseRenewedAt: null });
     assert.deepEqual(health.because.at(-1), { code: 'ZoneStopped', notReady: 3, size: 4 });
-    assert.deepEqual([health.place, health.taintAt, health.lostAt], [1, null, null]);
+    assert.deepEqual([health.place, health.taintAt, health.unreachableAt], [1, null, null]);
   });
 
   it('with every zone down nobody waits', () => {
@@ -72,7 +72,7 @@ describe('outlook', () => {
   it('a node that never reported has the startup grace from its creation', () => {
     const fresh = { ...node('a-1', 'True'), conditions: [], createdAt: now - 10_000 };
     const { health } = forecastOf(now, { node: fresh, nodes: [fresh], leaseRenewedAt: null });
-    assert.equal(health.lostAt, now + 50_000);
+    assert.equal(health.unreachableAt, now + 50_000);
     assert.equal(health.because[0]?.code, 'NotReported');
   });
 });

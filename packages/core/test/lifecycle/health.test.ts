@@ -11,16 +11,16 @@ interface Story {
   /** At which second what is told. */
   readonly events: readonly (readonly [at: number, event: Event])[];
   /** By when the node is lost, in seconds: the grace of 50 s, at the next step of 5 s. */
-  readonly lostAt: number;
+  readonly unreachableAt: number;
 }
 
 const stories: readonly Story[] = [
-  { name: 'nothing more is heard', events: [], lostAt: 55 },
-  { name: 'a lease is renewed', events: [[7, lease(7)]], lostAt: 60 },
+  { name: 'nothing more is heard', events: [], unreachableAt: 55 },
+  { name: 'a lease is renewed', events: [[7, lease(7)]], unreachableAt: 60 },
   {
     name: 'a lease is renewed by a clock that is an hour behind',
     events: [[7, lease(7 - 3600)]],
-    lostAt: 60,
+    unreachableAt: 60,
   },
   {
     name: 'a lease is told again as it was',
@@ -28,7 +28,7 @@ const stories: readonly Story[] = [
       [7, lease(7)],
       [30, lease(7)],
     ],
-    lostAt: 60,
+    unreachableAt: 60,
   },
   {
     name: 'a lease is set back',
@@ -36,7 +36,7 @@ const stories: readonly Story[] = [
       [7, lease(7)],
       [30, lease(5)],
     ],
-    lostAt: 85,
+    unreachableAt: 85,
   },
   {
     name: 'a lease without a time, and then with one',
@@ -44,18 +44,18 @@ const stories: readonly Story[] = [
       [7, lease(null)],
       [30, lease(30)],
     ],
-    lostAt: 85,
+    unreachableAt: 85,
   },
-  { name: 'a status is posted', events: [[12, node(12)]], lostAt: 65 },
+  { name: 'a status is posted', events: [[12, node(12)]], unreachableAt: 65 },
   {
     name: 'a status is posted by a clock that is ahead',
     events: [[12, node(12 + 3600)]],
-    lostAt: 65,
+    unreachableAt: 65,
   },
   {
     name: 'the node changes otherwise',
     events: [[30, upsertOf({ ...nodeAt(0), labels: { a: 'b' } })]],
-    lostAt: 55,
+    unreachableAt: 55,
   },
   {
     name: 'a status is posted, and the old lease is told after it',
@@ -64,7 +64,7 @@ const stories: readonly Story[] = [
       [20, node(20)],
       [30, lease(7)],
     ],
-    lostAt: 75,
+    unreachableAt: 75,
   },
   {
     name: 'the lease is deleted',
@@ -72,16 +72,16 @@ const stories: readonly Story[] = [
       [7, lease(7)],
       [30, { kind: 'leaseDelete', nodeName: 'n' }],
     ],
-    lostAt: 60,
+    unreachableAt: 60,
   },
 ];
 
 describe('signs of life', () => {
-  for (const { name, events, lostAt } of stories) {
+  for (const { name, events, unreachableAt } of stories) {
     it(name, () => {
       const engine = started();
       for (const [at, event] of events) tell(engine, at * 1000, event);
-      assert.equal(lossOf(engine), lostAt * 1000);
+      assert.equal(lossOf(engine), unreachableAt * 1000);
     });
   }
 
@@ -116,7 +116,7 @@ function tell(engine: Engine, at: number, event: Event): void {
 
 function lossOf(engine: Engine): number | null {
   const explanation = engine.explain(hour, { kind: 'node', name: 'n' });
-  return explanation?.kind === 'node' ? (explanation.health?.lostAt ?? null) : null;
+  return explanation?.kind === 'node' ? (explanation.health?.unreachableAt ?? null) : null;
 }
 
 function lease(seconds: number | null): Event {

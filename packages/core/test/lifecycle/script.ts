@@ -144,8 +144,8 @@ class Run {
   #showNode(name: string): readonly string[] {
     const explanation = this.#world.engine.explain(this.#world.now, { kind: 'node', name });
     if (explanation?.kind !== 'node' || !explanation.health) return ['not known'];
-    const { lostAt, taintAt, place, because } = explanation.health;
-    const lost = lostAt === null ? '' : `, lost at ${lostAt / 1000}`;
+    const { unreachableAt, taintAt, place, because } = explanation.health;
+    const lost = unreachableAt === null ? '' : `, lost at ${unreachableAt / 1000}`;
     const taint = taintAt === null ? '' : `, taint at ${(taintAt / 1000).toFixed(2)}`;
     const queue = place === null ? '' : `, place ${place}`;
     const names = explanation.node.taints.map(({ key, effect }) => `${short(key)}:${effect}`);
@@ -195,7 +195,7 @@ function tellReport(report: LifecycleReport): string {
       const pause = deadlines === null ? '' : `, deadlines ${deadlines}`;
       return `zone ${zone} ${hold ? `held: ${describeHold(hold)}` : 'goes on'}${pause}`;
     }
-    case 'nodeLost':
+    case 'nodeUnreachable':
       return `lost ${report.node.name}, heard of at ${report.heardAt / 1000}`;
     case 'writeFailed':
       return `failed ${report.write} of ${report.node.name}`;

@@ -88,7 +88,7 @@ describe('zones', () => {
   });
 
   it('the same with dead zones held: none, and the deadlines that run are paused', () => {
-    const engine = { lifecycle: { deadZone: 'hold' } } as const;
+    const engine = { lifecycle: { fullDisruption: 'hold' } } as const;
     const world = new NodeWorld({
       zones: { a: 4, b: 4, c: 4 },
       engine,
@@ -103,7 +103,7 @@ describe('zones', () => {
     world.stop(...nodes('a', 4));
     world.runTo(600);
     assert.deepEqual(world.taintings('a').length, 1);
-    assert.equal(zone(world, 'a').hold?.code, 'DeadZoneHeld');
+    assert.equal(zone(world, 'a').hold?.code, 'FullDisruptionHeld');
     const isLeaving = (): boolean =>
       world.cluster.api.get('pods', 'shop', 'web')?.metadata.deletionTimestamp !== undefined;
     assert.ok(!isLeaving(), 'its deadline stands still');

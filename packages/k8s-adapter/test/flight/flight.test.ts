@@ -87,7 +87,7 @@ describe('a flight record', () => {
       'precise, with budgets and limits',
       {
         mode: 'evict',
-        lifecycle: { massSilence: null },
+        lifecycle: { massUnreachable: null },
         limits: [{ per: 'zone', podsPerSecond: 0.1, percent: 20, onLimit: 'queue' }],
       },
     ],

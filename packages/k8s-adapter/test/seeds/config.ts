@@ -52,7 +52,7 @@ export function drawConfig(draw: Draw): Drawn {
 
 /** What is promised, as the engine is told to do it. */
 function configured({ minTaintAgeMs, ...term }: PolicyTerm) {
-  return { ...term, settleMs: minTaintAgeMs };
+  return { ...term, minTaintAgeMs };
 }
 
 function drawPolicy(draw: Draw): PolicyTerm {

@@ -129,7 +129,7 @@ export const evictionSabotages: Readonly<Record<string, Planted>> = {
     story: 'evictions',
     seed: 19,
     breaks: ['before its deadline'],
-    sabotage: { config: (config) => ({ ...config, settleMs: 0, policies: [] }) },
+    sabotage: { config: (config) => ({ ...config, minTaintAgeMs: 0, policies: [] }) },
   },
   'evicts what tolerates for ever': {
     story: 'evictions',

@@ -58,9 +58,9 @@ export function drawLifecycle(draw: Draw): DrawnLifecycle {
       lifecycle: {
         ...rates,
         nodeMonitorPeriodMs,
-        massSilence: suspects ? { share: 0.4, nodesMin: 3, withinMs: 20_000, holdMs } : null,
-        podReadiness: isGoverned ? 'governed' : 'atOnce',
-        deadZone: holdsFullDisruption ? 'hold' : 'evict',
+        massUnreachable: suspects ? { share: 0.4, nodesMin: 3, withinMs: 20_000, holdMs } : null,
+        podReadiness: isGoverned ? 'limited' : 'atOnce',
+        fullDisruption: holdsFullDisruption ? 'hold' : 'evict',
         healthyMs,
         flapping,
       },

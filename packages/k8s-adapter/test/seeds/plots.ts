@@ -86,7 +86,7 @@ export const plots: Readonly<Record<StoryName, Plot>> = {
         evictions: {
           ...evictions.terms,
           elected: replicas > 1,
-          holdsFullDisruption: nodes?.config.lifecycle?.deadZone === 'hold',
+          holdsFullDisruption: nodes?.config.lifecycle?.fullDisruption === 'hold',
         },
         lifecycle: nodes?.terms ?? null,
         replicas,
@@ -110,7 +110,7 @@ export const plots: Readonly<Record<StoryName, Plot>> = {
     cast: (draw) => {
       const { config, terms } = drawConfig(draw);
       const nodes = draw.chance(0.4) ? drawLifecycle(draw) : null;
-      const holdsFullDisruption = nodes?.config.lifecycle?.deadZone === 'hold';
+      const holdsFullDisruption = nodes?.config.lifecycle?.fullDisruption === 'hold';
       return {
         topology: smallTopology,
         config: { ...config, ...nodes?.config },

@@ -12,7 +12,7 @@ import { trippedDocument } from '../../report/limits.ts';
 import type { NodeReport, PodReport } from '../../report/report.ts';
 import { asOf } from '../../report/words.ts';
 
-/** kube-controller-manager's default: from this share of silent nodes on a zone is disrupted. */
+/** kube-controller-manager's default: from this share of unreachable nodes on a zone is disrupted. */
 const unhealthyZoneThreshold = 0.55;
 /** A pod that should have ended so long ago is stuck. */
 const stuckAfterMs: Millis = 60_000;

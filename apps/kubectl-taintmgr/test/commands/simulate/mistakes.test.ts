@@ -61,10 +61,15 @@ describe('mistakes', () => {
       ['1:16: engine.mode: got "gently", want delete or evict or evictThenDelete'],
     ],
     [
+      'a field by its former name',
+      'engine: {settleMs: 5000}\nevents: []\n',
+      ['1:10: engine.settleMs: unknown field; want minTaintAgeMs'],
+    ],
+    [
       'a field that the engine has not, deep in it',
-      'engine: {lifecycle: {massSilence: {part: 1}}}\nevents: []\n',
+      'engine: {lifecycle: {massUnreachable: {part: 1}}}\nevents: []\n',
       [
-        '1:36: engine.lifecycle.massSilence.part: unknown field; want share, nodesMin, withinMs, holdMs',
+        '1:40: engine.lifecycle.massUnreachable.part: unknown field; want share, nodesMin, withinMs, holdMs',
       ],
     ],
     [

@@ -90,7 +90,7 @@ export class UpstreamLifecycleMachine implements LifecycleMachine {
     const index = queue?.queued.findIndex(({ value }) => value === node.name) ?? -1;
     return {
       heardAt: entry?.probe ?? null,
-      lostAt: entry && ready?.status !== 'Unknown' ? entry.probe + grace : null,
+      unreachableAt: entry && ready?.status !== 'Unknown' ? entry.probe + grace : null,
       leaseRenewedAt: this.#store.lease(node.name)?.renewedAt ?? null,
       // The order within a zone is arbitrary upstream: nobody can tell.
       taintAt: null,

@@ -14,6 +14,13 @@ import {
   type Node as YamlNode,
 } from 'yaml';
 
+/** Fields of earlier versions, and what they are called now. */
+const renamed: ReadonlyMap<string, string> = new Map([
+  ['settleMs', 'minTaintAgeMs'],
+  ['massSilence', 'massUnreachable'],
+  ['deadZone', 'fullDisruption'],
+]);
+
 /** Something wrong in a file: `file:line:column: path: text`. */
 export class FileFault extends Error {
   override readonly name = 'FileFault';
@@ -138,7 +145,8 @@ export class Field {
     const members = this.#pairs();
     for (const [key, field] of members) {
       if (allowed.includes(key)) continue;
-      throw field.#faultAt(field.#key, `unknown field; want ${allowed.join(', ')}`);
+      const want = renamed.get(key) ?? allowed.join(', ');
+      throw field.#faultAt(field.#key, `unknown field; want ${want}`);
     }
     return members;
   }

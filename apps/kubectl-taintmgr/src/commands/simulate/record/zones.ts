@@ -21,7 +21,7 @@ export function isOfZones(report: { readonly kind: string }): boolean {
   return zoneReports.some((kind) => kind === report.kind);
 }
 
-const zoneReports: readonly LifecycleReport['kind'][] = ['zone', 'zoneHold', 'nodeLost'];
+const zoneReports: readonly LifecycleReport['kind'][] = ['zone', 'zoneHold', 'nodeUnreachable'];
 
 /** What of a zone is recorded. */
 export function zoneStateOf({ state, ready, notReady, rate, hold }: ZoneStatus): ZoneState {

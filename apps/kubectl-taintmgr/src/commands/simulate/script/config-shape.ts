@@ -48,7 +48,7 @@ const policy: Members<Policy> = {
   mode: checked,
   deleteAfterMs: checked,
   gracePeriodSeconds: checked,
-  settleMs: checked,
+  minTaintAgeMs: checked,
 };
 
 const selector = objectOf<LabelSelector>({
@@ -84,9 +84,9 @@ const lifecycle = objectOf<LifecycleConfig>({
   largeClusterSizeThreshold: checked,
   unhealthyZoneThreshold: checked,
   zoneMembers: selector,
-  deadZone: checked,
+  fullDisruption: checked,
   podReadiness: checked,
-  massSilence: orNull(
+  massUnreachable: orNull(
     objectOf<MassUnreachable>({
       share: checked,
       nodesMin: checked,
