@@ -1,8 +1,7 @@
-import { nodeNames } from './pods.ts';
+import { hex, nodeNames, nodeOf, perNode } from './pods.ts';
 
 // API objects as a cluster has them, with everything that kubelet and controllers write into them.
 
-const perNode = 30;
 const time = '2026-01-01T00:00:00Z';
 const lost = ['not-ready', 'unreachable'].map((name) => ({
   key: `node.kubernetes.io/${name}`,
@@ -86,7 +85,7 @@ function specOf(index: number, app: string): object {
     dnsPolicy: 'ClusterFirst',
     serviceAccountName: 'default',
     serviceAccount: 'default',
-    nodeName: nodeName(Math.floor(index / perNode)),
+    nodeName: nodeOf(index),
     securityContext: {},
     schedulerName: 'default-scheduler',
     tolerations: lost.map((toleration) => ({ ...toleration })),
@@ -154,12 +153,4 @@ export function nodeObjects(pods: number): readonly object[] {
       allocatable: { cpu: '16', memory: '64Gi', pods: '110' },
     },
   }));
-}
-
-function nodeName(node: number): string {
-  return `ip-10-${node >> 8}-${node & 255}-17.eu-central-1.compute.internal`;
-}
-
-function hex(value: number, length: number): string {
-  return value.toString(16).padStart(length, '0').slice(-length);
 }

@@ -7,9 +7,9 @@ import { get as getSecure } from 'node:https';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { freePort } from '@taintmgr/controller/test/harness/free-port.ts';
 import { ApiServer, node, RealClock, seededRandom } from '@taintmgr/sim-cluster';
 import { Child } from './child.ts';
-import { freePort } from './free-port.ts';
 import { printTable } from './measure.ts';
 import { serveApi, tokens } from './served-api.ts';
 

@@ -5,7 +5,7 @@ import { get } from 'node:https';
 import { createInterface } from 'node:readline';
 import { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { freePort } from './free-port.ts';
+import { freePort } from '@taintmgr/controller/test/harness/free-port.ts';
 import type { Reading } from './soak-probe.ts';
 
 const program = fileURLToPath(new URL('../../../../apps/controller/src/main.ts', import.meta.url));
