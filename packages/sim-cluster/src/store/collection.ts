@@ -37,6 +37,8 @@ export class Collection {
   readonly #keys = new SortedKeys();
   readonly #index = new Map<string, Set<string>>();
   readonly #indexed: ((object: KubeObject) => string) | null;
+  /** All objects in key order, for those who ask again before anything changes. */
+  #all: readonly KubeObject[] | null = null;
 
   /** `indexed` names the value by which objects can be looked up at once. */
   constructor(
@@ -58,11 +60,13 @@ export class Collection {
 
   /** The objects of a namespace, or all for '', in key order. */
   list(namespace: string): readonly KubeObject[] {
+    if (namespace === '' && this.#all) return this.#all;
     const [from, to] = range(namespace);
     const objects: KubeObject[] = [];
     for (const key of this.#keys.range(from, to)) {
       objects.push(this.#objects.get(key) as KubeObject);
     }
+    if (namespace === '') this.#all = objects;
     return objects;
   }
 
@@ -111,6 +115,7 @@ export class Collection {
   /** Takes over one change; only the store calls this. */
   apply(change: Recorded): void {
     const { key, previous } = change;
+    this.#all = null;
     if (this.#indexed && previous) this.#unindex(this.#indexed(previous), key);
     if (change.type === 'DELETED') {
       this.#objects.delete(key);
