@@ -72,6 +72,7 @@ describe('taintmgr-controller', () => {
     const { child, saw, result } = start(t, ...flags);
     const kubeconfig = (await saw('out', /^export KUBECONFIG=\S+$/)).split('=')[1];
     await saw('err', /"msg":"caches synced, evictions start"/);
+    await saw('err', /"msg":"became the leader"/);
     assert.equal((await ask(port, '/readyz')).body, 'ok');
     assert.equal((await ask(port, '/metrics')).status, 403);
     child.kill('SIGTERM');
