@@ -58,8 +58,8 @@ export { KubeconfigError } from './kubeconfig/file.ts';
 export { extraHeader } from './kubeconfig/impersonation.ts';
 export {
   type ClusterConfig,
-  homeOrNull,
   type KubeconfigOptions,
+  kubeconfigNames,
   loadKubeconfig,
   type Surroundings,
 } from './kubeconfig/kubeconfig.ts';

@@ -33,7 +33,7 @@ it('opens exactly these', () => {
     'flightLine',
     'flightLineFrom',
     'getNodeRequest',
-    'homeOrNull',
+    'kubeconfigNames',
     'limitRecordFrom',
     'listRequest',
     'loadKubeconfig',

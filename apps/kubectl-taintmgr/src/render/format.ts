@@ -25,29 +25,23 @@ export const formatNames: readonly string[] = [
 /**
  * Reads the value of -o, and the file that it names, if so. Throws UsageError in kubectl's words.
  */
-export async function readFormat(text: string | undefined): Promise<Format> {
-  if (text === undefined || text === '') return { kind: 'table', wide: false };
-  const separator = text.indexOf('=');
-  const name = separator < 0 ? text : text.slice(0, separator);
-  const value = separator < 0 ? '' : text.slice(separator + 1);
-  if (value === '' || name === 'json' || name === 'yaml') return formatAlone(text, name);
-  switch (name) {
-    case 'jsonpath':
-    case 'jsonpath-as-json':
-      return { kind: name, template: value };
-    case 'jsonpath-file':
-      return { kind: 'jsonpath', template: await templateFrom(value) };
-    case 'custom-columns':
-      return { kind: name, spec: value };
-    case 'custom-columns-file':
-      return { kind: 'custom-columns', spec: columnsOfFile(await templateFrom(value)) };
-    default:
-      return formatAlone(text, name);
+export async function readFormat(text: string = ''): Promise<Format> {
+  const [, name = text, value = ''] = /^([^=]*)=([\s\S]*)$/.exec(text) ?? [];
+  if (value !== '') {
+    switch (name) {
+      case 'jsonpath':
+      case 'jsonpath-as-json':
+        return { kind: name, template: value };
+      case 'jsonpath-file':
+        return { kind: 'jsonpath', template: await templateFrom(value) };
+      case 'custom-columns':
+        return { kind: name, spec: value };
+      case 'custom-columns-file':
+        return { kind: 'custom-columns', spec: columnsOfFile(await templateFrom(value)) };
+    }
   }
-}
-
-function formatAlone(text: string, name: string): Format {
   switch (text) {
+    case '':
     case 'table':
     case 'wide':
       return { kind: 'table', wide: text === 'wide' };

@@ -72,13 +72,23 @@ export async function loadKubeconfig(
   };
 }
 
+/** The names in a section of the same files, as `--context` takes them. Throws KubeconfigError. */
+export async function kubeconfigNames(
+  section: 'clusters' | 'users' | 'contexts',
+  options: Pick<KubeconfigOptions, 'kubeconfig'> = {},
+  surroundings: Surroundings = processSurroundings(),
+): Promise<readonly string[]> {
+  const config = await readKubeconfig(kubeconfigFiles(options, surroundings), false);
+  return [...config[section].keys()];
+}
+
 function processSurroundings(): Surroundings {
   const serviceAccount = '/var/run/secrets/kubernetes.io/serviceaccount';
   return { env: process.env, home: homeOrNull(), serviceAccount };
 }
 
 /** A user id without an entry in /etc/passwd, and no HOME, as containers may have: Node throws. */
-export function homeOrNull(): string | null {
+function homeOrNull(): string | null {
   try {
     return homedir();
   } catch {

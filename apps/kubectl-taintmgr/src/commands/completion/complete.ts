@@ -5,7 +5,7 @@ import type { GlobalFlags } from '../../cli/invocation.ts';
 import type { Output } from '../../cli/output.ts';
 import { optionsOf, type Position, pathOf, positionOf } from '../../cli/position.ts';
 import { formatNames } from '../../render/format.ts';
-import { namesFrom, type Source } from './sources.ts';
+import { type NameKind, namesFrom } from './sources.ts';
 
 /** What the shell is told of a completion, in Cobra's numbers. */
 const directive = { files: 0, noSpace: 2, noFiles: 4 } as const;
@@ -22,7 +22,7 @@ interface Choices {
 }
 
 /** What each argument of a command is the name of; the last counts for all that follow. */
-const argumentSources: Readonly<Record<string, readonly Source[]>> = {
+const argumentSources: Readonly<Record<string, readonly NameKind[]>> = {
   'explain node': ['nodes'],
   'explain pod': ['pods'],
   'explain zone': ['zones'],
@@ -31,7 +31,7 @@ const argumentSources: Readonly<Record<string, readonly Source[]>> = {
   undo: ['drains', 'nodes'],
 };
 
-const flagSources: Readonly<Record<string, Source>> = {
+const flagSources: Readonly<Record<string, NameKind>> = {
   '--namespace': 'namespaces',
   '--context': 'contexts',
   '--cluster': 'clusters',
@@ -123,7 +123,7 @@ function flagChoices(command: CommandUnknownOpts): readonly Choice[] {
 
 /** Names of the cluster that the flags among the words lead to; none where that does not work. */
 async function namesOrNone(
-  source: Source,
+  source: NameKind,
   program: CommandUnknownOpts,
   words: readonly string[],
 ): Promise<readonly string[]> {

@@ -1,7 +1,5 @@
-import { readFile } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
 import { formatTaint } from '@taintmgr/core';
-import { homeOrNull } from '@taintmgr/k8s-adapter';
+import { kubeconfigNames } from '@taintmgr/k8s-adapter';
 import { withConnection } from '../../cli/connection.ts';
 import type { GlobalFlags } from '../../cli/invocation.ts';
 import { readMarks } from '../../cluster/drain-marks.ts';
@@ -29,11 +27,8 @@ const clusterNames = {
   namespaces: (reader: ClusterReader) => reader.namespaceNames(),
 } as const;
 
-/** Sections of a kubeconfig file. */
-type Section = 'contexts' | 'clusters' | 'users';
-
 /** Names from the cluster that can complete a word. */
-export type Source = keyof typeof clusterNames | Section;
+export type NameKind = keyof typeof clusterNames | 'contexts' | 'clusters' | 'users';
 
 type Flags = GlobalFlags & Readonly<Record<string, unknown>>;
 
@@ -41,9 +36,14 @@ type Flags = GlobalFlags & Readonly<Record<string, unknown>>;
 const requestTimeout = '3s';
 
 /** The names that there are, in their order. */
-export async function namesFrom(source: Source, flags: Flags): Promise<readonly string[]> {
+export async function namesFrom(source: NameKind, flags: Flags): Promise<readonly string[]> {
   if (source === 'contexts' || source === 'clusters' || source === 'users') {
-    return await kubeconfigNames(source, flags);
+    const { kubeconfig } = flags;
+    const names = await kubeconfigNames(
+      source,
+      typeof kubeconfig === 'string' ? { kubeconfig } : {},
+    );
+    return names.filter((name) => !steering.test(name));
   }
   const quick = { ...flags, requestTimeout: flags.requestTimeout ?? requestTimeout };
   const { signal } = new AbortController();
@@ -51,24 +51,4 @@ export async function namesFrom(source: Source, flags: Flags): Promise<readonly 
     const names = await clusterNames[source](new ClusterReader(client), cluster.namespace);
     return [...new Set(names)].sort();
   });
-}
-
-/** Names in the kubeconfig files; one that cannot be read has none. */
-async function kubeconfigNames(
-  section: Section,
-  { kubeconfig }: Flags,
-): Promise<readonly string[]> {
-  const listed = typeof kubeconfig === 'string' ? kubeconfig : (process.env.KUBECONFIG ?? '');
-  const files = listed.split(delimiter).filter((file) => file !== '');
-  const home = homeOrNull();
-  const usual = home === null ? [] : [join(home, '.kube', 'config')];
-  const all = files.length > 0 ? files : usual;
-  const { parse } = await import('yaml');
-  const names: string[] = [];
-  for (const file of all) {
-    const text = await readFile(file, 'utf8').catch(() => '');
-    const document = (parse(text) ?? {}) as Readonly<Record<string, readonly { name?: unknown }[]>>;
-    names.push(...(document[section] ?? []).map(({ name }) => String(name)));
-  }
-  return names.filter((name) => !steering.test(name));
 }

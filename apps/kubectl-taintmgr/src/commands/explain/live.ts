@@ -28,7 +28,7 @@ export interface LiveOptions {
 /** Everything is read anew after so long, for what no watch tells: budgets, leases. */
 const readEveryMs = 5000;
 /** Changes that come together are shown together. */
-const settleMs = 200;
+const togetherMs = 200;
 const tickMs = 1000;
 
 /**
@@ -40,22 +40,22 @@ export async function watchLive(options: LiveOptions): Promise<ExitCode> {
   const { connection, subject, invocation } = options;
   const { interrupt, output } = invocation;
   const view = new LiveView(options, await output.screen());
-  const bell = new Bell(interrupt);
+  const changes = new Changes(interrupt);
   const search = new EvictorSearch(connection.client);
   const stop = new AbortController();
   let watching: Promise<void> | null = null;
   try {
     for (let readAt = Number.NEGATIVE_INFINITY; !interrupt.aborted; ) {
       const now = Date.now();
-      if (bell.rung || now - readAt >= readEveryMs) {
-        bell.rest();
+      if (changes.isPending || now - readAt >= readEveryMs) {
+        changes.isPending = false;
         readAt = now;
         await refresh(view, options, search);
       }
       const watched = view.survey && subject.watched(view.survey);
-      if (watched) watching ??= listen(connection, watched, bell, stop.signal);
+      if (watched) watching ??= listen(connection, watched, changes, stop.signal);
       if (!interrupt.aborted) await view.show(Date.now());
-      await bell.wait(tickMs);
+      await changes.wait(tickMs);
     }
     return exitCode.interrupted;
   } finally {
@@ -79,17 +79,17 @@ async function refresh(
   }
 }
 
-/** Rings when the watches tell of a change. */
+/** Notes what the watches report. */
 async function listen(
   { transport }: Connection,
   watched: Watched,
-  bell: Bell,
+  changes: Changes,
   signal: AbortSignal,
 ): Promise<void> {
   const engine = createEngine({ leader: false });
   const machine = {
     handle: (now: number, event: Parameters<typeof engine.handle>[1]) => {
-      bell.ring();
+      changes.note();
       return engine.handle(now, event).slice(0, 0);
     },
     nextWake: () => null,
@@ -98,33 +98,28 @@ async function listen(
   await drive({ loop, transport, signal, onNotice: () => {} });
 }
 
-/** Wakes who waits, a moment after it was rung. */
-class Bell {
-  rung = true;
+/** Wakes who waits a moment after something changed: changes that come together are one. */
+class Changes {
+  isPending = true;
   #wake: () => void = () => {};
-  #settling = false;
+  #timer: NodeJS.Timeout | null = null;
 
   constructor(interrupt: AbortSignal) {
     interrupt.addEventListener('abort', () => this.#wake(), { once: true });
   }
 
-  ring(): void {
-    if (this.rung || this.#settling) return;
-    this.#settling = true;
-    setTimeout(() => {
-      this.#settling = false;
-      this.rung = true;
+  note(): void {
+    if (this.isPending) return;
+    this.#timer ??= setTimeout(() => {
+      this.#timer = null;
+      this.isPending = true;
       this.#wake();
-    }, settleMs);
+    }, togetherMs);
   }
 
-  rest(): void {
-    this.rung = false;
-  }
-
-  /** Resolves after so long, or when it rings or Ctrl-C comes. */
+  /** Resolves after so long, or when something has changed or Ctrl-C comes. */
   async wait(millis: number): Promise<void> {
-    if (this.rung) return;
+    if (this.isPending) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, millis);
       this.#wake = () => {
