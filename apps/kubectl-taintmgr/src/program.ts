@@ -62,7 +62,7 @@ export async function runProgram(
 
 /** The exit code for an error: with --exit-code, as with kubectl diff, 1 is an answer. */
 export function codeOfError(argv: readonly string[]): ExitCode {
-  return argv.includes('--exit-code') ? exitCode.notTold : exitCode.error;
+  return argv.includes('--exit-code') ? exitCode.noAnswer : exitCode.error;
 }
 
 /** The program with all its commands; each loads its code when it runs. */

@@ -9,10 +9,10 @@ export const exitCode = {
   done: 0,
   /** Usage, rights, or the API server. */
   error: 1,
-  /** With --exit-code, as `kubectl diff`: there is something to tell. */
+  /** With --exit-code, as `kubectl diff`: there is something to report. */
   found: 1,
-  /** With --exit-code: an error, so there is nothing that could be told. */
-  notTold: 2,
+  /** With --exit-code: an error, so there is no answer. */
+  noAnswer: 2,
   /** Not finished: something holds pods back that will not go away by waiting. */
   blocked: 2,
   /** A limit of `simulate --fail-if` was crossed. */

@@ -25,7 +25,7 @@ export class Registry {
   readonly #surroundings: Surroundings;
   readonly #end: (code: ExitCode) => void;
 
-  /** `end` is told how the command that ran has ended. */
+  /** `end` gets the exit code of the command that ran. */
   constructor(surroundings: Surroundings, end: (code: ExitCode) => void) {
     this.#surroundings = surroundings;
     this.#end = end;

@@ -16,7 +16,7 @@ const conflictsMax = 5;
 export const fieldManager = 'kubectl-taintmgr';
 
 /** The fields of a node that a drain reads and writes back whole. */
-export interface NodeObject {
+export interface WritableNode {
   readonly metadata: Pick<ObjectMeta, 'name' | 'annotations' | 'managedFields'> & {
     readonly resourceVersion: string;
   };
@@ -30,10 +30,10 @@ export interface NodeObject {
 export async function changeNode<T>(
   client: ApiClient,
   nodeName: string,
-  change: (node: NodeObject) => { readonly request: ApiRequest | null; readonly result: T },
+  change: (node: WritableNode) => { readonly request: ApiRequest | null; readonly result: T },
 ): Promise<T> {
   for (let conflicts = 0; ; conflicts++) {
-    const node = (await client.send(getNodeRequest(nodeName))) as NodeObject;
+    const node = (await client.send(getNodeRequest(nodeName))) as WritableNode;
     const { request, result } = change(node);
     if (!request) return result;
     try {
@@ -55,7 +55,7 @@ export interface NodePatch {
 
 /** One PATCH for all of it, refused with 409 when the node is no longer at its resourceVersion. */
 export function patchNodeRequest(
-  { metadata }: NodeObject,
+  { metadata }: WritableNode,
   { taints, unschedulable, marks }: NodePatch,
 ): ApiRequest {
   const annotations = { [drainMarksAnnotation]: writeMarks(marks) };

@@ -15,7 +15,7 @@ export interface NodeFacts {
   readonly zone: string;
   readonly cordoned: boolean;
   readonly ready: Readiness;
-  /** The last write of its taints; null: managedFields do not tell. */
+  /** The last write of its taints; null: managedFields do not say. */
   readonly taintsWritten: { readonly by: string; readonly at: Instant } | null;
   readonly annotations: Readonly<Record<string, string>>;
 }

@@ -16,7 +16,7 @@ export function lastWriteOf(
   return writes.sort((a, b) => b.at - a.at)[0] ?? null;
 }
 
-/** Who has set a field of spec to what it is; nobody where managedFields do not tell. */
+/** Who has set a field of spec to what it is; empty where managedFields do not say. */
 export function managersOf(field: string, object: Managed): readonly string[] {
   return entriesOf(field, object).map(({ manager = '' }) => manager);
 }

@@ -146,7 +146,7 @@ export class ClusterReader {
     return leases?.filter((lease) => lease !== null) ?? null;
   }
 
-  /** Who evicts here; what may not be read is unknown, and nobody has to be told so. */
+  /** Who evicts here; what we may not read is unknown, and needs no warning. */
   async evictors(): Promise<Evictors> {
     return await this.#search.find();
   }

@@ -5,8 +5,8 @@ import {
   changeNode,
   fieldManager,
   formatTaintObject,
-  type NodeObject,
   patchNodeRequest,
+  type WritableNode,
 } from './change-node.ts';
 import { type DrainMark, readMarks } from './drain-marks.ts';
 import { managersOf } from './managed-fields.ts';
@@ -85,7 +85,7 @@ function untainted(mark: DrainMark): DrainMark {
 
 /** One write for all of it; null: no such drain has left a mark on the node. */
 function undoRequest(
-  node: NodeObject,
+  node: WritableNode,
   isMeant: IsMeant,
 ): { readonly request: ApiRequest | null; readonly undone: NodeUndone } {
   const marks = readMarks(node.metadata.annotations);
@@ -118,7 +118,7 @@ type CordonFate =
   | { readonly kind: 'foreign'; readonly manager: string };
 
 function cordonFate(
-  { metadata, spec }: NodeObject,
+  { metadata, spec }: WritableNode,
   meant: readonly DrainMark[],
   rest: readonly DrainMark[],
 ): CordonFate {

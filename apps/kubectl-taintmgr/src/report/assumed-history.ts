@@ -3,7 +3,7 @@ import { type Event, formatTaint, type Node, type Pod } from '@taintmgr/core';
 import { endOfSecond, type Instant } from '@taintmgr/core/time';
 
 /** One thing that happened, and when. */
-export interface Happening {
+export interface PastEvent {
   readonly at: Instant;
   readonly event: Event;
 }
@@ -11,35 +11,35 @@ export interface Happening {
 /**
  * What must have happened for the cluster to look as it does at `now`: each taint came when it says
  * so, each pod when it was bound, and time went by until `until`. Told to an engine in this order,
- * it has been there all along, as far as the objects tell; a taint that does not say since when it
- * is there comes when the node's taints were last written, or, where that is not known, at `now`.
+ * it has run all along, as far as the objects show; a taint without a time
+ * comes when the node's taints were last written, or, where that is not known, at `now`.
  */
-export function retell(
+export function assumedHistory(
   now: Instant,
   until: Instant,
   nodes: readonly Node[],
   pods: readonly Pod[],
-): readonly Happening[] {
+): readonly PastEvent[] {
   const starts = new Map(nodes.map((node) => [node.name, taintStarts(now, node)] as const));
-  const nodeHappenings = nodes.flatMap((node) => retellNode(node, starts.get(node.name) ?? []));
-  const known = [...pods.map((pod) => pod.boundAt ?? now), ...nodeHappenings.map(({ at }) => at)];
+  const nodeEvents = nodes.flatMap((node) => nodeHistory(node, starts.get(node.name) ?? []));
+  const known = [...pods.map((pod) => pod.boundAt ?? now), ...nodeEvents.map(({ at }) => at)];
   const begin = known.reduce((earliest, at) => Math.min(earliest, at), now);
-  const told: readonly Happening[] = [
+  const events: readonly PastEvent[] = [
     // Of what came at one instant the pods come first: a taint finds them there.
-    ...pods.map((pod): Happening => {
+    ...pods.map((pod): PastEvent => {
       const at = Math.min(now, pod.boundAt ?? begin);
       return { at, event: { kind: 'podUpsert', pod } };
     }),
-    ...nodeHappenings,
+    ...nodeEvents,
   ];
-  const bare = nodes.map((node): Happening => {
+  const bare = nodes.map((node): PastEvent => {
     return { at: begin, event: { kind: 'nodeUpsert', node: { ...node, taints: [] } } };
   });
-  const synced: Happening = { at: begin, event: { kind: 'synced' } };
+  const synced: PastEvent = { at: begin, event: { kind: 'synced' } };
   const ticks = expiries(now, pods, starts)
     .filter((at) => at <= until)
-    .map((at): Happening => ({ at, event: { kind: 'tick' } }));
-  return [...bare, synced, ...[...told, ...ticks].sort(inOrder)];
+    .map((at): PastEvent => ({ at, event: { kind: 'tick' } }));
+  return [...bare, synced, ...[...events, ...ticks].sort(inOrder)];
 }
 
 type TaintStarts = readonly { readonly taint: Node['taints'][number]; readonly start: Instant }[];
@@ -54,9 +54,9 @@ function taintStarts(now: Instant, node: Node): TaintStarts {
 }
 
 /** The node anew with each taint that came. */
-function retellNode(node: Node, taints: TaintStarts): readonly Happening[] {
+function nodeHistory(node: Node, taints: TaintStarts): readonly PastEvent[] {
   const starts = new Set(taints.map(({ start }) => start));
-  return Array.from(starts, (at): Happening => {
+  return Array.from(starts, (at): PastEvent => {
     const there = taints.filter(({ start }) => start <= at).map(({ taint }) => taint);
     return { at, event: { kind: 'nodeUpsert', node: { ...node, taints: there } } };
   });
@@ -79,6 +79,6 @@ function expiries(
   return [...found];
 }
 
-function inOrder(a: Happening, b: Happening): number {
+function inOrder(a: PastEvent, b: PastEvent): number {
   return a.at - b.at;
 }

@@ -31,7 +31,7 @@ export const decisionNames: Readonly<Record<Decision['kind'], DecisionName>> = {
 
 /** A node and its pods. `after` is how long after the reading is meant. */
 export function nodeDocument(report: NodeReport, now: Instant, after: number): object {
-  const { facts, taints, pods, leaseRenewedAt, zone, outlook } = report;
+  const { facts, taints, pods, leaseRenewedAt, zone, forecast } = report;
   const { ready, cordoned, taintsWritten } = facts;
   return {
     ready: {
@@ -41,8 +41,8 @@ export function nodeDocument(report: NodeReport, now: Instant, after: number): o
     },
     cordoned,
     leaseRenewedAt: time(leaseRenewedAt),
-    health: outlook && pods ? healthDocument(outlook) : undefined,
-    zone: zone ? { ...zone, ...(outlook && zoneDocument(outlook)) } : undefined,
+    health: forecast && pods ? healthDocument(forecast) : undefined,
+    zone: zone ? { ...zone, ...(forecast && zoneDocument(forecast)) } : undefined,
     taints: taints.map(({ taint, start, startSource }) => {
       const isWritten = startSource !== 'firstSeen' || start < now;
       return {
@@ -59,7 +59,7 @@ export function nodeDocument(report: NodeReport, now: Instant, after: number): o
   };
 }
 
-/** What a controller makes of a node, as far as one look can tell. */
+/** What a controller would make of a node, as far as one look can show. */
 function healthDocument({ health }: Forecast): object {
   const { unreachableAt, place, taintAt, because } = health;
   return {

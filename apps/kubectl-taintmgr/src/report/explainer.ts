@@ -8,8 +8,8 @@ import type { Comparison } from '@taintmgr/core/differences';
 import type { Instant } from '@taintmgr/core/time';
 import type { NodeFacts, PodFacts } from '../cluster/facts.ts';
 import type { NodeSurvey } from '../cluster/survey.ts';
-import { retell } from './assumed-history.ts';
-import { isWhatIf, type Question, taintsInThought } from './question.ts';
+import { assumedHistory } from './assumed-history.ts';
+import { hypotheticalTaints, isWhatIf, type Question } from './question.ts';
 
 /**
  * Asks the engine about a cluster that was read. It never acts. What it has seen before it
@@ -18,7 +18,7 @@ import { isWhatIf, type Question, taintsInThought } from './question.ts';
 export class Explainer {
   readonly #question: Question;
   readonly #asked = createEngine({ leader: false });
-  /** Knows nothing of what is done in thought; null where nothing is. */
+  /** Without the hypothetical taints; null where there are none. */
   readonly #present: Engine | null;
   #upstream: Engine | null = null;
   #nodes = new Set<string>();
@@ -38,15 +38,15 @@ export class Explainer {
     this.#forget(now, nodes, pods);
     for (const { node } of nodes) {
       this.#present?.handle(now, { kind: 'nodeUpsert', node });
-      this.#asked.handle(now, { kind: 'nodeUpsert', node: this.#inThought(node, now) });
+      this.#asked.handle(now, { kind: 'nodeUpsert', node: this.#hypothetical(node, now) });
     }
     for (const { pod } of pods) {
       for (const engine of this.#engines()) engine.handle(now, { kind: 'podUpsert', pod });
     }
-    this.#upstream = this.#question.compare ? this.#retold(now, nodes, pods) : null;
+    this.#upstream = this.#question.compare ? this.#comparing(now, nodes, pods) : null;
   }
 
-  /** The answer about one node as it would be; null for one that was not told of. */
+  /** The answer about one node as it would be; null for one that was not events of. */
   node(now: Instant, name: string): NodeExplanation | null {
     const explanation = this.#asked.explain(now + this.#question.after, { kind: 'node', name });
     return explanation?.kind === 'node' ? explanation : null;
@@ -57,7 +57,7 @@ export class Explainer {
     return explainPod(this.#asked, now + this.#question.after, pod);
   }
 
-  /** The same without what was done in thought; null where nothing was. */
+  /** The same without the hypothetical taints; null where there are none. */
   present(now: Instant, { pod }: PodFacts): PodExplanation | null {
     return this.#present && explainPod(this.#present, now, pod);
   }
@@ -73,8 +73,8 @@ export class Explainer {
     return this.#present ? [this.#asked, this.#present] : [this.#asked];
   }
 
-  #inThought(node: NodeFacts['node'], now: Instant): NodeFacts['node'] {
-    return { ...node, taints: taintsInThought(node.taints, this.#question, now) };
+  #hypothetical(node: NodeFacts['node'], now: Instant): NodeFacts['node'] {
+    return { ...node, taints: hypotheticalTaints(node.taints, this.#question, now) };
   }
 
   #forget(now: Instant, nodes: readonly NodeFacts[], pods: readonly PodFacts[]): void {
@@ -93,16 +93,16 @@ export class Explainer {
   }
 
   /** An engine that has been there all along, with kube-controller-manager beside it. */
-  #retold(now: Instant, nodes: readonly NodeFacts[], pods: readonly PodFacts[]): Engine {
+  #comparing(now: Instant, nodes: readonly NodeFacts[], pods: readonly PodFacts[]): Engine {
     const engine = createEngine({ leader: false, compare: true });
-    const story = retell(
+    const history = assumedHistory(
       now,
       now + this.#question.after,
-      nodes.map(({ node }) => this.#inThought(node, now)),
+      nodes.map(({ node }) => this.#hypothetical(node, now)),
       pods.map(({ pod }) => pod),
     );
     engine.handle(0, { kind: 'leadership', held: true });
-    for (const { at, event } of story) engine.handle(at, event);
+    for (const { at, event } of history) engine.handle(at, event);
     return engine;
   }
 }

@@ -8,7 +8,7 @@ import type { PodReport } from './report.ts';
 import { ago, soon } from './words.ts';
 
 /** In clusters of many namespaces as many limits may count. */
-const toldMax = 5;
+const notesMax = 5;
 
 /** The limits of the controller that hold pods back, or may. */
 interface Limits {
@@ -16,7 +16,7 @@ interface Limits {
   readonly counting: readonly CountingLimit[];
 }
 
-/** Those that count pods which are to go, as far as their names tell. */
+/** Those that count pods which are to go, by their names. */
 function limitsOn({ limits, nodes }: ForecastSurvey, pods: readonly PodReport[]): Limits {
   const byName = new Map(nodes.map(({ node }) => [node.name, node] as const));
   const scopes = new Set(
@@ -63,9 +63,9 @@ export function limitNotes(survey: ForecastSurvey, pods: readonly PodReport[]): 
       return `limit ${id} of taintmgr-controller counts ${share}; ${room}`;
     }),
   ];
-  const rest = notes.length - toldMax;
+  const rest = notes.length - notesMax;
   const more = `${count(rest, 'more limit')} of taintmgr-controller: kubectl taintmgr status`;
-  return [...notes.slice(0, toldMax), ...(rest > 0 ? [more] : [])].map(printable);
+  return [...notes.slice(0, notesMax), ...(rest > 0 ? [more] : [])].map(printable);
 }
 
 /** The same in a document; nothing where no limit counts. */

@@ -61,7 +61,7 @@ function unwrittenTaints({ facts, taints }: NodeReport, now: Instant): readonly 
 }
 
 function queueNotes(nodes: readonly NodeReport[]): readonly string[] {
-  if (!nodes.some(({ outlook }) => outlook?.health.place != null)) return [];
+  if (!nodes.some(({ forecast }) => forecast?.health.place != null)) return [];
   return [
     'when a node will be tainted is an estimate: it assumes the default rates and grace periods, ' +
       'and kube-controller-manager takes the nodes of a zone in no particular order',
@@ -70,19 +70,19 @@ function queueNotes(nodes: readonly NodeReport[]): readonly string[] {
 
 /** A budget that lets nobody go, however long one waits. */
 function shutBudgets(pods: readonly PodReport[]): readonly string[] {
-  const told = new Map<string, string>();
+  const texts = new Map<string, string>();
   for (const { blockers } of pods) {
     for (const { verdict, message, budgets } of blockers) {
       if (verdict !== 'never') continue;
       const names = budgets.map(({ namespace, name }) => `${namespace}/${name}`).join(' and ');
       const cure = budgets.length > 1 ? 'leave one PDB for each pod' : 'scale up or relax the PDB';
-      told.set(names, `PDB ${names}: ${message}; will not resolve by itself: ${cure}`);
+      texts.set(names, `PDB ${names}: ${message}; will not resolve by itself: ${cure}`);
     }
   }
-  return [...told.values()].map(printable);
+  return [...texts.values()].map(printable);
 }
 
-/** Whose rules the answer may not go by, where it tells of a pod that goes. */
+/** Whose rules the answer may not follow, where a pod is to go. */
 function evictorNotes(
   { evictors }: ForecastSurvey,
   pods: readonly PodReport[],

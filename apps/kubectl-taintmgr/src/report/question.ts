@@ -8,9 +8,9 @@ import { UsageError } from '../usage-error.ts';
 export interface Question {
   /** Which moment is meant: so long from now. */
   readonly after: Millis;
-  /** Taints put on in thought. */
+  /** Taints that the nodes are assumed to have. */
   readonly with: readonly Taint[];
-  /** Taints taken off in thought. */
+  /** Taints that they are assumed not to have. */
   readonly without: readonly TaintPattern[];
   /** Whether kube-controller-manager is asked as well. */
   readonly compare: boolean;
@@ -63,7 +63,7 @@ export function mattersIn(question: Question): (facts: NodeFacts) => boolean {
 }
 
 /** The taints of a node with those of the question on it and off it. */
-export function taintsInThought(
+export function hypotheticalTaints(
   taints: readonly Taint[],
   question: Question,
   now: number,

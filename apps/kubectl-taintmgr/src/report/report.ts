@@ -13,7 +13,7 @@ import { present } from './question.ts';
 export interface PodReport {
   readonly facts: PodFacts;
   readonly explanation: PodExplanation;
-  /** Without what was done in thought; null where nothing was. */
+  /** Without the hypothetical taints; null where there are none. */
   readonly present: PodExplanation | null;
   /** What kube-controller-manager would do; null where that was not asked. */
   readonly upstream: Comparison | null;
@@ -33,7 +33,7 @@ export interface NodeReport {
    * How the node and its zone are doing; null where the others of its zone may not be seen. Its
    * health is known where its lease was looked for, which is where its pods were.
    */
-  readonly outlook: Forecast | null;
+  readonly forecast: Forecast | null;
 }
 
 /** How a zone is doing, as its nodes have it. */
@@ -105,7 +105,7 @@ function reportNode(
     pods: leases.has(name) ? (pods ?? []) : null,
     leaseRenewedAt: renewedAt(leases.get(name)),
     zone: countZone(facts, survey.zoneNodes),
-    outlook: lookOut(survey, facts),
+    forecast: forecastFor(survey, facts),
   };
 }
 
@@ -132,7 +132,10 @@ function renewedAt(lease: LeaseRenewal | undefined): Instant | null {
   return typeof lease === 'number' ? lease : null;
 }
 
-function lookOut({ at, leases, zoneNodes }: ForecastSurvey, { node }: NodeFacts): Forecast | null {
+function forecastFor(
+  { at, leases, zoneNodes }: ForecastSurvey,
+  { node }: NodeFacts,
+): Forecast | null {
   if (zoneNodes === null) return null;
   const nodes = zoneNodes.map((facts) => facts.node);
   return forecastOf(at, { node, nodes, leaseRenewedAt: leases.get(node.name) ?? null });

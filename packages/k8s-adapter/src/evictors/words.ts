@@ -41,7 +41,7 @@ export function taintEvictors({ upstream: manager, taintmgr }: Evictors): TaintE
   }
   if (taintmgr.kind === 'acts') {
     const text = `${ours} (${taintmgr.who}) evicts ${forTaints}, by its own policy`;
-    return { kind: 'acts', agent: ours, text, advice: 'leave it to that, or stop it' };
+    return { kind: 'acts', agent: ours, text, advice: 'stop taintmgr-controller' };
   }
   if (verdict.kind === 'unknown') {
     const why = whyUnknown(verdict.evidence);

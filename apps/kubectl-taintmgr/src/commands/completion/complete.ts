@@ -7,7 +7,7 @@ import { optionsOf, type Position, pathOf, positionOf } from '../../cli/position
 import { formatNames } from '../../render/format.ts';
 import { type NameKind, namesFrom } from './sources.ts';
 
-/** What the shell is told of a completion, in Cobra's numbers. */
+/** What the shell is to do with the choices, in Cobra's numbers. */
 const directive = { files: 0, noSpace: 2, noFiles: 4 } as const;
 
 /** A choice, and a word about it. */

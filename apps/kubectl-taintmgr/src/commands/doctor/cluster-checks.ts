@@ -61,14 +61,14 @@ function sharedPods({
   return shared;
 }
 
-/** NoExecute taints of which nothing tells since when they are there. */
+/** NoExecute taints without any record of when they were added. */
 export function checkTaints({ nodes }: Survey): readonly Finding[] {
   const finding = findingsOf('taints');
   if (nodes === null) return [finding('INFO', 'no permission to list nodes')];
   const fix = 'add taints with drain-by-taint, which writes timeAdded';
   const findings = nodes.flatMap((facts) =>
     timelessTaints(facts).map((name) => {
-      const unknown = `${name} has no timeAdded, and managedFields do not tell when it was added`;
+      const unknown = `${name} has no timeAdded, and managedFields do not show when it was added`;
       const message = `${unknown}: deadlines count from when it is first seen`;
       return finding('WARN', message, { about: `node/${facts.node.name}`, fix });
     }),
@@ -78,7 +78,7 @@ export function checkTaints({ nodes }: Survey): readonly Finding[] {
     : [finding('OK', 'the start of every NoExecute taint is known')];
 }
 
-/** What a controller recorded holds for one write of the taints: without that nothing is known. */
+/** A record of a controller is good for one write of the taints: without that nothing is known. */
 function timelessTaints({ node }: NodeFacts): readonly string[] {
   if (node.taintsWrittenAt != null) return [];
   return node.taints
@@ -94,10 +94,10 @@ export function checkStuckPods({ pods, nodes, at }: Survey): readonly Finding[] 
   const findings = pods.flatMap(({ pod, finalizers }) => {
     const since = pod.deletionTimestamp;
     if (since === null || at - since < stuckAfterMs) return [];
-    const isLost = pod.nodeName !== '' && ready.get(pod.nodeName) !== 'True';
+    const isNotReady = pod.nodeName !== '' && ready.get(pod.nodeName) !== 'True';
     const why = [
       ...(finalizers.length > 0 ? [`finalizers ${finalizers.join(', ')}`] : []),
-      ...(isLost ? [`node ${pod.nodeName} is not ready`] : []),
+      ...(isNotReady ? [`node ${pod.nodeName} is not ready`] : []),
     ];
     const reason = why.length === 0 ? '' : `: ${why.join('; ')}`;
     const message = `should have terminated ${formatDuration(at - since)} ago${reason}`;
@@ -125,7 +125,7 @@ export function checkDrains({ nodes, at }: Survey): readonly Finding[] {
   });
 }
 
-/** When a drain began, by its name; null where that does not tell. */
+/** When a drain began, by its name; null where the name does not say. */
 function beginOf(id: string): number | null {
   const [, y, mo, d, h, mi, s] = /^drain-(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)-/.exec(id) ?? [];
   return y === undefined ? null : parseTime(`${y}-${mo}-${d}T${h}:${mi}:${s}Z`);

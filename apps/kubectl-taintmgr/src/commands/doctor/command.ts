@@ -22,7 +22,7 @@ type Check = (
   connection: Connection,
 ) => readonly Finding[] | Promise<readonly Finding[]>;
 
-/** Every check, in the order in which findings are told. */
+/** Every check, in the order in which findings are listed. */
 const checks: readonly Check[] = [
   checkServer,
   checkClock,

@@ -46,9 +46,9 @@ function tracesOf(evictors: Evictors): string | null {
     ['kube-controller-manager', upstreamVerdict(evictors)],
     ['taintmgr-controller', evictors.taintmgr],
   ] as const;
-  const tells = ({ kind }: Evidence): boolean => kind === 'lease' || kind === 'pod';
+  const isTrace = ({ kind }: Evidence): boolean => kind === 'lease' || kind === 'pod';
   const lines = verdicts
-    .filter(([, { evidence }]) => evidence.some(tells))
+    .filter(([, { evidence }]) => evidence.some(isTrace))
     .map(([name, verdict]) => `${name}: ${verdictText(verdict)}`);
   return lines.length === 0 ? null : lines.join('; ');
 }

@@ -149,7 +149,7 @@ function wantedOn(
   return { id: markOf(marks, taint)?.id ?? newId(now), taint, cordon };
 }
 
-/** `drain-20261120-230839-7f3a`: when it began, and what tells it from another of that second. */
+/** `drain-20261120-230839-7f3a`: when it began, and what distinguishes it from others of that second. */
 function newId(now: number): string {
   const [date = '', time = ''] = formatTime(now).replace(/[-:Z]/g, '').split('T');
   return `drain-${date}-${time}-${randomBytes(2).toString('hex')}`;

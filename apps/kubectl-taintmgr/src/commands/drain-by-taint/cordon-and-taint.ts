@@ -5,9 +5,9 @@ import type { ApiClient, TaintObject } from '@taintmgr/k8s-adapter';
 import {
   changeNode,
   formatTaintObject,
-  type NodeObject,
   type NodePatch,
   patchNodeRequest,
+  type WritableNode,
 } from '../../cluster/change-node.ts';
 import { type DrainMark, readMarks } from '../../cluster/drain-marks.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
@@ -64,7 +64,7 @@ export function missingOn(
 function changesTo(
   taints: readonly Pick<TaintObject, 'key' | 'value' | 'effect'>[],
   isCordoned: boolean,
-  annotations: NodeObject['metadata']['annotations'],
+  annotations: WritableNode['metadata']['annotations'],
   { id, taint, cordon }: CordonAndTaint,
 ): NodeChanges {
   const name = formatTaint(taint);
@@ -76,7 +76,7 @@ function changesTo(
 
 /** Puts the taint on, with the time; one of the same key and effect gives way. */
 function taintPatch(
-  node: NodeObject,
+  node: WritableNode,
   wanted: CordonAndTaint,
   changes: NodeChanges,
   now: Instant,
@@ -97,7 +97,7 @@ function taintPatch(
 
 /** The node's marks, with what this drain has set by now. */
 function marksWith(
-  node: NodeObject,
+  node: WritableNode,
   { id, taint }: CordonAndTaint,
   changes: NodeChanges,
   set: Pick<DrainMark, 'taint' | 'tainted' | 'replaced'> | null = null,

@@ -30,7 +30,7 @@ export interface NodeOutcome {
 export interface DrainReport {
   readonly settings: DrainSettings;
   readonly result: DrainResult;
-  /** What undo is to be told; null: nothing was changed. */
+  /** The name that `undo` takes; null: nothing was changed. */
   readonly id: string | null;
   readonly startedAt: Instant;
   readonly finishedAt: Instant;

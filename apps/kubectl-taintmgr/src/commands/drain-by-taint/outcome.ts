@@ -25,7 +25,7 @@ export const exitCodes: Readonly<Record<DrainResult, ExitCode>> = {
   Interrupted: exitCode.interrupted,
 };
 
-/** Which failure of a node tells how the whole ended: the first of these that is there. */
+/** The result of the drain by the failures of its nodes: the first of these that occurs counts. */
 const failures: readonly (readonly [why: DrainFailure, result: DrainResult])[] = [
   ['ForeignEviction', 'Stopped'],
   ['Denied', 'Failed'],

@@ -39,7 +39,7 @@ export function isToGo({ state }: DrainPod): boolean {
 }
 
 /** `[n1 1/2] [n2 0/3] 1 of 5 gone; 1 waiting for tolerations to expire (next in 22s), 1 blocked by PDB web (for 42s)` */
-export function standingLine(now: Instant, machine: DrainMachine): string {
+export function progressLine(now: Instant, machine: DrainMachine): string {
   const pods = machine.pods();
   const nodes = machine.nodes();
   const { total, gone } = tallyOf(pods);
@@ -79,7 +79,7 @@ function nextText(now: Instant, waiting: readonly DrainPod[]): string {
   return ` (next in ${formatDuration(Math.max(0, Math.min(...times) - now))})`;
 }
 
-/** The names of budgets, as far as the API server's refusals tell. */
+/** The names of budgets, as far as the API server's refusals name them. */
 function budgetsText(held: readonly DrainPod[]): string {
   const named = held.flatMap(({ blocker }) => {
     return /^The disruption budget (\S+) /.exec(blocker?.message ?? '')?.[1] ?? [];

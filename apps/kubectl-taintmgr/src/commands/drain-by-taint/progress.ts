@@ -5,13 +5,13 @@ import { type LiveBlock, type Output, warn } from '../../cli/output.ts';
 import { count } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';
 import { faultsText } from './plan-table.ts';
-import { type DrainTally, nameOf, standingLine, tallyOf } from './progress-line.ts';
+import { type DrainTally, nameOf, progressLine, tallyOf } from './progress-line.ts';
 import { deleterText, stopText } from './stop.ts';
 
 const periodMs = 30_000;
 
-/** Where progress is told. */
-export interface Telling {
+/** Where progress is written. */
+export interface Audience {
   readonly output: Output;
   /** Says what was done, in a line of kubectl's kind. */
   readonly say: (line: string) => void;
@@ -24,18 +24,22 @@ export interface Telling {
  * for each pod that is newly held, and the counts.
  */
 export class Progress {
-  readonly #telling: Telling;
+  readonly #audience: Audience;
   /** What was last said about a pod that is held: the same is not said twice. */
   readonly #said = new Map<string, string>();
-  /** What was last said about the lost API server; null while it is there. */
-  #lost: string | null = null;
-  #toldAt: Instant;
+  /** What was last said about the connection to the API server; null while it works. */
+  #disconnection: string | null = null;
+  #shownAt: Instant;
 
-  /** `foretold`: by uid, what has been said already of what holds a pod. */
-  constructor(telling: Telling, now: Instant, foretold: ReadonlyMap<string, string> = new Map()) {
-    this.#telling = telling;
-    this.#toldAt = now;
-    for (const [uid, message] of foretold) this.#said.set(uid, message);
+  /** `alreadySaid`: by uid, what has been said already of what holds a pod. */
+  constructor(
+    audience: Audience,
+    now: Instant,
+    alreadySaid: ReadonlyMap<string, string> = new Map(),
+  ) {
+    this.#audience = audience;
+    this.#shownAt = now;
+    for (const [uid, message] of alreadySaid) this.#said.set(uid, message);
   }
 
   /** Something that happened. */
@@ -76,40 +80,40 @@ export class Progress {
     }
   }
 
-  /** Something the API server did not answer, or refused to tell. */
-  lost(message: string): void {
-    if (this.#lost === message) return;
-    this.#lost = message;
+  /** The API server did not answer, or refused. */
+  disconnected(message: string): void {
+    if (this.#disconnection === message) return;
+    this.#disconnection = message;
     this.#warn(`lost connection to the API server, retrying: ${printable(message)}`);
   }
 
-  found(): void {
-    if (this.#lost === null) return;
-    this.#lost = null;
+  reconnected(): void {
+    if (this.#disconnection === null) return;
+    this.#disconnection = null;
     this.close();
-    this.#telling.output.err('reconnected to the API server');
+    this.#audience.output.err('reconnected to the API server');
   }
 
   /** Says where things stand; call it whenever something may have changed. */
-  standing(now: Instant, machine: DrainMachine): void {
-    const { live, output } = this.#telling;
+  showCounts(now: Instant, machine: DrainMachine): void {
+    const { live, output } = this.#audience;
     if (live) {
-      live.show(standingLine(now, machine));
-    } else if (now - this.#toldAt >= periodMs) {
-      this.#toldAt = now;
-      output.err(standingLine(now, machine));
+      live.show(progressLine(now, machine));
+    } else if (now - this.#shownAt >= periodMs) {
+      this.#shownAt = now;
+      output.err(progressLine(now, machine));
     }
   }
 
   /** Takes the line that is rewritten away. */
   close(): void {
-    this.#telling.live?.clear();
+    this.#audience.live?.clear();
   }
 
   #nodeSetBack({ node, blocker }: Extract<DrainNote, { kind: 'nodeSetBack' }>): void {
     const { code, message } = blocker;
     if (this.#hasSaid(`node/${node}`, message)) return;
-    if (code === 'Unreachable') this.lost(message);
+    if (code === 'Unreachable') this.disconnected(message);
     else this.#warn(`node ${node} could not be tainted, retrying: ${printable(message)}`);
   }
 
@@ -123,7 +127,7 @@ export class Progress {
   #held({ pod }: DrainPod, { code, message }: Blocker): void {
     if (this.#hasSaid(pod.uid, message)) return;
     if (code === 'Unreachable') {
-      this.lost(message);
+      this.disconnected(message);
     } else {
       const how = code === 'Budget' ? 'is blocked' : 'could not be evicted';
       this.#warn(`${whereOf(pod)} ${how}: ${printable(message)}`);
@@ -149,12 +153,12 @@ export class Progress {
 
   #say(line: string): void {
     this.close();
-    this.#telling.say(line);
+    this.#audience.say(line);
   }
 
   #warn(text: string): void {
     this.close();
-    warn(this.#telling.output, text);
+    warn(this.#audience.output, text);
   }
 }
 

@@ -12,7 +12,7 @@ interface Need {
 
 /**
  * The rights that are missing to carry a drain out, in one line; null: none is, as far as the API
- * server tells. Asked before anything is changed.
+ * server says. Checked before anything is changed.
  */
 export async function rightsFault(drain: Drain, plan: DrainPlan): Promise<string | null> {
   const lists = await Promise.all(needsOf(drain, plan).map((need) => missingOf(drain, need)));

@@ -26,12 +26,12 @@ export interface DrainRunOptions {
 /** How a drain ended, and how far it came. */
 export interface DrainEnd {
   readonly result: DrainResult;
-  /** What the API server refused to tell, where that ended it. */
+  /** What the API server refused, where that ended it. */
   readonly refusal: string | null;
   readonly machine: DrainMachine;
 }
 
-const tellEveryMs = 1000;
+const showEveryMs = 1000;
 
 /**
  * Carries a drain out, until it is finished, Ctrl-C comes, or the API server refuses to show nodes
@@ -50,7 +50,7 @@ export async function runDrain(
   interrupt.addEventListener('abort', onInterrupt, { once: true });
   if (interrupt.aborted) onInterrupt();
   const loop = new Loop({ machine: run, ...loopOptions(options) });
-  const ticker = setInterval(() => run.tell(Date.now()), tellEveryMs);
+  const ticker = setInterval(() => run.showCounts(Date.now()), showEveryMs);
   try {
     const onNotice = (notice: Notice): void => run.notice(notice);
     const onStart = (feed: (event: Event) => void): void => tainter.feedTo(feed);
@@ -81,7 +81,7 @@ function loopOptions({ config, podSelector }: DrainRunOptions): Omit<LoopOptions
   };
 }
 
-/** The drain machine, with somebody looking over its shoulder who tells what happens. */
+/** The drain machine, with its progress reported and its taints put on. */
 class DrainRun implements Machine {
   readonly #machine: DrainMachine;
   readonly #progress: Progress;
@@ -104,7 +104,7 @@ class DrainRun implements Machine {
     const machine = this.#machine;
     const commands = machine.handle(now, event);
     for (const note of machine.takeNotes()) this.#progress.note(note, machine);
-    if (machine.synced) this.tell(now);
+    if (machine.synced) this.showCounts(now);
     if (machine.finished) this.end(resultOf(machine));
     const isLate = this.#syncBy !== null && now >= this.#syncBy;
     if (!machine.synced && isLate) this.end('TimedOut');
@@ -123,15 +123,15 @@ class DrainRun implements Machine {
     this.#stop();
   }
 
-  tell(now: Instant): void {
-    if (this.#result === null) this.#progress.standing(now, this.#machine);
+  showCounts(now: Instant): void {
+    if (this.#result === null) this.#progress.showCounts(now, this.#machine);
   }
 
   notice(notice: Notice): void {
-    if (notice.kind === 'watching') this.#progress.found();
+    if (notice.kind === 'watching') this.#progress.reconnected();
     if (notice.kind !== 'reconnecting') return;
     const { message, status } = notice.failure;
-    this.#progress.lost(message);
+    this.#progress.disconnected(message);
     if (status !== 401 && status !== 403) return;
     // Rights do not come by waiting: without them the drain ends.
     this.#refusal ??= message;

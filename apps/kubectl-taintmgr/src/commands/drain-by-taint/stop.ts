@@ -15,7 +15,7 @@ const byReason: Readonly<Record<string, string>> = {
   PreemptionByScheduler: 'kube-scheduler',
 };
 
-/** Who deleted a pod, as far as its mark tells: `kube-controller-manager`, `somebody else`. */
+/** Who deleted a pod, as far as its mark says: `kube-controller-manager`, `somebody else`. */
 export function deleterText({ manager, reason }: ForeignDeletion): string {
   return manager ?? byReason[reason ?? ''] ?? 'somebody else';
 }

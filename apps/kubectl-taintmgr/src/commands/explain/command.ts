@@ -35,7 +35,7 @@ export async function explain(
     const survey = await subject.read(new ClusterReader(connection.client));
     explainer.take(survey);
     const report = subject.focus(reportOn(survey, explainer));
-    const answer = subject.tell(report, { survey, question, paint: output.paintOut });
+    const answer = subject.answer(report, { survey, question, paint: output.paintOut });
     output.write(await printAnswer(answer, format, flags.headers !== false));
     writeNotes(output, notesOn(survey, report, question));
     return flags.exitCode && evictsAny(report) ? exitCode.found : exitCode.done;

@@ -12,7 +12,7 @@ export interface ExplainFlags extends QuestionFlags, OutputFlags {
 /** What can be explained. */
 export type SubjectKind = 'node' | 'pod' | 'zone' | 'taint';
 
-/** How the help of each tells of it. */
+/** What the help says about each. */
 const subjects: Readonly<
   Record<
     SubjectKind,

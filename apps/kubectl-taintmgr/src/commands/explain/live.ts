@@ -25,7 +25,7 @@ export interface LiveOptions {
   readonly invocation: Invocation<ExplainFlags>;
 }
 
-/** Everything is read anew after so long, for what no watch tells: budgets, leases. */
+/** Everything is read again after so long, for what no watch reports: budgets, leases. */
 const readEveryMs = 5000;
 /** Changes that come together are shown together. */
 const togetherMs = 200;
@@ -33,8 +33,8 @@ const tickMs = 1000;
 
 /**
  * Shows an answer and goes on until Ctrl-C. On a terminal it is rewritten in place each second; else
- * what has changed is written when it has. A watch says that something changed; what is shown is
- * read anew.
+ * changes are written as they come. A watch reports that something changed; what is shown is
+ * read again.
  */
 export async function watchLive(options: LiveOptions): Promise<ExitCode> {
   const { connection, subject, invocation } = options;
@@ -75,7 +75,7 @@ async function refresh(
   } catch (error) {
     if (invocation.interrupt.aborted) return;
     if (!(error instanceof ConnectionError) || !view.survey) throw error;
-    view.lost(error.message);
+    view.stale(error.message);
   }
 }
 
@@ -158,7 +158,7 @@ class LiveView {
   }
 
   /** The API server did not answer. */
-  lost(message: string): void {
+  stale(message: string): void {
     warn(this.#options.invocation.output, `${message}; what is shown is old`);
   }
 
@@ -170,7 +170,7 @@ class LiveView {
     this.#hasShown = true;
     const survey = { ...this.#survey, at: isFirst ? this.#survey.at : now };
     const report = subject.focus(reportOn(survey, explainer));
-    const answer = subject.tell(report, { survey, question, paint: output.paintOut });
+    const answer = subject.answer(report, { survey, question, paint: output.paintOut });
     if (this.#screen) {
       const wide = format.kind === 'table' && format.wide;
       this.#screen.show(answer.table({ wide, headers: true }));

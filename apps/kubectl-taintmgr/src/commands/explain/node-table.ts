@@ -52,10 +52,10 @@ export function renderNode(
 
 /** `Name:`, `Ready:` and so on. */
 function nodeHead(report: NodeReport, now: Instant): readonly string[] {
-  const { facts, leaseRenewedAt, zone, outlook } = report;
+  const { facts, leaseRenewedAt, zone, forecast } = report;
   const lease = leaseRenewedAt === null ? '' : `, lease renewed ${ago(now, leaseRenewedAt)}`;
-  const health = outlook && healthText(outlook, now);
-  const state = outlook ? `: ${zoneText(outlook)}` : '';
+  const health = forecast && healthText(forecast, now);
+  const state = forecast ? `: ${zoneText(forecast)}` : '';
   const place = zone ? [`Zone:     ${printable(zone.name)}, ${notReadyText(zone)}${state}`] : [];
   return [
     `Name:     ${printable(facts.node.name)}`,

@@ -5,7 +5,7 @@ import { isWhatIf } from '../../report/question.ts';
 import type { NodeReport, PodReport } from '../../report/report.ts';
 import { asOf } from '../../report/words.ts';
 import { type PodColumns, renderNode } from './node-table.ts';
-import { everything, type Subject, type TellContext } from './subject.ts';
+import { type AnswerContext, everything, type Subject } from './subject.ts';
 
 /** `explain node NAME` */
 export function nodeSubject(name: string): Subject {
@@ -15,9 +15,9 @@ export function nodeSubject(name: string): Subject {
       return await surveyForecast(reader, [node], [node]);
     },
     focus: everything,
-    tell: ({ nodes: [report] }, context) => {
+    answer: ({ nodes: [report] }, context) => {
       if (!report) throw new Error(`node ${name} was read and is not known`);
-      return tellNode(report, context);
+      return nodeAnswer(report, context);
     },
     watched: () => ({
       nodes: { fieldSelector: `metadata.name=${name}` },
@@ -26,7 +26,7 @@ export function nodeSubject(name: string): Subject {
   };
 }
 
-function tellNode(report: NodeReport, context: TellContext): ReturnType<Subject['tell']> {
+function nodeAnswer(report: NodeReport, context: AnswerContext): ReturnType<Subject['answer']> {
   const { survey, question } = context;
   const { name, uid } = report.facts.node;
   const pods = report.pods ?? [];
@@ -57,7 +57,7 @@ export function podNames(pods: readonly PodReport[]): readonly string[] {
 }
 
 /** The columns that the question asks for. */
-export function podColumns({ survey, question, paint }: TellContext): PodColumns {
+export function podColumns({ survey, question, paint }: AnswerContext): PodColumns {
   return {
     compare: question.compare,
     whatIf: isWhatIf(question),

@@ -21,7 +21,7 @@ import {
 import { UsageError } from '../../usage-error.ts';
 import { podColumns, podNames } from './node.ts';
 import { renderPods } from './node-table.ts';
-import type { Subject, TellContext } from './subject.ts';
+import type { AnswerContext, Subject } from './subject.ts';
 
 /** `explain pod NAME` */
 export function podSubject(namespace: string, name: string): Subject {
@@ -40,11 +40,11 @@ export function podSubject(namespace: string, name: string): Subject {
       const only = nodes.map((node) => ({ ...node, pods: node.pods?.filter(isMeant) ?? null }));
       return { nodes: only, strays: strays.filter(isMeant) };
     },
-    tell: ({ nodes: [node], strays }, context) => {
+    answer: ({ nodes: [node], strays }, context) => {
       const [report] = [...(node?.pods ?? []), ...strays];
       // It may have gone between one read and the next.
       if (!report) throw new UsageError(`pod ${namespace}/${name} has just gone`);
-      return tellPod(node ?? null, report, context);
+      return podAnswer(node ?? null, report, context);
     },
     watched: ({ nodes: [node] }) =>
       node
@@ -56,11 +56,11 @@ export function podSubject(namespace: string, name: string): Subject {
   };
 }
 
-function tellPod(
+function podAnswer(
   node: NodeReport | null,
   report: PodReport,
-  context: TellContext,
-): ReturnType<Subject['tell']> {
+  context: AnswerContext,
+): ReturnType<Subject['answer']> {
   const { survey, question } = context;
   const document = podDocument(report, survey.at + question.after);
   return {
@@ -83,7 +83,7 @@ function tellPod(
 function describePod(
   node: NodeReport | null,
   report: PodReport,
-  { survey, question, paint }: TellContext,
+  { survey, question, paint }: AnswerContext,
   { headers }: TableOptions,
 ): string {
   const { facts, explanation, present, upstream, blockers } = report;

@@ -12,7 +12,7 @@ export interface Subject {
   readonly read: (reader: ClusterReader) => Promise<ForecastSurvey>;
   /** Leaves out what is not asked about. */
   readonly focus: (report: Report) => Report;
-  readonly tell: (report: Report, context: TellContext) => Answer;
+  readonly answer: (report: Report, context: AnswerContext) => Answer;
   /** What to watch for changes; null: it is read again and again instead. */
   readonly watched: (survey: ForecastSurvey) => Watched | null;
 }
@@ -23,8 +23,8 @@ export interface Watched {
   readonly pods: Selectors;
 }
 
-/** What telling depends on beside the reports. */
-export interface TellContext {
+/** What an answer depends on beside the reports. */
+export interface AnswerContext {
   readonly survey: ForecastSurvey;
   readonly question: Question;
   readonly paint: Paint;

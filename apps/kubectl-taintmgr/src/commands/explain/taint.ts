@@ -5,17 +5,17 @@ import { count } from '../../render/count.ts';
 import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';
 import { apiVersion, taintDocument, tallyDocument } from '../../report/documents.ts';
 import {
+  hypotheticalTaints,
   matchesTaint,
   mattersIn,
   type Question,
   type TaintPattern,
-  taintsInThought,
 } from '../../report/question.ts';
 import type { NodeReport } from '../../report/report.ts';
 import { ago, asOf, none, tallyText } from '../../report/words.ts';
 import { UsageError } from '../../usage-error.ts';
 import { podNames } from './node.ts';
-import { everything, nothing, type Subject, type TellContext } from './subject.ts';
+import { type AnswerContext, everything, nothing, type Subject } from './subject.ts';
 import { nodeDocuments, tallyColumns, tallyOf } from './zone.ts';
 
 /** `explain taint KEY[=VALUE][:EFFECT]`: where it is, since when, and what it does there. */
@@ -24,7 +24,7 @@ export function taintSubject(text: string, pattern: TaintPattern, question: Ques
     read: async (reader) => {
       const all = await reader.nodes();
       const nodes = all.filter(({ node }) => {
-        const taints = taintsInThought(node.taints, question, 0);
+        const taints = hypotheticalTaints(node.taints, question, 0);
         return taints.some((taint) => matchesTaint(pattern, taint));
       });
       if (nodes.length === 0)
@@ -37,7 +37,7 @@ export function taintSubject(text: string, pattern: TaintPattern, question: Ques
       return await surveyForecast(reader, nodes, nodes.filter(mattersIn(question)));
     },
     focus: everything,
-    tell: ({ nodes }, context) => tellTaint(text, pattern, nodes, context),
+    answer: ({ nodes }, context) => taintAnswer(text, pattern, nodes, context),
     watched: nothing,
   };
 }
@@ -54,14 +54,14 @@ interface Found {
   readonly taint: Taint;
 }
 
-function tellTaint(
+function taintAnswer(
   name: string,
   pattern: TaintPattern,
   nodes: readonly NodeReport[],
-  { survey, question }: TellContext,
-): ReturnType<Subject['tell']> {
+  { survey, question }: AnswerContext,
+): ReturnType<Subject['answer']> {
   const found = nodes.flatMap((node): Found[] => {
-    const taints = taintsInThought(node.facts.node.taints, question, survey.at);
+    const taints = hypotheticalTaints(node.facts.node.taints, question, survey.at);
     return taints.filter((taint) => matchesTaint(pattern, taint)).map((taint) => ({ node, taint }));
   });
   const documents = (): readonly object[] => nodeDocuments(nodes, survey.at, question.after);

@@ -12,7 +12,7 @@ import { ago, asOf, none, soon, tallyText, zoneText } from '../../report/words.t
 import { UsageError } from '../../usage-error.ts';
 import { podNames } from './node.ts';
 import { notReadyText } from './node-table.ts';
-import { everything, nothing, type Subject, type TellContext } from './subject.ts';
+import { type AnswerContext, everything, nothing, type Subject } from './subject.ts';
 
 /** `explain zone NAME`: by its label, or as `region/zone`. */
 export function zoneSubject(name: string, question: Question): Subject {
@@ -24,7 +24,7 @@ export function zoneSubject(name: string, question: Question): Subject {
       return await surveyForecast(reader, nodes, nodes.filter(mattersIn(question)));
     },
     focus: everything,
-    tell: ({ nodes }, context) => tellZone(name, nodes, context),
+    answer: ({ nodes }, context) => zoneAnswer(name, nodes, context),
     watched: nothing,
   };
 }
@@ -40,16 +40,16 @@ function noSuchZone(name: string, nodes: readonly NodeFacts[]): string {
   return `zone ${JSON.stringify(name)} has no nodes; ${known}`;
 }
 
-function tellZone(
+function zoneAnswer(
   name: string,
   nodes: readonly NodeReport[],
-  { survey, question }: TellContext,
-): ReturnType<Subject['tell']> {
+  { survey, question }: AnswerContext,
+): ReturnType<Subject['answer']> {
   const documents = (): readonly object[] => nodeDocuments(nodes, survey.at, question.after);
   const all = tallyOf(nodes, question.after);
   const notReady = nodes.filter(({ facts }) => facts.ready.status !== 'True').length;
-  const outlook = nodes[0]?.outlook;
-  const state = outlook ? `: ${zoneText(outlook)}` : '';
+  const forecast = nodes[0]?.forecast;
+  const state = forecast ? `: ${zoneText(forecast)}` : '';
   return {
     get document() {
       return {
@@ -57,7 +57,7 @@ function tellZone(
         kind: 'ZoneExplanation',
         metadata: { name },
         ...asOf(survey.at, question.after),
-        zone: { nodes: nodes.length, notReady, ...(outlook && zoneDocument(outlook)) },
+        zone: { nodes: nodes.length, notReady, ...(forecast && zoneDocument(forecast)) },
         nodes: documents(),
         summary: tallyDocument(all),
       };

@@ -30,7 +30,9 @@ export async function run(
     if (unknown !== undefined) throw new UsageError(notTripped(unknown, found.tripped));
     const by = (await whoAmI(client)) ?? 'somebody';
     await client.send(resumeLimitsRequest(found.lease, { limits, by }));
-    for (const limit of limits) output.out(`limit ${limit} will be resumed`);
+    for (const limit of limits) {
+      output.out(`limit ${limit} will be resumed: the controller looks for requests every 5 s`);
+    }
     return exitCode.done;
   });
 }

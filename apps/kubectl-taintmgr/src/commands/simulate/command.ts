@@ -12,16 +12,16 @@ import type { SimulateFlags } from './flags.ts';
 import { FaultyFile } from './input/positioned.ts';
 import { replayCommand } from './replay/command.ts';
 import { type Result, simulationDocument, withSummary } from './result/documents.ts';
-import { judgeLimit, type Limit, parseLimit, valueText } from './result/fail-if.ts';
+import { type FailIf, judgeFailIf, parseFailIf, valueText } from './result/fail-if.ts';
 import { reportPage } from './result/page/page.ts';
 import { simulationTable } from './result/table.ts';
 import { emptyScript, readScript, type Script } from './script/script.ts';
 import { liveSource } from './source/live.ts';
 import { readSource, readText } from './source/read.ts';
-import type { Source } from './source/source.ts';
+import type { ClusterSource } from './source/source.ts';
 import { type Semantics, simulate } from './stage/run.ts';
 
-/** Of what is missing so much is told. */
+/** So many missing things are named. */
 const missingShown = 20;
 
 /** `simulate`: plays a script, or a recording. */
@@ -40,7 +40,7 @@ export async function run(invocation: Invocation<SimulateFlags>): Promise<ExitCo
 /** Reads cluster and script, plays them, and says what happened. */
 async function simulateOnce(invocation: Invocation<SimulateFlags>): Promise<ExitCode> {
   const { flags, output } = invocation;
-  const limits = (flags.failIf ?? []).map(parseLimit);
+  const limits = (flags.failIf ?? []).map(parseFailIf);
   const format = await readFormat(flags.output);
   const script = await scriptOf(flags);
   const source = await sourceOf(invocation);
@@ -50,7 +50,7 @@ async function simulateOnce(invocation: Invocation<SimulateFlags>): Promise<Exit
     await write(flags.report, await reportPage(simulationDocument(result)));
   output.write(await printAnswer(answerOf(result), format, flags.headers !== false));
   for (const note of source.notes) output.err(`Note: ${printable(note)}`);
-  return tellLimits(result, limits, output);
+  return reportLimits(result, limits, output);
 }
 
 async function scriptOf({ script, until }: SimulateFlags): Promise<Script> {
@@ -58,29 +58,28 @@ async function scriptOf({ script, until }: SimulateFlags): Promise<Script> {
   return readScript(script, await readText('--script', script), until);
 }
 
-async function sourceOf(invocation: Invocation<SimulateFlags>): Promise<Source> {
+async function sourceOf(invocation: Invocation<SimulateFlags>): Promise<ClusterSource> {
   const { filename } = invocation.flags;
   if (filename !== undefined) return await readSource(filename);
   return await withConnection(invocation, ({ client }) => liveSource(client, 'the cluster'));
 }
 
 /** Says what is missing, and whether to go on. */
-function isWhole({ missing }: Source, { partial }: SimulateFlags, output: Output): boolean {
+function isWhole({ missing }: ClusterSource, { partial }: SimulateFlags, output: Output): boolean {
   if (missing.length === 0) return true;
-  const tell = (text: string): void =>
+  const say = (text: string): void =>
     partial ? warn(output, printable(text)) : output.err(`error: ${printable(text)}`);
-  for (const text of missing.slice(0, missingShown)) tell(text);
-  if (missing.length > missingShown) tell(`and ${missing.length - missingShown} more`);
-  if (!partial)
-    output.err('What could not be taken would be missing; --partial goes on without it.');
+  for (const text of missing.slice(0, missingShown)) say(text);
+  if (missing.length > missingShown) say(`and ${missing.length - missingShown} more`);
+  if (!partial) output.err('Part of the cluster could not be taken; --partial simulates the rest.');
   return partial === true;
 }
 
 function play(
-  source: Source,
+  source: ClusterSource,
   script: Script,
   flags: SimulateFlags,
-  limits: readonly Limit[],
+  limits: readonly FailIf[],
 ): Result {
   const { seed, until, compare } = flags;
   const own = script.engine.semantics ?? 'precise';
@@ -90,7 +89,7 @@ function play(
   });
   const [first] = runs;
   const judged = limits.flatMap((limit) =>
-    first ? [judgeLimit(limit, first.summary, first.recording)] : [],
+    first ? [judgeFailIf(limit, first.summary, first.recording)] : [],
   );
   return { source, script: flags.script ?? null, seed, until, runs, limits: judged };
 }
@@ -109,7 +108,7 @@ function answerOf(result: Result): Answer {
   };
 }
 
-function tellLimits(result: Result, limits: readonly Limit[], output: Output): ExitCode {
+function reportLimits(result: Result, limits: readonly FailIf[], output: Output): ExitCode {
   let isCrossed = false;
   for (const [index, limit] of limits.entries()) {
     const outcome = result.limits[index];
@@ -122,7 +121,7 @@ function tellLimits(result: Result, limits: readonly Limit[], output: Output): E
   return isCrossed ? exitCode.exceeded : exitCode.done;
 }
 
-/** A report tells of a cluster: it is for whoever made it, also where the file was there before. */
+/** A report holds data of a cluster: only its owner may read it, also where the file existed. */
 async function write(file: string, text: string): Promise<void> {
   try {
     const handle = await open(file, 'w', 0o600);

@@ -37,8 +37,8 @@ Examples:
   kubectl taintmgr simulate --script outage.yaml --compare --fail-if 'unavailable(shop/web) > 30%'
   kubectl taintmgr simulate --replay flight.jsonl
 
---replay takes what taintmgr-controller --flight-record has written, tells the engine of this build
-what that one was told, and compares what it does, up to the first difference.
+--replay reads what taintmgr-controller --flight-record has written, gives the same events to the
+engine of this build, and compares its commands, up to the first difference.
 
 Exit codes: 0 done, 1 an error, 2 a limit of --fail-if was crossed, or --replay found a difference.`;
 

@@ -18,7 +18,7 @@ const unhealthyZoneThreshold = 0.55;
 const stuckAfterMs: Millis = 60_000;
 
 /** How one zone is doing. */
-export interface ZoneStatus {
+export interface ZoneCounts {
   readonly name: string;
   readonly state: ZoneState;
   readonly nodes: number;
@@ -47,7 +47,7 @@ export interface DrainStatus {
 export interface Status {
   readonly at: Instant;
   readonly evictors: Evictors;
-  readonly zones: readonly ZoneStatus[];
+  readonly zones: readonly ZoneCounts[];
   readonly drains: readonly DrainStatus[];
   /** What controllers have said about clocks of late, the latest last. */
   readonly clocks: readonly ClockEvent[];
@@ -74,19 +74,19 @@ export function statusOf(
     evictors,
     zones: inOrder.map(([name, members]) => {
       const pods = members.flatMap(({ node }) => byName.get(node.name)?.pods ?? []);
-      return zoneStatus(at, name, members, pods);
+      return zoneCounts(at, name, members, pods);
     }),
     drains: drainsOn(nodes),
     clocks: [],
   };
 }
 
-function zoneStatus(
+function zoneCounts(
   at: Instant,
   name: string,
   nodes: readonly NodeFacts[],
   pods: readonly PodReport[],
-): ZoneStatus {
+): ZoneCounts {
   const notReady = nodes.filter(({ ready }) => ready.status !== 'True').length;
   const waits = pods.flatMap(({ explanation }) => explanation.remaining ?? []);
   const isDue = ({ explanation: { remaining } }: PodReport): boolean =>
@@ -134,8 +134,8 @@ export function statusDocument({ at, evictors, zones, drains, clocks, tripped }:
     }),
     drains,
     ...(clocks.length > 0 && {
-      clocks: clocks.map(({ at: told, message }) => {
-        return { ...(told !== null && { at: formatTime(told) }), message };
+      clocks: clocks.map(({ at: time, message }) => {
+        return { ...(time !== null && { at: formatTime(time) }), message };
       }),
     }),
     ...(tripped.length > 0 && {

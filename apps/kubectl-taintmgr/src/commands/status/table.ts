@@ -8,7 +8,7 @@ import { count } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';
 import { type Column, renderColumns, renderTable, type TableOptions } from '../../render/table.ts';
 import { ago, none, soon } from '../../report/words.ts';
-import type { DrainStatus, Status, ZoneStatus } from './status.ts';
+import type { DrainStatus, Status, ZoneCounts } from './status.ts';
 
 const nodesShownMax = 3;
 const clocksShownMax = 3;
@@ -25,7 +25,7 @@ export function renderStatus(
     `kube-controller-manager:   ${printable(verdictText(upstream))}`,
     `taintmgr-controller:       ${printable(verdictText(evictors.taintmgr, 'runs'))}`,
     '',
-    table,
+    zones.length === 0 ? 'No nodes found.' : table,
     ...(drains.length === 0 ? [] : ['', renderDrains(drains, wide)]),
     ...(tripped.length === 0 ? [] : ['', renderTripped(at, tripped)]),
     ...(clocks.length === 0 ? [] : ['', ...clocks.slice(-clocksShownMax).map(clockLine(at))]),
@@ -41,7 +41,7 @@ function clockLine(now: Instant): (event: ClockEvent) => string {
   };
 }
 
-const zoneColumns: readonly Column<ZoneStatus>[] = [
+const zoneColumns: readonly Column<ZoneCounts>[] = [
   ['ZONE', ({ name }) => name || none],
   ['STATE', ({ state }) => state],
   ['NODES', ({ nodes }) => String(nodes)],
@@ -76,7 +76,7 @@ function nodesText(nodes: readonly string[], wide: boolean): string {
   return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ');
 }
 
-function summary(zones: readonly ZoneStatus[]): string {
+function summary(zones: readonly ZoneCounts[]): string {
   const sum = (of: 'tainted' | 'pending' | 'overdue' | 'blocked' | 'stuck'): number =>
     zones.reduce((total, zone) => total + zone[of], 0);
   const head = `${count(sum('tainted'), 'tainted node')}, ${count(sum('pending'), 'eviction')} pending`;

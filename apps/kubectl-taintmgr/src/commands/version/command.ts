@@ -17,7 +17,7 @@ export async function run(invocation: Invocation<VersionFlags>): Promise<ExitCod
   const format = await readFormat(flags.output);
   const platform = `${process.platform}/${process.arch}`;
   const clientVersion = { gitVersion: `v${version}`, nodeVersion: process.version, platform };
-  // The version of the client is told also where no server answers.
+  // The version of the client is printed also where no server answers.
   const [serverVersion, fault] = await askServer(invocation).then(
     (found) => [found, null] as const,
     (error: unknown) => [null, { error }] as const,

@@ -70,7 +70,7 @@ describe('doctor', () => {
       'WARN budgets pdb/none -n shop: selects no pods',
       'WARN budgets pdb/one -n shop: needs 1 of 1 pods healthy (1 are): it never allows an eviction',
       'FAIL budgets pdb/one, pdb/two -n shop: pod web is selected by all of them: the Eviction API refuses to evict such pods',
-      'WARN taints node/n1: bad:NoExecute has no timeAdded, and managedFields do not tell when it was added: ' +
+      'WARN taints node/n1: bad:NoExecute has no timeAdded, and managedFields do not show when it was added: ' +
         'deadlines count from when it is first seen',
     ]);
     const { code, out } = await run('doctor');

@@ -11,7 +11,7 @@ import {
 import { renderLeft } from '../../../src/commands/drain-by-taint/failure-report.ts';
 import { resultOf } from '../../../src/commands/drain-by-taint/outcome.ts';
 import { Progress } from '../../../src/commands/drain-by-taint/progress.ts';
-import { standingLine } from '../../../src/commands/drain-by-taint/progress-line.ts';
+import { progressLine } from '../../../src/commands/drain-by-taint/progress-line.ts';
 import { CapturedOutput } from '../../world/captured-output.ts';
 import { node, now, pod, taint, tolerates } from '../../world/values.ts';
 
@@ -39,12 +39,12 @@ class Drain {
       : null;
     this.progress = new Progress({ output, say: output.out, live }, now);
     const tainted = { ...(options.taint ?? maintenance), timeAdded: now };
-    for (const name of names) this.tell({ kind: 'nodeUpsert', node: node(name, tainted) });
-    for (const one of pods) this.tell({ kind: 'podUpsert', pod: one });
-    this.tell({ kind: 'synced' });
+    for (const name of names) this.feed({ kind: 'nodeUpsert', node: node(name, tainted) });
+    for (const one of pods) this.feed({ kind: 'podUpsert', pod: one });
+    this.feed({ kind: 'synced' });
   }
 
-  tell(event: Event, at: number = now): void {
+  feed(event: Event, at: number = now): void {
     for (const each of [event, { kind: 'tick' } as const, { kind: 'tick' } as const]) {
       for (const command of this.machine.handle(at, each)) this.#remember(command);
     }
@@ -52,11 +52,11 @@ class Drain {
   }
 
   answer(name: string, outcome: Outcome, at: number = now): void {
-    this.tell({ kind: 'result', id: this.#ids.get(name) ?? 'unknown', outcome }, at);
+    this.feed({ kind: 'result', id: this.#ids.get(name) ?? 'unknown', outcome }, at);
   }
 
   gone(one: Pod, at: number = now): void {
-    this.tell({ kind: 'podDelete', uid: one.uid }, at);
+    this.feed({ kind: 'podDelete', uid: one.uid }, at);
   }
 
   #remember(command: DrainCommand): void {
@@ -101,7 +101,7 @@ describe('the progress of a drain', () => {
     drain.answer('api-0', blocked);
     drain.gone(web, now + 1000);
     drain.gone(api, now + 1000);
-    drain.tell({ kind: 'podUpsert', pod: { ...db, disruption: mark } }, now + 2000);
+    drain.feed({ kind: 'podUpsert', pod: { ...db, disruption: mark } }, now + 2000);
     drain.gone(db, now + 3000);
     assert.equal(
       drain.output.outText,
@@ -115,9 +115,9 @@ describe('the progress of a drain', () => {
   it('says for each pod once what holds it, and again when that changes', () => {
     const drain = new Drain([web]);
     drain.answer('web-0', blocked);
-    drain.tell({ kind: 'tick' }, now + 5000);
+    drain.feed({ kind: 'tick' }, now + 5000);
     drain.answer('web-0', blocked, now + 5000);
-    drain.tell({ kind: 'tick' }, now + 10_000);
+    drain.feed({ kind: 'tick' }, now + 10_000);
     const message = 'boom\n';
     drain.answer('web-0', { kind: 'failed', status: 500, message, retryAfter: null }, now + 10_000);
     assert.equal(
@@ -130,11 +130,11 @@ describe('the progress of a drain', () => {
   it('says once that the API server is lost, however many pods that concerns', () => {
     const message = 'connect ECONNREFUSED 127.0.0.1:6443';
     const drain = new Drain([web]);
-    drain.progress.found();
-    drain.progress.lost(message);
+    drain.progress.reconnected();
+    drain.progress.disconnected(message);
     drain.answer('web-0', { kind: 'failed', status: null, message, retryAfter: null });
-    drain.progress.found();
-    drain.progress.found();
+    drain.progress.reconnected();
+    drain.progress.reconnected();
     assert.equal(
       drain.output.errText,
       `Warning: lost connection to the API server, retrying: ${message}\n` +
@@ -145,8 +145,8 @@ describe('the progress of a drain', () => {
   it('says what came late and stays, what vanished, and what is not waited for', () => {
     const old = pod('old', { deletionTimestamp: now - 60_000 });
     const drain = new Drain([web, old, pod('x', { nodeName: 'n2' })], { skipTerminatingMs: 1000 });
-    drain.tell({ kind: 'podUpsert', pod: pod('bare', { owner: null }) });
-    drain.tell({ kind: 'nodeDelete', name: 'n2' });
+    drain.feed({ kind: 'podUpsert', pod: pod('bare', { owner: null }) });
+    drain.feed({ kind: 'nodeDelete', name: 'n2' });
     assert.equal(
       drain.output.outText,
       'pod/old skipped (shop, n1, terminating for too long)\n' +
@@ -171,24 +171,24 @@ describe('the progress of a drain', () => {
     const drain = new Drain(many);
     drain.answer('c', blocked);
     assert.equal(
-      standingLine(now + 2000, drain.machine),
+      progressLine(now + 2000, drain.machine),
       '[n1 0/4] [n2 0/1] 0 of 5 gone; 2 waiting for tolerations to expire (next in 29s), ' +
         '1 being evicted, 1 terminating, 1 blocked by PDB web (for 2s)',
     );
     const one = new Drain([web]);
     one.answer('web-0', { kind: 'done' });
     one.gone(web);
-    assert.equal(standingLine(now, one.machine), '1 of 1 gone');
+    assert.equal(progressLine(now, one.machine), '1 of 1 gone');
   });
 
   it('says so every 30 s, or live where somebody watches', () => {
     const drain = new Drain([web]);
     for (let second = 1; second <= 61; second++) {
-      drain.progress.standing(now + second * 1000, drain.machine);
+      drain.progress.showCounts(now + second * 1000, drain.machine);
     }
     assert.equal(drain.output.errText, '0 of 1 gone; 1 being evicted\n'.repeat(2));
     const watched = new Drain([web], {}, true);
-    watched.progress.standing(now, watched.machine);
+    watched.progress.showCounts(now, watched.machine);
     assert.deepEqual(watched.output.shown, ['0 of 1 gone; 1 being evicted']);
     assert.equal(watched.output.errText, '');
   });
@@ -224,7 +224,7 @@ describe('what a drain leaves behind', () => {
         const going = pod('api-0', { deletionTimestamp: now });
         const drain = new Drain([web, going], { nodeTimeoutMs: 5000 });
         drain.answer('web-0', blocked);
-        drain.tell({ kind: 'tick' }, now + 5000);
+        drain.feed({ kind: 'tick' }, now + 5000);
         drain.answer('web-0', blocked, now + 5000);
         return drain;
       },
@@ -256,7 +256,7 @@ describe('what a drain leaves behind', () => {
         const drain = new Drain([pod('db-0', tolerates('maintenance', 60))], {
           nodeTimeoutMs: 5000,
         });
-        drain.tell({ kind: 'tick' }, now + 5000);
+        drain.feed({ kind: 'tick' }, now + 5000);
         return drain;
       },
       null,
@@ -271,7 +271,7 @@ describe('what a drain leaves behind', () => {
         const drain = new Drain([web, pod('db-0', tolerates('maintenance', 60))]);
         drain.answer('web-0', blocked);
         const disruption = { reason: 'DeletionByTaintManager', manager: 'kube-controller-manager' };
-        drain.tell({ kind: 'podUpsert', pod: { ...web, disruption } });
+        drain.feed({ kind: 'podUpsert', pod: { ...web, disruption } });
         return drain;
       },
       [budget],
@@ -303,7 +303,7 @@ describe('what a drain leaves behind', () => {
           targets,
           zoneSerial: true,
         });
-        drain.tell({ kind: 'nodeUpsert', node: node('n1') });
+        drain.feed({ kind: 'nodeUpsert', node: node('n1') });
         return drain;
       },
       [],

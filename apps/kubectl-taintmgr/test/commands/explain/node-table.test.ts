@@ -30,7 +30,7 @@ function explain(survey: ForecastSurvey, flags: QuestionFlags = {}) {
   const explainer = new Explainer(question);
   explainer.take(survey);
   const report = reportOn(survey, explainer);
-  const answer = nodeSubject('n1').tell(report, { survey, question, paint: plain });
+  const answer = nodeSubject('n1').answer(report, { survey, question, paint: plain });
   return {
     text: answer.table({ wide: false, headers: true }),
     ...notesOn(survey, report, question),

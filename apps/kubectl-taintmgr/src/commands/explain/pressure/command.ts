@@ -19,11 +19,11 @@ export async function run(invocation: Invocation<PressureFlags>, name: string): 
   const format = await readFormat(flags.output);
   return await withConnection(invocation, async (connection) => {
     const survey = await surveyPressure(connection.client, name, flags);
-    const answer = tell(survey, signal, output.paintOut);
+    const answer = answerOn(survey, signal, output.paintOut);
     output.write(await printAnswer(answer, format, flags.headers !== false));
     for (const note of notesOn(survey)) output.err(`Note: ${printable(note)}`);
     if (!flags.exitCode) return exitCode.done;
-    if (survey.explanation.doubts.length > 0) return exitCode.notTold;
+    if (survey.explanation.doubts.length > 0) return exitCode.noAnswer;
     return leaving(survey).length > 0 ? exitCode.found : exitCode.done;
   });
 }
@@ -35,7 +35,7 @@ function readSignal(name: string | undefined): Signal | null {
   throw new UsageError(`--signal: got ${JSON.stringify(name)}, want one of ${known}`);
 }
 
-function tell(survey: PressureSurvey, signal: Signal | null, paint: Paint): Answer {
+function answerOn(survey: PressureSurvey, signal: Signal | null, paint: Paint): Answer {
   const shown = shownSignals(survey, signal);
   return {
     document: pressureDocument(survey),

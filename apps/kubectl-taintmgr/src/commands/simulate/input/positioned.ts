@@ -86,7 +86,7 @@ function syntaxFault(file: string, lines: LineCounter, { pos, message }: YAMLErr
   return `${file}:${line}:${col}: ${message.split('\n')[0]}`;
 }
 
-interface Source {
+interface PositionedText {
   readonly file: string;
   readonly lines: LineCounter;
   readonly document: Document;
@@ -96,13 +96,18 @@ type Path = readonly (string | number)[];
 
 /** One value of a file. What is not as it is asked for is a FileFault that names its place. */
 export class Field {
-  readonly #source: Source;
+  readonly #source: PositionedText;
   readonly #node: YamlNode | null;
   readonly #path: Path;
   /** Its name, where it is a member. */
   readonly #key: YamlNode | null;
 
-  constructor(source: Source, node: YamlNode | null, path: Path, key: YamlNode | null = null) {
+  constructor(
+    source: PositionedText,
+    node: YamlNode | null,
+    path: Path,
+    key: YamlNode | null = null,
+  ) {
     this.#source = source;
     this.#node = node;
     this.#path = path;

@@ -92,7 +92,7 @@ export class EvictionLog {
     if (to !== null) this.#begin(at, pod, to, because);
   }
 
-  /** What the controller would say of a pod, for one that does not tell of deadlines itself. */
+  /** The deadline of a pod as an explanation has it, for engines that do not report deadlines. */
   follow(at: number, { pod, decision }: PodExplanation): void {
     const open = this.#open.get(pod.uid);
     const to = decision.kind === 'evict' ? decision.deadline : null;
@@ -126,7 +126,7 @@ export class EvictionLog {
 
   #finished(at: number, pod: PodRef, how: How, because: readonly string[], outcome: Outcome): void {
     if (outcome.kind === 'done') {
-      // Nobody tells of a deadline that is now: another taint came, which the pod does not tolerate.
+      // A deadline that is now is not reported: another taint came, which the pod does not tolerate.
       const isEarly = (this.#open.get(pod.uid)?.dueAt ?? at) > at;
       this.#close(at, pod.uid, isEarly ? 'moved' : 'evicted');
       const { arrivedAt } = this.#knownOf(pod.uid);

@@ -14,7 +14,7 @@ import {
 import { NodeTimelines, type NodeTrack } from './nodes.ts';
 import { type Timeline, Timelines } from './timelines.ts';
 import { WorkloadTimelines, type WorkloadTrack } from './workloads.ts';
-import { isOfZones, type ZoneState, type ZoneTrack, zoneStateOf } from './zones.ts';
+import { isOfZones, type RecordedZone, recordedZone, type ZoneTrack } from './zones.ts';
 
 /** What a budget needs and has. */
 export interface BudgetState {
@@ -58,16 +58,16 @@ interface Condition {
   readonly message?: string;
 }
 
-/** Between two looks at what is not told. */
+/** Between two looks at what is not reported. */
 const lookPeriodMs = 1_000;
 
 /** Records everything that changes during a run. */
-export class Recorder {
+export class RunRecorder {
   readonly #api: ApiServer;
   readonly #engine: Engine;
   readonly #startsAt: Instant;
   readonly #nodes = new NodeTimelines();
-  readonly #zones = new Timelines<{ readonly name: string }, ZoneState>();
+  readonly #zones = new Timelines<{ readonly name: string }, RecordedZone>();
   readonly #workloads: WorkloadTimelines;
   readonly #budgets = new Timelines<BudgetId, BudgetState>();
   readonly #log: EvictionLog;
@@ -77,18 +77,18 @@ export class Recorder {
   readonly #unplaced: Open<UnplacedTrack>[] = [];
   readonly #openUnplaced = new Map<string, Open<UnplacedTrack>>();
 
-  readonly #tellsDeadlines: boolean;
+  readonly #reportsDeadlines: boolean;
   /** Nodes with NoExecute taints, where deadlines have to be asked for. */
   readonly #tainted = new Set<string>();
 
   /**
-   * Begins with the cluster as it is now. An engine under `upstream-1.36` does not tell of deadlines:
+   * Begins with the cluster as it is now. An engine under `upstream-1.36` does not report deadlines:
    * it is asked once a second.
    */
   constructor(api: ApiServer, engine: Engine, semantics: Config['semantics']) {
     this.#api = api;
     this.#engine = engine;
-    this.#tellsDeadlines = semantics === 'precise';
+    this.#reportsDeadlines = semantics === 'precise';
     this.#startsAt = api.clock.now();
     this.#log = new EvictionLog(
       (uid) => ({
@@ -106,7 +106,7 @@ export class Recorder {
     this.#lookAround();
   }
 
-  /** What the controller tells. */
+  /** What the controller reports. */
   notice(notice: Notice | PressureNotice): void {
     const at = this.#now;
     this.#log.notice(at, notice);
@@ -116,14 +116,14 @@ export class Recorder {
   #noteZones(): void {
     for (const zone of this.#engine.zones(this.#api.clock.now())) {
       this.#zones.add(zone.name, { name: zone.name });
-      this.#zones.push(this.#now, zone.name, zoneStateOf(zone));
+      this.#zones.push(this.#now, zone.name, recordedZone(zone));
     }
   }
 
-  /** Not everything about zones is told: kube-controller-manager's ways are silent. */
+  /** Not everything about zones is reported: upstream semantics report nothing. */
   #lookAround(): void {
     this.#noteZones();
-    if (!this.#tellsDeadlines) this.#followDeadlines();
+    if (!this.#reportsDeadlines) this.#followDeadlines();
     this.#api.clock.after(lookPeriodMs, () => this.#lookAround());
   }
 

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 /** One state of something, from that second after the beginning until the next. */
 export type Step<State> = State & { readonly at: number };
 
-/** Something, told from others by its `Id`, and the states that it went through. */
+/** Something, identified by its `Id`, and the states that it went through. */
 export type Timeline<Id, State> = Id & { readonly states: readonly Step<State>[] };
 
 /** The timelines of several things, each under a key. */

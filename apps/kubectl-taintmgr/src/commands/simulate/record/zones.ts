@@ -3,7 +3,7 @@ import { describeHold, type ZoneStatus } from '@taintmgr/core/lifecycle';
 import type { Timeline } from './timelines.ts';
 
 /** How a zone is doing, as the controller sees it. */
-export interface ZoneState {
+export interface RecordedZone {
   readonly state: string;
   readonly ready: number;
   readonly notReady: number;
@@ -14,7 +14,7 @@ export interface ZoneState {
 }
 
 /** A zone, `region/zone` or '' for nodes that name neither, and what became of it. */
-export type ZoneTrack = Timeline<{ readonly name: string }, ZoneState>;
+export type ZoneTrack = Timeline<{ readonly name: string }, RecordedZone>;
 
 /** Whether a report says that zones have changed. */
 export function isOfZones(report: { readonly kind: string }): boolean {
@@ -24,7 +24,7 @@ export function isOfZones(report: { readonly kind: string }): boolean {
 const zoneReports: readonly LifecycleReport['kind'][] = ['zone', 'zoneHold', 'nodeUnreachable'];
 
 /** What of a zone is recorded. */
-export function zoneStateOf({ state, ready, notReady, rate, hold }: ZoneStatus): ZoneState {
+export function recordedZone({ state, ready, notReady, rate, hold }: ZoneStatus): RecordedZone {
   const held = hold && describeHold(hold);
   // Upstream counts in 32-bit floats.
   return { state: state ?? 'Unknown', ready, notReady, rate: Number(rate.toFixed(6)), held };

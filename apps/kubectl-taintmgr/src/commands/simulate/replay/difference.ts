@@ -4,7 +4,7 @@ import type { Instant } from '@taintmgr/core/time';
 import { type FlightStep, redactCommand } from '@taintmgr/k8s-adapter';
 
 /** What an engine answers to one event: commands, or the error that stopped it. */
-export interface Answer {
+export interface EngineAnswer {
   readonly commands: readonly Command[];
   readonly threw: string | null;
 }
@@ -33,7 +33,11 @@ export interface MemberDifference {
 }
 
 /** The first difference of a step; null: there is none. */
-export function differenceOf(line: number, step: FlightStep, answer: Answer): Difference | null {
+export function differenceOf(
+  line: number,
+  step: FlightStep,
+  answer: EngineAnswer,
+): Difference | null {
   const { at, event, commands: recorded = [], threw = null } = step;
   // As a recorder would have written them.
   const replayed: readonly Command[] = JSON.parse(

@@ -12,7 +12,7 @@ import type { Difference } from './difference.ts';
 import { targetOf } from './target.ts';
 
 /** What the engine of this build says of the pods and nodes that differ. */
-export function opinionOn(engine: Engine, difference: Difference): readonly string[] {
+export function explanationsOf(engine: Engine, difference: Difference): readonly string[] {
   const { at, recorded, replayed } = difference;
   const subjects = new Map<string, Subject>();
   for (const command of [recorded, replayed]) {

@@ -97,7 +97,7 @@ function reading(refuse: (text: string) => never): <T>(read: () => T) => T {
   };
 }
 
-/** A recorder's longest line tells of a node with all its conditions: far below this. */
+/** A recorder's longest line holds a node with all its conditions: far below this. */
 const lineLengthMax = 16 * 2 ** 20;
 
 /** The lines of a text, of which only `\n` ends one. Throws UsageError. */

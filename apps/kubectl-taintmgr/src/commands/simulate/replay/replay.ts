@@ -2,8 +2,8 @@ import { type Command, createEngine, type Engine, type Event } from '@taintmgr/c
 import type { Instant } from '@taintmgr/core/time';
 import type { FlightEnd, FlightHead } from '@taintmgr/k8s-adapter';
 import { FaultyFile } from '../input/positioned.ts';
-import { type Answer, type Difference, differenceOf } from './difference.ts';
-import { opinionOn } from './explanation.ts';
+import { type Difference, differenceOf, type EngineAnswer } from './difference.ts';
+import { explanationsOf } from './explanation.ts';
 import { type FlightLine, readFlight } from './flight.ts';
 
 /** A flight record, played again with the engine of this build. */
@@ -22,27 +22,27 @@ export interface Replay {
   readonly threw: string | null;
   /** Null: every command is the same. */
   readonly difference: Difference | null;
-  /** What this build says of what the difference is about. */
-  readonly opinion: readonly string[];
+  /** How this build explains what the difference is about. */
+  readonly explanations: readonly string[];
 }
 
 /**
- * Tells the engine what it was told then, and compares what it does, up to the first difference.
+ * Gives the engine the recorded events, and compares its commands, up to the first difference.
  * Throws FaultyFile and UsageError, and the reason of `interrupt` once it is aborted.
  */
 export async function replay(file: string, interrupt: AbortSignal): Promise<Replay> {
   const lines = readFlight(file);
   const first = await lines.next();
   const head = headOf(file, first.value);
-  const tally = new Tally(engineOf(file, head));
+  const playback = new Playback(engineOf(file, head));
   for await (const line of lines) {
     interrupt.throwIfAborted();
-    tally.take(line);
-    if (tally.difference) break;
+    playback.take(line);
+    if (playback.difference) break;
   }
-  const { events, commands, lastAt, end, cutLine, threw, difference } = tally;
-  const opinion = difference ? opinionOn(tally.engine, difference) : [];
-  return { file, head, events, commands, lastAt, end, cutLine, threw, difference, opinion };
+  const { events, commands, lastAt, end, cutLine, threw, difference } = playback;
+  const explanations = difference ? explanationsOf(playback.engine, difference) : [];
+  return { file, head, events, commands, lastAt, end, cutLine, threw, difference, explanations };
 }
 
 function headOf(file: string, line: FlightLine | undefined): FlightHead {
@@ -60,7 +60,7 @@ function engineOf(file: string, { engine }: FlightHead): Engine {
 }
 
 /** What has been played so far. */
-class Tally {
+class Playback {
   events = 0;
   lastAt: Instant | null = null;
   end: Replay['end'] = 'open';
@@ -95,7 +95,7 @@ class Tally {
 }
 
 /** An engine that stops is an answer too: a recording of a crash is to be played to its end. */
-function answerOf(engine: Engine, at: Instant, event: Event): Answer {
+function answerOf(engine: Engine, at: Instant, event: Event): EngineAnswer {
   try {
     return { commands: engine.handle(at, event), threw: null };
   } catch (error) {

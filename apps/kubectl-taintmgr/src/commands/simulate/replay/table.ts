@@ -16,7 +16,7 @@ const valueShown = 100;
 
 /** The answer as json and yaml have it. */
 export function replayDocument(replay: Replay): object {
-  const { file, head, events, commands, end, threw, difference, opinion } = replay;
+  const { file, head, events, commands, end, threw, difference, explanations } = replay;
   return {
     apiVersion,
     kind: 'Replay',
@@ -27,7 +27,9 @@ export function replayDocument(replay: Replay): object {
     commands: Object.fromEntries(commands),
     threw: threw ?? undefined,
     same: difference === null,
-    difference: difference ? { ...difference, at: formatTimeMillis(difference.at), opinion } : null,
+    difference: difference
+      ? { ...difference, at: formatTimeMillis(difference.at), explanations }
+      : null,
   };
 }
 
@@ -57,7 +59,7 @@ function sameText({ events, commands, threw }: Replay): string {
   return `${count(events, 'event')}, ${count(sum, 'command')}: this build does the same${stopped}`;
 }
 
-function differenceText({ file, opinion, events }: Replay, difference: Difference): string {
+function differenceText({ file, explanations, events }: Replay, difference: Difference): string {
   const { line, step, at, event, recorded, replayed, members } = difference;
   const lines = [
     `${count(events, 'event')} the same, then a difference: event ${step} at ${formatTimeMillis(at)} (${file}:${line})`,
@@ -66,7 +68,7 @@ function differenceText({ file, opinion, events }: Replay, difference: Differenc
     `  this build: ${answerText(replayed)}`,
     ...members.slice(0, membersShown).map((member) => `    ${memberText(member)}`),
     ...(members.length > membersShown ? [`    and ${members.length - membersShown} more`] : []),
-    ...opinion.map((text) => `  it says:    ${text}`),
+    ...explanations.map((text) => `  reason:     ${text}`),
   ];
   return lines.map(printable).join('\n');
 }

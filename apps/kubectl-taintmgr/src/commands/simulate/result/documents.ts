@@ -1,9 +1,9 @@
 // The answer of `simulate` as json.
 import { formatTime, type Millis } from '@taintmgr/core/time';
 import { apiVersion } from '../../../report/documents.ts';
-import type { Source } from '../source/source.ts';
+import type { ClusterSource } from '../source/source.ts';
 import type { Run } from '../stage/run.ts';
-import type { LimitOutcome } from './fail-if.ts';
+import type { FailIfOutcome } from './fail-if.ts';
 import { type Summary, summarize } from './summary.ts';
 
 /** A run and what it comes down to. */
@@ -11,16 +11,16 @@ export interface RunResult extends Run {
   readonly summary: Summary;
 }
 
-/** Everything there is to tell. */
+/** Everything that the answer says. */
 export interface Result {
-  readonly source: Source;
+  readonly source: ClusterSource;
   /** The file of events; null: none. */
   readonly script: string | null;
   readonly seed: number;
   readonly until: Millis;
   /** The first is what is asked for, others stand beside it. */
   readonly runs: readonly RunResult[];
-  readonly limits: readonly LimitOutcome[];
+  readonly limits: readonly FailIfOutcome[];
 }
 
 /** Counts what happened in a run. */
@@ -44,8 +44,8 @@ export function simulationDocument(result: Result): object {
     missing: source.missing,
     notes: source.notes,
     limits,
-    runs: runs.map(({ semantics, happenings, summary, recording }) => {
-      return { semantics, summary, events: happenings, ...recording };
+    runs: runs.map(({ semantics, playedEvents, summary, recording }) => {
+      return { semantics, summary, events: playedEvents, ...recording };
     }),
   };
 }

@@ -4,7 +4,7 @@ import type { Recording } from '../record/recorder.ts';
 import { mostAtOnce, type Summary } from './summary.ts';
 
 /** Limits for CI, as `unavailable(shop/web) > 30%` says them. */
-export interface Limit {
+export interface FailIf {
   readonly text: string;
   readonly metric: MetricName;
   /** `shop/web`, with `*` for any name. */
@@ -15,7 +15,7 @@ export interface Limit {
 }
 
 /** How a limit was kept. */
-export interface LimitOutcome {
+export interface FailIfOutcome {
   readonly limit: string;
   /** The worst of what it is about, in its unit. */
   readonly value: number;
@@ -90,7 +90,7 @@ const metricNames = Object.keys(metrics) as readonly MetricName[];
 const pattern = /^\s*(\w+)\s*\(\s*([^()\s]+)\s*\)\s*(>=|>)\s*(\S+)\s*$/;
 
 /** Reads a limit. Throws UsageError. */
-export function parseLimit(text: string): Limit {
+export function parseFailIf(text: string): FailIf {
   const [, name, subject = '', operator, amount = ''] = pattern.exec(text) ?? [];
   const metric = metricNames.find((one) => one === name);
   const wrong = (want: string): UsageError =>
@@ -126,7 +126,7 @@ function quantityOf(text: string): { readonly value: number; readonly unit: Unit
 }
 
 /** Holds a limit against what happened. Throws UsageError where it is about nothing there. */
-export function judgeLimit(limit: Limit, summary: Summary, recording: Recording): LimitOutcome {
+export function judgeFailIf(limit: FailIf, summary: Summary, recording: Recording): FailIfOutcome {
   const { text, metric, subject, operator, value: allowed, unit } = limit;
   const { what, measure }: Metric = metrics[metric];
   const all = measure(summary, recording, unit);
@@ -148,7 +148,7 @@ function matches(subject: string, name: string): boolean {
 }
 
 /** `10`, `33.3%`, `1m30s` */
-export function valueText({ unit }: Limit, value: number): string {
+export function valueText({ unit }: FailIf, value: number): string {
   if (unit === 'seconds') return formatDuration(value * 1000);
   return unit === 'percent' ? `${value}%` : String(value);
 }

@@ -1,7 +1,7 @@
 import type { EvictionTrack } from '../record/evictions.ts';
 
 /** Pods that were evicted from a node, came back to it, and were evicted again. */
-export interface Loop {
+export interface EvictionLoop {
   readonly namespace: string;
   /** `db-0`: a pod that comes back under its name; else `Deployment shop/web`. */
   readonly name: string;
@@ -17,7 +17,7 @@ export interface Loop {
 const returnsMin = 2;
 
 /** The loops among evictions, the longest first. */
-export function loopsOf(evictions: readonly EvictionTrack[]): readonly Loop[] {
+export function loopsOf(evictions: readonly EvictionTrack[]): readonly EvictionLoop[] {
   const groups = new Map<string, [EvictionTrack, ...EvictionTrack[]]>();
   for (const eviction of evictions) {
     const key = `${eviction.namespace}/${nameOf(eviction)} ${eviction.node}`;
@@ -30,7 +30,7 @@ export function loopsOf(evictions: readonly EvictionTrack[]): readonly Loop[] {
   return loops.map(loopOf).sort((one, other) => other.evictions - one.evictions);
 }
 
-function loopOf(group: readonly [EvictionTrack, ...EvictionTrack[]]): Loop {
+function loopOf(group: readonly [EvictionTrack, ...EvictionTrack[]]): EvictionLoop {
   const [first] = group;
   const last = group.at(-1) ?? first;
   const { namespace, node } = first;

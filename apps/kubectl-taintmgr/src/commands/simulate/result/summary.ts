@@ -1,7 +1,7 @@
 import type { BudgetTrack, Recording, UnplacedTrack } from '../record/recorder.ts';
 import type { Step } from '../record/timelines.ts';
 import type { WorkloadTrack } from '../record/workloads.ts';
-import { type Loop, loopsOf } from './loops.ts';
+import { type EvictionLoop, loopsOf } from './loops.ts';
 
 /** How bad it got for a workload. */
 export interface WorkloadSummary {
@@ -37,7 +37,7 @@ export interface BudgetSummary {
 export interface Summary {
   readonly evictions: number;
   /** Pods that came back to where they were evicted from, again and again. */
-  readonly loops: readonly Loop[];
+  readonly loops: readonly EvictionLoop[];
   /** Evictions that failed otherwise than by a budget. */
   readonly failures: number;
   readonly refusals: number;

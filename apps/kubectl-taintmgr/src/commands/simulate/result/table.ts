@@ -128,9 +128,9 @@ function unplacedText({ summary, recording }: RunResult): string {
 }
 
 /** Events, zones and nodes as they went, one line each. */
-function timeline({ happenings, recording }: RunResult, options: TableOptions): string {
+function timeline({ playedEvents, recording }: RunResult, options: TableOptions): string {
   const rows = [
-    ...happenings.map(({ at, text }) => ({ at, what: 'script', text })),
+    ...playedEvents.map(({ at, text }) => ({ at, what: 'script', text })),
     ...recording.zones.flatMap(({ name, states }) =>
       states.map(({ at, state, ready, notReady, held }) => {
         const why = held === null ? '' : `, ${held}`;

@@ -2,11 +2,11 @@ import { parseQuantity, parseTaint, quantityValue } from '@taintmgr/core';
 import type { Json, KubeObject, NodeConditionType } from '@taintmgr/sim-cluster';
 import { amountsOf, keyOf, labelsOf, labelValueOf, nameOf } from '../input/names.ts';
 import type { Field } from '../input/positioned.ts';
-import { type SilenceCause, type Stage, StageFault } from '../stage/stage.ts';
+import { type DisconnectCause, type Stage, StageFault } from '../stage/stage.ts';
 import { readTargets, type Targets, targetFields, targetsText } from './targets.ts';
 
 /** What an event does. */
-export interface Deed {
+export interface ScriptAction {
   /** In words, for the timeline. */
   readonly text: string;
   /** Null: it is about no nodes, and done once. */
@@ -14,7 +14,7 @@ export interface Deed {
   /** `node` is '' where it is about none. Throws StageFault and ApiError. */
   readonly apply: (stage: Stage, node: string) => void;
   /** What ends it after `lasts`; null: it does not end. */
-  readonly undo: { readonly text: string; readonly apply: Deed['apply'] } | null;
+  readonly undo: { readonly text: string; readonly apply: ScriptAction['apply'] } | null;
   /** The node that it adds. */
   readonly adds?: KubeObject;
   /** Whether only the node pressure agent acts on it. */
@@ -23,9 +23,9 @@ export interface Deed {
 
 type Members = ReadonlyMap<string, Field>;
 
-interface Action {
+interface ActionKind {
   readonly fields: readonly string[];
-  readonly read: (body: Field, members: Members) => Deed;
+  readonly read: (body: Field, members: Members) => ScriptAction;
 }
 
 const conditionTypes: readonly NodeConditionType[] = [
@@ -44,12 +44,12 @@ export interface TaintObject {
 }
 
 /** Everything that an event can be, by the name of its field. */
-export const actions: Readonly<Record<string, Action>> = {
+export const actions: Readonly<Record<string, ActionKind>> = {
   taint: {
     fields: [...targetFields, 'taint'],
     read: (body, members) => {
       const taint = taintOf(required(body, members, 'taint'));
-      const put: Deed['apply'] = (stage, node) =>
+      const put: ScriptAction['apply'] = (stage, node) =>
         stage.changeSpec(node, (spec) => ({ ...spec, taints: [...others(spec, taint), taint] }));
       return onNodes(body, members, ['taint', 'untaint'], put, untaint(taint), taintText(taint));
     },
@@ -61,17 +61,17 @@ export const actions: Readonly<Record<string, Action>> = {
       return onNodes(body, members, ['untaint', ''], untaint(taint), null, taintText(taint));
     },
   },
-  stopKubelet: silence('kubelet', 'stop the kubelet of', 'start the kubelet of'),
-  resumeKubelet: endSilence('kubelet', 'start the kubelet of'),
-  loseNetwork: silence('network', 'cut off', 'reconnect'),
-  restoreNetwork: endSilence('network', 'reconnect'),
+  stopKubelet: disconnect('kubelet', 'stop the kubelet of', 'start the kubelet of'),
+  resumeKubelet: reconnect('kubelet', 'start the kubelet of'),
+  loseNetwork: disconnect('network', 'cut off', 'reconnect'),
+  restoreNetwork: reconnect('network', 'reconnect'),
   setCondition: {
     fields: [...targetFields, 'condition', 'status'],
     read: (body, members) => {
       const type = required(body, members, 'condition').oneOf(conditionTypes);
       const status = required(body, members, 'status').truth();
       const set =
-        (value: boolean): Deed['apply'] =>
+        (value: boolean): ScriptAction['apply'] =>
         (stage, node) =>
           stage.setCondition(node, type, value);
       const verbs = [`set ${type}=${status} on`, `set ${type}=${!status} on`] as const;
@@ -117,10 +117,10 @@ function onNodes(
   body: Field,
   members: Members,
   [verb, undoing]: readonly [string, string],
-  apply: Deed['apply'],
-  undo: Deed['apply'] | null,
+  apply: ScriptAction['apply'],
+  undo: ScriptAction['apply'] | null,
   rest = '',
-): Deed {
+): ScriptAction {
   const targets = readTargets(body, members);
   const text = (what: string): string => `${what} ${targetsText(targets)}${rest}`;
   return {
@@ -131,17 +131,17 @@ function onNodes(
   };
 }
 
-function silence(cause: SilenceCause, verb: string, undoing: string): Action {
-  const begin: Deed['apply'] = (stage, node) => stage.silence(node, cause);
-  const end: Deed['apply'] = (stage, node) => stage.endSilence(node, cause, false);
+function disconnect(cause: DisconnectCause, verb: string, undoing: string): ActionKind {
+  const begin: ScriptAction['apply'] = (stage, node) => stage.disconnect(node, cause);
+  const end: ScriptAction['apply'] = (stage, node) => stage.reconnect(node, cause, false);
   return {
     fields: targetFields,
     read: (body, members) => onNodes(body, members, [verb, undoing], begin, end),
   };
 }
 
-function endSilence(cause: SilenceCause, verb: string): Action {
-  const end: Deed['apply'] = (stage, node) => stage.endSilence(node, cause, true);
+function reconnect(cause: DisconnectCause, verb: string): ActionKind {
+  const end: ScriptAction['apply'] = (stage, node) => stage.reconnect(node, cause, true);
   return {
     fields: targetFields,
     read: (body, members) => onNodes(body, members, [verb, ''], end, null),
@@ -166,7 +166,7 @@ function taintText({ key, value, effect }: TaintObject): string {
   return `: ${key}${value === undefined ? '' : `=${value}`}:${effect}`;
 }
 
-function untaint(taint: TaintObject): Deed['apply'] {
+function untaint(taint: TaintObject): ScriptAction['apply'] {
   return (stage, node) =>
     stage.changeSpec(node, (spec) => ({ ...spec, taints: others(spec, taint) }));
 }
@@ -175,7 +175,7 @@ function others({ taints = [] }: Spec, { key, effect }: TaintObject): readonly T
   return taints.filter((taint: TaintObject) => taint.key !== key || taint.effect !== effect);
 }
 
-function addNode(body: Field, members: Members): Deed {
+function addNode(body: Field, members: Members): ScriptAction {
   const name = nameOf(required(body, members, 'name'));
   const optional = (member: 'zone' | 'region'): object => {
     const field = members.get(member);
@@ -204,7 +204,7 @@ const zoneLabel = 'topology.kubernetes.io/zone';
 
 const scalable = ['deployments', 'statefulsets', 'replicasets'] as const;
 
-function scale(body: Field, members: Members): Deed {
+function scale(body: Field, members: Members): ScriptAction {
   const [namespace, name] = keyOf(required(body, members, 'workload'));
   const replicas = required(body, members, 'replicas').wholeNumber(0);
   return {
@@ -222,7 +222,7 @@ function scale(body: Field, members: Members): Deed {
   };
 }
 
-function setBudget(body: Field, members: Members): Deed {
+function setBudget(body: Field, members: Members): ScriptAction {
   const [namespace, name] = keyOf(required(body, members, 'budget'));
   const given = (['minAvailable', 'maxUnavailable'] as const).filter((one) => members.has(one));
   const [limit] = given;
@@ -244,7 +244,7 @@ function setBudget(body: Field, members: Members): Deed {
   };
 }
 
-function leakMemory(body: Field, members: Members): Deed {
+function leakMemory(body: Field, members: Members): ScriptAction {
   const workload = required(body, members, 'workload');
   const [namespace, name] = keyOf(workload);
   const perSecond = bytesOf(required(body, members, 'perSecond'));

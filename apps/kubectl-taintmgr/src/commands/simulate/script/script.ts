@@ -2,14 +2,14 @@ import { type Config, resolveConfig } from '@taintmgr/core';
 import { type PressureConfig, resolvePressureConfig } from '@taintmgr/core/pressure';
 import type { Millis } from '@taintmgr/core/time';
 import { FaultyFile, type Field, FileFault, readPositioned } from '../input/positioned.ts';
-import { actions, type Deed } from './actions.ts';
+import { actions, type ScriptAction } from './actions.ts';
 import { engineShape, pressureShape } from './config-shape.ts';
 
 /** One event of a script. Times are in milliseconds after the beginning. */
 export interface ScriptEvent {
   readonly field: Field;
   readonly at: Millis;
-  readonly deed: Deed;
+  readonly action: ScriptAction;
   /** After so long it is undone; null: it is not. */
   readonly lasts: Millis | null;
   /** Between one of its nodes and the next. */
@@ -54,7 +54,7 @@ export function readScript(file: string, text: string, until: Millis): Script {
     if (!members.has('events')) throw root.fault('events is missing');
   });
   if (!pressure) {
-    const idle = events.filter(({ deed }) => deed.needsPressure);
+    const idle = events.filter(({ action }) => action.needsPressure);
     faults.push(...idle.map(({ field }) => field.fault(nobodyActs).message));
   }
   if (faults.length > 0) throw new FaultyFile(faults);
@@ -109,21 +109,21 @@ function readEvent(field: Field, until: Millis): readonly ScriptEvent[] {
   if (!at) throw field.fault('at is missing');
   const first = at.duration();
   if (first >= until) throw at.fault('is not before the end of the simulation (--until)');
-  const deed = readDeed(field, members);
+  const action = readAction(field, members);
   const lastsField = members.get('lasts');
   const lasts = lastsField?.duration() ?? null;
-  if (lasts !== null && !deed.undo) throw lastsField?.fault('what this event does has no end');
+  if (lasts !== null && !action.undo) throw lastsField?.fault('what this event does has no end');
   const stagger = members.get('stagger')?.duration() ?? 0;
   const times = members.get('times')?.wholeNumber(1) ?? 1;
   const every = members.get('every')?.duration() ?? null;
   if (times > timesMax) throw members.get('times')?.fault(`want at most ${timesMax}`);
   if ((every === null) !== (times === 1)) throw field.fault('every and times go together');
   return Array.from({ length: times }, (_, index) => {
-    return { field, at: first + index * (every ?? 0), deed, lasts, stagger };
+    return { field, at: first + index * (every ?? 0), action, lasts, stagger };
   }).filter((event) => event.at < until);
 }
 
-function readDeed(field: Field, members: ReadonlyMap<string, Field>): Deed {
+function readAction(field: Field, members: ReadonlyMap<string, Field>): ScriptAction {
   const given = actionNames.filter((name) => members.has(name));
   const [name = ''] = given;
   const [action, body] = [actions[name], members.get(name)];

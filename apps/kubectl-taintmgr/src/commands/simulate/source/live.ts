@@ -2,10 +2,10 @@
 import { type ApiClient, ApiError } from '@taintmgr/k8s-adapter';
 import { collections } from '../../../cluster/collections.ts';
 import { snapshotSource } from './snapshot.ts';
-import type { Source } from './source.ts';
+import type { ClusterSource } from './source.ts';
 
 /** Reads a live cluster. What we may not see is missing. Throws ApiError and ConnectionError. */
-export async function liveSource(client: ApiClient, context: string): Promise<Source> {
+export async function liveSource(client: ApiClient, context: string): Promise<ClusterSource> {
   const values: object[] = [];
   const refused: string[] = [];
   for (const { path, apiVersion, kind } of collections) {

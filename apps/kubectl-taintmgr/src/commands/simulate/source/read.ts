@@ -3,11 +3,11 @@ import { apiVersion } from '../../../report/documents.ts';
 import { UsageError } from '../../../usage-error.ts';
 import { FaultyFile, type Field, readAllPositioned } from '../input/positioned.ts';
 import { snapshotSource } from './snapshot.ts';
-import type { Source } from './source.ts';
+import type { ClusterSource } from './source.ts';
 import { topologySource } from './topology.ts';
 
 /** Reads a topology or a snapshot. Throws UsageError and FaultyFile. */
-export async function readSource(file: string): Promise<Source> {
+export async function readSource(file: string): Promise<ClusterSource> {
   const text = (await readText('-f', file)).replace(/^\uFEFF/, '');
   const isJson = /^\s*[[{]/.test(text);
   const documents = isJson ? [parseJson(file, text)] : readAllPositioned(file, text);

@@ -3,7 +3,7 @@ import { type Instant, parseTime } from '@taintmgr/core/time';
 import { Cluster, type KubeObject, type Unloaded, VirtualClock } from '@taintmgr/sim-cluster';
 import { count } from '../../../render/count.ts';
 import { FaultyFile, type Field } from '../input/positioned.ts';
-import type { Source } from './source.ts';
+import type { ClusterSource } from './source.ts';
 
 interface SnapshotOptions {
   readonly name: string;
@@ -17,9 +17,9 @@ const noTime: Instant = Date.parse('2026-01-01T00:00:00Z');
 const seedForLook = 1;
 
 /** A cluster that goes on from where it was read. Throws FaultyFile where it has no nodes. */
-export function snapshotSource({ name, values, places }: SnapshotOptions): Source {
+export function snapshotSource({ name, values, places }: SnapshotOptions): ClusterSource {
   const startsAt = latestTime(values);
-  const make: Source['make'] = (clock, seed) =>
+  const make: ClusterSource['make'] = (clock, seed) =>
     new Cluster({ clock, seed, snapshot: values, adopt: true, without: ['nodeLifecycleStandIn'] });
   const { api, loadReport } = make(new VirtualClock(startsAt), seedForLook);
   const isForeign = ({ reason }: Unloaded): boolean => reason.endsWith(' is not served');
@@ -110,7 +110,7 @@ function isOf(field: Field, { kind, namespace, name }: Unloaded): boolean {
   );
 }
 
-/** The member that a reason is about, as far as the reason tells. */
+/** The member that a reason is about, as far as the reason says. */
 function faultyMember(object: Field, reason: string): Field {
   const [, goPath] = /Go struct field [^. ]+\.(\S+) of type/.exec(reason) ?? [];
   const [, time] = /^parsing time ("[^"]*")/.exec(reason) ?? [];

@@ -2,7 +2,7 @@ import type { Instant } from '@taintmgr/core/time';
 import type { Cluster, VirtualClock } from '@taintmgr/sim-cluster';
 
 /** Where a simulation begins: a cluster that can be built again for each run. */
-export interface Source {
+export interface ClusterSource {
   /** The file, or the live cluster. */
   readonly name: string;
   readonly startsAt: Instant;

@@ -21,7 +21,7 @@ import { amountsOf, keyOf, labelsOf, labelValueOf, nameOf } from '../input/names
 import { FaultyFile, type Field } from '../input/positioned.ts';
 import { countOf, required, taintOf } from '../script/actions.ts';
 import { attempt } from '../script/script.ts';
-import type { Source } from './source.ts';
+import type { ClusterSource } from './source.ts';
 
 const startsAt: Instant = Date.parse('2026-01-01T00:00:00Z');
 const nodesMax = 100_000;
@@ -47,7 +47,7 @@ interface Parts {
 }
 
 /** A cluster that somebody has described. Throws FaultyFile with all that is wrong. */
-export function topologySource(file: string, [root]: readonly Field[]): Source {
+export function topologySource(file: string, [root]: readonly Field[]): ClusterSource {
   const trial = new ApiServer({ clock: new VirtualClock(startsAt), random: seededRandom(1) });
   const parts: Parts = { trial, nodes: [], workloads: [], budgets: [] };
   const faults: string[] = [];
@@ -71,7 +71,7 @@ export function topologySource(file: string, [root]: readonly Field[]): Source {
   return { name: file, startsAt, isNew: true, missing: [], notes: [], make: maker(parts) };
 }
 
-function maker({ nodes, workloads, budgets }: Parts): Source['make'] {
+function maker({ nodes, workloads, budgets }: Parts): ClusterSource['make'] {
   return (clock, seed) => {
     const topology = { region: '', zones: [], nodesPerZone: 0, workloads, budgets };
     const cluster = new Cluster({ clock, seed, topology, without: ['nodeLifecycleStandIn'] });

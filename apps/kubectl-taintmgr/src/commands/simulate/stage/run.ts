@@ -2,10 +2,10 @@ import type { Config } from '@taintmgr/core';
 import { formatDuration, type Millis } from '@taintmgr/core/time';
 import { ApiError, type Cluster, VirtualClock } from '@taintmgr/sim-cluster';
 import { FaultyFile, type Field } from '../input/positioned.ts';
-import { Recorder, type Recording, unplacedMessage } from '../record/recorder.ts';
+import { type Recording, RunRecorder, unplacedMessage } from '../record/recorder.ts';
 import type { Script, ScriptEvent } from '../script/script.ts';
 import { type Targets, targetsOf, targetsText } from '../script/targets.ts';
-import type { Source } from '../source/source.ts';
+import type { ClusterSource } from '../source/source.ts';
 import { Agents } from './agents.ts';
 import { Stage, StageFault } from './stage.ts';
 
@@ -13,7 +13,7 @@ import { Stage, StageFault } from './stage.ts';
 export type Semantics = Config['semantics'];
 
 export interface RunOptions {
-  readonly source: Source;
+  readonly source: ClusterSource;
   readonly script: Script;
   readonly seed: number;
   readonly until: Millis;
@@ -21,7 +21,7 @@ export interface RunOptions {
 }
 
 /** Something of the script that was done. */
-interface Happening {
+interface PlayedEvent {
   readonly at: number;
   readonly text: string;
   /** The line of the script. */
@@ -32,18 +32,18 @@ interface Happening {
 export interface Run {
   readonly semantics: Semantics;
   readonly startsAt: number;
-  readonly happenings: readonly Happening[];
+  readonly playedEvents: readonly PlayedEvent[];
   readonly recording: Recording;
 }
 
-const settleMsMax = 600_000;
-const settleLookMs = 1_000;
+const idleMsMax = 600_000;
+const idleLookMs = 1_000;
 
 /** Plays the script in the cluster with the real engine. Throws FaultyFile. */
 export function simulate({ source, script, seed, until, semantics }: RunOptions): Run {
   const clock = new VirtualClock(source.startsAt);
   const cluster = source.make(clock, seed);
-  let recorder: Recorder | null = null;
+  let recorder: RunRecorder | null = null;
   const agents = new Agents({
     cluster,
     clock,
@@ -55,14 +55,14 @@ export function simulate({ source, script, seed, until, semantics }: RunOptions)
   cluster.start();
   if (source.isNew) {
     agents.start();
-    settle(source, cluster, agents);
+    runUntilIdle(source, cluster, agents);
   }
   const startsAt = clock.now();
-  recorder = new Recorder(cluster.api, agents.engine, semantics);
+  recorder = new RunRecorder(cluster.api, agents.engine, semantics);
   const play = new Play(new Stage(cluster), script);
   if (!source.isNew) agents.start();
   agents.runUntil(startsAt + until);
-  return { semantics, startsAt, happenings: play.happenings, recording: recorder.recording() };
+  return { semantics, startsAt, playedEvents: play.playedEvents, recording: recorder.recording() };
 }
 
 /** In a cluster of kube-controller-manager kubelets see to it, in their way. */
@@ -72,11 +72,11 @@ function pressureAs(semantics: Semantics, { pressure }: Script): Script['pressur
 }
 
 /** Lets a cluster that is made up come to rest. */
-function settle({ name }: Source, cluster: Cluster, agents: Agents): void {
+function runUntilIdle({ name }: ClusterSource, cluster: Cluster, agents: Agents): void {
   const { clock } = cluster.api;
-  const latest = clock.now() + settleMsMax;
+  const latest = clock.now() + idleMsMax;
   while (clock.now() < latest) {
-    agents.runUntil(clock.now() + settleLookMs);
+    agents.runUntil(clock.now() + idleLookMs);
     if (cluster.isIdle()) return;
   }
   const waiting = cluster.api.list('pods').find((pod) => unplacedMessage(pod) !== null);
@@ -84,12 +84,12 @@ function settle({ name }: Source, cluster: Cluster, agents: Agents): void {
   const why = waiting
     ? `pod ${waiting.metadata.namespace}/${waiting.metadata.name}: ${message}`
     : 'something does not get ready';
-  throw new FaultyFile([`${name}: not at rest after ${formatDuration(settleMsMax)}: ${why}`]);
+  throw new FaultyFile([`${name}: not at rest after ${formatDuration(idleMsMax)}: ${why}`]);
 }
 
 /** The events of a script on their way. */
 class Play {
-  readonly happenings: Happening[] = [];
+  readonly playedEvents: PlayedEvent[] = [];
   readonly #stage: Stage;
   readonly #startsAt: number;
 
@@ -103,8 +103,8 @@ class Play {
     for (const event of events) clock.after(event.at, () => this.#begin(event));
   }
 
-  #begin({ field, deed, lasts, stagger }: ScriptEvent): void {
-    const { targets, apply, undo } = deed;
+  #begin({ field, action, lasts, stagger }: ScriptEvent): void {
+    const { targets, apply, undo } = action;
     const { cluster } = this.#stage;
     const names = targets ? targetsOf(targets, cluster) : [''];
     if (names.length === 0) throw new FaultyFile([nobody(field, targets)]);
@@ -113,18 +113,18 @@ class Play {
       const act = (): void => this.#do(field, () => apply(this.#stage, name));
       const end = (): void => this.#do(field, () => undo?.apply(this.#stage, name));
       const one = stagger > 0 && names.length > 1 ? ` (${name})` : '';
-      const tell = (text: string): void => this.#tell(field, `${text}${one}`);
-      const isTold = one !== '' || index === 0;
+      const note = (text: string): void => this.#note(field, `${text}${one}`);
+      const isNoted = one !== '' || index === 0;
       const begin = (): void => {
         act();
-        if (isTold) tell(deed.text);
+        if (isNoted) note(action.text);
       };
       if (index * stagger === 0) begin();
       else clock.after(index * stagger, begin);
       if (lasts === null || !undo) continue;
       clock.after(index * stagger + lasts, () => {
         end();
-        if (isTold) tell(undo.text);
+        if (isNoted) note(undo.text);
       });
     }
   }
@@ -143,8 +143,8 @@ class Play {
     }
   }
 
-  #tell(field: Field, text: string): void {
-    this.happenings.push({ at: this.#now, text, line: field.line });
+  #note(field: Field, text: string): void {
+    this.playedEvents.push({ at: this.#now, text, line: field.line });
   }
 
   get #now(): number {
@@ -154,12 +154,12 @@ class Play {
 
 /** The faults of an event that names nodes which are not there and never will be. */
 function unmeant(
-  { field, deed: { targets } }: ScriptEvent,
+  { field, action: { targets } }: ScriptEvent,
   cluster: Cluster,
   events: readonly ScriptEvent[],
 ): readonly string[] {
   if (!targets) return [];
-  const added = events.flatMap(({ deed }) => deed.adds ?? []);
+  const added = events.flatMap(({ action }) => action.adds ?? []);
   if (targets.kind !== 'names') {
     const found = targetsOf(targets, cluster).length + added.length;
     return found > 0 ? [] : [nobody(field, targets)];

@@ -5,8 +5,8 @@ export class StageFault extends Error {
   override readonly name = 'StageFault';
 }
 
-/** Why nothing is heard of a node. */
-export type SilenceCause = 'kubelet' | 'network';
+/** Why a node is disconnected. */
+export type DisconnectCause = 'kubelet' | 'network';
 
 /** The longest a kubelet takes to come back after the API server was away. */
 const kubeletsBackMs = 2_001;
@@ -17,8 +17,8 @@ const kubeletsBackMs = 2_001;
  */
 export class Stage {
   readonly cluster: Cluster;
-  /** Nodes that events have silenced, and how often each cause holds for them. */
-  readonly #silent = new Map<string, Map<SilenceCause, number>>();
+  /** Nodes that events have disconnected, and how often for each cause. */
+  readonly #disconnected = new Map<string, Map<DisconnectCause, number>>();
   /** Conditions that events have set, by node. */
   readonly #conditions = new Map<string, Map<NodeConditionType, boolean>>();
   #outages = 0;
@@ -55,20 +55,20 @@ export class Stage {
     this.api.update('nodes', { ...node, spec: change(node.spec ?? {}) });
   }
 
-  silence(name: string, cause: SilenceCause): void {
+  disconnect(name: string, cause: DisconnectCause): void {
     this.#kubelet(name).stop();
-    const causes = this.#silent.get(name) ?? new Map<SilenceCause, number>();
-    this.#silent.set(name, causes.set(cause, (causes.get(cause) ?? 0) + 1));
+    const causes = this.#disconnected.get(name) ?? new Map<DisconnectCause, number>();
+    this.#disconnected.set(name, causes.set(cause, (causes.get(cause) ?? 0) + 1));
   }
 
-  /** Ends one silence for a cause, or (`all`) every one. The node speaks when no cause is left. */
-  endSilence(name: string, cause: SilenceCause, all: boolean): void {
-    const causes = this.#silent.get(name);
+  /** Ends one disconnection for a cause, or (`all`) every one; the node is back when none is left. */
+  reconnect(name: string, cause: DisconnectCause, all: boolean): void {
+    const causes = this.#disconnected.get(name);
     const left = all ? 0 : (causes?.get(cause) ?? 1) - 1;
     if (left > 0) causes?.set(cause, left);
     else causes?.delete(cause);
     if (causes && causes.size > 0) return;
-    this.#silent.delete(name);
+    this.#disconnected.delete(name);
     this.#resume(name);
   }
 
@@ -91,7 +91,7 @@ export class Stage {
   remove(name: string): void {
     const { api } = this;
     if (!api.get('nodes', '', name)) throw new StageFault(`there is no node ${name} at this time`);
-    this.#silent.delete(name);
+    this.#disconnected.delete(name);
     this.#conditions.delete(name);
     this.cluster.removeNode(name);
   }
@@ -106,8 +106,8 @@ export class Stage {
     } else if (!isOut && this.#outages === 0) {
       cluster.api.faults.down = false;
       cluster.start();
-      for (const name of this.#silent.keys()) this.#kubelet(name).stop();
-      // A kubelet that comes back says that it is ready; what it was told to say counts.
+      for (const name of this.#disconnected.keys()) this.#kubelet(name).stop();
+      // A kubelet that comes back reports that it is ready; the conditions that were set count.
       cluster.api.clock.after(kubeletsBackMs, () => {
         for (const name of this.#conditions.keys()) this.#restoreConditions(name);
       });

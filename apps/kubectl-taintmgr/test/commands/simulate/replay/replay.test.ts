@@ -116,7 +116,7 @@ describe('simulate --replay', () => {
       out,
       new RegExp(`then a difference: event \\d+ at \\S+Z \\(\\S+:${line}\\)$`, 'm'),
     );
-    assert.match(out, new RegExp(`^  it says:    pod ${pod} on zone-\\S+: evict at \\S+Z`, 'm'));
+    assert.match(out, new RegExp(`^  reason:     pod ${pod} on zone-\\S+: evict at \\S+Z`, 'm'));
   });
 
   it('says what is different in a command', async () => {

@@ -25,3 +25,13 @@ it('status says what controllers have said about clocks', async (t) => {
   const { out: json } = await run('status', '-o', 'json');
   assert.equal(JSON.parse(json).clocks.length, 1);
 });
+
+it('status of a cluster without nodes says so, and prints no heads without rows', async (t) => {
+  const cluster = await startTestCluster(null);
+  t.after(() => cluster.stop());
+  process.env.KUBECONFIG = cluster.kubeconfig;
+  const { code, out } = await run('status');
+  assert.equal(code, 0);
+  assert.match(out, /\n\nNo nodes found\.\n\n0 tainted nodes, 0 evictions pending\n$/);
+  assert.equal((await run('status', '--no-headers')).out, '');
+});
