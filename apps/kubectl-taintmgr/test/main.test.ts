@@ -183,7 +183,7 @@ describe('kubectl taintmgr', { skip: withoutKubectl }, () => {
       assert.match(terminal.shown, /error: interrupted/);
     });
 
-    it('colours warnings, unless it is told not to', async () => {
+    it('colours warnings, unless a flag says not to', async () => {
       const wrong = `${line} --dry-run`;
       const yellow = `${escapeCharacter}[33m`;
       for (const [flags, changes, expected] of [

@@ -62,7 +62,7 @@ describe('endingOf', () => {
       { lines: '', code: 0 },
     ],
     [
-      'a bad flag, which commander has told of',
+      'a bad flag, which commander has reported',
       new CommanderError(1, 'commander.unknownOption', 'x'),
       running,
       { lines: '', code: 1 },

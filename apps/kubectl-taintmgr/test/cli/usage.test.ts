@@ -234,11 +234,11 @@ describe('clusters that cannot be reached', () => {
   }
 
   it('Ctrl-C ends the wait for a server that does not answer', async (t) => {
-    const silent = createServer((socket) => socket.on('error', () => {}));
-    const connected = once(silent, 'connection');
-    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-    t.after(() => silent.close());
-    const { port } = silent.address() as { port: number };
+    const mute = createServer((socket) => socket.on('error', () => {}));
+    const connected = once(mute, 'connection');
+    await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
+    t.after(() => mute.close());
+    const { port } = mute.address() as { port: number };
     const server = `--server=https://127.0.0.1:${port}`;
     const { result, interrupt } = start(['explain', 'node', 'n1', server]);
     await connected;

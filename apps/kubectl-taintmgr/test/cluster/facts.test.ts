@@ -25,8 +25,8 @@ describe('what is read of objects', () => {
   it('whether a node is ready: what is not said is not known', () => {
     const ready = (condition: object) =>
       nodeFacts({ metadata: { name: 'n1' }, status: { conditions: [condition] } }).ready;
-    const told = { type: 'Ready', status: 'False', reason: 'Bad', lastTransitionTime: at };
-    assert.deepEqual(ready(told), { status: 'False', since: Date.parse(at), reason: 'Bad' });
+    const condition = { type: 'Ready', status: 'False', reason: 'Bad', lastTransitionTime: at };
+    assert.deepEqual(ready(condition), { status: 'False', since: Date.parse(at), reason: 'Bad' });
     const untold = { status: 'Unknown', since: null, reason: '' };
     assert.deepEqual(ready({ type: 'MemoryPressure', status: 'False' }), untold);
     assert.deepEqual(ready({ type: 'Ready', status: 'odd' }), untold);

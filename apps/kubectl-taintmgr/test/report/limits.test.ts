@@ -54,17 +54,17 @@ const counting =
   /^Note: limit total of taintmgr-controller counts 5 of 60 pods evicted within 10m; where that is all it allows, there is room again in (5m|4m\d+s)$/m;
 
 for (const command of ['explain node n1', 'explain pod web -n shop', 'pending -A']) {
-  it(`${command} tells which limits hold its pods back`, async () => {
+  it(`${command} says which limits hold its pods back`, async () => {
     const { err } = await run(...command.split(' '));
     assert.match(err, tripped);
     assert.match(err, counting);
     assert.doesNotMatch(err, /limit (namespace|node)=/, 'nothing of other pods, or of long ago');
     const { out } = await run(...command.split(' '), '-o', 'json');
     const { limits } = JSON.parse(out);
-    const told = limits.map(({ id, evicted, of, tripped: shut }: Record<string, unknown>) => {
+    const shown = limits.map(({ id, evicted, of, tripped: shut }: Record<string, unknown>) => {
       return [id, evicted, of, shut];
     });
-    assert.deepEqual(told, [
+    assert.deepEqual(shown, [
       ['zone=eu/a', 12, 60, true],
       ['total', 5, 60, false],
     ]);

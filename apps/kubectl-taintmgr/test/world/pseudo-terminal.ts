@@ -25,7 +25,7 @@ export class PseudoTerminal {
   #wake: () => void = () => {};
   #isOver = false;
 
-  /** `size` is what stty is told, e.g. `cols 100 rows 30`. */
+  /** `size` is an argument of stty, e.g. `cols 100 rows 30`. */
   constructor(line: string, env: NodeJS.ProcessEnv, size: string = 'cols 200 rows 40') {
     const args = ['-qefc', `stty ${size}; exec ${line}`, '/dev/null'];
     const full = { TERM: 'xterm', ...env };

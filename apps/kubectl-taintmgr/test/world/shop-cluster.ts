@@ -31,7 +31,7 @@ export function fillShop({ api }: TestCluster): void {
 /** The kubelets that are alive report, and our controller: so it was, 10 s ago, whenever this is called. */
 export function renewLeases({ api }: TestCluster): void {
   for (const lease of api.list('leases')) {
-    if (lease.metadata.name === lostNode) continue;
+    if (lease.metadata.name === unreachableNode) continue;
     api.update('leases', { ...lease, spec: { ...lease.spec, renewTime: renewedAt(ago(10)) } });
   }
 }
@@ -40,7 +40,7 @@ type Api = TestCluster['api'];
 
 const leaseNamespace = 'kube-node-lease';
 const controllerNamespace = 'taintmgr-system';
-const lostNode = 'node-a2';
+const unreachableNode = 'node-a2';
 
 const maintenance = { key: 'maintenance', value: 'kernel', effect: 'NoExecute' };
 const unreachable = { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' };
@@ -48,11 +48,11 @@ const dedicated = { key: 'dedicated', value: 'db', effect: 'NoSchedule' };
 
 function fillNodes(api: Api): void {
   const kernelSince = ago(2 * day + 3 * hour + 30 * minute + 20 * second);
-  const lostSince = ago(day + 2 * hour + 30 * minute + 20 * second);
+  const unreachableSince = ago(day + 2 * hour + 30 * minute + 20 * second);
   addNode(api, 'node-a1', 'zone-a', { taints: [{ ...maintenance, timeAdded: kernelSince }] });
-  addNode(api, lostNode, 'zone-a', {
-    taints: [{ ...unreachable, timeAdded: lostSince }],
-    ready: { status: 'Unknown', reason: 'NodeStatusUnknown', lastTransitionTime: lostSince },
+  addNode(api, unreachableNode, 'zone-a', {
+    taints: [{ ...unreachable, timeAdded: unreachableSince }],
+    ready: { status: 'Unknown', reason: 'NodeStatusUnknown', lastTransitionTime: unreachableSince },
     renewed: ago(day + 2 * hour + 31 * minute + 20 * second),
   });
   addNode(api, 'node-a3', 'zone-a', { taints: [dedicated] });
@@ -81,7 +81,7 @@ function addNode(api: Api, name: string, zone: string, options: NodeOptions): vo
   const conditions = [{ lastHeartbeatTime, lastTransitionTime: transition, ...condition }];
   const spec = { taints, ...(unschedulable && { unschedulable }) };
   const made = api.create('nodes', node(name, { labels, spec, status: { conditions } }));
-  // When its taints were written is not known: a transcript cannot tell how long ago that was.
+  // When its taints were written is not known: a transcript cannot say how long ago that was.
   api.update('nodes', { ...made, metadata: { ...made.metadata, managedFields: [{}] } });
   const lease = { holderIdentity: name, leaseDurationSeconds: 40 };
   api.create('leases', {
@@ -90,7 +90,7 @@ function addNode(api: Api, name: string, zone: string, options: NodeOptions): vo
   });
 }
 
-/** Leases tell microseconds. */
+/** Leases have microseconds. */
 function renewedAt(time: string): string {
   return time.replace('Z', '.000000Z');
 }
@@ -144,7 +144,7 @@ function addPod(
   api.load([{ ...complete, metadata, status }]);
 }
 
-function lostFor(seconds: number): readonly Toleration[] {
+function toleratesUnreachable(seconds: number): readonly Toleration[] {
   return ['unreachable', 'not-ready'].map((state) =>
     toleration(`node.kubernetes.io/${state}:NoExecute`, seconds),
   );
@@ -170,7 +170,7 @@ function fillPods(api: Api): void {
   });
   addPod(api, 'shop', 'web-2', 'node-a2', {
     owner: ['ReplicaSet', 'web'],
-    tolerations: lostFor(7 * day),
+    tolerations: toleratesUnreachable(7 * day),
     isReady: false,
   });
   addPod(api, 'shop', 'files-1', 'node-a2', {

@@ -50,7 +50,7 @@ export interface TestCluster {
 /** Users beside the administrator, by their tokens. */
 export type Users = Readonly<Record<string, readonly Rule[]>>;
 
-/** Starts a cluster; with a topology it is settled when this resolves, else it is empty. */
+/** Starts a cluster; with a topology it is at rest when this resolves, else it is empty. */
 export async function startTestCluster(
   topology: Topology | null,
   users: Users = {},

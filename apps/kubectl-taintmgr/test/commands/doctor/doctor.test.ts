@@ -84,19 +84,19 @@ describe('doctor', () => {
     assert.match(drain ?? '', /^INFO drains drain-\S+: has changed n1, started \d+s ago$/);
   });
 
-  it('tells a clock that is wrong', async (t) => {
+  it('finds a clock that is wrong', async (t) => {
     t.mock.method(cluster.api.clock, 'now', () => Date.now() - 60_000);
     const [clock] = (await findings()).filter((line) => / clock /.test(line));
     assert.match(clock ?? '', /^FAIL clock : this machine is \d+s ahead of the API server; /);
   });
 
-  it('a taint without timeAdded is well where managedFields tell when it was added', async () => {
+  it('a taint without timeAdded is well where managedFields show when it was added', async () => {
     const { api } = cluster;
     const taints = [{ key: 'worse', effect: 'NoExecute' }];
     api.create('nodes', node('n2', { spec: { taints } }));
-    const told = await findings();
+    const found = await findings();
     api.delete('nodes', '', 'n2');
-    const ofTaints = told.filter((line) => / taints /.test(line));
+    const ofTaints = found.filter((line) => / taints /.test(line));
     assert.deepEqual(
       ofTaints.map((line) => line.split(':')[0]),
       ['WARN taints node/n1'],
@@ -108,8 +108,8 @@ describe('doctor', () => {
     const overlap = async (): Promise<string> => {
       const path =
         'jsonpath={range .findings[?(@.check=="overlap")]}{.level}: {.message} ({.fix}){end}';
-      const told = await text('doctor', '-o', path);
-      return told.replaceAll(/renewed \d+s ago/g, 'renewed 1s ago');
+      const printed = await text('doctor', '-o', path);
+      return printed.replaceAll(/renewed \d+s ago/g, 'renewed 1s ago');
     };
 
     function manager(...flags: readonly string[]): void {

@@ -236,7 +236,7 @@ describe('the flags of drain-by-taint', { concurrency: true }, () => {
     assert.ok(phases.includes('Failed'), phases);
   });
 
-  it('a bare pod that comes late is left, and told of', async () => {
+  it('a bare pod that comes late is left, with a warning', async () => {
     const { nodeName } = scene('late', 'web');
     const { output, result } = start(['drain-by-taint', taint, nodeName, '--grace-period=3']);
     await output.saw(/tainted$/m);
@@ -246,8 +246,8 @@ describe('the flags of drain-by-taint', { concurrency: true }, () => {
     });
     const { code, err } = await result;
     assert.equal(code, 0);
-    const told =
+    const warning =
       /^Warning: late\/bare on late-. arrived after the drain started and stays: .* \(--force\)$/m;
-    if (told.test(err)) assert.ok(cluster.api.get('pods', 'late', 'bare'));
+    if (warning.test(err)) assert.ok(cluster.api.get('pods', 'late', 'bare'));
   });
 });

@@ -160,7 +160,7 @@ describe('what the DaemonSet controller will do', () => {
   );
   const nodes = [node('n1'), node('n2')];
 
-  it('is told for a NoExecute taint', () => {
+  it('is printed for a NoExecute taint', () => {
     assert.equal(
       daemonSetLine(plan(allFlags, nodes, agents)),
       'shop/agent-n1 on n1, shop/agent-n2 on n2: the DaemonSet controller deletes what does not ' +

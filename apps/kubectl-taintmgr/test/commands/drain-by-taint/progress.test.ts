@@ -127,7 +127,7 @@ describe('the progress of a drain', () => {
     );
   });
 
-  it('says once that the API server is lost, however many pods that concerns', () => {
+  it('says once that the connection is lost, however many pods that concerns', () => {
     const message = 'connect ECONNREFUSED 127.0.0.1:6443';
     const drain = new Drain([web]);
     drain.progress.reconnected();
@@ -167,7 +167,7 @@ describe('the progress of a drain', () => {
     pod('e', { nodeName: 'n2', deletionTimestamp: now }),
   ];
 
-  it('tells where things stand, node by node', () => {
+  it('counts pods, node by node', () => {
     const drain = new Drain(many);
     drain.answer('c', blocked);
     assert.equal(

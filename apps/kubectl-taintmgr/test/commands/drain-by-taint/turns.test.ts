@@ -117,8 +117,8 @@ describe('turns of a drain', () => {
     );
     const second = await command(`${line} --now`);
     assert.equal(second.code, 0, second.err);
-    const told = second.out.split('\n').filter((one) => /cordoned|tainted/.test(one));
-    assert.deepEqual(told, [
+    const changes = second.out.split('\n').filter((one) => /cordoned|tainted/.test(one));
+    assert.deepEqual(changes, [
       ...nodes.map((name) => `node/${name} already cordoned`),
       'node/killed-1 already tainted',
       'node/killed-2 tainted',

@@ -93,8 +93,8 @@ describe('explain', () => {
     const { nodeName: _, ...spec } = bound.spec;
     const { uid, resourceVersion, ...metadata } = bound.metadata;
     api.create('pods', { ...bound, metadata: { ...metadata, name: 'unbound' }, spec });
-    const lost = { ...spec, nodeName: 'nowhere' };
-    api.create('pods', { ...bound, metadata: { ...metadata, name: 'lost' }, spec: lost });
+    const elsewhere = { ...spec, nodeName: 'nowhere' };
+    api.create('pods', { ...bound, metadata: { ...metadata, name: 'lost' }, spec: elsewhere });
     const because = async (name: string): Promise<string> =>
       (await run('explain', 'pod', name, '-n', 'shop', '-o', 'jsonpath={.because[0].text}')).out;
     assert.equal(await because('unbound'), 'not bound to a node');

@@ -138,7 +138,7 @@ describe('the health of a node', () => {
     const conditions = [{ type: 'Ready', status, reason: '', message: '', ...times }];
     return { ...node(name, ...taints), zone: 'r/a', conditions };
   };
-  const lost = 'node.kubernetes.io/unreachable:NoExecute';
+  const unreachable = 'node.kubernetes.io/unreachable:NoExecute';
   const others = (ready: number): readonly Node[] =>
     Array.from({ length: ready }, (_, index) => zoneNode(`ok${index}`, 'True'));
   const cases: readonly (readonly [
@@ -155,7 +155,7 @@ describe('the health of a node', () => {
       /^Health: {3}Unknown in 22s without a heartbeat$/m,
     ],
     [
-      'its kubelet is silent',
+      'its kubelet sends no heartbeats',
       [zoneNode('n1', 'True')],
       58,
       /^Health: {3}no heartbeat for 58s \(grace period 50s\)$/m,
@@ -174,7 +174,7 @@ describe('the health of a node', () => {
     ],
     [
       'it waits for its turn, whether its lease may be read or not',
-      [zoneNode('n1', 'Unknown'), zoneNode('n2', 'Unknown', taint(lost, 3)), ...others(9)],
+      [zoneNode('n1', 'Unknown'), zoneNode('n2', 'Unknown', taint(unreachable, 3)), ...others(9)],
       'hidden',
       /^Health: {3}queued for its NoExecute taint, position 1, in about 7s$/m,
     ],

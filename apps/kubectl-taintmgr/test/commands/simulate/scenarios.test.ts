@@ -69,7 +69,7 @@ const story: readonly Event[] = [
   { kind: 'tick' },
 ];
 
-/** What a recorder writes of the story, told to an engine that evicts in this way. */
+/** What a recorder writes of these events, given to an engine that evicts in this way. */
 function flightOf(mode: 'delete' | 'evict', version: string): string {
   const kind = 'FlightRecord';
   const head = { apiVersion: flightApiVersion, kind, version, startedAt, engine: {} } as const;

@@ -4,7 +4,7 @@ import { type Random, seededRandom } from '@taintmgr/sim-cluster';
 import { run } from '../../world/run.ts';
 import { temporaryFiles, topology } from '../../world/simulate-files.ts';
 
-// Scripts drawn from seeds: whatever happens, what is told of it holds together, and is told again in
+// Scripts drawn from seeds: whatever happens, what is reported of it holds together, and is reported again in
 // the same bytes.
 
 const { write } = temporaryFiles();
@@ -49,7 +49,7 @@ interface Step {
   readonly at: number;
 }
 
-interface Told {
+interface Reported {
   readonly summary: {
     readonly evictions: number;
     readonly refusals: number;
@@ -80,7 +80,7 @@ interface Told {
   }[];
 }
 
-function check({ summary, evictions, refusals, deadlines, workloads, nodes: all }: Told): void {
+function check({ summary, evictions, refusals, deadlines, workloads, nodes: all }: Reported): void {
   const tracks: readonly (readonly Step[])[] = [
     evictions,
     ...workloads.map(({ states }) => states),
@@ -105,10 +105,10 @@ function check({ summary, evictions, refusals, deadlines, workloads, nodes: all 
       return Math.max(0, (state?.wanted ?? 0) - (state?.ready ?? 0));
     };
     const seconds = Array.from({ length: untilSeconds }, (_, second) => missing(second));
-    const told = summary.workloads[index] ?? assert.fail();
-    assert.ok(Math.max(...seconds) <= told.unavailableMax);
+    const reported = summary.workloads[index] ?? assert.fail();
+    assert.ok(Math.max(...seconds) <= reported.unavailableMax);
     const counted = seconds.filter((pods) => pods > 0).length;
-    assert.ok(Math.abs(counted - told.unavailableSeconds) <= states.length);
+    assert.ok(Math.abs(counted - reported.unavailableSeconds) <= states.length);
   }
   for (const { pod, setAt, dueAt, endedAt, end } of deadlines) {
     assert.equal(endedAt === null, end === 'pending');
@@ -133,6 +133,6 @@ for (let seed = 1; seed <= seeds; seed++) {
     ];
     assert.equal(one.code, 0, `${one.err}\n${JSON.stringify(events)}`);
     assert.equal(one.out, again.out);
-    for (const told of JSON.parse(one.out).runs) check(told);
+    for (const reported of JSON.parse(one.out).runs) check(reported);
   });
 }

@@ -81,15 +81,15 @@ async function first(script: string, ...more: readonly string[]): Promise<RunDoc
 }
 
 describe('what happens', () => {
-  it('tells of a lost zone: when it counts as lost, when its pods go, how bad it got', async () => {
+  it('reports a zone that is cut off: when it is Unknown, when its pods go, how bad it got', async () => {
     const { summary, evictions, deadlines, nodes } = await first(
       'events:\n- at: 2m\n  stopKubelet: {zone: zone-b}\n  lasts: 15m\n',
     );
     assert.equal(summary.nodesTainted, 2);
     // The grace period of 50 s began with the last heartbeat, up to 10 s before.
-    const lost = nodes.find(({ name }) => name === 'zone-b-1')?.states[1];
-    assert.equal(lost?.ready, 'Unknown');
-    assert.ok(lost.at >= 160 && lost.at <= 175, `lost at ${lost.at}`);
+    const found = nodes.find(({ name }) => name === 'zone-b-1')?.states[1];
+    assert.equal(found?.ready, 'Unknown');
+    assert.ok(found.at >= 160 && found.at <= 175, `found at ${found.at}`);
     assert.ok(evictions.length >= 2 && evictions.every(({ node }) => node.startsWith('zone-b')));
     // The second in which the taint was put on counts from its end.
     const times = deadlines.map(({ setAt, dueAt }) => dueAt - setAt);
@@ -100,7 +100,7 @@ describe('what happens', () => {
     const web = summary.workloads.find(({ name }) => name === 'web');
     assert.equal(web?.unavailableMax, 2);
     assert.equal(web.unavailablePercentMax, 33.3);
-    assert.equal(web.worstAt, lost.at);
+    assert.equal(web.worstAt, found.at);
   });
 
   it('gives the same bytes for the same input and seed, and others for another seed', async () => {
@@ -234,7 +234,7 @@ events:
     assert.ok(at > 60 + 300 && at < 60 + 460, `at ${at}`);
   });
 
-  it('lets a node speak only when nothing keeps it silent any more', async () => {
+  it('reconnects a node only when no cause keeps it disconnected', async () => {
     const { nodes } = await first(`
 events:
 - {at: 1m, stopKubelet: {node: zone-a-1}, lasts: 6m}
@@ -259,8 +259,8 @@ events:
       ['precise', 'upstream-1.36'],
     );
     const script2 = 'events:\n- {at: 1m, stopKubelet: {zone: zone-b}, lasts: 15m}\n';
-    const lost = await simulated(source, script2, '--compare', '--until', '20m');
-    for (const { deadlines, evictions } of lost.runs) {
+    const found = await simulated(source, script2, '--compare', '--until', '20m');
+    for (const { deadlines, evictions } of found.runs) {
       assert.ok(evictions.length > 0);
       assert.equal(deadlines.filter(({ end }) => end === 'evicted').length, evictions.length);
       for (const { setAt, dueAt } of deadlines) assert.ok(Math.abs(dueAt - setAt - 300) <= 1);

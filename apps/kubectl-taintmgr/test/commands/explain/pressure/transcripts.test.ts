@@ -7,7 +7,7 @@ import { startTestCluster, type TestCluster, until } from '../../../world/test-c
 import { playTranscript } from '../../../world/transcript.ts';
 
 // `explain pressure` by the machine's own kubectl, against an API server over HTTPS whose kubelets
-// tell what is used on their nodes.
+// report what is used on their nodes.
 
 const folder = new URL('../../../testdata/commands/explain/pressure/', import.meta.url);
 const files = readdirSync(folder).map((name) => new URL(name, folder));
