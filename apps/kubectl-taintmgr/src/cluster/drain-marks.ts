@@ -1,6 +1,7 @@
 import { formatTaint, parseTaint, type Taint } from '@taintmgr/core';
 import { formatTime, parseTime } from '@taintmgr/core/time';
 import type { TaintObject } from '@taintmgr/k8s-adapter';
+import type { NodeFacts } from './facts.ts';
 
 /** On a node: what drains have set there, so that it can be undone. */
 export const drainMarksAnnotation = 'taintmgr.dev/drain';
@@ -34,6 +35,26 @@ export function readMarks(
   if (text === undefined) return [];
   const value = parsed(text);
   return Array.isArray(value) ? value.flatMap(readMark) : [];
+}
+
+/** A drain that has left marks on nodes. */
+export interface MarkedDrain {
+  readonly id: string;
+  readonly taint: string;
+  readonly nodes: readonly string[];
+}
+
+/** The drains that have left marks on these nodes. */
+export function drainsOn(nodes: readonly NodeFacts[]): readonly MarkedDrain[] {
+  const drains = new Map<string, { readonly taint: string; readonly nodes: string[] }>();
+  for (const { node, annotations } of nodes) {
+    for (const { id, taint } of readMarks(annotations)) {
+      const drain = drains.get(id) ?? { taint: formatTaint(taint), nodes: [] };
+      drain.nodes.push(node.name);
+      drains.set(id, drain);
+    }
+  }
+  return Array.from(drains, ([id, drain]) => ({ id, ...drain }));
 }
 
 /** The annotation's value; null: none is needed. */

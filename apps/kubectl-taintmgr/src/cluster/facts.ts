@@ -37,10 +37,8 @@ export interface PodFacts {
 }
 
 const regionLabel = 'topology.kubernetes.io/region';
-const zoneLabel = 'topology.kubernetes.io/zone';
-
 /** The label by which nodes of a zone are selected. */
-export const zoneSelectorLabel: string = zoneLabel;
+export const zoneLabel = 'topology.kubernetes.io/zone';
 
 /** Reads a v1 Node. */
 export function nodeFacts(object: unknown): NodeFacts {

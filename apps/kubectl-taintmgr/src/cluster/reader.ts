@@ -14,7 +14,6 @@ import {
   type Selectors,
 } from '@taintmgr/k8s-adapter';
 import { UsageError } from '../usage-error.ts';
-import { listInChunks } from './chunks.ts';
 import { type ClockEvent, clockEventsIn } from './clock-events.ts';
 import { budgetFacts, type NodeFacts, nodeFacts, type PodFacts, podFacts } from './facts.ts';
 import type { LeaseObject, ObjectMeta } from './objects.ts';
@@ -31,17 +30,17 @@ export type LeaseRenewal = Instant | 'hidden' | null;
 /** Reads what commands need of a cluster. Throws ApiError and ConnectionError. */
 export class ClusterReader {
   readonly #client: ApiClient;
-  readonly #chunkSize: number | null;
+  readonly #chunkSize: number | undefined;
   readonly #search: EvictorSearch;
   readonly #refused: string[] = [];
 
   /**
-   * `chunkSize`: objects in one page of a list, 0: all at once; null: as the client has it. `search`
+   * `chunkSize`: objects in one page of a list, 0: all at once; left out: as the client has it. `search`
    * is for those who read again and again: it knows leases from one reader to the next.
    */
   constructor(
     client: ApiClient,
-    chunkSize: number | null = null,
+    chunkSize?: number,
     search: EvictorSearch = new EvictorSearch(client),
   ) {
     this.#client = client;
@@ -154,28 +153,18 @@ export class ClusterReader {
   /** What controllers have said about clocks; nothing where we may not see it. */
   async clockEvents(): Promise<readonly ClockEvent[]> {
     const selectors = { fieldSelector: 'involvedObject.kind=Lease' };
-    try {
-      return clockEventsIn(await this.#list('/api/v1/events', selectors));
-    } catch (error) {
-      if (error instanceof ApiError && error.failure.status === 403) return [];
-      throw error;
-    }
+    const events = await unless(403, () => this.#list('/api/v1/events', selectors), []);
+    return clockEventsIn(events);
   }
 
   /** A lease; null: there is none. */
   async lease(namespace: string, name: string): Promise<unknown> {
-    try {
-      const path = `${leasesPath(namespace)}/${encodeURIComponent(name)}`;
-      return await ifThere(() => this.#client.get(path));
-    } catch (error) {
-      if (error instanceof ApiError && error.failure.status === 403) return 'forbidden';
-      throw error;
-    }
+    const path = `${leasesPath(namespace)}/${encodeURIComponent(name)}`;
+    return await unless(403, () => ifThere(() => this.#client.get(path)), 'forbidden');
   }
 
   async #list(path: string, selectors: Selectors = {}): Promise<readonly unknown[]> {
-    if (this.#chunkSize === null) return await this.#client.list(path, selectors);
-    return await listInChunks(this.#client, path, selectors, this.#chunkSize);
+    return await this.#client.list(path, selectors, this.#chunkSize);
   }
 
   /** What is read; null, and noted in `refused`, where rights are missing. */
@@ -199,11 +188,16 @@ function leasesPath(namespace: string): string {
 }
 
 /** What is read; null where there is nothing of that name. */
-async function ifThere<T>(read: () => Promise<T>): Promise<T | null> {
+function ifThere<T>(read: () => Promise<T>): Promise<T | null> {
+  return unless(404, read, null);
+}
+
+/** What is read, or something else where the API server answers with a status. */
+async function unless<T, U>(status: number, read: () => Promise<T>, other: U): Promise<T | U> {
   try {
     return await read();
   } catch (error) {
-    if (error instanceof ApiError && error.failure.status === 404) return null;
+    if (error instanceof ApiError && error.failure.status === status) return other;
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import type { Budget } from '@taintmgr/core/drain';
 import type { Instant } from '@taintmgr/core/time';
 import type { Evictors } from '@taintmgr/k8s-adapter';
-import { type NodeFacts, type PodFacts, zoneSelectorLabel } from './facts.ts';
+import { type NodeFacts, type PodFacts, zoneLabel } from './facts.ts';
 import { type KeptLimits, readLimits } from './limits.ts';
 import type { ClusterReader, LeaseRenewal } from './reader.ts';
 
@@ -96,7 +96,7 @@ async function readZones(
   const [zone, ...more] = new Set(nodes.map((facts) => facts.zone));
   if (zone === undefined || more.length > 0) return nodes;
   if (zone === '') return await reader.ifAllowed(() => reader.nodes());
-  const selector = `${zoneSelectorLabel}=${zone}`;
+  const selector = `${zoneLabel}=${zone}`;
   const own = await reader.ifAllowed(() => reader.nodes(selector));
   if (own === null || own.some(({ ready }) => ready.status === 'True')) return own;
   return await reader.ifAllowed(() => reader.nodes());

@@ -177,7 +177,8 @@ function tolerationDocument(toleration: Toleration): object {
   };
 }
 
-function time(instant: Instant | null): string | undefined {
+/** As documents have it; left out where it is unknown. */
+export function time(instant: Instant | null): string | undefined {
   return instant === null || !Number.isFinite(instant) ? undefined : formatTime(instant);
 }
 

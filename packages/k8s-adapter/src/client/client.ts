@@ -103,11 +103,16 @@ export class ApiClient {
   /**
    * All objects of the collection at `path`, read page by page, of one moment in time. When the
    * server forgets that moment before the last page, it starts over, a few times at most.
+   * `pageSize`: objects in one page; 0: all at once.
    */
-  async list(path: string, selectors: Selectors = {}): Promise<readonly unknown[]> {
+  async list(
+    path: string,
+    selectors: Selectors = {},
+    pageSize: number = pageLimit,
+  ): Promise<readonly unknown[]> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#pages(path, selectors);
+        return await this.#pages(path, selectors, pageSize);
       } catch (error) {
         const expired = error instanceof ApiError && error.failure.status === 410;
         if (!expired || attempt === listAttemptsMax) throw error;
@@ -115,17 +120,21 @@ export class ApiClient {
     }
   }
 
-  async #pages(path: string, selectors: Selectors): Promise<readonly unknown[]> {
+  async #pages(path: string, selectors: Selectors, pageSize: number): Promise<readonly unknown[]> {
     const items: unknown[] = [];
-    let [limit, continueToken] = [pageLimit, ''];
+    let [limit, continueToken] = [pageSize, ''];
     for (;;) {
-      const request = listRequest(path, { ...selectors, limit, continueToken });
+      const request = listRequest(path, {
+        ...selectors,
+        ...(limit > 0 && { limit }),
+        continueToken,
+      });
       const answer = await this.send(request).catch((error: unknown) => {
         if (!(error instanceof TooLongError) || limit === 1) throw error;
         return null;
       });
       if (answer === null) {
-        limit = Math.trunc(limit / 2);
+        limit = limit === 0 ? pageLimit : Math.trunc(limit / 2);
         continue;
       }
       const page = asRecord(answer);

@@ -2,7 +2,7 @@ import { formatTaint } from '@taintmgr/core';
 import { kubeconfigNames } from '@taintmgr/k8s-adapter';
 import { withConnection } from '../../cli/connection.ts';
 import type { GlobalFlags } from '../../cli/invocation.ts';
-import { readMarks } from '../../cluster/drain-marks.ts';
+import { drainsOn } from '../../cluster/drain-marks.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
 
 /** As drains name themselves: whoever may write on a node may have written anything. */
@@ -21,9 +21,7 @@ const clusterNames = {
   taints: async (reader: ClusterReader) =>
     (await reader.nodes()).flatMap(({ node }) => node.taints.map(formatTaint)),
   drains: async (reader: ClusterReader) =>
-    (await reader.nodes())
-      .flatMap(({ annotations }) => readMarks(annotations).map(({ id }) => id))
-      .filter((id) => drainId.test(id)),
+    drainsOn(await reader.nodes()).flatMap(({ id }) => (drainId.test(id) ? [id] : [])),
   namespaces: (reader: ClusterReader) => reader.namespaceNames(),
 } as const;
 

@@ -1,9 +1,8 @@
 // The checks of nodes, pods, budgets and taints.
-
 import { formatTaint } from '@taintmgr/core';
 import { budgetsOver, isShut } from '@taintmgr/core/drain';
 import { formatDuration, type Millis, parseTime } from '@taintmgr/core/time';
-import { readMarks } from '../../cluster/drain-marks.ts';
+import { drainsOn } from '../../cluster/drain-marks.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
 import type { Survey } from '../../cluster/survey.ts';
 import { count } from '../../render/count.ts';
@@ -110,14 +109,9 @@ export function checkStuckPods({ pods, nodes, at }: Survey): readonly Finding[] 
 export function checkDrains({ nodes, at }: Survey): readonly Finding[] {
   const finding = findingsOf('drains');
   if (nodes === null) return [finding('INFO', 'no permission to list nodes')];
-  const drains = new Map<string, string[]>();
-  for (const { node, annotations } of nodes) {
-    for (const { id } of readMarks(annotations)) {
-      drains.set(id, [...(drains.get(id) ?? []), node.name]);
-    }
-  }
-  if (drains.size === 0) return [finding('OK', 'no unfinished drains')];
-  return Array.from(drains, ([id, names]) => {
+  const drains = drainsOn(nodes);
+  if (drains.length === 0) return [finding('OK', 'no unfinished drains')];
+  return drains.map(({ id, nodes: names }) => {
     const begun = beginOf(id);
     const since = begun === null ? '' : `, started ${ago(at, begun)}`;
     const message = `has changed ${listText(names)}${since}`;

@@ -1,5 +1,5 @@
 // The check of the API server's version.
-import { formatDuration, type Millis, parseTime } from '@taintmgr/core/time';
+import { formatDuration, type Millis } from '@taintmgr/core/time';
 import type { Connection } from '../../cli/connection.ts';
 import type { Survey } from '../../cluster/survey.ts';
 import { type Finding, findingsOf } from './finding.ts';
@@ -16,14 +16,18 @@ interface Version {
   readonly minor?: string;
 }
 
+const versionRequest = {
+  method: 'GET',
+  path: '/version',
+  headers: { accept: 'application/json' },
+  body: null,
+} as const;
+
 /** Whether the API server is one we know. */
-export async function checkServer(_: Survey, connection: Connection): Promise<readonly Finding[]> {
+export async function checkServer(_: Survey, { client }: Connection): Promise<readonly Finding[]> {
   const finding = findingsOf('api-server');
-  const {
-    gitVersion = '?',
-    major,
-    minor = '',
-  } = (await connection.client.get('/version')) as Version;
+  const version = (await client.send(versionRequest)) as Version;
+  const { gitVersion = '?', major, minor = '' } = version;
   const isOld = major !== '1' || Number.parseInt(minor, 10) < minorMin;
   if (!isOld) return [finding('OK', `version ${gitVersion}`)];
   const message = `version ${gitVersion} is older than any version taintmgr is tested with`;
@@ -31,10 +35,10 @@ export async function checkServer(_: Survey, connection: Connection): Promise<re
 }
 
 /** Whether this machine and the API server agree about the time. */
-export async function checkClock(_: Survey, connection: Connection): Promise<readonly Finding[]> {
+export async function checkClock(_: Survey, { client }: Connection): Promise<readonly Finding[]> {
   const finding = findingsOf('clock');
   const begin = Date.now();
-  const date = await serverDate(connection);
+  const { serverTime: date } = await client.ask(versionRequest);
   if (date === null) return [finding('INFO', 'the API server does not send its time')];
   // Somewhere between asking and hearing it was that second.
   const skew = Math.max(0, begin - (date + 1000), date - Date.now());
@@ -43,27 +47,4 @@ export async function checkClock(_: Survey, connection: Connection): Promise<rea
   const behind = date > begin ? 'behind' : 'ahead of';
   const message = `this machine is ${formatDuration(skew)} ${behind} the API server; remaining times are off by as much`;
   return [finding(level, message, { fix: 'set the clock of this machine' })];
-}
-
-/** The header Date of an answer; null where there is none. */
-function serverDate({ transport }: Connection): Promise<number | null> {
-  return new Promise((resolve) => {
-    const request = {
-      method: 'GET',
-      path: '/version',
-      headers: { accept: 'application/json' },
-      body: null,
-    } as const;
-    transport.send(request, {
-      head: (_, { date = '' }) => resolve(httpDate(date)),
-      data: () => {},
-      end: () => resolve(null),
-      failed: () => resolve(null),
-    });
-  });
-}
-
-function httpDate(text: string): number | null {
-  const millis = Date.parse(text);
-  return Number.isNaN(millis) ? parseTime(text) : millis;
 }

@@ -7,7 +7,7 @@ import {
   type PlannedPod,
 } from '@taintmgr/core/drain';
 import { formatDuration, type Instant } from '@taintmgr/core/time';
-import { count } from '../../render/count.ts';
+import { count, countBy } from '../../render/count.ts';
 import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';
 import { blockersText, graceText, ownerText } from '../../report/words.ts';
 
@@ -37,13 +37,11 @@ export function goesAnyway(fate: PlannedPod['fate']): boolean {
 
 /** One line that names the flags that are missing for the drain to begin; null when none is. */
 export function refusalLine({ pods }: DrainPlan): string | null {
-  const missing = new Map<string, number>();
-  for (const { fate } of pods) {
+  const flags = pods.flatMap(({ fate }) => {
     const faults = fate.kind === 'refuse' ? fate.faults : [];
-    for (const flag of new Set(faults.map((fault) => drainFlag[fault]))) {
-      missing.set(flag, (missing.get(flag) ?? 0) + 1);
-    }
-  }
+    return [...new Set(faults.map((fault) => drainFlag[fault]))];
+  });
+  const missing = countBy(flags);
   if (missing.size === 0) return null;
   const needs = Array.from(missing, ([flag, number]) => {
     return `${count(number, 'pod')} ${number === 1 ? 'needs' : 'need'} ${flag}`;

@@ -13,7 +13,7 @@ import type { ExplainFlags, SubjectKind } from './flags.ts';
 import { watchLive } from './live.ts';
 import { nodeSubject } from './node.ts';
 import { podSubject } from './pod.ts';
-import type { Subject } from './subject.ts';
+import { focused, type Subject } from './subject.ts';
 import { taintSubject } from './taint.ts';
 import { zoneSubject } from './zone.ts';
 
@@ -34,7 +34,7 @@ export async function explain(
     }
     const survey = await subject.read(new ClusterReader(connection.client));
     explainer.take(survey);
-    const report = subject.focus(reportOn(survey, explainer));
+    const report = focused(subject, reportOn(survey, explainer));
     const answer = subject.answer(report, { survey, question, paint: output.paintOut });
     output.write(await printAnswer(answer, format, flags.headers !== false));
     writeNotes(output, notesOn(survey, report, question));

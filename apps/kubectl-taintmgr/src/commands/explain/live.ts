@@ -14,7 +14,7 @@ import { type Notes, notesOn, writeNotes } from '../../report/notes.ts';
 import type { Question } from '../../report/question.ts';
 import { reportOn } from '../../report/report.ts';
 import type { ExplainFlags } from './flags.ts';
-import type { Subject, Watched } from './subject.ts';
+import { focused, type Subject, type Watched } from './subject.ts';
 
 export interface LiveOptions {
   readonly connection: Connection;
@@ -52,7 +52,7 @@ export async function watchLive(options: LiveOptions): Promise<ExitCode> {
         readAt = now;
         await refresh(view, options, search);
       }
-      const watched = view.survey && subject.watched(view.survey);
+      const watched = view.survey && subject.watched?.(view.survey);
       if (watched) watching ??= listen(connection, watched, changes, stop.signal);
       if (!interrupt.aborted) await view.show(Date.now());
       await changes.wait(tickMs);
@@ -71,7 +71,7 @@ async function refresh(
   search: EvictorSearch,
 ): Promise<void> {
   try {
-    view.take(await subject.read(new ClusterReader(connection.client, null, search)));
+    view.take(await subject.read(new ClusterReader(connection.client, undefined, search)));
   } catch (error) {
     if (invocation.interrupt.aborted) return;
     if (!(error instanceof ConnectionError) || !view.survey) throw error;
@@ -169,7 +169,7 @@ class LiveView {
     const isFirst = !this.#hasShown;
     this.#hasShown = true;
     const survey = { ...this.#survey, at: isFirst ? this.#survey.at : now };
-    const report = subject.focus(reportOn(survey, explainer));
+    const report = focused(subject, reportOn(survey, explainer));
     const answer = subject.answer(report, { survey, question, paint: output.paintOut });
     if (this.#screen) {
       const wide = format.kind === 'table' && format.wide;

@@ -1,11 +1,12 @@
 import { surveyForecast } from '../../cluster/survey.ts';
+import type { Answer } from '../../render/printer.ts';
 import { apiVersion, decisionName, nodeDocument, podDocument } from '../../report/documents.ts';
 import { limitsDocument } from '../../report/limits.ts';
 import { isWhatIf } from '../../report/question.ts';
 import type { NodeReport, PodReport } from '../../report/report.ts';
 import { asOf } from '../../report/words.ts';
 import { type PodColumns, renderNode } from './node-table.ts';
-import { type AnswerContext, everything, type Subject } from './subject.ts';
+import type { AnswerContext, Subject } from './subject.ts';
 
 /** `explain node NAME` */
 export function nodeSubject(name: string): Subject {
@@ -14,7 +15,6 @@ export function nodeSubject(name: string): Subject {
       const node = await reader.node(name);
       return await surveyForecast(reader, [node], [node]);
     },
-    focus: everything,
     answer: ({ nodes: [report] }, context) => {
       if (!report) throw new Error(`node ${name} was read and is not known`);
       return nodeAnswer(report, context);
@@ -26,7 +26,7 @@ export function nodeSubject(name: string): Subject {
   };
 }
 
-function nodeAnswer(report: NodeReport, context: AnswerContext): ReturnType<Subject['answer']> {
+function nodeAnswer(report: NodeReport, context: AnswerContext): Answer {
   const { survey, question } = context;
   const { name, uid } = report.facts.node;
   const pods = report.pods ?? [];

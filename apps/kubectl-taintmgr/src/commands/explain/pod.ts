@@ -2,6 +2,7 @@ import { describeReason, formatTaint, type Reason } from '@taintmgr/core';
 import { formatDuration, formatTime, type Instant, type Millis } from '@taintmgr/core/time';
 import { type ForecastSurvey, surveyForecast } from '../../cluster/survey.ts';
 import { printable } from '../../render/printable.ts';
+import type { Answer } from '../../render/printer.ts';
 import { renderTable, type TableOptions } from '../../render/table.ts';
 import { apiVersion, decisionName, decisionNames, podDocument } from '../../report/documents.ts';
 import { limitsDocument } from '../../report/limits.ts';
@@ -13,6 +14,7 @@ import {
   decisionWithTime,
   isUnwritten,
   none,
+  ownerText,
   readyText,
   timeLeft,
   timeLeftThen,
@@ -56,11 +58,7 @@ export function podSubject(namespace: string, name: string): Subject {
   };
 }
 
-function podAnswer(
-  node: NodeReport | null,
-  report: PodReport,
-  context: AnswerContext,
-): ReturnType<Subject['answer']> {
+function podAnswer(node: NodeReport | null, report: PodReport, context: AnswerContext): Answer {
   const { survey, question } = context;
   const document = podDocument(report, survey.at + question.after);
   return {
@@ -95,7 +93,7 @@ function describePod(
     ['Name', pod.name],
     ['Namespace', pod.namespace],
     ['Node', nodeText(node, pod.nodeName, survey.at)],
-    ['Owner', pod.owner ? `${pod.owner.kind}/${pod.owner.name}` : none],
+    ['Owner', ownerText(pod)],
     ['Decision', decisionLine(report, at, after)],
     ['Because', explanation.decision.because.slice(0, 1).map(describeReason).join('')],
     ...(present ? [['Present', decisionText(present.decision, survey.at, 0)] as const] : []),

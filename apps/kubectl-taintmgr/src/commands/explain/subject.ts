@@ -10,11 +10,11 @@ import type { Report } from '../../report/report.ts';
 export interface Subject {
   /** Throws ApiError (NotFound), ConnectionError and UsageError. */
   readonly read: (reader: ClusterReader) => Promise<ForecastSurvey>;
-  /** Leaves out what is not asked about. */
-  readonly focus: (report: Report) => Report;
+  /** Leaves out what is not asked about; left out: everything is. */
+  readonly focus?: (report: Report) => Report;
   readonly answer: (report: Report, context: AnswerContext) => Answer;
-  /** What to watch for changes; null: it is read again and again instead. */
-  readonly watched: (survey: ForecastSurvey) => Watched | null;
+  /** What to watch for changes; left out, or null: too much, it is read repeatedly instead. */
+  readonly watched?: (survey: ForecastSurvey) => Watched | null;
 }
 
 /** The nodes and pods whose changes are changes of an answer. */
@@ -30,8 +30,7 @@ export interface AnswerContext {
   readonly paint: Paint;
 }
 
-/** Too much would have to be watched. */
-export const nothing: Subject['watched'] = () => null;
-
-/** Nothing is left out. */
-export const everything: Subject['focus'] = (report) => report;
+/** What of a report is asked about. */
+export function focused({ focus }: Subject, report: Report): Report {
+  return focus ? focus(report) : report;
+}

@@ -1,9 +1,11 @@
 import { formatTaint, type Taint } from '@taintmgr/core';
 import type { Instant, Millis } from '@taintmgr/core/time';
+import type { NodeFacts } from '../../cluster/facts.ts';
 import { surveyForecast } from '../../cluster/survey.ts';
 import { count } from '../../render/count.ts';
-import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';
-import { apiVersion, taintDocument, tallyDocument } from '../../report/documents.ts';
+import type { Answer } from '../../render/printer.ts';
+import { type Column, renderColumns } from '../../render/table.ts';
+import { taintDocument } from '../../report/documents.ts';
 import {
   hypotheticalTaints,
   matchesTaint,
@@ -12,11 +14,10 @@ import {
   type TaintPattern,
 } from '../../report/question.ts';
 import type { NodeReport } from '../../report/report.ts';
-import { ago, asOf, none, tallyText } from '../../report/words.ts';
+import { ago, none, tallyText } from '../../report/words.ts';
 import { UsageError } from '../../usage-error.ts';
-import { podNames } from './node.ts';
-import { type AnswerContext, everything, nothing, type Subject } from './subject.ts';
-import { nodeDocuments, tallyColumns, tallyOf } from './zone.ts';
+import type { AnswerContext, Subject } from './subject.ts';
+import { nodesAnswer, tallyColumns, tallyOf } from './zone.ts';
 
 /** `explain taint KEY[=VALUE][:EFFECT]`: where it is, since when, and what it does there. */
 export function taintSubject(text: string, pattern: TaintPattern, question: Question): Subject {
@@ -27,22 +28,15 @@ export function taintSubject(text: string, pattern: TaintPattern, question: Ques
         const taints = hypotheticalTaints(node.taints, question, 0);
         return taints.some((taint) => matchesTaint(pattern, taint));
       });
-      if (nodes.length === 0)
-        throw new UsageError(
-          nowhere(
-            text,
-            all.flatMap(({ node }) => node.taints),
-          ),
-        );
+      if (nodes.length === 0) throw new UsageError(nowhere(text, all));
       return await surveyForecast(reader, nodes, nodes.filter(mattersIn(question)));
     },
-    focus: everything,
     answer: ({ nodes }, context) => taintAnswer(text, pattern, nodes, context),
-    watched: nothing,
   };
 }
 
-function nowhere(text: string, taints: readonly Taint[]): string {
+function nowhere(text: string, nodes: readonly NodeFacts[]): string {
+  const taints = nodes.flatMap(({ node }) => node.taints);
   const keys = [...new Set(taints.map(({ key }) => key))].sort();
   const known = keys.length === 0 ? 'no node has taints' : `nodes have: ${keys.join(', ')}`;
   return `no node has the taint ${JSON.stringify(text)}; ${known}`;
@@ -58,47 +52,23 @@ function taintAnswer(
   name: string,
   pattern: TaintPattern,
   nodes: readonly NodeReport[],
-  { survey, question }: AnswerContext,
-): ReturnType<Subject['answer']> {
-  const found = nodes.flatMap((node): Found[] => {
-    const taints = hypotheticalTaints(node.facts.node.taints, question, survey.at);
+  context: AnswerContext,
+): Answer {
+  const { at } = context.survey;
+  const { after } = context.question;
+  const all = nodes.flatMap((node): Found[] => {
+    const taints = hypotheticalTaints(node.facts.node.taints, context.question, at);
     return taints.filter((taint) => matchesTaint(pattern, taint)).map((taint) => ({ node, taint }));
   });
-  const documents = (): readonly object[] => nodeDocuments(nodes, survey.at, question.after);
-  return {
-    get document() {
-      return {
-        apiVersion,
-        kind: 'TaintExplanation',
-        metadata: { name },
-        ...asOf(survey.at, question.after),
-        found: found.map(({ node, taint }) => {
-          return { node: node.facts.node.name, ...taintDocument(taint) };
-        }),
-        nodes: documents(),
-        summary: tallyDocument(tallyOf(nodes, question.after)),
-      };
-    },
-    get rows() {
-      return documents();
-    },
-    names: podNames(nodes.flatMap(({ pods }) => pods ?? [])),
-    table: (options) =>
-      renderTaint(found, nodes, { now: survey.at, after: question.after }, options),
-  };
-}
-
-function renderTaint(
-  found: readonly Found[],
-  nodes: readonly NodeReport[],
-  { now, after }: { readonly now: Instant; readonly after: Millis },
-  { wide, headers }: TableOptions,
-): string {
-  const table = renderColumns(foundColumns(now, after), found, { wide, headers });
-  if (!headers) return table;
-  return [table, '', `${count(nodes.length, 'node')}; ${tallyText(tallyOf(nodes, after))}`].join(
-    '\n',
-  );
+  const found = all.map(({ node, taint }) => {
+    return { node: node.facts.node.name, ...taintDocument(taint) };
+  });
+  return nodesAnswer('TaintExplanation', name, { found }, nodes, context, (options) => {
+    const table = renderColumns(foundColumns(at, after), all, options);
+    if (!options.headers) return table;
+    const counts = `${count(nodes.length, 'node')}; ${tallyText(tallyOf(nodes, after))}`;
+    return [table, '', counts].join('\n');
+  });
 }
 
 function foundColumns(now: Instant, after: Millis): readonly Column<Found>[] {

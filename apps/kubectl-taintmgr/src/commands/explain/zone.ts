@@ -4,6 +4,7 @@ import type { NodeFacts } from '../../cluster/facts.ts';
 import { surveyForecast } from '../../cluster/survey.ts';
 import { count } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';
+import type { Answer } from '../../render/printer.ts';
 import { type Column, renderColumns } from '../../render/table.ts';
 import { apiVersion, nodeDocument, tallyDocument, zoneDocument } from '../../report/documents.ts';
 import { mattersIn, type Question } from '../../report/question.ts';
@@ -12,7 +13,7 @@ import { ago, asOf, none, soon, tallyText, zoneText } from '../../report/words.t
 import { UsageError } from '../../usage-error.ts';
 import { podNames } from './node.ts';
 import { notReadyText } from './node-table.ts';
-import { type AnswerContext, everything, nothing, type Subject } from './subject.ts';
+import type { AnswerContext, Subject } from './subject.ts';
 
 /** `explain zone NAME`: by its label, or as `region/zone`. */
 export function zoneSubject(name: string, question: Question): Subject {
@@ -23,9 +24,7 @@ export function zoneSubject(name: string, question: Question): Subject {
       if (nodes.length === 0) throw new UsageError(noSuchZone(name, all));
       return await surveyForecast(reader, nodes, nodes.filter(mattersIn(question)));
     },
-    focus: everything,
     answer: ({ nodes }, context) => zoneAnswer(name, nodes, context),
-    watched: nothing,
   };
 }
 
@@ -40,64 +39,67 @@ function noSuchZone(name: string, nodes: readonly NodeFacts[]): string {
   return `zone ${JSON.stringify(name)} has no nodes; ${known}`;
 }
 
-function zoneAnswer(
-  name: string,
-  nodes: readonly NodeReport[],
-  { survey, question }: AnswerContext,
-): ReturnType<Subject['answer']> {
-  const documents = (): readonly object[] => nodeDocuments(nodes, survey.at, question.after);
-  const all = tallyOf(nodes, question.after);
+function zoneAnswer(name: string, nodes: readonly NodeReport[], context: AnswerContext): Answer {
+  const { survey, question } = context;
+  const [first] = nodes;
+  const forecast = first?.forecast;
   const notReady = nodes.filter(({ facts }) => facts.ready.status !== 'True').length;
-  const forecast = nodes[0]?.forecast;
+  const counts = { nodes: nodes.length, notReady };
+  const zone = { ...counts, ...(forecast && zoneDocument(forecast)) };
   const state = forecast ? `: ${zoneText(forecast)}` : '';
+  return nodesAnswer('ZoneExplanation', name, { zone }, nodes, context, (options) => {
+    const table = renderColumns(nodeColumns(survey.at, question.after), nodes, options);
+    if (!options.headers) return table;
+    const full = printable(first?.facts.node.zone || name);
+    return [
+      `Zone:     ${full}, ${notReadyText(counts)}${state}`,
+      `Taints:   ${taintedText(nodes)}`,
+      '',
+      table,
+      '',
+      tallyText(tallyOf(nodes, question.after)),
+    ].join('\n');
+  });
+}
+
+/** An answer about several nodes: `about` comes before them in its document. */
+export function nodesAnswer(
+  kind: string,
+  name: string,
+  about: object,
+  nodes: readonly NodeReport[],
+  { survey: { at }, question: { after } }: AnswerContext,
+  table: Answer['table'],
+): Answer {
+  const documents = (): readonly object[] =>
+    nodes.map((node) => {
+      const { name, uid } = node.facts.node;
+      return { name, uid, ...nodeDocument(node, at, after) };
+    });
   return {
     get document() {
       return {
         apiVersion,
-        kind: 'ZoneExplanation',
+        kind,
         metadata: { name },
-        ...asOf(survey.at, question.after),
-        zone: { nodes: nodes.length, notReady, ...(forecast && zoneDocument(forecast)) },
+        ...asOf(at, after),
+        ...about,
         nodes: documents(),
-        summary: tallyDocument(all),
+        summary: tallyDocument(tallyOf(nodes, after)),
       };
     },
     get rows() {
       return documents();
     },
     names: podNames(nodes.flatMap(({ pods }) => pods ?? [])),
-    table: (options) => {
-      const table = renderColumns(nodeColumns(survey.at, question.after), nodes, options);
-      if (!options.headers) return table;
-      const [first] = nodes;
-      const full = first?.facts.node.zone || name;
-      const head = [
-        `Zone:     ${printable(full)}, ${notReadyText({ nodes: nodes.length, notReady })}${state}`,
-        `Taints:   ${taintedText(nodes)}`,
-      ];
-      return [...head, '', table, '', tallyText(all)].join('\n');
-    },
+    table,
   };
-}
-
-/** Nodes by their names, each with its pods as far as they were read. */
-export function nodeDocuments(
-  nodes: readonly NodeReport[],
-  now: Instant,
-  after: number,
-): readonly object[] {
-  return nodes.map((node) => {
-    const { name, uid } = node.facts.node;
-    return { name, uid, ...nodeDocument(node, now, after) };
-  });
 }
 
 /** What becomes of the pods of several nodes, as far as they were read. */
 export function tallyOf(nodes: readonly NodeReport[], after: number): Tally {
-  return tally(
-    nodes.flatMap(({ pods }) => pods ?? []),
-    after,
-  );
+  const pods = nodes.flatMap((node) => node.pods ?? []);
+  return tally(pods, after);
 }
 
 function taintedText(nodes: readonly NodeReport[]): string {

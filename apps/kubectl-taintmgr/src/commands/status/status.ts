@@ -1,9 +1,9 @@
-import { formatTaint, zoneName } from '@taintmgr/core';
+import { zoneName } from '@taintmgr/core';
 import { type ZoneState, zoneState } from '@taintmgr/core/lifecycle';
 import { formatTime, type Instant, type Millis } from '@taintmgr/core/time';
 import { type DutyVerdict, type Evictors, verdictText } from '@taintmgr/k8s-adapter';
 import type { ClockEvent } from '../../cluster/clock-events.ts';
-import { readMarks } from '../../cluster/drain-marks.ts';
+import { drainsOn, type MarkedDrain } from '../../cluster/drain-marks.ts';
 import { upstreamVerdict } from '../../cluster/evictors.ts';
 import { evictsPods, type NodeFacts } from '../../cluster/facts.ts';
 import type { TrippedLimit } from '../../cluster/limits.ts';
@@ -36,19 +36,12 @@ export interface ZoneCounts {
   readonly next: Millis | null;
 }
 
-/** A drain that has left marks on nodes. */
-export interface DrainStatus {
-  readonly id: string;
-  readonly taint: string;
-  readonly nodes: readonly string[];
-}
-
 /** How a cluster is doing. */
 export interface Status {
   readonly at: Instant;
   readonly evictors: Evictors;
   readonly zones: readonly ZoneCounts[];
-  readonly drains: readonly DrainStatus[];
+  readonly drains: readonly MarkedDrain[];
   /** What controllers have said about clocks of late, the latest last. */
   readonly clocks: readonly ClockEvent[];
   /** Limits of the controller that hold evictions until they are resumed. */
@@ -105,18 +98,6 @@ function zoneCounts(
     stuck: pods.filter(isStuck).length,
     next: waits.length === 0 ? null : Math.min(...waits),
   };
-}
-
-function drainsOn(nodes: readonly NodeFacts[]): readonly DrainStatus[] {
-  const drains = new Map<string, { readonly taint: string; readonly nodes: string[] }>();
-  for (const { node, annotations } of nodes) {
-    for (const { id, taint } of readMarks(annotations)) {
-      const drain = drains.get(id) ?? { taint: formatTaint(taint), nodes: [] };
-      drain.nodes.push(node.name);
-      drains.set(id, drain);
-    }
-  }
-  return Array.from(drains, ([id, drain]) => ({ id, ...drain }));
 }
 
 /** The status as a document. */

@@ -2,13 +2,14 @@
 import type { Instant } from '@taintmgr/core/time';
 import { verdictText } from '@taintmgr/k8s-adapter';
 import type { ClockEvent } from '../../cluster/clock-events.ts';
+import type { MarkedDrain } from '../../cluster/drain-marks.ts';
 import { upstreamVerdict } from '../../cluster/evictors.ts';
 import type { TrippedLimit } from '../../cluster/limits.ts';
 import { count } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';
 import { type Column, renderColumns, renderTable, type TableOptions } from '../../render/table.ts';
 import { ago, none, soon } from '../../report/words.ts';
-import type { DrainStatus, Status, ZoneCounts } from './status.ts';
+import type { Status, ZoneCounts } from './status.ts';
 
 const nodesShownMax = 3;
 const clocksShownMax = 3;
@@ -54,7 +55,7 @@ const zoneColumns: readonly Column<ZoneCounts>[] = [
   ['NEXT', ({ next }) => (next === null ? '-' : soon(next))],
 ];
 
-function renderDrains(drains: readonly DrainStatus[], wide: boolean): string {
+function renderDrains(drains: readonly MarkedDrain[], wide: boolean): string {
   const rows = drains.map(({ id, taint, nodes }) => [id, taint, nodesText(nodes, wide)]);
   return renderTable(['DRAIN', 'TAINT', 'NODES'], rows);
 }

@@ -4,7 +4,7 @@ import { readDryRun } from '../../cli/dry-run-flag.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
 import { warn } from '../../cli/output.ts';
-import { type DrainMark, readMarks } from '../../cluster/drain-marks.ts';
+import { type DrainMark, drainsOn, readMarks } from '../../cluster/drain-marks.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
 import { namedNodes } from '../../cluster/named-nodes.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
@@ -39,11 +39,8 @@ export async function run(
 }
 
 function nothingToUndo(name: string, nodes: readonly NodeFacts[]): string {
-  const known = new Set(
-    nodes.flatMap(({ annotations }) => readMarks(annotations).map(({ id }) => id)),
-  );
-  const list =
-    known.size === 0 ? 'there are no drains to undo' : `drains: ${[...known].join(', ')}`;
+  const known = drainsOn(nodes).map(({ id }) => id);
+  const list = known.length === 0 ? 'there are no drains to undo' : `drains: ${known.join(', ')}`;
   return `no drain ${JSON.stringify(name)} found; ${list}`;
 }
 

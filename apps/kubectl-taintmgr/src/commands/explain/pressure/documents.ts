@@ -5,9 +5,9 @@ import {
   type SignalExplanation,
   type ThresholdState,
 } from '@taintmgr/core/pressure';
-import { formatTime, type Instant } from '@taintmgr/core/time';
+import { formatTime } from '@taintmgr/core/time';
 import { ownConditionType } from '@taintmgr/k8s-adapter';
-import { apiVersion } from '../../../report/documents.ts';
+import { apiVersion, time } from '../../../report/documents.ts';
 import type { PressureSurvey } from './survey.ts';
 
 /** The answer of `explain pressure` as json and yaml. */
@@ -84,8 +84,4 @@ function thresholdDocument(state: ThresholdState): object {
     endsAt: clearAt ?? undefined,
     dueAt: phase === 'waiting' ? time(dueAt) : undefined,
   };
-}
-
-function time(instant: Instant | null): string | undefined {
-  return instant === null ? undefined : formatTime(instant);
 }

@@ -147,18 +147,13 @@ export class Field {
 
   /** The members of an object, of which no others than these may be there. */
   members(allowed: readonly string[]): ReadonlyMap<string, Field> {
-    const members = this.#pairs();
+    const members = this.entries();
     for (const [key, field] of members) {
       if (allowed.includes(key)) continue;
       const want = renamed.get(key) ?? allowed.join(', ');
       throw field.#faultAt(field.#key, `unknown field; want ${want}`);
     }
     return members;
-  }
-
-  /** The members of an object, whatever their names are. */
-  entries(): ReadonlyMap<string, Field> {
-    return this.#pairs();
   }
 
   items(): readonly Field[] {
@@ -168,34 +163,33 @@ export class Field {
 
   text(): string {
     const { value } = this;
-    if (typeof value === 'string' && value !== '') return value;
-    throw this.fault(`want a text, got ${this.#shown}`);
+    return this.#want('a text', typeof value === 'string' && value !== '' ? value : null);
   }
 
   wholeNumber(min: number): number {
+    const isWhole = (value: unknown): value is number => Number.isInteger(value);
     const { value } = this;
-    if (typeof value === 'number' && Number.isInteger(value) && value >= min) return value;
-    throw this.fault(`want a whole number from ${min}, got ${this.#shown}`);
+    return this.#want(`a whole number from ${min}`, isWhole(value) && value >= min ? value : null);
   }
 
   truth(): boolean {
-    const { value } = this;
-    if (typeof value === 'boolean') return value;
-    throw this.fault(`want true or false, got ${this.#shown}`);
+    return this.#want('true or false', typeof this.value === 'boolean' ? this.value : null);
   }
 
   /** In milliseconds. */
   duration(): number {
     const { value } = this;
     const millis = typeof value === 'string' || value === 0 ? parseDuration(String(value)) : null;
-    if (millis !== null) return millis;
-    throw this.fault(`want a duration such as 90s, 5m or 1h30m, got ${this.#shown}`);
+    return this.#want('a duration such as 90s, 5m or 1h30m', millis);
   }
 
   oneOf<T extends string>(allowed: readonly T[]): T {
-    const found = allowed.find((one) => one === this.value);
-    if (found !== undefined) return found;
-    throw this.fault(`want ${allowed.join(', ')}, got ${this.#shown}`);
+    return this.#want(allowed.join(', '), allowed.find((one) => one === this.value) ?? null);
+  }
+
+  #want<T>(what: string, found: T | null): T {
+    if (found !== null) return found;
+    throw this.fault(`want ${what}, got ${this.#shown}`);
   }
 
   /** What another reader makes of the value; its RangeError is a fault of this field. */
@@ -212,8 +206,7 @@ export class Field {
   at(path: Path): Field {
     const [first, ...rest] = path;
     if (first === undefined) return this;
-    const children = isSeq(this.#node) ? this.items() : [...this.#pairsOrNone().values()];
-    const child = children.find((field) => field.#path.at(-1) === first);
+    const child = this.#children.find((field) => field.#path.at(-1) === first);
     return child ? child.at(rest) : this;
   }
 
@@ -234,15 +227,22 @@ export class Field {
   /** The first member anywhere in it that is this value; null: there is none. */
   holding(value: unknown): Field | null {
     if (this.value === value) return this;
-    const children = isSeq(this.#node) ? this.items() : [...this.#pairsOrNone().values()];
-    return children.reduce<Field | null>((found, child) => found ?? child.holding(value), null);
+    return this.#children.reduce<Field | null>(
+      (found, child) => found ?? child.holding(value),
+      null,
+    );
+  }
+
+  get #children(): readonly Field[] {
+    return isSeq(this.#node) ? this.items() : [...this.#pairsOrNone().values()];
   }
 
   #pairsOrNone(): ReadonlyMap<string, Field> {
-    return isMap(this.#node) ? this.#pairs() : new Map();
+    return isMap(this.#node) ? this.entries() : new Map();
   }
 
-  #pairs(): ReadonlyMap<string, Field> {
+  /** The members of an object, whatever their names are. */
+  entries(): ReadonlyMap<string, Field> {
     if (!isMap(this.#node)) throw this.fault(`want an object, got ${this.#shown}`);
     return new Map(
       this.#node.items.map(({ key, value }) => {

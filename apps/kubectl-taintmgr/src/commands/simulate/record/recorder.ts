@@ -2,6 +2,7 @@ import type { Config, Engine } from '@taintmgr/core';
 import type { Instant } from '@taintmgr/core/time';
 import type { Notice, PressureNotice } from '@taintmgr/k8s-adapter';
 import type { ApiServer, Change, KubeObject } from '@taintmgr/sim-cluster';
+import type { Condition } from '../../../cluster/objects.ts';
 import {
   type DeadlineTrack,
   EvictionLog,
@@ -49,13 +50,6 @@ export interface Recording {
   readonly refusals: readonly RefusalTrack[];
   readonly failures: readonly FailureTrack[];
   readonly unplaced: readonly UnplacedTrack[];
-}
-
-interface Condition {
-  readonly type: string;
-  readonly status: string;
-  readonly reason?: string;
-  readonly message?: string;
 }
 
 /** Between two looks at what is not reported. */

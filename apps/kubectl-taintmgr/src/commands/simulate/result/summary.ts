@@ -1,3 +1,4 @@
+import { countBy } from '../../../render/count.ts';
 import type { BudgetTrack, Recording, UnplacedTrack } from '../record/recorder.ts';
 import type { Step } from '../record/timelines.ts';
 import type { WorkloadTrack } from '../record/workloads.ts';
@@ -76,12 +77,6 @@ export function summarize(recording: Recording, end: number): Summary {
 
 function isNoExecute(taint: string): boolean {
   return taint.endsWith(':NoExecute');
-}
-
-function countBy(names: readonly string[]): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
-  return counts;
 }
 
 function workloadSummary(

@@ -1,5 +1,7 @@
 import { parseQuantity, parseTaint, quantityValue } from '@taintmgr/core';
+import type { TaintObject } from '@taintmgr/k8s-adapter';
 import type { Json, KubeObject, NodeConditionType } from '@taintmgr/sim-cluster';
+import { zoneLabel } from '../../../cluster/facts.ts';
 import { amountsOf, keyOf, labelsOf, labelValueOf, nameOf } from '../input/names.ts';
 import type { Field } from '../input/positioned.ts';
 import { type DisconnectCause, type Stage, StageFault } from '../stage/stage.ts';
@@ -36,12 +38,7 @@ const conditionTypes: readonly NodeConditionType[] = [
 ];
 
 type Spec = KubeObject['spec'];
-/** As nodes have it. */
-export interface TaintObject {
-  readonly key: string;
-  readonly value?: string;
-  readonly effect: string;
-}
+export const budgetFields = ['minAvailable', 'maxUnavailable'] as const;
 
 /** Everything that an event can be, by the name of its field. */
 export const actions: Readonly<Record<string, ActionKind>> = {
@@ -103,7 +100,7 @@ export const actions: Readonly<Record<string, ActionKind>> = {
   },
   scale: { fields: ['workload', 'replicas'], read: scale },
   leakMemory: { fields: ['workload', 'pods', 'perSecond', 'until'], read: leakMemory },
-  setBudget: { fields: ['budget', 'minAvailable', 'maxUnavailable'], read: setBudget },
+  setBudget: { fields: ['budget', ...budgetFields], read: setBudget },
 };
 
 /** A member that must be there. */
@@ -200,8 +197,6 @@ function addNode(body: Field, members: Members): ScriptAction {
   };
 }
 
-const zoneLabel = 'topology.kubernetes.io/zone';
-
 const scalable = ['deployments', 'statefulsets', 'replicasets'] as const;
 
 function scale(body: Field, members: Members): ScriptAction {
@@ -224,13 +219,8 @@ function scale(body: Field, members: Members): ScriptAction {
 
 function setBudget(body: Field, members: Members): ScriptAction {
   const [namespace, name] = keyOf(required(body, members, 'budget'));
-  const given = (['minAvailable', 'maxUnavailable'] as const).filter((one) => members.has(one));
-  const [limit] = given;
-  if (limit === undefined || given.length > 1) {
-    throw body.fault('want one of minAvailable, maxUnavailable');
-  }
-  const field = required(body, members, limit);
-  const value = countOf(field);
+  const set = budgetSpec(body, members);
+  const [[limit, value] = []] = Object.entries(set);
   return {
     text: `set ${limit} of budget ${namespace}/${name} to ${value}`,
     targets: null,
@@ -239,9 +229,20 @@ function setBudget(body: Field, members: Members): ScriptAction {
       const object = api.get('poddisruptionbudgets', namespace, name);
       if (!object) throw new StageFault(`there is no budget ${namespace}/${name}`);
       const { minAvailable: _, maxUnavailable: __, ...spec } = object.spec;
-      api.update('poddisruptionbudgets', { ...object, spec: { ...spec, [limit]: value } });
+      api.update('poddisruptionbudgets', { ...object, spec: { ...spec, ...set } });
     },
   };
+}
+
+/** What a budget allows, as its spec has it: one of two. Throws FileFault. */
+export function budgetSpec(
+  body: Field,
+  members: Members,
+): { readonly minAvailable: number | string } | { readonly maxUnavailable: number | string } {
+  const [min, max] = budgetFields.map((name) => members.get(name));
+  if (min && !max) return { minAvailable: countOf(min) };
+  if (max && !min) return { maxUnavailable: countOf(max) };
+  throw body.fault('want one of minAvailable, maxUnavailable');
 }
 
 function leakMemory(body: Field, members: Members): ScriptAction {
@@ -275,7 +276,7 @@ function bytesOf(field: Field): number {
 }
 
 /** A number of pods, or a share such as `30%`. */
-export function countOf(field: Field): number | string {
+function countOf(field: Field): number | string {
   const { value } = field;
   if (typeof value === 'string' && /^\d+%$/.test(value)) return value;
   return field.wholeNumber(0);

@@ -1,4 +1,5 @@
 import type { Cluster, KubeObject } from '@taintmgr/sim-cluster';
+import { zoneLabel } from '../../../cluster/facts.ts';
 import type { Field } from '../input/positioned.ts';
 
 /** Which nodes an event of a script is about. */
@@ -11,7 +12,6 @@ export type Targets =
 /** The fields that name nodes; one of them is given. */
 export const targetFields = ['node', 'nodes', 'zone', 'selector'] as const;
 
-const zoneLabel = 'topology.kubernetes.io/zone';
 const labelPattern = /^([\w./-]+)=([\w.-]*)$/;
 
 /** Reads which nodes are meant. Throws FileFault. */

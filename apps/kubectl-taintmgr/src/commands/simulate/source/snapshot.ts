@@ -1,7 +1,7 @@
 // A snapshot file as the beginning of a simulation.
 import { type Instant, parseTime } from '@taintmgr/core/time';
 import { Cluster, type KubeObject, type Unloaded, VirtualClock } from '@taintmgr/sim-cluster';
-import { count } from '../../../render/count.ts';
+import { count, countBy } from '../../../render/count.ts';
 import { FaultyFile, type Field } from '../input/positioned.ts';
 import type { ClusterSource } from './source.ts';
 
@@ -125,9 +125,8 @@ function kindOf(reason: string): string {
 
 function foreignNote(foreign: readonly Unloaded[]): readonly string[] {
   if (foreign.length === 0) return [];
-  const kinds = new Map<string, number>();
-  for (const { kind } of foreign) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
-  const texts = [...kinds].map(([kind, number]) => `${kind} ${number}`);
+  const kinds = countBy(foreign.map(({ kind }) => kind));
+  const texts = Array.from(kinds, ([kind, number]) => `${kind} ${number}`);
   return [`kinds that play no part in it are left out: ${texts.join(', ')}`];
 }
 
@@ -140,18 +139,15 @@ const owning: Readonly<Record<string, string>> = {
 
 /** Pods that nobody will replace, because what owns them is not there. */
 function ownerNotes(pods: readonly KubeObject[], api: Cluster['api']): readonly string[] {
-  const orphans = new Map<string, number>();
-  for (const { metadata } of pods) {
+  const missing = pods.flatMap(({ metadata }) => {
     const owner = metadata.ownerReferences?.find(({ controller }) => controller);
-    if (!owner || owner.kind === 'Node') continue;
+    if (!owner || owner.kind === 'Node') return [];
     const resource = owning[owner.kind];
-    if (resource && api.get(resource, metadata.namespace ?? '', owner.name)) continue;
-    orphans.set(owner.kind, (orphans.get(owner.kind) ?? 0) + 1);
-  }
-  return [...orphans].map(
-    ([kind, number]) =>
-      `${count(number, 'pod')} of a ${kind} that is not simulated: nobody replaces them`,
-  );
+    return resource && api.get(resource, metadata.namespace ?? '', owner.name) ? [] : owner.kind;
+  });
+  return Array.from(countBy(missing), ([kind, number]) => {
+    return `${count(number, 'pod')} of a ${kind} that is not simulated: nobody replaces them`;
+  });
 }
 
 /** What a scheduler would look at and ours does not. */

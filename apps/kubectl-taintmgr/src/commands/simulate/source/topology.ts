@@ -19,7 +19,7 @@ import {
 } from '@taintmgr/sim-cluster';
 import { amountsOf, keyOf, labelsOf, labelValueOf, nameOf } from '../input/names.ts';
 import { FaultyFile, type Field } from '../input/positioned.ts';
-import { countOf, required, taintOf } from '../script/actions.ts';
+import { budgetFields, budgetSpec, required, taintOf } from '../script/actions.ts';
 import { attempt } from '../script/script.ts';
 import type { ClusterSource } from './source.ts';
 
@@ -126,7 +126,10 @@ function readWorkload(field: Field, parts: Parts): void {
     },
   };
   const { trial, workloads, budgets } = parts;
-  const workload = build(kind, namespace, name, options, secondsOf(members));
+  const workload =
+    kind === 'Job'
+      ? job(namespace, name, secondsOf(members), options)
+      : builders[kind](namespace, name, options);
   tryOut(field, trial, `${kind.toLowerCase()}s`, workload);
   workloads.push(workload);
   const budgetField = members.get('budget');
@@ -149,26 +152,7 @@ function tryOut(field: Field, trial: ApiServer, resource: string, object: KubeOb
   }
 }
 
-type Options = NonNullable<Parameters<typeof deployment>[2]>;
-
-function build(
-  kind: (typeof kinds)[number],
-  namespace: string,
-  name: string,
-  options: Options,
-  seconds: number,
-): KubeObject {
-  switch (kind) {
-    case 'Deployment':
-      return deployment(namespace, name, options);
-    case 'StatefulSet':
-      return statefulSet(namespace, name, options);
-    case 'DaemonSet':
-      return daemonSet(namespace, name, options);
-    case 'Job':
-      return job(namespace, name, seconds, options);
-  }
-}
+const builders = { Deployment: deployment, StatefulSet: statefulSet, DaemonSet: daemonSet };
 
 const jobSecondsUsual = 600;
 
@@ -195,9 +179,5 @@ function readToleration(field: Field): TimedToleration {
 }
 
 function readBudget(field: Field, namespace: string, name: string): KubeObject {
-  const members = field.members(['minAvailable', 'maxUnavailable']);
-  const [min, max] = [members.get('minAvailable'), members.get('maxUnavailable')];
-  if (min && !max) return pdb(namespace, name, { minAvailable: countOf(min) });
-  if (max && !min) return pdb(namespace, name, { maxUnavailable: countOf(max) });
-  throw field.fault('want one of minAvailable, maxUnavailable');
+  return pdb(namespace, name, budgetSpec(field, field.members(budgetFields)));
 }

@@ -22,9 +22,11 @@ export interface AgentsOptions {
 
 /** One loop that is driven on the clock that all share. */
 interface Driven {
-  readonly nextWake: () => Instant | null;
-  readonly start: () => void;
-  readonly runUntil: (instant: Instant) => void;
+  readonly loop: { nextWake(): Instant | null };
+  readonly driver: {
+    feed(input: { readonly kind: 'start' }): void;
+    runUntil(instant: Instant): void;
+  };
 }
 
 /** All of ours that works in the cluster: the engine, and the node pressure agent beside it. */
@@ -44,47 +46,39 @@ export class Agents {
       leases: true,
       daemonSets: config.lifecycle?.enforcement === 'pods',
     });
-    const driven = [drivenOf(loop, new VirtualDriver({ loop, exchange, clock, onNotice }))];
+    const driver = new VirtualDriver({ loop, exchange, clock, onNotice });
+    const driven: Driven[] = [{ loop, driver }];
     if (pressure) {
       const machine = createPressureMachine(pressure);
       const agent = new PressureLoop({ machine, random, watches: () => true });
-      const driver = new VirtualDriver({ loop: agent, exchange, clock, onNotice });
-      driven.push(drivenOf(agent, driver));
+      driven.push({
+        loop: agent,
+        driver: new VirtualDriver({ loop: agent, exchange, clock, onNotice }),
+      });
     }
     this.#driven = driven;
   }
 
   start(): void {
-    for (const one of this.#driven) one.start();
+    for (const { driver } of this.#driven) driver.feed({ kind: 'start' });
   }
 
   /** Moves time to `instant`; everybody does what is due on the way at its own instant. */
   runUntil(instant: Instant): void {
     const [only, another] = this.#driven;
     if (only && !another) {
-      only.runUntil(instant);
+      only.driver.runUntil(instant);
       return;
     }
     for (let next = this.#nextWake(); next !== null && next <= instant; next = this.#nextWake()) {
-      for (const one of this.#driven) one.runUntil(next);
+      for (const { driver } of this.#driven) driver.runUntil(next);
     }
     this.#clock.advanceTo(instant);
   }
 
   #nextWake(): Instant | null {
-    const all = [this.#clock, ...this.#driven].map((one) => one.nextWake());
+    const all = [this.#clock, ...this.#driven.map(({ loop }) => loop)].map((one) => one.nextWake());
     const wakes = all.filter((wake) => wake !== null);
     return wakes.length === 0 ? null : Math.max(this.#clock.now(), Math.min(...wakes));
   }
-}
-
-function drivenOf(
-  loop: { nextWake(): Instant | null },
-  driver: { feed(input: { readonly kind: 'start' }): void; runUntil(instant: Instant): void },
-): Driven {
-  return {
-    nextWake: () => loop.nextWake(),
-    start: () => driver.feed({ kind: 'start' }),
-    runUntil: (instant) => driver.runUntil(instant),
-  };
 }

@@ -1,4 +1,5 @@
 import type { Cluster, Kubelet, KubeObject, NodeConditionType } from '@taintmgr/sim-cluster';
+import { zoneLabel } from '../../../cluster/facts.ts';
 
 /** What an event wants of the cluster and cannot have. */
 export class StageFault extends Error {
@@ -74,7 +75,7 @@ export class Stage {
 
   #resume(name: string): void {
     const { labels = {} } = this.node(name).metadata;
-    const zone = labels['topology.kubernetes.io/zone'];
+    const zone = labels[zoneLabel];
     // A node that was not ready in the snapshot has no kubelet yet.
     const kubelet = this.cluster.addNode({ name, ...(zone === undefined ? {} : { zone }) });
     if (this.#outages > 0) return;
