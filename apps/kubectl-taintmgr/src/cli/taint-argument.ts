@@ -1,8 +1,21 @@
+// Reads taints as somebody types them.
 import { parseTaint, type Taint } from '@taintmgr/core';
 import { UsageError } from '../usage-error.ts';
 
-/** Reads a taint as somebody types it. Throws UsageError and RangeError. */
+/** Reads `key=value:effect` or `key:effect`. Throws UsageError and RangeError. */
 export function readTaint(text: string): Taint {
   if (text.includes(':')) return parseTaint(text);
   throw new UsageError(`invalid taint "${text}": want key=value:effect or key:effect`);
+}
+
+/** Reads `key` or `key=value`. Throws UsageError. */
+export function readKeyAndValue(text: string): Pick<Taint, 'key' | 'value'> {
+  // There is no grammar of its own for them: they are read with an effect, which is forgotten.
+  const whole = `${text}:NoSchedule`;
+  try {
+    return parseTaint(whole);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new UsageError(error.message.replace(whole, () => text));
+  }
 }

@@ -8,7 +8,7 @@ import { count } from '../render/count.ts';
 import { printable } from '../render/printable.ts';
 import { limitNotes } from './limits.ts';
 import type { Question } from './question.ts';
-import type { NodeReport, PodReport, Report } from './report.ts';
+import { type NodeReport, type PodReport, podsIn, type Report } from './report.ts';
 import { ago, isUnwritten } from './words.ts';
 
 /** What a reader should know before believing an answer, one line each. */
@@ -24,12 +24,9 @@ export function writeNotes(output: Output, { warnings, notes }: Notes): void {
 }
 
 /** Reads off a report what is uncertain about it, and what is wrong in the cluster. */
-export function notesOn(
-  survey: ForecastSurvey,
-  { nodes, strays }: Report,
-  question: Question,
-): Notes {
-  const pods = [...nodes.flatMap((node) => node.pods ?? []), ...strays];
+export function notesOn(survey: ForecastSurvey, report: Report, question: Question): Notes {
+  const { nodes } = report;
+  const pods = podsIn(report);
   return {
     warnings: [
       ...survey.refused.map((message) => `not everything could be read: ${printable(message)}`),

@@ -1,6 +1,6 @@
 import { parseTaint, type Taint } from '@taintmgr/core';
 import { type Millis, parseDuration } from '@taintmgr/core/time';
-import { readTaint } from '../cli/taint-argument.ts';
+import { readKeyAndValue, readTaint } from '../cli/taint-argument.ts';
 import { evictsPods, type NodeFacts } from '../cluster/facts.ts';
 import { UsageError } from '../usage-error.ts';
 
@@ -96,25 +96,9 @@ export function matchesTaint(pattern: TaintPattern, { key, value, effect }: Tain
 
 /** Reads `key`, `key=value`, `key:effect` or `key=value:effect`. Throws RangeError and UsageError. */
 export function parsePattern(text: string): TaintPattern {
-  const [name = '', effect] = text.split(':');
-  const hasValue = name.includes('=');
-  const checked = effect === undefined ? checkedWithoutEffect(text) : parseTaint(text);
-  return {
-    key: checked.key,
-    value: hasValue ? checked.value : null,
-    effect: effect === undefined ? null : checked.effect,
-  };
-}
-
-/** A taint without an effect is none; any will do to have the rest checked. */
-function checkedWithoutEffect(text: string): Taint {
-  const whole = `${text}:NoExecute`;
-  try {
-    return parseTaint(whole);
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    throw new UsageError(error.message.replace(whole, () => text));
-  }
+  const [name = '', effect = null] = text.split(':');
+  const { key, value } = effect === null ? readKeyAndValue(text) : parseTaint(text);
+  return { key, value: name.includes('=') ? value : null, effect };
 }
 
 function readAfter(text: string): Millis {

@@ -63,6 +63,11 @@ export interface Report {
   readonly strays: readonly PodReport[];
 }
 
+/** The pods of all nodes, and those on none of them. */
+export function podsIn({ nodes, strays }: Report): readonly PodReport[] {
+  return [...nodes.flatMap(({ pods }) => pods ?? []), ...strays];
+}
+
 /** Puts together what was read and what the engine says of it, node by node. */
 export function reportOn(survey: ForecastSurvey, explainer: Explainer): Report {
   const { nodes, pods } = survey;

@@ -1,13 +1,13 @@
 // The checks of nodes, pods, budgets and taints.
 import { formatTaint } from '@taintmgr/core';
-import { budgetsOver, isShut } from '@taintmgr/core/drain';
+import { type Budget, budgetsOver, isShut } from '@taintmgr/core/drain';
 import { formatDuration, type Millis, parseTime } from '@taintmgr/core/time';
 import { drainsOn } from '../../cluster/drain-marks.ts';
-import type { NodeFacts } from '../../cluster/facts.ts';
+import type { NodeFacts, PodFacts } from '../../cluster/facts.ts';
 import type { Survey } from '../../cluster/survey.ts';
 import { count } from '../../render/count.ts';
 import { ago } from '../../report/words.ts';
-import { type Finding, findingsOf } from './finding.ts';
+import { type Finding, findingsOf, orWell } from './finding.ts';
 
 const namesMax = 3;
 /** A pod that should have ended so long ago is worth a word. */
@@ -32,24 +32,23 @@ export function checkBudgets({ budgets, pods }: Survey): readonly Finding[] {
       findings.push(finding('WARN', message, { about, fix }));
     }
   }
-  for (const [names, shared] of sharedPods({ budgets, pods: pods ?? [] })) {
+  for (const [names, shared] of sharedPods(budgets, pods ?? [])) {
     const message = `${countText(shared)} selected by all of them: the Eviction API refuses to evict such pods`;
     const fix = 'leave one PDB for each pod';
     findings.push(finding('FAIL', message, { about: names, fix }));
   }
-  return findings.length > 0
-    ? findings
-    : [finding('OK', `${count(budgets.length, 'PDB')}, none blocks evictions for good`)];
+  return orWell(
+    finding,
+    findings,
+    `${count(budgets.length, 'PDB')}, none blocks evictions for good`,
+  );
 }
 
 /** Pods under more than one budget, by the names of these. */
-function sharedPods({
-  budgets,
-  pods,
-}: {
-  readonly budgets: NonNullable<Survey['budgets']>;
-  readonly pods: NonNullable<Survey['pods']>;
-}): ReadonlyMap<string, readonly string[]> {
+function sharedPods(
+  budgets: readonly Budget[],
+  pods: readonly PodFacts[],
+): ReadonlyMap<string, readonly string[]> {
   const shared = new Map<string, string[]>();
   for (const { pod } of pods) {
     const over = budgetsOver(pod, budgets);
@@ -72,9 +71,7 @@ export function checkTaints({ nodes }: Survey): readonly Finding[] {
       return finding('WARN', message, { about: `node/${facts.node.name}`, fix });
     }),
   );
-  return findings.length > 0
-    ? findings
-    : [finding('OK', 'the start of every NoExecute taint is known')];
+  return orWell(finding, findings, 'the start of every NoExecute taint is known');
 }
 
 /** A record of a controller is good for one write of the taints: without that nothing is known. */
@@ -102,7 +99,7 @@ export function checkStuckPods({ pods, nodes, at }: Survey): readonly Finding[] 
     const message = `should have terminated ${formatDuration(at - since)} ago${reason}`;
     return [finding('WARN', message, { about: `pod/${pod.name} -n ${pod.namespace}` })];
   });
-  return findings.length > 0 ? findings : [finding('OK', 'no pod is stuck')];
+  return orWell(finding, findings, 'no pod is stuck');
 }
 
 /** Nodes that drains have changed and nobody has changed back. */

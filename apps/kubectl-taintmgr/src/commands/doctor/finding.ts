@@ -25,3 +25,12 @@ export type FindingOf = (
 export function findingsOf(check: string): FindingOf {
   return (level, message, more = {}) => ({ check, level, about: '', fix: '', message, ...more });
 }
+
+/** What a check has found, or where that is nothing, what is well. */
+export function orWell(
+  finding: FindingOf,
+  findings: readonly Finding[],
+  message: string,
+): readonly Finding[] {
+  return findings.length > 0 ? findings : [finding('OK', message)];
+}

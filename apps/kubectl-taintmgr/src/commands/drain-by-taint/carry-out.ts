@@ -4,7 +4,7 @@ import { ClusterReader } from '../../cluster/reader.ts';
 import { isNamed, undoOnNodes } from '../../cluster/undo-drain.ts';
 import { alreadySaid, blockerLines, daemonSetLine } from './blockers.ts';
 import { applyTo, type NodeChanges } from './cordon-and-taint.ts';
-import { type DrainReport, outcomes } from './documents.ts';
+import { type DrainReport, drainReport, outcomes } from './documents.ts';
 import { type Drain, sayChange } from './drain.ts';
 import { renderLeft } from './failure-report.ts';
 import { isNotDrained } from './outcome.ts';
@@ -17,7 +17,7 @@ import { stopHint, stopText, takeTaintsBack } from './stop.ts';
  * it ended.
  */
 export async function carryOut(drain: Drain, plan: DrainPlan): Promise<DrainReport> {
-  const { connection, settings, config, output, say, interrupt, startedAt } = drain;
+  const { connection, settings, config, output, say, interrupt } = drain;
   const daemonSets = daemonSetLine(plan);
   for (const line of blockerLines(plan)) warn(output, line);
   if (daemonSets !== null) warn(output, daemonSets);
@@ -31,15 +31,8 @@ export async function carryOut(drain: Drain, plan: DrainPlan): Promise<DrainRepo
   const end = await runDrain(connection, options, progress);
   if (end.result !== 'Drained') await reportLeft(drain, end);
   const id = await offerUndo(drain, end, changes);
-  return {
-    settings,
-    result: end.result,
-    id,
-    startedAt,
-    finishedAt: Date.now(),
-    message: end.machine.stop ? stopText(end.machine.stop) : end.refusal,
-    nodes: outcomes(end.machine, changes),
-  };
+  const message = end.machine.stop ? stopText(end.machine.stop) : end.refusal;
+  return drainReport(drain, end.result, outcomes(end.machine, changes), { id, message });
 }
 
 /** Rolls back where that is wanted, and says how to undo the rest; its name, null: nothing is left. */

@@ -8,6 +8,7 @@ import type { Invocation } from '../../cli/invocation.ts';
 import { warn } from '../../cli/output.ts';
 import { readMarks } from '../../cluster/drain-marks.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
+import { namedNodes } from '../../cluster/named-nodes.ts';
 import { ClusterReader, selected } from '../../cluster/reader.ts';
 import { surveyNodes } from '../../cluster/survey.ts';
 import { type Format, readFormat } from '../../render/format.ts';
@@ -16,7 +17,7 @@ import { UsageError } from '../../usage-error.ts';
 import { carryOut } from './carry-out.ts';
 import { planOf, readConfig } from './config.ts';
 import { type CordonAndTaint, markOf } from './cordon-and-taint.ts';
-import { type DrainReport, drainDocument, plannedOutcomes } from './documents.ts';
+import { type DrainReport, drainDocument, drainReport, plannedOutcomes } from './documents.ts';
 import type { Drain } from './drain.ts';
 import { dryRun } from './dry-run.ts';
 import { chooseEffect, effectLine, overlapFault } from './effect.ts';
@@ -25,7 +26,6 @@ import { exitCodes } from './outcome.ts';
 import { refusalLine, renderPlan } from './plan-table.ts';
 import { rightsFault } from './rights.ts';
 import { readSettings } from './settings.ts';
-import { readTargets } from './targets.ts';
 
 /** `drain-by-taint TAINT [NODE...]`: plans, refuses or carries out, and says how it ended. */
 export async function run(
@@ -38,7 +38,10 @@ export async function run(
   const format = await readFormat(flags.output);
   return await withConnection(invocation, async (connection) => {
     const reader = new ClusterReader(connection.client, flags.chunkSize);
-    const targets = await readTargets(reader, nodeNames, flags.selector);
+    if (nodeNames.length === 0 && flags.selector === undefined) {
+      throw new UsageError('name the nodes to drain, or give --selector');
+    }
+    const targets = await namedNodes(reader, nodeNames, flags.selector);
     const { podSelector = '' } = flags;
     if (targets.length === 0) {
       await selected('--pod-selector', podSelector, () => reader.podsOn([], podSelector));
@@ -103,17 +106,9 @@ function perform(drain: Drain, plan: DrainPlan): Promise<DrainReport> {
   return drain.settings.dryRun === 'none' ? carryOut(drain, plan) : dryRun(drain, plan);
 }
 
-function refused(drain: Drain, plan: DrainPlan, message: string): DrainReport {
-  const { settings, survey, startedAt } = drain;
-  return {
-    settings,
-    result: 'Refused',
-    id: null,
-    startedAt,
-    finishedAt: Date.now(),
-    message,
-    nodes: plannedOutcomes(survey.nodes, plan.pods, new Map()),
-  };
+function refused(drain: Drain, { pods }: DrainPlan, message: string): DrainReport {
+  const nodes = plannedOutcomes(drain.survey.nodes, pods, new Map());
+  return drainReport(drain, 'Refused', nodes, { message });
 }
 
 function answerOf(report: DrainReport): Answer {

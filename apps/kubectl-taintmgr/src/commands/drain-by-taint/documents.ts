@@ -39,6 +39,16 @@ export interface DrainReport {
   readonly nodes: readonly NodeOutcome[];
 }
 
+/** The report on a drain that has just ended. */
+export function drainReport(
+  { settings, startedAt }: Pick<DrainReport, 'settings' | 'startedAt'>,
+  result: DrainResult,
+  nodes: readonly NodeOutcome[],
+  { id = null, message = null }: Partial<Pick<DrainReport, 'id' | 'message'>> = {},
+): DrainReport {
+  return { settings, result, id, startedAt, finishedAt: Date.now(), message, nodes };
+}
+
 /** The document; `.status.result` is what scripts should go by. */
 export function drainDocument(report: DrainReport): object {
   const { settings, result, id, startedAt, finishedAt, message, nodes } = report;

@@ -5,13 +5,13 @@ import { warn } from '../../cli/output.ts';
 import { printable } from '../../render/printable.ts';
 import { cannotFinish } from './blockers.ts';
 import { missingOn, type NodeChanges } from './cordon-and-taint.ts';
-import { type DrainReport, plannedOutcomes } from './documents.ts';
+import { type DrainReport, drainReport, plannedOutcomes } from './documents.ts';
 import { type Drain, sayChange } from './drain.ts';
 import { nameOf } from './progress-line.ts';
 
 /** Prints what a drain would do, and asks the API server about it where that is wanted. */
 export async function dryRun(drain: Drain, plan: DrainPlan): Promise<DrainReport> {
-  const { settings, survey, wanted, startedAt } = drain;
+  const { settings, survey, wanted } = drain;
   const changes = new Map<string, NodeChanges>();
   for (const facts of survey.nodes) {
     const { name } = facts.node;
@@ -21,15 +21,8 @@ export async function dryRun(drain: Drain, plan: DrainPlan): Promise<DrainReport
     sayChange(drain, name, 'tainted', would, ' (dry run)');
   }
   const isRefused = settings.dryRun === 'server' && (await askServer(drain, plan));
-  return {
-    settings,
-    result: isRefused || cannotFinish(plan) ? 'Blocked' : 'Planned',
-    id: null,
-    startedAt,
-    finishedAt: Date.now(),
-    message: null,
-    nodes: plannedOutcomes(survey.nodes, plan.pods, changes),
-  };
+  const result = isRefused || cannotFinish(plan) ? 'Blocked' : 'Planned';
+  return drainReport(drain, result, plannedOutcomes(survey.nodes, plan.pods, changes));
 }
 
 /**

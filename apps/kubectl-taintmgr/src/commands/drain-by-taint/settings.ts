@@ -5,6 +5,7 @@ import type { BudgetPolicy } from '@taintmgr/core/policy';
 import { parseDuration } from '@taintmgr/core/time';
 import { type DryRun, readDryRun } from '../../cli/dry-run-flag.ts';
 import type { Output } from '../../cli/output.ts';
+import { readKeyAndValue } from '../../cli/taint-argument.ts';
 import { UsageError } from '../../usage-error.ts';
 import type { DrainFlags } from './flags.ts';
 
@@ -53,17 +54,6 @@ function readDrainTaint(text: string): WantedTaint {
     `invalid taint "${text}": effect "${effect}": want NoSchedule, NoExecute where nobody else ` +
       'evicts for it, or no effect for the one that is safe here',
   );
-}
-
-function readKeyAndValue(text: string): Pick<Taint, 'key' | 'value'> {
-  // There is no grammar of its own for them: they are read with an effect, which is forgotten.
-  const whole = `${text}:NoSchedule`;
-  try {
-    return parseTaint(whole);
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    throw new UsageError(error.message.replace(`"${whole}"`, `"${text}"`));
-  }
 }
 
 function readBudgets({ pdbPolicy, disableEviction }: DrainFlags): BudgetPolicy {

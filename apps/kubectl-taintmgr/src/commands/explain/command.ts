@@ -8,7 +8,7 @@ import { printAnswer } from '../../render/printer.ts';
 import { Explainer } from '../../report/explainer.ts';
 import { notesOn, writeNotes } from '../../report/notes.ts';
 import { parsePattern, type Question, readQuestion } from '../../report/question.ts';
-import { type Report, reportOn } from '../../report/report.ts';
+import { type PodReport, podsIn, reportOn } from '../../report/report.ts';
 import type { ExplainFlags, SubjectKind } from './flags.ts';
 import { watchLive } from './live.ts';
 import { nodeSubject } from './node.ts';
@@ -38,7 +38,8 @@ export async function explain(
     const answer = subject.answer(report, { survey, question, paint: output.paintOut });
     output.write(await printAnswer(answer, format, flags.headers !== false));
     writeNotes(output, notesOn(survey, report, question));
-    return flags.exitCode && evictsAny(report) ? exitCode.found : exitCode.done;
+    const isGoing = ({ explanation: { decision } }: PodReport) => decision.kind === 'evict';
+    return flags.exitCode && podsIn(report).some(isGoing) ? exitCode.found : exitCode.done;
   });
 }
 
@@ -58,10 +59,4 @@ function subjectOf(
     case 'taint':
       return taintSubject(name, parsePattern(name), question);
   }
-}
-
-/** Whether a pod is to go. */
-function evictsAny({ nodes, strays }: Report): boolean {
-  const pods = [...nodes.flatMap((node) => node.pods ?? []), ...strays];
-  return pods.some(({ explanation }) => explanation.decision.kind === 'evict');
 }
