@@ -5,7 +5,7 @@ import type { GlobalFlags } from '../../cli/invocation.ts';
 import type { Output } from '../../cli/output.ts';
 import { optionsOf, type Position, pathOf, positionOf } from '../../cli/position.ts';
 import { formatNames } from '../../render/format.ts';
-import { type NameKind, namesFrom } from './sources.ts';
+import { type NameKind, namesFrom } from './names.ts';
 
 /** What the shell is to do with the choices, in Cobra's numbers. */
 const directive = { files: 0, noSpace: 2, noFiles: 4 } as const;

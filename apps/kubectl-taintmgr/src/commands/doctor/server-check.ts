@@ -1,4 +1,4 @@
-// The check of the API server's version.
+// The checks of the API server's version, and of this machine's clock against it.
 import { formatDuration, type Millis } from '@taintmgr/core/time';
 import type { Connection } from '../../cli/connection.ts';
 import type { Survey } from '../../cluster/survey.ts';

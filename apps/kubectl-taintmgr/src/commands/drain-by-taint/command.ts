@@ -20,11 +20,11 @@ import { type CordonAndTaint, markOf } from './cordon-and-taint.ts';
 import { type DrainReport, drainDocument, drainReport, plannedOutcomes } from './documents.ts';
 import type { Drain } from './drain.ts';
 import { dryRun } from './dry-run.ts';
-import { chooseEffect, effectLine, overlapFault } from './effect.ts';
+import { chooseEffect, effectLine } from './effect.ts';
 import type { DrainFlags } from './flags.ts';
 import { exitCodes } from './outcome.ts';
-import { refusalLine, renderPlan } from './plan-table.ts';
-import { rightsFault } from './rights.ts';
+import { renderPlan } from './plan-table.ts';
+import { flagsFault, overlapFault, rightsFault } from './refusals.ts';
 import { readSettings } from './settings.ts';
 
 /** `drain-by-taint TAINT [NODE...]`: plans, refuses or carries out, and says how it ended. */
@@ -75,7 +75,7 @@ export async function run(
 async function planAndDrain(drain: Drain, format: Format, headers: boolean): Promise<ExitCode> {
   const { survey, config, settings, output, startedAt } = drain;
   const plan = planOf(survey, config, startedAt);
-  const missing = refusalLine(plan);
+  const missing = flagsFault(plan);
   const isDryRun = settings.dryRun !== 'none';
   const effect = effectLine(settings);
   if (format.kind === 'table' && (missing !== null || isDryRun)) {

@@ -1,5 +1,5 @@
-// Which effect the taint of a drain gets, and whether others would evict for it.
-import { formatTaint, type Taint } from '@taintmgr/core';
+// Which effect the taint of a drain gets, and why.
+import { formatTaint } from '@taintmgr/core';
 import { type Evictors, taintEvictors } from '@taintmgr/k8s-adapter';
 import { readMarks } from '../../cluster/drain-marks.ts';
 import { isKnownNobody, unprovenText } from '../../cluster/evictors.ts';
@@ -38,22 +38,8 @@ export function effectLine({ taint, effectReason }: DrainSettings): string | nul
   return `Taint: ${formatTaint(taint)} (${effectReason})`;
 }
 
-/**
- * Whether another controller would take the pods of the drain's taint without asking budgets. Null:
- * it is known that nobody would.
- */
-export function overlapFault(taint: Taint, evictors: Evictors): string | null {
-  if (taint.effect !== 'NoExecute' || isKnownNobody(evictors)) return null;
-  const answer = taintEvictors(evictors);
-  const other = formatTaint({ ...taint, effect: 'NoSchedule' });
-  const known = answer.kind === 'nobody' ? '' : `, or ${answer.advice}`;
-  return (
-    `${whoEvicts(evictors)}; use ${other}, for which nobody else evicts${known}, or accept it with ` +
-    '--allow-overlap: the drain then stops at the first pod that another controller takes'
-  );
-}
-
-function whoEvicts(evictors: Evictors): string {
+/** Who evicts for NoExecute taints here, or that it is unknown. */
+export function whoEvicts(evictors: Evictors): string {
   const answer = taintEvictors(evictors);
   return answer.kind === 'nobody' ? unprovenText : answer.text;
 }

@@ -7,7 +7,7 @@ import {
   type PlannedPod,
 } from '@taintmgr/core/drain';
 import { formatDuration, type Instant } from '@taintmgr/core/time';
-import { count, countBy } from '../../render/count.ts';
+import { count } from '../../render/count.ts';
 import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';
 import { blockersText, graceText, ownerText } from '../../report/words.ts';
 
@@ -33,20 +33,6 @@ function isRow(fate: PlannedPod['fate']): boolean {
 /** Whether the DaemonSet controller deletes the pod, although the drain leaves it. */
 export function goesAnyway(fate: PlannedPod['fate']): boolean {
   return fate.kind === 'leave' && fate.goesAnyway;
-}
-
-/** One line that names the flags that are missing for the drain to begin; null when none is. */
-export function refusalLine({ pods }: DrainPlan): string | null {
-  const flags = pods.flatMap(({ fate }) => {
-    const faults = fate.kind === 'refuse' ? fate.faults : [];
-    return [...new Set(faults.map((fault) => drainFlag[fault]))];
-  });
-  const missing = countBy(flags);
-  if (missing.size === 0) return null;
-  const needs = Array.from(missing, ([flag, number]) => {
-    return `${count(number, 'pod')} ${number === 1 ? 'needs' : 'need'} ${flag}`;
-  });
-  return `${needs.join(', ')}; nothing was changed`;
 }
 
 function planColumns(now: Instant, knowsBudgets: boolean): readonly Column<PlannedPod>[] {

@@ -48,9 +48,11 @@ export class Progress {
       case 'nodeBegun':
         this.#say(`node/${note.node} ${note.wasTainted ? 'already ' : ''}tainted`);
         break;
-      case 'nodeSetBack':
-        this.#nodeSetBack(note);
+      case 'nodeSetBack': {
+        const about = `node ${note.node} could not be tainted, retrying`;
+        this.#setBack(`node/${note.node}`, note.blocker, about);
         break;
+      }
       case 'nodeEnded':
         this.#nodeEnded(note, machine);
         break;
@@ -66,12 +68,16 @@ export class Progress {
         );
         break;
       case 'podSetBack':
-      case 'podGivenUp':
-        this.#held(note.pod, note.blocker);
+      case 'podGivenUp': {
+        const how = note.blocker.code === 'Budget' ? 'is blocked' : 'could not be evicted';
+        this.#setBack(note.pod.pod.uid, note.blocker, `${whereOf(note.pod.pod)} ${how}`);
         break;
-      case 'podEscalated':
-        this.#escalated(note);
+      }
+      case 'podEscalated': {
+        const waited = formatDuration(note.waitedMs);
+        this.#warn(`deleting ${whereOf(note.pod.pod)}: PDB wait (${waited}) exceeded`);
         break;
+      }
       case 'podLeft':
         this.#warn(
           `${whereOf(note.pod.pod)} arrived after the drain started and stays: ${faultsText(note.faults)}`,
@@ -110,32 +116,13 @@ export class Progress {
     this.#audience.live?.clear();
   }
 
-  #nodeSetBack({ node, blocker }: Extract<DrainNote, { kind: 'nodeSetBack' }>): void {
-    const { code, message } = blocker;
-    if (this.#hasSaid(`node/${node}`, message)) return;
-    if (code === 'Unreachable') this.disconnected(message);
-    else this.#warn(`node ${node} could not be tainted, retrying: ${printable(message)}`);
-  }
-
-  /** Whether that was the last thing said about it; from now on it is. */
-  #hasSaid(subject: string, message: string): boolean {
+  /** The same is not said twice about a subject, nor once for each that an outage concerns. */
+  #setBack(subject: string, { code, message }: Blocker, about: string): void {
     const before = this.#said.get(subject);
     this.#said.set(subject, message);
-    return before === message;
-  }
-
-  #held({ pod }: DrainPod, { code, message }: Blocker): void {
-    if (this.#hasSaid(pod.uid, message)) return;
-    if (code === 'Unreachable') {
-      this.disconnected(message);
-    } else {
-      const how = code === 'Budget' ? 'is blocked' : 'could not be evicted';
-      this.#warn(`${whereOf(pod)} ${how}: ${printable(message)}`);
-    }
-  }
-
-  #escalated({ pod: { pod }, waitedMs }: Extract<DrainNote, { kind: 'podEscalated' }>): void {
-    this.#warn(`deleting ${whereOf(pod)}: PDB wait (${formatDuration(waitedMs)}) exceeded`);
+    if (before === message) return;
+    if (code === 'Unreachable') this.disconnected(message);
+    else this.#warn(`${about}: ${printable(message)}`);
   }
 
   #nodeEnded(

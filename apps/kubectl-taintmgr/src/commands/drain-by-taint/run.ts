@@ -11,16 +11,11 @@ import { drive, Loop, type LoopOptions, type Machine, type Notice } from '@taint
 import type { Connection } from '../../cli/connection.ts';
 import { type DrainResult, resultOf } from './outcome.ts';
 import type { Progress } from './progress.ts';
-import { Tainter } from './tainter.ts';
+import { Tainter, type TainterOptions } from './tainter.ts';
 
-export interface DrainRunOptions {
+export interface DrainRunOptions extends Omit<TainterOptions, 'onMistake'> {
   readonly config: DrainConfig;
   readonly podSelector: string | undefined;
-  readonly interrupt: AbortSignal;
-  /** Puts the taint on a node. Throws ApiError and ConnectionError. */
-  readonly taint: (nodeName: string) => Promise<void>;
-  /** Takes every taint back that was put on. */
-  readonly untaint: () => Promise<void>;
 }
 
 /** How a drain ended, and how far it came. */
@@ -42,9 +37,9 @@ export async function runDrain(
   options: DrainRunOptions,
   progress: Progress,
 ): Promise<DrainEnd> {
-  const { interrupt, config, taint, untaint } = options;
+  const { interrupt, config } = options;
   const stop = new AbortController();
-  const tainter = new Tainter({ taint, untaint, interrupt, onMistake: () => stop.abort() });
+  const tainter = new Tainter({ ...options, onMistake: () => stop.abort() });
   const run = new DrainRun(config, progress, tainter, () => stop.abort());
   const onInterrupt = (): void => run.end('Interrupted');
   interrupt.addEventListener('abort', onInterrupt, { once: true });

@@ -7,8 +7,8 @@ import { type Collection, collections } from '../../cluster/collections.ts';
 import { describeRight, type Right } from '../../cluster/rights.ts';
 import { count } from '../../render/count.ts';
 import type { SnapshotFlags } from './flags.ts';
+import { shapes } from './kept-fields.ts';
 import { keep } from './redaction.ts';
-import { shapes } from './shapes.ts';
 
 /** `snapshot`: reads the cluster once and prints what of it decides about evictions. */
 export async function run(invocation: Invocation<SnapshotFlags>): Promise<ExitCode> {

@@ -13,7 +13,8 @@ import {
   cannotFinish,
   daemonSetLine,
 } from '../../../src/commands/drain-by-taint/blockers.ts';
-import { refusalLine, renderPlan } from '../../../src/commands/drain-by-taint/plan-table.ts';
+import { renderPlan } from '../../../src/commands/drain-by-taint/plan-table.ts';
+import { flagsFault } from '../../../src/commands/drain-by-taint/refusals.ts';
 import { node, now, ofDaemonSet, pod, taint, tolerates } from '../../world/values.ts';
 
 const maintenance = taint('maintenance=kernel:NoExecute');
@@ -149,7 +150,7 @@ describe('the plan of a drain', () => {
     it(name, () => {
       const planned = plan(options, nodes, pods);
       assert.equal(renderPlan(planned, now, asTable), lines(expected));
-      assert.equal(refusalLine(planned), refusal);
+      assert.equal(flagsFault(planned), refusal);
     });
   }
 });

@@ -1,3 +1,4 @@
+// Names from the cluster that can complete a word.
 import { formatTaint } from '@taintmgr/core';
 import { kubeconfigNames } from '@taintmgr/k8s-adapter';
 import { withConnection } from '../../cli/connection.ts';

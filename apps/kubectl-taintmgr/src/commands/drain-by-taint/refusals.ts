@@ -1,8 +1,42 @@
-// Which rights a drain needs, and which of them the user lacks.
-import type { DrainPlan } from '@taintmgr/core/drain';
+// Why a drain does not begin: flags that are missing, other controllers, rights that are missing.
+import { formatTaint, type Taint } from '@taintmgr/core';
+import { type DrainPlan, drainFlag } from '@taintmgr/core/drain';
+import { type Evictors, taintEvictors } from '@taintmgr/k8s-adapter';
+import { isKnownNobody } from '../../cluster/evictors.ts';
 import { describeRight, isAllowed, type Right, rightOf } from '../../cluster/rights.ts';
+import { count, countBy } from '../../render/count.ts';
 import { missingOn } from './cordon-and-taint.ts';
 import type { Drain } from './drain.ts';
+import { whoEvicts } from './effect.ts';
+
+/** One line that names the flags that are missing for the drain to begin; null when none is. */
+export function flagsFault({ pods }: DrainPlan): string | null {
+  const flags = pods.flatMap(({ fate }) => {
+    const faults = fate.kind === 'refuse' ? fate.faults : [];
+    return [...new Set(faults.map((fault) => drainFlag[fault]))];
+  });
+  const missing = countBy(flags);
+  if (missing.size === 0) return null;
+  const needs = Array.from(missing, ([flag, number]) => {
+    return `${count(number, 'pod')} ${number === 1 ? 'needs' : 'need'} ${flag}`;
+  });
+  return `${needs.join(', ')}; nothing was changed`;
+}
+
+/**
+ * Whether another controller would take the pods of the drain's taint without asking budgets. Null:
+ * it is known that nobody would.
+ */
+export function overlapFault(taint: Taint, evictors: Evictors): string | null {
+  if (taint.effect !== 'NoExecute' || isKnownNobody(evictors)) return null;
+  const answer = taintEvictors(evictors);
+  const other = formatTaint({ ...taint, effect: 'NoSchedule' });
+  const known = answer.kind === 'nobody' ? '' : `, or ${answer.advice}`;
+  return (
+    `${whoEvicts(evictors)}; use ${other}, for which nobody else evicts${known}, or accept it with ` +
+    '--allow-overlap: the drain then stops at the first pod that another controller takes'
+  );
+}
 
 /** A right that is needed everywhere, or at least in these places. */
 interface Need {
