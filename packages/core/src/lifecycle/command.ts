@@ -52,7 +52,7 @@ export type NodeCommand =
       readonly kind: 'markPodNotReady';
       readonly id: string;
       readonly pod: PodRef;
-      /** Left out: where our view may be old, only if its node still is silent. */
+      /** Left out: where our view may be old, only if its node is still unreachable. */
       readonly blind?: true;
     }
   /** Write status.reason NodeLost with this message, unless the reason is that already. */

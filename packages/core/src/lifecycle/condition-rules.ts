@@ -45,7 +45,7 @@ export class ConditionRules {
   /** For each rule, the nodes of its pool, and those that carry its taint. */
   readonly #pools = new Map<string, Set<string>>();
   readonly #carriers = new Map<string, Set<string>>();
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
 
   constructor(rules: readonly ConditionRule[], clock: ClusterTime) {
     this.#rules = rules;
@@ -136,7 +136,7 @@ export class ConditionRules {
     const carriers = this.#carriers.get(rule.name);
     const limit = poolLimit(rule.nodesMax ?? Number.MAX_SAFE_INTEGER, this.#poolSize(rule)) ?? 0;
     if ((carriers?.size ?? 0) >= limit) {
-      const report = this.#tell(rule, node, { kind: 'ruleLimit', node, rule: rule.name });
+      const report = this.#report(rule, node, { kind: 'ruleLimit', node, rule: rule.name });
       return { kind: 'stay', until: now + limitWaitMs, report };
     }
     const dry = this.#isDry(rule, node, 'add');
@@ -154,14 +154,14 @@ export class ConditionRules {
   #isDry(rule: ConditionRule, node: Node, change: 'add' | 'remove'): Verdict | null {
     if (!rule.dryRun) return null;
     const report = { kind: 'ruleDryRun', node, rule: rule.name, change } as const;
-    return { ...stay, report: this.#tell(rule, node, report) };
+    return { ...stay, report: this.#report(rule, node, report) };
   }
 
   /** Each is told once for as long as the condition stays as it is. */
-  #tell(rule: ConditionRule, { name, uid }: Node, report: RuleReport): LifecycleReport | null {
+  #report(rule: ConditionRule, { name, uid }: Node, report: RuleReport): LifecycleReport | null {
     const key = `${rule.name}/${name}`;
-    if (this.#told.has(key)) return null;
-    this.#told.add(key);
+    if (this.#reported.has(key)) return null;
+    this.#reported.add(key);
     return { ...report, node: { name, uid } };
   }
 
@@ -175,7 +175,7 @@ export class ConditionRules {
     const since = known ? now : this.#clock.since(now, condition?.transitionAt);
     const observation = { holds, since };
     this.#observed.set(key, observation);
-    this.#told.delete(key);
+    this.#reported.delete(key);
     return observation;
   }
 

@@ -24,8 +24,8 @@ const ownedKeys: ReadonlySet<string> = new Set([
   unschedulableKey,
 ]);
 
-/** The conditions that turn Unknown with a silent node. */
-const silencedTypes = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'] as const;
+/** The conditions that turn Unknown with an unreachable node. */
+const unreachableTypes = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'] as const;
 
 /** The NoSchedule taints a node should have, in the order of its conditions. */
 function noScheduleTaints({ conditions = [], unschedulable }: Node): readonly TaintName[] {
@@ -58,14 +58,14 @@ export interface TaintChange {
 }
 
 /**
- * The conditions of a node that has fallen silent, as they have to be written; those that say so
+ * The conditions of an unreachable node, as they have to be written; those that say so
  * already are left out. What the kubelet said of itself last, and when, stays.
  */
 export function unreachableConditions(
   { conditions = [], createdAt = null }: Pick<Node, 'conditions' | 'createdAt'>,
   now: Instant,
 ): readonly NodeCondition[] {
-  return silencedTypes.flatMap((type): NodeCondition[] => {
+  return unreachableTypes.flatMap((type): NodeCondition[] => {
     const condition = conditions.find((other) => other.type === type);
     if (condition?.status === 'Unknown') return [];
     const state = { type, status: 'Unknown', transitionAt: now };

@@ -3,7 +3,7 @@ import type { Instant } from '../kernel/time.ts';
 import { type Node, readyOf } from '../model/node.ts';
 import { hasTaint, type TaintName } from '../model/taint.ts';
 import { notReadyKey, unreachableKey } from './condition-taints.ts';
-import type { NodeRecord } from './health.ts';
+import type { NodeHeartbeats } from './health.ts';
 import type { LifecycleReason } from './reason.ts';
 import type { Recovery } from './recovery.ts';
 
@@ -27,14 +27,14 @@ export interface NoExecuteDecision {
 
 /** What the decision depends on besides the node. */
 export interface Circumstances {
-  readonly record: NodeRecord;
+  readonly record: NodeHeartbeats;
   readonly recovery: Recovery;
   /** Whether all zones are down; then no node carries these taints. */
   readonly isAllDown: boolean;
 }
 
 /**
- * Decides by the condition Ready as the API has it: a node that was found silent gets its taint
+ * Decides by the condition Ready as the API has it: a node that was found unreachable gets its taint
  * once that is written down.
  */
 export function decideNoExecute(node: Node, circumstances: Circumstances): NoExecuteDecision {

@@ -35,16 +35,16 @@ export function forecastOf(
   const config = resolveLifecycleConfig({ ...options, massUnreachable: null });
   const key = zoneKey(node.labels ?? {});
   const inZone = nodes.filter(({ labels = {} }) => zoneKey(labels) === key);
-  const governor = governorOf(nodes, lastTaintingOf(now, inZone), config);
+  const limiter = limiterOf(nodes, lastTaintingOf(now, inZone), config);
   for (const other of nodes) {
     const { transitionAt } = readyOf(other.conditions) ?? {};
-    const { kind } = decide(now, other, null, governor.isAllDown);
-    if (kind === 'taint') governor.wait(other.name, Math.min(now, finite(transitionAt) ?? now));
+    const { kind } = decide(now, other, null, limiter.isAllDown);
+    if (kind === 'taint') limiter.wait(other.name, Math.min(now, finite(transitionAt) ?? now));
   }
-  const turn = governor.turnOf(now, node.name);
-  const hold = turn && governor.holdOn(node.name);
+  const turn = limiter.turnOf(now, node.name);
+  const hold = turn && limiter.holdOn(node.name);
   const { heardAt, graceMs } = signOf(node, leaseRenewedAt, config);
-  const { because } = decide(now, node, heardAt, governor.isAllDown);
+  const { because } = decide(now, node, heardAt, limiter.isAllDown);
   const isUnknown = readyOf(node.conditions)?.status === 'Unknown';
   const hidden = leaseRenewedAt === 'hidden' && !isUnknown ? [leaseHidden] : [];
   const health: NodeHealth = {
@@ -55,22 +55,22 @@ export function forecastOf(
     place: turn?.place ?? null,
     because: [...because, ...hidden, ...(hold ? [hold] : [])],
   };
-  const zone = governor.zones(now).find((status) => status.key === key) ?? null;
+  const zone = limiter.zones(now).find((status) => status.key === key) ?? null;
   return { health, zone };
 }
 
 /** The zones as they are, with a token for as long as nobody was tainted. */
-function governorOf(
+function limiterOf(
   nodes: readonly Node[],
   lastTainting: Instant,
   config: LifecycleConfig,
 ): ZoneLimiter {
-  const governor = new ZoneLimiter(config);
+  const limiter = new ZoneLimiter(config);
   for (const node of nodes) {
-    governor.place(lastTainting, node, readyOf(node.conditions)?.status === 'True');
+    limiter.place(lastTainting, node, readyOf(node.conditions)?.status === 'True');
   }
-  governor.review(lastTainting);
-  return governor;
+  limiter.review(lastTainting);
+  return limiter;
 }
 
 function decide(

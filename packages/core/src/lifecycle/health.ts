@@ -5,11 +5,11 @@ import { type Lease, type Node, readyOf } from '../model/node.ts';
 import type { LifecycleConfig } from './config.ts';
 
 /** What one node's heartbeats have shown. Times are by our clock. */
-export interface NodeRecord {
+export interface NodeHeartbeats {
   readonly uid: string;
   /** The last sign of life, or when we first saw the node. */
   heardAt: Instant;
-  /** Since when it counts as lost; null: it does not. */
+  /** Since when it counts as unreachable; null: it does not. */
   unreachableAt: Instant | null;
   /** Since when its kubelet has said that it is ready; null: it does not. */
   readySince: Instant | null;
@@ -26,14 +26,14 @@ const flapsKeptMax = 100;
  * Which nodes give signs of life. A sign is a status heartbeat or a lease whose time is another
  * than before, be it earlier: a kubelet whose clock was set back is alive. What a time says is never
  * held against our own clock, so skew does no harm, and what is seen for the first time counts as
- * from now. Silence is judged in steps of the monitor period, so that nodes that fall silent
+ * from now. Missing heartbeats are judged in steps of the monitor period, so that nodes that fail
  * together are seen together.
  */
 export class HealthStore {
   readonly #config: LifecycleConfig;
   readonly #clock: ClusterTime;
-  readonly #records = new Map<string, NodeRecord>();
-  /** When a node may count as lost; signs of life since are looked at only then. */
+  readonly #records = new Map<string, NodeHeartbeats>();
+  /** When a node may count as unreachable; signs of life since are looked at only then. */
   readonly #due = new Schedule();
 
   constructor(config: LifecycleConfig, clock: ClusterTime) {
@@ -41,11 +41,11 @@ export class HealthStore {
     this.#clock = clock;
   }
 
-  recordOf(name: string): NodeRecord | null {
+  recordOf(name: string): NodeHeartbeats | null {
     return this.#records.get(name) ?? null;
   }
 
-  /** Takes in a node and, when it is new, its lease; whether a lost one is back by it. */
+  /** Takes in a node and, when it is new, its lease; whether an unreachable one is back by it. */
   see(now: Instant, node: Node, lease: Lease | null): boolean {
     const known = this.#records.get(node.name);
     const ready = readyOf(node.conditions);
@@ -61,7 +61,7 @@ export class HealthStore {
     return isSign && this.#hear(now, node.name, known);
   }
 
-  /** Takes in a lease; whether a lost node is back by it. */
+  /** Takes in a lease; whether an unreachable node is back by it. */
   seeLease(now: Instant, { nodeName, renewedAt }: Lease): boolean {
     const record = this.#records.get(nodeName);
     if (!record || record.leaseRenewedAt === renewedAt) return false;
@@ -74,48 +74,48 @@ export class HealthStore {
     this.#due.cancel(name);
   }
 
-  /** A live read found a sign of life that we have not seen; whether a lost node is back by it. */
+  /** A live read found a sign of life that we have not seen; whether the node is back by it. */
   hear(now: Instant, name: string): boolean {
     const record = this.#records.get(name);
     return record !== undefined && this.#hear(now, name, record);
   }
 
-  /** Nobody listened until now: silence counts from here. The nodes that are lost no more. */
+  /** Nobody listened until now: grace periods begin here. The nodes no longer unreachable. */
   forgive(now: Instant): readonly string[] {
     return [...this.#records].flatMap(([name, record]) => {
       return this.#hear(now, name, record) ? [name] : [];
     });
   }
 
-  /** When a node may count as lost. */
+  /** When a node may count as unreachable. */
   nextWake(): Instant | null {
     return this.#due.next();
   }
 
-  /** The nodes that count as lost from now on, by name. */
+  /** The nodes that count as unreachable from now on, by name. */
   judge(now: Instant): readonly string[] {
-    const lost: string[] = [];
+    const unreachable: string[] = [];
     for (let name = this.#due.takeDue(now); name !== null; name = this.#due.takeDue(now)) {
       const record = this.#records.get(name);
       if (!record) continue;
-      if (this.lostAfter(record) > now) {
-        this.#due.set(name, this.lostAfter(record));
+      if (this.unreachableAfter(record) > now) {
+        this.#due.set(name, this.unreachableAfter(record));
         continue;
       }
       record.unreachableAt = now;
       this.#followReady(now, record, false);
-      lost.push(name);
+      unreachable.push(name);
     }
-    return lost.sort();
+    return unreachable.sort();
   }
 
-  /** When a node counts as lost if nothing more is heard of it. */
-  lostAfter(record: NodeRecord): Instant {
+  /** When a node counts as unreachable if nothing more is heard of it. */
+  unreachableAfter(record: NodeHeartbeats): Instant {
     const { nodeMonitorPeriodMs: period } = this.#config;
     return (Math.floor((record.heardAt + this.graceOf(record)) / period) + 1) * period;
   }
 
-  graceOf({ hasReported }: NodeRecord): Millis {
+  graceOf({ hasReported }: NodeHeartbeats): Millis {
     const { nodeMonitorGracePeriodMs, nodeStartupGracePeriodMs } = this.#config;
     return hasReported ? nodeMonitorGracePeriodMs : nodeStartupGracePeriodMs;
   }
@@ -124,7 +124,7 @@ export class HealthStore {
   #meet(now: Instant, node: Node, lease: Lease | null): void {
     const ready = readyOf(node.conditions);
     const since = this.#clock.since(now, ready?.transitionAt);
-    const record: NodeRecord = {
+    const record: NodeHeartbeats = {
       uid: node.uid,
       heardAt: now,
       unreachableAt: null,
@@ -135,18 +135,18 @@ export class HealthStore {
       hasReported: ready !== null,
     };
     this.#records.set(node.name, record);
-    this.#due.set(node.name, this.lostAfter(record));
+    this.#due.set(node.name, this.unreachableAfter(record));
   }
 
-  #hear(now: Instant, name: string, record: NodeRecord): boolean {
+  #hear(now: Instant, name: string, record: NodeHeartbeats): boolean {
     record.heardAt = now;
     if (record.unreachableAt === null) return false;
     record.unreachableAt = null;
-    this.#due.set(name, this.lostAfter(record));
+    this.#due.set(name, this.unreachableAfter(record));
     return true;
   }
 
-  #followReady(now: Instant, record: NodeRecord, isReady: boolean): void {
+  #followReady(now: Instant, record: NodeHeartbeats, isReady: boolean): void {
     if (isReady) {
       record.readySince ??= now;
     } else if (record.readySince !== null) {

@@ -11,7 +11,7 @@ import type { LifecycleCommand } from './command.ts';
 import { ConditionRules } from './condition-rules.ts';
 import type { LifecycleConfig } from './config.ts';
 import { decideNoExecute, type NoExecuteDecision } from './decide.ts';
-import { HealthStore, type NodeRecord } from './health.ts';
+import { HealthStore, type NodeHeartbeats } from './health.ts';
 import type { LifecycleMachine } from './lifecycle-machine.ts';
 import { needsOf, noExecuteNeed } from './needs.ts';
 import { nodeEvent } from './node-events.ts';
@@ -26,28 +26,28 @@ import { ZoneLimiter } from './zone-limiter.ts';
 const standstillMs: Millis = 5_000;
 
 /**
- * Watches over nodes: notices those that fall silent, and makes their taints say how they are.
+ * Watches over nodes: notices those that become unreachable, and makes their taints say how they are.
  *
- * Theory of operation. Events only tell; a tick acts, in this order:
+ * Theory of operation. Events only inform; a tick acts, in this order:
  *
- *   1. Silence. health.ts knows of every node when it was last heard of, and which are lost by now.
- *   2. Zones. zone-governor.ts judges all zones by the nodes in them, before anything is decided
+ *   1. Heartbeats. health.ts knows when each node was last heard of, and which are unreachable by now.
+ *   2. Zones. zone-limiter.ts judges all zones by the nodes in them, before anything is decided
  *      about a node: how fast its nodes may be tainted, and whether they may at all.
  *   3. Nodes. For each node something happened to, the first write it needs is found: Unknown
  *      conditions, labels, taints NoSchedule, taints NoExecute, taints of rules. Each is derived from
  *      what the node is and what it should be, never from what was done before, so whatever is lost
  *      or undone by somebody else is found again. A node has one write under way at a time.
  *   4. Turns. New taints NoExecute wait in the queue of their zone, and are put on one by one.
- *   5. Pods of silent nodes are marked not ready.
+ *   5. Pods of unreachable nodes are marked not ready.
  *
- * What is decided about taints goes by the condition Ready as the API has it: first the silence is
+ * What is decided about taints goes by the condition Ready as the API has it: first the missing heartbeat is
  * written down, then it has consequences. Before `synced` and without leadership nothing is written.
  */
 export class PreciseLifecycleMachine implements LifecycleMachine {
   readonly #store: StoreView;
   readonly #config: LifecycleConfig;
   readonly #health: HealthStore;
-  readonly #governor: ZoneLimiter;
+  readonly #limiter: ZoneLimiter;
   readonly #writer: NodeWriter;
   readonly #readiness: ReadinessMarker;
   readonly #rules: ConditionRules;
@@ -70,7 +70,7 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     this.#config = config;
     this.#leader = leader;
     this.#health = new HealthStore(config, store.clock);
-    this.#governor = new ZoneLimiter(config);
+    this.#limiter = new ZoneLimiter(config);
     this.#writer = new NodeWriter(config);
     this.#rules = new ConditionRules(config.conditionRules, store.clock);
     this.#readiness = new ReadinessMarker(store, config, (name) => this.#mayMark(name));
@@ -89,7 +89,7 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
 
   nextWake(): Instant | null {
     if (!this.#mayAct) return null;
-    const wakes = [this.#governor.nextWake(this.#now), this.#readiness.nextWake()];
+    const wakes = [this.#limiter.nextWake(this.#now), this.#readiness.nextWake()];
     if (this.#isViewCurrent) wakes.push(this.#health.nextWake());
     if (this.#writer.hasRoom) wakes.push(this.#due.next());
     const known = wakes.filter((wake) => wake !== null);
@@ -97,24 +97,24 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
   }
 
   zones(now: Instant): readonly ZoneStatus[] {
-    return this.#governor.zones(now).map((zone) => zoneAtWallTime(zone, this.#store.clock));
+    return this.#limiter.zones(now).map((zone) => zoneAtWallTime(zone, this.#store.clock));
   }
 
   healthOf(now: Instant, node: Node): NodeHealth {
     const record = this.#health.recordOf(node.name);
-    const turn = this.#governor.turnOf(now, node.name);
-    const hold = turn && this.#governor.holdOn(node.name);
+    const turn = this.#limiter.turnOf(now, node.name);
+    const hold = turn && this.#limiter.holdOn(node.name);
     const queued =
       turn?.at != null ? [{ code: 'Queued', place: turn.place, at: turn.at } as const] : [];
     const because = record ? this.#decide(now, node, record).because : [];
-    const isLost = record === null || record.unreachableAt !== null;
+    const isUnreachable = record === null || record.unreachableAt !== null;
     const { clock } = this.#store;
-    const told = (at: Instant | null): Instant | null => at && clock.wall(at);
+    const atWall = (at: Instant | null): Instant | null => at && clock.wall(at);
     return {
-      heardAt: told(record?.heardAt ?? null),
-      unreachableAt: told(isLost ? null : this.#health.lostAfter(record)),
+      heardAt: atWall(record?.heardAt ?? null),
+      unreachableAt: atWall(isUnreachable ? null : this.#health.unreachableAfter(record)),
       leaseRenewedAt: this.#store.lease(node.name)?.renewedAt ?? null,
-      taintAt: told(turn?.at ?? null),
+      taintAt: atWall(turn?.at ?? null),
       place: turn?.place ?? null,
       because: [
         ...because,
@@ -139,7 +139,7 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
         return;
       case 'view':
         this.#isViewCurrent = event.current;
-        this.#governor.setView(now, event.current);
+        this.#limiter.setView(now, event.current);
         if (event.current) this.#forgive(now);
         return;
       case 'result':
@@ -152,11 +152,11 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
   /** From now on we act: nobody knows what was tainted a moment ago. */
   #begin(now: Instant): void {
     if (!this.#mayAct) return;
-    this.#governor.restart(now);
+    this.#limiter.restart(now);
     for (const { name } of this.#store.nodes()) this.#touch(now, name);
   }
 
-  /** Nobody listened until now, so silence until now means nothing. */
+  /** Nobody listened until now, so missing heartbeats until now mean nothing. */
   #forgive(now: Instant): void {
     for (const name of this.#health.forgive(now)) this.#back(now, name);
   }
@@ -201,20 +201,20 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     this.#moved.delete(name);
     this.#turns.delete(name);
     this.#health.forget(name);
-    this.#governor.remove(name);
+    this.#limiter.remove(name);
     this.#writer.forget(name);
     this.#rules.forget(name);
     if (previous && this.#mayAct) this.#commands.push(nodeEvent(previous, 'RemovingNode'));
   }
 
-  /** A node that counted as lost was heard of again. */
+  /** A node that counted as unreachable was heard of again. */
   #back(now: Instant, name: string): void {
-    this.#governor.noteHeard(name);
+    this.#limiter.noteHeard(name);
     this.#touch(now, name);
   }
 
   #act(now: Instant): void {
-    this.#judgeSilence(now);
+    this.#judgeHeartbeats(now);
     this.#reviewZones(now);
     while (this.#writer.hasRoom) {
       const name = this.#due.takeDue(now);
@@ -223,22 +223,22 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
       const record = this.#health.recordOf(name);
       if (node && record) this.#tend(now, node, record);
     }
-    for (const name of this.#governor.take(now, this.#writer.room)) this.#turn(now, name);
+    for (const name of this.#limiter.take(now, this.#writer.room)) this.#turn(now, name);
     this.#commands.push(...this.#readiness.write(now));
   }
 
-  #judgeSilence(now: Instant): void {
+  #judgeHeartbeats(now: Instant): void {
     if (!this.#isViewCurrent) return;
-    const lost = this.#health.judge(now);
-    for (const name of lost) {
+    const unreachable = this.#health.judge(now);
+    for (const name of unreachable) {
       const [node, record] = [this.#store.node(name), this.#health.recordOf(name)];
       if (!node || !record) continue;
       this.#touch(now, name);
       const heardAt = this.#store.clock.wall(record.heardAt);
-      this.#tell({ kind: 'nodeUnreachable', node: nodeRef(node), heardAt });
+      this.#report({ kind: 'nodeUnreachable', node: nodeRef(node), heardAt });
     }
-    const news = lost.filter((name) => readyStatus(this.#store.node(name)) === 'True');
-    if (news.length > 0) this.#governor.noteSilent(now, news);
+    const news = unreachable.filter((name) => readyStatus(this.#store.node(name)) === 'True');
+    if (news.length > 0) this.#limiter.noteUnreachable(now, news);
   }
 
   /** Zones are judged by nodes as they are now, before anything is decided about one of them. */
@@ -246,11 +246,11 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     for (const name of this.#moved) {
       const [node, record] = [this.#store.node(name), this.#health.recordOf(name)];
       const isReady = readyStatus(node) === 'True' && record?.unreachableAt === null;
-      if (node) this.#governor.place(now, node, isReady);
+      if (node) this.#limiter.place(now, node, isReady);
     }
     this.#moved.clear();
-    const { reports, affected, isOver } = this.#governor.review(now);
-    for (const report of reports) this.#tell(reportAtWallTime(report, this.#store.clock));
+    const { reports, affected, isOver } = this.#limiter.review(now);
+    for (const report of reports) this.#report(reportAtWallTime(report, this.#store.clock));
     for (const name of affected) {
       this.#due.set(name, now);
       this.#readiness.noticeNode(now, name);
@@ -259,14 +259,14 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
   }
 
   /** Begins the first write a node needs, or lets it wait for its turn. */
-  #tend(now: Instant, node: Node, record: NodeRecord): void {
+  #tend(now: Instant, node: Node, record: NodeHeartbeats): void {
     const { name } = node;
     const noExecute = this.#decide(now, node, record);
     const rules = this.#rules.decide(now, node);
-    for (const report of rules.reports) this.#tell(report);
+    for (const report of rules.reports) this.#report(report);
     const { unreachableAt, leaseRenewedAt } = record;
-    const isLost = unreachableAt !== null;
-    const decided = { isLost, leaseRenewedAt, noExecute, rules: rules.change };
+    const isUnreachable = unreachableAt !== null;
+    const decided = { isUnreachable, leaseRenewedAt, noExecute, rules: rules.change };
     const needs = needsOf(this.#store.clock.wall(now), node, decided);
     const [next] = needs;
     const isTurn = next === undefined && noExecute.kind === 'taint';
@@ -274,8 +274,8 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     this.#writer.confirm(name, needed);
     const at =
       (next ?? isTurn) ? this.#writer.readyAt(now, name, next?.write ?? 'noExecute') : null;
-    if (isTurn && at !== null && at <= now) this.#governor.wait(name, this.#since(now, node));
-    else this.#governor.leave(name);
+    if (isTurn && at !== null && at <= now) this.#limiter.wait(name, this.#since(now, node));
+    else this.#limiter.leave(name);
     if (next && at !== null && at <= now) this.#commands.push(this.#writer.begin(now, name, next));
     const later = at !== null && at > now ? at : null;
     const wakes = [noExecute.until, rules.until, later].filter((wake) => wake !== null);
@@ -303,7 +303,7 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     const { name, write, retryAt } = ended;
     const node = this.#store.node(name);
     this.#due.set(name, now);
-    if (this.#turns.delete(name)) this.#governor.settle(name, turnResult(outcome));
+    if (this.#turns.delete(name)) this.#limiter.settle(name, turnResult(outcome));
     if (!node) return;
     if (write === 'conditions' && outcome.kind === 'done') {
       this.#commands.push(nodeEvent(node, 'NodeNotReady'));
@@ -314,21 +314,21 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     }
     if (retryAt === null || outcome.kind === 'changed') return;
     const at = this.#store.clock.wall(retryAt);
-    this.#tell({ kind: 'writeFailed', node: nodeRef(node), write, outcome, at });
+    this.#report({ kind: 'writeFailed', node: nodeRef(node), write, outcome, at });
   }
 
-  #decide(now: Instant, node: Node, record: NodeRecord): NoExecuteDecision {
+  #decide(now: Instant, node: Node, record: NodeHeartbeats): NoExecuteDecision {
     const recovery = recoveryOf(now, record, this.#config);
-    const circumstances = { record, recovery, isAllDown: this.#governor.isAllDown };
+    const circumstances = { record, recovery, isAllDown: this.#limiter.isAllDown };
     const { because, ...decision } = decideNoExecute(node, circumstances);
-    const told = because.map((reason) => reasonAtWallTime(reason, this.#store.clock));
-    return { ...decision, because: told };
+    const atWall = because.map((reason) => reasonAtWallTime(reason, this.#store.clock));
+    return { ...decision, because: atWall };
   }
 
   /** Whether the zone of a node lets its pods be marked not ready. */
   #mayMark(nodeName: string): boolean {
     if (this.#config.podReadiness === 'atOnce') return true;
-    const hold = this.#governor.holdOn(nodeName);
+    const hold = this.#limiter.holdOn(nodeName);
     return hold === null || hold.code === 'ZoneStopped' || hold.code === 'RateZero';
   }
 
@@ -342,7 +342,7 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     this.#due.set(name, now);
   }
 
-  #tell(report: LifecycleReport): void {
+  #report(report: LifecycleReport): void {
     this.#commands.push({ kind: 'report', report });
   }
 }

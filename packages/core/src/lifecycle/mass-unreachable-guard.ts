@@ -8,7 +8,7 @@ import type { HoldReason } from './reason.ts';
  */
 export class MassUnreachableGuard {
   readonly #rule: MassUnreachable | null;
-  readonly #silent = new Map<string, Instant>();
+  readonly #unreachable = new Map<string, Instant>();
   #until: Instant = Number.NEGATIVE_INFINITY;
   #nodes = 0;
 
@@ -16,13 +16,14 @@ export class MassUnreachableGuard {
     this.#rule = rule;
   }
 
-  /** Nodes were found silent, of so many that count. */
+  /** Nodes were found unreachable, of so many that count. */
   note(now: Instant, names: readonly string[], counted: number): void {
     if (!this.#rule || names.length === 0) return;
     const { share, nodesMin, withinMs, holdMs } = this.#rule;
-    for (const name of names) this.#silent.set(name, now);
-    for (const [name, at] of this.#silent) if (now - at > withinMs) this.#silent.delete(name);
-    const count = this.#silent.size;
+    for (const name of names) this.#unreachable.set(name, now);
+    for (const [name, at] of this.#unreachable)
+      if (now - at > withinMs) this.#unreachable.delete(name);
+    const count = this.#unreachable.size;
     if (count < nodesMin || count < share * counted) return;
     this.#until = now + holdMs;
     this.#nodes = count;
@@ -30,7 +31,7 @@ export class MassUnreachableGuard {
 
   /** A node was heard again. */
   heard(name: string): void {
-    this.#silent.delete(name);
+    this.#unreachable.delete(name);
   }
 
   hold(now: Instant): HoldReason | null {

@@ -22,7 +22,7 @@ export interface Need {
 
 /** What has been decided about a node. */
 export interface Decided {
-  readonly isLost: boolean;
+  readonly isUnreachable: boolean;
   /** renewTime of its lease when it was last heard of. */
   readonly leaseRenewedAt: Instant | null;
   readonly noExecute: NoExecuteDecision;
@@ -31,9 +31,9 @@ export interface Decided {
 
 /** The writes a node needs now, in the order in which they are made. */
 export function needsOf(now: Instant, node: Node, decided: Decided): readonly Need[] {
-  const { isLost, leaseRenewedAt, noExecute, rules } = decided;
+  const { isUnreachable, leaseRenewedAt, noExecute, rules } = decided;
   const needs = [
-    isLost ? conditionsNeed(now, node, leaseRenewedAt) : null,
+    isUnreachable ? conditionsNeed(now, node, leaseRenewedAt) : null,
     labelsNeed(node),
     taintsNeed(now, node, 'noSchedule', noScheduleNeed(node), []),
     noExecute.kind === 'change' ? noExecuteNeed(now, node, noExecute) : null,
@@ -51,7 +51,7 @@ export function noExecuteNeed(
   return taintsNeed(now, node, 'noExecute', change, because);
 }
 
-/** Silence is written down when the kubelet's last word on Ready was another. */
+/** A missing heartbeat is written down when the kubelet's last word on Ready was another. */
 function conditionsNeed(now: Instant, node: Node, leaseRenewedAt: Instant | null): Need | null {
   const conditions = unreachableConditions(node, now);
   if (!readyOf(conditions)) return null;

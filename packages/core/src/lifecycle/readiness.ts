@@ -16,7 +16,7 @@ const echoWaitMs = 10_000;
 const retryWait = { retryWaitMsMin: 200, retryWaitMsMax: 30_000 };
 
 /**
- * Marks pods not ready whose node has fallen silent, so that no traffic goes there. A kubelet that
+ * Marks pods not ready whose node has become unreachable, so that no traffic goes there. A kubelet that
  * says itself that its node is not ready is alive and answers for its pods; nothing here marks a pod
  * ready again: its kubelet does when it is back.
  */
@@ -40,7 +40,7 @@ export class ReadinessMarker {
 
   /** All pods of the node may be concerned. */
   noticeNode(now: Instant, nodeName: string): void {
-    if (!this.#isSilent(nodeName)) return;
+    if (!this.#isUnreachable(nodeName)) return;
     for (const pod of this.#store.podsOn(nodeName)) this.notice(now, pod);
   }
 
@@ -48,7 +48,7 @@ export class ReadinessMarker {
   notice(now: Instant, pod: Pod): void {
     const { uid, nodeName } = pod;
     if (this.#writing.has(uid)) return;
-    if (pod.ready !== 'True' || !this.#isSilent(nodeName)) this.forget(uid);
+    if (pod.ready !== 'True' || !this.#isUnreachable(nodeName)) this.forget(uid);
     else if (this.#due.at(uid) === null) this.#due.set(uid, now);
   }
 
@@ -69,7 +69,7 @@ export class ReadinessMarker {
       const uid = this.#due.takeDue(now);
       if (uid === null) break;
       const pod = this.#store.pod(uid);
-      if (pod?.ready !== 'True' || !this.#isSilent(pod.nodeName)) continue;
+      if (pod?.ready !== 'True' || !this.#isUnreachable(pod.nodeName)) continue;
       if (!this.#mayMark(pod.nodeName)) continue;
       this.#writing.add(uid);
       const id = this.#inFlight.start(uid);
@@ -103,7 +103,7 @@ export class ReadinessMarker {
     return [{ kind: 'report', report: { kind: 'podMarkFailed', ...failed } }];
   }
 
-  #isSilent(nodeName: string): boolean {
+  #isUnreachable(nodeName: string): boolean {
     return readyOf(this.#store.node(nodeName)?.conditions)?.status === 'Unknown';
   }
 }

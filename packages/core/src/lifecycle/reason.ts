@@ -14,7 +14,7 @@ export type LifecycleReason =
   | { readonly code: 'NotReported' }
   /** No sign of life for longer than it is given. */
   | { readonly code: 'Unreachable'; readonly heardAt: Instant }
-  /** It reports nothing; who found it silent is not known any more. */
+  /** It reports nothing; when it was last heard of is not known any more. */
   | { readonly code: 'Unknown' }
   /** Its lease may not be read, so nobody can tell whether it lives. */
   | { readonly code: 'LeaseHidden' }
@@ -40,7 +40,7 @@ export type HoldReason =
   | { readonly code: 'FullDisruptionHeld' }
   /** The rate for the state of the zone is 0. */
   | { readonly code: 'RateZero' }
-  /** Many nodes fell silent at once. */
+  /** Many nodes became unreachable at once. */
   | { readonly code: 'MassUnreachable'; readonly nodes: number; readonly until: Instant }
   /** What we hear of the cluster is not current. */
   | { readonly code: 'ViewOld'; readonly since: Instant };
@@ -69,7 +69,7 @@ export interface ZoneStatus {
 export interface NodeHealth {
   /** The last sign of life, by our clock; null: not known. */
   readonly heardAt: Instant | null;
-  /** When it counts as lost without another heartbeat; null: it does, never will, or nobody can tell. */
+  /** When it counts as unreachable without another heartbeat; null: it does, never will, or nobody can tell. */
   readonly unreachableAt: Instant | null;
   /** renewTime of its lease, by its kubelet's clock. */
   readonly leaseRenewedAt: Instant | null;
@@ -115,7 +115,7 @@ export type LifecycleReport =
       readonly outcome: Outcome;
       readonly at: Instant;
     }
-  /** A pod of a silent node still looks ready; its mark is tried again at `at`. */
+  /** A pod of an unreachable node still looks ready; its mark is tried again at `at`. */
   | {
       readonly kind: 'podMarkFailed';
       readonly target: PodRef;

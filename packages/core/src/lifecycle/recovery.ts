@@ -1,6 +1,6 @@
 import type { Instant } from '../kernel/time.ts';
 import type { LifecycleConfig } from './config.ts';
-import type { NodeRecord } from './health.ts';
+import type { NodeHeartbeats } from './health.ts';
 
 /** Whether a node that recovers has been well for long enough. */
 export interface Recovery {
@@ -10,7 +10,11 @@ export interface Recovery {
 }
 
 /** Whether a node that is ready again has been so for long enough to lose its taint. */
-export function recoveryOf(now: Instant, record: NodeRecord, config: LifecycleConfig): Recovery {
+export function recoveryOf(
+  now: Instant,
+  record: NodeHeartbeats,
+  config: LifecycleConfig,
+): Recovery {
   const { flapping, healthyMs } = config;
   const { readySince } = record;
   const recent = record.flaps.filter((at) => flapping && now - at <= flapping.withinMs);

@@ -15,14 +15,14 @@ export function reasonAtWallTime(reason: LifecycleReason, clock: ClusterTime): L
       return { ...reason, at: clock.wall(reason.at) };
     case 'MassUnreachable':
     case 'ViewOld':
-      return toldHold(reason, clock);
+      return holdAtWallTime(reason, clock);
     default:
       return reason;
   }
 }
 
 /** Why a zone is held. */
-function toldHold(hold: HoldReason, clock: ClusterTime): HoldReason {
+function holdAtWallTime(hold: HoldReason, clock: ClusterTime): HoldReason {
   switch (hold.code) {
     case 'MassUnreachable':
       return { ...hold, until: clock.wall(hold.until) };
@@ -34,7 +34,7 @@ function toldHold(hold: HoldReason, clock: ClusterTime): HoldReason {
 }
 
 export function zoneAtWallTime(zone: ZoneStatus, clock: ClusterTime): ZoneStatus {
-  return { ...zone, hold: zone.hold && toldHold(zone.hold, clock) };
+  return { ...zone, hold: zone.hold && holdAtWallTime(zone.hold, clock) };
 }
 
 /** What a review of the zones has to say. */
@@ -43,7 +43,7 @@ export function reportAtWallTime(report: LifecycleReport, clock: ClusterTime): L
     case 'zone':
       return { ...report, zone: zoneAtWallTime(report.zone, clock) };
     case 'zoneHold':
-      return { ...report, hold: report.hold && toldHold(report.hold, clock) };
+      return { ...report, hold: report.hold && holdAtWallTime(report.hold, clock) };
     default:
       return report;
   }

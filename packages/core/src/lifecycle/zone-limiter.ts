@@ -20,7 +20,7 @@ interface Zone {
   readonly key: string;
   readonly nodes: Set<string>;
   /** Of the nodes that count. */
-  readonly census: { ready: number; notReady: number };
+  readonly nodeCounts: { ready: number; notReady: number };
   readonly bucket: ZoneBucket;
   /** Nodes that wait for their taint, by since when they have not been ready. */
   readonly waiting: Schedule;
@@ -46,7 +46,7 @@ export interface Review {
  */
 export class ZoneLimiter {
   readonly #config: LifecycleConfig;
-  readonly #silence: MassUnreachableGuard;
+  readonly #guard: MassUnreachableGuard;
   readonly #zones = new Map<string, Zone>();
   readonly #members = new Map<string, Member>();
   #isAllDown = false;
@@ -55,7 +55,7 @@ export class ZoneLimiter {
 
   constructor(config: LifecycleConfig) {
     this.#config = config;
-    this.#silence = new MassUnreachableGuard(config.massUnreachable);
+    this.#guard = new MassUnreachableGuard(config.massUnreachable);
   }
 
   /** Whether every zone that counts is down. */
@@ -91,16 +91,17 @@ export class ZoneLimiter {
     this.#isDirty = true;
   }
 
-  /** Nodes were found silent that said they were ready. */
-  noteSilent(now: Instant, names: readonly string[]): void {
+  /** Nodes that said they were ready were found unreachable. */
+  noteUnreachable(now: Instant, names: readonly string[]): void {
     let counted = 0;
-    for (const { census } of this.#zones.values()) counted += census.ready + census.notReady;
-    this.#silence.note(now, names, counted);
+    for (const { nodeCounts } of this.#zones.values())
+      counted += nodeCounts.ready + nodeCounts.notReady;
+    this.#guard.note(now, names, counted);
     this.#isDirty = true;
   }
 
   noteHeard(name: string): void {
-    this.#silence.heard(name);
+    this.#guard.heard(name);
   }
 
   /** Whether what we hear is current. */
@@ -116,7 +117,7 @@ export class ZoneLimiter {
 
   /** Judges all zones by what is known now. */
   review(now: Instant): Review {
-    if (!this.#isDirty && (this.#silence.hold(now) !== null || !this.#isHeldBySilence())) {
+    if (!this.#isDirty && (this.#guard.hold(now) !== null || !this.#isHeldByGuard())) {
       return { reports: [], affected: [], isOver: false };
     }
     this.#isDirty = false;
@@ -181,8 +182,8 @@ export class ZoneLimiter {
   /** When a turn may come, or a hold ends. */
   nextWake(now: Instant): Instant | null {
     if (this.#isDirty) return now;
-    const wakes: (Instant | null)[] = [this.#silence.nextWake(now)];
-    if (this.#isHeldBySilence()) wakes.push(this.#silence.nextWake(now) ?? now);
+    const wakes: (Instant | null)[] = [this.#guard.nextWake(now)];
+    if (this.#isHeldByGuard()) wakes.push(this.#guard.nextWake(now) ?? now);
     for (const zone of this.#zones.values()) {
       if (zone.hold || zone.waiting.size === 0) continue;
       const at = zone.bucket.readyAt(now);
@@ -218,42 +219,46 @@ export class ZoneLimiter {
   }
 
   #status(_now: Instant, name: string, zone: Zone): ZoneStatus {
-    const { key, state, hold, tainted, census, bucket } = zone;
+    const { key, state, hold, tainted, nodeCounts, bucket } = zone;
     const waiting = inOrder(zone);
-    return { name, key, state, ...census, rate: bucket.rate, hold, waiting, tainted };
+    return { name, key, state, ...nodeCounts, rate: bucket.rate, hold, waiting, tainted };
   }
 
   #judge(now: Instant, zone: Zone): void {
-    const { census, bucket } = zone;
-    const size = census.ready + census.notReady;
-    zone.state = zoneState(census, this.#config.unhealthyZoneThreshold);
+    const { nodeCounts, bucket } = zone;
+    const size = nodeCounts.ready + nodeCounts.notReady;
+    zone.state = zoneState(nodeCounts, this.#config.unhealthyZoneThreshold);
     const rate = zoneRate(zone.state, size, this.#config);
     zone.hold = this.#holdFor(now, zone, rate);
     bucket.setRate(now, zone.hold ? 0 : rate);
   }
 
-  #holdFor(now: Instant, { state, census }: Zone, rate: number): HoldReason | null {
+  #holdFor(now: Instant, { state, nodeCounts }: Zone, rate: number): HoldReason | null {
     const isDead = state === 'FullDisruption';
     if (isDead && this.#config.fullDisruption === 'hold') return { code: 'FullDisruptionHeld' };
     if (this.#viewOldSince !== null) return { code: 'ViewOld', since: this.#viewOldSince };
     if (this.#isAllDown) return { code: 'AllZonesDown' };
-    const silence = this.#silence.hold(now);
-    if (silence) return silence;
+    const suspicion = this.#guard.hold(now);
+    if (suspicion) return suspicion;
     if (rate > 0) return null;
     if (state !== 'PartialDisruption') return { code: 'RateZero' };
-    return { code: 'ZoneStopped', notReady: census.notReady, size: census.ready + census.notReady };
+    return {
+      code: 'ZoneStopped',
+      notReady: nodeCounts.notReady,
+      size: nodeCounts.ready + nodeCounts.notReady,
+    };
   }
 
   #areAllDown(): boolean {
     let counted = 0;
-    for (const { census } of this.#zones.values()) {
-      if (census.ready > 0) return false;
-      counted += census.notReady;
+    for (const { nodeCounts } of this.#zones.values()) {
+      if (nodeCounts.ready > 0) return false;
+      counted += nodeCounts.notReady;
     }
     return counted > 0;
   }
 
-  #isHeldBySilence(): boolean {
+  #isHeldByGuard(): boolean {
     for (const { hold } of this.#zones.values()) if (hold?.code === 'MassUnreachable') return true;
     return false;
   }
@@ -266,17 +271,21 @@ export class ZoneLimiter {
   #zone(now: Instant, name: string, key: string): Zone {
     const known = this.#zones.get(name);
     if (known) return known;
-    const [nodes, census] = [new Set<string>(), { ready: 0, notReady: 0 }];
+    const [nodes, nodeCounts] = [new Set<string>(), { ready: 0, notReady: 0 }];
     const bucket = new ZoneBucket(now);
-    const empty = { key, nodes, census, bucket, waiting: new Schedule() };
+    const empty = { key, nodes, nodeCounts, bucket, waiting: new Schedule() };
     const zone: Zone = { ...empty, state: 'Initial', hold: null, tainted: 0 };
     this.#zones.set(name, zone);
     return zone;
   }
 }
 
-function count({ census }: Zone, { counts, isReady }: Omit<Member, 'zone'>, change: number): void {
-  if (counts) census[isReady ? 'ready' : 'notReady'] += change;
+function count(
+  { nodeCounts }: Zone,
+  { counts, isReady }: Omit<Member, 'zone'>,
+  change: number,
+): void {
+  if (counts) nodeCounts[isReady ? 'ready' : 'notReady'] += change;
 }
 
 function inOrder({ waiting }: Zone): readonly string[] {

@@ -15,7 +15,7 @@ import { TaintEnforcement } from './enforce-taints.ts';
 import { type HealthEntry, lookAt } from './health.ts';
 import { call, sleep, type Task, together } from './tasks.ts';
 import { swapTaints } from './writes.ts';
-import { ZoneBook } from './zones.ts';
+import { ZoneStore } from './zones.ts';
 
 const excludeLabel = 'node.kubernetes.io/exclude-disruption';
 const writeAttemptsMax = 6;
@@ -34,7 +34,7 @@ interface Sight {
  * the nodes as it listed them. machine.ts says when each procedure runs.
  */
 export class UpstreamController {
-  readonly zones: ZoneBook;
+  readonly zones: ZoneStore;
   readonly health: Map<string, HealthEntry> = new Map();
   /** Null but in legacy mode. */
   readonly legacy: PodEnforcement | null;
@@ -54,7 +54,7 @@ export class UpstreamController {
     this.#store = store;
     this.#config = config;
     this.#emit = emit;
-    this.zones = new ZoneBook(config);
+    this.zones = new ZoneStore(config);
     const now = (): Instant => this.now;
     const { podEvictionTimeoutMs: timeout } = config;
     this.legacy =
@@ -95,13 +95,13 @@ export class UpstreamController {
   *monitorPass(workers: number): Task {
     const nodes = [...this.#store.nodes()].sort((a, b) => (a.name < b.name ? -1 : 1));
     yield* this.#meet(nodes);
-    const census = new Map<string, ZoneCounts>();
+    const nodeCounts = new Map<string, ZoneCounts>();
     const queue = nodes.values();
     const worker = function* (this: UpstreamController): Task {
-      for (const node of queue) yield* this.#visit(node, census);
+      for (const node of queue) yield* this.#visit(node, nodeCounts);
     };
     yield* together(Array.from({ length: workers }, () => worker.call(this)));
-    const turn = this.zones.take(this.now, census);
+    const turn = this.zones.take(this.now, nodeCounts);
     if (turn === 'enterFullDisruption') {
       for (const node of nodes) yield* this.#enforcement.release(node);
     }
@@ -111,7 +111,7 @@ export class UpstreamController {
   /** Lets the queues go on, as far as their limiters allow. */
   *enforcePass(): Task {
     for (const [zone, queue] of this.zones.queues) {
-      const stamp = (): ReturnType<ZoneBook['stamp']> => this.zones.stamp(this.now);
+      const stamp = (): ReturnType<ZoneStore['stamp']> => this.zones.stamp(this.now);
       for (let item = queue.next(stamp()); item; item = queue.next(stamp())) {
         const verdict = yield* this.#enforcement.enforce(zone, item);
         queue.settle(stamp(), item, verdict);
@@ -149,11 +149,11 @@ export class UpstreamController {
     return [...this.#known.values()].filter(({ name }) => !listed.has(name));
   }
 
-  *#visit(listed: Node, census: Map<string, ZoneCounts>): Task {
+  *#visit(listed: Node, nodeCounts: Map<string, ZoneCounts>): Task {
     const sight = yield* this.#look(listed);
     if (!sight) return;
     const { node, observed, current } = sight;
-    if (!Object.hasOwn(node.labels ?? {}, excludeLabel)) count(census, node, current);
+    if (!Object.hasOwn(node.labels ?? {}, excludeLabel)) count(nodeCounts, node, current);
     if (current) {
       const entry = this.health.get(node.name) ?? null;
       yield* this.#enforcement.judge(node, { observed, current, entry });
@@ -165,12 +165,14 @@ export class UpstreamController {
     this.#unmarked.delete(node.name);
   }
 
-  /** Marks pods when this very pass found the node silent, or an earlier one could not. */
+  /** Marks pods when this very pass found the node unreachable, or an earlier one could not. */
   *#followReady(node: Node, observed: NodeCondition, current: NodeCondition): Task<boolean> {
-    const isLost = current.status !== 'True' && observed.status === 'True';
-    if (isLost) this.#emit(nodeEvent(node, 'NodeNotReady'));
+    const isUnreachable = current.status !== 'True' && observed.status === 'True';
+    if (isUnreachable) this.#emit(nodeEvent(node, 'NodeNotReady'));
     const isOwed = this.#unmarked.has(node.name) && observed.status !== 'True';
-    return !(isLost || isOwed) || (yield* this.#markPods([...this.#store.podsOn(node.name)]));
+    return (
+      !(isUnreachable || isOwed) || (yield* this.#markPods([...this.#store.podsOn(node.name)]))
+    );
   }
 
   /** Null: its conditions could not be written, and the pass goes on without it. */
@@ -218,9 +220,13 @@ export class UpstreamController {
   }
 }
 
-function count(census: Map<string, ZoneCounts>, node: Node, current: NodeCondition | null): void {
+function count(
+  nodeCounts: Map<string, ZoneCounts>,
+  node: Node,
+  current: NodeCondition | null,
+): void {
   const zone = zoneKey(node.labels ?? {});
-  const { ready, notReady } = census.get(zone) ?? { ready: 0, notReady: 0 };
+  const { ready, notReady } = nodeCounts.get(zone) ?? { ready: 0, notReady: 0 };
   const isReady = current?.status === 'True';
-  census.set(zone, { ready: ready + Number(isReady), notReady: notReady + Number(!isReady) });
+  nodeCounts.set(zone, { ready: ready + Number(isReady), notReady: notReady + Number(!isReady) });
 }

@@ -9,7 +9,7 @@ import { nodeEvent, podEvictionEvent } from '../node-events.ts';
 import type { Enforcement, Finding } from './enforcement.ts';
 import { call, type Task } from './tasks.ts';
 import type { QueuedNode, Verdict } from './zone-queue.ts';
-import type { ZoneBook } from './zones.ts';
+import type { ZoneStore } from './zones.ts';
 
 type EvictionState = 'unmarked' | 'toBeEvicted' | 'evicted';
 
@@ -22,7 +22,7 @@ const conflict = 409;
  */
 export class PodEnforcement implements Enforcement {
   readonly #store: StoreView;
-  readonly #zones: ZoneBook;
+  readonly #zones: ZoneStore;
   readonly #timeout: Millis;
   readonly #now: () => Instant;
   readonly #emit: (command: LifecycleCommand) => void;
@@ -30,7 +30,7 @@ export class PodEnforcement implements Enforcement {
 
   constructor(
     store: StoreView,
-    zones: ZoneBook,
+    zones: ZoneStore,
     timeout: Millis,
     now: () => Instant,
     emit: (command: LifecycleCommand) => void,

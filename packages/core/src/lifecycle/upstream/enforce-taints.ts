@@ -8,7 +8,7 @@ import type { Enforcement, Finding } from './enforcement.ts';
 import type { Task } from './tasks.ts';
 import { removeTaints, swapTaints } from './writes.ts';
 import type { QueuedNode, Verdict } from './zone-queue.ts';
-import type { ZoneBook } from './zones.ts';
+import type { ZoneStore } from './zones.ts';
 
 const notReady: TaintName = { key: notReadyKey, effect: 'NoExecute' };
 const unreachable: TaintName = { key: unreachableKey, effect: 'NoExecute' };
@@ -26,10 +26,10 @@ const retryWaitMs = 50;
 /** Taints NoExecute on nodes that are not ready, through the queue of their zone. */
 export class TaintEnforcement implements Enforcement {
   readonly #store: StoreView;
-  readonly #zones: ZoneBook;
+  readonly #zones: ZoneStore;
   readonly #now: () => Instant;
 
-  constructor(store: StoreView, zones: ZoneBook, now: () => Instant) {
+  constructor(store: StoreView, zones: ZoneStore, now: () => Instant) {
     this.#store = store;
     this.#zones = zones;
     this.#now = now;

@@ -17,7 +17,7 @@ export interface HealthEntry {
   readonly lease: Lease | null;
 }
 
-/** How long a node may be silent: one whose kubelet has reported, and one that never did. */
+/** How long a node may send no heartbeat: one whose kubelet has reported, and one that never did. */
 export interface GracePeriods {
   readonly nodeMonitorGracePeriodMs: Millis;
   readonly nodeStartupGracePeriodMs: Millis;
@@ -37,7 +37,7 @@ export interface Look {
   readonly written: HealthEntry;
 }
 
-/** Looks at one node: has it given a sign of life, has it been silent for too long? */
+/** Looks at one node: has it given a sign of life, has it sent none for too long? */
 export function lookAt(
   now: Instant,
   node: Node,
@@ -52,13 +52,13 @@ export function lookAt(
   const entry = withLease(now, follow(now, before, ready, conditions), before, lease);
   const length = ready ? grace.nodeMonitorGracePeriodMs : grace.nodeStartupGracePeriodMs;
   const observed = ready ?? neverReported(createdAt);
-  const silent = now > entry.probe + length ? unreachableConditions(node, now) : [];
+  const unreachable = now > entry.probe + length ? unreachableConditions(node, now) : [];
   // Only a change of Ready is written; the other conditions go along with it.
-  const current = readyOf(silent);
+  const current = readyOf(unreachable);
   if (!current) return { entry, observed, current: ready, write: null, written: entry };
-  const merged = mergeConditions(conditions, silent);
+  const merged = mergeConditions(conditions, unreachable);
   const written = { probe: entry.probe, transition: now, conditions: merged, lease };
-  return { entry, observed, current, write: silent, written };
+  return { entry, observed, current, write: unreachable, written };
 }
 
 function unreported(

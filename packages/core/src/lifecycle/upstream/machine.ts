@@ -133,7 +133,7 @@ export class UpstreamLifecycleMachine implements LifecycleMachine {
 
   #zoneStatus(key: string, name: string): ZoneStatus {
     const zones = this.#run?.controller.zones;
-    const { ready, notReady } = zones?.census.get(key) ?? { ready: 0, notReady: 0 };
+    const { ready, notReady } = zones?.nodeCounts.get(key) ?? { ready: 0, notReady: 0 };
     const queue = zones?.queues.get(key);
     const waiting = queue?.queued.map(({ value }) => value) ?? [];
     const rate = queue?.limiter.kind === 'tokenBucket' ? queue.limiter.qps : 0;

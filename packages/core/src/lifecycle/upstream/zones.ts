@@ -16,11 +16,11 @@ export type Turn = 'enterFullDisruption' | 'exitFullDisruption' | null;
  * Upstream's zones: their states, queues and counters. A state can be missing where a queue is not
  * and the other way round, as it is upstream; queues are never taken away.
  */
-export class ZoneBook {
+export class ZoneStore {
   readonly states: Map<string, ZoneState | null> = new Map();
   readonly queues: Map<string, ZoneQueue> = new Map();
   readonly evictions: Map<string, number> = new Map();
-  readonly census: Map<string, ZoneCounts> = new Map();
+  readonly nodeCounts: Map<string, ZoneCounts> = new Map();
   readonly #rates: ZoneRates;
   #stamp: Stamp = { at: Number.NEGATIVE_INFINITY, nanos: 0 };
 
@@ -54,8 +54,8 @@ export class ZoneBook {
   }
 
   /** Takes in what a pass counted, changes states and limiters, and says what turns everything. */
-  take(now: Instant, census: ReadonlyMap<string, ZoneCounts>): Turn {
-    const counted = this.#count(census);
+  take(now: Instant, nodeCounts: ReadonlyMap<string, ZoneCounts>): Turn {
+    const counted = this.#count(nodeCounts);
     const isAllDown = [...counted.values()].every(({ state }) => state === 'FullDisruption');
     const wasAllDown = this.#prune(counted);
     if (isAllDown && !wasAllDown) {
@@ -73,12 +73,12 @@ export class ZoneBook {
     return wasAllDown ? 'exitFullDisruption' : null;
   }
 
-  #count(census: ReadonlyMap<string, ZoneCounts>): ReadonlyMap<string, Counted> {
+  #count(nodeCounts: ReadonlyMap<string, ZoneCounts>): ReadonlyMap<string, Counted> {
     const counted = new Map<string, Counted>();
-    for (const [zone, count] of census) {
+    for (const [zone, count] of nodeCounts) {
       const state = zoneState(count, this.#rates.unhealthyZoneThreshold);
       counted.set(zone, { ...count, state });
-      this.census.set(zone, count);
+      this.nodeCounts.set(zone, count);
       if (!this.states.has(zone)) this.states.set(zone, 'Initial');
     }
     return counted;
@@ -89,7 +89,7 @@ export class ZoneBook {
     for (const [zone, state] of this.states) {
       if (!counted.has(zone)) {
         this.states.delete(zone);
-        this.census.set(zone, { ready: 0, notReady: 0 });
+        this.nodeCounts.set(zone, { ready: 0, notReady: 0 });
       } else if (state !== 'FullDisruption') {
         return false;
       }
