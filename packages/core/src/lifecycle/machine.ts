@@ -40,7 +40,7 @@ const standstillMs: Millis = 5_000;
  *   4. Turns. New taints NoExecute wait in the queue of their zone, and are put on one by one.
  *   5. Pods of unreachable nodes are marked not ready.
  *
- * What is decided about taints goes by the condition Ready as the API has it: first the missing heartbeat is
+ * What is decided about taints goes by the condition Ready as the API has it: first missing heartbeats are
  * written down, then it has consequences. Before `synced` and without leadership nothing is written.
  */
 export class PreciseLifecycleMachine implements LifecycleMachine {
