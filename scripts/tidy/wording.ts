@@ -28,6 +28,16 @@ export const replaced: readonly Replaced[] = [
   { phrase: /\b(is|are|was) in the way\b/, instead: 'blocks' },
   { phrase: /\b(its|their) turn came\b/, instead: 'started' },
   { phrase: /nodes tainted a second/, instead: 'eviction rate 0.1 nodes/s' },
+  {
+    phrase: /\bsilent nodes?\b|\bnodes? (that )?(is|are|falls?|fell|goes|went) silent\b/,
+    instead: 'unreachable nodes',
+  },
+  { phrase: /\blost nodes?\b/, instead: 'unreachable nodes' },
+  { phrase: /\bmass[ -]silence\b/i, instead: 'mass-unreachable guard' },
+  { phrase: /\bsettle(Ms\b|:)/, instead: 'minTaintAge' },
+  { phrase: /\bdead zones?\b/, instead: 'zone in full disruption' },
+  { phrase: /\bin thought\b/, instead: 'hypothetical' },
+  { phrase: /\bview is (too )?old\b/, instead: 'cache is stale' },
   { phrase: /Warning: controller is disabled/, instead: 'controller is disabled' },
 ];
 
@@ -42,7 +52,7 @@ export interface Unused {
 
 /** Sources, their comments and file names, documents, manifests and transcripts are searched. */
 export const unused: readonly Unused[] = [
-  { words: ['silent', 'silence'], instead: 'unreachable, no heartbeat' },
+  { words: ['silent', 'silence'], instead: 'unreachable, no heartbeat', where: 'names' },
   { words: ['governor'], instead: 'limiter' },
   { words: ['waitlist'], instead: 'queue' },
   { words: ['nudge'], instead: 'requeue' },
@@ -50,18 +60,20 @@ export const unused: readonly Unused[] = [
   { words: ['ledger'], instead: 'taint clock, store, log' },
   { words: ['keeper'], instead: 'writer, store' },
   { words: ['book'], instead: 'store, record' },
-  { words: ['teller', 'telling'], instead: 'notifier, recorder, report' },
-  { words: ['tell', 'tells', 'told'], instead: 'notify, report, record', where: 'names' },
+  {
+    words: ['tell', 'tells', 'teller', 'telling', 'told'],
+    instead: 'notify, report, record, say',
+    where: 'names',
+  },
   { words: ['rehearse', 'rehearsal'], instead: 'dry run' },
   { words: ['pulse'], instead: 'loop lag' },
   { words: ['vitals'], instead: 'process stats' },
   { words: ['contact'], instead: 'API connectivity', where: 'names' },
-  { words: ['patient', 'patients'], instead: 'candidate' },
+  { words: ['patient', 'patients'], instead: 'candidate', where: 'names' },
   { words: ['deed', 'deeds'], instead: 'action' },
   { words: ['happening', 'happenings'], instead: 'event', where: 'names' },
-  { words: ['witness'], instead: 'API history checker' },
+  { words: ['witness'], instead: 'API history, call log, knowledge' },
   { words: ['retelling'], instead: 'conversion' },
-  { words: ['settle', 'settles'], instead: 'minTaintAge, idle' },
   { words: ['settled'], instead: 'idle, quiescent', where: 'names' },
   { words: ['errand', 'errands'], instead: 'task, request' },
   { words: ['reopen', 'reopening'], instead: 'undo' },
