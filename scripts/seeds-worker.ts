@@ -1,5 +1,5 @@
-// One thread of seeds.ts: tells the stories of its seeds and posts what came of each.
+// One thread of seeds.ts: plays the scenarios of its seeds and posts what came of each.
 import { parentPort, workerData } from 'node:worker_threads';
-import { tellSeed } from '../packages/k8s-adapter/test/seeds/telling.ts';
+import { playSeed } from '../packages/k8s-adapter/test/seeds/play.ts';
 
-for (const seed of workerData.seeds) parentPort?.postMessage(tellSeed(seed, workerData.story));
+for (const seed of workerData.seeds) parentPort?.postMessage(playSeed(seed, workerData.story));

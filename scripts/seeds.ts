@@ -1,17 +1,17 @@
 // Runs the whole stack through stories drawn from seeds: npm run seeds -- --count N [--seed S]
-// Each seed tells one story, the kinds in turn; --story tells that kind for every seed. Last line
+// Each seed plays one scenario, the kinds in turn; --story plays that kind for every seed. Last line
 // `N seeds, M failed`; exit 1 when any failed. --verbose prints the stories, --jobs J shares the
 // seeds among J threads. --sabotage NAME plants that fault and looks for the first seed that shows
 // it; `all` does so for each.
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
+import { playSeed, type SeedResult } from '../packages/k8s-adapter/test/seeds/play.ts';
 import { plots, type StoryName } from '../packages/k8s-adapter/test/seeds/plots.ts';
 import { hunt, sabotages } from '../packages/k8s-adapter/test/seeds/sabotages.ts';
-import { type Telling, tellSeed } from '../packages/k8s-adapter/test/seeds/telling.ts';
 
 const progressEvery = 50;
 /** So many of the last things that were done are told of a failure. */
-const deedsTold = 12;
+const actionsShown = 12;
 const seedMax = 2 ** 31 - 1;
 const jobsMax = 64;
 const usage =
@@ -31,7 +31,7 @@ interface Flags {
 try {
   const flags = readFlags();
   if (flags.planted.length > 0) huntAll(flags);
-  else await tellAll(flags);
+  else await playAll(flags);
 } catch (error) {
   if (!(error instanceof RangeError || error instanceof TypeError)) throw error;
   process.stderr.write(`error: ${error.message} (${usage})\n`);
@@ -72,19 +72,19 @@ function isStory(name: string): name is StoryName {
   return Object.hasOwn(plots, name);
 }
 
-/** Tells each seed's story, here or in threads, in no particular order. */
-async function tellAll({ count, seed, jobs, story, verbose }: Flags): Promise<void> {
+/** Plays each seed's scenario, here or in threads, in no particular order. */
+async function playAll({ count, seed, jobs, story, verbose }: Flags): Promise<void> {
   let done = 0;
   let failed = 0;
-  const heed = (telling: Telling): void => {
+  const heed = (result: SeedResult): void => {
     done += 1;
-    if (verbose) process.stdout.write(`${telling.transcript.join('\n')}\n`);
-    if (telling.violations.length > 0) failed += 1;
-    report(telling);
-    tellProgress(done, count, failed);
+    if (verbose) process.stdout.write(`${result.transcript.join('\n')}\n`);
+    if (result.violations.length > 0) failed += 1;
+    report(result);
+    printProgress(done, count, failed);
   };
   const seeds = Array.from({ length: count }, (_, index) => seed + index);
-  if (jobs === 1) for (const one of seeds) heed(tellSeed(one, story));
+  if (jobs === 1) for (const one of seeds) heed(playSeed(one, story));
   else await Promise.all(shares(seeds, jobs).map((share) => inThread(share, story, heed)));
   process.stdout.write(`${count} seeds, ${failed} failed\n`);
   process.exitCode = failed > 0 ? 1 : 0;
@@ -97,7 +97,7 @@ function shares(seeds: readonly number[], jobs: number): readonly (readonly numb
 function inThread(
   seeds: readonly number[],
   story: StoryName | null,
-  heed: (telling: Telling) => void,
+  heed: (result: SeedResult) => void,
 ): Promise<void> {
   const worker = new Worker(new URL('seeds-worker.ts', import.meta.url), {
     workerData: { seeds, story },
@@ -110,16 +110,17 @@ function inThread(
 }
 
 /** What was done to the world, without what came of it: that is written further in. */
-function deedsOf(transcript: readonly string[]): readonly string[] {
+function actionsOf(transcript: readonly string[]): readonly string[] {
   return transcript.filter((line) => /^\S+ +\S+ {2}(?! |VIOLATED|config)/.test(line));
 }
 
-function report({ seed, story, violations, transcript }: Telling): void {
+function report({ seed, story, violations, transcript }: SeedResult): void {
   for (const { invariant, evidence } of violations) {
     process.stdout.write(`seed ${seed}, ${story}: violated "${invariant}": ${evidence}\n`);
   }
   if (violations.length === 0) return;
-  for (const line of deedsOf(transcript).slice(-deedsTold)) process.stdout.write(`  ${line}\n`);
+  for (const line of actionsOf(transcript).slice(-actionsShown))
+    process.stdout.write(`  ${line}\n`);
   process.stdout.write(
     `  replay: npm run seeds -- --seed ${seed} --count 1 --story ${story} --verbose\n`,
   );
@@ -137,7 +138,7 @@ function huntAll({ planted, seed, count }: Flags): void {
   }
 }
 
-function tellProgress(done: number, count: number, failed: number): void {
+function printProgress(done: number, count: number, failed: number): void {
   const text = `${done} of ${count} seeds, ${failed} failed`;
   if (process.stderr.isTTY) {
     process.stderr.write(done === count ? '\r\x1b[K' : `\r${text}`);

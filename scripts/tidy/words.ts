@@ -58,7 +58,7 @@ function inFileName(file: string, words: Words): readonly string[] {
 
 /** Parts of identifiers, and words of texts and comments. */
 function inText(file: string, text: string, words: Words): readonly string[] {
-  const names = /\.(ts|mjs|js)$/.test(file) ? withoutStrings(withoutComments(text)) : null;
+  const names = /\.ts$/.test(file) ? withoutStrings(withoutComments(text)) : null;
   return Array.from(text.matchAll(/[A-Za-z_$]+/g)).flatMap(({ 0: token, index }) => {
     const isName = names?.startsWith(token, index) ?? false;
     const parts = token.split(/_|\$|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/);
