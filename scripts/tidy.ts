@@ -9,7 +9,7 @@ import { circles } from './tidy/imports.ts';
 import { hasDependencies, impure } from './tidy/purity.ts';
 import { namesAMachine, tooLong } from './tidy/texts.ts';
 import { repository, sourcesOf } from './tidy/tree.ts';
-import { replacedPhrases } from './tidy/words.ts';
+import { replacedPhrases, unusedWords } from './tidy/words.ts';
 
 const checks = [
   tooLong,
@@ -19,6 +19,7 @@ const checks = [
   hasDependencies,
   namesAMachine,
   replacedPhrases,
+  unusedWords,
   withoutHead,
   staleList,
   guideFaults,

@@ -35,7 +35,7 @@ export type PressureReport =
       readonly nodeName: string;
       readonly because: readonly PressureReason[];
     }
-  /** Pods should go, and yet none is evicted now; told whenever the reasons change. */
+  /** Pods should go, and yet none is evicted now; reported whenever the reasons change. */
   | {
       readonly kind: 'withheld';
       readonly nodeName: string;

@@ -36,8 +36,8 @@ export interface PressureSite {
   readonly pods: readonly StoredPod[];
   /** What a pod was seen to use; null: not seen. */
   readonly usageOf: (uid: string) => PodUsage | null;
-  /** What was measured until then does not show what was done last. */
-  readonly settledAt: Instant;
+  /** Samples until then do not show what was done last. */
+  readonly freshAfter: Instant;
   readonly passedOver: ReadonlyMap<string, PassedOver>;
   /** What nobody uses was cleared away since pods had to go. */
   readonly reclaimed: boolean;
@@ -192,7 +192,7 @@ function isMemory({ threshold }: ThresholdState): boolean {
 function doubtAbout(
   now: Instant,
   { threshold, sample, isNew }: ThresholdState,
-  { settledAt }: PressureSite,
+  { freshAfter }: PressureSite,
   { rules, sampleAgeMsMax }: DecideOptions,
 ): PressureReason | null {
   const { signal } = threshold;
@@ -200,7 +200,7 @@ function doubtAbout(
   if (!rules.doubts) return isNew ? null : { code: 'SampleNotNewer', signal, time };
   const fault = sampleFault(now, signal, sample ?? undefined, sampleAgeMsMax);
   if (fault) return fault;
-  return time !== null && time > settledAt ? null : { code: 'SampleNotNewer', signal, time };
+  return time !== null && time > freshAfter ? null : { code: 'SampleNotNewer', signal, time };
 }
 
 /** What runs, where nothing is due. */

@@ -14,7 +14,7 @@ export interface PressureNode extends NodeRef {
   readonly conditions: readonly PressureConditionType[];
 }
 
-/** What the machine is told. Shapes that the engine knows too mean the same there. */
+/** What the machine is given. Shapes that the engine knows too mean the same there. */
 export type PressureEvent =
   | { readonly kind: 'pressureNode'; readonly node: PressureNode }
   | { readonly kind: 'pressureNodeGone'; readonly name: string }
@@ -30,7 +30,7 @@ export type PressureEvent =
   | { readonly kind: 'observationFailed'; readonly nodeName: string; readonly message: string }
   /** The cluster's clock is so far ahead of `now`, negative: behind; before the first: neither. */
   | { readonly kind: 'clock'; readonly ahead: Millis }
-  /** Every node and pod that existed has been told once; nothing is evicted before. */
+  /** Every node and pod that existed has been given once; nothing is evicted before. */
   | { readonly kind: 'synced' }
   /** Whether this replica may act. A standby stays warm and sends nothing. */
   | { readonly kind: 'leadership'; readonly held: boolean }

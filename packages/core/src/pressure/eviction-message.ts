@@ -117,7 +117,7 @@ function blame(
   return { name, usage, text: `${compared}, has larger consumption of ${resource}. ` };
 }
 
-/** What is no quantity is not told. */
+/** What is no quantity is left out. */
 function readable(
   list: Parameters<typeof quantityIn>[0],
   resource: PressureResource,

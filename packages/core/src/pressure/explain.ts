@@ -81,7 +81,7 @@ export interface PressureExplanation {
   readonly work: PressureWork | null;
 }
 
-/** Answers with the values that the machine acts on; it has no opinion of its own. */
+/** Answers with the values that the machine acts on. */
 export function explainPressure(
   now: Instant,
   record: NodeRecord,
@@ -156,7 +156,7 @@ function explainCondition(
   type: PressureConditionType,
 ): ConditionExplanation {
   const holds = record.conditions.includes(type);
-  const lastPressed = record.ledger.lastPressed(type);
+  const lastPressed = record.thresholdStates.lastPressed(type);
   const { transitionPeriodMs = 0 } = record.settings ?? {};
   const clearsAt =
     holds && lastPressed !== null ? Math.max(now, lastPressed + transitionPeriodMs) : null;

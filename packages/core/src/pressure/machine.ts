@@ -47,7 +47,7 @@ export function createPressureMachine(options: Partial<PressureConfig> = {}): Pr
  * Evicts pods from nodes that run out of memory, disk, inodes or process ids.
  *
  * Theory of operation. Whoever holds the machine asks the nodes how they are, as often as it likes,
- * and tells what they answered. An observation moves the thresholds of its node (ledger.ts); the
+ * and reports what they answered. An observation moves the thresholds of its node (threshold-states.ts); the
  * next tick decides (decide.ts) and acts. Each node has one piece of work at most:
  *
  *                  +--- not enough ---- reclaimed <--done-- reclaiming
@@ -164,7 +164,7 @@ class NodePressureMachine implements PressureMachine {
     }
     const record = new NodeRecord(node, this.#options);
     record.configure(node, pool?.name ?? null, settings);
-    record.ledger.adopt(now, node.conditions);
+    record.thresholdStates.adopt(now, node.conditions);
     this.#nodes.set(node.name, record);
     this.#wake(node.name, now);
   }
@@ -182,11 +182,11 @@ class NodePressureMachine implements PressureMachine {
     if (record.work?.kind === 'leaving') {
       if (record.work.pods.some(({ uid }) => this.#pods.isActive(uid))) return;
       record.work = null;
-      record.settledAt = now;
+      record.freshAfter = now;
     } else if (record.waitsForOthers) {
       const pods = this.#pods.activeOn(record.node.name);
       record.waitsForOthers = pods.some(({ leavingSince }) => leavingSince !== null);
-      if (!record.waitsForOthers) record.settledAt = now;
+      if (!record.waitsForOthers) record.freshAfter = now;
     }
   }
 
@@ -239,7 +239,7 @@ class NodePressureMachine implements PressureMachine {
       return;
     }
     record.endReclaim(true);
-    record.settledAt = now;
+    record.freshAfter = now;
   }
 
   #act(now: Instant): void {
@@ -264,7 +264,7 @@ class NodePressureMachine implements PressureMachine {
       this.#wake(record.node.name, work.until);
       return false;
     }
-    if (work.kind === 'leaving') record.settledAt = now;
+    if (work.kind === 'leaving') record.freshAfter = now;
     record.work = null;
     return true;
   }
@@ -274,7 +274,7 @@ class NodePressureMachine implements PressureMachine {
     const site = record.isSpent ? null : this.#siteOf(record);
     if (!site) return;
     const decision = decidePressure(now, site, this.#options);
-    if (decision.kind !== 'withhold') record.toldWithheld = '';
+    if (decision.kind !== 'withhold') record.reportedWithheld = '';
     switch (decision.kind) {
       case 'keep':
         record.reclaimed = false;

@@ -31,18 +31,18 @@ export class NodeRecord {
   settings: PressureSettings | null = null;
   /** The name of its pool; null: none. */
   pool: string | null = null;
-  readonly ledger: ThresholdStates;
+  readonly thresholdStates: ThresholdStates;
   observation: NodeObservation | null = null;
   observedAt: Instant | null = null;
   /** Why the node could not be asked the last time; null: it could. */
   readFault: Extract<PressureReason, { code: 'ReadFailed' }> | null = null;
   /** The observation led to something; only a later one can again. */
   isSpent = false;
-  /** People were told of it that pods have to go. */
+  /** People know of it that pods have to go. */
   isAnnounced = false;
   work: PressureWork | null = null;
-  /** What was measured until then does not show what was done last. */
-  settledAt: Instant = Number.NEGATIVE_INFINITY;
+  /** Samples until then do not show what was done last. */
+  freshAfter: Instant = Number.NEGATIVE_INFINITY;
   /** What nobody uses was cleared away since pods had to go. */
   reclaimed = false;
   /** Pods that others made leave are waited for. */
@@ -52,10 +52,10 @@ export class NodeRecord {
   readonly passedOver: Map<string, PassedOver> = new Map();
   written: readonly PressureConditionType[];
   writing: ConditionWrite | null = null;
-  /** What was told last, to tell it only when it changes. */
-  readonly toldPhases: Map<string, ThresholdPhase> = new Map();
-  toldDoubts = '';
-  toldWithheld = '';
+  /** What was reported last, to report it only when it changes. */
+  readonly reportedPhases: Map<string, ThresholdPhase> = new Map();
+  reportedDoubts = '';
+  reportedWithheld = '';
   readonly #options: DecideOptions;
   #layout: FilesystemLayout | null = null;
   /** What the settings and the layout come to, until either changes. */
@@ -65,7 +65,7 @@ export class NodeRecord {
   constructor(node: PressureNode, options: DecideOptions) {
     this.node = node;
     this.#options = options;
-    this.ledger = new ThresholdStates(options);
+    this.thresholdStates = new ThresholdStates(options);
     this.written = node.conditions;
   }
 
@@ -96,7 +96,7 @@ export class NodeRecord {
 
   /** The conditions that should be True. */
   get conditions(): readonly PressureConditionType[] {
-    return this.settings ? this.ledger.conditions : [];
+    return this.settings ? this.thresholdStates.conditions : [];
   }
 
   /** Takes in what was seen of it. */
@@ -109,7 +109,7 @@ export class NodeRecord {
     this.#passes += 1;
     this.#layout ??= layoutOf(observation);
     const { transitionPeriodMs = 0 } = this.settings ?? {};
-    this.ledger.observe(now, this.thresholds, observation, transitionPeriodMs);
+    this.thresholdStates.observe(now, this.thresholds, observation, transitionPeriodMs);
   }
 
   /** Whether any threshold is met, or was and has not reclaimed enough, whatever its grace. */
@@ -141,7 +141,7 @@ export class NodeRecord {
     if (!this.settings) return [];
     if (this.readFault) return [this.readFault];
     if (!this.observation) return [{ code: 'NeverObserved' }];
-    const faults = this.ledger.states.flatMap(({ threshold, sample, fault }) => {
+    const faults = this.thresholdStates.states.flatMap(({ threshold, sample, fault }) => {
       const found = fault ?? this.#faultBy(now, threshold.signal, sample);
       return found && !isDerivedAway(found) ? [found] : [];
     });
@@ -157,7 +157,7 @@ export class NodeRecord {
 
   /** The node as decisions see it; null where there is nothing to decide on. */
   site(pods: readonly StoredPod[]): PressureSite | null {
-    const { settings, observation, layout, settledAt, passedOver, reclaimed } = this;
+    const { settings, observation, layout, freshAfter, passedOver, reclaimed } = this;
     if (!settings || !observation) return null;
     // Most nodes are well, and nobody asks what their pods use.
     let usages: ReadonlyMap<string, PodUsage> | null = null;
@@ -165,9 +165,9 @@ export class NodeRecord {
       usages ??= new Map(observation.pods.map((usage) => [usage.uid, usage]));
       return usages.get(uid) ?? null;
     };
-    const { states } = this.ledger;
+    const { states } = this.thresholdStates;
     const seen = { settings, layout, observation, states, pods, usageOf };
-    return { ...seen, settledAt, passedOver, reclaimed };
+    return { ...seen, freshAfter, passedOver, reclaimed };
   }
 }
 

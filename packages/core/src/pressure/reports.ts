@@ -6,15 +6,15 @@ import type { NodeRecord } from './node-record.ts';
 import type { PressureReason } from './reason.ts';
 import { thresholdKey } from './settings/thresholds.ts';
 
-/** The thresholds that came further or fell back. What cannot be seen is told as a doubt. */
+/** The thresholds that came further or fell back. What cannot be seen is reported as a doubt. */
 export function reportPhases(record: NodeRecord): readonly PressureCommand[] {
   const nodeName = record.node.name;
-  return record.ledger.states.flatMap((state): readonly PressureCommand[] => {
+  return record.thresholdStates.states.flatMap((state): readonly PressureCommand[] => {
     const { threshold, phase: to, dueAt } = state;
     const key = thresholdKey(threshold);
-    const from = record.toldPhases.get(key) ?? 'clear';
+    const from = record.reportedPhases.get(key) ?? 'clear';
     if (to === 'unknown' || to === from) return [];
-    record.toldPhases.set(key, to);
+    record.reportedPhases.set(key, to);
     const waits: readonly PressureReason[] =
       to === 'waiting' && dueAt !== null ? [{ code: 'GracePeriod', threshold, dueAt }] : [];
     const because = to === 'clear' ? [] : [...thresholdReason(state), ...waits];
@@ -25,25 +25,25 @@ export function reportPhases(record: NodeRecord): readonly PressureCommand[] {
 /** What is wrong with what is known of the node, if that is something else than before. */
 export function reportDoubts(now: Instant, record: NodeRecord): readonly PressureCommand[] {
   const because = record.doubts(now);
-  const told = codes(because);
-  if (told === record.toldDoubts) return [];
-  record.toldDoubts = told;
+  const reported = codes(because);
+  if (reported === record.reportedDoubts) return [];
+  record.reportedDoubts = reported;
   return [report({ kind: 'doubt', nodeName: record.node.name, because })];
 }
 
-/** Why nothing is done although something should be, if that is not what was told last. */
+/** Why nothing is done although something should be, if that is not what was reported last. */
 export function reportWithheld(
   record: NodeRecord,
   { because }: Extract<PressureDecision, { kind: 'withhold' }>,
 ): readonly PressureCommand[] {
-  const told = codes(because);
-  if (told === record.toldWithheld) return [];
-  record.toldWithheld = told;
+  const reported = codes(because);
+  if (reported === record.reportedWithheld) return [];
+  record.reportedWithheld = reported;
   return [report({ kind: 'withheld', nodeName: record.node.name, because })];
 }
 
-function report(told: PressureReport): PressureCommand {
-  return { kind: 'pressureReport', report: told };
+function report(reported: PressureReport): PressureCommand {
+  return { kind: 'pressureReport', report: reported };
 }
 
 /** Numbers change all the time; what they mean does not. */
