@@ -2,7 +2,7 @@
 
 // The loop around an engine: which options, what it takes and gives, what people may want to know.
 
-export type { ClockNotice } from './controller/clock/clock-watch.ts';
+export { type ClockNotice, clockReasons, describeClock } from './controller/clock/clock-watch.ts';
 export type { ElectionNotice, ElectionOptions } from './controller/election/election.ts';
 export {
   defaultElectionTiming,
@@ -11,7 +11,11 @@ export {
 export { Loop, type LoopOptions, type Notice } from './controller/engine-loop.ts';
 export type { MayAct } from './controller/executor.ts';
 export type { LoopAction, LoopInput, Machine } from './controller/loop.ts';
-export type { LimitRecordNotice } from './controller/procedures/limit-record.ts';
+export {
+  type LimitRecordNotice,
+  limitRecordFrom,
+  resumeLimitsRequest,
+} from './controller/procedures/limit-record.ts';
 export type {
   ExecuteOptions,
   KeepTaintStarts,
@@ -76,41 +80,30 @@ export {
 } from './client/client.ts';
 export { type KubeletsOptions, summariesFromKubelets } from './client/kubelets.ts';
 export { type TypedApi, typedApi } from './client/typed-api.ts';
-export type { KubeletAddress } from './pressure/convert.ts';
-export type { Failure, FailureCause } from './proto/answer.ts';
-export { Backoff } from './proto/backoff.ts';
-export type { Access, Authorization, TlsMaterial } from './transport/access.ts';
-export { HttpTransport } from './transport/http-transport.ts';
-export type { Sink, Transport } from './transport/sink.ts';
-
+export {
+  type KubeletAddress,
+  pressureNodeFromJson,
+  pressurePodFromJson,
+} from './pressure/convert.ts';
 // Requests as values.
-
-export { resumeLimitsRequest } from './controller/procedures/limit-record.ts';
 export { summaryRequest } from './pressure/requests.ts';
+export type { Failure, FailureCause } from './proto/answer.ts';
 export type { ApiRequest } from './proto/api-request.ts';
+export { Backoff } from './proto/backoff.ts';
+// Reading what the API sends, and words for it.
+export { nodeFromJson, podFromJson } from './proto/convert.ts';
 export { type ClusterEvent, type EventSubject, newEventRequest } from './proto/event-requests.ts';
 export type { LeaseName } from './proto/lease-requests.ts';
 export {
-  type DeletionOptions,
-  deletePodRequest,
-  evictPodRequest,
-  getNodeRequest,
   type ListOptions,
   listRequest,
   nodesPath,
   podsPath,
-  type RemovalOptions,
   type Selectors,
-  setTaintsRequest,
-  type TaintObject,
-} from './proto/request.ts';
-
-// Reading what the API sends, and words for it.
-
-export { clockReasons, describeClock } from './controller/clock/clock-watch.ts';
-export { limitRecordFrom } from './controller/procedures/limit-record.ts';
-export { pressureNodeFromJson, pressurePodFromJson } from './pressure/convert.ts';
-export { nodeFromJson, podFromJson } from './proto/convert.ts';
+} from './proto/list-requests.ts';
+export type { Access, Authorization, TlsMaterial } from './transport/access.ts';
+export { HttpTransport } from './transport/http-transport.ts';
+export type { Sink, Transport } from './transport/sink.ts';
 
 // Who else evicts here.
 
@@ -143,3 +136,10 @@ export {
   flightLine,
 } from './flight/record.ts';
 export { redactCommand, redactEvent } from './flight/redaction.ts';
+export { getNodeRequest, setTaintsRequest, type TaintObject } from './proto/node-requests.ts';
+export {
+  type DeletionOptions,
+  deletePodRequest,
+  evictPodRequest,
+  type RemovalOptions,
+} from './proto/pod-requests.ts';

@@ -13,7 +13,7 @@ export {
 
 export { type Forecast, forecastOf, type Observation } from '../lifecycle/forecast.ts';
 export type { NodeHealth, ZoneStatus } from '../lifecycle/reason.ts';
-export { type ZoneState, zoneState } from '../lifecycle/zones.ts';
+export { type ZoneState, zoneState } from '../lifecycle/zone-rates.ts';
 
 // Reasons, and their words.
 

@@ -1,7 +1,7 @@
 // The drain machine: taints nodes in turn and makes their pods leave within budgets and limits.
 import { blockerOf } from '../attempt/blocker.ts';
 import type { PodCommand, RecordPodEvent } from '../attempt/command.ts';
-import { escalationOf, methodFor, podCommand, type Terms } from '../attempt/method.ts';
+import { escalationOf, methodFor, podCommand, type Terms } from '../attempt/delete-or-evict.ts';
 import { isSetback, type Outcome, type Setback } from '../attempt/outcome.ts';
 import { Pace } from '../attempt/pace.ts';
 import { accepted, isDue, isTried, setBack } from '../attempt/state.ts';

@@ -1,5 +1,5 @@
 import { budgetPolicyOf } from '../attempt/budget-policy.ts';
-import type { Terms } from '../attempt/method.ts';
+import type { Terms } from '../attempt/delete-or-evict.ts';
 import type { AttemptState } from '../attempt/state.ts';
 import { finite, type Instant } from '../kernel/time.ts';
 import type { Pod } from '../model/pod.ts';

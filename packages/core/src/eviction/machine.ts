@@ -1,5 +1,5 @@
 // The precise eviction machine: when each pod of a tainted node goes, and what comes of it.
-import { escalationOf, methodFor, podCommand } from '../attempt/method.ts';
+import { escalationOf, methodFor, podCommand } from '../attempt/delete-or-evict.ts';
 import { isSetback, type Outcome } from '../attempt/outcome.ts';
 import { Pace } from '../attempt/pace.ts';
 import {

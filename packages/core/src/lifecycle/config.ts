@@ -3,7 +3,7 @@ import { numberFrom, oneOf, refuse, wholeNumber } from '../kernel/checks.ts';
 import type { Millis } from '../kernel/time.ts';
 import type { LabelSelector } from '../model/selector.ts';
 import { type ConditionRule, checkConditionRule } from '../policy/condition-rule.ts';
-import type { ZoneRates } from './zones.ts';
+import type { ZoneRates } from './zone-rates.ts';
 
 /** When many nodes become unreachable at once, the controller itself may be cut off. */
 export interface MassUnreachable {

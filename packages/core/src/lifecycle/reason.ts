@@ -2,7 +2,7 @@ import type { Outcome } from '../attempt/outcome.ts';
 import type { Instant } from '../kernel/time.ts';
 import type { NodeRef } from '../model/node.ts';
 import type { PodRef } from '../model/pod.ts';
-import type { ZoneState } from './zones.ts';
+import type { ZoneState } from './zone-rates.ts';
 
 /** Why a node is or is not tainted, as data. text.ts turns it into a sentence. */
 export type LifecycleReason =

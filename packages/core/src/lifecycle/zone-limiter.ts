@@ -8,7 +8,7 @@ import type { LifecycleConfig } from './config.ts';
 import { MassUnreachableGuard } from './mass-unreachable-guard.ts';
 import type { HoldReason, LifecycleReport, ZoneStatus } from './reason.ts';
 import { ZoneBucket } from './zone-bucket.ts';
-import { type ZoneState, zoneRate, zoneState } from './zones.ts';
+import { type ZoneState, zoneRate, zoneState } from './zone-rates.ts';
 
 interface Member {
   readonly zone: string;

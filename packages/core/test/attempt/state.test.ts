@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Outcome } from '@taintmgr/core';
 import fc from 'fast-check';
-import { escalationOf, methodFor, type Terms } from '../../src/attempt/method.ts';
+import { escalationOf, methodFor, type Terms } from '../../src/attempt/delete-or-evict.ts';
 import { isSetback, type Setback } from '../../src/attempt/outcome.ts';
 import { type Attempt, accepted, setBack, untried } from '../../src/attempt/state.ts';
 import type { Pod } from '../../src/model/pod.ts';

@@ -8,7 +8,7 @@ import {
   UpstreamLimiter,
 } from '../../src/lifecycle/upstream/token-bucket.ts';
 import { type QueuedNode, ZoneQueue } from '../../src/lifecycle/upstream/zone-queue.ts';
-import { zoneRate, zoneState } from '../../src/lifecycle/zones.ts';
+import { zoneRate, zoneState } from '../../src/lifecycle/zone-rates.ts';
 import { applyTaints, formatTaintName } from './node-objects.ts';
 import { taintFrom, type VectorTaint } from './objects.ts';
 

@@ -3,7 +3,7 @@ import type { Instant, Millis } from '@taintmgr/core/time';
 import { type Failure, type FailureStage, failureOf, succeeded } from '../proto/answer.ts';
 import { type ApiRequest, getRequest } from '../proto/api-request.ts';
 import { asList, asRecord, asText, parseJson } from '../proto/json.ts';
-import { listRequest, type Selectors } from '../proto/request.ts';
+import { listRequest, type Selectors } from '../proto/list-requests.ts';
 import type { Transport } from '../transport/sink.ts';
 import { exchange } from './exchange.ts';
 

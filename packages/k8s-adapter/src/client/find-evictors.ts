@@ -13,7 +13,7 @@ import type { Evictors, LeaseSight } from '../evictors/verdict.ts';
 import { type ApiRequest, getRequest } from '../proto/api-request.ts';
 import { asInteger, asList, asRecord, asText } from '../proto/json.ts';
 import type { LeaseName } from '../proto/lease-requests.ts';
-import { listRequest } from '../proto/request.ts';
+import { listRequest } from '../proto/list-requests.ts';
 import { type ApiClient, ApiError } from './client.ts';
 
 export interface FindOptions {

@@ -13,14 +13,14 @@ import {
   podFromJson,
 } from '../proto/convert.ts';
 import type { ItemChange, Project } from '../proto/inventory.ts';
-import { Reflector, type ReflectorOptions } from '../proto/reflector.ts';
 import {
   daemonSetsPath,
   nodeLeasesPath,
   nodesPath,
   podsPath,
   type Selectors,
-} from '../proto/request.ts';
+} from '../proto/list-requests.ts';
+import { Reflector, type ReflectorOptions } from '../proto/reflector.ts';
 
 /** Which collections are read, and what of them. */
 export interface SourceOptions {

@@ -4,7 +4,7 @@ import type { RequestEffect } from '../proto/api-request.ts';
 import { Calls } from '../proto/calls.ts';
 import type { ExchangeInput } from '../proto/exchange.ts';
 import { asRecord, parseJson } from '../proto/json.ts';
-import { listRequest, podsPath } from '../proto/request.ts';
+import { listRequest, podsPath } from '../proto/list-requests.ts';
 
 const id = 'pods.count/1';
 

@@ -2,7 +2,8 @@
 import type { NodeCondition, NodeRef, PodRef } from '@taintmgr/core';
 import { formatTime, type Instant } from '@taintmgr/core/time';
 import { type ApiRequest, getRequest, patchRequest } from '../proto/api-request.ts';
-import { nodePath, podPath } from '../proto/request.ts';
+import { nodePath } from '../proto/node-requests.ts';
+import { podPath } from '../proto/pod-requests.ts';
 
 /** GET of what is used on a node and by its pods, from its kubelet by way of the API server. */
 export function summaryRequest(nodeName: string): ApiRequest {

@@ -1,8 +1,8 @@
 import type { Random } from './backoff.ts';
 import type { ExchangeInput } from './exchange.ts';
 import type { Project } from './inventory.ts';
+import type { Selectors } from './list-requests.ts';
 import type { Kinds } from './protobuf-schema.ts';
-import type { Selectors } from './request.ts';
 
 export type ReflectorInput =
   | { readonly kind: 'start' }

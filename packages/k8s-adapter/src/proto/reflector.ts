@@ -5,6 +5,7 @@ import { Backoff } from './backoff.ts';
 import { AnswerCollector, type ExchangeInput } from './exchange.ts';
 import { Inventory, type ItemChange } from './inventory.ts';
 import { asRecord, asText, parseJson } from './json.ts';
+import { listRequest, listStreamRequest, watchRequest } from './list-requests.ts';
 import { preferProtobuf } from './protobuf.ts';
 import type { ReflectorNotice } from './reflector-notice.ts';
 import type { ReflectorInput, ReflectorOptions } from './reflector-options.ts';
@@ -29,7 +30,6 @@ import {
   type Watching,
   watchingFrom,
 } from './reflector-state.ts';
-import { listRequest, listStreamRequest, watchRequest } from './request.ts';
 import { JsonWatchDecoder, watchDecoderFor } from './watch-decoder.ts';
 import { type CollectionEvent, isOlder, type WatchEvent } from './watch-event.ts';
 

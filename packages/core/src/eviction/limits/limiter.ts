@@ -18,8 +18,8 @@ import {
   needsRecord,
 } from '../../policy/limit-record.ts';
 import type { StoreView } from '../../store.ts';
-import { Gate } from './gate.ts';
 import { appliesTo, availabilityOf, PodCounts } from './pod-counts.ts';
+import { Gate } from './scope-limit.ts';
 
 export type LimitAnswer =
   | { readonly kind: 'go' }

@@ -3,7 +3,7 @@ import type { Pod } from '../../model/pod.ts';
 import { selects } from '../../model/selector.ts';
 import { isWindowed, type LimitRule, scopeName } from '../../policy/limit.ts';
 import type { StoreView } from '../../store.ts';
-import type { Availability, Gate } from './gate.ts';
+import type { Availability, Gate } from './scope-limit.ts';
 
 /** The gates of all rules, by the rule's number and the name of the scope. */
 export interface Gates {

@@ -9,7 +9,7 @@ import { noScheduleChange } from '../condition-taints.ts';
 import type { LifecycleConfig } from '../config.ts';
 import { missingLabels } from '../labels.ts';
 import { nodeEvent, podNotReadyEvent } from '../node-events.ts';
-import type { ZoneCounts } from '../zones.ts';
+import type { ZoneCounts } from '../zone-rates.ts';
 import { PodEnforcement } from './enforce-pods.ts';
 import { TaintEnforcement } from './enforce-taints.ts';
 import { type HealthEntry, lookAt } from './health.ts';

@@ -1,7 +1,13 @@
 import type { Instant } from '../../kernel/time.ts';
 import type { Node } from '../../model/node.ts';
 import { zoneKey } from '../../model/zone.ts';
-import { type ZoneCounts, type ZoneRates, type ZoneState, zoneRate, zoneState } from '../zones.ts';
+import {
+  type ZoneCounts,
+  type ZoneRates,
+  type ZoneState,
+  zoneRate,
+  zoneState,
+} from '../zone-rates.ts';
 import { UpstreamLimiter } from './token-bucket.ts';
 import { type Stamp, ZoneQueue } from './zone-queue.ts';
 

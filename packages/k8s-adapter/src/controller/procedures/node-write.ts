@@ -27,13 +27,12 @@ import {
 import {
   getNodeLeaseRequest,
   getNodeRequest,
-  getPodRequest,
   putNodeStatusRequest,
-  putPodStatusRequest,
   setLabelsRequest,
   setTaintsRequest,
   type TaintObject,
-} from '../../proto/request.ts';
+} from '../../proto/node-requests.ts';
+import { getPodRequest, putPodStatusRequest } from '../../proto/pod-requests.ts';
 import type { StateStep } from '../task.ts';
 
 type ChangeTaints = Extract<NodeCommand, { kind: 'changeTaints' }>;

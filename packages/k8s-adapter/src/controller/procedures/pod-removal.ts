@@ -11,23 +11,21 @@ import { type Answer, type Failure, failureOf, succeeded } from '../../proto/ans
 import type { ApiRequest } from '../../proto/api-request.ts';
 import { nodeFromJson, podFromJson } from '../../proto/convert.ts';
 import { parseJson } from '../../proto/json.ts';
+import { annotateNodeRequest, getNodeRequest } from '../../proto/node-requests.ts';
 import {
-  annotateNodeRequest,
   type DeletionOptions,
   deletePodRequest,
   evictPodRequest,
-  getNodeRequest,
   getPodRequest,
   markDisruptedRequest,
   type RemovalOptions,
-} from '../../proto/request.ts';
+} from '../../proto/pod-requests.ts';
 import {
   formatStarts,
   taintStartsAnnotation,
   taintStartsManager,
 } from '../../proto/taint-starts.ts';
 import type { StateStep } from '../task.ts';
-
 /** The commands that make a pod leave. */
 export type Removal = Extract<Command, { kind: 'deletePod' | 'evictPod' }>;
 

@@ -8,10 +8,9 @@ import { type Answer, type Failure, failureOf, succeeded } from '../../proto/ans
 import type { ApiRequest } from '../../proto/api-request.ts';
 import { identityOf, podFromJson } from '../../proto/convert.ts';
 import { parseJson } from '../../proto/json.ts';
-import { deletePodRequest, evictPodRequest, getPodRequest } from '../../proto/request.ts';
+import { deletePodRequest, evictPodRequest, getPodRequest } from '../../proto/pod-requests.ts';
 import type { StateStep } from '../task.ts';
 import { removalOutcome } from './pod-removal.ts';
-
 /** The command that makes a pod go. */
 export type EvictUnderPressure = Extract<PressureCommand, { kind: 'evictUnderPressure' }>;
 

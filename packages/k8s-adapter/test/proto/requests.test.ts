@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  getNodeRequest,
-  listRequest,
-  setTaintsRequest,
-  watchRequest,
-} from '../../src/proto/request.ts';
+import { listRequest, watchRequest } from '../../src/proto/list-requests.ts';
+import { getNodeRequest, setTaintsRequest } from '../../src/proto/node-requests.ts';
 
 describe('paths', () => {
   const paths: [string, string, string][] = [

@@ -1,0 +1,98 @@
+// The requests about pods: read, delete, evict, mark, write the status.
+import type { PodRef } from '@taintmgr/core';
+import { formatTime, type Instant } from '@taintmgr/core/time';
+import {
+  type ApiRequest,
+  getRequest,
+  objectRequest,
+  patchRequest,
+  withQuery,
+} from './api-request.ts';
+
+/** What a deletion or an eviction may carry. */
+export interface RemovalOptions {
+  /** Overrides the pod's own terminationGracePeriodSeconds. */
+  readonly gracePeriodSeconds?: number;
+  /** The server judges, and changes nothing. */
+  readonly dryRun?: boolean;
+}
+
+export interface DeletionOptions extends RemovalOptions {
+  /** `uid` (when left out): this very pod or none; `name`: whatever pod has the name by then. */
+  readonly guard?: 'uid' | 'name';
+}
+
+export const disruptionTarget = {
+  type: 'DisruptionTarget',
+  status: 'True',
+  reason: 'DeletionByTaintManager',
+  message: 'Taint manager: deleting due to NoExecute taint',
+  lastProbeTime: null,
+};
+
+/** Where a pod is. */
+export function podPath(pod: PodRef): string {
+  const [namespace, name] = [encodeURIComponent(pod.namespace), encodeURIComponent(pod.name)];
+  return `/api/v1/namespaces/${namespace}/pods/${name}`;
+}
+
+/** GET of one pod. */
+export function getPodRequest(pod: PodRef): ApiRequest {
+  return getRequest(podPath(pod));
+}
+
+/** DELETE of a pod. Guarded by its uid, another one of the same name is refused with 409. */
+export function deletePodRequest(pod: PodRef, options: DeletionOptions = {}): ApiRequest {
+  return objectRequest('DELETE', podPath(pod), {
+    apiVersion: 'v1',
+    kind: 'DeleteOptions',
+    ...deleteOptions(pod, options),
+  });
+}
+
+/** POST that evicts this very pod, disruption budgets permitting. */
+export function evictPodRequest(pod: PodRef, options: RemovalOptions = {}): ApiRequest {
+  return objectRequest('POST', `${podPath(pod)}/eviction`, {
+    apiVersion: 'policy/v1',
+    kind: 'Eviction',
+    metadata: { name: pod.name, namespace: pod.namespace },
+    deleteOptions: deleteOptions(pod, options),
+  });
+}
+
+/**
+ * PATCH that sets the condition DisruptionTarget as kube-controller-manager does. The order of the
+ * conditions is not given: that would take a read of the pod first.
+ */
+export function markDisruptedRequest(
+  pod: PodRef,
+  generation: number,
+  now: Instant,
+  options: DeletionOptions = {},
+): ApiRequest {
+  const path = withQuery(`${podPath(pod)}/status`, { dryRun: options.dryRun ? 'All' : undefined });
+  const condition = {
+    ...disruptionTarget,
+    lastTransitionTime: formatTime(now),
+    observedGeneration: generation,
+  };
+  return patchRequest('strategicMerge', path, {
+    ...(options.guard !== 'name' && { metadata: { uid: pod.uid } }),
+    status: { conditions: [condition] },
+  });
+}
+
+/** PUT of the status of a pod as a whole, refused with 409 when it has changed meanwhile. */
+export function putPodStatusRequest(ref: PodRef, pod: object): ApiRequest {
+  return objectRequest('PUT', `${podPath(ref)}/status`, pod);
+}
+
+export function deleteOptions(pod: PodRef, options: DeletionOptions): object {
+  return {
+    ...(options.guard !== 'name' && { preconditions: { uid: pod.uid } }),
+    ...(options.gracePeriodSeconds !== undefined && {
+      gracePeriodSeconds: options.gracePeriodSeconds,
+    }),
+    ...(options.dryRun && { dryRun: ['All'] }),
+  };
+}
