@@ -9,7 +9,7 @@ import { runProcess } from '../../src/process/run-process.ts';
 import { freePort } from './free-port.ts';
 
 /** A log line as JSON has it. */
-export type LogLine = Readonly<Record<string, unknown>>;
+type LogLine = Readonly<Record<string, unknown>>;
 
 /** The whole controller, in this process. */
 export interface RunningProcess {

@@ -6,12 +6,6 @@ import type { Result } from './run.ts';
 // than 0 last as `[exit code 1]`. In a text file lines of stderr begin with `! `; in a page of the
 // documentation they stand as they are, in blocks fenced by ```console.
 
-/** One command of a transcript and what it printed. */
-export interface Scene {
-  readonly line: string;
-  readonly printed: string;
-}
-
 /** Gives what is different each time a form that is always the same. */
 export type Normalize = (text: string) => string;
 
@@ -21,7 +15,7 @@ const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 const seconds = /((?:remaining|next|last)Seconds"?: )-?\d+/g;
 
 /** What no two runs have in common: times, uids, ports. */
-export const normalize: Normalize = (text) =>
+const normalize: Normalize = (text) =>
   text
     .replace(uid, '<uid>')
     .replace(time, '<time>')

@@ -59,7 +59,7 @@ export function nextAttempt(
 }
 
 /** FNV-1a, 32 bits, over the UTF-16 units of the text. */
-export function fnv1a(text: string): number {
+function fnv1a(text: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index++) {
     hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);

@@ -62,7 +62,7 @@ export interface DrainConfig {
 }
 
 /** kubectl drain's defaults, and for what it does not have, those that change least. */
-export const defaultDrainConfig: Omit<DrainConfig, 'taint' | 'targets'> = {
+const defaultDrainConfig: Omit<DrainConfig, 'taint' | 'targets'> = {
   respect: 'tolerations',
   budgets: { kind: 'respect' },
   filters: { force: false, ignoreDaemonSets: false, deleteEmptyDirData: false },

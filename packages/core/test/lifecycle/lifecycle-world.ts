@@ -20,7 +20,7 @@ export interface Deed {
 }
 
 /** What goes wrong with a write; null: nothing. `lost`: carried out, and nobody hears of it. */
-export type Mishap = 'refused' | 'conflict' | 'lost' | null;
+type Mishap = 'refused' | 'conflict' | 'lost' | null;
 
 export interface WorldOptions {
   readonly engine: Partial<Config>;

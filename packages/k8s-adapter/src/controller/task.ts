@@ -7,7 +7,7 @@ import type { ApiRequest } from '../proto/api-request.ts';
 import type { ClusterEvent } from '../proto/event-requests.ts';
 
 /** What carrying out a command comes to. */
-export type Work<N> =
+type Work<N> =
   | Task<N>
   | { readonly kind: 'event'; readonly event: ClusterEvent }
   | { readonly kind: 'notice'; readonly notice: N }

@@ -11,7 +11,7 @@ import { drawToleration, taintKeys, withOtherSeconds } from './tolerations.ts';
 import { drawBudget } from './topology.ts';
 
 /** Does something to the story; says what was done. */
-export type Action = (story: Story, draw: Draw) => string;
+type Action = (story: Story, draw: Draw) => string;
 
 /** What may happen next and how likely each is. */
 export type Actions = readonly (readonly [weight: number, action: Action])[];
@@ -201,7 +201,7 @@ function removePod(api: ClusterApi, { metadata }: KubeObject, atOnce: boolean): 
 }
 
 /** One of the nodes that match; null: there is none. */
-export function drawNode(
+function drawNode(
   api: ClusterApi,
   draw: Draw,
   matches: (node: KubeObject) => boolean = () => true,

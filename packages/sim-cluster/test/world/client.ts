@@ -13,7 +13,7 @@ export interface Response {
 }
 
 /** One event of a watch. */
-export interface Event {
+interface Event {
   readonly type: string;
   readonly object: KubeObject;
 }

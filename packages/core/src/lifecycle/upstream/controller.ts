@@ -105,7 +105,7 @@ export class UpstreamController {
     if (turn === 'enterFullDisruption') {
       for (const node of nodes) yield* this.#enforcement.release(node);
     }
-    if (turn === 'exitFullDisruption') this.#forgiveSilence(nodes);
+    if (turn === 'exitFullDisruption') this.#restartGracePeriods(nodes);
   }
 
   /** Lets the queues go on, as far as their limiters allow. */
@@ -212,7 +212,7 @@ export class UpstreamController {
     return isComplete;
   }
 
-  #forgiveSilence(nodes: readonly Node[]): void {
+  #restartGracePeriods(nodes: readonly Node[]): void {
     for (const { name } of nodes) {
       const entry = this.health.get(name);
       if (entry) this.health.set(name, { ...entry, probe: this.now, transition: this.now });

@@ -12,7 +12,7 @@ export type Server = (request: ApiRequest, sink: ExchangeSink) => () => void;
 /** What lies between a reflector and the API server. */
 export type Line = (server: Server) => Server;
 
-export type Bytes = string | Uint8Array;
+type Bytes = string | Uint8Array;
 type Clock = Pick<VirtualTime, 'now'> & { after(ms: number, callback: () => void): unknown };
 
 /** A part of an answer, head included. */
