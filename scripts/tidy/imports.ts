@@ -20,7 +20,7 @@ export function importsOf(tree: Tree): Imports {
   );
 }
 
-/** One fault for each circle outside of tests, at the file where the walk first entered it. */
+/** Circles outside of tests, one for each file at which the walk came back. */
 export function circles(tree: Tree): readonly Fault[] {
   const imports = importsOf(tree);
   const done = new Set<string>();
@@ -28,6 +28,7 @@ export function circles(tree: Tree): readonly Fault[] {
   const walk = (file: string, path: readonly string[]): void => {
     const start = path.indexOf(file);
     if (start >= 0) {
+      if (faults.some((fault) => fault.file === file)) return;
       const circle = [...path.slice(start + 1), file].join(' -> ');
       faults.push({ file, text: `imports itself in a circle: ${circle}` });
       return;
