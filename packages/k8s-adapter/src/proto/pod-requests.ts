@@ -22,7 +22,7 @@ export interface DeletionOptions extends RemovalOptions {
   readonly guard?: 'uid' | 'name';
 }
 
-export const disruptionTarget = {
+const disruptionTarget = {
   type: 'DisruptionTarget',
   status: 'True',
   reason: 'DeletionByTaintManager',
@@ -87,7 +87,7 @@ export function putPodStatusRequest(ref: PodRef, pod: object): ApiRequest {
   return objectRequest('PUT', `${podPath(ref)}/status`, pod);
 }
 
-export function deleteOptions(pod: PodRef, options: DeletionOptions): object {
+function deleteOptions(pod: PodRef, options: DeletionOptions): object {
   return {
     ...(options.guard !== 'name' && { preconditions: { uid: pod.uid } }),
     ...(options.gracePeriodSeconds !== undefined && {
