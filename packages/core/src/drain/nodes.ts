@@ -1,6 +1,7 @@
 // The nodes of a drain as they were last seen.
-import type { Blocker } from '../attempt/blocker.ts';
-import type { Outcome } from '../attempt/outcome.ts';
+import { type Blocker, blockerOf } from '../attempt/blocker.ts';
+import { KeyedWrites } from '../attempt/keyed-writes.ts';
+import { isSetback, type Outcome } from '../attempt/outcome.ts';
 import type { Instant } from '../kernel/time.ts';
 import type { DrainConfig } from './config.ts';
 import type { DrainPods } from './pods.ts';
@@ -14,7 +15,6 @@ import {
   isEnded,
   type TaintNode,
 } from './state.ts';
-import { TaintWrites } from './taint-writes.ts';
 import { nodesToBegin, nodesToLeave } from './turns.ts';
 
 /** How a node was last seen. */
@@ -29,12 +29,13 @@ export class DrainNodes {
   readonly #note: (note: DrainNote) => void;
   readonly #phases = new Map<string, DrainNodePhase>();
   readonly #sights = new Map<string, Sight>();
-  readonly #writes: TaintWrites;
+  readonly #writes: KeyedWrites;
 
   constructor(config: DrainConfig, note: (note: DrainNote) => void) {
     this.#config = config;
     this.#note = note;
-    this.#writes = new TaintWrites(config);
+    const max = config.requestsInFlightMax;
+    this.#writes = new KeyedWrites({ ...config, prefix: 'taint', max });
     for (const { name } of config.targets) {
       this.#phases.set(name, { kind: 'pending' });
       this.#sights.set(name, 'unseen');
@@ -98,21 +99,27 @@ export class DrainNodes {
     for (const { name } of nodesToLeave(this.list(), this.#config)) {
       this.#end(name, failed('NotBegun', now));
     }
-    for (const name of this.#writes.unconfirmed(now)) this.#end(name, failed('TaintRemoved', now));
+    for (const name of this.#dueWrites(now)) {
+      // Accepted, and it did not come, or went at once.
+      if (this.#writes.failures(name) === 0) this.#end(name, failed('TaintRemoved', now));
+    }
     for (const { name } of nodesToBegin(this.list(), this.#config)) {
       if (this.isTainted(name)) this.#drain(name, now, true);
       else this.#taint(name, now);
     }
-    return this.#writes.send(now);
+    return this.#dueWrites(now)
+      .slice(0, this.#writes.room)
+      .map((nodeName) => ({ kind: 'taintNode', id: this.#writes.begin(nodeName), nodeName }));
   }
 
   /** The outcome of a request to put the taint on. */
   answered(now: Instant, id: string, outcome: Outcome): void {
-    const refusal = this.#writes.answered(now, id, outcome);
-    if (!refusal || this.isEnded(refusal.nodeName)) return;
-    const { nodeName: node, blocker, isFinal } = refusal;
-    if (isFinal) this.#end(node, failed('Denied', now, blocker.message));
-    else this.#note({ kind: 'nodeSetBack', node, blocker });
+    const ended = this.#writes.settle(now, id, outcome);
+    // The watch shows a node that is gone.
+    if (!ended || !isSetback(outcome)) return;
+    const blocker = blockerOf(outcome);
+    if (blocker.verdict === 'never') this.#end(ended.key, failed('Denied', now, blocker.message));
+    else this.#note({ kind: 'nodeSetBack', node: ended.key, blocker });
   }
 
   /** Ends all nodes that are not done with: nothing more is begun. */
@@ -153,6 +160,14 @@ export class DrainNodes {
     return times.length === 0 ? null : Math.min(...times);
   }
 
+  /** The nodes whose taint is to be seen to, in their order. */
+  #dueWrites(now: Instant): readonly string[] {
+    return [...this.#phases.keys()].filter((name) => {
+      const at = this.#writes.dueAt(name);
+      return at !== null && at <= now;
+    });
+  }
+
   #timeouts(): readonly { readonly name: string; readonly at: Instant }[] {
     const { nodeTimeoutMs } = this.#config;
     if (nodeTimeoutMs === null) return [];
@@ -169,7 +184,7 @@ export class DrainNodes {
 
   #taint(name: string, now: Instant): void {
     this.#phases.set(name, { kind: 'tainting', since: now });
-    this.#writes.want(now, name);
+    this.#writes.notice(now, name);
   }
 
   #drain(name: string, since: Instant, wasTainted: boolean): void {

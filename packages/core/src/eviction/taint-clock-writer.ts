@@ -1,7 +1,5 @@
-import { isSetback, type Outcome } from '../attempt/outcome.ts';
-import { nextAttempt } from '../attempt/retry.ts';
-import { InFlight } from '../kernel/inflight.ts';
-import { Schedule } from '../kernel/schedule.ts';
+import { KeyedWrites } from '../attempt/keyed-writes.ts';
+import type { Outcome } from '../attempt/outcome.ts';
 import { finite, type Instant } from '../kernel/time.ts';
 import type { Node } from '../model/node.ts';
 import { formatTaint } from '../model/taint-spec.ts';
@@ -35,66 +33,48 @@ export class TaintClockWriter {
   readonly #taints: TaintClock;
   readonly #decider: Decider;
   readonly #config: EvictionConfig;
-  readonly #schedule = new Schedule();
-  readonly #attempts = new Map<string, number>();
-  readonly #writing = new Set<string>();
-  readonly #inFlight: InFlight;
+  readonly #writes: KeyedWrites;
 
   constructor(store: StoreView, taints: TaintClock, decider: Decider, config: EvictionConfig) {
     this.#store = store;
     this.#taints = taints;
     this.#decider = decider;
     this.#config = config;
-    this.#inFlight = new InFlight('taint-starts', config.evictionsInFlightMax);
+    const max = config.evictionsInFlightMax;
+    this.#writes = new KeyedWrites({ ...config, prefix: 'taint-starts', max });
   }
 
   /** Something about the node may have changed: it is looked at with the next `write`. */
   notice(now: Instant, nodeName: string): void {
-    if (this.#config.keepTaintStarts && !this.#attempts.has(nodeName))
-      this.#schedule.set(nodeName, now);
+    if (this.#config.keepTaintStarts) this.#writes.notice(now, nodeName);
   }
 
+  /** A write under way is waited for: the node may come back under its name. */
   forget(nodeName: string): void {
-    this.#schedule.cancel(nodeName);
-    this.#attempts.delete(nodeName);
+    if (!this.#writes.isUnderWay(nodeName)) this.#writes.forget(nodeName);
   }
 
   nextWake(): Instant | null {
-    return this.#inFlight.hasRoom ? this.#schedule.next() : null;
+    return this.#writes.nextWake();
   }
 
   /** The commands that make the nodes to be looked at say what they should. */
   write(now: Instant): readonly MachineCommand[] {
     const commands: MachineCommand[] = [];
-    while (this.#inFlight.hasRoom) {
-      const name = this.#schedule.takeDue(now);
-      if (name === null) break;
+    for (let name = this.#writes.takeDue(now); name !== null; name = this.#writes.takeDue(now)) {
       const node = this.#store.node(name);
       const readyAt = node ? this.#readyAt(node) : now;
-      if (readyAt > now) {
-        this.#schedule.set(name, readyAt);
-        continue;
-      }
-      const command = node && this.#commandFor(node);
-      if (command) commands.push(command);
+      const command = node && readyAt <= now ? this.#commandFor(node) : null;
+      if (readyAt > now) this.#writes.postpone(name, readyAt);
+      else if (command) commands.push(command);
+      else this.#writes.forget(name);
     }
     return commands;
   }
 
   /** Takes a result; false when it is not one of ours. */
   answered(now: Instant, id: string, outcome: Outcome): boolean {
-    const nodeName = this.#inFlight.finish(id);
-    if (nodeName === null) return false;
-    this.#writing.delete(nodeName);
-    if (!isSetback(outcome)) {
-      this.#attempts.delete(nodeName);
-      this.#schedule.set(nodeName, now + this.#config.confirmationWaitMs);
-      return true;
-    }
-    const attempt = (this.#attempts.get(nodeName) ?? 0) + 1;
-    this.#attempts.set(nodeName, attempt);
-    this.#schedule.set(nodeName, nextAttempt(now, nodeName, attempt, this.#config, outcome));
-    return true;
+    return this.#writes.settle(now, id, outcome) !== null;
   }
 
   #readyAt({ taintsWrittenAt }: Node): Instant {
@@ -103,7 +83,7 @@ export class TaintClockWriter {
     return this.#store.clock.when(writtenAt + quietMs);
   }
 
-  /** Null when it is written on the node, or is being written. */
+  /** Null when it is written on the node. */
   #commandFor(node: Node): MachineCommand | null {
     const { name: nodeName, uid: nodeUid } = node;
     const observed = this.#taints.of(nodeName);
@@ -111,9 +91,8 @@ export class TaintClockWriter {
     const needed = observed.length > 0 ? this.#neededOn(nodeName) : new Set<string>();
     const isKnown = node.taintsWrittenAt !== null;
     const starts = isKnown ? wantedStarts(node, observed, needed) : null;
-    if (this.#writing.has(nodeName) || isWritten(node, starts)) return null;
-    this.#writing.add(nodeName);
-    const id = this.#inFlight.start(nodeName);
+    if (isWritten(node, starts)) return null;
+    const id = this.#writes.begin(nodeName);
     const taintsWrittenAt = finite(node.taintsWrittenAt);
     return { kind: 'keepTaintStarts', id, nodeName, nodeUid, starts, taintsWrittenAt };
   }

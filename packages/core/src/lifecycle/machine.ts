@@ -91,7 +91,7 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     if (!this.#mayAct) return null;
     const wakes = [this.#limiter.nextWake(this.#now), this.#readiness.nextWake()];
     if (this.#isViewCurrent) wakes.push(this.#health.nextWake());
-    if (this.#writer.hasRoom) wakes.push(this.#due.next());
+    if (this.#writer.room > 0) wakes.push(this.#due.next());
     const known = wakes.filter((wake) => wake !== null);
     return known.length === 0 ? null : Math.min(...known);
   }
@@ -216,7 +216,7 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
   #act(now: Instant): void {
     this.#judgeHeartbeats(now);
     this.#reviewZones(now);
-    while (this.#writer.hasRoom) {
+    while (this.#writer.room > 0) {
       const name = this.#due.takeDue(now);
       if (name === null) break;
       const node = this.#store.node(name);
@@ -276,7 +276,7 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
       (next ?? isTurn) ? this.#writer.readyAt(now, name, next?.write ?? 'noExecute') : null;
     if (isTurn && at !== null && at <= now) this.#limiter.wait(name, this.#since(now, node));
     else this.#limiter.leave(name);
-    if (next && at !== null && at <= now) this.#commands.push(this.#writer.begin(now, name, next));
+    if (next && at !== null && at <= now) this.#commands.push(this.#writer.begin(name, next));
     const later = at !== null && at > now ? at : null;
     const wakes = [noExecute.until, rules.until, later].filter((wake) => wake !== null);
     if (wakes.length > 0) this.#due.set(name, Math.min(...wakes));
@@ -291,7 +291,7 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     const need = noExecuteNeed(this.#store.clock.wall(now), node, decision);
     assert(need !== null, `node ${name} lacks the taint`);
     this.#turns.add(name);
-    this.#commands.push(this.#writer.begin(now, name, need));
+    this.#commands.push(this.#writer.begin(name, need));
   }
 
   #settle(now: Instant, id: string, outcome: Outcome): void {

@@ -1,8 +1,6 @@
 // Marks the pods of unreachable nodes as not ready.
+import { KeyedWrites } from '../attempt/keyed-writes.ts';
 import type { Outcome } from '../attempt/outcome.ts';
-import { nextAttempt } from '../attempt/retry.ts';
-import { InFlight } from '../kernel/inflight.ts';
-import { Schedule } from '../kernel/schedule.ts';
 import type { Instant } from '../kernel/time.ts';
 import { readyOf } from '../model/node.ts';
 import { type Pod, podRef } from '../model/pod.ts';
@@ -11,9 +9,7 @@ import type { LifecycleCommand } from './command.ts';
 import type { LifecycleConfig } from './config.ts';
 import { podNotReadyEvent } from './node-events.ts';
 
-/** Wait for the watch to show what was written. */
-const echoWaitMs = 10_000;
-const retryWait = { retryWaitMsMin: 200, retryWaitMsMax: 30_000 };
+const waits = { confirmationWaitMs: 10_000, retryWaitMsMin: 200, retryWaitMsMax: 30_000 };
 
 /**
  * Marks pods not ready whose node has become unreachable, so that no traffic goes there. A kubelet that
@@ -23,10 +19,7 @@ const retryWait = { retryWaitMsMin: 200, retryWaitMsMax: 30_000 };
 export class ReadinessMarker {
   readonly #store: StoreView;
   readonly #mayMark: (nodeName: string) => boolean;
-  readonly #inFlight: InFlight;
-  readonly #due = new Schedule();
-  readonly #failures = new Map<string, number>();
-  readonly #writing = new Set<string>();
+  readonly #writes: KeyedWrites;
 
   constructor(
     store: StoreView,
@@ -35,7 +28,7 @@ export class ReadinessMarker {
   ) {
     this.#store = store;
     this.#mayMark = mayMark;
-    this.#inFlight = new InFlight('readiness', writesInFlightMax);
+    this.#writes = new KeyedWrites({ ...waits, prefix: 'readiness', max: writesInFlightMax });
   }
 
   /** All pods of the node may be concerned. */
@@ -46,61 +39,50 @@ export class ReadinessMarker {
 
   /** The pod may be concerned. */
   notice(now: Instant, pod: Pod): void {
-    const { uid, nodeName } = pod;
-    if (this.#writing.has(uid)) return;
-    if (pod.ready !== 'True' || !this.#isUnreachable(nodeName)) this.forget(uid);
-    else if (this.#due.at(uid) === null) this.#due.set(uid, now);
+    const { uid } = pod;
+    if (this.#writes.isUnderWay(uid)) return;
+    if (!this.#isWanted(pod)) this.forget(uid);
+    else if (this.#writes.dueAt(uid) === null) this.#writes.postpone(uid, now);
   }
 
   forget(uid: string): void {
-    this.#due.cancel(uid);
-    this.#failures.delete(uid);
-    this.#writing.delete(uid);
+    this.#writes.forget(uid);
   }
 
   nextWake(): Instant | null {
-    return this.#inFlight.hasRoom ? this.#due.next() : null;
+    return this.#writes.nextWake();
   }
 
   /** The commands that are due. Pods that may not be marked wait until their node is noticed again. */
   write(now: Instant): readonly LifecycleCommand[] {
     const commands: LifecycleCommand[] = [];
-    while (this.#inFlight.hasRoom) {
-      const uid = this.#due.takeDue(now);
-      if (uid === null) break;
+    for (let uid = this.#writes.takeDue(now); uid !== null; uid = this.#writes.takeDue(now)) {
       const pod = this.#store.pod(uid);
-      if (pod?.ready !== 'True' || !this.#isUnreachable(pod.nodeName)) continue;
-      if (!this.#mayMark(pod.nodeName)) continue;
-      this.#writing.add(uid);
-      const id = this.#inFlight.start(uid);
-      commands.push({ kind: 'markPodNotReady', id, pod: podRef(pod) });
+      if (!pod || !this.#isWanted(pod) || !this.#mayMark(pod.nodeName)) continue;
+      commands.push({ kind: 'markPodNotReady', id: this.#writes.begin(uid), pod: podRef(pod) });
     }
     return commands;
   }
 
   /** Takes a result; null when it is not one of ours. */
   settle(now: Instant, id: string, outcome: Outcome): readonly LifecycleCommand[] | null {
-    const uid = this.#inFlight.finish(id);
-    if (uid === null) return null;
-    this.#writing.delete(uid);
+    const ended = this.#writes.settle(now, id, outcome);
+    if (!ended) return null;
+    const { key: uid, failures, at } = ended;
     const pod = this.#store.pod(uid);
     if (!pod || outcome.kind === 'gone') {
       this.forget(uid);
       return [];
     }
-    if (outcome.kind === 'done') {
-      this.#failures.delete(uid);
-      this.#due.set(uid, now + echoWaitMs);
-      return [podNotReadyEvent(pod)];
-    }
-    const failures = (this.#failures.get(uid) ?? 0) + 1;
-    this.#failures.set(uid, failures);
-    const at = nextAttempt(now, uid, failures, retryWait, outcome);
-    this.#due.set(uid, at);
+    if (outcome.kind === 'done') return [podNotReadyEvent(pod)];
     // Heard of meanwhile: that is no failure.
     if (outcome.kind !== 'failed') return [];
     const failed = { target: podRef(pod), attempt: failures, outcome, at };
     return [{ kind: 'report', report: { kind: 'podMarkFailed', ...failed } }];
+  }
+
+  #isWanted({ ready, nodeName }: Pod): boolean {
+    return ready === 'True' && this.#isUnreachable(nodeName);
   }
 
   #isUnreachable(nodeName: string): boolean {

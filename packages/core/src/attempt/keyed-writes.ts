@@ -1,0 +1,116 @@
+// Writes to many objects, one at a time for each, tried again when they fail.
+import { InFlight } from '../kernel/inflight.ts';
+import { Schedule } from '../kernel/schedule.ts';
+import type { Instant, Millis } from '../kernel/time.ts';
+import { isSetback, type Outcome } from './outcome.ts';
+import { nextAttempt, type RetryWait } from './retry.ts';
+
+/** How writes are sent, and how long they wait for what comes next. */
+export interface WriteRules extends RetryWait {
+  /** Begins every id. */
+  readonly prefix: string;
+  /** Under way at one time, at most. */
+  readonly max: number;
+  /** After a success, until the watch has shown it: then the object is looked at again. */
+  readonly confirmationWaitMs: Millis;
+  /** Whether a first failure of this kind is tried again at once. */
+  readonly isStale?: (outcome: Outcome) => boolean;
+}
+
+/** A write that has ended. */
+export interface EndedWrite {
+  readonly key: string;
+  /** So many in a row have failed; 0: it succeeded. */
+  readonly failures: number;
+  /** When its object is looked at again. */
+  readonly at: Instant;
+}
+
+/**
+ * When which object is to be looked at, and which of them are being written. After a failure an
+ * object waits, the longer the more often it failed; after a success until the watch has shown it.
+ */
+export class KeyedWrites {
+  readonly #rules: WriteRules;
+  readonly #inFlight: InFlight;
+  readonly #due = new Schedule();
+  /** The ids of the writes under way. */
+  readonly #ids = new Map<string, string>();
+  readonly #failures = new Map<string, number>();
+
+  constructor(rules: WriteRules) {
+    this.#rules = rules;
+    this.#inFlight = new InFlight(rules.prefix, rules.max);
+  }
+
+  /** How many more may be under way. */
+  get room(): number {
+    return this.#inFlight.room;
+  }
+
+  nextWake(): Instant | null {
+    return this.#inFlight.hasRoom ? this.#due.next() : null;
+  }
+
+  isUnderWay(key: string): boolean {
+    return this.#ids.has(key);
+  }
+
+  /** How many writes in a row have failed; 0: the last one succeeded; null: none has ended. */
+  failures(key: string): number | null {
+    return this.#failures.get(key) ?? null;
+  }
+
+  /** When the object is to be looked at; null: not before something happens. */
+  dueAt(key: string): Instant | null {
+    return this.#due.at(key);
+  }
+
+  /** The object is to be looked at, unless its write is under way, or has failed and waits. */
+  notice(now: Instant, key: string): void {
+    if (!this.isUnderWay(key) && !this.failures(key)) this.#due.set(key, now);
+  }
+
+  /** The object that is due first, as long as there is room; null: none. */
+  takeDue(now: Instant): string | null {
+    return this.#inFlight.hasRoom ? this.#due.takeDue(now) : null;
+  }
+
+  /** It cannot be written before `at`. */
+  postpone(key: string, at: Instant): void {
+    this.#due.set(key, at);
+  }
+
+  /** Nothing is to be written there any more; what is under way counts as a stranger's. */
+  forget(key: string): void {
+    this.#due.cancel(key);
+    this.#ids.delete(key);
+    this.#failures.delete(key);
+  }
+
+  /** Begins a write and answers its id. */
+  begin(key: string): string {
+    const id = this.#inFlight.start(key);
+    this.#due.cancel(key);
+    this.#ids.set(key, id);
+    return id;
+  }
+
+  /** Takes a result; null when it is not one of ours, or its object was forgotten meanwhile. */
+  settle(now: Instant, id: string, outcome: Outcome): EndedWrite | null {
+    const key = this.#inFlight.finish(id);
+    if (key === null || this.#ids.get(key) !== id) return null;
+    this.#ids.delete(key);
+    const failures = isSetback(outcome) ? (this.failures(key) ?? 0) + 1 : 0;
+    const at = this.#nextLook(now, key, failures, outcome);
+    this.#failures.set(key, failures);
+    this.#due.set(key, at);
+    return { key, failures, at };
+  }
+
+  #nextLook(now: Instant, key: string, failures: number, outcome: Outcome): Instant {
+    if (failures === 0) return now + this.#rules.confirmationWaitMs;
+    if (failures === 1 && this.#rules.isStale?.(outcome)) return now;
+    return nextAttempt(now, key, failures, this.#rules, outcome);
+  }
+}
