@@ -125,7 +125,7 @@ export const evictionSabotages: Readonly<Record<string, Planted>> = {
     breaks: ['start not kept'],
     sabotage: { config: (config) => ({ ...config, keepTaintStarts: false }) },
   },
-  'takes no heed of the settling time': {
+  'ignores the minimum taint age': {
     story: 'evictions',
     seed: 19,
     breaks: ['before its deadline'],

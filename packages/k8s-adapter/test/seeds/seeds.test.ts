@@ -52,7 +52,7 @@ describe('the checkers find a controller that', () => {
     });
   }
 
-  it('all of which are told of in the docs', () => {
+  it('all of which the docs list', () => {
     const page = readFileSync(new URL('../../../../docs/seeds.md', import.meta.url), 'utf8');
     assert.ok(page.includes(sabotageTable()), `docs/seeds.md has to have:\n${sabotageTable()}`);
   });
