@@ -1,9 +1,8 @@
 import type { Outcome } from '../attempt/outcome.ts';
-import { InFlight } from '../kernel/inflight.ts';
+import type { InFlight } from '../kernel/inflight.ts';
 import type { Instant } from '../kernel/time.ts';
-import { type NodeCondition, type NodeRef, nodeRef } from '../model/node.ts';
+import type { NodeCondition, NodeRef } from '../model/node.ts';
 import type { PressureCommand } from './command.ts';
-import type { NodeRecord } from './node-record.ts';
 import {
   type PressureConditionType,
   pressureConditions,
@@ -11,23 +10,33 @@ import {
 } from './signals.ts';
 
 /**
- * Writes the conditions of nodes when they change. Only what we wrote is taken back: what others
+ * Writes the conditions of one node when they change. Only what we wrote is taken back: what others
  * say about a node is theirs.
  */
 export class ConditionWriter {
-  readonly #inFlight = new InFlight('pressure-condition', Number.POSITIVE_INFINITY);
+  #written: readonly PressureConditionType[] = [];
+  #writing: { readonly id: string; readonly conditions: readonly PressureConditionType[] } | null =
+    null;
 
-  /** What has to be written of the node now. */
-  write(now: Instant, record: NodeRecord): readonly PressureCommand[] {
-    if (record.writing) return [];
-    const { conditions, written } = record;
+  /** A standby learns here what the leader wrote. */
+  adopt(written: readonly PressureConditionType[]): void {
+    if (this.#writing === null) this.#written = written;
+  }
+
+  /** What has to be written now, so that these conditions are True. */
+  write(
+    now: Instant,
+    node: NodeRef,
+    conditions: readonly PressureConditionType[],
+    inFlight: InFlight,
+  ): readonly PressureCommand[] {
+    if (this.#writing) return [];
     const changed = pressureConditionTypes.filter(
-      (type) => conditions.includes(type) !== written.includes(type),
+      (type) => conditions.includes(type) !== this.#written.includes(type),
     );
     if (changed.length === 0) return [];
-    const node = nodeRef(record.node);
-    const id = this.#inFlight.start(node.name);
-    record.writing = { id, conditions };
+    const id = inFlight.start(node.name);
+    this.#writing = { id, conditions };
     const states = changed.map((type) => conditionState(now, type, conditions.includes(type)));
     return [
       ...changed.map((type) => conditionEvent(node, type, conditions.includes(type))),
@@ -35,16 +44,11 @@ export class ConditionWriter {
     ];
   }
 
-  /** Frees the place of a command; the name of its node, or null for one that is not ours. */
-  finish(id: string): string | null {
-    return this.#inFlight.finish(id);
-  }
-
   /** What was not accepted is written again with the next observation. */
-  settle(record: NodeRecord, id: string, outcome: Outcome): void {
-    if (record.writing?.id !== id) return;
-    if (outcome.kind === 'done') record.written = record.writing.conditions;
-    record.writing = null;
+  answered(id: string, outcome: Outcome): void {
+    if (this.#writing?.id !== id) return;
+    if (outcome.kind === 'done') this.#written = this.#writing.conditions;
+    this.#writing = null;
   }
 }
 

@@ -17,7 +17,7 @@ import type { PressureRules } from './semantics.ts';
 import type { PressureSettings } from './settings/settings.ts';
 import { isHard, thresholdKey } from './settings/thresholds.ts';
 import { type Signal, signalNames, signals } from './signals.ts';
-import type { ThresholdState } from './threshold-states.ts';
+import type { ThresholdState, ThresholdStateOptions } from './threshold-states.ts';
 
 /** A pod whose eviction was refused, and until when others are tried first. */
 export interface PassedOver {
@@ -44,9 +44,7 @@ export interface PressureSite {
 }
 
 /** What decisions depend on besides the node. */
-export interface DecideOptions {
-  readonly rules: PressureRules;
-  readonly sampleAgeMsMax: Millis;
+export interface DecideOptions extends ThresholdStateOptions {
   readonly leavingWaitMsMax: Millis;
 }
 
@@ -96,7 +94,7 @@ export function decidePressure(
   if (breaches.length > 0) return { kind: 'enforce', breaches };
   const due = site.states.filter(({ phase }) => phase === 'due').sort(byUrgency);
   const [first] = due;
-  if (!first) return { kind: 'keep', because: waiting(site.states) };
+  if (!first) return { kind: 'keep', because: gracePeriods(site.states) };
   const usable = due.find((state) => doubtAbout(now, state, site, options) === null);
   if (usable) return decideDue(now, usable, site, options);
   const doubts = due.flatMap((state) => doubtAbout(now, state, site, options) ?? []);
@@ -203,8 +201,8 @@ function doubtAbout(
   return time !== null && time > freshAfter ? null : { code: 'SampleNotNewer', signal, time };
 }
 
-/** What runs, where nothing is due. */
-function waiting(states: readonly ThresholdState[]): readonly PressureReason[] {
+/** The grace periods that run. */
+export function gracePeriods(states: readonly ThresholdState[]): readonly PressureReason[] {
   return states.flatMap(({ threshold, phase, dueAt }): readonly PressureReason[] =>
     phase === 'waiting' && dueAt !== null ? [{ code: 'GracePeriod', threshold, dueAt }] : [],
   );

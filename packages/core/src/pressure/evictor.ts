@@ -8,7 +8,7 @@ import { type PodRef, podRef } from '../model/pod.ts';
 import type { PressureCommand } from './command.ts';
 import type { PressureConfig } from './config.ts';
 import type { EvictionText } from './eviction-message.ts';
-import type { NodeRecord } from './node-record.ts';
+import type { NodeState } from './node-state.ts';
 import type { PressurePod } from './pods/pod.ts';
 import type { PressureReason } from './reason.ts';
 import type { PressureRules } from './semantics.ts';
@@ -51,7 +51,7 @@ export class Evictor {
   /** Begins as many as may begin now; what is seen of the node next shows the others again. */
   start(
     now: Instant,
-    record: NodeRecord,
+    state: NodeState,
     evictions: readonly PressureEviction[],
   ): readonly PressureCommand[] {
     const unanswered = new Map<string, UnansweredEviction>();
@@ -60,13 +60,12 @@ export class Evictor {
       const readyAt = this.readyAt(now);
       if (readyAt === null || readyAt > now) break;
       this.#bucket?.take(now);
-      const id = this.#inFlight.start(record.node.name);
+      const id = this.#inFlight.start(state.node.name);
       const pod = podRef(eviction.pod);
       unanswered.set(id, { pod, text: eviction.text });
       commands.push(evictCommand(id, pod, eviction));
     }
-    record.work = { kind: 'evicting', unanswered, leaving: [], setback: null };
-    record.isSpent = true;
+    state.evictionsBegan(unanswered);
     return commands;
   }
 
@@ -75,54 +74,45 @@ export class Evictor {
     return this.#inFlight.finish(id);
   }
 
-  /** Moves the node's work on; what there is to tell. */
-  settle(
+  /** An eviction of the node was answered; what there is to report. */
+  answered(
     now: Instant,
-    record: NodeRecord,
+    state: NodeState,
     id: string,
     outcome: Outcome,
   ): readonly PressureCommand[] {
-    const { work } = record;
+    const { work } = state;
     const eviction = work?.kind === 'evicting' ? work.unanswered.get(id) : undefined;
     if (work?.kind !== 'evicting' || !eviction) return [];
     const { pod, text } = eviction;
     const unanswered = new Map(work.unanswered);
     unanswered.delete(id);
     if (!isSetback(outcome) || this.#rules.failureCounts) {
-      this.#proceed(now, record, { ...work, unanswered, leaving: [...work.leaving, pod] });
+      const leaving = [...work.leaving, pod];
+      state.evictionAnswered(this.#next(now, state, { ...work, unanswered, leaving }));
       return outcome.kind === 'gone' ? [] : [evictedEvent(pod, text)];
     }
     const passes = blockerOf(outcome).verdict !== 'resolves';
-    const until = passes
-      ? evenTry(now, outcome, this.#config)
-      : this.#retryAt(now, record, outcome);
-    if (passes) record.passedOver.set(pod.uid, { setback: outcome, until });
+    const until = passes ? evenTry(now, outcome, this.#config) : this.#retryAt(now, state, outcome);
+    if (passes) state.podPassedOver(pod.uid, { setback: outcome, until });
     const setback = passes ? work.setback : outcome;
-    this.#proceed(now, record, { ...work, unanswered, setback });
+    state.evictionAnswered(this.#next(now, state, { ...work, unanswered, setback }));
     return [
       { kind: 'pressureReport', report: { kind: 'pressureRetry', pod, setback: outcome, until } },
     ];
   }
 
   /** Once all are answered: waits for those that go, else tries again, else looks at the others. */
-  #proceed(now: Instant, record: NodeRecord, work: Evicting): void {
+  #next(now: Instant, state: NodeState, work: Evicting): PressureWork | null {
     const { unanswered, leaving: pods, setback } = work;
-    record.work = work;
-    if (unanswered.size > 0) return;
+    if (unanswered.size > 0) return work;
     if (pods.length > 0) {
-      record.failures = 0;
-      record.work = { kind: 'leaving', pods, until: now + this.#config.leavingWaitMsMax };
-    } else if (setback) {
-      record.isSpent = false;
-      record.work = { kind: 'failed', setback, until: this.#retryAt(now, record, setback) };
-      record.failures += 1;
-    } else {
-      record.isSpent = false;
-      record.work = null;
+      return { kind: 'leaving', pods, until: now + this.#config.leavingWaitMsMax };
     }
+    return setback && { kind: 'failed', setback, until: this.#retryAt(now, state, setback) };
   }
 
-  #retryAt(now: Instant, { node, failures }: NodeRecord, setback: Setback): Instant {
+  #retryAt(now: Instant, { node, failures }: NodeState, setback: Setback): Instant {
     return nextAttempt(now, node.name, failures + 1, this.#config, setback);
   }
 }

@@ -8,7 +8,7 @@ import {
   type PressureSite,
 } from './decide.ts';
 import type { PressureNode } from './event.ts';
-import type { NodeRecord } from './node-record.ts';
+import type { NodeState } from './node-state.ts';
 import type { FilesystemLayout } from './observation/filesystems.ts';
 import type { Sample } from './observation/observation.ts';
 import type { PressurePod } from './pods/pod.ts';
@@ -84,20 +84,20 @@ export interface PressureExplanation {
 /** Answers with the values that the machine acts on. */
 export function explainPressure(
   now: Instant,
-  record: NodeRecord,
+  state: NodeState,
   site: PressureSite | null,
   options: DecideOptions,
 ): PressureExplanation {
-  const { node, pool, settings, layout, observedAt, work } = record;
+  const { node, pool, settings, layout, observedAt, work } = state;
   return {
     node,
     pool,
     isWatched: settings !== null,
     layout,
     observedAt,
-    doubts: record.doubts(now),
+    doubts: state.doubts(now),
     signals: site ? explainSignals(site, options) : [],
-    conditions: pressureConditionTypes.map((type) => explainCondition(now, record, type)),
+    conditions: pressureConditionTypes.map((type) => explainCondition(now, state, type)),
     decision: site && work === null ? decidePressure(now, site, options) : null,
     work,
   };
@@ -125,15 +125,8 @@ function explainSignal(
       hard: rules.gracePeriodSeconds({ gracePeriodMs: 0 }, max, pod),
       soft: rules.gracePeriodSeconds({ gracePeriodMs: 1 }, max, pod),
     };
-    return {
-      pod,
-      used,
-      requested,
-      refusal,
-      decidedBy,
-      availableAfter: available,
-      gracePeriodSeconds,
-    };
+    const place = { pod, used, requested, refusal, decidedBy };
+    return { ...place, availableAfter: available, gracePeriodSeconds };
   });
   return { signal, sample, thresholds, order, evictionsNeeded: needed(thresholds, order) };
 }
@@ -152,12 +145,12 @@ function needed(
 
 function explainCondition(
   now: Instant,
-  record: NodeRecord,
+  state: NodeState,
   type: PressureConditionType,
 ): ConditionExplanation {
-  const holds = record.conditions.includes(type);
-  const lastPressed = record.thresholdStates.lastPressed(type);
-  const { transitionPeriodMs = 0 } = record.settings ?? {};
+  const holds = state.conditions.includes(type);
+  const lastPressed = state.thresholdStates.lastPressed(type);
+  const { transitionPeriodMs = 0 } = state.settings ?? {};
   const clearsAt =
     holds && lastPressed !== null ? Math.max(now, lastPressed + transitionPeriodMs) : null;
   return { type, holds, lastPressed, clearsAt };

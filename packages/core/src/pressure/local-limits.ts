@@ -37,7 +37,7 @@ export function localBreach(
       if (!found) continue;
       const used = containerStorage(container, layout === 'single');
       if (used > quantityValue(found.limit)) {
-        return breach('container', container.name, used, found.limit.text);
+        return { kind: 'container', name: found.name, usedBytes: used, limit: found.limit.text };
       }
     }
     return null;
@@ -48,7 +48,7 @@ function emptyDirBreach({ emptyDirs }: LocalLimits, { volumes }: PodUsage): Loca
   for (const { name, limit } of emptyDirs) {
     const used = volumes.find((volume) => volume.name === name)?.usedBytes;
     if (isAmount(used) && used > quantityValue(limit)) {
-      return breach('emptyDir', name, used, limit.text);
+      return { kind: 'emptyDir', name, usedBytes: used, limit: limit.text };
     }
   }
   return null;
@@ -56,14 +56,5 @@ function emptyDirBreach({ emptyDirs }: LocalLimits, { volumes }: PodUsage): Loca
 
 function podBreach({ pod }: LocalLimits, { storageBytes }: PodUsage): LocalBreach | null {
   if (pod === null || !isAmount(storageBytes) || storageBytes <= quantityValue(pod)) return null;
-  return breach('pod', '', storageBytes, pod.text);
-}
-
-function breach(
-  kind: LocalBreach['kind'],
-  name: string,
-  usedBytes: number,
-  limit: string,
-): LocalBreach {
-  return { kind, name, usedBytes, limit };
+  return { kind: 'pod', name: '', usedBytes: storageBytes, limit: pod.text };
 }

@@ -7,7 +7,6 @@ import type { Instant } from '../kernel/time.ts';
 import { nodeRef } from '../model/node.ts';
 import { selects } from '../model/selector.ts';
 import type { PressureCommand } from './command.ts';
-import { ConditionWriter } from './condition-writer.ts';
 import { type PressureConfig, resolvePressureConfig } from './config.ts';
 import { type DecideOptions, decidePressure, type PressureDecision } from './decide.ts';
 import type { PressureEvent, PressureNode } from './event.ts';
@@ -15,10 +14,9 @@ import { localLimitMessage, pressureText } from './eviction-message.ts';
 import { Evictor } from './evictor.ts';
 import { explainPressure, type PressureExplanation } from './explain.ts';
 import { localLimitSignals } from './local-limits.ts';
-import { NodeRecord } from './node-record.ts';
+import { type NodeState, nodeState } from './node-state.ts';
 import { byOurTime, type NodeObservation } from './observation/observation.ts';
 import { PodStore } from './pods/pod-store.ts';
-import { reportDoubts, reportPhases, reportWithheld } from './reports.ts';
 import { localLimitGracePeriodSeconds, pressureRules } from './semantics.ts';
 import { type PressureSettings, resolvePressureSettings } from './settings/settings.ts';
 import { type Signal, signals } from './signals.ts';
@@ -69,12 +67,12 @@ class NodePressureMachine implements PressureMachine {
   readonly #settings: PressureSettings | null;
   readonly #pools: ReadonlyMap<string, PressureSettings>;
   readonly #clock = new ClusterClock();
-  readonly #nodes = new Map<string, NodeRecord>();
+  readonly #nodes = new Map<string, NodeState>();
   readonly #pods = new PodStore();
   /** When each node is to be looked at. */
   readonly #due = new Schedule();
   readonly #evictor: Evictor;
-  readonly #conditions = new ConditionWriter();
+  readonly #conditionWrites = new InFlight('pressure-condition', Number.POSITIVE_INFINITY);
   readonly #reclaims = new InFlight('pressure-reclaim', Number.POSITIVE_INFINITY);
   /** Nodes that wait for an eviction elsewhere to be answered. */
   readonly #held = new Set<string>();
@@ -107,8 +105,8 @@ class NodePressureMachine implements PressureMachine {
   }
 
   explain(now: Instant, nodeName: string): PressureExplanation | null {
-    const record = this.#nodes.get(nodeName);
-    return record ? explainPressure(now, record, this.#siteOf(record), this.#options) : null;
+    const state = this.#nodes.get(nodeName);
+    return state ? explainPressure(now, state, this.#siteOf(state), this.#options) : null;
   }
 
   get #mayAct(): boolean {
@@ -125,16 +123,16 @@ class NodePressureMachine implements PressureMachine {
         return;
       case 'pressurePod':
         this.#pods.put(now, event.pod);
-        this.#followLeaving(now, event.pod.nodeName);
+        this.#podsChanged(now, event.pod.nodeName);
         return;
       case 'pressurePodGone':
-        this.#followLeaving(now, this.#pods.delete(event.uid));
+        this.#podsChanged(now, this.#pods.delete(event.uid));
         return;
       case 'observed':
-        this.#observe(now, event.nodeName, byOurTime(event.observation, this.#clock));
+        this.#observed(now, event.nodeName, byOurTime(event.observation, this.#clock));
         return;
       case 'observationFailed':
-        this.#missObservation(now, event.nodeName, event.message);
+        this.#readFailed(now, event.nodeName, event.message);
         return;
       case 'clock':
         this.#clock.set(event.ahead);
@@ -146,7 +144,7 @@ class NodePressureMachine implements PressureMachine {
         this.#leader = event.held;
         return;
       case 'result':
-        this.#settle(now, event.id, event.outcome);
+        this.#answered(now, event.id, event.outcome);
         return;
       case 'tick':
         if (this.#mayAct) this.#act(now);
@@ -157,16 +155,10 @@ class NodePressureMachine implements PressureMachine {
     const pool = this.#config.pools.find(({ selector }) => selects(selector, node.labels)) ?? null;
     const settings = pool ? (this.#pools.get(pool.name) ?? null) : this.#settings;
     const known = this.#nodes.get(node.name);
-    if (known?.node.uid === node.uid) {
-      if (known.settings !== settings) this.#wake(node.name, now);
-      known.configure(node, pool?.name ?? null, settings);
-      return;
-    }
-    const record = new NodeRecord(node, this.#options);
-    record.configure(node, pool?.name ?? null, settings);
-    record.thresholdStates.adopt(now, node.conditions);
-    this.#nodes.set(node.name, record);
-    this.#wake(node.name, now);
+    const state = known?.node.uid === node.uid ? known : nodeState(now, node, this.#options);
+    if (state !== known || state.settings !== settings) this.#wake(node.name, now);
+    state.configured(node, pool?.name ?? null, settings);
+    this.#nodes.set(node.name, state);
   }
 
   #forgetNode(name: string): void {
@@ -175,71 +167,46 @@ class NodePressureMachine implements PressureMachine {
     this.#held.delete(name);
   }
 
-  /** A pod that was waited for may be gone: from now on one can see what that freed. */
-  #followLeaving(now: Instant, nodeName: string | null): void {
-    const record = nodeName === null ? undefined : this.#nodes.get(nodeName);
-    if (!record) return;
-    if (record.work?.kind === 'leaving') {
-      if (record.work.pods.some(({ uid }) => this.#pods.isActive(uid))) return;
-      record.work = null;
-      record.freshAfter = now;
-    } else if (record.waitsForOthers) {
-      const pods = this.#pods.activeOn(record.node.name);
-      record.waitsForOthers = pods.some(({ leavingSince }) => leavingSince !== null);
-      if (!record.waitsForOthers) record.freshAfter = now;
-    }
+  #podsChanged(now: Instant, nodeName: string | null): void {
+    if (nodeName !== null) this.#nodes.get(nodeName)?.podsChanged(now, this.#pods);
   }
 
-  #observe(now: Instant, nodeName: string, observation: NodeObservation): void {
-    const record = this.#nodes.get(nodeName);
-    if (!record?.settings) return;
+  #observed(now: Instant, nodeName: string, observation: NodeObservation): void {
+    const state = this.#nodes.get(nodeName);
+    if (!state?.settings) return;
     this.#wake(nodeName, now);
-    if (record.work?.kind === 'reclaimed') {
-      record.endReclaim(record.isPressed(observation));
+    if (state.work?.kind === 'reclaimed') {
+      state.reclaimObserved(observation);
       return;
     }
-    record.observe(now, observation);
-    this.#commands.push(...reportPhases(record), ...reportDoubts(now, record));
+    state.observed(now, observation);
+    this.#commands.push(...state.reports.observed(nodeName, state.thresholdStates.states));
+    this.#commands.push(...state.reports.doubts(nodeName, state.doubts(now)));
   }
 
-  /** Whether reclaiming was enough one cannot see, so it was not. */
-  #missObservation(now: Instant, nodeName: string, message: string): void {
-    const record = this.#nodes.get(nodeName);
-    if (!record) return;
-    record.readFault = { code: 'ReadFailed', message, at: now };
-    if (record.work?.kind === 'reclaimed') {
-      record.endReclaim(true);
-      this.#wake(nodeName, now);
-    }
-    this.#commands.push(...reportDoubts(now, record));
+  #readFailed(now: Instant, nodeName: string, message: string): void {
+    const state = this.#nodes.get(nodeName);
+    if (!state) return;
+    if (state.work?.kind === 'reclaimed') this.#wake(nodeName, now);
+    state.readFailed(now, message);
+    this.#commands.push(...state.reports.doubts(nodeName, state.doubts(now)));
   }
 
-  #settle(now: Instant, id: string, outcome: Outcome): void {
+  #answered(now: Instant, id: string, outcome: Outcome): void {
     const evictedOn = this.#evictor.finish(id);
-    const writtenOn = this.#conditions.finish(id);
+    const writtenOn = this.#conditionWrites.finish(id);
     const reclaimedOn = this.#reclaims.finish(id);
     if (evictedOn !== null) for (const name of this.#held) this.#wake(name, now);
     if (evictedOn !== null) this.#held.clear();
-    const record = this.#nodes.get(evictedOn ?? writtenOn ?? reclaimedOn ?? '');
-    if (!record) return;
+    const state = this.#nodes.get(evictedOn ?? writtenOn ?? reclaimedOn ?? '');
+    if (!state) return;
     if (evictedOn !== null) {
-      this.#commands.push(...this.#evictor.settle(now, record, id, outcome));
-      this.#followLeaving(now, evictedOn);
+      this.#commands.push(...this.#evictor.answered(now, state, id, outcome));
+      state.podsChanged(now, this.#pods);
       this.#wake(evictedOn, now);
     }
-    if (writtenOn !== null) this.#conditions.settle(record, id, outcome);
-    if (reclaimedOn !== null) this.#settleReclaim(now, record, id);
-  }
-
-  /** Done or failed: what is seen next tells whether pods have to go. */
-  #settleReclaim(now: Instant, record: NodeRecord, id: string): void {
-    if (record.work?.kind !== 'reclaiming' || record.work.id !== id) return;
-    if (this.#options.rules.anyAfterReclaim) {
-      record.work = { kind: 'reclaimed' };
-      return;
-    }
-    record.endReclaim(true);
-    record.freshAfter = now;
+    if (writtenOn !== null) state.conditionWriter.answered(id, outcome);
+    if (reclaimedOn !== null) state.reclaimAnswered(now, id);
   }
 
   #act(now: Instant): void {
@@ -248,96 +215,84 @@ class NodePressureMachine implements PressureMachine {
       names.push(name);
     }
     for (const name of names) {
-      const record = this.#nodes.get(name);
-      assert(record !== undefined, `node ${name} that is due is known`);
-      this.#commands.push(...this.#conditions.write(this.#clock.wall(now), record));
-      if (this.#isFree(now, record)) this.#decide(now, record);
+      const state = this.#nodes.get(name);
+      assert(state !== undefined, `node ${name} that is due is known`);
+      this.#writeConditions(now, state);
+      state.timePassed(now);
+      const { work } = state;
+      if (work === null) this.#decide(now, state);
+      else if ('until' in work) this.#wake(name, work.until);
     }
   }
 
-  /** Whether nothing is under way on the node; what waited long enough is under way no more. */
-  #isFree(now: Instant, record: NodeRecord): boolean {
-    const { work } = record;
-    if (work === null) return true;
-    if (!('until' in work)) return false;
-    if (work.until > now) {
-      this.#wake(record.node.name, work.until);
-      return false;
-    }
-    if (work.kind === 'leaving') record.freshAfter = now;
-    record.work = null;
-    return true;
+  #writeConditions(now: Instant, { node, conditions, conditionWriter }: NodeState): void {
+    const wall = this.#clock.wall(now);
+    const writes = conditionWriter.write(wall, nodeRef(node), conditions, this.#conditionWrites);
+    this.#commands.push(...writes);
   }
 
-  #decide(now: Instant, record: NodeRecord): void {
-    record.forgetRefusals(now);
-    const site = record.isSpent ? null : this.#siteOf(record);
+  #decide(now: Instant, state: NodeState): void {
+    const site = state.isSpent ? null : this.#siteOf(state);
     if (!site) return;
     const decision = decidePressure(now, site, this.#options);
-    if (decision.kind !== 'withhold') record.reportedWithheld = '';
     switch (decision.kind) {
       case 'keep':
-        record.reclaimed = false;
-        return;
+        state.roundEnded();
+        break;
       case 'withhold':
-        this.#withhold(record, decision);
-        return;
+        this.#withhold(state, decision);
+        break;
       case 'reclaim':
-        this.#reclaim(record, decision);
-        return;
+        this.#reclaim(state, decision);
+        break;
       case 'evict':
-        if (this.#hasTurn(now, record)) this.#evict(now, record, decision);
-        return;
+        if (this.#hasTurn(now, state)) this.#evict(now, state, decision);
+        break;
       case 'enforce':
-        if (this.#hasTurn(now, record)) this.#enforce(now, record, decision);
+        if (this.#hasTurn(now, state)) this.#enforce(now, state, decision);
     }
+    this.#commands.push(...state.reports.decided(state.node.name, decision));
   }
 
-  #withhold(record: NodeRecord, decision: Extract<PressureDecision, { kind: 'withhold' }>): void {
+  #withhold(state: NodeState, decision: Extract<PressureDecision, { kind: 'withhold' }>): void {
     const { due, until, because } = decision;
-    record.waitsForOthers = because[0]?.code === 'PodLeaving';
-    // Deciding again before something else is seen would say the same.
-    record.isSpent = until === null;
-    if (until !== null) this.#wake(record.node.name, until);
-    if (because[0]?.code === 'NoCandidate') {
-      this.#recordAttempt(record, due.threshold.signal);
-      record.reclaimed = false;
-    }
-    this.#commands.push(...reportWithheld(record, decision));
+    if (until !== null) this.#wake(state.node.name, until);
+    if (because[0]?.code === 'NoCandidate') this.#recordAttempt(state, due.threshold.signal);
+    state.withheld(decision);
   }
 
   #reclaim(
-    record: NodeRecord,
+    state: NodeState,
     { due, functions, because }: Extract<PressureDecision, { kind: 'reclaim' }>,
   ): void {
     const { signal } = due.threshold;
     const { resource } = signals[signal];
-    const node = nodeRef(record.node);
-    this.#recordAttempt(record, signal);
+    const node = nodeRef(state.node);
+    this.#recordAttempt(state, signal);
     const id = this.#reclaims.start(node.name);
-    record.work = { kind: 'reclaiming', id };
+    state.reclaimBegan(id);
     this.#commands.push({ kind: 'reclaimNode', id, node, resource, functions, because });
   }
 
   #evict(
     now: Instant,
-    record: NodeRecord,
+    state: NodeState,
     { due, target, gracePeriodSeconds, because }: Extract<PressureDecision, { kind: 'evict' }>,
   ): void {
     const { rules } = this.#options;
     const { disruptionTarget } = rules;
     const { signal } = due.threshold;
-    this.#recordAttempt(record, signal);
-    record.reclaimed = false;
+    this.#recordAttempt(state, signal);
+    state.roundEnded();
     const { pod } = target;
     const text = pressureText(target, due, rules);
     const eviction = { pod, text, signal, gracePeriodSeconds, disruptionTarget, because };
-    this.#commands.push(...this.#evictor.start(now, record, [eviction]));
+    this.#commands.push(...this.#evictor.start(now, state, [eviction]));
   }
 
   #enforce(
     now: Instant,
-    record: NodeRecord,
+    state: NodeState,
     { breaches }: Extract<PressureDecision, { kind: 'enforce' }>,
   ): void {
     const evictions = breaches.map(({ pod, breach }) => ({
@@ -348,32 +303,23 @@ class NodePressureMachine implements PressureMachine {
       disruptionTarget: false,
       because: [{ code: 'LocalLimit', breach } as const],
     }));
-    this.#commands.push(...this.#evictor.start(now, record, evictions));
+    this.#commands.push(...this.#evictor.start(now, state, evictions));
   }
 
   /** Whether one more eviction may begin; if not, the node is looked at when one may. */
-  #hasTurn(now: Instant, { node }: NodeRecord): boolean {
+  #hasTurn(now: Instant, { node }: NodeState): boolean {
     const readyAt = this.#evictor.readyAt(now);
     if (readyAt === null) this.#held.add(node.name);
     else if (readyAt > now) this.#wake(node.name, readyAt);
     return readyAt !== null && readyAt <= now;
   }
 
-  /** Told once, before what nobody uses is cleared away. */
-  #recordAttempt(record: NodeRecord, signal: Signal): void {
-    if (record.reclaimed || record.isAnnounced) return;
-    record.isAnnounced = true;
-    this.#commands.push({
-      kind: 'recordNodeEvent',
-      node: nodeRef(record.node),
-      type: 'Warning',
-      reason: 'EvictionThresholdMet',
-      message: `Attempting to reclaim ${signals[signal].resource}`,
-    });
+  #recordAttempt({ reclaimed, node, reports }: NodeState, signal: Signal): void {
+    if (!reclaimed) this.#commands.push(...reports.attempt(nodeRef(node), signal));
   }
 
-  #siteOf(record: NodeRecord): ReturnType<NodeRecord['site']> {
-    return record.site(this.#pods.activeOn(record.node.name));
+  #siteOf(state: NodeState): ReturnType<NodeState['site']> {
+    return state.site(this.#pods.activeOn(state.node.name));
   }
 
   /** Looks at the node at `at`, or earlier if that was to be so already. */

@@ -81,6 +81,13 @@ export class ThresholdStates {
     return this.#conditions;
   }
 
+  /** What is wrong with the samples; what was believed when it was seen may be too old by now. */
+  faults(now: Instant): readonly SampleFault[] {
+    return this.#states.flatMap(
+      ({ threshold, sample, fault }) => fault ?? this.#faultOf(now, threshold.signal, sample) ?? [],
+    );
+  }
+
   /** When a threshold of the condition was last seen to be met; null: never. */
   lastPressed(condition: PressureConditionType): Instant | null {
     return this.#pressed.get(condition) ?? null;
@@ -133,14 +140,8 @@ export class ThresholdStates {
     const amount = amountOf(threshold.value, capacity);
     const reclaimed = amount + amountOf(threshold.minReclaim, capacity);
     const clearAt = this.#acted.has(key) ? Math.max(amount, reclaimed) : amount;
-    const seen = {
-      threshold,
-      sample,
-      fault,
-      amount,
-      clearAt,
-      isNew: this.#isNew(threshold, sample),
-    };
+    const isNew = this.#isNew(threshold, sample);
+    const seen = { threshold, sample, fault, amount, clearAt, isNew };
     if (!(amount > available) && !(this.#acted.has(key) && reclaimed > available)) {
       this.#spells.delete(key);
       return { ...seen, phase: 'clear', metSince: null, dueAt: null };

@@ -1,0 +1,231 @@
+// What is known of one node, and how far the work on it has come.
+import type { Instant } from '../kernel/time.ts';
+import { ConditionWriter } from './condition-writer.ts';
+import type { DecideOptions, PassedOver, PressureDecision, PressureSite } from './decide.ts';
+import type { PressureNode } from './event.ts';
+import type { FilesystemLayout } from './observation/filesystems.ts';
+import {
+  layoutOf,
+  type NodeObservation,
+  type PodUsage,
+  type SampleFault,
+} from './observation/observation.ts';
+import type { PodStore, StoredPod } from './pods/pod-store.ts';
+import type { PressureReason } from './reason.ts';
+import { NodeReports } from './reports.ts';
+import { type PressureSettings, withContainerFilesystem } from './settings/settings.ts';
+import { amountOf, type Threshold } from './settings/thresholds.ts';
+import { type PressureConditionType, signals } from './signals.ts';
+import { ThresholdStates } from './threshold-states.ts';
+import type { PressureWork, UnansweredEviction } from './work.ts';
+
+/** Only the methods that say what happened change it; all other files see a NodeState. */
+class WritableNodeState {
+  node: PressureNode;
+  /** Null: the node is left alone. */
+  settings: PressureSettings | null = null;
+  /** The name of its pool; null: none. */
+  pool: string | null = null;
+  observedAt: Instant | null = null;
+  /** The observation led to something; only a later one can again. */
+  isSpent = false;
+  work: PressureWork | null = null;
+  /** What nobody uses was cleared away since pods had to go. */
+  reclaimed = false;
+  /** Attempts that failed since the last one that did not. */
+  failures = 0;
+  readonly thresholdStates: ThresholdStates;
+  readonly conditionWriter: ConditionWriter = new ConditionWriter();
+  readonly reports: NodeReports = new NodeReports();
+  readonly #options: DecideOptions;
+  #observation: NodeObservation | null = null;
+  /** Why the node could not be asked the last time; null: it could. */
+  #readFault: Extract<PressureReason, { code: 'ReadFailed' }> | null = null;
+  /** Samples until then do not show what was done last. */
+  #freshAfter: Instant = Number.NEGATIVE_INFINITY;
+  /** Pods that others made leave are waited for. */
+  #waitsForOthers = false;
+  readonly #passedOver = new Map<string, PassedOver>();
+  #layout: FilesystemLayout | null = null;
+  /** What the settings and the layout come to, until either changes. */
+  #derived: readonly Threshold[] | null = null;
+  #passes = 0;
+
+  constructor(now: Instant, node: PressureNode, options: DecideOptions) {
+    this.node = node;
+    this.#options = options;
+    this.thresholdStates = new ThresholdStates(options);
+    this.thresholdStates.adopt(now, node.conditions);
+  }
+
+  /** How its file systems lie: as configured, else as first seen; null: not seen yet. */
+  get layout(): FilesystemLayout | null {
+    return this.settings?.filesystemLayout ?? this.#layout;
+  }
+
+  /** The thresholds that hold for it, those of containerfs derived. */
+  get thresholds(): readonly Threshold[] {
+    const { thresholds = [], filesystemLayout } = this.settings ?? {};
+    const layout = filesystemLayout ?? this.#layout;
+    const isEarly = this.#options.rules.derivesLate && this.#passes <= 1;
+    if (layout === null || isEarly) return thresholds;
+    this.#derived ??= withContainerFilesystem(thresholds, layout).thresholds;
+    return this.#derived;
+  }
+
+  /** The conditions that should be True. */
+  get conditions(): readonly PressureConditionType[] {
+    return this.settings ? this.thresholdStates.conditions : [];
+  }
+
+  /** What holds for the node is now this. */
+  configured(node: PressureNode, pool: string | null, settings: PressureSettings | null): void {
+    this.node = node;
+    this.pool = pool;
+    if (settings !== this.settings) this.#derived = null;
+    this.settings = settings;
+    this.conditionWriter.adopt(node.conditions);
+  }
+
+  observed(now: Instant, observation: NodeObservation): void {
+    this.#observation = observation;
+    this.observedAt = now;
+    this.#readFault = null;
+    this.isSpent = false;
+    this.#passes += 1;
+    this.#layout ??= layoutOf(observation);
+    const { transitionPeriodMs = 0 } = this.settings ?? {};
+    this.thresholdStates.observe(now, this.thresholds, observation, transitionPeriodMs);
+  }
+
+  /** The node could not be asked. Whether reclaiming was enough one cannot see, so it was not. */
+  readFailed(now: Instant, message: string): void {
+    this.#readFault = { code: 'ReadFailed', message, at: now };
+    if (this.work?.kind === 'reclaimed') this.#endReclaim(true);
+  }
+
+  /** A pod that was waited for may be gone: from now on one can see what that freed. */
+  podsChanged(now: Instant, pods: Pick<PodStore, 'isActive' | 'activeOn'>): void {
+    if (this.work?.kind === 'leaving') {
+      if (this.work.pods.some(({ uid }) => pods.isActive(uid))) return;
+      this.work = null;
+    } else {
+      const isLeaving = ({ leavingSince }: StoredPod): boolean => leavingSince !== null;
+      if (!this.#waitsForOthers || pods.activeOn(this.node.name).some(isLeaving)) return;
+      this.#waitsForOthers = false;
+    }
+    this.#freshAfter = now;
+  }
+
+  /** Work that waited for long enough is over, and then so are refusals. */
+  timePassed(now: Instant): void {
+    const { work } = this;
+    if (work !== null && !('until' in work && work.until <= now)) return;
+    if (work?.kind === 'leaving') this.#freshAfter = now;
+    this.work = null;
+    for (const [uid, { until }] of this.#passedOver) {
+      if (until <= now) this.#passedOver.delete(uid);
+    }
+  }
+
+  /** The next threshold that is due begins with clearing away. */
+  roundEnded(): void {
+    this.reclaimed = false;
+  }
+
+  withheld({ until, because }: Extract<PressureDecision, { kind: 'withhold' }>): void {
+    this.#waitsForOthers = because[0]?.code === 'PodLeaving';
+    // Deciding again before something else is seen would say the same.
+    this.isSpent = until === null;
+    if (because[0]?.code === 'NoCandidate') this.roundEnded();
+  }
+
+  reclaimBegan(id: string): void {
+    this.work = { kind: 'reclaiming', id };
+  }
+
+  /** Done or failed: the next observation shows whether pods have to go. */
+  reclaimAnswered(now: Instant, id: string): void {
+    if (this.work?.kind !== 'reclaiming' || this.work.id !== id) return;
+    if (this.#options.rules.anyAfterReclaim) {
+      this.work = { kind: 'reclaimed' };
+      return;
+    }
+    this.#endReclaim(true);
+    this.#freshAfter = now;
+  }
+
+  /** It was not enough where any threshold is met, or was and has not reclaimed enough. */
+  reclaimObserved({ samples }: NodeObservation): void {
+    const isPressed = this.thresholds.some(({ signal, value, minReclaim }) => {
+      const sample = samples[signal];
+      if (!sample) return false;
+      const { available, capacity } = sample;
+      return amountOf(value, capacity) + amountOf(minReclaim, capacity) > available;
+    });
+    this.#endReclaim(isPressed);
+  }
+
+  /** Clearing away was not enough: pods go. Or it was: the next observation decides. */
+  #endReclaim(isPressed: boolean): void {
+    this.work = null;
+    this.reclaimed = isPressed;
+    this.isSpent = !isPressed;
+  }
+
+  evictionsBegan(unanswered: ReadonlyMap<string, UnansweredEviction>): void {
+    this.work = { kind: 'evicting', unanswered, leaving: [], setback: null };
+    this.isSpent = true;
+  }
+
+  /** An eviction was answered, and `work` is what follows; where no pod leaves, others may. */
+  evictionAnswered(work: PressureWork | null): void {
+    this.work = work;
+    if (work?.kind === 'leaving') this.failures = 0;
+    if (work?.kind === 'failed') this.failures += 1;
+    if (work === null || work.kind === 'failed') this.isSpent = false;
+  }
+
+  /** The eviction of a pod was refused. */
+  podPassedOver(uid: string, passedOver: PassedOver): void {
+    this.#passedOver.set(uid, passedOver);
+  }
+
+  /** What is wrong with what is known of it at `now`. */
+  doubts(now: Instant): readonly PressureReason[] {
+    if (!this.settings) return [];
+    if (this.#readFault) return [this.#readFault];
+    if (!this.#observation) return [{ code: 'NeverObserved' }];
+    const faults = this.thresholdStates.faults(now).filter((fault) => !isDerivedAway(fault));
+    return [...new Map(faults.map((fault) => [fault.signal, fault])).values()];
+  }
+
+  /** The node as decisions see it; null where there is nothing to decide on. */
+  site(pods: readonly StoredPod[]): PressureSite | null {
+    const { settings, layout, reclaimed } = this;
+    const observation = this.#observation;
+    if (!settings || !observation) return null;
+    // Most nodes are well, and nobody asks what their pods use.
+    let usages: ReadonlyMap<string, PodUsage> | null = null;
+    const usageOf = (uid: string): PodUsage | null => {
+      usages ??= new Map(observation.pods.map((usage) => [usage.uid, usage]));
+      return usages.get(uid) ?? null;
+    };
+    const { states } = this.thresholdStates;
+    const done = { freshAfter: this.#freshAfter, passedOver: this.#passedOver, reclaimed };
+    return { settings, layout, observation, states, pods, usageOf, ...done };
+  }
+}
+
+/** What other files see of a node: they read it, and say what happened. */
+export type NodeState = Readonly<WritableNodeState>;
+
+/** A node of which nothing was seen yet. */
+export function nodeState(...args: ConstructorParameters<typeof WritableNodeState>): NodeState {
+  return new WritableNodeState(...args);
+}
+
+/** Nobody set thresholds for containerfs: they only repeat those of what it lies on. */
+function isDerivedAway({ code, signal }: SampleFault): boolean {
+  return code === 'SignalMissing' && signals[signal].filesystem === 'containerfs';
+}
