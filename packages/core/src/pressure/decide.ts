@@ -13,7 +13,7 @@ import type { PressurePod } from './pods/pod.ts';
 import type { StoredPod } from './pods/pod-store.ts';
 import { type ActivePod, type Candidate, candidatesFor, type RankedPod, rank } from './rank.ts';
 import type { PodRefusal, PressureReason } from './reason.ts';
-import type { PressureRules } from './semantics.ts';
+import type { PressureBehaviour } from './semantics.ts';
 import type { PressureSettings } from './settings/settings.ts';
 import { isHard, thresholdKey } from './settings/thresholds.ts';
 import { type Signal, signalNames, signals } from './signals.ts';
@@ -105,15 +105,15 @@ export function decidePressure(
 export function orderFor(
   signal: Signal,
   site: PressureSite,
-  rules: PressureRules,
+  behaviour: PressureBehaviour,
 ): readonly { readonly ranked: RankedPod; readonly refusal: PodRefusal | null }[] {
   const pods = site.pods.map(
     ({ pod, demand }): ActivePod => ({ pod, demand, usage: site.usageOf(pod.uid) }),
   );
-  const candidates = candidatesFor(pods, signal, site.layout ?? 'single', rules);
-  return rank(candidates, rules.order[signals[signal].resource]).map((ranked) => ({
+  const candidates = candidatesFor(pods, signal, site.layout ?? 'single', behaviour);
+  return rank(candidates, behaviour.order[signals[signal].resource]).map((ranked) => ({
     ranked,
-    refusal: refusalOf(ranked, site, rules),
+    refusal: refusalOf(ranked, site, behaviour),
   }));
 }
 
@@ -134,7 +134,7 @@ function decideDue(
   now: Instant,
   due: ThresholdState,
   site: PressureSite,
-  { rules, leavingWaitMsMax }: DecideOptions,
+  { behaviour, leavingWaitMsMax }: DecideOptions,
 ): PressureDecision {
   const { signal } = due.threshold;
   const { settings, layout } = site;
@@ -146,15 +146,15 @@ function decideDue(
   if (settings.nodeReclaim && !site.reclaimed && functions.length > 0) {
     return { kind: 'reclaim', due, functions, because };
   }
-  const order = orderFor(signal, site, rules);
-  const leaving = rules.waitsForLeaving
+  const order = orderFor(signal, site, behaviour);
+  const leaving = behaviour.waitsForLeaving
     ? enoughLeaving(now, due, site, order, leavingWaitMsMax)
     : null;
   if (leaving) return withhold(due, leaving.until, [leaving, ...because]);
   const target = order.find(({ refusal }) => refusal === null)?.ranked;
   if (!target) return withhold(due, nextTry(now, site), [{ code: 'NoCandidate' }, ...because]);
   const max = settings.maxPodGracePeriodSeconds;
-  const gracePeriodSeconds = rules.gracePeriodSeconds(due.threshold, max, target.pod);
+  const gracePeriodSeconds = behaviour.gracePeriodSeconds(due.threshold, max, target.pod);
   return { kind: 'evict', due, target, gracePeriodSeconds, because };
 }
 
@@ -191,11 +191,11 @@ function doubtAbout(
   now: Instant,
   { threshold, sample, isNew }: ThresholdState,
   { freshAfter }: PressureSite,
-  { rules, sampleAgeMsMax }: DecideOptions,
+  { behaviour, sampleAgeMsMax }: DecideOptions,
 ): PressureReason | null {
   const { signal } = threshold;
   const time = sample?.time ?? null;
-  if (!rules.doubts) return isNew ? null : { code: 'SampleNotNewer', signal, time };
+  if (!behaviour.doubts) return isNew ? null : { code: 'SampleNotNewer', signal, time };
   const fault = sampleFault(now, signal, sample ?? undefined, sampleAgeMsMax);
   if (fault) return fault;
   return time !== null && time > freshAfter ? null : { code: 'SampleNotNewer', signal, time };
@@ -211,10 +211,10 @@ export function gracePeriods(states: readonly ThresholdState[]): readonly Pressu
 function refusalOf(
   { pod, demand, used }: Candidate,
   { passedOver }: PressureSite,
-  rules: PressureRules,
+  behaviour: PressureBehaviour,
 ): PodRefusal | null {
-  const exempt = podRefusal(pod, passedOver, rules);
-  if (exempt || !rules.freesSomething) return exempt;
+  const exempt = podRefusal(pod, passedOver, behaviour);
+  if (exempt || !behaviour.freesSomething) return exempt;
   if (demand === null) return { code: 'ResourcesUnreadable' };
   if (used === null) return { code: 'UsageUnknown' };
   return used === 0 ? { code: 'UsesNothing' } : null;
@@ -224,11 +224,11 @@ function refusalOf(
 function podRefusal(
   pod: PressurePod,
   passedOver: PressureSite['passedOver'],
-  rules: PressureRules,
+  behaviour: PressureBehaviour,
 ): PodRefusal | null {
-  const exempt = rules.exemption(pod);
+  const exempt = behaviour.exemption(pod);
   if (exempt) return exempt;
-  if (rules.waitsForLeaving && pod.deletionTimestamp !== null) return { code: 'Terminating' };
+  if (behaviour.waitsForLeaving && pod.deletionTimestamp !== null) return { code: 'Terminating' };
   const refused = passedOver.get(pod.uid);
   return refused ? { code: 'PassedOver', ...refused } : null;
 }
@@ -257,17 +257,17 @@ function enoughLeaving(
 function localBreaches(
   now: Instant,
   { settings, layout, pods, usageOf, observation, passedOver }: PressureSite,
-  { rules, sampleAgeMsMax }: DecideOptions,
+  { behaviour, sampleAgeMsMax }: DecideOptions,
 ): readonly PodBreach[] {
   if (!settings.localStorageLimits) return [];
   const breaches = pods.flatMap(({ pod, demand }): readonly PodBreach[] => {
     const usage = demand?.limits ? usageOf(pod.uid) : null;
-    if (!demand?.limits || !usage || podRefusal(pod, passedOver, rules)) return [];
+    if (!demand?.limits || !usage || podRefusal(pod, passedOver, behaviour)) return [];
     const breach = localBreach(demand.limits, usage, layout ?? 'dedicatedImages');
     return breach ? [{ pod, breach }] : [];
   });
   const isFresh = signalNames.some(
     (name) => sampleFault(now, name, observation.samples[name], sampleAgeMsMax) === null,
   );
-  return isFresh || !rules.doubts ? breaches : [];
+  return isFresh || !behaviour.doubts ? breaches : [];
 }

@@ -5,7 +5,7 @@ import { containerStorage } from './observation/usage.ts';
 import type { PressurePod } from './pods/pod.ts';
 import { hasPodLevelResources, quantityIn } from './pods/resources.ts';
 import type { RankedPod } from './rank.ts';
-import type { PressureRules } from './semantics.ts';
+import type { PressureBehaviour } from './semantics.ts';
 import { formatThresholdAmount } from './settings/thresholds.ts';
 import { isInBytes, type PressureResource, signals } from './signals.ts';
 import type { ThresholdState } from './threshold-states.ts';
@@ -28,12 +28,12 @@ interface Blame {
 export function pressureText(
   { pod, usage }: RankedPod,
   due: ThresholdState,
-  rules: PressureRules,
+  behaviour: PressureBehaviour,
 ): EvictionText {
   const { resource } = signals[due.threshold.signal];
   const opening = `The node was low on resource: ${resource}. ${thresholdText(due)}`;
   if (!usage) return { message: opening, annotations: {} };
-  const ofPod = resource === 'memory' ? podBlame(pod, usage, rules) : null;
+  const ofPod = resource === 'memory' ? podBlame(pod, usage, behaviour) : null;
   const containers = containerBlames(pod, usage, resource);
   return {
     message: [opening, ofPod?.text ?? '', ...containers.map(({ text }) => text)].join(''),
@@ -67,11 +67,11 @@ function thresholdText({ threshold, sample }: ThresholdState): string {
 }
 
 /** A kubelet blames a pod whose memory is asked for as a whole, even where it uses less. */
-function podBlame(pod: PressurePod, usage: PodUsage, rules: PressureRules): Blame | null {
+function podBlame(pod: PressurePod, usage: PodUsage, behaviour: PressureBehaviour): Blame | null {
   const request = hasPodLevelResources(pod) ? readable(pod.resources?.requests, 'memory') : null;
   const { workingSetBytes: used } = usage;
   if (!request || !isAmount(used)) return null;
-  if (rules.blamesExcessOnly && used <= quantityValue(request)) return null;
+  if (behaviour.blamesExcessOnly && used <= quantityValue(request)) return null;
   return blame('Pod', pod.name, used, request, 'memory');
 }
 

@@ -11,7 +11,7 @@ import type { EvictionText } from './eviction-message.ts';
 import type { NodeState } from './node-state.ts';
 import type { PressurePod } from './pods/pod.ts';
 import type { PressureReason } from './reason.ts';
-import type { PressureRules } from './semantics.ts';
+import type { PressureBehaviour } from './semantics.ts';
 import type { PressureWork, UnansweredEviction } from './work.ts';
 
 /** One pod that is to go, and how. */
@@ -30,14 +30,14 @@ type Evicting = Extract<PressureWork, { kind: 'evicting' }>;
 /** Sends evictions within the limits of all nodes together, and sees to what becomes of them. */
 export class Evictor {
   readonly #config: PressureConfig;
-  readonly #rules: PressureRules;
+  readonly #behaviour: PressureBehaviour;
   readonly #inFlight: InFlight;
   readonly #bucket: TokenBucket | null;
 
-  constructor(config: PressureConfig, rules: PressureRules) {
+  constructor(config: PressureConfig, behaviour: PressureBehaviour) {
     const { evictionsInFlightMax, evictionsPerSecond: rate } = config;
     this.#config = config;
-    this.#rules = rules;
+    this.#behaviour = behaviour;
     this.#inFlight = new InFlight('pressure-eviction', evictionsInFlightMax);
     this.#bucket = rate === null ? null : new TokenBucket(rate, Math.max(1, rate));
   }
@@ -87,7 +87,7 @@ export class Evictor {
     const { pod, text } = eviction;
     const unanswered = new Map(work.unanswered);
     unanswered.delete(id);
-    if (!isSetback(outcome) || this.#rules.failureCounts) {
+    if (!isSetback(outcome) || this.#behaviour.failureCounts) {
       const leaving = [...work.leaving, pod];
       state.evictionAnswered(this.#next(now, state, { ...work, unanswered, leaving }));
       return outcome.kind === 'gone' ? [] : [evictedEvent(pod, text)];

@@ -111,19 +111,19 @@ function explainSignals(site: PressureSite, options: DecideOptions): readonly Si
 function explainSignal(
   signal: Signal,
   site: PressureSite,
-  { rules }: DecideOptions,
+  { behaviour }: DecideOptions,
 ): SignalExplanation {
   const thresholds = site.states.filter(({ threshold }) => threshold.signal === signal);
   const sample = site.observation.samples[signal] ?? null;
   const isOrdered = site.layout !== null || signals[signal].filesystem === null;
   let available = sample?.available ?? null;
-  const order = (isOrdered ? orderFor(signal, site, rules) : []).map(({ ranked, refusal }) => {
+  const order = (isOrdered ? orderFor(signal, site, behaviour) : []).map(({ ranked, refusal }) => {
     const { pod, used, requested, decidedBy } = ranked;
     const max = site.settings.maxPodGracePeriodSeconds;
     if (refusal === null) available = available === null || used === null ? null : available + used;
     const gracePeriodSeconds = {
-      hard: rules.gracePeriodSeconds({ gracePeriodMs: 0 }, max, pod),
-      soft: rules.gracePeriodSeconds({ gracePeriodMs: 1 }, max, pod),
+      hard: behaviour.gracePeriodSeconds({ gracePeriodMs: 0 }, max, pod),
+      soft: behaviour.gracePeriodSeconds({ gracePeriodMs: 1 }, max, pod),
     };
     const place = { pod, used, requested, refusal, decidedBy };
     return { ...place, availableAfter: available, gracePeriodSeconds };

@@ -17,7 +17,7 @@ import { localLimitSignals } from './local-limits.ts';
 import { type NodeState, nodeState } from './node-state.ts';
 import { byOurTime, type NodeObservation } from './observation/observation.ts';
 import { PodStore } from './pods/pod-store.ts';
-import { localLimitGracePeriodSeconds, pressureRules } from './semantics.ts';
+import { localLimitGracePeriodSeconds, pressureBehaviours } from './semantics.ts';
 import { type PressureSettings, resolvePressureSettings } from './settings/settings.ts';
 import { type Signal, signals } from './signals.ts';
 
@@ -83,11 +83,11 @@ class NodePressureMachine implements PressureMachine {
 
   constructor(config: PressureConfig) {
     const { sampleAgeMsMax, leavingWaitMsMax, settings, pools, leader } = config;
-    const rules = pressureRules[config.semantics];
+    const behaviour = pressureBehaviours[config.semantics];
     this.#config = config;
     this.#leader = leader;
-    this.#options = { rules, sampleAgeMsMax, leavingWaitMsMax };
-    this.#evictor = new Evictor(config, rules);
+    this.#options = { behaviour, sampleAgeMsMax, leavingWaitMsMax };
+    this.#evictor = new Evictor(config, behaviour);
     this.#settings = settings && resolvePressureSettings(settings);
     this.#pools = new Map(pools.map((pool) => [pool.name, resolvePressureSettings(pool.settings)]));
   }
@@ -279,13 +279,13 @@ class NodePressureMachine implements PressureMachine {
     state: NodeState,
     { due, target, gracePeriodSeconds, because }: Extract<PressureDecision, { kind: 'evict' }>,
   ): void {
-    const { rules } = this.#options;
-    const { disruptionTarget } = rules;
+    const { behaviour } = this.#options;
+    const { disruptionTarget } = behaviour;
     const { signal } = due.threshold;
     this.#recordAttempt(state, signal);
     state.roundEnded();
     const { pod } = target;
-    const text = pressureText(target, due, rules);
+    const text = pressureText(target, due, behaviour);
     const eviction = { pod, text, signal, gracePeriodSeconds, disruptionTarget, because };
     this.#commands.push(...this.#evictor.start(now, state, [eviction]));
   }

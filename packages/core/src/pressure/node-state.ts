@@ -67,7 +67,7 @@ class WritableNodeState {
   get thresholds(): readonly Threshold[] {
     const { thresholds = [], filesystemLayout } = this.settings ?? {};
     const layout = filesystemLayout ?? this.#layout;
-    const isEarly = this.#options.rules.derivesLate && this.#passes <= 1;
+    const isEarly = this.#options.behaviour.derivesLate && this.#passes <= 1;
     if (layout === null || isEarly) return thresholds;
     this.#derived ??= withContainerFilesystem(thresholds, layout).thresholds;
     return this.#derived;
@@ -147,7 +147,7 @@ class WritableNodeState {
   /** Done or failed: the next observation shows whether pods have to go. */
   reclaimAnswered(now: Instant, id: string): void {
     if (this.work?.kind !== 'reclaiming' || this.work.id !== id) return;
-    if (this.#options.rules.anyAfterReclaim) {
+    if (this.#options.behaviour.anyAfterReclaim) {
       this.work = { kind: 'reclaimed' };
       return;
     }

@@ -4,7 +4,7 @@ import { usageOf } from './observation/usage.ts';
 import type { Demand } from './pods/demand.ts';
 import type { PressurePod } from './pods/pod.ts';
 import { qosClasses } from './pods/qos.ts';
-import type { ComparatorName, PressureRules } from './semantics.ts';
+import type { ComparatorName, PressureBehaviour } from './semantics.ts';
 import { type Signal, signals } from './signals.ts';
 
 /** A pod of the node with what is known of it. */
@@ -51,12 +51,12 @@ export function candidatesFor(
   pods: readonly ActivePod[],
   signal: Signal,
   layout: FilesystemLayout,
-  rules: PressureRules,
+  behaviour: PressureBehaviour,
 ): readonly Candidate[] {
   return pods.map((active): Candidate => {
     const { pod, demand, usage } = active;
     const used = usage && usageOf(pod, usage, signal, layout);
-    return { ...active, used, ...asked(demand, signal, rules) };
+    return { ...active, used, ...asked(demand, signal, behaviour) };
   });
 }
 
@@ -64,9 +64,9 @@ export function candidatesFor(
 function asked(
   demand: Demand | null,
   signal: Signal,
-  rules: PressureRules,
+  behaviour: PressureBehaviour,
 ): Pick<Candidate, 'requested' | 'subtracted'> {
-  const storage = (rules.countsContainers ? demand?.containersStorage : demand?.storage) ?? 0;
+  const storage = (behaviour.countsContainers ? demand?.containersStorage : demand?.storage) ?? 0;
   const memory = demand?.memory ?? 0;
   switch (signals[signal].resource) {
     case 'memory':
@@ -74,7 +74,7 @@ function asked(
     case 'ephemeral-storage':
       return { requested: storage, subtracted: storage };
     case 'inodes':
-      return { requested: 0, subtracted: rules.plainInodes ? 0 : storage };
+      return { requested: 0, subtracted: behaviour.plainInodes ? 0 : storage };
     case 'pids':
       return { requested: 0, subtracted: 0 };
   }

@@ -1,10 +1,10 @@
-// The rules of precise, kubelet 1.36 and kubelet 1.6 as a table.
+// How precise, kubelet 1.36 and kubelet 1.6 behave, as a table.
 import { criticalPriorityMin, type PressurePod } from './pods/pod.ts';
 import type { PodRefusal } from './reason.ts';
 import { isHard, type Threshold } from './settings/thresholds.ts';
 import type { PressureResource } from './signals.ts';
 
-/** Whose rules hold under node pressure. */
+/** How decisions under node pressure are made. */
 export type PressureSemantics =
   /** What Kubernetes documents; nothing is done on a doubt. */
   | 'precise'
@@ -13,8 +13,8 @@ export type PressureSemantics =
   /** The kubelet of 2017, which went by QoS class first. */
   | 'kubelet-1.6';
 
-/** Where the semantics differ, one entry for each rule of rules.ts that the machine has to know. */
-export interface PressureRules {
+/** Where the semantics differ, as the machine has to know it; differences/pressure.ts says why. */
+export interface PressureBehaviour {
   /** How pods are compared, the first comparator that tells them apart counts. */
   readonly order: Readonly<Record<PressureResource, readonly ComparatorName[]>>;
   /** Samples that are old, odd or without time are not believed. */
@@ -52,7 +52,7 @@ export interface PressureRules {
   readonly exemption: (pod: PressurePod) => PodRefusal | null;
 }
 
-const kubelet: PressureRules = {
+const kubelet: PressureBehaviour = {
   order: {
     memory: ['unmeasuredFirst', 'exceedsRequest', 'priority', 'usageOverRequest'],
     'ephemeral-storage': ['unmeasuredFirst', 'exceedsRequest', 'priority', 'usageOverRequest'],
@@ -83,7 +83,7 @@ const kubelet: PressureRules = {
 };
 
 /** The table of the semantics. */
-export const pressureRules: Readonly<Record<PressureSemantics, PressureRules>> = {
+export const pressureBehaviours: Readonly<Record<PressureSemantics, PressureBehaviour>> = {
   precise: {
     order: {
       memory: ['measuredFirst', 'exceedsRequest', 'priority', 'usageOverRequest', 'name'],

@@ -6,7 +6,7 @@ import {
   type SampleFault,
   sampleFault,
 } from './observation/observation.ts';
-import type { PressureRules } from './semantics.ts';
+import type { PressureBehaviour } from './semantics.ts';
 import { amountOf, type Threshold, thresholdKey } from './settings/thresholds.ts';
 import {
   type PressureConditionType,
@@ -44,7 +44,7 @@ export interface ThresholdState {
 
 /** What judging depends on besides the observation. */
 export interface ThresholdStateOptions {
-  readonly rules: PressureRules;
+  readonly behaviour: PressureBehaviour;
   readonly sampleAgeMsMax: Millis;
 }
 
@@ -128,7 +128,7 @@ export class ThresholdStates {
 
   /** A threshold that cannot be seen any more and was acted on still has to be cleared. */
   #stays({ threshold, phase }: ThresholdState): boolean {
-    if (phase !== 'unknown' || this.#options.rules.clearsUnseen) return false;
+    if (phase !== 'unknown' || this.#options.behaviour.clearsUnseen) return false;
     return this.#acted.has(thresholdKey(threshold));
   }
 
@@ -146,7 +146,7 @@ export class ThresholdStates {
       this.#spells.delete(key);
       return { ...seen, phase: 'clear', metSince: null, dueAt: null };
     }
-    const clock = this.#options.rules.sampleClock ? (sample.time ?? now) : now;
+    const clock = this.#options.behaviour.sampleClock ? (sample.time ?? now) : now;
     const since = this.#extend(key, clock);
     const phase = clock - since >= threshold.gracePeriodMs ? 'due' : 'waiting';
     return { ...seen, phase, metSince: since, dueAt: since + threshold.gracePeriodMs };
@@ -158,7 +158,7 @@ export class ThresholdStates {
     sample: Sample | null,
     fault: SampleFault | null,
   ): ThresholdState {
-    if (this.#options.rules.clearsUnseen) this.#spells.delete(key);
+    if (this.#options.behaviour.clearsUnseen) this.#spells.delete(key);
     const metSince = this.#spells.get(key)?.since ?? null;
     const dueAt = metSince === null ? null : metSince + threshold.gracePeriodMs;
     const unseen = { amount: null, clearAt: null, isNew: false } as const;
@@ -167,9 +167,9 @@ export class ThresholdStates {
 
   /** Goes on with the spell; one that was not seen for too long begins anew. */
   #extend(key: string, clock: Instant): Instant {
-    const { rules, sampleAgeMsMax } = this.#options;
+    const { behaviour, sampleAgeMsMax } = this.#options;
     const before = this.#spells.get(key);
-    const isLost = rules.sampleClock && before && clock - before.last > sampleAgeMsMax;
+    const isLost = behaviour.sampleClock && before && clock - before.last > sampleAgeMsMax;
     const since = before && !isLost ? before.since : clock;
     this.#spells.set(key, { since, last: Math.max(clock, before?.last ?? clock) });
     return since;
@@ -177,8 +177,8 @@ export class ThresholdStates {
 
   #faultOf(now: Instant, signal: Signal, sample: Sample | null): SampleFault | null {
     if (!sample) return { code: 'SignalMissing', signal };
-    const { rules, sampleAgeMsMax } = this.#options;
-    return rules.doubts ? sampleFault(now, signal, sample, sampleAgeMsMax) : null;
+    const { behaviour, sampleAgeMsMax } = this.#options;
+    return behaviour.doubts ? sampleFault(now, signal, sample, sampleAgeMsMax) : null;
   }
 
   #isNew({ signal }: Threshold, { time }: Sample): boolean {
@@ -187,11 +187,11 @@ export class ThresholdStates {
   }
 
   #holds(now: Instant, type: PressureConditionType, transitionPeriodMs: Millis): boolean {
-    const { rules } = this.#options;
+    const { behaviour } = this.#options;
     const last = this.#pressed.get(type);
     if (last === undefined) return false;
-    if (now - last < transitionPeriodMs || (rules.showsWhileMet && last === now)) return true;
-    return !rules.clearsUnseen && this.#conditions.includes(type) && this.#isUnseen(type);
+    if (now - last < transitionPeriodMs || (behaviour.showsWhileMet && last === now)) return true;
+    return !behaviour.clearsUnseen && this.#conditions.includes(type) && this.#isUnseen(type);
   }
 
   /** Nobody can tell that it is over: all is out of sight, or what was met is. */

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { FilesystemLayout } from '../../src/pressure/observation/filesystems.ts';
 import { demandOf } from '../../src/pressure/pods/demand.ts';
 import { type ActivePod, candidatesFor, rank } from '../../src/pressure/rank.ts';
-import { pressureRules } from '../../src/pressure/semantics.ts';
+import { pressureBehaviours } from '../../src/pressure/semantics.ts';
 import { isSignal, type Signal, signals } from '../../src/pressure/signals.ts';
 import { podFrom, usagesFrom, type VectorPod, type VectorStats } from './kubelet-objects.ts';
 
@@ -49,9 +49,9 @@ export function checkRanking({ pods, podStats, effectiveRequests, ranking }: Cas
   }
 
   function order(signal: Signal, layout: FilesystemLayout): readonly string[] {
-    const rules = pressureRules['kubelet-1.36'];
-    const candidates = candidatesFor(active, signal, layout, rules);
-    const ranked = rank(candidates, rules.order[signals[signal].resource]);
+    const behaviour = pressureBehaviours['kubelet-1.36'];
+    const candidates = candidatesFor(active, signal, layout, behaviour);
+    const ranked = rank(candidates, behaviour.order[signals[signal].resource]);
     return ranked.map(({ pod }) => pod.name);
   }
 }

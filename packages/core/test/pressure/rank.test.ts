@@ -4,7 +4,7 @@ import type { FilesystemLayout, PodUsage, PressurePod, Signal } from '@taintmgr/
 import fc from 'fast-check';
 import { demandOf } from '../../src/pressure/pods/demand.ts';
 import { type ActivePod, candidatesFor, rank } from '../../src/pressure/rank.ts';
-import { type PressureSemantics, pressureRules } from '../../src/pressure/semantics.ts';
+import { type PressureSemantics, pressureBehaviours } from '../../src/pressure/semantics.ts';
 import { signals } from '../../src/pressure/signals.ts';
 import { pressurePod, usageOf } from './objects.ts';
 
@@ -33,9 +33,9 @@ function orderOf(
   semantics: PressureSemantics,
   layout: FilesystemLayout = 'single',
 ): string {
-  const rules = pressureRules[semantics];
-  const candidates = candidatesFor(active(rows), signal, layout, rules);
-  const ranked = rank(candidates, rules.order[signals[signal].resource]);
+  const behaviour = pressureBehaviours[semantics];
+  const candidates = candidatesFor(active(rows), signal, layout, behaviour);
+  const ranked = rank(candidates, behaviour.order[signals[signal].resource]);
   return ranked.map(({ pod, decidedBy }) => `${pod.name}:${decidedBy ?? '-'}`).join(' ');
 }
 

@@ -28,25 +28,26 @@ const whole: FilesystemRule = { parts: everything, reclaim: both };
 const layers: FilesystemRule = { parts: ['root'], reclaim: both };
 const besideLayers: FilesystemRule = { parts: everything, reclaim: ['deleteUnusedContainers'] };
 
-const rules: Readonly<Record<FilesystemLayout, Readonly<Record<FilesystemName, FilesystemRule>>>> =
-  {
-    single: { nodefs: whole, imagefs: whole, containerfs: whole },
-    dedicatedImages: {
-      nodefs: { parts: ['logs', 'volumes'], reclaim: [] },
-      imagefs: layers,
-      containerfs: layers,
-    },
-    splitImages: {
-      nodefs: besideLayers,
-      imagefs: { parts: [], reclaim: ['deleteUnusedImages'] },
-      containerfs: besideLayers,
-    },
-  };
+const layouts: Readonly<
+  Record<FilesystemLayout, Readonly<Record<FilesystemName, FilesystemRule>>>
+> = {
+  single: { nodefs: whole, imagefs: whole, containerfs: whole },
+  dedicatedImages: {
+    nodefs: { parts: ['logs', 'volumes'], reclaim: [] },
+    imagefs: layers,
+    containerfs: layers,
+  },
+  splitImages: {
+    nodefs: besideLayers,
+    imagefs: { parts: [], reclaim: ['deleteUnusedImages'] },
+    containerfs: besideLayers,
+  },
+};
 
 /** The parts of a pod that its usage of the signal's file system consists of. */
 export function measuredParts(signal: Signal, layout: FilesystemLayout): readonly DiskPart[] {
   const { filesystem } = signals[signal];
-  return filesystem === null ? [] : rules[layout][filesystem].parts;
+  return filesystem === null ? [] : layouts[layout][filesystem].parts;
 }
 
 /** What a kubelet clears away before it evicts pods for the signal; none for memory and pids. */
@@ -55,7 +56,7 @@ export function reclaimFunctions(
   layout: FilesystemLayout,
 ): readonly ReclaimFunction[] {
   const { filesystem } = signals[signal];
-  return filesystem === null ? [] : rules[layout][filesystem].reclaim;
+  return filesystem === null ? [] : layouts[layout][filesystem].reclaim;
 }
 
 /** The file system on which writable layers lie, whose thresholds hold for containerfs too. */
