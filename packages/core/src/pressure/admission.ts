@@ -1,4 +1,4 @@
-// Which new pods a kubelet under pressure turns away.
+// Which new pods a kubelet under pressure rejects.
 import { type Toleration, toleratesTaint } from '../model/toleration.ts';
 import { criticalPriorityMin, type PressurePod } from './pods/pod.ts';
 import { qosClassOf } from './pods/qos.ts';
@@ -12,8 +12,8 @@ const memoryTaint = {
 } as const;
 
 /**
- * What a kubelet tells a new pod that it turns away because of the conditions of its node; null: it
- * takes the pod. Throws RangeError for a quantity of the pod that is none.
+ * The message of a kubelet that rejects a new pod because of the conditions of its node; null: it
+ * admits the pod. Throws RangeError for a quantity of the pod that is none.
  */
 export function admissionFault(
   conditions: readonly PressureConditionType[],

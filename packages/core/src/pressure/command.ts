@@ -18,7 +18,7 @@ interface EvictedStatus {
   readonly disruptionTarget: 'TerminationByKubelet' | null;
 }
 
-/** Something worth telling a person; it changes nothing in the cluster. */
+/** Something worth reporting to people; it changes nothing in the cluster. */
 export type PressureReport =
   /** A threshold was crossed, became due or is met no more. */
   | {

@@ -81,7 +81,7 @@ export interface PressureExplanation {
   readonly work: PressureWork | null;
 }
 
-/** Answers with the values that the machine acts on. */
+/** Explains with the same values that the machine acts on. */
 export function explainPressure(
   now: Instant,
   state: NodeState,

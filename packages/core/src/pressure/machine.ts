@@ -45,8 +45,9 @@ export function createPressureMachine(options: Partial<PressureConfig> = {}): Pr
  * Evicts pods from nodes that run out of memory, disk, inodes or process ids.
  *
  * Theory of operation. Whoever holds the machine asks the nodes how they are, as often as it likes,
- * and reports what they answered. An observation moves the thresholds of its node (threshold-states.ts); the
- * next tick decides (decide.ts) and acts. Each node has one piece of work at most:
+ * and reports what they answered. An observation moves the thresholds of its node
+ * (threshold-states.ts); the next tick decides (decide.ts) and acts. What happens changes the
+ * node's state (node-state.ts), which has one piece of work at most:
  *
  *                  +--- not enough ---- reclaimed <--done-- reclaiming
  *                  v                        |                  ^

@@ -78,7 +78,7 @@ class WritableNodeState {
     return this.settings ? this.thresholdStates.conditions : [];
   }
 
-  /** What holds for the node is now this. */
+  /** The node, its pool or its settings changed. */
   configured(node: PressureNode, pool: string | null, settings: PressureSettings | null): void {
     this.node = node;
     this.pool = pool;
@@ -98,13 +98,13 @@ class WritableNodeState {
     this.thresholdStates.observe(now, this.thresholds, observation, transitionPeriodMs);
   }
 
-  /** The node could not be asked. Whether reclaiming was enough one cannot see, so it was not. */
+  /** The node did not answer. Reclaiming counts as not enough unless an observation shows it. */
   readFailed(now: Instant, message: string): void {
     this.#readFault = { code: 'ReadFailed', message, at: now };
     if (this.work?.kind === 'reclaimed') this.#endReclaim(true);
   }
 
-  /** A pod that was waited for may be gone: from now on one can see what that freed. */
+  /** If the pods that were waited for are gone, later samples show what that freed. */
   podsChanged(now: Instant, pods: Pick<PodStore, 'isActive' | 'activeOn'>): void {
     if (this.work?.kind === 'leaving') {
       if (this.work.pods.some(({ uid }) => pods.isActive(uid))) return;
@@ -117,7 +117,7 @@ class WritableNodeState {
     this.#freshAfter = now;
   }
 
-  /** Work that waited for long enough is over, and then so are refusals. */
+  /** Work whose time is up is over. Where no work is under way, old refusals end too. */
   timePassed(now: Instant): void {
     const { work } = this;
     if (work !== null && !('until' in work && work.until <= now)) return;
@@ -128,7 +128,7 @@ class WritableNodeState {
     }
   }
 
-  /** The next threshold that is due begins with clearing away. */
+  /** Pressure is over, or a pod goes: the next threshold that is due reclaims first again. */
   roundEnded(): void {
     this.reclaimed = false;
   }
@@ -155,7 +155,7 @@ class WritableNodeState {
     this.#freshAfter = now;
   }
 
-  /** It was not enough where any threshold is met, or was and has not reclaimed enough. */
+  /** Reclaiming was not enough if any threshold is met, or lacks its minimum reclaim. */
   reclaimObserved({ samples }: NodeObservation): void {
     const isPressed = this.thresholds.some(({ signal, value, minReclaim }) => {
       const sample = samples[signal];
@@ -225,7 +225,7 @@ export function nodeState(...args: ConstructorParameters<typeof WritableNodeStat
   return new WritableNodeState(...args);
 }
 
-/** Nobody set thresholds for containerfs: they only repeat those of what it lies on. */
+/** Nobody sets thresholds for containerfs: they repeat those of the file system it lies on. */
 function isDerivedAway({ code, signal }: SampleFault): boolean {
   return code === 'SignalMissing' && signals[signal].filesystem === 'containerfs';
 }

@@ -34,7 +34,7 @@ export interface RankedPod extends Candidate {
 
 type Comparator = (a: Candidate, b: Candidate) => number;
 
-/** Negative: the first pod goes earlier. Where nothing is known of both, usage tells nothing. */
+/** Negative: the first pod goes earlier. Where nothing is known of both, usage decides nothing. */
 const comparators: Readonly<Record<ComparatorName, Comparator>> = {
   unmeasuredFirst: (a, b) => Number(a.usage !== null) - Number(b.usage !== null),
   measuredFirst: (a, b) => Number(a.used === null) - Number(b.used === null),
@@ -81,8 +81,8 @@ function asked(
 }
 
 /**
- * Puts the pods of a node in the order of their eviction. Those that nothing tells apart stay in
- * the order in which they are given.
+ * Puts the pods of a node in the order of their eviction. Pods that no comparator distinguishes
+ * keep the order in which they are given.
  */
 export function rank(
   candidates: readonly Candidate[],

@@ -1,4 +1,4 @@
-// Kubernetes Events about thresholds that nodes have met.
+// Reports and Events about a node under pressure, each only when it is news.
 import type { NodeRef } from '../model/node.ts';
 import type { PressureCommand, PressureReport } from './command.ts';
 import { gracePeriods, type PressureDecision, thresholdReason } from './decide.ts';
@@ -7,17 +7,17 @@ import { thresholdKey } from './settings/thresholds.ts';
 import { type Signal, signals } from './signals.ts';
 import type { ThresholdPhase, ThresholdState } from './threshold-states.ts';
 
-/** Reports about one node what is not what was reported last. */
+/** Reports what changed on one node since the last report. */
 export class NodeReports {
   readonly #phases = new Map<string, ThresholdPhase>();
-  /** The signal of an attempt is known since the last observation. */
-  #isAttemptKnown = false;
+  /** An attempt was reported since the last observation. */
+  #isAttemptReported = false;
   #doubts = '';
   #withheld = '';
 
   /** The thresholds that came further or fell back. What cannot be seen is reported as a doubt. */
   observed(nodeName: string, states: readonly ThresholdState[]): readonly PressureCommand[] {
-    this.#isAttemptKnown = false;
+    this.#isAttemptReported = false;
     return states.flatMap((state): readonly PressureCommand[] => {
       const { threshold, phase: to } = state;
       const key = thresholdKey(threshold);
@@ -37,10 +37,10 @@ export class NodeReports {
     return [report({ kind: 'doubt', nodeName, because })];
   }
 
-  /** That pods may have to go, before what nobody uses is cleared away. */
+  /** Pods may have to go: reported once for an observation, before reclaiming. */
   attempt(node: NodeRef, signal: Signal): readonly PressureCommand[] {
-    if (this.#isAttemptKnown) return [];
-    this.#isAttemptKnown = true;
+    if (this.#isAttemptReported) return [];
+    this.#isAttemptReported = true;
     const message = `Attempting to reclaim ${signals[signal].resource}`;
     const reason = 'EvictionThresholdMet';
     return [{ kind: 'recordNodeEvent', node, type: 'Warning', reason, message }];

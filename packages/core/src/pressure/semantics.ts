@@ -15,7 +15,7 @@ export type PressureSemantics =
 
 /** Where the semantics differ, as the machine has to know it; differences/pressure.ts says why. */
 export interface PressureBehaviour {
-  /** How pods are compared, the first comparator that tells them apart counts. */
+  /** How pods are compared: the first comparator that distinguishes them decides. */
   readonly order: Readonly<Record<PressureResource, readonly ComparatorName[]>>;
   /** Samples that are old, odd or without time are not believed. */
   readonly doubts: boolean;
@@ -143,7 +143,7 @@ function criticality({ priority }: PressurePod): PodRefusal | null {
   return priority >= criticalPriorityMin ? { code: 'CriticalPriority', priority } : null;
 }
 
-/** By what two pods are told apart. */
+/** What two pods are compared by. */
 export type ComparatorName =
   | 'unmeasuredFirst'
   | 'measuredFirst'

@@ -13,7 +13,7 @@ export type Signal =
 /** What a signal measures, by the name that messages give it. */
 export type PressureResource = 'memory' | 'ephemeral-storage' | 'inodes' | 'pids';
 
-/** The conditions of a node that tell of its pressure. */
+/** The conditions of a node that report its pressure. */
 export type PressureConditionType = 'MemoryPressure' | 'DiskPressure' | 'PIDPressure';
 
 /** A file system of a node: the kubelet's own, that of images, that of writable layers. */
@@ -56,7 +56,7 @@ export function isSignal(name: string): name is Signal {
   return Object.hasOwn(signals, name);
 }
 
-/** How a kubelet tells of a condition. */
+/** What a kubelet writes about a condition. */
 export interface ConditionText {
   readonly reason: string;
   readonly message: string;

@@ -169,8 +169,8 @@ export class ThresholdStates {
   #extend(key: string, clock: Instant): Instant {
     const { behaviour, sampleAgeMsMax } = this.#options;
     const before = this.#spells.get(key);
-    const isLost = behaviour.sampleClock && before && clock - before.last > sampleAgeMsMax;
-    const since = before && !isLost ? before.since : clock;
+    const isBroken = behaviour.sampleClock && before && clock - before.last > sampleAgeMsMax;
+    const since = before && !isBroken ? before.since : clock;
     this.#spells.set(key, { since, last: Math.max(clock, before?.last ?? clock) });
     return since;
   }
@@ -194,7 +194,7 @@ export class ThresholdStates {
     return !behaviour.clearsUnseen && this.#conditions.includes(type) && this.#isUnseen(type);
   }
 
-  /** Nobody can tell that it is over: all is out of sight, or what was met is. */
+  /** Nobody can know that it is over: no signal is seen, or one that was met is not. */
   #isUnseen(type: PressureConditionType): boolean {
     const own = this.#states.filter(
       ({ threshold }) => signals[threshold.signal].condition === type,

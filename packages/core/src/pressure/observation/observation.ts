@@ -47,7 +47,7 @@ export interface NodeObservation {
   readonly pods: readonly PodUsage[];
 }
 
-/** What is wrong with a sample, as far as one can tell from outside the node. */
+/** What is wrong with a sample, as far as can be seen from outside the node. */
 export type SampleFault =
   | { readonly code: 'SignalMissing'; readonly signal: Signal }
   /** Not a number, negative, or more than there can be. */
@@ -56,7 +56,7 @@ export type SampleFault =
   /** Negative: from the future. */
   | { readonly code: 'SignalStale'; readonly signal: Signal; readonly age: Millis };
 
-/** The same with its times by our own: nodes tell theirs by the cluster's clock, more or less. */
+/** The same with its times by our own clock: nodes follow the cluster's, more or less. */
 export function byOurTime(observation: NodeObservation, clock: ClusterTime): NodeObservation {
   const samples = Object.entries(observation.samples).map(([signal, sample]) => {
     const time = finite(sample.time);
@@ -92,8 +92,8 @@ export function sampleFault(
 const driftMax = 0.01;
 
 /**
- * How the file systems lie, told from their sizes: the same size and nearly the same use is the
- * same one. Null where too little was seen to tell.
+ * How the file systems lie, judged by their sizes: the same size and nearly the same use is the
+ * same one. Null where too little was seen to judge.
  */
 export function layoutOf({ samples }: NodeObservation): FilesystemLayout | null {
   const nodefs = samples['nodefs.available'];
