@@ -7,7 +7,7 @@ import { PreciseEvictionMachine } from './eviction/machine.ts';
 import { UpstreamEvictionMachine } from './eviction/upstream/machine.ts';
 import { type Explanation, explain, type Subject } from './explain.ts';
 import { assert } from './kernel/assert.ts';
-import type { Instant } from './kernel/time.ts';
+import { earliest, type Instant } from './kernel/time.ts';
 import { resolveLifecycleConfig } from './lifecycle/config.ts';
 import type { LifecycleMachine } from './lifecycle/lifecycle-machine.ts';
 import { PreciseLifecycleMachine } from './lifecycle/machine.ts';
@@ -57,7 +57,7 @@ export function createEngine(options: Partial<Config> = {}): Engine {
       if (event.kind === 'leadership' && !config.taintEviction) return nodes;
       return [...nodes, ...pauses, ...eviction.handle(now, event, change)];
     },
-    nextWake: () => earlier(eviction.nextWake(), lifecycle?.nextWake() ?? null),
+    nextWake: () => earliest([eviction.nextWake(), lifecycle?.nextWake() ?? null]),
     explain: (now, subject) =>
       explain(now, subject, { store, machine: eviction, lifecycle, shadow }),
     zones: (now) => lifecycle?.zones(now) ?? [],
@@ -88,9 +88,4 @@ function pauseOf(command: Command): readonly Event[] {
   const { zone: name, deadlines } = command.report;
   const kinds = { pause: 'pauseDeadlines', resume: 'resumeDeadlines' } as const;
   return deadlines === null ? [] : [{ kind: kinds[deadlines], scope: { kind: 'zone', name } }];
-}
-
-function earlier(one: Instant | null, other: Instant | null): Instant | null {
-  if (one === null || other === null) return one ?? other;
-  return Math.min(one, other);
 }

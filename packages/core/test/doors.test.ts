@@ -63,7 +63,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './time': {
     values: `
-      endOfSecond formatDuration formatTime formatTimeMillis parseDuration parseTime`,
+      earliest endOfSecond formatDuration formatTime formatTimeMillis parseDuration parseTime`,
     types: `
       Instant Millis`,
   },

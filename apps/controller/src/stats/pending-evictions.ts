@@ -1,5 +1,5 @@
 import type { Reason, Report } from '@taintmgr/core';
-import type { Instant, Millis } from '@taintmgr/core/time';
+import { earliest, type Instant, type Millis } from '@taintmgr/core/time';
 import type { Notice } from '@taintmgr/k8s-adapter';
 
 /** What is waiting at one moment. */
@@ -77,6 +77,5 @@ export class PendingEvictions {
 
 /** When the first reason made a pod due; null where none names a time. */
 export function dueAt(because: readonly Reason[]): Instant | null {
-  const deadlines = because.flatMap((reason) => ('deadline' in reason ? [reason.deadline] : []));
-  return deadlines.length === 0 ? null : Math.min(...deadlines);
+  return earliest(because.map((reason) => ('deadline' in reason ? reason.deadline : null)));
 }

@@ -2,7 +2,7 @@ import type { NodeExplanation, PodExplanation } from '@taintmgr/core';
 import type { Comparison } from '@taintmgr/core/differences';
 import { type PredictedBlocker, predictBlockers } from '@taintmgr/core/drain';
 import { type Forecast, forecastOf } from '@taintmgr/core/lifecycle';
-import type { Instant, Millis } from '@taintmgr/core/time';
+import { earliest, type Instant, type Millis } from '@taintmgr/core/time';
 import type { NodeFacts, PodFacts, Readiness } from '../cluster/facts.ts';
 import type { LeaseRenewal } from '../cluster/reader.ts';
 import type { ForecastSurvey } from '../cluster/survey.ts';
@@ -169,7 +169,7 @@ export function tally(pods: readonly PodReport[], after: Millis): Tally {
     evict: waits.length,
     gone: all.length - waits.length,
     keep: pods.length - terminating - all.length,
-    next: waits.length === 0 ? null : Math.min(...waits),
+    next: earliest(waits),
     last: waits.length === 0 ? null : Math.max(...waits),
   };
 }

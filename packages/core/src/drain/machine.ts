@@ -9,7 +9,7 @@ import type { Event } from '../event.ts';
 import { evictionEvent } from '../eviction/pod-events.ts';
 import type { Reason } from '../eviction/reason.ts';
 import { Schedule } from '../kernel/schedule.ts';
-import type { Instant } from '../kernel/time.ts';
+import { earliest, type Instant } from '../kernel/time.ts';
 import { type Pod, type PodRef, podRef } from '../model/pod.ts';
 import type { DrainConfig } from './config.ts';
 import { carriesTaint, DrainDecider } from './decide.ts';
@@ -144,9 +144,7 @@ export class DrainMachine {
   /** The earliest instant at which a tick could yield something; null: only an event can. */
   nextWake(): Instant | null {
     if (!this.#synced || this.finished) return null;
-    const wakes = [this.#actAt, this.#schedule.next(), this.#nodes.nextWake()];
-    const times = wakes.filter((wake) => wake !== null);
-    return times.length === 0 ? null : Math.min(...times);
+    return earliest([this.#actAt, this.#schedule.next(), this.#nodes.nextWake()]);
   }
 
   #act(now: Instant): readonly DrainCommand[] {

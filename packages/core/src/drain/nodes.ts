@@ -2,7 +2,7 @@
 import { type Blocker, blockerOf } from '../attempt/blocker.ts';
 import { KeyedWrites } from '../attempt/keyed-writes.ts';
 import { isSetback, type Outcome } from '../attempt/outcome.ts';
-import type { Instant } from '../kernel/time.ts';
+import { earliest, type Instant } from '../kernel/time.ts';
 import type { DrainConfig } from './config.ts';
 import type { DrainPods } from './pods.ts';
 import {
@@ -155,9 +155,7 @@ export class DrainNodes {
 
   /** When the next node is out of time, or its taint is to be seen to; null: never. */
   nextWake(): Instant | null {
-    const write = this.#writes.nextWake();
-    const times = [...this.#timeouts().map(({ at }) => at), ...(write === null ? [] : [write])];
-    return times.length === 0 ? null : Math.min(...times);
+    return earliest([this.#writes.nextWake(), ...this.#timeouts().map(({ at }) => at)]);
   }
 
   /** The nodes whose taint is to be seen to, in their order. */

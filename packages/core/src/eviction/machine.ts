@@ -14,7 +14,7 @@ import {
 import type { Event } from '../event.ts';
 import { assert } from '../kernel/assert.ts';
 import { Schedule } from '../kernel/schedule.ts';
-import type { Instant } from '../kernel/time.ts';
+import { earliest, type Instant } from '../kernel/time.ts';
 import type { Pod, PodRef } from '../model/pod.ts';
 import type { LimitStatus } from '../policy/limit.ts';
 import type { Change, StoreView } from '../store.ts';
@@ -97,9 +97,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
   nextWake(): Instant | null {
     if (!this.#mayAct()) return null;
     const evictions = this.#pace.hasRoom ? [this.#schedule.next(), this.#limits.nextAsk()] : [];
-    const others = [this.#starts.nextWake(), this.#limits.nextWake()];
-    const wakes = [...evictions, ...others].filter((wake) => wake !== null);
-    return wakes.length === 0 ? null : Math.min(...wakes);
+    return earliest([...evictions, this.#starts.nextWake(), this.#limits.nextWake()]);
   }
 
   taintsOf(nodeName: string): readonly ObservedTaint[] {

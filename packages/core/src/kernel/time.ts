@@ -11,6 +11,15 @@ export function finite(instant: Instant | null | undefined): Instant | null {
   return instant != null && Number.isFinite(instant) ? instant : null;
 }
 
+/** The first of these instants; null: none of them is one. */
+export function earliest(instants: Iterable<Instant | null>): Instant | null {
+  let first: Instant | null = null;
+  for (const instant of instants) {
+    if (instant !== null && (first === null || instant < first)) first = instant;
+  }
+  return first;
+}
+
 const second = 1000;
 
 /**

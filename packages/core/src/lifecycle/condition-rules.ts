@@ -1,6 +1,6 @@
 // Applies condition rules: which taints they put on nodes or take off, within their limits.
 import type { ClusterTime } from '../kernel/cluster-clock.ts';
-import { finite, type Instant } from '../kernel/time.ts';
+import { earliest, finite, type Instant } from '../kernel/time.ts';
 import type { Node } from '../model/node.ts';
 import { selects } from '../model/selector.ts';
 import { hasTaint, isSameTaint, type Taint, type TaintName } from '../model/taint.ts';
@@ -73,10 +73,10 @@ export class ConditionRules {
       LifecycleReport[],
     ] = [[], [], [], []];
     const owned = this.#ownedOn(node);
-    const wakes: Instant[] = [];
+    let until: Instant | null = null;
     for (const rule of this.#rules) {
       const verdict = this.#judge(now, rule, node, owned);
-      if (verdict.until !== null) wakes.push(verdict.until);
+      until = earliest([until, verdict.until]);
       if (verdict.report) reports.push(verdict.report);
       const { key, value, effect } = rule.taint;
       const mark = markOf(rule.taint);
@@ -89,7 +89,6 @@ export class ConditionRules {
         delete owned[mark];
       }
     }
-    const until = wakes.length === 0 ? null : Math.min(...wakes);
     const isSame = add.length === 0 && sameNote(owned, node.ownedTaints ?? {});
     const note = Object.keys(owned).length === 0 ? null : owned;
     return { change: isSame ? null : { add, remove, owned: note, because }, until, reports };

@@ -4,7 +4,7 @@ import type { Outcome } from '../attempt/outcome.ts';
 import type { Event } from '../event.ts';
 import { assert } from '../kernel/assert.ts';
 import { Schedule } from '../kernel/schedule.ts';
-import type { Instant, Millis } from '../kernel/time.ts';
+import { earliest, type Instant, type Millis } from '../kernel/time.ts';
 import { type Node, nodeRef, readyOf } from '../model/node.ts';
 import type { Change, StoreView } from '../store.ts';
 import type { LifecycleCommand } from './command.ts';
@@ -92,8 +92,7 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     const wakes = [this.#limiter.nextWake(this.#now), this.#readiness.nextWake()];
     if (this.#isViewCurrent) wakes.push(this.#health.nextWake());
     if (this.#writer.room > 0) wakes.push(this.#due.next());
-    const known = wakes.filter((wake) => wake !== null);
-    return known.length === 0 ? null : Math.min(...known);
+    return earliest(wakes);
   }
 
   zones(now: Instant): readonly ZoneStatus[] {
@@ -278,8 +277,8 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     else this.#limiter.leave(name);
     if (next && at !== null && at <= now) this.#commands.push(this.#writer.begin(name, next));
     const later = at !== null && at > now ? at : null;
-    const wakes = [noExecute.until, rules.until, later].filter((wake) => wake !== null);
-    if (wakes.length > 0) this.#due.set(name, Math.min(...wakes));
+    const wake = earliest([noExecute.until, rules.until, later]);
+    if (wake !== null) this.#due.set(name, wake);
   }
 
   #turn(now: Instant, name: string): void {

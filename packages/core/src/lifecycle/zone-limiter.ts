@@ -1,6 +1,6 @@
 // Decides which nodes may be tainted, and when, at the rate of their zone.
 import { Schedule } from '../kernel/schedule.ts';
-import type { Instant, Millis } from '../kernel/time.ts';
+import { earliest, type Instant, type Millis } from '../kernel/time.ts';
 import type { Node } from '../model/node.ts';
 import { selects } from '../model/selector.ts';
 import { zoneKey, zoneName } from '../model/zone.ts';
@@ -186,11 +186,9 @@ export class ZoneLimiter {
     if (this.#isHeldByGuard()) wakes.push(this.#guard.nextWake(now) ?? now);
     for (const zone of this.#zones.values()) {
       if (zone.hold || zone.waiting.size === 0) continue;
-      const at = zone.bucket.readyAt(now);
-      wakes.push(at);
+      wakes.push(zone.bucket.readyAt(now));
     }
-    const known = wakes.filter((wake) => wake !== null);
-    return known.length === 0 ? null : Math.min(...known);
+    return earliest(wakes);
   }
 
   /** Why nothing about a node may be done for its zone's sake; null: it may. */

@@ -1,6 +1,6 @@
 // Decides about one node under pressure: keep, reclaim, evict one pod, or withhold.
 import type { Setback } from '../attempt/outcome.ts';
-import type { Instant, Millis } from '../kernel/time.ts';
+import { earliest, type Instant, type Millis } from '../kernel/time.ts';
 import { podRef } from '../model/pod.ts';
 import { type LocalBreach, localBreach } from './local-limits.ts';
 import {
@@ -168,8 +168,7 @@ function withhold(
 
 /** When a pod that was passed over may be asked again. */
 function nextTry(now: Instant, { passedOver }: PressureSite): Instant | null {
-  const later = [...passedOver.values()].map(({ until }) => until).filter((until) => until > now);
-  return later.length === 0 ? null : Math.min(...later);
+  return earliest(Array.from(passedOver.values(), ({ until }) => (until > now ? until : null)));
 }
 
 /** Memory first, hard before soft; then by the table of signals and by what is asked for. */

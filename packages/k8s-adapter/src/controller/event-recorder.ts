@@ -1,4 +1,4 @@
-import type { Instant, Millis } from '@taintmgr/core/time';
+import { earliest, type Instant, type Millis } from '@taintmgr/core/time';
 import { type Answer, type Failure, failureOf, succeeded } from '../proto/answer.ts';
 import type { RequestEffect } from '../proto/api-request.ts';
 import { Backoff, type Random } from '../proto/backoff.ts';
@@ -102,10 +102,8 @@ export class EventRecorder {
 
   /** When to call with a tick; null: not before something is heard or recorded. */
   nextWake(): Instant | null {
-    const deadline = this.#calls.nextWake();
     const resumes = this.#waiting.length > 0 && this.#calls.size < inFlightMax;
-    if (!resumes) return deadline;
-    return deadline === null ? this.#pausedUntil : Math.min(deadline, this.#pausedUntil);
+    return earliest([this.#calls.nextWake(), resumes ? this.#pausedUntil : null]);
   }
 
   /** Records an event, now or later. */

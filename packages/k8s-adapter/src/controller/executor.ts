@@ -1,7 +1,7 @@
 // Carries out the commands of a machine, request by request, and records Kubernetes Events.
 
 import type { Outcome } from '@taintmgr/core';
-import type { Instant } from '@taintmgr/core/time';
+import { earliest, type Instant } from '@taintmgr/core/time';
 import type { Answer } from '../proto/answer.ts';
 import type { RequestEffect } from '../proto/api-request.ts';
 import type { Random } from '../proto/backoff.ts';
@@ -85,8 +85,7 @@ export class Executor<C extends { readonly kind: string }, N> {
 
   /** When a call runs out of time, or Events go on; null when nothing is under way. */
   nextWake(): Instant | null {
-    const [calls, events] = [this.#calls.nextWake(), this.#recorder.nextWake()];
-    return calls === null || events === null ? (calls ?? events) : Math.min(calls, events);
+    return earliest([this.#calls.nextWake(), this.#recorder.nextWake()]);
   }
 
   /** Begins a command; `isStale`: whether what is known of a node is too old to rely on. */

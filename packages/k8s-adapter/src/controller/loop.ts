@@ -1,6 +1,6 @@
 // A controller without its I/O: sources feed a machine, and its commands become requests.
 import type { Command, Event } from '@taintmgr/core';
-import type { Instant, Millis } from '@taintmgr/core/time';
+import { earliest, type Instant, type Millis } from '@taintmgr/core/time';
 import type { PodScopeNotice } from '../pod-watch/source.ts';
 import { isSourceEffect, type ReflectorStatus, type Source } from '../pod-watch/source.ts';
 import type { RequestEffect } from '../proto/api-request.ts';
@@ -181,7 +181,7 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
     const running = this.#phase === 'running' ? [heard, this.#view] : [];
     const elections = this.#election ? [this.#election] : [];
     const all = [...sources, this.#executor, ...elections, ...running, this.#serverClock];
-    return all.map((one) => one.nextWake()).reduce(earlier, null);
+    return earliest(all.map((one) => one.nextWake()));
   }
 
   wall(now: Instant): Instant {
@@ -359,9 +359,4 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
 
 function isLeadership(event: OfKind): event is Leadership {
   return event.kind === 'leadership';
-}
-
-function earlier(one: Instant | null, other: Instant | null): Instant | null {
-  if (one === null) return other;
-  return other === null ? one : Math.min(one, other);
 }

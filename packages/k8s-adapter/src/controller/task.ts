@@ -2,7 +2,7 @@
 
 import type { Outcome } from '@taintmgr/core';
 import type { Instant, Millis } from '@taintmgr/core/time';
-import type { Answer } from '../proto/answer.ts';
+import type { Answer, Failure } from '../proto/answer.ts';
 import type { ApiRequest } from '../proto/api-request.ts';
 import type { ClusterEvent } from '../proto/event-requests.ts';
 
@@ -89,7 +89,36 @@ export function stepsFrom<S, N>(
   };
 }
 
+/** The next request; the state says how its answer is taken. */
+export function send<S>(
+  state: S,
+  request: ApiRequest,
+  refusal: string | null = null,
+): Extract<StateStep<S>, { kind: 'send' }> {
+  return { kind: 'send', state, request, refusal };
+}
+
+/** The end; `refusal`: what was not granted on the way. */
+export function finish(
+  outcome: Outcome,
+  refusal: string | null = null,
+): Extract<TaskStep<never>, { kind: 'finished' }> {
+  return { kind: 'finished', outcome, refusal };
+}
+
+/** What decided does not hold any more, or is another replica's to find out. */
+export function changed(message: string): Outcome {
+  return { kind: 'changed', message };
+}
+
+type Failed = Extract<Outcome, { kind: 'failed' }>;
+
+/** The outcome of a request that failed, as the server said it. */
+export function failedBy({ status, message, retryAfter }: Failure): Failed {
+  return { kind: 'failed', status, message, retryAfter };
+}
+
 /** An outcome without an answer of the server's. */
-export function failedUnasked(message: string): Outcome {
+export function failedUnasked(message: string): Failed {
   return { kind: 'failed', status: null, message, retryAfter: null };
 }

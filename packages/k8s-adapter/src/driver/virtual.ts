@@ -1,6 +1,6 @@
 // Runs a loop on a virtual clock, against a cluster in this process.
 import type { Event } from '@taintmgr/core';
-import type { Instant } from '@taintmgr/core/time';
+import { earliest, type Instant } from '@taintmgr/core/time';
 import type { Notice } from '../controller/engine-loop.ts';
 import type { LoopInput, RunningLoop } from '../controller/loop.ts';
 import type { ApiRequest } from '../proto/api-request.ts';
@@ -82,7 +82,6 @@ export class VirtualDriver<E = Event, N = Notice> {
   }
 
   #nextTurn(): Instant | null {
-    const wakes = [this.nextWake(), this.#clock.nextWake()].filter((wake) => wake !== null);
-    return wakes.length === 0 ? null : Math.min(...wakes);
+    return earliest([this.nextWake(), this.#clock.nextWake()]);
   }
 }

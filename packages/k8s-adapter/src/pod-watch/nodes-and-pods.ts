@@ -1,4 +1,5 @@
 import type { Event } from '@taintmgr/core';
+import { earliest } from '@taintmgr/core/time';
 import type { PodSource } from './pod-source.ts';
 import type { Source, SourceEffect } from './source.ts';
 
@@ -14,10 +15,7 @@ export function nodesAndPods(nodes: Source, pods: PodSource): Source {
       effects.push(...pods.handle(now, input));
       return effects;
     },
-    nextWake() {
-      const [ofNodes, ofPods] = [nodes.nextWake(), pods.nextWake()];
-      return ofNodes === null || ofPods === null ? (ofNodes ?? ofPods) : Math.min(ofNodes, ofPods);
-    },
+    nextWake: () => earliest([nodes.nextWake(), pods.nextWake()]),
     status: () => [...nodes.status(), ...pods.status()],
     isCutOff: () => nodes.isCutOff() || pods.isCutOff(),
     heardAt(nodeName) {

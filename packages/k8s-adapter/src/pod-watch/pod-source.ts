@@ -1,5 +1,5 @@
 import { concernsPods, type Event } from '@taintmgr/core';
-import type { Instant } from '@taintmgr/core/time';
+import { earliest, type Instant } from '@taintmgr/core/time';
 import type { ReflectorInput } from '../proto/reflector.ts';
 import { NodeNeeds } from './node-needs.ts';
 import { PodCount } from './pod-count.ts';
@@ -86,8 +86,7 @@ export class PodSource {
   nextWake(): Instant | null {
     if (this.#phase === 'stopped') return null;
     const wakers = [this.#needs, this.#choice, this.#count, this.#streams];
-    const wakes = wakers.flatMap((waker) => waker.nextWake() ?? []);
-    return wakes.length === 0 ? null : Math.min(...wakes);
+    return earliest(wakers.map((waker) => waker.nextWake()));
   }
 
   /** One row for each stream; one for what is to come, before there is any. */

@@ -1,6 +1,6 @@
 // The streams of pods that are open.
 import type { Event, Pod, PodView } from '@taintmgr/core';
-import type { Instant } from '@taintmgr/core/time';
+import { earliest, type Instant } from '@taintmgr/core/time';
 import type { Reflector, ReflectorInput } from '../proto/reflector.ts';
 import { isCutOff, type ReflectorStatus, type SourceEffect } from './source.ts';
 
@@ -89,12 +89,7 @@ export class PodStreams {
 
   /** When a tick would do something; null: only the server can. */
   nextWake(): Instant | null {
-    let wake: Instant | null = null;
-    for (const { reflector } of this.#streams.values()) {
-      const next = reflector.nextWake();
-      if (next !== null && (wake === null || next < wake)) wake = next;
-    }
-    return wake;
+    return earliest(Array.from(this.#streams.values(), ({ reflector }) => reflector.nextWake()));
   }
 
   status(): readonly ReflectorStatus[] {

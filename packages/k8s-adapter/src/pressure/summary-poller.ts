@@ -1,4 +1,4 @@
-import type { Instant, Millis } from '@taintmgr/core/time';
+import { earliest, type Instant, type Millis } from '@taintmgr/core/time';
 import { type Answer, failureOf, succeeded } from '../proto/answer.ts';
 import type { RequestEffect } from '../proto/api-request.ts';
 import { Calls } from '../proto/calls.ts';
@@ -84,11 +84,9 @@ export class SummaryPoller {
 
   /** When to call with a tick; null: not before something is heard. */
   nextWake(): Instant | null {
-    const deadline = this.#calls.nextWake();
     const turn = this.#nextTurn();
-    if (turn === null) return deadline;
-    const startAt = Math.max(turn, this.#readyAt);
-    return deadline === null ? startAt : Math.min(deadline, startAt);
+    const startAt = turn === null ? null : Math.max(turn, this.#readyAt);
+    return earliest([this.#calls.nextWake(), startAt]);
   }
 
   /** Gives up those whose time is up, and asks those whose turn it is. */

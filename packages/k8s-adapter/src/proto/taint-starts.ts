@@ -1,5 +1,5 @@
 // Since when the taints of a node count, as its annotation says, and when that is believed.
-import { formatTimeMillis, type Instant, parseTime } from '@taintmgr/core/time';
+import { earliest, formatTimeMillis, type Instant, parseTime } from '@taintmgr/core/time';
 import { asInteger, asList, asRecord, asText, isRecord, parseJson } from './json.ts';
 
 /** On a node: since when its taints count, as JSON of `key=value:effect` to RFC 3339. */
@@ -23,8 +23,7 @@ export type TaintStarts = Readonly<Record<string, Instant>>;
  */
 export function taintsWrittenAt(managedFields: unknown): Instant | null {
   const times = asList(managedFields).map(asRecord).filter(ownsTaints);
-  const known = times.flatMap(({ time }) => timeFromJson(time) ?? []);
-  return known.length === 0 ? null : Math.min(...known);
+  return earliest(times.map(({ time }) => timeFromJson(time)));
 }
 
 /** JSON has the fields as an object, protobuf as the bytes of JSON. */

@@ -1,6 +1,6 @@
 import { zoneName } from '@taintmgr/core';
 import { type ZoneState, zoneState } from '@taintmgr/core/lifecycle';
-import { formatTime, type Instant, type Millis } from '@taintmgr/core/time';
+import { earliest, formatTime, type Instant, type Millis } from '@taintmgr/core/time';
 import { type DutyVerdict, type Evictors, verdictText } from '@taintmgr/k8s-adapter';
 import type { ClockEvent } from '../../cluster/clock-events.ts';
 import { drainsOn, type MarkedDrain } from '../../cluster/drain-marks.ts';
@@ -96,7 +96,7 @@ function zoneCounts(
     overdue: waits.filter((wait) => wait <= -1000).length,
     blocked: pods.filter((pod) => isDue(pod) && pod.blockers.length > 0).length,
     stuck: pods.filter(isStuck).length,
-    next: waits.length === 0 ? null : Math.min(...waits),
+    next: earliest(waits),
   };
 }
 

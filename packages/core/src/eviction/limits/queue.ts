@@ -1,4 +1,4 @@
-import type { Instant } from '../../kernel/time.ts';
+import { earliest, type Instant } from '../../kernel/time.ts';
 import type { Pod } from '../../model/pod.ts';
 
 interface Waiting {
@@ -43,7 +43,7 @@ export class LimitQueue {
 
   /** Everyone asks again at `at`, or earlier if that was to be so already. */
   requeue(at: Instant): void {
-    this.#askAt = this.#askAt === null ? at : Math.min(this.#askAt, at);
+    this.#askAt = earliest([this.#askAt, at]);
   }
 
   nextWake(): Instant | null {

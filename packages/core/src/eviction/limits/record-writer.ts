@@ -3,7 +3,7 @@ import { nextAttempt, type RetryWait } from '../../attempt/retry.ts';
 import type { Event } from '../../event.ts';
 import type { ClusterTime } from '../../kernel/cluster-clock.ts';
 import { InFlight } from '../../kernel/inflight.ts';
-import type { Instant, Millis } from '../../kernel/time.ts';
+import { earliest, type Instant, type Millis } from '../../kernel/time.ts';
 import type { LimitStatus } from '../../policy/limit.ts';
 import { retimed } from '../../policy/limit-record.ts';
 import type { MachineCommand } from '../command.ts';
@@ -63,11 +63,8 @@ export class LimitRecordWriter {
     if (state.kind !== 'idle') return null;
     const { unwritten, isTripped } = this.#limiter;
     const writeAt = unwritten === 'urgent' ? atOnce : state.writeAt;
-    const wakes = [
-      ...(unwritten === 'none' && !this.#answered ? [] : [writeAt]),
-      ...(isTripped ? [state.pollAt] : []),
-    ];
-    return wakes.length === 0 ? null : Math.min(...wakes);
+    const isNews = unwritten !== 'none' || this.#answered;
+    return earliest([isNews ? writeAt : null, isTripped ? state.pollAt : null]);
   }
 
   /** What is due. */

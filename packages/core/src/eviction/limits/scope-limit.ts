@@ -1,4 +1,4 @@
-import type { Instant, Millis } from '../../kernel/time.ts';
+import { earliest, type Instant, type Millis } from '../../kernel/time.ts';
 import { TokenBucket } from '../../kernel/token-bucket.ts';
 import {
   defaultWindowMs,
@@ -216,8 +216,7 @@ export class Gate {
 
   #oldest(): Instant | null {
     const [left] = this.#left.values();
-    const ats = [...this.#before.map(({ at }) => at), ...(left === undefined ? [] : [left])];
-    return ats.length === 0 ? null : Math.min(...ats);
+    return earliest([...this.#before.map(({ at }) => at), left ?? null]);
   }
 
   #most(of: number): { readonly most: number; readonly limit: 'percent' | 'pods' } {

@@ -1,4 +1,4 @@
-import { formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
+import { earliest, formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
 import { type Answer, type Failure, failureOf, noAnswer, succeeded } from '../../proto/answer.ts';
 import type { ApiRequest, RequestEffect } from '../../proto/api-request.ts';
 import type { Random } from '../../proto/backoff.ts';
@@ -137,11 +137,10 @@ export class Election {
 
   /** When to call with a tick; null: never. */
   nextWake(): Instant | null {
-    const wakes = [
+    return earliest([
       this.#state.kind === 'Waiting' ? this.#state.until : this.#calls.nextWake(),
       this.#renewedAt === null ? null : this.#renewedAt + this.#timing.renewDeadline,
-    ].filter((wake) => wake !== null);
-    return wakes.length === 0 ? null : Math.min(...wakes);
+    ]);
   }
 
   /** Takes one input; those about other requests than its own are ignored. */

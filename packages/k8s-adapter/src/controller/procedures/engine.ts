@@ -5,7 +5,9 @@ import type { ClusterEvent } from '../../proto/event-requests.ts';
 import type { LeaseName } from '../../proto/lease-requests.ts';
 import {
   type Circumstances,
+  changed,
   failedUnasked,
+  finish,
   type Procedures,
   stepsFrom,
   type Task,
@@ -77,25 +79,22 @@ export function engineProcedures(
     setNodeLabels: writing,
     markPodNotReady: writing,
     markPodLost: writing,
-    recordEvent: (command) => ({ kind: 'event', event: podEvent(command) }),
+    recordEvent: (command) => {
+      const event = podEvent(command);
+      return { kind: 'event', event: command.reporter ? { ...event, ...lifecycle } : event };
+    },
     recordNodeEvent: (command) => ({
-      ...{ kind: 'event', event: { ...nodeEvent(command), component: lifecycleComponent } },
+      ...{ kind: 'event', event: { ...nodeEvent(command), ...lifecycle } },
     }),
     report: (command) => ({ kind: 'notice', notice: command }),
   };
 }
 
-/** After a standstill what decided may have changed; it is another replica's to find out. */
-function decidedElsewhere(message: string): Outcome {
-  return { kind: 'changed', message };
-}
-
 function nowhere(command: LimitCommand): Task<EngineNotice> {
-  const message = 'no Lease is named to keep what limits have counted';
-  const outcome = { kind: 'failed', status: null, message, retryAfter: null } as const;
+  const outcome = failedUnasked('no Lease is named to keep what limits have counted');
   return {
-    ...{ kind: 'task', id: command.id, deposed: decidedElsewhere, outlastsStop: false },
-    first: { kind: 'finished', outcome, refusal: null },
+    ...{ kind: 'task', id: command.id, deposed: changed, outlastsStop: false },
+    first: finish(outcome),
     ended: () => ({ kind: 'limitRecordFailed', command, lease: '', outcome }),
   };
 }
@@ -107,7 +106,7 @@ function removing(
 ): Task<EngineNotice> {
   const confirm = command.confirm || isStale(command.pod.nodeName);
   return {
-    ...{ kind: 'task', id: command.id, deposed: decidedElsewhere, outlastsStop: false },
+    ...{ kind: 'task', id: command.id, deposed: changed, outlastsStop: false },
     first: stepsFrom(
       beginExecution(command, wall, options, confirm),
       (state, answer, now) => continueExecution(state, answer, now, options),
@@ -124,7 +123,7 @@ function keepingStarts(
   options: ExecuteOptions,
 ): Task<EngineNotice> {
   return {
-    ...{ kind: 'task', id: command.id, deposed: decidedElsewhere, outlastsStop: false },
+    ...{ kind: 'task', id: command.id, deposed: changed, outlastsStop: false },
     first: stepsFrom(beginExecution(command, wall, options), (state, answer, now) =>
       continueExecution(state, answer, now, options),
     ),
@@ -143,19 +142,18 @@ function writing(command: NodeCommand, { isStale }: Circumstances): Task<EngineN
 }
 
 /** Whose Events about nodes, and about pods on their account, these are: upstream's own word. */
-const lifecycleComponent = 'node-controller';
+const lifecycle = { component: 'node-controller' };
 
-function podEvent({
-  pod,
-  type,
-  reason,
-  message,
-  reporter,
-}: Extract<Command, { kind: 'recordEvent' }>): ClusterEvent {
+type PodEvent = Extract<Command, { kind: 'recordEvent' }>;
+
+/** An Event about a pod, as both machines ask for it. */
+export function podEvent(
+  command: Pick<PodEvent, 'pod' | 'type' | 'reason' | 'message'>,
+): ClusterEvent {
+  const { pod, type, reason, message } = command;
   const { namespace, name, uid } = pod;
   const subject = { apiVersion: 'v1', kind: 'Pod', namespace, name, uid };
-  const event = { subject, type, reason, message };
-  return reporter === 'lifecycle' ? { ...event, component: lifecycleComponent } : event;
+  return { subject, type, reason, message };
 }
 
 /** An Event about a node, as both machines ask for it. */

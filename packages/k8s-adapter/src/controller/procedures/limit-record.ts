@@ -11,7 +11,7 @@ import {
 import type { ClusterEvent } from '../../proto/event-requests.ts';
 import { asInteger, asList, asRecord, asText, isRecord, parseJson } from '../../proto/json.ts';
 import { type LeaseName, leasePath, leasesPath } from '../../proto/lease-requests.ts';
-import type { Task, TaskStep } from '../task.ts';
+import { changed, failedBy, failedUnasked, finish, type Task, type TaskStep } from '../task.ts';
 
 /** On the Lease of limits: what they have counted, and which have tripped. Written by the leader. */
 const limitsAnnotation = 'taintmgr.dev/limits';
@@ -55,7 +55,7 @@ export class LimitRecords {
       kind: 'task',
       id: command.id,
       first: command.kind === 'readLimits' ? this.#reading() : this.#writing(command),
-      deposed: (message) => ({ kind: 'changed', message }),
+      deposed: changed,
       ended: (outcome) => this.#ended(command, outcome),
       outlastsStop: false,
     };
@@ -82,13 +82,7 @@ export class LimitRecords {
       return done;
     }
     const failure = failureOf(answer);
-    if (failure.status !== 404)
-      return finished({
-        kind: 'failed',
-        status: failure.status,
-        message: failure.message,
-        retryAfter: failure.retryAfter,
-      });
+    if (failure.status !== 404) return finish(failedBy(failure));
     this.#known = null;
     this.#found = nothing;
     return done;
@@ -101,7 +95,7 @@ export class LimitRecords {
     const text = recordText(record);
     if (text.length > lengthMax) {
       const message = `${text.length} characters are too many for an annotation: limit fewer things, or for a shorter window`;
-      return finished({ kind: 'failed', status: null, message, retryAfter: null });
+      return finish(failedUnasked(message));
     }
     const annotations = {
       [limitsAnnotation]: text,
@@ -118,11 +112,10 @@ export class LimitRecords {
       this.#know(answer);
       return done;
     }
-    const { status, message, retryAfter } = failureOf(answer);
+    const failure = failureOf(answer);
+    const { status, message } = failure;
     const isOther = status === 409 || (status === 404 && this.#known !== null);
-    return finished(
-      isOther ? { kind: 'changed', message } : { kind: 'failed', status, message, retryAfter },
-    );
+    return finish(isOther ? changed(message) : failedBy(failure));
   }
 
   #ended(command: LimitCommand, outcome: Outcome): LimitRecordNotice {
@@ -147,11 +140,7 @@ interface Found {
 }
 
 const nothing: Found = { record: null, resume: null };
-const done = { kind: 'finished', outcome: { kind: 'done' }, refusal: null } as const;
-
-function finished(outcome: Outcome): TaskStep<LimitRecordNotice> {
-  return { kind: 'finished', outcome, refusal: null };
-}
+const done = finish({ kind: 'done' });
 
 /** Reads a Lease of limits. What is no record, or of a limit that is none, is left out. */
 export function limitRecordFrom(lease: unknown): Found {

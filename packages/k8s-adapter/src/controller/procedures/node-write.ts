@@ -1,12 +1,6 @@
 // A command about a node as requests, guarded by what was read.
 
-import {
-  type NodeCommand,
-  type Outcome,
-  readyOf,
-  type Taint,
-  type TaintName,
-} from '@taintmgr/core';
+import { type NodeCommand, readyOf, type Taint, type TaintName } from '@taintmgr/core';
 import { formatTime, type Instant } from '@taintmgr/core/time';
 import { type Answer, type Failure, failureOf, succeeded } from '../../proto/answer.ts';
 import type { ApiRequest } from '../../proto/api-request.ts';
@@ -33,7 +27,7 @@ import {
   type TaintObject,
 } from '../../proto/node-requests.ts';
 import { getPodRequest, putPodStatusRequest } from '../../proto/pod-requests.ts';
-import type { StateStep } from '../task.ts';
+import { changed, failedBy, finish, type StateStep, send } from '../task.ts';
 
 type ChangeTaints = Extract<NodeCommand, { kind: 'changeTaints' }>;
 type SetConditions = Extract<NodeCommand, { kind: 'setNodeConditions' }>;
@@ -95,7 +89,7 @@ export function continueNodeWrite(
       return afterPod(state, object, now);
     case 'ReadingPodsNode': {
       const ready = readyOf(nodeFromJson(object).conditions);
-      if (ready?.status !== 'Unknown') return changed('its node has been heard of');
+      if (ready?.status !== 'Unknown') return finish(changed('its node has been heard of'));
       return markPod(state.command, state.pod, now);
     }
     case 'Writing':
@@ -105,7 +99,7 @@ export function continueNodeWrite(
 
 /** A lease that is not there is as good as one that names no time. */
 function afterFailure(state: NodeWriteState, failure: Failure): NodeWriteStep {
-  const { status, message, retryAfter } = failure;
+  const { status } = failure;
   if (status === 404 && state.kind === 'ReadingLease') {
     return afterLease(state.command, state.node, null);
   }
@@ -115,7 +109,7 @@ function afterFailure(state: NodeWriteState, failure: Failure): NodeWriteStep {
     // The node of the cache was behind, by an annotation of ours as often as not: read it itself.
     if (!command.fresh) return beginNodeWrite({ ...command, fresh: true });
   }
-  return finish({ kind: 'failed', status, message, retryAfter });
+  return finish(failedBy(failure));
 }
 
 function afterNode(command: ChangeTaints, object: JsonRecord): NodeWriteStep {
@@ -124,7 +118,7 @@ function afterNode(command: ChangeTaints, object: JsonRecord): NodeWriteStep {
   if (uid !== node.uid) return finish({ kind: 'gone' });
   const ready = conditions.find(({ type }) => type === 'Ready')?.status ?? null;
   if (seen !== undefined && ready !== seen)
-    return changed(`Ready is ${ready ?? 'not there'} by now`);
+    return finish(changed(`Ready is ${ready ?? 'not there'} by now`));
   const before = asList(asRecord(object.spec).taints).filter(isTaint);
   const kept = before.filter((taint) => !includes(remove, taint));
   const added = add.map(taintObject);
@@ -147,7 +141,7 @@ function afterUnreachableNode(command: SetConditions, object: JsonRecord): NodeW
     ready?.status !== seen?.status ||
     (ready?.heartbeatAt ?? null) !== (seen?.heartbeatAt ?? null)
   ) {
-    return changed('its kubelet has reported');
+    return finish(changed('its kubelet has reported'));
   }
   if (leaseRenewedAt === undefined) return writeConditions(command, object);
   return send({ kind: 'ReadingLease', command, node: object }, getNodeLeaseRequest(node.name));
@@ -158,7 +152,7 @@ function afterLease(
   node: JsonRecord,
   renewedAt: Instant | null,
 ): NodeWriteStep {
-  if (renewedAt !== command.leaseRenewedAt) return changed('its lease has been renewed');
+  if (renewedAt !== command.leaseRenewedAt) return finish(changed('its lease has been renewed'));
   return writeConditions(command, node);
 }
 
@@ -239,18 +233,6 @@ function resourceVersionOf(object: JsonRecord): string {
   return asText(asRecord(object.metadata).resourceVersion);
 }
 
-function send(state: NodeWriteState, request: ApiRequest): NodeWriteStep {
-  return { kind: 'send', state, request };
-}
-
 function write(command: NodeCommand, request: ApiRequest): NodeWriteStep {
   return send({ kind: 'Writing', command }, request);
-}
-
-function finish(outcome: Outcome): NodeWriteStep {
-  return { kind: 'finished', outcome };
-}
-
-function changed(message: string): NodeWriteStep {
-  return finish({ kind: 'changed', message });
 }

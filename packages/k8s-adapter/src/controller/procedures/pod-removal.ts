@@ -25,7 +25,8 @@ import {
   taintStartsAnnotation,
   taintStartsManager,
 } from '../../proto/taint-starts.ts';
-import type { StateStep } from '../task.ts';
+import { changed, failedBy, finish, type StateStep, send } from '../task.ts';
+
 /** The commands that make a pod leave. */
 export type Removal = Extract<Command, { kind: 'deletePod' | 'evictPod' }>;
 
@@ -85,12 +86,12 @@ export function continueExecution(
       const node = nodeFromJson(parseJson(answer.body));
       const { comparisonOperators = false } = options;
       const change = confirmEviction(command.because, pod, node, { comparisonOperators });
-      return change === null ? beginRemoval(command, now, options) : changed(change);
+      return change === null ? beginRemoval(command, now, options) : finish(changed(change));
     }
     case 'MarkingDisrupted':
       return remove(state.command, options, null);
     default:
-      return finish('done');
+      return finish({ kind: 'done' });
   }
 }
 
@@ -110,7 +111,8 @@ function beginRemoval(command: Removal, now: Instant, options: ExecuteOptions): 
 
 /** The very pod has to be there still, and not on its way out by somebody else's hand. */
 function afterPod(command: Removal, pod: Pod): Step {
-  if (pod.uid !== command.pod.uid || pod.deletionTimestamp !== null) return finish('gone');
+  if (pod.uid !== command.pod.uid || pod.deletionTimestamp !== null)
+    return finish({ kind: 'gone' });
   return send({ kind: 'ReadingNode', command, pod }, getNodeRequest(command.pod.nodeName));
 }
 
@@ -119,9 +121,9 @@ function afterFailure(state: ExecutionState, failure: Failure, options: ExecuteO
   if (state.kind === 'MarkingDisrupted' && meaning === 'unmarked') {
     return remove(state.command, options, failure.message);
   }
-  if (meaning === 'gone') return finish('gone');
-  if (meaning === 'changed') return changed('its node is gone');
-  return { kind: 'finished', outcome: refused(failure, meaning === 'blocked') };
+  if (meaning === 'gone') return finish({ kind: 'gone' });
+  if (meaning === 'changed') return finish(changed('its node is gone'));
+  return finish(refused(failure, meaning === 'blocked'));
 }
 
 /** The outcome of a DELETE or of an eviction that was not accepted. */
@@ -131,13 +133,13 @@ export function removalOutcome(request: 'Deleting' | 'Evicting', failure: Failur
 }
 
 function refused(failure: Failure, isBlocked: boolean): Outcome {
-  const { status, retryAfter, message } = failure;
   if (!isBlocked) {
     const cause = failure.causes[0]?.reason;
-    return { kind: 'failed', status, message, retryAfter, ...(cause && { cause }) };
+    return { ...failedBy(failure), ...(cause && { cause }) };
   }
-  const text = budgetCause(failure)?.message || message;
-  return { kind: 'blocked', message: text, retryAfter, budget: budgetNumbers(text) };
+  const message = budgetCause(failure)?.message || failure.message;
+  const { retryAfter } = failure;
+  return { kind: 'blocked', message, retryAfter, budget: budgetNumbers(message) };
 }
 
 /**
@@ -176,7 +178,12 @@ const refusals: readonly Refusal[] = [
   // A role without pods/status, an admission webhook: no reason to keep the pod.
   { states: ['MarkingDisrupted'], statuses: [400, 403, 422], where: always, means: 'unmarked' },
   // An overloaded server also says 429, but names no budget.
-  { states: ['Evicting'], statuses: [429], where: hasBudgetCause, means: 'blocked' },
+  {
+    states: ['Evicting'],
+    statuses: [429],
+    where: (failure) => budgetCause(failure) !== undefined,
+    means: 'blocked',
+  },
 ];
 
 function classify(state: ExecutionState['kind'], failure: Failure): Meaning {
@@ -199,10 +206,6 @@ function isOtherUid({ message, causes }: Failure): boolean {
     /UID in (the )?precondition/i.test(message) ||
     causes.some(({ field }) => field === 'metadata.uid')
   );
-}
-
-function hasBudgetCause(failure: Failure): boolean {
-  return budgetCause(failure) !== undefined;
 }
 
 function budgetCause({ causes }: Failure): Failure['causes'][number] | undefined {
@@ -233,16 +236,4 @@ function remove(command: DeletePod, options: ExecuteOptions, refusal: string | n
 function removalOptions(command: Removal, options: ExecuteOptions): DeletionOptions {
   const { gracePeriodSeconds } = command;
   return gracePeriodSeconds === null ? options : { ...options, gracePeriodSeconds };
-}
-
-function send(state: ExecutionState, request: ApiRequest, refusal: string | null = null): Step {
-  return { kind: 'send', state, request, refusal };
-}
-
-function finish(kind: 'done' | 'gone'): Step {
-  return { kind: 'finished', outcome: { kind } };
-}
-
-function changed(message: string): Step {
-  return { kind: 'finished', outcome: { kind: 'changed', message } };
 }

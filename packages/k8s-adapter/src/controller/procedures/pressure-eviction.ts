@@ -1,15 +1,13 @@
 // One eviction under node pressure as requests: mark, remove, record why.
 
-import type { Outcome } from '@taintmgr/core';
 import type { PressureCommand } from '@taintmgr/core/pressure';
 import type { Instant } from '@taintmgr/core/time';
 import { disruptionTarget, setPodStatusRequest } from '../../pressure/requests.ts';
 import { type Answer, type Failure, failureOf, succeeded } from '../../proto/answer.ts';
-import type { ApiRequest } from '../../proto/api-request.ts';
 import { identityOf, podFromJson } from '../../proto/convert.ts';
 import { parseJson } from '../../proto/json.ts';
 import { deletePodRequest, evictPodRequest, getPodRequest } from '../../proto/pod-requests.ts';
-import type { StateStep } from '../task.ts';
+import { finish, type StateStep, send } from '../task.ts';
 import { removalOutcome } from './pod-removal.ts';
 /** The command that makes a pod go. */
 export type EvictUnderPressure = Extract<PressureCommand, { kind: 'evictUnderPressure' }>;
@@ -83,7 +81,7 @@ function afterRead(
   const { pod, status, generation } = state.command;
   const { uid, phase, deletionTimestamp } = podFromJson(object);
   if (uid !== pod.uid || hasEnded(phase) || deletionTimestamp !== null) {
-    return { kind: 'finished', outcome: { kind: 'gone' }, refusal: null };
+    return finish({ kind: 'gone' });
   }
   // The Eviction API writes the condition by itself.
   if (status.disruptionTarget === null || removal === 'evict') return remove(state, removal);
@@ -122,13 +120,13 @@ function afterFailure(
   if (state.kind === 'ReadingAgain' || state.kind === 'Writing') {
     return afterStatusFailure(state, failure);
   }
-  if (isOtherPod(failure)) return finish(state, { kind: 'gone' });
+  if (isOtherPod(failure)) return finish({ kind: 'gone' }, state.refusal);
   // A role without pods/status, an admission webhook: no reason to keep the pod.
   if (state.kind === 'Marking' && unmarkable.includes(failure.status ?? 0)) {
     return remove({ ...state, refusal: failure.message }, removal);
   }
   const request = state.kind === 'Removing' && removal === 'evict' ? 'Evicting' : 'Deleting';
-  return finish(state, removalOutcome(request, failure));
+  return finish(removalOutcome(request, failure), state.refusal);
 }
 
 /** The pod goes; whether its status says why does not change that. */
@@ -149,14 +147,6 @@ function hasEnded(phase: string): boolean {
   return phase === 'Succeeded' || phase === 'Failed';
 }
 
-function send(state: EvictionState, request: ApiRequest): EvictionStep {
-  return { kind: 'send', state, request };
-}
-
-function done(state: EvictionState): EvictionStep {
-  return finish(state, { kind: 'done' });
-}
-
-function finish({ refusal }: EvictionState, outcome: Outcome): EvictionStep {
-  return { kind: 'finished', outcome, refusal };
+function done({ refusal }: EvictionState): EvictionStep {
+  return finish({ kind: 'done' }, refusal);
 }

@@ -7,8 +7,8 @@ import { ownCondition } from '../../pressure/conditions.ts';
 import { setConditionsRequest } from '../../pressure/requests.ts';
 import { type Answer, failureOf, succeeded } from '../../proto/answer.ts';
 import type { ClusterEvent } from '../../proto/event-requests.ts';
-import { failedUnasked, type Procedures, stepsFrom, type Task } from '../task.ts';
-import { nodeEvent } from './engine.ts';
+import { failedBy, failedUnasked, finish, type Procedures, stepsFrom, type Task } from '../task.ts';
+import { nodeEvent, podEvent } from './engine.ts';
 import {
   beginEviction,
   continueEviction,
@@ -45,7 +45,7 @@ export function pressureProcedures(
     evictUnderPressure: (command) => evicting(command, removal),
     setPressureConditions: writingConditions,
     reclaimNode: ({ id }) => ({ ...unreclaimable, id }),
-    recordPressureEvent: (command) => ({ kind: 'event', event: podEvent(command) }),
+    recordPressureEvent: (command) => ({ kind: 'event', event: evictionEvent(command) }),
     recordNodeEvent: (command) => ({ kind: 'event', event: nodeEvent(command) }),
     pressureReport: (command) => ({ kind: 'notice', notice: command }),
   };
@@ -57,11 +57,9 @@ const unreclaimable: Omit<Task<never>, 'id'> = {
   deposed: failedUnasked,
   ended: () => null,
   outlastsStop: false,
-  first: {
-    kind: 'finished',
-    outcome: failedUnasked('images and containers of a node can only be cleared away on the node'),
-    refusal: null,
-  },
+  first: finish(
+    failedUnasked('images and containers of a node can only be cleared away on the node'),
+  ),
 };
 
 /** A pod whose deletion was accepted still gets the status that says why it went, also after a stop. */
@@ -87,9 +85,7 @@ function writingConditions(command: SetPressureConditions): Task<PressureCommand
     first: {
       kind: 'send',
       request: setConditionsRequest(command.node, command.conditions.map(ownCondition)),
-      onAnswer: (answer) => ({
-        ...{ kind: 'finished', outcome: conditionsOutcome(answer), refusal: null },
-      }),
+      onAnswer: (answer) => finish(conditionsOutcome(answer)),
       notice: null,
     },
     ended: (outcome) => ({ kind: 'conditionsWritten', command, outcome }),
@@ -99,20 +95,14 @@ function writingConditions(command: SetPressureConditions): Task<PressureCommand
 /** A node that is another one by now has no need of the condition: 422 names the uid. */
 function conditionsOutcome(answer: Answer): Outcome {
   if (succeeded(answer)) return { kind: 'done' };
-  const { status, message, retryAfter } = failureOf(answer);
-  if (status === 404) return { kind: 'gone' };
-  return { kind: 'failed', status, message, retryAfter };
+  const failure = failureOf(answer);
+  return failure.status === 404 ? { kind: 'gone' } : failedBy(failure);
 }
 
-function podEvent({
-  pod,
-  type,
-  reason,
-  message,
-  annotations,
-}: Extract<PressureCommand, { kind: 'recordPressureEvent' }>): ClusterEvent {
-  const { namespace, name, uid } = pod;
-  const subject = { apiVersion: 'v1', kind: 'Pod', namespace, name, uid };
+function evictionEvent(
+  command: Extract<PressureCommand, { kind: 'recordPressureEvent' }>,
+): ClusterEvent {
+  const { annotations } = command;
   const hasAny = Object.keys(annotations).length > 0;
-  return { subject, type, reason, message, ...(hasAny && { annotations }) };
+  return { ...podEvent(command), ...(hasAny && { annotations }) };
 }

@@ -1,6 +1,6 @@
 import { type Config, createEngine, type Engine } from '@taintmgr/core';
 import { createPressureMachine, type PressureConfig } from '@taintmgr/core/pressure';
-import type { Instant } from '@taintmgr/core/time';
+import { earliest, type Instant } from '@taintmgr/core/time';
 import {
   Loop,
   type Notice,
@@ -78,7 +78,7 @@ export class Agents {
 
   #nextWake(): Instant | null {
     const all = [this.#clock, ...this.#driven.map(({ loop }) => loop)].map((one) => one.nextWake());
-    const wakes = all.filter((wake) => wake !== null);
-    return wakes.length === 0 ? null : Math.max(this.#clock.now(), Math.min(...wakes));
+    const wake = earliest(all);
+    return wake === null ? null : Math.max(this.#clock.now(), wake);
   }
 }
