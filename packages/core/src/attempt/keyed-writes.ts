@@ -71,9 +71,13 @@ export class KeyedWrites {
     if (!this.isUnderWay(key) && !this.failures(key)) this.#due.set(key, now);
   }
 
-  /** The object that is due first, as long as there is room; null: none. */
-  takeDue(now: Instant): string | null {
-    return this.#inFlight.hasRoom ? this.#due.takeDue(now) : null;
+  /** Takes the objects that are due, one by one, as long as there is room. */
+  *takeDue(now: Instant): Generator<string> {
+    while (this.#inFlight.hasRoom) {
+      const key = this.#due.takeDue(now);
+      if (key === null) return;
+      yield key;
+    }
   }
 
   /** It cannot be written before `at`. */

@@ -96,8 +96,10 @@ export class PreciseEvictionMachine implements EvictionMachine {
 
   nextWake(): Instant | null {
     if (!this.#mayAct()) return null;
-    const evictions = this.#pace.hasRoom ? [this.#schedule.next(), this.#limits.nextAsk()] : [];
-    return earliest([...evictions, this.#starts.nextWake(), this.#limits.nextWake()]);
+    const evictions = this.#pace.hasRoom
+      ? [this.#schedule.next(), this.#limits.queue.nextWake()]
+      : [];
+    return earliest([...evictions, this.#starts.nextWake(), this.#limits.record.nextWake()]);
   }
 
   taintsOf(nodeName: string): readonly ObservedTaint[] {
@@ -113,7 +115,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
   }
 
   limits(now: Instant): readonly LimitStatus[] {
-    return this.#limits.limits(now);
+    return this.#limits.record.limits(now);
   }
 
   #mayAct(): boolean {
@@ -127,7 +129,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
         return;
       case 'leadership':
         this.#leader = event.held;
-        this.#limits.lead(event.held);
+        this.#limits.record.lead(event.held);
         return;
       case 'result':
         if (this.#starts.answered(now, event.id, event.outcome)) return;
@@ -259,11 +261,12 @@ export class PreciseEvictionMachine implements EvictionMachine {
       if (uid === null) break;
       this.#actOn(now, uid);
     }
-    for (const uid of this.#limits.ask(now)) {
+    for (const uid of this.#limits.queue.ask(now)) {
       if (this.#pace.hasRoom) this.#actOn(now, uid, true);
-      else this.#limits.askLater(now);
+      // Everyone asks again as soon as there is room for more requests.
+      else this.#limits.queue.requeue(now);
     }
-    this.#commands.push(...this.#limits.act(now), ...this.#starts.write(now));
+    this.#commands.push(...this.#limits.record.act(now), ...this.#starts.write(now));
   }
 
   #actOn(now: Instant, uid: string, isItsTurn = false): void {
@@ -349,7 +352,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
     attempt: EvictionAttempt & { readonly state: { readonly until: Instant } },
   ): void {
     this.#attempts.set(uid, attempt);
-    this.#limits.withdraw(uid);
+    this.#limits.queue.delete(uid);
     this.#schedule.set(uid, attempt.state.until);
   }
 

@@ -61,7 +61,7 @@ export class TaintClockWriter {
   /** The commands that make the nodes to be looked at say what they should. */
   write(now: Instant): readonly MachineCommand[] {
     const commands: MachineCommand[] = [];
-    for (let name = this.#writes.takeDue(now); name !== null; name = this.#writes.takeDue(now)) {
+    for (const name of this.#writes.takeDue(now)) {
       const node = this.#store.node(name);
       const readyAt = node ? this.#readyAt(node) : now;
       const command = node && readyAt <= now ? this.#commandFor(node) : null;

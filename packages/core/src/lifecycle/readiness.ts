@@ -56,7 +56,7 @@ export class ReadinessMarker {
   /** The commands that are due. Pods that may not be marked wait until their node is noticed again. */
   write(now: Instant): readonly LifecycleCommand[] {
     const commands: LifecycleCommand[] = [];
-    for (let uid = this.#writes.takeDue(now); uid !== null; uid = this.#writes.takeDue(now)) {
+    for (const uid of this.#writes.takeDue(now)) {
       const pod = this.#store.pod(uid);
       if (!pod || !this.#isWanted(pod) || !this.#mayMark(pod.nodeName)) continue;
       commands.push({ kind: 'markPodNotReady', id: this.#writes.begin(uid), pod: podRef(pod) });

@@ -10,7 +10,14 @@ import type { ClusterEvent } from '../proto/event-requests.ts';
 import type { ExchangeInput } from '../proto/exchange.ts';
 import { ownWallClock, type WallClock } from './clock/server-clock.ts';
 import { EventRecorder, type EventRecorderNotice } from './event-recorder.ts';
-import type { Circumstances, Procedure, Procedures, Task, TaskStep } from './task.ts';
+import {
+  type Circumstances,
+  finish,
+  type Procedure,
+  type Procedures,
+  type Task,
+  type TaskStep,
+} from './task.ts';
 
 /** Whether this replica may change anything at this instant. */
 export type MayAct = (now: Instant) => boolean;
@@ -163,7 +170,7 @@ export class Executor<C extends { readonly kind: string }, N> {
     }
     if (this.#stopped && !task.outlastsStop) return;
     if (!this.#mayAct(now)) {
-      this.#take(now, task, since, deposed(task, leadsNoMore));
+      this.#take(now, task, since, finish(task.deposed(leadsNoMore)));
       return;
     }
     const { request, onAnswer, notice } = step;
@@ -182,7 +189,7 @@ export class Executor<C extends { readonly kind: string }, N> {
     if (this.#calls.size > 0 && !this.#mayAct(now)) {
       for (const { id, purpose } of this.#calls.cancel()) {
         this.#effects.push({ kind: 'abort', id });
-        this.#take(now, purpose.task, purpose.since, deposed(purpose.task, hungUp));
+        this.#take(now, purpose.task, purpose.since, finish(purpose.task.deposed(hungUp)));
       }
     }
     return this.#drain();
@@ -193,8 +200,4 @@ export class Executor<C extends { readonly kind: string }, N> {
     this.#effects = [];
     return effects;
   }
-}
-
-function deposed<N>(task: Task<N>, message: string): TaskStep<N> {
-  return { kind: 'finished', outcome: task.deposed(message), refusal: null };
 }

@@ -6,7 +6,7 @@ import {
   type PressurePod,
   readSummary,
 } from '@taintmgr/core/pressure';
-import type { Instant } from '@taintmgr/core/time';
+import { earliest, type Instant } from '@taintmgr/core/time';
 import { isSourceEffect, type Source, type SourceEffect, sourceOf } from '../pod-watch/source.ts';
 import {
   type KubeletAddress,
@@ -86,12 +86,7 @@ function polled(
       for (const effect of effects) if (!isSourceEffect(effect)) follow(now, effect);
       return [...effects, ...poll(poller, now, input).map(eventOf)];
     },
-    nextWake() {
-      const [ofNodes, ofPolls] = [nodes.nextWake(), poller.nextWake()];
-      return ofNodes === null || ofPolls === null
-        ? (ofNodes ?? ofPolls)
-        : Math.min(ofNodes, ofPolls);
-    },
+    nextWake: () => earliest([nodes.nextWake(), poller.nextWake()]),
   };
 
   /** Whether a node is to be asked may change with its labels. */

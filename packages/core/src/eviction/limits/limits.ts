@@ -3,7 +3,7 @@ import type { Outcome, Setback } from '../../attempt/outcome.ts';
 import type { Event } from '../../event.ts';
 import type { Instant, Millis } from '../../kernel/time.ts';
 import type { Pod } from '../../model/pod.ts';
-import type { LimitHit, LimitStatus } from '../../policy/limit.ts';
+import type { LimitHit } from '../../policy/limit.ts';
 import type { StoreView } from '../../store.ts';
 import type { MachineCommand } from '../command.ts';
 import type { EvictionConfig } from '../config.ts';
@@ -27,31 +27,15 @@ type Refusal = Extract<LimitAnswer, { kind: 'wait' }>;
 export class EvictionLimits {
   readonly #decider: Decider;
   readonly #limiter: EvictionLimiter;
-  readonly #recordWriter: LimitRecordWriter;
-  readonly #queue = new LimitQueue();
+  /** What outlives us of them. */
+  readonly record: LimitRecordWriter;
+  /** Who waits for room. */
+  readonly queue = new LimitQueue();
 
   constructor(store: StoreView, decider: Decider, { limits, keepLimits }: EvictionConfig) {
     this.#decider = decider;
     this.#limiter = new EvictionLimiter(limits, store, keepLimits);
-    this.#recordWriter = new LimitRecordWriter(this.#limiter, store.clock);
-  }
-
-  /** When those who wait ask again; null: when something changes. */
-  nextAsk(): Instant | null {
-    return this.#queue.nextWake();
-  }
-
-  /** When the record of limits is to be read or written; null: when something changes. */
-  nextWake(): Instant | null {
-    return this.#recordWriter.nextWake();
-  }
-
-  limits(now: Instant): readonly LimitStatus[] {
-    return this.#recordWriter.limits(now);
-  }
-
-  lead(held: boolean): void {
-    this.#recordWriter.lead(held);
+    this.record = new LimitRecordWriter(this.#limiter, store.clock);
   }
 
   /** Takes what people and the record say of limits. */
@@ -60,24 +44,19 @@ export class EvictionLimits {
     event: Extract<Event, { kind: 'resumeEvictions' | 'limitRecord' }>,
   ): readonly MachineCommand[] {
     if (event.kind === 'resumeEvictions') {
-      this.#queue.requeue(now);
+      this.queue.requeue(now);
       return this.#limiter.resume(event.limits).flatMap((hit) => resumedEvents(hit, 'its caller'));
     }
-    const { hasRoom, commands } = this.#recordWriter.take(now, event);
-    if (hasRoom) this.#queue.requeue(now);
+    const { hasRoom, commands } = this.record.take(now, event);
+    if (hasRoom) this.queue.requeue(now);
     return commands;
   }
 
   /** Takes the result of a command of its own; false: it is not one. */
   answered(now: Instant, id: string, outcome: Outcome): boolean {
-    const answer = this.#recordWriter.answered(now, id, outcome);
-    if (answer === 'room') this.#queue.requeue(now);
+    const answer = this.record.answered(now, id, outcome);
+    if (answer === 'room') this.queue.requeue(now);
     return answer !== 'notOurs';
-  }
-
-  /** What is to be reported, and to be done about the record. */
-  act(now: Instant): readonly MachineCommand[] {
-    return this.#recordWriter.act(now);
   }
 
   /** Takes in a node as the store has it. */
@@ -90,66 +69,51 @@ export class EvictionLimits {
     if (pod.deletionTimestamp !== null) this.#limiter.leave(now, pod.uid);
     if (!this.#limiter.countsPods) return;
     const late = kind !== 'keep' && this.#decider.isLate(pod, because);
-    if (this.#limiter.see(pod, late)) this.#queue.requeue(now + recountMs);
+    if (this.#limiter.see(pod, late)) this.queue.requeue(now + recountMs);
   }
 
   /** The pod is no more. */
   gone(now: Instant, pod: Pod): void {
-    if (this.#limiter.forget(pod)) this.#queue.requeue(now + recountMs);
+    if (this.#limiter.forget(pod)) this.queue.requeue(now + recountMs);
   }
 
   /** Whether a pod that is due asks at once; else it waits for its turn, as it does from now on. */
   isFirst(now: Instant, pod: Pod, deadline: Instant): boolean {
     if (!this.#limiter.isLimited) return true;
-    this.#queue.put(pod, deadline, now);
+    this.queue.put(pod, deadline, now);
     return false;
-  }
-
-  /** Those whose turn it is, in order; empty before its time. */
-  ask(now: Instant): readonly string[] {
-    return this.#queue.ask(now);
-  }
-
-  /** There is no room for more requests at once: everyone asks again as soon as there is. */
-  askLater(now: Instant): void {
-    this.#queue.requeue(now);
   }
 
   /** Asks for one eviction, and counts it if it may begin; else why not, and the pod waits. */
   admit(now: Instant, pod: Pod, deadline: Instant, because: readonly Reason[]): Refusal | null {
     const late = this.#decider.isLate(pod, because);
     const answer = this.#limiter.admit(now, { pod, taint: decidingTaint(because), late });
-    this.#queue.delete(pod.uid);
+    this.queue.delete(pod.uid);
     if (answer.kind === 'go') {
-      this.#queue.served(pod.namespace);
+      this.queue.served(pod.namespace);
       return null;
     }
-    this.#queue.put(pod, deadline, answer.until);
+    this.queue.put(pod, deadline, answer.until);
     return answer;
-  }
-
-  /** The pod does not wait for a turn any more. */
-  withdraw(uid: string): void {
-    this.#queue.delete(uid);
   }
 
   /** An eviction was accepted. */
   accepted(now: Instant, uid: string): void {
     this.#limiter.leave(now, uid);
     // From now on it is known how long those who wait for its room have to.
-    this.#queue.requeue(now + recountMs);
+    this.queue.requeue(now + recountMs);
   }
 
   /** A refused eviction has disrupted nothing: others may go in its place, and it asks again. */
   failed(now: Instant, uid: string, setback: Setback): void {
-    if (!isUncertain(setback) && this.#limiter.release(uid, false)) this.#queue.requeue(now);
+    if (!isUncertain(setback) && this.#limiter.release(uid, false)) this.queue.requeue(now);
   }
 
   /** The pod leaves, or stays after all. An attempt without an answer may still come about. */
   drop(now: Instant, uid: string, leaves: boolean, setback: Setback | null): void {
-    this.#queue.delete(uid);
+    this.queue.delete(uid);
     if (leaves || (setback !== null && isUncertain(setback))) this.#limiter.leave(now, uid);
-    else if (this.#limiter.release(uid, true)) this.#queue.requeue(now);
+    else if (this.#limiter.release(uid, true)) this.queue.requeue(now);
   }
 }
 

@@ -30,6 +30,7 @@ export class LimitQueue {
     if (until !== null) this.requeue(until);
   }
 
+  /** The pod does not wait any more. */
   delete(uid: string): void {
     this.#waiting.delete(uid);
     if (this.isEmpty) this.#servedAt.clear();
@@ -46,6 +47,7 @@ export class LimitQueue {
     this.#askAt = earliest([this.#askAt, at]);
   }
 
+  /** When those who wait ask again; null: when something changes. */
   nextWake(): Instant | null {
     return this.isEmpty ? null : this.#askAt;
   }

@@ -55,7 +55,7 @@ export class LimitRecordWriter {
     return this.#limiter.limits(now).map((status) => this.#byWallClock(status));
   }
 
-  /** Whether requests of it are as yet unanswered or due; null: not before something happens. */
+  /** When the record is to be read or written; null: when something changes. */
   nextWake(): Instant | null {
     if (!this.#limiter.isRecorded) return null;
     const state = this.#state;
@@ -63,11 +63,10 @@ export class LimitRecordWriter {
     if (state.kind !== 'idle') return null;
     const { unwritten, isTripped } = this.#limiter;
     const writeAt = unwritten === 'urgent' ? atOnce : state.writeAt;
-    const isNews = unwritten !== 'none' || this.#answered;
-    return earliest([isNews ? writeAt : null, isTripped ? state.pollAt : null]);
+    return earliest([this.#hasNews ? writeAt : null, isTripped ? state.pollAt : null]);
   }
 
-  /** What is due. */
+  /** What is to be reported, and to be done about the record. */
   act(now: Instant): readonly MachineCommand[] {
     const tripped = this.#limiter.takeTripped().map((status) => this.#byWallClock(status));
     const events = tripped.flatMap(trippedEvents);
@@ -76,7 +75,7 @@ export class LimitRecordWriter {
     const state = this.#state;
     const isForWriting =
       state.kind === 'idle' &&
-      (this.#limiter.unwritten === 'urgent' || this.#hasNews(state.writeAt <= now));
+      (this.#limiter.unwritten === 'urgent' || (state.writeAt <= now && this.#hasNews));
     return [...events, isForWriting ? this.#write(now) : this.#read()];
   }
 
@@ -103,7 +102,7 @@ export class LimitRecordWriter {
     if (!('id' in state) || state.id !== id) return 'nothing';
     if (outcome.kind === 'done') {
       this.#failures = 0;
-      this.#rest(now);
+      this.#state = { kind: 'idle', pollAt: now + pollMs, writeAt: now + laterMs };
       if (state.kind !== 'writing') return 'nothing';
       this.#answered = false;
       this.#limiter.written(state.at, state.covers);
@@ -132,12 +131,8 @@ export class LimitRecordWriter {
     return { ...status, since: since === null ? null : this.#clock.wall(since) };
   }
 
-  #hasNews(isTime: boolean): boolean {
-    return isTime && (this.#answered || this.#limiter.unwritten !== 'none');
-  }
-
-  #rest(now: Instant): void {
-    this.#state = { kind: 'idle', pollAt: now + pollMs, writeAt: now + laterMs };
+  get #hasNews(): boolean {
+    return this.#answered || this.#limiter.unwritten !== 'none';
   }
 
   #read(): MachineCommand {

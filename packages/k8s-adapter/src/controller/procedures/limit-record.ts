@@ -51,13 +51,14 @@ export class LimitRecords {
 
   /** A command as requests. */
   task(command: LimitCommand): Task<LimitRecordNotice> {
+    const request = getRequest(leasePath(this.#lease));
     return {
-      kind: 'task',
-      id: command.id,
-      first: command.kind === 'readLimits' ? this.#reading() : this.#writing(command),
-      deposed: changed,
+      ...{ kind: 'task', id: command.id, deposed: changed, outlastsStop: false },
+      first:
+        command.kind === 'readLimits'
+          ? { kind: 'send', request, notice: null, onAnswer: (answer) => this.#read(answer) }
+          : this.#writing(command),
       ended: (outcome) => this.#ended(command, outcome),
-      outlastsStop: false,
     };
   }
 
@@ -68,11 +69,6 @@ export class LimitRecords {
     const uid = this.#known?.uid ?? '';
     const subject = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', namespace, name, uid };
     return { subject, type, reason, message };
-  }
-
-  #reading(): TaskStep<LimitRecordNotice> {
-    const request = getRequest(leasePath(this.#lease));
-    return { kind: 'send', request, notice: null, onAnswer: (answer) => this.#read(answer) };
   }
 
   #read(answer: Answer): TaskStep<LimitRecordNotice> {
