@@ -26,13 +26,20 @@ const connectMsMax: Millis = 10_000;
 /** The kernel asks this often whether the other end is there, where nothing else does. */
 const tcpKeepAliveMs: Millis = 10_000;
 
-/** Connects by TCP, TLS and proxies, offering protocols in order. Rejects in words for people. */
+/**
+ * Connects by TCP, TLS and proxies, offering protocols in order. Rejects in words for people, also
+ * when `signal` says that nobody wants the connection any more.
+ */
 export async function dial(
   endpoint: Endpoint,
   protocols: readonly Dialled['protocol'][],
+  signal?: AbortSignal,
 ): Promise<Dialled> {
   const attempt = new Attempt();
-  const timer = setTimeout(() => attempt.giveUp(), connectMsMax);
+  const tooLong = `no connection within ${formatDuration(connectMsMax)}`;
+  const timer = setTimeout(() => attempt.giveUp(tooLong), connectMsMax);
+  const onAbort = (): void => attempt.giveUp('the connection is not wanted any more');
+  signal?.addEventListener('abort', onAbort);
   try {
     const socket = await attempt.connect(endpoint, protocols);
     socket.setKeepAlive(true, tcpKeepAliveMs);
@@ -41,6 +48,7 @@ export async function dial(
     return { socket, protocol: agreed === 'h2' ? 'h2' : 'http/1.1' };
   } finally {
     clearTimeout(timer);
+    signal?.removeEventListener('abort', onAbort);
   }
 }
 
@@ -48,8 +56,8 @@ export async function dial(
 class Attempt {
   #current: { destroy(error: Error): unknown } | null = null;
 
-  giveUp(): void {
-    this.#current?.destroy(new Error(`no connection within ${formatDuration(connectMsMax)}`));
+  giveUp(message: string): void {
+    this.#current?.destroy(new Error(message));
   }
 
   async connect(endpoint: Endpoint, protocols: readonly string[]): Promise<net.Socket> {

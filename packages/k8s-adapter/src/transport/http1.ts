@@ -15,6 +15,7 @@ const idleMsMax: Millis = 60_000;
 export class Http1Pool {
   readonly #endpoint: Endpoint;
   readonly #agent: http.Agent;
+  readonly #closing = new AbortController();
 
   /**
    * `agent` makes the connections; null: we do. `spare` is one that is open already, for the first
@@ -22,7 +23,7 @@ export class Http1Pool {
    */
   constructor(endpoint: Endpoint, agent: http.Agent | null, spare: Dialled | null = null) {
     this.#endpoint = endpoint;
-    this.#agent = agent ?? dialingAgent(endpoint, spare);
+    this.#agent = agent ?? dialingAgent(endpoint, spare, this.#closing.signal);
   }
 
   carry(call: Call): void {
@@ -39,8 +40,9 @@ export class Http1Pool {
     request.end(body ?? undefined);
   }
 
-  /** Closes the connections nobody uses any more. */
+  /** Closes the connections nobody uses any more, and those that are being made. */
   close(): void {
+    this.#closing.abort();
     this.#agent.destroy();
   }
 }
@@ -53,14 +55,15 @@ function receive(call: Call, response: http.IncomingMessage): void {
 }
 
 /** An agent whose connections are made by `dial`. */
-function dialingAgent(endpoint: Endpoint, spare: Dialled | null): http.Agent {
+function dialingAgent(endpoint: Endpoint, spare: Dialled | null, signal: AbortSignal): http.Agent {
   const keeping = { keepAlive: true, timeout: idleMsMax };
   const agent = endpoint.tls ? new https.Agent(keeping) : new http.Agent(keeping);
   let unused = spare;
   const connection = (): Promise<Dialled> => {
     const first = unused;
     unused = null;
-    return first && !first.socket.destroyed ? Promise.resolve(first) : dial(endpoint, ['http/1.1']);
+    if (first && !first.socket.destroyed) return Promise.resolve(first);
+    return dial(endpoint, ['http/1.1'], signal);
   };
   agent.createConnection = (_, callback) => {
     connection().then(

@@ -31,8 +31,8 @@ export class Route {
   readonly #connections = new Set<Http2Connection>();
   readonly #waiting = new Set<Call>();
   #http1: Http1Pool | null = null;
+  readonly #closing = new AbortController();
   #dialling = false;
-  #closed = false;
 
   constructor(endpoint: Endpoint, options: RouteOptions) {
     const { tls, proxy, agent, timing } = options;
@@ -59,9 +59,9 @@ export class Route {
     for (const connection of this.#connections) connection.retire();
   }
 
-  /** Closes the connections nobody uses any more; call it when no request is under way. */
+  /** Closes the connections, also one that is being made; call it when no request is under way. */
   close(): void {
-    this.#closed = true;
+    this.#closing.abort();
     this.#http1?.close();
     for (const connection of this.#connections) connection.destroy();
   }
@@ -88,7 +88,7 @@ export class Route {
   #dial(): void {
     if (this.#dialling) return;
     this.#dialling = true;
-    dial(this.#endpoint, ['h2', 'http/1.1']).then(
+    dial(this.#endpoint, ['h2', 'http/1.1'], this.#closing.signal).then(
       (dialled) => {
         this.#dialling = false;
         this.#connected(dialled);
@@ -102,7 +102,7 @@ export class Route {
 
   #connected(dialled: Dialled): void {
     const { socket, protocol } = dialled;
-    if (this.#closed) socket.destroy();
+    if (this.#closing.signal.aborted) socket.destroy();
     else if (protocol === 'h2') {
       const { host, port } = this.#endpoint;
       const origin = `https://${host.includes(':') ? `[${host}]` : host}:${port}`;

@@ -206,6 +206,27 @@ describe('transport', () => {
   });
 });
 
+describe('a transport that is closed', () => {
+  // Else a program that is done would wait for a server that never answers, for ten seconds.
+  it('ends a connection that is being made', { timeout: 5_000 }, async (t) => {
+    const [accepted, ended] = [deferred(), deferred()];
+    const mute = net.createServer((socket) => {
+      accepted.resolve();
+      socket.on('error', () => {});
+      socket.resume().once('close', () => ended.resolve());
+    });
+    t.after(() => mute.close());
+    await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
+    const { port } = mute.address() as AddressInfo;
+    const transport = new HttpTransport(access(`https://127.0.0.1:${port}`), 'taintmgr/test');
+    const heard = fetched(transport, get('/'));
+    await accepted.promise;
+    transport.close();
+    await ended.promise;
+    assert.deepEqual(await heard, ['failed the connection is not wanted any more']);
+  });
+});
+
 describe('TLS', () => {
   const { ca, client } = certificates;
   const { cert, key } = client;
