@@ -1,4 +1,5 @@
-// The commands that make one pod leave, and the Event about it.
+// The commands that make one pod leave, and those that write an Event.
+import type { NodeRef } from '../model/node.ts';
 import type { PodRef } from '../model/pod.ts';
 
 /** What makes one pod leave; `R` says why. Each is answered by one result that carries its id. */
@@ -43,4 +44,13 @@ export interface RecordPodEvent<R> {
   readonly reason: string;
   readonly message: string;
   readonly because: readonly R[];
+}
+
+/** Write a Kubernetes Event about the node. */
+export interface RecordNodeEvent {
+  readonly kind: 'recordNodeEvent';
+  readonly node: NodeRef;
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
 }

@@ -1,4 +1,4 @@
-import type { PodCommand, RecordPodEvent } from '../attempt/command.ts';
+import type { PodCommand, RecordNodeEvent, RecordPodEvent } from '../attempt/command.ts';
 import type { Instant } from '../kernel/time.ts';
 import type { NodeCondition, NodeRef } from '../model/node.ts';
 import type { PodRef } from '../model/pod.ts';
@@ -66,14 +66,7 @@ export type NodeCommand =
 /** What the node lifecycle machine has to say; it changes nothing but Events. */
 export type NodeNotice =
   | RecordPodEvent<never>
-  /** Write a Kubernetes Event about the node. */
-  | {
-      readonly kind: 'recordNodeEvent';
-      readonly node: NodeRef;
-      readonly type: 'Normal' | 'Warning';
-      readonly reason: string;
-      readonly message: string;
-    }
+  | RecordNodeEvent
   | { readonly kind: 'report'; readonly report: LifecycleReport };
 
 /** All that the machine answers; in the legacy mode of upstream it deletes pods itself. */

@@ -1,4 +1,5 @@
 // What the node pressure machine wants done, as data.
+import type { RecordNodeEvent } from '../attempt/command.ts';
 import type { Setback } from '../attempt/outcome.ts';
 import type { Instant } from '../kernel/time.ts';
 import type { NodeCondition, NodeRef } from '../model/node.ts';
@@ -88,12 +89,5 @@ export type PressureCommand =
       readonly message: string;
       readonly annotations: Readonly<Record<string, string>>;
     }
-  /** Write a Kubernetes Event about the node. */
-  | {
-      readonly kind: 'recordNodeEvent';
-      readonly node: NodeRef;
-      readonly type: 'Normal' | 'Warning';
-      readonly reason: string;
-      readonly message: string;
-    }
+  | RecordNodeEvent
   | { readonly kind: 'pressureReport'; readonly report: PressureReport };
