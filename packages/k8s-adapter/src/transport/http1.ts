@@ -15,7 +15,7 @@ const idleMsMax: Millis = 60_000;
 export class Http1Pool {
   readonly #endpoint: Endpoint;
   readonly #agent: http.Agent;
-  readonly #closing = new AbortController();
+  readonly #whenClosed = new AbortController();
 
   /**
    * `agent` makes the connections; null: we do. `spare` is one that is open already, for the first
@@ -23,7 +23,7 @@ export class Http1Pool {
    */
   constructor(endpoint: Endpoint, agent: http.Agent | null, spare: Dialled | null = null) {
     this.#endpoint = endpoint;
-    this.#agent = agent ?? dialingAgent(endpoint, spare, this.#closing.signal);
+    this.#agent = agent ?? dialingAgent(endpoint, spare, this.#whenClosed.signal);
   }
 
   carry(call: Call): void {
@@ -42,7 +42,7 @@ export class Http1Pool {
 
   /** Closes the connections nobody uses any more, and those that are being made. */
   close(): void {
-    this.#closing.abort();
+    this.#whenClosed.abort();
     this.#agent.destroy();
   }
 }

@@ -31,7 +31,7 @@ export class Route {
   readonly #connections = new Set<Http2Connection>();
   readonly #waiting = new Set<Call>();
   #http1: Http1Pool | null = null;
-  readonly #closing = new AbortController();
+  readonly #whenClosed = new AbortController();
   #dialling = false;
 
   constructor(endpoint: Endpoint, options: RouteOptions) {
@@ -61,7 +61,7 @@ export class Route {
 
   /** Closes the connections, also one that is being made; call it when no request is under way. */
   close(): void {
-    this.#closing.abort();
+    this.#whenClosed.abort();
     this.#http1?.close();
     for (const connection of this.#connections) connection.destroy();
   }
@@ -88,7 +88,7 @@ export class Route {
   #dial(): void {
     if (this.#dialling) return;
     this.#dialling = true;
-    dial(this.#endpoint, ['h2', 'http/1.1'], this.#closing.signal).then(
+    dial(this.#endpoint, ['h2', 'http/1.1'], this.#whenClosed.signal).then(
       (dialled) => {
         this.#dialling = false;
         this.#connected(dialled);
@@ -102,7 +102,7 @@ export class Route {
 
   #connected(dialled: Dialled): void {
     const { socket, protocol } = dialled;
-    if (this.#closing.signal.aborted) socket.destroy();
+    if (this.#whenClosed.signal.aborted) socket.destroy();
     else if (protocol === 'h2') {
       const { host, port } = this.#endpoint;
       const origin = `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
