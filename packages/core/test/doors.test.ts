@@ -35,7 +35,8 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './lifecycle': {
     values: `
-      describeHold describeLifecycleReason forecastOf resolveLifecycleConfig zoneState`,
+      defaultLifecycleConfig describeHold describeLifecycleReason forecastOf
+      resolveLifecycleConfig zoneState`,
     types: `
       Flapping Forecast HoldReason LifecycleConfig LifecycleReason MassUnreachable NodeHealth
       Observation ZoneState ZoneStatus`,

@@ -1,4 +1,5 @@
 import { defaultConfig } from '@taintmgr/core';
+import { defaultLifecycleConfig } from '@taintmgr/core/lifecycle';
 import { defaultPodWatch } from '@taintmgr/k8s-adapter';
 import { inputFile } from './files.ts';
 import { flightRecorder } from './flight.ts';
@@ -123,43 +124,43 @@ const nodeLifecycle = {
   nodeMonitorPeriod: inNodeLifecycle(
     'node-monitor-period',
     duration(1),
-    5_000,
+    defaultLifecycleConfig.nodeMonitorPeriodMs,
     'pause between two looks at the health of all nodes',
   ),
   nodeMonitorGracePeriod: inNodeLifecycle(
     'node-monitor-grace-period',
     duration(1),
-    50_000,
+    defaultLifecycleConfig.nodeMonitorGracePeriodMs,
     'how long a running node may go without a heartbeat before it is marked unhealthy',
   ),
   nodeStartupGracePeriod: inNodeLifecycle(
     'node-startup-grace-period',
     duration(1),
-    60_000,
+    defaultLifecycleConfig.nodeStartupGracePeriodMs,
     'how long a starting node may go without a heartbeat before it is marked unhealthy',
   ),
   nodeEvictionRate: inNodeLifecycle(
     'node-eviction-rate',
     fractionalNumber(0),
-    0.1,
+    defaultLifecycleConfig.nodeEvictionRate,
     'nodes per second and zone that are tainted when nodes fail',
   ),
   secondaryNodeEvictionRate: inNodeLifecycle(
     'secondary-node-eviction-rate',
     fractionalNumber(0),
-    0.01,
+    defaultLifecycleConfig.secondaryNodeEvictionRate,
     'the same in a zone that is unhealthy and large',
   ),
   largeClusterSizeThreshold: inNodeLifecycle(
     'large-cluster-size-threshold',
     wholeNumber(0),
-    50,
+    defaultLifecycleConfig.largeClusterSizeThreshold,
     'a zone with more nodes is large; in a smaller one that is unhealthy nothing is tainted',
   ),
   unhealthyZoneThreshold: inNodeLifecycle(
     'unhealthy-zone-threshold',
     fractionalNumber(0, 1),
-    0.55,
+    defaultLifecycleConfig.unhealthyZoneThreshold,
     'part of the nodes of a zone that is not ready when it counts as unhealthy',
   ),
 };

@@ -3,6 +3,7 @@
 // Settings.
 
 export {
+  defaultLifecycleConfig,
   type Flapping,
   type LifecycleConfig,
   type MassUnreachable,

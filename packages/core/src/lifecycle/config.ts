@@ -60,7 +60,8 @@ export interface LifecycleConfig extends ZoneRates {
   readonly writesInFlightMax: number;
 }
 
-const defaultLifecycleConfig: LifecycleConfig = {
+/** Rates and periods are kube-controller-manager's. */
+export const defaultLifecycleConfig: LifecycleConfig = {
   enforcement: 'taints',
   podEvictionTimeoutMs: 300_000,
   nodeMonitorPeriodMs: 5_000,

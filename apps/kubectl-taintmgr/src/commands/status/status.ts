@@ -1,5 +1,5 @@
 import { zoneName } from '@taintmgr/core';
-import { type ZoneState, zoneState } from '@taintmgr/core/lifecycle';
+import { defaultLifecycleConfig, type ZoneState, zoneState } from '@taintmgr/core/lifecycle';
 import { earliest, formatTime, type Instant, type Millis } from '@taintmgr/core/time';
 import { type DutyVerdict, type Evictors, verdictText } from '@taintmgr/k8s-adapter';
 import type { ClockEvent } from '../../cluster/clock-events.ts';
@@ -12,8 +12,6 @@ import { trippedDocument } from '../../report/limits.ts';
 import type { NodeReport, PodReport } from '../../report/report.ts';
 import { asOf } from '../../report/words.ts';
 
-/** kube-controller-manager's default: from this share of unreachable nodes on a zone is disrupted. */
-const unhealthyZoneThreshold = 0.55;
 /** A pod that should have ended so long ago is stuck. */
 const stuckAfterMs: Millis = 60_000;
 
@@ -88,7 +86,10 @@ function zoneCounts(
     pod.deletionTimestamp !== null && at - pod.deletionTimestamp > stuckAfterMs;
   return {
     name,
-    state: zoneState({ ready: nodes.length - notReady, notReady }, unhealthyZoneThreshold),
+    state: zoneState(
+      { ready: nodes.length - notReady, notReady },
+      defaultLifecycleConfig.unhealthyZoneThreshold,
+    ),
     nodes: nodes.length,
     notReady,
     tainted: nodes.filter(evictsPods).length,
