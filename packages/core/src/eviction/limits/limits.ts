@@ -30,7 +30,7 @@ export class EvictionLimits {
   /** What outlives us of them. */
   readonly record: LimitRecordWriter;
   /** Who waits for room. */
-  readonly queue = new LimitQueue();
+  readonly queue: LimitQueue = new LimitQueue();
 
   constructor(store: StoreView, decider: Decider, { limits, keepLimits }: EvictionConfig) {
     this.#decider = decider;
