@@ -91,10 +91,11 @@ async function populate({ cluster }: EmbeddedCluster): Promise<void> {
   const spared = [toleration('bad:NoExecute'), toleration('short:NoExecute', 600)];
   place('spared', 'a-1', { tolerations: spared });
   place('tolerant', 'a-2', { tolerations: [toleration('slow:NoExecute', 1)] });
+  place('second', 'a-2', { tolerations: [toleration('slow:NoExecute')] });
   place('lost', 'a-3', {});
   const isRunning = (name: string): boolean =>
     api.get('pods', 'shop', name)?.status?.phase === 'Running';
-  await when(cluster, () => isRunning('tolerant') && isRunning('lost'));
+  await when(cluster, () => ['tolerant', 'second', 'lost'].every(isRunning));
 }
 
 /** A budget that refuses the pod that is overdue. */
@@ -131,6 +132,18 @@ async function spareTwice(
     await controller.saw('eviction cancelled', spared, count);
   }
   await controller.saw('recorded event', { ...spared, count: 2 });
+}
+
+/** One more taint when the first evictions are over: what the limits keep is written a second time. */
+async function taintAgain(
+  { cluster: { api } }: EmbeddedCluster,
+  controller: RunningProcess,
+): Promise<void> {
+  const one = api.get('nodes', '', 'a-2');
+  assert.ok(one);
+  const taints = [...(one.spec.taints ?? []), { key: 'again', effect: 'NoExecute' }];
+  api.update('nodes', { ...one, spec: { ...one.spec, taints } });
+  await controller.saw('evicted', { pod: 'shop/second' });
 }
 
 /** The first taint says since when it counts, the second does not; its node has to be empty by now. */
@@ -191,6 +204,7 @@ describe('the rights of deploy/', () => {
       const flags = [...chosen, ...monitor, ...own, ...limits];
       const controller = await startProcess(t, { connection, flags, environment });
       await work(controller);
+      if (folders.includes('components/limits')) await taintAgain(embedded, controller);
       await spareTwice(embedded, controller);
       if (folders.includes('components/node-lifecycle')) {
         embedded.cluster.node('a-3').stop();

@@ -1,5 +1,6 @@
 import type { ApiRequest } from '../../src/proto/api-request.ts';
 import type { TlsMaterial } from '../../src/transport/access.ts';
+import { defaultHttp2Timing } from '../../src/transport/http2-connection.ts';
 import { HttpTransport } from '../../src/transport/http-transport.ts';
 import { deferred, get, sink } from '../world/heard.ts';
 
@@ -17,21 +18,26 @@ export interface Servers {
   readonly ca: string;
 }
 
-const quick = { pingAfter: 150, pingTimeout: 150, idle: 60_000 };
+/** Finds a silent server at once, and a slow one now and then: only for servers that fall silent. */
+const impatient = { pingAfter: 150, pingTimeout: 150, idle: 60_000 };
 
 /** One way to reach a server, and what was asked of it. */
 class Client {
   readonly transport: HttpTransport;
   readonly #servers: Servers;
 
-  constructor(servers: Servers, server: string, { proxied = false, servername = 'api.test' } = {}) {
+  constructor(
+    servers: Servers,
+    server: string,
+    { proxied = false, servername = 'api.test', timing = defaultHttp2Timing } = {},
+  ) {
     this.#servers = servers;
     const tls: TlsMaterial = { ca: servers.ca, servername };
     const headers = { Authorization: 'Bearer t', 'impersonate-group': ['a', 'b'] };
     const proxy = proxied ? new URL(servers.proxy) : null;
     const authorize = async () => ({ headers, tls, proxy, agent: null });
     const access = { server, authorize, rejected: () => {} };
-    this.transport = new HttpTransport(access, 'taintmgr/test', quick);
+    this.transport = new HttpTransport(access, 'taintmgr/test', timing);
   }
 
   /** What one request is answered with; what runtimes word differently is left out. */
@@ -159,7 +165,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   },
 
   'finds a silent connection within seconds': async (servers) => {
-    const client = new Client(servers, servers.wire);
+    const client = new Client(servers, servers.wire, { timing: impatient });
     const first = deferred();
     const heard = sink(first.resolve);
     client.transport.send(get('/drip'), heard);
@@ -173,7 +179,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   },
 
   'repeats what went into a silent connection': async (servers) => {
-    const client = new Client(servers, servers.wire);
+    const client = new Client(servers, servers.wire, { timing: impatient });
     const told = [await client.ask('/echo')];
     await client.control('silence');
     await client.control('mend');
@@ -183,14 +189,14 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   },
 
   'gives no connection up because this process was busy': async (servers) => {
-    const client = new Client(servers, servers.both);
+    const client = new Client(servers, servers.both, { timing: impatient });
     const first = deferred();
     const hangUp = client.transport.send(get('/quiet'), sink(first.resolve));
     await first.promise;
     for (let turn = 0; turn < 4; turn++) {
-      const end = performance.now() + 2 * quick.pingTimeout;
+      const end = performance.now() + 2 * impatient.pingTimeout;
       while (performance.now() < end);
-      await new Promise((resolve) => setTimeout(resolve, quick.pingAfter / 5));
+      await new Promise((resolve) => setTimeout(resolve, impatient.pingAfter / 5));
     }
     const told = [await client.ask('/sessions')];
     hangUp();

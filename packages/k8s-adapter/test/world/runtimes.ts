@@ -16,7 +16,7 @@ const source = ['--conditions', '@taintmgr/source'];
 
 const known: readonly Runtime[] = [
   { name: 'Node', binary: process.execPath, run: source, test: [...source, '--test'] },
-  { name: 'Bun', binary: tool('bun'), run: source, test: ['test', ...source] },
+  { name: 'Bun', binary: tool('bun'), run: source, test: ['test', '--timeout=180000', ...source] },
   {
     name: 'Deno',
     binary: tool('deno'),
