@@ -1,7 +1,7 @@
 import type { ApiRequest } from '../../src/proto/api-request.ts';
 import type { TlsMaterial } from '../../src/transport/access.ts';
-import { defaultHttp2Timing } from '../../src/transport/http2-connection.ts';
 import { HttpTransport } from '../../src/transport/http-transport.ts';
+import { defaultHttp2Timing } from '../../src/transport/http2-connection.ts';
 import { deferred, get, sink } from '../world/heard.ts';
 
 /** The servers of one run, all with the behaviour of `transport-server.ts`. */
