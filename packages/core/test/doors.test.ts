@@ -45,8 +45,9 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
     values: `
       describeCount limitId needsRecord`,
     types: `
-      BudgetPolicy ConditionRule EvictionMode LimitCount LimitHit LimitRecord LimitRule
-      LimitScope LimitStatus Policy RecordedLimit ResumeRequest TaintPolicy`,
+      BudgetPolicy ConditionRule EvictionMode EvictionPause EvictionPauseScope EvictionPolicy
+      LimitCount LimitHit LimitRecord LimitRule LimitScope LimitStatus NodeTaintRule Policy
+      PolicyAction PolicyMatch RecordedLimit ResumeRequest TaintPattern TaintPolicy`,
   },
   './pressure': {
     values: `

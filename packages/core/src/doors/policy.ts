@@ -5,6 +5,18 @@
 export type { BudgetPolicy } from '../attempt/budget-policy.ts';
 export type { EvictionMode, Policy, TaintPolicy } from '../policy/eviction-policy.ts';
 
+// Policies, taint rules and pauses of the cluster.
+
+export type {
+  EvictionPause,
+  EvictionPauseScope,
+  EvictionPolicy,
+  NodeTaintRule,
+  PolicyAction,
+  PolicyMatch,
+  TaintPattern,
+} from '../policy/values.ts';
+
 // Limits, and the record that outlives a restart.
 
 export { describeCount } from '../eviction/limits/text.ts';

@@ -1,0 +1,98 @@
+// What the manifests of policies, taint rules and pauses say, as the engine takes it: times in
+// milliseconds, selectors as they are matched, what is left out as null.
+import type { Instant, Millis } from '../kernel/time.ts';
+import type { LabelSelector } from '../model/selector.ts';
+import type { ConditionRule } from './condition-rule.ts';
+import type { LimitRule } from './limit.ts';
+
+/** How a policy makes pods leave. */
+export type PolicyAction =
+  /** DELETE, as kube-controller-manager does: disruption budgets are not asked. */
+  | 'Delete'
+  /** The Eviction API: disruption budgets are respected, for as long as it takes. */
+  | 'Evict'
+  /** The Eviction API, and DELETE when `deleteAfterMs` is over. */
+  | 'EvictThenDelete'
+  /** The pods stay. */
+  | 'Keep'
+  /** What kube-controller-manager would do, whatever the flags say. */
+  | 'Upstream';
+
+/** The taints that a policy is for: patterns, in which `*` stands for any characters. */
+export interface TaintPattern {
+  readonly key?: string;
+  readonly value?: string;
+  readonly effect?: string;
+}
+
+/** What a policy is for. Everything given must match; null: no condition. */
+export interface PolicyMatch {
+  /** One of them must match. None: every NoExecute taint. */
+  readonly taints: readonly TaintPattern[];
+  readonly nodes: LabelSelector | null;
+  /** `names` are patterns, of which one must match (none: every name); so must the selector. */
+  readonly namespaces: {
+    readonly names: readonly string[];
+    readonly selector: LabelSelector | null;
+  } | null;
+  readonly pods: LabelSelector | null;
+  /** A priority within the bounds, and (where any are given) one of these PriorityClasses. */
+  readonly podPriority: {
+    readonly min: number | null;
+    readonly max: number | null;
+    readonly classes: readonly string[];
+  } | null;
+}
+
+/**
+ * An EvictionPolicy. Of those that match a pod and its taint and name an action, the one with the
+ * highest priority counts, with equal priority the first by name. What it leaves out is as the
+ * process is configured. The limits of every policy that matches hold.
+ */
+export interface EvictionPolicy {
+  readonly name: string;
+  /** '' where it comes from a file. */
+  readonly uid: string;
+  readonly generation: number;
+  /** Higher counts first. */
+  readonly priority: number;
+  readonly match: PolicyMatch;
+  /** Null: it only limits. */
+  readonly action: PolicyAction | null;
+  readonly minTaintAgeMs: Millis | null;
+  readonly deleteAfterMs: Millis | null;
+  readonly gracePeriodSeconds: number | null;
+  /** A pod with no toleration of the taint counts as one that tolerates it for so long. */
+  readonly defaultTolerationSeconds: number | null;
+  /** They count only what the policy matches. */
+  readonly limits: readonly LimitRule[];
+}
+
+/** A NodeTaintRule: which condition becomes which taint. */
+export interface NodeTaintRule extends ConditionRule {
+  readonly uid: string;
+  readonly generation: number;
+}
+
+/** Where an EvictionPause holds evictions. Everything given must match; nothing given: everywhere. */
+export interface EvictionPauseScope {
+  readonly zones: readonly string[];
+  readonly nodes: LabelSelector | null;
+  readonly taintKeys: readonly string[];
+  readonly namespaces: readonly string[];
+}
+
+/** An EvictionPause: evictions that are held until somebody takes it away, or until it is over. */
+export interface EvictionPause {
+  readonly name: string;
+  readonly uid: string;
+  readonly scope: EvictionPauseScope;
+  /** Hold too the marking of pods as not ready, and the tainting of unhealthy nodes. */
+  readonly readiness: boolean;
+  /** Deadlines stand still, so that pods have the time back that the pause took. */
+  readonly deadlines: boolean;
+  readonly reason: string;
+  readonly until: Instant | null;
+  /** As the leader has written it; before that, when the pause was made. */
+  readonly since: Instant;
+}
