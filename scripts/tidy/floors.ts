@@ -58,7 +58,7 @@ export const houses: Readonly<Record<string, House>> = {
       'defaults/ table/',
       'wire/',
       'validation/',
-      'protobuf/ schema/ store/',
+      'cel/ protobuf/ schema/ store/',
       'objects/',
       'kernel/',
     ],

@@ -39,12 +39,18 @@ export function impure(tree: Tree): readonly Fault[] {
   });
 }
 
-/** Packages that stand alone. */
+/** Packages that stand alone, but for the dependencies named. */
+const standingAlone: Readonly<Record<string, readonly string[]>> = {
+  'packages/core': [],
+  'packages/sim-cluster': ['@marcbachmann/cel-js'],
+};
+
 export function hasDependencies(tree: Tree): readonly Fault[] {
-  return ['packages/core', 'packages/sim-cluster'].flatMap((folder) => {
+  return Object.entries(standingAlone).flatMap(([folder, allowed]) => {
     const file = `${folder}/package.json`;
     if (!tree.files.includes(file)) return [];
     const { dependencies = {} } = JSON.parse(tree.read(file));
-    return Object.keys(dependencies).map((name) => ({ file, text: `depends on ${name}` }));
+    const unexpected = Object.keys(dependencies).filter((name) => !allowed.includes(name));
+    return unexpected.map((name) => ({ file, text: `depends on ${name}` }));
   });
 }

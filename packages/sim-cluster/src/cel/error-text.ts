@@ -1,0 +1,187 @@
+// What is wrong with an expression, or went wrong in it, in the words of Kubernetes' CEL.
+import type { Environment } from '@marcbachmann/cel-js';
+import { CelError } from './value.ts';
+
+/** What the library knows of a type. */
+interface Declaration {
+  readonly kind: string;
+  readonly name: string;
+  readonly keyType?: Declaration;
+  readonly valueType?: Declaration;
+}
+
+/** A node of an expression, as far as error texts look at it. */
+interface Node {
+  readonly op: string;
+  readonly args: unknown;
+  readonly start: number;
+  readonly end: number;
+  readonly pos: number;
+  readonly checkedType?: Declaration;
+  readonly argTypes?: readonly Declaration[];
+}
+
+interface LibraryError {
+  readonly code?: string;
+  readonly summary?: string;
+  readonly node?: Node;
+  readonly range?: { readonly start: number; readonly end: number };
+}
+
+const expected =
+  "expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
+
+/** `ERROR: <input>:1:5: undefined field 'x'` with the line and a mark below it. */
+export function compileErrorText(
+  error: unknown,
+  expression: string,
+  environment: Environment,
+): string {
+  const { code, node, range, summary = String(error) } = error as LibraryError;
+  const at = (offset: number, text: string): string => located(expression, offset, text);
+  if (!node || node.op === undefined) {
+    const start = range?.start ?? 0;
+    const end = at(expression.length, `Syntax error: mismatched input '<EOF>' ${expected}`);
+    if (code === 'unterminated_string') {
+      const rest = expression.slice(start);
+      return `${at(start, `Syntax error: token recognition error at: '${rest}'`)}\n${end}`;
+    }
+    if (start >= expression.trimEnd().length) return end;
+    const token = expression.slice(start, Math.max(range?.end ?? 0, start + 1));
+    return at(start, `Syntax error: mismatched input '${token}' ${expected}`);
+  }
+  return at(placeOf(node, expression), problem(code ?? '', summary, node, environment));
+}
+
+/** The message, the line it is about, and a mark below the place. */
+function located(expression: string, offset: number, text: string): string {
+  const before = expression.slice(0, offset).split('\n');
+  const line = expression.split('\n')[before.length - 1] ?? '';
+  const column = before.at(-1)?.length ?? 0;
+  return `ERROR: <input>:${before.length}:${column + 1}: ${text}\n | ${line}\n | ${'.'.repeat(column)}^`;
+}
+
+function problem(code: string, summary: string, node: Node, environment: Environment): string {
+  const [first, second] = Array.isArray(node.args) ? node.args : [node.args];
+  switch (code) {
+    case 'unknown_variable':
+      return undeclared(String(node.args));
+    case 'no_such_key':
+      return `undefined field '${summary.replace(/^No such key: /, '')}'`;
+    case 'no_such_overload':
+    case 'invalid_logical_operand':
+      return noOverload(operatorName(node.op), `(${operandTypes(node)})`);
+    case 'no_matching_overload': {
+      const name = String(first);
+      if (!isKnown(name, environment)) return undeclared(name);
+      const types = (node.argTypes ?? []).map(declarationName).join(', ');
+      const receiver = node.op === 'rcall' ? `${declarationName(typeOf(second))}.` : '';
+      return noOverload(name, `${receiver}(${types})`);
+    }
+    case 'cannot_index_type':
+      return `type '${declarationName(typeOf(first))}' does not support field selection`;
+    case 'invalid_condition_type': {
+      const found = /got '(.*)'$/.exec(summary)?.[1] ?? '';
+      return `expected type 'bool' but found '${found}'`;
+    }
+    default:
+      return summary;
+  }
+}
+
+const undeclared = (name: string): string => `undeclared reference to '${name}' (in container '')`;
+const noOverload = (name: string, types: string): string =>
+  `found no matching overload for '${name}' applied to '${types}'`;
+
+const operatorNames: Readonly<Record<string, string>> = { in: '@in', '!_': '!_', '-_': '-_' };
+
+function operatorName(op: string): string {
+  return operatorNames[op] ?? `_${op}_`;
+}
+
+function operandTypes({ args }: Node): string {
+  const operands = Array.isArray(args) ? args : [args];
+  return operands.map((operand) => declarationName(typeOf(operand))).join(', ');
+}
+
+function typeOf(value: unknown): Declaration | undefined {
+  return (value as Node | undefined)?.checkedType;
+}
+
+const shortNames: Readonly<Record<string, string>> = {
+  'google.protobuf.Timestamp': 'timestamp',
+  'google.protobuf.Duration': 'duration',
+};
+
+function declarationName(type: Declaration | undefined): string {
+  if (!type) return 'dyn';
+  if (type.kind === 'list') return `list(${declarationName(type.valueType)})`;
+  if (type.kind === 'map') {
+    return `map(${declarationName(type.keyType)}, ${declarationName(type.valueType)})`;
+  }
+  if (type.kind === 'optional') return `optional_type(${declarationName(type.valueType)})`;
+  if (/^Object\d+$/.test(type.name)) return 'object';
+  return type.kind === 'param' ? 'dyn' : (shortNames[type.name] ?? type.name);
+}
+
+function isKnown(name: string, environment: Environment): boolean {
+  return environment.getDefinitions().functions.some((known) => known.name === name);
+}
+
+/** Where the mark goes: at the operator, the dot or the bracket of a call. */
+function placeOf(node: Node, expression: string): number {
+  const [first, second] = (Array.isArray(node.args) ? node.args : []) as readonly unknown[];
+  const after = (from: number, text: string): number => {
+    const found = expression.indexOf(text, from);
+    return found < 0 ? node.start : found;
+  };
+  switch (node.op) {
+    case '.':
+    case '.?':
+      return Math.max(expression.lastIndexOf('.', node.pos), 0);
+    case 'call':
+      return after(node.start, '(');
+    case 'rcall':
+      return after(after((second as Node).end, String(first)) + String(first).length, '(');
+    case '[]':
+    case '[?]':
+      return after((first as Node).end, '[');
+    case '?:':
+      return after((first as Node).end, '?');
+    case 'id':
+    case 'value':
+    case '!_':
+    case '-_':
+      return node.start;
+    default:
+      return first === undefined ? node.start : after((first as Node).end ?? 0, node.op);
+  }
+}
+
+/** What the library says beside what Kubernetes says; the first that fits counts. */
+const evaluationTexts: readonly (readonly [RegExp, string])[] = [
+  [/^No such key: index out of bounds, index (-?\d+).*$/s, 'index out of bounds: $1'],
+  [/^No such key: (.*)$/s, 'no such key: $1'],
+  [/^timestamp\(\) requires.*$/s, conversionError('google.protobuf.Timestamp')],
+  [/^Invalid duration string.*$/s, conversionError('google.protobuf.Duration')],
+  [/^(int|uint|double)\(\) type error: cannot convert.*$/s, conversionError('$1')],
+  [/^bool\(\) conversion error.*$/s, conversionError('bool')],
+  [/^modulo by zero$/, 'modulus by zero'],
+  [/^integer overflow.*$/, 'integer overflow'],
+  [/^(no such overload|found no matching overload).*$/s, 'no such overload'],
+  [/^Logical operator requires.*$/s, 'no such overload'],
+  [/^Optional value is not present$/, 'optional.none() dereference'],
+  [/^Invalid regular expression: (.*)$/s, 'error parsing regexp: $1'],
+];
+
+function conversionError(type: string): string {
+  return `type conversion error from 'string' to '${type}'`;
+}
+
+/** What went wrong in an evaluation. */
+export function evaluationErrorText(error: unknown): string {
+  if (error instanceof CelError) return error.message;
+  const text = (error as LibraryError).summary ?? String(error);
+  const found = evaluationTexts.find(([pattern]) => pattern.test(text));
+  return found ? text.replace(found[0], found[1]) : text;
+}

@@ -1,0 +1,213 @@
+// CEL as Kubernetes runs it: what compiles, what does not and in which words, and what comes out.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { compile, type Evaluated } from '../../src/cel/compile.ts';
+import { type CelObject, listOf, mapOf, optionalOf, typeName } from '../../src/cel/type.ts';
+import { CelError, lazyObject, optional, toCel } from '../../src/cel/value.ts';
+
+const part: CelObject = {
+  kind: 'object',
+  name: 'object',
+  fields: { a: 'int', __namespace__: 'string', with__dash__dash: 'string' },
+};
+const self: CelObject = {
+  kind: 'object',
+  name: 'object',
+  fields: {
+    size: 'int',
+    share: 'double',
+    name: 'string',
+    part,
+    sizes: listOf('int'),
+    parts: listOf(part),
+    labels: mapOf('string'),
+    either: 'dyn',
+    since: 'timestamp',
+    after: 'duration',
+  },
+};
+const variables = { self, oldSelf: optionalOf(self), object: 'dyn' } as const;
+
+const bindings = {
+  self: toCel(self, {
+    size: 3,
+    share: 1,
+    name: 'ab',
+    part: { a: 1, namespace: 'q', 'with-dash': 'd' },
+    sizes: [1, 2],
+    parts: [{ a: 1 }, { a: 2 }],
+    labels: { xa: '1' },
+    either: '5%',
+    since: '2026-01-01T00:00:00Z',
+    after: '1h',
+  }),
+  oldSelf: optional(undefined),
+  object: toCel('dyn', {
+    metadata: { name: 'pod', namespace: 'home', labels: { a: 'b' } },
+    spec: { replicas: 3, share: 1.5, list: [1, { a: 1 }] },
+  }),
+};
+
+function evaluated(expression: string): Evaluated {
+  const compiled = compile(expression, variables);
+  assert.ok('program' in compiled, JSON.stringify(compiled));
+  return compiled.program.evaluate(bindings);
+}
+
+/** Message, column and mark of what does not compile. */
+const refusals: readonly (readonly [string, number, string])[] = [
+  ['self.sise > 1', 5, "undefined field 'sise'"],
+  ['has(self.sise)', 9, "undefined field 'sise'"],
+  ['has(self.part.sise)', 14, "undefined field 'sise'"],
+  ['self.parts.all(x, has(x.sise))', 24, "undefined field 'sise'"],
+  ['self.parts.exists(x, x.b == 1)', 23, "undefined field 'b'"],
+  [
+    'self.size == self.name',
+    11,
+    "found no matching overload for '_==_' applied to '(int, string)'",
+  ],
+  ['self.name == null', 11, "found no matching overload for '_==_' applied to '(string, null)'"],
+  ['self.size && true', 11, "found no matching overload for '_&&_' applied to '(int, bool)'"],
+  ['self.name.reverse()', 18, "found no matching overload for 'reverse' applied to 'string.()'"],
+  ['size(self.size)', 5, "found no matching overload for 'size' applied to '(int)'"],
+  ['other.size > 1', 1, "undeclared reference to 'other' (in container '')"],
+  ['now() > self.since', 4, "undeclared reference to 'now' (in container '')"],
+  ['self.size ? 1 : 2', 5, "expected type 'bool' but found 'int'"],
+];
+
+for (const [expression, column, message] of refusals) {
+  test(`does not compile: ${expression}`, () => {
+    assert.deepEqual(compile(expression, variables), {
+      error: `compilation failed: ERROR: <input>:1:${column}: ${message}\n | ${expression}\n | ${'.'.repeat(column - 1)}^`,
+    });
+  });
+}
+
+test('an expression that ends too early is a syntax error behind its end', () => {
+  const compiled = compile('self.size >', variables);
+  assert.match(
+    'error' in compiled ? compiled.error : '',
+    /^compilation failed: ERROR: <input>:1:12: Syntax error: mismatched input '<EOF>' expecting .*\n \| self\.size >\n \| \.{11}\^$/,
+  );
+});
+
+test('a text without its end is two syntax errors', () => {
+  const compiled = compile("'a", variables);
+  const text = 'error' in compiled ? compiled.error : '';
+  assert.match(text, /ERROR: <input>:1:1: Syntax error: token recognition error at: ''a'\n/);
+  assert.match(text, /ERROR: <input>:1:3: Syntax error: mismatched input '<EOF>'/);
+});
+
+test('an error in a later line names that line and shows it', () => {
+  const compiled = compile('self.size > 1 &&\n  self.sise > 1', variables);
+  assert.deepEqual(compiled, {
+    error:
+      "compilation failed: ERROR: <input>:2:7: undefined field 'sise'\n |   self.sise > 1\n | ......^",
+  });
+});
+
+const truths: readonly string[] = [
+  'self.size > 1.5 && self.share == 1.0',
+  'self.part == self.part && self.parts == self.parts && self.parts[0] != self.parts[1]',
+  "self.part.__namespace__ == 'q' && self.part.with__dash__dash == 'd' && has(self.part.a)",
+  "object.metadata.namespace == 'home' && object.spec.replicas == 3 && object.spec.share == 1.5",
+  "object.?spec.?missing.orValue('') == '' && object.spec[?'replicas'].orValue(1) == 3",
+  "self.name.charAt(0) == 'a' && self.name.replace('a', 'c') == 'cb' && self.name.upperAscii() == 'AB'",
+  "'aaa'.replace('a', 'b', 2) == 'bba' && 'a1b2'.findAll('[0-9]') == ['1', '2'] && 'a1'.find('[0-9]') == '1'",
+  '[3, 1].isSorted() == false && [1, 2].sum() == 3 && [1, 2].min() == 1 && [1, 2].max() == 2',
+  '[1, 2].indexOf(2) == 1 && [2, 1].sort() == [1, 2] && [1, 1].distinct() == [1]',
+  '[[1], [2]].flatten() == [1, 2] && [1, 2, 3].slice(0, 1) == [1] && lists.range(2) == [0, 1]',
+  'sets.contains([1, 2], [1]) && sets.equivalent([1, 2], [2, 1]) && !sets.intersects([1], [2])',
+  "isQuantity('1Gi') && quantity('1Gi').isGreaterThan(quantity('1Mi')) && !isQuantity('x')",
+  "quantity('1k') == quantity('1000') && quantity('2').add(1).asInteger() == 3",
+  "'%d-%s-%.2f-%x'.format([1, 'a', 1.5, 255]) == '1-a-1.50-ff'",
+  'strings.quote(self.name) == \'"ab"\'',
+  "string(self.since) == '2026-01-01T00:00:00Z' && int(self.since) == 1767225600",
+  "self.since > timestamp('2020-01-01T00:00:00Z') && self.after >= duration('60m')",
+  "self.either == '5%' || self.either == 5",
+  "'xa' in self.labels && self.labels.all(k, k.startsWith('x')) && self.labels['xa'] == '1'",
+  '!oldSelf.hasValue() || self.size >= oldSelf.value().size',
+  'object.spec.missing.deeper == 1 || true',
+  'self.parts.exists_one(x, x.a == 1) && self.sizes.map(x, x * 2) == [2, 4]',
+  'type(self.size) == int && dyn(self.size) != "a"',
+];
+
+for (const expression of truths) {
+  test(`true: ${expression}`, () => assert.deepEqual(evaluated(expression), { value: true }));
+}
+
+/** What goes wrong when it runs. */
+const failures: readonly (readonly [string, string])[] = [
+  ['object.spec.missing == 3', 'no such key: missing'],
+  ["object.spec.list[7].k == ''", 'index out of bounds: 7'],
+  ['self.sizes[7] == 1', 'index out of bounds: 7'],
+  [
+    "timestamp(object.metadata.name) > timestamp('2026-01-01T00:00:00Z')",
+    "type conversion error from 'string' to 'google.protobuf.Timestamp'",
+  ],
+  ['int(self.name) == 1', "type conversion error from 'string' to 'int'"],
+  ['1 / 0 == 1', 'division by zero'],
+  ['self.either < 5', 'no such overload'],
+  ['oldSelf.value().size == 1', 'optional.none() dereference'],
+  ["'ab'.charAt(9) == ''", 'index out of range: 9'],
+  ['[].max() == 1', 'max called on empty list'],
+];
+
+for (const [expression, error] of failures) {
+  test(`fails: ${expression}`, () => assert.deepEqual(evaluated(expression), { error }));
+}
+
+test('a program says what it yields', () => {
+  const types = ['self.size', 'self.parts', 'object.spec', "'a' + 'b'", 'self.size > 1'];
+  const named = types.map((expression) => {
+    const compiled = compile(expression, variables);
+    return 'program' in compiled ? typeName(compiled.program.type) : compiled.error;
+  });
+  assert.deepEqual(named, ['int', 'list(object)', 'dyn', 'string', 'bool']);
+});
+
+test('fields of a lazy object are worked out once, when they are read', () => {
+  const type: CelObject = {
+    kind: 'object',
+    name: 'variables',
+    fields: { count: 'int', broken: 'dyn' },
+  };
+  const lazy = { variables: type };
+  let reads = 0;
+  const bound = lazyObject(type, {
+    count: () => BigInt(++reads),
+    broken: () => {
+      throw new CelError('composited variable "broken" fails to evaluate: no such key: x');
+    },
+  });
+  const run = (expression: string): Evaluated => {
+    const compiled = compile(expression, lazy);
+    assert.ok('program' in compiled);
+    return compiled.program.evaluate({ variables: bound });
+  };
+  assert.deepEqual(run('variables.count + variables.count == 2 || variables.broken'), {
+    value: true,
+  });
+  assert.deepEqual(run('variables.broken == 1'), {
+    error: 'composited variable "broken" fails to evaluate: no such key: x',
+  });
+  assert.equal(reads, 1);
+});
+
+test('objects may have methods', () => {
+  const check: CelObject = {
+    kind: 'object',
+    name: 'kubernetes.authorization.Authorizer',
+    fields: {},
+    methods: [
+      { name: 'allows', takes: ['string'], returns: 'bool', call: (_, verb) => verb === 'get' },
+    ],
+  };
+  const compiled = compile("authorizer.allows('get') && !authorizer.allows('list')", {
+    authorizer: check,
+  });
+  assert.ok('program' in compiled, JSON.stringify(compiled));
+  assert.deepEqual(compiled.program.evaluate({ authorizer: lazyObject(check, {}) }), {
+    value: true,
+  });
+});
