@@ -7,6 +7,7 @@ import { Namespaces } from './controllers/namespaces.ts';
 import { NodeLifecycleStandIn } from './controllers/node-lifecycle-stand-in.ts';
 import { PodCollector } from './controllers/pod-collector.ts';
 import { conditionOf, isReady } from './controllers/pods.ts';
+import { PublishedObjects } from './controllers/published-objects.ts';
 import { UnreachableNodes } from './controllers/unreachable-nodes.ts';
 import { DisruptionController } from './disruption/disruption-controller.ts';
 import { StaleTargets } from './disruption/stale-targets.ts';
@@ -32,7 +33,8 @@ export type ClusterPart =
   | 'scheduler'
   | 'disruption'
   | 'garbageCollection'
-  | 'namespaces';
+  | 'namespaces'
+  | 'publishedObjects';
 
 type MakePart = (context: ControllerContext, options: ClusterOptions) => readonly Controller[];
 
@@ -49,6 +51,7 @@ const makeParts: Readonly<Record<ClusterPart, MakePart>> = {
   disruption: (context) => [new DisruptionController(context), new StaleTargets(context)],
   garbageCollection: (context) => [new GarbageCollector(context), new PodCollector(context)],
   namespaces: (context) => [new Namespaces(context)],
+  publishedObjects: (context, { ca }) => (ca ? [new PublishedObjects(context, ca)] : []),
 };
 
 /** Under which names the parts write; most run within the controller manager. */
@@ -85,6 +88,11 @@ export interface ClusterOptions {
    * the taint unreachable:NoExecute. Left out: an unreachable node stays as it is.
    */
   readonly nodeMonitorGraceMs?: number;
+  /**
+   * The certificate, PEM, by which clients know the API server; each namespace gets it, and a
+   * ServiceAccount. Left out: nobody can reach the cluster from outside, and namespaces are empty.
+   */
+  readonly ca?: string;
   readonly apiServer?: Omit<ApiServerOptions, 'clock' | 'random'>;
 }
 

@@ -12,7 +12,8 @@ import { writeKubeconfig } from './https/kubeconfig.ts';
 import { startHttps } from './https/server.ts';
 import { RealClock } from './kernel/clock.ts';
 
-export interface EmbeddedOptions extends Omit<ClusterOptions, 'clock' | 'seed' | 'apiServer'> {
+export interface EmbeddedOptions
+  extends Omit<ClusterOptions, 'ca' | 'clock' | 'seed' | 'apiServer'> {
   readonly seed?: number;
   /** 0, the default, lets the system choose. */
   readonly port?: number;
@@ -48,16 +49,19 @@ export async function startEmbedded(options: EmbeddedOptions = {}): Promise<Embe
     ...(serviceMs ? { serviceMs } : {}),
     ...(parseYaml ? { parseYaml } : {}),
   };
-  const cluster = new Cluster({ clock: new RealClock(), seed, apiServer, ...parts });
   const certificate = createCertificate(Date.now());
+  const { ca } = certificate;
+  const cluster = new Cluster({ clock: new RealClock(), seed, apiServer, ca, ...parts });
   const server = await startHttps({ exchange: cluster.exchange, certificate, port });
+  const { hostname, port: servedPort } = new URL(server.url);
+  cluster.api.publish({ address: hostname, port: Number(servedPort) });
   const file = kubeconfig ?? join(mkdtempSync(join(tmpdir(), 'taintmgr-')), 'kubeconfig');
-  writeKubeconfig(file, { server: server.url, ca: certificate.ca, token });
+  writeKubeconfig(file, { server: server.url, ca, token });
   cluster.start();
   return {
     cluster,
     url: server.url,
-    ca: certificate.ca,
+    ca,
     kubeconfig: file,
     stop: async () => {
       cluster.stop();

@@ -26,7 +26,7 @@ import { accessDenied, methodNotAllowed, pathDenied, unknownPath } from '../obje
 import { entry } from '../objects/json.ts';
 import type { Resource } from '../resources/resource.ts';
 import { findResource } from '../resources/resources.ts';
-import { type Answer, jsonReply } from '../wire/answer.ts';
+import { type Answer, jsonReply, withWarning } from '../wire/answer.ts';
 import type { ApiRequest } from '../wire/exchange.ts';
 import { negotiate } from '../wire/negotiation.ts';
 import type { Backend } from '../write/backend.ts';
@@ -91,7 +91,8 @@ function routeResource(options: RouterOptions, call: Call, path: ResourcePath): 
   if (!resource || resource.version !== path.version) throw unknownPath();
   if (path.namespace !== '' && !resource.namespaced) throw unknownPath();
   const handler = handlerFor(call, resource, path);
-  return handler({ ...call, backend, resource, path, dialNode, protobuf });
+  const answer = handler({ ...call, backend, resource, path, dialNode, protobuf });
+  return resource.deprecation === null ? answer : withWarning(answer, resource.deprecation);
 }
 
 type Handler = (call: ResourceCall) => Answer;

@@ -1,14 +1,21 @@
+import type { KubeObject } from '../objects/kube-object.ts';
+import { formatTime } from '../objects/time.ts';
 import { resources } from '../resources/resources.ts';
 import type { Change } from '../store/cluster-api.ts';
 import { Controller } from './controller.ts';
-import { isTerminating } from './pods.ts';
+import { deletionConditions, type Remaining } from './namespace-conditions.ts';
+import { type Condition, isTerminating, withCondition } from './pods.ts';
 
 const namespaceFinalizer = 'kubernetes';
 const namespacedResources = resources.filter(({ namespaced, view }) => namespaced && !view);
+/** Nothing is deleted before this time is over, so that all caches know of the deletion. */
+const delayMs = 5000;
+/** How often a namespace is looked at that something holds. */
+const againMs = 5000;
 
 /**
- * Empties a namespace that is being deleted, and lets it go when the last of its contents, pods
- * after their grace period, is gone. Work is keyed by namespace.
+ * Empties a namespace that is being deleted, pods first, and lets it go when the last of its
+ * contents, pods after their grace period, is gone. Work is keyed by namespace.
  */
 export class Namespaces extends Controller {
   protected override begin(): void {
@@ -28,22 +35,53 @@ export class Namespaces extends Controller {
   protected override sync(name: string): void {
     const { api } = this;
     const namespace = api.get('namespaces', '', name);
-    if (!namespace || !isTerminating(namespace) || !this.#isEmptied(name)) return;
-    const finalizers: readonly string[] = namespace.spec?.finalizers ?? [];
-    const kept = finalizers.filter((finalizer) => finalizer !== namespaceFinalizer);
-    const spec = { ...namespace.spec, finalizers: kept };
-    api.update('namespaces', { ...namespace, spec }, 'finalize');
+    if (!namespace || !isTerminating(namespace)) return;
+    const begins = Date.parse(namespace.metadata.deletionTimestamp ?? '') + delayMs;
+    const wait = begins - api.clock.now();
+    if (wait > 0) {
+      this.queue.addAfter(name, wait);
+      return;
+    }
+    if ((namespace.spec?.finalizers ?? []).length === 0) return;
+    const remaining = this.#empty(name);
+    const current = this.#withConditions(namespace, remaining);
+    if (remaining.length > 0) this.queue.addAfter(name, againMs);
+    else this.#letGo(current);
   }
 
-  /** Deletes what is not on its way out yet; returns whether everything is gone. */
-  #isEmptied(namespace: string): boolean {
+  /** Deletes what is not on its way out yet, the rest only when no pod is left. */
+  #empty(namespace: string): readonly Remaining[] {
+    const pods = this.#emptyOf('pods', namespace);
+    if (pods.length > 0) return pods;
+    return namespacedResources.flatMap(({ plural }) => this.#emptyOf(plural, namespace));
+  }
+
+  #emptyOf(resource: string, namespace: string): readonly Remaining[] {
     const { api } = this;
-    for (const { plural } of namespacedResources) {
-      for (const object of api.list(plural, namespace)) {
-        const { name, uid = '' } = object.metadata;
-        if (!isTerminating(object)) api.delete(plural, namespace, name, { uid });
-      }
+    for (const object of api.list(resource, namespace)) {
+      const { name, uid = '' } = object.metadata;
+      if (!isTerminating(object)) api.delete(resource, namespace, name, { uid });
     }
-    return namespacedResources.every(({ plural }) => api.list(plural, namespace).length === 0);
+    const objects = api.list(resource, namespace);
+    return objects.length === 0 ? [] : [{ resource, objects }];
+  }
+
+  #withConditions(namespace: KubeObject, remaining: readonly Remaining[]): KubeObject {
+    const now = this.api.clock.now();
+    const before: readonly Condition[] = namespace.status?.conditions ?? [];
+    const conditions = deletionConditions(namespace.metadata.name, remaining, now).reduce(
+      (all, condition) => withCondition(all, condition, formatTime(now)),
+      before,
+    );
+    const status = { ...namespace.status, conditions };
+    return this.api.update('namespaces', { ...namespace, status }, 'status');
+  }
+
+  #letGo(namespace: KubeObject): void {
+    const finalizers: readonly string[] = namespace.spec?.finalizers ?? [];
+    const kept = finalizers.filter((finalizer) => finalizer !== namespaceFinalizer);
+    if (kept.length === finalizers.length) return;
+    const spec = { ...namespace.spec, finalizers: kept };
+    this.api.update('namespaces', { ...namespace, spec }, 'finalize');
   }
 }

@@ -1,4 +1,4 @@
-// The defaults of every kind but Pod and RBAC.
+// The defaults of every kind but Pod, Service and RBAC.
 import type { KubeObject } from '../objects/kube-object.ts';
 import { defaultPodSpec } from './pod.ts';
 
@@ -124,10 +124,4 @@ function withJobSelector(job: KubeObject): KubeObject {
 /** A new PodDisruptionBudget: its status is the disruption controller's business. */
 export function withEmptyStatus(object: KubeObject): KubeObject {
   return { ...object, status: {} };
-}
-
-/** A new Service: no address is allocated, there is no network behind it. */
-export function admitService(service: KubeObject): KubeObject {
-  const spec = { type: 'ClusterIP', sessionAffinity: 'None', ...service.spec };
-  return { ...service, spec, status: {} };
 }

@@ -15,6 +15,7 @@ interface Document {
 
 const scalarSchemas: Readonly<Record<string, Json>> = {
   string: { type: 'string' },
+  bytes: { type: 'string', format: 'byte' },
   bool: { type: 'boolean' },
   int32: { type: 'integer', format: 'int32' },
   int64: { type: 'integer', format: 'int64' },

@@ -59,8 +59,7 @@ export function handleDelete(call: ResourceCall): Answer {
   const { backend, resource, path } = call;
   const request = readDeleteOptions(call);
   const { object, gone } = deleteObject(backend, resource, targetOf(call), request);
-  // Pods are shown as they went; of other kinds only those that stay for now are.
-  if (!gone || resource.plural === 'pods') return objectReply(call, 200, object);
+  if (!gone || resource.showsDeleted) return objectReply(call, 200, object);
   return statusReply(200, deleted(resource, path.name, object.metadata.uid ?? ''));
 }
 

@@ -57,9 +57,9 @@ function collect(shape: Shape | undefined, value: Json, path: readonly string[],
   }
 }
 
-/** True for a struct that is owned as a whole. */
+/** True for a struct or a map that is owned as a whole. */
 export function isAtomic(shape: Shape | undefined): boolean {
-  return typeof shape === 'object' && shape.type === 'struct' && shape.atomic === true;
+  return typeof shape === 'object' && shape.type !== 'list' && shape.atomic === true;
 }
 
 /** True for lists whose items are owned one by one. */

@@ -31,6 +31,10 @@ export interface Resource {
   readonly unconditionalUpdate: boolean;
   /** Whether a PUT to a missing name creates. */
   readonly createOnUpdate: boolean;
+  /** Whether DELETE answers with the object as it went, as few kinds do. */
+  readonly showsDeleted: boolean;
+  /** What every answer warns of; null for nothing. */
+  readonly deprecation: string | null;
   /** Field labels for selectors beside metadata.name and metadata.namespace. */
   readonly fieldLabels: FieldLabels;
   /** Defaults and admission of a new object; its uid is already set. */
@@ -88,6 +92,8 @@ export function defineResource(given: ResourceGiven): Resource {
     generation: false,
     unconditionalUpdate: true,
     createOnUpdate: false,
+    showsDeleted: false,
+    deprecation: null,
     fieldLabels: {},
     admit: (object) => object,
     derive: (object) => object,

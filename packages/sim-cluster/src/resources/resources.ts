@@ -1,7 +1,6 @@
 import {
   admitNamespace,
   admitNode,
-  admitService,
   admitWorkload,
   withEmptyStatus,
   withPodCidrs,
@@ -14,6 +13,7 @@ import { pod } from '../schema/pod.ts';
 import * as rbac from '../schema/rbac.ts';
 import type { Struct } from '../schema/types.ts';
 import * as workloads from '../schema/workloads.ts';
+import { validateConfigMap, validateConfigMapUpdate } from '../validation/config-map.ts';
 import { validateEvent, validateEventUpdate } from '../validation/event.ts';
 import * as rules from '../validation/kinds.ts';
 import { validateMetadata } from '../validation/metadata.ts';
@@ -25,6 +25,7 @@ import {
 } from '../validation/rbac.ts';
 import { newEventView, storedEvent } from './event-view.ts';
 import { coreEventFields, newEventFields, podFields } from './field-labels.ts';
+import { networkResources } from './network.ts';
 import {
   defineResource,
   noCollectionDelete,
@@ -88,6 +89,8 @@ const coreResources: readonly Resource[] = [
     singular: 'configmap',
     shortNames: ['cm'],
     schema: core.configMap,
+    validate: validateConfigMap,
+    validateUpdate: validateConfigMapUpdate,
   }),
   defineResource({
     ...event,
@@ -139,6 +142,7 @@ const coreResources: readonly Resource[] = [
     singular: 'pod',
     shortNames: ['po'],
     categories: ['all'],
+    showsDeleted: true,
     schema: pod,
     generation: true,
     subresources: [
@@ -167,24 +171,24 @@ const coreResources: readonly Resource[] = [
     kind: 'ServiceAccount',
     singular: 'serviceaccount',
     shortNames: ['sa'],
+    showsDeleted: true,
     schema: core.serviceAccount,
-  }),
-  defineResource({
-    group: '',
-    plural: 'services',
-    kind: 'Service',
-    singular: 'service',
-    shortNames: ['svc'],
-    categories: ['all'],
-    schema: core.service,
-    subresources: [statusSubresource],
-    admit: admitService,
   }),
 ];
 
 /** THE table of what is served; routing, discovery, storage rules and selectors all read it. */
 export const resources: readonly Resource[] = [
   ...coreResources,
+  ...networkResources,
+  defineResource({
+    group: 'apps',
+    plural: 'controllerrevisions',
+    kind: 'ControllerRevision',
+    singular: 'controllerrevision',
+    schema: workloads.controllerRevision,
+    validate: rules.validateRevision,
+    validateUpdate: rules.validateRevisionUpdate,
+  }),
   workload('apps', 'daemonsets', ['ds'], workloads.daemonSet, [statusSubresource]),
   workload('apps', 'deployments', ['deploy'], workloads.deployment),
   workload('apps', 'replicasets', ['rs'], workloads.replicaSet),

@@ -1,5 +1,5 @@
 // The shapes of Namespace, Event, Lease and other small kinds.
-import { condition, topLevel } from './metadata.ts';
+import { condition, objectReference, topLevel } from './metadata.ts';
 import { always, list, listBy, map, type Struct, struct } from './types.ts';
 
 /** v1 Namespace. */
@@ -8,17 +8,6 @@ export const namespace: Struct = topLevel('Namespace', {
   status: always(
     struct('NamespaceStatus', { phase: 'string', conditions: listBy('type', condition) }),
   ),
-});
-
-/** v1.ObjectReference. */
-const objectReference = struct('ObjectReference', {
-  kind: 'string',
-  namespace: 'string',
-  name: 'string',
-  uid: 'string',
-  apiVersion: 'string',
-  resourceVersion: 'string',
-  fieldPath: 'string',
 });
 
 const eventSource = struct('EventSource', { component: 'string', host: 'string' });
@@ -64,45 +53,11 @@ export const newEvent: Struct = topLevel('Event', {
   deprecatedCount: 'int32',
 });
 
-/** v1 Service. */
-export const service: Struct = topLevel('Service', {
-  spec: always(
-    struct('ServiceSpec', {
-      ports: listBy('port', 'any', ['port', 'protocol']),
-      selector: map('string'),
-      clusterIP: 'string',
-      clusterIPs: list('string'),
-      type: 'string',
-      externalIPs: list('string'),
-      sessionAffinity: 'string',
-      loadBalancerIP: 'string',
-      loadBalancerSourceRanges: list('string'),
-      externalName: 'string',
-      externalTrafficPolicy: 'string',
-      healthCheckNodePort: 'int32',
-      publishNotReadyAddresses: 'bool',
-      sessionAffinityConfig: 'any',
-      ipFamilies: list('string'),
-      ipFamilyPolicy: 'string*',
-      allocateLoadBalancerNodePorts: 'bool*',
-      loadBalancerClass: 'string*',
-      internalTrafficPolicy: 'string*',
-      trafficDistribution: 'string*',
-    }),
-  ),
-  status: always(
-    struct('ServiceStatus', {
-      loadBalancer: always(struct('LoadBalancerStatus', { ingress: list('any') })),
-      conditions: listBy('type', condition),
-    }),
-  ),
-});
-
 /** v1 ConfigMap. */
 export const configMap: Struct = topLevel('ConfigMap', {
   immutable: 'bool*',
   data: map('string'),
-  binaryData: map('string'),
+  binaryData: map('bytes'),
 });
 
 /** v1 ServiceAccount. */

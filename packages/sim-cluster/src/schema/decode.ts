@@ -27,7 +27,12 @@ export interface Decoded {
  */
 export function decode(shape: Struct, value: unknown, known: Known | null = null): Decoded {
   const unknown: string[] = [];
-  const decoded = decodeStruct(shape, value, { path: '', owner: shape.name, unknown }, known);
+  const decoded = decodeStruct(
+    shape,
+    value,
+    { path: '', field: '', owner: shape.name, unknown },
+    known,
+  );
   return { value: decoded, unknown };
 }
 
@@ -35,19 +40,27 @@ type Known = { readonly [key: string]: Json };
 
 interface Place {
   readonly path: string;
+  /** The path as error texts show it: without the indexes of lists and the keys of maps. */
+  readonly field: string;
+  /** Whether this is a map, whose members are keys. */
+  readonly isMap?: boolean;
   /** The Go struct that holds the field, for error texts. */
   readonly owner: string;
   readonly unknown: string[];
 }
 
 /** The place of a member or an item; made only where something is inside, for it costs. */
-function below({ path, owner, unknown }: Place, key: string | number): Place {
-  if (typeof key === 'number') return { path: `${path}[${key}]`, owner, unknown };
-  return { path: path ? `${path}.${key}` : key, owner, unknown };
+function below({ path, field, isMap, owner, unknown }: Place, key: string | number): Place {
+  if (typeof key === 'number') return { path: `${path}[${key}]`, field, owner, unknown };
+  const inner = isMap ? field : joined(field, key);
+  return { path: joined(path, key), field: inner, owner, unknown };
 }
+
+const joined = (path: string, key: string): string => (path ? `${path}.${key}` : key);
 
 const goTypes: Readonly<Record<ScalarName, string>> = {
   string: 'string',
+  bytes: '[]uint8',
   bool: 'bool',
   int32: 'int32',
   int64: 'int64',
@@ -74,7 +87,7 @@ function wrongType(value: unknown, shape: Shape, place: Place): never {
         ? 'bool'
         : typeof value;
   const text = typeof value === 'number' && !Number.isInteger(value) ? `number ${value}` : found;
-  const field = `${place.owner}.${place.path.replace(/\[\d+\]/g, '')}`;
+  const field = `${place.owner}.${place.field}`;
   throw new DecodeError(
     `json: cannot unmarshal ${text} into Go struct field ${field} of type ${goType(shape)}`,
   );
@@ -87,7 +100,8 @@ function decodeStruct(
   known: Known | null = null,
 ): JsonObject {
   if (!isObject(value)) wrongType(value, shape, place);
-  const inside = { path: place.path, owner: shape.name, unknown: place.unknown };
+  const { path, field, unknown } = place;
+  const inside = { path, field, owner: shape.name, unknown };
   for (const key in value) {
     if (!Object.hasOwn(shape.fields, key)) place.unknown.push(below(place, key).path);
   }
@@ -118,10 +132,11 @@ function decodeShape(
   const place = below(around, key);
   if (shape.type === 'list') return decodeList(shape, value, place);
   if (!isObject(value)) wrongType(value, shape, place);
+  const inside = { ...place, isMap: true };
   const result: JsonObject = {};
   // Go writes maps sorted.
   for (const key of Object.keys(value).sort()) {
-    result[key] = decodeShape(shape.values, value[key], place, key) ?? zero(shape.values);
+    result[key] = decodeShape(shape.values, value[key], inside, key) ?? zero(shape.values);
   }
   return Object.keys(result).length === 0 ? undefined : result;
 }
@@ -143,6 +158,7 @@ function zero(shape: Shape): Json {
 /** The zero of each scalar; free-form items are structs in Go. */
 const zeroValues: Readonly<Record<ScalarName, Json>> = {
   string: '',
+  bytes: '',
   bool: false,
   int32: 0,
   int64: 0,
@@ -177,6 +193,7 @@ const integer = (value: unknown): Json | undefined =>
 /** How each scalar reads a value that is present; undefined is a wrong type. */
 const scalars: Readonly<Record<ScalarName, (value: unknown) => Json | undefined>> = {
   string: (value) => (typeof value === 'string' ? value : undefined),
+  bytes: (value) => (typeof value === 'string' ? checkedBase64(value) : undefined),
   bool: (value) => (typeof value === 'boolean' ? value : undefined),
   int32: integer,
   int64: integer,
@@ -187,6 +204,14 @@ const scalars: Readonly<Record<ScalarName, (value: unknown) => Json | undefined>
   quantity: (value) => (typeof value === 'string' || typeof value === 'number' ? value : undefined),
   any: (value) => (isShallow(value, freeDepthMax) ? (value as Json) : undefined),
 };
+
+function checkedBase64(text: string): string {
+  const wrong = /[^A-Za-z0-9+/=]/.exec(text)?.index;
+  const isWhole = /^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text);
+  if (isWhole) return text;
+  const at = wrong ?? text.length - (text.length % 4);
+  throw new DecodeError(`illegal base64 data at input byte ${at}`);
+}
 
 /** Free-form values may be nested this deep. */
 const freeDepthMax = 100;

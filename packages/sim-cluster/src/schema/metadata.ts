@@ -58,6 +58,17 @@ export const labelSelector: Struct = {
   atomic: true,
 };
 
+/** v1.ObjectReference. */
+export const objectReference: Struct = struct('ObjectReference', {
+  kind: 'string',
+  namespace: 'string',
+  name: 'string',
+  uid: 'string',
+  apiVersion: 'string',
+  resourceVersion: 'string',
+  fieldPath: 'string',
+});
+
 /** A whole object: kind, apiVersion, metadata and the kind's own members. */
 export function topLevel(kind: string, fields: Struct['fields']): Struct {
   return struct(kind, { kind: 'string', apiVersion: 'string', metadata: objectMeta, ...fields });

@@ -5,6 +5,8 @@
  */
 export type ScalarName =
   | 'string'
+  /** Text in base64. */
+  | 'bytes'
   | 'bool'
   | 'int32'
   | 'int64'
@@ -48,6 +50,8 @@ export interface List {
 export interface Dictionary {
   readonly type: 'map';
   readonly values: Shape;
+  /** True for a map that appliers own as a whole. */
+  readonly atomic?: boolean;
 }
 
 export type Shape = ScalarText | Struct | List | Dictionary;

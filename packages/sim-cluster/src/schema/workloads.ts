@@ -200,3 +200,9 @@ export const podDisruptionBudget: Struct = topLevel('PodDisruptionBudget', {
     }),
   ),
 });
+
+/** apps/v1 ControllerRevision: what a StatefulSet or DaemonSet was before. */
+export const controllerRevision: Struct = topLevel('ControllerRevision', {
+  data: 'any',
+  revision: 'int64!',
+});

@@ -139,34 +139,3 @@ export const namespacePrinter: Printer = {
     age(namespace, now),
   ],
 };
-
-/** Services as kubectl prints them. */
-export const servicePrinter: Printer = {
-  columns: [
-    nameColumn,
-    column('Type', 'How the Service is exposed.'),
-    column('Cluster-IP', 'The IP address of the service.'),
-    column('External-IP', 'IP addresses for which nodes accept traffic for this service.'),
-    column('Port(s)', 'The ports that are exposed by this service.'),
-    ageColumn,
-    wide('Selector', 'Which pods the traffic goes to.'),
-  ],
-  cells: (service, now) => {
-    const ports: readonly { readonly port: number; readonly protocol?: string }[] =
-      service.spec.ports ?? [];
-    const selector: Readonly<Record<string, string>> = service.spec.selector ?? {};
-    return [
-      service.metadata.name,
-      service.spec.type ?? '',
-      orNone(service.spec.clusterIP),
-      orNone((service.spec.externalIPs ?? []).join(',')),
-      orNone(ports.map(({ port, protocol = 'TCP' }) => `${port}/${protocol}`).join(',')),
-      age(service, now),
-      orNone(
-        Object.entries(selector)
-          .map(([key, value]) => `${key}=${value}`)
-          .join(','),
-      ),
-    ];
-  },
-};

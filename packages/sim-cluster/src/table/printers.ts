@@ -7,10 +7,16 @@ import {
   leasePrinter,
   namespacePrinter,
   nodePrinter,
-  servicePrinter,
 } from './core.ts';
+import {
+  configMapPrinter,
+  endpointSlicePrinter,
+  endpointsPrinter,
+  servicePrinter,
+} from './network.ts';
 import { podPrinter } from './pod.ts';
 import {
+  controllerRevisionPrinter,
   daemonSetPrinter,
   deploymentPrinter,
   jobPrinter,
@@ -38,6 +44,10 @@ const printers: Readonly<Record<string, Printer>> = {
   statefulsets: statefulSetPrinter,
   jobs: jobPrinter,
   services: servicePrinter,
+  endpoints: endpointsPrinter,
+  endpointslices: endpointSlicePrinter,
+  configmaps: configMapPrinter,
+  controllerrevisions: controllerRevisionPrinter,
 };
 
 /** How the objects of a stored resource are printed. */

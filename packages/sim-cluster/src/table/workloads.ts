@@ -148,3 +148,26 @@ export const jobPrinter: Printer = {
     ];
   },
 };
+
+/** ControllerRevisions as kubectl prints them. */
+export const controllerRevisionPrinter: Printer = {
+  columns: [
+    nameColumn,
+    column('Controller', 'Controller of the object'),
+    column('Revision', 'Revision indicates the revision of the state represented by Data.'),
+    ageColumn,
+  ],
+  cells: (revision, now) => {
+    const owner = revision.metadata.ownerReferences?.find(({ controller }) => controller);
+    const [group = ''] = (owner?.apiVersion ?? '').includes('/')
+      ? (owner?.apiVersion ?? '').split('/')
+      : [''];
+    const kind = owner?.kind.toLowerCase() ?? '';
+    return [
+      revision.metadata.name,
+      owner ? `${group ? `${kind}.${group}` : kind}/${owner.name}` : '<none>',
+      revision.revision,
+      age(revision, now),
+    ];
+  },
+};

@@ -1,4 +1,4 @@
-// The validation of every kind but Pod, Event and RBAC.
+// The validation of every kind that has no file of its own here.
 import type { Cause } from '../objects/errors.ts';
 import { equal } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
@@ -124,4 +124,19 @@ export function validateWorkload(workload: KubeObject): readonly Cause[] {
 export function validateWorkloadUpdate(next: KubeObject, previous: KubeObject): readonly Cause[] {
   if (equal(next.spec.selector, previous.spec.selector)) return [];
   return [invalidValue('spec.selector', next.spec.selector, immutableMessage)];
+}
+
+/** The rules for a ControllerRevision. */
+export function validateRevision(revision: KubeObject): readonly Cause[] {
+  const causes = [...validateMetadata(revision)];
+  if (revision.data === undefined) causes.push(required('data', 'data is mandatory'));
+  if (revision.revision < 0) {
+    causes.push(invalidValue('revision', revision.revision, notNegativeMessage));
+  }
+  return causes;
+}
+
+/** What a ControllerRevision holds never changes. */
+export function validateRevisionUpdate(next: KubeObject, previous: KubeObject): readonly Cause[] {
+  return equal(next.data, previous.data) ? [] : [invalidValue('data', next.data, immutableMessage)];
 }

@@ -72,6 +72,14 @@ function warningHeader(warnings: readonly string[]): string {
   return Buffer.from(header).toString('latin1');
 }
 
+/** The same answer with one more warning; what is decided later goes without. */
+export function withWarning<T extends Answer>(answer: T, text: string): T {
+  if (answer.kind === 'later') return answer;
+  const before = answer.headers.warning;
+  const warning = `${before ? `${before}, ` : ''}${warningHeader([text])}`;
+  return { ...answer, headers: { ...answer.headers, warning } };
+}
+
 /** A plain text response, as for health and unknown paths. */
 export function textReply(
   status: number,

@@ -148,11 +148,11 @@ function finish(
 ): Deleted {
   const { finalizers, deletionGracePeriodSeconds } = marked.metadata;
   const held = (finalizers ?? []).length > 0 || (deletionGracePeriodSeconds ?? 0) > 0;
-  if (dryRun) return { object: marked, gone: !held };
+  const isMarked = held || storage.plural === 'pods';
+  if (dryRun) return { object: isMarked ? marked : previous, gone: !held };
   const { store } = backend;
-  const shown = held || storage.plural === 'pods';
   const current =
-    shown && marked !== previous ? store.put(storage.plural, marked, previous) : previous;
+    isMarked && marked !== previous ? store.put(storage.plural, marked, previous) : previous;
   if (held) return { object: current, gone: false };
   return { object: store.remove(storage.plural, current), gone: true };
 }
