@@ -48,3 +48,26 @@ it('an embedded cluster lets in those it is told of, with the rights its RBAC ob
   );
   assert.ok(existsSync(embedded.kubeconfig));
 });
+
+it('an embedded cluster knows where its own API server is', async (t) => {
+  const embedded = await startEmbedded();
+  t.after(() => embedded.stop());
+  const { api } = embedded.cluster;
+  const { hostname, port } = new URL(embedded.url);
+  const service = api.get('services', 'default', 'kubernetes');
+  assert.deepEqual(service?.spec.ports, [
+    { name: 'https', protocol: 'TCP', port: 443, targetPort: Number(port) },
+  ]);
+  assert.equal(service?.spec.clusterIP, '10.96.0.1');
+  const [slice] = api.list('endpointslices', 'default');
+  assert.deepEqual(slice?.endpoints, [{ addresses: [hostname], conditions: { ready: true } }]);
+  const headers = { authorization: `Bearer T` };
+  const users = new Map([['T', { name: 'a', groups: ['system:masters'], rules: [] }]]);
+  const other = await startEmbedded({ users });
+  t.after(() => other.stop());
+  const path = '/api/v1/namespaces/default/endpoints/kubernetes';
+  const sent = request(`${other.url}${path}`, { ca: other.ca, headers, agent: false });
+  const [response] = await once(sent.end(), 'response');
+  response.resume();
+  assert.match(response.headers.warning ?? '', /^299 - "v1 Endpoints is deprecated in v1.33\+/);
+});

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { threeZones } from '../../src/topology.ts';
 import { fixture, podNamed } from '../world/api-fixture.ts';
 import { Client } from '../world/client.ts';
-import { stored, virtualCluster } from '../world/virtual-cluster.ts';
+import { small, stored, virtualCluster } from '../world/virtual-cluster.ts';
 
 describe('a namespace that is deleted', () => {
   it('is emptied, pods after their grace, and then gone', () => {
@@ -41,6 +41,54 @@ describe('a namespace that is deleted', () => {
     assert.deepEqual(namespace.spec.finalizers, finalizers);
     api.update('namespaces', { ...namespace, spec: { finalizers: [] } }, 'finalize');
     assert.equal(api.get('namespaces', '', 'held'), null);
+  });
+
+  it('is left alone for five seconds, then pods go, and the rest when no pod is left', () => {
+    const { api, pass } = virtualCluster();
+    api.create('namespaces', { metadata: { name: 'n' } });
+    const finalizers = ['example.com/held'];
+    api.create('configmaps', { metadata: { name: 'c', namespace: 'n' } });
+    api.create('pods', podNamed('p', {}, { namespace: 'n', finalizers }));
+    api.delete('namespaces', '', 'n');
+    pass(4900);
+    assert.equal(api.list('pods', 'n')[0]?.metadata.deletionTimestamp, undefined);
+    pass(200);
+    assert.ok(api.list('pods', 'n')[0]?.metadata.deletionTimestamp);
+    assert.equal(api.list('configmaps', 'n').length, 1);
+    const said = (): readonly string[] =>
+      (stored(api, 'namespaces', '', 'n').status.conditions ?? []).map(
+        ({ type, status, message }: Readonly<Record<string, string>>) =>
+          `${type} ${status} ${message}`,
+      );
+    assert.deepEqual(said().slice(2), [
+      'NamespaceDeletionContentFailure False All content successfully deleted, may be waiting on finalization',
+      'NamespaceContentRemaining True Some resources are remaining: pods. has 1 resource instances',
+      'NamespaceFinalizersRemaining True Some content in the namespace has finalizers remaining: example.com/held in 1 resource instances',
+    ]);
+    const { finalizers: _none, ...metadata } = stored(api, 'pods', 'n', 'p').metadata;
+    api.update('pods', { ...stored(api, 'pods', 'n', 'p'), metadata });
+    pass(1);
+    assert.equal(api.get('namespaces', '', 'n'), null);
+  });
+
+  it('says what should have gone and did not', () => {
+    const { api, pass, untilIdle, cluster } = virtualCluster({ topology: small(['a']) });
+    untilIdle();
+    api.create('namespaces', { metadata: { name: 'n' } });
+    api.create(
+      'pods',
+      podNamed('p', { nodeName: 'a-1', terminationGracePeriodSeconds: 1 }, { namespace: 'n' }),
+    );
+    pass(5000);
+    cluster.node('a-1').stop();
+    api.delete('namespaces', '', 'n');
+    pass(20_000);
+    const [, , failure] = stored(api, 'namespaces', '', 'n').status.conditions;
+    assert.equal(failure.status, 'True');
+    assert.equal(
+      failure.message,
+      'Failed to delete all resource types, 1 remaining: unexpected items still remain in namespace: n for gvr: /v1, Resource=pods',
+    );
   });
 
   it('is found by a cluster that starts later', () => {

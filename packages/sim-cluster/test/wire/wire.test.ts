@@ -6,6 +6,7 @@ import { serviceAccountUser, type User } from '../../src/auth/authorizer.ts';
 import { VirtualClock } from '../../src/kernel/clock.ts';
 import { seededRandom } from '../../src/kernel/prng.ts';
 import type { WireCases } from './case.ts';
+import { clusterObjectCases } from './cluster-objects.ts';
 import { deleteCases } from './deletes.ts';
 import { evictionCases } from './evictions.ts';
 import { Hand } from './hand.ts';
@@ -23,6 +24,7 @@ const cases: WireCases = {
   ...evictionCases,
   ...eventAndLeaseCases,
   ...accessCases,
+  ...clusterObjectCases,
 };
 
 interface Exchange {
