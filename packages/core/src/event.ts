@@ -1,9 +1,12 @@
 import type { Outcome } from './attempt/outcome.ts';
 import type { Millis } from './kernel/time.ts';
+import type { Namespace } from './model/namespace.ts';
 import type { Lease, Node } from './model/node.ts';
 import type { DaemonSet, Pod } from './model/pod.ts';
 import type { PodViews } from './model/pod-view.ts';
 import type { LimitRecord, ResumeRequest } from './policy/limit-record.ts';
+import type { EvictionPause, EvictionPolicy, NodeTaintRule } from './policy/values.ts';
+
 /** Where deadlines are paused. */
 export type PauseScope =
   | { readonly kind: 'all' }
@@ -21,6 +24,15 @@ export type Event =
   | { readonly kind: 'leaseDelete'; readonly nodeName: string }
   | { readonly kind: 'daemonSetUpsert'; readonly daemonSet: DaemonSet }
   | { readonly kind: 'daemonSetDelete'; readonly uid: string }
+  | { readonly kind: 'namespaceUpsert'; readonly namespace: Namespace }
+  | { readonly kind: 'namespaceDelete'; readonly name: string }
+  /** What is to be done, as the cluster or a file says it; the same again is no news. */
+  | { readonly kind: 'policyUpsert'; readonly policy: EvictionPolicy }
+  | { readonly kind: 'policyDelete'; readonly name: string }
+  | { readonly kind: 'taintRuleUpsert'; readonly rule: NodeTaintRule }
+  | { readonly kind: 'taintRuleDelete'; readonly name: string }
+  | { readonly kind: 'pauseUpsert'; readonly pause: EvictionPause }
+  | { readonly kind: 'pauseDelete'; readonly name: string }
   /** Whether pods are read of some nodes only, and how those are known; before the first: of all. */
   | { readonly kind: 'podViews'; readonly byNode: boolean; readonly nodes: PodViews }
   /** Whether what we hear of the cluster is current; false while a watch is cut off. */

@@ -9,6 +9,7 @@ export { createEngine, type Engine } from './engine.ts';
 
 export type { Event, PauseScope } from './event.ts';
 export { makeNode, makePod, type NodeInput, type PodInput } from './model/builders.ts';
+export type { Namespace } from './model/namespace.ts';
 export type { Lease, Node, NodeCondition, NodeRef } from './model/node.ts';
 export type { DaemonSet, Disruption, Owner, Pod, PodRef } from './model/pod.ts';
 export type { PodView, PodViews } from './model/pod-view.ts';

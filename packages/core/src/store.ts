@@ -1,10 +1,15 @@
 import type { Event } from './event.ts';
 import { ClusterClock, type ClusterTime } from './kernel/cluster-clock.ts';
 import type { Instant } from './kernel/time.ts';
+import type { Namespace } from './model/namespace.ts';
 import type { Lease, Node } from './model/node.ts';
 import type { DaemonSet, Owner, Pod } from './model/pod.ts';
 import type { PodView } from './model/pod-view.ts';
+import type { Labels } from './model/selector.ts';
 import type { Toleration } from './model/toleration.ts';
+import { PolicyStore } from './policy/policy-store.ts';
+import type { EvictionPause, EvictionPolicy, NodeTaintRule } from './policy/values.ts';
+
 /** What an event did to the store; null for events that carry no object. */
 export type Change =
   | {
@@ -20,7 +25,24 @@ export type Change =
   | { readonly kind: 'pod'; readonly pod: Pod; readonly previous: Pod | null }
   | { readonly kind: 'podGone'; readonly previous: Pod }
   /** Null: it is gone. */
-  | { readonly kind: 'lease'; readonly nodeName: string; readonly lease: Lease | null };
+  | { readonly kind: 'lease'; readonly nodeName: string; readonly lease: Lease | null }
+  /** The labels of a namespace are others, or it is gone. */
+  | { readonly kind: 'namespace'; readonly name: string }
+  /** A policy, a rule or a pause is new, says something else, or (null) is gone. */
+  | { readonly kind: 'policy'; readonly policy: EvictionPolicy | null }
+  | {
+      readonly kind: 'taintRule';
+      readonly rule: NodeTaintRule | null;
+      readonly previous: NodeTaintRule | null;
+    }
+  | {
+      readonly kind: 'pause';
+      readonly name: string;
+      readonly pause: EvictionPause | null;
+      readonly previous: EvictionPause | null;
+    }
+  /** The time of a pause is over; it is still there. */
+  | { readonly kind: 'pauseEnd'; readonly pause: EvictionPause };
 
 /** What the machines may do with the store: read it. */
 export interface StoreView {
@@ -36,6 +58,12 @@ export interface StoreView {
   /** The lease of a node; null: it has none. */
   lease(nodeName: string): Lease | null;
   daemonSetsIn(namespace: string): Iterable<DaemonSet>;
+  /** The eviction policies, in the order in which they count. */
+  policies(): readonly EvictionPolicy[];
+  /** The pauses that are there, with whether their time is over. */
+  pauses(): Iterable<{ readonly pause: EvictionPause; readonly isOver: boolean }>;
+  /** Null: the namespace is not known. */
+  namespaceLabels(name: string): Labels | null;
 }
 
 /**
@@ -51,9 +79,11 @@ export class Store implements StoreView {
   readonly #leases = new Map<string, Lease>();
   readonly #daemonSets = new Map<string, DaemonSet>();
   #podViews: Omit<Extract<Event, { kind: 'podViews' }>, 'kind'> = { byNode: false, nodes: {} };
+  readonly #policies = new PolicyStore();
   readonly #names = new Interned<string>((name) => name);
   readonly #owners = new Interned<Owner>(ownerKey);
   readonly #tolerations = new Interned<readonly Toleration[]>(tolerationsKey);
+  readonly #labels = new Interned<Labels>(JSON.stringify);
 
   node(name: string): Node | null {
     return this.#nodes.get(name) ?? null;
@@ -94,6 +124,31 @@ export class Store implements StoreView {
     return [...this.#daemonSets.values()].filter((daemonSet) => daemonSet.namespace === namespace);
   }
 
+  policies(): readonly EvictionPolicy[] {
+    return this.#policies.policies;
+  }
+
+  pauses(): Iterable<{ readonly pause: EvictionPause; readonly isOver: boolean }> {
+    const policies = this.#policies;
+    return Array.from(policies.pauses, (pause) => ({ pause, isOver: policies.isOver(pause.name) }));
+  }
+
+  namespaceLabels(name: string): Labels | null {
+    return this.#policies.namespaceLabels(name);
+  }
+
+  /** The pauses whose time is over at `now` and was not before. */
+  endPauses(now: Instant): readonly Change[] {
+    const ended = this.#policies.endPauses(this.clock.wall(now));
+    return ended.map((pause) => ({ kind: 'pauseEnd', pause }));
+  }
+
+  /** When the time of the next pause is over; null: none ends by itself. */
+  nextPauseEnd(): Instant | null {
+    const end = this.#policies.nextPauseEnd();
+    return end === null ? null : this.clock.when(end);
+  }
+
   /** Takes in what the event says about an object; null when that changes nothing. */
   apply(now: Instant, event: Event): Change | null {
     switch (event.kind) {
@@ -126,8 +181,51 @@ export class Store implements StoreView {
         this.#daemonSets.delete(event.uid);
         return null;
       default:
+        return this.#applyPolicy(event);
+    }
+  }
+
+  #applyPolicy(event: Event): Change | null {
+    switch (event.kind) {
+      case 'namespaceUpsert':
+        return this.#putNamespace(event.namespace.name, event.namespace);
+      case 'namespaceDelete':
+        return this.#putNamespace(event.name, null);
+      case 'policyUpsert':
+        return this.#putPolicy(event.policy.name, event.policy);
+      case 'policyDelete':
+        return this.#putPolicy(event.name, null);
+      case 'taintRuleUpsert':
+        return this.#putTaintRule(event.rule.name, event.rule);
+      case 'taintRuleDelete':
+        return this.#putTaintRule(event.name, null);
+      case 'pauseUpsert':
+        return this.#putPause(event.pause.name, event.pause);
+      case 'pauseDelete':
+        return this.#putPause(event.name, null);
+      default:
         return null;
     }
+  }
+
+  #putNamespace(name: string, namespace: Namespace | null): Change | null {
+    const { isNews } = this.#policies.putNamespace(name, namespace);
+    return isNews ? { kind: 'namespace', name } : null;
+  }
+
+  #putPolicy(name: string, policy: EvictionPolicy | null): Change | null {
+    const { isNews } = this.#policies.putPolicy(name, policy);
+    return isNews ? { kind: 'policy', policy } : null;
+  }
+
+  #putTaintRule(name: string, rule: NodeTaintRule | null): Change | null {
+    const { isNews, previous } = this.#policies.putTaintRule(name, rule);
+    return isNews ? { kind: 'taintRule', rule, previous } : null;
+  }
+
+  #putPause(name: string, pause: EvictionPause | null): Change | null {
+    const { isNews, previous } = this.#policies.putPause(name, pause);
+    return isNews ? { kind: 'pause', name, pause, previous } : null;
   }
 
   #upsertNode(node: Node, afterGap: boolean): Change {
@@ -179,13 +277,15 @@ export class Store implements StoreView {
       phase: this.#names.take(pod.phase),
       tolerations: this.#tolerations.take(pod.tolerations),
       owner: pod.owner && this.#owners.take(pod.owner),
+      ...(pod.labels && { labels: this.#labels.take(pod.labels) }),
     };
   }
 
-  #release({ namespace, nodeName, phase, tolerations, owner }: Pod): void {
+  #release({ namespace, nodeName, phase, tolerations, owner, labels }: Pod): void {
     for (const name of [namespace, nodeName, phase]) this.#names.release(name);
     this.#tolerations.release(tolerations);
     if (owner) this.#owners.release(owner);
+    if (labels) this.#labels.release(labels);
   }
 }
 

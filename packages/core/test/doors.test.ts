@@ -12,7 +12,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
     types: `
       AllPodsNeed AttemptState Blocker BudgetNumbers Cause Command Config DaemonSet Decision
       Disruption Engine Event EvictionCommand Explanation LabelExpression LabelSelector Labels
-      Lease LifecycleReport LimitCommand LimitReport MatchOptions Node NodeCommand
+      Lease LifecycleReport LimitCommand LimitReport MatchOptions Namespace Node NodeCommand
       NodeCondition NodeExplanation NodeInput NodeRef Notice ObservedTaint Outcome Owner
       PauseScope Pod PodExplanation PodInput PodRef PodReport PodView PodViews Quantity Reason
       ReasonCode Report Semantics StartSource Subject Taint TaintEffect TaintName Toleration`,
@@ -43,11 +43,11 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './policy': {
     values: `
-      describeCount limitId needsRecord`,
+      describeCount explainChoice limitId needsRecord`,
     types: `
-      BudgetPolicy ConditionRule EvictionMode EvictionPause EvictionPauseScope EvictionPolicy
+      BudgetPolicy ConditionRule EvictionMode EvictionPause EvictionPauseScope EvictionPolicy ExplainedChoice
       LimitCount LimitHit LimitRecord LimitRule LimitScope LimitStatus NodeTaintRule Policy
-      PolicyAction PolicyMatch RecordedLimit ResumeRequest TaintPattern TaintPolicy`,
+      PolicyAction PolicyMatch PolicyPart PolicySubject PolicyVerdict RecordedLimit ResumeRequest TaintPattern TaintPolicy`,
   },
   './pressure': {
     values: `

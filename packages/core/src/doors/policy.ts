@@ -5,8 +5,15 @@
 export type { BudgetPolicy } from '../attempt/budget-policy.ts';
 export type { EvictionMode, Policy, TaintPolicy } from '../policy/eviction-policy.ts';
 
-// Policies, taint rules and pauses of the cluster.
+// Policies, taint rules and pauses of the cluster, and which policy counts.
 
+export {
+  type ExplainedChoice,
+  explainChoice,
+  type PolicyPart,
+  type PolicySubject,
+  type PolicyVerdict,
+} from '../policy/choice.ts';
 export type {
   EvictionPause,
   EvictionPauseScope,

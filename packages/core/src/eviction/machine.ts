@@ -165,7 +165,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
         this.#drop(now, change.previous, 'PodDeleted', []);
         this.#limits.gone(now, change.previous);
         return;
-      case 'lease': // a matter of the node lifecycle
+      default: // a matter of the node lifecycle, or of other semantics
     }
   }
 

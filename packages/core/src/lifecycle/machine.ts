@@ -176,6 +176,8 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
         return;
       case 'podGone':
         this.#readiness.forget(change.previous.uid);
+        return;
+      default: // a matter of evictions
     }
   }
 

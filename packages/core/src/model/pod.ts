@@ -47,8 +47,12 @@ export interface Pod extends PodRef {
   readonly optedOut?: boolean;
   /** The status of its condition Ready; null or left out: it has none. */
   readonly ready?: string | null;
-  /** Only read where pods are matched with DaemonSets by their labels; left out: none. */
+  /** Left out: none. */
   readonly labels?: Labels;
+  /** spec.priority; left out: 0. */
+  readonly priority?: number;
+  /** spec.priorityClassName; left out: none. */
+  readonly priorityClassName?: string;
   /** Left out: nobody has marked it. */
   readonly disruption?: Disruption;
 }

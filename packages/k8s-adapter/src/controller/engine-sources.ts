@@ -5,13 +5,7 @@ import { PodSource } from '../pod-watch/pod-source.ts';
 import { defaultPodWatch, type PodWatch } from '../pod-watch/scope.ts';
 import { type Source, sourceOf } from '../pod-watch/source.ts';
 import type { Random } from '../proto/backoff.ts';
-import {
-  daemonSetFromJson,
-  labelledPodFromJson,
-  leaseFromJson,
-  nodeFromJson,
-  podFromJson,
-} from '../proto/convert.ts';
+import { daemonSetFromJson, leaseFromJson, nodeFromJson, podFromJson } from '../proto/convert.ts';
 import type { ItemChange, Project } from '../proto/inventory.ts';
 import {
   daemonSetsPath,
@@ -34,7 +28,7 @@ export interface SourceOptions {
   readonly acceptsPod?: (pod: Pod) => boolean;
   /** Read the leases of nodes too, for the node lifecycle; false when left out. */
   readonly leases?: boolean;
-  /** Read DaemonSets and the labels of pods too, for its legacy mode; false when left out. */
+  /** Read DaemonSets too, for its legacy mode; false when left out. */
   readonly daemonSets?: boolean;
   /** Read only the pods that something may have to be done about; left out: all of them. */
   readonly podWatch?: Partial<PodWatch>;
@@ -95,13 +89,13 @@ function podReflector(
   options: SourceOptions,
   ofNode: Partial<ReflectorOptions<Pod>> = {},
 ): Reflector<Pod> {
-  const { daemonSets = false, pods = {}, acceptsPod } = options;
+  const { pods = {}, acceptsPod } = options;
   return new Reflector<Pod>({
     ...sharedOptions(options),
     resource: 'pods',
     path: podsPath,
     selectors: pods,
-    project: accepted(daemonSets ? labelledPodFromJson : podFromJson, acceptsPod),
+    project: accepted(podFromJson, acceptsPod),
     ...ofNode,
   });
 }

@@ -1,8 +1,8 @@
 import type { Command, Event, Node, Report } from '@taintmgr/core';
 
 // What is taken out of a flight record before it is written. What is left that others write freely
-// are messages, which may name anything. As in a snapshot they are taken out, while names and
-// labels stay: without them nothing could be replayed. Events and commands are redacted alike, so
+// are messages and the reason of a pause, which may name anything. As in a snapshot they are taken
+// out, while names and labels stay: without them nothing could be replayed. Events and commands are redacted alike, so
 // that a replay compares like with like.
 
 const redacted = 'redacted';
@@ -31,6 +31,8 @@ export function redactEvent(event: Event): Event {
       return { ...event, node: redactNode(event.node) };
     case 'result':
       return { ...event, outcome: redactMember(event.outcome) };
+    case 'pauseUpsert':
+      return { ...event, pause: { ...event.pause, reason: redactMessage(event.pause.reason) } };
     default:
       return event;
   }

@@ -120,18 +120,29 @@ export function podFromJson(value: unknown): Pod {
     optedOut: asRecord(metadata.annotations)[evictAnnotation] === 'false',
     hasEmptyDir: asList(spec.volumes).some((volume) => isRecord(asRecord(volume).emptyDir)),
     ready: readyStatusOf(status),
+    ...policyFieldsFrom(metadata, spec),
     ...disruptionFrom(object),
+  };
+}
+
+/** What only policies look at; most pods leave some of it out. */
+function policyFieldsFrom(
+  metadata: JsonRecord,
+  spec: JsonRecord,
+): Pick<Pod, 'labels' | 'priority' | 'priorityClassName'> {
+  const labels = labelsFrom(metadata.labels);
+  const priority = asInteger(spec.priority) ?? 0;
+  const priorityClassName = asText(spec.priorityClassName);
+  return {
+    ...(Object.keys(labels).length > 0 && { labels }),
+    ...(priority !== 0 && { priority }),
+    ...(priorityClassName !== '' && { priorityClassName }),
   };
 }
 
 function disruptionFrom(object: JsonRecord): Pick<Pod, 'disruption'> {
   const mark = disruptionOf(object);
   return mark ? { disruption: { reason: mark.reason, manager: mark.manager } } : {};
-}
-
-/** The same with its labels, where pods are matched with DaemonSets by them. */
-export function labelledPodFromJson(value: unknown): Pod {
-  return { ...podFromJson(value), labels: labelsFrom(asRecord(asRecord(value).metadata).labels) };
 }
 
 function readyStatusOf(status: JsonRecord): string | null {

@@ -116,6 +116,8 @@ export function podMessage(more: { readonly spec?: Message; readonly status?: Me
         4: ['terminationGracePeriodSeconds', 'integer'],
         10: ['nodeName', 'word'],
         22: ['tolerations', [toleration]],
+        24: ['priorityClassName', 'word'],
+        25: ['priority', 'integer'],
         ...more.spec,
       },
     ],

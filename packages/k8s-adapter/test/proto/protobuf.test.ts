@@ -6,9 +6,9 @@ import { failureOf } from '../../src/proto/answer.ts';
 import {
   daemonSetFromJson,
   identityOf,
-  labelledPodFromJson,
   leaseFromJson,
   nodeFromJson,
+  podFromJson,
 } from '../../src/proto/convert.ts';
 import { AnswerCollector } from '../../src/proto/exchange.ts';
 import { objectFromProtobuf } from '../../src/proto/protobuf.ts';
@@ -120,7 +120,7 @@ const daemonSet = {
 
 describe('protobuf', () => {
   const cases: readonly [{ readonly kind: string }, (object: unknown) => object][] = [
-    [pod, labelledPodFromJson],
+    [pod, podFromJson],
     [node, nodeFromJson],
     [lease, leaseFromJson],
     [daemonSet, daemonSetFromJson],
@@ -166,6 +166,8 @@ describe('protobuf', () => {
     const { spec } = objectFromProtobuf(encodeObject(pod)) ?? assert.fail();
     assert.deepEqual(Object.keys(spec as object).sort(), [
       'nodeName',
+      'priority',
+      'priorityClassName',
       'terminationGracePeriodSeconds',
       'tolerations',
       'volumes',
@@ -175,7 +177,7 @@ describe('protobuf', () => {
   it('holds numbers that JSON cannot within the safe integers', () => {
     const forEver = { tolerations: [{ tolerationSeconds: 2n ** 63n - 1n }] };
     const read = objectFromProtobuf(encodeObject({ kind: 'Pod', ...{ spec: forEver } }));
-    const { tolerations } = labelledPodFromJson(read);
+    const { tolerations } = podFromJson(read);
     assert.equal(tolerations[0]?.tolerationSeconds, Number.MAX_SAFE_INTEGER);
   });
 
@@ -189,7 +191,7 @@ describe('protobuf', () => {
         const bytes = whole.slice();
         for (const [at, byte] of changes) bytes[at] = byte;
         const read = objectFromProtobuf(bytes.subarray(0, length));
-        labelledPodFromJson(read);
+        podFromJson(read);
       }),
       { numRuns: 2000 },
     );

@@ -140,7 +140,7 @@ export class UpstreamEvictionMachine implements EvictionMachine {
       case 'podGone':
         if (!this.#pods.has(keyOf(change.previous))) this.#cancel(change.previous);
         return;
-      case 'lease': // a matter of the node lifecycle
+      default: // a matter of the node lifecycle, or of other semantics
     }
   }
 

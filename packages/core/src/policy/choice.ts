@@ -1,0 +1,132 @@
+// Which eviction policy counts for a pod and one taint of its node, and why the others do not.
+import type { Node } from '../model/node.ts';
+import type { Pod } from '../model/pod.ts';
+import { type Labels, selects } from '../model/selector.ts';
+import type { Taint } from '../model/taint.ts';
+import { matchesPattern, matchesSome } from './pattern.ts';
+import type { EvictionPolicy, PolicyMatch } from './values.ts';
+
+/** A pod, and whatever of its surroundings policies look at. */
+export interface PolicySubject {
+  readonly pod: Pod;
+  /** Null: not known; it counts as one without labels. */
+  readonly node: Node | null;
+  /** Null: the namespace is not known. */
+  readonly namespaceLabels: Labels | null;
+}
+
+/** The parts of a policy's match, in the order in which they are looked at. */
+export type PolicyPart = 'taints' | 'nodes' | 'namespaces' | 'pods' | 'podPriority';
+
+/** Why a policy does not count. */
+export type PolicyVerdict =
+  /** This part of its match does not fit; the parts before it do. */
+  | { readonly kind: 'notMatched'; readonly part: PolicyPart }
+  /** It matches and names no action: its limits hold. */
+  | { readonly kind: 'onlyLimits' }
+  /** It matches, and so does one that comes before it. */
+  | { readonly kind: 'outranked'; readonly by: string }
+  /** It asks for labels of a namespace that is not known: nobody can tell, and the pod stays. */
+  | { readonly kind: 'unknownNamespace' };
+
+/** What policies come to for a pod and a taint. */
+export interface PolicyChoice {
+  /** Null: the configuration of the process counts. */
+  readonly counts: EvictionPolicy | null;
+  /** One that may count, where that cannot be told; then none counts. */
+  readonly undecided: EvictionPolicy | null;
+}
+
+/** The same, with what is to be said of every other policy. */
+export interface ExplainedChoice extends PolicyChoice {
+  readonly others: readonly { readonly policy: EvictionPolicy; readonly why: PolicyVerdict }[];
+}
+
+type Fit = 'matches' | 'unknownNamespace' | PolicyPart;
+
+/** The order in which policies count: the higher priority first, then by name. */
+export function inPolicyOrder(a: EvictionPolicy, b: EvictionPolicy): number {
+  if (a.priority !== b.priority) return b.priority - a.priority;
+  return a.name < b.name ? -1 : Number(a.name > b.name);
+}
+
+/**
+ * The policy that counts: the first of those that match and name an action. `policies` are in their
+ * order (inPolicyOrder).
+ */
+export function choosePolicy(
+  policies: readonly EvictionPolicy[],
+  taint: Taint,
+  subject: PolicySubject,
+): PolicyChoice {
+  for (const policy of policies) {
+    if (policy.action === null) continue;
+    const fit = fitOf(policy.match, taint, subject);
+    if (fit === 'matches') return { counts: policy, undecided: null };
+    if (fit === 'unknownNamespace') return { counts: null, undecided: policy };
+  }
+  return none;
+}
+
+const none: PolicyChoice = { counts: null, undecided: null };
+
+/** The same choice from policies in any order, and why each of the others does not count. */
+export function explainChoice(
+  policies: readonly EvictionPolicy[],
+  taint: Taint,
+  subject: PolicySubject,
+): ExplainedChoice {
+  const inOrder = [...policies].sort(inPolicyOrder);
+  const choice = choosePolicy(inOrder, taint, subject);
+  const by = choice.counts ?? choice.undecided;
+  const others = inOrder.flatMap((policy) => {
+    if (policy === choice.counts) return [];
+    return [{ policy, why: verdictOn(policy, fitOf(policy.match, taint, subject), by) }];
+  });
+  return { ...choice, others };
+}
+
+function verdictOn(policy: EvictionPolicy, fit: Fit, by: EvictionPolicy | null): PolicyVerdict {
+  if (fit === 'unknownNamespace') return { kind: fit };
+  if (fit !== 'matches') return { kind: 'notMatched', part: fit };
+  if (policy.action === null || by === null) return { kind: 'onlyLimits' };
+  return { kind: 'outranked', by: by.name };
+}
+
+/** Whether a policy is for this taint of the pod's node; unknown: nobody can tell. */
+export function matchesTaint({ taints }: PolicyMatch, taint: Taint): boolean {
+  if (taints.length === 0) return true;
+  return taints.some(
+    ({ key = '*', value = '*', effect = '*' }) =>
+      matchesPattern(key, taint.key) &&
+      matchesPattern(value, taint.value) &&
+      matchesPattern(effect, taint.effect),
+  );
+}
+
+/** Which part of a match a pod does not fit, whatever the taint. */
+export function podFit(match: PolicyMatch, subject: PolicySubject): Fit {
+  const { pod, node, namespaceLabels } = subject;
+  if (match.nodes && !selects(match.nodes, node?.labels ?? {})) return 'nodes';
+  const { names = [], selector = null } = match.namespaces ?? {};
+  if (!matchesSome(names, pod.namespace)) return 'namespaces';
+  const isUnknown = selector !== null && namespaceLabels === null;
+  if (selector && namespaceLabels && !selects(selector, namespaceLabels)) return 'namespaces';
+  if (match.pods && !selects(match.pods, pod.labels ?? {})) return 'pods';
+  if (!hasPriority(match.podPriority, pod)) return 'podPriority';
+  return isUnknown ? 'unknownNamespace' : 'matches';
+}
+
+function fitOf(match: PolicyMatch, taint: Taint, subject: PolicySubject): Fit {
+  return matchesTaint(match, taint) ? podFit(match, subject) : 'taints';
+}
+
+function hasPriority(
+  wanted: PolicyMatch['podPriority'],
+  { priority = 0, priorityClassName = '' }: Pod,
+): boolean {
+  if (!wanted) return true;
+  const { min, max, classes } = wanted;
+  if ((min !== null && priority < min) || (max !== null && priority > max)) return false;
+  return classes.length === 0 || classes.includes(priorityClassName);
+}
