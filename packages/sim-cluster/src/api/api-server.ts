@@ -4,6 +4,7 @@ import type { DialNode } from '../handlers/node-proxy.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Random } from '../kernel/prng.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
+import { ServedResources } from '../resources/served.ts';
 import type { Change, ClusterApi, DeleteOptions } from '../store/cluster-api.ts';
 import { expireEvents } from '../store/event-expiry.ts';
 import { Store } from '../store/store.ts';
@@ -65,7 +66,8 @@ export class ApiServer implements ClusterApi {
       startRv: options.startRv ?? startRv,
       historyLength: options.historyLength ?? historyLength,
     });
-    this.#backend = { store, clock: options.clock, random: options.random };
+    const served = new ServedResources();
+    this.#backend = { store, served, clock: options.clock, random: options.random };
     this.#direct = directApi(this.#backend, unknownManager);
     expireEvents(store, options.clock, options.eventTtlMs ?? eventTtlMs);
     this.faults = new Faults(options.random);

@@ -1,4 +1,3 @@
-import { storedResource } from '../resources/resources.ts';
 import type { ClusterApi } from '../store/cluster-api.ts';
 import type { Backend } from '../write/backend.ts';
 import { bindPod } from '../write/binding.ts';
@@ -8,15 +7,16 @@ import { replaceObject } from '../write/update.ts';
 
 /** The API without the wire, for one writer; its name is the manager of the fields it writes. */
 export function directApi(backend: Backend, manager: string): ClusterApi {
-  const { store, clock } = backend;
+  const { store, clock, served } = backend;
   return {
     clock,
     as: (other) => directApi(backend, other),
-    get: (resource, namespace, name) => store.get(storedResource(resource).plural, namespace, name),
+    get: (resource, namespace, name) =>
+      store.get(served.stored(resource).storeKey, namespace, name),
     list: (resource, namespace = '') =>
-      store.collection(storedResource(resource).plural).list(namespace),
+      store.collection(served.stored(resource).storeKey).list(namespace),
     create: (resource, object) => {
-      const entry = storedResource(resource);
+      const entry = served.stored(resource);
       const namespace = entry.namespaced ? (object.metadata.namespace ?? 'default') : '';
       return createObject(backend, entry, object, namespace, { manager });
     },
@@ -24,14 +24,14 @@ export function directApi(backend: Backend, manager: string): ClusterApi {
       const { name, namespace = '' } = object.metadata;
       const options = subresource ? { subresource, manager } : { manager };
       const target = { name, namespace };
-      return replaceObject(backend, storedResource(resource), target, object, options).object;
+      return replaceObject(backend, served.stored(resource), target, object, options).object;
     },
     delete: (resource, namespace, name, { gracePeriodSeconds, uid } = {}) => {
       const request = {
         ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
         ...(uid === undefined ? {} : { preconditions: { uid } }),
       };
-      deleteObject(backend, storedResource(resource), { namespace, name }, request);
+      deleteObject(backend, served.stored(resource), { namespace, name }, request);
     },
     bind: (namespace, name, nodeName) => {
       bindPod(backend, { namespace, name }, { name: nodeName }, false);

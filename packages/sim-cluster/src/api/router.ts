@@ -25,7 +25,7 @@ import {
 import { accessDenied, methodNotAllowed, pathDenied, unknownPath } from '../objects/errors.ts';
 import { entry } from '../objects/json.ts';
 import type { Resource } from '../resources/resource.ts';
-import { findResource } from '../resources/resources.ts';
+import type { ServedResources } from '../resources/served.ts';
 import { type Answer, jsonReply, withWarning } from '../wire/answer.ts';
 import type { ApiRequest } from '../wire/exchange.ts';
 import { negotiate } from '../wire/negotiation.ts';
@@ -55,7 +55,9 @@ export function route(options: RouterOptions, request: ApiRequest, info: Request
   const { grant, reason } = access.judge(user, attributes);
   if (!grant) throw refusal(user, attributes, reason);
   const call: Call = { request, info, user };
-  return info.resource ? routeResource(options, call, info.resource) : handlePath(call);
+  return info.resource
+    ? routeResource(options, call, info.resource)
+    : handlePath(call, options.backend.served);
 }
 
 function attributesOf(info: RequestInfo): Attributes {
@@ -82,17 +84,26 @@ function nameOf({ query }: RequestInfo, resource: ResourcePath): string {
 
 function routeResource(options: RouterOptions, call: Call, path: ResourcePath): Answer {
   const { backend, dialNode, protobuf } = options;
-  if (path.group !== '' && !apiGroups.includes(path.group)) return pathNotFound();
-  const review = reviews.find(
-    ({ group, plural }) => group === path.group && plural === path.plural,
-  );
-  if (review && path.version === review.version) return answerReview(options, call, path, review);
-  const resource = findResource(path.group, path.plural);
-  if (!resource || resource.version !== path.version) throw unknownPath();
+  const resource = backend.served.find(path.group, path.version, path.plural);
+  const review = resource ? undefined : reviewAt(path);
+  if (review) return answerReview(options, call, path, review);
+  if (!resource) return nothingAt(backend.served, path);
   if (path.namespace !== '' && !resource.namespaced) throw unknownPath();
   const handler = handlerFor(call, resource, path);
   const answer = handler({ ...call, backend, resource, path, dialNode, protobuf });
   return resource.deprecation === null ? answer : withWarning(answer, resource.deprecation);
+}
+
+function reviewAt({ group, version, plural }: ResourcePath): Review | undefined {
+  return reviews.find(
+    (review) => review.group === group && review.plural === plural && review.version === version,
+  );
+}
+
+/** In a group that is served the path is refused; elsewhere it leads nowhere at all. */
+function nothingAt(served: ServedResources, { group }: ResourcePath): Answer {
+  if (group !== '' && !apiGroups(served).includes(group)) return pathNotFound();
+  throw unknownPath();
 }
 
 type Handler = (call: ResourceCall) => Answer;

@@ -64,9 +64,9 @@ export class Lookup {
   #missingOwners(api: ClusterApi): ReadonlySet<string> {
     const missing = new Set(this.#dependents.keys());
     if (missing.size === 0) return missing;
-    for (const { plural, view } of resources) {
-      if (view) continue;
-      for (const { metadata } of api.list(plural)) missing.delete(metadata.uid ?? '');
+    for (const { storeKey, storage } of resources) {
+      if (storage) continue;
+      for (const { metadata } of api.list(storeKey)) missing.delete(metadata.uid ?? '');
     }
     return missing;
   }

@@ -7,7 +7,7 @@ import { deletionConditions, type Remaining } from './namespace-conditions.ts';
 import { type Condition, isTerminating, withCondition } from './pods.ts';
 
 const namespaceFinalizer = 'kubernetes';
-const namespacedResources = resources.filter(({ namespaced, view }) => namespaced && !view);
+const namespacedResources = resources.filter(({ namespaced, storage }) => namespaced && !storage);
 /** Nothing is deleted before this time is over, so that all caches know of the deletion. */
 const delayMs = 5000;
 /** How often a namespace is looked at that something holds. */

@@ -1,7 +1,8 @@
 // Discovery: the documents that describe which resources are served.
 import { reviews } from '../auth/reviews.ts';
 import type { Subresource } from '../resources/resource.ts';
-import { resources } from '../resources/resources.ts';
+import type { ServedResources } from '../resources/served.ts';
+import { byPriority } from './version-order.ts';
 
 /** One resource as discovery describes it. */
 interface Entry {
@@ -17,24 +18,33 @@ interface Entry {
   readonly subresources: readonly Subresource[];
 }
 
-const servedEntries: readonly Entry[] = [
-  ...resources,
-  ...reviews.map((review) => ({
-    ...review,
-    namespaced: false,
-    verbs: ['create'],
-    shortNames: [],
-    categories: [],
-    subresources: [],
-  })),
-];
+const reviewEntries: readonly Entry[] = reviews.map((review) => ({
+  ...review,
+  namespaced: false,
+  verbs: ['create'],
+  shortNames: [],
+  categories: [],
+  subresources: [],
+}));
+
+const entriesOf = (served: ServedResources): readonly Entry[] => [...served.all, ...reviewEntries];
 
 /** The named API groups, in the order in which clients prefer them. */
-export const apiGroups: readonly string[] = [
-  ...new Set(servedEntries.map(({ group }) => group).filter((group) => group !== '')),
-];
+export function apiGroups(served: ServedResources): readonly string[] {
+  return [
+    ...new Set(
+      entriesOf(served)
+        .map(({ group }) => group)
+        .filter((group) => group !== ''),
+    ),
+  ];
+}
 
-const onlyVersion = 'v1';
+/** The versions of a group, the preferred one first. */
+function versionsOf(served: ServedResources, group: string): readonly string[] {
+  const entries = entriesOf(served).filter((entry) => entry.group === group);
+  return [...new Set(entries.map(({ version }) => version))].sort(byPriority);
+}
 
 /** GET /version. */
 export const versionInfo = {
@@ -51,34 +61,40 @@ export const versionInfo = {
 
 /** GET /api. */
 export function coreVersions(): unknown {
-  return { kind: 'APIVersions', versions: [onlyVersion], serverAddressByClientCIDRs: [] };
+  return { kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs: [] };
 }
 
 /** GET /apis/GROUP; null for a group that is not served. */
-export function groupDocument(group: string): Readonly<Record<string, unknown>> | null {
-  if (!apiGroups.includes(group)) return null;
-  const version = { groupVersion: `${group}/${onlyVersion}`, version: onlyVersion };
+export function groupDocument(
+  served: ServedResources,
+  group: string,
+): Readonly<Record<string, unknown>> | null {
+  const versions = versionsOf(served, group).map((version) => ({
+    groupVersion: `${group}/${version}`,
+    version,
+  }));
+  if (group === '' || versions.length === 0) return null;
   return {
     kind: 'APIGroup',
     apiVersion: 'v1',
     name: group,
-    versions: [version],
-    preferredVersion: version,
+    versions,
+    preferredVersion: versions[0],
   };
 }
 
 /** GET /apis. */
-export function groupList(): unknown {
-  const groups = apiGroups.map((group) => {
-    const { kind: _kind, apiVersion: _version, ...rest } = groupDocument(group) ?? {};
+export function groupList(served: ServedResources): unknown {
+  const groups = apiGroups(served).map((group) => {
+    const { kind: _kind, apiVersion: _version, ...rest } = groupDocument(served, group) ?? {};
     return rest;
   });
   return { kind: 'APIGroupList', apiVersion: 'v1', groups };
 }
 
 /** GET /api/v1 and /apis/GROUP/VERSION; null for what is not served. */
-export function resourceList(group: string, version: string): unknown {
-  const entries = servedEntries.filter(
+export function resourceList(served: ServedResources, group: string, version: string): unknown {
+  const entries = entriesOf(served).filter(
     (entry) => entry.group === group && entry.version === version,
   );
   if (entries.length === 0) return null;
@@ -118,17 +134,17 @@ export const aggregatedType =
   'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
 /** Aggregated discovery of the core group or of all named groups. */
-export function aggregated(core: boolean): unknown {
-  const groups = core ? [''] : apiGroups;
+export function aggregated(served: ServedResources, core: boolean): unknown {
+  const groups = core ? [''] : apiGroups(served);
   const items = groups.map((group) => ({
     metadata: group ? { name: group } : {},
-    versions: [
-      {
-        version: onlyVersion,
-        resources: servedEntries.filter((entry) => entry.group === group).map(aggregatedEntry),
-        freshness: 'Current',
-      },
-    ],
+    versions: versionsOf(served, group).map((version) => ({
+      version,
+      resources: entriesOf(served)
+        .filter((entry) => entry.group === group && entry.version === version)
+        .map(aggregatedEntry),
+      freshness: 'Current',
+    })),
   }));
   return {
     kind: 'APIGroupDiscoveryList',

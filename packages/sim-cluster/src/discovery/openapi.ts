@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isObject, type JsonObject } from '../objects/json.ts';
 import type { Json } from '../objects/kube-object.ts';
 import type { Resource } from '../resources/resource.ts';
-import { resources } from '../resources/resources.ts';
+import type { ServedResources } from '../resources/served.ts';
 import { type Shape, type Struct, scalar } from '../schema/types.ts';
 import { versionInfo } from './documents.ts';
 
@@ -97,34 +97,41 @@ function buildDocument(path: string, resources: readonly Resource[]): Document {
   return { path, text, hash };
 }
 
-let built: ReadonlyMap<string, Document> | null = null;
+interface Built {
+  readonly revision: number;
+  readonly documents: ReadonlyMap<string, Document>;
+}
 
-/** All documents by path; made when first asked for. */
-function documents(): ReadonlyMap<string, Document> {
-  if (built) return built;
-  const paths = [...new Set(resources.map(directory))];
-  built = new Map(
+const built = new WeakMap<ServedResources, Built>();
+
+/** All documents by path; made when first asked for, and again when something else is served. */
+function documents(served: ServedResources): Built['documents'] {
+  const known = built.get(served);
+  if (known?.revision === served.revision) return known.documents;
+  const paths = [...new Set(served.all.map(directory))];
+  const documents = new Map(
     paths.map((path) => [
       path,
       buildDocument(
         path,
-        resources.filter((resource) => directory(resource) === path),
+        served.all.filter((resource) => directory(resource) === path),
       ),
     ]),
   );
-  return built;
+  built.set(served, { revision: served.revision, documents });
+  return documents;
 }
 
 /** GET /openapi/v3. */
-export function openApiRoot(): unknown {
+export function openApiRoot(served: ServedResources): unknown {
   const paths: JsonObject = {};
-  for (const { path, hash } of documents().values()) {
+  for (const { path, hash } of documents(served).values()) {
     paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` };
   }
   return { paths };
 }
 
 /** GET /openapi/v3/PATH; null for a path without a document. */
-export function openApiDocument(path: string): Document | null {
-  return documents().get(path) ?? null;
+export function openApiDocument(served: ServedResources, path: string): Document | null {
+  return documents(served).get(path) ?? null;
 }

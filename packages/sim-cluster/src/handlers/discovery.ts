@@ -11,6 +11,7 @@ import {
 } from '../discovery/documents.ts';
 import { openApiDocument, openApiRoot } from '../discovery/openapi.ts';
 import { methodNotAllowed, unknownPath } from '../objects/errors.ts';
+import type { ServedResources } from '../resources/served.ts';
 import { type Answer, jsonReply, type Reply, textReply } from '../wire/answer.ts';
 import { negotiate, parseAccept } from '../wire/negotiation.ts';
 import type { Call } from './request.ts';
@@ -20,7 +21,7 @@ export function pathNotFound(): Reply {
   return textReply(404, '404 page not found\n');
 }
 
-type Handler = (call: Call) => Answer;
+type Handler = (call: Call, served: ServedResources) => Answer;
 
 const health: Handler = () => textReply(200, 'ok');
 
@@ -30,29 +31,33 @@ const paths: Readonly<Record<string, Handler>> = {
   '/healthz': health,
   '/livez': health,
   '/readyz': health,
-  '/api': (call) => (wantsAggregated(call) ? cached(call, true) : plain(call, coreVersions())),
-  '/apis': (call) => (wantsAggregated(call) ? cached(call, false) : plain(call, groupList())),
-  '/openapi/v3': (call) => plain(call, openApiRoot()),
+  '/api': (call, served) =>
+    wantsAggregated(call) ? cached(call, served, true) : plain(call, coreVersions()),
+  '/apis': (call, served) =>
+    wantsAggregated(call) ? cached(call, served, false) : plain(call, groupList(served)),
+  '/openapi/v3': (call, served) => plain(call, openApiRoot(served)),
 };
 
 /** Answers a path that is no resource: version, health, discovery, OpenAPI. */
-export function handlePath(call: Call): Answer {
+export function handlePath(call: Call, served: ServedResources): Answer {
   const path = call.info.path.length > 1 ? call.info.path.replace(/\/$/, '') : call.info.path;
-  const handler = paths[path] ?? prefixed(path);
+  const handler = paths[path] ?? prefixed(path, served);
   if (!handler) return pathNotFound();
   if (call.info.verb !== 'get' && handler !== health) throw methodNotAllowed();
-  return handler(call);
+  return handler(call, served);
 }
 
-function prefixed(path: string): Handler | null {
+function prefixed(path: string, served: ServedResources): Handler | null {
   const [, root, first = '', second = '', ...rest] = path.split('/');
   if (root === 'openapi' && first === 'v3') {
-    return (call) => openApi(call, [second, ...rest].join('/'));
+    return (call) => openApi(call, served, [second, ...rest].join('/'));
   }
   if (root === 'healthz' || root === 'livez' || root === 'readyz') return health;
-  if (root === 'api' && second === '') return (call) => known(call, resourceList('', first));
-  if (root !== 'apis' || rest.length > 0 || !groupDocument(first)) return null;
-  const document = second === '' ? groupDocument(first) : resourceList(first, second);
+  if (root === 'api' && second === '')
+    return (call) => known(call, resourceList(served, '', first));
+  if (root !== 'apis' || rest.length > 0 || !groupDocument(served, first)) return null;
+  const document =
+    second === '' ? groupDocument(served, first) : resourceList(served, first, second);
   return (call) => known(call, document);
 }
 
@@ -75,8 +80,8 @@ function wantsAggregated({ request }: Call): boolean {
 }
 
 /** Aggregated discovery with its entity tag. */
-function cached({ request }: Call, core: boolean): Answer {
-  const body = `${JSON.stringify(aggregated(core))}\n`;
+function cached({ request }: Call, served: ServedResources, core: boolean): Answer {
+  const body = `${JSON.stringify(aggregated(served, core))}\n`;
   const etag = `"${createHash('sha512').update(body).digest('hex').toUpperCase()}"`;
   const headers = { 'cache-control': 'public', vary: 'Accept', etag };
   if (request.headers['if-none-match'] === etag) {
@@ -87,8 +92,8 @@ function cached({ request }: Call, core: boolean): Answer {
 }
 
 /** A document is immutable under its hash; a wrong hash leads to the right one. */
-function openApi({ info }: Call, path: string): Answer {
-  const document = openApiDocument(path);
+function openApi({ info }: Call, served: ServedResources, path: string): Answer {
+  const document = openApiDocument(served, path);
   if (!document) return { kind: 'reply', status: 404, headers: {}, body: '' };
   const asked = info.query.get('hash');
   const common = { 'content-type': 'application/json', vary: 'Accept', etag: `"${document.hash}"` };

@@ -2,8 +2,7 @@
 import { badRequest, expired, futureResourceVersion } from '../objects/errors.ts';
 import { isObject } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
-import type { Resource } from '../resources/resource.ts';
-import { storedResource } from '../resources/resources.ts';
+import { type Resource, storageOf } from '../resources/resource.ts';
 import { Selector } from '../selectors/selector.ts';
 import type { Collection, Page, PageQuery } from '../store/collection.ts';
 import type { Store } from '../store/store.ts';
@@ -34,7 +33,7 @@ export function listObjects(
   options: ListOptions,
 ): Listed {
   const selector = new Selector(resource, options.labelSelector, options.fieldSelector);
-  const collection = store.collection(storedResource(resource.plural).plural);
+  const collection = store.collection(storageOf(resource).storeKey);
   const start = startOf(store, collection, options);
   const query: PageQuery = {
     namespace,

@@ -1,4 +1,5 @@
 // Handles PATCH.
+
 import {
   ApiError,
   badRequest,
@@ -13,7 +14,8 @@ import { applyJsonPatch } from '../patch/json-patch.ts';
 import { withManaged } from '../patch/managed-fields.ts';
 import { applyMergePatch } from '../patch/merge-patch.ts';
 import { applyStrategicPatch } from '../patch/strategic.ts';
-import { apiVersionOf, storedResource } from '../resources/resources.ts';
+import { storageOf } from '../resources/resource.ts';
+import { apiVersionOf } from '../resources/resources.ts';
 import { invalidValue } from '../validation/causes.ts';
 import type { Answer } from '../wire/answer.ts';
 import { flag } from '../wire/list-options.ts';
@@ -86,8 +88,8 @@ function updateOptions(call: ResourceCall, dryRun: boolean): UpdateOptions {
 
 function presentView(call: ResourceCall): KubeObject | null {
   const { backend, resource, path } = call;
-  const { plural } = storedResource(resource.plural);
-  const stored = backend.store.get(plural, path.namespace, path.name);
+  const { storeKey } = storageOf(resource);
+  const stored = backend.store.get(storeKey, path.namespace, path.name);
   return stored ? toView(resource, stored) : null;
 }
 
@@ -122,8 +124,8 @@ function apply(configuration: Json, call: ResourceCall, dryRun: boolean): Answer
   const manager = requiredManager(call);
   const given = checkConfiguration(configuration, call);
   const { warnings } = decodeBody(given, info.query, resource);
-  const storage = storedResource(resource.plural);
-  const live = backend.store.get(storage.plural, path.namespace, path.name);
+  const storage = storageOf(resource);
+  const live = backend.store.get(storage.storeKey, path.namespace, path.name);
   const { object, owners } = applyConfiguration(live, given, {
     resource: storage,
     manager,

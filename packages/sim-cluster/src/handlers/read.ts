@@ -1,6 +1,7 @@
 // Handles GET, LIST and WATCH.
+
 import { notFound } from '../objects/errors.ts';
-import { storedResource } from '../resources/resources.ts';
+import { storageOf } from '../resources/resource.ts';
 import {
   type Answer,
   bodyReply,
@@ -21,8 +22,8 @@ export function handleGet(call: ResourceCall): Answer {
   const { backend, resource, path, info } = call;
   const rv = readResourceVersion(info.query.get('resourceVersion') ?? '', false);
   return whenReached(call, rv, () => {
-    const { plural } = storedResource(resource.plural);
-    const object = backend.store.get(plural, path.namespace, path.name);
+    const { storeKey } = storageOf(resource);
+    const object = backend.store.get(storeKey, path.namespace, path.name);
     if (!object) throw notFound(resource, path.name);
     return objectReply(call, 200, object);
   });

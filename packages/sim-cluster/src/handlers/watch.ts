@@ -2,8 +2,7 @@ import type { Clock, Timer } from '../kernel/clock.ts';
 import { type Random, randomInteger } from '../kernel/prng.ts';
 import { ApiError, type Status } from '../objects/errors.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
-import type { Resource } from '../resources/resource.ts';
-import { storedResource } from '../resources/resources.ts';
+import { type Resource, storageOf } from '../resources/resource.ts';
 import { Selector } from '../selectors/selector.ts';
 import type { Change } from '../store/cluster-api.ts';
 import type { Recorded } from '../store/history.ts';
@@ -50,7 +49,7 @@ export class Watch {
   /** Throws ApiError 400 or 500 for options that do not parse. */
   constructor(backend: WatchBackend, resource: Resource, namespace: string, options: ListOptions) {
     this.#backend = backend;
-    this.#resource = storedResource(resource.plural);
+    this.#resource = storageOf(resource);
     this.#namespace = namespace;
     this.#options = options;
     this.#selector = new Selector(resource, options.labelSelector, options.fieldSelector);
@@ -62,7 +61,7 @@ export class Watch {
     const { store } = this.#backend;
     if (this.#wantsInitialEvents) this.#sendPresent(sink);
     else if (this.#startRv > 0) {
-      const { expiredThrough } = store.collection(this.#resource.plural).history;
+      const { expiredThrough } = store.collection(this.#resource.storeKey).history;
       if (this.#startRv < expiredThrough) {
         sink.error(tooOld(this.#resource, this.#startRv, expiredThrough));
         sink.end();
@@ -90,7 +89,7 @@ export class Watch {
   #sendPresent(sink: WatchSink): void {
     const { store } = this.#backend;
     const rv = store.rv;
-    const collection = store.collection(this.#resource.plural);
+    const collection = store.collection(this.#resource.storeKey);
     for (const object of collection.list(this.#namespace)) {
       if (this.#selector.matches(object)) sink.event('ADDED', object);
     }
@@ -99,13 +98,13 @@ export class Watch {
   }
 
   #sendMissed(sink: WatchSink): void {
-    const { history } = this.#backend.store.collection(this.#resource.plural);
+    const { history } = this.#backend.store.collection(this.#resource.storeKey);
     for (const change of history.after(this.#startRv)) this.#send(change, sink);
   }
 
   /** Sends one change as this watch's selector sees it. */
   #send(change: Recorded, sink: WatchSink): void {
-    if (change.resource !== this.#resource.plural || change.rv <= this.#sentRv) return;
+    if (change.resource !== this.#resource.storeKey || change.rv <= this.#sentRv) return;
     const { object, previous } = change;
     if (this.#namespace !== '' && object.metadata.namespace !== this.#namespace) return;
     const matched = previous !== null && this.#selector.matches(previous);

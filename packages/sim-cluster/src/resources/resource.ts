@@ -17,6 +17,10 @@ export interface Resource {
   readonly group: string;
   readonly version: string;
   readonly plural: string;
+  /** Under which name its objects are stored. */
+  readonly storeKey: string;
+  /** The resource as which its objects are stored; null: as itself. */
+  readonly storage: Resource | null;
   readonly kind: string;
   readonly singular: string;
   readonly shortNames: readonly string[];
@@ -76,6 +80,11 @@ export const scaleSubresource: Subresource = {
   kind: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
 };
 
+/** The resource as which the objects of a resource are stored. */
+export function storageOf(resource: Resource): Resource {
+  return resource.storage ?? resource;
+}
+
 /** What a resource must say of itself; the rest has defaults. */
 export type ResourceGiven = Partial<Resource> &
   Pick<Resource, 'group' | 'plural' | 'kind' | 'singular' | 'schema'>;
@@ -84,6 +93,8 @@ export type ResourceGiven = Partial<Resource> &
 export function defineResource(given: ResourceGiven): Resource {
   return {
     version: 'v1',
+    storeKey: given.plural,
+    storage: null,
     shortNames: [],
     categories: [],
     namespaced: true,

@@ -81,6 +81,14 @@ const event = {
   validateUpdate: validateEventUpdate,
 } as const;
 
+const coreEvent = defineResource({
+  ...event,
+  group: '',
+  schema: core.event,
+  fieldLabels: coreEventFields,
+  validate: (event) => validateEvent(event, false),
+});
+
 const coreResources: readonly Resource[] = [
   defineResource({
     group: '',
@@ -92,13 +100,7 @@ const coreResources: readonly Resource[] = [
     validate: validateConfigMap,
     validateUpdate: validateConfigMapUpdate,
   }),
-  defineResource({
-    ...event,
-    group: '',
-    schema: core.event,
-    fieldLabels: coreEventFields,
-    validate: (event) => validateEvent(event, false),
-  }),
+  coreEvent,
   defineResource({
     group: '',
     plural: 'namespaces',
@@ -176,7 +178,7 @@ const coreResources: readonly Resource[] = [
   }),
 ];
 
-/** THE table of what is served; routing, discovery, storage rules and selectors all read it. */
+/** THE table of what every server serves; routing, discovery, storage rules and selectors all read it. */
 export const resources: readonly Resource[] = [
   ...coreResources,
   ...networkResources,
@@ -199,6 +201,7 @@ export const resources: readonly Resource[] = [
     schema: core.newEvent,
     fieldLabels: newEventFields,
     validate: (event) => validateEvent(event, true),
+    storage: coreEvent,
     view: { toView: newEventView, toStored: storedEvent },
   }),
   workload('batch', 'jobs', [], workloads.job, [statusSubresource]),
@@ -230,13 +233,8 @@ export const resources: readonly Resource[] = [
   rbacResource(rbac.role, true),
 ];
 
-const byPlural = new Map(resources.map((entry) => [`${entry.group}/${entry.plural}`, entry]));
-const byKind = new Map(
-  resources.map((entry) => [`${apiVersionOf(entry)}/${entry.kind}`, entry] as const),
-);
-
 const stored = new Map(
-  resources.filter((entry) => !entry.view).map((entry) => [entry.plural, entry]),
+  resources.filter((entry) => !entry.storage).map((entry) => [entry.plural, entry]),
 );
 
 /** `v1`, `apps/v1`. */
@@ -244,17 +242,7 @@ export function apiVersionOf(entry: Pick<Resource, 'group' | 'version'>): string
   return entry.group ? `${entry.group}/${entry.version}` : entry.version;
 }
 
-/** The resource served under a group and plural name, or null. */
-export function findResource(group: string, plural: string): Resource | null {
-  return byPlural.get(`${group}/${plural}`) ?? null;
-}
-
-/** The resource of a kind such as `apps/v1` `DaemonSet`, or null. */
-export function findKind(apiVersion: string, kind: string): Resource | null {
-  return byKind.get(`${apiVersion}/${kind}`) ?? null;
-}
-
-/** The resource stored under a plural name. Throws for a name that is not served. */
+/** The resource of every server that is stored under a plural name. Throws for any other name. */
 export function storedResource(plural: string): Resource {
   const entry = stored.get(plural);
   if (!entry) throw new Error(`no resource is stored as ${JSON.stringify(plural)}`);

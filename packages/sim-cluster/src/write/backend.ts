@@ -1,11 +1,13 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { Random } from '../kernel/prng.ts';
 import type { ManagedEntry } from '../patch/managed-fields.ts';
+import type { ServedResources } from '../resources/served.ts';
 import type { Store } from '../store/store.ts';
 
 /** What every write needs: where objects are, what time it is, where new uids come from. */
 export interface Backend {
   readonly store: Store;
+  readonly served: ServedResources;
   readonly clock: Clock;
   readonly random: Random;
 }

@@ -12,8 +12,7 @@ import {
 import type { KubeObject, ObjectMeta } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
 import { trackUpdate } from '../patch/managed-fields.ts';
-import type { Resource } from '../resources/resource.ts';
-import { storedResource } from '../resources/resources.ts';
+import { type Resource, storageOf } from '../resources/resource.ts';
 import { objectKey } from '../store/collection.ts';
 import { type Backend, unknownManager, type WriteOptions } from './backend.ts';
 import { canonical, markCanonical, toStored } from './canonical.ts';
@@ -35,7 +34,7 @@ export function createObject(
   options: WriteOptions = {},
 ): KubeObject {
   const { store } = backend;
-  const storage = storedResource(resource.plural);
+  const storage = storageOf(resource);
   checkPlace(backend, resource, given, namespace);
   const named = { ...given, metadata: newMetadata(backend, resource, given.metadata, namespace) };
   const admitted = storage.derive(storage.admit(canonical(storage, toStored(resource, named))));
@@ -48,10 +47,10 @@ export function createObject(
   });
   const causes = resource.validate(object);
   if (causes.length > 0) throw invalid(storage, object.metadata.name ?? '', causes);
-  if (store.get(storage.plural, namespace, object.metadata.name)) {
+  if (store.get(storage.storeKey, namespace, object.metadata.name)) {
     throw alreadyExists(resource, object.metadata.name);
   }
-  return options.dryRun ? object : markCanonical(store.put(storage.plural, object, null));
+  return options.dryRun ? object : markCanonical(store.put(storage.storeKey, object, null));
 }
 
 /** The checks of namespace and resourceVersion, before anything is defaulted. */
@@ -116,7 +115,7 @@ function generatedName(
   namespace: string,
 ): string {
   if (prefix === '') return '';
-  const collection = backend.store.collection(resource.plural);
+  const collection = backend.store.collection(storageOf(resource).storeKey);
   let name = '';
   for (let attempt = 0; attempt < nameAttemptsMax; attempt++) {
     name = `${prefix.slice(0, generatedPrefixLengthMax)}${randomSuffix(backend.random)}`;

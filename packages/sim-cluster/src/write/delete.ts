@@ -2,8 +2,7 @@
 import { type Cause, conflict, forbidden, invalid, notFound } from '../objects/errors.ts';
 import type { KubeObject, ObjectMeta } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
-import type { Resource } from '../resources/resource.ts';
-import { storedResource } from '../resources/resources.ts';
+import { type Resource, storageOf } from '../resources/resource.ts';
 import { invalidValue, notSupported } from '../validation/causes.ts';
 import type { Backend, Target } from './backend.ts';
 
@@ -58,12 +57,12 @@ export function deleteObject(
   request: DeleteRequest = {},
 ): Deleted {
   validateDeleteRequest(request);
-  const storage = storedResource(resource.plural);
-  const previous = backend.store.get(storage.plural, target.namespace, target.name);
+  const storage = storageOf(resource);
+  const previous = backend.store.get(storage.storeKey, target.namespace, target.name);
   if (!previous) throw notFound(resource, target.name);
   checkDeletePreconditions(resource, previous, request);
   const dryRun = (request.dryRun ?? []).length > 0;
-  if (storage.plural === 'namespaces') return deleteNamespace(backend, previous, dryRun);
+  if (storage.storeKey === 'namespaces') return deleteNamespace(backend, previous, dryRun);
   const marked = withPolicyFinalizer(mark(backend, storage, previous, request), request);
   return finish(backend, storage, marked, previous, dryRun);
 }
@@ -95,7 +94,7 @@ function mark(
   request: DeleteRequest,
 ): KubeObject {
   const { metadata } = previous;
-  const graceful = storage.plural === 'pods';
+  const graceful = storage.storeKey === 'pods';
   if (metadata.deletionTimestamp !== undefined) {
     return graceful ? shorten(previous, request.gracePeriodSeconds) : previous;
   }
@@ -148,13 +147,13 @@ function finish(
 ): Deleted {
   const { finalizers, deletionGracePeriodSeconds } = marked.metadata;
   const held = (finalizers ?? []).length > 0 || (deletionGracePeriodSeconds ?? 0) > 0;
-  const isMarked = held || storage.plural === 'pods';
+  const isMarked = held || storage.storeKey === 'pods';
   if (dryRun) return { object: isMarked ? marked : previous, gone: !held };
   const { store } = backend;
   const current =
-    isMarked && marked !== previous ? store.put(storage.plural, marked, previous) : previous;
+    isMarked && marked !== previous ? store.put(storage.storeKey, marked, previous) : previous;
   if (held) return { object: current, gone: false };
-  return { object: store.remove(storage.plural, current), gone: true };
+  return { object: store.remove(storage.storeKey, current), gone: true };
 }
 
 const immortalNamespaces = new Set(['default', 'kube-system', 'kube-public', 'kube-node-lease']);

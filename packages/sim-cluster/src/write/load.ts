@@ -3,8 +3,8 @@ import { randomUid } from '../kernel/prng.ts';
 import { copy, isList, isObject } from '../objects/json.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 import { formatTime, TimeError } from '../objects/time.ts';
-import type { Resource } from '../resources/resource.ts';
-import { apiVersionOf, findKind, storedResource } from '../resources/resources.ts';
+import { type Resource, storageOf } from '../resources/resource.ts';
+import { apiVersionOf, storedResource } from '../resources/resources.ts';
 import { DecodeError, decode } from '../schema/decode.ts';
 import type { Backend } from './backend.ts';
 import { toStored } from './canonical.ts';
@@ -80,21 +80,21 @@ function loadItem(backend: Backend, item: unknown, createdNamespaces: string[]):
   if (!isObject(item)) return 'not an object';
   const { kind, apiVersion } = item;
   if (typeof kind !== 'string' || typeof apiVersion !== 'string') return 'no kind or apiVersion';
-  const resource = findKind(apiVersion, kind);
+  const resource = backend.served.findKind(apiVersion, kind);
   if (!resource) return `${apiVersion} ${kind} is not served`;
   const misfit = misfitOf(resource, item);
   if (misfit !== null) return misfit;
-  const storage = storedResource(resource.plural);
+  const storage = storageOf(resource);
   const object = withIdentity(backend, toStored(resource, arranged(item, storage)));
   const { namespace = '', name } = object.metadata;
-  const present = backend.store.get(storage.plural, namespace, name);
-  if (present && storage.plural !== 'namespaces') return 'already there';
-  if (present) backend.store.remove(storage.plural, present);
+  const present = backend.store.get(storage.storeKey, namespace, name);
+  if (present && storage.storeKey !== 'namespaces') return 'already there';
+  if (present) backend.store.remove(storage.storeKey, present);
   if (namespace && !backend.store.get('namespaces', '', namespace)) {
     createObject(backend, storedResource('namespaces'), { metadata: { name: namespace } }, '');
     createdNamespaces.push(namespace);
   }
-  backend.store.put(storage.plural, object, null);
+  backend.store.put(storage.storeKey, object, null);
   return null;
 }
 

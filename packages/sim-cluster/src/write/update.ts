@@ -4,8 +4,8 @@ import { badRequest, conflict, invalid, notFound } from '../objects/errors.ts';
 import { equal } from '../objects/json.ts';
 import type { KubeObject, ObjectMeta } from '../objects/kube-object.ts';
 import { trackUpdate } from '../patch/managed-fields.ts';
-import type { Resource } from '../resources/resource.ts';
-import { hasSubresource, storedResource } from '../resources/resources.ts';
+import { type Resource, storageOf } from '../resources/resource.ts';
+import { hasSubresource } from '../resources/resources.ts';
 import { sharing } from '../store/store.ts';
 import { invalidValue } from '../validation/causes.ts';
 import { validateMetadataUpdate } from '../validation/metadata.ts';
@@ -35,8 +35,8 @@ export function replaceObject(
   options: UpdateOptions = {},
 ): Written {
   checkIdentity(target, given.metadata);
-  const storage = storedResource(resource.plural);
-  const previous = backend.store.get(storage.plural, target.namespace, target.name);
+  const storage = storageOf(resource);
+  const previous = backend.store.get(storage.storeKey, target.namespace, target.name);
   if (!previous) {
     if (!resource.createOnUpdate || options.patch) throw notFound(resource, target.name);
     const object = createObject(backend, resource, given, target.namespace, options);
@@ -101,7 +101,7 @@ function prepare(
   if (subresource === 'finalize') return { ...previous, spec: given.spec ?? {} };
   const next = { ...given, metadata };
   // The finalizers of a namespace are changed through its finalize subresource alone.
-  if (storage.plural === 'namespaces') {
+  if (storage.storeKey === 'namespaces') {
     return { ...next, spec: previous.spec, status: previous.status };
   }
   if (!hasSubresource(storage, 'status')) return next;
@@ -149,7 +149,7 @@ export function writeNext(
   previous: KubeObject,
   options: UpdateOptions = {},
 ): KubeObject {
-  const storage = storedResource(resource.plural);
+  const storage = storageOf(resource);
   // What did not change is taken from the last state at once: nothing below looks at it again.
   const shaped = canonical(storage, sharing(prepared, previous), previous);
   const derived = storage.derive(shaped);
@@ -171,8 +171,8 @@ export function writeNext(
   if (causes.length > 0) throw invalid(storage, previous.metadata.name, causes);
   if (equal(next, previous) || (before !== previous && equal(next, before))) return previous;
   if (options.dryRun) return next;
-  if (!isFinished(next)) return markCanonical(backend.store.put(storage.plural, next, previous));
-  backend.store.remove(storage.plural, next);
+  if (!isFinished(next)) return markCanonical(backend.store.put(storage.storeKey, next, previous));
+  backend.store.remove(storage.storeKey, next);
   return next;
 }
 

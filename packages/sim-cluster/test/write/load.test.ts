@@ -3,9 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { equal } from '../../src/objects/json.ts';
 import type { KubeObject } from '../../src/objects/kube-object.ts';
-import { findKind } from '../../src/resources/resources.ts';
+import { ServedResources } from '../../src/resources/served.ts';
 import { decode } from '../../src/schema/decode.ts';
 import { fixture, pods, start } from '../world/api-fixture.ts';
+
+const served = new ServedResources();
 
 // Objects recorded from a real kube-apiserver 1.36.2, single ones and lists.
 
@@ -26,7 +28,7 @@ function objectsOf(file: string): readonly KubeObject[] {
 }
 
 function pathOf({ apiVersion = '', kind = '', metadata }: KubeObject): string {
-  const resource = findKind(apiVersion, kind);
+  const resource = served.findKind(apiVersion, kind);
   assert.ok(resource, kind);
   const root = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
   const scope = resource.namespaced ? `/namespaces/${metadata.namespace}` : '';
@@ -53,7 +55,7 @@ describe('recorded objects', () => {
       });
 
       it(`${name} has no field that the schema lacks, and is written as the schema says`, () => {
-        const resource = findKind(object.apiVersion ?? '', object.kind ?? '');
+        const resource = served.findKind(object.apiVersion ?? '', object.kind ?? '');
         const { value, unknown } = decode(resource!.schema, object);
         assert.deepEqual(unknown, []);
         assert.ok(equal(value, object), JSON.stringify(value));
