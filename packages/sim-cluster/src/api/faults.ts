@@ -9,6 +9,7 @@ import { type Answer, errorReply, jsonWatch, protobufWatch, textReply } from '..
  * - `lose`: the request is carried out, then the connection breaks before the answer
  * - `delay`: the request arrives late
  * - `answer`: the server answers this instead of doing anything
+ * - `deny`: an admission webhook refuses it in the API server's sentence, with a status of its own
  * - `cut`: a watch breaks off after a while, cleanly (`end`) or not (`reset`)
  * - `halfOpen`: the request is carried out, but after a while (0: from the start) nothing more of
  *   its answer arrives and the connection stays open until the client gives up
@@ -19,6 +20,12 @@ export type Fault =
   | { readonly kind: 'lose' }
   | { readonly kind: 'delay'; readonly ms: number }
   | { readonly kind: 'answer'; readonly code: 409 | 410 | 429 | 500 }
+  | {
+      readonly kind: 'deny';
+      readonly webhook: string;
+      readonly code: number;
+      readonly message: string;
+    }
   | { readonly kind: 'cut'; readonly afterMs: number; readonly how: 'end' | 'reset' }
   | { readonly kind: 'halfOpen'; readonly afterMs: number }
   | { readonly kind: 'duplicate'; readonly chance: number };

@@ -1,7 +1,7 @@
 import { bodyText, mediaType } from '../handlers/body.ts';
 import { type RequestInfo, readRequest } from '../handlers/request.ts';
 import type { Clock, Timer } from '../kernel/clock.ts';
-import { ApiError } from '../objects/errors.ts';
+import { ApiError, deniedByWebhook } from '../objects/errors.ts';
 import { type Answer, errorReply, type Reply, type Stream } from '../wire/answer.ts';
 import type { ApiRequest, Exchange, ResponseSink } from '../wire/exchange.ts';
 import { prefersProtobuf } from '../wire/negotiation.ts';
@@ -114,6 +114,11 @@ class Connection {
       case 'answer':
         this.#deliver(faultAnswer(fault.code, info, this.#inProtobuf));
         break;
+      case 'deny': {
+        const { webhook, code, message } = fault;
+        this.#deliver(errorReply(deniedByWebhook(webhook, code, message), this.#inProtobuf));
+        break;
+      }
       case 'cut':
         this.#deliver(carryOut());
         this.#after(fault.afterMs, () => this.#break(fault.how));

@@ -62,6 +62,23 @@ describe('a fault', () => {
     });
   }
 
+  for (const [message, said] of [
+    ['it is being moved', 'denied the request: it is being moved'],
+    ['', 'denied the request without explanation'],
+  ] as const) {
+    it(`can refuse as an admission webhook does: ${said}`, () => {
+      const { api, client } = fixture();
+      const fault = { kind: 'deny', webhook: 'w.example.com', code: 429, message } as const;
+      api.faults.add({ fault, resource: 'nodes', name: 'n1' });
+      const answer = client.patch(`${nodes}/n1`, { spec: { unschedulable: true } });
+      const { status, message: text, code } = JSON.parse(answer.text);
+      assert.deepEqual(
+        [answer.status, status, code, text],
+        [429, 'Failure', 429, `admission webhook "w.example.com" ${said}`],
+      );
+    });
+  }
+
   it('tells a watch of its expiry in the stream', () => {
     const { api, client } = fixture();
     api.faults.add({ fault: { kind: 'answer', code: 410 }, verbs: ['watch'], times: 1 });

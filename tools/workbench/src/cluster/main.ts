@@ -31,10 +31,19 @@ try {
   process.exitCode = error instanceof CommanderError ? error.exitCode : 1;
 }
 
-async function main({ topology, snapshot: file, ...flags }: ClusterFlags): Promise<void> {
+async function main({
+  topology,
+  snapshot: file,
+  denyEviction,
+  ...flags
+}: ClusterFlags): Promise<void> {
   const { values, faults } =
     file === undefined ? { values: [], faults: [] } : await readSnapshot(file);
   const embedded = await startEmbedded({ ...flags, ...topologies[topology], snapshot: values });
+  for (const { pod: name, ...denial } of denyEviction) {
+    const fault = { kind: 'deny', ...denial } as const;
+    embedded.cluster.api.faults.add({ fault, resource: 'pods/eviction', name });
+  }
   if (file !== undefined) {
     const lines = reportLines(file, embedded.cluster.loadReport, faults);
     process.stderr.write(`${lines.join('\n')}\n`);

@@ -9,6 +9,15 @@ export interface ClusterFlags {
   readonly topology: (typeof topologies)[number];
   readonly snapshot?: string;
   readonly seed?: number;
+  readonly denyEviction: readonly EvictionDenial[];
+}
+
+/** An admission webhook that refuses to evict the pods of one name. */
+export interface EvictionDenial {
+  readonly pod: string;
+  readonly code: number;
+  readonly webhook: string;
+  readonly message: string;
 }
 
 const topologies = ['empty', 'three-zones', 'snapshot'] as const;
@@ -26,7 +35,9 @@ Examples:
   npm run -s cluster -- --port 0 --token T --kubeconfig FILE
   kubectl get nodes,pods,pdb,leases,deploy,rs,sts,ds -A -o json > FILE
   npm run -s cluster -- --snapshot FILE                      # as it was when it was taken
-  npm run -s cluster -- --snapshot FILE --topology snapshot  # and goes on from there`;
+  npm run -s cluster -- --snapshot FILE --topology snapshot  # and goes on from there
+  npm run -s cluster -- --topology three-zones \\
+    --deny-eviction 'db-0=429:evictions.example.com:it is being moved'`;
 
 /**
  * Reads the command line (without program and script name). Prints what is wrong, or the help, and
@@ -65,6 +76,12 @@ export function parseClusterFlags(
       'seed of everything random in the cluster; default 1',
       wholeNumber(2 ** 31),
     )
+    .option(
+      '--deny-eviction <pod=code:webhook:message>',
+      'refuse to evict a pod as an admission webhook does; repeatable',
+      addDenial,
+      noDenials,
+    )
     .addHelpText('after', details)
     .showHelpAfterError('See npm run -s cluster -- --help')
     .allowExcessArguments(false)
@@ -80,6 +97,19 @@ export function parseClusterFlags(
 function filled(text: string): string {
   if (text !== '') return text;
   throw new InvalidArgumentError('It is empty.');
+}
+
+const noDenials: readonly EvictionDenial[] = [];
+
+function addDenial(text: string, before: readonly EvictionDenial[]): readonly EvictionDenial[] {
+  return [...before, evictionDenial(text)];
+}
+
+function evictionDenial(text: string): EvictionDenial {
+  const [, pod = '', code, webhook = '', message = ''] =
+    /^([^=]+)=([45]\d\d):([^:"]+):(.*)$/s.exec(text) ?? [];
+  if (code !== undefined) return { pod, code: Number(code), webhook, message };
+  throw new InvalidArgumentError('Want POD=CODE:WEBHOOK:MESSAGE with a code from 400 to 599.');
 }
 
 function wholeNumber(max: number): (text: string) => number {

@@ -5,7 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { ApiClient, HttpTransport, listRequest, loadKubeconfig } from '@taintmgr/k8s-adapter';
+import {
+  ApiClient,
+  type ApiRequest,
+  evictPodRequest,
+  HttpTransport,
+  listRequest,
+  loadKubeconfig,
+} from '@taintmgr/k8s-adapter';
 import { stringify } from 'yaml';
 
 // `npm run -s cluster` as a process of its own.
@@ -39,18 +46,17 @@ function run(t: TestContext, ...args: readonly string[]): Promise<Ended> {
   });
 }
 
-async function names(kubeconfig: string, path: string): Promise<readonly string[]> {
+async function send(kubeconfig: string, request: ApiRequest): Promise<unknown> {
   const { access } = await loadKubeconfig({ kubeconfig });
   const transport = new HttpTransport(access, 'taintmgr/test');
+  const { server } = access;
   const { signal } = new AbortController();
-  const client = new ApiClient({
-    transport,
-    server: access.server,
-    requestTimeout: 10_000,
-    signal,
-  });
-  const list = JSON.parse(JSON.stringify(await client.send(listRequest(path, {}))));
-  transport.close();
+  const client = new ApiClient({ transport, server, requestTimeout: 10_000, signal });
+  return await client.send(request).finally(() => transport.close());
+}
+
+async function names(kubeconfig: string, path: string): Promise<readonly string[]> {
+  const list = JSON.parse(JSON.stringify(await send(kubeconfig, listRequest(path, {}))));
   return list.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name);
 }
 
@@ -92,6 +98,16 @@ describe('the embedded cluster', () => {
     assert.deepEqual(await names(kubeconfig, '/api/v1/pods'), ['p']);
   });
 
+  it('refuses an eviction in the words of an admission webhook', async (t) => {
+    const kubeconfig = join(directory, 'denying');
+    const denial = 'vm-0=429:e.example.com:it is moved: "a"';
+    await run(t, '--kubeconfig', kubeconfig, '--deny-eviction', denial);
+    const pod = { namespace: 'shop', name: 'vm-0', uid: 'u', nodeName: 'n1' };
+    await assert.rejects(send(kubeconfig, evictPodRequest(pod, {})), {
+      message: /: admission webhook "e\.example\.com" denied the request: it is moved: "a"$/,
+    });
+  });
+
   const wrong: readonly (readonly [string, RegExp])[] = [
     [
       '--port x',
@@ -101,6 +117,7 @@ describe('the embedded cluster', () => {
     ['--topology snapshot', /^error: --topology snapshot needs --snapshot FILE\n/],
     ['--token=', /argument '' is invalid\. It is empty/],
     ['--snapshot /nowhere', /^error: --snapshot \/nowhere: no such file\n$/],
+    ['--deny-eviction vm=200:w:x', /Want POD=CODE:WEBHOOK:MESSAGE with a code from 400 to 599/],
     ['--nonsense', /unknown option '--nonsense'/],
   ];
   for (const [line, expected] of wrong) {
