@@ -153,9 +153,10 @@ export class DrainMachine {
     for (let uid = this.#schedule.takeDue(now); uid !== null; uid = this.#schedule.takeDue(now)) {
       this.#wake(now, uid);
     }
-    this.#nodes.expire(now, this.#pods);
+    const hasExpired = this.#nodes.expire(now, this.#pods);
     const commands = this.#dispatch(now);
-    if (this.#nodes.end(now, this.#pods)) this.#actAt = now;
+    // The next node has its turn at once.
+    if (this.#nodes.end(now, this.#pods) || hasExpired) this.#actAt = now;
     return [...taints, ...commands];
   }
 

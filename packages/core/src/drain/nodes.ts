@@ -129,15 +129,16 @@ export class DrainNodes {
     }
   }
 
-  /** Ends the nodes whose time is over. */
-  expire(now: Instant, pods: DrainPods): void {
-    for (const { name, at } of this.#timeouts()) {
-      if (at > now) continue;
+  /** Ends the nodes whose time is over; whether there were any. */
+  expire(now: Instant, pods: DrainPods): boolean {
+    const late = this.#timeouts().filter(({ at }) => at <= now);
+    for (const { name } of late) {
       const isHeld = pods
         .on(name)
         .some(({ state, blocker }) => state.kind !== 'gone' && isInTheWay(blocker));
       this.#end(name, failed(isHeld ? 'Blocked' : 'TimedOut', now));
     }
+    return late.length > 0;
   }
 
   /** Ends the nodes whose pods are all done; whether there were any. */
