@@ -20,6 +20,7 @@ export type { Toleration } from './model/toleration.ts';
 // What comes out: commands, and what became of them.
 
 export type { BudgetNumbers, Outcome } from './attempt/outcome.ts';
+export { type WebhookDenial, webhookDenial } from './attempt/webhook-denial.ts';
 export type { Command } from './command.ts';
 export type { EvictionCommand, LimitCommand } from './eviction/command.ts';
 export { confirmEviction } from './eviction/confirm.ts';

@@ -8,14 +8,15 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
     values: `
       allPodsNeeds concernsPods confirmEviction createEngine defaultConfig describePodView
       describeReason formatTaint makeNode makePod parseQuantity parseTaint quantityValue
-      readyOf resolveConfig selects toleratesTaint zoneName`,
+      readyOf resolveConfig selects toleratesTaint webhookDenial zoneName`,
     types: `
       AllPodsNeed AttemptState Blocker BudgetNumbers Cause Command Config DaemonSet Decision
       Disruption Engine Event EvictionCommand Explanation LabelExpression LabelSelector Labels
       Lease LifecycleReport LimitCommand LimitReport MatchOptions Namespace Node NodeCommand
       NodeCondition NodeExplanation NodeInput NodeRef Notice ObservedTaint Outcome Owner
       PauseScope Pod PodExplanation PodInput PodRef PodReport PodView PodViews Quantity Reason
-      ReasonCode Report Semantics StartSource Subject Taint TaintEffect TaintName Toleration`,
+      ReasonCode Report Semantics StartSource Subject Taint TaintEffect TaintName Toleration
+      WebhookDenial`,
   },
   './differences': {
     values: `
@@ -25,8 +26,8 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './drain': {
     values: `
-      DrainMachine budgetsOver drainFaultText drainFlag filterPod isShut planDrain
-      predictBlockers resolveDrainConfig`,
+      DrainMachine budgetsOver drainFaultText drainFlag filterPod isShut operatorOf
+      planDrain predictBlockers resolveDrainConfig`,
     types: `
       Budget Departure DrainCommand DrainConfig DrainFailure DrainFault DrainFilterResult
       DrainNode DrainNodePhase DrainNote DrainOptions DrainPlan DrainPod DrainPodState DrainStop

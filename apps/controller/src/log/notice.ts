@@ -1,4 +1,10 @@
-import { describeReason, type Outcome, type Reason, type Report } from '@taintmgr/core';
+import {
+  type Blocker,
+  describeReason,
+  type Outcome,
+  type Reason,
+  type Report,
+} from '@taintmgr/core';
 import { limitId } from '@taintmgr/core/policy';
 import { formatDuration, formatTime, type Millis } from '@taintmgr/core/time';
 import { type ClusterEvent, describeClock, type Notice } from '@taintmgr/k8s-adapter';
@@ -125,8 +131,15 @@ function deadlineLine(report: ReportOf<'deadline'>, now: number): Line {
   return line('info', what, { ...times, ...fields });
 }
 
+/** What holds a pod back though nothing has failed. */
+const setbackTexts: Readonly<Partial<Record<Blocker['code'], string>>> = {
+  Budget: 'blocked by a PDB',
+  TwoBudgets: 'blocked by two PDBs',
+  Intercepted: 'kept by a webhook, which may move the pod itself',
+};
+
 function retryLine({ pod, attempt, at, setback, blocker }: ReportOf<'retry'>, now: number): Line {
-  const what = setback.kind === 'blocked' ? 'blocked by a PDB' : 'eviction failed';
+  const what = setbackTexts[blocker.code] ?? 'eviction failed';
   const stuck = blocker.verdict === 'never' ? { stuck: blocker.code } : {};
   const next = formatWait(at - now);
   const fields = { ...podFields(pod), attempt, next, ...stuck, error: setback.message };

@@ -1,11 +1,14 @@
 // What a setback means: what holds a pod back, and whether waiting helps.
 import type { Setback } from './outcome.ts';
+import { webhookDenial } from './webhook-denial.ts';
 
 /** What holds an eviction back that is due. */
 type BlockerCode =
   | 'Budget'
   | 'TwoBudgets'
   | 'Denied'
+  /** An admission webhook keeps the request for itself, and may be moving the pod. */
+  | 'Intercepted'
   | 'Overloaded'
   | 'ServerError'
   | 'Unreachable'
@@ -17,6 +20,8 @@ export type BlockerVerdict =
   | 'resolves'
   /** It may resolve when others act: pods become ready, a workload is scaled up. */
   | 'needsTime'
+  /** Somebody else makes the pod leave in a way of its own: its operator, whoever runs a webhook. */
+  | 'othersAct'
   /** Somebody has to change something first: the eviction is stuck. */
   | 'never';
 
@@ -41,6 +46,13 @@ export function blockerOf(setback: Setback): Blocker {
   }
 }
 
+/**
+ * Whether somebody was asked and holds the pod back for now, a budget or a webhook: nothing is wrong.
+ */
+export function isHeld(blocker: Blocker): boolean {
+  return isBudget(blocker) || blocker.code === 'Intercepted';
+}
+
 /** Whether disruption budgets hold it back, and deleting the pod would not ask them. */
 export function isBudget({ code }: Blocker): boolean {
   return code === 'Budget' || code === 'TwoBudgets';
@@ -54,6 +66,8 @@ function failureBlocker({
   message,
 }: Extract<Setback, { kind: 'failed' }>): Omit<Blocker, 'message'> {
   if (status === null) return { code: 'Unreachable', verdict: 'resolves' };
+  // Whatever the status: each webhook has one of its own (400, 403, 429, 500).
+  if (webhookDenial(message)) return { code: 'Intercepted', verdict: 'othersAct' };
   // The namespace takes its pods along.
   if (cause === 'NamespaceTerminating') return { code: 'ServerError', verdict: 'resolves' };
   if (denials.includes(status)) return { code: 'Denied', verdict: 'never' };
@@ -65,7 +79,7 @@ function failureBlocker({
 
 /** Whether the request may have taken effect: no answer came, or the server failed. */
 export function isUncertain(setback: Setback): boolean {
-  if (setback.kind !== 'failed' || isBudget(blockerOf(setback))) return false;
+  if (setback.kind !== 'failed' || isHeld(blockerOf(setback))) return false;
   return setback.status === null || setback.status >= 500;
 }
 

@@ -1,6 +1,7 @@
 // How many requests may be under way at once, by how well the API server keeps up.
 import { InFlight } from '../kernel/inflight.ts';
 import type { Instant, Millis } from '../kernel/time.ts';
+import { blockerOf } from './blocker.ts';
 import type { Outcome } from './outcome.ts';
 
 /** An answer that took longer counts as a sign of overload. */
@@ -60,5 +61,7 @@ export class Pace {
 }
 
 function isOverload(outcome: Outcome): boolean {
-  return outcome.kind === 'failed' && overloadStatuses.includes(outcome.status);
+  if (outcome.kind !== 'failed' || !overloadStatuses.includes(outcome.status)) return false;
+  // A webhook says 429 as well.
+  return blockerOf(outcome).code !== 'Intercepted';
 }

@@ -1,6 +1,6 @@
 // When something that failed is tried again.
 import type { Instant, Millis } from '../kernel/time.ts';
-import { blockerOf, isBudget } from './blocker.ts';
+import { type Blocker, blockerOf, isBudget, isHeld } from './blocker.ts';
 import { type Outcome, retryAfterOf, type Setback } from './outcome.ts';
 
 /** The bounds of a retry: the wait doubles from the first to the second. */
@@ -13,12 +13,15 @@ export interface RetryWait {
 export interface AttemptWait extends RetryWait {
   /** After such a refusal, where the API server names no time. */
   readonly blockedRetryWaitMs: Millis;
+  /** After an admission webhook kept the request for itself, where it names no time. */
+  readonly interceptedRetryWaitMs: Millis;
 }
 
 /**
  * When to try to make a pod leave again, after its try number `tries` (from 1). Budgets are asked
- * evenly, as nothing is wrong; everything else waits the longer the more often it fails. From
- * `escalateAt` on (null: never) budgets are asked no more: what one of them refused is done at once.
+ * evenly, as nothing is wrong, and so are webhooks, at longer intervals; everything else waits the
+ * longer the more often it fails. From `escalateAt` on (null: never) budgets are asked no more: what
+ * one of them refused is done at once. A webhook may refuse the deletion as well, so that one waits.
  */
 export function nextTry(
   now: Instant,
@@ -28,16 +31,22 @@ export function nextTry(
   escalateAt: Instant | null,
   wait: AttemptWait,
 ): Instant {
-  const isBlocked = isBudget(blockerOf(setback));
-  const at = isBlocked ? evenTry(now, setback, wait) : nextAttempt(now, uid, tries, wait, setback);
+  const blocker = blockerOf(setback);
+  const at = isHeld(blocker)
+    ? evenTry(now, setback, heldWait(blocker, wait))
+    : nextAttempt(now, uid, tries, wait, setback);
   if (escalateAt === null) return at;
   if (escalateAt > now) return Math.min(at, escalateAt);
-  return isBlocked ? now : at;
+  return isBudget(blocker) ? now : at;
 }
 
 /** When to ask again who is asked every so often, however often they refused. */
-export function evenTry(now: Instant, setback: Setback, wait: AttemptWait): Instant {
-  return now + (retryAfterOf(setback) ?? wait.blockedRetryWaitMs);
+export function evenTry(now: Instant, setback: Setback, waitMs: Millis): Instant {
+  return now + (retryAfterOf(setback) ?? waitMs);
+}
+
+function heldWait({ code }: Blocker, wait: AttemptWait): Millis {
+  return code === 'Intercepted' ? wait.interceptedRetryWaitMs : wait.blockedRetryWaitMs;
 }
 
 /**

@@ -1,7 +1,7 @@
 // How far the way out of one pod has come: one vocabulary for eviction, drain and pressure.
 import type { Instant, Millis } from '../kernel/time.ts';
 import type { LimitHit } from '../policy/limit.ts';
-import { blockerOf, isAnswered, isBudget } from './blocker.ts';
+import { blockerOf, isAnswered, isHeld } from './blocker.ts';
 import type { Setback } from './outcome.ts';
 import { type AttemptWait, nextTry } from './retry.ts';
 
@@ -36,7 +36,7 @@ export type AttemptState =
 
 /** A try ended without success; the next one is at `until`. */
 export interface SetBack {
-  /** `blocked`: a budget says no; `failed`: anything else. */
+  /** `blocked`: a budget says no, or a webhook keeps the request for itself; `failed`: anything else. */
   readonly kind: 'blocked' | 'failed';
   readonly until: Instant;
   readonly setback: Setback;
@@ -95,6 +95,6 @@ export function setBack(
 ): Pick<Attempt, 'budgetsAsked'> & { readonly state: SetBack } {
   const blocker = blockerOf(setback);
   const until = nextTry(now, uid, tries, setback, escalateAt, config);
-  const state = { kind: isBudget(blocker) ? 'blocked' : 'failed', until, setback } as const;
+  const state = { kind: isHeld(blocker) ? 'blocked' : 'failed', until, setback } as const;
   return { state, budgetsAsked: budgetsAsked || isAnswered(blocker) };
 }

@@ -53,4 +53,4 @@ export {
 
 // Disruption budgets.
 
-export { type Budget, budgetsOver, isShut } from '../model/budget.ts';
+export { type Budget, budgetsOver, isShut, operatorOf } from '../model/budget.ts';

@@ -52,6 +52,8 @@ export interface DrainConfig {
   readonly requestsInFlightMax: number;
   /** Wait after a budget refused, where the API server names no time. */
   readonly blockedRetryWaitMs: Millis;
+  /** Wait after an admission webhook kept an eviction for itself, where it names no time. */
+  readonly interceptedRetryWaitMs: Millis;
   /** Wait after another first failure; it doubles with each further one. */
   readonly retryWaitMsMin: Millis;
   readonly retryWaitMsMax: Millis;
@@ -77,6 +79,7 @@ const defaultDrainConfig: Omit<DrainConfig, 'taint' | 'targets'> = {
   nodeTimeoutMs: null,
   requestsInFlightMax: 50,
   blockedRetryWaitMs: 5000,
+  interceptedRetryWaitMs: 15_000,
   retryWaitMsMin: 200,
   retryWaitMsMax: 10_000,
   confirmationWaitMs: 30_000,
@@ -104,7 +107,12 @@ export function resolveDrainConfig(
   for (const field of ['nodesAtOnceMax', 'podsAtOnceMax'] as const) {
     wholeNumber(field, config[field], 0);
   }
-  for (const field of ['requestsInFlightMax', 'blockedRetryWaitMs', 'retryWaitMsMin'] as const) {
+  for (const field of [
+    'requestsInFlightMax',
+    'blockedRetryWaitMs',
+    'interceptedRetryWaitMs',
+    'retryWaitMsMin',
+  ] as const) {
     wholeNumber(field, config[field], 1);
   }
   wholeNumber('retryWaitMsMax', config.retryWaitMsMax, config.retryWaitMsMin);

@@ -3,8 +3,10 @@ import {
   type Budget,
   budgetRefusal,
   budgetsOver,
+  isHeldUnready,
   isShut,
   isUnderBudgets,
+  operatorOf,
   sparesUnready,
 } from '../model/budget.ts';
 import type { Pod } from '../model/pod.ts';
@@ -17,6 +19,10 @@ export interface PredictedBlocker {
   readonly message: string;
   /** The budgets it is about; empty where it is about none. */
   readonly budgets: readonly Budget[];
+  /**
+   * `AlwaysAllow`: the pod is not ready, and would go if its budget had that unhealthyPodEvictionPolicy.
+   */
+  readonly remedy?: 'AlwaysAllow';
 }
 
 /** What besides the pod decides how well it can go. */
@@ -60,6 +66,13 @@ function budgetBlocker(pod: Pod, known: readonly Budget[]): PredictedBlocker | n
   }
   const message = sparesUnready(budget, pod) ? null : budgetRefusal(budget);
   if (message === null) return null;
-  const waiting = budget.upToDate ? 'needsTime' : 'resolves';
-  return { code: 'Budget', verdict: isShut(budget) ? 'never' : waiting, message, budgets };
+  const remedy = isHeldUnready(budget, pod) ? ({ remedy: 'AlwaysAllow' } as const) : {};
+  return { code: 'Budget', verdict: budgetVerdict(budget), message, budgets, ...remedy };
+}
+
+/** A budget that could not be counted is broken, whoever owns it. */
+function budgetVerdict(budget: Budget): BlockerVerdict {
+  if (!isShut(budget)) return budget.upToDate ? 'needsTime' : 'resolves';
+  const isBroken = budget.refusal?.reason === 'SyncFailed';
+  return operatorOf(budget) && !isBroken ? 'othersAct' : 'never';
 }

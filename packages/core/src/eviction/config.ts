@@ -33,6 +33,8 @@ export interface EvictionConfig extends Policy {
   readonly retryWaitMsMax: Millis;
   /** Wait after a disruption budget refused, where the API server names no time. */
   readonly blockedRetryWaitMs: Millis;
+  /** Wait after an admission webhook kept an eviction for itself, where it names no time. */
+  readonly interceptedRetryWaitMs: Millis;
   /** An eviction that comes so late is confirmed by a live read: we may have been cut off. */
   readonly confirmLateMs: Millis;
   /** An accepted eviction that the watch does not confirm for so long is looked at again. */
@@ -56,6 +58,7 @@ export const defaultEvictionConfig: EvictionConfig = {
   retryWaitMsMin: 200,
   retryWaitMsMax: 10_000,
   blockedRetryWaitMs: 5_000,
+  interceptedRetryWaitMs: 15_000,
   confirmLateMs: 10_000,
   confirmationWaitMs: 30_000,
 };
@@ -69,6 +72,7 @@ export function checkEvictionConfig(config: EvictionConfig): void {
   wholeNumber('retryWaitMsMin', config.retryWaitMsMin, 1);
   wholeNumber('retryWaitMsMax', config.retryWaitMsMax, config.retryWaitMsMin);
   wholeNumber('blockedRetryWaitMs', config.blockedRetryWaitMs, 1);
+  wholeNumber('interceptedRetryWaitMs', config.interceptedRetryWaitMs, 1);
   wholeNumber('confirmationWaitMs', config.confirmationWaitMs, 1);
   wholeNumber('confirmLateMs', config.confirmLateMs, 0);
   checkPolicy('', config);

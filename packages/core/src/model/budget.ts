@@ -1,4 +1,5 @@
-import type { Pod } from './pod.ts';
+// PodDisruptionBudgets: what they say of an eviction, and who else has a say in them.
+import type { Owner, Pod } from './pod.ts';
 import { type LabelSelector, selects } from './selector.ts';
 
 /** PodDisruptionBudgets, as far as they decide about evictions. Counts are of pods. */
@@ -19,6 +20,22 @@ export interface Budget {
   readonly alwaysEvictUnhealthy: boolean;
   /** Why it allows nothing, in the words of its condition DisruptionAllowed; null: it gives none. */
   readonly refusal: { readonly reason: string; readonly message: string } | null;
+  /** metadata.ownerReferences, whether they control it or not; left out: none. */
+  readonly owners?: readonly Owner[];
+}
+
+/** The groups of Kubernetes' own workloads: what they own is nobody's to open but people's. */
+const ownGroups: readonly string[] = ['', 'apps', 'autoscaling', 'batch', 'extensions', 'policy'];
+
+/**
+ * The object of an operator that owns the budget (a database cluster, a virtual machine); null: there
+ * is none. Such a budget is shut on purpose: its operator sees the pod's node go and moves the pod in
+ * its own way, by a switchover or a live migration. Some do not mark themselves as its controller.
+ */
+export function operatorOf({ owners = [] }: Budget): Owner | null {
+  const groupOf = ({ apiVersion }: Owner): string =>
+    apiVersion.includes('/') ? apiVersion.replace(/\/.*$/, '') : '';
+  return owners.find((owner) => !ownGroups.includes(groupOf(owner))) ?? null;
 }
 
 /** The budgets a pod is under. */
@@ -47,6 +64,12 @@ export function sparesUnready(budget: Budget, pod: Pod): boolean {
   if (pod.ready === 'True') return false;
   const { alwaysEvictUnhealthy, healthy, desired } = budget;
   return alwaysEvictUnhealthy || (healthy >= desired && desired > 0);
+}
+
+/** Whether a pod is held back only because its budget does not let unready pods go. */
+export function isHeldUnready(budget: Budget, pod: Pod): boolean {
+  const { upToDate, alwaysEvictUnhealthy } = budget;
+  return upToDate && pod.ready !== 'True' && !alwaysEvictUnhealthy && !sparesUnready(budget, pod);
 }
 
 /** Why a budget would refuse an eviction now, in the API server's words; null: it would not. */

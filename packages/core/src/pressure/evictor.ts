@@ -93,7 +93,10 @@ export class Evictor {
       return outcome.kind === 'gone' ? [] : [evictedEvent(pod, text)];
     }
     const passes = blockerOf(outcome).verdict !== 'resolves';
-    const until = passes ? evenTry(now, outcome, this.#config) : this.#retryAt(now, state, outcome);
+    const { blockedRetryWaitMs } = this.#config;
+    const until = passes
+      ? evenTry(now, outcome, blockedRetryWaitMs)
+      : this.#retryAt(now, state, outcome);
     if (passes) state.podPassedOver(pod.uid, { setback: outcome, until });
     const setback = passes ? work.setback : outcome;
     state.evictionAnswered(this.#next(now, state, { ...work, unanswered, setback }));

@@ -5,7 +5,8 @@ import { Pace } from '../../src/attempt/pace.ts';
 
 const done: Outcome = { kind: 'done' };
 const blocked: Outcome = { kind: 'blocked', message: '', retryAfter: null };
-const failed = (status: number | null): Outcome => {
+const webhook = 'admission webhook "w.example.com" denied the request: it is being moved';
+const failed = (status: number | null): Extract<Outcome, { kind: 'failed' }> => {
   return { kind: 'failed', status, message: '', retryAfter: null };
 };
 
@@ -34,6 +35,7 @@ describe('pace', () => {
       ['not available', failed(503), 10, 25],
       ['no answer', failed(null), 10, 25],
       ['a slow answer', done, 6000, 25],
+      ['a webhook that says too many requests', { ...failed(429), message: webhook }, 10, 50],
       ['a disruption budget', blocked, 10, 50],
       ['a refusal of another kind', failed(403), 10, 50],
     ];

@@ -11,6 +11,7 @@ const config = {
   retryWaitMsMin: 200,
   retryWaitMsMax: 10_000,
   blockedRetryWaitMs: 5_000,
+  interceptedRetryWaitMs: 15_000,
   confirmationWaitMs: 30_000,
 };
 
@@ -35,6 +36,8 @@ const budget: Setback = { kind: 'blocked', message: 'needs 2', retryAfter: null 
 const twoBudgets: Setback = { kind: 'failed', status: 500, message, retryAfter: null };
 const crash: Setback = { kind: 'failed', status: 500, message: 'boom', retryAfter: null };
 const denied: Setback = { kind: 'failed', status: 403, message: 'no', retryAfter: null };
+const denial = 'admission webhook "e.kubevirt.io" denied the request: it is being moved';
+const moved: Setback = { kind: 'failed', status: 429, message: denial, retryAfter: null };
 const lost: Setback = { kind: 'failed', status: null, message: 'reset', retryAfter: null };
 const changed: Setback = { kind: 'changed', message: 'another node' };
 
@@ -62,6 +65,24 @@ describe('a request that met a setback', () => {
     ['a budget, escalated before', budget, 4000, 'blocked', true, [3000, 3000]],
     ['a budget, escalated already', budget, 1000, 'blocked', true, [0, 0]],
     ['two budgets, escalated already', twoBudgets, 500, 'blocked', true, [0, 0]],
+    ['a webhook', moved, null, 'blocked', true, [15_000, 15_000]],
+    [
+      'a webhook that names a time',
+      { ...moved, retryAfter: 2000 },
+      null,
+      'blocked',
+      true,
+      [2000, 2000],
+    ],
+    ['a webhook, escalated before', moved, 4000, 'blocked', true, [3000, 3000]],
+    [
+      'a webhook, escalated already: it may refuse that too',
+      moved,
+      500,
+      'blocked',
+      true,
+      [15_000, 15_000],
+    ],
     ['a server error', crash, null, 'failed', true, [100, 200]],
     ['a server error, escalated before', crash, 1050, 'failed', true, [50, 50]],
     ['a server error, escalated already', crash, 500, 'failed', true, [100, 200]],
@@ -82,6 +103,8 @@ describe('a request that met a setback', () => {
   }
 });
 
+const busy: Outcome = { kind: 'failed', status: 429, message: 'busy', retryAfter: 3000 };
+
 const outcomes: readonly Outcome[] = [
   { kind: 'done' },
   { kind: 'gone' },
@@ -90,8 +113,9 @@ const outcomes: readonly Outcome[] = [
   twoBudgets,
   crash,
   denied,
+  moved,
   lost,
-  { kind: 'failed', status: 429, message: 'busy', retryAfter: 3000 },
+  busy,
   changed,
 ];
 
@@ -146,11 +170,14 @@ describe("one pod's way out against its twin", () => {
             }
             const escalateAt = escalationOf(pod, how);
             const next = setBack(now, pod.uid, { ...attempt, tries }, outcome, escalateAt, config);
-            asked ||= outcome !== changed && outcome !== lost && outcome !== outcomes[8];
+            asked ||= outcome !== changed && outcome !== lost && outcome !== busy;
             const { until, kind } = next.state;
             const isBudget: boolean = outcome.kind === 'blocked' || outcome === twoBudgets;
-            assert.equal(kind, isBudget ? 'blocked' : 'failed');
-            assert.ok(until >= now && until <= now + 10_000, `${sent} to ${until}`);
+            assert.equal(kind, isBudget || outcome === moved ? 'blocked' : 'failed');
+            assert.ok(
+              until >= now && until <= now + (outcome === moved ? 15_000 : 10_000),
+              `${sent} to ${until}`,
+            );
             if (isBudget && how.budgets.kind === 'deleteAfter') {
               const due = how.deadline + how.budgets.afterMs;
               assert.ok(until <= Math.max(now, due), 'what a budget refuses is overridden in time');

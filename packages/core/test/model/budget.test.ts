@@ -33,6 +33,7 @@ const tight: Budget = {
   alwaysEvictUnhealthy: false,
   refusal: null,
 };
+const cnpg = { apiVersion: 'postgresql.cnpg.io/v1', kind: 'Cluster', name: 'db' };
 const subject = 'The disruption budget web';
 const notNow = `${subject} does not allow evicting pods currently`;
 const unready = { ready: 'False' } as const;
@@ -75,6 +76,30 @@ const cases: readonly (readonly [
     [{ healthy: 3, refusal: { reason: 'InsufficientPods', message: 'hmm' } }],
     `Budget needsTime ${notNow} (InsufficientPods): hmm`,
   ],
+  [
+    'a budget of an operator that nobody may leave',
+    {},
+    [{ expected: 2, owners: [cnpg] }],
+    `Budget othersAct ${subject} needs 2 healthy pods and has 2 currently`,
+  ],
+  [
+    'a budget of an operator that opens by itself',
+    {},
+    [{ owners: [cnpg] }],
+    `Budget needsTime ${subject} needs 2 healthy pods and has 2 currently`,
+  ],
+  [
+    'a budget of an operator that could not be counted',
+    {},
+    [{ owners: [cnpg], refusal: { reason: 'SyncFailed', message: 'boom' } }],
+    `Budget never ${notNow} because it failed sync: boom`,
+  ],
+  [
+    'a budget of a Deployment that nobody may leave',
+    {},
+    [{ expected: 2, owners: [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }] }],
+    `Budget never ${subject} needs 2 healthy pods and has 2 currently`,
+  ],
   ['a budget that does not say why', {}, [{ healthy: 3 }], `Budget needsTime ${notNow}`],
   [
     'two budgets',
@@ -88,13 +113,13 @@ const cases: readonly (readonly [
     'a pod that is not ready, where too few others are',
     unready,
     [{ healthy: 1 }],
-    `Budget needsTime ${subject} needs 2 healthy pods and has 1 currently`,
+    `Budget needsTime ${subject} needs 2 healthy pods and has 1 currently AlwaysAllow`,
   ],
   [
     'a pod that is not ready, of a budget that needs none',
     unready,
     [{ desired: 0, healthy: 0, expected: 1 }],
-    `Budget needsTime ${subject} needs 0 healthy pods and has 0 currently`,
+    `Budget needsTime ${subject} needs 0 healthy pods and has 0 currently AlwaysAllow`,
   ],
   [
     'a pod that is not ready, where that is enough',
@@ -123,7 +148,8 @@ describe('foreseeBlockers', () => {
     it(name, () => {
       const site = { ...calm, budgets: budgets.map((budget) => ({ ...tight, ...budget })) };
       const [blocker] = predictBlockers({ ...web, ...pod }, site);
-      const text = blocker ? `${blocker.code} ${blocker.verdict} ${blocker.message}` : '';
+      const { code = '', verdict = '', message = '', remedy = '' } = blocker ?? {};
+      const text = `${code} ${verdict} ${message} ${remedy}`.trim();
       assert.equal(text, expected);
     });
   }

@@ -5,6 +5,7 @@ import {
   confirmEviction,
   type Outcome,
   type Pod,
+  webhookDenial,
 } from '@taintmgr/core';
 import type { Instant } from '@taintmgr/core/time';
 import { type Answer, type Failure, failureOf, succeeded } from '../../proto/answer.ts';
@@ -187,6 +188,9 @@ const refusals: readonly Refusal[] = [
 ];
 
 function classify(state: ExecutionState['kind'], failure: Failure): Meaning {
+  // A webhook answers with any status, 404 and 409 too: what it says is not about the pod.
+  const isRemoval = state === 'Deleting' || state === 'Evicting';
+  if (isRemoval && webhookDenial(failure.message)) return 'failed';
   const refusal = refusals.find(
     ({ states, statuses, where }) =>
       states.includes(state) &&

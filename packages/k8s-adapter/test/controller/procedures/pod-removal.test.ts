@@ -191,6 +191,7 @@ describe('the answer to the deletion', () => {
 
 describe('the answer to the eviction', () => {
   const budget = 'The disruption budget web-pdb needs 1 healthy pods and has 1 currently';
+  const denial = 'admission webhook "w.example.com" denied the request: UID in precondition';
   const fresh = 'The disruption budget fresh is still being processed by the server.';
   const answers: [string, Answer, Outcome][] = [
     ['201', plain(201), { kind: 'done' }],
@@ -235,6 +236,11 @@ describe('the answer to the eviction', () => {
       answer('eviction: two budgets'),
       failed(500, messageOf('eviction: two budgets')),
     ],
+    ...[400, 403, 404, 409, 429, 500].map((status): [string, Answer, Outcome] => [
+      `kept by a webhook that says ${status}`,
+      said(status, denial),
+      failed(status, denial),
+    ]),
     ['overloaded', answer('overloaded'), overloaded()],
     ['none', none, failed(null, 'read ECONNRESET')],
   ];
