@@ -90,6 +90,9 @@ export function budgetFacts(object: unknown): Budget {
     upToDate: (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0),
     alwaysEvictUnhealthy: spec?.unhealthyPodEvictionPolicy === 'AlwaysAllow',
     refusal: shut?.message ? { reason: shut.reason ?? '', message: shut.message } : null,
+    owners: (metadata.ownerReferences ?? []).map(({ apiVersion = '', kind = '', name = '' }) => {
+      return { apiVersion, kind, name };
+    }),
   };
 }
 

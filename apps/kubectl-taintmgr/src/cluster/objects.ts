@@ -12,6 +12,13 @@ export interface ObjectMeta {
   readonly annotations?: Readonly<Record<string, string>>;
   readonly finalizers?: readonly string[];
   readonly managedFields?: readonly ManagedFields[];
+  readonly ownerReferences?: readonly OwnerReference[];
+}
+
+interface OwnerReference {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly name?: string;
 }
 
 /** Who wrote which fields last. */

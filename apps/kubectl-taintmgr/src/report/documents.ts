@@ -6,9 +6,10 @@ import {
   type Taint,
   type Toleration,
 } from '@taintmgr/core';
-import type { PredictedBlocker } from '@taintmgr/core/drain';
+import { operatorOf, type PredictedBlocker } from '@taintmgr/core/drain';
 import { describeHold, describeLifecycleReason, type Forecast } from '@taintmgr/core/lifecycle';
 import { formatTime, type Instant } from '@taintmgr/core/time';
+import { isBare } from './bare-pods.ts';
 import { type NodeReport, type PodReport, type Tally, tally } from './report.ts';
 
 /** The group and version of everything that commands print as json or yaml. */
@@ -101,6 +102,7 @@ export function podDocument(report: PodReport, at: Instant): object {
     ...decisionDocument(explanation.decision, at),
     decision: decisionName(report),
     because: explanation.decision.because.map(reasonDocument),
+    ...(isBare(pod) && { unmanaged: true }),
     blockers: blockers.map(blockerDocument),
     upstream: upstream
       ? {
@@ -124,13 +126,17 @@ export function tallyDocument({ next, last, gone, ...counts }: Tally): object {
 }
 
 /** What holds an eviction back. */
-export function blockerDocument({ code, verdict, message, budgets }: PredictedBlocker): object {
+export function blockerDocument(blocker: PredictedBlocker): object {
+  const { code, verdict, message, budgets, remedy } = blocker;
   return {
     code,
     verdict,
     message,
-    budgets: budgets.map(({ namespace, name, allowed, healthy, desired, expected }) => {
-      return { namespace, name, allowed, healthy, desired, expected };
+    ...(remedy && { remedy }),
+    budgets: budgets.map((budget) => {
+      const { namespace, name, allowed, healthy, desired, expected } = budget;
+      const operator = operatorOf(budget) ?? undefined;
+      return { namespace, name, allowed, healthy, desired, expected, operator };
     }),
   };
 }

@@ -9,6 +9,7 @@ import { printable } from '../render/printable.ts';
 import { limitNotes } from './limits.ts';
 import type { Question } from './question.ts';
 import { type NodeReport, type PodReport, podsIn, type Report } from './report.ts';
+import { verdictNotes, verdictWarnings } from './verdict-notes.ts';
 import { ago, isUnwritten } from './words.ts';
 
 /** What a reader should know before believing an answer, one line each. */
@@ -30,12 +31,13 @@ export function notesOn(survey: ForecastSurvey, report: Report, question: Questi
   return {
     warnings: [
       ...survey.refused.map((message) => `not everything could be read: ${printable(message)}`),
-      ...shutBudgets(pods),
+      ...verdictWarnings(pods),
     ],
     notes: [
       ...nodes.flatMap((node) => unwrittenTaints(node, survey.at)),
       ...queueNotes(nodes),
       ...limitNotes(survey, pods),
+      ...verdictNotes(pods),
       ...evictorNotes(survey, pods, question),
       ...laterNotes(pods, question),
     ],
@@ -63,20 +65,6 @@ function queueNotes(nodes: readonly NodeReport[]): readonly string[] {
     'when a node will be tainted is an estimate: it assumes the default rates and grace periods, ' +
       'and kube-controller-manager takes the nodes of a zone in no particular order',
   ];
-}
-
-/** A budget that lets nobody go, however long one waits. */
-function shutBudgets(pods: readonly PodReport[]): readonly string[] {
-  const texts = new Map<string, string>();
-  for (const { blockers } of pods) {
-    for (const { verdict, message, budgets } of blockers) {
-      if (verdict !== 'never') continue;
-      const names = budgets.map(({ namespace, name }) => `${namespace}/${name}`).join(' and ');
-      const cure = budgets.length > 1 ? 'leave one PDB for each pod' : 'scale up or relax the PDB';
-      texts.set(names, `PDB ${names}: ${message}; will not resolve by itself: ${cure}`);
-    }
-  }
-  return [...texts.values()].map(printable);
 }
 
 /** Whose rules the answer may not follow, where a pod is to go. */

@@ -7,7 +7,7 @@ import {
   type Pod,
   type Toleration,
 } from '@taintmgr/core';
-import type { PredictedBlocker } from '@taintmgr/core/drain';
+import { type Budget, operatorOf, type PredictedBlocker } from '@taintmgr/core/drain';
 import { describeLifecycleReason, type Forecast } from '@taintmgr/core/lifecycle';
 import { formatDuration, formatTime, type Instant, type Millis } from '@taintmgr/core/time';
 import type { NodeFacts } from '../cluster/facts.ts';
@@ -118,10 +118,11 @@ export function zoneText({ zone }: Forecast): string {
 const verdictTexts = {
   resolves: 'resolves',
   needsTime: 'needs time',
+  othersAct: 'its operator acts',
   never: 'needs action',
 } as const;
 
-/** `PDB web (needs time)` */
+/** `PDB web (needs time)`, `PDB db (its operator acts: Cluster/db)` */
 export function blockerText({ code, verdict, budgets }: PredictedBlocker): string {
   const names = budgets.map(({ name }) => name).join(', ');
   const what = {
@@ -130,8 +131,26 @@ export function blockerText({ code, verdict, budgets }: PredictedBlocker): strin
     Finalizers: 'finalizers',
     NodeLost: 'node unreachable',
   } as const;
-  return `${what[code]} (${verdictTexts[verdict]})`;
+  const operators = verdict === 'othersAct' ? budgets.flatMap(operatorName) : [];
+  const who = operators.length === 0 ? '' : `: ${operators.join(', ')}`;
+  return `${what[code]} (${verdictTexts[verdict]}${who})`;
 }
+
+function operatorName(budget: Budget): readonly string[] {
+  const operator = operatorOf(budget);
+  return operator ? [`${operator.kind}/${operator.name}`] : [];
+}
+
+/** What blocks an eviction, in the API server's words, and what can be done where that is known. */
+export function blockerLine(blocker: PredictedBlocker): string {
+  const { remedy, message } = blocker;
+  const advice = remedy === undefined ? '' : `; ${remedyText}`;
+  return `${blockerText(blocker)}: ${message}${advice}`;
+}
+
+/** What helps a pod that is held although it is not ready. */
+export const remedyText =
+  'the pod is not ready, and unhealthyPodEvictionPolicy: AlwaysAllow would let it go';
 
 /** What blocks an eviction, or would; `knowsBudgets`: whether budgets could be read. */
 export function blockersText(blockers: readonly PredictedBlocker[], knowsBudgets: boolean): string {

@@ -42,7 +42,9 @@ describe('what is read of objects', () => {
   });
 
   it('the numbers of a budget, as of its latest specification or an earlier one', () => {
-    const metadata = { name: 'web', namespace: 'shop', generation: 2 };
+    const owner = { apiVersion: 'postgresql.cnpg.io/v1', kind: 'Cluster', name: 'db' };
+    const ownerReferences = [{ ...owner, uid: 'u', controller: false }];
+    const metadata = { name: 'web', namespace: 'shop', generation: 2, ownerReferences };
     const status = {
       disruptionsAllowed: 0,
       currentHealthy: 1,
@@ -66,6 +68,7 @@ describe('what is read of objects', () => {
         upToDate: true,
         alwaysEvictUnhealthy: true,
         refusal: { reason: 'R', message: 'm' },
+        owners: [owner],
       },
     );
     assert.equal(budgetFacts({ metadata }).upToDate, false);

@@ -1,13 +1,20 @@
 // The checks of nodes, pods, budgets and taints.
 import { formatTaint } from '@taintmgr/core';
-import { type Budget, budgetsOver, isShut } from '@taintmgr/core/drain';
+import {
+  type Budget,
+  budgetsOver,
+  isShut,
+  operatorOf,
+  predictBlockers,
+} from '@taintmgr/core/drain';
 import { formatDuration, type Millis, parseTime } from '@taintmgr/core/time';
 import { drainsOn } from '../../cluster/drain-marks.ts';
 import type { NodeFacts, PodFacts } from '../../cluster/facts.ts';
 import type { Survey } from '../../cluster/survey.ts';
 import { count } from '../../render/count.ts';
+import { isBare } from '../../report/bare-pods.ts';
 import { ago } from '../../report/words.ts';
-import { type Finding, findingsOf, orWell } from './finding.ts';
+import { type Finding, type FindingOf, findingsOf, orWell } from './finding.ts';
 
 const namesMax = 3;
 /** A pod that should have ended so long ago is worth a word. */
@@ -27,11 +34,11 @@ export function checkBudgets({ budgets, pods }: Survey): readonly Finding[] {
       const fix = 'fix its selector, or delete it';
       findings.push(finding('WARN', 'selects no pods', { about, fix }));
     } else if (isShut(budget)) {
-      const message = `needs ${desired} of ${expected} pods healthy (${healthy} are): it never allows an eviction`;
-      const fix = 'scale up or relax the PDB';
-      findings.push(finding('WARN', message, { about, fix }));
+      const needs = `needs ${desired} of ${expected} pods healthy (${healthy} are)`;
+      findings.push(shutFinding(finding, budget, needs, about));
     }
   }
+  findings.push(...unreadyFindings(finding, budgets, pods ?? []));
   for (const [names, shared] of sharedPods(budgets, pods ?? [])) {
     const message = `${countText(shared)} selected by all of them: the Eviction API refuses to evict such pods`;
     const fix = 'leave one PDB for each pod';
@@ -42,6 +49,55 @@ export function checkBudgets({ budgets, pods }: Survey): readonly Finding[] {
     findings,
     `${count(budgets.length, 'PDB')}, none blocks evictions for good`,
   );
+}
+
+/** A budget that is shut, by mistake or because its operator moves the pods in its own way. */
+function shutFinding(finding: FindingOf, budget: Budget, needs: string, about: string): Finding {
+  const operator = operatorOf(budget);
+  if (operator) {
+    const { kind, name, apiVersion } = operator;
+    return finding('INFO', `${needs}: its operator acts (${kind}/${name}, ${apiVersion})`, {
+      about,
+    });
+  }
+  const fix = 'scale up or relax the PDB';
+  return finding('WARN', `${needs}: it never allows an eviction`, { about, fix });
+}
+
+/** Budgets that hold back pods only because these are not ready. */
+function unreadyFindings(
+  finding: FindingOf,
+  budgets: readonly Budget[],
+  pods: readonly PodFacts[],
+): readonly Finding[] {
+  const held = new Map<Budget, string[]>();
+  for (const { pod } of pods) {
+    const site = { budgets, finalizers: [], nodeAnswers: null };
+    for (const {
+      remedy,
+      budgets: [budget],
+    } of predictBlockers(pod, site)) {
+      if (remedy && budget) held.set(budget, [...(held.get(budget) ?? []), pod.name]);
+    }
+  }
+  const fix = 'set unhealthyPodEvictionPolicy: AlwaysAllow';
+  return Array.from(held, ([{ namespace, name }, names]) => {
+    const message = `holds back ${count(names.length, 'pod')} that ${names.length === 1 ? 'is' : 'are'} not ready (${listText(names)})`;
+    return finding('WARN', message, { about: `pdb/${name} -n ${namespace}`, fix });
+  });
+}
+
+/** Pods that are gone for good once they are evicted. */
+export function checkBarePods({ pods }: Survey): readonly Finding[] {
+  const finding = findingsOf('bare-pods');
+  if (pods === null) return [finding('INFO', 'no permission to list pods')];
+  const names = pods
+    .filter(({ pod }) => isBare(pod) && pod.deletionTimestamp === null)
+    .map(({ pod }) => `${pod.namespace}/${pod.name}`);
+  if (names.length === 0) return [finding('OK', 'every pod has a controller')];
+  const [has, them] = names.length === 1 ? ['has', 'it'] : ['have', 'them'];
+  const message = `${count(names.length, 'pod')} ${has} no controller (${listText(names)}): nobody recreates ${them} after an eviction`;
+  return [finding('INFO', message, { fix: 'run them from a Deployment or Job' })];
 }
 
 /** Pods under more than one budget, by the names of these. */

@@ -11,7 +11,13 @@ import type { Tone } from '../../render/style.ts';
 import { type Column, renderColumns } from '../../render/table.ts';
 import { apiVersion } from '../../report/documents.ts';
 import { asOf, none } from '../../report/words.ts';
-import { checkBudgets, checkDrains, checkStuckPods, checkTaints } from './cluster-checks.ts';
+import {
+  checkBarePods,
+  checkBudgets,
+  checkDrains,
+  checkStuckPods,
+  checkTaints,
+} from './cluster-checks.ts';
 import type { Finding, Level } from './finding.ts';
 import { checkOverlap } from './overlap-check.ts';
 import { checkRights } from './rights-check.ts';
@@ -31,6 +37,7 @@ const checks: readonly Check[] = [
   checkBudgets,
   checkTaints,
   checkStuckPods,
+  checkBarePods,
   checkDrains,
 ];
 

@@ -4,7 +4,7 @@ import { formatTaint } from '@taintmgr/core';
 import type { DrainPlan, PlannedPod, PredictedBlocker } from '@taintmgr/core/drain';
 import { count } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';
-import { blockerText } from '../../report/words.ts';
+import { blockerLine } from '../../report/words.ts';
 import { goesAnyway } from './plan-table.ts';
 import { nameOf } from './progress-line.ts';
 
@@ -24,7 +24,7 @@ export function blockerLines({ pods }: DrainPlan): readonly string[] {
     }
   }
   return Array.from(found.values(), ({ blocker, pods: held }) => {
-    return printable(`${podsText(held)}: ${blockerText(blocker)}: ${blocker.message}`);
+    return printable(`${podsText(held)}: ${blockerLine(blocker)}`);
   });
 }
 

@@ -69,8 +69,8 @@ export class Progress {
         break;
       case 'podSetBack':
       case 'podGivenUp': {
-        const how = note.blocker.code === 'Budget' ? 'is blocked' : 'could not be evicted';
-        this.#setBack(note.pod.pod.uid, note.blocker, `${whereOf(note.pod.pod)} ${how}`);
+        const about = `${whereOf(note.pod.pod)} ${heldText(note.blocker)}`;
+        this.#setBack(note.pod.pod.uid, note.blocker, about);
         break;
       }
       case 'podEscalated': {
@@ -173,4 +173,9 @@ function goneText({ gone, deletedByOthers }: DrainTally): string {
 
 function placeOf({ namespace, nodeName }: PodRef): string {
   return `${namespace}, ${nodeName}`;
+}
+
+function heldText({ code }: Blocker): string {
+  if (code === 'Intercepted') return 'may be moved by somebody else';
+  return code === 'Budget' ? 'is blocked' : 'could not be evicted';
 }

@@ -4,13 +4,14 @@ import { type ForecastSurvey, surveyForecast } from '../../cluster/survey.ts';
 import { printable } from '../../render/printable.ts';
 import type { Answer } from '../../render/printer.ts';
 import { renderTable, type TableOptions } from '../../render/table.ts';
+import { isBare } from '../../report/bare-pods.ts';
 import { apiVersion, decisionName, decisionNames, podDocument } from '../../report/documents.ts';
 import { limitsDocument } from '../../report/limits.ts';
 import type { NodeReport, PodReport } from '../../report/report.ts';
 import {
   ago,
   asOf,
-  blockerText,
+  blockerLine,
   decisionWithTime,
   isUnwritten,
   none,
@@ -88,12 +89,12 @@ function describePod(
   const { pod } = facts;
   const { after } = question;
   const at = survey.at + after;
-  const blockedBy = blockers.map((blocker) => `${blockerText(blocker)}: ${blocker.message}`);
+  const blockedBy = blockers.map(blockerLine);
   const head = fields([
     ['Name', pod.name],
     ['Namespace', pod.namespace],
     ['Node', nodeText(node, pod.nodeName, survey.at)],
-    ['Owner', ownerText(pod)],
+    ['Owner', isBare(pod) ? `${none}, nobody recreates it` : ownerText(pod)],
     ['Decision', decisionLine(report, at, after)],
     ['Because', explanation.decision.because.slice(0, 1).map(describeReason).join('')],
     ...(present ? [['Present', decisionText(present.decision, survey.at, 0)] as const] : []),

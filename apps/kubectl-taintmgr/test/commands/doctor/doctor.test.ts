@@ -72,6 +72,7 @@ describe('doctor', () => {
       'FAIL budgets pdb/one, pdb/two -n shop: pod web is selected by all of them: the Eviction API refuses to evict such pods',
       'WARN taints node/n1: bad:NoExecute has no timeAdded, and managedFields do not show when it was added: ' +
         'deadlines count from when it is first seen',
+      'INFO bare-pods : 1 pod has no controller (shop/web): nobody recreates it after an eviction',
     ]);
     const { code, out } = await run('doctor');
     assert.equal(code, 2);

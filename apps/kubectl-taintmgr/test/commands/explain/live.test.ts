@@ -45,7 +45,7 @@ describe('explain -w for a script', () => {
     interrupt();
     const { code, out, err } = await result;
     assert.equal(code, 130);
-    assert.equal(err, '', 'it saw the taint coming');
+    assert.doesNotMatch(err, /timeAdded|estimate/, 'it saw the taint coming');
     assert.equal(out.match(/^Name:/gm)?.length, 1, out);
     assert.equal(out.match(/^NAMESPACE/gm)?.length, 1, out);
   });

@@ -135,6 +135,7 @@ export const engineShape: Check = objectOf<Config>({
   retryWaitMsMin: checked,
   retryWaitMsMax: checked,
   blockedRetryWaitMs: checked,
+  interceptedRetryWaitMs: checked,
   confirmLateMs: checked,
   confirmationWaitMs: checked,
 });

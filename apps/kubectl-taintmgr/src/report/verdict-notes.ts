@@ -1,0 +1,90 @@
+// Notes about pods that are to go: what will not resolve by itself, and what is lost with them.
+import { type Budget, operatorOf, type PredictedBlocker } from '@taintmgr/core/drain';
+import { count } from '../render/count.ts';
+import { printable } from '../render/printable.ts';
+import { isBare } from './bare-pods.ts';
+import type { PodReport } from './report.ts';
+
+const namesMax = 3;
+
+/** What somebody has to see to, one line each. */
+export function verdictWarnings(pods: readonly PodReport[]): readonly string[] {
+  return [
+    ...eachBudget(pods, ({ verdict }) => verdict === 'never', shutText),
+    ...unreadyTexts(pods),
+    ...bareTexts(pods),
+  ].map(printable);
+}
+
+/** What others see to. */
+export function verdictNotes(pods: readonly PodReport[]): readonly string[] {
+  return eachBudget(pods, ({ verdict }) => verdict === 'othersAct', operatorText).map(printable);
+}
+
+/** One line for each set of budgets that blocks a pod in such a way. */
+function eachBudget(
+  pods: readonly PodReport[],
+  isMeant: (blocker: PredictedBlocker) => boolean,
+  textOf: (names: string, blocker: PredictedBlocker) => string,
+): readonly string[] {
+  const texts = new Map<string, string>();
+  for (const blocker of pods.flatMap(({ blockers }) => blockers).filter(isMeant)) {
+    const names = namesOf(blocker.budgets);
+    texts.set(names, textOf(names, blocker));
+  }
+  return [...texts.values()];
+}
+
+/** A budget that lets nobody go, however long one waits. */
+function shutText(names: string, { message, budgets }: PredictedBlocker): string {
+  const cure = budgets.length > 1 ? 'leave one PDB for each pod' : 'scale up or relax the PDB';
+  return `PDB ${names}: ${message}; will not resolve by itself: ${cure}`;
+}
+
+function operatorText(names: string, { budgets: [budget] }: PredictedBlocker): string {
+  const operator = budget ? operatorOf(budget) : null;
+  const { kind = '', name = '', apiVersion = '' } = operator ?? {};
+  return (
+    `PDB ${names} belongs to ${kind}/${name} (${apiVersion}): its operator acts, ` +
+    'by moving the pod in its own way; neither scale up nor relax the PDB'
+  );
+}
+
+function unreadyTexts(pods: readonly PodReport[]): readonly string[] {
+  const held = new Map<string, string[]>();
+  for (const { facts, blockers } of pods) {
+    for (const { remedy, budgets } of blockers) {
+      if (remedy === undefined) continue;
+      const names = namesOf(budgets);
+      held.set(names, [...(held.get(names) ?? []), facts.pod.name]);
+    }
+  }
+  return Array.from(
+    held,
+    ([names, unready]) =>
+      `PDB ${names} holds back ${podsText(unready, 'not ready')}: ` +
+      'set unhealthyPodEvictionPolicy: AlwaysAllow in it, and pods that are not ready may go',
+  );
+}
+
+function bareTexts(pods: readonly PodReport[]): readonly string[] {
+  const bare = pods.filter(
+    ({ facts: { pod }, explanation }) => explanation.decision.kind !== 'keep' && isBare(pod),
+  );
+  if (bare.length === 0) return [];
+  const names = bare.map(({ facts: { pod } }) => `${pod.namespace}/${pod.name}`);
+  return [
+    `${podsText(names, 'without a controller')}: nobody recreates ${bare.length === 1 ? 'it' : 'them'}`,
+  ];
+}
+
+/** `1 pod not ready (shop/web-0)` */
+function podsText(names: readonly string[], what: string): string {
+  const shown = names.slice(0, namesMax).join(', ');
+  const more = names.length > namesMax ? ` and ${names.length - namesMax} more` : '';
+  return `${count(names.length, 'pod')} ${what} (${shown}${more})`;
+}
+
+function namesOf(budgets: readonly Budget[]): string {
+  return budgets.map(({ namespace, name }) => `${namespace}/${name}`).join(' and ');
+}

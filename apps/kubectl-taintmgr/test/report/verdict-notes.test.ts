@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Pod } from '@taintmgr/core';
+import type { Budget } from '@taintmgr/core/drain';
+import { podDocument } from '../../src/report/documents.ts';
+import { notesOn } from '../../src/report/notes.ts';
+import { present } from '../../src/report/question.ts';
+import { podsIn, reportOnPresent } from '../../src/report/report.ts';
+import { blockerLine, blockersText } from '../../src/report/words.ts';
+import { node, nodeFactsOf, now, pod, podFactsOf, surveyOf, taint } from '../world/values.ts';
+
+const shut: Budget = {
+  namespace: 'shop',
+  name: 'db',
+  selector: {},
+  allowed: 0,
+  healthy: 1,
+  desired: 1,
+  expected: 1,
+  upToDate: true,
+  alwaysEvictUnhealthy: false,
+  refusal: null,
+};
+const cluster = { apiVersion: 'postgresql.cnpg.io/v1', kind: 'Cluster', name: 'db' };
+const machine = { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', name: 'vm' };
+const needs = 'The disruption budget db needs 1 healthy pods and has 1 currently';
+
+function look(pods: readonly Pod[], budgets: readonly Budget[] = []) {
+  const nodes = [nodeFactsOf(node('n1', taint('bad=disk:NoExecute', 5)))];
+  const read = pods.map((one) => podFactsOf(one));
+  const survey = surveyOf(nodes, read, { budgets });
+  const report = reportOnPresent(survey);
+  const reports = podsIn(report);
+  const [first] = reports;
+  assert.ok(first);
+  return {
+    cell: blockersText(first.blockers, true),
+    lines: first.blockers.map(blockerLine),
+    document: podDocument(first, now) as { readonly [field: string]: unknown },
+    ...notesOn(survey, report, present),
+  };
+}
+
+const ready = { ready: 'True' } as const;
+
+describe('who has to see to a pod that is held', () => {
+  it('somebody, where a budget never allows anything', () => {
+    const { cell, warnings } = look([pod('db-1', ready)], [shut]);
+    assert.equal(cell, 'PDB db (needs action)');
+    assert.deepEqual(warnings, [
+      `PDB shop/db: ${needs}; will not resolve by itself: scale up or relax the PDB`,
+    ]);
+  });
+
+  it('its operator, where the budget belongs to an object of one', () => {
+    for (const owner of [cluster, machine]) {
+      const { kind, name, apiVersion } = owner;
+      const budget = { ...shut, owners: [owner] };
+      const { cell, lines, document, warnings, notes } = look([pod('db-1', ready)], [budget]);
+      assert.equal(cell, `PDB db (its operator acts: ${kind}/${name})`);
+      assert.deepEqual(lines, [`${cell}: ${needs}`]);
+      assert.deepEqual(warnings, []);
+      assert.deepEqual(notes, [
+        `PDB shop/db belongs to ${kind}/${name} (${apiVersion}): its operator acts, ` +
+          'by moving the pod in its own way; neither scale up nor relax the PDB',
+      ]);
+      assert.match(JSON.stringify(document.blockers), /"verdict":"othersAct".*"operator":\{/);
+    }
+  });
+
+  it('whoever may write the budget, where a pod is held although it is not ready', () => {
+    const unready = [pod('db-1', { ready: 'False' }), pod('db-2', { ready: null })];
+    const { lines, warnings, document } = look(unready, [{ ...shut, healthy: 0, expected: 3 }]);
+    assert.match(
+      lines[0] ?? '',
+      /; the pod is not ready, and unhealthyPodEvictionPolicy: AlwaysAllow would let it go$/,
+    );
+    assert.deepEqual(warnings, [
+      'PDB shop/db holds back 2 pods not ready (db-1, db-2): ' +
+        'set unhealthyPodEvictionPolicy: AlwaysAllow in it, and pods that are not ready may go',
+    ]);
+    assert.match(JSON.stringify(document.blockers), /"remedy":"AlwaysAllow"/);
+  });
+
+  it('nobody, where it has that policy', () => {
+    const budget = { ...shut, healthy: 0, alwaysEvictUnhealthy: true };
+    assert.equal(look([pod('db-1', { ready: 'False' })], [budget]).cell, '<none>');
+  });
+});
+
+describe('what is lost with a pod that nobody recreates', () => {
+  const bare = { owner: null };
+  it('is said of pods that are to go', () => {
+    const { warnings, document } = look([pod('one', bare)]);
+    assert.deepEqual(warnings, ['1 pod without a controller (shop/one): nobody recreates it']);
+    assert.equal(document.unmanaged, true);
+    const four = ['a', 'b', 'c', 'd'].map((name) => pod(name, bare));
+    assert.deepEqual(look(four).warnings, [
+      '4 pods without a controller (shop/a, shop/b, shop/c and 1 more): nobody recreates them',
+    ]);
+  });
+
+  const others: readonly (readonly [string, Partial<Pod>])[] = [
+    ['a pod of a controller', {}],
+    ['a static pod', { ...bare, mirror: true }],
+    ['a finished pod', { ...bare, phase: 'Succeeded' }],
+    [
+      'a pod that stays',
+      {
+        ...bare,
+        tolerations: [
+          { key: '', operator: 'Exists', value: '', effect: '', tolerationSeconds: null },
+        ],
+      },
+    ],
+  ];
+  for (const [name, fields] of others) {
+    it(`is not said of ${name}`, () => assert.deepEqual(look([pod('one', fields)]).warnings, []));
+  }
+});
