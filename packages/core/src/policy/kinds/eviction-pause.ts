@@ -1,0 +1,107 @@
+// EvictionPause: where evictions are held, why, and until when.
+import type { Instant } from '../../kernel/time.ts';
+import type { TypeOf } from '../schema/schema.ts';
+import type { EvictionPause } from '../values.ts';
+import { type Metadata, timeOf } from './parts.ts';
+
+export const evictionPauseSpec = {
+  type: 'object',
+  description: 'Where evictions are held, why, and until when.',
+  default: {},
+  properties: {
+    scope: {
+      type: 'object',
+      description: 'Everything given must match; nothing given: everywhere.',
+      default: {},
+      properties: {
+        zones: {
+          type: 'array',
+          description: 'Pods on nodes of these zones, as region/zone.',
+          minItems: 1,
+          maxItems: 64,
+          items: { type: 'string', minLength: 1, maxLength: 127 },
+        },
+        nodeSelector: {
+          type: 'shared',
+          name: 'labelSelector',
+          description: 'Pods on nodes with such labels.',
+        },
+        taintKeys: {
+          type: 'array',
+          description: 'Evictions for taints with one of these keys.',
+          minItems: 1,
+          maxItems: 64,
+          items: { type: 'shared', name: 'taintKey' },
+        },
+        namespaces: {
+          type: 'array',
+          description: 'Pods in these namespaces.',
+          minItems: 1,
+          maxItems: 128,
+          items: { type: 'string', minLength: 1, maxLength: 63 },
+        },
+      },
+    },
+    deadlines: {
+      type: 'boolean',
+      description: 'Deadlines stand still: pods have the time back that the pause took.',
+      default: true,
+    },
+    readiness: {
+      type: 'boolean',
+      description:
+        'Hold too the marking of pods of unreachable nodes as not ready, and the tainting of unhealthy nodes.',
+      default: false,
+    },
+    reason: { type: 'string', description: 'Why, for people.', maxLength: 1024, default: '' },
+    until: {
+      type: 'shared',
+      name: 'time',
+      description: 'When it ends by itself; left out: when it is deleted.',
+    },
+  },
+} as const;
+
+export type EvictionPauseSpec = TypeOf<typeof evictionPauseSpec>;
+
+export const evictionPauseStatus = {
+  type: 'object',
+  description: 'What the leader says.',
+  properties: {
+    observedGeneration: {
+      type: 'integer',
+      description: 'The generation of the spec that is in force.',
+      minimum: 0,
+    },
+    since: { type: 'shared', name: 'time', description: 'Since when it holds.' },
+    pods: { type: 'integer', description: 'Pods whose evictions it holds.', minimum: 0 },
+    timeGivenBack: {
+      type: 'shared',
+      name: 'duration',
+      description: 'The time that it has given back to these pods.',
+    },
+    conditions: { type: 'shared', name: 'conditions' },
+  },
+} as const;
+
+export type EvictionPauseStatus = TypeOf<typeof evictionPauseStatus>;
+
+/** What the engine is given; a pause of which nothing says since when it holds does so from `now`. */
+export function evictionPauseOf(
+  { name, uid, created }: Metadata,
+  { scope, readiness, deadlines, reason, until }: EvictionPauseSpec,
+  status: EvictionPauseStatus | null,
+  now: Instant,
+): EvictionPause {
+  const { zones = [], nodeSelector, taintKeys = [], namespaces = [] } = scope;
+  return {
+    name,
+    uid,
+    scope: { zones, nodes: nodeSelector ?? null, taintKeys, namespaces },
+    readiness,
+    deadlines,
+    reason,
+    until: timeOf(until),
+    since: timeOf(status?.since) ?? created ?? now,
+  };
+}

@@ -1,0 +1,401 @@
+// EvictionPolicy: which pods leave for which taints, on which nodes, and how.
+import { parseDuration } from '../../kernel/time.ts';
+import type { LimitRule, LimitScope } from '../limit.ts';
+import type { TypeOf } from '../schema/schema.ts';
+import type { EvictionPolicy, PolicyMatch } from '../values.ts';
+import { durationOf, type Metadata } from './parts.ts';
+
+export const evictionPolicySpec = {
+  type: 'object',
+  description: 'Which pods leave for which taints, and how.',
+  properties: {
+    priority: {
+      type: 'integer',
+      description:
+        'Of the policies that match a pod and its taint and have an action, the one with the highest priority counts; with equal priority the first by name.',
+      minimum: -1000000,
+      maximum: 1000000,
+      default: 0,
+    },
+    match: {
+      type: 'object',
+      description: 'What the policy is for; everything given must match.',
+      default: {},
+      properties: {
+        taints: {
+          type: 'array',
+          description: 'One of them must match; left out: every NoExecute taint.',
+          minItems: 1,
+          maxItems: 32,
+          items: {
+            type: 'object',
+            description: 'A pattern, in which * stands for any characters.',
+            properties: {
+              key: {
+                type: 'string',
+                description: 'Pattern of the key; left out: every key.',
+                maxLength: 317,
+                rules: [
+                  {
+                    matches: '^[-A-Za-z0-9_./*]+$',
+                    message: 'want the key of a taint, in which * stands for any characters',
+                  },
+                ],
+              },
+              value: {
+                type: 'string',
+                description: 'Pattern of the value; left out: every value.',
+                maxLength: 63,
+                rules: [
+                  {
+                    matches: '^[-A-Za-z0-9_.*]*$',
+                    message: 'want the value of a taint, in which * stands for any characters',
+                  },
+                ],
+              },
+              effect: {
+                type: 'string',
+                description: 'Left out: every effect.',
+                enum: ['NoExecute', 'NoSchedule', 'PreferNoSchedule'],
+              },
+            },
+            rules: [
+              {
+                cel: 'has(self.key) || has(self.value) || has(self.effect)',
+                message: 'want a key, a value or an effect',
+                holds: (self: { key?: string; value?: string; effect?: string }): boolean =>
+                  [self.key, self.value, self.effect].some((part) => part !== undefined),
+              },
+            ],
+          },
+        },
+        nodeSelector: {
+          type: 'shared',
+          name: 'labelSelector',
+          description: 'By the labels of nodes; left out: all nodes.',
+        },
+        namespaces: {
+          type: 'array',
+          description: 'Names, in which * stands for any characters; left out: all namespaces.',
+          minItems: 1,
+          maxItems: 128,
+          items: {
+            type: 'string',
+            maxLength: 63,
+            rules: [
+              {
+                matches: '^[-a-z0-9*]+$',
+                message: 'want the name of a namespace, in which * stands for any characters',
+              },
+            ],
+          },
+        },
+        namespaceSelector: {
+          type: 'shared',
+          name: 'labelSelector',
+          description: 'By the labels of namespaces; left out: all namespaces.',
+        },
+        podSelector: {
+          type: 'shared',
+          name: 'labelSelector',
+          description: 'By the labels of pods; left out: all pods.',
+        },
+        podPriority: {
+          type: 'object',
+          description: 'By the priority of pods; left out: every priority.',
+          properties: {
+            min: {
+              type: 'integer',
+              description: 'The least priority.',
+              minimum: -2147483648,
+              maximum: 2147483647,
+            },
+            max: {
+              type: 'integer',
+              description: 'The highest priority.',
+              minimum: -2147483648,
+              maximum: 2147483647,
+            },
+            classNames: {
+              type: 'array',
+              description: 'PriorityClasses, of which the pod must have one.',
+              minItems: 1,
+              maxItems: 32,
+              items: { type: 'string', minLength: 1, maxLength: 253 },
+            },
+          },
+          rules: [
+            {
+              cel: '!has(self.min) || !has(self.max) || self.min <= self.max',
+              message: 'want a min that is not above the max',
+              holds: ({ min, max }: { min?: number; max?: number }): boolean =>
+                min === undefined || max === undefined || min <= max,
+            },
+          ],
+        },
+      },
+    },
+    action: {
+      type: 'string',
+      description:
+        'Delete: DELETE, PodDisruptionBudgets are not asked. Evict: the Eviction API, for as long as it takes. EvictThenDelete: the Eviction API, and DELETE after deleteAfter. Keep: the pods stay. Upstream: as kube-controller-manager does. Left out: the policy only limits.',
+      enum: ['Delete', 'Evict', 'EvictThenDelete', 'Keep', 'Upstream'],
+    },
+    minTaintAge: {
+      type: 'shared',
+      name: 'duration',
+      description: 'A taint younger than this is not acted on. Left out: as the controller is set.',
+    },
+    deleteAfter: {
+      type: 'shared',
+      name: 'duration',
+      description:
+        'For EvictThenDelete: how long after it was due a pod is deleted. Left out: as the controller is set.',
+    },
+    gracePeriodSeconds: {
+      type: 'integer',
+      description: "Instead of the pod's own. Left out: as the controller is set.",
+      minimum: 1,
+      maximum: 2147483647,
+    },
+    defaultTolerationSeconds: {
+      type: 'integer',
+      description: 'A pod that does not tolerate the taint stays for so long.',
+      minimum: 0,
+      maximum: 2147483647,
+    },
+    limits: {
+      type: 'array',
+      description:
+        'Limits of what the policy matches. The limits of every policy that matches hold, whichever counts.',
+      minItems: 1,
+      maxItems: 16,
+      items: {
+        type: 'object',
+        description: 'A limit on evictions; each scope has a count of its own.',
+        required: ['per'],
+        properties: {
+          per: {
+            type: 'string',
+            description: 'What it counts by; Workload: the controller that owns the pods.',
+            enum: ['Namespace', 'Node', 'Taint', 'Total', 'Workload', 'Zone'],
+          },
+          name: {
+            type: 'string',
+            description:
+              'Only for the one of this name: a zone as region/zone, a workload as namespace/kind/name.',
+            minLength: 1,
+            maxLength: 512,
+          },
+          nodeSelector: {
+            type: 'shared',
+            name: 'labelSelector',
+            description: 'Only pods on nodes with such labels are counted and held.',
+          },
+          podsPerSecond: {
+            type: 'number',
+            description: 'So many evictions begin in a second, on average.',
+            minimum: 0,
+            exclusiveMinimum: true,
+            maximum: 1000000,
+          },
+          burst: {
+            type: 'integer',
+            description:
+              'So many may begin at once after a pause; left out: podsPerSecond, at least 1.',
+            minimum: 1,
+            maximum: 1000000,
+          },
+          percent: {
+            type: 'number',
+            description:
+              'At most so many percent of the pods may be disrupted within the window; one always may.',
+            minimum: 0,
+            exclusiveMinimum: true,
+            maximum: 100,
+          },
+          pods: {
+            type: 'integer',
+            description: 'At most so many pods may be disrupted within the window.',
+            minimum: 1,
+            maximum: 1000000,
+          },
+          window: {
+            type: 'string',
+            description: 'How long an eviction counts for percent and pods; left out: 10m.',
+            maxLength: 32,
+            rules: [
+              {
+                cel: "self.matches('^(([0-9]{1,6}([.][0-9]{1,6})?(ms|s|m|h))+)$') && duration(self) >= duration('1s')",
+                message: 'want a duration of at least 1s, such as 30s, 10m or 1h30m',
+                holds: (self: string): boolean =>
+                  /^(([0-9]{1,6}([.][0-9]{1,6})?(ms|s|m|h))+)$/.test(self) &&
+                  (parseDuration(self) ?? 0) >= 1000,
+              },
+            ],
+          },
+          onLimit: {
+            type: 'string',
+            description:
+              'Queue: wait for room. Trip: stop until somebody says kubectl taintmgr resume.',
+            enum: ['Queue', 'Trip'],
+            default: 'Queue',
+          },
+        },
+        rules: [
+          {
+            cel: 'has(self.podsPerSecond) || has(self.percent) || has(self.pods)',
+            message: 'want podsPerSecond, percent or pods',
+            holds: (self: { podsPerSecond?: number; percent?: number; pods?: number }): boolean =>
+              [self.podsPerSecond, self.percent, self.pods].some((part) => part !== undefined),
+          },
+          {
+            cel: '!has(self.burst) || has(self.podsPerSecond)',
+            message: 'want none without podsPerSecond',
+            fieldPath: '.burst',
+            holds: ({
+              burst,
+              podsPerSecond,
+            }: {
+              burst?: number;
+              podsPerSecond?: number;
+            }): boolean => burst === undefined || podsPerSecond !== undefined,
+          },
+          {
+            cel: '!has(self.window) || has(self.percent) || has(self.pods)',
+            message: 'want none without percent or pods',
+            fieldPath: '.window',
+            holds: (self: { window?: string; percent?: number; pods?: number }): boolean =>
+              self.window === undefined || self.percent !== undefined || self.pods !== undefined,
+          },
+          {
+            cel: "!has(self.name) || self.per != 'Total'",
+            message: 'want none where per is Total',
+            fieldPath: '.name',
+            holds: ({ name, per }: { name?: string; per: string }): boolean =>
+              name === undefined || per !== 'Total',
+          },
+        ],
+      },
+    },
+  },
+  rules: [
+    {
+      cel: 'has(self.action) || has(self.limits)',
+      message: 'want an action, limits, or both',
+      holds: ({ action, limits }: { action?: string; limits?: readonly unknown[] }): boolean =>
+        action !== undefined || limits !== undefined,
+    },
+    {
+      cel: "!has(self.deleteAfter) || (has(self.action) && self.action == 'EvictThenDelete')",
+      message: 'want none but with action EvictThenDelete',
+      fieldPath: '.deleteAfter',
+      holds: ({ deleteAfter, action }: { deleteAfter?: string; action?: string }): boolean =>
+        deleteAfter === undefined || action === 'EvictThenDelete',
+    },
+    {
+      cel: "!has(self.minTaintAge) || (has(self.action) && self.action in ['Delete', 'Evict', 'EvictThenDelete'])",
+      message: 'want none but with action Delete, Evict or EvictThenDelete',
+      fieldPath: '.minTaintAge',
+      holds: ({ minTaintAge, action }: { minTaintAge?: string; action?: string }): boolean =>
+        minTaintAge === undefined || ['Delete', 'Evict', 'EvictThenDelete'].includes(action ?? ''),
+    },
+    {
+      cel: "!has(self.gracePeriodSeconds) || (has(self.action) && self.action in ['Delete', 'Evict', 'EvictThenDelete'])",
+      message: 'want none but with action Delete, Evict or EvictThenDelete',
+      fieldPath: '.gracePeriodSeconds',
+      holds: (self: { gracePeriodSeconds?: number; action?: string }): boolean =>
+        self.gracePeriodSeconds === undefined ||
+        ['Delete', 'Evict', 'EvictThenDelete'].includes(self.action ?? ''),
+    },
+    {
+      cel: "!has(self.defaultTolerationSeconds) || (has(self.action) && self.action in ['Delete', 'Evict', 'EvictThenDelete'])",
+      message: 'want none but with action Delete, Evict or EvictThenDelete',
+      fieldPath: '.defaultTolerationSeconds',
+      holds: (self: { defaultTolerationSeconds?: number; action?: string }): boolean =>
+        self.defaultTolerationSeconds === undefined ||
+        ['Delete', 'Evict', 'EvictThenDelete'].includes(self.action ?? ''),
+    },
+  ],
+} as const;
+
+export type EvictionPolicySpec = TypeOf<typeof evictionPolicySpec>;
+type Match = EvictionPolicySpec['match'];
+type Limit = NonNullable<EvictionPolicySpec['limits']>[number];
+
+export const evictionPolicyStatus = {
+  type: 'object',
+  description: 'What the leader says.',
+  properties: {
+    observedGeneration: {
+      type: 'integer',
+      description: 'The generation of the spec that is in force.',
+      minimum: 0,
+    },
+    pods: { type: 'integer', description: 'Pods for which the policy counts.', minimum: 0 },
+    pending: { type: 'integer', description: 'Pods that wait for their time.', minimum: 0 },
+    held: { type: 'integer', description: 'Pods that limits or pauses hold.', minimum: 0 },
+    blocked: {
+      type: 'integer',
+      description: 'Pods whose eviction a PodDisruptionBudget refuses.',
+      minimum: 0,
+    },
+    conditions: { type: 'shared', name: 'conditions' },
+  },
+} as const;
+
+/** What the engine is given. */
+export function evictionPolicyOf(
+  { name, uid, generation }: Metadata,
+  spec: EvictionPolicySpec,
+): EvictionPolicy {
+  const { priority, action = null, gracePeriodSeconds = null, limits = [] } = spec;
+  return {
+    name,
+    uid,
+    generation,
+    priority,
+    match: matchOf(spec.match),
+    action,
+    minTaintAgeMs: durationOf(spec.minTaintAge),
+    deleteAfterMs: durationOf(spec.deleteAfter),
+    gracePeriodSeconds,
+    defaultTolerationSeconds: spec.defaultTolerationSeconds ?? null,
+    limits: limits.map(limitOf),
+  };
+}
+
+function matchOf(match: Match): PolicyMatch {
+  const { taints = [], nodeSelector, namespaces, namespaceSelector, podPriority } = match;
+  const { min = null, max = null, classNames = [] } = podPriority ?? {};
+  return {
+    taints,
+    nodes: nodeSelector ?? null,
+    namespaces:
+      namespaces || namespaceSelector
+        ? { names: namespaces ?? [], selector: namespaceSelector ?? null }
+        : null,
+    pods: match.podSelector ?? null,
+    podPriority: podPriority ? { min, max, classes: classNames } : null,
+  };
+}
+
+const scopes: Readonly<Record<Limit['per'], LimitScope>> = {
+  Namespace: 'namespace',
+  Node: 'node',
+  Taint: 'taint',
+  Total: 'total',
+  Workload: 'workload',
+  Zone: 'zone',
+};
+
+function limitOf({ per, nodeSelector, window, onLimit, ...others }: Limit): LimitRule {
+  const windowMs = durationOf(window);
+  return {
+    per: scopes[per],
+    ...(nodeSelector && { nodes: nodeSelector }),
+    ...others,
+    ...(windowMs !== null && { windowMs }),
+    onLimit: onLimit === 'Trip' ? 'trip' : 'queue',
+  };
+}

@@ -1,0 +1,143 @@
+// Reads manifests: what the API server would refuse is refused in its words.
+import { type Instant, parseTime } from '../../kernel/time.ts';
+import { invalid, type ManifestFault, unknownField } from '../schema/fault.ts';
+import { isRecord } from '../schema/fill.ts';
+import { type Judged, judge } from '../schema/judge.ts';
+import type { EvictionPause, EvictionPolicy, NodeTaintRule } from '../values.ts';
+import { evictionPauseOf, evictionPauseSpec, evictionPauseStatus } from './eviction-pause.ts';
+import { evictionPolicyOf, evictionPolicySpec } from './eviction-policy.ts';
+import { type KindName, kindNames, policyApiVersion } from './kinds.ts';
+import { type NodeDrainSpec, nodeDrainSpec } from './node-drain.ts';
+import { nodeTaintRuleOf, nodeTaintRuleSpec } from './node-taint-rule.ts';
+import type { Metadata } from './parts.ts';
+import { type TaintManagerStatus, taintManagerStatus } from './taint-manager.ts';
+
+/** What a manifest says. */
+export type PolicyObject =
+  | { readonly kind: 'EvictionPolicy'; readonly value: EvictionPolicy }
+  | { readonly kind: 'NodeTaintRule'; readonly value: NodeTaintRule }
+  | { readonly kind: 'EvictionPause'; readonly value: EvictionPause }
+  | { readonly kind: 'NodeDrain'; readonly value: NamedDrain }
+  | { readonly kind: 'TaintManager'; readonly value: NamedTaintManager };
+
+/** A NodeDrain as it is written. */
+export interface NamedDrain {
+  readonly name: string;
+  readonly uid: string;
+  readonly spec: NodeDrainSpec;
+}
+
+/** A TaintManager; without a status it has said nothing yet. */
+export interface NamedTaintManager {
+  readonly name: string;
+  readonly uid: string;
+  readonly status: TaintManagerStatus | null;
+}
+
+/** Whether a value says that it is of one of our kinds. */
+export function isPolicyObject(value: unknown): boolean {
+  return isRecord(value) && value.apiVersion === policyApiVersion && kindOf(value.kind) !== null;
+}
+
+/**
+ * Reads an object of one of our kinds, from a file or from the API. `now` is when a pause began of
+ * which nothing says it. Nothing is half read: one fault, and all of it is refused.
+ */
+export function readManifest(value: unknown, now: Instant): Judged<PolicyObject> {
+  const object = isRecord(value) ? value : {};
+  const kind = kindOf(object.kind);
+  if (object.apiVersion !== policyApiVersion || kind === null) return foreign(object);
+  const faults = [...strayFaults(object), ...nameFaults(object)];
+  const judged = bodyOf(kind, object, metadataOf(object), now);
+  if (judged.kind === 'refused') return { ...judged, faults: [...faults, ...judged.faults] };
+  return faults.length > 0 ? { kind: 'refused', faults } : judged;
+}
+
+function kindOf(name: unknown): KindName | null {
+  return kindNames.find((one) => one === name) ?? null;
+}
+
+function foreign({ kind, apiVersion }: Readonly<Record<string, unknown>>): Judged<never> {
+  const got = [kind, apiVersion].map((part) => JSON.stringify(part) ?? 'nothing').join(' of ');
+  const text = `got kind ${got}, want ${kindNames.join(', ')} of ${policyApiVersion}`;
+  return { kind: 'refused', faults: [{ path: ['kind'], text, endsChecks: true }] };
+}
+
+function bodyOf(
+  kind: KindName,
+  { spec, status }: Readonly<Record<string, unknown>>,
+  metadata: Metadata,
+  now: Instant,
+): Judged<PolicyObject> {
+  const { name, uid } = metadata;
+  switch (kind) {
+    case 'EvictionPolicy':
+      return turned(judge(evictionPolicySpec, spec, ['spec']), (allowed) => {
+        return { kind, value: evictionPolicyOf(metadata, allowed) };
+      });
+    case 'NodeTaintRule':
+      return turned(judge(nodeTaintRuleSpec, spec, ['spec']), (allowed) => {
+        return { kind, value: nodeTaintRuleOf(metadata, allowed) };
+      });
+    case 'EvictionPause': {
+      const said = statusOf(judge(evictionPauseStatus, status, ['status'], 'dropped'));
+      return turned(judge(evictionPauseSpec, spec, ['spec']), (allowed) => {
+        return { kind, value: evictionPauseOf(metadata, allowed, said, now) };
+      });
+    }
+    case 'NodeDrain':
+      return turned(judge(nodeDrainSpec, spec, ['spec']), (allowed) => {
+        return { kind, value: { name, uid, spec: allowed } };
+      });
+    case 'TaintManager': {
+      const said = statusOf(judge(taintManagerStatus, status, ['status'], 'dropped'));
+      return { kind: 'allowed', value: { kind, value: { name, uid, status: said } } };
+    }
+  }
+}
+
+/** What stands in a file as a status, or an API server has stored, may be anything. */
+function statusOf<T>(judged: Judged<T>): T | null {
+  return judged.kind === 'allowed' ? judged.value : null;
+}
+
+function turned<T>(judged: Judged<T>, turn: (value: T) => PolicyObject): Judged<PolicyObject> {
+  return judged.kind === 'refused' ? judged : { kind: 'allowed', value: turn(judged.value) };
+}
+
+const members = ['apiVersion', 'kind', 'metadata', 'spec', 'status'];
+
+function strayFaults(object: Readonly<Record<string, unknown>>): readonly ManifestFault[] {
+  const known = object.kind === 'TaintManager' ? members.filter((one) => one !== 'spec') : members;
+  return Object.keys(object).flatMap((name) =>
+    known.includes(name) ? [] : [unknownField([name])],
+  );
+}
+
+const namePattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const nameLengthMax = 253;
+const wantName =
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+
+function nameFaults({ metadata }: Readonly<Record<string, unknown>>): readonly ManifestFault[] {
+  const path = ['metadata', 'name'];
+  const name = isRecord(metadata) ? metadata.name : undefined;
+  if (typeof name !== 'string' || name === '') {
+    const text = 'metadata.name: Required value: name or generateName is required';
+    return [{ path, text, endsChecks: true }];
+  }
+  if (name.length > nameLengthMax) {
+    return [invalid(path, name, `must be no more than ${nameLengthMax} bytes`)];
+  }
+  return namePattern.test(name) ? [] : [invalid(path, name, wantName)];
+}
+
+function metadataOf({ metadata }: Readonly<Record<string, unknown>>): Metadata {
+  const { name, uid, generation, creationTimestamp } = isRecord(metadata) ? metadata : {};
+  return {
+    name: typeof name === 'string' ? name : '',
+    uid: typeof uid === 'string' ? uid : '',
+    generation: typeof generation === 'number' ? generation : 0,
+    created: typeof creationTimestamp === 'string' ? parseTime(creationTimestamp) : null,
+  };
+}

@@ -1,0 +1,128 @@
+// NodeTaintRule: which condition of a node becomes which taint.
+import type { TypeOf } from '../schema/schema.ts';
+import type { NodeTaintRule } from '../values.ts';
+import { durationOf, type Metadata } from './parts.ts';
+
+export const nodeTaintRuleSpec = {
+  type: 'object',
+  description: 'Which condition of a node becomes which taint.',
+  required: ['condition', 'taint'],
+  properties: {
+    condition: {
+      type: 'object',
+      description: 'The condition of a node.',
+      required: ['type'],
+      properties: {
+        type: {
+          type: 'string',
+          description: 'Its type, such as KernelDeadlock.',
+          minLength: 1,
+          maxLength: 316,
+        },
+        status: {
+          type: 'string',
+          description: 'The status that brings the taint.',
+          enum: ['False', 'True', 'Unknown'],
+          default: 'True',
+        },
+      },
+    },
+    holds: {
+      type: 'shared',
+      name: 'duration',
+      description: 'The condition has to hold for so long.',
+      default: '0s',
+    },
+    clear: {
+      type: 'shared',
+      name: 'duration',
+      description: 'It has to be over for so long before the taint goes.',
+      default: '0s',
+    },
+    taint: {
+      type: 'object',
+      description: 'The taint that nodes get.',
+      required: ['key', 'effect'],
+      properties: {
+        key: { type: 'shared', name: 'taintKey' },
+        value: { type: 'shared', name: 'taintValue', default: '' },
+        effect: { type: 'shared', name: 'taintEffect' },
+      },
+    },
+    nodeSelector: {
+      type: 'shared',
+      name: 'labelSelector',
+      description: 'The nodes that the rule is for; left out: all.',
+      default: {},
+    },
+    maxNodes: {
+      type: 'integerOrString',
+      description:
+        'At most so many of these nodes carry the taint by this rule, as a number or, such as 10%, a part; left out: no limit.',
+      rules: [
+        {
+          cel: "type(self) == int ? self >= 0 && self <= 1000000 : self.matches('^(100|[0-9]{1,2})%$')",
+          message: 'want a whole number from 0 to 1000000, or a part such as 10%',
+          holds: (self: number | string): boolean =>
+            typeof self === 'number'
+              ? self >= 0 && self <= 1_000_000
+              : /^(100|[0-9]{1,2})%$/.test(self),
+        },
+      ],
+    },
+    dryRun: {
+      type: 'boolean',
+      description: 'Tell what the rule would do, and change nothing.',
+      default: false,
+    },
+  },
+} as const;
+
+export type NodeTaintRuleSpec = TypeOf<typeof nodeTaintRuleSpec>;
+
+export const nodeTaintRuleStatus = {
+  type: 'object',
+  description: 'What the leader says.',
+  properties: {
+    observedGeneration: {
+      type: 'integer',
+      description: 'The generation of the spec that is in force.',
+      minimum: 0,
+    },
+    nodesSelected: { type: 'integer', description: 'Nodes that it is for.', minimum: 0 },
+    nodesTainted: { type: 'integer', description: 'Nodes that it has tainted.', minimum: 0 },
+    nodes: {
+      type: 'array',
+      description: 'Their names, the first of them.',
+      maxItems: 100,
+      items: { type: 'string', maxLength: 253 },
+    },
+    conditions: { type: 'shared', name: 'conditions' },
+  },
+} as const;
+
+/** What the engine is given. */
+export function nodeTaintRuleOf(
+  { name, uid, generation }: Metadata,
+  spec: NodeTaintRuleSpec,
+): NodeTaintRule {
+  const { condition, taint, nodeSelector, maxNodes, dryRun } = spec;
+  return {
+    name,
+    uid,
+    generation,
+    condition: condition.type,
+    status: condition.status,
+    holdsMs: durationOf(spec.holds) ?? 0,
+    clearMs: durationOf(spec.clear) ?? 0,
+    taint,
+    nodes: nodeSelector,
+    nodesMax: nodesMaxOf(maxNodes),
+    dryRun,
+  };
+}
+
+function nodesMaxOf(maxNodes: number | string | undefined): NodeTaintRule['nodesMax'] {
+  if (typeof maxNodes !== 'string') return maxNodes ?? null;
+  return `${Number(maxNodes.slice(0, -1))}%`;
+}

@@ -1,0 +1,86 @@
+// What is wrong with a manifest, in the words of the API server.
+
+/** The steps that lead to a value. */
+export type Path = readonly (string | number)[];
+
+/** One thing that is wrong. */
+export interface ManifestFault {
+  /** The value that it is about, or where that should be. */
+  readonly path: Path;
+  /** As the API server says it, the path first. */
+  readonly text: string;
+  /** Rules are not asked about an object of which this is wrong. */
+  readonly endsChecks: boolean;
+}
+
+/** `spec.match.taints[0].key` */
+export function pathText(path: Path): string {
+  const parts = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`));
+  return parts.join('').replace(/^\./, '');
+}
+
+/** The API server warns of it, kubectl refuses it. */
+export function unknownField(path: Path): ManifestFault {
+  return { path, text: `unknown field "${pathText(path)}"`, endsChecks: false };
+}
+
+export function requiredValue(path: Path): ManifestFault {
+  return { path, text: `${pathText(path)}: Required value`, endsChecks: true };
+}
+
+export function wrongType(path: Path, want: string, value: unknown): ManifestFault {
+  const [name, got] = [pathText(path), JSON.stringify(typeName(value))];
+  const text = `${name}: Invalid value: ${got}: ${name} in body must be of type ${want}: ${got}`;
+  return { path, text, endsChecks: true };
+}
+
+export function wrongFormat(path: Path, want: string, value: string): ManifestFault {
+  const [name, got] = [pathText(path), JSON.stringify(value)];
+  const text = `${name}: Invalid value: ${got}: ${name} in body must be of type ${want}: ${got}`;
+  return { path, text, endsChecks: true };
+}
+
+export function unsupported(path: Path, value: unknown, words: readonly string[]): ManifestFault {
+  const [got, want] = [JSON.stringify(value), words.map((word) => JSON.stringify(word)).join(', ')];
+  const text = `${pathText(path)}: Unsupported value: ${got}: supported values: ${want}`;
+  return { path, text, endsChecks: true };
+}
+
+/** Runes, whatever the API server calls them. */
+export function tooLong(path: Path, most: number): ManifestFault {
+  const text = `${pathText(path)}: Too long: may not be more than ${most} bytes`;
+  return { path, text, endsChecks: true };
+}
+
+export function tooMany(path: Path, count: number, most: number): ManifestFault {
+  const text = `${pathText(path)}: Too many: ${count}: must have at most ${most} items`;
+  return { path, text, endsChecks: true };
+}
+
+/** `spec.priority: Invalid value: -1: spec.priority in body should be …` */
+export function outOfBounds(path: Path, value: unknown, bound: string): ManifestFault {
+  const name = pathText(path);
+  return invalid(path, value, `${name} in body should ${bound}`);
+}
+
+/** What is broken is shown where it is one value. */
+export function invalid(path: Path, value: unknown, why: string): ManifestFault {
+  const shown =
+    typeof value === 'object' || value === undefined ? '' : `${JSON.stringify(value)}: `;
+  return { path, text: `${pathText(path)}: Invalid value: ${shown}${why}`, endsChecks: false };
+}
+
+/** The API server's last words about an object whose rules it could not ask. */
+export const rulesNotChecked: ManifestFault = {
+  path: [],
+  text: '<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
+  endsChecks: true,
+};
+
+/** As JSON Schema calls it. */
+function typeName(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
+  return typeof value;
+}

@@ -1,0 +1,131 @@
+// The schemas that our kinds are written in: what the API server is told of a field, as data.
+import type { sharedSchemas } from './shared.ts';
+
+/** A structural schema of OpenAPI v3, as far as our kinds need it. */
+export type Schema =
+  | StringSchema
+  | NumberSchema
+  | BooleanSchema
+  | IntegerOrStringSchema
+  | ListSchema
+  | MapSchema
+  | ObjectSchema
+  | SharedSchema;
+
+interface Common {
+  readonly description?: string;
+  readonly rules?: readonly Rule[];
+  /** What it is where it is left out. */
+  readonly default?: unknown;
+}
+
+export interface StringSchema extends Common {
+  readonly type: 'string';
+  readonly enum?: readonly string[];
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly format?: 'date-time';
+}
+
+export interface NumberSchema extends Common {
+  readonly type: 'integer' | 'number';
+  readonly minimum?: number;
+  /** The minimum itself is not allowed. */
+  readonly exclusiveMinimum?: true;
+  readonly maximum?: number;
+}
+
+export interface BooleanSchema extends Common {
+  readonly type: 'boolean';
+}
+
+export interface IntegerOrStringSchema extends Common {
+  readonly type: 'integerOrString';
+}
+
+export interface ListSchema extends Common {
+  readonly type: 'array';
+  readonly items: Schema;
+  readonly minItems?: number;
+  readonly maxItems: number;
+  /** The members by which entries of several owners are told apart; left out: one owner has it all. */
+  readonly mapKeys?: readonly string[];
+}
+
+export interface MapSchema extends Common {
+  readonly type: 'map';
+  readonly values: Schema;
+  readonly maxProperties: number;
+}
+
+export interface ObjectSchema extends Common {
+  readonly type: 'object';
+  readonly properties: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+}
+
+/** One that several kinds have; a description or default here counts before its own. */
+export interface SharedSchema extends Common {
+  readonly type: 'shared';
+  readonly name: keyof typeof sharedSchemas;
+}
+
+/** What must hold beyond types and bounds, for the API server as CEL and for us as a function. */
+export type Rule = PatternRule | CelRule;
+
+/** The text has to match; the message says in words what the pattern means. */
+export interface PatternRule {
+  readonly matches: string;
+  readonly message: string;
+}
+
+export interface CelRule {
+  readonly cel: string;
+  readonly message: string;
+  /** The member that it is about, `.deleteAfter`; left out: the value itself. */
+  readonly fieldPath?: string;
+  /** The same as `cel`; a test holds the two together. */
+  holds(self: unknown): boolean;
+}
+
+/** The type of a value that the schema allows, its defaults filled in. */
+export type TypeOf<S> = S extends { readonly type: 'shared'; readonly name: infer Name }
+  ? Name extends keyof typeof sharedSchemas
+    ? TypeOf<(typeof sharedSchemas)[Name]>
+    : never
+  : S extends { readonly enum: readonly (infer Word)[] }
+    ? Word
+    : S extends { readonly type: 'string' }
+      ? string
+      : S extends { readonly type: 'integer' | 'number' }
+        ? number
+        : S extends { readonly type: 'boolean' }
+          ? boolean
+          : S extends { readonly type: 'integerOrString' }
+            ? number | string
+            : S extends { readonly type: 'array'; readonly items: infer Item }
+              ? readonly TypeOf<Item>[]
+              : S extends { readonly type: 'map'; readonly values: infer Value }
+                ? Readonly<Record<string, TypeOf<Value>>>
+                : S extends { readonly properties: infer Properties }
+                  ? ObjectOf<Properties, RequiredOf<S>>
+                  : never;
+
+type RequiredOf<S> = S extends { readonly required: readonly (infer Name)[] } ? Name : never;
+
+type ObjectOf<Properties, Required> = {
+  readonly [Name in PresentOf<Properties, Required>]: TypeOf<Properties[Name]>;
+} & {
+  readonly [Name in Exclude<keyof Properties, PresentOf<Properties, Required>>]?: TypeOf<
+    Properties[Name]
+  >;
+};
+
+/** The members that are always there: those that must be given, and those with a default. */
+type PresentOf<Properties, Required> = {
+  [Name in keyof Properties]: Name extends Required
+    ? Name
+    : Properties[Name] extends { readonly default: unknown }
+      ? Name
+      : never;
+}[keyof Properties];

@@ -1,0 +1,117 @@
+// Schemas of fields that several kinds have.
+
+/** Only text, numbers, and schemas spelled out: the types of manifests are made of it. */
+export const sharedSchemas = {
+  duration: {
+    type: 'string',
+    description: 'A duration such as 30s, 10m or 1h30m.',
+    maxLength: 32,
+    rules: [
+      {
+        matches: '^(0|([0-9]{1,6}([.][0-9]{1,6})?(ms|s|m|h))+)$',
+        message: 'want a duration such as 30s, 10m or 1h30m',
+      },
+    ],
+  },
+  time: {
+    type: 'string',
+    format: 'date-time',
+    description: 'A time such as 2026-01-31T18:00:00Z.',
+    maxLength: 64,
+  },
+  labelSelector: {
+    type: 'object',
+    description: 'Everything in it must hold; an empty one selects everything.',
+    properties: {
+      matchLabels: {
+        type: 'map',
+        description: 'The labels that must be there, with these values.',
+        maxProperties: 32,
+        values: { type: 'string', maxLength: 63 },
+      },
+      matchExpressions: {
+        type: 'array',
+        description: 'Requirements of labels.',
+        maxItems: 32,
+        items: {
+          type: 'object',
+          description: 'A requirement of one label.',
+          required: ['key', 'operator'],
+          properties: {
+            key: {
+              type: 'string',
+              description: 'The key of the label.',
+              minLength: 1,
+              maxLength: 317,
+            },
+            operator: {
+              type: 'string',
+              description: 'How the label has to stand to the values.',
+              enum: ['DoesNotExist', 'Exists', 'In', 'NotIn'],
+            },
+            values: {
+              type: 'array',
+              description: 'Only for In and NotIn.',
+              maxItems: 64,
+              items: { type: 'string', maxLength: 63 },
+            },
+          },
+          rules: [
+            {
+              cel: "(self.operator in ['In', 'NotIn']) == (has(self.values) && size(self.values) > 0)",
+              message: 'want values with In and NotIn, none with Exists and DoesNotExist',
+              holds: (self: { operator: string; values?: readonly string[] }): boolean =>
+                ['In', 'NotIn'].includes(self.operator) === (self.values ?? []).length > 0,
+            },
+          ],
+        },
+      },
+    },
+  },
+  taintKey: {
+    type: 'string',
+    description: 'The key of the taint.',
+    maxLength: 317,
+    rules: [
+      {
+        matches:
+          '^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$',
+        message: 'want a taint key such as maintenance or example.com/maintenance',
+      },
+    ],
+  },
+  taintValue: {
+    type: 'string',
+    description: 'The value of the taint.',
+    maxLength: 63,
+    rules: [
+      {
+        matches: '^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$',
+        message: "want at most 63 letters, digits, '-', '_' and '.'",
+      },
+    ],
+  },
+  taintEffect: {
+    type: 'string',
+    description: 'The effect of the taint.',
+    enum: ['NoExecute', 'NoSchedule', 'PreferNoSchedule'],
+  },
+  conditions: {
+    type: 'array',
+    description: 'What the controller says about the object.',
+    maxItems: 16,
+    mapKeys: ['type'],
+    items: {
+      type: 'object',
+      required: ['type', 'status', 'lastTransitionTime', 'reason', 'message'],
+      properties: {
+        type: { type: 'string', maxLength: 316 },
+        status: { type: 'string', enum: ['False', 'True', 'Unknown'] },
+        observedGeneration: { type: 'integer', minimum: 0 },
+        lastTransitionTime: { type: 'string', format: 'date-time' },
+        reason: { type: 'string', maxLength: 1024 },
+        message: { type: 'string', maxLength: 32768 },
+      },
+    },
+  },
+} as const;
