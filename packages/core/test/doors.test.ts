@@ -44,11 +44,16 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './policy': {
     values: `
-      describeCount explainChoice limitId needsRecord`,
+      customResourceDefinitions describeCount explainChoice limitId needsRecord policyApiVersion
+      policyKinds readManifest`,
     types: `
-      BudgetPolicy ConditionRule EvictionMode EvictionPause EvictionPauseScope EvictionPolicy ExplainedChoice
-      LimitCount LimitHit LimitRecord LimitRule LimitScope LimitStatus NodeTaintRule Policy
-      PolicyAction PolicyMatch PolicyPart PolicySubject PolicyVerdict RecordedLimit ResumeRequest TaintPattern TaintPolicy`,
+      BudgetPolicy ConditionRule CustomResourceDefinition EvictionMode EvictionPause
+      EvictionPauseScope EvictionPauseSpec EvictionPauseStatus EvictionPolicy EvictionPolicySpec
+      ExplainedChoice Judged KindName LimitCount LimitHit LimitRecord LimitRule LimitScope
+      LimitStatus ManifestFault NamedDrain NamedTaintManager NodeDrainSpec NodeDrainStatus
+      NodeTaintRule NodeTaintRuleSpec Policy PolicyAction PolicyMatch PolicyObject PolicyPart
+      PolicySubject PolicyVerdict RecordedLimit ResumeRequest TaintManagerStatus TaintPattern
+      TaintPolicy`,
   },
   './pressure': {
     values: `

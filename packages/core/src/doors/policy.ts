@@ -24,6 +24,24 @@ export type {
   TaintPattern,
 } from '../policy/values.ts';
 
+// The kinds of taintmgr.dev/v1alpha1: their manifests, and what the API server is told of them.
+
+export { type CustomResourceDefinition, customResourceDefinitions } from '../policy/kinds/crd.ts';
+export type { EvictionPauseSpec, EvictionPauseStatus } from '../policy/kinds/eviction-pause.ts';
+export type { EvictionPolicySpec } from '../policy/kinds/eviction-policy.ts';
+export { type KindName, policyApiVersion, policyKinds } from '../policy/kinds/kinds.ts';
+export {
+  type NamedDrain,
+  type NamedTaintManager,
+  type PolicyObject,
+  readManifest,
+} from '../policy/kinds/manifest.ts';
+export type { NodeDrainSpec, NodeDrainStatus } from '../policy/kinds/node-drain.ts';
+export type { NodeTaintRuleSpec } from '../policy/kinds/node-taint-rule.ts';
+export type { TaintManagerStatus } from '../policy/kinds/taint-manager.ts';
+export type { ManifestFault } from '../policy/schema/fault.ts';
+export type { Judged } from '../policy/schema/judge.ts';
+
 // Limits, and the record that outlives a restart.
 
 export { describeCount } from '../eviction/limits/text.ts';

@@ -1,9 +1,6 @@
 // EvictionPolicy: which pods leave for which taints, on which nodes, and how.
 import { parseDuration } from '../../kernel/time.ts';
-import type { LimitRule, LimitScope } from '../limit.ts';
 import type { TypeOf } from '../schema/schema.ts';
-import type { EvictionPolicy, PolicyMatch } from '../values.ts';
-import { durationOf, type Metadata } from './parts.ts';
 
 export const evictionPolicySpec = {
   type: 'object',
@@ -320,8 +317,6 @@ export const evictionPolicySpec = {
 } as const;
 
 export type EvictionPolicySpec = TypeOf<typeof evictionPolicySpec>;
-type Match = EvictionPolicySpec['match'];
-type Limit = NonNullable<EvictionPolicySpec['limits']>[number];
 
 export const evictionPolicyStatus = {
   type: 'object',
@@ -343,59 +338,3 @@ export const evictionPolicyStatus = {
     conditions: { type: 'shared', name: 'conditions' },
   },
 } as const;
-
-/** What the engine is given. */
-export function evictionPolicyOf(
-  { name, uid, generation }: Metadata,
-  spec: EvictionPolicySpec,
-): EvictionPolicy {
-  const { priority, action = null, gracePeriodSeconds = null, limits = [] } = spec;
-  return {
-    name,
-    uid,
-    generation,
-    priority,
-    match: matchOf(spec.match),
-    action,
-    minTaintAgeMs: durationOf(spec.minTaintAge),
-    deleteAfterMs: durationOf(spec.deleteAfter),
-    gracePeriodSeconds,
-    defaultTolerationSeconds: spec.defaultTolerationSeconds ?? null,
-    limits: limits.map(limitOf),
-  };
-}
-
-function matchOf(match: Match): PolicyMatch {
-  const { taints = [], nodeSelector, namespaces, namespaceSelector, podPriority } = match;
-  const { min = null, max = null, classNames = [] } = podPriority ?? {};
-  return {
-    taints,
-    nodes: nodeSelector ?? null,
-    namespaces:
-      namespaces || namespaceSelector
-        ? { names: namespaces ?? [], selector: namespaceSelector ?? null }
-        : null,
-    pods: match.podSelector ?? null,
-    podPriority: podPriority ? { min, max, classes: classNames } : null,
-  };
-}
-
-const scopes: Readonly<Record<Limit['per'], LimitScope>> = {
-  Namespace: 'namespace',
-  Node: 'node',
-  Taint: 'taint',
-  Total: 'total',
-  Workload: 'workload',
-  Zone: 'zone',
-};
-
-function limitOf({ per, nodeSelector, window, onLimit, ...others }: Limit): LimitRule {
-  const windowMs = durationOf(window);
-  return {
-    per: scopes[per],
-    ...(nodeSelector && { nodes: nodeSelector }),
-    ...others,
-    ...(windowMs !== null && { windowMs }),
-    onLimit: onLimit === 'Trip' ? 'trip' : 'queue',
-  };
-}

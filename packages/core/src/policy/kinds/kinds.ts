@@ -18,7 +18,7 @@ export type KindName =
   | 'NodeDrain'
   | 'TaintManager';
 
-export interface Column {
+interface Column {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'boolean' | 'date';
   readonly jsonPath: string;

@@ -5,7 +5,8 @@ import { isRecord } from '../schema/fill.ts';
 import { type Judged, judge } from '../schema/judge.ts';
 import type { EvictionPause, EvictionPolicy, NodeTaintRule } from '../values.ts';
 import { evictionPauseOf, evictionPauseSpec, evictionPauseStatus } from './eviction-pause.ts';
-import { evictionPolicyOf, evictionPolicySpec } from './eviction-policy.ts';
+import { evictionPolicySpec } from './eviction-policy.ts';
+import { evictionPolicyOf } from './eviction-policy-value.ts';
 import { type KindName, kindNames, policyApiVersion } from './kinds.ts';
 import { type NodeDrainSpec, nodeDrainSpec } from './node-drain.ts';
 import { nodeTaintRuleOf, nodeTaintRuleSpec } from './node-taint-rule.ts';
@@ -32,11 +33,6 @@ export interface NamedTaintManager {
   readonly name: string;
   readonly uid: string;
   readonly status: TaintManagerStatus | null;
-}
-
-/** Whether a value says that it is of one of our kinds. */
-export function isPolicyObject(value: unknown): boolean {
-  return isRecord(value) && value.apiVersion === policyApiVersion && kindOf(value.kind) !== null;
 }
 
 /**

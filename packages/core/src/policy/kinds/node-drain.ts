@@ -94,7 +94,7 @@ export const nodeDrainSpec = {
         node: {
           type: 'shared',
           name: 'duration',
-          description: 'How long one node may take, from when its turn came; left out: for ever.',
+          description: 'How long one node may take, from its start; left out: for ever.',
         },
         terminatingPods: {
           type: 'shared',

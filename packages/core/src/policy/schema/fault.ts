@@ -14,7 +14,7 @@ export interface ManifestFault {
 }
 
 /** `spec.match.taints[0].key` */
-export function pathText(path: Path): string {
+function pathText(path: Path): string {
   const parts = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`));
   return parts.join('').replace(/^\./, '');
 }

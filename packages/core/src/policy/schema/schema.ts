@@ -35,11 +35,11 @@ export interface NumberSchema extends Common {
   readonly maximum?: number;
 }
 
-export interface BooleanSchema extends Common {
+interface BooleanSchema extends Common {
   readonly type: 'boolean';
 }
 
-export interface IntegerOrStringSchema extends Common {
+interface IntegerOrStringSchema extends Common {
   readonly type: 'integerOrString';
 }
 
@@ -74,12 +74,12 @@ export interface SharedSchema extends Common {
 export type Rule = PatternRule | CelRule;
 
 /** The text has to match; the message says in words what the pattern means. */
-export interface PatternRule {
+interface PatternRule {
   readonly matches: string;
   readonly message: string;
 }
 
-export interface CelRule {
+interface CelRule {
   readonly cel: string;
   readonly message: string;
   /** The member that it is about, `.deleteAfter`; left out: the value itself. */
