@@ -33,11 +33,11 @@ export const houses: Readonly<Record<string, House>> = {
   },
   'packages/k8s-adapter/src': {
     floors: [
-      'index.ts',
+      'index.ts doors/',
       'client/ kubeconfig/',
       'driver/',
       'controller/ transport/',
-      'evictors/ flight/ pod-watch/ pressure/',
+      'evictors/ flight/ manifests/ pod-watch/ pressure/',
       'proto/',
     ],
   },

@@ -1,4 +1,4 @@
-// The only door of the package.
+// The door of the package; what reads YAML is behind a door of its own, doors/manifests.ts.
 
 // The loop around an engine: which options, what it takes and gives, what people may want to know.
 
@@ -67,7 +67,6 @@ export {
   loadKubeconfig,
   type Surroundings,
 } from './kubeconfig/kubeconfig.ts';
-export { treeFault } from './kubeconfig/tree.ts';
 
 // Sending requests: the transport, the client for commands, the typed API of client-node.
 
@@ -101,6 +100,7 @@ export {
   podsPath,
   type Selectors,
 } from './proto/list-requests.ts';
+export { treeFault } from './proto/tree.ts';
 export type { Access, Authorization, TlsMaterial } from './transport/access.ts';
 export { HttpTransport } from './transport/http-transport.ts';
 export type { Sink, Transport } from './transport/sink.ts';

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { asList, asRecord, asText, isRecord, type JsonRecord } from '../proto/json.ts';
-import { treeFault } from './tree.ts';
+import { treeFault } from '../proto/tree.ts';
 
 /** A configuration that cannot be used; the message is one line for the person who wrote it. */
 export class KubeconfigError extends Error {

@@ -1,5 +1,6 @@
 // `simulate`: plays a script on a copy of a cluster.
 import { open } from 'node:fs/promises';
+import { FaultyFile } from '@taintmgr/k8s-adapter/manifests';
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
@@ -9,7 +10,6 @@ import { printable } from '../../render/printable.ts';
 import { type Answer, printAnswer } from '../../render/printer.ts';
 import { UsageError } from '../../usage-error.ts';
 import type { SimulateFlags } from './flags.ts';
-import { FaultyFile } from './input/positioned.ts';
 import { replayCommand } from './replay/command.ts';
 import { type Result, simulationDocument, withSummary } from './result/documents.ts';
 import { type FailIf, judgeFailIf, parseFailIf, valueText } from './result/fail-if.ts';

@@ -1,5 +1,5 @@
 import { parseQuantity } from '@taintmgr/core';
-import type { Field } from './positioned.ts';
+import type { Field } from '@taintmgr/k8s-adapter/manifests';
 
 // Names, labels and amounts as the API server takes them. It would refuse others only when an object is
 // made of them, where nobody knows any more which line they come from.

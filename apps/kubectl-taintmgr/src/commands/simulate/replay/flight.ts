@@ -10,8 +10,8 @@ import {
   flightHeadFrom,
   flightLineFrom,
 } from '@taintmgr/k8s-adapter';
+import { FaultyFile } from '@taintmgr/k8s-adapter/manifests';
 import { UsageError } from '../../../usage-error.ts';
-import { FaultyFile } from '../input/positioned.ts';
 
 /** What stands on one line of a flight record, from 1. */
 export type FlightLine =

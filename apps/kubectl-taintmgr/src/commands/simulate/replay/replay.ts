@@ -1,7 +1,7 @@
 import { type Command, createEngine, type Engine, type Event } from '@taintmgr/core';
 import type { Instant } from '@taintmgr/core/time';
 import type { FlightEnd, FlightHead } from '@taintmgr/k8s-adapter';
-import { FaultyFile } from '../input/positioned.ts';
+import { FaultyFile } from '@taintmgr/k8s-adapter/manifests';
 import { type Difference, differenceOf, type EngineAnswer } from './difference.ts';
 import { explanationsOf } from './explanation.ts';
 import { type FlightLine, readFlight } from './flight.ts';

@@ -1,9 +1,9 @@
 import { parseQuantity, parseTaint, quantityValue } from '@taintmgr/core';
 import type { TaintObject } from '@taintmgr/k8s-adapter';
+import type { Field } from '@taintmgr/k8s-adapter/manifests';
 import type { Json, KubeObject, NodeConditionType } from '@taintmgr/sim-cluster';
 import { zoneLabel } from '../../../cluster/facts.ts';
 import { amountsOf, keyOf, labelsOf, labelValueOf, nameOf } from '../input/names.ts';
-import type { Field } from '../input/positioned.ts';
 import { type DisconnectCause, type Stage, StageFault } from '../stage/stage.ts';
 import { readTargets, type Targets, targetFields, targetsText } from './targets.ts';
 

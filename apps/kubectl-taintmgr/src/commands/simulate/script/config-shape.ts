@@ -2,7 +2,7 @@ import type { Config, LabelSelector } from '@taintmgr/core';
 import type { Flapping, LifecycleConfig, MassUnreachable } from '@taintmgr/core/lifecycle';
 import type { ConditionRule, LimitRule, Policy, TaintPolicy } from '@taintmgr/core/policy';
 import type { PressureConfig, PressurePool, PressureSettingsInput } from '@taintmgr/core/pressure';
-import type { Field } from '../input/positioned.ts';
+import type { Field } from '@taintmgr/k8s-adapter/manifests';
 
 // Which members the configurations in a script may have, and of what kind. Numbers and words it
 // checks itself.
@@ -12,6 +12,13 @@ type Check = (field: Field) => unknown;
 
 /** The members of an object; the compiler sees to it that none is forgotten. */
 type Members<T> = { readonly [Name in keyof Required<T>]: Check };
+
+/** Fields of earlier versions, and what they are called now. */
+const renamed: ReadonlyMap<string, string> = new Map([
+  ['settleMs', 'minTaintAgeMs'],
+  ['massSilence', 'massUnreachable'],
+  ['deadZone', 'fullDisruption'],
+]);
 
 const checked: Check = () => undefined;
 const text: Check = (field) => field.text();
@@ -33,7 +40,7 @@ function tableOf(value: Check): Check {
 function objectOf<T>(members: Members<T>, required: readonly (keyof T)[] = []): Check {
   const checks = new Map<string, Check>(Object.entries(members));
   return (field) => {
-    const given = field.members([...checks.keys()]);
+    const given = field.members([...checks.keys()], renamed);
     const missing = required.find((name) => !given.has(String(name)));
     if (missing !== undefined) throw field.fault(`${String(missing)} is missing`);
     for (const [name, each] of given) checks.get(name)?.(each);

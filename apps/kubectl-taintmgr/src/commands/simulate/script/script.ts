@@ -1,7 +1,7 @@
 import { type Config, resolveConfig } from '@taintmgr/core';
 import { type PressureConfig, resolvePressureConfig } from '@taintmgr/core/pressure';
 import type { Millis } from '@taintmgr/core/time';
-import { FaultyFile, type Field, FileFault, readPositioned } from '../input/positioned.ts';
+import { FaultyFile, type Field, FileFault, readPositioned } from '@taintmgr/k8s-adapter/manifests';
 import { actions, type ScriptAction } from './actions.ts';
 import { engineShape, pressureShape } from './config-shape.ts';
 

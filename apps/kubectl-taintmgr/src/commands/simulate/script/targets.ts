@@ -1,6 +1,6 @@
+import type { Field } from '@taintmgr/k8s-adapter/manifests';
 import type { Cluster, KubeObject } from '@taintmgr/sim-cluster';
 import { zoneLabel } from '../../../cluster/facts.ts';
-import type { Field } from '../input/positioned.ts';
 
 /** Which nodes an event of a script is about. */
 export type Targets =

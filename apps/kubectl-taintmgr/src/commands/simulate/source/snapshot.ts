@@ -1,8 +1,8 @@
 // A snapshot file as the beginning of a simulation.
 import { type Instant, parseTime } from '@taintmgr/core/time';
+import { FaultyFile, type Field } from '@taintmgr/k8s-adapter/manifests';
 import { Cluster, type KubeObject, type Unloaded, VirtualClock } from '@taintmgr/sim-cluster';
 import { count, countBy } from '../../../render/count.ts';
-import { FaultyFile, type Field } from '../input/positioned.ts';
 import type { ClusterSource } from './source.ts';
 
 interface SnapshotOptions {

@@ -1,5 +1,6 @@
 // A topology file as the beginning of a simulation.
 import type { Instant } from '@taintmgr/core/time';
+import { FaultyFile, type Field } from '@taintmgr/k8s-adapter/manifests';
 import {
   ApiError,
   ApiServer,
@@ -18,7 +19,6 @@ import {
   VirtualClock,
 } from '@taintmgr/sim-cluster';
 import { amountsOf, keyOf, labelsOf, labelValueOf, nameOf } from '../input/names.ts';
-import { FaultyFile, type Field } from '../input/positioned.ts';
 import { budgetFields, budgetSpec, required, taintOf } from '../script/actions.ts';
 import { attempt } from '../script/script.ts';
 import type { ClusterSource } from './source.ts';

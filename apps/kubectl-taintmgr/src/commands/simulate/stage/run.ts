@@ -1,7 +1,7 @@
 import type { Config } from '@taintmgr/core';
 import { formatDuration, type Millis } from '@taintmgr/core/time';
+import { FaultyFile, type Field } from '@taintmgr/k8s-adapter/manifests';
 import { ApiError, type Cluster, VirtualClock } from '@taintmgr/sim-cluster';
-import { FaultyFile, type Field } from '../input/positioned.ts';
 import { type Recording, RunRecorder, unplacedMessage } from '../record/recorder.ts';
 import type { Script, ScriptEvent } from '../script/script.ts';
 import { type Targets, targetsOf, targetsText } from '../script/targets.ts';

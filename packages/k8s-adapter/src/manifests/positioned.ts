@@ -1,6 +1,5 @@
 // YAML files whose every value knows its line, for faults that name `file:line:column`.
 import { parseDuration } from '@taintmgr/core/time';
-import { treeFault } from '@taintmgr/k8s-adapter';
 import {
   type Document,
   isAlias,
@@ -13,13 +12,7 @@ import {
   type YAMLError,
   type Node as YamlNode,
 } from 'yaml';
-
-/** Fields of earlier versions, and what they are called now. */
-const renamed: ReadonlyMap<string, string> = new Map([
-  ['settleMs', 'minTaintAgeMs'],
-  ['massSilence', 'massUnreachable'],
-  ['deadZone', 'fullDisruption'],
-]);
+import { treeFault } from '../proto/tree.ts';
 
 /** Something wrong in a file: `file:line:column: path: text`. */
 export class FileFault extends Error {
@@ -60,7 +53,7 @@ export function readAllPositioned(file: string, text: string): readonly Field[] 
     if (fault !== null) throw new FaultyFile([`${file}:1:1: ${fault}`]);
   }
   return documents
-    .filter(({ contents }) => contents !== null)
+    .filter(({ contents }) => (isScalar(contents) ? contents.value : contents) !== null)
     .map((document) => new Field({ file, lines, document }, document.contents, []));
 }
 
@@ -119,6 +112,12 @@ export class Field {
     return this.#positionOf(this.#node).line;
   }
 
+  /** `policies.yaml:12:3` */
+  get place(): string {
+    const { line, col } = this.#position;
+    return `${this.#source.file}:${line}:${col}`;
+  }
+
   /** `spec.taints[0].key` */
   get path(): string {
     return pathText(this.#path);
@@ -139,14 +138,30 @@ export class Field {
     return new FileFault(`${this.#source.file}:${line}:${col}: ${where}${text}`);
   }
 
+  /** A fault that names the path itself, at the value there or where it should be. */
+  faultAt(path: Path, text: string): FileFault {
+    return new FileFault(`${this.at(path).place}: ${text}`);
+  }
+
+  /** Where people look for it: what goes on below begins with its name. */
+  get #position(): { readonly line: number; readonly col: number } {
+    return this.#positionOf(isScalar(this.#node) ? this.#node : (this.#key ?? this.#node));
+  }
+
   /** The same about something at this path, of which this is the last part that is there. */
   faultBelow(path: string, text: string): FileFault {
     const missing = path.slice(this.path.length).replace(/^\./, '');
     return this.fault(missing === '' ? text : `${missing}: ${text}`);
   }
 
-  /** The members of an object, of which no others than these may be there. */
-  members(allowed: readonly string[]): ReadonlyMap<string, Field> {
+  /**
+   * The members of an object, of which no others than these may be there. `renamed` are those of
+   * earlier versions, and what they are called now.
+   */
+  members(
+    allowed: readonly string[],
+    renamed: ReadonlyMap<string, string> = new Map(),
+  ): ReadonlyMap<string, Field> {
     const members = this.entries();
     for (const [key, field] of members) {
       if (allowed.includes(key)) continue;

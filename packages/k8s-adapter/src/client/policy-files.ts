@@ -1,0 +1,57 @@
+// Reads the files of --policy.
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { PolicyObject } from '@taintmgr/core/policy';
+import type { Instant } from '@taintmgr/core/time';
+import { distinct, type PlacedPolicy, policiesIn } from '../manifests/policies.ts';
+import { FaultyFile } from '../manifests/positioned.ts';
+
+/** A path that leads to no manifests; the message names it. */
+export class PolicyPathError extends Error {
+  override readonly name = 'PolicyPathError';
+}
+
+/** What kustomize wants in a directory says nothing itself. */
+const kustomization = /^kustomization\.ya?ml$/;
+
+/**
+ * The policies of files, and of all files of directories in the order of their names: `.yaml`,
+ * `.yml`, `.json`. `now` is since when a pause holds that does not say so itself. Throws
+ * PolicyPathError, and FaultyFile with all that is wrong.
+ */
+export function readPolicyFiles(paths: readonly string[], now: Instant): readonly PolicyObject[] {
+  const faults: string[] = [];
+  const placed: PlacedPolicy[] = [];
+  for (const file of paths.flatMap(filesOf)) {
+    try {
+      placed.push(...policiesIn(file, read(file), now));
+    } catch (error) {
+      if (!(error instanceof FaultyFile)) throw error;
+      faults.push(...error.faults);
+    }
+  }
+  if (faults.length > 0) throw new FaultyFile(faults);
+  return distinct(placed);
+}
+
+function filesOf(path: string): readonly string[] {
+  if (!attempt(path, () => statSync(path).isDirectory())) return [path];
+  const names = attempt(path, () => readdirSync(path)).filter((name) => {
+    return /\.(ya?ml|json)$/.test(name) && !name.startsWith('.') && !kustomization.test(name);
+  });
+  if (names.length > 0) return names.sort().map((name) => join(path, name));
+  throw new PolicyPathError(`${path}: no file in it ends in .yaml, .yml or .json`);
+}
+
+function read(file: string): string {
+  return attempt(file, () => readFileSync(file, 'utf8')).replace(/^\uFEFF/, '');
+}
+
+function attempt<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    const { code = 'unreadable' } = error as NodeJS.ErrnoException;
+    throw new PolicyPathError(`${path}: ${code === 'ENOENT' ? 'no such file' : code}`);
+  }
+}

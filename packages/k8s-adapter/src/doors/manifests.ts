@@ -1,0 +1,13 @@
+// What reads YAML: files whose faults name their line, and the manifests of policies in them. It is a
+// door of its own because the library that reads YAML takes long to load.
+
+export { PolicyPathError, readPolicyFiles } from '../client/policy-files.ts';
+export { policyEvent } from '../manifests/events.ts';
+export { type PlacedPolicy, policiesIn } from '../manifests/policies.ts';
+export {
+  FaultyFile,
+  type Field,
+  FileFault,
+  readAllPositioned,
+  readPositioned,
+} from '../manifests/positioned.ts';
