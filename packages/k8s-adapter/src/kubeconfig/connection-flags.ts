@@ -10,61 +10,47 @@ export interface ConnectionFlag {
   readonly option: keyof KubeconfigOptions;
 }
 
-/** kubectl's flags, by its names; all take one value but --insecure-skip-tls-verify. */
-export const connectionFlags: readonly ConnectionFlag[] = [
-  {
-    flags: '--kubeconfig <file>',
-    description: 'kubeconfig to use instead of KUBECONFIG and ~/.kube/config',
-    option: 'kubeconfig',
-  },
-  { flags: '--context <name>', description: 'context of the kubeconfig', option: 'context' },
-  { flags: '--cluster <name>', description: 'cluster of the kubeconfig', option: 'cluster' },
-  { flags: '--user <name>', description: 'user of the kubeconfig', option: 'user' },
-  {
-    flags: '-n, --namespace <name>',
-    description: 'namespace to work in',
-    option: 'namespace',
-  },
-  { flags: '-s, --server <url>', description: 'address of the API server', option: 'server' },
-  { flags: '--token <token>', description: 'bearer token to log in with', option: 'token' },
-  { flags: '--as <user>', description: 'user to impersonate', option: 'as' },
-  {
-    flags: '--as-group <group>',
-    description: 'group to impersonate; may be repeated',
-    option: 'asGroup',
-  },
-  { flags: '--as-uid <uid>', description: 'uid to impersonate', option: 'asUid' },
-  {
-    flags: '--certificate-authority <file>',
-    description: 'certificate of the authority that signed the API server’s',
-    option: 'certificateAuthority',
-  },
-  {
-    flags: '--client-certificate <file>',
-    description: 'client certificate to log in with',
-    option: 'clientCertificate',
-  },
-  {
-    flags: '--client-key <file>',
-    description: 'key of the client certificate',
-    option: 'clientKey',
-  },
-  {
-    flags: '--tls-server-name <name>',
-    description: 'name to expect in the API server’s certificate',
-    option: 'tlsServerName',
-  },
-  {
-    flags: '--insecure-skip-tls-verify',
-    description: 'do not check the API server’s certificate; connections are insecure',
-    option: 'insecureSkipTlsVerify',
-  },
-  {
-    flags: '--request-timeout <duration>',
-    description: 'time limit of one request, e.g. 10s; 0 for none',
-    option: 'requestTimeout',
-  },
+type Row = readonly [option: keyof KubeconfigOptions, flags: string, description: string];
+
+const rows: readonly Row[] = [
+  [
+    'kubeconfig',
+    '--kubeconfig <file>',
+    'kubeconfig to use instead of KUBECONFIG and ~/.kube/config',
+  ],
+  ['context', '--context <name>', 'context of the kubeconfig'],
+  ['cluster', '--cluster <name>', 'cluster of the kubeconfig'],
+  ['user', '--user <name>', 'user of the kubeconfig'],
+  ['namespace', '-n, --namespace <name>', 'namespace to work in'],
+  ['server', '-s, --server <url>', 'address of the API server'],
+  ['token', '--token <token>', 'bearer token to log in with'],
+  ['as', '--as <user>', 'user to impersonate'],
+  ['asGroup', '--as-group <group>', 'group to impersonate; may be repeated'],
+  ['asUid', '--as-uid <uid>', 'uid to impersonate'],
+  [
+    'certificateAuthority',
+    '--certificate-authority <file>',
+    'certificate of the authority that signed the API server’s',
+  ],
+  ['clientCertificate', '--client-certificate <file>', 'client certificate to log in with'],
+  ['clientKey', '--client-key <file>', 'key of the client certificate'],
+  ['tlsServerName', '--tls-server-name <name>', 'name to expect in the API server’s certificate'],
+  [
+    'insecureSkipTlsVerify',
+    '--insecure-skip-tls-verify',
+    'do not check the API server’s certificate; connections are insecure',
+  ],
+  [
+    'requestTimeout',
+    '--request-timeout <duration>',
+    'time limit of one request, e.g. 10s; 0 for none',
+  ],
 ];
+
+/** kubectl's flags, by its names; all take one value but --insecure-skip-tls-verify. */
+export const connectionFlags: readonly ConnectionFlag[] = rows.map(
+  ([option, flags, description]) => ({ flags, description, option }),
+);
 
 /** Of all parsed options those that concern the connection and were given. */
 export function connectionOptions(parsed: Readonly<Record<string, unknown>>): KubeconfigOptions {

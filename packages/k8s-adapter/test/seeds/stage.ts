@@ -67,7 +67,7 @@ export class Stage {
     const { config, replicas } = cast;
     this.say(`config ${JSON.stringify(config)}`);
     const lines = Array.from({ length: replicas }, (_, index) => {
-      const replica = index === 0 ? apiHistory : apiHistory.replica();
+      const replica = index === 0 ? apiHistory.first : apiHistory.replica();
       const draw = new Draw(seed, purpose + 2 + 2 * index);
       const api = cluster.exchange;
       const quiet = sabotage.trouble ?? 0;

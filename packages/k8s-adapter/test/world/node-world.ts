@@ -64,7 +64,7 @@ export class NodeWorld {
     });
     this.#driver = new VirtualDriver({
       loop,
-      exchange: this.#noted(apiHistory.client(apiHistory.server(this.cluster.exchange))),
+      exchange: this.#noted(apiHistory.first.client(apiHistory.server(this.cluster.exchange))),
       clock: this.#clock,
       onNotice: (notice) => this.notices.push(notice),
     });
@@ -74,7 +74,7 @@ export class NodeWorld {
       }
     }
     this.cluster.start();
-    apiHistory.beginRun();
+    apiHistory.first.beginRun();
     this.#driver.feed({ kind: 'start' });
   }
 

@@ -44,16 +44,16 @@ const watches: Readonly<Partial<Record<CallKind, Followed>>> = {
 /**
  * Stands at both ends of the line between one client and the server and records what the client asked
  * and when, what it could know by then, and which changes its requests made. Whatever may go wrong on
- * the line goes between the two ends. The client may have several replicas; the history itself stands
- * for the first of them.
+ * the line goes between the two ends. The client may have several replicas.
  */
-export class ApiHistory implements Replica {
+export class ApiHistory {
   readonly calls: CallLog = new CallLog();
   readonly known: Knowledge = new Knowledge();
   readonly #now: () => number;
   readonly #byRequest = new WeakMap<ApiRequest, Call>();
   readonly #streamOf = new WeakMap<ApiRequest, Stream>();
-  readonly #first: Replica = this.replica();
+  /** Of a client that is one process: that process. */
+  readonly first: Replica = this.replica();
   #runs = 0;
   #actor: Call | null = null;
 
@@ -80,22 +80,6 @@ export class ApiHistory implements Replica {
       unblind: () => this.#unblind(life),
       client: (line) => this.#client(life, line),
     };
-  }
-
-  beginRun(): void {
-    this.#first.beginRun();
-  }
-
-  blind(): void {
-    this.#first.blind();
-  }
-
-  unblind(): void {
-    this.#first.unblind();
-  }
-
-  client(line: Exchange): Exchange {
-    return this.#first.client(line);
   }
 
   /** The server's end: the line hands requests to this one. */

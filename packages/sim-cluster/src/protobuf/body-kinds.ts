@@ -37,20 +37,40 @@ const resourceAttributes: Message = {
 
 const labelSelector: Message = { 1: ['matchLabels', 'stringMap'] };
 
+const containerPort: Message = {
+  1: ['name', 'string'],
+  3: ['containerPort', 'integer'],
+  4: ['protocol', 'string'],
+};
+
 const container: Message = {
   1: ['name', 'string'],
   2: ['image', 'string'],
   3: ['command', 'strings'],
   4: ['args', 'strings'],
-  6: [
-    'ports',
-    [{ 1: ['name', 'string'], 3: ['containerPort', 'integer'], 4: ['protocol', 'string'] }],
-  ],
+  6: ['ports', [containerPort]],
 };
 
-const podTemplate: Message = {
-  1: ['metadata', objectMeta],
-  2: ['spec', { 2: ['containers', [container]], 3: ['restartPolicy', 'string'] }],
+const metadata: Message[number] = ['metadata', objectMeta];
+
+const podSpec: Message = { 2: ['containers', [container]], 3: ['restartPolicy', 'string'] };
+const template: Message[number] = ['template', { 1: metadata, 2: ['spec', podSpec] }];
+
+const deploymentSpec: Message = {
+  1: ['replicas', 'integer'],
+  2: ['selector', labelSelector],
+  3: template,
+};
+
+const budgetSpec: Message = {
+  1: ['minAvailable', 'intOrString'],
+  2: ['selector', labelSelector],
+  3: ['maxUnavailable', 'intOrString'],
+};
+
+const accessReviewSpec: Message = {
+  1: ['resourceAttributes', resourceAttributes],
+  2: ['nonResourceAttributes', { 1: ['path', 'string'], 2: ['verb', 'string'] }],
 };
 
 const servicePort: Message = {
@@ -59,6 +79,13 @@ const servicePort: Message = {
   3: ['port', 'integer'],
   4: ['targetPort', 'intOrString'],
   5: ['nodePort', 'integer'],
+};
+
+const serviceSpec: Message = {
+  1: ['ports', [servicePort]],
+  2: ['selector', 'stringMap'],
+  3: ['clusterIP', 'string'],
+  4: ['type', 'string'],
 };
 
 /** The fields of each kind that kubectl's own commands fill in. */
@@ -70,56 +97,13 @@ export const protobufKinds: Readonly<Record<string, Message>> = {
     4: ['propagationPolicy', 'string'],
     5: ['dryRun', 'strings'],
   },
-  Deployment: {
-    1: ['metadata', objectMeta],
-    2: [
-      'spec',
-      {
-        1: ['replicas', 'integer'],
-        2: ['selector', labelSelector],
-        3: ['template', podTemplate],
-      },
-    ],
-  },
-  Job: { 1: ['metadata', objectMeta], 2: ['spec', { 6: ['template', podTemplate] }] },
-  Namespace: { 1: ['metadata', objectMeta] },
-  PodDisruptionBudget: {
-    1: ['metadata', objectMeta],
-    2: [
-      'spec',
-      {
-        1: ['minAvailable', 'intOrString'],
-        2: ['selector', labelSelector],
-        3: ['maxUnavailable', 'intOrString'],
-      },
-    ],
-  },
-  SelfSubjectReview: { 1: ['metadata', objectMeta] },
-  SelfSubjectAccessReview: {
-    1: ['metadata', objectMeta],
-    2: [
-      'spec',
-      {
-        1: ['resourceAttributes', resourceAttributes],
-        2: ['nonResourceAttributes', { 1: ['path', 'string'], 2: ['verb', 'string'] }],
-      },
-    ],
-  },
-  SelfSubjectRulesReview: {
-    1: ['metadata', objectMeta],
-    2: ['spec', { 1: ['namespace', 'string'] }],
-  },
-  Service: {
-    1: ['metadata', objectMeta],
-    2: [
-      'spec',
-      {
-        1: ['ports', [servicePort]],
-        2: ['selector', 'stringMap'],
-        3: ['clusterIP', 'string'],
-        4: ['type', 'string'],
-      },
-    ],
-  },
-  ServiceAccount: { 1: ['metadata', objectMeta] },
+  Deployment: { 1: metadata, 2: ['spec', deploymentSpec] },
+  Job: { 1: metadata, 2: ['spec', { 6: template }] },
+  Namespace: { 1: metadata },
+  PodDisruptionBudget: { 1: metadata, 2: ['spec', budgetSpec] },
+  SelfSubjectReview: { 1: metadata },
+  SelfSubjectAccessReview: { 1: metadata, 2: ['spec', accessReviewSpec] },
+  SelfSubjectRulesReview: { 1: metadata, 2: ['spec', { 1: ['namespace', 'string'] }] },
+  Service: { 1: metadata, 2: ['spec', serviceSpec] },
+  ServiceAccount: { 1: metadata },
 };

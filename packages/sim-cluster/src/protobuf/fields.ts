@@ -30,6 +30,11 @@ export interface Pointer {
   readonly pointer: Fields;
 }
 
+/** A message that is written only where it is given, of these fields. */
+export function pointer(fields: Fields): Pointer {
+  return { pointer: fields };
+}
+
 /**
  * The fields of a message by their JSON names, in the order of their numbers. The one called '' is a
  * message whose fields JSON has in the message around it.
@@ -90,24 +95,21 @@ export const labelSelector: Fields = {
   matchExpressions: [2, [{ key: [1, 'string'], operator: [2, 'string'], values: [3, 'strings'] }]],
 };
 
+const statusDetails = pointer({
+  name: [1, 'string'],
+  group: [2, 'string'],
+  kind: [3, 'string'],
+  causes: [4, [{ reason: [1, 'string'], message: [2, 'string'], field: [3, 'string'] }]],
+  retryAfterSeconds: [5, 'integer'],
+  uid: [6, 'string'],
+});
+
 /** metav1.Status. */
 export const statusFields: Fields = {
   metadata: [1, listMeta],
   status: [2, 'string'],
   message: [3, 'string'],
   reason: [4, 'string'],
-  details: [
-    5,
-    {
-      pointer: {
-        name: [1, 'string'],
-        group: [2, 'string'],
-        kind: [3, 'string'],
-        causes: [4, [{ reason: [1, 'string'], message: [2, 'string'], field: [3, 'string'] }]],
-        retryAfterSeconds: [5, 'integer'],
-        uid: [6, 'string'],
-      },
-    },
-  ],
+  details: [5, statusDetails],
   code: [6, 'integer'],
 };

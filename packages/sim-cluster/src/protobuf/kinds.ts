@@ -1,5 +1,12 @@
 // The protobuf fields of every kind but Pod.
-import { type Fields, labelSelector, listMeta, objectMeta, statusFields } from './fields.ts';
+import {
+  type Fields,
+  labelSelector,
+  listMeta,
+  objectMeta,
+  pointer,
+  statusFields,
+} from './fields.ts';
 import { podSpec, podStatus } from './pod-fields.ts';
 
 const taint: Fields = {
@@ -43,63 +50,50 @@ const nodeStatus: Fields = {
   volumesInUse: [9, 'strings'],
 };
 
+const nodeSpec: Fields = {
+  podCIDR: [1, 'string'],
+  externalID: [2, 'string'],
+  providerID: [3, 'string'],
+  unschedulable: [4, 'boolean'],
+  taints: [5, [taint]],
+  podCIDRs: [7, 'strings'],
+};
+
+const leaseSpec: Fields = {
+  holderIdentity: [1, 'string*'],
+  leaseDurationSeconds: [2, 'integer*'],
+  acquireTime: [3, 'microTime*'],
+  renewTime: [4, 'microTime*'],
+  leaseTransitions: [5, 'integer*'],
+  strategy: [6, 'string*'],
+  preferredHolder: [7, 'string*'],
+};
+
+const daemonSetSpec: Fields = {
+  selector: [1, pointer(labelSelector)],
+  template: [2, { metadata: [1, objectMeta], spec: [2, podSpec] }],
+  minReadySeconds: [4, 'integer'],
+  revisionHistoryLimit: [6, 'integer*'],
+};
+
+const daemonSetStatus: Fields = {
+  currentNumberScheduled: [1, 'integer'],
+  numberMisscheduled: [2, 'integer'],
+  desiredNumberScheduled: [3, 'integer'],
+  numberReady: [4, 'integer'],
+  observedGeneration: [5, 'integer'],
+  updatedNumberScheduled: [6, 'integer'],
+  numberAvailable: [7, 'integer'],
+  numberUnavailable: [8, 'integer'],
+};
+
+const metadata: Fields[string] = [1, objectMeta];
+
 const objects: Readonly<Record<string, Fields>> = {
-  Pod: { metadata: [1, objectMeta], spec: [2, podSpec], status: [3, podStatus] },
-  Node: {
-    metadata: [1, objectMeta],
-    spec: [
-      2,
-      {
-        podCIDR: [1, 'string'],
-        externalID: [2, 'string'],
-        providerID: [3, 'string'],
-        unschedulable: [4, 'boolean'],
-        taints: [5, [taint]],
-        podCIDRs: [7, 'strings'],
-      },
-    ],
-    status: [3, nodeStatus],
-  },
-  Lease: {
-    metadata: [1, objectMeta],
-    spec: [
-      2,
-      {
-        holderIdentity: [1, 'string*'],
-        leaseDurationSeconds: [2, 'integer*'],
-        acquireTime: [3, 'microTime*'],
-        renewTime: [4, 'microTime*'],
-        leaseTransitions: [5, 'integer*'],
-        strategy: [6, 'string*'],
-        preferredHolder: [7, 'string*'],
-      },
-    ],
-  },
-  DaemonSet: {
-    metadata: [1, objectMeta],
-    spec: [
-      2,
-      {
-        selector: [1, { pointer: labelSelector }],
-        template: [2, { metadata: [1, objectMeta], spec: [2, podSpec] }],
-        minReadySeconds: [4, 'integer'],
-        revisionHistoryLimit: [6, 'integer*'],
-      },
-    ],
-    status: [
-      3,
-      {
-        currentNumberScheduled: [1, 'integer'],
-        numberMisscheduled: [2, 'integer'],
-        desiredNumberScheduled: [3, 'integer'],
-        numberReady: [4, 'integer'],
-        observedGeneration: [5, 'integer'],
-        updatedNumberScheduled: [6, 'integer'],
-        numberAvailable: [7, 'integer'],
-        numberUnavailable: [8, 'integer'],
-      },
-    ],
-  },
+  Pod: { metadata, spec: [2, podSpec], status: [3, podStatus] },
+  Node: { metadata, spec: [2, nodeSpec], status: [3, nodeStatus] },
+  Lease: { metadata, spec: [2, leaseSpec] },
+  DaemonSet: { metadata, spec: [2, daemonSetSpec], status: [3, daemonSetStatus] },
 };
 
 /** The kinds that are answered in protobuf, those of their lists, and Status. */

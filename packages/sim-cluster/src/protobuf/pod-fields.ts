@@ -1,17 +1,12 @@
 // The protobuf fields of a Pod.
-import type { Fields } from './fields.ts';
+import { type Fields, pointer } from './fields.ts';
+
+const fieldRef = pointer({ apiVersion: [1, 'string'], fieldPath: [2, 'string'] });
 
 const env: Fields = {
   name: [1, 'string'],
   value: [2, 'string'],
-  valueFrom: [
-    3,
-    {
-      pointer: {
-        fieldRef: [1, { pointer: { apiVersion: [1, 'string'], fieldPath: [2, 'string'] } }],
-      },
-    },
-  ],
+  valueFrom: [3, pointer({ fieldRef: [1, fieldRef] })],
 };
 
 const port: Fields = {
@@ -22,32 +17,32 @@ const port: Fields = {
   hostIP: [5, 'string'],
 };
 
-const probe: Fields = {
-  '': [
-    1,
-    {
-      exec: [1, { pointer: { command: [1, 'strings'] } }],
-      httpGet: [
-        2,
-        {
-          pointer: {
-            path: [1, 'string'],
-            port: [2, 'intOrString'],
-            host: [3, 'string'],
-            scheme: [4, 'string'],
-          },
-        },
-      ],
-    },
-  ],
+const httpGet = pointer({
+  path: [1, 'string'],
+  port: [2, 'intOrString'],
+  host: [3, 'string'],
+  scheme: [4, 'string'],
+});
+
+const probe = pointer({
+  '': [1, { exec: [1, pointer({ command: [1, 'strings'] })], httpGet: [2, httpGet] }],
   initialDelaySeconds: [2, 'integer'],
   timeoutSeconds: [3, 'integer'],
   periodSeconds: [4, 'integer'],
   successThreshold: [5, 'integer'],
   failureThreshold: [6, 'integer'],
-};
+});
 
 const resources: Fields = { limits: [1, 'quantityMap'], requests: [2, 'quantityMap'] };
+
+const volumeMount: Fields = {
+  name: [1, 'string'],
+  readOnly: [2, 'boolean'],
+  mountPath: [3, 'string'],
+  subPath: [4, 'string'],
+  mountPropagation: [5, 'string*'],
+  subPathExpr: [6, 'string'],
+};
 
 const container: Fields = {
   name: [1, 'string'],
@@ -58,104 +53,50 @@ const container: Fields = {
   ports: [6, [port]],
   env: [7, [env]],
   resources: [8, resources],
-  volumeMounts: [
-    9,
-    [
-      {
-        name: [1, 'string'],
-        readOnly: [2, 'boolean'],
-        mountPath: [3, 'string'],
-        subPath: [4, 'string'],
-        mountPropagation: [5, 'string*'],
-        subPathExpr: [6, 'string'],
-      },
-    ],
-  ],
-  livenessProbe: [10, { pointer: probe }],
-  readinessProbe: [11, { pointer: probe }],
+  volumeMounts: [9, [volumeMount]],
+  livenessProbe: [10, probe],
+  readinessProbe: [11, probe],
   terminationMessagePath: [13, 'string'],
   imagePullPolicy: [14, 'string'],
   stdin: [16, 'boolean'],
   stdinOnce: [17, 'boolean'],
   tty: [18, 'boolean'],
   terminationMessagePolicy: [20, 'string'],
-  startupProbe: [22, { pointer: probe }],
+  startupProbe: [22, probe],
   restartPolicy: [24, 'string*'],
 };
 
 const keyItems: Fields = { key: [1, 'string'], path: [2, 'string'], mode: [3, 'integer*'] };
 const nameOnly: Fields = { name: [1, 'string'] };
 
+const downwardAPIFile: Fields = { path: [1, 'string'], fieldRef: [2, fieldRef] };
+
 const projection: Fields = {
-  downwardAPI: [
-    2,
-    {
-      pointer: {
-        items: [
-          1,
-          [
-            {
-              path: [1, 'string'],
-              fieldRef: [2, { pointer: { apiVersion: [1, 'string'], fieldPath: [2, 'string'] } }],
-            },
-          ],
-        ],
-      },
-    },
-  ],
-  configMap: [
-    3,
-    { pointer: { '': [1, nameOnly], items: [2, [keyItems]], optional: [4, 'boolean*'] } },
-  ],
+  downwardAPI: [2, pointer({ items: [1, [downwardAPIFile]] })],
+  configMap: [3, pointer({ '': [1, nameOnly], items: [2, [keyItems]], optional: [4, 'boolean*'] })],
   serviceAccountToken: [
     4,
-    {
-      pointer: {
-        audience: [1, 'string'],
-        expirationSeconds: [2, 'integer*'],
-        path: [3, 'string'],
-      },
-    },
+    pointer({ audience: [1, 'string'], expirationSeconds: [2, 'integer*'], path: [3, 'string'] }),
   ],
 };
 
-const volume: Fields = {
-  name: [1, 'string'],
-  '': [
-    2,
-    {
-      hostPath: [1, { pointer: { path: [1, 'string'], type: [2, 'string*'] } }],
-      emptyDir: [2, { pointer: { medium: [1, 'string'], sizeLimit: [2, 'quantity*'] } }],
-      secret: [
-        6,
-        {
-          pointer: {
-            secretName: [1, 'string'],
-            items: [2, [keyItems]],
-            defaultMode: [3, 'integer*'],
-            optional: [4, 'boolean*'],
-          },
-        },
-      ],
-      persistentVolumeClaim: [
-        10,
-        { pointer: { claimName: [1, 'string'], readOnly: [2, 'boolean'] } },
-      ],
-      configMap: [
-        19,
-        {
-          pointer: {
-            '': [1, nameOnly],
-            items: [2, [keyItems]],
-            defaultMode: [3, 'integer*'],
-            optional: [4, 'boolean*'],
-          },
-        },
-      ],
-      projected: [26, { pointer: { sources: [1, [projection]], defaultMode: [2, 'integer*'] } }],
-    },
-  ],
+/** What a volume of a Secret and one of a ConfigMap have in common. */
+const keys: Fields = {
+  items: [2, [keyItems]],
+  defaultMode: [3, 'integer*'],
+  optional: [4, 'boolean*'],
 };
+
+const volumeSource: Fields = {
+  hostPath: [1, pointer({ path: [1, 'string'], type: [2, 'string*'] })],
+  emptyDir: [2, pointer({ medium: [1, 'string'], sizeLimit: [2, 'quantity*'] })],
+  secret: [6, pointer({ secretName: [1, 'string'], ...keys })],
+  persistentVolumeClaim: [10, pointer({ claimName: [1, 'string'], readOnly: [2, 'boolean'] })],
+  configMap: [19, pointer({ '': [1, nameOnly], ...keys })],
+  projected: [26, pointer({ sources: [1, [projection]], defaultMode: [2, 'integer*'] })],
+};
+
+const volume: Fields = { name: [1, 'string'], '': [2, volumeSource] };
 
 const toleration: Fields = {
   key: [1, 'string'],
@@ -194,7 +135,7 @@ export const podSpec: Fields = {
   enableServiceLinks: [30, 'boolean*'],
   preemptionPolicy: [31, 'string*'],
   overhead: [32, 'quantityMap'],
-  resources: [40, { pointer: resources }],
+  resources: [40, pointer(resources)],
 };
 
 const condition: Fields = {
@@ -207,23 +148,20 @@ const condition: Fields = {
   observedGeneration: [7, 'integer'],
 };
 
+const terminated = pointer({
+  exitCode: [1, 'integer'],
+  signal: [2, 'integer'],
+  reason: [3, 'string'],
+  message: [4, 'string'],
+  startedAt: [5, 'time'],
+  finishedAt: [6, 'time'],
+  containerID: [7, 'string'],
+});
+
 const containerState: Fields = {
-  waiting: [1, { pointer: { reason: [1, 'string'], message: [2, 'string'] } }],
-  running: [2, { pointer: { startedAt: [1, 'time'] } }],
-  terminated: [
-    3,
-    {
-      pointer: {
-        exitCode: [1, 'integer'],
-        signal: [2, 'integer'],
-        reason: [3, 'string'],
-        message: [4, 'string'],
-        startedAt: [5, 'time'],
-        finishedAt: [6, 'time'],
-        containerID: [7, 'string'],
-      },
-    },
-  ],
+  waiting: [1, pointer({ reason: [1, 'string'], message: [2, 'string'] })],
+  running: [2, pointer({ startedAt: [1, 'time'] })],
+  terminated: [3, terminated],
 };
 
 const containerStatus: Fields = {

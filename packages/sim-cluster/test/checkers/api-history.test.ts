@@ -28,8 +28,11 @@ class Line {
       sink.head(200, {});
       return () => {};
     });
-    this.apiHistory.beginRun();
-    this.apiHistory.client((request, sink) => server(request, this.#delayed(sink)))(watch, nothing);
+    this.apiHistory.first.beginRun();
+    this.apiHistory.first.client((request, sink) => server(request, this.#delayed(sink)))(
+      watch,
+      nothing,
+    );
   }
 
   at(second: number): void {
@@ -38,11 +41,11 @@ class Line {
 
   freeze(): void {
     this.#heldBack = [];
-    this.apiHistory.blind();
+    this.apiHistory.first.blind();
   }
 
   thaw(): void {
-    this.apiHistory.unblind();
+    this.apiHistory.first.unblind();
     const held = this.#heldBack ?? [];
     this.#heldBack = null;
     for (const deliver of held) deliver();

@@ -63,7 +63,7 @@ describe('a share of the pods', () => {
   it('nor by another replica, or after a restart', () => {
     const evictions = new Evictions({ windows: [{ per: 'total', pods: 1, windowMs: 10_000 }] });
     evictions.remove('p');
-    evictions.checkers.apiHistory.beginRun();
+    evictions.checkers.apiHistory.first.beginRun();
     evictions.remove('q');
     assert.ok(evictions.broken.includes('window'));
   });
@@ -184,7 +184,7 @@ describe('of two replicas that elect one', () => {
     const api = new ApiServer({ clock, random: seededRandom(1) });
     const checkers = new Checkers(api, { ...evictionDefaults, elected: true });
     const { apiHistory } = checkers;
-    const replicas = { first: apiHistory, second: apiHistory.replica() };
+    const replicas = { first: apiHistory.first, second: apiHistory.replica() };
     const line = apiHistory.server(api.exchange);
     const send = (replica: Replica, method: string, path: string, body: object): void => {
       const headers = { 'content-type': 'application/json' };

@@ -39,7 +39,7 @@ export class Scenario {
     this.#pass = running.pass;
     this.checkers = new LifecycleCheckers(running.api, { ...lifecycleDefaults, ...terms });
     const { apiHistory } = this.checkers;
-    this.#line = apiHistory.client(apiHistory.server(this.api.exchange));
+    this.#line = apiHistory.first.client(apiHistory.server(this.api.exchange));
     for (const [zone, count] of Object.entries(zones)) {
       for (let number = 1; number <= count; number++) {
         this.cluster.addNode({ name: `${zone}-${number}`, region: 'r', zone });
@@ -53,7 +53,7 @@ export class Scenario {
   /** The client starts and follows everything. */
   beginRun(): void {
     for (const hangUp of this.#hangUps.splice(0)) hangUp();
-    this.checkers.apiHistory.beginRun();
+    this.checkers.apiHistory.first.beginRun();
     for (const path of [
       '/api/v1/nodes',
       '/api/v1/pods',

@@ -126,7 +126,7 @@ describe('what the client could know', () => {
   function blindSince(from: number, cacheAgeMsMax: number): readonly string[] {
     const scenario = new Scenario({ a: 4 }, { cacheAgeMsMax });
     scenario.at(from);
-    scenario.checkers.apiHistory.blind();
+    scenario.checkers.apiHistory.first.blind();
     scenario.at(100);
     scenario.markUnknown('a-2');
     return brokenIn(scenario.end(101));

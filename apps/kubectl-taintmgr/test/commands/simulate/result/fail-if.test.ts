@@ -77,9 +77,9 @@ function controller() {
   const windows = [{ per: 'zone', percent, windowMs }] as const;
   const checkers = new Checkers(cluster.api, { ...evictionDefaults, windows, mayStop: true });
   const { apiHistory } = checkers;
-  const exchange = apiHistory.client(apiHistory.server(cluster.exchange));
+  const exchange = apiHistory.first.client(apiHistory.server(cluster.exchange));
   const start = (): VirtualDriver => {
-    apiHistory.beginRun();
+    apiHistory.first.beginRun();
     const loop = new Loop({
       machine: createEngine({ limits: [limit], keepLimits: true }),
       random: seededRandom(1),
