@@ -1,14 +1,9 @@
 // Makes the objects of a topology.
 import type { Json, KubeObject } from './objects/kube-object.ts';
-import type { Taint, Toleration } from './objects/tolerations.ts';
+import type { Taint, TimedToleration } from './objects/tolerations.ts';
 
 type Labels = Readonly<Record<string, string>>;
 type Fields = { readonly [field: string]: Json };
-
-/** A toleration as it is written into a pod. */
-export interface TimedToleration extends Toleration {
-  readonly tolerationSeconds?: number;
-}
 
 /** What the builders of workloads let a caller decide; the rest is the usual. */
 export interface WorkloadOptions {

@@ -33,12 +33,12 @@ export {
   pdb,
   pod,
   statefulSet,
-  type TimedToleration,
   taint,
   toleration,
   type WorkloadOptions,
 } from './builders.ts';
 export type { Json, KubeObject, ObjectMeta, OwnerReference } from './objects/kube-object.ts';
+export type { TimedToleration } from './objects/tolerations.ts';
 
 // The API server: by calls, and by requests as values.
 

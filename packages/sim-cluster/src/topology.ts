@@ -1,15 +1,7 @@
-import {
-  daemonSet,
-  deployment,
-  job,
-  namespace,
-  pdb,
-  statefulSet,
-  type TimedToleration,
-  toleration,
-} from './builders.ts';
+import { daemonSet, deployment, job, namespace, pdb, statefulSet, toleration } from './builders.ts';
 import type { NodeDescription } from './kubelet/node-status.ts';
 import type { KubeObject } from './objects/kube-object.ts';
+import type { TimedToleration } from './objects/tolerations.ts';
 
 /** A cluster as one would describe it: where its nodes are and what runs on them. */
 export interface Topology {

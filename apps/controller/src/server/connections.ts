@@ -49,10 +49,6 @@ export class Connections {
     this.#onDrop = onDrop;
   }
 
-  get size(): number {
-    return this.#entries.size;
-  }
-
   /** Takes in a new connection; null where there is no room even so, or it is over already. */
   admit(socket: Socket): Connection | null {
     const { remoteAddress: peer } = socket;

@@ -64,6 +64,11 @@ export interface ConditionText {
   readonly eventReason: string;
 }
 
+/** Of a node's Event the reason is the same, with the node in place of its kubelet. */
+function said(reason: string, message: string): ConditionText {
+  return { reason, message, eventReason: reason.replace('Kubelet', 'Node') };
+}
+
 /** The words for each condition when it is true and when it is not, and its NoSchedule taint. */
 export const pressureConditions: Readonly<
   Record<
@@ -72,42 +77,18 @@ export const pressureConditions: Readonly<
   >
 > = {
   MemoryPressure: {
-    True: {
-      reason: 'KubeletHasInsufficientMemory',
-      message: 'kubelet has insufficient memory available',
-      eventReason: 'NodeHasInsufficientMemory',
-    },
-    False: {
-      reason: 'KubeletHasSufficientMemory',
-      message: 'kubelet has sufficient memory available',
-      eventReason: 'NodeHasSufficientMemory',
-    },
+    True: said('KubeletHasInsufficientMemory', 'kubelet has insufficient memory available'),
+    False: said('KubeletHasSufficientMemory', 'kubelet has sufficient memory available'),
     taint: 'node.kubernetes.io/memory-pressure',
   },
   DiskPressure: {
-    True: {
-      reason: 'KubeletHasDiskPressure',
-      message: 'kubelet has disk pressure',
-      eventReason: 'NodeHasDiskPressure',
-    },
-    False: {
-      reason: 'KubeletHasNoDiskPressure',
-      message: 'kubelet has no disk pressure',
-      eventReason: 'NodeHasNoDiskPressure',
-    },
+    True: said('KubeletHasDiskPressure', 'kubelet has disk pressure'),
+    False: said('KubeletHasNoDiskPressure', 'kubelet has no disk pressure'),
     taint: 'node.kubernetes.io/disk-pressure',
   },
   PIDPressure: {
-    True: {
-      reason: 'KubeletHasInsufficientPID',
-      message: 'kubelet has insufficient PID available',
-      eventReason: 'NodeHasInsufficientPID',
-    },
-    False: {
-      reason: 'KubeletHasSufficientPID',
-      message: 'kubelet has sufficient PID available',
-      eventReason: 'NodeHasSufficientPID',
-    },
+    True: said('KubeletHasInsufficientPID', 'kubelet has insufficient PID available'),
+    False: said('KubeletHasSufficientPID', 'kubelet has sufficient PID available'),
     taint: 'node.kubernetes.io/pid-pressure',
   },
 };

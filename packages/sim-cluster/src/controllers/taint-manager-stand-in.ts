@@ -2,7 +2,7 @@ import type { ApiServer } from '../api/api-server.ts';
 import type { Timer } from '../kernel/clock.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { formatMicroTime, formatTime } from '../objects/time.ts';
-import { type Taint, type Toleration, tolerates } from '../objects/tolerations.ts';
+import { type Taint, type TimedToleration, tolerates } from '../objects/tolerations.ts';
 import type { Change } from '../store/cluster-api.ts';
 import type { Exchange } from '../wire/exchange.ts';
 
@@ -17,8 +17,6 @@ export interface TaintManagerOptions {
   /** Be seen as a static pod on this node, with these flags; left out: it has no pod. */
   readonly pod?: { readonly nodeName: string; readonly flags: readonly string[] };
 }
-
-type TimedToleration = Toleration & { readonly tolerationSeconds?: number };
 
 const userAgent = 'kube-controller-manager/v1.36.2 (linux/amd64) kubernetes/node-controller';
 const leaseHolder = 'control-plane_5d6c8f0e';

@@ -2,7 +2,7 @@
 import { ApiError } from '../objects/errors.ts';
 import { entry } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
-import type { Toleration } from '../validation/taints.ts';
+import type { TimedToleration } from '../objects/tolerations.ts';
 import { qosClass } from './qos.ts';
 
 interface Container {
@@ -48,7 +48,9 @@ export function defaultPodSpec(spec: KubeObject['spec']): KubeObject['spec'] {
 const defaultSeconds = 300;
 
 /** Admission DefaultTolerationSeconds: five minutes for a node that is not ready or unreachable. */
-function withDefaultTolerations(tolerations: readonly Toleration[]): readonly Toleration[] {
+function withDefaultTolerations(
+  tolerations: readonly TimedToleration[],
+): readonly TimedToleration[] {
   const added = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']
     .filter((key) => !tolerations.some((toleration) => speaksFor(toleration, key)))
     .map((key) => ({
@@ -61,7 +63,7 @@ function withDefaultTolerations(tolerations: readonly Toleration[]): readonly To
 }
 
 /** A toleration of the key (or of any key) whose effect is NoExecute or any suppresses the default. */
-function speaksFor({ key = '', effect = '' }: Toleration, wanted: string): boolean {
+function speaksFor({ key = '', effect = '' }: TimedToleration, wanted: string): boolean {
   return (key === wanted || key === '') && (effect === '' || effect === 'NoExecute');
 }
 

@@ -1,13 +1,13 @@
-import type { Clock, Timer } from '../kernel/clock.ts';
-import { type Random, randomInteger } from '../kernel/prng.ts';
+import type { Timer } from '../kernel/clock.ts';
+import { randomInteger } from '../kernel/prng.ts';
 import { ApiError, type Status } from '../objects/errors.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { type Resource, storageOf } from '../resources/resource.ts';
 import { Selector } from '../selectors/selector.ts';
 import type { Change } from '../store/cluster-api.ts';
 import type { Recorded } from '../store/history.ts';
-import type { Store } from '../store/store.ts';
 import { type ListOptions, readResourceVersion } from '../wire/list-options.ts';
+import type { Backend } from '../write/backend.ts';
 
 /** Where a watch's events go; `end` comes once and last unless the watch is stopped. */
 export interface WatchSink {
@@ -16,12 +16,6 @@ export interface WatchSink {
   bookmark(resourceVersion: string, initialEventsEnd: boolean): void;
   error(status: Status): void;
   end(): void;
-}
-
-export interface WatchBackend {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly random: Random;
 }
 
 const bookmarkIntervalMs = 60_000;
@@ -36,7 +30,7 @@ const timeoutSecondsMax = 3600;
  * response has begun; from then on it sends events until it times out or is stopped.
  */
 export class Watch {
-  readonly #backend: WatchBackend;
+  readonly #backend: Backend;
   readonly #resource: Resource;
   readonly #namespace: string;
   readonly #options: ListOptions;
@@ -47,7 +41,7 @@ export class Watch {
   #sentRv = 0;
 
   /** Throws ApiError 400 or 500 for options that do not parse. */
-  constructor(backend: WatchBackend, resource: Resource, namespace: string, options: ListOptions) {
+  constructor(backend: Backend, resource: Resource, namespace: string, options: ListOptions) {
     this.#backend = backend;
     this.#resource = storageOf(resource);
     this.#namespace = namespace;

@@ -15,6 +15,11 @@ export interface Toleration {
   readonly effect?: string;
 }
 
+/** A toleration as it is written into a pod. */
+export interface TimedToleration extends Toleration {
+  readonly tolerationSeconds?: number;
+}
+
 /** The first taint with one of these effects that no toleration covers, or null. */
 export function untolerated(
   taints: readonly Taint[],

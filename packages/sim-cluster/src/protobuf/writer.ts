@@ -38,12 +38,6 @@ export class ProtobufWriter {
     this.#length += length;
   }
 
-  data(field: number, bytes: Uint8Array): void {
-    this.#varint(field * 8 + bytesType);
-    this.#varint(bytes.length);
-    this.raw(bytes);
-  }
-
   /** A message inside, which `write` writes. */
   message(field: number, write: () => void): void {
     this.#varint(field * 8 + bytesType);

@@ -50,10 +50,6 @@ export class Collection {
     this.#indexed = indexed;
   }
 
-  get size(): number {
-    return this.#objects.size;
-  }
-
   get(key: string): KubeObject | null {
     return this.#objects.get(key) ?? null;
   }

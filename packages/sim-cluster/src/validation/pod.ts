@@ -2,10 +2,11 @@
 import type { Cause } from '../objects/errors.ts';
 import { equal } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
+import type { TimedToleration } from '../objects/tolerations.ts';
 import { duplicateValue, forbiddenValue, invalidValue, notSupported, required } from './causes.ts';
 import { validateMetadata } from './metadata.ts';
 import { labelNameErrors, subdomainErrors } from './names.ts';
-import { type Toleration, validateTolerations } from './taints.ts';
+import { validateTolerations } from './taints.ts';
 
 /** A PodSpec as far as the rules below look into it. */
 interface PodSpec {
@@ -13,7 +14,7 @@ interface PodSpec {
   readonly initContainers?: readonly Container[];
   readonly restartPolicy?: string;
   readonly nodeName?: string;
-  readonly tolerations?: readonly Toleration[];
+  readonly tolerations?: readonly TimedToleration[];
   readonly activeDeadlineSeconds?: number;
   readonly terminationGracePeriodSeconds?: number;
 }
@@ -106,8 +107,11 @@ function validateDeadline(after: number | undefined, before: number | undefined)
 }
 
 /** Every old toleration must still be there, whatever its seconds. */
-function keepsTolerations(after: readonly Toleration[], before: readonly Toleration[]): boolean {
-  const bare = ({ key = '', operator = '', value = '', effect = '' }: Toleration): string =>
+function keepsTolerations(
+  after: readonly TimedToleration[],
+  before: readonly TimedToleration[],
+): boolean {
+  const bare = ({ key = '', operator = '', value = '', effect = '' }: TimedToleration): string =>
     JSON.stringify([key, operator, value, effect]);
   const present = new Set(after.map(bare));
   return before.every((toleration) => present.has(bare(toleration)));

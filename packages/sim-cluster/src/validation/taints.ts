@@ -1,28 +1,17 @@
 import type { Cause } from '../objects/errors.ts';
+import type { Taint, TimedToleration } from '../objects/tolerations.ts';
 import { duplicateValue, invalidValue, notSupported, required } from './causes.ts';
 import { labelValueErrors, qualifiedNameErrors } from './names.ts';
 
 const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const;
 
-/** The validation of a node's `spec.taints[]`. */
-export interface Taint {
-  readonly key: string;
-  readonly value?: string;
-  readonly effect: string;
+/** One of a node's `spec.taints[]`. */
+export interface StoredTaint extends Taint {
   readonly timeAdded?: string;
 }
 
-/** `spec.tolerations[]` of a pod. */
-export interface Toleration {
-  readonly key?: string;
-  readonly operator?: string;
-  readonly value?: string;
-  readonly effect?: string;
-  readonly tolerationSeconds?: number;
-}
-
 /** The rules for taints; like the real server it names them `metadata.taints[i]`. */
-export function validateTaints(taints: readonly Taint[]): readonly Cause[] {
+export function validateTaints(taints: readonly StoredTaint[]): readonly Cause[] {
   const causes: Cause[] = [];
   const seen = new Set<string>();
   for (const [index, taint] of taints.entries()) {
@@ -41,7 +30,7 @@ export function validateTaints(taints: readonly Taint[]): readonly Cause[] {
   return causes;
 }
 
-function duplicateTaint(taint: Taint, field: string): Cause {
+function duplicateTaint(taint: StoredTaint, field: string): Cause {
   const value = {
     Key: taint.key,
     Value: taint.value ?? '',
@@ -61,7 +50,7 @@ const matchAllMessage =
 
 /** The rules for `spec.tolerations` of a pod. */
 export function validateTolerations(
-  tolerations: readonly Toleration[],
+  tolerations: readonly TimedToleration[],
   path: string,
 ): readonly Cause[] {
   return tolerations.flatMap((toleration, index) => {

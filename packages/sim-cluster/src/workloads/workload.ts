@@ -1,6 +1,6 @@
 import type { ControllerContext } from '../controllers/controller.ts';
 import { hash } from '../kernel/hash.ts';
-import type { Json, KubeObject } from '../objects/kube-object.ts';
+import type { Json, KubeObject, OwnerReference } from '../objects/kube-object.ts';
 import type { ClusterApi } from '../store/cluster-api.ts';
 
 /** What the controllers of all workloads share. */
@@ -59,17 +59,7 @@ export function deletePod(api: ClusterApi, pod: KubeObject): void {
 }
 
 /** The reference by which `owned` objects name their controller. */
-export function ownerReference(
-  kind: WorkloadKind,
-  owner: KubeObject,
-): {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly controller: true;
-  readonly blockOwnerDeletion: true;
-} {
+export function ownerReference(kind: WorkloadKind, owner: KubeObject): OwnerReference {
   return {
     apiVersion: kind.apiVersion,
     kind: kind.kind,

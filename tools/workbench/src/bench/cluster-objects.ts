@@ -22,13 +22,30 @@ export function podObject(index: number): object {
   };
 }
 
+/** So many of them. */
+export function podObjects(count: number): object[] {
+  return Array.from({ length: count }, (_, index) => podObject(index));
+}
+
+/** Where pod number `index` is. */
+export function podPath(index: number): string {
+  return `/api/v1/namespaces/${namespaceOf(index)}/pods/${nameOf(index)}`;
+}
+
+function namespaceOf(index: number): string {
+  return `team-${index % 40}-production`;
+}
+
+function nameOf(index: number): string {
+  return `service-${index % 500}-7d9c5b8f6b-${index.toString(36).padStart(5, 'x')}`;
+}
+
 function metadataOf(index: number, app: string): object {
   const uid = `${hex(index, 8)}-5c1d-4f3e-9a77-${hex(index * 7919, 12)}`;
-  const name = `${app}-7d9c5b8f6b-${index.toString(36).padStart(5, 'x')}`;
   return {
-    name,
+    name: nameOf(index),
     generateName: `${app}-7d9c5b8f6b-`,
-    namespace: `team-${index % 40}-production`,
+    namespace: namespaceOf(index),
     uid,
     creationTimestamp: time,
     generation: 1,
@@ -153,4 +170,9 @@ export function nodeObjects(pods: number): readonly object[] {
       allocatable: { cpu: '16', memory: '64Gi', pods: '110' },
     },
   }));
+}
+
+/** A taint that pods have to leave for, added now. */
+export function noExecute(key: string): object {
+  return { key, effect: 'NoExecute', timeAdded: `${new Date().toISOString().slice(0, 19)}Z` };
 }

@@ -1,13 +1,12 @@
 // A cluster of 5,000 nodes and 150,000 pods in one process, our controller's loop in another, HTTPS
 // between them. npm run bench -- cluster-scale
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { Agent, request as httpsRequest } from 'node:https';
-import { createEngine } from '@taintmgr/core';
-import { drive, HttpTransport, Loop, loadKubeconfig } from '@taintmgr/k8s-adapter';
 import { startEmbedded } from '@taintmgr/sim-cluster';
-import { nodeObjects, podObject } from './cluster-objects.ts';
-import { printTable, short } from './measure.ts';
+import { Child } from './child.ts';
+import { nodeObjects, podObjects, podPath } from './cluster-objects.ts';
+import { inProcess, mega, printTable, short } from './measure.ts';
+import { startOurLoop } from './our-loop.ts';
+import { print } from './served-api.ts';
 
 const pods = 150_000;
 const writes = 5_000;
@@ -33,20 +32,12 @@ interface Synced extends Memory {
 }
 
 async function compare(): Promise<void> {
-  const server = spawn(process.execPath, [...flags, import.meta.filename, 'server'], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  const { kubeconfig, loadMs, ...idle } = await nextLine<Loaded>(server);
-  const client = spawnSync(
-    process.execPath,
-    [...flags, import.meta.filename, 'controller', kubeconfig],
-    { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] },
-  );
-  if (client.status !== 0) throw new Error('the controller failed');
-  const synced: Synced = JSON.parse(client.stdout);
-  server.stdin?.write('\n');
-  const busy = await nextLine<Memory>(server);
-  server.stdin?.end();
+  const server = new Child(...flags, import.meta.filename, 'server');
+  const { kubeconfig, loadMs, ...idle } = await server.next<Loaded>();
+  const synced = inProcess<Synced>(import.meta.filename, 'controller', kubeconfig);
+  server.proceed();
+  const busy = await server.next<Memory>();
+  await server.end();
   process.stdout.write(
     `cluster: ${short(pods)} pods on ${short(pods / 30)} nodes, two processes\n`,
   );
@@ -65,16 +56,6 @@ async function compare(): Promise<void> {
 }
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
-const mega = (bytes: number): string => `${Math.round(bytes / 1e6)} MB`;
-
-async function nextLine<T>(child: ChildProcess): Promise<T> {
-  let text = '';
-  while (!text.includes('\n')) {
-    const [chunk] = await once(child.stdout ?? child, 'data');
-    text += String(chunk);
-  }
-  return JSON.parse(text);
-}
 
 function memory(): Memory {
   globalThis.gc?.();
@@ -82,15 +63,8 @@ function memory(): Memory {
   return { heapBytes: heapUsed, rssBytes: rss };
 }
 
-function print(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value)}\n`);
-}
-
 async function runServer(): Promise<void> {
-  const snapshot = [
-    ...nodeObjects(pods),
-    ...Array.from({ length: pods }, (_, index) => podObject(index)),
-  ];
+  const snapshot = [...nodeObjects(pods), ...podObjects(pods)];
   const start = performance.now();
   const without = [
     'nodeLifecycleStandIn',
@@ -109,40 +83,24 @@ async function runServer(): Promise<void> {
 }
 
 async function runController(kubeconfig: string): Promise<void> {
-  const { access } = await loadKubeconfig({ kubeconfig });
-  const transport = new HttpTransport(access, 'taintmgr/bench');
-  const engine = createEngine();
   let seen = 0;
   let onSeen = (): void => {};
-  const machine = {
-    handle: (now: number, event: Parameters<typeof engine.handle>[1]) => {
-      if (event.kind === 'podUpsert' && ++seen === pods + writes) onSeen();
-      return engine.handle(now, event);
-    },
-    nextWake: () => engine.nextWake(),
+  const onPod = (): void => {
+    if (++seen === pods + writes) onSeen();
   };
-  const loop = new Loop({ machine, random: Math.random });
-  const stop = new AbortController();
   const start = performance.now();
-  const synced = new Promise<void>((resolve) => {
-    const onNotice = ({ kind }: { readonly kind: string }): void => {
-      if (kind === 'synced') resolve();
-    };
-    void drive({ loop, transport, signal: stop.signal, onNotice });
-  });
-  await synced;
+  const { url, stop } = await startOurLoop(kubeconfig, { onPod });
   const syncMs = performance.now() - start;
   const held = memory();
   const allSeen = new Promise<void>((resolve) => {
     onSeen = resolve;
   });
   const writeStart = performance.now();
-  await write(access.server, writes);
+  await write(url, writes);
   const written = performance.now();
   await allSeen;
   print({ syncMs, writeMs: written - writeStart, seenMs: performance.now() - written, ...held });
-  stop.abort();
-  transport.close();
+  stop();
 }
 
 /** Ends pods; the controller's machine sees that. */
@@ -157,8 +115,7 @@ async function write(server: string, count: number): Promise<void> {
 }
 
 function patch(server: string, agent: Agent, index: number): Promise<void> {
-  const name = `service-${index % 500}-7d9c5b8f6b-${index.toString(36).padStart(5, 'x')}`;
-  const path = `/api/v1/namespaces/team-${index % 40}-production/pods/${name}/status`;
+  const path = `${podPath(index)}/status`;
   return new Promise((resolve, reject) => {
     const headers = {
       authorization: `Bearer ${token}`,

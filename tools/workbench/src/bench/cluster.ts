@@ -1,8 +1,8 @@
 // The simulated API server: writes, watches, memory and lists as it grows, beside a Map of objects
 // without rules, versions or history. npm run bench -- cluster
 import { ApiServer, RealClock, seededRandom } from '@taintmgr/sim-cluster';
-import { podObject } from './cluster-objects.ts';
-import { bytesOf, inProcess, nanosOf, printTable, short } from './measure.ts';
+import { podObject, podPath } from './cluster-objects.ts';
+import { bytesOf, contend, inProcess, nanosOf, printTable, short } from './measure.ts';
 
 const sizes = [1_000, 10_000, 100_000];
 const fanOuts = [0, 1, 10, 100];
@@ -125,9 +125,7 @@ function patchBody(turn: number): string {
 }
 
 function patch(api: ApiServer, index: number, turn: number): void {
-  const name = `service-${index % 500}-7d9c5b8f6b-${index.toString(36).padStart(5, 'x')}`;
-  const path = `/api/v1/namespaces/team-${index % 40}-production/pods/${name}`;
-  send(api, 'PATCH', path, patchBody(turn));
+  send(api, 'PATCH', podPath(index), patchBody(turn));
 }
 
 /** One request; throws for an answer that is not a success. */
@@ -151,14 +149,9 @@ function send(api: ApiServer, method: string, path: string, body: string): strin
   return text;
 }
 
-const [contender, size] = process.argv.slice(2);
+const [contender, watchers] = process.argv.slice(2);
 if (contender === 'watch') {
-  process.stdout.write(JSON.stringify(runWatched(Number(size))));
+  process.stdout.write(JSON.stringify(runWatched(Number(watchers))));
   process.exit();
-} else if (contender) {
-  // Compiled before it counts.
-  run(contender, warmUp);
-  process.stdout.write(JSON.stringify(run(contender, Number(size))));
-} else {
-  compare();
 }
+contend(compare, run, warmUp);

@@ -3,15 +3,14 @@
 // process takes a while for each request. npm run bench -- controller; alone it takes --pods 2000
 // --service-ms 2 --rounds 3
 import { spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Child, type Usage } from './child.ts';
 import type { Served } from './eviction-server.ts';
-import { printTable, short } from './measure.ts';
+import { mega, printTable, short } from './measure.ts';
 
 const source = ['-C', '@taintmgr/source'];
-const usage = ['--import', path('usage.mjs')];
-const controller = path('../../../../apps/controller/dist/main.js');
+const usage = ['--import', `${import.meta.dirname}/usage.mjs`];
+const controller = `${import.meta.dirname}/../../../../apps/controller/dist/main.js`;
 
 /** A way to evict: it begins with the kubeconfig, and is ready when it waits for taints. */
 interface Evictor {
@@ -77,7 +76,12 @@ async function compare(pods: number, serviceMs: number, rounds: number): Promise
 }
 
 async function measure(start: Evictor['start'], pods: number, serviceMs: number): Promise<Row> {
-  const server = new Child(...source, path('eviction-server.ts'), String(pods), String(serviceMs));
+  const server = new Child(
+    ...source,
+    `${import.meta.dirname}/eviction-server.ts`,
+    String(pods),
+    String(serviceMs),
+  );
   const { kubeconfig } = await server.next<{ readonly kubeconfig: string }>();
   const evictor = await start(kubeconfig);
   const before: Usage = await evictor.usage();
@@ -90,7 +94,13 @@ async function measure(start: Evictor['start'], pods: number, serviceMs: number)
 }
 
 async function startEvictor(name: string, kubeconfig: string): Promise<Child> {
-  const child = new Child(...source, ...usage, path('evictors.ts'), name, kubeconfig);
+  const child = new Child(
+    ...source,
+    ...usage,
+    `${import.meta.dirname}/evictors.ts`,
+    name,
+    kubeconfig,
+  );
   await child.next();
   return child;
 }
@@ -106,12 +116,4 @@ function buildController(): void {
   const command = ['run', '-s', 'build', '--', '--filter=@taintmgr/controller'];
   const { status, stdout } = spawnSync('npm', command, { encoding: 'utf8' });
   if (status !== 0) throw new Error(stdout);
-}
-
-function path(file: string): string {
-  return fileURLToPath(new URL(file, import.meta.url));
-}
-
-function mega(bytes: number): string {
-  return `${Math.round(bytes / 1e6)} MB`;
 }

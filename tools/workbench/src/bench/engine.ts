@@ -1,7 +1,7 @@
 // Decisions and memory of the engine, beside a twin that keeps whole objects in a Map and a
 // setTimeout for each pod. npm run bench -- engine
 import { createEngine, type Engine, type Pod, parseTaint } from '@taintmgr/core';
-import { bytesOf, inProcess, nanosOf, printTable, short } from './measure.ts';
+import { bytesOf, contend, inProcess, nanosOf, printTable, short } from './measure.ts';
 import { makePod, nodeNames } from './pods.ts';
 
 const sizes = [1_000, 100_000, 1_000_000];
@@ -103,11 +103,4 @@ class TwinCase implements Case {
   }
 }
 
-const [contender, size] = process.argv.slice(2);
-if (contender) {
-  // Compiled before it counts.
-  run(contender, warmUp);
-  process.stdout.write(JSON.stringify(run(contender, Number(size))));
-} else {
-  compare();
-}
+contend(compare, run, warmUp);

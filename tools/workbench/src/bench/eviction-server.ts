@@ -1,9 +1,7 @@
 // The API server of controller.ts: it has pods, taints all nodes on a signal, and says when the
 // pods began to terminate. Arguments: pods, milliseconds that each request takes.
-import { once } from 'node:events';
-import { ApiServer, RealClock, seededRandom } from '@taintmgr/sim-cluster';
-import { nodeObjects, podObject } from './cluster-objects.ts';
-import { serveApi, tokens } from './served-api.ts';
+import { nodeObjects, noExecute, podObjects } from './cluster-objects.ts';
+import { createApi, serveParent } from './served-api.ts';
 
 /** When the first and the last pod began to terminate, after the nodes were tainted. */
 export interface Served {
@@ -15,25 +13,17 @@ export interface Served {
 const [pods, serviceMs] = process.argv.slice(2).map(Number);
 if (pods === undefined || serviceMs === undefined) throw new Error('want: PODS SERVICE-MS');
 let requests = 0;
-const api = new ApiServer({
-  clock: new RealClock(),
-  random: seededRandom(1),
-  tokens,
+const api = createApi({
   serviceMs: ({ verb }) => {
     requests += 1;
     return verb === 'watch' ? 0 : serviceMs;
   },
 });
-api.load([...nodeObjects(pods), ...Array.from({ length: pods }, (_, at) => podObject(at))]);
-const { kubeconfig, close } = await serveApi(api);
-print({ kubeconfig });
-await once(process.stdin, 'data');
-requests = 0;
-print({ ...(await evictAll(pods)), requests });
-await once(process.stdin, 'end');
-await close();
+api.load([...nodeObjects(pods), ...podObjects(pods)]);
+await serveParent(api, () => evictAll(pods));
 
-async function evictAll(count: number): Promise<Pick<Served, 'firstMs' | 'lastMs'>> {
+async function evictAll(count: number): Promise<Served> {
+  requests = 0;
   const start = performance.now();
   let firstMs = 0;
   let left = count;
@@ -44,14 +34,9 @@ async function evictAll(count: number): Promise<Pick<Served, 'firstMs' | 'lastMs
       const now = performance.now() - start;
       if (left === count) firstMs = now;
       left -= 1;
-      if (left === 0) resolve({ firstMs, lastMs: now });
+      if (left === 0) resolve({ firstMs, lastMs: now, requests });
     });
-    const timeAdded = `${new Date().toISOString().slice(0, 19)}Z`;
-    const taints = [{ key: 'maintenance', effect: 'NoExecute', timeAdded }];
+    const taints = [noExecute('maintenance')];
     for (const node of api.list('nodes')) api.update('nodes', { ...node, spec: { taints } });
   });
-}
-
-function print(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value)}\n`);
 }

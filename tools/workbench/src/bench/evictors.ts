@@ -4,7 +4,8 @@
 import http2 from 'node:http2';
 import type { V1Node, V1Pod } from '@kubernetes/client-node';
 import { createEngine } from '@taintmgr/core';
-import { drive, HttpTransport, Loop, loadKubeconfig } from '@taintmgr/k8s-adapter';
+import { loadKubeconfig } from '@taintmgr/k8s-adapter';
+import { startOurLoop } from './our-loop.ts';
 
 /** Begins to work; resolves when it knows what is there and waits for taints. */
 type Evictor = (kubeconfig: string) => Promise<void>;
@@ -19,18 +20,7 @@ interface Target {
 
 /** Our controller's loop as it is. */
 async function loop(kubeconfig: string): Promise<void> {
-  const { access } = await loadKubeconfig({ kubeconfig });
-  const engine = createEngine({ evictionsInFlightMax: atOnce });
-  await new Promise<void>((resolve, reject) => {
-    drive({
-      loop: new Loop({ machine: engine, random: Math.random }),
-      transport: new HttpTransport(access, 'taintmgr/bench'),
-      signal: new AbortController().signal,
-      onNotice: ({ kind }) => {
-        if (kind === 'synced') resolve();
-      },
-    }).catch(reject);
-  });
+  await startOurLoop(kubeconfig, { engine: createEngine({ evictionsInFlightMax: atOnce }) });
 }
 
 /** Nothing but requests: it reads the pods once and begins with the first taint it hears of. */

@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
-import { ApiServer, type KubeObject, RealClock, seededRandom } from '@taintmgr/sim-cluster';
+import type { KubeObject } from '@taintmgr/sim-cluster';
 import { nodeObjects, podObject } from './cluster-objects.ts';
 import { printTable } from './measure.ts';
-import { type ServedApi, serveApi, tokens } from './served-api.ts';
+import { createApi, type ServedApi, serveApi } from './served-api.ts';
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 const app = join(root, 'apps/kubectl-taintmgr');
@@ -69,7 +69,7 @@ interface Served extends ServedApi {
 
 /** A cluster of some nodes, with all pods on one of them. */
 async function serve(pods: number): Promise<Served> {
-  const api = new ApiServer({ clock: new RealClock(), random: seededRandom(1), tokens });
+  const api = createApi();
   const taints = [{ key: 'maintenance', effect: 'NoExecute', timeAdded: '2026-01-01T00:00:00Z' }];
   const nodes = nodeObjects(pods).map((node) => ({ ...(node as KubeObject), spec: { taints } }));
   const node = nodes[0]?.metadata.name ?? '';

@@ -5,17 +5,16 @@
 import { get as getPlain } from 'node:http';
 import { get as getSecure } from 'node:https';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { freePort } from '@taintmgr/controller/test/harness/free-port.ts';
-import { ApiServer, node, RealClock, seededRandom } from '@taintmgr/sim-cluster';
+import { node } from '@taintmgr/sim-cluster';
 import { Child } from './child.ts';
-import { printTable } from './measure.ts';
-import { serveApi, tokens } from './served-api.ts';
+import { mega, printTable } from './measure.ts';
+import { createApi, serveApi } from './served-api.ts';
 
 const source = ['-C', '@taintmgr/source'];
-const usage = ['--import', path('usage.mjs')];
-const controller = path('../../../../apps/controller/src/main.ts');
+const usage = ['--import', `${import.meta.dirname}/usage.mjs`];
+const controller = `${import.meta.dirname}/../../../../apps/controller/src/main.ts`;
 const probeMs = 100;
 const answerMsMax = 20_000;
 const megabyte = 1_000_000;
@@ -67,7 +66,7 @@ process.stdout.write(
 
 /** Runs the controller while something happens to it. */
 async function measure(happen: (ports: Ports) => Promise<unknown>): Promise<Measured> {
-  const api = new ApiServer({ clock: new RealClock(), random: seededRandom(1), tokens });
+  const api = createApi();
   const served = await serveApi(api);
   const ports = { secure: await freePort(), health: await freePort() };
   const flags = ['--bind-address=127.0.0.1', `--secure-port=${ports.secure}`];
@@ -87,14 +86,19 @@ async function measure(happen: (ports: Ports) => Promise<unknown>): Promise<Meas
 }
 
 async function flood(kind: string, { secure }: Ports): Promise<void> {
-  const peer = new Child(path('flood-peer.ts'), kind, String(secure), String(seconds));
+  const peer = new Child(
+    `${import.meta.dirname}/flood-peer.ts`,
+    kind,
+    String(secure),
+    String(seconds),
+  );
   await peer.next();
   await peer.end();
 }
 
 /** How much memory a controller takes that asks the kubelet of one node, which answers so much. */
 async function kubelet(megabytes: number): Promise<number> {
-  const api = new ApiServer({ clock: new RealClock(), random: seededRandom(1), tokens });
+  const api = createApi();
   api.create('nodes', node('hostile'));
   let asked = 0;
   const { exchange } = api;
@@ -174,12 +178,4 @@ function times(taken: readonly number[]): string {
 
 function unanswered(taken: readonly number[]): string {
   return `${taken.filter((one) => one === Number.POSITIVE_INFINITY).length} of ${taken.length}`;
-}
-
-function path(file: string): string {
-  return fileURLToPath(new URL(file, import.meta.url));
-}
-
-function mega(bytes: number): string {
-  return `${Math.round(bytes / megabyte)} MB`;
 }

@@ -34,6 +34,29 @@ export function inProcess<T>(file: string, ...args: readonly (string | number)[]
   return JSON.parse(result.stdout);
 }
 
+/**
+ * Runs the contender that the command line names, with its size, after a smaller one so that it is
+ * compiled before it counts; without a name it compares them all.
+ */
+export function contend(
+  compare: () => void,
+  run: (name: string, size: number) => unknown,
+  warmUp: number,
+): void {
+  const [name, size] = process.argv.slice(2);
+  if (name === undefined) {
+    compare();
+    return;
+  }
+  run(name, warmUp);
+  process.stdout.write(JSON.stringify(run(name, Number(size))));
+}
+
+/** `12 MB`, with so many digits after the point. */
+export function mega(bytes: number, digits = 0): string {
+  return `${(bytes / 1e6).toFixed(digits)} MB`;
+}
+
 /** `1.2k`, `340k`, `5.1M`. */
 export function short(value: number): string {
   if (value >= 1e6) return `${(value / 1e6).toFixed(1)}M`;

@@ -1,12 +1,10 @@
 // The API server of bench/reflector.ts, in a process of its own.
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createCertificate, encodeFrame, writeKubeconfig } from '@taintmgr/sim-cluster';
+import { createCertificate, encodeFrame } from '@taintmgr/sim-cluster';
 import { podObject } from './cluster-objects.ts';
+import { type ServedApi, servedAt } from './served-api.ts';
 
 // Serves a cluster without nodes: its pods as a list or as a watch, in JSON or in protobuf, over
 // HTTP/2 and HTTP/1.1. What it answers first is ready before it is asked, so that it is not the
@@ -18,11 +16,9 @@ type Response = Http2ServerResponse;
 export type Form = 'list' | 'json' | 'protobuf';
 
 /** A running server and the way to make something happen. */
-export interface PodServer {
-  readonly kubeconfig: string;
+export interface PodServer extends ServedApi {
   /** Changes so many pods, one after the other; resolves when all watches have them. */
   touch(count: number): Promise<void>;
-  close(): void;
 }
 
 type Send = (index: number, version: number) => Promise<void>;
@@ -57,19 +53,11 @@ export async function startPodServer(pods: number, form: Form): Promise<PodServe
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const directory = mkdtempSync(join(tmpdir(), 'taintmgr-bench-'));
-  const kubeconfig = join(directory, 'kubeconfig');
-  const url = `https://127.0.0.1:${port}`;
-  writeKubeconfig(kubeconfig, { server: url, ca: certificate.ca, token: 'bench' });
-  return {
-    kubeconfig,
-    touch: (count) => answers.touch(count),
-    close: () => {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      rmSync(directory, { recursive: true });
-    },
-  };
+  const served = servedAt(`https://127.0.0.1:${port}`, certificate.ca, async () => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return { ...served, touch: (count) => answers.touch(count) };
 }
 
 class Answers {

@@ -1,10 +1,8 @@
 // The API server of pod-watch.ts. Argument: pods. It has three tainted nodes whose pods stay
 // for five minutes; the first signal changes pods all over, the second taints a fourth node.
-import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
-import { ApiServer, RealClock, seededRandom } from '@taintmgr/sim-cluster';
-import { nodeObjects, podObject } from './cluster-objects.ts';
-import { serveApi, tokens } from './served-api.ts';
+import { nodeObjects, noExecute, podObjects } from './cluster-objects.ts';
+import { createApi, serveParent } from './served-api.ts';
 
 /** What was changed. */
 export interface Churned {
@@ -18,25 +16,16 @@ const churnSeconds = 10;
 const burst = 25;
 
 const count = Number(process.argv[2]);
-const api = new ApiServer({ clock: new RealClock(), random: seededRandom(1), tokens });
-api.load([...nodeObjects(count), ...Array.from({ length: count }, (_, at) => podObject(at))]);
+const api = createApi();
+api.load([...nodeObjects(count), ...podObjects(count)]);
 const names = api.list('nodes').map(({ metadata }) => metadata.name);
 for (const name of names.slice(0, taintedNodes)) taint(name, 'node.kubernetes.io/unreachable');
-const { kubeconfig, close } = await serveApi(api);
-print({ kubeconfig });
-await once(process.stdin, 'data');
-print(await churn());
-await once(process.stdin, 'data');
-print(await firstEviction());
-await once(process.stdin, 'end');
-await close();
+await serveParent(api, churn, firstEviction);
 
 function taint(name: string, key: string): void {
   const node = api.get('nodes', '', name);
   if (!node) throw new Error(`no node ${name}`);
-  const timeAdded = `${new Date().toISOString().slice(0, 19)}Z`;
-  const taints = [{ key, effect: 'NoExecute', timeAdded }];
-  api.update('nodes', { ...node, spec: { ...node.spec, taints } });
+  api.update('nodes', { ...node, spec: { ...node.spec, taints: [noExecute(key)] } });
 }
 
 /** As kubelets and controllers write: pods all over the cluster, evenly in time. */
@@ -66,8 +55,4 @@ async function firstEviction(): Promise<{ readonly ms: number }> {
     });
     taint(names[taintedNodes] ?? '', 'maintenance');
   });
-}
-
-function print(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value)}\n`);
 }

@@ -3,10 +3,10 @@
 // second. npm run bench -- pod-watch; alone it takes --pods 50000
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
-import { createEngine } from '@taintmgr/core';
-import { drive, HttpTransport, Loop, loadKubeconfig } from '@taintmgr/k8s-adapter';
+import type { Transport } from '@taintmgr/k8s-adapter';
 import { Child } from './child.ts';
-import { printTable, short } from './measure.ts';
+import { mega, printTable, short } from './measure.ts';
+import { startOurLoop } from './our-loop.ts';
 import type { Churned } from './pod-watch-server.ts';
 
 const flags = ['-C', '@taintmgr/source', '--expose-gc'];
@@ -46,21 +46,17 @@ async function measure(mode: Mode, pods: number): Promise<string[]> {
     titles[mode],
     `${short(synced.ms)} ms`,
     `${short(synced.cpuMs)} ms`,
-    mega(synced.bytes),
-    mega(synced.heapBytes),
-    mega(synced.rssBytes),
+    mega(synced.bytes, 1),
+    mega(synced.heapBytes, 1),
+    mega(synced.rssBytes, 1),
     `${(((followed.cpuMs - synced.cpuMs) * 1000) / changes).toFixed(0)} us`,
     `${short((followed.bytes - synced.bytes) / changes)} B`,
     `${ms.toFixed(0)} ms`,
   ];
 }
 
-const mega = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
-
 /** Reads until it is ended; says what that took when it is synced, and on each signal. */
 async function read(mode: Mode, kubeconfig: string): Promise<void> {
-  const { access } = await loadKubeconfig({ kubeconfig });
-  const transport = new HttpTransport(access, 'taintmgr/bench');
   const base = { heapBytes: heapBytes(), ms: performance.now(), cpuMs: cpuMs() };
   let bytes = 0;
   const spent = (): Spent => ({
@@ -70,31 +66,19 @@ async function read(mode: Mode, kubeconfig: string): Promise<void> {
     heapBytes: heapBytes() - base.heapBytes,
     rssBytes: process.memoryUsage.rss(),
   });
-  await new Promise<void>((resolve, reject) => {
-    drive({
-      loop: new Loop({
-        machine: createEngine(),
-        random: Math.random,
-        ...(mode !== 'all' && { podWatch: { mode } }),
+  const through = (transport: Transport): Transport => ({
+    send: (request, sink) =>
+      transport.send(request, {
+        head: (status, headers) => sink.head(status, headers),
+        data(chunk) {
+          bytes += chunk.length;
+          sink.data(chunk);
+        },
+        end: () => sink.end(),
+        failed: (message) => sink.failed(message),
       }),
-      transport: {
-        send: (request, sink) =>
-          transport.send(request, {
-            head: (status, headers) => sink.head(status, headers),
-            data(chunk) {
-              bytes += chunk.length;
-              sink.data(chunk);
-            },
-            end: () => sink.end(),
-            failed: (message) => sink.failed(message),
-          }),
-      },
-      signal: new AbortController().signal,
-      onNotice: ({ kind }) => {
-        if (kind === 'synced') resolve();
-      },
-    }).catch(reject);
   });
+  await startOurLoop(kubeconfig, { through, ...(mode !== 'all' && { podWatch: { mode } }) });
   for (;;) {
     process.stdout.write(`${JSON.stringify(spent())}\n`);
     await once(process.stdin, 'data');

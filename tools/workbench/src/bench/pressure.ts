@@ -7,7 +7,7 @@ import {
   type PressureMachine,
   type PressurePod,
 } from '@taintmgr/core/pressure';
-import { bytesOf, inProcess, nanosOf, printTable, short } from './measure.ts';
+import { bytesOf, contend, inProcess, nanosOf, printTable, short } from './measure.ts';
 
 const rankedPods = 500;
 const nodes = 5_000;
@@ -231,11 +231,4 @@ class TwinCase implements Contender {
   }
 }
 
-const [contender, size] = process.argv.slice(2);
-if (contender) {
-  // Compiled before it counts.
-  run(contender, warmUpNodes);
-  process.stdout.write(JSON.stringify(run(contender, Number(size))));
-} else {
-  compare();
-}
+contend(compare, run, warmUpNodes);

@@ -6,9 +6,8 @@ import { once } from 'node:events';
 import process from 'node:process';
 import { setTimeout } from 'node:timers/promises';
 import { CoreV1Api, KubeConfig, makeInformer, type V1Pod } from '@kubernetes/client-node';
-import { createEngine } from '@taintmgr/core';
-import { drive, HttpTransport, Loop, loadKubeconfig } from '@taintmgr/k8s-adapter';
-import { printTable, short } from './measure.ts';
+import { mega, printTable, short } from './measure.ts';
+import { startOurLoop } from './our-loop.ts';
 import { type Form, startPodServer } from './pod-server.ts';
 
 const sizes = [5_000, 50_000, 150_000];
@@ -40,29 +39,14 @@ const contenders: readonly (readonly [form: Form, title: string, Follow])[] = [
 
 /** The loop with its engine: what a controller of ours does, and holds. */
 async function ours(kubeconfig: string, followed: Followed, protobuf: boolean): Promise<void> {
-  const { access } = await loadKubeconfig({ kubeconfig });
-  const engine = createEngine();
-  const loop = new Loop({
-    machine: {
-      nextWake: () => engine.nextWake(),
-      handle: (now, event) => {
-        const commands = engine.handle(now, event);
-        if (event.kind === 'podUpsert') followed.onChange();
-        return commands;
-      },
-    },
-    random: Math.random,
+  const { onSynced, onChange: onPod, onFailure } = followed;
+  startOurLoop(kubeconfig, {
     protobuf,
-  });
-  drive({
-    loop,
-    transport: new HttpTransport(access, 'taintmgr/bench'),
-    signal: new AbortController().signal,
+    onPod,
     onNotice: (notice) => {
-      if (notice.kind === 'synced') followed.onSynced();
-      if (notice.kind === 'reconnecting') followed.onFailure(notice.failure.message);
+      if (notice.kind === 'reconnecting') onFailure(notice.failure.message);
     },
-  }).catch(followed.onFailure);
+  }).then(onSynced, onFailure);
 }
 
 /** The informer as its documentation shows it. */
@@ -118,7 +102,7 @@ function cellsOf({ heapBytes, eventCpuMs, syncMs, syncCpuMs, rssBytes }: Row, po
     `${Math.round((1000 * eventCpuMs) / events)} us`,
     `${(syncMs / 1000).toFixed(1)} s`,
     `${Math.round((1000 * syncCpuMs) / pods)} us`,
-    `${Math.round(rssBytes / 1e6)} MB`,
+    mega(rssBytes),
   ];
 }
 

@@ -2,7 +2,7 @@
 // npm run bench -- schedule
 // @boundaries-ignore what is measured here is not exported
 import { Schedule } from '../../../../packages/core/src/kernel/schedule.ts';
-import { inProcess, nanosOf, printTable, short } from './measure.ts';
+import { contend, inProcess, nanosOf, printTable, short } from './measure.ts';
 
 const sizes = [1_000, 100_000, 1_000_000];
 const warmUp = 5_000;
@@ -93,11 +93,4 @@ function runMap(keys: number): Row {
   return { set, move, take };
 }
 
-const [contender, size] = process.argv.slice(2);
-if (contender) {
-  // Compiled before it counts.
-  run(contender, warmUp);
-  process.stdout.write(JSON.stringify(run(contender, Number(size))));
-} else {
-  compare();
-}
+contend(compare, run, warmUp);

@@ -1,9 +1,13 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
-  type ApiServer,
+  ApiServer,
+  type ApiServerOptions,
   createCertificate,
+  RealClock,
+  seededRandom,
   startHttps,
   type User,
   writeKubeconfig,
@@ -12,8 +16,11 @@ import {
 const token = 'bench';
 const admin: User = { name: 'admin', groups: ['system:masters'], rules: [] };
 
-/** Who may use an API server that is to be served: somebody who may do everything. */
-export const tokens: ReadonlyMap<string, User> = new Map([[token, admin]]);
+/** An API server in real time, for somebody who may do everything. */
+export function createApi(options: Partial<ApiServerOptions> = {}): ApiServer {
+  const [clock, random] = [new RealClock(), seededRandom(1)];
+  return new ApiServer({ clock, random, tokens: new Map([[token, admin]]), ...options });
+}
 
 /** An API server on a port of its own, and the file by which it is reached. */
 export interface ServedApi {
@@ -25,12 +32,42 @@ export interface ServedApi {
 export async function serveApi({ exchange }: Pick<ApiServer, 'exchange'>): Promise<ServedApi> {
   const certificate = createCertificate(Date.now());
   const server = await startHttps({ exchange, certificate });
+  return servedAt(server.url, certificate.ca, () => server.close());
+}
+
+/** A server that is there, as others find it. */
+export function servedAt(url: string, ca: string, close: () => Promise<void>): ServedApi {
   const directory = mkdtempSync(join(tmpdir(), 'taintmgr-bench-'));
   const kubeconfig = join(directory, 'kubeconfig');
-  writeKubeconfig(kubeconfig, { server: server.url, ca: certificate.ca, token });
-  const close = async (): Promise<void> => {
-    await server.close();
-    rmSync(directory, { recursive: true });
+  writeKubeconfig(kubeconfig, { server: url, ca, token });
+  return {
+    kubeconfig,
+    close: async () => {
+      await close();
+      rmSync(directory, { recursive: true });
+    },
   };
-  return { kubeconfig, close };
+}
+
+/**
+ * Serves it for the process that has started this one: says where it is, then lets the next thing
+ * happen on each signal and says what came of it.
+ */
+export async function serveParent(
+  api: ApiServer,
+  ...happenings: readonly (() => Promise<unknown>)[]
+): Promise<void> {
+  const { kubeconfig, close } = await serveApi(api);
+  print({ kubeconfig });
+  for (const happen of happenings) {
+    await once(process.stdin, 'data');
+    print(await happen());
+  }
+  await once(process.stdin, 'end');
+  await close();
+}
+
+/** A line of JSON, for the process that has started this one. */
+export function print(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value)}\n`);
 }

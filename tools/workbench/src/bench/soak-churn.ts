@@ -8,6 +8,7 @@ import {
   type Random,
   toleration,
 } from '@taintmgr/sim-cluster';
+import { noExecute } from './cluster-objects.ts';
 
 const key = 'maintenance';
 const nodes = 100;
@@ -147,8 +148,7 @@ export class Churn {
     const name = `n${Math.floor(this.#random() * nodes)}`;
     if (this.#tainted.includes(name)) return;
     this.#tainted.push(name);
-    const timeAdded = `${new Date().toISOString().slice(0, 19)}Z`;
-    this.#setTaints(name, [{ key, effect: 'NoExecute', timeAdded }]);
+    this.#setTaints(name, [noExecute(key)]);
     if (this.#tainted.length > taintedMax) this.#setTaints(this.#tainted.shift() ?? '', []);
   }
 

@@ -5,8 +5,9 @@
 // node -C @taintmgr/source tools/workbench/src/bench/soak.ts [--minutes 30] [--seed 1] [--log FILE]
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { ApiServer, RealClock, seededRandom } from '@taintmgr/sim-cluster';
-import { serveApi, tokens } from './served-api.ts';
+import { seededRandom } from '@taintmgr/sim-cluster';
+import { mega } from './measure.ts';
+import { createApi, serveApi } from './served-api.ts';
 import { Churn } from './soak-churn.ts';
 import type { Reading } from './soak-probe.ts';
 import { Subject } from './soak-subject.ts';
@@ -21,7 +22,7 @@ const socketGrowthMax = 2;
 
 async function soak(minutes: number, seed: number, logFile: string): Promise<void> {
   const random = seededRandom(seed);
-  const api = new ApiServer({ clock: new RealClock(), random, tokens });
+  const api = createApi({ random });
   const { kubeconfig, close } = await serveApi(api);
   const churn = new Churn(api, random);
   const subject = await Subject.start(kubeconfig, logFile);
@@ -72,13 +73,17 @@ function judge(subject: Subject, readings: readonly Reading[], overdue: number):
   const [rssBefore, rssAfter] = grown(({ rssBytes }) => rssBytes);
   const [socketsBefore, socketsAfter] = grown(({ sockets }) => sockets);
   const slope = slopePerHour(readings.slice(quarter).map(({ heapBytes }) => heapBytes));
-  const heap = `${mega(heapBefore)}, ${mega(heapAfter)}, ${mega(slope)} an hour`;
+  const heap = `${mega(heapBefore, 1)}, ${mega(heapAfter, 1)}, ${mega(slope, 1)} an hour`;
   const warnings = readings.at(-1)?.warnings ?? [];
   const crashed = subject.ended !== null && subject.ended !== 'code 0';
   const crash = crashed ? `${subject.ended}: ${subject.log.join('\n')}` : 'none';
   const verdicts: readonly (readonly [name: string, isGood: boolean, what: string])[] = [
     ['heap', heapAfter <= heapBefore * memoryGrowthMax, heap],
-    ['resident', rssAfter <= rssBefore * memoryGrowthMax, `${mega(rssBefore)}, ${mega(rssAfter)}`],
+    [
+      'resident',
+      rssAfter <= rssBefore * memoryGrowthMax,
+      `${mega(rssBefore, 1)}, ${mega(rssAfter, 1)}`,
+    ],
     [
       'connections',
       socketsBefore > 0 && socketsAfter <= socketsBefore + socketGrowthMax,
@@ -95,7 +100,7 @@ function judge(subject: Subject, readings: readonly Reading[], overdue: number):
 }
 
 function describe({ heapBytes, rssBytes, sockets, cpuMs }: Reading): string {
-  const memory = `heap ${mega(heapBytes)}, resident ${mega(rssBytes)}`;
+  const memory = `heap ${mega(heapBytes, 1)}, resident ${mega(rssBytes, 1)}`;
   return `${memory}, ${sockets} sockets, CPU ${(cpuMs / 1000).toFixed(1)} s`;
 }
 
@@ -114,8 +119,6 @@ function sum(values: readonly number[]): number {
 function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
-
-const mega = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
 function print(line: string): void {
   process.stdout.write(`${line}\n`);
