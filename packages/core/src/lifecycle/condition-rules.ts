@@ -109,7 +109,12 @@ export class ConditionRules {
     return owned;
   }
 
-  #judge(now: Instant, rule: ConditionRule, node: Node, owned: Record<string, string>): Verdict {
+  #judge(
+    now: Instant,
+    rule: ConditionRule,
+    node: Node,
+    owned: Record<string, string>,
+  ): RuleVerdict {
     const isMember = selects(rule.nodes, node.labels ?? {});
     const isOurs = owned[markOf(rule.taint)] === rule.name;
     setMember(this.#pools.get(rule.name), node.name, isMember);
@@ -129,7 +134,7 @@ export class ConditionRules {
     node: Node,
     owned: Record<string, string>,
     since: Instant,
-  ): Verdict {
+  ): RuleVerdict {
     const isTaken = owned[markOf(rule.taint)] !== undefined;
     if (isTaken || node.taints.some((taint) => isSameTaint(taint, rule.taint))) return stay;
     const carriers = this.#carriers.get(rule.name);
@@ -150,7 +155,7 @@ export class ConditionRules {
     return { kind: 'add', until: null, report: null, because };
   }
 
-  #isDry(rule: ConditionRule, node: Node, change: 'add' | 'remove'): Verdict | null {
+  #isDry(rule: ConditionRule, node: Node, change: 'add' | 'remove'): RuleVerdict | null {
     if (!rule.dryRun) return null;
     const report = { kind: 'ruleDryRun', node, rule: rule.name, change } as const;
     return { ...stay, report: this.#report(rule, node, report) };
@@ -185,7 +190,7 @@ export class ConditionRules {
 
 type RuleReport = Extract<LifecycleReport, { kind: 'ruleDryRun' | 'ruleLimit' }>;
 
-type Verdict = { readonly until: Instant | null; readonly report: LifecycleReport | null } & (
+type RuleVerdict = { readonly until: Instant | null; readonly report: LifecycleReport | null } & (
   | { readonly kind: 'stay' | 'remove' }
   | { readonly kind: 'add'; readonly because: LifecycleReason }
 );

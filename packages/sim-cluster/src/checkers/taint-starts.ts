@@ -17,16 +17,11 @@ export function keptStarts(state: State): Readonly<Record<string, number>> {
 /** Whether what is written there is of the taints as they are, by when the server had them written. */
 export function speaksOfPresentTaints(state: State): boolean {
   const written = Date.parse(annotationOf(state)[writtenKey] ?? '');
-  const owners = (state.object?.metadata.managedFields ?? []) as unknown as readonly Owner[];
+  const owners = state.object?.metadata.managedFields ?? [];
   const times = owners
     .filter(({ fieldsV1 }) => fieldsV1?.['f:spec']?.['f:taints'])
-    .map(({ time }) => Date.parse(time));
+    .map(({ time = '' }) => Date.parse(time));
   return times.length === 0 || written === Math.min(...times);
-}
-
-interface Owner {
-  readonly time: string;
-  readonly fieldsV1?: { readonly 'f:spec'?: { readonly 'f:taints'?: object } };
 }
 
 function annotationOf({ object }: State): Readonly<Record<string, string>> {

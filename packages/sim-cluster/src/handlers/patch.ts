@@ -57,7 +57,7 @@ export function handlePatch(call: ResourceCall): Answer {
  * Reads the patch that a request carries, one of all kinds but server-side apply, as what it makes
  * of a document of the call's kind. Throws ApiError 400, 415 or 422.
  */
-export function readPatch(call: ResourceCall): (document: Json) => Body {
+export function readPatch(call: ResourceCall): (document: KubeObject) => Body {
   const patcher = entry(patchers, mediaType(call.request));
   if (!patcher) throw unsupportedPatchType();
   readDryRun(call, 'PatchOptions');
@@ -93,11 +93,11 @@ function presentView(call: ResourceCall): KubeObject | null {
   return stored ? toView(resource, stored) : null;
 }
 
-function patchWith(patch: (document: Json) => Body, call: ResourceCall): Answer {
+function patchWith(patch: (document: KubeObject) => Body, call: ResourceCall): Answer {
   const { backend, resource } = call;
   const present = presentView(call);
   if (!present) throw notFound(resource, call.path.name);
-  const { object, warnings } = patch(present as Json);
+  const { object, warnings } = patch(present);
   const dryRun = readDryRun(call, 'PatchOptions');
   const options = updateOptions(call, dryRun);
   const written = warned(warnings, () =>
@@ -107,9 +107,9 @@ function patchWith(patch: (document: Json) => Body, call: ResourceCall): Answer 
 }
 
 /** A patched object that does not fit its kind is a 422 that shows the whole of it. */
-function decodePatched(call: ResourceCall, patched: Json, before: Json): Body {
+function decodePatched(call: ResourceCall, patched: Json, before: KubeObject): Body {
   try {
-    return decodeBody(patched, call.info.query, call.resource, before as unknown as KubeObject);
+    return decodeBody(patched, call.info.query, call.resource, before);
   } catch (error) {
     const text = error instanceof ApiError ? error.message : '';
     const reason = text.split(': ').slice(1).join(': ');
@@ -133,7 +133,7 @@ function apply(configuration: Json, call: ResourceCall, dryRun: boolean): Answer
     force: flag(info.query.get('force')) ?? false,
     now: backend.clock.now(),
   });
-  const { object: decoded } = decodeBody(object as Json, new URLSearchParams(), resource);
+  const { object: decoded } = decodeBody(object, new URLSearchParams(), resource);
   const named = withManaged(decoded, owners);
   if (!live) {
     if (path.subresource) throw notFound(resource, path.name);

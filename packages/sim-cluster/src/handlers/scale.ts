@@ -1,6 +1,6 @@
 // Handles the scale subresource.
 import { invalid, notFound } from '../objects/errors.ts';
-import type { Json, KubeObject } from '../objects/kube-object.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
 import { defineResource, type Resource } from '../resources/resource.ts';
 import { topLevel } from '../schema/metadata.ts';
 import { always, struct } from '../schema/types.ts';
@@ -35,7 +35,7 @@ export function handleScale(call: ResourceCall): Answer {
     case 'update':
       return write(call, stored, readObject(request, info.query, scaleKind).object);
     case 'patch':
-      return write(call, stored, readPatch({ ...call, resource: scaleKind })(scale as Json).object);
+      return write(call, stored, readPatch({ ...call, resource: scaleKind })(scale).object);
     default:
       return reply(call, scale);
   }

@@ -9,16 +9,35 @@ export type Json =
   | readonly Json[]
   | { readonly [key: string]: Json };
 
-export interface OwnerReference {
+/**
+ * Fields as FieldsV1 writes them: `f:name` is a member, `k:{...}` a list item by its keys, `v:...` a
+ * member of a set. An empty node is a field; `.` beside others is the field that has them.
+ */
+export interface FieldTree {
+  readonly [element: string]: FieldTree;
+}
+
+/** Which fields one manager owns; what a client has made up may hold anything. */
+export type ManagedFields = {
+  readonly manager?: string;
+  readonly operation?: 'Apply' | 'Update';
+  readonly apiVersion?: string;
+  readonly time?: string;
+  readonly fieldsType?: 'FieldsV1';
+  readonly fieldsV1?: FieldTree;
+  readonly subresource?: string;
+};
+
+export type OwnerReference = {
   readonly apiVersion: string;
   readonly kind: string;
   readonly name: string;
   readonly uid: string;
   readonly controller?: boolean;
   readonly blockOwnerDeletion?: boolean;
-}
+};
 
-export interface ObjectMeta {
+export type ObjectMeta = {
   readonly name: string;
   readonly generateName?: string;
   readonly namespace?: string;
@@ -34,8 +53,8 @@ export interface ObjectMeta {
   readonly ownerReferences?: readonly OwnerReference[];
   readonly finalizers?: readonly string[];
   /** Who owns which field, as server-side apply keeps it. */
-  readonly managedFields?: readonly Json[];
-}
+  readonly managedFields?: readonly ManagedFields[];
+};
 
 /**
  * An API object as stored and sent: plain JSON, only the metadata typed. Kinds are not modelled

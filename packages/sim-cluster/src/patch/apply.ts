@@ -62,7 +62,7 @@ export function applyConfiguration(
     fields: without(entry.fields, disputed.paths),
   }));
   const before = owners.find(isOwn)?.fields ?? new Set<string>();
-  let merged = merge(schema, (live ?? {}) as Json, configuration);
+  let merged = merge(schema, live ?? {}, configuration);
   for (const path of before) {
     const abandoned = !wanted.has(path) && !yielding.some((entry) => entry.fields.has(path));
     if (abandoned) merged = withoutField(merged, path);
@@ -96,7 +96,7 @@ function ownTime(
 function ownersOf(live: KubeObject, options: ApplyOptions): readonly ManagedEntry[] {
   const owners = readManaged(live);
   if (owners.length > 0) return owners;
-  const fields = fieldsOf(options.resource.schema, live as Json);
+  const fields = fieldsOf(options.resource.schema, live);
   const { creationTimestamp = '' } = live.metadata;
   return [
     {
@@ -121,7 +121,7 @@ function disputes(
   for (const entry of others) {
     for (const path of wanted) {
       if (!entry.fields.has(path)) continue;
-      if (equal(valueAtField(live as Json, path), valueAtField(configuration, path))) continue;
+      if (equal(valueAtField(live ?? {}, path), valueAtField(configuration, path))) continue;
       paths.add(path);
       const using = entry.operation === 'Update' ? ` using ${entry.apiVersion}` : '';
       causes.push({

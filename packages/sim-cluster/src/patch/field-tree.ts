@@ -1,17 +1,8 @@
 import { equal, isList, isObject } from '../objects/json.ts';
-import type { Json, KubeObject } from '../objects/kube-object.ts';
+import type { FieldTree, Json, KubeObject } from '../objects/kube-object.ts';
 import { decode } from '../schema/decode.ts';
 import type { Shape, Struct } from '../schema/types.ts';
 import { elementOf, isAtomic, isMerged, memberShape } from './field-set.ts';
-
-/**
- * Fields as FieldsV1 writes them: `f:name` is a member, `k:{...}` a list item by its keys, `v:...` a
- * member of a set. An empty node is a field; `.` beside others is the field that has them.
- * Trees are never changed, and a write looks at those parts only that it changes.
- */
-export interface FieldTree {
-  readonly [element: string]: FieldTree;
-}
 
 /** Whether a client's JSON is fields of this form, all the way down. */
 export function isFieldTree(value: unknown): value is FieldTree {
@@ -62,20 +53,19 @@ export function changedFields(
   return compare(shape, owned(before ?? emptyObject(shape)), owned(after));
 }
 
-/** A new object is compared with what its kind writes when nothing is set. */
-const emptyObjects = new WeakMap<Struct, KubeObject>();
+type Members = { readonly [name: string]: Json };
 
-function emptyObject(shape: Struct): KubeObject {
-  let object = emptyObjects.get(shape);
-  if (!object) {
-    object = decode(shape, {}).value as unknown as KubeObject;
-    emptyObjects.set(shape, object);
-  }
+/** A new object is compared with what its kind writes when nothing is set. */
+const emptyObjects = new WeakMap<Struct, Members>();
+
+function emptyObject(shape: Struct): Members {
+  const object = emptyObjects.get(shape) ?? decode(shape, {}).value;
+  emptyObjects.set(shape, object);
   return object;
 }
 
-function owned({ apiVersion: _version, kind: _kind, metadata, ...rest }: KubeObject): Json {
-  const given = metadata as unknown as { readonly [name: string]: Json };
+function owned({ apiVersion: _version, kind: _kind, metadata, ...rest }: Members): Json {
+  const given = isObject(metadata) ? metadata : {};
   const kept: Record<string, Json> = {};
   for (const name of ownedMetadata) {
     const member = given[name];

@@ -1,17 +1,11 @@
 // Keeps `metadata.managedFields`: who owns which field after any write.
 import { isObject } from '../objects/json.ts';
-import type { Json, KubeObject } from '../objects/kube-object.ts';
+import type { FieldTree, KubeObject, ManagedFields } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
 import type { Resource } from '../resources/resource.ts';
 import { apiVersionOf } from '../resources/resources.ts';
 import { type FieldSet, formatFields, parseFields } from './field-set.ts';
-import {
-  changedFields,
-  type FieldTree,
-  isFieldTree,
-  without as treeWithout,
-  union,
-} from './field-tree.ts';
+import { changedFields, isFieldTree, without as treeWithout, union } from './field-tree.ts';
 
 /** One entry of `metadata.managedFields`, as server-side apply works with it. */
 export interface ManagedEntry {
@@ -31,17 +25,6 @@ export interface TrackOptions {
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly resource: Resource;
-}
-
-/** An entry as the wire has it. */
-interface WireEntry {
-  readonly manager?: string;
-  readonly operation?: 'Apply' | 'Update';
-  readonly apiVersion?: string;
-  readonly time?: string;
-  readonly fieldsType?: 'FieldsV1';
-  readonly fieldsV1?: FieldTree;
-  readonly subresource?: string;
 }
 
 /** Beyond so many managers that update, the fields of the oldest go to one of this name. */
@@ -65,7 +48,7 @@ export function withManaged(object: KubeObject, entries: readonly ManagedEntry[]
   const written = entries
     .filter((entry) => entry.fields.size > 0)
     .map(
-      ({ fields, subresource, ...entry }): WireEntry => ({
+      ({ fields, subresource, ...entry }): ManagedFields => ({
         ...entry,
         fieldsType: 'FieldsV1',
         fieldsV1: formatFields(fields) as FieldTree,
@@ -94,11 +77,11 @@ export function trackUpdate(
   return withEntries(next, taken ? handOver(giveUp(kept, taken), taken, options) : kept);
 }
 
-function wireEntries(object: KubeObject): readonly WireEntry[] {
-  return ((object.metadata.managedFields ?? []) as readonly WireEntry[]).filter(isEntry);
+function wireEntries(object: KubeObject): readonly ManagedFields[] {
+  return (object.metadata.managedFields ?? []).filter(isEntry);
 }
 
-function isEntry(entry: WireEntry): boolean {
+function isEntry(entry: ManagedFields): boolean {
   return isObject(entry) && typeof entry.manager === 'string' && isObject(entry.fieldsV1);
 }
 
@@ -107,7 +90,7 @@ function entriesBefore(
   next: KubeObject,
   previous: KubeObject | null,
   subresource: string,
-): readonly WireEntry[] {
+): readonly ManagedFields[] {
   const before = previous ? wireEntries(previous) : [];
   if (subresource) return before;
   const given = next.metadata.managedFields ?? [];
@@ -119,14 +102,14 @@ function entriesBefore(
   return read.length > 0 ? read : before;
 }
 
-function withEntries(object: KubeObject, entries: readonly WireEntry[]): KubeObject {
+function withEntries(object: KubeObject, entries: readonly ManagedFields[]): KubeObject {
   if (object.metadata.managedFields === undefined && entries.length === 0) return object;
   const { managedFields: _old, ...metadata } = object.metadata;
   if (entries.length === 0) return { ...object, metadata };
-  return { ...object, metadata: { ...metadata, managedFields: entries as readonly Json[] } };
+  return { ...object, metadata: { ...metadata, managedFields: entries } };
 }
 
-function giveUp(entries: readonly WireEntry[], given: FieldTree): readonly WireEntry[] {
+function giveUp(entries: readonly ManagedFields[], given: FieldTree): readonly ManagedFields[] {
   return entries.flatMap((entry) => {
     const had = entry.fieldsV1 ?? {};
     const fields = treeWithout(had, given);
@@ -136,18 +119,18 @@ function giveUp(entries: readonly WireEntry[], given: FieldTree): readonly WireE
 }
 
 function handOver(
-  entries: readonly WireEntry[],
+  entries: readonly ManagedFields[],
   taken: FieldTree,
   { manager, subresource, now, resource }: TrackOptions,
-): readonly WireEntry[] {
+): readonly ManagedFields[] {
   const apiVersion = apiVersionOf(resource);
-  const isWriter = (entry: WireEntry): boolean =>
+  const isWriter = (entry: ManagedFields): boolean =>
     entry.operation === 'Update' &&
     entry.manager === manager &&
     entry.apiVersion === apiVersion &&
     (entry.subresource ?? '') === subresource;
   const own = entries.find(isWriter)?.fieldsV1;
-  const writer: WireEntry = {
+  const writer: ManagedFields = {
     manager,
     operation: 'Update',
     apiVersion,
@@ -161,8 +144,8 @@ function handOver(
 }
 
 /** The order of the real server. */
-function byOperationAndAge(a: WireEntry, b: WireEntry): number {
-  const keys = (entry: WireEntry): readonly string[] => [
+function byOperationAndAge(a: ManagedFields, b: ManagedFields): number {
+  const keys = (entry: ManagedFields): readonly string[] => [
     entry.operation ?? '',
     entry.time ?? '',
     entry.manager ?? '',
@@ -178,14 +161,14 @@ function byOperationAndAge(a: WireEntry, b: WireEntry): number {
 }
 
 /** Puts the oldest updates of one API version together; together they are as new as the newest. */
-function capped(entries: readonly WireEntry[]): readonly WireEntry[] {
+function capped(entries: readonly ManagedFields[]): readonly ManagedFields[] {
   const updates = entries.filter(({ operation }) => operation === 'Update');
   if (updates.length <= updateManagersMax) return entries;
   const [oldest = {}] = updates;
   const second = updates.slice(1).find(({ apiVersion }) => apiVersion === oldest.apiVersion);
   if (!second) return entries;
   const { subresource: _whole, ...newer } = second;
-  const ancient: WireEntry = {
+  const ancient: ManagedFields = {
     ...newer,
     manager: ancientChanges,
     fieldsV1: union(oldest.fieldsV1 ?? {}, second.fieldsV1 ?? {}),

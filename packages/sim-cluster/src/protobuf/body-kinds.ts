@@ -1,7 +1,7 @@
 // The protobuf fields of the bodies that kubectl sends.
 
 /** How a field is written; a list of one message is that message, repeated. */
-export type FieldType =
+export type BodyFieldType =
   | 'string'
   | 'strings'
   | 'integer'
@@ -12,7 +12,7 @@ export type FieldType =
   | readonly [Message];
 
 export interface Message {
-  readonly [fieldNumber: number]: readonly [name: string, type: FieldType];
+  readonly [fieldNumber: number]: readonly [name: string, type: BodyFieldType];
 }
 
 const objectMeta: Message = {

@@ -1,6 +1,6 @@
 import { entry, type JsonObject } from '../objects/json.ts';
 import type { Json } from '../objects/kube-object.ts';
-import { type FieldType, type Message, protobufKinds } from './body-kinds.ts';
+import { type BodyFieldType, type Message, protobufKinds } from './body-kinds.ts';
 
 /**
  * Reads the request bodies that kubectl sends as protobuf with no way back to JSON.
@@ -109,7 +109,7 @@ function readMessage(message: Message, fields: readonly WireField[]): JsonObject
 }
 
 function readValue(
-  type: FieldType,
+  type: BodyFieldType,
   value: bigint | Buffer,
   before: Json | undefined,
 ): Json | undefined {

@@ -51,7 +51,7 @@ export function daemonTolerations(
 }
 
 /** What a DaemonSet wants of one node. */
-interface Verdict {
+interface Placement {
   /** A pod should be there. */
   readonly run: boolean;
   /** A pod that is there already may stay. */
@@ -65,19 +65,19 @@ function syncDaemonSet(context: ControllerContext, set: KubeObject): void {
   const podsOf = groupByNode(lookup.ownedBy(set, 'pods'));
   const nodes = api.list('nodes').map((node) => ({
     node,
-    verdict: verdictFor(node, { ...spec, tolerations }),
+    placement: placementOn(node, { ...spec, tolerations }),
     pods: podsOf.get(node.metadata.name) ?? [],
   }));
   const revision = revisionOf(set, lookup.ownedBy(set, 'pods'));
-  for (const { node, verdict, pods } of nodes) {
-    const unwanted = verdict.stay ? redundant(pods) : pods;
+  for (const { node, placement, pods } of nodes) {
+    const unwanted = placement.stay ? redundant(pods) : pods;
     for (const pod of unwanted) if (!isTerminating(pod)) deletePod(api, pod);
-    if (verdict.run && pods.length === 0) createDaemon(context, set, node, tolerations, revision);
+    if (placement.run && pods.length === 0) createDaemon(context, set, node, tolerations, revision);
   }
   for (const pod of lookup.ownedBy(set, 'pods')) {
     if (!pod.spec.nodeName && !api.get('nodes', '', onlyNode(pod.spec) ?? '')) deletePod(api, pod);
   }
-  if (nodes.every(({ verdict, pods }) => !verdict.run || pods.some(isReady))) {
+  if (nodes.every(({ placement, pods }) => !placement.run || pods.some(isReady))) {
     replaceOutdated(context, [...podsOf.values()].flat(), revision);
   }
   reportStatus(context, set, nodes, revision);
@@ -92,7 +92,7 @@ function revisionOf({ metadata, spec, status }: KubeObject, pods: readonly KubeO
   return label ?? templateHash(spec.template);
 }
 
-function verdictFor(node: KubeObject, podSpec: KubeObject['spec']): Verdict {
+function placementOn(node: KubeObject, podSpec: KubeObject['spec']): Placement {
   if (!admitsNode(podSpec, node)) return { run: false, stay: false };
   const taints = node.spec?.taints ?? [];
   if (untolerated(taints, podSpec.tolerations, ['NoExecute'])) return { run: false, stay: false };
@@ -161,10 +161,10 @@ function replaceOutdated(
 function reportStatus(
   context: ControllerContext,
   set: KubeObject,
-  nodes: readonly { readonly verdict: Verdict; readonly pods: readonly KubeObject[] }[],
+  nodes: readonly { readonly placement: Placement; readonly pods: readonly KubeObject[] }[],
   revision: string,
 ): void {
-  const wanted = nodes.filter(({ verdict }) => verdict.run);
+  const wanted = nodes.filter(({ placement }) => placement.run);
   const withPod = wanted.filter(({ pods }) => pods.length > 0);
   const ready = withPod.filter(({ pods }) => pods.some(isReady)).length;
   const updated = withPod.filter(({ pods }) =>
@@ -174,7 +174,8 @@ function reportStatus(
     observedGeneration: set.metadata.generation,
     desiredNumberScheduled: wanted.length,
     currentNumberScheduled: withPod.length,
-    numberMisscheduled: nodes.filter(({ verdict, pods }) => !verdict.run && pods.length > 0).length,
+    numberMisscheduled: nodes.filter(({ placement, pods }) => !placement.run && pods.length > 0)
+      .length,
     numberReady: ready,
     numberAvailable: ready,
     numberUnavailable: wanted.length - ready,

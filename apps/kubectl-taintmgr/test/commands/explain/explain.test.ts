@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { type Json, node } from '@taintmgr/sim-cluster';
+import { node, type ObjectMeta } from '@taintmgr/sim-cluster';
 import { run } from '../../world/run.ts';
 import { fillShop, renewLeases } from '../../world/shop-cluster.ts';
 import { startTestCluster, type TestCluster, versions } from '../../world/test-cluster.ts';
@@ -13,9 +13,9 @@ function wholeSecond(time: string): string {
 }
 
 /** The managed fields of a node whose taints were written then. */
-function taintsWritten(time: string): Json[] {
+function taintsWritten(time: string): ObjectMeta['managedFields'] & object {
   const fieldsV1 = { 'f:spec': { 'f:taints': {} } };
-  const shared = { operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1' };
+  const shared = { operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1' } as const;
   return [{ manager: 'kubectl-taint', ...shared, time: wholeSecond(time), fieldsV1 }];
 }
 

@@ -113,8 +113,8 @@ export class UpstreamController {
     for (const [zone, queue] of this.zones.queues) {
       const stamp = (): ReturnType<ZoneStore['stamp']> => this.zones.stamp(this.now);
       for (let item = queue.next(stamp()); item; item = queue.next(stamp())) {
-        const verdict = yield* this.#enforcement.enforce(zone, item);
-        queue.settle(stamp(), item, verdict);
+        const result = yield* this.#enforcement.enforce(zone, item);
+        queue.settle(stamp(), item, result);
       }
     }
   }

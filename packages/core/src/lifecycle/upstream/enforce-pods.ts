@@ -8,7 +8,7 @@ import type { LifecycleCommand } from '../command.ts';
 import { nodeEvent, podEvictionEvent } from '../node-events.ts';
 import type { Enforcement, Finding } from './enforcement.ts';
 import { call, type Task } from './tasks.ts';
-import type { QueuedNode, Verdict } from './zone-queue.ts';
+import type { ItemResult, QueuedNode } from './zone-queue.ts';
 import type { ZoneStore } from './zones.ts';
 
 type EvictionState = 'unmarked' | 'toBeEvicted' | 'evicted';
@@ -81,7 +81,7 @@ export class PodEnforcement implements Enforcement {
     this.#zones.queueOf(node)?.remove(node.name);
   }
 
-  *enforce(zone: string, { value: name, uid }: QueuedNode): Task<Verdict> {
+  *enforce(zone: string, { value: name, uid }: QueuedNode): Task<ItemResult> {
     const pods = [...this.#store.podsOn(name)];
     if (!(yield* this.#deletePods({ name, uid }, pods))) return { done: false, wait: 0 };
     this.#mark(name, 'evicted');

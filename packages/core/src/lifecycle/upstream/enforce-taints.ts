@@ -7,7 +7,7 @@ import { notReadyKey, unreachableKey } from '../condition-taints.ts';
 import type { Enforcement, Finding } from './enforcement.ts';
 import type { Task } from './tasks.ts';
 import { removeTaints, swapTaints } from './writes.ts';
-import type { QueuedNode, Verdict } from './zone-queue.ts';
+import type { ItemResult, QueuedNode } from './zone-queue.ts';
 import type { ZoneStore } from './zones.ts';
 
 const notReady: TaintName = { key: notReadyKey, effect: 'NoExecute' };
@@ -56,7 +56,7 @@ export class TaintEnforcement implements Enforcement {
   }
 
   /** Defect: whatever comes of it, the token of the zone is spent. */
-  *enforce(zone: string, { value }: QueuedNode): Task<Verdict> {
+  *enforce(zone: string, { value }: QueuedNode): Task<ItemResult> {
     const node = this.#store.node(value);
     if (!node) return { done: true };
     const ready = readyOf(node.conditions);

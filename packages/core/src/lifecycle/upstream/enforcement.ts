@@ -1,7 +1,7 @@
 import type { Node, NodeCondition } from '../../model/node.ts';
 import type { HealthEntry } from './health.ts';
 import type { Task } from './tasks.ts';
-import type { QueuedNode, Verdict } from './zone-queue.ts';
+import type { ItemResult, QueuedNode } from './zone-queue.ts';
 
 /** What a pass found about a node: Ready before and after its own change, and its health entry. */
 export interface Finding {
@@ -17,5 +17,5 @@ export interface Enforcement {
   /** Lets a node off: it is ready, new, or the whole cluster is down. */
   release(node: Node): Task;
   /** The turn of a queued node has come. */
-  enforce(zone: string, item: QueuedNode): Task<Verdict>;
+  enforce(zone: string, item: QueuedNode): Task<ItemResult>;
 }

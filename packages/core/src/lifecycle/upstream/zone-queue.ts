@@ -15,7 +15,7 @@ export interface QueuedNode {
 }
 
 /** What came of one item: it is done, or wants to be tried again after so long. */
-export type Verdict = { readonly done: true } | { readonly done: false; readonly wait: Millis };
+export type ItemResult = { readonly done: true } | { readonly done: false; readonly wait: Millis };
 
 /**
  * Upstream's RateLimitedTimedQueue: a heap by processAt, and a set of names. An item that is done
@@ -69,9 +69,9 @@ export class ZoneQueue {
   }
 
   /** Puts down what came of an item, which may have left the queue meanwhile. */
-  settle(now: Stamp, item: QueuedNode, verdict: Verdict): void {
-    if (!this.#take(item.value) || verdict.done) return;
-    const processAt = { at: now.at + verdict.wait, nanos: now.nanos + 1 };
+  settle(now: Stamp, item: QueuedNode, result: ItemResult): void {
+    if (!this.#take(item.value) || result.done) return;
+    const processAt = { at: now.at + result.wait, nanos: now.nanos + 1 };
     this.#push({ ...item, processAt });
   }
 
