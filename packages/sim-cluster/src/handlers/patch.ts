@@ -7,7 +7,7 @@ import {
   notFound,
   unsupportedPatchType,
 } from '../objects/errors.ts';
-import { entry, isList, isObject } from '../objects/json.ts';
+import { entry, isList, isObject, type JsonObject } from '../objects/json.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 import { applyConfiguration } from '../patch/apply.ts';
 import { applyJsonPatch } from '../patch/json-patch.ts';
@@ -151,7 +151,7 @@ function apply(configuration: Json, call: ResourceCall, dryRun: boolean): Answer
 }
 
 /** What an applied configuration must and must not say. */
-function checkConfiguration(configuration: Json, { resource, path }: ResourceCall): Json {
+function checkConfiguration(configuration: Json, { resource, path }: ResourceCall): JsonObject {
   if (!isObject(configuration)) throw badRequest('invalid object type: /, Kind=');
   const { kind, apiVersion } = configuration;
   if (kind !== resource.kind || apiVersion !== apiVersionOf(resource)) {

@@ -1,15 +1,13 @@
 // Server-side apply.
 import { applyConflict, type Cause } from '../objects/errors.ts';
 import { equal, isList, isObject, type JsonObject } from '../objects/json.ts';
-import type { Json, KubeObject } from '../objects/kube-object.ts';
+import type { FieldTree, Json, KubeObject, ManagedFields } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
 import type { Resource } from '../resources/resource.ts';
 import { apiVersionOf } from '../resources/resources.ts';
 import type { Shape } from '../schema/types.ts';
 import {
   elementOf,
-  type FieldSet,
-  fieldsOf,
   isAtomic,
   isMerged,
   memberShape,
@@ -17,7 +15,8 @@ import {
   valueAtField,
   withoutField,
 } from './field-set.ts';
-import { type ManagedEntry, readManaged, without } from './managed-fields.ts';
+import { fieldsOf, hasField, pathsOf, treeAt, union, without } from './field-tree.ts';
+import { ownersIn } from './managed-fields.ts';
 
 export interface ApplyOptions {
   readonly resource: Resource;
@@ -31,7 +30,7 @@ export interface ApplyOptions {
 
 export interface Applied {
   readonly object: KubeObject;
-  readonly owners: readonly ManagedEntry[];
+  readonly owners: readonly ManagedFields[];
 }
 
 /** The owner of everything an object had before its first apply. */
@@ -44,59 +43,58 @@ const beforeFirstApply = 'before-first-apply';
  */
 export function applyConfiguration(
   live: KubeObject | null,
-  configuration: Json,
+  configuration: JsonObject,
   options: ApplyOptions,
 ): Applied {
   const { schema } = options.resource;
   const wanted = fieldsOf(schema, configuration);
   const owners = live ? ownersOf(live, options) : [];
-  const isOwn = (entry: ManagedEntry): boolean =>
+  const isOwn = (entry: ManagedFields): boolean =>
     entry.manager === options.manager &&
     entry.operation === 'Apply' &&
-    entry.subresource === options.subresource;
+    (entry.subresource ?? '') === options.subresource;
   const others = owners.filter((entry) => !isOwn(entry));
   const disputed = disputes(live, configuration, wanted, others);
   if (disputed.causes.length > 0 && !options.force) throw applyConflict(disputed.causes);
   const yielding = others.map((entry) => ({
     ...entry,
-    fields: without(entry.fields, disputed.paths),
+    fieldsV1: without(entry.fieldsV1 ?? {}, disputed.fields) ?? {},
   }));
-  const before = owners.find(isOwn)?.fields ?? new Set<string>();
+  const before = pathsOf(owners.find(isOwn)?.fieldsV1 ?? {});
   let merged = merge(schema, live ?? {}, configuration);
   for (const path of before) {
-    const abandoned = !wanted.has(path) && !yielding.some((entry) => entry.fields.has(path));
-    if (abandoned) merged = withoutField(merged, path);
+    const isOwned = [wanted, ...yielding.map(({ fieldsV1 }) => fieldsV1)].some((tree) =>
+      hasField(tree, path),
+    );
+    if (!isOwned) merged = withoutField(merged, path);
   }
-  const own: ManagedEntry = {
+  const own: ManagedFields = {
     manager: options.manager,
     operation: 'Apply',
     apiVersion: apiVersionOf(options.resource),
     time: ownTime(owners.find(isOwn), wanted, merged, live, options),
-    subresource: options.subresource,
-    fields: wanted,
+    fieldsType: 'FieldsV1',
+    fieldsV1: wanted,
+    ...(options.subresource ? { subresource: options.subresource } : {}),
   };
   return { object: merged as KubeObject, owners: [...yielding, own] };
 }
 
 /** An apply that changes nothing keeps its time, so that nothing at all is written. */
 function ownTime(
-  before: ManagedEntry | undefined,
-  wanted: FieldSet,
+  before: ManagedFields | undefined,
+  wanted: FieldTree,
   merged: Json,
   live: KubeObject | null,
   options: ApplyOptions,
 ): string {
-  const same =
-    before &&
-    before.fields.size === wanted.size &&
-    [...wanted].every((path) => before.fields.has(path));
-  return same && equal(merged, live) ? before.time : formatTime(options.now);
+  const isSame = equal(before?.fieldsV1, wanted) && equal(merged, live);
+  return (isSame && before?.time) || formatTime(options.now);
 }
 
-function ownersOf(live: KubeObject, options: ApplyOptions): readonly ManagedEntry[] {
-  const owners = readManaged(live);
+function ownersOf(live: KubeObject, options: ApplyOptions): readonly ManagedFields[] {
+  const owners = ownersIn(live);
   if (owners.length > 0) return owners;
-  const fields = fieldsOf(options.resource.schema, live);
   const { creationTimestamp = '' } = live.metadata;
   return [
     {
@@ -104,8 +102,8 @@ function ownersOf(live: KubeObject, options: ApplyOptions): readonly ManagedEntr
       operation: 'Update',
       apiVersion: apiVersionOf(options.resource),
       time: creationTimestamp,
-      subresource: '',
-      fields,
+      fieldsType: 'FieldsV1',
+      fieldsV1: fieldsOf(options.resource.schema, live),
     },
   ];
 }
@@ -113,16 +111,16 @@ function ownersOf(live: KubeObject, options: ApplyOptions): readonly ManagedEntr
 function disputes(
   live: KubeObject | null,
   configuration: Json,
-  wanted: FieldSet,
-  others: readonly ManagedEntry[],
-): { readonly causes: readonly Cause[]; readonly paths: FieldSet } {
+  wanted: FieldTree,
+  others: readonly ManagedFields[],
+): { readonly causes: readonly Cause[]; readonly fields: FieldTree } {
   const causes: Cause[] = [];
-  const paths = new Set<string>();
+  let fields: FieldTree = {};
   for (const entry of others) {
-    for (const path of wanted) {
-      if (!entry.fields.has(path)) continue;
+    for (const path of pathsOf(wanted)) {
+      if (!hasField(entry.fieldsV1 ?? {}, path)) continue;
       if (equal(valueAtField(live ?? {}, path), valueAtField(configuration, path))) continue;
-      paths.add(path);
+      fields = union(fields, treeAt(path));
       const using = entry.operation === 'Update' ? ` using ${entry.apiVersion}` : '';
       causes.push({
         reason: 'FieldManagerConflict',
@@ -131,7 +129,7 @@ function disputes(
       });
     }
   }
-  return { causes, paths };
+  return { causes, fields };
 }
 
 function merge(shape: Shape | undefined, live: Json | undefined, wanted: Json): Json {

@@ -1,61 +1,9 @@
-import { equal, isList, isObject, type JsonObject } from '../objects/json.ts';
+import { equal, isList, isObject } from '../objects/json.ts';
 import type { Json } from '../objects/kube-object.ts';
-import type { List, Shape, Struct } from '../schema/types.ts';
+import type { List, Shape } from '../schema/types.ts';
 
-/**
- * The fields a manager owns, as FieldsV1 writes them: `f:name` is a member, `k:{...}` a list item
- * by its keys, `v:...` a member of a set, `.` the item itself. Here each field is a path of such
- * elements, joined by newlines so that paths can be kept in a Set.
- */
-export type FieldSet = ReadonlySet<string>;
-
-const separator = '\n';
-
-/** Members of metadata that belong to the server and to nobody else. */
-const serverOwned: readonly string[] = [
-  'name',
-  'namespace',
-  'uid',
-  'resourceVersion',
-  'generation',
-  'creationTimestamp',
-  'deletionTimestamp',
-  'deletionGracePeriodSeconds',
-  'selfLink',
-  'managedFields',
-].map((name) => ['f:metadata', `f:${name}`].join(separator));
-const ignoredKeys = new Set(['f:apiVersion', 'f:kind', ...serverOwned]);
-
-/** The fields that an object sets. */
-export function fieldsOf(shape: Struct, object: Json): FieldSet {
-  const fields = new Set<string>();
-  collect(shape, object, [], fields);
-  return fields;
-}
-
-function collect(shape: Shape | undefined, value: Json, path: readonly string[], to: Set<string>) {
-  const key = path.join(separator);
-  if (ignoredKeys.has(key)) return;
-  if (isObject(value) && !isAtomic(shape)) {
-    // An empty object says nothing of the fields it could have.
-    const members = Object.entries(value).filter(([, member]) => member !== undefined);
-    for (const [name, member] of members) {
-      collect(memberShape(shape, name), member, [...path, `f:${name}`], to);
-    }
-    return;
-  }
-  const list = typeof shape === 'object' && shape.type === 'list' ? shape : null;
-  if (!list || !isList(value) || !isMerged(list)) {
-    to.add(key);
-    return;
-  }
-  for (const item of value) {
-    const element = elementOf(list, item);
-    if (!list.set) to.add([...path, element, '.'].join(separator));
-    if (list.set) to.add([...path, element].join(separator));
-    else collect(list.items, item, [...path, element], to);
-  }
-}
+/** The way to a field, element by element, as FieldTree names them. */
+export type FieldPath = readonly string[];
 
 /** True for a struct or a map that is owned as a whole. */
 export function isAtomic(shape: Shape | undefined): boolean {
@@ -88,35 +36,10 @@ export function elementOf(list: List, item: Json): string {
   return `k:${JSON.stringify(Object.fromEntries(keys))}`;
 }
 
-/** Reads FieldsV1. */
-export function parseFields(fields: Json | undefined): FieldSet {
-  const set = new Set<string>();
-  const walk = (value: Json | undefined, path: readonly string[]): void => {
-    const members = isObject(value) ? Object.entries(value) : [];
-    if (members.length === 0 && path.length > 0) set.add(path.join(separator));
-    for (const [element, inner] of members) walk(inner, [...path, element]);
-  };
-  walk(fields, []);
-  return set;
-}
-
-/** Writes FieldsV1. */
-export function formatFields(set: FieldSet): Json {
-  const root: JsonObject = {};
-  for (const path of [...set].sort()) {
-    let here = root;
-    for (const element of path.split(separator)) {
-      here[element] ??= {};
-      here = here[element] as JsonObject;
-    }
-  }
-  return root;
-}
-
 /** The value at a field's path, undefined when the object does not have it. */
-export function valueAtField(object: Json, path: string): Json | undefined {
+export function valueAtField(object: Json, path: FieldPath): Json | undefined {
   let current: Json | undefined = object;
-  for (const element of path.split(separator)) {
+  for (const element of path) {
     if (element === '.') return current === undefined ? undefined : true;
     current = step(current, element);
   }
@@ -141,13 +64,12 @@ function hasKeys(item: Json, keys: Json): boolean {
 }
 
 /** The object without the field at a path. */
-export function withoutField(object: Json, path: string): Json {
-  const elements = path.split(separator);
+export function withoutField(object: Json, path: FieldPath): Json {
   // `.` stands for the whole item, which goes with it.
-  return removeAt(object, elements.at(-1) === '.' ? elements.slice(0, -1) : elements);
+  return removeAt(object, path.at(-1) === '.' ? path.slice(0, -1) : path);
 }
 
-function removeAt(value: Json, [element = '', ...rest]: readonly string[]): Json {
+function removeAt(value: Json, [element = '', ...rest]: FieldPath): Json {
   const inner = step(value, element);
   if (inner === undefined) return value;
   if (isList(value)) {
@@ -160,9 +82,8 @@ function removeAt(value: Json, [element = '', ...rest]: readonly string[]): Json
 }
 
 /** A path as conflict messages show it: `.spec.taints`, `.status.conditions[type="Ready"].status`. */
-export function showField(path: string): string {
+export function showField(path: FieldPath): string {
   return path
-    .split(separator)
     .filter((element) => element !== '.')
     .map((element) => {
       const text = element.slice(2);

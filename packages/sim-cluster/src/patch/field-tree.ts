@@ -2,7 +2,7 @@ import { equal, isList, isObject } from '../objects/json.ts';
 import type { FieldTree, Json, KubeObject } from '../objects/kube-object.ts';
 import { decode } from '../schema/decode.ts';
 import type { Shape, Struct } from '../schema/types.ts';
-import { elementOf, isAtomic, isMerged, memberShape } from './field-set.ts';
+import { elementOf, type FieldPath, isAtomic, isMerged, memberShape } from './field-set.ts';
 
 /** Whether a client's JSON is fields of this form, all the way down. */
 export function isFieldTree(value: unknown): value is FieldTree {
@@ -102,6 +102,41 @@ function compareParts(had: Parts, has: Parts): FieldChanges {
     if (!has.has(element)) note(element, compare(shape, value, undefined));
   }
   return { taken: sorted(taken), gone: sorted(gone) };
+}
+
+/** The fields that a configuration sets; an empty object says nothing of those it could have. */
+export function fieldsOf(shape: Struct, configuration: Members): FieldTree {
+  return fieldsSet(shape, owned(configuration)) ?? {};
+}
+
+function fieldsSet(shape: Shape | undefined, value: Json): FieldTree | null {
+  const parts = value === null ? null : partsOf(shape, value);
+  if (!parts) return leaf;
+  const tree: Record<string, FieldTree> = {};
+  for (const [element, part] of parts) {
+    const inner = fieldsSet(part.shape, part.value);
+    if (element.startsWith('k:')) tree[element] = inner ? { [selfKey]: leaf, ...inner } : leaf;
+    else if (inner) tree[element] = inner;
+  }
+  return sorted(tree);
+}
+
+/** The ways to all fields of a tree. */
+export function pathsOf(tree: FieldTree): readonly FieldPath[] {
+  return Object.entries(tree).flatMap(([element, node]): readonly FieldPath[] =>
+    isEmpty(node) ? [[element]] : pathsOf(node).map((path) => [element, ...path]),
+  );
+}
+
+/** Whether what is at the end of the path is a field of the tree. */
+export function hasField(tree: FieldTree, path: FieldPath): boolean {
+  const node = path.reduce<FieldTree | undefined>((inner, element) => inner?.[element], tree);
+  return node !== undefined && isEmpty(node);
+}
+
+/** The tree of one field. */
+export function treeAt(path: FieldPath): FieldTree {
+  return path.reduceRight<FieldTree>((inner, element) => ({ [element]: inner }), leaf);
 }
 
 /** All fields of a value, itself first. */

@@ -4,23 +4,12 @@ import type { FieldTree, KubeObject, ManagedFields } from '../objects/kube-objec
 import { formatTime } from '../objects/time.ts';
 import type { Resource } from '../resources/resource.ts';
 import { apiVersionOf } from '../resources/resources.ts';
-import { type FieldSet, formatFields, parseFields } from './field-set.ts';
-import { changedFields, isFieldTree, without as treeWithout, union } from './field-tree.ts';
-
-/** One entry of `metadata.managedFields`, as server-side apply works with it. */
-export interface ManagedEntry {
-  readonly manager: string;
-  readonly operation: 'Apply' | 'Update';
-  readonly apiVersion: string;
-  readonly time: string;
-  readonly subresource: string;
-  readonly fields: FieldSet;
-}
+import { changedFields, isFieldTree, union, without } from './field-tree.ts';
 
 export interface TrackOptions {
   readonly manager: string;
   /** The owners a server-side apply has worked out. */
-  readonly owners?: readonly ManagedEntry[];
+  readonly owners?: readonly ManagedFields[];
   readonly subresource: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -31,31 +20,10 @@ export interface TrackOptions {
 const updateManagersMax = 10;
 const ancientChanges = 'ancient-changes';
 
-/** The owners of an object's fields; empty when nobody tracks them. */
-export function readManaged(object: KubeObject): readonly ManagedEntry[] {
-  return wireEntries(object).map((entry) => ({
-    manager: entry.manager ?? '',
-    operation: entry.operation ?? 'Update',
-    apiVersion: entry.apiVersion ?? 'v1',
-    time: entry.time ?? '',
-    subresource: entry.subresource ?? '',
-    fields: parseFields(entry.fieldsV1),
-  }));
-}
-
 /** The object with these owners; entries that own nothing are left out. */
-export function withManaged(object: KubeObject, entries: readonly ManagedEntry[]): KubeObject {
-  const written = entries
-    .filter((entry) => entry.fields.size > 0)
-    .map(
-      ({ fields, subresource, ...entry }): ManagedFields => ({
-        ...entry,
-        fieldsType: 'FieldsV1',
-        fieldsV1: formatFields(fields) as FieldTree,
-        ...(subresource ? { subresource } : {}),
-      }),
-    );
-  return withEntries(object, written.sort(byOperationAndAge));
+export function withManaged(object: KubeObject, entries: readonly ManagedFields[]): KubeObject {
+  const owning = entries.filter(({ fieldsV1 = {} }) => Object.keys(fieldsV1).length > 0);
+  return withEntries(object, owning.sort(byOperationAndAge));
 }
 
 /**
@@ -77,7 +45,8 @@ export function trackUpdate(
   return withEntries(next, taken ? handOver(giveUp(kept, taken), taken, options) : kept);
 }
 
-function wireEntries(object: KubeObject): readonly ManagedFields[] {
+/** The owners of an object's fields; empty when nobody tracks them. */
+export function ownersIn(object: KubeObject): readonly ManagedFields[] {
   return (object.metadata.managedFields ?? []).filter(isEntry);
 }
 
@@ -91,14 +60,14 @@ function entriesBefore(
   previous: KubeObject | null,
   subresource: string,
 ): readonly ManagedFields[] {
-  const before = previous ? wireEntries(previous) : [];
+  const before = previous ? ownersIn(previous) : [];
   if (subresource) return before;
   const given = next.metadata.managedFields ?? [];
   const [first] = given;
   if (given.length === 1 && isObject(first) && Object.keys(first).length === 0) return [];
   const stored = previous?.metadata.managedFields ?? [];
   if (given.every((entry, at) => entry === stored[at])) return before;
-  const read = wireEntries(next).filter(({ fieldsV1 }) => isFieldTree(fieldsV1));
+  const read = ownersIn(next).filter(({ fieldsV1 }) => isFieldTree(fieldsV1));
   return read.length > 0 ? read : before;
 }
 
@@ -112,7 +81,7 @@ function withEntries(object: KubeObject, entries: readonly ManagedFields[]): Kub
 function giveUp(entries: readonly ManagedFields[], given: FieldTree): readonly ManagedFields[] {
   return entries.flatMap((entry) => {
     const had = entry.fieldsV1 ?? {};
-    const fields = treeWithout(had, given);
+    const fields = without(had, given);
     if (fields === had) return [entry];
     return fields ? [{ ...entry, fieldsV1: fields }] : [];
   });
@@ -175,9 +144,4 @@ function capped(entries: readonly ManagedFields[]): readonly ManagedFields[] {
   };
   const others = entries.filter((entry) => entry !== oldest && entry !== second);
   return capped([...others, ancient].sort(byOperationAndAge));
-}
-
-/** The fields of `set` that are not in `removed`. */
-export function without(set: FieldSet, removed: FieldSet): FieldSet {
-  return new Set([...set].filter((path) => !removed.has(path)));
 }

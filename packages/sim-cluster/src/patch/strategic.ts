@@ -3,6 +3,7 @@ import { serverError } from '../objects/errors.ts';
 import { equal, isList, isObject, type JsonObject } from '../objects/json.ts';
 import type { Json } from '../objects/kube-object.ts';
 import type { List, Shape } from '../schema/types.ts';
+import { memberShape } from './field-set.ts';
 
 const orderPrefix = '$setElementOrder/';
 const deleteFromPrefix = '$deleteFromPrimitiveList/';
@@ -53,12 +54,6 @@ function isDirective(key: string): boolean {
 
 function withoutDirectives(patch: Members): Json {
   return Object.fromEntries(Object.entries(patch).filter(([key]) => !isDirective(key)));
-}
-
-function memberShape(shape: Shape | undefined, key: string): Shape | undefined {
-  if (typeof shape !== 'object') return undefined;
-  if (shape.type === 'struct') return shape.fields[key];
-  return shape.type === 'map' ? shape.values : undefined;
 }
 
 function mergeMember(shape: Shape | undefined, original: Json | undefined, patch: Json): Json {

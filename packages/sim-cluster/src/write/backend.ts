@@ -1,6 +1,6 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { Random } from '../kernel/prng.ts';
-import type { ManagedEntry } from '../patch/managed-fields.ts';
+import type { ManagedFields } from '../objects/kube-object.ts';
 import type { ServedResources } from '../resources/served.ts';
 import type { Store } from '../store/store.ts';
 
@@ -24,7 +24,7 @@ export interface WriteOptions {
   /** The field manager; left out: `unknown`, as for a client that does not say what it is. */
   readonly manager?: string;
   /** The owners that a server-side apply has worked out; they are taken as they are. */
-  readonly owners?: readonly ManagedEntry[];
+  readonly owners?: readonly ManagedFields[];
 }
 
 /** The field manager of a writer that does not say what it is. */
