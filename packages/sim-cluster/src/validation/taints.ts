@@ -1,3 +1,4 @@
+// The validation of a node's taints and of a pod's tolerations.
 import type { Cause } from '../objects/errors.ts';
 import type { Taint, TimedToleration } from '../objects/tolerations.ts';
 import { duplicateValue, invalidValue, notSupported, required } from './causes.ts';

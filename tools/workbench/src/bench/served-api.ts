@@ -50,18 +50,18 @@ export function servedAt(url: string, ca: string, close: () => Promise<void>): S
 }
 
 /**
- * Serves it for the process that has started this one: says where it is, then lets the next thing
- * happen on each signal and says what came of it.
+ * Serves it for the process that has started this one: says where it is, then takes the next
+ * step on each signal and says what came of it.
  */
 export async function serveParent(
   api: ApiServer,
-  ...happenings: readonly (() => Promise<unknown>)[]
+  ...steps: readonly (() => Promise<unknown>)[]
 ): Promise<void> {
   const { kubeconfig, close } = await serveApi(api);
   print({ kubeconfig });
-  for (const happen of happenings) {
+  for (const step of steps) {
     await once(process.stdin, 'data');
-    print(await happen());
+    print(await step());
   }
   await once(process.stdin, 'end');
   await close();
