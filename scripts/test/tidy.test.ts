@@ -240,7 +240,7 @@ test('a guide names files and folders that exist, and links lead somewhere', () 
 
 test('ARCHITECTURE.md shows the floors that tidy keeps', () => {
   const page = (last: string): string =>
-    `x\n\n\`\`\`text\np/src\n  index.ts\n  drain/ pressure/ < agent/\n  ${last}\n\`\`\`\n\ny\n`;
+    `x\n\n\`\`\`text\np/src\n  index.ts → drain/ pressure/ < agent/ → ${last}\n\`\`\`\n\ny\n`;
   assert.deepEqual(floorsFaults(treeOf({ 'ARCHITECTURE.md': page('kernel/') }), house), []);
   const old = page('cellar/');
   assert.deepEqual(lines(floorsFaults(treeOf({ 'ARCHITECTURE.md': old }), house)), [

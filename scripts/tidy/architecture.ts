@@ -53,13 +53,27 @@ function brokenLinks(tree: Tree): readonly Fault[] {
 
 const floorsOpening = '```text\n';
 
+const columnsMax = 100;
+
 /** The floors as ARCHITECTURE.md shows them: the first block of its kind. */
 export function withFloors(text: string, all: typeof houses = houses): string {
   const blocks = Object.entries(all).map(([folder, { floors }]) =>
-    [folder, ...floors.map((floor) => `  ${floor}`), ''].join('\n'),
+    [folder, ...linesOf(floors), ''].join('\n'),
   );
   const [before, rest = ''] = splitAt(text, floorsOpening);
-  return before + floorsOpening + blocks.join('\n') + rest.slice(rest.indexOf('```'));
+  return before + floorsOpening + blocks.join('') + rest.slice(rest.indexOf('```'));
+}
+
+/** As many floors on a line as it holds; each arrow leads to what may be imported. */
+function linesOf(floors: readonly string[]): readonly string[] {
+  const lines: string[] = [];
+  for (const [index, floor] of floors.entries()) {
+    const arrow = index < floors.length - 1 ? ' →' : '';
+    const longer = `${lines.at(-1) ?? ' '} ${floor}${arrow}`;
+    if (lines.length > 0 && longer.length <= columnsMax) lines[lines.length - 1] = longer;
+    else lines.push(`  ${floor}${arrow}`);
+  }
+  return lines;
 }
 
 function splitAt(text: string, mark: string): readonly [string, string?] {
