@@ -19,6 +19,7 @@ import {
 } from './commands/explain/flags.ts';
 import { pressureCommand } from './commands/explain/pressure/flags.ts';
 import { helpCommand, topicOf } from './commands/help/flags.ts';
+import { crdsCommand, installGroup } from './commands/install/flags.ts';
 import { pendingCommand } from './commands/pending/flags.ts';
 import { resumeCommand } from './commands/resume/flags.ts';
 import { simulateCommand } from './commands/simulate/flags.ts';
@@ -100,6 +101,8 @@ function addCommands(program: CommandUnknownOpts, registry: Registry): void {
   registry.add(program, resumeCommand(), () => import('./commands/resume/command.ts'));
   registry.add(program, doctorCommand(), () => import('./commands/doctor/command.ts'));
   registry.add(program, snapshotCommand(), () => import('./commands/snapshot/command.ts'));
+  const install = registry.addGroup(program, installGroup());
+  registry.add(install, crdsCommand(), () => import('./commands/install/command.ts'));
   addCompletion(registry.addGroup(program, completionGroup()), registry);
   registry.add(program, versionCommand(), () => import('./commands/version/command.ts'));
   registry.add(program, helpCommand(), async () => ({

@@ -87,7 +87,7 @@ export {
 // Requests as values.
 export { summaryRequest } from './pressure/requests.ts';
 export type { Failure, FailureCause } from './proto/answer.ts';
-export type { ApiRequest } from './proto/api-request.ts';
+export { type ApiRequest, applyRequest } from './proto/api-request.ts';
 export { Backoff } from './proto/backoff.ts';
 // Reading what the API sends, and words for it.
 export { nodeFromJson, podFromJson } from './proto/convert.ts';

@@ -15,6 +15,7 @@ it('opens exactly these', () => {
     'PressureLoop',
     'VirtualDriver',
     'WrongServerError',
+    'applyRequest',
     'clockReasons',
     'connectionFlags',
     'connectionOptions',

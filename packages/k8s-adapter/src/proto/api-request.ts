@@ -22,6 +22,7 @@ const contentTypes = {
   json: 'application/json',
   merge: 'application/merge-patch+json',
   strategicMerge: 'application/strategic-merge-patch+json',
+  apply: 'application/apply-patch+yaml',
 } as const;
 
 /** GET of JSON. */
@@ -46,6 +47,22 @@ export function patchRequest(
   changes: object,
 ): ApiRequest {
   return withBody('PATCH', path, kind, changes);
+}
+
+/** How server-side apply behaves. */
+export interface ApplyOptions {
+  /** Whose fields they become. */
+  readonly fieldManager: string;
+  /** Take fields from others who own them; else they are a conflict, 409. */
+  readonly force: boolean;
+  readonly dryRun: boolean;
+}
+
+/** PATCH by server-side apply: the object is made, or made to have these fields. */
+export function applyRequest(path: string, object: object, options: ApplyOptions): ApiRequest {
+  const { fieldManager, force, dryRun } = options;
+  const query = { fieldManager, force: String(force), dryRun: dryRun ? 'All' : undefined };
+  return withBody('PATCH', withQuery(path, query), 'apply', object);
 }
 
 /** The path with a query. */

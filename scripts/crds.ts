@@ -1,0 +1,25 @@
+// Writes deploy/crds from the kinds of the core: npm run crds. A test says when it is to be run.
+import { writeFileSync } from 'node:fs';
+import { yamlOf } from '../apps/kubectl-taintmgr/src/render/yaml.ts';
+import { customResourceDefinitions } from '../packages/core/src/doors/policy.ts';
+
+const note = '# Made by npm run crds from packages/core/src/policy/kinds.\n';
+
+/** The files of deploy/crds by their names. */
+export function crdFiles(): ReadonlyMap<string, string> {
+  const definitions = customResourceDefinitions();
+  const names = definitions.map(({ metadata }) => `${metadata.name}.yaml`);
+  const files = definitions.map(
+    (each, index) => [names[index] ?? '', note + yamlOf(each)] as const,
+  );
+  const kustomization = {
+    apiVersion: 'kustomize.config.k8s.io/v1beta1',
+    kind: 'Kustomization',
+    resources: names,
+  };
+  return new Map([...files, ['kustomization.yaml', note + yamlOf(kustomization)]]);
+}
+
+if (import.meta.main) {
+  for (const [name, text] of crdFiles()) writeFileSync(`deploy/crds/${name}`, text);
+}
