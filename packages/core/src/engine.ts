@@ -50,14 +50,17 @@ export function createEngine(options: Partial<Config> = {}): Engine {
     handle(now, event) {
       assert(now >= latest, `time goes forward: ${now} after ${latest}`);
       latest = now;
-      const change = store.apply(now, event);
-      shadow?.handle(now, event, change);
-      const nodes = lifecycle?.handle(now, event, change) ?? [];
-      const pauses = nodes.flatMap(pauseOf).flatMap((pause) => eviction.handle(now, pause, null));
+      const changes = [...store.endPauses(now), ...listOf(store.apply(now, event))];
+      shadow?.handle(now, event, changes);
+      const nodes = lifecycle?.handle(now, event, changes) ?? [];
+      const pauses = nodes
+        .flatMap((command) => pauseOf(store.clock.wall(now), command))
+        .flatMap((pause) => eviction.handle(now, pause, listOf(store.apply(now, pause))));
       if (event.kind === 'leadership' && !config.taintEviction) return nodes;
-      return [...nodes, ...pauses, ...eviction.handle(now, event, change)];
+      return [...nodes, ...pauses, ...eviction.handle(now, event, changes)];
     },
-    nextWake: () => earliest([eviction.nextWake(), lifecycle?.nextWake() ?? null]),
+    nextWake: () =>
+      earliest([eviction.nextWake(), lifecycle?.nextWake() ?? null, store.nextPauseEnd()]),
     explain: (now, subject) =>
       explain(now, subject, { store, machine: eviction, lifecycle, shadow }),
     zones: (now) => lifecycle?.zones(now) ?? [],
@@ -83,9 +86,18 @@ function lifecycleMachine(store: Store, config: Config): LifecycleMachine | null
 }
 
 /** The one thing a machine tells the other past the API: a zone's deadlines stand still, or go on. */
-function pauseOf(command: Command): readonly Event[] {
+function pauseOf(wall: Instant, command: Command): readonly Event[] {
   if (command.kind !== 'report' || command.report.kind !== 'zoneHold') return [];
-  const { zone: name, deadlines } = command.report;
-  const kinds = { pause: 'pauseDeadlines', resume: 'resumeDeadlines' } as const;
-  return deadlines === null ? [] : [{ kind: kinds[deadlines], scope: { kind: 'zone', name } }];
+  const { zone, deadlines } = command.report;
+  // No object is called so.
+  const name = `the hold of zone ${zone}`;
+  if (deadlines === null) return [];
+  if (deadlines === 'resume') return [{ kind: 'pauseDelete', name }];
+  const scope = { zones: [zone], nodes: null, taintKeys: [], namespaces: [] };
+  const holds = { readiness: false, deadlines: true, reason: '', until: null };
+  return [{ kind: 'pauseUpsert', pause: { name, uid: '', scope, ...holds, since: wall } }];
+}
+
+function listOf<T>(value: T | null): readonly T[] {
+  return value === null ? [] : [value];
 }

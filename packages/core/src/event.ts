@@ -7,12 +7,6 @@ import type { PodViews } from './model/pod-view.ts';
 import type { LimitRecord, ResumeRequest } from './policy/limit-record.ts';
 import type { EvictionPause, EvictionPolicy, NodeTaintRule } from './policy/values.ts';
 
-/** Where deadlines are paused. */
-export type PauseScope =
-  | { readonly kind: 'all' }
-  | { readonly kind: 'zone'; readonly name: string }
-  | { readonly kind: 'node'; readonly name: string };
-
 /** What the engine is given. A relist arrives as upserts and deletes; there is no "resync". */
 export type Event =
   /** `afterGap`: there may have been states in between of which nothing was told. */
@@ -43,9 +37,6 @@ export type Event =
   | { readonly kind: 'synced' }
   /** Whether this replica may act. A standby stays warm and sends nothing. */
   | { readonly kind: 'leadership'; readonly held: boolean }
-  /** Running deadlines stand still, or go on with the time they had left. */
-  | { readonly kind: 'pauseDeadlines'; readonly scope: PauseScope }
-  | { readonly kind: 'resumeDeadlines'; readonly scope: PauseScope }
   /** Go on where a limit tripped: those of these names, or (left out) all. */
   | { readonly kind: 'resumeEvictions'; readonly limits?: readonly string[] }
   /** What `readLimits` has found (null: nothing is written), and what people ask for there. */

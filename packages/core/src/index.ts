@@ -7,7 +7,7 @@ export { createEngine, type Engine } from './engine.ts';
 
 // What goes in: events, and the objects they carry.
 
-export type { Event, PauseScope } from './event.ts';
+export type { Event } from './event.ts';
 export { makeNode, makePod, type NodeInput, type PodInput } from './model/builders.ts';
 export type { Namespace } from './model/namespace.ts';
 export type { Lease, Node, NodeCondition, NodeRef } from './model/node.ts';

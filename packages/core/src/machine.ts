@@ -8,8 +8,8 @@ import type { Change } from './store.ts';
  * others.
  */
 export interface Machine<C> {
-  /** Takes an event, after the store took it (`change`), and answers what is to be done. */
-  handle(now: Instant, event: Event, change: Change | null): readonly C[];
+  /** Takes an event, after the store took it (`changes`), and answers what is to be done. */
+  handle(now: Instant, event: Event, changes: readonly Change[]): readonly C[];
   /** The earliest instant at which a tick could yield a command; null: only an event can. */
   nextWake(): Instant | null;
 }

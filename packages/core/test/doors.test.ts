@@ -14,7 +14,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
       Disruption Engine Event EvictionCommand Explanation LabelExpression LabelSelector Labels
       Lease LifecycleReport LimitCommand LimitReport MatchOptions Namespace Node NodeCommand
       NodeCondition NodeExplanation NodeInput NodeRef Notice ObservedTaint Outcome Owner
-      PauseScope Pod PodExplanation PodInput PodRef PodReport PodView PodViews Quantity Reason
+      Pod PodExplanation PodInput PodRef PodReport PodView PodViews Quantity Reason
       ReasonCode Report Semantics StartSource Subject Taint TaintEffect TaintName Toleration
       WebhookDenial`,
   },

@@ -10,7 +10,9 @@ import {
   type Taint,
   type Toleration,
 } from '@taintmgr/core';
+import type { EvictionPause, EvictionPolicy } from '@taintmgr/core/policy';
 import fc from 'fast-check';
+import { pauseOf, policyOf } from './policy/objects.ts';
 
 // Objects as no API server would store them. The engine may do anything sensible with them, but
 // throw: what the cluster holds is data.
@@ -61,10 +63,47 @@ const pod: fc.Arbitrary<Pod> = fc.record({
   gracePeriodSeconds: number,
   optedOut: fc.boolean(),
 });
-const scope = fc.oneof(
-  fc.constant({ kind: 'all' as const }),
-  fc.record({ kind: fc.constantFrom('zone' as const, 'node' as const), name: text }),
+const labels = fc.dictionary(text, text, { maxKeys: 1 });
+const selector = fc.oneof(
+  fc.constant(null),
+  labels.map((matchLabels) => ({ matchLabels })),
 );
+const texts = fc.array(text, { maxLength: 2 });
+const objectName = fc.constantFrom('a', 'b');
+const pause: fc.Arbitrary<EvictionPause> = fc
+  .record({
+    name: objectName,
+    since: instant.map((at) => at ?? 0),
+    until: instant,
+    deadlines: fc.boolean(),
+    readiness: fc.boolean(),
+    scope: fc.record({ zones: texts, nodes: selector, taintKeys: texts, namespaces: texts }),
+  })
+  .map(({ name, ...fields }) => pauseOf(name, fields));
+const policy: fc.Arbitrary<EvictionPolicy> = fc
+  .record({
+    name: objectName,
+    priority: number,
+    action: fc.constantFrom('Delete', 'Evict', 'EvictThenDelete', 'Keep', 'Upstream', null),
+    match: fc.record({
+      taints: fc.array(fc.record({ key: text, value: text }), { maxLength: 2 }),
+      nodes: selector,
+      namespaces: fc.oneof(fc.constant(null), fc.record({ names: texts, selector })),
+      pods: selector,
+      podPriority: fc.oneof(
+        fc.constant(null),
+        fc.record({ min: fc.constantFrom(null, 0), max: fc.constantFrom(null, 0), classes: texts }),
+      ),
+    }),
+    minTaintAgeMs: fc.constantFrom(null, 0, 5000),
+    defaultTolerationSeconds: fc.constantFrom(null, -1, 0, 7),
+    limits: fc.constantFrom<EvictionPolicy['limits']>(
+      [],
+      [{ per: 'total', pods: 1, windowMs: 5000, onLimit: 'queue' }],
+      [{ per: 'namespace', percent: 50, onLimit: 'trip' }],
+    ),
+  })
+  .map(({ name, ...fields }) => policyOf(name, fields));
 const event: fc.Arbitrary<Event> = fc.oneof(
   node.map((node): Event => ({ kind: 'nodeUpsert', node })),
   pod.map((pod): Event => ({ kind: 'podUpsert', pod })),
@@ -72,8 +111,14 @@ const event: fc.Arbitrary<Event> = fc.oneof(
   fc.constantFrom('u1', 'u2', '').map((uid): Event => ({ kind: 'podDelete', uid })),
   fc.boolean().map((held): Event => ({ kind: 'leadership', held })),
   fc.constantFrom<Event>({ kind: 'synced' }, { kind: 'tick' }, { kind: 'resumeEvictions' }),
-  scope.map((scope): Event => ({ kind: 'pauseDeadlines', scope })),
-  scope.map((scope): Event => ({ kind: 'resumeDeadlines', scope })),
+  pause.map((pause): Event => ({ kind: 'pauseUpsert', pause })),
+  objectName.map((name): Event => ({ kind: 'pauseDelete', name })),
+  policy.map((policy): Event => ({ kind: 'policyUpsert', policy })),
+  objectName.map((name): Event => ({ kind: 'policyDelete', name })),
+  fc
+    .record({ name: text, labels })
+    .map((namespace): Event => ({ kind: 'namespaceUpsert', namespace })),
+  text.map((name): Event => ({ kind: 'namespaceDelete', name })),
 );
 const config: fc.Arbitrary<Partial<Config>> = fc.record({
   semantics: fc.constantFrom('precise', 'upstream-1.36'),

@@ -18,7 +18,9 @@ const cases: readonly Case[] = [
   { name: 'terminating-again', applies: (_, ours) => decisive(ours)?.code === 'Terminating' },
   { name: 'static-pods', applies: (_, ours) => decisive(ours)?.code === 'StaticPod' },
   { name: 'no-exceptions', applies: (_, ours) => isException(decisive(ours)) },
-  { name: 'no-pacing', applies: (_, ours) => ours.kind === 'pause' || isTooYoung(ours) },
+  { name: 'pauses', applies: (_, ours) => ours.because.some(({ code }) => code === 'Paused') },
+  { name: 'policies', applies: (_, ours) => isByPolicy(decisive(ours)) },
+  { name: 'no-pacing', applies: (_, ours) => isTooYoung(ours) },
   {
     name: 'node-deletion-keeps-timers',
     applies: (_, ours) => decisive(ours)?.code === 'NodeUnknown',
@@ -52,6 +54,12 @@ function decisive({ because }: Decision): Reason | undefined {
 function isException(reason: Reason | undefined): boolean {
   const codes: readonly string[] = ['Finished', 'OptedOut', 'ReturningDaemonSetPod'];
   return reason !== undefined && codes.includes(reason.code);
+}
+
+/** The pod is kept or given time by a policy, or because one may count. */
+function isByPolicy(reason: Reason | undefined): boolean {
+  const codes: readonly string[] = ['KeptByPolicy', 'PolicyUndecided'];
+  return reason !== undefined && (codes.includes(reason.code) || 'given' in reason);
 }
 
 /** A taint that is not acted on before it has lasted for a while. */

@@ -142,6 +142,22 @@ export const evictionDifferences = [
     proof: 'eviction/limits/blast-radius.test.ts, testdata/eviction/limits.txt',
   },
   {
+    name: 'policies',
+    upstream: 'Every taint is dealt with alike, for all pods.',
+    precise:
+      'An EvictionPolicy says how pods leave for a taint: they are kept, given time that they do not tolerate, evicted, or dealt with as upstream does.',
+    why: 'Some pods cannot go for some taints, and whoever may not edit a pod has a say as well.',
+    proof: 'testdata/eviction/policy-events.txt, policy/choice.test.ts',
+  },
+  {
+    name: 'pauses',
+    upstream: 'Nothing stops running timers but a restart, which forgets them.',
+    precise:
+      'An EvictionPause holds deadlines, and the time is given back when it is over; it survives a restart.',
+    why: 'While people repair something nothing should go, and nobody should have to edit taints.',
+    proof: 'testdata/eviction/pause-events.txt, eviction/pauses.test.ts',
+  },
+  {
     name: 'acts-on-cache',
     upstream: 'Decisions are carried out on a cache, however old it is.',
     precise: 'With a view older than 10 s, pod and node are read before the pod is removed.',

@@ -31,14 +31,16 @@ export class UpstreamShadow {
     this.#machine = new UpstreamEvictionMachine(store, config);
   }
 
-  handle(now: Instant, event: Event, change: Change | null): void {
+  handle(now: Instant, event: Event, changes: readonly Change[]): void {
     if (event.kind === 'result') return;
-    if (change?.kind === 'podGone') this.#deletions.delete(change.previous.uid);
-    this.#succeed(now, this.#machine.handle(now, event, change));
+    for (const change of changes) {
+      if (change.kind === 'podGone') this.#deletions.delete(change.previous.uid);
+    }
+    this.#succeed(now, this.#machine.handle(now, event, changes));
   }
 
   compare(now: Instant, pod: Pod, ours: Decision): Comparison {
-    this.#succeed(now, this.#machine.handle(now, { kind: 'tick' }, null));
+    this.#succeed(now, this.#machine.handle(now, { kind: 'tick' }, []));
     const decision = this.#deletions.get(pod.uid) ?? this.#machine.decisionOn(pod);
     return { decision, differences: classify(pod, ours, decision) };
   }
@@ -52,7 +54,7 @@ export class UpstreamShadow {
         this.#deletions.set(uid, { kind: 'evict', deadline, because: command.because });
       }
       const result = { kind: 'result', id: command.id, outcome: { kind: 'done' } } as const;
-      this.#succeed(now, this.#machine.handle(now, result, null));
+      this.#succeed(now, this.#machine.handle(now, result, []));
     }
   }
 }

@@ -2,6 +2,7 @@ import type { Event } from '../event.ts';
 import { defaultEvictionConfig } from '../eviction/config.ts';
 import type { Decision } from '../eviction/decide.ts';
 import { Decider } from '../eviction/decider.ts';
+import { Pauses } from '../eviction/pauses.ts';
 import type { Reason } from '../eviction/reason.ts';
 import { TaintClock } from '../eviction/taint-clock.ts';
 import type { Instant } from '../kernel/time.ts';
@@ -27,7 +28,12 @@ export class DrainDecider {
   constructor(taint: Taint, respect: Respect) {
     this.#taint = taint;
     this.#respect = respect;
-    this.#decider = new Decider(this.#store, this.#taintClock, defaultEvictionConfig);
+    this.#decider = new Decider(
+      this.#store,
+      this.#taintClock,
+      new Pauses(this.#store),
+      defaultEvictionConfig,
+    );
   }
 
   get store(): StoreView {
@@ -73,7 +79,10 @@ export class DrainDecider {
     const { taint } = reason;
     const isOurs = isEqualTaint(taint, { ...this.#taint, effect: 'NoExecute' });
     if (!isOurs) return reason;
-    return { ...reason, taint: { ...taint, effect: this.#taint.effect }, asExecuted: true };
+    const given = { ...taint, effect: this.#taint.effect };
+    return isByPolicy(reason)
+      ? { ...reason, taint: given }
+      : { ...reason, taint: given, asExecuted: true };
   }
 
   #asExecuted(now: Instant, node: Node): Node {
@@ -82,6 +91,13 @@ export class DrainDecider {
     );
     return { ...node, taints };
   }
+}
+
+/** Such a reason says nothing of what the pod tolerates. */
+function isByPolicy(
+  reason: Reason,
+): reason is Extract<Reason, { code: 'KeptByPolicy' | 'PolicyUndecided' }> {
+  return reason.code === 'KeptByPolicy' || reason.code === 'PolicyUndecided';
 }
 
 /** Whether the node has this very taint. */

@@ -1,11 +1,17 @@
-import { endOfSecond, finite, type Instant, type Millis } from '../kernel/time.ts';
+import type { Instant, Millis } from '../kernel/time.ts';
 import type { Node } from '../model/node.ts';
 import type { Pod } from '../model/pod.ts';
-import type { Taint } from '../model/taint.ts';
-import { decidingToleration, type MatchOptions, type Toleration } from '../model/toleration.ts';
-import type { Policy } from '../policy/eviction-policy.ts';
-import type { Reason, StartSource } from './reason.ts';
-import { countsFrom, type ObservedTaint, type Pause } from './taint-clock.ts';
+import type { MatchOptions } from '../model/toleration.ts';
+import type { Hold, PausedTime } from './paused-time.ts';
+import type { Reason } from './reason.ts';
+import {
+  deadlineOf,
+  endOfTime,
+  startOf,
+  type TaintCase,
+  type TaintReason,
+  taintReason,
+} from './taint-reason.ts';
 
 /** The verdict on one pod. `because` begins with the reason that decided. */
 export type Decision =
@@ -28,49 +34,86 @@ export interface LeaveOptions {
 /** What decisions depend on besides the objects. */
 export interface DecideOptions extends MatchOptions {
   readonly leave: LeaveOptions;
-  readonly policyFor: (taint: Taint) => Policy;
 }
 
-/** The pod's node as decisions see it. */
-export interface Site {
-  /** Null: not known. */
-  readonly node: Node | null;
-  readonly taints: readonly ObservedTaint[];
-  /** Since when deadlines stand still there; null: they run. */
-  readonly pausedAt: Instant | null;
-  /** For how long they have stood still before. */
-  readonly pauses: readonly Pause[];
+/** A taint of the pod's node, with what governs the two and when their deadlines stood still. */
+export interface Concern extends Omit<TaintCase, 'pod' | 'pauses'> {
+  readonly paused: PausedTime;
 }
 
-type TaintReason = Extract<Reason, { taint: Taint }>;
-
-/** A deadline further away than any clock reaches: the largest instant of an ECMAScript Date. */
-const endOfTime: Instant = 8.64e15;
+/** What one taint comes to. */
+interface Judged {
+  readonly reason: TaintReason;
+  readonly deadline: Instant;
+  /** Its deadline stands still; null: it runs, or there is none. */
+  readonly hold: Hold | null;
+}
 
 /**
- * Decides about one pod, keep it or evict it at an instant: for each NoExecute taint of its node
- * the first toleration that covers it counts, from the taint's start or from the pod's binding,
- * whichever is later; without one the binding does not matter. Times kept in whole seconds count
- * from their end, so that no pod goes earlier than it may. The earliest deadline wins. The machine
- * that acts and everyone who explains call this.
+ * Decides about one pod, keep it or evict it at an instant. Each NoExecute taint of its node gives a
+ * deadline by the policy that counts for pod and taint (taint-reason.ts), and the earliest of those
+ * that run acts, by its own policy: a taint whose policy keeps the pod, or whose deadline is paused,
+ * does not hold up another. Times kept in whole seconds count from their end, so that no pod goes
+ * earlier than it may. The machine that acts and everyone who explains call this.
  */
-export function decide(pod: Pod, site: Site, options: DecideOptions): Decision {
-  const { node, taints, pausedAt } = site;
+export function decide(
+  pod: Pod,
+  node: Node | null,
+  concerns: readonly Concern[],
+  options: DecideOptions,
+): Decision {
   const exempt = exemption(pod, node, options.leave);
   if (exempt) return { kind: 'keep', because: [exempt] };
-  if (taints.length === 0) return { kind: 'keep', because: [{ code: 'NoTaint' }] };
-  const reasons = taints.map((observed) => reasonFor(pod, observed, site.pauses, options));
-  const first = reasons.reduce((a, b) => (deadlineOf(b) < deadlineOf(a) ? b : a));
-  const because = [first, ...reasons.filter((reason) => reason !== first)];
-  const deadline = deadlineOf(first);
-  if (deadline >= endOfTime) return { kind: 'keep', because };
+  const judged = concerns.map((concern) => judge(pod, concern, options));
+  const [first] = judged;
+  if (!first) return { kind: 'keep', because: [{ code: 'NoTaint' }] };
+  const acting = earliestOf(judged);
+  const reasons = inOrder(acting ?? earliestHeld(judged) ?? first, judged);
   if (options.leave.returningDaemonSetPods && isReturning(pod, reasons)) {
-    return { kind: 'keep', because: [{ code: 'ReturningDaemonSetPod' }, ...because] };
+    const isStaying = judged.every(({ deadline }) => deadline >= endOfTime);
+    const because = isStaying ? reasons : [{ code: 'ReturningDaemonSetPod' } as const, ...reasons];
+    return { kind: 'keep', because };
   }
-  if (pausedAt === null) return { kind: 'evict', deadline, because };
-  const reason = { code: 'Paused', since: pausedAt } as const;
-  const remaining = deadline - Math.max(pausedAt, startOf(first));
-  return { kind: 'pause', remaining, because: [reason, ...because] };
+  const held = earliestHeld(judged);
+  if (acting) {
+    const because = held ? [...reasons, pausedReason(held.hold)] : reasons;
+    return { kind: 'evict', deadline: acting.deadline, because };
+  }
+  if (!held) return { kind: 'keep', because: reasons };
+  const because = [pausedReason(held.hold), ...reasons];
+  return { kind: 'pause', remaining: remainingOf(held), because };
+}
+
+function judge(pod: Pod, { paused, ...of }: Concern, options: DecideOptions): Judged {
+  const reason = taintReason({ ...of, pod, pauses: paused.past }, options);
+  const deadline = deadlineOf(reason);
+  return { reason, deadline, hold: deadline < endOfTime ? paused.hold : null };
+}
+
+type Held = Judged & { readonly hold: Hold };
+
+/** The earliest deadline that runs; null: there is none. */
+function earliestOf(judged: readonly Judged[]): Judged | null {
+  const running = judged.filter(({ deadline, hold }) => deadline < endOfTime && !hold);
+  return running.reduce<Judged | null>((a, b) => (a && a.deadline <= b.deadline ? a : b), null);
+}
+
+/** Of those that stand still the one with the least time left; null: none does. */
+function earliestHeld(judged: readonly Judged[]): Held | null {
+  const held = judged.flatMap((one) => (one.hold ? [{ ...one, hold: one.hold }] : []));
+  return held.reduce<Held | null>((a, b) => (a && remainingOf(a) <= remainingOf(b) ? a : b), null);
+}
+
+function remainingOf({ reason, deadline, hold }: Held): Millis {
+  return deadline - Math.max(hold.since, startOf(reason));
+}
+
+function inOrder({ reason: first }: Judged, judged: readonly Judged[]): readonly TaintReason[] {
+  return [first, ...judged.flatMap(({ reason }) => (reason === first ? [] : [reason]))];
+}
+
+function pausedReason({ since, pause: { name, until } }: Hold): Reason {
+  return { code: 'Paused', since, pause: name, until };
 }
 
 /** Why taints do not matter to this pod, if so. */
@@ -84,61 +127,12 @@ function exemption(pod: Pod, node: Node | null, leave: LeaveOptions): Reason | n
   return leave.finishedPods && finished ? { code: 'Finished', phase: pod.phase } : null;
 }
 
-/** The DaemonSet controller starts no pod where a taint is not tolerated at all. */
+/**
+ * The DaemonSet controller starts no pod where a taint is not tolerated at all; what a policy gives is
+ * nothing to it.
+ */
 function isReturning({ owner }: Pod, reasons: readonly TaintReason[]): boolean {
-  return owner?.kind === 'DaemonSet' && reasons.every(({ code }) => code !== 'NoToleration');
-}
-
-function reasonFor(
-  pod: Pod,
-  observed: ObservedTaint,
-  pauses: readonly Pause[],
-  options: DecideOptions,
-): TaintReason {
-  const { taint } = observed;
-  const toleration = decidingToleration(pod.tolerations, taint, options);
-  if (toleration?.tolerationSeconds === null) {
-    return { code: 'ToleratedForever', taint, toleration };
-  }
-  const { minTaintAgeMs } = options.policyFor(taint);
-  const notBefore = minTaintAgeMs > 0 ? countsFrom(observed) + minTaintAgeMs : observed.start;
-  if (!toleration) {
-    const { start, startSource } = observed;
-    return { code: 'NoToleration', taint, start, startSource, deadline: notBefore };
-  }
-  const { start, startSource } = startFor(pod, observed, pauses);
-  const deadline = Math.max(notBefore, expiry(start, toleration));
-  return { code: 'TolerationExpires', taint, toleration, start, startSource, deadline };
-}
-
-/** A pod that came after the taint is given the whole time it tolerates, pauses not counted. */
-function startFor(
-  pod: Pod,
-  observed: ObservedTaint,
-  pauses: readonly Pause[],
-): { readonly start: Instant; readonly startSource: StartSource } {
-  const { startSource } = observed;
-  const start = countsFrom(observed);
-  const written = finite(pod.boundAt);
-  if (written === null) return { start, startSource };
-  const boundAt = endOfSecond(written);
-  const bound = pauses.reduce(
-    (sum, { from, to }) => sum + Math.max(0, to - Math.max(from, boundAt)),
-    boundAt,
-  );
-  return bound > start ? { start: bound, startSource: 'podBound' } : { start, startSource };
-}
-
-function startOf(reason: TaintReason): Instant {
-  return reason.code === 'ToleratedForever' ? Number.NEGATIVE_INFINITY : reason.start;
-}
-
-/** Negative seconds count as none, and so does what is no number; the end of time never comes. */
-function expiry(start: Instant, { tolerationSeconds }: Toleration): Instant {
-  const seconds = Number(tolerationSeconds);
-  return seconds > 0 ? Math.min(endOfTime, start + seconds * 1000) : start;
-}
-
-function deadlineOf(reason: TaintReason): Instant {
-  return reason.code === 'ToleratedForever' ? Number.POSITIVE_INFINITY : reason.deadline;
+  const isTolerated = (reason: TaintReason): boolean =>
+    reason.code !== 'NoToleration' && !('given' in reason);
+  return owner?.kind === 'DaemonSet' && reasons.every(isTolerated);
 }

@@ -4,42 +4,83 @@ import type { AttemptState } from '../attempt/state.ts';
 import { finite, type Instant } from '../kernel/time.ts';
 import type { Pod } from '../model/pod.ts';
 import type { Taint } from '../model/taint.ts';
-import { Policies } from '../policy/eviction-policy.ts';
+import { choosePolicy } from '../policy/choice.ts';
+import { type Governance, governedBy, Policies } from '../policy/eviction-policy.ts';
 import type { StoreView } from '../store.ts';
 import type { EvictionConfig } from './config.ts';
-import { type DecideOptions, type Decision, decide } from './decide.ts';
+import { type Concern, type Decision, decide } from './decide.ts';
+import { cutAt, givenBack, takenBack } from './paused-time.ts';
+import type { Pauses } from './pauses.ts';
 import type { Reason } from './reason.ts';
-import type { TaintClock } from './taint-clock.ts';
+import { countedFor, countsFrom, type ObservedTaint, type TaintClock } from './taint-clock.ts';
 
 /** A node that is still there so long after its deadline does not go: its deadline was wrong. */
 const endForgottenMs = 600_000;
+
+/** When a pod was to go, and why. */
+type Due = Pick<Extract<Decision, { kind: 'evict' }>, 'deadline' | 'because'>;
+
+const noPolicy = { counts: null, undecided: null };
 
 /** Gathers what the pure functions need to know about a pod, and asks them. */
 export class Decider {
   readonly #store: StoreView;
   readonly #taints: TaintClock;
+  readonly #pauses: Pauses;
   readonly #config: EvictionConfig;
   readonly #policies: Policies;
-  readonly #options: DecideOptions;
 
-  constructor(store: StoreView, taints: TaintClock, config: EvictionConfig) {
+  constructor(store: StoreView, taints: TaintClock, pauses: Pauses, config: EvictionConfig) {
     this.#store = store;
     this.#taints = taints;
+    this.#pauses = pauses;
     this.#config = config;
     this.#policies = new Policies(config.policies, config);
-    this.#options = { ...config, policyFor: (taint) => this.#policies.for(taint) };
   }
 
   /** The decision on a pod that holds now. */
   decide(pod: Pod): Decision {
-    const { nodeName } = pod;
-    const site = {
-      node: this.#store.node(nodeName),
-      taints: this.#taints.of(nodeName),
-      pausedAt: this.#taints.pausedAt(nodeName),
-      pauses: this.#taints.pausesOf(nodeName),
-    };
-    return decide(pod, site, this.#options);
+    const { nodeName, namespace } = pod;
+    const concerns = this.#taints.of(nodeName).map((observed): Concern => {
+      const paused = this.#pauses.of(nodeName, observed.taint.key, namespace);
+      const governance = this.#governanceOf(pod, observed.taint);
+      return { observed: this.counted(nodeName, observed, namespace), paused, governance };
+    });
+    return decide(pod, this.#store.node(nodeName), concerns, this.#config);
+  }
+
+  /**
+   * A taint as it counts for pods of a namespace, with the time given back for which its deadlines
+   * stood still. Null: as far as that holds for pods of all namespaces.
+   */
+  counted(nodeName: string, observed: ObservedTaint, namespace: string | null): ObservedTaint {
+    const { taint, keptAt } = observed;
+    const { past } = this.#pauses.of(nodeName, taint.key, namespace, keptAt);
+    return later(countedFor(observed, namespace), (start) => givenBack(start, past));
+  }
+
+  /** The same without what whoever starts anew finds in the pauses that are there. */
+  countedToKeep(
+    wall: Instant,
+    nodeName: string,
+    observed: ObservedTaint,
+    namespace: string | null,
+  ): ObservedTaint {
+    const { taint, keptAt } = observed;
+    const all = cutAt(wall, this.#pauses.of(nodeName, taint.key, namespace, keptAt));
+    const kept = cutAt(wall, this.#pauses.keptOf(nodeName, taint.key, namespace));
+    return later(countedFor(observed, namespace), (start) =>
+      takenBack(givenBack(start, all), kept, start),
+    );
+  }
+
+  #governanceOf(pod: Pod, taint: Taint): Governance {
+    const policies = this.#store.policies();
+    const fallback = this.#policies.for(taint);
+    if (policies.length === 0) return governedBy(noPolicy, fallback);
+    const node = this.#store.node(pod.nodeName);
+    const namespaceLabels = this.#store.namespaceLabels(pod.namespace);
+    return governedBy(choosePolicy(policies, taint, { pod, node, namespaceLabels }), fallback);
   }
 
   /**
@@ -56,17 +97,27 @@ export class Decider {
   /** What decides how a pod goes whose deadline has passed. */
   terms(now: Instant, pod: Pod, deadline: Instant, because: readonly Reason[]): Terms {
     const taint = decidingTaint(because);
-    const policy = taint ? this.#policies.for(taint) : this.#config;
-    const { gracePeriodSeconds } = policy;
-    const nodeEnd = this.#endOf(now, pod);
-    return { deadline, budgets: budgetPolicyOf(policy), gracePeriodSeconds, nodeEnd };
+    const policy = taint ? this.#governanceOf(pod, taint) : null;
+    const { gracePeriodSeconds } = policy ?? this.#config;
+    const nodeEnd = policy?.by?.action === 'Upstream' ? null : this.#endOf(now, pod);
+    return {
+      deadline,
+      budgets: budgetPolicyOf(policy ?? this.#config),
+      gracePeriodSeconds,
+      nodeEnd,
+    };
   }
 
-  /** What we know may be old: a live read found it so, or the pod should have gone long ago. */
-  isDoubtful(now: Instant, { nodeName }: Pod, state: AttemptState, deadline: Instant): boolean {
-    if (this.#store.podView(nodeName) !== 'watched') return true;
+  /**
+   * What we know may be old: a live read found it so, or the pod should have gone long ago. The latter
+   * does not hold up a pod that is dealt with as kube-controller-manager does it.
+   */
+  isDoubtful(now: Instant, pod: Pod, state: AttemptState, { deadline, because }: Due): boolean {
+    if (this.#store.podView(pod.nodeName) !== 'watched') return true;
     if ('setback' in state) return state.setback.kind === 'changed';
-    return now - deadline > this.#config.confirmLateMs;
+    const [decisive] = because;
+    const policy = decisive && 'policy' in decisive ? decisive.policy : undefined;
+    return policy?.action !== 'Upstream' && now - deadline > this.#config.confirmLateMs;
   }
 
   /** When the pod's node goes, where that is heeded; null: nobody said, or long ago. */
@@ -80,4 +131,11 @@ export class Decider {
 /** The taint that decided; null where none did. */
 export function decidingTaint([decisive]: readonly Reason[]): Taint | null {
   return decisive && 'taint' in decisive ? decisive.taint : null;
+}
+
+/** The same taint, if it counts from later on; a taint of whom nothing was given back as it is. */
+function later(observed: ObservedTaint, by: (start: Instant) => Instant): ObservedTaint {
+  const from = countsFrom(observed);
+  const start = by(from);
+  return start > from ? { ...observed, start, startSource: 'givenBack' } : observed;
 }

@@ -15,6 +15,7 @@ import type { Event } from '../event.ts';
 import { assert } from '../kernel/assert.ts';
 import { Schedule } from '../kernel/schedule.ts';
 import { earliest, type Instant } from '../kernel/time.ts';
+import type { Node } from '../model/node.ts';
 import type { Pod, PodRef } from '../model/pod.ts';
 import type { LimitStatus } from '../policy/limit.ts';
 import type { Change, StoreView } from '../store.ts';
@@ -24,6 +25,7 @@ import type { Decision } from './decide.ts';
 import { Decider } from './decider.ts';
 import type { EvictionMachine } from './eviction-machine.ts';
 import { EvictionLimits, isNews } from './limits/limits.ts';
+import { Pauses } from './pauses.ts';
 import { cancelEvent, evictionEvent, nodeEndEvent } from './pod-events.ts';
 import type { Cause, Reason } from './reason.ts';
 import { deadlineReport, queuedReport, retryReport } from './reports.ts';
@@ -69,6 +71,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
   readonly #limits: EvictionLimits;
   readonly #starts: TaintClockWriter;
   readonly #taints = new TaintClock();
+  readonly #pauses: Pauses;
   readonly #attempts = new Map<string, EvictionAttempt>();
   readonly #schedule = new Schedule();
   readonly #pace: Pace;
@@ -80,16 +83,17 @@ export class PreciseEvictionMachine implements EvictionMachine {
     this.#store = store;
     this.#config = config;
     this.#leader = config.leader;
-    this.#decider = new Decider(store, this.#taints, config);
+    this.#pauses = new Pauses(store);
+    this.#decider = new Decider(store, this.#taints, this.#pauses, config);
     this.#limits = new EvictionLimits(store, this.#decider, config);
     this.#starts = new TaintClockWriter(store, this.#taints, this.#decider, config);
     this.#pace = new Pace('eviction', config.evictionsInFlightMax);
   }
 
-  handle(now: Instant, event: Event, change: Change | null): readonly MachineCommand[] {
+  handle(now: Instant, event: Event, changes: readonly Change[]): readonly MachineCommand[] {
     this.#commands = [];
     this.#take(now, event);
-    if (change) this.#follow(now, change);
+    for (const change of changes) this.#follow(now, change);
     if (event.kind === 'tick' && this.#mayAct()) this.#act(now);
     return this.#commands;
   }
@@ -103,7 +107,8 @@ export class PreciseEvictionMachine implements EvictionMachine {
   }
 
   taintsOf(nodeName: string): readonly ObservedTaint[] {
-    return this.#taints.of(nodeName);
+    const observed = this.#taints.of(nodeName);
+    return observed.map((taint) => this.#decider.counted(nodeName, taint, null));
   }
 
   decisionOn(pod: Pod): Decision {
@@ -136,12 +141,6 @@ export class PreciseEvictionMachine implements EvictionMachine {
         if (this.#limits.answered(now, event.id, event.outcome)) return;
         this.#answered(now, event.id, event.outcome);
         return;
-      case 'pauseDeadlines':
-        this.#reconsiderOn(now, this.#taints.pause(this.#wall(now), event.scope), 'Paused');
-        return;
-      case 'resumeDeadlines':
-        this.#reconsiderOn(now, this.#taints.resume(this.#wall(now), event.scope), 'Resumed');
-        return;
       case 'clock':
         this.#retime(now);
         return;
@@ -165,16 +164,47 @@ export class PreciseEvictionMachine implements EvictionMachine {
         this.#drop(now, change.previous, 'PodDeleted', []);
         this.#limits.gone(now, change.previous);
         return;
-      default: // a matter of the node lifecycle, or of other semantics
+      case 'policy':
+        this.#reconsiderOn(now, [...this.#taints.nodes()], 'PolicyChanged');
+        return;
+      case 'namespace':
+        this.#reconsiderIn(now, change.name);
+        return;
+      case 'pause':
+      case 'pauseEnd': {
+        const isOver = change.kind === 'pauseEnd' || change.pause === null;
+        const moved = this.#pauses.follow(this.#wall(now), change);
+        for (const name of moved) this.#starts.notice(now, name);
+        this.#reconsiderOn(now, moved, isOver ? 'Resumed' : 'Paused');
+        return;
+      }
+      default: // a matter of the node lifecycle
     }
   }
 
-  #followNode(now: Instant, { name, node, afterGap }: Extract<Change, { kind: 'node' }>): void {
+  #followNode(now: Instant, change: Extract<Change, { kind: 'node' }>): void {
+    const { name, node, previous, afterGap } = change;
     if (node) this.#starts.notice(now, name);
     else this.#starts.forget(name);
     this.#limits.followNode(name);
-    if (!this.#taints.update(this.#wall(now), name, node, afterGap)) return;
+    const wall = this.#wall(now);
+    const isNews = this.#taints.update(wall, name, node, afterGap);
+    const isTainted = this.#taints.of(name).length > 0;
+    const isMoved = this.#pauses.followNode(wall, name, isTainted);
+    const mayMatchOthers =
+      isTainted && this.#store.policies().length > 0 && !hasLabelsOf(node, previous);
+    if (!isNews && !isMoved && !mayMatchOthers) return;
     this.#reconsiderOn(now, [name], node ? 'NodeChanged' : 'NodeDeleted');
+  }
+
+  /** The labels of a namespace are others: policies may look at them. */
+  #reconsiderIn(now: Instant, namespace: string): void {
+    if (this.#store.policies().every(({ match }) => !match.namespaces?.selector)) return;
+    for (const name of [...this.#taints.nodes()]) {
+      for (const pod of this.#store.podsOn(name)) {
+        if (pod.namespace === namespace) this.#reconsider(now, pod, 'PolicyChanged');
+      }
+    }
   }
 
   #reconsiderOn(now: Instant, nodeNames: readonly string[], cause: Cause): void {
@@ -315,7 +345,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
     const terms = this.#decider.terms(wall, pod, deadline, because);
     const method = methodFor(wall, attempt.budgetsAsked, pod, terms);
     if (method.nodeEnd !== null) this.#commands.push(nodeEndEvent(pod, method.nodeEnd));
-    const confirm = this.#decider.isDoubtful(wall, pod, attempt.state, deadline);
+    const confirm = this.#decider.isDoubtful(wall, pod, attempt.state, { deadline, because });
     this.#commands.push(podCommand(id, pod, method, confirm, because));
   }
 
@@ -361,4 +391,8 @@ export class PreciseEvictionMachine implements EvictionMachine {
     assert(pod !== null, `pod ${uid} with an attempt is in the store`);
     return pod;
   }
+}
+
+function hasLabelsOf(one: Node | null, other: Node | null): boolean {
+  return JSON.stringify(one?.labels) === JSON.stringify(other?.labels);
 }

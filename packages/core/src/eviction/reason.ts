@@ -1,6 +1,7 @@
 import type { Instant } from '../kernel/time.ts';
 import type { Taint } from '../model/taint.ts';
 import type { Toleration } from '../model/toleration.ts';
+import type { PolicyMark } from '../policy/eviction-policy.ts';
 
 /** Where the time of a deadline starts to count. */
 export type StartSource =
@@ -29,8 +30,14 @@ export type Reason =
   | { readonly code: 'OptedOut' }
   /** A DaemonSet pod that tolerates the taint for a while: its successor would come straight back. */
   | { readonly code: 'ReturningDaemonSetPod' }
-  /** Deadlines of its node are paused. */
-  | { readonly code: 'Paused'; readonly since: Instant }
+  /** Deadlines stand still; of several pauses that hold them, the one that lasts longest. */
+  | {
+      readonly code: 'Paused';
+      readonly since: Instant;
+      readonly pause: string;
+      /** Null: until somebody ends it. */
+      readonly until: Instant | null;
+    }
   | {
       readonly code: 'NoToleration';
       readonly taint: Taint;
@@ -39,21 +46,35 @@ export type Reason =
       readonly startSource: StartSource;
       /** The start, or later where a taint needs a minimum age. */
       readonly deadline: Instant;
+      /** Left out: no policy counts. */
+      readonly policy?: PolicyMark;
     }
   | {
       readonly code: 'TolerationExpires';
       readonly taint: Taint;
       readonly asExecuted?: true;
       readonly toleration: Toleration;
+      /** The toleration is not the pod's: the policy gives it. */
+      readonly given?: true;
       readonly start: Instant;
       readonly startSource: StartSource;
       readonly deadline: Instant;
+      readonly policy?: PolicyMark;
     }
   | {
       readonly code: 'ToleratedForever';
       readonly taint: Taint;
       readonly asExecuted?: true;
       readonly toleration: Toleration;
+    }
+  /** The policy that counts says so. */
+  | { readonly code: 'KeptByPolicy'; readonly taint: Taint; readonly policy: PolicyMark }
+  /** This policy may count: it asks for labels of a namespace that is not known (yet). */
+  | {
+      readonly code: 'PolicyUndecided';
+      readonly taint: Taint;
+      readonly policy: PolicyMark;
+      readonly namespace: string;
     }
   /** upstream-1.36 only: a timer set for taints that are there no more still runs. */
   | { readonly code: 'TimerKept' }
@@ -68,6 +89,8 @@ export type Cause =
   | 'NodeDeleted'
   | 'PodChanged'
   | 'PodDeleted'
+  /** a policy, or the labels of the pod's namespace */
+  | 'PolicyChanged'
   /** deadlines were paused, or go on */
   | 'Paused'
   | 'Resumed'

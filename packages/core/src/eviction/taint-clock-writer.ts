@@ -7,7 +7,7 @@ import type { StoreView } from '../store.ts';
 import type { MachineCommand } from './command.ts';
 import type { EvictionConfig } from './config.ts';
 import type { Decider } from './decider.ts';
-import type { ObservedTaint, TaintClock } from './taint-clock.ts';
+import { countsFrom, startName, type TaintClock } from './taint-clock.ts';
 
 /**
  * Writes on nodes since when their taints count, so that a restarted or another replica finds the
@@ -64,7 +64,7 @@ export class TaintClockWriter {
     for (const name of this.#writes.takeDue(now)) {
       const node = this.#store.node(name);
       const readyAt = node ? this.#readyAt(node) : now;
-      const command = node && readyAt <= now ? this.#commandFor(node) : null;
+      const command = node && readyAt <= now ? this.#commandFor(now, node) : null;
       if (readyAt > now) this.#writes.postpone(name, readyAt);
       else if (command) commands.push(command);
       else this.#writes.forget(name);
@@ -84,48 +84,54 @@ export class TaintClockWriter {
   }
 
   /** Null when it is written on the node. */
-  #commandFor(node: Node): MachineCommand | null {
+  #commandFor(now: Instant, node: Node): MachineCommand | null {
     const { name: nodeName, uid: nodeUid } = node;
-    const observed = this.#taints.of(nodeName);
-    // Most nodes have no taints, and nothing about them has to be looked at.
-    const needed = observed.length > 0 ? this.#neededOn(nodeName) : new Set<string>();
     const isKnown = node.taintsWrittenAt !== null;
-    const starts = isKnown ? wantedStarts(node, observed, needed) : null;
+    const starts = isKnown ? this.#wantedStarts(this.#store.clock.wall(now), node) : null;
     if (isWritten(node, starts)) return null;
     const id = this.#writes.begin(nodeName);
     const taintsWrittenAt = finite(node.taintsWrittenAt);
     return { kind: 'keepTaintStarts', id, nodeName, nodeUid, starts, taintsWrittenAt };
   }
 
-  /** The taints whose start some pod's deadline depends on. */
-  #neededOn(nodeName: string): ReadonlySet<string> {
-    const needed = new Set<string>();
+  /**
+   * What the annotation should say: of each taint what is written there already, and the start of
+   * those that some pod's deadline depends on and whose time is not their own. Pods of a namespace that
+   * was paused alone have an entry of their own.
+   */
+  #wantedStarts(wall: Instant, { name: nodeName, taintStarts = {} }: Node): TaintStarts {
+    const observed = this.#taints.of(nodeName);
+    // Most nodes have no taints, and nothing about them has to be looked at.
+    const needed =
+      observed.length > 0 ? this.#neededOn(nodeName) : new Map<string, ReadonlySet<string>>();
+    const wanted: Record<string, Instant> = {};
+    for (const one of observed) {
+      const name = formatTaint(one.taint);
+      const ofAll = this.#decider.countedToKeep(wall, nodeName, one, null);
+      const isWanted = Object.hasOwn(taintStarts, name) || needed.has(name);
+      if (ofAll.startSource !== 'timeAdded' && isWanted) wanted[name] = ofAll.start;
+      const own = Object.keys(one.byNamespace ?? {});
+      for (const namespace of new Set([...(needed.get(name) ?? []), ...own])) {
+        const start = countsFrom(this.#decider.countedToKeep(wall, nodeName, one, namespace));
+        if (start !== countsFrom(ofAll)) wanted[startName(one.taint, namespace)] = start;
+      }
+    }
+    return Object.keys(wanted).length === 0 ? null : wanted;
+  }
+
+  /** The taints whose start some pod's deadline depends on, with the namespaces of such pods. */
+  #neededOn(nodeName: string): ReadonlyMap<string, ReadonlySet<string>> {
+    const needed = new Map<string, Set<string>>();
     for (const pod of this.#store.podsOn(nodeName)) {
       for (const reason of this.#decider.decide(pod).because) {
         // For a pod bound later too: a start found anew after a restart may be later still.
-        if (reason.code === 'TolerationExpires') needed.add(formatTaint(reason.taint));
+        if (reason.code !== 'TolerationExpires') continue;
+        const name = formatTaint(reason.taint);
+        needed.set(name, (needed.get(name) ?? new Set()).add(pod.namespace));
       }
     }
     return needed;
   }
-}
-
-/**
- * What the annotation should say: of each taint what is written there already, and the start of
- * those that `needed` names and whose time is not their own.
- */
-function wantedStarts(
-  node: Node,
-  observed: readonly ObservedTaint[],
-  needed: ReadonlySet<string>,
-): TaintStarts {
-  const wanted: Record<string, Instant> = {};
-  for (const { taint, start, startSource } of observed) {
-    const name = formatTaint(taint);
-    const isWrittenDown = node.taintStarts !== undefined && Object.hasOwn(node.taintStarts, name);
-    if (startSource !== 'timeAdded' && (isWrittenDown || needed.has(name))) wanted[name] = start;
-  }
-  return Object.keys(wanted).length === 0 ? null : wanted;
 }
 
 /** What is there and not to be believed is to go. */

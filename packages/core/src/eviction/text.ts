@@ -1,6 +1,6 @@
-import { formatDuration } from '../kernel/time.ts';
-import type { Taint } from '../model/taint.ts';
+import { formatDuration, formatTime } from '../kernel/time.ts';
 import { formatTaint } from '../model/taint-spec.ts';
+import type { PolicyMark } from '../policy/eviction-policy.ts';
 import type { Reason } from './reason.ts';
 
 /** One reason in words, as Events, tables and logs print it. */
@@ -23,15 +23,24 @@ export function describeReason(reason: Reason): string {
     case 'ReturningDaemonSetPod':
       return 'its DaemonSet would recreate it at once';
     case 'Paused':
-      return 'deadlines are paused';
+      return reason.until === null
+        ? `deadlines are paused by ${reason.pause}`
+        : `deadlines are paused by ${reason.pause} until ${formatTime(reason.until)}`;
     case 'NoToleration':
-      return `no toleration for ${taintText(reason)}${describeSettling(reason)}`;
+      return `no toleration for ${taintText(reason)}${describeSettling(reason)}${byPolicy(reason)}`;
     case 'TolerationExpires': {
       const seconds = Math.max(0, Number(reason.toleration.tolerationSeconds)) || 0;
-      return `tolerates ${taintText(reason)} for ${formatDuration(seconds * 1000)}`;
+      const time = formatDuration(seconds * 1000);
+      if (reason.given)
+        return `no toleration for ${taintText(reason)}, given ${time}${byPolicy(reason)}`;
+      return `tolerates ${taintText(reason)} for ${time}${byPolicy(reason)}`;
     }
     case 'ToleratedForever':
       return `tolerates ${taintText(reason)} without limit`;
+    case 'KeptByPolicy':
+      return `kept in spite of ${formatTaint(reason.taint)}${byPolicy(reason)}`;
+    case 'PolicyUndecided':
+      return `policy ${reason.policy.name} may be for it: the labels of namespace ${reason.namespace} are not known`;
     case 'TimerKept':
       return 'a timer for earlier taints is still running';
     case 'GivenUp':
@@ -39,8 +48,15 @@ export function describeReason(reason: Reason): string {
   }
 }
 
+/** `, by policy spot` */
+function byPolicy({ policy }: { readonly policy?: PolicyMark }): string {
+  if (!policy) return '';
+  const how = policy.action === 'Upstream' ? ' as kube-controller-manager does it' : '';
+  return `, by policy ${policy.name}${how}`;
+}
+
 /** One that is judged by another effect than it has goes without any. */
-function taintText({ taint, asExecuted }: Extract<Reason, { taint: Taint }>): string {
+function taintText({ taint, asExecuted }: Extract<Reason, { asExecuted?: true }>): string {
   const text = formatTaint(taint);
   return asExecuted ? text.slice(0, text.lastIndexOf(':')) : text;
 }

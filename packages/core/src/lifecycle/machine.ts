@@ -76,12 +76,12 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     this.#readiness = new ReadinessMarker(store, config, (name) => this.#mayMark(name));
   }
 
-  handle(now: Instant, event: Event, change: Change | null): readonly LifecycleCommand[] {
+  handle(now: Instant, event: Event, changes: readonly Change[]): readonly LifecycleCommand[] {
     this.#commands = [];
     this.#now = now;
     if (this.#wake !== null && now - this.#wake > standstillMs) this.#forgive(now);
     this.#take(now, event);
-    if (change) this.#follow(now, change);
+    for (const change of changes) this.#follow(now, change);
     if (event.kind === 'tick' && this.#mayAct) this.#act(now);
     this.#wake = this.nextWake();
     return this.#commands;

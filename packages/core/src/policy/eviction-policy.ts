@@ -1,6 +1,8 @@
 // Eviction policies: what is done about the pods that a taint makes leave.
 import type { Millis } from '../kernel/time.ts';
 import type { Taint } from '../model/taint.ts';
+import type { PolicyChoice } from './choice.ts';
+import type { EvictionPolicy, PolicyAction } from './values.ts';
 
 /** How a pod is made to leave. */
 export type EvictionMode =
@@ -20,6 +22,49 @@ export interface Policy {
   readonly gracePeriodSeconds: number | null;
   /** A taint younger than this is not acted on: it may be gone again at once. */
   readonly minTaintAgeMs: Millis;
+}
+
+/** What governs the pods that one taint makes leave. */
+export interface Governance extends Policy {
+  /** The policy that counts; null: the configuration of the process. */
+  readonly by: PolicyMark | null;
+  /** A pod with no toleration of the taint counts as one that tolerates it for so long; null: not. */
+  readonly defaultTolerationSeconds: number | null;
+  /** A policy that may count, where that cannot be told; the pod stays then. */
+  readonly undecided: EvictionPolicy | null;
+}
+
+/** Names the policy that counts, and what it says. */
+export interface PolicyMark {
+  readonly name: string;
+  readonly action: PolicyAction;
+}
+
+const modes: Readonly<Record<PolicyAction, EvictionMode | null>> = {
+  Delete: 'delete',
+  Evict: 'evict',
+  EvictThenDelete: 'evictThenDelete',
+  Keep: null,
+  Upstream: 'delete',
+};
+
+/** What a choice comes to; what the policy leaves out is as in `fallback`. */
+export function governedBy({ counts, undecided }: PolicyChoice, fallback: Policy): Governance {
+  const { mode, deleteAfterMs, gracePeriodSeconds, minTaintAgeMs } = fallback;
+  const process = { mode, deleteAfterMs, gracePeriodSeconds, minTaintAgeMs };
+  if (!counts?.action) return { ...process, by: null, defaultTolerationSeconds: null, undecided };
+  const { name, action, defaultTolerationSeconds } = counts;
+  const by = { name, action };
+  const isUpstream = action === 'Upstream';
+  return {
+    mode: modes[action] ?? mode,
+    deleteAfterMs: counts.deleteAfterMs ?? deleteAfterMs,
+    gracePeriodSeconds: isUpstream ? null : (counts.gracePeriodSeconds ?? gracePeriodSeconds),
+    minTaintAgeMs: isUpstream ? 0 : (counts.minTaintAgeMs ?? minTaintAgeMs),
+    by,
+    defaultTolerationSeconds,
+    undecided,
+  };
 }
 
 /** A policy for the taints that match; what it leaves out is as the configuration has it. */

@@ -1,5 +1,5 @@
 // The policies, pauses, taint rules and namespaces of the cluster, as events have told of them.
-import { earliest, type Instant } from '../kernel/time.ts';
+import { earliest, finite, type Instant } from '../kernel/time.ts';
 import type { Namespace } from '../model/namespace.ts';
 import type { Labels } from '../model/selector.ts';
 import { inPolicyOrder } from './choice.ts';
@@ -81,7 +81,7 @@ export class PolicyStore {
 
   /** When the next one is over; null: none ends by itself. */
   nextPauseEnd(): Instant | null {
-    return earliest(Array.from(this.#running(), ({ until }) => until));
+    return earliest(Array.from(this.#running(), ({ until }) => finite(until)));
   }
 
   *#running(): Iterable<EvictionPause> {

@@ -9,6 +9,7 @@ import {
   lifecycleDifferences,
   pressureDifferences,
 } from '@taintmgr/core/differences';
+import { pauseOf, policyOf } from '../policy/objects.ts';
 
 const file = new URL('../../../../docs/differences.md', import.meta.url);
 const tests = new URL('../', import.meta.url);
@@ -226,9 +227,18 @@ const stories: readonly [string, Story, readonly DifferenceName[]][] = [
     (engine) => {
       engine.handle(1000, { kind: 'nodeUpsert', node: node(null) });
       engine.handle(1000, { kind: 'podUpsert', pod: { ...pod, ...tolerating(60) } });
-      engine.handle(2000, { kind: 'pauseDeadlines', scope: { kind: 'all' } });
+      engine.handle(2000, { kind: 'pauseUpsert', pause: pauseOf('night') });
     },
-    ['no-pacing'],
+    ['pauses'],
+  ],
+  [
+    'a policy that keeps the pod',
+    (engine) => {
+      engine.handle(1000, { kind: 'policyUpsert', policy: policyOf('p', { action: 'Keep' }) });
+      engine.handle(1000, { kind: 'nodeUpsert', node: node(null) });
+      engine.handle(1000, { kind: 'podUpsert', pod });
+    },
+    ['policies'],
   ],
 ];
 

@@ -7,26 +7,30 @@ import {
   formatTaint,
   type Node,
   type Outcome,
-  type PauseScope,
   type Pod,
   parseTaint,
   type Taint,
   type Toleration,
 } from '@taintmgr/core';
-import { describeCount } from '@taintmgr/core/policy';
+import { describeCount, type EvictionPause, type EvictionPolicy } from '@taintmgr/core/policy';
+import { pauseOf, policyOf } from '../policy/objects.ts';
 
 /**
  * The little language of the transcripts. One command a line, first its time in seconds; each is
  * followed by a tick:
  *
  *     0 node n1 maintenance:NoExecute@-10     a node and its taints, @ = timeAdded; then, if need be,
- *                                             zone z | deadline 100 | starts maintenance:NoExecute@-5
+ *                                             zone z | labels a=b | deadline 100 | starts maintenance:NoExecute@-5
+ *                                             (_shop after the taint: for pods of a namespace)
  *                                             written 7 (its taints, by managed fields) | gap
  *     0 pod shop/web-0 on n1 for maintenance:NoExecute 5 | all   tolerations: a taint and seconds
  *     3 pod shop/web-0 gone | terminating | mirror | daemonset | finished | optedout | down | grace 20 ...
  *     0 synced | standby | leader | tick | node n1 gone
  *     0 clock 600 | -3                      the cluster's clock is so far ahead of the time
- *     0 pause all | zone z | node n1 (and so resume) | resume-evictions
+ *     0 pause NAME zones z1,z2 | labels a=b | keys k* | namespaces shop | until 90 | since -5
+ *     0 resume NAME | resume-evictions
+ *     0 policy NAME {"action":"Keep","match":{"pods":...},...} | gone
+ *     0 namespace shop team=a,env=b | gone
  *     0 record {"record":...,"resume":...}   what readLimits finds; `done limits` answers
  *     0 done shop/web-0 | gone ... | failed ... 500 boom | blocked ... needs 2, has 2
  *     0 explain n1
@@ -57,7 +61,7 @@ class Run {
     const now = Number(time) * 1000;
     if (verb === 'config') return this.#configure(JSON.parse(words.join(' ')));
     if (verb === 'explain') return this.#explain(now, words[0] ?? '');
-    const told = this.#engine.handle(now, this.#event(verb, words));
+    const told = this.#engine.handle(now, this.#event(now, verb, words));
     const commands = [...told, ...this.#engine.handle(now, { kind: 'tick' })];
     const wake = this.#engine.nextWake();
     const lines = commands.map((command) => this.#tell(command));
@@ -69,7 +73,7 @@ class Run {
     return [];
   }
 
-  #event(verb: string, words: readonly string[]): Event {
+  #event(now: number, verb: string, words: readonly string[]): Event {
     const [subject = '', ...rest] = words;
     switch (verb) {
       case 'node':
@@ -85,12 +89,18 @@ class Run {
       case 'tick':
         return { kind: verb };
       case 'pause':
-      case 'resume': {
-        const [name = ''] = rest;
-        const scope: PauseScope =
-          subject === 'all' ? { kind: 'all' } : { kind: zoneOrNode(subject), name };
-        return { kind: `${verb}Deadlines`, scope };
-      }
+        return { kind: 'pauseUpsert', pause: readPause(now, subject, rest) };
+      case 'resume':
+        return { kind: 'pauseDelete', name: subject };
+      case 'policy':
+        if (rest[0] === 'gone') return { kind: 'policyDelete', name: subject };
+        return { kind: 'policyUpsert', policy: policyOf(subject, readPolicy(rest)) };
+      case 'namespace':
+        if (rest[0] === 'gone') return { kind: 'namespaceDelete', name: subject };
+        return {
+          kind: 'namespaceUpsert',
+          namespace: { name: subject, labels: readLabels(rest[0]) },
+        };
       case 'clock':
         return { kind: 'clock', ahead: Number(subject) * 1000 };
       case 'resume-evictions':
@@ -136,6 +146,7 @@ class Run {
       optedOut: words.includes('optedout'),
       ready: words.includes('down') ? 'False' : null,
       gracePeriodSeconds: Number(after(words, 'grace') ?? 30),
+      ...(words.includes('labels') && { labels: readLabels(after(words, 'labels')) }),
     };
     this.#pods.set(subject, pod);
     return { kind: 'podUpsert', pod };
@@ -219,12 +230,33 @@ function readRecord(words: readonly string[]): Partial<Extract<Event, { kind: 'l
   return words.length === 0 ? {} : JSON.parse(words.join(' '));
 }
 
-function zoneOrNode(text: string): 'zone' | 'node' {
-  if (text === 'zone' || text === 'node') return text;
-  throw new Error(`neither zone nor node: ${text}`);
+function readPolicy(words: readonly string[]): Partial<EvictionPolicy> {
+  const { match, ...fields } = JSON.parse(words.join(' ') || '{}');
+  return { ...fields, match: { ...policyOf('').match, ...match } };
 }
 
-const nodeOptions = ['zone', 'deadline', 'starts', 'written', 'gap'];
+function readPause(now: number, name: string, words: readonly string[]): EvictionPause {
+  const list = (word: string): readonly string[] => after(words, word)?.split(',') ?? [];
+  const [labels, until, since] = ['labels', 'until', 'since'].map((word) => after(words, word));
+  return pauseOf(name, {
+    since: since === undefined ? now : Number(since) * 1000,
+    until: until === undefined ? null : Number(until) * 1000,
+    scope: {
+      zones: list('zones'),
+      nodes: labels === undefined ? null : { matchLabels: readLabels(labels) },
+      taintKeys: list('keys'),
+      namespaces: list('namespaces'),
+    },
+  });
+}
+
+/** `a=b,c=d` */
+function readLabels(text = ''): Readonly<Record<string, string>> {
+  const pairs = text.split(',').filter((pair) => pair !== '');
+  return Object.fromEntries(pairs.map((pair) => pair.split('=')));
+}
+
+const nodeOptions = ['zone', 'labels', 'deadline', 'starts', 'written', 'gap'];
 
 function readNode(name: string, words: readonly string[]): Node {
   const options = words.findIndex((word) => nodeOptions.includes(word));
@@ -241,10 +273,11 @@ function readNode(name: string, words: readonly string[]): Node {
     uid: name,
     taints,
     ...(zone !== undefined && { zone }),
+    ...(words.includes('labels') && { labels: readLabels(after(words, 'labels')) }),
     ...(deadline !== undefined && { deadline: Number(deadline) * 1000 }),
     ...(written !== undefined && { taintsWrittenAt: Number(written) * 1000 }),
     ...(start !== undefined && {
-      taintStarts: taint === 'none' ? {} : { [taint]: Number(at) * 1000 },
+      taintStarts: taint === 'none' ? {} : { [taint.replace('_', ' ')]: Number(at) * 1000 },
     }),
   };
 }
@@ -258,7 +291,9 @@ function readTolerations(words: readonly string[]): readonly Toleration[] {
   const text =
     words
       .join(' ')
-      .split(/ (?:on|bound|terminating|mirror|daemonset|finished|optedout|down|grace)\b/)[0] ?? '';
+      .split(
+        / (?:on|bound|terminating|mirror|daemonset|finished|optedout|down|grace|labels)\b/,
+      )[0] ?? '';
   return text.split(' | ').map((entry) => {
     const [spec = '', time] = entry.split(' ');
     const tolerationSeconds = time === undefined ? null : Number(time);

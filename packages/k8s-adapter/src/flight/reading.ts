@@ -32,8 +32,6 @@ const members: Readonly<Record<Event['kind'], Readonly<Record<string, string>>>>
   view: { current: 'boolean' },
   synced: {},
   leadership: { held: 'boolean' },
-  pauseDeadlines: { scope: 'object' },
-  resumeDeadlines: { scope: 'object' },
   resumeEvictions: {},
   limitRecord: {},
   result: { id: 'string', outcome: 'object' },

@@ -108,7 +108,7 @@ export const evictionSabotages: Readonly<Record<string, Planted>> = {
     breaks: ['evicts in a pause'],
     sabotage: {
       machine: (engine) => ({
-        handle: (now, event) => (event.kind === 'pauseDeadlines' ? [] : engine.handle(now, event)),
+        handle: (now, event) => (event.kind === 'pauseUpsert' ? [] : engine.handle(now, event)),
         nextWake: () => engine.nextWake(),
       }),
     },

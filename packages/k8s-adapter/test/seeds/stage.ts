@@ -1,3 +1,4 @@
+import type { EvictionPause } from '@taintmgr/core/policy';
 import {
   ApiError,
   type ApiHistory,
@@ -54,7 +55,7 @@ export class Stage {
   readonly #api: ApiServer;
   readonly #apiHistory: ApiHistory;
   readonly #pauses: StageOptions['pauses'];
-  readonly #paused = new Map<string, PauseScope>();
+  readonly #paused = new Map<string, EvictionPause>();
   readonly #transcript: Transcript;
 
   constructor(options: StageOptions) {
@@ -133,17 +134,19 @@ export class Stage {
 
   /** Tells every controller to let deadlines stand still, now and when it starts anew. */
   pauseDeadlines(scope: PauseScope): void {
-    this.#paused.set(JSON.stringify(scope), scope);
+    const pause = pauseOf(scope, this.now());
+    if (this.#paused.has(pause.name)) return;
+    this.#paused.set(pause.name, pause);
     this.#pauses?.begin(scope, this.now());
-    for (const one of this.controllers) one.tell({ kind: 'pauseDeadlines', scope });
+    for (const one of this.controllers) one.tell({ kind: 'pauseUpsert', pause });
   }
 
   /** Lets all deadlines go on, and what a limit has stopped. */
   resumeDeadlines(): void {
-    for (const [key, scope] of this.#paused) {
-      this.#paused.delete(key);
-      this.#pauses?.end(scope, this.now());
-      for (const one of this.controllers) one.tell({ kind: 'resumeDeadlines', scope });
+    for (const name of this.#paused.keys()) {
+      this.#paused.delete(name);
+      this.#pauses?.end(JSON.parse(name), this.now());
+      for (const one of this.controllers) one.tell({ kind: 'pauseDelete', name });
     }
     this.#resumeEvictions();
   }
@@ -161,7 +164,7 @@ export class Stage {
   /** Starts a controller; it is told what stands still. */
   start(controller: Controller): void {
     controller.start();
-    for (const scope of this.#paused.values()) controller.tell({ kind: 'pauseDeadlines', scope });
+    for (const pause of this.#paused.values()) controller.tell({ kind: 'pauseUpsert', pause });
   }
 
   /** All trouble ends, and the controllers work. */
@@ -188,4 +191,20 @@ export class Stage {
     ).length;
     return { violations, removals, transcript: this.transcript };
   }
+}
+
+/** The pause that the cluster would have for this, made at `since`. */
+function pauseOf(scope: PauseScope, since: number): EvictionPause {
+  const nodes =
+    scope.kind === 'all' ? null : { matchLabels: { 'kubernetes.io/hostname': scope.name } };
+  return {
+    name: JSON.stringify(scope),
+    uid: '',
+    scope: { zones: [], nodes, taintKeys: [], namespaces: [] },
+    readiness: false,
+    deadlines: true,
+    reason: 'a seed',
+    until: null,
+    since,
+  };
 }

@@ -167,13 +167,12 @@ function taintRow(
   after: Millis,
 ): readonly (readonly string[])[] {
   if (!('taint' in reason)) return [];
-  const isForEver = reason.code === 'ToleratedForever';
   return [
     [
       formatTaint(reason.taint),
-      isForEver ? '-' : countsFrom(reason, now),
+      'start' in reason ? countsFrom(reason, now) : '-',
       'toleration' in reason ? tolerationText(reason.toleration) : none,
-      isForEver ? 'never' : timeLeftThen(reason.deadline - now - after, after),
+      'deadline' in reason ? timeLeftThen(reason.deadline - now - after, after) : 'never',
       isFirst ? 'decides' : '',
     ],
   ];

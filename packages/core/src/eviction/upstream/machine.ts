@@ -60,14 +60,14 @@ export class UpstreamEvictionMachine implements EvictionMachine {
     this.#leader = config.leader;
   }
 
-  handle(now: Instant, event: Event, change: Change | null): readonly MachineCommand[] {
+  handle(now: Instant, event: Event, changes: readonly Change[]): readonly MachineCommand[] {
     this.#commands = [];
-    if (change) this.#cache(change);
+    for (const change of changes) this.#cache(change);
     if (event.kind === 'synced') this.#synced = true;
     if (event.kind === 'leadership') this.#leader = event.held;
     const running = this.#synced && this.#leader;
     if (running !== this.#running) this.#turn(now, running);
-    else if (running && change) this.#follow(now, change);
+    else if (running) for (const change of changes) this.#follow(now, change);
     if (event.kind === 'result') this.#answered(now, event.id, event.outcome);
     if (running) this.#fireDue(now);
     return this.#commands;

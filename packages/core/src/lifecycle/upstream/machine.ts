@@ -51,7 +51,7 @@ export class UpstreamLifecycleMachine implements LifecycleMachine {
     this.#leader = leader;
   }
 
-  handle(now: Instant, event: Event, change: Change | null): readonly LifecycleCommand[] {
+  handle(now: Instant, event: Event, changes: readonly Change[]): readonly LifecycleCommand[] {
     this.#commands = [];
     if (event.kind === 'synced') this.#synced = true;
     if (event.kind === 'leadership') this.#leader = event.held;
@@ -60,7 +60,7 @@ export class UpstreamLifecycleMachine implements LifecycleMachine {
     if (run) {
       run.controller.now = now;
       if (event.kind === 'result') run.tasks.settle(event.id, event.outcome);
-      if (change) follow(run, change);
+      for (const change of changes) follow(run, change);
       if (event.kind === 'tick') this.#act(now, run);
     }
     return this.#commands;

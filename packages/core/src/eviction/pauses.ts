@@ -1,0 +1,172 @@
+// Which pauses have held, or hold, the deadlines of each node, and since when.
+import { finite, type Instant } from '../kernel/time.ts';
+import { coversNamespace, coversNode, coversTaint } from '../policy/pause-scope.ts';
+import type { EvictionPause } from '../policy/values.ts';
+import type { Change, StoreView } from '../store.ts';
+import { neverPaused, type PausedTime, type PauseSpan, pausedTime } from './paused-time.ts';
+
+/** `goneAt` null: whoever starts anew finds it in the pause that is there. */
+interface Span extends PauseSpan {
+  readonly goneAt: Instant | null;
+}
+
+/** More than so many are put together, so that nobody gets less time back than is due. */
+const spansMax = 50;
+
+/**
+ * The pauses of every node with NoExecute taints. A pause counts from the instant that it names
+ * itself, so that a run that begins within it gives the same time back as one that saw it begin; for
+ * a node that comes into its scope later, from then on. It ends at `until`, when it is deleted, or
+ * when the node leaves its scope, whichever comes first. What is over is remembered for as long as the
+ * node is tainted: pods count from their binding, and may have been bound before. Times are of the
+ * cluster's clock.
+ */
+export class Pauses {
+  readonly #store: StoreView;
+  readonly #byNode = new Map<string, readonly Span[]>();
+
+  constructor(store: StoreView) {
+    this.#store = store;
+  }
+
+  /**
+   * When the deadlines of a taint stood still for pods of a namespace. Without one: as far as they did
+   * for pods of all. `from`: without those of pauses that were gone by then.
+   */
+  of(nodeName: string, taintKey: string, namespace: string | null, from?: Instant): PausedTime {
+    const isOld = ({ goneAt }: Span): boolean =>
+      from !== undefined && goneAt !== null && goneAt < from;
+    return this.#timeOf(nodeName, taintKey, namespace, (span) => !isOld(span));
+  }
+
+  /** The same as it would be known after a start, from the pauses that are there alone. */
+  keptOf(nodeName: string, taintKey: string, namespace: string | null): PausedTime {
+    return this.#timeOf(nodeName, taintKey, namespace, ({ goneAt }) => goneAt === null);
+  }
+
+  /** Takes in a node as the store has it; whether that moves deadlines. */
+  followNode(wall: Instant, name: string, isTainted: boolean): boolean {
+    const node = this.#store.node(name);
+    const known = this.#byNode.get(name);
+    if (!node || !isTainted) {
+      this.#byNode.delete(name);
+      return false;
+    }
+    let spans = known ?? [];
+    for (const { pause, isOver } of this.#store.pauses()) {
+      const isWanted = pause.deadlines && coversNode(pause.scope, node);
+      const open = openSpan(spans, pause.name);
+      if (open && !isWanted) spans = replaced(spans, open, closed(open, wall));
+      if (open || !isWanted || (known && isOver)) continue;
+      const from = known ? wall : beginOf(pause, wall);
+      spans = [...spans, { pause, from, to: isOver ? pause.until : null, goneAt: null }];
+    }
+    this.#byNode.set(name, compacted(spans));
+    return known !== undefined && spans !== known;
+  }
+
+  /** Takes in a pause that began, says something else, or is over; the nodes whose deadlines move. */
+  follow(
+    wall: Instant,
+    change: Extract<Change, { kind: 'pause' | 'pauseEnd' }>,
+  ): readonly string[] {
+    const moved: string[] = [];
+    for (const [name, spans] of this.#byNode) {
+      const node = this.#store.node(name);
+      const isCovered = (pause: EvictionPause): boolean =>
+        pause.deadlines && node !== null && coversNode(pause.scope, node);
+      const next =
+        change.kind === 'pauseEnd'
+          ? ended(spans, change.pause)
+          : changed(wall, spans, change, change.pause !== null && isCovered(change.pause));
+      if (next === spans) continue;
+      this.#byNode.set(name, compacted(next));
+      moved.push(name);
+    }
+    return moved;
+  }
+
+  #timeOf(
+    nodeName: string,
+    taintKey: string,
+    namespace: string | null,
+    counts: (span: Span) => boolean,
+  ): PausedTime {
+    const spans = this.#byNode.get(nodeName) ?? [];
+    if (spans.length === 0) return neverPaused;
+    return pausedTime(
+      spans.filter((span) => {
+        const { scope } = span.pause;
+        const isForPod =
+          namespace === null ? scope.namespaces.length === 0 : coversNamespace(scope, namespace);
+        return isForPod && coversTaint(scope, taintKey) && counts(span);
+      }),
+    );
+  }
+}
+
+/** Nothing begins in the future. */
+function beginOf({ since }: EvictionPause, wall: Instant): Instant {
+  return Math.min(finite(since) ?? wall, wall);
+}
+
+/** The span that the pause of this name still makes. */
+function openSpan(spans: readonly Span[], name: string): Span | undefined {
+  return spans.find(({ pause, goneAt }) => goneAt === null && pause.name === name);
+}
+
+function ended(spans: readonly Span[], pause: EvictionPause): readonly Span[] {
+  const open = openSpan(spans, pause.name);
+  return open ? replaced(spans, open, { ...open, to: pause.until }) : spans;
+}
+
+function changed(
+  wall: Instant,
+  spans: readonly Span[],
+  { name, pause, previous }: Extract<Change, { kind: 'pause' }>,
+  isWanted: boolean,
+): readonly Span[] {
+  const open = openSpan(spans, name);
+  if (!pause || !isWanted) return open ? replaced(spans, open, closed(open, wall)) : spans;
+  if (!open) {
+    const from = previous ? wall : beginOf(pause, wall);
+    return [...spans, { pause, from, to: null, goneAt: null }];
+  }
+  if (isForTheSame(open.pause, pause)) {
+    // The leader has written since when, or somebody has moved the end.
+    const isFromSince = open.from === open.pause.since;
+    const from = isFromSince ? beginOf(pause, wall) : open.from;
+    return replaced(spans, open, { ...open, pause, from, to: null });
+  }
+  const anew = { pause, from: wall, to: null, goneAt: null };
+  return [...replaced(spans, open, closed(open, wall)), anew];
+}
+
+/** From now on nobody would find it in a pause that is there. */
+function closed(span: Span, wall: Instant): Span {
+  return { ...span, to: Math.min(span.to ?? wall, wall), goneAt: wall };
+}
+
+function replaced(spans: readonly Span[], span: Span, by: Span): readonly Span[] {
+  return spans.map((one) => (one === span ? by : one));
+}
+
+/** Whether two pauses hold the same pods and taints of a node that both are for. */
+function isForTheSame({ scope: a }: EvictionPause, { scope: b }: EvictionPause): boolean {
+  const [one, other] = [a, b].map(({ taintKeys, namespaces }) => [taintKeys, namespaces]);
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** No more than so many: two of the past that hold the same become one, with the time between them. */
+function compacted(spans: readonly Span[]): readonly Span[] {
+  if (spans.length <= spansMax) return spans;
+  const past = spans.filter(({ goneAt }) => goneAt !== null);
+  for (const [index, first] of past.entries()) {
+    const second = past.slice(index + 1).find(({ pause }) => isForTheSame(pause, first.pause));
+    if (!second || first.to === null || second.to === null) continue;
+    const from = Math.min(first.from, second.from);
+    const both = { ...second, from, to: Math.max(first.to, second.to) };
+    return replaced(spans, second, both).filter((one) => one !== first);
+  }
+  return spans;
+}

@@ -1,0 +1,192 @@
+// Pauses survive a restart: an engine that begins within one comes to what one that saw it begin
+// comes to.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import {
+  createEngine,
+  type Engine,
+  type Event,
+  makeNode,
+  makePod,
+  type Node,
+} from '@taintmgr/core';
+import type { EvictionPause } from '@taintmgr/core/policy';
+import fc from 'fast-check';
+import { cutAt, givenBack, pausedTime, takenBack } from '../../src/eviction/paused-time.ts';
+import { pauseOf } from '../policy/objects.ts';
+
+const begin = 1_000_000;
+const secondMs = 1000;
+
+const pods = ['shop', 'pay'].flatMap((namespace) =>
+  ['n1', 'n2'].flatMap((nodeName) =>
+    [60, 600].map((tolerationSeconds) =>
+      makePod({
+        namespace,
+        name: `${nodeName}-${tolerationSeconds}`,
+        nodeName,
+        tolerations: [{ operator: 'Exists', tolerationSeconds }],
+      }),
+    ),
+  ),
+);
+
+const scope = fc.record({
+  zones: fc.constantFrom([], [], ['y'], ['z']),
+  nodes: fc.constantFrom(null, null, { matchLabels: { pool: 'spot' } }),
+  taintKeys: fc.constantFrom([], [], ['a'], ['b*']),
+  namespaces: fc.constantFrom([], [], ['shop'], ['p*']),
+});
+const name = fc.constantFrom('p1', 'p2', 'p3');
+type Act =
+  | {
+      readonly kind: 'pause';
+      readonly name: string;
+      readonly scope: EvictionPause['scope'];
+      readonly forMs: number | null;
+    }
+  | { readonly kind: 'resume'; readonly name: string }
+  | { readonly kind: 'nothing' };
+const act: fc.Arbitrary<Act> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('pause' as const),
+      name,
+      scope,
+      forMs: fc.oneof(
+        fc.constant(null),
+        fc.integer({ min: 1, max: 90 }).map((s) => s * secondMs),
+      ),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('resume' as const), name }) },
+  fc.constant({ kind: 'nothing' as const }),
+);
+const steps = fc.array(fc.record({ waitS: fc.integer({ min: 0, max: 60 }), act }), {
+  minLength: 2,
+  maxLength: 14,
+});
+
+/** A cluster with two tainted nodes, and whatever pauses there are in it. */
+class World {
+  readonly nodes = new Map<string, Node>();
+  readonly pauses = new Map<string, EvictionPause>();
+  readonly engine = createEngine();
+
+  constructor() {
+    const taintsWrittenAt = begin - 10 * secondMs;
+    const labels = { pool: 'spot' };
+    const early = { key: 'b', value: '', effect: 'NoExecute', timeAdded: begin - 40 * secondMs };
+    for (const node of [
+      makeNode({ name: 'n1', zone: 'y', taints: ['a:NoExecute'], taintsWrittenAt }),
+      makeNode({ name: 'n2', zone: 'z', labels, taints: ['a:NoExecute', early], taintsWrittenAt }),
+    ]) {
+      this.nodes.set(node.name, node);
+    }
+    startIn(this, this.engine, begin);
+  }
+
+  do(now: number, drawn: Act): readonly Event[] {
+    if (drawn.kind === 'resume' && this.pauses.delete(drawn.name)) {
+      return [{ kind: 'pauseDelete', name: drawn.name }];
+    }
+    if (drawn.kind !== 'pause') return [];
+    const known = this.pauses.get(drawn.name);
+    // The end of one that is over stays: who moves it asks for time that others may have used.
+    if (known && known.until !== null && known.until <= now) return [];
+    const until = drawn.forMs === null ? null : now + drawn.forMs;
+    const pause = known
+      ? { ...known, until }
+      : pauseOf(drawn.name, { since: now, until, scope: drawn.scope });
+    this.pauses.set(pause.name, pause);
+    return [{ kind: 'pauseUpsert', pause }];
+  }
+
+  /** What the first engine writes on nodes is there, and everybody hears of it. */
+  write(now: number): readonly Event[] {
+    return this.engine.handle(now, { kind: 'tick' }).flatMap((command): readonly Event[] => {
+      if (command.kind !== 'keepTaintStarts') return [];
+      const { taintStarts: _, ...bare } = this.nodes.get(command.nodeName) ?? assert.fail();
+      const node = { ...bare, ...(command.starts && { taintStarts: command.starts }) };
+      this.nodes.set(node.name, node);
+      this.engine.handle(now, { kind: 'result', id: command.id, outcome: { kind: 'done' } });
+      return [{ kind: 'nodeUpsert', node }];
+    });
+  }
+}
+
+function startIn(world: World, engine: Engine, now: number): void {
+  for (const pause of world.pauses.values()) engine.handle(now, { kind: 'pauseUpsert', pause });
+  for (const node of world.nodes.values())
+    engine.handle(now, { kind: 'nodeUpsert', node, afterGap: true });
+  for (const pod of pods) engine.handle(now, { kind: 'podUpsert', pod });
+  engine.handle(now, { kind: 'synced' });
+}
+
+/** What is decided about each pod. */
+function decisions(engine: Engine, now: number): readonly string[] {
+  return pods.map(({ namespace, name: podName }) => {
+    const told = engine.explain(now, { kind: 'pod', namespace, name: podName });
+    assert.ok(told?.kind === 'pod');
+    const { decision, remaining } = told;
+    return `${namespace}/${podName} ${decision.kind} ${remaining}`;
+  });
+}
+
+it('an engine that starts anew gives the same time back as one that was there', () => {
+  fc.assert(
+    fc.property(steps, fc.nat(), (drawn, at) => {
+      const world = new World();
+      const restart = at % drawn.length;
+      let later: Engine | null = null;
+      let now = begin;
+      for (const [index, { waitS, act: one }] of drawn.entries()) {
+        now += waitS * secondMs;
+        const told = world.do(now, one);
+        for (const event of told) world.engine.handle(now, event);
+        const written = world.write(now);
+        for (const event of written) world.engine.handle(now, event);
+        for (const event of [...told, ...written]) later?.handle(now, event);
+        later?.handle(now, { kind: 'tick' });
+        if (index === restart) {
+          later = createEngine();
+          startIn(world, later, now);
+        }
+        if (later) assert.deepEqual(decisions(later, now), decisions(world.engine, now));
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+const spans = fc.array(
+  fc.record({ from: fc.nat(50), length: fc.oneof(fc.constant(null), fc.nat(20)) }),
+  { maxLength: 5 },
+);
+
+it('paused time is what a clock shows that stands still meanwhile', () => {
+  fc.assert(
+    fc.property(spans, fc.nat(60), fc.nat(40), (drawn, start, length) => {
+      const now = 100;
+      const pause = pauseOf('p');
+      const list = drawn.map(({ from, length: ms }) => ({
+        pause,
+        from,
+        to: ms === null ? null : from + ms,
+      }));
+      const isPaused = (at: number): boolean =>
+        list.some(({ from, to }) => from <= at && at < (to ?? now));
+      // Every pause so far is given back, those after the time was over too.
+      const paused = Array.from({ length: now }, (_, at) => at).filter(
+        (at) => at >= start && isPaused(at),
+      ).length;
+      const pauses = cutAt(now, pausedTime(list));
+      assert.equal(givenBack(start, pauses) + length, start + paused + length);
+      assert.equal(givenBack(takenBack(start, pauses, start), pauses) >= start, true);
+      const shifted = givenBack(start, pauses);
+      assert.equal(givenBack(takenBack(shifted, pauses, start), pauses), shifted);
+    }),
+    { numRuns: 2000 },
+  );
+});
