@@ -52,6 +52,7 @@ export const houses: Readonly<Record<string, House>> = {
       'api/',
       'handlers/',
       'discovery/ write/',
+      'admission/',
       'auth/ patch/',
       'selectors/',
       'resources/',

@@ -1,3 +1,4 @@
+import { PolicyAdmission } from '../admission/policy-admission.ts';
 import { Access } from '../auth/access.ts';
 import type { Tokens } from '../auth/authenticator.ts';
 import type { DialNode } from '../handlers/node-proxy.ts';
@@ -56,6 +57,8 @@ export class ApiServer implements ClusterApi {
   readonly faults: Faults;
   /** Who may do what, what was refused, and which rights nobody used. */
   readonly access: Access;
+  /** What judges changes before they are stored: the admission policies in the store. */
+  readonly policies: PolicyAdmission;
   readonly #backend: Backend;
   readonly #direct: ClusterApi;
   #dialNode: DialNode = () => 'refused';
@@ -67,11 +70,14 @@ export class ApiServer implements ClusterApi {
       historyLength: options.historyLength ?? historyLength,
     });
     const served = new ServedResources();
-    this.#backend = { store, served, clock: options.clock, random: options.random };
+    this.access = new Access(store, options.tokens ?? null);
+    const { clock, random } = options;
+    const { access } = this;
+    this.policies = new PolicyAdmission({ store, clock, access, served });
+    this.#backend = { store, served, clock, random, admission: this.policies };
     this.#direct = directApi(this.#backend, unknownManager);
     expireEvents(store, options.clock, options.eventTtlMs ?? eventTtlMs);
     this.faults = new Faults(options.random);
-    this.access = new Access(store, options.tokens ?? null);
     this.exchange = serve({
       backend: this.#backend,
       tokens: options.tokens ?? null,

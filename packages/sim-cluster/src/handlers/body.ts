@@ -18,7 +18,7 @@ export interface BodyKind {
 export interface Body {
   readonly object: KubeObject;
   /** Texts for the Warning header. */
-  readonly warnings: readonly string[];
+  readonly warnings: string[];
 }
 
 /** The media type of a request's body, '' when none is named. */

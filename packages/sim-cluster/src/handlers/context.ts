@@ -1,3 +1,4 @@
+import type { Writer } from '../admission/request.ts';
 import { ApiError, type Cause, futureResourceVersion, invalid } from '../objects/errors.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { hasProtobuf } from '../protobuf/encode.ts';
@@ -76,6 +77,11 @@ export function warned<T>(warnings: readonly string[], action: () => T): T {
     if (error instanceof ApiError) error.warnings = warnings;
     throw error;
   }
+}
+
+/** Who writes, for those who judge; what they have to say is added to the warnings. */
+export function writerOf({ user }: Call, warnings: string[]): Writer {
+  return { user, warn: (text) => warnings.push(text) };
 }
 
 /** Who writes: `fieldManager`, or else the User-Agent up to the first slash. */

@@ -33,6 +33,7 @@ import {
   requiredManager,
   targetOf,
   warned,
+  writerOf,
 } from './context.ts';
 
 type Patcher = (document: Json, patch: Json, call: ResourceCall) => Json;
@@ -81,9 +82,10 @@ function asMap(patch: Json): Json {
   );
 }
 
-function updateOptions(call: ResourceCall, dryRun: boolean): UpdateOptions {
+function updateOptions(call: ResourceCall, dryRun: boolean, warnings: string[]): UpdateOptions {
   const subresource = call.path.subresource as '' | 'status';
-  return { dryRun, manager: managerOf(call), subresource, patch: true };
+  const writer = writerOf(call, warnings);
+  return { dryRun, manager: managerOf(call), writer, subresource, patch: true };
 }
 
 function presentView(call: ResourceCall): KubeObject | null {
@@ -99,7 +101,7 @@ function patchWith(patch: (document: KubeObject) => Body, call: ResourceCall): A
   if (!present) throw notFound(resource, call.path.name);
   const { object, warnings } = patch(present);
   const dryRun = readDryRun(call, 'PatchOptions');
-  const options = updateOptions(call, dryRun);
+  const options = updateOptions(call, dryRun, warnings);
   const written = warned(warnings, () =>
     replaceObject(backend, resource, targetOf(call), object, options),
   );
@@ -137,7 +139,7 @@ function apply(configuration: Json, call: ResourceCall, dryRun: boolean): Answer
   const named = withManaged(decoded, owners);
   if (!live) {
     if (path.subresource) throw notFound(resource, path.name);
-    const options = { dryRun, owners };
+    const options = { dryRun, owners, writer: writerOf(call, warnings) };
     return objectReply(
       call,
       201,
@@ -145,7 +147,7 @@ function apply(configuration: Json, call: ResourceCall, dryRun: boolean): Answer
       warnings,
     );
   }
-  const options = { ...updateOptions(call, dryRun), owners };
+  const options = { ...updateOptions(call, dryRun, warnings), owners };
   const written = replaceObject(backend, resource, targetOf(call), named, options);
   return objectReply(call, 200, written.object, warnings);
 }

@@ -8,9 +8,10 @@ import { labelSelectorRequirements, labelSelectorText } from '../selectors/label
 import { invalidValue } from '../validation/causes.ts';
 import { type Answer, jsonReply } from '../wire/answer.ts';
 import { negotiate } from '../wire/negotiation.ts';
+import { judgeUpdate } from '../write/admit.ts';
 import { replaceObject } from '../write/update.ts';
 import { readObject } from './body.ts';
-import { managerOf, type ResourceCall, readDryRun, targetOf } from './context.ts';
+import { managerOf, type ResourceCall, readDryRun, targetOf, writerOf } from './context.ts';
 import { readPatch } from './patch.ts';
 
 /** The kind in which every workload shows how many pods it wants. */
@@ -65,10 +66,11 @@ function write(call: ResourceCall, stored: KubeObject, given: KubeObject): Answe
     },
     spec: { ...stored.spec, replicas },
   };
-  return reply(
-    call,
-    scaleOf(replaceObject(backend, resource, targetOf(call), next, options).object),
-  );
+  const warnings: string[] = [];
+  const judged = { ...options, writer: writerOf(call, warnings), subresource: 'scale' };
+  judgeUpdate(backend, resource, scaleOf(next), scaleOf(stored), judged);
+  const { object } = replaceObject(backend, resource, targetOf(call), next, options);
+  return reply(call, scaleOf(object), warnings);
 }
 
 function scaleOf({ metadata, spec, status }: KubeObject): KubeObject {
@@ -87,7 +89,11 @@ function scaleOf({ metadata, spec, status }: KubeObject): KubeObject {
   };
 }
 
-function reply({ info, request }: ResourceCall, scale: KubeObject): Answer {
+function reply(
+  { info, request }: ResourceCall,
+  scale: KubeObject,
+  warnings: readonly string[] = [],
+): Answer {
   const { pretty } = negotiate(request.headers, info.query.get('pretty'));
-  return jsonReply(200, scale, pretty);
+  return jsonReply(200, scale, pretty, warnings);
 }

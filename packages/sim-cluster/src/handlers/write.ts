@@ -3,8 +3,9 @@ import { badRequest, created, deleted } from '../objects/errors.ts';
 import { isObject } from '../objects/json.ts';
 import type { Json } from '../objects/kube-object.ts';
 import * as podSchema from '../schema/pod.ts';
-import { type Answer, statusReply } from '../wire/answer.ts';
+import { type Answer, statusReply, withWarning } from '../wire/answer.ts';
 import { flag, readInteger, readListOptions } from '../wire/list-options.ts';
+import { judgeSubresource } from '../write/admit.ts';
 import { bindPod, checkSubresourceName } from '../write/binding.ts';
 import { createObject } from '../write/create.ts';
 import { type DeleteRequest, deleteObject, validateDeleteRequest } from '../write/delete.ts';
@@ -19,6 +20,7 @@ import {
   readDryRun,
   targetOf,
   warned,
+  writerOf,
 } from './context.ts';
 import { listObjects } from './list.ts';
 import { proxyToNode } from './node-proxy.ts';
@@ -30,7 +32,7 @@ export function handleCreate(call: ResourceCall): Answer {
   const dryRun = readDryRun(call, 'CreateOptions');
   presenterOf(call);
   const { object, warnings } = readObject(request, info.query, resource);
-  const options = { dryRun, manager: managerOf(call) };
+  const options = { dryRun, manager: managerOf(call), writer: writerOf(call, warnings) };
   const stored = warned(warnings, () =>
     createObject(backend, resource, object, path.namespace, options),
   );
@@ -46,6 +48,7 @@ export function handleUpdate(call: ResourceCall): Answer {
   const options: UpdateOptions = {
     dryRun,
     manager: managerOf(call),
+    writer: writerOf(call, warnings),
     subresource: call.path.subresource as '' | 'status' | 'finalize',
   };
   const written = warned(warnings, () =>
@@ -58,9 +61,12 @@ export function handleUpdate(call: ResourceCall): Answer {
 export function handleDelete(call: ResourceCall): Answer {
   const { backend, resource, path } = call;
   const request = readDeleteOptions(call);
-  const { object, gone } = deleteObject(backend, resource, targetOf(call), request);
-  if (!gone || resource.showsDeleted) return objectReply(call, 200, object);
-  return statusReply(200, deleted(resource, path.name, object.metadata.uid ?? ''));
+  const warnings: string[] = [];
+  const writer = writerOf(call, warnings);
+  const { object, gone } = deleteObject(backend, resource, targetOf(call), request, writer);
+  if (!gone || resource.showsDeleted) return objectReply(call, 200, object, warnings);
+  const status = deleted(resource, path.name, object.metadata.uid ?? '');
+  return statusReply(200, status, warnings);
 }
 
 /** DELETE of a collection: the answer is the list as it was before. */
@@ -70,11 +76,14 @@ export function handleDeleteCollection(call: ResourceCall): Answer {
   validateDeleteRequest(request);
   const presenter = presenterOf(call);
   const listed = listObjects(backend.store, resource, path.namespace, readListOptions(info.query));
+  const warnings: string[] = [];
+  const writer = { ...writerOf(call, warnings), isCollection: true };
   for (const { metadata } of listed.items) {
     const target = { namespace: metadata.namespace ?? '', name: metadata.name };
-    deleteObject(backend, resource, target, request);
+    deleteObject(backend, resource, target, request, writer);
   }
-  return listReply(call, presenter, listed);
+  const answer = listReply(call, presenter, listed);
+  return warnings.reduce((warned, text) => withWarning(warned, text), answer);
 }
 
 /** DeleteOptions from the body if there is one, else from the query. */
@@ -124,19 +133,25 @@ const deleteOptions: BodyKind = {
 
 /** POST pods/NAME/eviction. */
 export function handleEviction(call: ResourceCall): Answer {
-  const { object } = readObject(call.request, call.info.query, eviction);
+  const { object, warnings } = readObject(call.request, call.info.query, eviction);
   const dryRun = call.info.query.getAll('dryRun').filter((value) => value !== '');
-  evictPod(call.backend, targetOf(call), { ...object, kind: 'Eviction' }, dryRun);
-  return statusReply(201, created());
+  const writer = writerOf(call, warnings);
+  const asked = { ...object, kind: 'Eviction', apiVersion: 'policy/v1' };
+  evictPod(call.backend, targetOf(call), asked, dryRun, writer);
+  return statusReply(201, created(), warnings);
 }
 
 /** POST pods/NAME/binding. */
 export function handleBinding(call: ResourceCall): Answer {
   const dryRun = readDryRun(call, 'CreateOptions');
-  const { object } = readObject(call.request, call.info.query, binding);
-  checkSubresourceName(targetOf(call), { ...object, kind: 'Binding' });
-  bindPod(call.backend, targetOf(call), object.target ?? {}, dryRun);
-  return statusReply(201, created());
+  const { object, warnings } = readObject(call.request, call.info.query, binding);
+  const asked = { ...object, kind: 'Binding', apiVersion: 'v1' };
+  const target = targetOf(call);
+  checkSubresourceName(target, asked);
+  const writer = writerOf(call, warnings);
+  judgeSubresource(call.backend, 'binding', asked, { target, dryRun, writer });
+  bindPod(call.backend, target, object.target ?? {}, dryRun);
+  return statusReply(201, created(), warnings);
 }
 
 /** Any verb of nodes/NAME/proxy/...: what the node's kubelet answers. */

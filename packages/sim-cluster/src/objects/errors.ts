@@ -3,7 +3,7 @@ import type { Json } from './kube-object.ts';
 
 /** One entry of `details.causes`. */
 export interface Cause {
-  readonly reason: string;
+  readonly reason?: string;
   readonly message: string;
   readonly field?: string;
 }
@@ -130,6 +130,23 @@ export function forbidden(
     ...details(name, resource.group, resource.plural),
     ...(causes ? { causes } : {}),
   });
+}
+
+const denialCodes: Readonly<Record<string, number>> = {
+  Forbidden: 403,
+  RequestEntityTooLarge: 413,
+};
+
+/** The refusal of an admission policy, with the code that goes with its reason: 403, 413 or 422. */
+export function policyDenial(
+  resource: ResourceName,
+  name: string,
+  reason: string,
+  message: string,
+): ApiError {
+  // A collection has no name that could be told.
+  const { status } = forbidden(resource, name || 'Unknown', message, [{ message }]);
+  return new ApiError(denialCodes[reason] ?? 422, reason, status.message ?? '', status.details);
 }
 
 /** 403 of authorisation for a resource; `name` is '' for a collection. */

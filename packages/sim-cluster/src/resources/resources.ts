@@ -23,6 +23,7 @@ import {
   validateRoleBinding,
   validateRoleBindingUpdate,
 } from '../validation/rbac.ts';
+import { admissionResources } from './admission.ts';
 import { newEventView, storedEvent } from './event-view.ts';
 import { coreEventFields, newEventFields, podFields } from './field-labels.ts';
 import { networkResources } from './network.ts';
@@ -231,6 +232,7 @@ export const resources: readonly Resource[] = [
   rbacResource(rbac.clusterRole, false),
   rbacResource(rbac.roleBinding, true),
   rbacResource(rbac.role, true),
+  ...admissionResources,
 ];
 
 const stored = new Map(

@@ -1,5 +1,6 @@
 // Tables of any kind as kubectl asks for them; kinds without columns of their own show name and
 // age.
+import { policyBindingPrinter, policyPrinter } from './admission.ts';
 import { age, ageColumn, nameColumn, type Printer } from './columns.ts';
 import {
   budgetPrinter,
@@ -44,6 +45,8 @@ const printers: Readonly<Record<string, Printer>> = {
   statefulsets: statefulSetPrinter,
   jobs: jobPrinter,
   services: servicePrinter,
+  validatingadmissionpolicies: policyPrinter,
+  validatingadmissionpolicybindings: policyBindingPrinter,
   endpoints: endpointsPrinter,
   endpointslices: endpointSlicePrinter,
   configmaps: configMapPrinter,

@@ -146,8 +146,8 @@ export function errorReply(error: ApiError, inProtobuf: boolean = false): Reply 
 }
 
 /** A Status Success as a response. */
-export function statusReply(code: number, status: Status): Reply {
-  return jsonReply(code, status, false);
+export function statusReply(code: number, status: Status, warnings: readonly string[] = []): Reply {
+  return jsonReply(code, status, false, warnings);
 }
 
 const itemsPerChunk = 500;

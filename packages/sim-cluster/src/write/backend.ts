@@ -1,3 +1,4 @@
+import type { Admission, Writer } from '../admission/request.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Random } from '../kernel/prng.ts';
 import type { ManagedFields } from '../objects/kube-object.ts';
@@ -10,6 +11,8 @@ export interface Backend {
   readonly served: ServedResources;
   readonly clock: Clock;
   readonly random: Random;
+  /** Who judges what writers want. */
+  readonly admission: Admission;
 }
 
 /** Names one object within its resource; namespace is '' for cluster-scoped kinds. */
@@ -19,6 +22,8 @@ export interface Target {
 }
 
 export interface WriteOptions {
+  /** Who writes; left out: a part of the server itself, which nobody judges. */
+  readonly writer?: Writer;
   /** True to go through everything but the store. */
   readonly dryRun?: boolean;
   /** The field manager; left out: `unknown`, as for a client that does not say what it is. */

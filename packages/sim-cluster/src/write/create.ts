@@ -14,8 +14,9 @@ import { formatTime } from '../objects/time.ts';
 import { trackUpdate } from '../patch/managed-fields.ts';
 import { type Resource, storageOf } from '../resources/resource.ts';
 import { objectKey } from '../store/collection.ts';
+import { judgeCreate } from './admit.ts';
 import { type Backend, unknownManager, type WriteOptions } from './backend.ts';
-import { canonical, markCanonical, toStored } from './canonical.ts';
+import { canonical, markCanonical, toStored, toView } from './canonical.ts';
 
 /** How often a generated name may collide before it is a 409. */
 const nameAttemptsMax = 8;
@@ -47,6 +48,7 @@ export function createObject(
   });
   const causes = resource.validate(object);
   if (causes.length > 0) throw invalid(storage, object.metadata.name ?? '', causes);
+  judgeCreate(backend, resource, toView(resource, object), { namespace, options });
   if (store.get(storage.storeKey, namespace, object.metadata.name)) {
     throw alreadyExists(resource, object.metadata.name);
   }

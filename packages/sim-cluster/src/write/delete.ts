@@ -1,10 +1,13 @@
 // Deletes an object, with grace periods, finalizers and propagation.
+import type { Writer } from '../admission/request.ts';
 import { type Cause, conflict, forbidden, invalid, notFound } from '../objects/errors.ts';
 import type { KubeObject, ObjectMeta } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
 import { type Resource, storageOf } from '../resources/resource.ts';
 import { invalidValue, notSupported } from '../validation/causes.ts';
+import { judgeDelete } from './admit.ts';
 import type { Backend, Target } from './backend.ts';
+import { toView } from './canonical.ts';
 
 /** DeleteOptions as the wire has them. */
 export interface DeleteRequest {
@@ -55,6 +58,7 @@ export function deleteObject(
   resource: Resource,
   target: Target,
   request: DeleteRequest = {},
+  writer?: Writer,
 ): Deleted {
   validateDeleteRequest(request);
   const storage = storageOf(resource);
@@ -62,6 +66,7 @@ export function deleteObject(
   if (!previous) throw notFound(resource, target.name);
   checkDeletePreconditions(resource, previous, request);
   const dryRun = (request.dryRun ?? []).length > 0;
+  judgeDelete(backend, resource, toView(resource, previous), { target, request, writer });
   if (storage.storeKey === 'namespaces') return deleteNamespace(backend, previous, dryRun);
   const marked = withPolicyFinalizer(mark(backend, storage, previous, request), request);
   return finish(backend, storage, marked, previous, dryRun);

@@ -1,9 +1,11 @@
 // The pods/eviction subresource and its budgets.
+import type { Writer } from '../admission/request.ts';
 import { ApiError, badRequest, evictionBlocked, forbidden, notFound } from '../objects/errors.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
 import { storedResource } from '../resources/resources.ts';
 import { labelSelectorRequirements, matchesLabels } from '../selectors/labels.ts';
+import { judgeSubresource } from './admit.ts';
 import type { Backend, Target } from './backend.ts';
 import { checkSubresourceName } from './binding.ts';
 import {
@@ -36,9 +38,15 @@ export function evictPod(
   target: Target,
   eviction: KubeObject,
   dryRunQuery: readonly string[],
+  writer?: Writer,
 ): void {
   checkSubresourceName(target, eviction);
   const request = deleteRequest(eviction, dryRunQuery);
+  judgeSubresource(backend, 'eviction', eviction, {
+    target,
+    dryRun: (request.dryRun ?? []).length > 0,
+    writer,
+  });
   validateDeleteRequest(request);
   const pod = backend.store.get('pods', target.namespace, target.name);
   if (!pod) throw notFound(storedResource('pods'), target.name);

@@ -9,8 +9,9 @@ import { hasSubresource } from '../resources/resources.ts';
 import { sharing } from '../store/store.ts';
 import { invalidValue } from '../validation/causes.ts';
 import { validateMetadataUpdate } from '../validation/metadata.ts';
+import { judgeUpdate } from './admit.ts';
 import { type Backend, type Target, unknownManager, type WriteOptions } from './backend.ts';
-import { canonical, markCanonical, toStored } from './canonical.ts';
+import { canonical, markCanonical, toStored, toView } from './canonical.ts';
 import { createObject } from './create.ts';
 
 export interface UpdateOptions extends WriteOptions {
@@ -169,6 +170,8 @@ export function writeNext(
     ...(options.subresource === 'status' ? [] : resource.validateUpdate(next, previous)),
   ];
   if (causes.length > 0) throw invalid(storage, previous.metadata.name, causes);
+  const [shown, shownBefore] = [toView(resource, next), toView(resource, before)];
+  judgeUpdate(backend, resource, shown, shownBefore, options);
   if (equal(next, previous) || (before !== previous && equal(next, before))) return previous;
   if (options.dryRun) return next;
   if (!isFinished(next)) return markCanonical(backend.store.put(storage.storeKey, next, previous));

@@ -1,0 +1,80 @@
+// What expressions see of a request, as values of CEL.
+import { type CelValue, lazyObject, toCel } from '../cel/value.ts';
+import type { Json, KubeObject } from '../objects/kube-object.ts';
+import { type AskAuthorizer, authorizerOf } from '../validation/policy/authorizer.ts';
+import { namespaceType, requestType } from '../validation/policy/environment.ts';
+import type { AdmissionRequest, Writer } from './request.ts';
+
+export type Bindings = Readonly<Record<string, CelValue>>;
+
+/** The values that are the same for all policies. */
+export function requestBindings(
+  request: AdmissionRequest,
+  writer: Writer,
+  namespace: KubeObject | null,
+  ask: AskAuthorizer,
+): Bindings {
+  const { resource, subresource, name } = request;
+  const { group, plural } = resource;
+  const asked = { group, plural, subresource, namespace: request.namespace, name };
+  return {
+    object: dynamic(request.object),
+    oldObject: dynamic(request.oldObject),
+    request: toCel(requestType, requestJson(request, writer)),
+    namespaceObject: namespace ? toCel(namespaceType, namespaceJson(namespace)) : null,
+    authorizer: authorizerOf(ask, asked),
+  };
+}
+
+/** An object, or null, as expressions see it. */
+export function dynamic(object: KubeObject | null): CelValue {
+  return toCel('dyn', object as Json);
+}
+
+function requestJson(request: AdmissionRequest, { user }: Writer): Json {
+  const { resource, subresource, namespace, name, object, oldObject, operation } = request;
+  const { group, version, plural } = resource;
+  const shown = object ?? oldObject;
+  const kind = kindJson(shown?.apiVersion ?? '', shown?.kind ?? resource.kind);
+  const asked = { group, version, resource: plural };
+  return {
+    kind,
+    resource: asked,
+    requestKind: kind,
+    requestResource: asked,
+    ...(subresource ? { subResource: subresource, requestSubResource: subresource } : {}),
+    ...(name ? { name } : {}),
+    ...(namespace ? { namespace } : {}),
+    operation,
+    userInfo: {
+      username: user.name,
+      ...(user.uid ? { uid: user.uid } : {}),
+      groups: user.groups,
+    },
+    dryRun: request.dryRun,
+    options: request.options,
+  };
+}
+
+function kindJson(apiVersion: string, kind: string): Json {
+  const [version = '', group = ''] = apiVersion.split('/').reverse();
+  return { group, version, kind };
+}
+
+function namespaceJson({ metadata, spec, status }: KubeObject): Json {
+  const { uid = '', ...rest } = metadata;
+  return { metadata: { ...rest, UID: uid } as unknown as Json, spec, status };
+}
+
+/** The value of `variables`: each is worked out when it is first read. */
+export function lazyVariables(
+  variables: readonly Lazy[],
+  type: Parameters<typeof lazyObject>[0],
+): CelValue {
+  return lazyObject(type, Object.fromEntries(variables.map(({ name, read }) => [name, read])));
+}
+
+export interface Lazy {
+  readonly name: string;
+  readonly read: () => CelValue;
+}

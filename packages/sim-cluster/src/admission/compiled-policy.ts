@@ -1,0 +1,76 @@
+// A policy ready to judge.
+import type { Evaluated } from '../cel/compile.ts';
+import type { CelObject } from '../cel/type.ts';
+import type { CelValue } from '../cel/value.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
+import type { Names } from '../validation/policy/environment.ts';
+import {
+  checkExpression,
+  declareVariables,
+  type Variable,
+} from '../validation/policy/expressions.ts';
+import type { MatchResources } from '../validation/policy/match-resources.ts';
+import type { Validation } from '../validation/policy/policy.ts';
+
+/** An expression of a policy; one that does not compile fails whenever it is asked. */
+export interface Expression {
+  readonly text: string;
+  evaluate(bindings: Readonly<Record<string, CelValue>>): Evaluated;
+}
+
+export interface CompiledValidation {
+  readonly given: Validation;
+  readonly expression: Expression;
+  readonly message: Expression | null;
+}
+
+export interface CompiledPolicy {
+  readonly name: string;
+  /** Whether a failing expression lets the request pass. */
+  readonly ignoresFailures: boolean;
+  readonly constraints: MatchResources;
+  readonly paramKind: { readonly apiVersion: string; readonly kind: string } | null;
+  readonly conditions: readonly Expression[];
+  readonly variables: readonly Variable[];
+  /** The type of `variables`; null when the policy declares none. */
+  readonly variablesType: CelObject | null;
+  readonly validations: readonly CompiledValidation[];
+  readonly annotations: readonly { readonly key: string; readonly value: Expression }[];
+}
+
+/** Compiles a stored policy. */
+export function compilePolicy({ metadata, spec }: KubeObject): CompiledPolicy {
+  const params = spec.paramKind !== undefined;
+  const declared = declareVariables(spec.variables ?? [], params, '');
+  const all: Names = { params, authorizer: true };
+  const compiled = (text: string, names: Names, variables: CelObject | null): Expression => {
+    const checked = checkExpression(text, '', names, variables);
+    if ('program' in checked) return { text, evaluate: checked.program.evaluate };
+    const error = checked.cause.message;
+    return { text, evaluate: () => ({ error }) };
+  };
+  const conditions: readonly { readonly expression: string }[] = spec.matchConditions ?? [];
+  const validations: readonly Validation[] = spec.validations ?? [];
+  const annotations: readonly { readonly key: string; readonly valueExpression: string }[] =
+    spec.auditAnnotations ?? [];
+  return {
+    name: metadata.name,
+    ignoresFailures: spec.failurePolicy === 'Ignore',
+    constraints: spec.matchConstraints ?? {},
+    paramKind: spec.paramKind ?? null,
+    conditions: conditions.map(({ expression }) => compiled(expression, all, null)),
+    variables: declared.variables,
+    variablesType: declared.type,
+    validations: validations.map((given) => ({
+      given,
+      expression: compiled(given.expression, all, declared.type),
+      message: given.messageExpression
+        ? compiled(given.messageExpression, { params, authorizer: false }, declared.type)
+        : null,
+    })),
+    annotations: annotations.map(({ key, valueExpression }) => ({
+      key,
+      value: compiled(valueExpression, all, declared.type),
+    })),
+  };
+}

@@ -1,0 +1,100 @@
+// Which requests a policy or a binding is about.
+import type { KubeObject } from '../objects/kube-object.ts';
+import { labelSelectorRequirements, matchesLabels } from '../selectors/labels.ts';
+import type { MatchResources, ResourceRule } from '../validation/policy/match-resources.ts';
+import type { LabelSelector } from '../validation/selector.ts';
+import type { AdmissionRequest } from './request.ts';
+
+/** The labels of a namespace; null for one that is not there. */
+export type NamespaceLabels = (name: string) => Readonly<Record<string, string>> | null;
+
+/** Kinds that are judged by nobody, so that nobody is locked out. */
+const exempt: ReadonlySet<string> = new Set([
+  'validatingadmissionpolicies',
+  'validatingadmissionpolicybindings',
+  'mutatingadmissionpolicies',
+  'mutatingadmissionpolicybindings',
+]);
+
+/** Whether policies are never asked about it. */
+export function isExempt({ resource: { group, plural } }: AdmissionRequest): boolean {
+  return group === 'admissionregistration.k8s.io' && exempt.has(plural);
+}
+
+/** Whether the request is one of those meant; no rules at all mean every request. */
+export function matches(
+  given: MatchResources,
+  request: AdmissionRequest,
+  labelsOf: NamespaceLabels,
+): boolean {
+  const { resourceRules = [], excludeResourceRules = [] } = given;
+  const isRuled = (rule: ResourceRule): boolean => matchesRule(rule, request);
+  return (
+    (resourceRules.length === 0 || resourceRules.some(isRuled)) &&
+    !excludeResourceRules.some(isRuled) &&
+    matchesNamespace(given.namespaceSelector, request, labelsOf) &&
+    matchesObject(given.objectSelector, request)
+  );
+}
+
+function matchesRule(rule: ResourceRule, request: AdmissionRequest): boolean {
+  const { resource, operation, name } = request;
+  const names = rule.resourceNames ?? [];
+  return (
+    has(rule.operations, operation) &&
+    has(rule.apiGroups, resource.group) &&
+    has(rule.apiVersions, resource.version) &&
+    (rule.resources ?? []).some((pattern) => matchesResource(pattern, request)) &&
+    matchesScope(rule.scope ?? '*', request) &&
+    (names.length === 0 || names.includes(name))
+  );
+}
+
+function has(texts: readonly string[] = [], wanted: string): boolean {
+  return texts.includes('*') || texts.includes(wanted);
+}
+
+/** `pods`, `pods/status`; `*` is no subresource, `pods/*` is pods too, `*` twice is all. */
+function matchesResource(pattern: string, { resource, subresource }: AdmissionRequest): boolean {
+  const [plural = '', sub = ''] = pattern.split('/');
+  if (plural !== '*' && plural !== resource.plural) return false;
+  return sub === '*' || sub === subresource;
+}
+
+/** A Namespace is an object of the cluster. */
+function matchesScope(scope: string, { resource }: AdmissionRequest): boolean {
+  return scope === '*' || (scope === 'Namespaced') === resource.namespaced;
+}
+
+function matchesNamespace(
+  selector: LabelSelector | undefined,
+  request: AdmissionRequest,
+  labelsOf: NamespaceLabels,
+): boolean {
+  if (isEmpty(selector)) return true;
+  const { resource, subresource, object, namespace, name } = request;
+  const isNamespace = resource.group === '' && resource.plural === 'namespaces';
+  if (isNamespace && subresource === '' && object) return selects(selector, object);
+  if (!isNamespace && namespace === '') return true;
+  const labels = labelsOf(isNamespace ? name : namespace);
+  return labels !== null && selects(selector, { metadata: { name, labels } });
+}
+
+/** The object as it was counts as much as the object as it shall be. */
+function matchesObject(
+  selector: LabelSelector | undefined,
+  { object, oldObject }: AdmissionRequest,
+): boolean {
+  if (isEmpty(selector)) return true;
+  return [object, oldObject].some((one) => one !== null && selects(selector, one));
+}
+
+const isEmpty = (selector: LabelSelector = {}): boolean =>
+  Object.keys(selector.matchLabels ?? {}).length === 0 &&
+  (selector.matchExpressions ?? []).length === 0;
+
+/** Whether the labels of an object are those that are asked for. */
+export function selects(selector: LabelSelector | undefined, { metadata }: KubeObject): boolean {
+  const requirements = labelSelectorRequirements(selector ?? {});
+  return requirements !== null && matchesLabels(requirements, metadata.labels ?? {});
+}

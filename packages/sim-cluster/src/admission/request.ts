@@ -1,0 +1,38 @@
+// What is judged before it is stored, and for whom.
+import type { User } from '../auth/authorizer.ts';
+import type { Json, KubeObject } from '../objects/kube-object.ts';
+import type { Resource } from '../resources/resource.ts';
+
+export type Operation = 'CREATE' | 'UPDATE' | 'DELETE';
+
+/** One change that somebody wants to make. */
+export interface AdmissionRequest {
+  readonly operation: Operation;
+  readonly resource: Resource;
+  /** '' for the object itself. */
+  readonly subresource: string;
+  /** '' for cluster-scoped kinds. */
+  readonly namespace: string;
+  /** '' where a whole collection is deleted. */
+  readonly name: string;
+  /** As it would be stored; null for DELETE. */
+  readonly object: KubeObject | null;
+  /** As it is stored; null for CREATE. */
+  readonly oldObject: KubeObject | null;
+  readonly dryRun: boolean;
+  /** CreateOptions, UpdateOptions or DeleteOptions as the wire has them. */
+  readonly options: { readonly [member: string]: Json };
+}
+
+/** Somebody who writes through the API, and how he is told what he did not ask for. */
+export interface Writer {
+  readonly user: User;
+  /** True for one who deletes a collection: its objects are judged without their names. */
+  readonly isCollection?: boolean;
+  warn(text: string): void;
+}
+
+/** Whether a change may be stored. Throws ApiError when it may not. */
+export interface Admission {
+  judge(request: AdmissionRequest, writer: Writer): void;
+}

@@ -1,0 +1,55 @@
+// The validation of label selectors that are part of an object.
+import type { Cause } from '../objects/errors.ts';
+import { forbiddenValue, invalidValue, required } from './causes.ts';
+import { validateLabels } from './metadata.ts';
+import { qualifiedNameErrors } from './names.ts';
+
+interface Expression {
+  readonly key: string;
+  readonly operator: string;
+  readonly values?: readonly string[];
+}
+
+/** A selector as objects hold it. */
+export interface LabelSelector {
+  readonly matchLabels?: Readonly<Record<string, string>>;
+  readonly matchExpressions?: readonly Expression[];
+}
+
+/** The rules for a label selector at `field`. */
+export function validateSelector(selector: LabelSelector, field: string): readonly Cause[] {
+  const { matchLabels = {}, matchExpressions = [] } = selector;
+  return [
+    ...validateLabels(matchLabels, `${field}.matchLabels`),
+    ...matchExpressions.flatMap((one, index) =>
+      validateExpression(one, `${field}.matchExpressions[${index}]`),
+    ),
+  ];
+}
+
+function validateExpression(expression: Expression, field: string): readonly Cause[] {
+  const { key, operator, values = [] } = expression;
+  const keys = qualifiedNameErrors(key).map((error) => invalidValue(`${field}.key`, key, error));
+  return [...validateOperator(operator, values, field), ...keys];
+}
+
+function validateOperator(
+  operator: string,
+  values: readonly string[],
+  field: string,
+): readonly Cause[] {
+  switch (operator) {
+    case 'In':
+    case 'NotIn': {
+      const text = "must be specified when `operator` is 'In' or 'NotIn'";
+      return values.length === 0 ? [required(`${field}.values`, text)] : [];
+    }
+    case 'Exists':
+    case 'DoesNotExist': {
+      const text = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
+      return values.length > 0 ? [forbiddenValue(`${field}.values`, text)] : [];
+    }
+    default:
+      return [invalidValue(`${field}.operator`, operator, 'not a valid selector operator')];
+  }
+}
