@@ -58,7 +58,7 @@ export function optionalOf(of: CelType): CelType {
 
 /** A type as error texts write it: `int`, `list(string)`. */
 export function typeName(type: CelType): string {
-  if (typeof type === 'string') return type;
+  if (typeof type === 'string') return type === 'null' ? 'null_type' : type;
   switch (type.kind) {
     case 'list':
       return `list(${typeName(type.items)})`;

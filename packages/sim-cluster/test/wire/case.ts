@@ -7,6 +7,8 @@ export interface WireCase {
   readonly prepare?: (hand: Hand) => Readonly<Record<string, string>> | undefined;
   /** What happened before an exchange, by its index. */
   readonly before?: Readonly<Record<number, (hand: Hand) => void>>;
+  /** What happened before every exchange. */
+  readonly each?: (hand: Hand, exchange: { readonly note?: string; readonly path: string }) => void;
   /** Exchanges that are not replayed, and why. */
   readonly without?: Readonly<Record<number, string>>;
 }

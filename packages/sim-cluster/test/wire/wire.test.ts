@@ -11,6 +11,7 @@ import { deleteCases } from './deletes.ts';
 import { evictionCases } from './evictions.ts';
 import { Hand } from './hand.ts';
 import { accessCases, eventAndLeaseCases } from './others.ts';
+import { policyCases } from './policies.ts';
 import { readCases } from './reads.ts';
 import { absent, difference, Placeholders } from './recorded-values.ts';
 import { writeCases } from './writes.ts';
@@ -25,6 +26,7 @@ const cases: WireCases = {
   ...eventAndLeaseCases,
   ...accessCases,
   ...clusterObjectCases,
+  ...policyCases,
 };
 
 interface Exchange {
@@ -73,6 +75,7 @@ for (const [file, wireCase] of Object.entries(cases)) {
     for (const [index, { note = '', request, response }] of exchanges.entries()) {
       if (!request || !response || wireCase.without?.[index] !== undefined) continue;
       it(`${index} ${request.method} ${request.path} ${note}`, () => {
+        wireCase.each?.(hand, { note, path: request.path });
         wireCase.before?.[index]?.(hand);
         const answer = hand.client.send(request.method, request.path, {
           headers: authorized(request.headers),

@@ -32,6 +32,10 @@ export function checkExpression(
   return { cause: invalidValue(field, expression, `must evaluate to ${list} but got ${found}`) };
 }
 
+function failing(expression: string, { message: error }: Cause): Program {
+  return { expression, type: 'dyn', evaluate: () => ({ error }) };
+}
+
 interface Given {
   readonly name: string;
   readonly expression: string;
@@ -58,12 +62,11 @@ export function declareVariables(
   for (const [index, { name, expression }] of given.entries()) {
     const at = `${field}[${index}].expression`;
     const checked = checkExpression(expression, at, { params, authorizer: true }, type);
+    // One that is wrong is declared all the same: those after it are not wrong for its sake.
     if ('cause' in checked) causes.set(index, checked.cause);
-    else {
-      const { program } = checked;
-      variables.push({ name, program, before: type });
-      type = variablesType({ ...type.fields, [name]: program.type });
-    }
+    const program = 'program' in checked ? checked.program : failing(expression, checked.cause);
+    variables.push({ name, program, before: type });
+    type = variablesType({ ...type.fields, [name]: program.type });
   }
   return { variables, type, causes };
 }
