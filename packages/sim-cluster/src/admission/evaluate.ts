@@ -4,7 +4,7 @@ import { type Bindings, type Lazy, lazyVariables } from './bindings.ts';
 import type { CompiledPolicy, CompiledValidation, Expression } from './compiled-policy.ts';
 
 /** What a validation came to. */
-export type Decision =
+type Decision =
   | { readonly kind: 'admit' }
   /** `reason` null is that of a failure that the policy gives no reason for. */
   | { readonly kind: 'deny'; readonly message: string; readonly reason: string | null };

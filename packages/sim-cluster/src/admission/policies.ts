@@ -14,7 +14,7 @@ const delayMaxMs = 1000;
 const policyResource = 'validatingadmissionpolicies';
 const bindingResource = 'validatingadmissionpolicybindings';
 
-export type Action = 'Deny' | 'Warn' | 'Audit';
+type Action = 'Deny' | 'Warn' | 'Audit';
 
 /** A binding in force. */
 export interface Binding {

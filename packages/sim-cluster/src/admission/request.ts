@@ -3,7 +3,7 @@ import type { User } from '../auth/authorizer.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 import type { Resource } from '../resources/resource.ts';
 
-export type Operation = 'CREATE' | 'UPDATE' | 'DELETE';
+type Operation = 'CREATE' | 'UPDATE' | 'DELETE';
 
 /** One change that somebody wants to make. */
 export interface AdmissionRequest {
