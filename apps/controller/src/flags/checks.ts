@@ -4,6 +4,7 @@ import type { PressureConfig } from '@taintmgr/core/pressure';
 import { formatDuration } from '@taintmgr/core/time';
 import { type ChosenControllers, chooseControllers, controllerNames } from './controllers.ts';
 import { type FeatureGates, readFeatureGates } from './feature-gates.ts';
+import { limitsOf } from './policy-files.ts';
 import { checkThresholds, pressureConfig } from './pressure/config.ts';
 import type { Choices } from './resolve.ts';
 import { type Setting, variableOf } from './setting.ts';
@@ -46,11 +47,21 @@ export function checkChoices(choices: Choices): Checked {
   if (typeof featureGates === 'string') {
     return refuse('featureGates', 'TaintTolerationComparisonOperators=true or =false');
   }
+  checkTaintRules(choices, controllers);
   checkThresholds(chosen, pressurePools, (name) => placeOf(choices, name));
   const pressure = controllers.enabled.includes('node-pressure-controller')
     ? pressureConfig(chosen, pressurePools)
     : null;
   return { controllers, featureGates, pressure, podWatch: podWatchFor(choices, refuse) };
+}
+
+/** A rule that nobody acts on looks as if it did something. */
+function checkTaintRules({ policyObjects }: Choices, { enabled }: ChosenControllers): void {
+  if (enabled.includes('node-lifecycle-controller')) return;
+  const rule = policyObjects.find(({ kind }) => kind === 'NodeTaintRule');
+  if (!rule) return;
+  const want = 'node-lifecycle-controller among --controllers, which acts on it';
+  throw new SettingError('--policy', `NodeTaintRule ${rule.value.name}`, want);
 }
 
 /** What of a configuration needs all pods, and how it is called. */
@@ -60,10 +71,12 @@ const needTexts: Readonly<Record<AllPodsNeed, string>> = {
   limits: 'a limit with percent or pods',
 };
 
-/** Limits are in the configuration file alone. */
-function podWatchFor({ settings, policies }: Choices, refuse: Refuse): Settings['podWatch'] {
+/** Limits are in files alone. */
+function podWatchFor(choices: Choices, refuse: Refuse): Settings['podWatch'] {
+  const { settings, policies, policyObjects } = choices;
   const { podWatch, semantics } = settings;
-  const [need] = allPodsNeeds({ ...policies, semantics });
+  const limits = [...(policies.limits ?? []), ...limitsOf(policyObjects)];
+  const [need] = allPodsNeeds({ ...policies, limits, semantics });
   if (need === undefined) return podWatch;
   if (podWatch === 'tainted-nodes') {
     refuse('podWatch', `all or auto beside ${needTexts[need]}, which needs to know all pods`);

@@ -2,6 +2,7 @@
 import { Command, Option } from '@commander-js/extra-typings';
 import { type ConnectionFlag, connectionFlags } from '@taintmgr/k8s-adapter';
 import { version } from '../version.ts';
+import { inputPaths } from './files.ts';
 import { list, paths } from './kind.ts';
 import type { Setting } from './setting.ts';
 import { groups } from './settings.ts';
@@ -23,8 +24,8 @@ const processTerminal: Terminal = {
 const summary = `Evicts pods from nodes with NoExecute taints: on time, never before, never
 forgotten.
 
-Each flag is also an environment variable and, but for those of connection and
-simulation, a field of the configuration file (config.schema.json):
+Each flag is also an environment variable and, but for those of connection,
+simulation and --policy, a field of the configuration file (config.schema.json):
 --kube-api-qps is TAINTMGR_KUBE_API_QPS and clientConnection.qps. What counts is
 the flag, then the variable, then the file, then the default. Without
 --kubeconfig it looks where kubectl looks; inside a pod it uses the service
@@ -113,7 +114,7 @@ function connectionOption(connection: ConnectionFlag): Option {
 }
 
 function isList(kind: unknown): boolean {
-  return kind === list || kind === paths;
+  return kind === list || kind === paths || kind === inputPaths;
 }
 
 function lastOne(value: string): string {

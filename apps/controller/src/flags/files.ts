@@ -1,5 +1,5 @@
 import { accessSync, constants, statSync } from 'node:fs';
-import type { Kind } from './kind.ts';
+import { type Kind, list } from './kind.ts';
 
 /** The kind of setting that is the path of a file. What is in it is judged by whoever reads it. */
 export const inputFile: Kind<string> = {
@@ -18,6 +18,17 @@ export const outputFile: Kind<string> = {
   want: 'a file, not a directory',
   parse: (file) => (isDirectory(file) ? null : file),
   format: (file) => file,
+};
+
+/** Paths of files and directories, separated by commas; the flag may be repeated. */
+export const inputPaths: Kind<readonly string[]> = {
+  ...list,
+  placeholder: '<path>',
+  want: 'files and directories that can be read, separated by commas',
+  parse: (value) => {
+    const parts = list.parse(value);
+    return parts?.every((part) => isDirectory(part) || isReadable(part)) ? parts : null;
+  },
 };
 
 function isReadable(file: string): boolean {

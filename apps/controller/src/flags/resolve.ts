@@ -1,6 +1,7 @@
 // Which value of a setting counts: flag, variable, file, default, the first that has one.
 import type { Config } from '@taintmgr/core';
 import type { LifecycleConfig } from '@taintmgr/core/lifecycle';
+import type { PolicyObject } from '@taintmgr/core/policy';
 import type { PressurePool } from '@taintmgr/core/pressure';
 import { connectionFlags, type KubeconfigOptions } from '@taintmgr/k8s-adapter';
 import { connectionFlagName, readCommandLine, type Terminal, type Texts } from './command-line.ts';
@@ -10,6 +11,7 @@ import { type Environment, readEnvironment, unknownVariables } from './environme
 import { read } from './kind.ts';
 import { lifecyclePolicies } from './lifecycle-policies.ts';
 import { evictionPolicies } from './policies.ts';
+import { readPolicies } from './policy-files.ts';
 import { pressurePools } from './pressure/config.ts';
 import { type Setting, variableOf } from './setting.ts';
 import { type Settings, settings } from './settings.ts';
@@ -26,6 +28,8 @@ export interface Choices {
   readonly policies: Partial<Config>;
   readonly lifecycle: Partial<LifecycleConfig>;
   readonly pressurePools: readonly PressurePool[];
+  /** Of the files of --policy. */
+  readonly policyObjects: readonly PolicyObject[];
   /** Variables that look like ours and are none. */
   readonly unknownVariables: readonly string[];
 }
@@ -44,7 +48,8 @@ interface Found<T> {
 
 /**
  * Reads command line, environment and configuration file: the first that has a value counts.
- * Throws CommanderError for a command line that cannot be read, SettingError and ConfigFileError.
+ * Throws CommanderError for a command line that cannot be read, SettingError, ConfigFileError and
+ * what readPolicies throws.
  */
 export function resolveChoices(
   argv: readonly string[],
@@ -64,6 +69,7 @@ export function resolveChoices(
     policies: evictionPolicies(file),
     lifecycle: lifecyclePolicies(file),
     pressurePools: pressurePools(file),
+    policyObjects: readPolicies(found.settings.policy),
     unknownVariables: unknownVariables(environment, all),
   };
 }

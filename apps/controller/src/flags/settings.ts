@@ -1,7 +1,7 @@
 import { defaultConfig } from '@taintmgr/core';
 import { defaultLifecycleConfig } from '@taintmgr/core/lifecycle';
 import { defaultPodWatch } from '@taintmgr/k8s-adapter';
-import { inputFile } from './files.ts';
+import { inputFile, inputPaths } from './files.ts';
 import { flightRecorder } from './flight.ts';
 import {
   boolean,
@@ -23,6 +23,13 @@ import { type Setting, section, setting, type Values } from './setting.ts';
 
 const general = {
   config: setting('config', null, inputFile, '', 'configuration file, YAML or JSON'),
+  policy: setting(
+    'policy',
+    null,
+    inputPaths,
+    [],
+    'file or directory with EvictionPolicy, NodeTaintRule and EvictionPause; may be repeated',
+  ),
   controllers: setting(
     'controllers',
     'controllers',

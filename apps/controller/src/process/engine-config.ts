@@ -2,6 +2,7 @@ import type { Config } from '@taintmgr/core';
 import type { LifecycleConfig } from '@taintmgr/core/lifecycle';
 import { needsRecord } from '@taintmgr/core/policy';
 import type { Checked } from '../flags/checks.ts';
+import { limitsOf } from '../flags/policy-files.ts';
 import type { Choices } from '../flags/resolve.ts';
 import type { Settings } from '../flags/settings.ts';
 import { pressureTaintRules } from '../pressure/taint-rules.ts';
@@ -15,7 +16,7 @@ const dryRunConfig = {
 
 /** The settings of the user as the engine's configuration. */
 export function engineConfig(
-  { settings, policies, lifecycle }: Choices,
+  { settings, policies, lifecycle, policyObjects }: Choices,
   { featureGates, controllers, pressure }: Checked,
 ): Partial<Config> {
   return {
@@ -31,7 +32,7 @@ export function engineConfig(
     mode: settings.mode,
     deleteAfterMs: settings.deleteAfter === 'never' ? null : settings.deleteAfter,
     semantics: settings.semantics,
-    keepLimits: needsRecord(policies.limits ?? []),
+    keepLimits: needsRecord([...(policies.limits ?? []), ...limitsOf(policyObjects)]),
     evictionsInFlightMax: settings.concurrentEvictions,
     comparisonOperators: featureGates.TaintTolerationComparisonOperators,
     ...(settings.dryRun !== 'none' && dryRunConfig),

@@ -1,5 +1,6 @@
 // Runs the loop against a cluster, until the signal.
 import { type Config, createEngine } from '@taintmgr/core';
+import type { PolicyObject } from '@taintmgr/core/policy';
 import type { Instant, Millis } from '@taintmgr/core/time';
 import {
   ApiClient,
@@ -41,6 +42,8 @@ export interface ControllerOptions {
   readonly around?: (machine: Machine) => Machine;
   /** Which pods are read; left out: all. */
   readonly podWatch?: 'all' | PodWatch['mode'];
+  /** Policies of files; left out: none. */
+  readonly policies?: readonly PolicyObject[];
   /** Whether streams are asked for in protobuf; left out: in JSON. */
   readonly protobuf?: boolean;
   /** The lease in which limit counts are stored; left out: none. */
@@ -81,6 +84,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
       removal: { comparisonOperators },
       leases: hasLifecycle(config),
       protobuf: options.protobuf ?? false,
+      policies: options.policies ?? [],
       ...(podWatch !== 'all' && { podWatch: { mode: podWatch } }),
       ...(options.election && { election: options.election }),
       ...(options.limitsLease && { limitsLease: options.limitsLease }),

@@ -87,6 +87,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
       cluster,
       engine,
       podWatch: checked.podWatch,
+      policies: choices.policyObjects,
       protobuf: settings.kubeApiContentType === 'application/vnd.kubernetes.protobuf',
       ...(electing && { election: electionOptions(settings) }),
       ...(engine.keepLimits && { limitsLease: limitsLease(settings) }),

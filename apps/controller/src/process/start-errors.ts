@@ -1,6 +1,7 @@
 // What is printed when the controller cannot start; null for a mistake of ours.
 import { ApiError, ConnectionError, KubeconfigError } from '@taintmgr/k8s-adapter';
 import { ConfigFileError } from '../flags/config-file.ts';
+import { PolicyFilesError } from '../flags/policy-files.ts';
 import { SettingError } from '../flags/setting-error.ts';
 import { OverlapError } from '../overlap/overlap.ts';
 
@@ -22,6 +23,7 @@ const knownErrors = [
   ConnectionError,
   KubeconfigError,
   ConfigFileError,
+  PolicyFilesError,
   SettingError,
   OverlapError,
 ];
@@ -30,8 +32,9 @@ const knownErrors = [
 export function errorLines(error: unknown): string | null {
   const isKnown = knownErrors.some((known) => error instanceof known);
   if (!isKnown || !(error instanceof Error)) return null;
+  const faults = error instanceof PolicyFilesError ? error.faults : [error.message];
   // The message may be the server's: a line stays a line.
-  const lines = [`error: ${error.message.replaceAll(/\p{Cc}/gu, ' ')}`];
+  const lines = faults.map((fault) => `error: ${fault.replaceAll(/\p{Cc}/gu, ' ')}`);
   const hint = error instanceof ApiError ? hintFor(error.failure.status ?? 0) : undefined;
   return [...lines, ...(hint === undefined ? [] : [`hint: ${hint}`])].join('\n');
 }

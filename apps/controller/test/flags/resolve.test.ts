@@ -54,7 +54,13 @@ describe('settings', () => {
     const { settings: chosen, origins, ...others } = choose('');
     for (const [name, { initial }] of all) assert.deepEqual(Reflect.get(chosen, name), initial);
     assert.deepEqual([...new Set(Object.values(origins))], ['default']);
-    const none = { connection: {}, policies: {}, lifecycle: {}, pressurePools: [] };
+    const none = {
+      connection: {},
+      policies: {},
+      lifecycle: {},
+      pressurePools: [],
+      policyObjects: [],
+    };
     assert.deepEqual(others, { ...none, unknownVariables: [] });
   });
 

@@ -52,6 +52,7 @@ const known = 'taint-eviction-controller, node-lifecycle-controller, node-pressu
 /** A value that each setting cannot have, and what is said to be allowed. */
 const wrong: Readonly<Record<keyof Settings, readonly [value: string, want: string]>> = {
   config: [missing, aFile],
+  policy: [missing, 'files and directories that can be read, separated by commas'],
   controllers: ['cron', `"cron" left out: the known controllers are ${known}`],
   featureGates: ['Some=true', 'TaintTolerationComparisonOperators=true or =false'],
   dryRun: ['maybe', 'none, client or server'],

@@ -1,20 +1,29 @@
 // Which collections the engine is fed from, and what of them it hears.
-import type { DaemonSet, Event, Lease, Node, Pod } from '@taintmgr/core';
+import type { DaemonSet, Event, Lease, Namespace, Node, Pod } from '@taintmgr/core';
+import type { PolicyObject } from '@taintmgr/core/policy';
 import { nodesAndPods } from '../pod-watch/nodes-and-pods.ts';
 import { PodSource } from '../pod-watch/pod-source.ts';
 import { defaultPodWatch, type PodWatch } from '../pod-watch/scope.ts';
 import { type Source, sourceOf } from '../pod-watch/source.ts';
 import type { Random } from '../proto/backoff.ts';
-import { daemonSetFromJson, leaseFromJson, nodeFromJson, podFromJson } from '../proto/convert.ts';
+import {
+  daemonSetFromJson,
+  leaseFromJson,
+  namespaceFromJson,
+  nodeFromJson,
+  podFromJson,
+} from '../proto/convert.ts';
 import type { ItemChange, Project } from '../proto/inventory.ts';
 import {
   daemonSetsPath,
+  namespacesPath,
   nodeLeasesPath,
   nodesPath,
   podsPath,
   type Selectors,
 } from '../proto/list-requests.ts';
 import { Reflector, type ReflectorOptions } from '../proto/reflector.ts';
+import { policySource, selectsNamespaces } from './policy-source.ts';
 
 /** Which collections are read, and what of them. */
 export interface SourceOptions {
@@ -30,6 +39,8 @@ export interface SourceOptions {
   readonly leases?: boolean;
   /** Read DaemonSets too, for its legacy mode; false when left out. */
   readonly daemonSets?: boolean;
+  /** Policies of files; left out: none. Namespaces are read where one selects them. */
+  readonly policies?: readonly PolicyObject[];
   /** Read only the pods that something may have to be done about; left out: all of them. */
   readonly podWatch?: Partial<PodWatch>;
   /** List once, watch nothing, change nothing. */
@@ -43,6 +54,7 @@ export interface SourceOptions {
 /** The collections that are read, nodes and pods first. */
 export function engineSources(options: SourceOptions): readonly Source[] {
   const { leases = false, daemonSets = false, readOnly = false, podWatch } = options;
+  const { policies = [] } = options;
   const shared = sharedOptions(options);
   const nodes = sourceOf(
     new Reflector<Node>({
@@ -58,6 +70,8 @@ export function engineSources(options: SourceOptions): readonly Source[] {
     podWatch && !readOnly
       ? [nodesAndPods(nodes, podsByNode(options, podWatch))]
       : [nodes, sourceOf(podReflector(options), podEvent)];
+  if (policies.length > 0) sources.unshift(policySource(policies));
+  if (selectsNamespaces(policies)) sources.push(namespaceSource(shared));
   if (leases) {
     const [resource, path, project] = ['leases', nodeLeasesPath, leaseFromJson] as const;
     const reflector = new Reflector<Lease>({ ...shared, resource, path, selectors: {}, project });
@@ -75,6 +89,12 @@ export function engineSources(options: SourceOptions): readonly Source[] {
     sources.push(sourceOf(reflector, daemonSetEvent));
   }
   return sources;
+}
+
+function namespaceSource(shared: Shared): Source {
+  const [resource, path, project] = ['namespaces', namespacesPath, namespaceFromJson] as const;
+  const options = { ...shared, protobuf: false, resource, path, selectors: {}, project };
+  return sourceOf(new Reflector<Namespace>(options), namespaceEvent);
 }
 
 type Shared = Pick<ReflectorOptions<unknown>, 'random' | 'watch' | 'streamLists' | 'protobuf'>;
@@ -139,6 +159,12 @@ function daemonSetEvent(change: ItemChange<DaemonSet>): Event {
   return change.kind === 'upsert'
     ? { kind: 'daemonSetUpsert', daemonSet: change.item }
     : { kind: 'daemonSetDelete', uid: change.uid };
+}
+
+function namespaceEvent(change: ItemChange<Namespace>): Event {
+  return change.kind === 'upsert'
+    ? { kind: 'namespaceUpsert', namespace: change.item }
+    : { kind: 'namespaceDelete', name: change.name };
 }
 
 /** Reads an object, and lets through what the filter accepts. */

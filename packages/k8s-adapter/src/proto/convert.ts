@@ -4,6 +4,7 @@ import type {
   LabelSelector,
   Labels,
   Lease,
+  Namespace,
   NodeCondition,
   Taint,
   Toleration,
@@ -88,6 +89,12 @@ export function leaseFromJson(value: unknown): Lease {
   const { metadata, spec } = asRecord(value);
   const renewedAt = timeFromJson(asRecord(spec).renewTime);
   return { nodeName: asText(asRecord(metadata).name), renewedAt };
+}
+
+/** Reads a v1 Namespace. */
+export function namespaceFromJson(value: unknown): Namespace {
+  const { name, labels } = asRecord(asRecord(value).metadata);
+  return { name: asText(name), labels: labelsFrom(labels) };
 }
 
 /** Reads an apps/v1 DaemonSet. */

@@ -24,6 +24,7 @@ export interface WatchOptions extends Selectors {
 /** The paths of the resources that are watched. */
 export const nodesPath = '/api/v1/nodes';
 export const podsPath = '/api/v1/pods';
+export const namespacesPath = '/api/v1/namespaces';
 export const nodeLeasesPath = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
 export const daemonSetsPath = '/apis/apps/v1/daemonsets';
 

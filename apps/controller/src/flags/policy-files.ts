@@ -1,0 +1,32 @@
+// The policies of --policy.
+import type { LimitRule, PolicyObject } from '@taintmgr/core/policy';
+import { FaultyFile, PolicyPathError, readPolicyFiles } from '@taintmgr/k8s-adapter/manifests';
+
+/** Policies that cannot be used: a line for each fault. */
+export class PolicyFilesError extends Error {
+  override readonly name = 'PolicyFilesError';
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(faults.join('\n'));
+    this.faults = faults;
+  }
+}
+
+/** Throws PolicyFilesError. */
+export function readPolicies(paths: readonly string[]): readonly PolicyObject[] {
+  try {
+    return readPolicyFiles(paths, Date.now());
+  } catch (error) {
+    if (error instanceof FaultyFile) {
+      throw new PolicyFilesError(error.faults.map((fault) => `--policy ${fault}`));
+    }
+    if (error instanceof PolicyPathError) throw new PolicyFilesError([`--policy ${error.message}`]);
+    throw error;
+  }
+}
+
+/** The limits of all policies. */
+export function limitsOf(objects: readonly PolicyObject[]): readonly LimitRule[] {
+  return objects.flatMap(({ kind, value }) => (kind === 'EvictionPolicy' ? value.limits : []));
+}
