@@ -51,6 +51,7 @@ export interface StoreView {
   node(name: string): Node | null;
   nodes(): Iterable<Node>;
   pod(uid: string): Pod | null;
+  pods(): Iterable<Pod>;
   podsOn(nodeName: string): Iterable<Pod>;
   /** How the pods of a node are known. */
   podView(nodeName: string): PodView;
@@ -95,6 +96,10 @@ export class Store implements StoreView {
 
   pod(uid: string): Pod | null {
     return this.#pods.get(uid) ?? null;
+  }
+
+  pods(): Iterable<Pod> {
+    return this.#pods.values();
   }
 
   podsOn(nodeName: string): Iterable<Pod> {

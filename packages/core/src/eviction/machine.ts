@@ -165,6 +165,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
         this.#limits.gone(now, change.previous);
         return;
       case 'policy':
+        this.#limits.followPolicies(now);
         this.#reconsiderOn(now, [...this.#taints.nodes()], 'PolicyChanged');
         return;
       case 'namespace':
@@ -200,6 +201,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
   /** The labels of a namespace are others: policies may look at them. */
   #reconsiderIn(now: Instant, namespace: string): void {
     if (this.#store.policies().every(({ match }) => !match.namespaces?.selector)) return;
+    this.#limits.followPolicies(now);
     for (const name of [...this.#taints.nodes()]) {
       for (const pod of this.#store.podsOn(name)) {
         if (pod.namespace === namespace) this.#reconsider(now, pod, 'PolicyChanged');

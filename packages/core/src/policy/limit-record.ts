@@ -28,6 +28,12 @@ interface RecordedTrip {
   readonly count: LimitCount | null;
 }
 
+/** A limit, and who sets it; null: the configuration of the process. */
+interface NamedLimit {
+  readonly rule: LimitRule;
+  readonly policy: { readonly name: string } | null;
+}
+
 /** Somebody asks for limits to be opened. */
 export interface ResumeRequest {
   /** Which; empty: all that have tripped. */
@@ -59,26 +65,32 @@ export function needsRecord(rules: readonly LimitRule[]): boolean {
 }
 
 /** Where a limit stands in the record: the same for every order and every number of limits. */
-export function keyOf(rule: LimitRule, name: string): string {
-  const [prefix, suffix] = aroundName(rule);
+export function keyOf({ rule, policy }: NamedLimit, name: string): string {
+  const [prefix, suffix] = aroundName(rule, policy);
   return `${prefix}${name}${suffix}`;
 }
 
-/** The scope of this rule that the key is of; null: it is not of this rule. */
-export function nameInKey(rule: LimitRule, key: string): string | null {
-  const [prefix, suffix] = aroundName(rule);
+/** The scope of this limit that the key is of; null: it is not of this limit. */
+export function nameInKey({ rule, policy }: NamedLimit, key: string): string | null {
+  const [prefix, suffix] = aroundName(rule, policy);
   if (rule.per === 'total') return key === `${prefix}${suffix}` ? '' : null;
   const length = key.length - prefix.length - suffix.length;
   const isOfRule = length >= 0 && key.startsWith(prefix) && key.endsWith(suffix);
   const name = isOfRule ? key.slice(prefix.length, prefix.length + length) : null;
+  // No name has a space: this is of a limit that says more.
+  if (name?.includes(' ')) return null;
   return rule.name === undefined || rule.name === name ? name : null;
 }
 
-function aroundName(rule: LimitRule): readonly [prefix: string, suffix: string] {
+function aroundName(
+  rule: LimitRule,
+  policy: NamedLimit['policy'],
+): readonly [prefix: string, suffix: string] {
   const nodes = rule.nodes === undefined ? '' : ` nodes=${selectorText(rule.nodes)}`;
   const { windowMs = defaultWindowMs } = rule;
   const kind = isWindowed(rule) ? `${windowMs / 1000}s` : 'rate';
-  return [rule.per === 'total' ? 'total' : `${rule.per}=`, `${nodes}@${kind}`];
+  const by = policy ? ` policy=${policy.name}` : '';
+  return [rule.per === 'total' ? 'total' : `${rule.per}=`, `${nodes}${by}@${kind}`];
 }
 
 /** The same by another clock: what is stored goes by the cluster's, what is counted by our own time. */

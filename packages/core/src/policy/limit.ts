@@ -54,6 +54,8 @@ export interface LimitHit {
   readonly name: string;
   /** The labels of the nodes it is for, as kubectl writes selectors; left out: all nodes. */
   readonly nodes?: string;
+  /** The policy that sets it; left out: the configuration of the process. */
+  readonly policy?: string;
   /** What of it; `record`: what is evicted has to be written down first. */
   readonly limit: 'podsPerSecond' | 'percent' | 'pods' | 'record';
   /** It stays shut until evictions are resumed. */
@@ -107,10 +109,16 @@ export function scopeName(per: LimitScope, pod: Pod, node: Node | null): string 
   }
 }
 
-/** What people call a limit: `zone=eu/a`, or `total nodes=pool=spot`. */
-export function limitId({ per, name, nodes }: Pick<LimitHit, 'per' | 'name' | 'nodes'>): string {
+/** What people call a limit: `zone=eu/a`, or `total nodes=pool=spot policy=spot`. */
+export function limitId({
+  per,
+  name,
+  nodes,
+  policy,
+}: Pick<LimitHit, 'per' | 'name' | 'nodes' | 'policy'>): string {
   const scope = name === '' ? per : `${per}=${name}`;
-  return nodes === undefined ? scope : `${scope} nodes=${nodes}`;
+  const onNodes = nodes === undefined ? '' : ` nodes=${nodes}`;
+  return `${scope}${onNodes}${policy === undefined ? '' : ` policy=${policy}`}`;
 }
 
 /** A selector as kubectl writes it. */

@@ -1,15 +1,7 @@
 // Lets evictions begin at the rate and in the number that limits allow.
-import { assert } from '../../kernel/assert.ts';
 import type { Instant, Millis } from '../../kernel/time.ts';
 import type { Pod } from '../../model/pod.ts';
-import {
-  type Candidate,
-  isWindowed,
-  type LimitHit,
-  type LimitRule,
-  type LimitStatus,
-  scopeName,
-} from '../../policy/limit.ts';
+import type { Candidate, LimitHit, LimitRule, LimitStatus } from '../../policy/limit.ts';
 import {
   coarsened,
   keyOf,
@@ -17,8 +9,10 @@ import {
   nameInKey,
   needsRecord,
 } from '../../policy/limit-record.ts';
+import type { EvictionPolicy } from '../../policy/values.ts';
 import type { StoreView } from '../../store.ts';
-import { appliesTo, availabilityOf, PodCounts } from './pod-counts.ts';
+import { type BoundLimit, boundLimits, nameFor } from './bound-limit.ts';
+import { availabilityOf, PodCounts } from './pod-counts.ts';
 import { Gate } from './scope-limit.ts';
 
 export type LimitAnswer =
@@ -40,9 +34,10 @@ const openAheadMs: Millis = 60_000;
  * counts no fewer than there were.
  */
 export class EvictionLimiter {
-  readonly #rules: readonly LimitRule[];
+  readonly #configured: readonly LimitRule[];
   readonly #store: StoreView;
-  readonly #recorded: boolean;
+  readonly #keeps: boolean;
+  #limits: readonly BoundLimit[] = [];
   readonly #gates = new Map<string, Gate>();
   readonly #podCounts: PodCounts;
   /** The gates of the pods whose eviction is wanted or has begun. */
@@ -53,20 +48,47 @@ export class EvictionLimiter {
   #covered: ReadonlySet<string> = new Set();
   #coveredUntil: Instant = Number.NEGATIVE_INFINITY;
   #tripped: Gate[] = [];
+  /** What was read, until we have written: for limits of policies that come later. */
+  #found: LimitRecord = {};
 
   constructor(rules: readonly LimitRule[], store: StoreView, recorded: boolean) {
-    this.#rules = rules;
+    this.#configured = rules;
     this.#store = store;
-    this.#recorded = recorded && needsRecord(rules);
-    this.#podCounts = new PodCounts(rules, store, {
-      of: (rule, name) => this.#gate(rule, name),
-      tidy: (rule, name) => this.#tidy(`${rule}/${name}`),
+    this.#keeps = recorded;
+    this.#podCounts = new PodCounts(store, {
+      of: (limit, name) => this.#gate(limit, name),
+      tidy: (gate) => this.#tidy(gate),
     });
+    this.setPolicies(Number.NEGATIVE_INFINITY, []);
+  }
+
+  /**
+   * Takes in the policies as they are. A limit that says what it said goes on as it was; one that says
+   * something else goes on from what was counted under its name. Every pod has to be seen anew then.
+   */
+  setPolicies(now: Instant, policies: readonly EvictionPolicy[]): void {
+    const limits = boundLimits(this.#configured, policies);
+    const keys = new Set(limits.map(({ key }) => key));
+    const known = new Set(this.#limits.map(({ key }) => key));
+    const dropped = [...this.#gates.values()].filter(({ limit }) => !keys.has(limit.key));
+    const carried = this.#recordOf(now, dropped);
+    for (const gate of dropped) this.#gates.delete(gateKey(gate.limit, gate.name));
+    for (const [uid, gates] of this.#admitted) {
+      this.#admitted.set(
+        uid,
+        gates.filter((gate) => !dropped.includes(gate)),
+      );
+    }
+    this.#limits = limits;
+    this.#podCounts.setLimits(limits);
+    const added = limits.filter(({ key }) => !known.has(key));
+    this.#restoreOf(now, added, { ...this.#found, ...carried });
+    this.#isDirty ||= dropped.length > 0;
   }
 
   /** Whether there is any limit: who is due has to wait for its turn then. */
   get isLimited(): boolean {
-    return this.#rules.length > 0;
+    return this.#limits.length > 0;
   }
 
   /** Whether pods have to be followed: some limit counts them. */
@@ -76,7 +98,7 @@ export class EvictionLimiter {
 
   /** Whether what is written down is to be read and written at all. */
   get isRecorded(): boolean {
-    return this.#recorded;
+    return this.#keeps && needsRecord(this.#limits.map(({ rule }) => rule));
   }
 
   /** Whether what others have written was read since we lead. */
@@ -111,11 +133,10 @@ export class EvictionLimiter {
     const gates = this.#gatesFor(candidate);
     const [first] = gates;
     if (!first) return { kind: 'go' };
-    const availability = this.#podCounts.of(uid);
-    if (this.#recorded && !this.#isRead) return waiting(first.hit(now, 'record'), null);
+    if (this.isRecorded && !this.#isRead) return waiting(first.hit(now, 'record'), null);
     for (const gate of gates) {
-      gate.expire(now, (one) => this.#podCounts.of(one));
-      const refusal = gate.refusal(now, uid, availability);
+      gate.expire(now, (one) => this.#podCounts.in(gate, one));
+      const refusal = gate.refusal(now, uid, this.#podCounts.in(gate, uid));
       if (!refusal) continue;
       const trips = gate.rule.onLimit === 'trip' && !gate.tripped && !refusal.mayOpen;
       if (trips) this.#trip(now, gate, refusal.hit);
@@ -123,7 +144,7 @@ export class EvictionLimiter {
     }
     const windowed = gates.filter((gate) => gate.isWindowed);
     for (const gate of this.#admitted.get(uid) ?? []) {
-      if (!gates.includes(gate)) gate.release(uid, availability, true);
+      if (!gates.includes(gate)) gate.release(uid, this.#podCounts.in(gate, uid), true);
     }
     this.#admitted.set(uid, gates);
     if (windowed[0] && !this.#isCovered(now, uid)) {
@@ -131,7 +152,7 @@ export class EvictionLimiter {
       this.#isUrgent = true;
       return waiting(windowed[0].hit(now, 'record'), null);
     }
-    for (const gate of gates) gate.enter(now, uid, availability);
+    for (const gate of gates) gate.enter(now, uid, this.#podCounts.in(gate, uid));
     return { kind: 'go' };
   }
 
@@ -144,7 +165,7 @@ export class EvictionLimiter {
   /** It was surely not evicted. `isOver`: and is not to be. Whether that may have made room. */
   release(uid: string, isOver: boolean): boolean {
     const gates = this.#admitted.get(uid) ?? [];
-    for (const gate of gates) gate.release(uid, this.#podCounts.of(uid), isOver);
+    for (const gate of gates) gate.release(uid, this.#podCounts.in(gate, uid), isOver);
     if (isOver) this.#admitted.delete(uid);
     this.#isDirty ||= gates.length > 0;
     return gates.length > 0;
@@ -156,7 +177,7 @@ export class EvictionLimiter {
       ({ id, tripped }) => tripped && (ids.length === 0 || ids.includes(id)),
     );
     const hits = shut.flatMap(({ tripped }) => tripped?.hit ?? []);
-    for (const gate of shut) gate.clear((uid) => this.#podCounts.of(uid));
+    for (const gate of shut) this.#clear(gate);
     this.#isUrgent ||= shut.length > 0;
     return hits;
   }
@@ -176,9 +197,9 @@ export class EvictionLimiter {
 
   /** The limits that have tripped, and those with a window in which pods were evicted. */
   limits(now: Instant): readonly LimitStatus[] {
-    return [...this.#gates].flatMap(([key, gate]) => {
-      gate.expire(now, (uid) => this.#podCounts.of(uid));
-      this.#tidy(key);
+    return [...this.#gates.values()].flatMap((gate) => {
+      gate.expire(now, (uid) => this.#podCounts.in(gate, uid));
+      this.#tidy(gate);
       if (gate.tripped) return statusOfTripped(gate);
       if (!gate.isWindowed || gate.evicted === 0) return [];
       const limit = gate.rule.percent === undefined ? 'pods' : 'percent';
@@ -190,31 +211,17 @@ export class EvictionLimiter {
   record(now: Instant): { readonly record: LimitRecord; readonly covers: ReadonlySet<string> } {
     this.#isUrgent = false;
     this.#isDirty = false;
-    const at = now + openAheadMs;
-    const entries = new Map<string, LimitRecord[string]>();
-    for (const [key, gate] of this.#gates) {
-      gate.expire(now, (uid) => this.#podCounts.of(uid));
-      this.#tidy(key);
-      const { evicted, of } = gate.isWindowed ? gate.written(at) : { evicted: [], of: null };
-      if (evicted.length === 0 && !gate.tripped) continue;
-      const tripped = gate.tripped && {
-        since: gate.tripped.since,
-        limit: gate.tripped.hit.limit,
-        count: gate.tripped.hit.count ?? null,
-      };
-      entries.set(keyOf(gate.rule, gate.name), {
-        evicted: coarsened(evicted, gate.windowMs),
-        of,
-        tripped,
-      });
-    }
-    return { record: Object.fromEntries(entries), covers: new Set(this.#admitted.keys()) };
+    for (const gate of this.#gates.values()) this.#tidy(gate);
+    const record = this.#recordOf(now, [...this.#gates.values()]);
+    return { record, covers: new Set(this.#admitted.keys()) };
   }
 
   /** The record is written: these pods may go now. `at`: when it was sent. */
   written(at: Instant, covers: ReadonlySet<string>): void {
     this.#covered = covers;
     this.#coveredUntil = at + coverageMs;
+    // From now on the record says what we know.
+    this.#found = {};
   }
 
   /** It could not be written. */
@@ -226,13 +233,9 @@ export class EvictionLimiter {
   restore(now: Instant, record: LimitRecord | null): void {
     this.#isRead = true;
     this.#admitted.clear();
-    for (const gate of this.#gates.values()) gate.clear((uid) => this.#podCounts.of(uid));
-    for (const [key, recorded] of Object.entries(record ?? {})) {
-      for (const [index, rule] of this.#rules.entries()) {
-        const name = nameInKey(rule, key);
-        if (name !== null) this.#gate(index, name).restore(now, recorded);
-      }
-    }
+    for (const gate of this.#gates.values()) this.#clear(gate);
+    this.#found = record ?? {};
+    this.#restoreOf(now, this.#limits, this.#found);
   }
 
   /** Another may act from now on: what is written down has to be read again before we do. */
@@ -248,33 +251,68 @@ export class EvictionLimiter {
   }
 
   #isCovered(now: Instant, uid: string): boolean {
-    return !this.#recorded || (this.#covered.has(uid) && now <= this.#coveredUntil);
+    return !this.isRecorded || (this.#covered.has(uid) && now <= this.#coveredUntil);
   }
 
-  #gatesFor({ pod, taint, late }: Candidate): readonly Gate[] {
-    const node = this.#store.node(pod.nodeName);
-    return this.#rules.flatMap((rule, index) => {
-      if (late && (isWindowed(rule) || rule.onLimit === 'trip')) return [];
-      const name = rule.per === 'taint' ? (taint?.key ?? null) : scopeName(rule.per, pod, node);
-      if (name === null || (rule.name !== undefined && rule.name !== name)) return [];
-      return appliesTo(rule, node) ? [this.#gate(index, name)] : [];
+  #gatesFor(candidate: Candidate): readonly Gate[] {
+    const node = this.#store.node(candidate.pod.nodeName);
+    return this.#limits.flatMap((limit) => {
+      const name = nameFor(limit, candidate, node, this.#store);
+      return name === null ? [] : [this.#gate(limit, name)];
     });
   }
 
-  #tidy(key: string): void {
-    if (this.#gates.get(key)?.isIdle) this.#gates.delete(key);
+  #clear(gate: Gate): void {
+    gate.clear((uid) => this.#podCounts.in(gate, uid));
   }
 
-  #gate(index: number, name: string): Gate {
-    const key = `${index}/${name}`;
+  #recordOf(now: Instant, gates: readonly Gate[]): LimitRecord {
+    const at = now + openAheadMs;
+    const entries = new Map<string, LimitRecord[string]>();
+    for (const gate of gates) {
+      gate.expire(now, (uid) => this.#podCounts.in(gate, uid));
+      const { evicted, of } = gate.isWindowed ? gate.written(at) : { evicted: [], of: null };
+      if (evicted.length === 0 && !gate.tripped) continue;
+      const tripped = gate.tripped && {
+        since: gate.tripped.since,
+        limit: gate.tripped.hit.limit,
+        count: gate.tripped.hit.count ?? null,
+      };
+      entries.set(keyOf(gate.limit, gate.name), {
+        evicted: coarsened(evicted, gate.windowMs),
+        of,
+        tripped,
+      });
+    }
+    return Object.fromEntries(entries);
+  }
+
+  #restoreOf(now: Instant, limits: readonly BoundLimit[], record: LimitRecord): void {
+    for (const [key, recorded] of Object.entries(record)) {
+      for (const limit of limits) {
+        const name = nameInKey(limit, key);
+        if (name !== null) this.#gate(limit, name).restore(now, recorded);
+      }
+    }
+  }
+
+  #tidy(gate: Gate): void {
+    const key = gateKey(gate.limit, gate.name);
+    if (gate.isIdle && this.#gates.get(key) === gate) this.#gates.delete(key);
+  }
+
+  #gate(limit: BoundLimit, name: string): Gate {
+    const key = gateKey(limit, name);
     const known = this.#gates.get(key);
     if (known) return known;
-    const rule = this.#rules[index];
-    assert(rule !== undefined, `there is a limit number ${index}`);
-    const gate = new Gate(rule, name);
+    const gate = new Gate(limit, name);
     this.#gates.set(key, gate);
     return gate;
   }
+}
+
+function gateKey({ key }: BoundLimit, name: string): string {
+  return `${key}/${name}`;
 }
 
 function waiting(hit: LimitHit, until: Instant | null): LimitAnswer {

@@ -25,14 +25,18 @@ type Refusal = Extract<LimitAnswer, { kind: 'wait' }>;
  * Whenever there may be room, all that wait ask again.
  */
 export class EvictionLimits {
+  readonly #store: StoreView;
   readonly #decider: Decider;
   readonly #limiter: EvictionLimiter;
   /** What outlives us of them. */
   readonly record: LimitRecordWriter;
   /** Who waits for room. */
   readonly queue: LimitQueue = new LimitQueue();
+  /** Whether some policy had limits. */
+  #hadLimits = false;
 
   constructor(store: StoreView, decider: Decider, { limits, keepLimits }: EvictionConfig) {
+    this.#store = store;
     this.#decider = decider;
     this.#limiter = new EvictionLimiter(limits, store, keepLimits);
     this.record = new LimitRecordWriter(this.#limiter, store.clock);
@@ -57,6 +61,18 @@ export class EvictionLimits {
     const answer = this.record.answered(now, id, outcome);
     if (answer === 'room') this.queue.requeue(now);
     return answer !== 'notOurs';
+  }
+
+  /** The policies are others, or what they look at is: every pod counts anew. */
+  followPolicies(now: Instant): void {
+    const policies = this.#store.policies();
+    if (policies.every(({ limits }) => limits.length === 0) && !this.#hadLimits) return;
+    this.#hadLimits = policies.some(({ limits }) => limits.length > 0);
+    this.#limiter.setPolicies(now, policies);
+    if (this.#limiter.countsPods) {
+      for (const pod of this.#store.pods()) this.followPod(now, pod, this.#decider.decide(pod));
+    }
+    this.queue.requeue(now);
   }
 
   /** Takes in a node as the store has it. */

@@ -1,91 +1,99 @@
+// How each pod counts in the limits that have a window.
 import type { Node } from '../../model/node.ts';
 import type { Pod } from '../../model/pod.ts';
-import { selects } from '../../model/selector.ts';
-import { isWindowed, type LimitRule, scopeName } from '../../policy/limit.ts';
+import type { Labels } from '../../model/selector.ts';
+import { isWindowed } from '../../policy/limit.ts';
 import type { StoreView } from '../../store.ts';
+import { type BoundLimit, namesOf } from './bound-limit.ts';
 import type { Availability, Gate } from './scope-limit.ts';
 
-/** The gates of all rules, by the rule's number and the name of the scope. */
+/** The gates of all limits, by the limit and the name of the scope. */
 export interface Gates {
   /** It is made when it is first needed. */
-  of(rule: number, name: string): Gate;
+  of(limit: BoundLimit, name: string): Gate;
   /** Forgets the gate if nothing is lost with it. */
-  tidy(rule: number, name: string): void;
+  tidy(gate: Gate): void;
+}
+
+interface Counted {
+  readonly availability: Availability;
+  readonly labels: Labels | undefined;
+  readonly gates: readonly Gate[];
+  /** Which state of the limits it was counted by. */
+  readonly version: number;
 }
 
 /**
- * How each pod counts in the limits that have a window: as available, as unavailable, or not at all. One
- * change of a pod touches one gate of each rule. A node is kept as it was counted, so that what is taken
- * out of a count is what was put in.
+ * How each pod counts in the limits that have a window: as available, as unavailable, or not at all.
+ * Each pod is kept with the gates it was counted in, so that what is taken out of a count is what was
+ * put in, whatever has become of its node, its labels or the limits.
  */
 export class PodCounts {
-  readonly #rules: readonly LimitRule[];
   readonly #store: StoreView;
   readonly #gates: Gates;
-  readonly #windowed: readonly number[];
-  readonly #nodes = new Map<string, Node>();
-  readonly #availability = new Map<string, Availability>();
+  #windowed: readonly BoundLimit[] = [];
+  #version = 0;
+  readonly #nodes = new Map<string, string>();
+  readonly #counted = new Map<string, Counted>();
 
-  constructor(rules: readonly LimitRule[], store: StoreView, gates: Gates) {
-    this.#rules = rules;
+  constructor(store: StoreView, gates: Gates) {
     this.#store = store;
     this.#gates = gates;
-    this.#windowed = rules.flatMap((rule, index) => (isWindowed(rule) ? [index] : []));
   }
 
-  /** Whether any rule has a window; nothing is counted otherwise. */
+  /** Whether any limit has a window; nothing is counted otherwise. */
   get isNeeded(): boolean {
     return this.#windowed.length > 0;
   }
 
-  /** Null: the pod does not count, or is not known. */
-  of(uid: string): Availability | null {
-    return this.#availability.get(uid) ?? null;
+  /** The limits are others, or match others: every pod has to be put anew. */
+  setLimits(limits: readonly BoundLimit[]): void {
+    this.#windowed = limits.filter(({ rule }) => isWindowed(rule));
+    this.#version += 1;
+    if (!this.isNeeded) this.#counted.clear();
   }
 
-  /** Takes in how a pod counts now; whether that may have made room. */
+  /** How a pod counts in a gate; null: it does not. */
+  in(gate: Gate, uid: string): Availability | null {
+    const counted = this.#counted.get(uid);
+    return counted?.gates.includes(gate) ? counted.availability : null;
+  }
+
+  /** Takes in how a pod counts now (null: not at all); whether that may have made room. */
   put(pod: Pod, availability: Availability | null): boolean {
-    const before = this.of(pod.uid);
-    if (before === availability) return false;
-    if (before) this.#adjust(pod, before, -1);
-    if (availability) {
-      this.#adjust(pod, availability, 1);
-      this.#availability.set(pod.uid, availability);
-    } else this.#availability.delete(pod.uid);
-    return before === 'unavailable' || before === null;
+    const before = this.#counted.get(pod.uid);
+    const isCurrent = before?.version === this.#version && before.labels === pod.labels;
+    if (before?.availability === availability && isCurrent) return false;
+    if (!before && !availability) return false;
+    this.#replace(pod, before, availability);
+    return before?.availability !== 'available';
   }
 
-  /** Takes in a node as it is now; its pods move to where it counts now. */
+  /** Takes in a node as it is now; its pods move to where they count now. */
   move(name: string, node: Node | null): void {
-    const before = this.#nodes.get(name) ?? null;
-    if (before && node && this.#isCountedAlike(before, node)) return;
-    const pods = Array.from(this.#store.podsOn(name), (pod) => [pod, this.of(pod.uid)] as const);
-    for (const [pod, availability] of pods) if (availability) this.#adjust(pod, availability, -1);
-    if (node) this.#nodes.set(name, node);
-    else this.#nodes.delete(name);
-    for (const [pod, availability] of pods) if (availability) this.#adjust(pod, availability, 1);
-  }
-
-  #adjust(pod: Pod, availability: Availability, change: 1 | -1): void {
-    const node = this.#nodes.get(pod.nodeName) ?? null;
-    for (const index of this.#windowed) {
-      const rule = this.#rules[index];
-      if (!rule || !appliesTo(rule, node)) continue;
-      for (const name of namesOf(rule, pod, node)) {
-        this.#gates.of(index, name).adjust(pod.uid, availability, change);
-        if (change < 0) this.#gates.tidy(index, name);
-      }
+    const looks = node && looksOf(node);
+    if (looks === (this.#nodes.get(name) ?? null)) return;
+    if (looks === null) this.#nodes.delete(name);
+    else this.#nodes.set(name, looks);
+    for (const pod of this.#store.podsOn(name)) {
+      const counted = this.#counted.get(pod.uid);
+      if (counted) this.#replace(pod, counted, counted.availability);
     }
   }
 
-  #isCountedAlike(one: Node, other: Node): boolean {
-    if (one.zone !== other.zone || one.uid !== other.uid) return false;
-    return this.#windowed.every((index) => {
-      const rule = this.#rules[index];
-      if (!rule) return true;
-      if (appliesTo(rule, one) !== appliesTo(rule, other)) return false;
-      return rule.per !== 'taint' || taintKeys(one).join() === taintKeys(other).join();
-    });
+  #replace(pod: Pod, before: Counted | undefined, availability: Availability | null): void {
+    const { uid, labels } = pod;
+    if (before) for (const gate of before.gates) gate.adjust(uid, before.availability, -1);
+    if (availability === null) this.#counted.delete(uid);
+    else {
+      const node = this.#store.node(pod.nodeName);
+      const gates = this.#windowed.flatMap((limit) =>
+        namesOf(limit, pod, node, this.#store).map((name) => this.#gates.of(limit, name)),
+      );
+      for (const gate of gates) gate.adjust(uid, availability, 1);
+      this.#counted.set(uid, { availability, labels, gates, version: this.#version });
+    }
+    if (before) for (const gate of before.gates) this.#gates.tidy(gate);
   }
 }
 
@@ -97,18 +105,10 @@ export function availabilityOf(pod: Pod, late: boolean): Availability | null {
   return pod.deletionTimestamp !== null || isDown ? 'unavailable' : 'available';
 }
 
-/** Whether a rule is for the pods of a node. */
-export function appliesTo({ nodes }: LimitRule, node: Node | null): boolean {
-  return nodes === undefined || selects(nodes, node?.labels ?? {});
-}
-
-function namesOf(rule: LimitRule, pod: Pod, node: Node | null): readonly string[] {
-  const name = scopeName(rule.per, pod, node);
-  const names = rule.per === 'taint' ? taintKeys(node) : name === null ? [] : [name];
-  return names.filter((one) => rule.name === undefined || rule.name === one);
-}
-
-function taintKeys(node: Node | null): readonly string[] {
-  const taints = node?.taints.filter(({ effect }) => effect === 'NoExecute') ?? [];
-  return [...new Set(taints.map(({ key }) => key))];
+/** All of a node that decides where its pods count. */
+function looksOf({ uid, zone, labels, taints }: Node): string {
+  const keys = taints
+    .filter(({ effect }) => effect === 'NoExecute')
+    .map(({ key, value }) => [key, value]);
+  return JSON.stringify([uid, zone, labels, keys]);
 }

@@ -10,6 +10,7 @@ import {
   selectorText,
 } from '../../policy/limit.ts';
 import type { RecordedLimit } from '../../policy/limit-record.ts';
+import type { BoundLimit } from './bound-limit.ts';
 
 /** How a pod counts while it is not being evicted. */
 export type Availability = 'available' | 'unavailable';
@@ -38,6 +39,7 @@ const sizeSlackMs: Millis = 60_000;
  * afterwards it counts as available or unavailable.
  */
 export class Gate {
+  readonly limit: BoundLimit;
   readonly rule: LimitRule;
   readonly name: string;
   readonly id: string;
@@ -60,8 +62,10 @@ export class Gate {
   /** How many pods there were when an eviction began, the earliest first. */
   #sizes: { readonly at: Instant; readonly of: number }[] = [];
 
-  constructor(rule: LimitRule, name: string) {
+  constructor(limit: BoundLimit, name: string) {
+    const { rule } = limit;
     const { podsPerSecond, nodes } = rule;
+    this.limit = limit;
     this.rule = rule;
     this.name = name;
     this.isWindowed = isWindowed(rule);
@@ -235,9 +239,14 @@ export class Gate {
     return { ...this.#scope, limit, tripped: false, ...count };
   }
 
-  get #scope(): Pick<LimitHit, 'per' | 'name' | 'nodes'> {
-    const nodes = this.#nodes === undefined ? {} : { nodes: this.#nodes };
-    return { per: this.rule.per, name: this.name, ...nodes };
+  get #scope(): Pick<LimitHit, 'per' | 'name' | 'nodes' | 'policy'> {
+    const { policy } = this.limit;
+    return {
+      per: this.rule.per,
+      name: this.name,
+      ...(this.#nodes !== undefined && { nodes: this.#nodes }),
+      ...(policy && { policy: policy.name }),
+    };
   }
 
   /**
