@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { installPlugin, withoutKubectl } from '../world/plugin.ts';
 import { fillShop, renewLeases } from '../world/shop-cluster.ts';
 import { terminal } from '../world/terminal.ts';
@@ -33,6 +34,8 @@ describe('kubectl taintmgr on a cluster at rest', { skip: withoutKubectl, concur
   let cluster: TestCluster;
   before(async () => {
     const reader = [{ verbs: ['get', 'list'], apiGroups: [''], resources: ['nodes', 'pods'] }];
+    // Files are named as they are from the root of the repository.
+    process.chdir(fileURLToPath(new URL('../../../../', import.meta.url)));
     cluster = await startTestCluster(null, { reader, blind: [] });
     fillShop(cluster);
     process.env.PATH = installPlugin(cluster.directory);

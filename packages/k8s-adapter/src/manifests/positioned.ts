@@ -123,6 +123,12 @@ export class Field {
     return pathText(this.#path);
   }
 
+  /** The member or item of a path; null: there is none. */
+  find(path: Path): Field | null {
+    const found = this.at(path);
+    return found.#path.length === this.#path.length + path.length ? found : null;
+  }
+
   /** As plain data. */
   get value(): unknown {
     return this.#node?.toJS(this.#source.document) ?? null;

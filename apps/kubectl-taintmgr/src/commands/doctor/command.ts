@@ -2,12 +2,10 @@
 import { type Connection, withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
-import type { OutputFlags } from '../../cli/output-flags.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
 import { type Survey, surveyCluster } from '../../cluster/survey.ts';
 import { readFormat } from '../../render/format.ts';
 import { type Answer, printAnswer } from '../../render/printer.ts';
-import type { Tone } from '../../render/style.ts';
 import { type Column, renderColumns } from '../../render/table.ts';
 import { apiVersion } from '../../report/documents.ts';
 import { asOf, none } from '../../report/words.ts';
@@ -18,7 +16,9 @@ import {
   checkStuckPods,
   checkTaints,
 } from './cluster-checks.ts';
-import type { Finding, Level } from './finding.ts';
+import { type Finding, levelTones } from './finding.ts';
+import type { DoctorFlags } from './flags.ts';
+import { checkFiles } from './manifests/command.ts';
 import { checkOverlap } from './overlap-check.ts';
 import { checkRights } from './rights-check.ts';
 import { checkClock, checkServer } from './server-check.ts';
@@ -41,8 +41,13 @@ const checks: readonly Check[] = [
   checkDrains,
 ];
 
-/** `doctor`: says what is well and what is not, and what to do about it. */
-export async function run(invocation: Invocation<OutputFlags>): Promise<ExitCode> {
+/** `doctor`: says what is well and what is not in the cluster, or in the files that are named. */
+export async function run(invocation: Invocation<DoctorFlags>): Promise<ExitCode> {
+  const { filename } = invocation.flags;
+  return filename ? await checkFiles(invocation, filename) : await checkCluster(invocation);
+}
+
+async function checkCluster(invocation: Invocation<DoctorFlags>): Promise<ExitCode> {
   const { flags, output } = invocation;
   const format = await readFormat(flags.output);
   return await withConnection(invocation, async (connection) => {
@@ -50,7 +55,7 @@ export async function run(invocation: Invocation<OutputFlags>): Promise<ExitCode
     const found = await Promise.all(checks.map((check) => check(survey, connection)));
     const findings = found.flat();
     const paint = output.paintOut;
-    const painted = { head: 'LEVEL', tone: ({ level }: Finding) => tones[level], paint };
+    const painted = { head: 'LEVEL', tone: ({ level }: Finding) => levelTones[level], paint };
     const answer: Answer = {
       document: {
         apiVersion,
@@ -68,13 +73,6 @@ export async function run(invocation: Invocation<OutputFlags>): Promise<ExitCode
     return fails ? exitCode.unhealthy : exitCode.done;
   });
 }
-
-const tones: Readonly<Record<Level, Tone | null>> = {
-  OK: 'calm',
-  INFO: null,
-  WARN: 'soon',
-  FAIL: 'urgent',
-};
 
 const columns: readonly Column<Finding>[] = [
   ['LEVEL', ({ level }) => level],

@@ -1,7 +1,16 @@
 // What a check finds, and how bad it is.
+import type { Tone } from '../../render/style.ts';
 
 /** How bad it is. */
 export type Level = 'OK' | 'INFO' | 'WARN' | 'FAIL';
+
+/** In which colour it is printed. */
+export const levelTones: Readonly<Record<Level, Tone | null>> = {
+  OK: 'calm',
+  INFO: null,
+  WARN: 'soon',
+  FAIL: 'urgent',
+};
 
 /** What one check has found. */
 export interface Finding {

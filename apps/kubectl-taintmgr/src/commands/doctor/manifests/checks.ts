@@ -1,0 +1,63 @@
+// Every check of manifests, each a row of one table.
+
+import { checkBudgets } from './budgets.ts';
+import type { Manifest, Manifests } from './files.ts';
+import { findingAt, type PlacedFinding, placeOf } from './finding.ts';
+import { checkPolicies } from './policies.ts';
+import { workloadsIn } from './workloads.ts';
+
+type ManifestCheck = (manifests: readonly Manifest[]) => readonly PlacedFinding[];
+
+const checks: readonly ManifestCheck[] = [
+  (manifests) => checkBudgets(manifests, workloadsIn(manifests)),
+  checkPolicies,
+];
+
+/** What is wrong with them, file by file and line by line. */
+export function checkManifests({ files, manifests, faults }: Manifests): readonly PlacedFinding[] {
+  const [used, repeated] = withoutRepeated(manifests);
+  const unreadable = faults.map(({ file, line, text, isForeign }): PlacedFinding => {
+    return {
+      check: 'manifest',
+      level: isForeign ? 'INFO' : 'FAIL',
+      file,
+      line,
+      about: '',
+      message: text,
+      fix: '',
+    };
+  });
+  const found = [...unreadable, ...repeated, ...checks.flatMap((check) => check(used))];
+  const order = new Map(files.map((file, index) => [file, index] as const));
+  const rank = ({ file }: PlacedFinding): number => order.get(file) ?? 0;
+  return found.sort((a, b) => rank(a) - rank(b) || a.line - b.line);
+}
+
+/** An object that stands there twice, as in a base and its overlay, is one: the first counts. */
+function withoutRepeated(
+  manifests: readonly Manifest[],
+): readonly [used: readonly Manifest[], repeated: readonly PlacedFinding[]] {
+  const first = new Map<string, Manifest>();
+  const repeated: PlacedFinding[] = [];
+  for (const manifest of manifests) {
+    const { apiVersion, kind, namespace, name, field } = manifest;
+    const isGenerated = field.find(['metadata', 'name']) === null;
+    const key = JSON.stringify([
+      apiVersion.replace(/\/.*$/, ''),
+      kind,
+      namespace,
+      name,
+      isGenerated && field.line,
+    ]);
+    const before = first.get(key);
+    if (!before) {
+      first.set(key, manifest);
+      continue;
+    }
+    const place = placeOf(findingAt('manifest', 'WARN', { manifest: before }, ''));
+    repeated.push(
+      findingAt('manifest', 'WARN', { manifest }, `is at ${place} too, and was checked there`),
+    );
+  }
+  return [[...first.values()], repeated];
+}

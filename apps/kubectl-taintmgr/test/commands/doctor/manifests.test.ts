@@ -1,0 +1,284 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { run } from '../../world/run.ts';
+
+// `doctor -f`: no cluster is there, and none is asked.
+
+const directory = mkdtempSync(join(tmpdir(), 'doctor-files-'));
+const folder = process.cwd();
+before(() => {
+  process.chdir(directory);
+  process.env.KUBECONFIG = join(directory, 'nowhere');
+});
+after(() => {
+  process.chdir(folder);
+  rmSync(directory, { recursive: true });
+});
+
+const template = (labels: string): string =>
+  `template: {metadata: {labels: {${labels}}}, spec: {containers: [{name: c, image: i}]}}`;
+
+const workload = (kind: string, name: string, spec: string, labels = `app: ${name}`): string =>
+  `apiVersion: apps/v1
+kind: ${kind}
+metadata: {name: ${name}}
+spec: {${spec}${spec ? ', ' : ''}${template(labels)}}
+`;
+const web = (replicas: string): string => workload('Deployment', 'web', replicas);
+/** Its spec begins on the fourth line. */
+const pdb = (
+  spec: string,
+  name = 'web',
+  more = ', unhealthyPodEvictionPolicy: AlwaysAllow',
+): string =>
+  `apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: ${name}}
+spec: {${spec}${more}}
+`;
+const ofWeb = 'selector: {matchLabels: {app: web}}';
+const hpa = `apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: web}
+spec: {scaleTargetRef: {kind: Deployment, name: web}, minReplicas: 2}
+`;
+
+interface Finding {
+  readonly level: string;
+  readonly file: string;
+  readonly line: number;
+  readonly message: string;
+}
+
+/** `LEVEL LINE: message` of each finding in a file. */
+async function findings(content: string): Promise<readonly string[]> {
+  writeFileSync('file.yaml', content);
+  const { out } = await run('doctor', '-f', 'file.yaml', '-o', 'json');
+  const report: { readonly findings: readonly Finding[] } = JSON.parse(out);
+  return report.findings.map(({ level, line, message }) => `${level} ${line}: ${message}`);
+}
+
+const never = 'it never allows an eviction';
+const cases: readonly (readonly [
+  name: string,
+  content: readonly string[],
+  found: readonly string[],
+])[] = [
+  ['a budget that lets one go', [pdb(`maxUnavailable: 1, ${ofWeb}`), web('replicas: 2')], []],
+  ['half of three', [pdb(`minAvailable: 50%, ${ofWeb}`), web('replicas: 3')], []],
+  [
+    'none at all',
+    [pdb(`maxUnavailable: 0, ${ofWeb}`), web('replicas: 9')],
+    [`FAIL 4: maxUnavailable 0: ${never}`],
+  ],
+  [
+    'no percent at all, of pods whose number is not known',
+    [pdb('maxUnavailable: 0%, selector: {}'), workload('DaemonSet', 'agent', '')],
+    [`FAIL 4: maxUnavailable 0%: ${never}`],
+  ],
+  [
+    'all of two',
+    [pdb(`minAvailable: 2, ${ofWeb}`), web('replicas: 2')],
+    [`FAIL 4: minAvailable 2 of 2 (Deployment/web has 2): ${never}`],
+  ],
+  [
+    'one of one, where that is the default',
+    [pdb(`minAvailable: 1, ${ofWeb}`), web('')],
+    [`FAIL 4: minAvailable 1 of 1 (Deployment/web has 1): ${never}`],
+  ],
+  [
+    'more than half of one, rounded up',
+    [pdb(`minAvailable: 51%, ${ofWeb}`), web('replicas: 1')],
+    [`FAIL 4: minAvailable 51% of 1 (Deployment/web has 1): ${never}`],
+  ],
+  [
+    'all of them',
+    [pdb(`minAvailable: 100%, ${ofWeb}`), web('replicas: 8')],
+    [`FAIL 4: minAvailable 100%: ${never}`],
+  ],
+  [
+    'as many as an autoscaler may leave',
+    [pdb(`minAvailable: 2, ${ofWeb}`), web('replicas: 8'), hpa],
+    [`FAIL 4: minAvailable 2 of 2 (Deployment/web has 2 by HorizontalPodAutoscaler/web): ${never}`],
+  ],
+  [
+    'two of the pods of two workloads',
+    [pdb('minAvailable: 2, selector: {}'), web(''), workload('StatefulSet', 'db', 'replicas: 2')],
+    [],
+  ],
+  [
+    'of a workload that is scaled to none',
+    [pdb(`minAvailable: 1, ${ofWeb}`), web('replicas: 0')],
+    [],
+  ],
+  [
+    'of a kind that we do not know',
+    [pdb(`minAvailable: 3, ${ofWeb}`), workload('Rollout', 'web', 'replicas: 3')],
+    [`FAIL 4: minAvailable 3 of 3 (Rollout/web has 3): ${never}`],
+  ],
+  [
+    'neither',
+    [pdb(ofWeb), web('replicas: 2')],
+    [`FAIL 3: has neither minAvailable nor maxUnavailable: ${never}`],
+  ],
+  [
+    'both',
+    [pdb(`minAvailable: 1, maxUnavailable: 1, ${ofWeb}`), web('replicas: 2')],
+    ['FAIL 4: the API server refuses a PDB with both minAvailable and maxUnavailable'],
+  ],
+  [
+    'an amount that is none',
+    [pdb(`maxUnavailable: '1', ${ofWeb}`), web('replicas: 2')],
+    ['FAIL 4: maxUnavailable: want a whole number from 0 or a percentage, got "1"'],
+  ],
+  [
+    'an old version',
+    [pdb(`maxUnavailable: 1, ${ofWeb}`).replace('policy/v1', 'policy/v1beta1'), web('')],
+    ['FAIL 1: policy/v1beta1 is not served since Kubernetes 1.25'],
+  ],
+  [
+    'other labels',
+    [pdb('maxUnavailable: 1, selector: {matchLabels: {app: wbe}}'), web('')],
+    ['FAIL 4: selects none of the workloads of namespace default'],
+  ],
+  [
+    'expressions',
+    [
+      pdb(
+        'maxUnavailable: 1, selector: {matchExpressions: [{key: app, operator: In, values: [web]}]}',
+      ),
+      web(''),
+    ],
+    [],
+  ],
+  [
+    'parts of a selector that are none',
+    [pdb('maxUnavailable: 1, selector: {matchLabels: null, matchExpressions: [1]}'), web('')],
+    [],
+  ],
+  [
+    'another namespace',
+    [
+      pdb(`maxUnavailable: 1, ${ofWeb}`).replace('{name: web}', '{name: web, namespace: b}'),
+      web(''),
+    ],
+    ['WARN 4: selects nothing here: no workload of namespace b is among these files'],
+  ],
+  [
+    'no selector',
+    [pdb('maxUnavailable: 1, selector: null'), web('')],
+    ['FAIL 3: has no selector: it selects no pods'],
+  ],
+  [
+    'two budgets over one workload',
+    [pdb(`maxUnavailable: 1, ${ofWeb}`), pdb('maxUnavailable: 1, selector: {}', 'all'), web('')],
+    [
+      'FAIL 9: selects the pods of Deployment/web as web does (file.yaml:3): the Eviction API refuses to evict pods under two PDBs',
+    ],
+  ],
+  [
+    'no word of pods that are not ready',
+    [pdb(`maxUnavailable: 1, ${ofWeb}`, 'web', ''), web('')],
+    ['WARN 4: holds back pods that are not ready as well'],
+  ],
+  [
+    'a policy that is meant so',
+    [
+      pdb(`maxUnavailable: 1, ${ofWeb}`, 'web', ', unhealthyPodEvictionPolicy: IfHealthyBudget'),
+      web(''),
+    ],
+    [],
+  ],
+  [
+    'a policy that is none',
+    [pdb(`maxUnavailable: 1, ${ofWeb}`, 'web', ', unhealthyPodEvictionPolicy: Always'), web('')],
+    ['FAIL 4: unhealthyPodEvictionPolicy: want AlwaysAllow or IfHealthyBudget, got "Always"'],
+  ],
+  [
+    'the pods of a CronJob',
+    [
+      pdb(`maxUnavailable: 1, ${ofWeb}`),
+      workload('CronJob', 'web', '').replace(
+        /spec: \{(template.*)\}/,
+        'spec: {jobTemplate: {spec: {$1}}}',
+      ),
+    ],
+    [],
+  ],
+  [
+    'the same object twice',
+    [pdb(`maxUnavailable: 1, ${ofWeb}`), pdb(`maxUnavailable: 0, ${ofWeb}`), web('')],
+    ['WARN 8: is at file.yaml:3 too, and was checked there'],
+  ],
+  [
+    'no object',
+    ['a: 1\n'],
+    ['FAIL 1: is not an object of Kubernetes: apiVersion, kind, metadata.name missing'],
+  ],
+  [
+    'no YAML',
+    ['a: {{ .Values.a }\n'],
+    ['FAIL 2: Flow map in block collection must be sufficiently indented and end with a }'],
+  ],
+  [
+    'a policy with a field that is none',
+    [
+      'apiVersion: taintmgr.dev/v1alpha1\nkind: EvictionPolicy\nmetadata: {name: spot}\n' +
+        'spec:\n  match: {taints: [{key: spot}]}\n  mode: Kill\n',
+    ],
+    [
+      'FAIL 4: spec: Invalid value: want an action, limits, or both',
+      'FAIL 6: unknown field "spec.mode"',
+    ],
+  ],
+  ['nothing', ['# nothing\n'], []],
+];
+
+describe('doctor -f', () => {
+  for (const [name, content, found] of cases) {
+    it(name, async () => assert.deepEqual(await findings(content.join('---\n')), found));
+  }
+
+  it('reads lists, and files and folders in the order that is given', async () => {
+    mkdirSync('all/inner', { recursive: true });
+    writeFileSync('all/b.yaml', pdb(`maxUnavailable: 0, ${ofWeb}`));
+    writeFileSync('all/a.json', JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [] }));
+    writeFileSync('all/values.yaml', 'replicas: 2\n');
+    writeFileSync('all/notes.txt', 'not read');
+    writeFileSync('all/inner/c.yml', pdb(`maxUnavailable: 0, ${ofWeb}`, 'inner'));
+    writeFileSync(
+      'list.yaml',
+      `apiVersion: v1\nkind: List\nitems:\n- ${web('').trim().replaceAll('\n', '\n  ')}\n`,
+    );
+    const flat = await run('doctor', '-f', 'list.yaml', '-f', 'all', '--no-headers');
+    assert.equal(flat.code, 1);
+    assert.match(
+      flat.out,
+      /^FAIL +all\/b\.yaml:4 +pdb\/web -n default +maxUnavailable 0: .*\nINFO +all\/values\.yaml:1 .*\n$/,
+    );
+    assert.equal(flat.err, '2 objects in 4 files: 1 error, 0 warnings\n');
+    const deep = await run('doctor', '-f', 'list.yaml', '-Rf', 'all', '-o', 'name', '-n', 'shop');
+    assert.equal(
+      deep.out,
+      'all/b.yaml:4\nall/inner/c.yml:4\nall/inner/c.yml:4\nall/values.yaml:1\n',
+    );
+  });
+
+  it('ends with 0 for warnings, and with 1 for what cannot be read', async () => {
+    writeFileSync(
+      'warn.yaml',
+      [pdb(`maxUnavailable: 1, ${ofWeb}`, 'web', ''), web('')].join('---\n'),
+    );
+    const { code, out, err } = await run('doctor', '-f', 'warn.yaml');
+    assert.deepEqual([code, err], [0, '2 objects in 1 file: 0 errors, 1 warning\n']);
+    assert.match(
+      out,
+      /^LEVEL +FILE +ABOUT +FINDING +FIX\nWARN +warn\.yaml:4 +pdb\/web -n default /,
+    );
+    const gone = await run('doctor', '-f', 'gone');
+    assert.deepEqual(gone, { code: 1, out: '', err: 'error: -f gone: no such file or folder\n' });
+  });
+});
