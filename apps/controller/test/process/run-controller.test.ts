@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { describeReason } from '@taintmgr/core';
 import {
   ApiClient,
   ApiError,
@@ -10,6 +14,7 @@ import {
   resumeLimitsRequest,
 } from '@taintmgr/k8s-adapter';
 import { node, pdb, pod, type Rule, toleration } from '@taintmgr/sim-cluster';
+import { readPolicies } from '../../src/flags/policy-files.ts';
 import { type ControllerOptions, runController } from '../../src/process/run-controller.ts';
 import { errorLines } from '../../src/process/start-errors.ts';
 import { startTestApi, type TestApi } from '../harness/test-api.ts';
@@ -32,6 +37,7 @@ async function start(
   t: TestContext,
   { kubeconfig }: TestApi,
   engine: ControllerOptions['engine'] = {},
+  others: Partial<ControllerOptions> = {},
 ): Promise<Running> {
   const stop = new AbortController();
   t.after(() => stop.abort());
@@ -46,6 +52,7 @@ async function start(
       wake();
     },
     limitsLease,
+    ...others,
   });
   const find = (kind: Notice['kind'], podName: string) =>
     notices.find(
@@ -103,7 +110,48 @@ function setReady({ api }: TestApi, name: string, status: 'True' | 'False'): voi
   api.update('nodes', { ...one, status: { ...one.status, conditions } }, 'status');
 }
 
+const policyText = `
+apiVersion: taintmgr.dev/v1alpha1
+kind: EvictionPolicy
+metadata: {name: kept}
+spec:
+  priority: 10
+  match:
+    namespaceSelector: {matchLabels: {protected: 'yes'}}
+  action: Keep
+---
+apiVersion: taintmgr.dev/v1alpha1
+kind: EvictionPolicy
+metadata: {name: others}
+spec: {action: Evict, gracePeriodSeconds: 7}
+`;
+
 describe('runController', () => {
+  it('acts by the policies of files, and reads the namespaces that they select', async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'taintmgr-run-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    writeFileSync(join(folder, 'policies.yaml'), policyText);
+    const cluster = await startWithNode(t);
+    const labels = { protected: 'yes' };
+    cluster.api.create('namespaces', {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: 'vault', labels },
+    });
+    const spec = { nodeName: 'n1', terminationGracePeriodSeconds: 0 };
+    cluster.api.create('pods', pod('vault', 'stays', { spec }));
+    createPod(cluster, 'goes');
+    taintNode(cluster);
+    const running = await start(t, cluster, {}, { policies: readPolicies([folder]) });
+    const evicted = await running.saw('commandFinished', 'goes');
+    assert.ok(evicted.kind === 'commandFinished' && evicted.command.kind === 'evictPod');
+    assert.equal(evicted.command.gracePeriodSeconds, 7);
+    const [why] = evicted.command.because.map(describeReason);
+    assert.match(why ?? '', /by policy others/);
+    await running.stop();
+    assert.ok(cluster.api.get('pods', 'vault', 'stays'));
+  });
+
   it('evicts who does not tolerate, later who does for a while, and ends when told to', async (t) => {
     const cluster = await startWithNode(t);
     createPod(cluster, 'at-once');
