@@ -100,16 +100,23 @@ function isDateTime(text: string): boolean {
   return !/:60(?=[.Z+-])/.test(upper) && parseTime(upper) !== null;
 }
 
+/** A number with a fraction is none of integers, and may be out of their bounds too. */
 function numberFaults(schema: NumberSchema, value: unknown, path: Path): readonly ManifestFault[] {
-  const { type, minimum = -Infinity, maximum = Infinity, exclusiveMinimum = false } = schema;
-  const isOfType = typeof value === 'number' && (type === 'number' || Number.isInteger(value));
-  if (!isOfType) return [wrongType(path, type, value)];
-  if (value > maximum) return [outOfBounds(path, value, `be less than or equal to ${maximum}`)];
-  if (exclusiveMinimum && value <= minimum) {
-    return [outOfBounds(path, value, `be greater than ${minimum}`)];
-  }
-  if (value >= minimum) return [];
-  return [outOfBounds(path, value, `be greater than or equal to ${minimum}`)];
+  if (typeof value !== 'number') return [wrongType(path, schema.type, value)];
+  const isOfType = schema.type === 'number' || Number.isInteger(value);
+  const bound = boundOf(schema, value);
+  return [
+    ...(isOfType ? [] : [wrongType(path, schema.type, value)]),
+    ...(bound === null ? [] : [outOfBounds(path, value, bound)]),
+  ];
+}
+
+/** The bound that the number is beyond; null: none. */
+function boundOf(schema: NumberSchema, value: number): string | null {
+  const { minimum = -Infinity, maximum = Infinity, exclusiveMinimum = false } = schema;
+  if (value > maximum) return `be less than or equal to ${maximum}`;
+  if (exclusiveMinimum && value <= minimum) return `be greater than ${minimum}`;
+  return value < minimum ? `be greater than or equal to ${minimum}` : null;
 }
 
 function listFaults(
