@@ -60,6 +60,7 @@ function run(nodes: number): Row {
   const before = process.cpuUsage();
   const played = simulate({
     source,
+    policies: [],
     script: readScript('bench', script, hourMs),
     seed: 1,
     until: hourMs,

@@ -1,6 +1,8 @@
 // `simulate`: plays a script on a copy of a cluster.
 import { open } from 'node:fs/promises';
-import { FaultyFile } from '@taintmgr/k8s-adapter/manifests';
+import type { PolicyObject } from '@taintmgr/core/policy';
+import type { Instant } from '@taintmgr/core/time';
+import { FaultyFile, PolicyPathError, readPolicyFiles } from '@taintmgr/k8s-adapter/manifests';
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
@@ -45,7 +47,8 @@ async function simulateOnce(invocation: Invocation<SimulateFlags>): Promise<Exit
   const script = await scriptOf(flags);
   const source = await sourceOf(invocation);
   if (!isWhole(source, flags, output)) return exitCode.error;
-  const result = play(source, script, flags, limits);
+  const policies = policiesOf(flags, source.startsAt);
+  const result = play(source, { script, policies }, flags, limits);
   if (flags.report !== undefined)
     await write(flags.report, await reportPage(simulationDocument(result)));
   output.write(await printAnswer(answerOf(result), format, flags.headers !== false));
@@ -56,6 +59,16 @@ async function simulateOnce(invocation: Invocation<SimulateFlags>): Promise<Exit
 async function scriptOf({ script, until }: SimulateFlags): Promise<Script> {
   if (script === undefined) return emptyScript;
   return readScript(script, await readText('--script', script), until);
+}
+
+/** What is done in the simulated cluster by files: a pause of them holds from its start. */
+function policiesOf({ policy = [] }: SimulateFlags, startsAt: Instant): readonly PolicyObject[] {
+  try {
+    return readPolicyFiles(policy, startsAt);
+  } catch (error) {
+    if (error instanceof PolicyPathError) throw new UsageError(`--policy ${error.message}`);
+    throw error;
+  }
 }
 
 async function sourceOf(invocation: Invocation<SimulateFlags>): Promise<ClusterSource> {
@@ -77,7 +90,7 @@ function isWhole({ missing }: ClusterSource, { partial }: SimulateFlags, output:
 
 function play(
   source: ClusterSource,
-  script: Script,
+  { script, policies }: { readonly script: Script; readonly policies: readonly PolicyObject[] },
   flags: SimulateFlags,
   limits: readonly FailIf[],
 ): Result {
@@ -85,7 +98,7 @@ function play(
   const own = script.engine.semantics ?? 'precise';
   const all: readonly Semantics[] = compare ? [own, other(own)] : [own];
   const runs = all.map((semantics) => {
-    return withSummary(simulate({ source, script, seed, until, semantics }), until);
+    return withSummary(simulate({ source, script, policies, seed, until, semantics }), until);
   });
   const [first] = runs;
   const judged = limits.flatMap((limit) =>

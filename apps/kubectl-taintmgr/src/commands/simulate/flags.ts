@@ -12,6 +12,7 @@ import { addOutputFlags, type OutputFlags } from '../../cli/output-flags.ts';
 export interface SimulateFlags extends OutputFlags {
   readonly filename?: string | undefined;
   readonly script?: string | undefined;
+  readonly policy?: readonly string[] | undefined;
   readonly until: Millis;
   readonly seed: number;
   readonly compare?: true | undefined;
@@ -26,7 +27,17 @@ const untilMsMax: Millis = 7 * 86_400_000;
 const seedMax = 2 ** 31;
 
 /** What says what happens, which a recording says itself. */
-const ofScripts = ['filename', 'script', 'until', 'seed', 'compare', 'failIf', 'report', 'partial'];
+const ofScripts = [
+  'filename',
+  'script',
+  'policy',
+  'until',
+  'seed',
+  'compare',
+  'failIf',
+  'report',
+  'partial',
+];
 
 const details = `
 Without -f the cluster of the current context is read once; nothing is ever written to it.
@@ -48,6 +59,12 @@ export function simulateCommand(): CommandUnknownOpts {
     .description('play taints and failures in a copy of a cluster, and see what would happen')
     .option('-f, --filename <file>', 'what kubectl get -o json or -o yaml printed, or a topology')
     .option('--script <file>', 'what happens, and when')
+    .addOption(
+      new Option(
+        '--policy <path>',
+        'file or directory with EvictionPolicy, NodeTaintRule and EvictionPause; may be repeated',
+      ).argParser(collect),
+    )
     .addOption(
       new Option('--until <duration>', 'how much time of the cluster to simulate')
         .argParser(untilOf)

@@ -1,4 +1,5 @@
 import { type Config, createEngine, type Engine } from '@taintmgr/core';
+import type { PolicyObject } from '@taintmgr/core/policy';
 import { createPressureMachine, type PressureConfig } from '@taintmgr/core/pressure';
 import { earliest, type Instant } from '@taintmgr/core/time';
 import {
@@ -15,6 +16,7 @@ export interface AgentsOptions {
   readonly clock: VirtualClock;
   readonly seed: number;
   readonly config: Partial<Config>;
+  readonly policies: readonly PolicyObject[];
   /** Null: nobody watches what nodes run out of. */
   readonly pressure: Partial<PressureConfig> | null;
   readonly onNotice: (notice: Notice | PressureNotice) => void;
@@ -35,7 +37,8 @@ export class Agents {
   readonly #clock: VirtualClock;
   readonly #driven: readonly Driven[];
 
-  constructor({ cluster, clock, seed, config, pressure, onNotice }: AgentsOptions) {
+  constructor(options: AgentsOptions) {
+    const { cluster, clock, seed, config, policies, pressure, onNotice } = options;
     this.engine = createEngine({ lifecycle: {}, ...config });
     this.#clock = clock;
     const { exchange } = cluster;
@@ -43,6 +46,7 @@ export class Agents {
     const loop = new Loop({
       machine: this.engine,
       random,
+      policies,
       leases: true,
       daemonSets: config.lifecycle?.enforcement === 'pods',
     });

@@ -1,4 +1,5 @@
 import type { Config } from '@taintmgr/core';
+import type { PolicyObject } from '@taintmgr/core/policy';
 import { formatDuration, type Millis } from '@taintmgr/core/time';
 import { FaultyFile, type Field } from '@taintmgr/k8s-adapter/manifests';
 import { ApiError, type Cluster, VirtualClock } from '@taintmgr/sim-cluster';
@@ -18,6 +19,8 @@ export interface RunOptions {
   readonly seed: number;
   readonly until: Millis;
   readonly semantics: Semantics;
+  /** Of the files of --policy. */
+  readonly policies: readonly PolicyObject[];
 }
 
 /** Something of the script that was done. */
@@ -40,7 +43,8 @@ const idleMsMax = 600_000;
 const idleLookMs = 1_000;
 
 /** Plays the script in the cluster with the real engine. Throws FaultyFile. */
-export function simulate({ source, script, seed, until, semantics }: RunOptions): Run {
+export function simulate(options: RunOptions): Run {
+  const { source, script, policies, seed, until, semantics } = options;
   const clock = new VirtualClock(source.startsAt);
   const cluster = source.make(clock, seed);
   let recorder: RunRecorder | null = null;
@@ -49,6 +53,7 @@ export function simulate({ source, script, seed, until, semantics }: RunOptions)
     clock,
     seed,
     config: { ...script.engine, semantics },
+    policies,
     pressure: pressureAs(semantics, script),
     onNotice: (notice) => recorder?.notice(notice),
   });
