@@ -46,6 +46,7 @@ const tasks = {
   cluster: { needs: ['runtime'], main: 'tools/workbench/src/cluster/main.ts' },
   controller: { needs: ['runtime'], main: 'apps/controller/src/main.ts' },
   'kubectl-taintmgr': { needs: ['runtime'], main: 'apps/kubectl-taintmgr/src/main.ts' },
+  prediction: { needs: ['everything'], main: 'tools/workbench/src/prediction/main.ts' },
   scenarios: { needs: ['everything'], main: 'scripts/scenarios.ts' },
   seeds: { needs: ['everything'], main: 'scripts/seeds.ts' },
   bench: {

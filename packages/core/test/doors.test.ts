@@ -20,7 +20,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './differences': {
     values: `
-      evictionDifferences lifecycleDifferences pressureDifferences`,
+      classify evictionDifferences lifecycleDifferences pressureDifferences`,
     types: `
       Comparison Difference DifferenceName`,
   },

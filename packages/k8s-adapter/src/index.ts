@@ -108,6 +108,7 @@ export type { Sink, Transport } from './transport/sink.ts';
 // Who else evicts here.
 
 export { EvictorSearch, type FindOptions, findEvictors } from './client/find-evictors.ts';
+export { type Actor, actorOf } from './evictors/actor.ts';
 export {
   type Duty,
   type DutyVerdict,

@@ -16,6 +16,7 @@ it('opens exactly these', () => {
     'VirtualDriver',
     'WrongServerError',
     'applyRequest',
+    'actorOf',
     'clockReasons',
     'connectionFlags',
     'connectionOptions',

@@ -1,7 +1,7 @@
 import { formatTaint, parseTaint, type Taint } from '@taintmgr/core';
 import { formatTime, parseTime } from '@taintmgr/core/time';
 import type { TaintObject } from '@taintmgr/k8s-adapter';
-import type { NodeFacts } from './facts.ts';
+import { evictsPods, type NodeFacts } from './facts.ts';
 
 /** On a node: what drains have set there, so that it can be undone. */
 export const drainMarksAnnotation = 'taintmgr.dev/drain';
@@ -35,6 +35,19 @@ export function readMarks(
   if (text === undefined) return [];
   const value = parsed(text);
   return Array.isArray(value) ? value.flatMap(readMark) : [];
+}
+
+/** The drains that make pods leave the node though their taint alone would not. */
+export function drainedBy({ node, annotations }: NodeFacts): readonly DrainMark[] {
+  const names = new Set(node.taints.map(formatTaint));
+  return readMarks(annotations).filter(({ tainted, taint }) => {
+    return tainted && taint.effect !== 'NoExecute' && names.has(formatTaint(taint));
+  });
+}
+
+/** Whether pods have to leave the node, be it by a NoExecute taint or by a drain. */
+export function losesPods(facts: NodeFacts): boolean {
+  return evictsPods(facts) || drainedBy(facts).length > 0;
 }
 
 /** A drain that has left marks on nodes. */

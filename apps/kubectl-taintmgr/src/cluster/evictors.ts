@@ -1,5 +1,34 @@
 // Who evicts for NoExecute taints here, as commands ask it.
-import { type DutyVerdict, type Evictors, taintEvictors } from '@taintmgr/k8s-adapter';
+import {
+  type Actor,
+  actorOf,
+  type DutyVerdict,
+  type Evictors,
+  taintEvictors,
+} from '@taintmgr/k8s-adapter';
+import { asksBudgets } from './own-mode.ts';
+
+/** Who acts on NoExecute taints here, and how. */
+export interface Evictor extends Actor {
+  /** Whether taintmgr-controller asks budgets; null: its flags are not to be seen. */
+  readonly asksBudgets: boolean | null;
+}
+
+/** Reads what `evictors` leave open: how our controller evicts, where it does. */
+export async function readEvictor(
+  evictors: Evictors,
+  readPod: (namespace: string, name: string) => Promise<unknown>,
+): Promise<Evictor> {
+  const actor = actorOf(evictors);
+  if (actor.name === 'nobody') return { ...actor, asksBudgets: false };
+  if (evictors.taintmgr.kind !== 'acts') return { ...actor, asksBudgets: null };
+  const [lease] = evictors.taintmgr.evidence.filter((one) => one.kind === 'lease');
+  if (!lease) return { ...actor, asksBudgets: null };
+  // A holder is called after its pod.
+  const { namespace, holder } = lease.lease;
+  const pod = await readPod(namespace, holder.replace(/_[^_]*$/, ''));
+  return { ...actor, asksBudgets: asksBudgets(pod) };
+}
 
 /** Whether kube-controller-manager evicts for taints, and how that is known. */
 export function upstreamVerdict({ upstream }: Evictors): DutyVerdict {

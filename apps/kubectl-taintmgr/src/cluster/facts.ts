@@ -18,6 +18,8 @@ export interface NodeFacts {
   /** The last write of its taints; null: managedFields do not say. */
   readonly taintsWritten: { readonly by: string; readonly at: Instant } | null;
   readonly annotations: Readonly<Record<string, string>>;
+  /** Which state of it was read; '' where it does not say. */
+  readonly version: string;
 }
 
 /** The condition Ready of a node. */
@@ -34,8 +36,17 @@ export interface PodFacts {
   readonly finalizers: readonly string[];
   readonly qosClass: string;
   readonly priority: number;
+  /** The last write of its tolerations; null: managedFields do not say. */
+  readonly tolerationsWritten: { readonly by: string; readonly at: Instant } | null;
+  /** When it was created; null: it does not say. */
+  readonly createdAt: Instant | null;
+  /** As `kubectl apply` wrote it last, before others changed it; null: it never did. */
+  readonly lastApplied: string | null;
+  /** Which state of it was read; '' where it does not say. */
+  readonly version: string;
 }
 
+const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
 const regionLabel = 'topology.kubernetes.io/region';
 /** The label by which nodes of a zone are selected. */
 export const zoneLabel = 'topology.kubernetes.io/zone';
@@ -52,6 +63,7 @@ export function nodeFacts(object: unknown): NodeFacts {
     ready: readiness(status?.conditions ?? []),
     taintsWritten: lastWriteOf('f:taints', metadata),
     annotations,
+    version: metadata.resourceVersion ?? '',
   };
 }
 
@@ -63,13 +75,17 @@ export function evictsPods({ node }: NodeFacts): boolean {
 /** Reads a v1 Pod. */
 export function podFacts(object: unknown): PodFacts {
   const { metadata, spec, status } = object as PodObject;
-  const { labels = {}, finalizers = [] } = metadata;
+  const { labels = {}, finalizers = [], annotations = {} } = metadata;
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')?.status ?? null;
   return {
     pod: { ...podFromJson(object), labels, ready },
     finalizers,
     qosClass: status?.qosClass ?? '',
     priority: spec?.priority ?? 0,
+    tolerationsWritten: lastWriteOf('f:tolerations', metadata),
+    createdAt: parseTime(metadata.creationTimestamp ?? ''),
+    lastApplied: annotations[lastAppliedAnnotation] ?? null,
+    version: metadata.resourceVersion ?? '',
   };
 }
 

@@ -33,6 +33,8 @@ export class ClusterReader {
   readonly #chunkSize: number | undefined;
   readonly #search: EvictorSearch;
   readonly #refused: string[] = [];
+  /** What time it is. */
+  readonly now: () => Instant;
 
   /**
    * `chunkSize`: objects in one page of a list, 0: all at once; left out: as the client has it. `search`
@@ -42,10 +44,12 @@ export class ClusterReader {
     client: ApiClient,
     chunkSize?: number,
     search: EvictorSearch = new EvictorSearch(client),
+    now: () => Instant = Date.now,
   ) {
     this.#client = client;
     this.#chunkSize = chunkSize;
     this.#search = search;
+    this.now = now;
   }
 
   /** What could not be read for want of rights, in the API server's words. */
@@ -71,6 +75,43 @@ export class ClusterReader {
   async pod(namespace: string, name: string): Promise<PodFacts> {
     const [ns, podName] = [namespace, name].map(encodeURIComponent);
     return podFacts(await this.#client.get(`/api/v1/namespaces/${ns}/pods/${podName}`));
+  }
+
+  /** A pod as the API server has it; null: there is none, or we may not see it. */
+  async podObject(namespace: string, name: string): Promise<unknown> {
+    const [ns, podName] = [namespace, name].map(encodeURIComponent);
+    const path = `/api/v1/namespaces/${ns}/pods/${podName}`;
+    return await unless(403, () => ifThere(() => this.#client.get(path)), null);
+  }
+
+  /** The state of a node before the one that was read; null: the API server has none any more. */
+  async nodeBefore({ node, version }: NodeFacts): Promise<NodeFacts | null> {
+    const before = await this.#before(nodesPath, node.name, version);
+    return before === null ? null : nodeFacts(before);
+  }
+
+  /** The same of a pod. */
+  async podBefore({ pod, version }: PodFacts): Promise<PodFacts | null> {
+    const path = `/api/v1/namespaces/${encodeURIComponent(pod.namespace)}/pods`;
+    const before = await this.#before(path, pod.name, version);
+    return before === null ? null : podFacts(before);
+  }
+
+  /**
+   * API servers keep the states of some minutes, and number all writes of all objects in one order. Any
+   * refusal means that there is nothing to be had.
+   */
+  async #before(path: string, name: string, version: string): Promise<unknown> {
+    if (!/^[1-9]\d*$/.test(version)) return null;
+    const at = String(BigInt(version) - 1n);
+    const request = listRequest(path, { fieldSelector: `metadata.name=${name}`, at });
+    try {
+      const { items = [] } = (await this.#client.send(request)) as { items?: readonly unknown[] };
+      return items[0] ?? null;
+    } catch (error) {
+      if (error instanceof ApiError) return null;
+      throw error;
+    }
   }
 
   /** The names of the pods of a namespace. */

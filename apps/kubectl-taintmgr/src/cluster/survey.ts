@@ -1,8 +1,10 @@
 import type { Budget } from '@taintmgr/core/drain';
 import type { Instant } from '@taintmgr/core/time';
 import type { Evictors } from '@taintmgr/k8s-adapter';
+import { type Evictor, readEvictor } from './evictors.ts';
 import { type NodeFacts, type PodFacts, zoneLabel } from './facts.ts';
 import { type KeptLimits, readLimits } from './limits.ts';
+import { type Past, readPast } from './past.ts';
 import type { ClusterReader, LeaseRenewal } from './reader.ts';
 
 /** What was read of a cluster for one answer, as of about one moment; null: we may not see it. */
@@ -13,6 +15,8 @@ export interface Survey {
   readonly budgets: readonly Budget[] | null;
   /** Who evicts here. */
   readonly evictors: Evictors;
+  /** Which of them acts on NoExecute taints. */
+  readonly evictor: Evictor;
   /** What could not be read without permission. */
   readonly refused: readonly string[];
 }
@@ -32,6 +36,8 @@ export interface ForecastSurvey extends NodeSurvey {
   readonly zoneNodes: readonly NodeFacts[] | null;
   /** What the controller's limits count; null: nobody keeps any, or we may not read them. */
   readonly limits: KeptLimits | null;
+  /** What nodes and pods were before, where that matters to whoever acts; null: not read. */
+  readonly past: Past | null;
 }
 
 /** Reads all nodes and all pods. */
@@ -41,7 +47,7 @@ export async function surveyCluster(reader: ClusterReader): Promise<Survey> {
     reader.ifAllowed(() => reader.pods()),
     readAnyway(reader),
   ]);
-  return { at: Date.now(), nodes, pods, ...rest };
+  return { at: reader.now(), nodes, pods, ...rest };
 }
 
 /** Reads the pods on these nodes, of those the ones that a label selector leaves. */
@@ -54,7 +60,7 @@ export async function surveyNodes(
     reader.podsOn(namesOf(nodes), podSelector),
     readAnyway(reader),
   ]);
-  return { at: Date.now(), nodes, pods, ...rest };
+  return { at: reader.now(), nodes, pods, ...rest };
 }
 
 /** Reads the pods on those of these nodes that matter, and what decides when they go. */
@@ -68,17 +74,29 @@ export async function surveyForecast(
     surveyNodes(reader, withPods, podSelector),
     reader.leasesRenewedAt(namesOf(withPods)),
     readZones(reader, nodes),
-    readLimits(reader, Date.now()),
+    readLimits(reader, reader.now()),
   ]);
   const kept = limits === 'forbidden' ? null : limits;
-  return { ...survey, at: Date.now(), nodes, leases, zoneNodes, limits: kept };
+  const read = { ...survey, nodes, leases, zoneNodes, limits: kept, past: null };
+  const isUpstream = read.evictor.rules !== 'taintmgr-controller';
+  return isUpstream ? await withPast(reader, read) : { ...read, at: reader.now() };
+}
+
+/** The same with the past of its nodes and pods, by which kube-controller-manager has set its timers. */
+export async function withPast(
+  reader: ClusterReader,
+  survey: ForecastSurvey,
+): Promise<ForecastSurvey> {
+  const past = survey.past ?? (await readPast(reader, survey, survey.evictor.upstreamSince));
+  return { ...survey, past, at: reader.now() };
 }
 
 async function readAnyway(
   reader: ClusterReader,
-): Promise<Pick<Survey, 'budgets' | 'evictors' | 'refused'>> {
+): Promise<Pick<Survey, 'budgets' | 'evictors' | 'evictor' | 'refused'>> {
   const [budgets, evictors] = await Promise.all([reader.budgets(), reader.evictors()]);
-  return { budgets, evictors, refused: reader.refused };
+  const evictor = await readEvictor(evictors, (ns, name) => reader.podObject(ns, name));
+  return { budgets, evictors, evictor, refused: reader.refused };
 }
 
 function namesOf(nodes: readonly NodeFacts[]): readonly string[] {

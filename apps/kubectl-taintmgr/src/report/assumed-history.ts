@@ -1,6 +1,7 @@
-// The events that bring an engine to the state of a cluster that was read.
-import { type Event, formatTaint, type Node, type Pod } from '@taintmgr/core';
+// The events that bring kube-controller-manager to the state of a cluster that was read.
+import type { Event, Taint } from '@taintmgr/core';
 import { endOfSecond, type Instant } from '@taintmgr/core/time';
+import type { NodeFacts, PodFacts } from '../cluster/facts.ts';
 
 /** One thing that happened, and when. */
 export interface PastEvent {
@@ -8,77 +9,102 @@ export interface PastEvent {
   readonly event: Event;
 }
 
+/** What is known of a cluster and its past at `now`. */
+export interface KnownPast {
+  readonly now: Instant;
+  /** Of each node its states in order, the present one last. */
+  readonly nodes: readonly (readonly NodeFacts[])[];
+  /** The same of each pod. */
+  readonly pods: readonly (readonly PodFacts[])[];
+}
+
+/** With the place of the write in the order of all writes; null: not known. */
+interface Placed extends PastEvent {
+  readonly place: bigint | null;
+}
+
 /**
- * What must have happened for the cluster to look as it does at `now`: each taint came when it says
- * so, each pod when it was bound, and time went by until `until`. Told to an engine in this order,
- * it has run all along, as far as the objects show; a taint without a time
- * comes when the node's taints were last written, or, where that is not known, at `now`.
+ * What must have happened for the cluster to look as it does: each taint came when the state with it
+ * was written, each pod when it was bound, and got other tolerations when these were written. Times are
+ * kept in whole seconds, and count from their end; of what came in one second the API server's order
+ * of writes decides, or else pods come first, so that a taint finds them there.
  */
-export function assumedHistory(
-  now: Instant,
-  until: Instant,
-  nodes: readonly Node[],
-  pods: readonly Pod[],
-): readonly PastEvent[] {
-  const starts = new Map(nodes.map((node) => [node.name, taintStarts(now, node)] as const));
-  const nodeEvents = nodes.flatMap((node) => nodeHistory(node, starts.get(node.name) ?? []));
-  const known = [...pods.map((pod) => pod.boundAt ?? now), ...nodeEvents.map(({ at }) => at)];
+export function assumedHistory({ now, nodes, pods }: KnownPast): readonly PastEvent[] {
+  const placed = [
+    ...pods.flatMap((states) => podHistory(now, states)),
+    ...nodes.flatMap((states) => nodeHistory(now, states)),
+  ].sort(inOrder);
+  const known = placed.map(({ at }) => at).filter(Number.isFinite);
   const begin = known.reduce((earliest, at) => Math.min(earliest, at), now);
-  const events: readonly PastEvent[] = [
-    // Of what came at one instant the pods come first: a taint finds them there.
-    ...pods.map((pod): PastEvent => {
-      const at = Math.min(now, pod.boundAt ?? begin);
-      return { at, event: { kind: 'podUpsert', pod } };
-    }),
-    ...nodeEvents,
-  ];
-  const bare = nodes.map((node): PastEvent => {
-    return { at: begin, event: { kind: 'nodeUpsert', node: { ...node, taints: [] } } };
+  const bare = nodes.flatMap(([facts]): PastEvent[] => {
+    if (!facts) return [];
+    return [{ at: begin, event: { kind: 'nodeUpsert', node: { ...facts.node, taints: [] } } }];
   });
-  const synced: PastEvent = { at: begin, event: { kind: 'synced' } };
-  const ticks = expiries(now, pods, starts)
-    .filter((at) => at <= until)
-    .map((at): PastEvent => ({ at, event: { kind: 'tick' } }));
-  return [...bare, synced, ...[...events, ...ticks].sort(inOrder)];
+  const events = placed.map(({ at, event }) => ({ at: Math.max(begin, at), event }));
+  return [...bare, { at: begin, event: { kind: 'synced' } }, ...events];
 }
 
-type TaintStarts = readonly { readonly taint: Node['taints'][number]; readonly start: Instant }[];
-
-function taintStarts(now: Instant, node: Node): TaintStarts {
-  const { taints, taintStarts: written = {}, taintsWrittenAt } = node;
-  const thereAt = taintsWrittenAt == null ? now : endOfSecond(taintsWrittenAt);
-  return taints.map((taint) => {
-    const start = taint.timeAdded ?? written[formatTaint(taint)] ?? thereAt;
-    return { taint, start: Math.min(now, start) };
+/** The pod as it was bound, and anew with each change of its tolerations. */
+function podHistory(now: Instant, states: readonly PodFacts[]): readonly Placed[] {
+  const present = states.at(-1)?.pod;
+  if (!present) return [];
+  const boundAt =
+    present.boundAt === null ? Number.NEGATIVE_INFINITY : endOfSecond(present.boundAt);
+  return states.map(({ pod, tolerationsWritten, version }, index): Placed => {
+    const isFirst = index === 0;
+    const writtenAt = tolerationsWritten ? endOfSecond(tolerationsWritten.at) : boundAt;
+    return {
+      at: Math.min(now, isFirst ? boundAt : Math.max(boundAt, writtenAt)),
+      event: { kind: 'podUpsert', pod: { ...present, tolerations: pod.tolerations } },
+      place: isFirst ? null : placeOf(version),
+    };
   });
 }
 
-/** The node anew with each taint that came. */
-function nodeHistory(node: Node, taints: TaintStarts): readonly PastEvent[] {
-  const starts = new Set(taints.map(({ start }) => start));
-  return Array.from(starts, (at): PastEvent => {
-    const there = taints.filter(({ start }) => start <= at).map(({ taint }) => taint);
-    return { at, event: { kind: 'nodeUpsert', node: { ...node, taints: there } } };
+/** The node with each state of its taints; how the first came about only its objects show. */
+function nodeHistory(now: Instant, states: readonly NodeFacts[]): readonly Placed[] {
+  const present = states.at(-1)?.node;
+  if (!present) return [];
+  return states.flatMap((facts, index): readonly Placed[] => {
+    const place = placeOf(facts.version);
+    const { taints: there } = facts.node;
+    const came = { at: writtenAt(now, facts), taints: there };
+    const stages = index === 0 ? firstStages(now, facts) : [came];
+    return stages.map(({ at, taints }): Placed => {
+      return { at, event: { kind: 'nodeUpsert', node: { ...present, taints } }, place };
+    });
   });
 }
 
-/** When the time that a pod tolerates a taint is over: somebody who was there did something then. */
-function expiries(
+/**
+ * Several taints that came before anybody knows are taken for older where they say so, and for as old
+ * as the last write else.
+ */
+function firstStages(
   now: Instant,
-  pods: readonly Pod[],
-  starts: ReadonlyMap<string, TaintStarts>,
-): readonly Instant[] {
-  const found = new Set<Instant>();
-  for (const pod of pods) {
-    const seconds = pod.tolerations.flatMap(({ tolerationSeconds }) => tolerationSeconds ?? []);
-    for (const { start } of starts.get(pod.nodeName) ?? []) {
-      const begin = Math.max(start, Math.min(now, pod.boundAt ?? start));
-      for (const count of seconds) found.add(begin + Math.max(0, Number(count)) * 1000);
-    }
-  }
-  return [...found];
+  facts: NodeFacts,
+): readonly { readonly at: Instant; readonly taints: readonly Taint[] }[] {
+  const { taints } = facts.node;
+  const latest = writtenAt(now, facts);
+  const startOf = ({ timeAdded }: Taint): Instant =>
+    timeAdded === null ? latest : Math.min(latest, endOfSecond(timeAdded));
+  const starts = [...new Set(taints.map(startOf))].sort((a, b) => a - b);
+  return starts.map((at) => ({ at, taints: taints.filter((taint) => startOf(taint) <= at) }));
 }
 
-function inOrder(a: PastEvent, b: PastEvent): number {
-  return a.at - b.at;
+function writtenAt(now: Instant, { node: { taintsWrittenAt } }: NodeFacts): Instant {
+  return taintsWrittenAt == null ? now : Math.min(now, endOfSecond(taintsWrittenAt));
+}
+
+function placeOf(version: string): bigint | null {
+  return /^\d+$/.test(version) ? BigInt(version) : null;
+}
+
+/** Before every write that there is. */
+const first = -1n;
+
+function inOrder(a: Placed, b: Placed): number {
+  if (a.at !== b.at) return a.at < b.at ? -1 : 1;
+  if (a.place === b.place) return 0;
+  return (a.place ?? first) < (b.place ?? first) ? -1 : 1;
 }

@@ -9,6 +9,7 @@ import {
 import { operatorOf, type PredictedBlocker } from '@taintmgr/core/drain';
 import { describeHold, describeLifecycleReason, type Forecast } from '@taintmgr/core/lifecycle';
 import { formatTime, type Instant } from '@taintmgr/core/time';
+import type { Evictor } from '../cluster/evictors.ts';
 import { isBare } from './bare-pods.ts';
 import { type NodeReport, type PodReport, type Tally, tally } from './report.ts';
 
@@ -88,7 +89,7 @@ export function zoneDocument({ zone }: Forecast): object {
 
 /** A pod and what becomes of it, as of `at`. */
 export function podDocument(report: PodReport, at: Instant): object {
-  const { facts, explanation, present, upstream, blockers } = report;
+  const { facts, explanation, evictor, isEstimate, present, upstream, blockers } = report;
   const { pod, qosClass, priority } = facts;
   return {
     namespace: pod.namespace,
@@ -101,6 +102,8 @@ export function podDocument(report: PodReport, at: Instant): object {
     gracePeriodSeconds: pod.gracePeriodSeconds,
     ...decisionDocument(explanation.decision, at),
     decision: decisionName(report),
+    ...(evictor !== null && { evictedBy: evictor }),
+    ...(isEstimate && { estimate: true }),
     because: explanation.decision.because.map(reasonDocument),
     ...(isBare(pod) && { unmanaged: true }),
     blockers: blockers.map(blockerDocument),
@@ -113,6 +116,11 @@ export function podDocument(report: PodReport, at: Instant): object {
       : undefined,
     present: present ? decisionDocument(present.decision, at) : undefined,
   };
+}
+
+/** Who acts on NoExecute taints here, as answers name him. */
+export function evictorDocument({ name, source, sure }: Evictor): object {
+  return { evictor: { name, source, sure } };
 }
 
 /** Counts, and the seconds left to the first and the last that goes. */

@@ -1,27 +1,52 @@
+// Asks about a cluster that was read the machine of the one who acts there.
 import {
   createEngine,
+  type Decision,
   type Engine,
   type NodeExplanation,
   type PodExplanation,
 } from '@taintmgr/core';
-import type { Comparison } from '@taintmgr/core/differences';
+import { type Comparison, classify } from '@taintmgr/core/differences';
 import type { Instant } from '@taintmgr/core/time';
+import type { Evictor } from '../cluster/evictors.ts';
 import type { NodeFacts, PodFacts } from '../cluster/facts.ts';
-import type { NodeSurvey } from '../cluster/survey.ts';
-import { assumedHistory } from './assumed-history.ts';
+import type { ForecastSurvey } from '../cluster/survey.ts';
+import { Drained, isByDrain } from './drained.ts';
 import { hypotheticalTaints, isWhatIf, type Question } from './question.ts';
+import { UpstreamForecast } from './upstream-forecast.ts';
+
+/** Who makes a pod go; null: nobody does, or nobody can tell. */
+export type PodEvictor =
+  | 'taintmgr-controller'
+  | 'kube-controller-manager'
+  | 'drain-by-taint'
+  | null;
+
+/** What is said of a pod, by the rules of the one who evicts it. */
+export interface Judged {
+  readonly explanation: PodExplanation;
+  readonly evictor: PodEvictor;
+  /** Whether its time is an estimate: timers of kube-controller-manager are in its memory. */
+  readonly isEstimate: boolean;
+}
+
+/** What is read before anybody is asked. */
+type Given = Pick<ForecastSurvey, 'at' | 'nodes' | 'pods' | 'evictor' | 'past'>;
 
 /**
- * Asks the engine about a cluster that was read. It never acts. What it has seen before it
- * remembers, as since when a taint is there that does not say so itself.
+ * Asks the engine about a cluster that was read, and kube-controller-manager's machine where that one
+ * acts or is compared with. It never acts. What it has seen before it remembers, as since when a taint
+ * is there that does not say so itself.
  */
 export class Explainer {
   readonly #question: Question;
   readonly #asked = createEngine({ leader: false });
   /** Without the hypothetical taints; null where there are none. */
   readonly #present: Engine | null;
-  #upstream: Engine | null = null;
-  #nodes = new Set<string>();
+  #evictor: Evictor | null = null;
+  #upstream: UpstreamForecast | null = null;
+  #upstreamPresent: UpstreamForecast | null = null;
+  #drained = new Map<string, Drained>();
   #pods = new Set<string>();
   #latest: Instant = Number.NEGATIVE_INFINITY;
 
@@ -32,48 +57,100 @@ export class Explainer {
   }
 
   /** Takes the present state of everything; what is not in it is gone. */
-  take({ at, nodes, pods }: Pick<NodeSurvey, 'at' | 'nodes' | 'pods'>): void {
+  take(given: Given): void {
+    const { at, nodes, pods, evictor } = given;
     const now = Math.max(at, this.#latest);
     this.#latest = now;
+    this.#evictor = evictor;
     this.#forget(now, nodes, pods);
-    for (const { node } of nodes) {
-      this.#present?.handle(now, { kind: 'nodeUpsert', node });
-      this.#asked.handle(now, { kind: 'nodeUpsert', node: this.#hypothetical(node, now) });
+    this.#drained = new Map(nodes.map((facts) => [facts.node.name, new Drained(facts)] as const));
+    for (const facts of nodes) {
+      this.#present?.handle(now, { kind: 'nodeUpsert', node: this.#asDrained(facts, facts.node) });
+      const node = this.#asDrained(facts, this.#hypothetical(facts, now));
+      this.#asked.handle(now, { kind: 'nodeUpsert', node });
     }
     for (const { pod } of pods) {
       for (const engine of this.#engines()) engine.handle(now, { kind: 'podUpsert', pod });
     }
-    this.#upstream = this.#question.compare ? this.#comparing(now, nodes, pods) : null;
+    const isAsked = this.#question.compare || evictor.rules !== 'taintmgr-controller';
+    this.#upstream = isAsked ? this.#forecast(now, given, true) : null;
+    this.#upstreamPresent = isAsked && this.#present ? this.#forecast(now, given, false) : null;
   }
 
   /** The answer about one node as it would be; null for one that was not events of. */
   node(now: Instant, name: string): NodeExplanation | null {
     const explanation = this.#asked.explain(now + this.#question.after, { kind: 'node', name });
-    return explanation?.kind === 'node' ? explanation : null;
+    if (explanation?.kind !== 'node') return null;
+    const drained = this.#drained.get(name);
+    const taints = explanation.taints.map((observed) => {
+      return drained ? { ...observed, taint: drained.taint(observed.taint) } : observed;
+    });
+    return { ...explanation, taints };
   }
 
-  /** The answer about one pod. */
-  pod(now: Instant, { pod }: PodFacts): PodExplanation | null {
-    return explainPod(this.#asked, now + this.#question.after, pod);
+  /** The answer about one pod that is on none of the nodes. */
+  stray(now: Instant, facts: PodFacts): PodExplanation | null {
+    return explainPod(this.#asked, now + this.#question.after, facts);
+  }
+
+  /** By the rules of the one who evicts it; `ours` is what the engine says of the pod. */
+  judge(now: Instant, facts: PodFacts, ours: PodExplanation): Judged {
+    return this.#judge(now + this.#question.after, facts, ours, this.#upstream);
   }
 
   /** The same without the hypothetical taints; null where there are none. */
-  present(now: Instant, { pod }: PodFacts): PodExplanation | null {
-    return this.#present && explainPod(this.#present, now, pod);
+  present(now: Instant, facts: PodFacts): PodExplanation | null {
+    const ours = this.#present && explainPod(this.#present, now, facts);
+    return ours && this.#judge(now, facts, ours, this.#upstreamPresent).explanation;
   }
 
   /** What kube-controller-manager would do about a pod; null where that was not asked. */
-  upstream(now: Instant, { pod }: PodFacts): Comparison | null {
-    const at = now + this.#question.after;
-    const explanation = this.#upstream && explainPod(this.#upstream, at, pod);
-    return explanation?.upstream ?? null;
+  compared(now: Instant, facts: PodFacts, ours: PodExplanation): Comparison | null {
+    if (!this.#question.compare) return null;
+    const decision = this.#upstream?.decisionOn(now + this.#question.after, facts);
+    if (!decision) return null;
+    const isSame = isAboutThen(ours.decision, decision);
+    return { decision, differences: isSame ? [] : classify(facts.pod, ours.decision, decision) };
+  }
+
+  #judge(
+    at: Instant,
+    facts: PodFacts,
+    engineSays: PodExplanation,
+    upstream: UpstreamForecast | null,
+  ): Judged {
+    const { pod } = facts;
+    const own = this.#drained.get(pod.nodeName)?.decision(engineSays.decision, facts);
+    const ours = own ? withDecision(engineSays, own, at) : engineSays;
+    const { rules = 'taintmgr-controller', name = 'nobody' } = this.#evictor ?? {};
+    if (isByDrain(ours.decision) && ours.decision.kind !== 'keep') {
+      return { explanation: ours, evictor: 'drain-by-taint', isEstimate: false };
+    }
+    const isNamed = name !== 'nobody' && name !== 'unknown';
+    const byOurs: Judged = {
+      explanation: ours,
+      evictor: isNamed && ours.decision.kind !== 'keep' ? 'taintmgr-controller' : null,
+      isEstimate: false,
+    };
+    const theirs = rules === 'taintmgr-controller' ? null : upstream?.decisionOn(at, facts);
+    if (!theirs || pod.deletionTimestamp !== null) return byOurs;
+    if (rules === 'both' && isSooner(ours.decision, theirs)) return byOurs;
+    return {
+      explanation: withDecision(ours, theirs, at),
+      evictor: isNamed && theirs.kind === 'evict' ? 'kube-controller-manager' : null,
+      isEstimate: theirs.kind === 'evict' && theirs.deadline > at,
+    };
   }
 
   #engines(): readonly Engine[] {
     return this.#present ? [this.#asked, this.#present] : [this.#asked];
   }
 
-  #hypothetical(node: NodeFacts['node'], now: Instant): NodeFacts['node'] {
+  #asDrained({ node: { name } }: NodeFacts, node: NodeFacts['node']): NodeFacts['node'] {
+    return this.#drained.get(name)?.node(node) ?? node;
+  }
+
+  #hypothetical({ node }: NodeFacts, now: Instant): NodeFacts['node'] {
     return { ...node, taints: hypotheticalTaints(node.taints, this.#question, now) };
   }
 
@@ -84,34 +161,68 @@ export class Explainer {
       for (const uid of this.#pods) {
         if (!uids.has(uid)) engine.handle(now, { kind: 'podDelete', uid });
       }
-      for (const name of this.#nodes) {
+      for (const name of this.#drained.keys()) {
         if (!names.has(name)) engine.handle(now, { kind: 'nodeDelete', name });
       }
     }
-    this.#nodes = names;
     this.#pods = uids;
   }
 
-  /** An engine that has been there all along, with kube-controller-manager beside it. */
-  #comparing(now: Instant, nodes: readonly NodeFacts[], pods: readonly PodFacts[]): Engine {
-    const engine = createEngine({ leader: false, compare: true });
-    const history = assumedHistory(
+  /** kube-controller-manager's machine after all that is known of the past. */
+  #forecast(now: Instant, given: Given, isHypothetical: boolean): UpstreamForecast {
+    const { nodes, pods, past, evictor } = given;
+    const states = nodes.map((facts) => {
+      const known = past?.nodes.get(facts.node.name) ?? [facts];
+      return isHypothetical ? this.#hypotheticalStates(known, facts, now) : known;
+    });
+    return new UpstreamForecast({
       now,
-      now + this.#question.after,
-      nodes.map(({ node }) => this.#hypothetical(node, now)),
-      pods.map(({ pod }) => pod),
-    );
-    engine.handle(0, { kind: 'leadership', held: true });
-    for (const { at, event } of history) engine.handle(at, event);
-    return engine;
+      nodes: states,
+      pods: pods.map((facts) => past?.pods.get(facts.pod.uid) ?? [facts]),
+      since: evictor.upstreamSince,
+    });
+  }
+
+  /** A taint that is assumed comes now, one that is assumed away was never there. */
+  #hypotheticalStates(
+    states: readonly NodeFacts[],
+    present: NodeFacts,
+    now: Instant,
+  ): readonly NodeFacts[] {
+    if (!isWhatIf(this.#question)) return states;
+    const without = { ...this.#question, with: [] };
+    const past = states.map((facts): NodeFacts => {
+      const taints = hypotheticalTaints(facts.node.taints, without, now);
+      return { ...facts, node: { ...facts.node, taints } };
+    });
+    const node = { ...this.#hypothetical(present, now), taintsWrittenAt: null };
+    return [...past, { ...present, node }];
   }
 }
 
 function explainPod(
   engine: Engine,
   now: Instant,
-  { namespace, name }: PodFacts['pod'],
+  { pod: { namespace, name } }: PodFacts,
 ): PodExplanation | null {
   const explanation = engine.explain(now, { kind: 'pod', namespace, name });
   return explanation?.kind === 'pod' ? explanation : null;
+}
+
+/** The same with another decision. */
+function withDecision(ours: PodExplanation, decision: Decision, at: Instant): PodExplanation {
+  if (decision === ours.decision) return ours;
+  const remaining = decision.kind === 'evict' ? decision.deadline - at : null;
+  return { ...ours, decision, remaining, attempt: null, blocker: null };
+}
+
+/** Whether both go at the same time, as far as times in whole seconds can tell. */
+function isAboutThen(ours: Decision, theirs: Decision): boolean {
+  if (ours.kind !== 'evict' || theirs.kind !== 'evict') return false;
+  return Math.abs(ours.deadline - theirs.deadline) <= 1000;
+}
+
+function isSooner(ours: Decision, theirs: Decision): boolean {
+  if (ours.kind !== 'evict') return false;
+  return theirs.kind !== 'evict' || ours.deadline < theirs.deadline;
 }

@@ -2,7 +2,6 @@ import { formatTaint } from '@taintmgr/core';
 import type { Instant } from '@taintmgr/core/time';
 import { taintEvictors } from '@taintmgr/k8s-adapter';
 import { type Output, warn } from '../cli/output.ts';
-import { isOursAlone } from '../cluster/evictors.ts';
 import type { ForecastSurvey } from '../cluster/survey.ts';
 import { count } from '../render/count.ts';
 import { printable } from '../render/printable.ts';
@@ -67,25 +66,28 @@ function queueNotes(nodes: readonly NodeReport[]): readonly string[] {
   ];
 }
 
-/** Whose rules the answer may not follow, where a pod is to go. */
+/** Whose rules the answer follows, and how far it can be trusted, where a pod is to go. */
 function evictorNotes(
-  { evictors }: ForecastSurvey,
+  { evictors, evictor }: ForecastSurvey,
   pods: readonly PodReport[],
   { compare }: Question,
 ): readonly string[] {
-  const goes = pods.some(({ explanation }) => explanation.decision.kind === 'evict');
-  if (compare) {
-    return [
-      'UPSTREAM is an estimate: kube-controller-manager keeps its timers in memory, ' +
-        'and the estimate assumes that it has run since before the taints were added',
-    ];
-  }
+  const goes = pods.some((pod) => {
+    return pod.explanation.decision.kind === 'evict' && pod.evictor !== 'drain-by-taint';
+  });
+  const from = evictor.upstreamSince === null ? '' : ', and no earlier than its own start';
+  const estimates =
+    'estimates: kube-controller-manager keeps its timers in memory, and they are counted from when ' +
+    `taints and tolerations were written${from}`;
+  if (compare) return [`times of UPSTREAM are ${estimates}`];
+  if (!goes) return [];
   const who = taintEvictors(evictors);
-  if (!goes || isOursAlone(evictors)) return [];
-  if (who.kind === 'nobody') return [`${who.text}: pods stay until a controller does`];
-  const { text, agent } = who;
-  if (agent === 'taintmgr-controller') return [text];
-  return [`${text}; it counts from when it saw a taint, and --compare shows when`].map(printable);
+  const isEstimated = pods.some((pod) => pod.isEstimate);
+  const doubt = [
+    ...(who.kind === 'nobody' ? [`${who.text}: pods stay until a controller does`] : []),
+    ...(who.kind === 'unknown' ? [who.text] : []),
+  ];
+  return [...doubt, ...(isEstimated ? [`times with ~ are ${estimates}`] : [])].map(printable);
 }
 
 function laterNotes(pods: readonly PodReport[], { after }: Question): readonly string[] {

@@ -1,7 +1,8 @@
 import { parseTaint, type Taint } from '@taintmgr/core';
 import { type Millis, parseDuration } from '@taintmgr/core/time';
 import { readKeyAndValue, readTaint } from '../cli/taint-argument.ts';
-import { evictsPods, type NodeFacts } from '../cluster/facts.ts';
+import { losesPods } from '../cluster/drain-marks.ts';
+import type { NodeFacts } from '../cluster/facts.ts';
 import { UsageError } from '../usage-error.ts';
 
 /** What is asked beside how things are now: another time, another taint. */
@@ -59,7 +60,7 @@ export function isWhatIf({ with: added, without }: Question): boolean {
 
 /** Whether the pods of a node are asked about. */
 export function mattersIn(question: Question): (facts: NodeFacts) => boolean {
-  return (facts) => isWhatIf(question) || evictsPods(facts);
+  return (facts) => isWhatIf(question) || losesPods(facts);
 }
 
 /** The taints of a node with those of the question on it and off it. */

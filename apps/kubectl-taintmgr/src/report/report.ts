@@ -6,13 +6,17 @@ import { earliest, type Instant, type Millis } from '@taintmgr/core/time';
 import type { NodeFacts, PodFacts, Readiness } from '../cluster/facts.ts';
 import type { LeaseRenewal } from '../cluster/reader.ts';
 import type { ForecastSurvey } from '../cluster/survey.ts';
-import { Explainer } from './explainer.ts';
+import { Explainer, type PodEvictor } from './explainer.ts';
 import { present } from './question.ts';
 
 /** Everything to be said about one pod. */
 export interface PodReport {
   readonly facts: PodFacts;
   readonly explanation: PodExplanation;
+  /** Who makes it go; null: nobody does, or nobody can tell. */
+  readonly evictor: PodEvictor;
+  /** Whether its time is an estimate. */
+  readonly isEstimate: boolean;
   /** Without the hypothetical taints; null where there are none. */
   readonly present: PodExplanation | null;
   /** What kube-controller-manager would do; null where that was not asked. */
@@ -78,7 +82,7 @@ export function reportOn(survey: ForecastSurvey, explainer: Explainer): Report {
     strays: pods
       .filter(({ pod }) => !names.has(pod.nodeName))
       .flatMap((facts) => {
-        const explanation = explainer.pod(survey.at, facts);
+        const explanation = explainer.stray(survey.at, facts);
         return explanation ? [reportPod(survey, explainer, null, facts, explanation)] : [];
       }),
   };
@@ -107,7 +111,7 @@ function reportNode(
   return {
     facts,
     taints: explanation?.taints ?? [],
-    pods: leases.has(name) ? (pods ?? []) : null,
+    pods: leases.has(name) ? (pods ?? []).sort(byTimeLeft) : null,
     leaseRenewedAt: renewedAt(leases.get(name)),
     zone: countZone(facts, survey.zoneNodes),
     forecast: forecastFor(survey, facts),
@@ -115,22 +119,46 @@ function reportNode(
 }
 
 function reportPod(
-  { at, budgets }: ForecastSurvey,
+  survey: ForecastSurvey,
   explainer: Explainer,
   ready: Readiness | null,
   facts: PodFacts,
-  explanation: PodExplanation,
+  ours: PodExplanation,
 ): PodReport {
   const { finalizers, pod } = facts;
-  const goes = explanation.decision.kind !== 'keep' || pod.deletionTimestamp !== null;
+  const { at } = survey;
+  const judged = explainer.judge(at, facts, ours);
+  const goes = judged.explanation.decision.kind !== 'keep' || pod.deletionTimestamp !== null;
   const nodeAnswers = ready?.since == null ? null : ready.status !== 'Unknown';
+  const budgets = asksBudgets(survey, judged.evictor) ? survey.budgets : [];
   return {
     facts,
-    explanation,
+    ...judged,
     present: explainer.present(at, facts),
-    upstream: explainer.upstream(at, facts),
+    upstream: explainer.compared(at, facts, ours),
     blockers: goes ? predictBlockers(pod, { budgets, finalizers, nodeAnswers }) : [],
   };
+}
+
+/** Whether whoever evicts a pod asks budgets, or may: what cannot be seen is assumed to. */
+function asksBudgets({ evictor }: ForecastSurvey, who: PodEvictor): boolean {
+  if (who === 'drain-by-taint' || evictor.name === 'unknown') return true;
+  return who !== 'kube-controller-manager' && (evictor.asksBudgets ?? true);
+}
+
+/** Whether budgets are known, or nobody here asks them. */
+export function knowsBudgets({ budgets, evictor }: ForecastSurvey): boolean {
+  return (
+    budgets !== null || evictor.name === 'kube-controller-manager' || evictor.asksBudgets === false
+  );
+}
+
+function byTimeLeft(a: PodReport, b: PodReport): number {
+  const [left, right] = [a, b].map(
+    ({ explanation }) => explanation.remaining ?? Number.POSITIVE_INFINITY,
+  );
+  if (left === right) return 0;
+  return (left ?? 0) < (right ?? 0) ? -1 : 1;
 }
 
 function renewedAt(lease: LeaseRenewal | undefined): Instant | null {

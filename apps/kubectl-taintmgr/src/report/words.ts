@@ -10,6 +10,7 @@ import {
 import { type Budget, operatorOf, type PredictedBlocker } from '@taintmgr/core/drain';
 import { describeLifecycleReason, type Forecast } from '@taintmgr/core/lifecycle';
 import { formatDuration, formatTime, type Instant, type Millis } from '@taintmgr/core/time';
+import type { Evictor } from '../cluster/evictors.ts';
 import type { NodeFacts } from '../cluster/facts.ts';
 import { count } from '../render/count.ts';
 import type { PodReport, Tally } from './report.ts';
@@ -36,6 +37,32 @@ export function decisionWithTime(name: string, time: string): string {
  */
 export function timeLeftThen(remaining: Millis, after: Millis): string {
   return after > 0 && remaining < 0 ? formatDuration(remaining) : timeLeft(remaining);
+}
+
+/** `~2m54s` where timers that nobody can read decide. */
+export function timeLeftOf(
+  { explanation: { remaining }, isEstimate }: PodReport,
+  after: Millis,
+): string {
+  if (remaining === null) return '-';
+  const text = timeLeftThen(remaining, after);
+  return isEstimate && remaining >= 1000 ? `~${text}` : text;
+}
+
+/** `kube-controller-manager`; `nobody, as far as leases and pods tell` */
+export function evictorText({ name, source, sure }: Evictor): string {
+  switch (name) {
+    case 'both':
+      return 'kube-controller-manager and taintmgr-controller, whichever comes first';
+    case 'nobody':
+      return sure ? 'nobody' : 'nobody, as far as leases and pods tell';
+    case 'unknown':
+      return `unknown (${source})`;
+    case 'kube-controller-manager':
+      return sure ? name : `${name}, most likely (${source})`;
+    case 'taintmgr-controller':
+      return name;
+  }
 }
 
 /** How long ago; the clock that wrote the time may be ahead of ours. */

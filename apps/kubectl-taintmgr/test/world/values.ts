@@ -1,5 +1,5 @@
 import { type Node, type Pod, parseTaint, type Taint } from '@taintmgr/core';
-import type { Evictors } from '@taintmgr/k8s-adapter';
+import { actorOf, type Evictors } from '@taintmgr/k8s-adapter';
 import type { NodeFacts, PodFacts } from '../../src/cluster/facts.ts';
 import type { ForecastSurvey } from '../../src/cluster/survey.ts';
 
@@ -59,13 +59,15 @@ export function nodeFactsOf(one: Node, fields: Partial<NodeFacts> = {}): NodeFac
     ready: { status: 'True', since: now - 3_600_000, reason: 'KubeletReady' },
     taintsWritten: null,
     annotations: {},
+    version: '',
     ...fields,
   };
 }
 
 /** The facts of a pod. */
 export function podFactsOf(one: Pod, fields: Partial<PodFacts> = {}): PodFacts {
-  return { pod: one, finalizers: [], qosClass: 'Burstable', priority: 0, ...fields };
+  const unknown = { tolerationsWritten: null, createdAt: null, lastApplied: null, version: '' };
+  return { pod: one, finalizers: [], qosClass: 'Burstable', priority: 0, ...unknown, ...fields };
 }
 
 const absent = { kind: 'doesNotAct', evidence: [] } as const;
@@ -82,6 +84,8 @@ export function surveyOf(
   pods: readonly PodFacts[],
   fields: Partial<ForecastSurvey> = {},
 ): ForecastSurvey {
+  const taintmgr = { kind: 'acts', who: 'taintmgr_1', evidence: [] } as const;
+  const evictors = fields.evictors ?? { ...nobody, taintmgr };
   return {
     at: now,
     nodes,
@@ -89,7 +93,9 @@ export function surveyOf(
     budgets: [],
     leases: new Map(nodes.map(({ node: { name } }) => [name, null])),
     zoneNodes: null,
-    evictors: { ...nobody, taintmgr: { kind: 'acts', who: 'taintmgr_1', evidence: [] } },
+    evictors,
+    evictor: { ...actorOf(evictors), asksBudgets: true },
+    past: null,
     limits: null,
     refused: [],
     ...fields,

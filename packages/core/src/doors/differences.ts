@@ -1,5 +1,6 @@
 // Every named difference between the precise semantics and upstream.
 
+export { classify } from '../differences/classify.ts';
 export {
   type Difference,
   type DifferenceName,

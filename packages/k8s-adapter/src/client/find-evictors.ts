@@ -160,7 +160,7 @@ function listOf(read: Read<unknown>): Read<readonly unknown[]> {
 function leaseSight(value: unknown): LeaseSight {
   const { metadata, spec } = asRecord(value);
   const { namespace, name, uid, resourceVersion } = asRecord(metadata);
-  const { holderIdentity, renewTime, leaseDurationSeconds } = asRecord(spec);
+  const { holderIdentity, renewTime, acquireTime, leaseDurationSeconds } = asRecord(spec);
   return {
     namespace: asText(namespace),
     name: asText(name),
@@ -169,5 +169,6 @@ function leaseSight(value: unknown): LeaseSight {
     holder: asText(holderIdentity),
     duration: (asInteger(leaseDurationSeconds) ?? defaultLeaseSeconds) * 1000,
     renewedAt: parseTime(asText(renewTime)),
+    acquiredAt: parseTime(asText(acquireTime)),
   };
 }

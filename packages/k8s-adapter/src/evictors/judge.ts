@@ -1,6 +1,6 @@
 // Judges from what was read who else does which duty, with the evidence.
 import { type Instant, type Millis, parseTime } from '@taintmgr/core/time';
-import { asRecord, asText } from '../proto/json.ts';
+import { asList, asRecord, asText } from '../proto/json.ts';
 import type { LeaseLives } from './lease-lives.ts';
 import { dutyOf, managerFlags } from './manager-flags.ts';
 import type { Duty, DutyVerdict, Evictors, Evidence, LeaseSight } from './verdict.ts';
@@ -78,6 +78,15 @@ function isOver(pod: unknown, serverTime: Instant | null): boolean {
   return shouldEnd !== null && serverTime !== null && serverTime - shouldEnd > endMsMax;
 }
 
+/** When the last of its containers started. */
+function startOf(pod: unknown): Instant | null {
+  const statuses = asList(asRecord(asRecord(pod).status).containerStatuses).map(asRecord);
+  const starts = statuses.flatMap(({ state }) => {
+    return parseTime(asText(asRecord(asRecord(state).running).startedAt)) ?? [];
+  });
+  return starts.length === 0 ? null : Math.max(...starts);
+}
+
 /** One pod that does the work is enough: any replica may come to lead. */
 function verdictOfPods(
   duty: Duty,
@@ -94,6 +103,7 @@ function verdictOfPods(
       name: asText(name),
       uid: asText(uid),
       says,
+      startedAt: startOf(pod),
     } as const;
     return { runs, evidence };
   });

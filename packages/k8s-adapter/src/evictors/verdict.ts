@@ -17,6 +17,8 @@ export interface LeaseSight {
   readonly duration: Millis;
   /** When it was renewed, by the holder's clock. */
   readonly renewedAt: Instant | null;
+  /** When its holder became the leader, by the holder's clock. */
+  readonly acquiredAt: Instant | null;
 }
 
 /** `uncertain`: neither seen to change, nor renewed lately by the API server's time. */
@@ -39,6 +41,8 @@ export type Evidence =
       readonly name: string;
       readonly uid: string;
       readonly says: string | null;
+      /** When its process started, by the kubelet's clock; null: it does not say. */
+      readonly startedAt: Instant | null;
     }
   | { readonly kind: 'noPod' }
   /** It has no pod of its own in this kind of cluster; `version` is the API server's. */

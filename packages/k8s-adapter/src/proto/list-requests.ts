@@ -13,6 +13,8 @@ export interface ListOptions extends Selectors {
   readonly limit?: number;
   /** `metadata.continue` of the page before; '' or left out: the first page. */
   readonly continueToken?: string;
+  /** The collection as it was at this resourceVersion; 410 once the API server has forgotten that. */
+  readonly at?: string;
 }
 
 export interface WatchOptions extends Selectors {
@@ -34,6 +36,7 @@ export function listRequest(path: string, options: ListOptions = {}): ApiRequest
     ...selectorQuery(options),
     limit: options.limit,
     continue: options.continueToken || undefined,
+    ...(options.at !== undefined && { resourceVersion: options.at, resourceVersionMatch: 'Exact' }),
   });
 }
 

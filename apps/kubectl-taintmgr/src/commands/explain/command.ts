@@ -13,7 +13,7 @@ import type { ExplainFlags, SubjectKind } from './flags.ts';
 import { watchLive } from './live.ts';
 import { nodeSubject } from './node.ts';
 import { podSubject } from './pod.ts';
-import { focused, type Subject } from './subject.ts';
+import { focused, readSubject, type Subject } from './subject.ts';
 import { taintSubject } from './taint.ts';
 import { zoneSubject } from './zone.ts';
 
@@ -32,7 +32,7 @@ export async function explain(
     if (flags.watch) {
       return await watchLive({ connection, subject, explainer, question, format, invocation });
     }
-    const survey = await subject.read(new ClusterReader(connection.client));
+    const survey = await readSubject(subject, new ClusterReader(connection.client), question);
     explainer.take(survey);
     const report = focused(subject, reportOn(survey, explainer));
     const answer = subject.answer(report, { survey, question, paint: output.paintOut });

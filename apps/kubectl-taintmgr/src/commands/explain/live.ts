@@ -14,7 +14,7 @@ import { type Notes, notesOn, writeNotes } from '../../report/notes.ts';
 import type { Question } from '../../report/question.ts';
 import { reportOn } from '../../report/report.ts';
 import type { ExplainFlags } from './flags.ts';
-import { focused, type Subject, type Watched } from './subject.ts';
+import { focused, readSubject, type Subject, type Watched } from './subject.ts';
 
 export interface LiveOptions {
   readonly connection: Connection;
@@ -67,11 +67,12 @@ export async function watchLive(options: LiveOptions): Promise<ExitCode> {
 /** Reads anew; when there is no answer the last one stands. */
 async function refresh(
   view: LiveView,
-  { connection, subject, invocation }: LiveOptions,
+  { connection, subject, question, invocation }: LiveOptions,
   search: EvictorSearch,
 ): Promise<void> {
   try {
-    view.take(await subject.read(new ClusterReader(connection.client, undefined, search)));
+    const reader = new ClusterReader(connection.client, undefined, search);
+    view.take(await readSubject(subject, reader, question));
   } catch (error) {
     if (invocation.interrupt.aborted) return;
     if (!(error instanceof ConnectionError) || !view.survey) throw error;

@@ -1,6 +1,9 @@
 // The pods of a node as a table.
 import { formatTaint } from '@taintmgr/core';
 import type { Instant } from '@taintmgr/core/time';
+import { drainedBy } from '../../cluster/drain-marks.ts';
+import type { Evictor } from '../../cluster/evictors.ts';
+import { type Field, renderFields } from '../../render/fields.ts';
 import { printable } from '../../render/printable.ts';
 import type { Paint, Tone } from '../../render/style.ts';
 import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';
@@ -13,6 +16,7 @@ import {
   deadlineText,
   decisionWithTime,
   decisive,
+  evictorText,
   graceText,
   healthText,
   none,
@@ -21,6 +25,7 @@ import {
   sinceText,
   tallyText,
   timeLeft,
+  timeLeftOf,
   timeLeftThen,
   zoneText,
 } from '../../report/words.ts';
@@ -31,8 +36,9 @@ export interface PodColumns {
   readonly whatIf: boolean;
   /** How long after the reading the answer is meant. */
   readonly after: number;
-  /** Whether budgets could be read. */
+  /** Whether budgets could be read, where anybody asks them. */
   readonly budgets: boolean;
+  readonly evictor: Evictor;
   readonly now: Instant;
   readonly paint: Paint;
 }
@@ -44,27 +50,30 @@ export function renderNode(
   { wide, headers }: TableOptions,
 ): string {
   const pods = report.pods ?? [];
-  const head = headers ? [...nodeHead(report, columns.now), ''] : [];
+  const head = headers ? [...nodeHead(report, columns), ''] : [];
   if (pods.length === 0) return [...head, 'No pods on this node.'].join('\n');
   const foot = headers ? ['', tallyText(tally(pods, columns.after))] : [];
   return [...head, renderPods(pods, columns, { wide, headers }), ...foot].join('\n');
 }
 
 /** `Name:`, `Ready:` and so on. */
-function nodeHead(report: NodeReport, now: Instant): readonly string[] {
-  const { facts, leaseRenewedAt, zone, forecast } = report;
+function nodeHead(report: NodeReport, { now, evictor }: PodColumns): readonly string[] {
+  const { facts, leaseRenewedAt, zone, forecast, taints } = report;
   const lease = leaseRenewedAt === null ? '' : `, lease renewed ${ago(now, leaseRenewedAt)}`;
   const health = forecast && healthText(forecast, now);
   const state = forecast ? `: ${zoneText(forecast)}` : '';
-  const place = zone ? [`Zone:     ${printable(zone.name)}, ${notReadyText(zone)}${state}`] : [];
-  return [
-    `Name:     ${printable(facts.node.name)}`,
-    `Ready:    ${printable(readyText(facts, now))}${lease}`,
-    ...(health === null ? [] : [`Health:   ${health}`]),
-    ...place,
-    ...(facts.cordoned ? ['Cordoned: yes'] : []),
-    ...taintLines(report, now),
-  ];
+  const drains = drainedBy(facts).map(({ id }) => id);
+  const evictedBy =
+    drains.length > 0 ? `drain-by-taint (${drains.join(', ')})` : evictorText(evictor);
+  return renderFields([
+    ['Name', facts.node.name],
+    ['Ready', `${readyText(facts, now)}${lease}`],
+    ...(health === null ? [] : [['Health', health] as const]),
+    ...(zone ? [['Zone', `${zone.name}, ${notReadyText(zone)}${state}`] as const] : []),
+    ...(facts.cordoned ? [['Cordoned', 'yes'] as const] : []),
+    ...taintFields(report, now),
+    ...(taints.length > 0 ? [['Evicted by', evictedBy] as const] : []),
+  ]);
 }
 
 /** `1 of 24 nodes not ready` */
@@ -82,13 +91,13 @@ export function renderPods(
   return renderColumns(podColumns(columns), pods, options, painted);
 }
 
-function taintLines({ taints }: NodeReport, now: Instant): readonly string[] {
-  if (taints.length === 0) return ['Taints:   no NoExecute taints'];
+function taintFields({ taints }: NodeReport, now: Instant): readonly Field[] {
+  if (taints.length === 0) return [['Taints', 'no NoExecute taints']];
   const names = taints.map(({ taint }) => printable(formatTaint(taint)));
   const width = Math.max(...names.map((name) => name.length));
   return taints.map((observed, index) => {
-    const head = index === 0 ? 'Taints:' : '       ';
-    return `${head}   ${(names[index] ?? '').padEnd(width)}   ${sinceText(observed, now)}`;
+    const name = (names[index] ?? '').padEnd(width);
+    return [index === 0 ? 'Taints' : '', `${name}   ${sinceText(observed, now)}`];
   });
 }
 
@@ -103,7 +112,7 @@ function podColumns(columns: PodColumns): readonly Column<PodReport>[] {
     ['NAMESPACE', ({ facts }) => facts.pod.namespace],
     ['POD', ({ facts }) => facts.pod.name],
     ['DECISION', decisionName],
-    ['IN', ({ explanation }) => inText(explanation.remaining, after)],
+    ['IN', (pod) => timeLeftOf(pod, after)],
     ...(whatIf ? present : []),
     ...(compare ? upstream : []),
     ['BLOCKED BY', (pod) => (isGoing(pod) ? blockersText(pod.blockers, budgets) : '-')],

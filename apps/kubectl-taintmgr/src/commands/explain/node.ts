@@ -1,9 +1,15 @@
 import { surveyForecast } from '../../cluster/survey.ts';
 import type { Answer } from '../../render/printer.ts';
-import { apiVersion, decisionName, nodeDocument, podDocument } from '../../report/documents.ts';
+import {
+  apiVersion,
+  decisionName,
+  evictorDocument,
+  nodeDocument,
+  podDocument,
+} from '../../report/documents.ts';
 import { limitsDocument } from '../../report/limits.ts';
 import { isWhatIf } from '../../report/question.ts';
-import type { NodeReport, PodReport } from '../../report/report.ts';
+import { knowsBudgets, type NodeReport, type PodReport } from '../../report/report.ts';
 import { asOf } from '../../report/words.ts';
 import { type PodColumns, renderNode } from './node-table.ts';
 import type { AnswerContext, Subject } from './subject.ts';
@@ -37,6 +43,7 @@ function nodeAnswer(report: NodeReport, context: AnswerContext): Answer {
         kind: 'NodeExplanation',
         metadata: { name, uid },
         ...asOf(survey.at, question.after),
+        ...evictorDocument(survey.evictor),
         ...nodeDocument(report, survey.at, question.after),
         ...limitsDocument(survey, pods),
       };
@@ -62,7 +69,8 @@ export function podColumns({ survey, question, paint }: AnswerContext): PodColum
     compare: question.compare,
     whatIf: isWhatIf(question),
     after: question.after,
-    budgets: survey.budgets !== null,
+    budgets: knowsBudgets(survey),
+    evictor: survey.evictor,
     now: survey.at,
     paint,
   };

@@ -1,11 +1,17 @@
 import { describeReason, formatTaint, type Reason } from '@taintmgr/core';
 import { formatDuration, formatTime, type Instant, type Millis } from '@taintmgr/core/time';
 import { type ForecastSurvey, surveyForecast } from '../../cluster/survey.ts';
-import { printable } from '../../render/printable.ts';
+import { renderFields } from '../../render/fields.ts';
 import type { Answer } from '../../render/printer.ts';
 import { renderTable, type TableOptions } from '../../render/table.ts';
 import { isBare } from '../../report/bare-pods.ts';
-import { apiVersion, decisionName, decisionNames, podDocument } from '../../report/documents.ts';
+import {
+  apiVersion,
+  decisionName,
+  decisionNames,
+  evictorDocument,
+  podDocument,
+} from '../../report/documents.ts';
 import { limitsDocument } from '../../report/limits.ts';
 import type { NodeReport, PodReport } from '../../report/report.ts';
 import {
@@ -13,6 +19,7 @@ import {
   asOf,
   blockerLine,
   decisionWithTime,
+  evictorText,
   isUnwritten,
   none,
   ownerText,
@@ -67,6 +74,7 @@ function podAnswer(node: NodeReport | null, report: PodReport, context: AnswerCo
       apiVersion,
       kind: 'PodExplanation',
       ...asOf(survey.at, question.after),
+      ...evictorDocument(survey.evictor),
       ...document,
       ...limitsDocument(survey, [report]),
     },
@@ -89,18 +97,20 @@ function describePod(
   const { pod } = facts;
   const { after } = question;
   const at = survey.at + after;
+  const goes = explanation.decision.kind !== 'keep';
   const blockedBy = blockers.map(blockerLine);
-  const head = fields([
+  const head = renderFields([
     ['Name', pod.name],
     ['Namespace', pod.namespace],
     ['Node', nodeText(node, pod.nodeName, survey.at)],
     ['Owner', isBare(pod) ? `${none}, nobody recreates it` : ownerText(pod)],
+    ...(goes ? [['Evicted by', report.evictor ?? evictorText(survey.evictor)] as const] : []),
     ['Decision', decisionLine(report, at, after)],
-    ['Because', explanation.decision.because.slice(0, 1).map(describeReason).join('')],
+    ['Because', whyText(explanation.decision)],
     ...(present ? [['Present', decisionText(present.decision, survey.at, 0)] as const] : []),
     ...(upstream ? [['Upstream', upstreamLine(upstream, at, after)] as const] : []),
     ...blockedBy.map((text, index) => [index === 0 ? 'Blocked by' : '', text] as const),
-  ]);
+  ]).join('\n');
   const rows = explanation.decision.because.flatMap((reason, index) => {
     return taintRow(reason, index === 0, survey.at, after);
   });
@@ -118,37 +128,33 @@ function nodeText(node: NodeReport | null, name: string, now: Instant): string {
   return `${name} (Ready: ${readyText(node.facts, now)}${zone})`;
 }
 
-type Field = readonly [name: string, value: string];
-
-function fields(pairs: readonly Field[]): string {
-  const width = Math.max(...pairs.map(([name]) => name.length)) + 1;
-  return pairs
-    .map(([name, value]) => {
-      const label = name === '' ? '' : `${name}:`;
-      return `${label.padEnd(width)}   ${printable(value)}`.trimEnd();
-    })
-    .join('\n');
+/** The reason that decided, and a timer that does not go by it. */
+function whyText({ because }: Decision): string {
+  const [decisive, ...others] = because;
+  const timer = others.filter(({ code }) => code === 'TimerKept');
+  return [...(decisive ? [decisive] : []), ...timer].map(describeReason).join('; ');
 }
 
 function decisionLine(report: PodReport, at: Instant, after: Millis): string {
   const name = decisionName(report);
-  return name === 'Terminating' ? name : decisionText(report.explanation.decision, at, after);
+  if (name === 'Terminating') return name;
+  return decisionText(report.explanation.decision, at, after, report.isEstimate ? '~' : '');
 }
 
 type Decision = PodReport['explanation']['decision'];
 
 /** `Evict in 22s (2026-11-20T23:09:42Z)`; as of `at`, which is `after` the reading. */
-function decisionText(decision: Decision, at: Instant, after: Millis): string {
+function decisionText(decision: Decision, at: Instant, after: Millis, mark = ''): string {
   const name = decisionNames[decision.kind];
   if (decision.kind === 'keep') return name;
   if (decision.kind === 'pause') return `${name} with ${formatDuration(decision.remaining)} left`;
-  const when = whenText(decision.deadline - at, after);
-  return `${decisionWithTime(name, when)} (${formatTime(decision.deadline)})`;
+  const when = whenText(decision.deadline - at, after, mark);
+  return `${decisionWithTime(name, when)} (${mark}${formatTime(decision.deadline)})`;
 }
 
-function whenText(left: Millis, after: Millis): string {
+function whenText(left: Millis, after: Millis, mark: string): string {
   if (after > 0 && left < 0) return `${formatDuration(-left)} before that moment`;
-  return left < 1000 ? timeLeft(left) : `in ${timeLeft(left)}`;
+  return left < 1000 ? timeLeft(left) : `in ${mark}${timeLeft(left)}`;
 }
 
 function upstreamLine(

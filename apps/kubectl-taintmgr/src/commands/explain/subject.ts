@@ -1,6 +1,6 @@
 import type { Selectors } from '@taintmgr/k8s-adapter';
 import type { ClusterReader } from '../../cluster/reader.ts';
-import type { ForecastSurvey } from '../../cluster/survey.ts';
+import { type ForecastSurvey, withPast } from '../../cluster/survey.ts';
 import type { Answer } from '../../render/printer.ts';
 import type { Paint } from '../../render/style.ts';
 import type { Question } from '../../report/question.ts';
@@ -28,6 +28,16 @@ export interface AnswerContext {
   readonly survey: ForecastSurvey;
   readonly question: Question;
   readonly paint: Paint;
+}
+
+/** Reads what the question is about: to compare with kube-controller-manager, the past too. */
+export async function readSubject(
+  subject: Subject,
+  reader: ClusterReader,
+  { compare }: Question,
+): Promise<ForecastSurvey> {
+  const survey = await subject.read(reader);
+  return compare ? await withPast(reader, survey) : survey;
 }
 
 /** What of a report is asked about. */

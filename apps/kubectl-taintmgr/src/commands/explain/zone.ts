@@ -3,13 +3,19 @@ import type { Instant } from '@taintmgr/core/time';
 import type { NodeFacts } from '../../cluster/facts.ts';
 import { surveyForecast } from '../../cluster/survey.ts';
 import { count } from '../../render/count.ts';
-import { printable } from '../../render/printable.ts';
+import { renderFields } from '../../render/fields.ts';
 import type { Answer } from '../../render/printer.ts';
 import { type Column, renderColumns } from '../../render/table.ts';
-import { apiVersion, nodeDocument, tallyDocument, zoneDocument } from '../../report/documents.ts';
+import {
+  apiVersion,
+  evictorDocument,
+  nodeDocument,
+  tallyDocument,
+  zoneDocument,
+} from '../../report/documents.ts';
 import { mattersIn, type Question } from '../../report/question.ts';
 import { type NodeReport, type Tally, tally } from '../../report/report.ts';
-import { ago, asOf, none, soon, tallyText, zoneText } from '../../report/words.ts';
+import { ago, asOf, evictorText, none, soon, tallyText, zoneText } from '../../report/words.ts';
 import { UsageError } from '../../usage-error.ts';
 import { podNames } from './node.ts';
 import { notReadyText } from './node-table.ts';
@@ -50,15 +56,14 @@ function zoneAnswer(name: string, nodes: readonly NodeReport[], context: AnswerC
   return nodesAnswer('ZoneExplanation', name, { zone }, nodes, context, (options) => {
     const table = renderColumns(nodeColumns(survey.at, question.after), nodes, options);
     if (!options.headers) return table;
-    const full = printable(first?.facts.node.zone || name);
-    return [
-      `Zone:     ${full}, ${notReadyText(counts)}${state}`,
-      `Taints:   ${taintedText(nodes)}`,
-      '',
-      table,
-      '',
-      tallyText(tallyOf(nodes, question.after)),
-    ].join('\n');
+    const full = first?.facts.node.zone || name;
+    const evicts = nodes.some(({ taints }) => taints.length > 0);
+    const head = renderFields([
+      ['Zone', `${full}, ${notReadyText(counts)}${state}`],
+      ['Taints', taintedText(nodes)],
+      ...(evicts ? [['Evicted by', evictorText(survey.evictor)] as const] : []),
+    ]);
+    return [...head, '', table, '', tallyText(tallyOf(nodes, question.after))].join('\n');
   });
 }
 
@@ -68,7 +73,7 @@ export function nodesAnswer(
   name: string,
   about: object,
   nodes: readonly NodeReport[],
-  { survey: { at }, question: { after } }: AnswerContext,
+  { survey: { at, evictor }, question: { after } }: AnswerContext,
   table: Answer['table'],
 ): Answer {
   const documents = (): readonly object[] =>
@@ -83,6 +88,7 @@ export function nodesAnswer(
         kind,
         metadata: { name },
         ...asOf(at, after),
+        ...evictorDocument(evictor),
         ...about,
         nodes: documents(),
         summary: tallyDocument(tallyOf(nodes, after)),

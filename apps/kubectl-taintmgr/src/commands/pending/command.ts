@@ -1,17 +1,17 @@
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
-import { evictsPods } from '../../cluster/facts.ts';
+import { losesPods } from '../../cluster/drain-marks.ts';
 import { ClusterReader, selected } from '../../cluster/reader.ts';
 import { surveyForecast } from '../../cluster/survey.ts';
 import { readFormat } from '../../render/format.ts';
 import { type Answer, printAnswer } from '../../render/printer.ts';
 import { renderColumns } from '../../render/table.ts';
-import { apiVersion } from '../../report/documents.ts';
+import { apiVersion, evictorDocument } from '../../report/documents.ts';
 import { limitsDocument } from '../../report/limits.ts';
 import { notesOn, writeNotes } from '../../report/notes.ts';
 import { present } from '../../report/question.ts';
-import { type PodReport, reportOnPresent } from '../../report/report.ts';
+import { knowsBudgets, type PodReport, reportOnPresent } from '../../report/report.ts';
 import { asOf } from '../../report/words.ts';
 import type { PendingFlags } from './flags.ts';
 import { inOrder } from './order.ts';
@@ -23,7 +23,7 @@ export async function run(invocation: Invocation<PendingFlags>): Promise<ExitCod
   const format = await readFormat(flags.output);
   return await withConnection(invocation, async ({ client, cluster }) => {
     const reader = new ClusterReader(client);
-    const tainted = (await reader.nodes()).filter(evictsPods);
+    const tainted = (await reader.nodes()).filter(losesPods);
     const selector = flags.selector ?? '';
     const survey = await selected('--selector', selector, () =>
       surveyForecast(reader, tainted, tainted, selector),
@@ -38,12 +38,13 @@ export async function run(invocation: Invocation<PendingFlags>): Promise<ExitCod
       flags.sortBy,
     );
     const shown = rows.map(({ pod }) => pod);
-    const columns = pendingColumns(survey.budgets !== null);
+    const columns = pendingColumns(knowsBudgets(survey));
     const answer: Answer = {
       document: {
         apiVersion,
         kind: 'PendingEvictionList',
         ...asOf(survey.at, 0),
+        ...evictorDocument(survey.evictor),
         ...limitsDocument(survey, shown),
         items: rows.map(({ document }) => document),
       },

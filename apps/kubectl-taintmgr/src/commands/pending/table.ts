@@ -7,8 +7,9 @@ import {
   blockersText,
   deadlineText,
   decisive,
+  none,
   ownerText,
-  timeLeft,
+  timeLeftOf,
 } from '../../report/words.ts';
 
 /** The answer of `pending`: the document of each pod, and its deciding taint. */
@@ -24,9 +25,10 @@ export function pendingColumns(knowsBudgets: boolean): readonly Column<PodReport
     ['NAMESPACE', ({ facts }) => facts.pod.namespace],
     ['POD', ({ facts }) => facts.pod.name],
     ['NODE', ({ facts }) => facts.pod.nodeName],
-    ['IN', ({ explanation: { remaining } }) => (remaining === null ? '-' : timeLeft(remaining))],
+    ['IN', (pod) => timeLeftOf(pod, 0)],
     ['TAINT', (pod) => decisive(pod).taint],
     ['BLOCKED BY', ({ blockers }) => blockersText(blockers, knowsBudgets)],
+    ['EVICTED BY', ({ evictor }) => evictor ?? none, 'wide'],
     ['DUE', ({ explanation }) => deadlineText(explanation.decision), 'wide'],
     ['TOLERATION', (pod) => decisive(pod).toleration, 'wide'],
     ['OWNER', ({ facts }) => ownerText(facts.pod), 'wide'],

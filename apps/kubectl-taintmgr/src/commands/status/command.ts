@@ -3,7 +3,7 @@ import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
 import { warn } from '../../cli/output.ts';
 import type { OutputFlags } from '../../cli/output-flags.ts';
-import { evictsPods } from '../../cluster/facts.ts';
+import { losesPods } from '../../cluster/drain-marks.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
 import { surveyForecast } from '../../cluster/survey.ts';
 import { readFormat } from '../../render/format.ts';
@@ -19,12 +19,12 @@ export async function run(invocation: Invocation<OutputFlags>): Promise<ExitCode
   return await withConnection(invocation, async ({ client }) => {
     const reader = new ClusterReader(client);
     const nodes = await reader.nodes();
-    const tainted = nodes.filter(evictsPods);
+    const tainted = nodes.filter(losesPods);
     const survey = await surveyForecast(reader, tainted, tainted);
     const reports = reportOnPresent(survey).nodes;
     const clocks = await reader.clockEvents();
     const tripped = survey.limits?.tripped ?? [];
-    const status = { ...statusOf(survey.at, survey.evictors, nodes, reports), clocks, tripped };
+    const status = { ...statusOf(survey, nodes, reports), clocks, tripped };
     const answer = {
       document: statusDocument(status),
       rows: status.zones,

@@ -3,11 +3,11 @@ import { defaultLifecycleConfig, type ZoneState, zoneState } from '@taintmgr/cor
 import { earliest, formatTime, type Instant, type Millis } from '@taintmgr/core/time';
 import { type DutyVerdict, type Evictors, verdictText } from '@taintmgr/k8s-adapter';
 import type { ClockEvent } from '../../cluster/clock-events.ts';
-import { drainsOn, type MarkedDrain } from '../../cluster/drain-marks.ts';
-import { upstreamVerdict } from '../../cluster/evictors.ts';
-import { evictsPods, type NodeFacts } from '../../cluster/facts.ts';
+import { drainsOn, losesPods, type MarkedDrain } from '../../cluster/drain-marks.ts';
+import { type Evictor, upstreamVerdict } from '../../cluster/evictors.ts';
+import type { NodeFacts } from '../../cluster/facts.ts';
 import type { TrippedLimit } from '../../cluster/limits.ts';
-import { apiVersion } from '../../report/documents.ts';
+import { apiVersion, evictorDocument } from '../../report/documents.ts';
 import { trippedDocument } from '../../report/limits.ts';
 import type { NodeReport, PodReport } from '../../report/report.ts';
 import { asOf } from '../../report/words.ts';
@@ -38,6 +38,8 @@ export interface ZoneCounts {
 export interface Status {
   readonly at: Instant;
   readonly evictors: Evictors;
+  /** Which of them acts on NoExecute taints. */
+  readonly evictor: Evictor;
   readonly zones: readonly ZoneCounts[];
   readonly drains: readonly MarkedDrain[];
   /** What controllers have said about clocks of late, the latest last. */
@@ -48,8 +50,7 @@ export interface Status {
 
 /** Counts what was read, zone by zone in the order of their names. */
 export function statusOf(
-  at: Instant,
-  evictors: Evictors,
+  { at, evictors, evictor }: Pick<Status, 'at' | 'evictors' | 'evictor'>,
   nodes: readonly NodeFacts[],
   reports: readonly NodeReport[],
 ): Omit<Status, 'tripped'> {
@@ -63,6 +64,7 @@ export function statusOf(
   return {
     at,
     evictors,
+    evictor,
     zones: inOrder.map(([name, members]) => {
       const pods = members.flatMap(({ node }) => byName.get(node.name)?.pods ?? []);
       return zoneCounts(at, name, members, pods);
@@ -92,7 +94,7 @@ function zoneCounts(
     ),
     nodes: nodes.length,
     notReady,
-    tainted: nodes.filter(evictsPods).length,
+    tainted: nodes.filter(losesPods).length,
     pending: waits.length,
     overdue: waits.filter((wait) => wait <= -1000).length,
     blocked: pods.filter((pod) => isDue(pod) && pod.blockers.length > 0).length,
@@ -102,11 +104,13 @@ function zoneCounts(
 }
 
 /** The status as a document. */
-export function statusDocument({ at, evictors, zones, drains, clocks, tripped }: Status): object {
+export function statusDocument(status: Status): object {
+  const { at, evictors, evictor, zones, drains, clocks, tripped } = status;
   return {
     apiVersion,
     kind: 'Status',
     ...asOf(at, 0),
+    ...evictorDocument(evictor),
     controllers: {
       kubeControllerManager: controllerDocument(upstreamVerdict(evictors)),
       taintmgrController: controllerDocument(evictors.taintmgr),

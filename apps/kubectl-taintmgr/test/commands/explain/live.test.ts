@@ -118,13 +118,13 @@ describe('explain -w on a terminal', { skip: withoutKubectl || withoutTerminal }
     // A node that is about to be Unknown takes a line more.
     renewLeases(cluster);
     const line = 'kubectl taintmgr explain node node-a1 -w';
-    const terminal = new PseudoTerminal(line, { ...env, NO_COLOR: '1' }, 'cols 200 rows 9');
+    const terminal = new PseudoTerminal(line, { ...env, NO_COLOR: '1' }, 'cols 200 rows 10');
     await terminal.saw(/\n\.\.\. \d more/);
     terminal.type('\u0003');
     assert.equal(await terminal.ended(), 130, terminal.shown);
     assert.match(
       terminal.shown,
-      /Name: {5}node-a1[\s\S]*NAMESPACE +POD[\s\S]*api-1[\s\S]*\.\.\. 6 more/,
+      /Name: {9}node-a1[\s\S]*NAMESPACE +POD[\s\S]*api-1[\s\S]*\.\.\. 6 more/,
     );
     assert.doesNotMatch(terminal.shown, /cart-1/, 'it is last');
   });

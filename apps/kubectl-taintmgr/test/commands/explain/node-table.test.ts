@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Node, Pod, Taint } from '@taintmgr/core';
-import type { DutyVerdict, Evictors } from '@taintmgr/k8s-adapter';
+import { actorOf, type DutyVerdict, type Evictors } from '@taintmgr/k8s-adapter';
 import type { ForecastSurvey } from '../../../src/cluster/survey.ts';
 import { nodeSubject } from '../../../src/commands/explain/node.ts';
 import { plain } from '../../../src/render/style.ts';
@@ -43,6 +43,19 @@ const survey = (one: Node, ...pods: readonly Pod[]): ForecastSurvey =>
     pods.map((each) => podFactsOf(each)),
   );
 
+const acts = { kind: 'acts', who: 'x', evidence: [] } as const;
+const may = { kind: 'unknown', who: 'x', evidence: [{ kind: 'noPod' }] } as const;
+
+/** kube-controller-manager's verdict, and nobody else. */
+const withUpstream = (verdict: DutyVerdict): Evictors => {
+  return { ...nobody, upstream: { ...nobody.upstream, 'taint-eviction-controller': verdict } };
+};
+
+/** The same survey where others evict. */
+const by = (evictors: Evictors, read: ForecastSurvey): ForecastSurvey => {
+  return { ...read, evictors, evictor: { ...actorOf(evictors), asksBudgets: null } };
+};
+
 describe('the answer to explain node', () => {
   const cases: readonly (readonly [name: string, node: Node, pods: readonly Pod[], string])[] = [
     [
@@ -64,9 +77,10 @@ describe('the answer to explain node', () => {
       node('n1', taint(bad, 41)),
       [],
       `
-      Name:     n1
-      Ready:    True for 1h
-      Taints:   bad=disk:NoExecute   added 41s ago
+      Name:         n1
+      Ready:        True for 1h
+      Taints:       bad=disk:NoExecute   added 41s ago
+      Evicted by:   taintmgr-controller
 
       No pods on this node.`,
     ],
@@ -82,10 +96,11 @@ describe('the answer to explain node', () => {
         pod('later', tolerates('', 3600)),
       ],
       `
-      Name:     n1
-      Ready:    True for 1h
-      Taints:   bad=disk:NoExecute             added 41s ago
-                other.example/loss:NoExecute   time unknown
+      Name:         n1
+      Ready:        True for 1h
+      Taints:       bad=disk:NoExecute             added 41s ago
+                    other.example/loss:NoExecute   time unknown
+      Evicted by:   taintmgr-controller
 
       NAMESPACE   POD       DECISION      IN               BLOCKED BY   BECAUSE
       shop        late      Evict         overdue by 41s   <none>       no toleration for bad=disk:NoExecute; no toleration for other.example/loss:NoExecute
@@ -102,9 +117,10 @@ describe('the answer to explain node', () => {
       node('n1', taint(bad, -0.5)),
       [pod('web')],
       `
-      Name:     n1
-      Ready:    True for 1h
-      Taints:   bad=disk:NoExecute   added 0s ago
+      Name:         n1
+      Ready:        True for 1h
+      Taints:       bad=disk:NoExecute   added 0s ago
+      Evicted by:   taintmgr-controller
 
       NAMESPACE   POD   DECISION   IN    BLOCKED BY   BECAUSE
       shop        web   Evict      now   <none>       no toleration for bad=disk:NoExecute
@@ -127,7 +143,7 @@ describe('the answer to explain node', () => {
       cordoned: true,
     });
     const { text } = explain(surveyOf([facts], [podFactsOf(pod('web'))]));
-    assert.match(text, /^Ready: {4}Unknown for 2m6s \(NodeStatusUnknown\)\nCordoned: yes$/m);
+    assert.match(text, /^Ready: {8}Unknown for 2m6s \(NodeStatusUnknown\)\nCordoned: {5}yes$/m);
     assert.match(text, /^shop +web +Evict +overdue by 1s +node unreachable \(needs time\) +/m);
   });
 });
@@ -218,31 +234,31 @@ describe('what a reader should know first', () => {
   });
 
   const going = survey(node('n1', taint(bad, 41)), pod('web'));
-  const acts = { kind: 'acts', who: 'x', evidence: [] } as const;
-  const may = { kind: 'unknown', who: 'x', evidence: [{ kind: 'noPod' }] } as const;
-  const withUpstream = (verdict: DutyVerdict): Evictors => {
-    return { ...nobody, upstream: { ...nobody.upstream, 'taint-eviction-controller': verdict } };
-  };
+  const waiting = survey(node('n1', taint(bad, 41)), pod('web', tolerates('bad', 63)));
+  const whyEstimates =
+    'kube-controller-manager keeps its timers in memory, and they are counted from when taints and ' +
+    'tolerations were written';
 
   it('that kube-controller-manager evicts in its own way, or may', () => {
-    const evictors = withUpstream(acts);
-    const [note] = explain({ ...going, evictors }).notes;
-    assert.match(note ?? '', /^kube-controller-manager \(x\) evicts .*; it counts from when /);
-    const [doubt] = explain({ ...going, evictors: withUpstream(may) }).notes;
-    assert.match(doubt ?? '', /^kube-controller-manager \(x\) may evict .*; it counts from when /);
-    const [estimate] = explain({ ...going, evictors }, { compare: 'kcm-1.36' }).notes;
-    assert.match(estimate ?? '', /^UPSTREAM is an estimate: /);
+    assert.deepEqual(explain(by(withUpstream(acts), waiting)).notes, [
+      `times with ~ are estimates: ${whyEstimates}`,
+    ]);
+    const [doubt] = explain(by(withUpstream(may), waiting)).notes;
+    assert.match(doubt ?? '', /^kube-controller-manager \(x\) may evict /);
+    assert.deepEqual(explain(going, { compare: 'kcm-1.36' }).notes, [
+      `times of UPSTREAM are estimates: ${whyEstimates}`,
+    ]);
   });
 
   it('that nobody evicts', () => {
-    assert.deepEqual(explain({ ...going, evictors: nobody }).notes, [
+    assert.deepEqual(explain(by(nobody, going)).notes, [
       'nobody here evicts for NoExecute taints (as far as leases and pods show): ' +
         'pods stay until a controller does',
     ]);
     const ours = { ...nobody, taintmgr: acts };
-    assert.deepEqual(explain({ ...going, evictors: ours }).notes, []);
+    assert.deepEqual(explain(by(ours, going)).notes, []);
     const staying = survey(node('n1'), pod('web'));
-    assert.deepEqual(explain({ ...staying, evictors: nobody }).notes, []);
+    assert.deepEqual(explain(by(nobody, staying)).notes, []);
   });
 
   it('what we have no right to see', () => {
@@ -268,8 +284,8 @@ describe('beside kube-controller-manager', () => {
   it('it would have begun to count when the taint came, had it been there', () => {
     const cases = [pod('db', tolerates('bad', 63)), pod('web')];
     assert.deepEqual(upstream(node('n1', taint(bad, 41)), ...cases), [
-      'web | Evict | overdue by 41s | Evict, overdue by 41s | <none>',
-      'db | Evict | 23s | Evict 22s | rest-of-second',
+      'web | Evict | overdue by 41s | Evict, overdue by 40s | <none>',
+      'db | Evict | 23s | Evict 23s | <none>',
     ]);
   });
 
@@ -280,14 +296,14 @@ describe('beside kube-controller-manager', () => {
       ...tolerates('bad', 63).tolerations,
     ];
     assert.deepEqual(upstream(both, pod('db', { tolerations })), [
-      'db | Evict | 23s | Evict 8m20s | first-timer-kept',
+      'db | Evict | 23s | Evict 8m21s | first-timer-kept',
     ]);
   });
 
   it('a pod that came late is given its whole time', () => {
     const late = pod('db', { ...tolerates('bad', 63), boundAt: now - 10_000 });
     assert.deepEqual(upstream(node('n1', taint(bad, 41)), late), [
-      'db | Evict | 54s | Evict 53s | rest-of-second',
+      'db | Evict | 54s | Evict 54s | <none>',
     ]);
   });
 });

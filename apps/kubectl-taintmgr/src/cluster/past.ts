@@ -1,0 +1,145 @@
+// What nodes and pods were before, as far as the API server still knows.
+import { endOfSecond, type Instant } from '@taintmgr/core/time';
+import { evictsPods, type NodeFacts, type PodFacts } from './facts.ts';
+import type { ClusterReader } from './reader.ts';
+
+/** States in their order, each as it was when it came; the last is what is there now. */
+export interface Past {
+  /** By the name of the node: states with other taints than the one before. */
+  readonly nodes: ReadonlyMap<string, readonly NodeFacts[]>;
+  /** By the uid of the pod: states with other tolerations than the one before. */
+  readonly pods: ReadonlyMap<string, readonly PodFacts[]>;
+}
+
+/** So many states are looked through for one object, and so many pods. */
+const statesMax = 24;
+const podsMax = 100;
+const atOnceMax = 8;
+
+/**
+ * Reads the past that kube-controller-manager has seen and that objects do not show: when each of
+ * several taints came, and what a pod tolerated before somebody edited it. It goes back no further than
+ * `since`, when it began. API servers keep some minutes.
+ */
+export async function readPast(
+  reader: ClusterReader,
+  { nodes, pods }: { readonly nodes: readonly NodeFacts[]; readonly pods: readonly PodFacts[] },
+  since: Instant | null,
+): Promise<Past> {
+  const tainted = new Set(nodes.filter(evictsPods).map(({ node }) => node.name));
+  const edited = pods.filter((facts) => tainted.has(facts.pod.nodeName) && isEdited(facts, since));
+  const [ofNodes, ofPods] = await Promise.all([
+    inTurns(nodes, async (facts) => {
+      return [facts.node.name, await nodePast(reader, facts, since)] as const;
+    }),
+    inTurns(edited.slice(0, podsMax), async (facts) => {
+      return [facts.pod.uid, await podPast(reader, facts, since)] as const;
+    }),
+  ]);
+  return { nodes: new Map(ofNodes), pods: new Map(ofPods) };
+}
+
+/** Back to the state without NoExecute taints, where everything begins. */
+async function nodePast(
+  reader: ClusterReader,
+  present: NodeFacts,
+  since: Instant | null,
+): Promise<readonly NodeFacts[]> {
+  const taintsOf = ({ node }: NodeFacts): string => JSON.stringify(node.taints);
+  const isBegin = (facts: NodeFacts): boolean =>
+    !evictsPods(facts) || isBefore(facts.taintsWritten?.at ?? null, since);
+  return await statesUpTo(present, isBegin, taintsOf, (facts) => reader.nodeBefore(facts));
+}
+
+/** Back to what it tolerated when it was created. */
+async function podPast(
+  reader: ClusterReader,
+  present: PodFacts,
+  since: Instant | null,
+): Promise<readonly PodFacts[]> {
+  const tolerationsOf = ({ pod }: PodFacts): string => JSON.stringify(pod.tolerations);
+  const isBegin = (facts: PodFacts): boolean => !isEdited(facts, since);
+  const read = async (facts: PodFacts): Promise<PodFacts | null> => {
+    const before = await reader.podBefore(facts);
+    return before?.pod.uid === present.pod.uid ? before : null;
+  };
+  const states = await statesUpTo(present, isBegin, tolerationsOf, read);
+  const [oldest] = states;
+  const applied = oldest && isEdited(oldest, since) ? asApplied(oldest) : null;
+  return applied ? [applied, ...states] : states;
+}
+
+/** Whether its tolerations were written after it was created, and while somebody looked. */
+function isEdited({ tolerationsWritten, createdAt }: PodFacts, since: Instant | null): boolean {
+  if (tolerationsWritten === null || createdAt === null) return false;
+  return tolerationsWritten.at > createdAt && !isBefore(tolerationsWritten.at, since);
+}
+
+function isBefore(at: Instant | null, since: Instant | null): boolean {
+  return at !== null && since !== null && endOfSecond(at) <= since;
+}
+
+/** The states up to the present one that differ in what counts, each as it was when it came. */
+async function statesUpTo<T>(
+  present: T,
+  isBegin: (state: T) => boolean,
+  key: (state: T) => string,
+  before: (state: T) => Promise<T | null>,
+): Promise<readonly T[]> {
+  const states = [present];
+  let current = present;
+  for (let count = 0; count < statesMax && !isBegin(current); count++) {
+    const next = await before(current);
+    if (next === null) break;
+    if (key(next) === key(current)) states[0] = next;
+    else states.unshift(next);
+    current = next;
+  }
+  return states;
+}
+
+/** The pod with the seconds that `kubectl apply` gave it, where somebody has changed them since. */
+function asApplied(facts: PodFacts): PodFacts | null {
+  const written = appliedTolerations(facts.lastApplied);
+  const { pod } = facts;
+  const tolerations = pod.tolerations.map((toleration) => {
+    const { key, operator, value, effect } = toleration;
+    const same = written.find(
+      (one) =>
+        (one.key ?? '') === key &&
+        (one.operator ?? '') === operator &&
+        (one.value ?? '') === value &&
+        (one.effect ?? '') === effect,
+    );
+    return same ? { ...toleration, tolerationSeconds: same.tolerationSeconds ?? null } : toleration;
+  });
+  if (JSON.stringify(tolerations) === JSON.stringify(pod.tolerations)) return null;
+  return { ...facts, pod: { ...pod, tolerations } };
+}
+
+interface WrittenToleration {
+  readonly key?: string;
+  readonly operator?: string;
+  readonly value?: string;
+  readonly effect?: string;
+  readonly tolerationSeconds?: number;
+}
+
+function appliedTolerations(text: string | null): readonly WrittenToleration[] {
+  if (text === null) return [];
+  try {
+    const object = JSON.parse(text) as { spec?: { tolerations?: readonly WrittenToleration[] } };
+    return object.spec?.tolerations ?? [];
+  } catch {
+    return [];
+  }
+}
+
+/** Awaits a few at a time. */
+async function inTurns<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (let from = 0; from < items.length; from += atOnceMax) {
+    results.push(...(await Promise.all(items.slice(from, from + atOnceMax).map(work))));
+  }
+  return results;
+}

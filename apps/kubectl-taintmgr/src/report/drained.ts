@@ -1,0 +1,63 @@
+// Pods that leave because of a drain whose taint nobody else evicts for.
+import { type Decision, formatTaint, type Node, type Reason, type Taint } from '@taintmgr/core';
+import { type DrainMark, drainedBy } from '../cluster/drain-marks.ts';
+import type { NodeFacts, PodFacts } from '../cluster/facts.ts';
+
+/** The drains that make pods leave a node, and the node as though their taints were NoExecute. */
+export class Drained {
+  readonly #marks: readonly DrainMark[];
+
+  constructor(facts: NodeFacts) {
+    this.#marks = drainedBy(facts);
+  }
+
+  /** A drain judges pods as though its taint were NoExecute, whatever its effect is. */
+  node(node: Node): Node {
+    if (this.#marks.length === 0) return node;
+    const taints = node.taints.map((taint) => (this.#isMarked(taint) ? executed(taint) : taint));
+    return { ...node, taints };
+  }
+
+  /** A decision on such a node with its taints as they are. */
+  decision(decision: Decision, { pod }: PodFacts): Decision {
+    if (this.#marks.length === 0) return decision;
+    const because = decision.because.map((reason) => this.#asGiven(reason));
+    const [decisive] = because;
+    if (!decisive || !('asExecuted' in decisive)) return { ...decision, because };
+    // A drain leaves these: a successor would come straight back.
+    const stays = pod.owner?.kind === 'DaemonSet' && decision.kind !== 'keep';
+    return stays
+      ? { kind: 'keep', because: [{ code: 'ReturningDaemonSetPod' }, ...because] }
+      : { ...decision, because };
+  }
+
+  /** The taint with the effect that it has. */
+  taint(taint: Taint): Taint {
+    return this.#markOf(taint)?.taint ?? taint;
+  }
+
+  #asGiven(reason: Reason): Reason {
+    if (!('taint' in reason)) return reason;
+    const mark = this.#markOf(reason.taint);
+    if (!mark) return reason;
+    const { timeAdded } = reason.taint;
+    return { ...reason, taint: { ...mark.taint, timeAdded }, asExecuted: true };
+  }
+
+  #isMarked(taint: Taint): boolean {
+    return this.#marks.some((mark) => formatTaint(mark.taint) === formatTaint(taint));
+  }
+
+  #markOf(taint: Taint): DrainMark | undefined {
+    return this.#marks.find((mark) => formatTaint(executed(mark.taint)) === formatTaint(taint));
+  }
+}
+
+function executed(taint: Taint): Taint {
+  return { ...taint, effect: 'NoExecute' };
+}
+
+/** Whether a drain makes the pod go, and nobody else. */
+export function isByDrain({ because: [decisive] }: Decision): boolean {
+  return decisive !== undefined && 'asExecuted' in decisive && decisive.asExecuted === true;
+}

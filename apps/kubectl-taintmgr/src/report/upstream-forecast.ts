@@ -1,0 +1,125 @@
+// What kube-controller-manager is about to do, by its own machine and the history that objects show.
+import { type Command, createEngine, type Decision, type Engine, type Pod } from '@taintmgr/core';
+import type { Instant, Millis } from '@taintmgr/core/time';
+import type { PodFacts } from '../cluster/facts.ts';
+import { assumedHistory, type KnownPast } from './assumed-history.ts';
+
+/** What is known, and since when kube-controller-manager has been at it; null: all along. */
+export interface UpstreamPast extends KnownPast {
+  readonly since: Instant | null;
+}
+
+type Eviction = Extract<Decision, { kind: 'evict' }>;
+
+/** A deletion that was sent so long ago is answered. */
+const answerMsMax: Millis = 2_000;
+const marked = 'DeletionByTaintManager';
+
+/**
+ * The machine that does what kube-controller-manager 1.36.2 does, put through what has happened as far
+ * as objects show. It starts with empty hands when that one started. A pod that bears its mark and is
+ * not being deleted was refused to it five times; any other deletion is taken for a success.
+ */
+export class UpstreamForecast {
+  readonly #engine: Engine = createEngine({ semantics: 'upstream-1.36', leader: false });
+  readonly #present: ReadonlyMap<string, Pod>;
+  readonly #now: Instant;
+  /** What was due, by the uid of the pod. */
+  readonly #due = new Map<string, Eviction>();
+  #latest = Number.NEGATIVE_INFINITY;
+  /** What it said last, by node and uid: whoever asks about one pod asks about all. */
+  #decisions: {
+    readonly at: Instant;
+    readonly byNode: Map<string, ReadonlyMap<string, Decision>>;
+  } = { at: Number.NaN, byNode: new Map() };
+
+  constructor({ since, ...known }: UpstreamPast) {
+    const present = known.pods.flatMap((states) => states.at(-1)?.pod ?? []);
+    this.#present = new Map(present.map((pod) => [pod.uid, pod] as const));
+    this.#now = known.now;
+    const events = assumedHistory(known);
+    const begin = events[0]?.at ?? known.now;
+    const start = Math.min(known.now, Math.max(begin, since ?? begin));
+    for (const { at, event } of events.filter((one) => one.at <= start)) this.#take(at, event);
+    this.#take(start, { kind: 'leadership', held: true });
+    for (const { at, event } of events.filter((one) => one.at > start)) this.#take(at, event);
+    this.advance(known.now);
+  }
+
+  /** Lets it do what is due until then. */
+  advance(until: Instant): void {
+    for (let wake = this.#wake(); wake !== null && wake <= until; wake = this.#wake()) {
+      this.#handle(wake, { kind: 'tick' });
+    }
+    this.#latest = Math.max(this.#latest, until);
+  }
+
+  /** The decision on a pod as of `at`: what is due, or was before; null: it knows no such pod. */
+  decisionOn(at: Instant, { pod }: PodFacts): Decision | null {
+    this.advance(at);
+    const decision = this.#decisionOf(pod);
+    if (decision?.kind === 'evict') return withTimer(decision);
+    return this.#due.get(pod.uid) ?? decision;
+  }
+
+  #decisionOf({ uid, namespace, name, nodeName }: Pod): Decision | null {
+    if (this.#decisions.at !== this.#latest)
+      this.#decisions = { at: this.#latest, byNode: new Map() };
+    const { byNode } = this.#decisions;
+    const known = byNode.get(nodeName) ?? this.#decisionsOn(nodeName);
+    byNode.set(nodeName, known);
+    if (known.has(uid)) return known.get(uid) ?? null;
+    const explanation = this.#engine.explain(this.#latest, { kind: 'pod', namespace, name });
+    return explanation?.kind === 'pod' ? explanation.decision : null;
+  }
+
+  #decisionsOn(name: string): ReadonlyMap<string, Decision> {
+    const explanation = this.#engine.explain(this.#latest, { kind: 'node', name });
+    const pods = explanation?.kind === 'node' ? explanation.pods : [];
+    return new Map(pods.map(({ pod, decision }) => [pod.uid, decision] as const));
+  }
+
+  #wake(): Instant | null {
+    const wake = this.#engine.nextWake();
+    return wake === null ? null : Math.max(wake, this.#latest);
+  }
+
+  #take(at: Instant, event: Parameters<Engine['handle']>[1]): void {
+    // What was due before comes before.
+    this.advance(Math.max(at, this.#latest) - 1);
+    this.#handle(Math.max(at, this.#latest), event);
+  }
+
+  #handle(at: Instant, event: Parameters<Engine['handle']>[1]): void {
+    this.#latest = Math.max(this.#latest, at);
+    for (const command of this.#engine.handle(this.#latest, event)) this.#answer(command);
+  }
+
+  #answer(command: Command): void {
+    if (command.kind !== 'deletePod') return;
+    const { id, because } = command;
+    const { uid } = command.pod;
+    if (this.#wasRefused(uid)) {
+      this.#due.delete(uid);
+      const outcome = { kind: 'failed', status: null, message: '', retryAfter: null } as const;
+      this.#handle(this.#latest, { kind: 'result', id, outcome });
+      return;
+    }
+    this.#due.set(uid, { kind: 'evict', deadline: this.#latest, because });
+    this.#handle(this.#latest, { kind: 'result', id, outcome: { kind: 'done' } });
+  }
+
+  #wasRefused(uid: string): boolean {
+    const pod = this.#present.get(uid);
+    if (!pod || pod.deletionTimestamp !== null || pod.disruption?.reason !== marked) return false;
+    return this.#now - this.#latest > answerMsMax;
+  }
+}
+
+/** A time that is none of those that the taints of now come to was set for others. */
+function withTimer(decision: Eviction): Eviction {
+  const { deadline, because } = decision;
+  const deadlines = because.flatMap((reason) => ('deadline' in reason ? [reason.deadline] : []));
+  const isOther = deadlines.length > 0 && Math.min(...deadlines) !== deadline;
+  return isOther ? { ...decision, because: [...because, { code: 'TimerKept' }] } : decision;
+}

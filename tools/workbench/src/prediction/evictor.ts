@@ -1,0 +1,101 @@
+// The evictors of prediction runs: each is a program of its own in the cluster.
+import { createEngine } from '@taintmgr/core';
+import type { Instant } from '@taintmgr/core/time';
+import { Loop, VirtualDriver } from '@taintmgr/k8s-adapter';
+import {
+  type Cluster,
+  type Exchange,
+  seededRandom,
+  type VirtualClock,
+} from '@taintmgr/sim-cluster';
+import { UpstreamManager } from './upstream-manager.ts';
+
+/** Whoever evicts in a run, on the clock of the cluster. */
+export interface Evictor {
+  start(): void;
+  /** Moves time to `instant`; what is due on the way has been done when it returns. */
+  runUntil(instant: Instant): void;
+  /** The process ends, and a moment later another begins; left out: it stays. */
+  readonly restart?: { stop(): void; start(): void };
+}
+
+/** Makes one for a cluster. */
+export type MakeEvictor = (cluster: Cluster, clock: VirtualClock) => Evictor;
+
+/** The tokens of those who act and of the one who asks. */
+export const tokens: Readonly<Record<'manager' | 'controller' | 'viewer', string>> = {
+  manager: 'manager',
+  controller: 'controller',
+  viewer: 'viewer',
+};
+
+const seed = 5;
+const renewMs = 2_000;
+const namespace = 'taintmgr-system';
+const podName = 'taintmgr-controller-0';
+const leaseName = 'taintmgr-controller';
+
+/** taintmgr-controller with its lease and its pod, from which its mode can be seen. */
+export function ours(mode: 'delete' | 'evict'): MakeEvictor {
+  return (cluster, clock) => {
+    const machine = createEngine({ mode });
+    const exchange: Exchange = (request, sink) => {
+      const own = {
+        'user-agent': 'taintmgr-controller/0',
+        authorization: `Bearer ${tokens.controller}`,
+      };
+      return cluster.exchange({ ...request, headers: { ...request.headers, ...own } }, sink);
+    };
+    const loop = new Loop({ machine, random: seededRandom(seed) });
+    const driver = new VirtualDriver({ loop, exchange, clock, onNotice: () => {} });
+    return {
+      start: () => {
+        appear(cluster, mode);
+        claim(cluster, clock);
+        driver.feed({ kind: 'start' });
+      },
+      runUntil: (instant) => driver.runUntil(instant),
+    };
+  };
+}
+
+/** kube-controller-manager, which keeps its timers in memory. */
+export const upstream: MakeEvictor = (cluster, clock) =>
+  new UpstreamManager({ cluster, clock, token: tokens.manager });
+
+/** The same, and its process is restarted in the midst of it. */
+export const upstreamRestarted: MakeEvictor = (cluster, clock) => {
+  const manager = new UpstreamManager({ cluster, clock, token: tokens.manager });
+  return {
+    start: () => manager.start(),
+    runUntil: (instant) => manager.runUntil(instant),
+    restart: { stop: () => manager.stop(), start: () => manager.start() },
+  };
+};
+
+function appear({ api }: Cluster, mode: string): void {
+  api.create('namespaces', { metadata: { name: namespace } });
+  const args = [`--mode=${mode}`];
+  const containers = [{ name: 'controller', image: 'taintmgr-controller:0', args }];
+  api.create('pods', {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: podName, namespace },
+    spec: { containers },
+  });
+}
+
+function claim({ api }: Pick<Cluster, 'api'>, clock: VirtualClock): void {
+  const known = api.get('leases', namespace, leaseName);
+  const now = new Date(clock.now()).toISOString().replace('Z', '000Z');
+  const spec = {
+    acquireTime: now,
+    ...known?.spec,
+    holderIdentity: `${podName}_1`,
+    leaseDurationSeconds: 15,
+    renewTime: now,
+  };
+  if (known) api.update('leases', { ...known, spec });
+  else api.create('leases', { metadata: { name: leaseName, namespace }, spec });
+  clock.after(renewMs, () => claim({ api }, clock));
+}

@@ -1,0 +1,67 @@
+// Prints how good the predictions of `explain` are under each evictor: npm run prediction
+import { formatTime } from '@taintmgr/core/time';
+import type { PodStory } from './run.ts';
+import { playCase, predictionCases } from './runs.ts';
+import { isRight, judge, type Score, scoreOf } from './score.ts';
+
+const heads = [
+  'EVICTED BY',
+  'PODS',
+  'WITHIN 1.5s',
+  'AT FIRST',
+  'KEPT',
+  'HELD',
+  'KEEP WRONG',
+  'MEDIAN',
+];
+
+/** `41 of 42` */
+function share({ right, counted }: Score): string {
+  return `${right} of ${counted}`;
+}
+
+function rowOf(name: string, stories: readonly PodStory[]): readonly string[] {
+  const [last, first] = [scoreOf(stories, 'last'), scoreOf(stories, 'first')];
+  const { kept, held, keepWrong, medianErrorMs } = last;
+  const median = `${(medianErrorMs / 1000).toFixed(1)}s`;
+  return [
+    name,
+    String(stories.length),
+    share(last),
+    share(first),
+    String(kept),
+    String(held),
+    String(keepWrong),
+    median,
+  ];
+}
+
+/** What was foretold wrongly shortly before, a line for each. */
+function wrongLines(stories: readonly PodStory[]): readonly string[] {
+  return stories.flatMap((story) => {
+    const verdict = judge(story, 'last');
+    if (isRight(verdict) !== false) return [];
+    const { pod, removedAt } = story;
+    const went = removedAt === null ? 'stayed' : `went at ${formatTime(removedAt)}`;
+    return [`  ${pod.node}/${pod.name} (${pod.kind}) ${went}: ${JSON.stringify(verdict)}`];
+  });
+}
+
+const rows: (readonly string[])[] = [heads];
+const wrong: string[] = [];
+for (const one of predictionCases) {
+  const { stories } = await playCase(one);
+  rows.push(rowOf(one.name, stories));
+  const lines = wrongLines(stories);
+  if (lines.length > 0) wrong.push(`${one.name}:`, ...lines);
+}
+const widths = heads.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+for (const row of rows) {
+  process.stdout.write(
+    `${row
+      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+      .join('   ')
+      .trimEnd()}\n`,
+  );
+}
+if (wrong.length > 0) process.stdout.write(`\n${wrong.join('\n')}\n`);

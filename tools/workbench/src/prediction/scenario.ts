@@ -1,0 +1,202 @@
+// What happens in a prediction run: nodes, pods of every kind, and what people do to them.
+import { type Json, type KubeObject, pod, type TimedToleration } from '@taintmgr/sim-cluster';
+
+/** One pod of the run. */
+export interface CastPod {
+  readonly name: string;
+  readonly node: string;
+  readonly kind: string;
+  readonly tolerations: readonly TimedToleration[];
+  /** When it is created, in seconds. */
+  readonly at: number;
+  /** When its tolerations are edited, and to what; left out: never. */
+  readonly edit?: { readonly at: number; readonly tolerations: readonly TimedToleration[] };
+  readonly object?: (made: KubeObject) => KubeObject;
+}
+
+/** Somebody gives a node the taints that it is to have from then on. */
+export interface Tainting {
+  readonly at: number;
+  readonly node: string;
+  readonly taints: readonly string[];
+}
+
+/** When everybody goes home, and when kube-controller-manager is restarted where it is. */
+export const endSeconds = 150;
+export const restartSeconds = 34;
+export const namespaceName = 'cast';
+
+export const taintings: readonly Tainting[] = [
+  { at: 10, node: 'z-1', taints: ['k:NoExecute'] },
+  { at: 10, node: 'z-2', taints: ['k:NoExecute'] },
+  { at: 25, node: 'z-2', taints: ['k:NoExecute', 'k2:NoExecute'] },
+  { at: 10, node: 'z-3', taints: ['k:NoExecute'] },
+  { at: 30, node: 'z-3', taints: [] },
+  { at: 42, node: 'z-3', taints: ['k:NoExecute'] },
+  { at: 10, node: 'z-4', taints: ['k:NoExecute', 'k2:NoExecute'] },
+  { at: 21, node: 'z-4', taints: ['k:NoExecute'] },
+  { at: 10, node: 'z-5', taints: ['k:NoExecute'] },
+  // A taint that evicts nobody, but renews the time at which taints were written.
+  { at: 28, node: 'z-5', taints: ['k:NoExecute', 'spare:NoSchedule'] },
+];
+
+const forEver = null;
+
+/** The pods, in the order of their nodes. */
+export const cast: readonly CastPod[] = [
+  ...onOne(),
+  ...onTwo(),
+  ...onThree(),
+  ...onFour(),
+  ...onFive(),
+];
+
+/** One taint, and pods of every kind. */
+function onOne(): readonly CastPod[] {
+  const of = maker('z-1');
+  return [
+    of('plain', 'no toleration'),
+    of('five', 'tolerates for a while', { k: 5 }),
+    of('twenty', 'tolerates for a while', { k: 20 }),
+    of('forty', 'tolerates for a while', { k: 40 }),
+    of('ninety', 'tolerates for a while', { k: 90 }),
+    of('ever', 'tolerates for ever', { k: forEver }),
+    { ...of('up', 'edited up', { k: 20 }), edit: { at: 20, tolerations: tolerating({ k: 60 }) } },
+    {
+      ...of('up-late', 'edited up', { k: 50 }),
+      edit: { at: 40, tolerations: tolerating({ k: 80 }) },
+    },
+    {
+      ...of('down', 'edited down', { k: 60 }),
+      edit: { at: 20, tolerations: tolerating({ k: 15 }) },
+    },
+    {
+      ...of('down-0', 'edited down', { k: 70 }),
+      edit: { at: 20, tolerations: tolerating({ k: 30 }) },
+    },
+    {
+      ...of('spared', 'edited to for ever', { k: 30 }),
+      edit: { at: 20, tolerations: tolerating({ k: forEver }) },
+    },
+    {
+      ...of('limited', 'edited from for ever', { k: forEver }),
+      edit: { at: 22, tolerations: tolerating({ k: 30 }) },
+    },
+    { ...of('static', 'static pod', { '': forEver }), object: asMirror },
+    { ...of('finalizer', 'finalizers', { k: 25 }), object: withFinalizer },
+    of('budget', 'budget', { k: 45 }),
+    { ...of('agent', 'of a DaemonSet', { k: 35 }), object: ofDaemonSet },
+    { ...of('late', 'late', { k: 22 }), at: 28 },
+    { ...of('late-long', 'late', { k: 60 }), at: 38 },
+  ];
+}
+
+/** A second taint 15 s after the first. */
+function onTwo(): readonly CastPod[] {
+  const of = maker('z-2');
+  return [
+    of('shorter', 'two taints', { k: 60, k2: 12 }),
+    of('longer', 'two taints', { k: 40, k2: 60 }),
+    of('only-second', 'two taints', { k: forEver, k2: 30 }),
+    of('not-second', 'two taints', { k: 50 }),
+    of('both', 'two taints', { k: forEver, k2: forEver }),
+    of('zero', 'two taints', { k: 70, k2: 0 }),
+    { ...of('late-two', 'late', { k: 60, k2: 25 }), at: 36 },
+    {
+      ...of('up-two', 'edited up', { k: 45, k2: 45 }),
+      edit: { at: 32, tolerations: tolerating({ k: 90, k2: 90 }) },
+    },
+  ];
+}
+
+/** The taint goes and comes back. */
+function onThree(): readonly CastPod[] {
+  const of = maker('z-3');
+  return [
+    of('gone-before', 're-taint', { k: 14 }),
+    of('twice', 're-taint', { k: 25 }),
+    of('long', 're-taint', { k: 65 }),
+    of('never', 're-taint', { k: forEver }),
+    { ...of('between', 'late', { k: 30 }), at: 36 },
+    { ...of('after', 'late', { k: 40 }), at: 50 },
+    {
+      ...of('edited-between', 'edited up', { k: 60 }),
+      edit: { at: 35, tolerations: tolerating({ k: 20 }) },
+    },
+    { ...of('agent-3', 'of a DaemonSet', { k: forEver }), object: ofDaemonSet },
+  ];
+}
+
+/** Two taints, of which one goes. */
+function onFour(): readonly CastPod[] {
+  const of = maker('z-4');
+  return [
+    of('short-kept', 'two taints', { k: 80, k2: 35 }),
+    of('first-short', 'two taints', { k: 35, k2: 80 }),
+    of('saved', 'two taints', { k: forEver, k2: 40 }),
+    of('saved-late', 'two taints', { k: 90, k2: 60 }),
+    { ...of('budget-4', 'budget', { k: 50, k2: 50 }) },
+  ];
+}
+
+/** Another taint is written beside it. */
+function onFive(): readonly CastPod[] {
+  const of = maker('z-5');
+  return [
+    of('unmoved', 'taints written again', { k: 40 }),
+    of('unmoved-long', 'taints written again', { k: 75 }),
+    of('unmoved-ever', 'taints written again', { k: forEver }),
+    { ...of('finalizer-5', 'finalizers', { k: 60 }), object: withFinalizer },
+    {
+      ...of('down-5', 'edited down', { k: 70 }),
+      edit: { at: 45, tolerations: tolerating({ k: 45 }) },
+    },
+    { ...of('late-5', 'late', { k: 30 }), at: 40 },
+  ];
+}
+
+type Seconds = Readonly<Record<string, number | null>>;
+
+function maker(node: string): (name: string, kind: string, seconds?: Seconds) => CastPod {
+  return (name, kind, seconds = {}) => ({
+    name,
+    node,
+    kind,
+    tolerations: tolerating(seconds),
+    at: 2,
+  });
+}
+
+/** Tolerates NoExecute taints by key, '' any, for so many seconds, null for ever. */
+function tolerating(seconds: Seconds): readonly TimedToleration[] {
+  return Object.entries(seconds).map(([key, tolerationSeconds]) => ({
+    ...(key !== '' && { key }),
+    operator: 'Exists',
+    effect: 'NoExecute',
+    ...(tolerationSeconds !== null && { tolerationSeconds }),
+  }));
+}
+
+/** The pod as somebody creates it, on its node at once. */
+export function objectOf({ name, node, tolerations, object }: CastPod): KubeObject {
+  const spec = { nodeName: node, tolerations: [...tolerations] as Json[] };
+  const made = pod(namespaceName, name, { spec });
+  return object ? object(made) : made;
+}
+
+function asMirror(made: KubeObject): KubeObject {
+  const annotations = { 'kubernetes.io/config.mirror': 'stand-in' };
+  return { ...made, metadata: { ...made.metadata, annotations } };
+}
+
+function withFinalizer(made: KubeObject): KubeObject {
+  return { ...made, metadata: { ...made.metadata, finalizers: ['example.com/hold'] } };
+}
+
+function ofDaemonSet(made: KubeObject): KubeObject {
+  const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent', uid: 'agent-uid' };
+  return {
+    ...made,
+    metadata: { ...made.metadata, ownerReferences: [{ ...owner, controller: true }] },
+  };
+}

@@ -1,0 +1,96 @@
+// kube-controller-manager's taint eviction as a program of its own, on a virtual clock.
+import { createEngine } from '@taintmgr/core';
+import type { Instant } from '@taintmgr/core/time';
+import { Loop, VirtualDriver } from '@taintmgr/k8s-adapter';
+import {
+  type Cluster,
+  type Exchange,
+  seededRandom,
+  type Timer,
+  type VirtualClock,
+} from '@taintmgr/sim-cluster';
+
+export interface UpstreamManagerOptions {
+  readonly cluster: Cluster;
+  readonly clock: VirtualClock;
+  /** The token it logs in with. */
+  readonly token: string;
+}
+
+const userAgent = 'kube-controller-manager/v1.36.2 (linux/amd64) kubernetes/node-controller';
+const leasesPath = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
+const leaseName = 'kube-controller-manager';
+const renewMs = 2_000;
+const seed = 7;
+
+/**
+ * Stands in for the taint-eviction-controller of kube-controller-manager 1.36.2: the machine of core
+ * that does what that one does to the letter, defects included, behind its own client, user agent and
+ * lease. Its timers are in its memory: `restart` forgets them.
+ */
+export class UpstreamManager {
+  readonly #options: UpstreamManagerOptions;
+  #driver: VirtualDriver | null = null;
+  #renewal: Timer | null = null;
+  #starts = 0;
+
+  constructor(options: UpstreamManagerOptions) {
+    this.#options = options;
+  }
+
+  /** Takes the lease, and begins with empty hands. */
+  start(): void {
+    const { clock } = this.#options;
+    const machine = createEngine({ semantics: 'upstream-1.36' });
+    const loop = new Loop({ machine, random: seededRandom(seed) });
+    const exchange = this.#exchange;
+    this.#driver = new VirtualDriver({ loop, exchange, clock, onNotice: () => {} });
+    this.#starts++;
+    this.#claim(clock.now());
+    this.#driver.feed({ kind: 'start' });
+  }
+
+  /** Forgets every timer; its lease is held until it runs out. */
+  stop(): void {
+    this.#renewal?.cancel();
+    this.#driver?.feed({ kind: 'stop' });
+    this.#driver = null;
+  }
+
+  /** Moves time to `instant`; what is due on the way has been done when it returns. */
+  runUntil(instant: Instant): void {
+    if (this.#driver) this.#driver.runUntil(instant);
+    else this.#options.clock.advanceTo(instant);
+  }
+
+  #claim(acquiredAt: Instant): void {
+    const { cluster, clock } = this.#options;
+    const known = cluster.api.get('leases', 'kube-system', leaseName);
+    const spec = {
+      holderIdentity: `control-plane_${this.#starts}`,
+      leaseDurationSeconds: 15,
+      acquireTime: microTime(acquiredAt),
+      renewTime: microTime(clock.now()),
+    };
+    const metadata = known?.metadata ?? { name: leaseName, namespace: 'kube-system' };
+    const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec };
+    const [method, path] = known ? ['PUT', `${leasesPath}/${leaseName}`] : ['POST', leasesPath];
+    const headers = { 'content-type': 'application/json' };
+    const ignored = { head() {}, data() {}, end() {}, reset() {} };
+    this.#exchange(
+      { method: method ?? '', path: path ?? '', headers, body: JSON.stringify(lease) },
+      ignored,
+    );
+    this.#renewal = clock.after(renewMs, () => this.#claim(acquiredAt));
+  }
+
+  readonly #exchange: Exchange = (request, sink) => {
+    const { cluster, token } = this.#options;
+    const own = { 'user-agent': userAgent, authorization: `Bearer ${token}` };
+    return cluster.exchange({ ...request, headers: { ...request.headers, ...own } }, sink);
+  };
+}
+
+function microTime(instant: Instant): string {
+  return new Date(instant).toISOString().replace('Z', '000Z');
+}

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { playCase, predictionCases } from '../../src/prediction/runs.ts';
+import { type Score, scoreOf } from '../../src/prediction/score.ts';
+
+// What `explain` foretells, against what then happens, under each evictor.
+
+const podsMin = 45;
+
+function share({ right, counted }: Score): number {
+  return right / counted;
+}
+
+describe('predictions', () => {
+  for (const one of predictionCases) {
+    it(one.name, async () => {
+      const { stories, named } = await playCase(one);
+      const [last, first] = [scoreOf(stories, 'last'), scoreOf(stories, 'first')];
+      assert.ok(stories.length >= podsMin && last.counted >= podsMin - 5);
+      assert.deepEqual(named, [one.name.replace(/[ ,].*$/, '')]);
+      assert.ok(share(last) >= one.shareMin.last, JSON.stringify(last));
+      assert.ok(share(first) >= one.shareMin.first, JSON.stringify(first));
+      if (!one.forgets) assert.equal(last.keepWrong, 0);
+    });
+  }
+});
