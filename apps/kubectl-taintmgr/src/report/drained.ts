@@ -37,7 +37,7 @@ export class Drained {
   }
 
   #asGiven(reason: Reason): Reason {
-    if (!('taint' in reason)) return reason;
+    if (!('taint' in reason) || reason.code === 'KeptByPolicy') return reason;
     const mark = this.#markOf(reason.taint);
     if (!mark) return reason;
     const { timeAdded } = reason.taint;
