@@ -1,6 +1,7 @@
 import { PolicyAdmission } from '../admission/policy-admission.ts';
 import { Access } from '../auth/access.ts';
 import type { Tokens } from '../auth/authenticator.ts';
+import { Definitions } from '../crd/life-cycle.ts';
 import type { DialNode } from '../handlers/node-proxy.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Random } from '../kernel/prng.ts';
@@ -76,6 +77,7 @@ export class ApiServer implements ClusterApi {
     this.policies = new PolicyAdmission({ store, clock, access, served });
     this.#backend = { store, served, clock, random, admission: this.policies };
     this.#direct = directApi(this.#backend, unknownManager);
+    new Definitions(this.#backend);
     expireEvents(store, options.clock, options.eventTtlMs ?? eventTtlMs);
     this.faults = new Faults(options.random);
     this.exchange = serve({

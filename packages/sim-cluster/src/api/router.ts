@@ -22,13 +22,21 @@ import {
   handleProxy,
   handleUpdate,
 } from '../handlers/write.ts';
-import { accessDenied, methodNotAllowed, pathDenied, unknownPath } from '../objects/errors.ts';
+import {
+  accessDenied,
+  deleteNotSupported,
+  methodNotAllowed,
+  notFound,
+  pathDenied,
+  unknownPath,
+} from '../objects/errors.ts';
 import { entry } from '../objects/json.ts';
 import type { Resource } from '../resources/resource.ts';
 import type { ServedResources } from '../resources/served.ts';
-import { type Answer, jsonReply, withWarning } from '../wire/answer.ts';
+import { type Answer, inYaml, jsonReply, withWarning } from '../wire/answer.ts';
 import type { ApiRequest } from '../wire/exchange.ts';
 import { negotiate } from '../wire/negotiation.ts';
+import { prefersYaml } from '../wire/yaml.ts';
 import type { Backend } from '../write/backend.ts';
 
 export interface RouterOptions {
@@ -88,10 +96,21 @@ function routeResource(options: RouterOptions, call: Call, path: ResourcePath): 
   const review = resource ? undefined : reviewAt(path);
   if (review) return answerReview(options, call, path, review);
   if (!resource) return nothingAt(backend.served, path);
-  if (path.namespace !== '' && !resource.namespaced) throw unknownPath();
+  if (path.namespace !== '' && !resource.namespaced) {
+    if (resource.custom) return pathNotFound();
+    throw unknownPath();
+  }
   const handler = handlerFor(call, resource, path);
-  const answer = handler({ ...call, backend, resource, path, dialNode, protobuf });
+  const answer = answered(handler, { ...call, backend, resource, path, dialNode, protobuf });
   return resource.deprecation === null ? answer : withWarning(answer, resource.deprecation);
+}
+
+/** Custom resources are answered in YAML where that is asked for. */
+function answered(handler: Handler, call: ResourceCall): Answer {
+  const { request, resource } = call;
+  if (!resource.custom || !prefersYaml(request.headers)) return handler(call);
+  const headers = { ...request.headers, accept: 'application/json' };
+  return inYaml(handler({ ...call, request: { ...request, headers } }));
 }
 
 function reviewAt({ group, version, plural }: ResourcePath): Review | undefined {
@@ -100,9 +119,10 @@ function reviewAt({ group, version, plural }: ResourcePath): Review | undefined 
   );
 }
 
-/** In a group that is served the path is refused; elsewhere it leads nowhere at all. */
+/** In a group of every server the path is refused; elsewhere it leads nowhere at all. */
 function nothingAt(served: ServedResources, { group }: ResourcePath): Answer {
-  if (group !== '' && !apiGroups(served).includes(group)) return pathNotFound();
+  const isDefined = served.all.some((resource) => resource.custom && resource.group === group);
+  if (isDefined || (group !== '' && !apiGroups(served).includes(group))) return pathNotFound();
   throw unknownPath();
 }
 
@@ -136,8 +156,10 @@ function handlerFor(call: Call, resource: Resource, path: ResourcePath): Handler
   if (method.toUpperCase() === 'HEAD' && !isProxy) throw methodNotAllowed();
   const subresource = resource.subresources.find(({ name }) => name === path.subresource);
   if (path.subresource !== '') {
-    if (!subresource) throw unknownPath();
-    if (!subresource.verbs.includes(verb)) throw methodNotAllowed();
+    if (!subresource) throw resource.custom ? notFound(resource, path.name) : unknownPath();
+    if (!subresource.verbs.includes(verb)) {
+      throw resource.custom ? deleteNotSupported(resource) : methodNotAllowed();
+    }
     const handler = subresourceHandlers[path.subresource] ?? handlers[verb];
     if (!handler) throw methodNotAllowed();
     return handler;
@@ -150,6 +172,7 @@ function handlerFor(call: Call, resource: Resource, path: ResourcePath): Handler
   // All namespaces together can be read but not written.
   const everywhere = resource.namespaced && path.namespace === '';
   if (everywhere && verb !== 'list' && verb !== 'watch') {
+    if (resource.custom) return pathNotFound;
     throw path.name ? unknownPath() : methodNotAllowed();
   }
   return handler;

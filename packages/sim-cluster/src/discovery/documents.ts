@@ -16,6 +16,7 @@ interface Entry {
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
   readonly subresources: readonly Subresource[];
+  readonly custom?: object | null;
 }
 
 const reviewEntries: readonly Entry[] = reviews.map((review) => ({
@@ -27,7 +28,17 @@ const reviewEntries: readonly Entry[] = reviews.map((review) => ({
   subresources: [],
 }));
 
-const entriesOf = (served: ServedResources): readonly Entry[] => [...served.all, ...reviewEntries];
+const creating: readonly string[] = ['create', 'patch', 'update'];
+
+/** Of a resource whose definition is being deleted nothing is made any more. */
+function entriesOf(served: ServedResources): readonly Entry[] {
+  const entries = served.all.map((entry) =>
+    entry.custom?.isTerminating
+      ? { ...entry, verbs: entry.verbs.filter((verb) => !creating.includes(verb)) }
+      : entry,
+  );
+  return [...entries, ...reviewEntries];
+}
 
 /** The named API groups, in the order in which clients prefer them. */
 export function apiGroups(served: ServedResources): readonly string[] {
@@ -156,7 +167,9 @@ export function aggregated(served: ServedResources, core: boolean): unknown {
 
 function aggregatedEntry(entry: Entry): unknown {
   const { shortNames, categories, subresources } = entry;
-  const responseKind = { group: '', version: '', kind: entry.kind };
+  // The kinds of every server are in the group and version around them.
+  const place = entry.custom ? entry : { group: '', version: '' };
+  const responseKind = { group: place.group, version: place.version, kind: entry.kind };
   return {
     resource: entry.plural,
     responseKind,

@@ -3,6 +3,7 @@ import { isObject, type JsonObject } from '../objects/json.ts';
 import type { Json } from '../objects/kube-object.ts';
 import type { Resource } from '../resources/resource.ts';
 import type { ServedResources } from '../resources/served.ts';
+import { objectMeta } from '../schema/metadata.ts';
 import { type Shape, type Struct, scalar } from '../schema/types.ts';
 import { versionInfo } from './documents.ts';
 
@@ -27,18 +28,25 @@ const scalarSchemas: Readonly<Record<string, Json>> = {
   any: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
 };
 
-function schemaOf(shape: Shape): Json {
+function schemaOf(shape: Shape, around: readonly Shape[] = []): Json {
+  // A schema that holds itself is cut.
+  if (around.includes(shape)) return { type: 'object' };
+  const inside = [...around, shape];
   if (typeof shape === 'string') return scalarSchemas[scalar(shape).name] ?? {};
   if (shape.type === 'map') {
-    return { type: 'object', additionalProperties: schemaOf(shape.values) };
+    return { type: 'object', additionalProperties: schemaOf(shape.values, inside) };
   }
+  if (shape.type === 'either') return schemaOf(shape.struct, inside);
   if (shape.type === 'list') {
     const merged = shape.mergeKey
       ? { 'x-kubernetes-patch-merge-key': shape.mergeKey, 'x-kubernetes-patch-strategy': 'merge' }
       : {};
-    return { type: 'array', items: schemaOf(shape.items), ...merged };
+    return { type: 'array', items: schemaOf(shape.items, inside), ...merged };
   }
-  const properties = Object.entries(shape.fields).map(([name, field]) => [name, schemaOf(field)]);
+  const properties = Object.entries(shape.fields).map(([name, field]) => [
+    name,
+    schemaOf(field, inside),
+  ]);
   return { type: 'object', properties: Object.fromEntries(properties) };
 }
 
@@ -71,10 +79,43 @@ function pathsOf(resource: Resource): JsonObject {
   };
 }
 
-const schemaName = ({ group, version, kind }: Resource): string =>
-  `io.k8s.api.${group ? (group.split('.')[0] ?? '') : 'core'}.${version}.${kind}`;
+function schemaName({ group, version, kind, custom }: Resource): string {
+  if (custom) return `${group.split('.').reverse().join('.')}.${version}.${kind}`;
+  return `io.k8s.api.${group ? (group.split('.')[0] ?? '') : 'core'}.${version}.${kind}`;
+}
+
+const metaName = 'io.k8s.apimachinery.pkg.apis.meta.v1';
+
+/** A custom kind, its list, and what they refer to. */
+function customSchemas(resource: Resource, openApi: JsonObject): JsonObject {
+  const { group, version, kind, listKind } = resource;
+  const name = schemaName(resource);
+  const named = (kind: string): Json => [{ group, kind, version }];
+  const text = { type: 'string' };
+  return {
+    [name]: { ...openApi, 'x-kubernetes-group-version-kind': named(kind) },
+    [name.replace(/[^.]*$/, listKind)]: {
+      description: `${listKind} is a list of ${kind}`,
+      type: 'object',
+      required: ['items'],
+      properties: {
+        apiVersion: text,
+        items: { type: 'array', items: { $ref: `#/components/schemas/${name}` } },
+        kind: text,
+        metadata: { allOf: [{ $ref: `#/components/schemas/${metaName}.ListMeta` }] },
+      },
+      'x-kubernetes-group-version-kind': named(listKind),
+    },
+    [`${metaName}.ListMeta`]: {
+      type: 'object',
+      properties: { continue: text, resourceVersion: text },
+    },
+    [`${metaName}.ObjectMeta`]: schemaOf(objectMeta),
+  };
+}
 
 function schemasOf(resource: Resource): JsonObject {
+  if (resource.custom) return customSchemas(resource, resource.custom.openApi);
   const { group, version, kind } = resource;
   const schema = schemaOf(resource.schema as Struct);
   const typed = isObject(schema) ? schema : {};

@@ -1,9 +1,11 @@
 // Reads the body of a request as its kind.
-import { badRequest, unsupportedMediaType } from '../objects/errors.ts';
+import { badRequest, invalid, unsupportedMediaType } from '../objects/errors.ts';
 import { int64Max, isObject } from '../objects/json.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 import { decodeProtobuf } from '../protobuf/decode.ts';
+import type { CustomKind } from '../resources/resource.ts';
 import type { Struct } from '../schema/types.ts';
+import { invalidValue } from '../validation/causes.ts';
 import type { ApiRequest } from '../wire/exchange.ts';
 import { cannotBeHandled, decodeAs, membersRead } from '../write/canonical.ts';
 
@@ -13,6 +15,7 @@ export interface BodyKind {
   readonly version: string;
   readonly kind: string;
   readonly schema: Struct;
+  readonly custom?: CustomKind | null;
 }
 
 export interface Body {
@@ -108,7 +111,8 @@ export function readObject(request: ApiRequest, query: URLSearchParams, kind: Bo
       `the object provided is unrecognized (must be of type ${kind.kind}): couldn't get version/kind; json parse error: ${parseError} (${shown})`,
     );
   });
-  checkKind(value, kind);
+  if (kind.custom) checkCustomKind(value, kind);
+  else checkKind(value, kind);
   return decodeBody(value, query, kind);
 }
 
@@ -130,6 +134,31 @@ export function decodeBody(
     throw cannotBeHandled(kind, kind.kind, kind.version, text);
   }
   return { object: object as KubeObject, warnings: validation === 'Ignore' ? [] : warnings };
+}
+
+/** The body of a custom resource must say what it is. */
+function checkCustomKind(value: Json, { group, version, kind }: BodyKind): void {
+  const text = JSON.stringify(value);
+  const cut = text.length > 30 ? `${text.slice(0, 30)} ...` : text;
+  const unrecognized = `the object provided is unrecognized (must be of type ${kind})`;
+  if (!isObject(value)) throw badRequest(`${unrecognized}: couldn't get version/kind`);
+  const given = typeof value.kind === 'string' ? value.kind : '';
+  if (given === '') {
+    throw badRequest(`${unrecognized}: Object 'Kind' is missing in '${text}' (${cut})`);
+  }
+  const expected = `${group}/${version}`;
+  const apiVersion = typeof value.apiVersion === 'string' ? value.apiVersion : '';
+  if (given !== kind) {
+    const metadata = isObject(value.metadata) ? value.metadata : {};
+    const name = typeof metadata.name === 'string' ? metadata.name : '';
+    const [apiGroup = ''] = apiVersion.includes('/') ? apiVersion.split('/') : [''];
+    const cause = invalidValue('kind', given, `must be ${kind}`);
+    throw invalid({ group: apiGroup, kind: given }, name, [cause]);
+  }
+  if (apiVersion === expected) return;
+  throw badRequest(
+    `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
+  );
 }
 
 function checkKind(value: Json, kind: BodyKind): void {

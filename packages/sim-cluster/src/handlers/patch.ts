@@ -5,6 +5,7 @@ import {
   badRequest,
   invalid,
   notFound,
+  unsupportedCustomPatch,
   unsupportedPatchType,
 } from '../objects/errors.ts';
 import { entry, isList, isObject, type JsonObject } from '../objects/json.ts';
@@ -38,10 +39,11 @@ import {
 
 type Patcher = (document: Json, patch: Json, call: ResourceCall) => Json;
 
+const strategicType = 'application/strategic-merge-patch+json';
 const patchers: Readonly<Record<string, Patcher>> = {
   'application/json-patch+json': (document, patch) => applyJsonPatch(document, patch),
   'application/merge-patch+json': (document, patch) => applyMergePatch(document, asMap(patch)),
-  'application/strategic-merge-patch+json': (document, patch, { resource }) =>
+  [strategicType]: (document, patch, { resource }) =>
     applyStrategicPatch(resource.schema, document, asMap(patch)),
 };
 const applyType = 'application/apply-patch+yaml';
@@ -59,7 +61,9 @@ export function handlePatch(call: ResourceCall): Answer {
  * of a document of the call's kind. Throws ApiError 400, 415 or 422.
  */
 export function readPatch(call: ResourceCall): (document: KubeObject) => Body {
-  const patcher = entry(patchers, mediaType(call.request));
+  const type = mediaType(call.request);
+  const patcher = entry(patchers, type);
+  if (call.resource.custom && (!patcher || type === strategicType)) throw unsupportedCustomPatch();
   if (!patcher) throw unsupportedPatchType();
   readDryRun(call, 'PatchOptions');
   refuseForce(call);
@@ -115,7 +119,10 @@ function decodePatched(call: ResourceCall, patched: Json, before: KubeObject): B
   } catch (error) {
     const text = error instanceof ApiError ? error.message : '';
     const reason = text.split(': ').slice(1).join(': ');
-    if (!/parsing time|json: cannot/.test(reason)) throw error;
+    const refused = call.resource.custom
+      ? /parsing time|json: cannot|strict decoding/
+      : /parsing time|json: cannot/;
+    if (!refused.test(reason)) throw error;
     const cause = invalidValue('patch', JSON.stringify(patched), reason);
     throw invalid({ group: '', kind: '' }, '', [cause]);
   }
@@ -126,10 +133,12 @@ function apply(configuration: Json, call: ResourceCall, dryRun: boolean): Answer
   const manager = requiredManager(call);
   const given = checkConfiguration(configuration, call);
   const { warnings } = decodeBody(given, info.query, resource);
+  const wanted: JsonObject = resource.custom?.read(given, false).value ?? given;
   const storage = storageOf(resource);
-  const live = backend.store.get(storage.storeKey, path.namespace, path.name);
-  const { object, owners } = applyConfiguration(live, given, {
-    resource: storage,
+  const stored = backend.store.get(storage.storeKey, path.namespace, path.name);
+  const live = stored && resource.custom ? toView(resource, stored) : stored;
+  const { object, owners } = applyConfiguration(live, wanted, {
+    resource: resource.custom ? resource : storage,
     manager,
     subresource: path.subresource,
     force: flag(info.query.get('force')) ?? false,

@@ -3,6 +3,7 @@ import { badRequest, notAcceptable } from '../objects/errors.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import type { Resource } from '../resources/resource.ts';
 import { apiVersionOf } from '../resources/resources.ts';
+import type { Printer } from '../table/columns.ts';
 import { printerFor } from '../table/printers.ts';
 import type { Representation } from '../wire/negotiation.ts';
 import { decodeAs, toStored, toView } from '../write/canonical.ts';
@@ -20,6 +21,7 @@ export class Presenter {
   readonly #representation: Representation;
   readonly #include: string;
   readonly #now: () => number;
+  readonly #printer: Printer;
 
   /** Throws ApiError 400 for an unknown `includeObject`. */
   constructor(
@@ -38,6 +40,7 @@ export class Presenter {
     this.#representation = representation;
     this.#include = includeObject;
     this.#now = now;
+    this.#printer = resource.printer ?? printerFor(resource.plural);
   }
 
   /** One object in answer to a request for one object. */
@@ -69,9 +72,10 @@ export class Presenter {
   /** A whole list; its long member is `items`, or `rows` of a Table. */
   list(listed: Listed): Given {
     const { resourceVersion, continueToken, remaining } = listed;
+    const isCustom = this.#resource.custom !== null && this.#representation.form === 'object';
     const metadata = {
       resourceVersion,
-      ...(continueToken ? { continue: continueToken } : {}),
+      ...(continueToken || isCustom ? { continue: continueToken } : {}),
       ...(remaining === null ? {} : { remainingItemCount: remaining }),
     };
     const { form } = this.#representation;
@@ -83,12 +87,14 @@ export class Presenter {
       const items = listed.items.map((stored) => partial(stored));
       return { kind: 'PartialObjectMetadataList', apiVersion: metaVersion, metadata, items };
     }
+    const { listKind, custom } = this.#resource;
     const items = listed.items.map((stored) => {
+      // Items of a custom kind say what they are.
+      if (custom) return toView(this.#resource, stored);
       const { kind: _kind, apiVersion: _version, ...item } = toView(this.#resource, stored);
       return item;
     });
-    const kind = `${this.#resource.kind}List`;
-    return { kind, apiVersion: apiVersionOf(this.#resource), metadata, items };
+    return { kind: listKind, apiVersion: apiVersionOf(this.#resource), metadata, items };
   }
 
   /** The empty object of a BOOKMARK event. */
@@ -100,13 +106,12 @@ export class Presenter {
       apiVersion: apiVersionOf(this.#resource),
       metadata,
     };
-    const object = decodeAs(this.#resource, empty).value as KubeObject;
+    const { custom } = this.#resource;
+    const read = custom?.read(empty, false) ?? decodeAs(this.#resource, empty);
+    const object = read.value as KubeObject;
     switch (this.#representation.form) {
       case 'table': {
-        const cells = printerFor(this.#resource.plural).cells(
-          toStored(this.#resource, object),
-          this.#now(),
-        );
+        const cells = this.#printer.cells(toStored(this.#resource, object), this.#now());
         // The mark of the end must reach even a client that wants no objects.
         const row = { cells, object: initialEventsEnd ? partial(object) : this.#included(object) };
         return this.#table({ resourceVersion }, [row], first);
@@ -119,7 +124,7 @@ export class Presenter {
   }
 
   #row(stored: KubeObject, view: KubeObject): unknown {
-    const cells = printerFor(this.#resource.plural).cells(stored, this.#now());
+    const cells = this.#printer.cells(stored, this.#now());
     return { cells, object: this.#included(view) };
   }
 
@@ -129,7 +134,7 @@ export class Presenter {
   }
 
   #table(metadata: unknown, rows: readonly unknown[], withColumns: boolean): Given {
-    const { columns } = printerFor(this.#resource.plural);
+    const { columns } = this.#printer;
     const columnDefinitions = withColumns ? columns : null;
     return { kind: 'Table', apiVersion: metaVersion, metadata, columnDefinitions, rows };
   }

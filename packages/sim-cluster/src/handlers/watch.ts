@@ -19,6 +19,8 @@ export interface WatchSink {
 }
 
 const bookmarkIntervalMs = 60_000;
+/** How long watches of a resource outlive a change of its definition. */
+const redefinedMs = 1000;
 /** A last bookmark is sent this long before the watch times out. */
 const bookmarkBeforeEndMs = 2000;
 /** Without timeoutSeconds a watch lasts a random time in this range. */
@@ -64,8 +66,28 @@ export class Watch {
       this.#sentRv = this.#startRv;
       this.#sendMissed(sink);
     } else this.#sentRv = store.rv;
-    this.#unsubscribe = store.subscribe((change) => this.#send(change, sink));
+    const stops = [
+      store.subscribe((change) => this.#send(change, sink)),
+      this.#endWithDefinition(sink),
+    ];
+    this.#unsubscribe = () => {
+      for (const stop of stops) stop();
+    };
     this.#setTimers(sink);
+  }
+
+  /** Another definition of the resource ends its watches, soon or, when it is gone, at once. */
+  #endWithDefinition(sink: WatchSink): () => void {
+    const { served } = this.#backend;
+    const { storeKey } = this.#resource;
+    return served.subscribe((changed) => {
+      if (changed !== storeKey) return;
+      const isServed = served.all.some((resource) => resource.storeKey === storeKey);
+      this.#after(isServed ? redefinedMs : 0, () => {
+        this.stop();
+        sink.end();
+      });
+    });
   }
 
   /** Ends the watch without a word. */

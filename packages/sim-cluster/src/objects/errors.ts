@@ -1,5 +1,5 @@
 // The errors of the API as the real server words them.
-import type { Json } from './kube-object.ts';
+import type { Json, KubeObject } from './kube-object.ts';
 
 /** One entry of `details.causes`. */
 export interface Cause {
@@ -160,9 +160,12 @@ export function pathDenied(message: string): AccessError {
   return new AccessError(403, 'Forbidden', `forbidden: ${message}`, {});
 }
 
-/** 409 for a name that is taken. */
-export function alreadyExists(resource: ResourceName, name: string): ApiError {
-  return refusal(409, 'AlreadyExists', resource, name, (subject) => `${subject} already exists`);
+/** 409 for a name that an object has. */
+export function alreadyExists(resource: ResourceName, { metadata }: KubeObject): ApiError {
+  const isGoing = metadata.deletionTimestamp !== undefined;
+  const text = (subject: string) =>
+    `${isGoing ? 'object is being deleted: ' : ''}${subject} already exists`;
+  return refusal(409, 'AlreadyExists', resource, metadata.name, text);
 }
 
 const modifiedMessage =
@@ -217,6 +220,26 @@ export function patchDoesNotApply(): ApiError {
 /** 415 for a PATCH. */
 export function unsupportedPatchType(): ApiError {
   return new ApiError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {});
+}
+
+/** 415 for a PATCH of a custom resource. */
+export function unsupportedCustomPatch(): ApiError {
+  return new ApiError(
+    415,
+    'UnsupportedMediaType',
+    'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml',
+  );
+}
+
+/** 405 for the deletion of a subresource of a custom resource. */
+export function deleteNotSupported({ group, plural }: ResourceName): ApiError {
+  const what = JSON.stringify(qualified(plural, group));
+  return new ApiError(
+    405,
+    'MethodNotAllowed',
+    `delete is not supported on resources of kind ${what}`,
+    { group, kind: plural },
+  );
 }
 
 /** 415 for any other body. */

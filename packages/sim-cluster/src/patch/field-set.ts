@@ -7,7 +7,7 @@ export type FieldPath = readonly string[];
 
 /** True for a struct or a map that is owned as a whole. */
 export function isAtomic(shape: Shape | undefined): boolean {
-  return typeof shape === 'object' && shape.type !== 'list' && shape.atomic === true;
+  return typeof shape === 'object' && 'atomic' in shape && shape.atomic === true;
 }
 
 /** True for lists whose items are owned one by one. */

@@ -1,6 +1,8 @@
 import type { Cause } from '../objects/errors.ts';
-import type { KubeObject } from '../objects/kube-object.ts';
+import type { Json, KubeObject } from '../objects/kube-object.ts';
+import type { Decoded } from '../schema/decode.ts';
 import type { Struct } from '../schema/types.ts';
+import type { Printer } from '../table/columns.ts';
 import { validateMetadata } from '../validation/metadata.ts';
 import type { FieldLabels } from './field-labels.ts';
 
@@ -10,6 +12,23 @@ export interface Subresource {
   readonly verbs: readonly string[];
   /** The kind it takes, when that is not the resource's own. */
   readonly kind?: { readonly group?: string; readonly version?: string; readonly kind: string };
+}
+
+/** What sets the kinds that were defined in a cluster apart from those of every cluster. */
+export interface CustomKind {
+  /** Reads JSON as the kind, with the defaults of fields that are not there or without. */
+  readonly read: (value: unknown, defaults: boolean) => Decoded;
+  /** Whether the definition is being deleted: nothing new is created. */
+  readonly isTerminating: boolean;
+  /** The schema as OpenAPI documents show it. */
+  readonly openApi: { readonly [key: string]: Json };
+}
+
+/** What a validation may look at beside the object. */
+export interface ValidationContext {
+  /** The object before an update. */
+  readonly previous?: KubeObject;
+  readonly subresource?: string;
 }
 
 /** Everything the API server knows about one resource. */
@@ -22,6 +41,7 @@ export interface Resource {
   /** The resource as which its objects are stored; null: as itself. */
   readonly storage: Resource | null;
   readonly kind: string;
+  readonly listKind: string;
   readonly singular: string;
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
@@ -29,8 +49,8 @@ export interface Resource {
   readonly verbs: readonly string[];
   readonly subresources: readonly Subresource[];
   readonly schema: Struct;
-  /** Whether `metadata.generation` counts changes of the spec. */
-  readonly generation: boolean;
+  /** Whether `metadata.generation` counts changes of the spec, or of all but metadata and status. */
+  readonly generation: boolean | 'whole';
   /** Whether a PUT without resourceVersion is accepted; if not it is 422. */
   readonly unconditionalUpdate: boolean;
   /** Whether a PUT to a missing name creates. */
@@ -44,9 +64,17 @@ export interface Resource {
   /** Defaults and admission of a new object; its uid is already set. */
   readonly admit: (object: KubeObject) => KubeObject;
   /** Derived fields of a changed object. */
-  readonly derive: (object: KubeObject) => KubeObject;
-  readonly validate: (object: KubeObject) => readonly Cause[];
+  readonly derive: (object: KubeObject, subresource: string) => KubeObject;
+  /** What else a deletion does to an object that it does not remove at once; null for nothing. */
+  readonly markDeleted:
+    | ((marked: KubeObject, previous: KubeObject, now: number) => KubeObject)
+    | null;
+  readonly validate: (object: KubeObject, context?: ValidationContext) => readonly Cause[];
   readonly validateUpdate: (next: KubeObject, previous: KubeObject) => readonly Cause[];
+  /** Its columns; null: those that its plural name has. */
+  readonly printer: Printer | null;
+  /** Null for the kinds of every server. */
+  readonly custom: CustomKind | null;
   /** For a second view of a stored resource: to and from the stored form. */
   readonly view: {
     readonly toView: (stored: KubeObject) => KubeObject;
@@ -95,6 +123,7 @@ export function defineResource(given: ResourceGiven): Resource {
     version: 'v1',
     storeKey: given.plural,
     storage: null,
+    listKind: `${given.kind}List`,
     shortNames: [],
     categories: [],
     namespaced: true,
@@ -108,8 +137,11 @@ export function defineResource(given: ResourceGiven): Resource {
     fieldLabels: {},
     admit: (object) => object,
     derive: (object) => object,
+    markDeleted: null,
     validate: (object) => validateMetadata(object),
     validateUpdate: () => [],
+    printer: null,
+    custom: null,
     view: null,
     ...given,
   };

@@ -24,6 +24,7 @@ import {
   validateRoleBindingUpdate,
 } from '../validation/rbac.ts';
 import { admissionResources } from './admission.ts';
+import { definitionResource } from './definitions.ts';
 import { newEventView, storedEvent } from './event-view.ts';
 import { coreEventFields, newEventFields, podFields } from './field-labels.ts';
 import { networkResources } from './network.ts';
@@ -228,6 +229,7 @@ export const resources: readonly Resource[] = [
     createOnUpdate: true,
     validate: rules.validateLease,
   }),
+  definitionResource,
   rbacResource(rbac.clusterRoleBinding, false),
   rbacResource(rbac.clusterRole, false),
   rbacResource(rbac.roleBinding, true),

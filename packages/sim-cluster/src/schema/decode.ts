@@ -2,6 +2,7 @@ import { isList, isObject, type JsonObject } from '../objects/json.ts';
 import type { Json } from '../objects/kube-object.ts';
 import { normaliseMicroTime, normaliseTime } from '../objects/time.ts';
 import {
+  type Either,
   type List,
   type ScalarName,
   type ScalarText,
@@ -128,6 +129,7 @@ function decodeShape(
   if (shape.type === 'struct') {
     return given || shape.always ? decodeStruct(shape, value ?? {}, below(around, key)) : undefined;
   }
+  if (shape.type === 'either') return given ? decodeEither(shape, value, around, key) : undefined;
   if (!given) return shape.type === 'list' && shape.always ? null : undefined;
   const place = below(around, key);
   if (shape.type === 'list') return decodeList(shape, value, place);
@@ -138,7 +140,14 @@ function decodeShape(
   for (const key of Object.keys(value).sort()) {
     result[key] = decodeShape(shape.values, value[key], inside, key) ?? zero(shape.values);
   }
-  return Object.keys(result).length === 0 ? undefined : result;
+  return Object.keys(result).length === 0 && !shape.keptEmpty ? undefined : result;
+}
+
+function decodeEither(shape: Either, value: unknown, around: Place, key: string | number): Json {
+  const other = value as Json;
+  const place = below(around, key);
+  if (isObject(value)) return decodeStruct(shape.struct, value, place);
+  return shape.isOther(other) ? other : wrongType(value, shape, place);
 }
 
 function decodeList(shape: List, value: unknown, place: Place): Json | undefined {

@@ -1,3 +1,5 @@
+import type { Json } from '../objects/kube-object.ts';
+
 /**
  * A small language for the shape of API objects, read by everything that must know a field: the
  * decoder (unknown fields, types, what is left out when empty), strategic merge patch (merge
@@ -50,11 +52,22 @@ export interface List {
 export interface Dictionary {
   readonly type: 'map';
   readonly values: Shape;
+  /** True for a map that says something even when it is empty. */
+  readonly keptEmpty?: boolean;
   /** True for a map that appliers own as a whole. */
   readonly atomic?: boolean;
 }
 
-export type Shape = ScalarText | Struct | List | Dictionary;
+/** A struct, or a value of other types that is kept as it is. */
+export interface Either {
+  readonly type: 'either';
+  readonly struct: Struct;
+  /** How Go calls it. */
+  readonly name: string;
+  readonly isOther: (value: Json) => boolean;
+}
+
+export type Shape = ScalarText | Struct | List | Dictionary | Either;
 
 /** A struct type. */
 export function struct(name: string, fields: Readonly<Record<string, Shape>>): Struct {

@@ -38,7 +38,7 @@ function reader(resource: Resource, label: string): FieldTerm['read'] {
   if (common && (resource.namespaced || label === 'metadata.name')) return common;
   // Kinds with labels of their own answer differently from those without.
   throw new SelectorError(
-    Object.keys(resource.fieldLabels).length > 0
+    resource.custom || Object.keys(resource.fieldLabels).length > 0
       ? `field label not supported: ${label}`
       : `"${label}" is not a known field selector: only "metadata.name", "metadata.namespace"`,
   );

@@ -4,11 +4,11 @@ import { since } from './duration.ts';
 
 export interface Column {
   readonly name: string;
-  readonly type: 'string' | 'integer' | 'date';
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
   readonly format: string;
   readonly description: string;
   /** 0 is always shown, 1 with `-o wide`. */
-  readonly priority: 0 | 1;
+  readonly priority: number;
 }
 
 /** How a kind is printed: its columns and the cells of one object at a time `now`. */
@@ -35,6 +35,9 @@ export const ageColumn: Column = column(
   'Age',
   'CreationTimestamp is a timestamp representing the server time when this object was created.',
 );
+
+/** The ages of custom resources are said to be dates, though they are shown as ages. */
+export const dateColumn: Column = { ...ageColumn, type: 'date' };
 
 /** The age of an object. */
 export function age(object: KubeObject, now: number): string {

@@ -1,7 +1,7 @@
 // Tables of any kind as kubectl asks for them; kinds without columns of their own show name and
 // age.
 import { policyBindingPrinter, policyPrinter } from './admission.ts';
-import { age, ageColumn, nameColumn, type Printer } from './columns.ts';
+import { age, ageColumn, dateColumn, nameColumn, type Printer } from './columns.ts';
 import {
   budgetPrinter,
   eventPrinter,
@@ -31,6 +31,12 @@ const plainPrinter: Printer = {
   cells: (object, now) => [object.metadata.name, age(object, now)],
 };
 
+/** A definition shows when it was made, not how old it is. */
+const definitionPrinter: Printer = {
+  columns: [nameColumn, { ...dateColumn, name: 'Created At' }],
+  cells: ({ metadata }) => [metadata.name, metadata.creationTimestamp ?? null],
+};
+
 const printers: Readonly<Record<string, Printer>> = {
   pods: podPrinter,
   nodes: nodePrinter,
@@ -51,6 +57,7 @@ const printers: Readonly<Record<string, Printer>> = {
   endpointslices: endpointSlicePrinter,
   configmaps: configMapPrinter,
   controllerrevisions: controllerRevisionPrinter,
+  customresourcedefinitions: definitionPrinter,
 };
 
 /** How the objects of a stored resource are printed. */

@@ -12,6 +12,7 @@ const annotationsBytesMax = 256 * 1024;
 export function validateMetadata(
   object: KubeObject,
   nameErrors: (name: string) => readonly string[] = subdomainErrors,
+  finalizerErrors: typeof coreFinalizerCauses = coreFinalizerCauses,
 ): readonly Cause[] {
   const { metadata } = object;
   const causes: Cause[] = [];
@@ -34,7 +35,7 @@ export function validateMetadata(
   }
   causes.push(...validateController(metadata.ownerReferences ?? []));
   for (const [index, finalizer] of (metadata.finalizers ?? []).entries()) {
-    causes.push(...validateFinalizer(finalizer, `metadata.finalizers[${index}]`));
+    causes.push(...finalizerErrors(finalizer, `metadata.finalizers[${index}]`));
   }
   return causes;
 }
@@ -88,9 +89,18 @@ function validateController(owners: readonly OwnerReference[]): readonly Cause[]
   });
 }
 
-function validateFinalizer(finalizer: string, field: string): readonly Cause[] {
-  const errors = qualifiedNameErrors(finalizer);
-  if (errors.length > 0) return errors.map((error) => invalidValue(field, finalizer, error));
+/** The rules for `metadata` of definitions and custom resources: a finalizer needs no domain. */
+export function validateExtensionMetadata(object: KubeObject): readonly Cause[] {
+  return validateMetadata(object, subdomainErrors, finalizerCauses);
+}
+
+function finalizerCauses(finalizer: string, field: string): readonly Cause[] {
+  return qualifiedNameErrors(finalizer).map((error) => invalidValue(field, finalizer, error));
+}
+
+function coreFinalizerCauses(finalizer: string, field: string): readonly Cause[] {
+  const causes = finalizerCauses(finalizer, field);
+  if (causes.length > 0) return causes;
   if (finalizer.includes('/') || standardFinalizers.has(finalizer)) return [];
   const text = 'name is neither a standard finalizer name nor is it fully qualified';
   return [invalidValue(field, finalizer, text)];

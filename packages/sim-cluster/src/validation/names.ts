@@ -83,3 +83,20 @@ export function labelValueErrors(value: string): readonly string[] {
     ...(labelValuePattern.test(value) ? [] : [labelValueError]),
   ];
 }
+
+const label1035Source = '[a-z]([-a-z0-9]*[a-z0-9])?';
+const label1035Pattern = whole(label1035Source);
+const label1035Error = patternError(
+  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character",
+  label1035Source,
+  'my-name',
+  'abc-123',
+);
+
+/** What is wrong with a name that begins with a letter, as those of resources and versions do. */
+export function labelErrors1035(value: string): readonly string[] {
+  return [
+    ...(value.length > 63 ? [tooLong(63)] : []),
+    ...(label1035Pattern.test(value) ? [] : [label1035Error]),
+  ];
+}

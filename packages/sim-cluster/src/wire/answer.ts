@@ -1,6 +1,7 @@
 import { AccessError, type ApiError, type Status } from '../objects/errors.ts';
 import { jsonOf } from '../objects/json.ts';
 import { encodeFrame, encodeObject, protobufType } from '../protobuf/encode.ts';
+import { yamlText, yamlType } from './yaml.ts';
 
 /** What a handler answers, and how that becomes a response. */
 export type Answer = Reply | Stream | Later;
@@ -143,6 +144,14 @@ export function errorReply(error: ApiError, inProtobuf: boolean = false): Reply 
       ...(error instanceof AccessError ? { 'x-content-type-options': 'nosniff' } : {}),
     },
   };
+}
+
+/** A whole response in YAML; what goes on stays as it is. */
+export function inYaml(answer: Answer): Answer {
+  if (answer.kind !== 'reply') return answer;
+  const text = typeof answer.body === 'string' ? answer.body : [...answer.body].join('');
+  const headers = { ...answer.headers, 'content-type': yamlType };
+  return { ...answer, headers, body: yamlText(JSON.parse(text)) };
 }
 
 /** A Status Success as a response. */

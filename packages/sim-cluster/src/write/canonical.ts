@@ -7,12 +7,12 @@ import { type Decoded, DecodeError, decode } from '../schema/decode.ts';
 
 /** Reads `value` as the resource's kind; a value that does not fit is a 400. */
 export function decodeAs(
-  resource: Pick<Resource, 'kind' | 'version' | 'schema'>,
+  resource: Pick<Resource, 'kind' | 'version' | 'schema'> & Partial<Pick<Resource, 'custom'>>,
   value: unknown,
   known: { readonly [member: string]: Json } | null = null,
 ): Decoded {
   try {
-    return decode(resource.schema, value, known);
+    return resource.custom?.read(value, true) ?? decode(resource.schema, value, known);
   } catch (error) {
     if (!(error instanceof DecodeError || error instanceof TimeError)) throw error;
     throw cannotBeHandled(resource, resource.kind, resource.version, error.message);

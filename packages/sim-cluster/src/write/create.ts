@@ -38,7 +38,7 @@ export function createObject(
   const storage = storageOf(resource);
   checkPlace(backend, resource, given, namespace);
   const named = { ...given, metadata: newMetadata(backend, resource, given.metadata, namespace) };
-  const admitted = storage.derive(storage.admit(canonical(storage, toStored(resource, named))));
+  const admitted = storage.derive(storage.admit(canonical(storage, toStored(resource, named))), '');
   const object = trackUpdate(canonical(storage, admitted), null, {
     manager: options.manager ?? unknownManager,
     ...(options.owners ? { owners: options.owners } : {}),
@@ -46,12 +46,11 @@ export function createObject(
     now: backend.clock.now(),
     resource: storage,
   });
-  const causes = resource.validate(object);
+  const causes = resource.validate(resource.custom ? toView(resource, object) : object);
   if (causes.length > 0) throw invalid(storage, object.metadata.name ?? '', causes);
   judgeCreate(backend, resource, toView(resource, object), { namespace, options });
-  if (store.get(storage.storeKey, namespace, object.metadata.name)) {
-    throw alreadyExists(resource, object.metadata.name);
-  }
+  const present = store.get(storage.storeKey, namespace, object.metadata.name);
+  if (present) throw alreadyExists(resource, present);
   return options.dryRun ? object : markCanonical(store.put(storage.storeKey, object, null));
 }
 
@@ -63,13 +62,19 @@ function checkPlace(
   namespace: string,
 ): void {
   const { metadata } = given;
-  if (metadata.namespace && metadata.namespace !== namespace) {
+  const isElsewhere = metadata.namespace && metadata.namespace !== namespace;
+  // A definition may make of any object one without a namespace.
+  if (isElsewhere && (resource.namespaced || !resource.custom)) {
     throw badRequest(
       'the namespace of the provided object does not match the namespace sent on the request',
     );
   }
   if (metadata.resourceVersion) {
     throw serverError('resourceVersion should not be set on objects to be created');
+  }
+  if (resource.custom?.isTerminating) {
+    const text = 'create not allowed while custom resource definition is terminating';
+    throw forbidden(resource, metadata.name ?? '', text);
   }
   if (!resource.namespaced) return;
   const home = backend.store.get('namespaces', '', namespace);

@@ -110,7 +110,9 @@ function mark(
     deletionTimestamp: formatTime(backend.clock.now() + grace * 1000),
     deletionGracePeriodSeconds: grace,
   };
-  return { ...previous, metadata: marked };
+  const now = backend.clock.now();
+  const object = { ...previous, metadata: marked };
+  return storage.markDeleted?.(object, previous, now) ?? object;
 }
 
 /** Seconds a pod gets: none when no kubelet has it or nothing of it runs any more. */

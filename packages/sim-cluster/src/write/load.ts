@@ -1,13 +1,15 @@
 // Loads objects of a real cluster as they are, and reports what could not be loaded.
+import { establishedDefinition } from '../defaults/definition.ts';
 import { randomUid } from '../kernel/prng.ts';
 import { copy, isList, isObject } from '../objects/json.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 import { formatTime, TimeError } from '../objects/time.ts';
+import { definitionsKey } from '../resources/definitions.ts';
 import { type Resource, storageOf } from '../resources/resource.ts';
 import { apiVersionOf, storedResource } from '../resources/resources.ts';
 import { DecodeError, decode } from '../schema/decode.ts';
 import type { Backend } from './backend.ts';
-import { toStored } from './canonical.ts';
+import { canonical, toStored } from './canonical.ts';
 import { createObject } from './create.ts';
 
 /** Something that could not be loaded, named as well as it could be. */
@@ -40,8 +42,9 @@ export function loadObjects(backend: Backend, values: readonly unknown[]): LoadR
   // Namespaces come first, so that those that are given need not be made up.
   const items = values.flatMap((value) => unwrap(value));
   const ordered = [
-    ...items.filter((item) => isNamespace(item)),
-    ...items.filter((item) => !isNamespace(item)),
+    ...items.filter((item) => rank(item) === 0),
+    ...items.filter((item) => rank(item) === 1),
+    ...items.filter((item) => rank(item) === 2),
   ];
   for (const item of ordered) {
     const outcome = loadItem(backend, item, createdNamespaces);
@@ -51,7 +54,12 @@ export function loadObjects(backend: Backend, values: readonly unknown[]): LoadR
   return { loaded, unloaded, createdNamespaces };
 }
 
-const isNamespace = (item: unknown): boolean => isObject(item) && item.kind === 'Namespace';
+/** Namespaces come first, then the definitions by which others are read. */
+function rank(item: unknown): number {
+  if (!isObject(item)) return 2;
+  if (item.kind === 'Namespace') return 0;
+  return item.kind === 'CustomResourceDefinition' ? 1 : 2;
+}
 
 /** The items of a list, each with the kind that the list implies; anything else is itself. */
 function unwrap(value: unknown): readonly unknown[] {
@@ -94,7 +102,11 @@ function loadItem(backend: Backend, item: unknown, createdNamespaces: string[]):
     createObject(backend, storedResource('namespaces'), { metadata: { name: namespace } }, '');
     createdNamespaces.push(namespace);
   }
-  backend.store.put(storage.storeKey, object, null);
+  const isDefinition = storage.storeKey === definitionsKey;
+  const loaded = isDefinition
+    ? establishedDefinition(canonical(storage, object), backend.clock.now())
+    : object;
+  backend.store.put(storage.storeKey, loaded, null);
   return null;
 }
 
@@ -105,9 +117,10 @@ function misfitOf(resource: Resource, item: Item): string | null {
   const namespaced = typeof metadata.namespace === 'string' && metadata.namespace !== '';
   if (resource.namespaced && !namespaced) return 'no namespace';
   if (!resource.namespaced && namespaced) return `${resource.kind} is not namespaced`;
-  if (resource.schema.fields.spec && !isObject(item.spec)) return 'no spec';
+  if (!resource.custom && resource.schema.fields.spec && !isObject(item.spec)) return 'no spec';
   try {
-    decode(resource.schema, item);
+    if (resource.custom) resource.custom.read(item, true);
+    else decode(resource.schema, item);
     return null;
   } catch (error) {
     if (error instanceof DecodeError || error instanceof TimeError) return error.message;

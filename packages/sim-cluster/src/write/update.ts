@@ -92,6 +92,7 @@ function prepare(
   previous: KubeObject,
   { subresource = '' }: UpdateOptions,
 ): KubeObject {
+  if (subresource === 'status' && storage.custom) return withGivenStatus(given, previous);
   const metadata = nextMetadata(given.metadata, previous.metadata);
   if (subresource === 'status') {
     const { ownerReferences: _given, ...rest } = metadata;
@@ -106,7 +107,15 @@ function prepare(
     return { ...next, spec: previous.spec, status: previous.status };
   }
   if (!hasSubresource(storage, 'status')) return next;
-  return { ...next, status: previous.status };
+  if (!storage.custom) return { ...next, status: previous.status };
+  return withGivenStatus(previous, next);
+}
+
+/** Of a custom resource a status write changes nothing but the status, which may go altogether. */
+function withGivenStatus(from: KubeObject, to: KubeObject): KubeObject {
+  const { status: _status, ...rest } = to;
+  const object = rest as KubeObject;
+  return from.status === undefined ? object : { ...object, status: from.status };
 }
 
 /** A pod's QoS class is decided once, at its creation. */
@@ -153,7 +162,7 @@ export function writeNext(
   const storage = storageOf(resource);
   // What did not change is taken from the last state at once: nothing below looks at it again.
   const shaped = canonical(storage, sharing(prepared, previous), previous);
-  const derived = storage.derive(shaped);
+  const derived = storage.derive(shaped, options.subresource ?? '');
   const whole = derived === shaped ? shaped : canonical(storage, derived, shaped);
   const before = canonical(storage, previous);
   const tracked = trackUpdate(whole, before, {
@@ -166,7 +175,7 @@ export function writeNext(
   const next = withGeneration(storage, tracked, previous, options);
   const causes: readonly Cause[] = [
     ...validateMetadataUpdate(next, previous),
-    ...resource.validate(next),
+    ...validated(resource, next, previous, options.subresource),
     ...(options.subresource === 'status' ? [] : resource.validateUpdate(next, previous)),
   ];
   if (causes.length > 0) throw invalid(storage, previous.metadata.name, causes);
@@ -179,6 +188,18 @@ export function writeNext(
   return next;
 }
 
+/** Custom resources are judged as the version has them by which they are written. */
+function validated(
+  resource: Resource,
+  next: KubeObject,
+  previous: KubeObject,
+  subresource = '',
+): readonly Cause[] {
+  if (!resource.custom) return resource.validate(next, { previous, subresource });
+  const before = toView(resource, previous);
+  return resource.validate(toView(resource, next), { previous: before, subresource });
+}
+
 function withGeneration(
   storage: Resource,
   next: KubeObject,
@@ -186,9 +207,16 @@ function withGeneration(
   options: UpdateOptions,
 ): KubeObject {
   if (!storage.generation || options.subresource === 'status') return next;
-  if (equal(next.spec, previous.spec)) return next;
+  if (isSameSpec(storage, next, previous)) return next;
   const generation = (previous.metadata.generation ?? 0) + 1;
   return { ...next, metadata: { ...next.metadata, generation } };
+}
+
+function isSameSpec(storage: Resource, next: KubeObject, previous: KubeObject): boolean {
+  if (storage.generation !== 'whole') return equal(next.spec, previous.spec);
+  const { metadata: _metadata, ...mine } = next;
+  const { metadata: _before, ...theirs } = previous;
+  return equal(mine, theirs);
 }
 
 /** True when nothing holds an object that is being deleted any more. */

@@ -48,7 +48,8 @@ function nearly(shape: Shape, depth: number = 0): fc.Arbitrary<Json> {
       const key = fc.constantFrom('a', 'x.io/b', 'constructor', '__proto__');
       return fc.dictionary(key, nearly(shape.values, depth + 1), { maxKeys: 2 });
     }
-    const names = Object.keys(shape.fields);
+    const struct = shape.type === 'either' ? shape.struct : shape;
+    const names = Object.keys(struct.fields);
     // Whole at the top, a few members below.
     const most = depth < 2 ? names.length : Math.min(4, names.length);
     return fc
@@ -56,7 +57,7 @@ function nearly(shape: Shape, depth: number = 0): fc.Arbitrary<Json> {
       .chain((kept) =>
         fc.record(
           Object.fromEntries(
-            kept.map((name) => [name, nearly(shape.fields[name] as Shape, depth + 1)]),
+            kept.map((name) => [name, nearly(struct.fields[name] as Shape, depth + 1)]),
           ),
         ),
       );

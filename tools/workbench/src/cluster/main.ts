@@ -1,6 +1,7 @@
 // The embedded cluster alone: npm run -s cluster -- --port 0 --token T --kubeconfig FILE
 import { CommanderError } from '@commander-js/extra-typings';
 import { type EmbeddedOptions, startEmbedded, threeZones } from '@taintmgr/sim-cluster';
+import { parse } from 'yaml';
 import { reportLines } from './load-report.ts';
 import { type ClusterFlags, parseClusterFlags } from './options.ts';
 import { readSnapshot } from './snapshot-file.ts';
@@ -39,7 +40,12 @@ async function main({
 }: ClusterFlags): Promise<void> {
   const { values, faults } =
     file === undefined ? { values: [], faults: [] } : await readSnapshot(file);
-  const embedded = await startEmbedded({ ...flags, ...topologies[topology], snapshot: values });
+  const embedded = await startEmbedded({
+    ...flags,
+    ...topologies[topology],
+    snapshot: values,
+    parseYaml: parseBody,
+  });
   for (const { pod: name, ...denial } of denyEviction) {
     const fault = { kind: 'deny', ...denial } as const;
     embedded.cluster.api.faults.add({ fault, resource: 'pods/eviction', name });
@@ -53,4 +59,9 @@ async function main({
     process.once(signal, () => void embedded.stop().then(() => process.exit(0)));
   }
   process.stdout.write(`ready: ${embedded.url}\nexport KUBECONFIG=${embedded.kubeconfig}\n`);
+}
+
+/** Request bodies are YAML 1.1, where `y` is true. */
+function parseBody(text: string): unknown {
+  return parse(text, { version: '1.1' });
 }

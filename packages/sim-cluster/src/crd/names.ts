@@ -1,0 +1,101 @@
+// Which names of a definition are free in its group, and what its conditions say of that.
+import { withDefinitionCondition } from '../defaults/definition.ts';
+import { equal } from '../objects/json.ts';
+import type { Definition, DefinitionCondition, DefinitionNames } from '../structural/definition.ts';
+import { holds } from '../structural/definition.ts';
+
+/** The names that the other definitions of a group have. */
+interface Taken {
+  readonly resources: ReadonlySet<string>;
+  readonly kinds: ReadonlySet<string>;
+}
+
+function takenBy(others: readonly Definition[]): Taken {
+  const accepted = others.map(({ status }) => status?.acceptedNames);
+  const resources = accepted.flatMap((names) => [
+    names?.plural,
+    names?.singular,
+    ...(names?.shortNames ?? []),
+  ]);
+  const kinds = accepted.flatMap((names) => [names?.kind, names?.listKind]);
+  const present = (name: string | undefined): name is string => Boolean(name);
+  return {
+    resources: new Set(resources.filter(present)),
+    kinds: new Set(kinds.filter(present)),
+  };
+}
+
+interface Judged {
+  readonly acceptedNames: DefinitionNames;
+  /** Null where all names are free; the last conflict counts. */
+  readonly conflict: { readonly reason: string; readonly message: string } | null;
+}
+
+function judgeNames(definition: Definition, taken: Taken): Judged {
+  const wanted = definition.spec.names;
+  const had: Partial<DefinitionNames> = definition.status?.acceptedNames ?? {};
+  let conflict: Judged['conflict'] = null;
+  const isFree = (name: string, among: ReadonlySet<string>, reason: string): boolean => {
+    if (!among.has(name)) return true;
+    conflict = { reason, message: `${JSON.stringify(name)} is already in use` };
+    return false;
+  };
+  const { resources, kinds } = taken;
+  const { plural, singular = '', shortNames = [], kind, listKind = '', categories } = wanted;
+  const accepted: Record<string, unknown> = {
+    plural: isFree(plural, resources, 'PluralConflict') ? plural : (had.plural ?? ''),
+  };
+  const kept = (member: keyof DefinitionNames): void => {
+    if (had[member] !== undefined) accepted[member] = had[member];
+  };
+  if (isFree(singular, resources, 'SingularConflict')) accepted.singular = singular;
+  else kept('singular');
+  const clashing = shortNames.filter((name) => !isFree(name, resources, 'ShortNamesConflict'));
+  if (clashing.length > 0) kept('shortNames');
+  else if (shortNames.length > 0) accepted.shortNames = shortNames;
+  accepted.kind = isFree(kind, kinds, 'KindConflict') ? kind : (had.kind ?? '');
+  if (isFree(listKind, kinds, 'ListKindConflict')) accepted.listKind = listKind;
+  else kept('listKind');
+  if (categories) accepted.categories = categories;
+  return { acceptedNames: accepted as unknown as DefinitionNames, conflict };
+}
+
+const condition = (
+  type: string,
+  status: 'True' | 'False',
+  reason: string,
+  message: string,
+): DefinitionCondition => ({ type, status, reason, message });
+
+const acceptedText = 'the initial names have been accepted';
+
+/** The definition with its names judged; the same one when there is nothing to say anew. */
+export function withNames(
+  definition: Definition,
+  others: readonly Definition[],
+  now: number,
+): Definition {
+  const { acceptedNames, conflict } = judgeNames(definition, takenBy(others));
+  const named = { ...definition, status: { ...definition.status, acceptedNames } };
+  const verdict = conflict
+    ? condition('NamesAccepted', 'False', conflict.reason, conflict.message)
+    : condition('NamesAccepted', 'True', 'NoConflicts', 'no conflicts found');
+  const judged = withDefinitionCondition(named, verdict, now);
+  const next = holds(definition, 'Established')
+    ? judged
+    : withDefinitionCondition(
+        judged,
+        conflict
+          ? condition('Established', 'False', 'NotAccepted', 'not all names are accepted')
+          : condition('Established', 'False', 'Installing', acceptedText),
+        now,
+      );
+  return equal(next.status, definition.status) ? definition : next;
+}
+
+/** The definition once it is served; the same one when it was before, or may not be. */
+export function withEstablished(definition: Definition, now: number): Definition {
+  if (holds(definition, 'Established') || !holds(definition, 'NamesAccepted')) return definition;
+  const verdict = condition('Established', 'True', 'InitialNamesAccepted', acceptedText);
+  return withDefinitionCondition(definition, verdict, now);
+}

@@ -1,0 +1,90 @@
+// Reads a value by its schema: unknown fields are dropped, defaults filled in, members sorted.
+import { isList, isObject, type JsonObject } from '../objects/json.ts';
+import type { Json } from '../objects/kube-object.ts';
+import { itemsSchema, type JsonSchema, joined, keepsUnknown, memberSchema } from './json-schema.ts';
+
+export interface ReadOptions {
+  /** Whether defaults are filled in; an applied configuration owns none of them. */
+  readonly defaults: boolean;
+  /** Gathers the paths of what was dropped. */
+  readonly unknown: string[];
+}
+
+/** Members that an embedded object has whatever its schema says. */
+const embedded: readonly string[] = ['apiVersion', 'kind', 'metadata'];
+
+/** A value as its schema has it. Values of a wrong type stay, for validation to find. */
+export function readValue(
+  schema: JsonSchema | null,
+  value: Json,
+  path: string,
+  options: ReadOptions,
+): Json {
+  if (isList(value)) {
+    const items = schema && itemsSchema(schema);
+    return value.map((item, index) => readValue(items, item, `${path}[${index}]`, options));
+  }
+  if (!isObject(value)) return value;
+  return schema ? readObject(schema, value, path, options) : sortedCopy(value);
+}
+
+function readObject(
+  schema: JsonSchema,
+  value: { readonly [key: string]: Json },
+  path: string,
+  options: ReadOptions,
+): Json {
+  const names = new Set(Object.keys(value));
+  if (options.defaults) for (const name of defaulted(schema)) names.add(name);
+  const result: JsonObject = {};
+  for (const name of [...names].sort()) {
+    const member = readMember(schema, name, value[name], joined(path, name), options);
+    if (member !== undefined) setOwn(result, name, member);
+  }
+  return result;
+}
+
+function readMember(
+  schema: JsonSchema,
+  name: string,
+  value: Json | undefined,
+  path: string,
+  options: ReadOptions,
+): Json | undefined {
+  const inner = memberSchema(schema, name);
+  if (!inner) {
+    const isKept =
+      keepsUnknown(schema) ||
+      (schema['x-kubernetes-embedded-resource'] === true && embedded.includes(name));
+    if (!isKept) options.unknown.push(path);
+    return isKept && value !== undefined ? readValue(null, value, path, options) : undefined;
+  }
+  const isMissing = value === undefined || (value === null && inner.nullable !== true);
+  if (!isMissing) return readValue(inner, value, path, options);
+  if (!options.defaults) return value;
+  return inner.default === undefined ? undefined : readValue(inner, inner.default, path, options);
+}
+
+function defaulted({ properties = {} }: JsonSchema): readonly string[] {
+  return Object.keys(properties).filter((name) => properties[name]?.default !== undefined);
+}
+
+/** A copy with the members of all its objects sorted. */
+export function sortedCopy(value: Json): Json {
+  if (isList(value)) return value.map(sortedCopy);
+  if (!isObject(value)) return value;
+  const result: JsonObject = {};
+  for (const name of Object.keys(value).sort())
+    setOwn(result, name, sortedCopy(value[name] ?? null));
+  return result;
+}
+
+/** A client may name a member `__proto__`. */
+function setOwn(object: JsonObject, name: string, value: Json): void {
+  Object.defineProperty(object, name, {
+    value,
+    enumerable: true,
+    writable: true,
+    configurable: true,
+  });
+}

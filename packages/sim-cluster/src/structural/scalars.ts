@@ -1,0 +1,59 @@
+// What a schema says of numbers and texts.
+import type { Cause } from '../objects/errors.ts';
+import type { Json } from '../objects/kube-object.ts';
+import { invalidValue } from '../validation/causes.ts';
+import { compilePattern, hasFormat } from './formats.ts';
+import type { JsonSchema } from './json-schema.ts';
+
+const int32Max = 2 ** 31;
+
+/** What is wrong with a number or a text; nothing for other values. */
+export function validateScalar(schema: JsonSchema, value: Json, path: string): readonly Cause[] {
+  if (typeof value === 'number') return numberCauses(schema, value, path);
+  return typeof value === 'string' ? textCauses(schema, value, path) : [];
+}
+
+function numberCauses(schema: JsonSchema, value: number, path: string): readonly Cause[] {
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf, format } = schema;
+  const causes: Cause[] = [];
+  const refuse = (text: string) => causes.push(invalidValue(path, value, `${path} ${text}`));
+  if (format === 'int32' && (value >= int32Max || value < -int32Max)) {
+    const text = `Checked value must be of type integer with format int32 in ${path}`;
+    causes.push(invalidValue('<nil>', '', text));
+  }
+  if (multipleOf !== undefined && !isMultiple(value, multipleOf)) {
+    refuse(`in body should be a multiple of ${multipleOf}`);
+  }
+  if (maximum !== undefined && (exclusiveMaximum ? value >= maximum : value > maximum)) {
+    refuse(`in body should be less than ${exclusiveMaximum ? '' : 'or equal to '}${maximum}`);
+  }
+  if (minimum !== undefined && (exclusiveMinimum ? value <= minimum : value < minimum)) {
+    refuse(`in body should be greater than ${exclusiveMinimum ? '' : 'or equal to '}${minimum}`);
+  }
+  return causes;
+}
+
+function isMultiple(value: number, of: number): boolean {
+  const quotient = value / of;
+  return Math.abs(quotient - Math.round(quotient)) < 1e-9;
+}
+
+function textCauses(schema: JsonSchema, value: string, path: string): readonly Cause[] {
+  const { minLength = 0, maxLength, pattern, format } = schema;
+  const causes: Cause[] = [];
+  const refuse = (text: string) => causes.push(invalidValue(path, value, `${path} ${text}`));
+  const length = [...value].length;
+  if (maxLength !== undefined && length > maxLength) {
+    const message = `Too long: may not be more than ${maxLength} bytes`;
+    causes.push({ reason: 'FieldValueTooLong', message, field: path });
+  }
+  if (length < minLength) refuse(`in body should be at least ${minLength} chars long`);
+  if (pattern !== undefined && compilePattern(pattern)?.test(value) === false) {
+    refuse(`in body should match '${pattern}'`);
+  }
+  if (format !== undefined && !hasFormat(format, value)) {
+    const text = `${path} in body must be of type ${format}: ${JSON.stringify(value)}`;
+    causes.push({ ...invalidValue(path, value, text), reason: 'FieldValueTypeInvalid' });
+  }
+  return causes;
+}

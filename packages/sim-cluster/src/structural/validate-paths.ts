@@ -1,0 +1,62 @@
+// Whether printer columns and selectable fields name what they can show.
+import type { Cause } from '../objects/errors.ts';
+import { duplicateValue, invalidValue, required } from '../validation/causes.ts';
+import type { PrinterColumn } from './definition.ts';
+import { parsePath } from './json-path.ts';
+import { type JsonSchema, memberSchema } from './json-schema.ts';
+
+const columnTypes = ['boolean', 'date', 'integer', 'number', 'string'] as const;
+
+/** What is wrong with printer columns; `path` is what they are in. */
+export function validateColumns(columns: readonly PrinterColumn[], path: string): readonly Cause[] {
+  return columns.flatMap(({ name, type, jsonPath }, index) => {
+    const field = `${path}.additionalPrinterColumns[${index}]`;
+    const causes: Cause[] = [];
+    if (!name) causes.push(required(`${field}.name`));
+    if (!type) {
+      causes.push(required(`${field}.type`, `must be one of ${columnTypes.join(',')}`));
+    } else if (!columnTypes.some((known) => known === type)) {
+      causes.push(invalidValue(`${field}.type`, type, `must be one of ${columnTypes.join(',')}`));
+    }
+    if (!jsonPath) causes.push(required(`${field}.JSONPath`));
+    else if (!jsonPath.startsWith('.') || !parsePath(jsonPath)) {
+      const text = 'must be a simple json path starting with .';
+      causes.push(invalidValue(`${field}.JSONPath`, jsonPath, text));
+    }
+    return causes;
+  });
+}
+
+const selectableTypes: readonly string[] = ['string', 'boolean', 'integer'];
+
+/** What is wrong with selectable fields; `path` is what they are in. */
+export function validateSelectable(
+  fields: readonly { readonly jsonPath: string }[],
+  schema: JsonSchema,
+  path: string,
+): readonly Cause[] {
+  return fields.flatMap(({ jsonPath }, index) => {
+    const field = `${path}.selectableFields[${index}].jsonPath`;
+    if (fields.slice(0, index).some((other) => other.jsonPath === jsonPath)) {
+      return [duplicateValue(field, jsonPath)];
+    }
+    const found = schemaAt(schema, jsonPath);
+    if (!found) {
+      const text = 'is an invalid path: does not refer to a valid field';
+      return [invalidValue(field, jsonPath, text)];
+    }
+    if (selectableTypes.includes(found.type ?? '')) return [];
+    const text =
+      'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.';
+    return [invalidValue(field, jsonPath, text)];
+  });
+}
+
+function schemaAt(schema: JsonSchema, path: string): JsonSchema | null {
+  const steps = path.startsWith('.') && !path.startsWith('.metadata') ? parsePath(path) : null;
+  let here: JsonSchema | null = steps ? schema : null;
+  for (const step of steps ?? []) {
+    here = here && step.kind === 'member' ? memberSchema(here, step.name) : null;
+  }
+  return here;
+}

@@ -1,0 +1,120 @@
+// Whether the CEL rules of a definition are complete and compile.
+import type { Cause } from '../objects/errors.ts';
+import { invalidValue, notSupported, required } from '../validation/causes.ts';
+import {
+  itemsSchema,
+  type JsonSchema,
+  memberSchema,
+  type ValidationRule,
+  valuesSchema,
+} from './json-schema.ts';
+import { compileRules, type RuleError, readsOldSelf } from './rules.ts';
+
+const reasons = [
+  'FieldValueDuplicate',
+  'FieldValueForbidden',
+  'FieldValueInvalid',
+  'FieldValueRequired',
+] as const;
+
+/** What is wrong with the rules of a schema that is structural. */
+export function validateRules(schema: JsonSchema, path: string): readonly Cause[] {
+  const errors: RuleError[] = [];
+  compileRules(schema, errors);
+  return partCauses(schema, { path: '', base: path, errors, isCorrelated: true });
+}
+
+interface Place {
+  readonly path: string;
+  readonly base: string;
+  readonly errors: readonly RuleError[];
+  /** Whether a value here has a value before it that it continues. */
+  readonly isCorrelated: boolean;
+}
+
+function partCauses(schema: JsonSchema, place: Place): readonly Cause[] {
+  const rules = schema['x-kubernetes-validations'] ?? [];
+  const own = rules.flatMap((rule, index) => ruleCauses(schema, rule, index, place));
+  const inner = (part: JsonSchema, step: string, isCorrelated: boolean): readonly Cause[] =>
+    partCauses(part, { ...place, path: `${place.path}${step}`, isCorrelated });
+  const isGranular = place.isCorrelated && schema['x-kubernetes-map-type'] !== 'atomic';
+  const values = valuesSchema(schema);
+  const items = itemsSchema(schema);
+  const isMap = place.isCorrelated && schema['x-kubernetes-list-type'] === 'map';
+  return [
+    ...own,
+    ...Object.entries(schema.properties ?? {}).flatMap(([name, part]) =>
+      inner(part, `.properties[${name}]`, isGranular),
+    ),
+    ...(values ? inner(values, '.additionalProperties', isGranular) : []),
+    ...(items ? inner(items, '.items', isMap) : []),
+  ];
+}
+
+function ruleCauses(
+  schema: JsonSchema,
+  rule: ValidationRule,
+  index: number,
+  place: Place,
+): readonly Cause[] {
+  const field = `${place.base}${place.path}.x-kubernetes-validations[${index}]`;
+  const text = rule.rule ?? '';
+  if (text.trim() === '') return [required(`${field}.rule`, 'rule is not specified')];
+  const causes: Cause[] = [...messageCauses(rule, field)];
+  if (rule.reason !== undefined && !reasons.some((known) => known === rule.reason)) {
+    causes.push(notSupported(`${field}.reason`, rule.reason, reasons));
+  }
+  if (rule.fieldPath !== undefined && !leadsSomewhere(schema, rule.fieldPath)) {
+    causes.push(invalidValue(`${field}.fieldPath`, rule.fieldPath, 'must be a valid path'));
+  }
+  const readsOld = readsOldSelf(text);
+  if (rule.optionalOldSelf !== undefined && !readsOld) {
+    const detail = 'may not be set if oldSelf is not used in rule';
+    causes.push(invalidValue(`${field}.optionalOldSelf`, rule.optionalOldSelf, detail));
+  }
+  if (readsOld && !place.isCorrelated) {
+    const detail = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${place.base}${place.path.replace(/\.items.*$/, '')}`;
+    causes.push(invalidValue(`${field}.rule`, text, detail));
+  }
+  for (const error of place.errors) {
+    if (error.path !== place.path || error.index !== index) continue;
+    causes.push(compileCause(rule, `${field}.${error.member}`, error.error));
+  }
+  return causes;
+}
+
+function messageCauses({ rule = '', message }: ValidationRule, field: string): readonly Cause[] {
+  if (message === undefined || message === '') {
+    if (!rule.includes('\n')) return [];
+    const text = 'message must be specified if rule contains line breaks';
+    return [required(`${field}.message`, text)];
+  }
+  if (message.trim() === '') {
+    return [invalidValue(`${field}.message`, message, 'must be non-empty if specified')];
+  }
+  if (!message.includes('\n')) return [];
+  return [invalidValue(`${field}.message`, message, 'must not contain line breaks')];
+}
+
+/** The rule is shown as Go prints the server's own struct. */
+function compileCause(rule: ValidationRule, field: string, error: string): Cause {
+  const shown = JSON.stringify({
+    Rule: rule.rule ?? '',
+    Message: rule.message ?? '',
+    MessageExpression: rule.messageExpression ?? '',
+    Reason: rule.reason ?? null,
+    FieldPath: rule.fieldPath ?? '',
+    OptionalOldSelf: rule.optionalOldSelf ?? null,
+  }).replace(/[<>&]/g, (letter) => `\\u00${letter.charCodeAt(0).toString(16)}`);
+  return { reason: 'FieldValueInvalid', message: `Invalid value: ${shown}: ${error}`, field };
+}
+
+/** Whether a path such as `.a.b` or `['a']` names something in a schema. */
+function leadsSomewhere(schema: JsonSchema, path: string): boolean {
+  if (!/^(?:\.[A-Za-z_]\w*|\['(?:[^'\\]|\\.)*'\])+$/.test(path)) return false;
+  let here: JsonSchema | null = schema;
+  for (const [, name, quoted] of path.matchAll(/\.([A-Za-z_]\w*)|\['((?:[^'\\]|\\.)*)'\]/g)) {
+    here = here && memberSchema(here, name ?? quoted ?? '');
+  }
+  return here !== null;
+}
