@@ -103,33 +103,6 @@ describe('what happens', () => {
     assert.equal(web.worstAt, found.at);
   });
 
-  it('goes by the policies of files', async () => {
-    const policies = file(
-      'policies.yaml',
-      `apiVersion: taintmgr.dev/v1alpha1
-kind: EvictionPolicy
-metadata: {name: patient}
-spec:
-  match: {namespaces: [shop], taints: [{key: node.kubernetes.io/unreachable}]}
-  action: Keep
-`,
-    );
-    const script = 'events:\n- at: 2m\n  stopKubelet: {zone: zone-b}\n  lasts: 15m\n';
-    const { summary } = await first(script, '--policy', policies);
-    assert.equal(summary.nodesTainted, 2);
-    assert.equal(summary.evictions, 0);
-  });
-
-  it('says what is wrong with policies, and where', async () => {
-    const policies = file('wrong.yaml', 'apiVersion: taintmgr.dev/v1alpha1\nkind: Policy\n');
-    const source = file('topology.yaml', topology);
-    const wrong = await run('simulate', '-f', source, '--policy', policies);
-    assert.equal(wrong.code, 1);
-    assert.match(wrong.err, /^error: \/.*\/wrong\.yaml:2:7: got kind "Policy" of "taintmgr/);
-    const missing = await run('simulate', '-f', source, '--policy', '/nowhere');
-    assert.equal(missing.err, 'error: --policy /nowhere: no such file\n');
-  });
-
   it('gives the same bytes for the same input and seed, and others for another seed', async () => {
     const script = file('same.yaml', 'events:\n- at: 1m\n  loseNetwork: {zone: zone-a}\n');
     const args = [
