@@ -37,11 +37,11 @@ export class Drained {
   }
 
   #asGiven(reason: Reason): Reason {
-    if (!('taint' in reason) || reason.code === 'KeptByPolicy') return reason;
+    if (!('taint' in reason)) return reason;
     const mark = this.#markOf(reason.taint);
     if (!mark) return reason;
-    const { timeAdded } = reason.taint;
-    return { ...reason, taint: { ...mark.taint, timeAdded }, asExecuted: true };
+    const taint = { ...mark.taint, timeAdded: reason.taint.timeAdded };
+    return isByPolicy(reason) ? { ...reason, taint } : { ...reason, taint, asExecuted: true };
   }
 
   #isMarked(taint: Taint): boolean {
@@ -51,6 +51,12 @@ export class Drained {
   #markOf(taint: Taint): DrainMark | undefined {
     return this.#marks.find((mark) => formatTaint(executed(mark.taint)) === formatTaint(taint));
   }
+}
+
+function isByPolicy(
+  reason: Reason,
+): reason is Extract<Reason, { code: 'KeptByPolicy' | 'PolicyUndecided' }> {
+  return reason.code === 'KeptByPolicy' || reason.code === 'PolicyUndecided';
 }
 
 function executed(taint: Taint): Taint {
