@@ -49,7 +49,8 @@ export function admitNewService(service: KubeObject): KubeObject {
 }
 
 function defaultPort(given: Port, uid: string | undefined | null): Port {
-  const { protocol = 'TCP', port = 0, targetPort = port, nodePort } = given;
+  const { protocol = 'TCP', port = 0, nodePort } = given;
+  const targetPort = given.targetPort || port;
   const ported = { ...given, protocol, targetPort };
   if (uid === null || nodePort) return ported;
   return {

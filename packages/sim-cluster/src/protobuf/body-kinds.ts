@@ -1,109 +1,188 @@
-// The protobuf fields of the bodies that kubectl sends.
+// The protobuf fields of the bodies that kubectl and the real controllers send.
+import { entry } from '../objects/json.ts';
+import { type Fields, objectMeta, objectReference, pointer } from './fields.ts';
+import { objects } from './kinds.ts';
+import { workloads } from './workload-fields.ts';
 
-/** How a field is written; a list of one message is that message, repeated. */
-export type BodyFieldType =
-  | 'string'
-  | 'strings'
-  | 'integer'
-  | 'boolean'
-  | 'stringMap'
-  | 'intOrString'
-  | Message
-  | readonly [Message];
+const metadata: Fields[string] = [1, objectMeta];
 
-export interface Message {
-  readonly [fieldNumber: number]: readonly [name: string, type: BodyFieldType];
-}
-
-const objectMeta: Message = {
-  1: ['name', 'string'],
-  2: ['generateName', 'string'],
-  3: ['namespace', 'string'],
-  5: ['uid', 'string'],
-  6: ['resourceVersion', 'string'],
-  11: ['labels', 'stringMap'],
-  12: ['annotations', 'stringMap'],
+const deleteOptions: Fields = {
+  gracePeriodSeconds: [1, 'integer*'],
+  preconditions: [2, pointer({ uid: [1, 'string*'], resourceVersion: [2, 'string*'] })],
+  orphanDependents: [3, 'boolean*'],
+  propagationPolicy: [4, 'string*'],
+  dryRun: [5, 'strings'],
 };
 
-const resourceAttributes: Message = {
-  1: ['namespace', 'string'],
-  2: ['verb', 'string'],
-  3: ['group', 'string'],
-  4: ['version', 'string'],
-  5: ['resource', 'string'],
-  6: ['subresource', 'string'],
-  7: ['name', 'string'],
+const resourceAttributes = pointer({
+  namespace: [1, 'string'],
+  verb: [2, 'string'],
+  group: [3, 'string'],
+  version: [4, 'string'],
+  resource: [5, 'string'],
+  subresource: [6, 'string'],
+  name: [7, 'string'],
+});
+
+const accessReviewSpec: Fields = {
+  resourceAttributes: [1, resourceAttributes],
+  nonResourceAttributes: [2, pointer({ path: [1, 'string'], verb: [2, 'string'] })],
 };
 
-const labelSelector: Message = { 1: ['matchLabels', 'stringMap'] };
-
-const containerPort: Message = {
-  1: ['name', 'string'],
-  3: ['containerPort', 'integer'],
-  4: ['protocol', 'string'],
+const namespaceCondition: Fields = {
+  type: [1, 'string'],
+  status: [2, 'string'],
+  lastTransitionTime: [4, 'time'],
+  reason: [5, 'string'],
+  message: [6, 'string'],
 };
 
-const container: Message = {
-  1: ['name', 'string'],
-  2: ['image', 'string'],
-  3: ['command', 'strings'],
-  4: ['args', 'strings'],
-  6: ['ports', [containerPort]],
+const namespaceStatus: Fields = { phase: [1, 'string'], conditions: [2, [namespaceCondition]] };
+
+const eventSource: Fields = { component: [1, 'string'], host: [2, 'string'] };
+const eventSeries = pointer({ count: [1, 'integer'], lastObservedTime: [2, 'microTime*'] });
+
+const event: Fields = {
+  metadata,
+  involvedObject: [2, objectReference],
+  reason: [3, 'string'],
+  message: [4, 'string'],
+  source: [5, eventSource],
+  firstTimestamp: [6, 'time'],
+  lastTimestamp: [7, 'time'],
+  count: [8, 'integer'],
+  type: [9, 'string'],
+  eventTime: [10, 'microTime*'],
+  series: [11, eventSeries],
+  action: [12, 'string'],
+  related: [13, pointer(objectReference)],
+  reportingComponent: [14, 'string'],
+  reportingInstance: [15, 'string'],
 };
 
-const metadata: Message[number] = ['metadata', objectMeta];
-
-const podSpec: Message = { 2: ['containers', [container]], 3: ['restartPolicy', 'string'] };
-const template: Message[number] = ['template', { 1: metadata, 2: ['spec', podSpec] }];
-
-const deploymentSpec: Message = {
-  1: ['replicas', 'integer'],
-  2: ['selector', labelSelector],
-  3: template,
+const newEvent: Fields = {
+  metadata,
+  eventTime: [2, 'microTime*'],
+  series: [3, eventSeries],
+  reportingController: [4, 'string'],
+  reportingInstance: [5, 'string'],
+  action: [6, 'string'],
+  reason: [7, 'string'],
+  regarding: [8, objectReference],
+  related: [9, pointer(objectReference)],
+  note: [10, 'string'],
+  type: [11, 'string'],
+  deprecatedSource: [12, eventSource],
+  deprecatedFirstTimestamp: [13, 'time'],
+  deprecatedLastTimestamp: [14, 'time'],
+  deprecatedCount: [15, 'integer'],
 };
 
-const budgetSpec: Message = {
-  1: ['minAvailable', 'intOrString'],
-  2: ['selector', labelSelector],
-  3: ['maxUnavailable', 'intOrString'],
+const servicePort: Fields = {
+  name: [1, 'string'],
+  protocol: [2, 'string'],
+  port: [3, 'integer'],
+  targetPort: [4, 'intOrString'],
+  nodePort: [5, 'integer'],
+  appProtocol: [6, 'string*'],
 };
 
-const accessReviewSpec: Message = {
-  1: ['resourceAttributes', resourceAttributes],
-  2: ['nonResourceAttributes', { 1: ['path', 'string'], 2: ['verb', 'string'] }],
+const serviceSpec: Fields = {
+  ports: [1, [servicePort]],
+  selector: [2, 'stringMap'],
+  clusterIP: [3, 'string'],
+  type: [4, 'string'],
+  sessionAffinity: [7, 'string'],
+  externalName: [10, 'string'],
 };
 
-const servicePort: Message = {
-  1: ['name', 'string'],
-  2: ['protocol', 'string'],
-  3: ['port', 'integer'],
-  4: ['targetPort', 'intOrString'],
-  5: ['nodePort', 'integer'],
+const address: Fields = {
+  ip: [1, 'string'],
+  targetRef: [2, pointer(objectReference)],
+  hostname: [3, 'string'],
+  nodeName: [4, 'string*'],
 };
 
-const serviceSpec: Message = {
-  1: ['ports', [servicePort]],
-  2: ['selector', 'stringMap'],
-  3: ['clusterIP', 'string'],
-  4: ['type', 'string'],
+const subset: Fields = {
+  addresses: [1, [address]],
+  notReadyAddresses: [2, [address]],
+  ports: [
+    3,
+    [
+      {
+        name: [1, 'string'],
+        port: [2, 'integer'],
+        protocol: [3, 'string'],
+        appProtocol: [4, 'string*'],
+      },
+    ],
+  ],
 };
 
-/** The fields of each kind that kubectl's own commands fill in. */
-export const protobufKinds: Readonly<Record<string, Message>> = {
-  DeleteOptions: {
-    1: ['gracePeriodSeconds', 'integer'],
-    2: ['preconditions', { 1: ['uid', 'string'], 2: ['resourceVersion', 'string'] }],
-    3: ['orphanDependents', 'boolean'],
-    4: ['propagationPolicy', 'string'],
-    5: ['dryRun', 'strings'],
+const endpoint: Fields = {
+  addresses: [1, 'strings'],
+  conditions: [
+    2,
+    { ready: [1, 'boolean*'], serving: [2, 'boolean*'], terminating: [3, 'boolean*'] },
+  ],
+  hostname: [3, 'string*'],
+  targetRef: [4, pointer(objectReference)],
+  deprecatedTopology: [5, 'stringMap'],
+  nodeName: [6, 'string*'],
+  zone: [7, 'string*'],
+};
+
+const endpointPort: Fields = {
+  name: [1, 'string*'],
+  protocol: [2, 'string*'],
+  port: [3, 'integer*'],
+  appProtocol: [4, 'string*'],
+};
+
+/** By kind; a kind that has several groups by its apiVersion too. */
+const bodyKinds: Readonly<Record<string, Fields>> = {
+  ...objects,
+  ...workloads,
+  Binding: { metadata, target: [2, objectReference] },
+  ConfigMap: {
+    metadata,
+    data: [2, 'stringMap'],
+    binaryData: [3, 'bytesMap'],
+    immutable: [4, 'boolean*'],
   },
-  Deployment: { 1: metadata, 2: ['spec', deploymentSpec] },
-  Job: { 1: metadata, 2: ['spec', { 6: template }] },
-  Namespace: { 1: metadata },
-  PodDisruptionBudget: { 1: metadata, 2: ['spec', budgetSpec] },
-  SelfSubjectReview: { 1: metadata },
-  SelfSubjectAccessReview: { 1: metadata, 2: ['spec', accessReviewSpec] },
-  SelfSubjectRulesReview: { 1: metadata, 2: ['spec', { 1: ['namespace', 'string'] }] },
-  Service: { 1: metadata, 2: ['spec', serviceSpec] },
-  ServiceAccount: { 1: metadata },
+  DeleteOptions: deleteOptions,
+  Endpoints: { metadata, subsets: [2, [subset]] },
+  EndpointSlice: {
+    metadata,
+    endpoints: [2, [endpoint]],
+    ports: [3, [endpointPort]],
+    addressType: [4, 'string'],
+  },
+  Event: event,
+  'events.k8s.io/v1/Event': newEvent,
+  Eviction: { metadata, deleteOptions: [2, pointer(deleteOptions)] },
+  Namespace: { metadata, spec: [2, { finalizers: [1, 'strings'] }], status: [3, namespaceStatus] },
+  SelfSubjectReview: { metadata },
+  SelfSubjectAccessReview: { metadata, spec: [2, accessReviewSpec] },
+  SelfSubjectRulesReview: { metadata, spec: [2, { namespace: [1, 'string'] }] },
+  Service: { metadata, spec: [2, serviceSpec] },
+  ServiceAccount: {
+    metadata,
+    secrets: [2, [objectReference]],
+    imagePullSecrets: [3, [{ name: [1, 'string'] }]],
+    automountServiceAccountToken: [4, 'boolean*'],
+  },
+  SubjectAccessReview: {
+    metadata,
+    spec: [
+      2,
+      { ...accessReviewSpec, user: [3, 'string'], groups: [4, 'strings'], uid: [6, 'string'] },
+    ],
+  },
+  TokenReview: { metadata, spec: [2, { token: [1, 'string'], audiences: [2, 'strings'] }] },
 };
+
+/** The fields of a kind; undefined for one that nobody sends so. */
+export function bodyFields(apiVersion: string, kind: string): Fields | undefined {
+  return entry(bodyKinds, `${apiVersion}/${kind}`) ?? entry(bodyKinds, kind);
+}

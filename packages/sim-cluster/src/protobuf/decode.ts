@@ -1,13 +1,11 @@
-import { entry, type JsonObject } from '../objects/json.ts';
+// Reads the request bodies that are sent as protobuf with no way back to JSON.
+import { isObject, type JsonObject } from '../objects/json.ts';
 import type { Json } from '../objects/kube-object.ts';
-import { type BodyFieldType, type Message, protobufKinds } from './body-kinds.ts';
+import { bodyFields } from './body-kinds.ts';
+import { type Fields, type FieldType, isPointer, isRepeated } from './fields.ts';
 
-/**
- * Reads the request bodies that kubectl sends as protobuf with no way back to JSON.
- */
-
-const envelopeMessage: Message = {
-  1: ['typeMeta', { 1: ['apiVersion', 'string'], 2: ['kind', 'string'] }],
+const envelopeFields: Fields = {
+  typeMeta: [1, { apiVersion: [1, 'string'], kind: [2, 'string'] }],
 };
 const magic = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
 
@@ -18,18 +16,18 @@ const magic = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
 export function decodeProtobuf(body: Uint8Array): Json | null {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   if (!bytes.subarray(0, magic.length).equals(magic)) return null;
-  const envelope = readFields(bytes.subarray(magic.length));
+  const envelope = readWire(bytes.subarray(magic.length));
   if (!envelope) return null;
-  const { typeMeta } = readMessage(envelopeMessage, envelope);
-  const { kind, apiVersion } = (typeMeta ?? {}) as Readonly<Record<string, string>>;
-  const message = entry(protobufKinds, kind ?? '');
+  const { typeMeta } = readMessage(envelopeFields, envelope);
+  const { kind = '', apiVersion = '' } = (typeMeta ?? {}) as Readonly<Record<string, string>>;
+  const fields = bodyFields(apiVersion, kind);
   const raw = envelope.findLast((field) => field.number === 2)?.value;
-  const fields = raw instanceof Uint8Array ? readFields(raw) : [];
-  if (!message || !fields || !isKnown(message, fields)) return null;
+  const wire = raw instanceof Uint8Array ? readWire(raw) : [];
+  if (!fields || !wire || !isKnown(fields, wire)) return null;
   return {
     ...(kind ? { kind } : {}),
     ...(apiVersion ? { apiVersion } : {}),
-    ...readMessage(message, fields),
+    ...readMessage(fields, wire),
   };
 }
 
@@ -38,8 +36,10 @@ interface WireField {
   readonly value: bigint | Buffer;
 }
 
+type Wire = readonly WireField[];
+
 /** The fields of a message as they lie on the wire; null when it is damaged. */
-function readFields(bytes: Uint8Array): readonly WireField[] | null {
+function readWire(bytes: Uint8Array): Wire | null {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const fields: WireField[] = [];
   let at = 0;
@@ -67,14 +67,39 @@ function readFields(bytes: Uint8Array): readonly WireField[] | null {
   return at === buffer.length ? fields : null;
 }
 
+type Numbered = ReadonlyMap<number, readonly [name: string, type: FieldType]>;
+
+const numbered = new WeakMap<Fields, Numbered>();
+
+function byNumber(fields: Fields): Numbered {
+  let known = numbered.get(fields);
+  if (!known) {
+    const entries = Object.entries(fields).map(
+      ([name, [number, type]]) => [number, [name, type] as const] as const,
+    );
+    known = new Map(entries);
+    numbered.set(fields, known);
+  }
+  return known;
+}
+
+/** The fields of the message in a field; null for one that holds no message of ours. */
+function inside(type: FieldType): Fields | null {
+  if (typeof type === 'string') return null;
+  if (isRepeated(type)) return type[0];
+  return isPointer(type) ? type.pointer : type;
+}
+
 /** Whether the tables know every field that is set. */
-function isKnown(message: Message, fields: readonly WireField[]): boolean {
-  return fields.every(({ number, value }) => {
-    const type = message[number]?.[1];
+function isKnown(fields: Fields, wire: Wire): boolean {
+  const known = byNumber(fields);
+  return wire.every(({ number, value }) => {
+    const type = known.get(number)?.[1];
     if (type === undefined) return isVoid(value);
-    if (typeof type === 'string' || typeof value === 'bigint') return true;
-    const inner = readFields(value);
-    return inner !== null && isKnown(messageOf(type), inner);
+    const inner = inside(type);
+    if (inner === null || typeof value === 'bigint') return true;
+    const innerWire = readWire(value);
+    return innerWire !== null && isKnown(inner, innerWire);
   });
 }
 
@@ -82,56 +107,132 @@ function isKnown(message: Message, fields: readonly WireField[]): boolean {
 function isVoid(value: bigint | Buffer, depthLeft: number = voidDepthMax): boolean {
   if (typeof value === 'bigint') return value === 0n;
   if (depthLeft === 0) return false;
-  return readFields(value)?.every((field) => isVoid(field.value, depthLeft - 1)) ?? false;
+  return readWire(value)?.every((field) => isVoid(field.value, depthLeft - 1)) ?? false;
 }
 
 /** No kind nests its empty members deeper. */
 const voidDepthMax = 10;
 
-function messageOf(type: Message | readonly [Message]): Message {
-  return isRepeated(type) ? type[0] : type;
-}
-
-function isRepeated(type: Message | readonly [Message]): type is readonly [Message] {
-  return Array.isArray(type);
-}
-
-/** Empty strings are sent explicitly and mean absent; a zero grace period means zero. */
-function readMessage(message: Message, fields: readonly WireField[]): JsonObject {
+/** What is empty is sent explicitly and means absent, but where it is a pointer that is given. */
+function readMessage(fields: Fields, wire: Wire): JsonObject {
+  const known = byNumber(fields);
   const result: JsonObject = {};
-  for (const { number, value } of fields) {
-    const [name, type] = message[number] ?? [];
+  for (const { number, value } of wire) {
+    const [name, type] = known.get(number) ?? [];
     if (name === undefined || type === undefined) continue;
     const read = readValue(type, value, result[name]);
-    if (read !== undefined) result[name] = read;
+    if (read === undefined) continue;
+    // What JSON has in the message around it.
+    if (name === '') Object.assign(result, read);
+    else result[name] = read;
   }
   return result;
 }
 
 function readValue(
-  type: BodyFieldType,
+  type: FieldType,
   value: bigint | Buffer,
   before: Json | undefined,
 ): Json | undefined {
-  if (typeof value === 'bigint') {
-    if (type === 'boolean') return value !== 0n;
-    return type === 'integer' ? Number(BigInt.asIntN(64, value)) : undefined;
-  }
-  if (type === 'string') return value.length > 0 ? value.toString() : undefined;
-  if (type === 'strings') return [...((before as readonly Json[]) ?? []), value.toString()];
-  if (type === 'integer' || type === 'boolean') return undefined;
-  const fields = readFields(value);
-  if (!fields) return undefined;
-  if (type === 'stringMap') {
-    const pair = readMessage({ 1: ['key', 'string'], 2: ['value', 'string'] }, fields);
-    return { ...(before as JsonObject), [String(pair.key ?? '')]: pair.value ?? '' };
-  }
-  if (type === 'intOrString') {
-    const { number = 0, text } = readMessage(intOrString, fields);
-    return text ?? number;
-  }
-  const message = readMessage(messageOf(type), fields);
+  if (typeof value === 'bigint') return readNumber(type, value);
+  if (typeof type === 'string') return readScalar(type, value, before);
+  const fields = inside(type);
+  const wire = readWire(value);
+  if (!fields || !wire) return undefined;
+  const message = readMessage(fields, wire);
   return isRepeated(type) ? [...((before as readonly Json[]) ?? []), message] : message;
 }
 
-const intOrString: Message = { 2: ['number', 'integer'], 3: ['text', 'string'] };
+function readNumber(type: FieldType, value: bigint): Json | undefined {
+  if (value === 0n && (type === 'boolean' || type === 'integer')) return undefined;
+  if (type === 'boolean' || type === 'boolean*') return value !== 0n;
+  const isInteger = type === 'integer' || type === 'integer*';
+  return isInteger ? Number(BigInt.asIntN(64, value)) : undefined;
+}
+
+function readScalar(
+  type: Extract<FieldType, string>,
+  value: Buffer,
+  before: Json | undefined,
+): Json | undefined {
+  switch (type) {
+    case 'string':
+    case 'string*':
+      return value.length > 0 ? value.toString() : undefined;
+    case 'strings':
+      return [...((before as readonly Json[]) ?? []), value.toString()];
+    case 'time':
+    case 'time*':
+      return readTime(value, 0);
+    case 'microTime*':
+      return readTime(value, microDigits);
+    case 'stringMap':
+    case 'bytesMap':
+    case 'quantityMap':
+    case 'timeMap':
+      return readPair(type, value, before);
+    case 'quantity*':
+      return readText(value);
+    case 'intOrString':
+    case 'intOrString*':
+      return readIntOrString(value) || (type === 'intOrString*' ? 0 : undefined);
+    case 'json*':
+      return readJson(value);
+    default:
+      return undefined;
+  }
+}
+
+const microDigits = 6;
+const intOrString: Fields = { number: [2, 'integer'], text: [3, 'string'] };
+
+/** Of the two the other one is empty. */
+function readIntOrString(value: Buffer): Json {
+  const { number = 0, text } = readMessage(intOrString, readWire(value) ?? []);
+  return text ?? number;
+}
+
+/** The zero time has no fields. */
+function readTime(value: Buffer, digits: number): Json | undefined {
+  const { seconds, nanos = 0 } = readMessage(timeFields, readWire(value) ?? []);
+  if (typeof seconds !== 'number') return undefined;
+  const whole = new Date(seconds * 1000).toISOString().slice(0, 'YYYY-MM-DDTHH:MM:SS'.length);
+  const fraction = String(nanos).padStart(9, '0').slice(0, digits);
+  return `${whole}${digits > 0 ? `.${fraction}` : ''}Z`;
+}
+
+const timeFields: Fields = { seconds: [1, 'integer*'], nanos: [2, 'integer'] };
+
+/** The text in the first field of a message. */
+function readText(value: Buffer): string | undefined {
+  const { text } = readMessage({ text: [1, 'string'] }, readWire(value) ?? []);
+  return typeof text === 'string' ? text : undefined;
+}
+
+function readJson(value: Buffer): Json | undefined {
+  try {
+    const read: unknown = JSON.parse(readText(value) ?? '');
+    return isObject(read) ? read : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A map is a list of pairs. */
+function readPair(type: string, value: Buffer, before: Json | undefined): Json {
+  const wire = readWire(value) ?? [];
+  const part = (number: number): Buffer => {
+    const found = wire.find((field) => field.number === number)?.value;
+    return found instanceof Buffer ? found : Buffer.alloc(0);
+  };
+  const raw = part(2);
+  const member =
+    type === 'stringMap'
+      ? raw.toString()
+      : type === 'bytesMap'
+        ? raw.toString('base64')
+        : type === 'timeMap'
+          ? (readTime(raw, 0) ?? null)
+          : (readText(raw) ?? '');
+  return { ...(before as JsonObject), [part(1).toString()]: member };
+}

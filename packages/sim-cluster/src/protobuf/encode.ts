@@ -1,6 +1,7 @@
 // Writes API objects as protobuf.
 import { int64Max, isList, isObject } from '../objects/json.ts';
-import type { Fields, FieldType, Pointer } from './fields.ts';
+import { bodyFields } from './body-kinds.ts';
+import { type Fields, type FieldType, isPointer, isRepeated } from './fields.ts';
 import { answerKinds } from './kinds.ts';
 import { ProtobufWriter } from './writer.ts';
 
@@ -13,7 +14,7 @@ export const protobufType: string = 'application/vnd.kubernetes.protobuf';
 const magic = Uint8Array.of(0x6b, 0x38, 0x73, 0x00);
 const lengthBytes = 4;
 
-/** Whether objects of this kind, or their lists, can be written. */
+/** Whether objects of this kind, or their lists, are answered in protobuf. */
 export function hasProtobuf(kind: string): boolean {
   return Object.hasOwn(answerKinds, kind);
 }
@@ -42,7 +43,7 @@ export function encodeFrame(type: string, object: Given): Uint8Array {
 /** runtime.Unknown, after its magic. */
 function writeObject(writer: ProtobufWriter, object: Given): void {
   const kind = String(object.kind);
-  const fields = answerKinds[kind];
+  const fields = answerKinds[kind] ?? bodyFields(String(object.apiVersion ?? 'v1'), kind);
   if (!fields) throw new Error(`no protobuf for kind ${kind}`);
   writer.raw(magic);
   writer.message(1, () => {
@@ -83,14 +84,6 @@ function writeMessages(
   else if (value !== null) one(value, type.pointer);
 }
 
-function isRepeated(type: FieldType): type is readonly [Fields] {
-  return Array.isArray(type);
-}
-
-function isPointer(type: Fields | Pointer): type is Pointer {
-  return 'pointer' in type && !Array.isArray(type.pointer);
-}
-
 function writeScalar(
   writer: ProtobufWriter,
   field: number,
@@ -123,13 +116,16 @@ function writeScalar(
       writer.message(field, () => writer.text(1, String(value)));
       break;
     case 'intOrString':
+    case 'intOrString*':
       writer.message(field, () => writeIntOrString(writer, value));
       break;
     case 'json*':
       writer.message(field, () => writer.text(1, JSON.stringify(value)));
       break;
     case 'stringMap':
+    case 'bytesMap':
     case 'quantityMap':
+    case 'timeMap':
       writeMap(writer, field, type, value);
   }
 }
@@ -152,7 +148,7 @@ function writeIntOrString(writer: ProtobufWriter, value: unknown): void {
 function writeMap(
   writer: ProtobufWriter,
   field: number,
-  type: 'stringMap' | 'quantityMap',
+  type: 'stringMap' | 'bytesMap' | 'quantityMap' | 'timeMap',
   value: unknown,
 ): void {
   if (!isObject(value)) return;
@@ -160,7 +156,10 @@ function writeMap(
     writer.message(field, () => {
       writer.text(1, key);
       if (type === 'stringMap') writer.text(2, String(member));
-      else writer.message(2, () => writer.text(1, String(member)));
+      else if (type === 'timeMap') writer.message(2, () => writeTime(writer, member));
+      else if (type === 'bytesMap') {
+        writer.message(2, () => writer.raw(Buffer.from(String(member), 'base64')));
+      } else writer.message(2, () => writer.text(1, String(member)));
     });
   }
 }

@@ -18,7 +18,11 @@ export type FieldType =
   | 'stringMap'
   | 'quantity*'
   | 'quantityMap'
+  | 'timeMap'
+  /** Bytes, which JSON has in base64. */
+  | 'bytesMap'
   | 'intOrString'
+  | 'intOrString*'
   /** JSON as it is, in the field of a message of its own. */
   | 'json*'
   | Fields
@@ -33,6 +37,16 @@ export interface Pointer {
 /** A message that is written only where it is given, of these fields. */
 export function pointer(fields: Fields): Pointer {
   return { pointer: fields };
+}
+
+/** Whether a field is a list of messages. */
+export function isRepeated(type: FieldType): type is readonly [Fields] {
+  return Array.isArray(type);
+}
+
+/** Whether a message is written only where it is given; a field may be called pointer too. */
+export function isPointer(type: Fields | Pointer): type is Pointer {
+  return 'pointer' in type && !Array.isArray(type.pointer);
 }
 
 /**
@@ -93,6 +107,17 @@ export const listMeta: Fields = {
 export const labelSelector: Fields = {
   matchLabels: [1, 'stringMap'],
   matchExpressions: [2, [{ key: [1, 'string'], operator: [2, 'string'], values: [3, 'strings'] }]],
+};
+
+/** v1.ObjectReference. */
+export const objectReference: Fields = {
+  kind: [1, 'string'],
+  namespace: [2, 'string'],
+  name: [3, 'string'],
+  uid: [4, 'string'],
+  apiVersion: [5, 'string'],
+  resourceVersion: [6, 'string'],
+  fieldPath: [7, 'string'],
 };
 
 const statusDetails = pointer({

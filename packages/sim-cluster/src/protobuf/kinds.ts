@@ -1,13 +1,7 @@
 // The protobuf fields of every kind but Pod.
-import {
-  type Fields,
-  labelSelector,
-  listMeta,
-  objectMeta,
-  pointer,
-  statusFields,
-} from './fields.ts';
+import { type Fields, listMeta, objectMeta, statusFields } from './fields.ts';
 import { podSpec, podStatus } from './pod-fields.ts';
+import { daemonSet } from './workload-fields.ts';
 
 const taint: Fields = {
   key: [1, 'string'],
@@ -69,31 +63,14 @@ const leaseSpec: Fields = {
   preferredHolder: [7, 'string*'],
 };
 
-const daemonSetSpec: Fields = {
-  selector: [1, pointer(labelSelector)],
-  template: [2, { metadata: [1, objectMeta], spec: [2, podSpec] }],
-  minReadySeconds: [4, 'integer'],
-  revisionHistoryLimit: [6, 'integer*'],
-};
-
-const daemonSetStatus: Fields = {
-  currentNumberScheduled: [1, 'integer'],
-  numberMisscheduled: [2, 'integer'],
-  desiredNumberScheduled: [3, 'integer'],
-  numberReady: [4, 'integer'],
-  observedGeneration: [5, 'integer'],
-  updatedNumberScheduled: [6, 'integer'],
-  numberAvailable: [7, 'integer'],
-  numberUnavailable: [8, 'integer'],
-};
-
 const metadata: Fields[string] = [1, objectMeta];
 
-const objects: Readonly<Record<string, Fields>> = {
+/** The kinds that are read and written. */
+export const objects: Readonly<Record<string, Fields>> = {
   Pod: { metadata, spec: [2, podSpec], status: [3, podStatus] },
   Node: { metadata, spec: [2, nodeSpec], status: [3, nodeStatus] },
   Lease: { metadata, spec: [2, leaseSpec] },
-  DaemonSet: { metadata, spec: [2, daemonSetSpec], status: [3, daemonSetStatus] },
+  DaemonSet: daemonSet,
 };
 
 /** The kinds that are answered in protobuf, those of their lists, and Status. */

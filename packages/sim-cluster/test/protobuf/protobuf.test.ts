@@ -79,13 +79,13 @@ describe('protobuf bodies', () => {
   });
 
   it('pass over members that say nothing', () => {
-    const bytes = [0x12, 0x02, 0x0a, 0x00, 0x1a, 0x02, 0x08, 0x00];
+    const bytes = [0x4a, 0x02, 0x0a, 0x00, 0x52, 0x02, 0x08, 0x00];
     assert.deepEqual(decodeProtobuf(body('Namespace', bytes)), { kind: 'Namespace' });
   });
 
   for (const [name, bytes] of [
-    ['another kind', body('Pod', [])],
-    ['a field that would be lost', body('Namespace', [0x12, 0x03, 0x0a, 0x01, 0x78])],
+    ['another kind', body('Secret', [])],
+    ['a field that would be lost', body('Namespace', [0x4a, 0x03, 0x0a, 0x01, 0x78])],
     ['a lost field deep inside', body('Job', [0x12, 0x04, 0x32, 0x02, 0x48, 0x01])],
     ['no envelope', Buffer.from('{}')],
     ['nothing', Buffer.alloc(0)],

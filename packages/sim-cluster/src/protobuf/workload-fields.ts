@@ -1,0 +1,189 @@
+// The protobuf fields of workloads, and of what counts their pods.
+import { type Fields, labelSelector, objectMeta, pointer } from './fields.ts';
+import { podSpec } from './pod-fields.ts';
+
+const metadata: Fields[string] = [1, objectMeta];
+const template: Fields = { metadata, spec: [2, podSpec] };
+
+const condition: Fields = {
+  type: [1, 'string'],
+  status: [2, 'string'],
+  lastTransitionTime: [3, 'time'],
+  reason: [4, 'string'],
+  message: [5, 'string'],
+};
+
+const rolling = pointer({ maxUnavailable: [1, 'intOrString*'], maxSurge: [2, 'intOrString*'] });
+
+const daemonSetSpec: Fields = {
+  selector: [1, pointer(labelSelector)],
+  template: [2, template],
+  updateStrategy: [3, { type: [1, 'string'], rollingUpdate: [2, rolling] }],
+  minReadySeconds: [4, 'integer'],
+  revisionHistoryLimit: [6, 'integer*'],
+};
+
+const daemonSetStatus: Fields = {
+  currentNumberScheduled: [1, 'integer'],
+  numberMisscheduled: [2, 'integer'],
+  desiredNumberScheduled: [3, 'integer'],
+  numberReady: [4, 'integer'],
+  observedGeneration: [5, 'integer'],
+  updatedNumberScheduled: [6, 'integer'],
+  numberAvailable: [7, 'integer'],
+  numberUnavailable: [8, 'integer'],
+  collisionCount: [9, 'integer*'],
+  conditions: [10, [condition]],
+};
+
+/** apps/v1 DaemonSet. */
+export const daemonSet: Fields = {
+  metadata,
+  spec: [2, daemonSetSpec],
+  status: [3, daemonSetStatus],
+};
+
+const deploymentSpec: Fields = {
+  replicas: [1, 'integer*'],
+  selector: [2, pointer(labelSelector)],
+  template: [3, template],
+  strategy: [4, { type: [1, 'string'], rollingUpdate: [2, rolling] }],
+  minReadySeconds: [5, 'integer'],
+  revisionHistoryLimit: [6, 'integer*'],
+  paused: [7, 'boolean'],
+  progressDeadlineSeconds: [9, 'integer*'],
+};
+
+const deploymentCondition: Fields = {
+  type: [1, 'string'],
+  status: [2, 'string'],
+  reason: [4, 'string'],
+  message: [5, 'string'],
+  lastUpdateTime: [6, 'time'],
+  lastTransitionTime: [7, 'time'],
+};
+
+const deploymentStatus: Fields = {
+  observedGeneration: [1, 'integer'],
+  replicas: [2, 'integer'],
+  updatedReplicas: [3, 'integer'],
+  availableReplicas: [4, 'integer'],
+  unavailableReplicas: [5, 'integer'],
+  conditions: [6, [deploymentCondition]],
+  readyReplicas: [7, 'integer'],
+  collisionCount: [8, 'integer*'],
+  terminatingReplicas: [9, 'integer*'],
+};
+
+const replicaSetSpec: Fields = {
+  replicas: [1, 'integer*'],
+  selector: [2, pointer(labelSelector)],
+  template: [3, template],
+  minReadySeconds: [4, 'integer'],
+};
+
+const replicaSetStatus: Fields = {
+  replicas: [1, 'integer'],
+  fullyLabeledReplicas: [2, 'integer'],
+  observedGeneration: [3, 'integer'],
+  readyReplicas: [4, 'integer'],
+  availableReplicas: [5, 'integer'],
+  conditions: [6, [condition]],
+  terminatingReplicas: [7, 'integer*'],
+};
+
+const partition = pointer({ partition: [1, 'integer*'], maxUnavailable: [2, 'intOrString*'] });
+
+const statefulSetSpec: Fields = {
+  replicas: [1, 'integer*'],
+  selector: [2, pointer(labelSelector)],
+  template: [3, template],
+  serviceName: [5, 'string'],
+  podManagementPolicy: [6, 'string'],
+  updateStrategy: [7, { type: [1, 'string'], rollingUpdate: [2, partition] }],
+  revisionHistoryLimit: [8, 'integer*'],
+  minReadySeconds: [9, 'integer'],
+};
+
+const statefulSetStatus: Fields = {
+  observedGeneration: [1, 'integer'],
+  replicas: [2, 'integer'],
+  readyReplicas: [3, 'integer'],
+  currentReplicas: [4, 'integer'],
+  updatedReplicas: [5, 'integer'],
+  currentRevision: [6, 'string'],
+  updateRevision: [7, 'string'],
+  collisionCount: [9, 'integer*'],
+  conditions: [10, [condition]],
+  availableReplicas: [11, 'integer'],
+};
+
+const jobCondition: Fields = {
+  type: [1, 'string'],
+  status: [2, 'string'],
+  lastProbeTime: [3, 'time'],
+  lastTransitionTime: [4, 'time'],
+  reason: [5, 'string'],
+  message: [6, 'string'],
+};
+
+const jobSpec: Fields = {
+  parallelism: [1, 'integer*'],
+  completions: [2, 'integer*'],
+  activeDeadlineSeconds: [3, 'integer*'],
+  selector: [4, pointer(labelSelector)],
+  manualSelector: [5, 'boolean*'],
+  template: [6, template],
+  backoffLimit: [7, 'integer*'],
+  ttlSecondsAfterFinished: [8, 'integer*'],
+  completionMode: [9, 'string*'],
+  suspend: [10, 'boolean*'],
+  podReplacementPolicy: [14, 'string*'],
+};
+
+const jobStatus: Fields = {
+  conditions: [1, [jobCondition]],
+  startTime: [2, 'time*'],
+  completionTime: [3, 'time*'],
+  active: [4, 'integer'],
+  succeeded: [5, 'integer'],
+  failed: [6, 'integer'],
+  completedIndexes: [7, 'string'],
+  ready: [9, 'integer*'],
+};
+
+const budgetCondition: Fields = {
+  type: [1, 'string'],
+  status: [2, 'string'],
+  observedGeneration: [3, 'integer'],
+  lastTransitionTime: [4, 'time'],
+  reason: [5, 'string'],
+  message: [6, 'string'],
+};
+
+const budgetSpec: Fields = {
+  minAvailable: [1, 'intOrString*'],
+  selector: [2, pointer(labelSelector)],
+  maxUnavailable: [3, 'intOrString*'],
+  unhealthyPodEvictionPolicy: [4, 'string*'],
+};
+
+const budgetStatus: Fields = {
+  observedGeneration: [1, 'integer'],
+  disruptedPods: [2, 'timeMap'],
+  disruptionsAllowed: [3, 'integer'],
+  currentHealthy: [4, 'integer'],
+  desiredHealthy: [5, 'integer'],
+  expectedPods: [6, 'integer'],
+  conditions: [7, [budgetCondition]],
+};
+
+/** The other workloads, by their kinds. */
+export const workloads: Readonly<Record<string, Fields>> = {
+  ControllerRevision: { metadata, data: [2, 'json*'], revision: [3, 'integer'] },
+  Deployment: { metadata, spec: [2, deploymentSpec], status: [3, deploymentStatus] },
+  Job: { metadata, spec: [2, jobSpec], status: [3, jobStatus] },
+  PodDisruptionBudget: { metadata, spec: [2, budgetSpec], status: [3, budgetStatus] },
+  ReplicaSet: { metadata, spec: [2, replicaSetSpec], status: [3, replicaSetStatus] },
+  StatefulSet: { metadata, spec: [2, statefulSetSpec], status: [3, statefulSetStatus] },
+};
