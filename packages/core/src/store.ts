@@ -32,8 +32,8 @@ export type Change =
   | { readonly kind: 'policy'; readonly policy: EvictionPolicy | null }
   | {
       readonly kind: 'taintRule';
+      readonly name: string;
       readonly rule: NodeTaintRule | null;
-      readonly previous: NodeTaintRule | null;
     }
   | {
       readonly kind: 'pause';
@@ -224,8 +224,8 @@ export class Store implements StoreView {
   }
 
   #putTaintRule(name: string, rule: NodeTaintRule | null): Change | null {
-    const { isNews, previous } = this.#policies.putTaintRule(name, rule);
-    return isNews ? { kind: 'taintRule', rule, previous } : null;
+    const { isNews } = this.#policies.putTaintRule(name, rule);
+    return isNews ? { kind: 'taintRule', name, rule } : null;
   }
 
   #putPause(name: string, pause: EvictionPause | null): Change | null {

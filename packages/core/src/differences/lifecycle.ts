@@ -196,6 +196,14 @@ export const lifecycleDifferences: readonly Difference[] = [
     proof: 'testdata/lifecycle/selector.txt',
   },
   {
+    name: 'readiness-pauses',
+    upstream: 'Nodes are tainted and pods marked not ready whatever people are about to do.',
+    precise:
+      'The same by default; an EvictionPause with `readiness` holds new taints NoExecute for node health, and the marking of pods.',
+    why: 'Whoever works on a network knows better than heartbeats what is down.',
+    proof: 'testdata/lifecycle/readiness-pauses.txt',
+  },
+  {
     name: 'condition-rules',
     upstream: 'Five conditions make taints, at once and for all nodes.',
     precise: 'The same; beside them rules for any condition, with durations, limits and a dry run.',

@@ -39,7 +39,10 @@ interface Observation {
  * restart nor somebody else's taint of the same name confuses them.
  */
 export class ConditionRules {
-  readonly #rules: readonly ConditionRule[];
+  readonly #configured: readonly ConditionRule[];
+  readonly #rules = new Map<string, ConditionRule>();
+  /** Taints that rules put on that do not want them any more. */
+  #retired: readonly Retired[] = [];
   readonly #clock: ClusterTime;
   readonly #observed = new Map<string, Observation>();
   /** For each rule, the nodes of its pool, and those that carry its taint. */
@@ -48,16 +51,32 @@ export class ConditionRules {
   readonly #reported = new Set<string>();
 
   constructor(rules: readonly ConditionRule[], clock: ClusterTime) {
-    this.#rules = rules;
+    this.#configured = rules;
     this.#clock = clock;
-    for (const { name } of rules) {
-      this.#pools.set(name, new Set());
-      this.#carriers.set(name, new Set());
+    for (const rule of rules) this.#set(rule);
+  }
+
+  /**
+   * Takes in a rule of the cluster as it is now; null: it is gone, and one of the configuration with its
+   * name counts again. What it put on nodes, and would not put on now, goes. Every node has to be
+   * decided about anew.
+   */
+  put(name: string, rule: ConditionRule | null): void {
+    const before = this.#rules.get(name);
+    const next = rule ?? this.#configured.find((one) => one.name === name) ?? null;
+    if (before && !(next && isEqualRuleTaint(before.taint, next.taint))) {
+      this.#retired = [...this.#retired, { name, taint: before.taint }];
     }
+    if (next) this.#set(next);
+    else this.#rules.delete(name);
+    for (const key of this.#observed.keys()) {
+      if (key.startsWith(`${name}/`)) this.#observed.delete(key);
+    }
+    for (const key of this.#reported) if (key.startsWith(`${name}/`)) this.#reported.delete(key);
   }
 
   forget(nodeName: string): void {
-    for (const { name } of this.#rules) {
+    for (const name of this.#rules.keys()) {
       this.#pools.get(name)?.delete(nodeName);
       this.#carriers.get(name)?.delete(nodeName);
       this.#observed.delete(`${name}/${nodeName}`);
@@ -72,9 +91,10 @@ export class ConditionRules {
       LifecycleReason[],
       LifecycleReport[],
     ] = [[], [], [], []];
-    const owned = this.#ownedOn(node);
+    const { owned, retired } = this.#ownedOn(node);
+    remove.push(...retired);
     let until: Instant | null = null;
-    for (const rule of this.#rules) {
+    for (const rule of this.#rules.values()) {
       const verdict = this.#judge(now, rule, node, owned);
       until = earliest([until, verdict.until]);
       if (verdict.report) reports.push(verdict.report);
@@ -89,7 +109,8 @@ export class ConditionRules {
         delete owned[mark];
       }
     }
-    const isSame = add.length === 0 && sameNote(owned, node.ownedTaints ?? {});
+    const isSame =
+      add.length === 0 && remove.length === 0 && sameNote(owned, node.ownedTaints ?? {});
     const note = Object.keys(owned).length === 0 ? null : owned;
     return { change: isSame ? null : { add, remove, owned: note, because }, until, reports };
   }
@@ -97,16 +118,38 @@ export class ConditionRules {
   /**
    * What the note says that rules put on, without what it cannot be right about. A kubelet may write
    * the note of its node, but no taint: ours has the rule's value and says since when it is there,
-   * which `kubectl taint` never does. Any other taint of the name is somebody else's.
+   * which `kubectl taint` never does. Any other taint of the name is somebody else's. `retired`: ours,
+   * and to go, as no rule wants them any more.
    */
-  #ownedOn(node: Node): Record<string, string> {
+  #ownedOn(node: Node): {
+    readonly owned: Record<string, string>;
+    readonly retired: readonly TaintName[];
+  } {
     const owned: Record<string, string> = { ...node.ownedTaints };
-    for (const { name, taint } of this.#rules) {
+    const retired: TaintName[] = [];
+    for (const { name, taint } of this.#retired) {
+      if (owned[markOf(taint)] !== name || isWanted(this.#rules.get(name), taint)) continue;
+      const there = node.taints.find((other) => isSameTaint(other, taint));
+      const isOurs = there?.value === taint.value && finite(there.timeAdded) !== null;
+      if (!there || isOurs) delete owned[markOf(taint)];
+      if (isOurs) retired.push({ key: taint.key, effect: taint.effect });
+    }
+    for (const { name, taint } of this.#rules.values()) {
       const there = node.taints.find((other) => isSameTaint(other, taint));
       const isOurs = !there || (there.value === taint.value && finite(there.timeAdded) !== null);
       if (owned[markOf(taint)] === name && !isOurs) delete owned[markOf(taint)];
     }
-    return owned;
+    return { owned, retired };
+  }
+
+  #set(rule: ConditionRule): void {
+    const { name, taint } = rule;
+    this.#rules.set(name, rule);
+    this.#pools.set(name, this.#pools.get(name) ?? new Set());
+    this.#carriers.set(name, this.#carriers.get(name) ?? new Set());
+    this.#retired = this.#retired.filter(
+      (one) => one.name !== name || !isEqualRuleTaint(one.taint, taint),
+    );
   }
 
   #judge(
@@ -186,6 +229,20 @@ export class ConditionRules {
   #poolSize({ name }: ConditionRule): number {
     return this.#pools.get(name)?.size ?? 0;
   }
+}
+
+/** A taint, and the rule that put it on. */
+interface Retired {
+  readonly name: string;
+  readonly taint: ConditionRule['taint'];
+}
+
+function isEqualRuleTaint(one: ConditionRule['taint'], other: ConditionRule['taint']): boolean {
+  return isSameTaint(one, other) && one.value === other.value;
+}
+
+function isWanted(rule: ConditionRule | undefined, taint: ConditionRule['taint']): boolean {
+  return rule !== undefined && isEqualRuleTaint(rule.taint, taint);
 }
 
 type RuleReport = Extract<LifecycleReport, { kind: 'ruleDryRun' | 'ruleLimit' }>;

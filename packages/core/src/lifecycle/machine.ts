@@ -6,6 +6,7 @@ import { assert } from '../kernel/assert.ts';
 import { Schedule } from '../kernel/schedule.ts';
 import { earliest, type Instant, type Millis } from '../kernel/time.ts';
 import { type Node, nodeRef, readyOf } from '../model/node.ts';
+import type { Pod } from '../model/pod.ts';
 import type { Change, StoreView } from '../store.ts';
 import type { LifecycleCommand } from './command.ts';
 import { ConditionRules } from './condition-rules.ts';
@@ -17,6 +18,7 @@ import { needsOf, noExecuteNeed } from './needs.ts';
 import { nodeEvent } from './node-events.ts';
 import { NodeWriter } from './node-writer.ts';
 import { ReadinessMarker } from './readiness.ts';
+import { markPause, taintPause } from './readiness-pauses.ts';
 import type { LifecycleReport, NodeHealth, ZoneStatus } from './reason.ts';
 import { recoveryOf } from './recovery.ts';
 import { reasonAtWallTime, reportAtWallTime, zoneAtWallTime } from './wall-times.ts';
@@ -73,7 +75,7 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     this.#limiter = new ZoneLimiter(config);
     this.#writer = new NodeWriter(config);
     this.#rules = new ConditionRules(config.conditionRules, store.clock);
-    this.#readiness = new ReadinessMarker(store, config, (name) => this.#mayMark(name));
+    this.#readiness = new ReadinessMarker(store, config, (pod) => this.#mayMark(pod));
   }
 
   handle(now: Instant, event: Event, changes: readonly Change[]): readonly LifecycleCommand[] {
@@ -177,6 +179,14 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
       case 'podGone':
         this.#readiness.forget(change.previous.uid);
         return;
+      case 'taintRule':
+        this.#rules.put(change.name, change.rule);
+        for (const { name } of this.#store.nodes()) this.#touch(now, name);
+        return;
+      case 'pause':
+      case 'pauseEnd':
+        this.#followPause(now, change);
+        return;
       default: // a matter of evictions
     }
   }
@@ -206,6 +216,15 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     this.#writer.forget(name);
     this.#rules.forget(name);
     if (previous && this.#mayAct) this.#commands.push(nodeEvent(previous, 'RemovingNode'));
+  }
+
+  #followPause(now: Instant, change: Extract<Change, { kind: 'pause' | 'pauseEnd' }>): void {
+    const before = change.kind === 'pause' ? change.previous : null;
+    if (!before?.readiness && !change.pause?.readiness) return;
+    for (const { name } of this.#store.nodes()) {
+      this.#touch(now, name);
+      this.#readiness.noticeNode(now, name);
+    }
   }
 
   /** A node that counted as unreachable was heard of again. */
@@ -323,13 +342,18 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     const circumstances = { record, recovery, isAllDown: this.#limiter.isAllDown };
     const { because, ...decision } = decideNoExecute(node, circumstances);
     const atWall = because.map((reason) => reasonAtWallTime(reason, this.#store.clock));
-    return { ...decision, because: atWall };
+    const key = decision.kind === 'taint' ? decision.add[0]?.key : undefined;
+    const pause = key === undefined ? null : taintPause(this.#store, node, key);
+    if (!pause) return { ...decision, because: atWall };
+    const paused = { code: 'ReadinessPaused', pause: pause.name, until: pause.until } as const;
+    return { ...decision, kind: 'keep', add: [], because: [...atWall, paused] };
   }
 
-  /** Whether the zone of a node lets its pods be marked not ready. */
-  #mayMark(nodeName: string): boolean {
+  /** Whether pauses and the zone of its node let a pod be marked not ready. */
+  #mayMark(pod: Pod): boolean {
+    if (markPause(this.#store, pod)) return false;
     if (this.#config.podReadiness === 'atOnce') return true;
-    const hold = this.#limiter.holdOn(nodeName);
+    const hold = this.#limiter.holdOn(pod.nodeName);
     return hold === null || hold.code === 'ZoneStopped' || hold.code === 'RateZero';
   }
 

@@ -18,13 +18,13 @@ const waits = { confirmationWaitMs: 10_000, retryWaitMsMin: 200, retryWaitMsMax:
  */
 export class ReadinessMarker {
   readonly #store: StoreView;
-  readonly #mayMark: (nodeName: string) => boolean;
+  readonly #mayMark: (pod: Pod) => boolean;
   readonly #writes: KeyedWrites;
 
   constructor(
     store: StoreView,
     { writesInFlightMax }: LifecycleConfig,
-    mayMark: (nodeName: string) => boolean,
+    mayMark: (pod: Pod) => boolean,
   ) {
     this.#store = store;
     this.#mayMark = mayMark;
@@ -58,7 +58,7 @@ export class ReadinessMarker {
     const commands: LifecycleCommand[] = [];
     for (const uid of this.#writes.takeDue(now)) {
       const pod = this.#store.pod(uid);
-      if (!pod || !this.#isWanted(pod) || !this.#mayMark(pod.nodeName)) continue;
+      if (!pod || !this.#isWanted(pod) || !this.#mayMark(pod)) continue;
       commands.push({ kind: 'markPodNotReady', id: this.#writes.begin(uid), pod: podRef(pod) });
     }
     return commands;

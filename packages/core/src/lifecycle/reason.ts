@@ -22,6 +22,8 @@ export type LifecycleReason =
   | { readonly code: 'Recovering'; readonly until: Instant; readonly flaps: number }
   /** Its turn has not come: nodes of a zone are tainted one after the other. */
   | { readonly code: 'Queued'; readonly place: number; readonly at: Instant }
+  /** A pause keeps the node from being tainted; `until` null: until somebody ends it. */
+  | { readonly code: 'ReadinessPaused'; readonly pause: string; readonly until: Instant | null }
   | HoldReason
   | {
       readonly code: 'ConditionRule';

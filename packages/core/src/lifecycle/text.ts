@@ -22,6 +22,10 @@ export function describeLifecycleReason(reason: LifecycleReason): string {
         : `ready again, must stay ready until ${formatTime(reason.until)}`;
     case 'Queued':
       return `number ${reason.place} in the queue of its zone, expected at ${formatTime(reason.at)}`;
+    case 'ReadinessPaused':
+      return reason.until === null
+        ? `tainting is paused by ${reason.pause}`
+        : `tainting is paused by ${reason.pause} until ${formatTime(reason.until)}`;
     case 'ConditionRule':
       return `rule ${reason.rule}: ${reason.condition} since ${formatTime(reason.since)}`;
     default:

@@ -1,5 +1,7 @@
 import type { Command, Config, LifecycleReport } from '@taintmgr/core';
 import { describeHold, describeLifecycleReason } from '@taintmgr/core/lifecycle';
+import type { NodeTaintRule } from '@taintmgr/core/policy';
+import { pauseOf } from '../policy/objects.ts';
 import { LifecycleWorld } from './lifecycle-world.ts';
 
 // The language of the transcripts of nodes:
@@ -15,6 +17,7 @@ import { LifecycleWorld } from './lifecycle-world.ts';
 //   deaf | hearing | standstill 60s      the watches, the process
 //   clock 3600s                          the cluster's clock is so far ahead of the engine's time
 //   refuse 2 | answer-lost 1             the next so many writes
+//   rule NAME {json} | rule NAME gone | pause NAME {json} | unpause NAME
 //   to 90s                               lets time pass, and shows what happened
 //   show zones | show a-1
 //
@@ -122,6 +125,22 @@ class Run {
           this.#mishaps.push(verb === 'refuse' ? 'refused' : 'lost');
         }
         return [];
+      case 'rule':
+        world.tell(
+          second === 'gone'
+            ? { kind: 'taintRuleDelete', name }
+            : { kind: 'taintRuleUpsert', rule: ruleOf(name, JSON.parse(words.slice(1).join(' '))) },
+        );
+        return [];
+      case 'pause':
+        world.tell({
+          kind: 'pauseUpsert',
+          pause: pauseOf(name, { ...JSON.parse(words.slice(1).join(' ')), since: world.now }),
+        });
+        return [];
+      case 'unpause':
+        world.tell({ kind: 'pauseDelete', name });
+        return [];
       case 'to':
         world.runUntil(seconds(name));
         return [];
@@ -217,4 +236,22 @@ function seconds(text: string): number {
   const match = /^(\d+(?:\.\d+)?)s$/.exec(text);
   if (!match) throw new Error(`not a time: ${text}, e.g. 90s`);
   return Number(match[1]) * 1000;
+}
+
+/** A rule for all nodes, which acts at once unless it says otherwise. */
+function ruleOf(name: string, fields: Partial<NodeTaintRule>): NodeTaintRule {
+  return {
+    name,
+    uid: '',
+    generation: 1,
+    condition: 'Broken',
+    status: 'True',
+    holdsMs: 0,
+    clearMs: 0,
+    taint: { key: 'broken', value: '', effect: 'NoSchedule' },
+    nodes: {},
+    nodesMax: null,
+    dryRun: false,
+    ...fields,
+  };
 }
