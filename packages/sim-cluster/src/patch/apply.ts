@@ -8,6 +8,7 @@ import { apiVersionOf } from '../resources/resources.ts';
 import type { Shape } from '../schema/types.ts';
 import {
   elementOf,
+  type FieldPath,
   isAtomic,
   isMerged,
   memberShape,
@@ -60,14 +61,11 @@ export function applyConfiguration(
     ...entry,
     fieldsV1: without(entry.fieldsV1 ?? {}, disputed.fields) ?? {},
   }));
-  const before = pathsOf(owners.find(isOwn)?.fieldsV1 ?? {});
-  let merged = merge(schema, live ?? {}, configuration);
-  for (const path of before) {
-    const isOwned = [wanted, ...yielding.map(({ fieldsV1 }) => fieldsV1)].some((tree) =>
-      hasField(tree, path),
-    );
-    if (!isOwned) merged = withoutField(merged, path);
-  }
+  const owned = [wanted, ...yielding.map(({ fieldsV1 }) => fieldsV1)];
+  const abandoned = pathsOf(owners.find(isOwn)?.fieldsV1 ?? {}).filter(
+    (path) => !owned.some((tree) => hasField(tree, path)),
+  );
+  const merged = withoutFields(merge(schema, live ?? {}, configuration), abandoned);
   const own: ManagedFields = {
     manager: options.manager,
     operation: 'Apply',
@@ -78,6 +76,19 @@ export function applyConfiguration(
     ...(options.subresource ? { subresource: options.subresource } : {}),
   };
   return { object: merged as KubeObject, owners: [...yielding, own] };
+}
+
+/** A field that has others in it goes only when it is left with none. */
+function withoutFields(object: Json, paths: readonly FieldPath[]): Json {
+  const around = paths.filter((path) => path.at(-1) === '.' && path.at(-2)?.startsWith('f:'));
+  let left = object;
+  for (const path of paths) if (!around.includes(path)) left = withoutField(left, path);
+  for (const path of around.toSorted((a, b) => b.length - a.length)) {
+    const value = valueAtField(left, path.slice(0, -1));
+    const isEmpty = isList(value) ? value.length === 0 : Object.keys(value ?? {}).length === 0;
+    if (isEmpty) left = withoutField(left, path);
+  }
+  return left;
 }
 
 /** An apply that changes nothing keeps its time, so that nothing at all is written. */
