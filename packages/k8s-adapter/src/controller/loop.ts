@@ -128,6 +128,8 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
   readonly #serverClock = new ServerClock();
   readonly #clockWatch: ClockWatch;
   readonly #hold = new Hold<E | LoopEvent>();
+  /** What nextWake() answers until something is heard; undefined: not asked since. */
+  #wake: Instant | null | undefined;
 
   constructor(parts: LoopParts<E, C, N>) {
     const { election, random, component = 'taintmgr', mayAct = () => true } = parts;
@@ -176,6 +178,11 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
   }
 
   nextWake(): Instant | null {
+    if (this.#wake === undefined) this.#wake = this.#earliestWake();
+    return this.#wake;
+  }
+
+  #earliestWake(): Instant | null {
     const { sources, machine } = this.#parts;
     const heard = this.#hold.isOn ? this.#hold : machine;
     const running = this.#phase === 'running' ? [heard, this.#view] : [];
@@ -198,6 +205,7 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
     const actions = this.#actions;
     this.#actions = [];
     this.#serverClock.follow(now, actions);
+    this.#wake = undefined;
     return actions;
   }
 

@@ -56,13 +56,19 @@ function isExact(json: object): json is ExactJson {
 }
 
 /**
+ * Where a number may stand that JavaScript writes otherwise: with a fraction, an exponent or more
+ * digits than it can hold. Nearly no object has one, and to look at each number takes its time.
+ */
+const inexact = /(?:^|"\s*:|[[,])\s*(?:-0|-?\d+[.eE]|-?\d{16})/;
+
+/**
  * Parses an object that is to be written back: a number that JavaScript would write otherwise than
  * it was written, as the largest int64, is kept as its text, and JSON.stringify gives that back.
  * Undefined for a text that is broken.
  */
 export function parseToWriteBack(text: string): unknown {
   const json: object = JSON;
-  if (!isExact(json)) return parseJson(text);
+  if (!isExact(json) || !inexact.test(text)) return parseJson(text);
   try {
     return json.parse(text, (_key, value, at) => {
       const { source } = at ?? {};

@@ -15,6 +15,7 @@ const scaledResources: Readonly<Record<string, string>> = {
   ReplicationController: 'replicationcontrollers',
   StatefulSet: 'statefulsets',
 };
+const scaledPlurals = new Set(Object.values(scaledResources));
 /** Known kinds that have none, as the error names them. */
 const unscaledResources: Readonly<Record<string, string>> = {
   DaemonSet: 'daemonsets.apps',
@@ -52,7 +53,7 @@ export class DisruptionController extends Controller {
       else this.#track(object);
     } else if (resource === 'pods') {
       this.#noticePod(object, type === 'DELETED');
-    } else if (Object.values(scaledResources).includes(resource)) {
+    } else if (scaledPlurals.has(resource)) {
       if (type === 'MODIFIED' && object.spec.replicas === previous?.spec.replicas) return;
       for (const key of this.#of(object).keys()) this.queue.add(key);
     }

@@ -73,11 +73,9 @@ interface Taken {
 
 /** `/api/V/…` and `/apis/G/V/…` followed by `[namespaces/NS/]RESOURCE[/NAME[/SUBRESOURCE]]`. */
 function readResourcePath(path: string): Taken {
-  const parts = path
-    .split('/')
-    .slice(1)
-    .filter((part, index, all) => part !== '' || index < all.length - 1);
-  const decoded = parts.map(decode);
+  const parts = path.split('/').slice(1);
+  if (parts.at(-1) === '') parts.pop();
+  const decoded = path.includes('%') ? parts.map(decode) : parts;
   const isCore = decoded[0] === 'api';
   if (!isCore && decoded[0] !== 'apis') return { resource: null, legacyWatch: false };
   const [group = '', version = ''] = isCore ? ['', decoded[1]] : [decoded[1], decoded[2]];

@@ -53,6 +53,42 @@ export function equal(a: unknown, b: unknown): boolean {
   return members === 0;
 }
 
+/**
+ * The value with every part that equals its part of `known` taken from there; `known` itself when all
+ * of it does. So what did not change between two states is one object, and is seen to be at once.
+ */
+export function sharing<T extends Json>(value: T, known: T): T {
+  return shared(value, known) as T;
+}
+
+function shared(value: Json, known: Json | undefined): Json {
+  if (value === known || known === undefined || known === null) return value;
+  if (isList(value)) return isList(known) ? sharedItems(value, known) : value;
+  if (!isObject(value) || !isObject(known)) return value;
+  let result: JsonObject | null = null;
+  let isKnown = true;
+  let members = 0;
+  for (const key in value) {
+    const member = value[key] as Json | undefined;
+    if (member === undefined) continue;
+    members++;
+    const knownMember = known[key];
+    const taken = shared(member, knownMember);
+    if (taken !== knownMember) isKnown = false;
+    if (taken === member) continue;
+    result ??= { ...value };
+    result[key] = taken;
+  }
+  if (isKnown) for (const key in known) if (known[key] !== undefined) members--;
+  return isKnown && members === 0 ? known : (result ?? value);
+}
+
+function sharedItems(items: readonly Json[], known: readonly Json[]): readonly Json[] {
+  const result = items.map((item, index) => shared(item, known[index]));
+  const isKnown = items.length === known.length && result.every((item, at) => item === known[at]);
+  return isKnown ? known : result;
+}
+
 /** A copy that shares nothing but strings with the original, and is laid out as compactly. */
 export function copy(value: Json): Json {
   if (isList(value)) return value.map(copy);

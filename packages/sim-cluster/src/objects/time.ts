@@ -1,11 +1,24 @@
+/** The second that was written last: much happens within one. */
+let written = { second: Number.NaN, text: '' };
+
+/** Date and time of an instant, to the second. */
+function wholeSeconds(milliseconds: number): string {
+  const second = Math.floor(milliseconds / 1000);
+  if (second !== written.second) {
+    written = { second, text: new Date(milliseconds).toISOString().slice(0, 19) };
+  }
+  return written.text;
+}
+
 /** `metav1.Time` as it is written: RFC 3339, whole seconds, UTC. */
 export function formatTime(milliseconds: number): string {
-  return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;
+  return `${wholeSeconds(milliseconds)}Z`;
 }
 
 /** `metav1.MicroTime` as it is written: exactly six fractional digits. */
 export function formatMicroTime(milliseconds: number): string {
-  return `${new Date(milliseconds).toISOString().slice(0, 23)}000Z`;
+  const millis = Math.trunc(milliseconds) - Math.floor(milliseconds / 1000) * 1000;
+  return `${wholeSeconds(milliseconds)}.${String(millis).padStart(3, '0')}000Z`;
 }
 
 const rfc3339Pattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)$/;

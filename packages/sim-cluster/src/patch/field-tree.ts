@@ -1,4 +1,4 @@
-import { equal, isList, isObject } from '../objects/json.ts';
+import { entry, equal, isList, isObject } from '../objects/json.ts';
 import type { FieldTree, Json, KubeObject } from '../objects/kube-object.ts';
 import { decode } from '../schema/decode.ts';
 import type { Shape, Struct } from '../schema/types.ts';
@@ -36,13 +36,15 @@ const selfKey = '.';
 const leaf: FieldTree = {};
 const noChanges: FieldChanges = { taken: null, gone: null };
 /** The members of metadata that have owners; the others are the server's. */
-const ownedMetadata = [
+const ownedMetadata = new Set([
   'annotations',
   'finalizers',
   'generateName',
   'labels',
   'ownerReferences',
-] as const;
+]);
+/** The members of an object that nobody owns as they are; metadata is taken apart. */
+const unowned = new Set(['apiVersion', 'kind', 'metadata']);
 
 /** What became of the fields between two states of an object, null for none before. */
 export function changedFields(
@@ -50,7 +52,15 @@ export function changedFields(
   before: KubeObject | null,
   after: KubeObject,
 ): FieldChanges {
-  return compare(shape, owned(before ?? emptyObject(shape)), owned(after));
+  const earlier: Members = before ?? emptyObject(shape);
+  const changes = new Changes();
+  changes.noteMembers(shape, earlier, after, (name) => !unowned.has(name));
+  const metadata = new Changes();
+  const [had, has] = [membersOf(earlier.metadata), membersOf(after.metadata)];
+  const metadataShape = memberShape(shape, 'metadata');
+  metadata.noteMembers(metadataShape, had, has, (name) => ownedMetadata.has(name));
+  changes.note('f:metadata', metadata.result());
+  return changes.result();
 }
 
 type Members = { readonly [name: string]: Json };
@@ -64,8 +74,12 @@ function emptyObject(shape: Struct): Members {
   return object;
 }
 
+function membersOf(value: Json | undefined): Members {
+  return isObject(value) ? value : {};
+}
+
 function owned({ apiVersion: _version, kind: _kind, metadata, ...rest }: Members): Json {
-  const given = isObject(metadata) ? metadata : {};
+  const given = membersOf(metadata);
   const kept: Record<string, Json> = {};
   for (const name of ownedMetadata) {
     const member = given[name];
@@ -82,26 +96,74 @@ function compare(
   if (before === after) return noChanges;
   if (before === undefined) return { taken: fieldsIn(shape, after as Json), gone: null };
   if (after === undefined) return { taken: null, gone: fieldsIn(shape, before) };
+  const changes = new Changes();
+  if (hasMembers(shape, before) && hasMembers(shape, after)) {
+    changes.noteMembers(shape, before, after, () => true);
+    return changes.result();
+  }
   const had = partsOf(shape, before);
   const has = partsOf(shape, after);
-  if (had && has) return compareParts(had, has);
-  return equal(before, after) ? noChanges : { taken: leaf, gone: null };
+  if (!had || !has) return equal(before, after) ? noChanges : { taken: leaf, gone: null };
+  changes.noteParts(had, has);
+  return changes.result();
 }
 
-function compareParts(had: Parts, has: Parts): FieldChanges {
-  const taken: Record<string, FieldTree> = {};
-  const gone: Record<string, FieldTree> = {};
-  const note = (element: string, changes: FieldChanges): void => {
-    if (changes.taken) taken[element] = changes.taken;
-    if (changes.gone) gone[element] = changes.gone;
-  };
-  for (const [element, { shape, value }] of has) {
-    note(element, compare(shape, had.get(element)?.value, value));
+/** What became of the parts of one value, as it is found out. */
+class Changes {
+  #taken: Record<string, FieldTree> | null = null;
+  #gone: Record<string, FieldTree> | null = null;
+
+  note(element: string, { taken, gone }: FieldChanges): void {
+    if (taken) {
+      this.#taken ??= {};
+      this.#taken[element] = taken;
+    }
+    if (gone) {
+      this.#gone ??= {};
+      this.#gone[element] = gone;
+    }
   }
-  for (const [element, { shape, value }] of had) {
-    if (!has.has(element)) note(element, compare(shape, value, undefined));
+
+  /** Most members are as they were: those cost no more than a look. */
+  noteMembers(
+    shape: Shape | undefined,
+    had: Members,
+    has: Members,
+    counts: (name: string) => boolean,
+  ): void {
+    for (const name in has) {
+      const value = has[name];
+      if (value === undefined || value === had[name] || !counts(name)) continue;
+      const known = entry(had, name);
+      this.note(`f:${name}`, compare(memberShape(shape, name), known, value));
+    }
+    for (const name in had) {
+      const value = had[name];
+      if (value === undefined || value === has[name] || !counts(name)) continue;
+      if (entry(has, name) !== undefined) continue;
+      this.note(`f:${name}`, compare(memberShape(shape, name), value, undefined));
+    }
   }
-  return { taken: sorted(taken), gone: sorted(gone) };
+
+  noteParts(had: Parts, has: Parts): void {
+    for (const [element, { shape, value }] of has) {
+      this.note(element, compare(shape, had.get(element)?.value, value));
+    }
+    for (const [element, { shape, value }] of had) {
+      if (!has.has(element)) this.note(element, compare(shape, value, undefined));
+    }
+  }
+
+  result(): FieldChanges {
+    if (!this.#taken && !this.#gone) return noChanges;
+    return { taken: this.#taken && sorted(this.#taken), gone: this.#gone && sorted(this.#gone) };
+  }
+}
+
+/** Whether a value is owned member by member. */
+function hasMembers(shape: Shape | undefined, value: Json): value is Members {
+  const isMergedList = typeof shape === 'object' && shape.type === 'list' && isMerged(shape);
+  return isObject(value) && !isMergedList && !isAtomic(shape);
 }
 
 /** The fields that a configuration sets; an empty object says nothing of those it could have. */
@@ -174,8 +236,9 @@ function partsOf(shape: Shape | undefined, value: Json): Parts | null {
   return parts;
 }
 
-/** The fields of both. */
+/** The fields of both; the same tree when the other has no more. */
 export function union(tree: FieldTree, other: FieldTree): FieldTree {
+  if (covers(tree, other)) return tree;
   const result: Record<string, FieldTree> = { ...withSelf(tree, other) };
   for (const element in other) {
     if (element === selfKey) continue;
@@ -184,6 +247,18 @@ export function union(tree: FieldTree, other: FieldTree): FieldTree {
     result[element] = had ? unionOfNodes(had, added) : added;
   }
   return sorted(result) ?? leaf;
+}
+
+/** Whether every field of `other` is in `tree`. */
+function covers(tree: FieldTree, other: FieldTree): boolean {
+  for (const element in other) {
+    const here = tree[element];
+    const added = other[element] as FieldTree;
+    if (here === undefined) return false;
+    if (here === added || element === selfKey) continue;
+    if ((ownsItself(added) && !ownsItself(here)) || !covers(here, added)) return false;
+  }
+  return true;
 }
 
 function unionOfNodes(one: FieldTree, other: FieldTree): FieldTree {

@@ -42,7 +42,7 @@ export function trackUpdate(
   if (previous && entries.length === 0) return withEntries(next, entries);
   const { taken, gone } = changedFields(options.resource.schema, previous, next);
   const kept = gone ? giveUp(entries, gone) : entries;
-  return withEntries(next, taken ? handOver(giveUp(kept, taken), taken, options) : kept);
+  return withEntries(next, taken ? handOver(kept, taken, options) : kept);
 }
 
 /** The owners of an object's fields; empty when nobody tracks them. */
@@ -108,22 +108,20 @@ function handOver(
     fieldsV1: own ? union(own, taken) : taken,
     ...(subresource ? { subresource } : {}),
   };
-  const others = entries.filter((entry) => !isWriter(entry));
+  const others = giveUp(
+    entries.filter((entry) => !isWriter(entry)),
+    taken,
+  );
   return capped([...others, writer].sort(byOperationAndAge));
 }
 
+const orderKeys = ['operation', 'time', 'manager', 'apiVersion', 'subresource'] as const;
+
 /** The order of the real server. */
 function byOperationAndAge(a: ManagedFields, b: ManagedFields): number {
-  const keys = (entry: ManagedFields): readonly string[] => [
-    entry.operation ?? '',
-    entry.time ?? '',
-    entry.manager ?? '',
-    entry.apiVersion ?? '',
-    entry.subresource ?? '',
-  ];
-  const theirs = keys(b);
-  for (const [at, mine] of keys(a).entries()) {
-    const other = theirs[at] ?? '';
+  for (const key of orderKeys) {
+    const mine = a[key] ?? '';
+    const other = b[key] ?? '';
     if (mine !== other) return mine < other ? -1 : 1;
   }
   return 0;
@@ -131,6 +129,7 @@ function byOperationAndAge(a: ManagedFields, b: ManagedFields): number {
 
 /** Puts the oldest updates of one API version together; together they are as new as the newest. */
 function capped(entries: readonly ManagedFields[]): readonly ManagedFields[] {
+  if (entries.length <= updateManagersMax) return entries;
   const updates = entries.filter(({ operation }) => operation === 'Update');
   if (updates.length <= updateManagersMax) return entries;
   const [oldest = {}] = updates;

@@ -110,8 +110,9 @@ function decodeStruct(
   for (const key in shape.fields) {
     const field = shape.fields[key] as Shape;
     const given = value[key];
-    const isRead = known !== null && isObject(given) && given === known[key];
-    const member = isRead ? given : decodeShape(field, given, inside, key);
+    const read = known?.[key];
+    const isRead = known !== null && given === read;
+    const member = isRead ? given : decodeShape(field, given, inside, key, read);
     if (member !== undefined) result[key] = member;
   }
   return result;
@@ -123,16 +124,18 @@ function decodeShape(
   value: unknown,
   around: Place,
   key: string | number,
+  known?: Json,
 ): Json | undefined {
   if (typeof shape === 'string') return decodeScalar(shape, value, around, key);
   const given = value !== undefined && value !== null;
   if (shape.type === 'struct') {
-    return given || shape.always ? decodeStruct(shape, value ?? {}, below(around, key)) : undefined;
+    if (!given && !shape.always) return undefined;
+    return decodeStruct(shape, value ?? {}, below(around, key), isObject(known) ? known : null);
   }
   if (shape.type === 'either') return given ? decodeEither(shape, value, around, key) : undefined;
   if (!given) return shape.type === 'list' && shape.always ? null : undefined;
   const place = below(around, key);
-  if (shape.type === 'list') return decodeList(shape, value, place);
+  if (shape.type === 'list') return decodeList(shape, value, place, isList(known) ? known : []);
   if (!isObject(value)) wrongType(value, shape, place);
   const inside = { ...place, isMap: true };
   const result: JsonObject = {};
@@ -150,12 +153,19 @@ function decodeEither(shape: Either, value: unknown, around: Place, key: string 
   return shape.isOther(other) ? other : wrongType(value, shape, place);
 }
 
-function decodeList(shape: List, value: unknown, place: Place): Json | undefined {
+function decodeList(
+  shape: List,
+  value: unknown,
+  place: Place,
+  known: readonly Json[],
+): Json | undefined {
   if (!isList(value)) wrongType(value, shape, place);
   if (value.length === 0 && !shape.always) return undefined;
-  return value.map(
-    (item, index) => decodeShape(shape.items, item, place, index) ?? zero(shape.items),
-  );
+  return value.map((item, index) => {
+    const read = known[index];
+    if (item !== undefined && item === read) return item;
+    return decodeShape(shape.items, item, place, index, read) ?? zero(shape.items);
+  });
 }
 
 /** What an empty item of a list or a map is written as. */

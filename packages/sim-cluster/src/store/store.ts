@@ -1,4 +1,4 @@
-import { equal, freeze } from '../objects/json.ts';
+import { freeze } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import type { Change } from './cluster-api.ts';
 import { Collection, objectKey } from './collection.ts';
@@ -52,7 +52,10 @@ export class Store {
     return this.collection(resource).get(objectKey(namespace, name));
   }
 
-  /** Stores a new state of an object (its first one for `previous` null) under the next rv. */
+  /**
+   * Stores a new state of an object (its first one for `previous` null) under the next rv. History
+   * keeps the last state as well, so share with it what did not change.
+   */
   put(resource: string, object: KubeObject, previous: KubeObject | null): KubeObject {
     return this.#commit(resource, previous ? 'MODIFIED' : 'ADDED', object, previous);
   }
@@ -88,7 +91,7 @@ export class Store {
   ): KubeObject {
     const rv = ++this.#rv;
     const metadata = { ...object.metadata, resourceVersion: String(rv) };
-    const stored = freeze({ ...(previous ? sharing(object, previous) : object), metadata });
+    const stored = freeze({ ...object, metadata });
     const key = objectKey(metadata.namespace ?? '', metadata.name);
     const change: Recorded = { type, resource, object: stored, previous, rv, key };
     this.collection(resource).apply(change);
@@ -108,15 +111,6 @@ export class Store {
       this.#publishing = false;
     }
   }
-}
-
-/** The object with what did not change taken from its last state, which history keeps as well. */
-export function sharing(object: KubeObject, previous: KubeObject): KubeObject {
-  const shared: Record<string, unknown> = { ...object };
-  for (const key in shared) {
-    if (equal(shared[key], previous[key])) shared[key] = previous[key];
-  }
-  return shared as KubeObject;
 }
 
 function nodeNameOf(pod: KubeObject): string {

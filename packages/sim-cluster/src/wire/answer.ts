@@ -117,10 +117,18 @@ export interface WatchFormat {
   event(type: string, object: Readonly<Record<string, unknown>>): string | Uint8Array;
 }
 
+/** The last event: what one watch is told the next one is told as well. */
+let last = { type: '', object: {}, text: '' };
+
 /** One event on each line. */
 export const jsonWatch: WatchFormat = {
   headers: jsonHeaders,
-  event: (type, object) => jsonText({ type, object }, false),
+  event: (type, object) => {
+    if (object !== last.object || type !== last.type || !Object.isFrozen(object)) {
+      last = { type, object, text: jsonText({ type, object }, false) };
+    }
+    return last.text;
+  },
 };
 
 /** Each event after its length. */

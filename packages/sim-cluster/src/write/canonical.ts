@@ -54,12 +54,13 @@ export function canonical(
   return decodeAs(resource, named, previous && membersRead(previous)).value as KubeObject;
 }
 
+type Members = { readonly [member: string]: Json };
+
 /** The members of a stored object that are as their kind writes them; null when that is not known. */
-export function membersRead(object: KubeObject): { readonly [member: string]: Json } | null {
+export function membersRead(object: KubeObject): Members | null {
   if (!canonicalObjects.has(object)) return null;
-  // The metadata was given its version after it had been read.
-  const { metadata: _, ...members } = object;
-  return members;
+  // The metadata was given its version after it had been read: as a whole it was not.
+  return { ...object, metadata: { ...object.metadata } };
 }
 
 /** The stored form of an object that was given as `resource` shows it. */

@@ -1,12 +1,11 @@
 // Updates an object or its status.
 import type { Cause } from '../objects/errors.ts';
 import { badRequest, conflict, invalid, notFound } from '../objects/errors.ts';
-import { equal } from '../objects/json.ts';
+import { equal, sharing } from '../objects/json.ts';
 import type { KubeObject, ObjectMeta } from '../objects/kube-object.ts';
 import { trackUpdate } from '../patch/managed-fields.ts';
 import { type Resource, storageOf } from '../resources/resource.ts';
 import { hasSubresource } from '../resources/resources.ts';
-import { sharing } from '../store/store.ts';
 import { invalidValue } from '../validation/causes.ts';
 import { validateMetadataUpdate } from '../validation/metadata.ts';
 import { judgeUpdate } from './admit.ts';
