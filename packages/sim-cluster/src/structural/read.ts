@@ -13,6 +13,9 @@ export interface ReadOptions {
 /** Members that an embedded object has whatever its schema says. */
 const embedded: readonly string[] = ['apiVersion', 'kind', 'metadata'];
 
+/** Of the items of a list that should be something else: it knows none of their fields. */
+const noSchema: JsonSchema = {};
+
 /** A value as its schema has it. Values of a wrong type stay, for validation to find. */
 export function readValue(
   schema: JsonSchema | null,
@@ -21,7 +24,7 @@ export function readValue(
   options: ReadOptions,
 ): Json {
   if (isList(value)) {
-    const items = schema && itemsSchema(schema);
+    const items = schema && (itemsSchema(schema) ?? (keepsUnknown(schema) ? null : noSchema));
     return value.map((item, index) => readValue(items, item, `${path}[${index}]`, options));
   }
   if (!isObject(value)) return value;

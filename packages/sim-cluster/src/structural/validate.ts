@@ -22,7 +22,11 @@ export function validateValue(
 ): readonly Cause[] {
   if (previous !== undefined && equal(value, previous)) return [];
   const wrong = typeCauses(schema, value, path);
-  if (wrong.length > 0) return wrong;
+  if (wrong.length > 0) {
+    // A value of the wrong type is none of the words either, and may be out of bounds.
+    const scalar = value === null ? [] : validateScalar(schema, value, path);
+    return [...wrong, ...enumCauses(schema, value, path), ...scalar];
+  }
   if (value === null) return [];
   return [
     ...enumCauses(schema, value, path),

@@ -4,20 +4,27 @@ import { type ManifestFault, type Path, unknownField } from './fault.ts';
 import { resolved } from './resolved.ts';
 import type { ObjectSchema, Schema } from './schema.ts';
 
-/** What the value is with its defaults; `faults` gets the fields that nobody knows. */
+/**
+ * What the value is with its defaults; `faults` gets the fields that nobody knows. Null: no schema
+ * is for it, since what is around it is of another type than it should be.
+ */
 export function filled(
-  schema: Schema,
+  schema: Schema | null,
   value: unknown,
   path: Path,
   faults: ManifestFault[],
 ): unknown {
-  const meant = resolved(schema);
-  if (meant.type === 'array' && Array.isArray(value)) {
-    return value.map((item, index) => filled(meant.items, item, [...path, index], faults));
+  const meant = schema && resolved(schema);
+  if (Array.isArray(value)) {
+    const items = meant?.type === 'array' ? meant.items : null;
+    return value.map((item, index) => filled(items, item, [...path, index], faults));
   }
   if (!isRecord(value)) return value;
-  if (meant.type === 'object') return filledObject(meant, value, path, faults);
-  if (meant.type !== 'map') return value;
+  if (meant?.type === 'object') return filledObject(meant, value, path, faults);
+  if (meant?.type !== 'map') {
+    faults.push(...Object.keys(value).map((name) => unknownField([...path, name])));
+    return {};
+  }
   const entries = Object.entries(value).filter(([, each]) => each !== null);
   return Object.fromEntries(
     entries.map(([name, each]) => [name, filled(meant.values, each, [...path, name], faults)]),
