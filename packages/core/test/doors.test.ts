@@ -52,8 +52,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
       ExplainedChoice Judged KindName LimitCount LimitHit LimitRecord LimitRule LimitScope
       LimitStatus ManifestFault NamedDrain NamedTaintManager NodeDrainSpec NodeDrainStatus
       NodeTaintRule NodeTaintRuleSpec Policy PolicyAction PolicyMatch PolicyObject PolicyPart
-      PolicySubject PolicyVerdict RecordedLimit ResumeRequest TaintManagerStatus TaintPattern
-      TaintPolicy`,
+      PolicySubject PolicyVerdict RecordedLimit ResumeRequest TaintManagerStatus TaintPattern`,
   },
   './pressure': {
     values: `

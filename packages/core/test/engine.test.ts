@@ -11,10 +11,7 @@ describe('options', () => {
       'config.retryWaitMsMax: got 100, want a whole number from 500',
     ],
     [{ minTaintAgeMs: -1 }, 'config.minTaintAgeMs: got -1, want a whole number from 0'],
-    [
-      { policies: [{}, { gracePeriodSeconds: 0 }] },
-      'config.policies[1].gracePeriodSeconds: got 0, want a whole number from 1',
-    ],
+    [{ gracePeriodSeconds: 0 }, 'config.gracePeriodSeconds: got 0, want a whole number from 1'],
     [
       { limits: [{ per: 'zone', onLimit: 'queue' }] },
       'config.limits[0].podsPerSecond: got undefined, want a rate here, or a percent, or pods',

@@ -7,7 +7,7 @@ import { createEngine } from '@taintmgr/core';
 import schema from '../../config.schema.json' with { type: 'json' };
 import { ConfigFileError, fieldAt, readConfigFile } from '../../src/flags/config-file.ts';
 import { lifecyclePolicies } from '../../src/flags/lifecycle-policies.ts';
-import { evictionPolicies } from '../../src/flags/policies.ts';
+import { configuredPolicies, evictionPolicies } from '../../src/flags/policies.ts';
 import type { Setting } from '../../src/flags/setting.ts';
 import { settings } from '../../src/flags/settings.ts';
 
@@ -62,14 +62,37 @@ eviction:
     const config = evictionPolicies(read);
     assert.deepEqual(config, {
       minTaintAgeMs: 2000,
-      policies: [
-        { key: 'node.kubernetes.io/*', mode: 'delete' },
-        { key: 'spot', mode: 'evictThenDelete', deleteAfterMs: 90_000, gracePeriodSeconds: 10 },
-      ],
       leave: { finishedPods: true, returningDaemonSetPods: false, optedOutPods: false },
       limits: [{ per: 'zone', podsPerSecond: 5, percent: 20, onLimit: 'queue' }],
     });
     assert.doesNotThrow(() => createEngine(config));
+    const policies = configuredPolicies(read, 'evict').flatMap((object) =>
+      object.kind === 'EvictionPolicy' ? [object.value] : [],
+    );
+    assert.deepEqual(
+      policies.map(({ action, match, deleteAfterMs, gracePeriodSeconds }) => ({
+        action,
+        taints: match.taints,
+        deleteAfterMs,
+        gracePeriodSeconds,
+      })),
+      [
+        {
+          action: 'Delete',
+          taints: [{ key: 'node.kubernetes.io/*' }],
+          deleteAfterMs: null,
+          gracePeriodSeconds: null,
+        },
+        {
+          action: 'EvictThenDelete',
+          taints: [{ key: 'spot' }],
+          deleteAfterMs: 90_000,
+          gracePeriodSeconds: 10,
+        },
+      ],
+    );
+    // The first that matches counts.
+    assert.ok((policies[0]?.priority ?? 0) > (policies[1]?.priority ?? 0));
   });
 
   it('becomes options of the node lifecycle', () => {

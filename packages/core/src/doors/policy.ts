@@ -3,7 +3,7 @@
 // Eviction policies.
 
 export type { BudgetPolicy } from '../attempt/budget-policy.ts';
-export type { EvictionMode, Policy, TaintPolicy } from '../policy/eviction-policy.ts';
+export type { EvictionMode, Policy } from '../policy/eviction-policy.ts';
 
 // Policies, taint rules and pauses of the cluster, and which policy counts.
 

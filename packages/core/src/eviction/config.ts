@@ -1,16 +1,14 @@
 import { oneOf, positive, refuse, wholeNumber } from '../kernel/checks.ts';
 import type { Millis } from '../kernel/time.ts';
-import type { Policy, TaintPolicy } from '../policy/eviction-policy.ts';
+import type { Policy } from '../policy/eviction-policy.ts';
 import { isWindowed, type LimitRule } from '../policy/limit.ts';
 import type { LeaveOptions } from './decide.ts';
 
 /**
- * Limits and choices of the taint eviction, with the policy for taints that no entry of `policies`
- * names. Times are in milliseconds. Under `upstream-1.36` only leader and comparisonOperators count.
+ * Limits and choices of the taint eviction, with what is done about taints for which no EvictionPolicy
+ * counts. Times are in milliseconds. Under `upstream-1.36` only leader and comparisonOperators count.
  */
 export interface EvictionConfig extends Policy {
-  /** For the taints they match; the first that matches counts. */
-  readonly policies: readonly TaintPolicy[];
   readonly leave: LeaveOptions;
   readonly limits: readonly LimitRule[];
   /** Keep what limits have counted where it survives us (commands `readLimits`, `keepLimits`). */
@@ -46,7 +44,6 @@ export const defaultEvictionConfig: EvictionConfig = {
   deleteAfterMs: null,
   gracePeriodSeconds: null,
   minTaintAgeMs: 0,
-  policies: [],
   leave: { finishedPods: false, returningDaemonSetPods: false, optedOutPods: false },
   limits: [],
   keepLimits: false,
@@ -75,19 +72,15 @@ export function checkEvictionConfig(config: EvictionConfig): void {
   wholeNumber('interceptedRetryWaitMs', config.interceptedRetryWaitMs, 1);
   wholeNumber('confirmationWaitMs', config.confirmationWaitMs, 1);
   wholeNumber('confirmLateMs', config.confirmLateMs, 0);
-  checkPolicy('', config);
-  for (const [index, policy] of config.policies.entries()) {
-    checkPolicy(`policies[${index}].`, policy);
-  }
+  checkPolicy(config);
   for (const [index, limit] of config.limits.entries()) checkLimit(`limits[${index}].`, limit);
 }
 
-function checkPolicy(path: string, policy: Partial<Policy>): void {
-  const { mode, deleteAfterMs, gracePeriodSeconds, minTaintAgeMs } = policy;
-  if (mode !== undefined) oneOf(`${path}mode`, mode, ['delete', 'evict', 'evictThenDelete']);
-  if (deleteAfterMs != null) wholeNumber(`${path}deleteAfterMs`, deleteAfterMs, 0);
-  if (gracePeriodSeconds != null) wholeNumber(`${path}gracePeriodSeconds`, gracePeriodSeconds, 1);
-  if (minTaintAgeMs !== undefined) wholeNumber(`${path}minTaintAgeMs`, minTaintAgeMs, 0);
+function checkPolicy({ mode, deleteAfterMs, gracePeriodSeconds, minTaintAgeMs }: Policy): void {
+  oneOf('mode', mode, ['delete', 'evict', 'evictThenDelete']);
+  if (deleteAfterMs !== null) wholeNumber('deleteAfterMs', deleteAfterMs, 0);
+  if (gracePeriodSeconds !== null) wholeNumber('gracePeriodSeconds', gracePeriodSeconds, 1);
+  wholeNumber('minTaintAgeMs', minTaintAgeMs, 0);
 }
 
 function checkLimit(path: string, limit: LimitRule): void {

@@ -5,7 +5,7 @@ import { finite, type Instant } from '../kernel/time.ts';
 import type { Pod } from '../model/pod.ts';
 import type { Taint } from '../model/taint.ts';
 import { choosePolicy } from '../policy/choice.ts';
-import { type Governance, governedBy, Policies } from '../policy/eviction-policy.ts';
+import { type Governance, governedBy } from '../policy/eviction-policy.ts';
 import type { StoreView } from '../store.ts';
 import type { EvictionConfig } from './config.ts';
 import { type Concern, type Decision, decide } from './decide.ts';
@@ -28,14 +28,12 @@ export class Decider {
   readonly #taints: TaintClock;
   readonly #pauses: Pauses;
   readonly #config: EvictionConfig;
-  readonly #policies: Policies;
 
   constructor(store: StoreView, taints: TaintClock, pauses: Pauses, config: EvictionConfig) {
     this.#store = store;
     this.#taints = taints;
     this.#pauses = pauses;
     this.#config = config;
-    this.#policies = new Policies(config.policies, config);
   }
 
   /** The decision on a pod that holds now. */
@@ -76,11 +74,10 @@ export class Decider {
 
   #governanceOf(pod: Pod, taint: Taint): Governance {
     const policies = this.#store.policies();
-    const fallback = this.#policies.for(taint);
-    if (policies.length === 0) return governedBy(noPolicy, fallback);
+    if (policies.length === 0) return governedBy(noPolicy, this.#config);
     const node = this.#store.node(pod.nodeName);
     const namespaceLabels = this.#store.namespaceLabels(pod.namespace);
-    return governedBy(choosePolicy(policies, taint, { pod, node, namespaceLabels }), fallback);
+    return governedBy(choosePolicy(policies, taint, { pod, node, namespaceLabels }), this.#config);
   }
 
   /**

@@ -1,6 +1,5 @@
 // Eviction policies: what is done about the pods that a taint makes leave.
 import type { Millis } from '../kernel/time.ts';
-import type { Taint } from '../model/taint.ts';
 import type { PolicyChoice } from './choice.ts';
 import type { EvictionPolicy, PolicyAction } from './values.ts';
 
@@ -65,44 +64,4 @@ export function governedBy({ counts, undecided }: PolicyChoice, fallback: Policy
     defaultTolerationSeconds,
     undecided,
   };
-}
-
-/** A policy for the taints that match; what it leaves out is as the configuration has it. */
-export interface TaintPolicy extends Partial<Policy> {
-  /** Patterns, in which `*` stands for any characters. Left out: every taint. */
-  readonly key?: string;
-  readonly value?: string;
-  readonly effect?: string;
-}
-
-/** Finds the policy for a taint: the first that matches counts. */
-export class Policies {
-  readonly #rules: readonly {
-    readonly matches: (taint: Taint) => boolean;
-    readonly policy: Policy;
-  }[];
-  readonly #fallback: Policy;
-
-  constructor(rules: readonly TaintPolicy[], fallback: Policy) {
-    this.#fallback = fallback;
-    this.#rules = rules.map(({ key, value, effect, ...policy }) => {
-      const patterns = { key: matcher(key), value: matcher(value), effect: matcher(effect) };
-      return {
-        matches: (taint) =>
-          patterns.key(taint.key) && patterns.value(taint.value) && patterns.effect(taint.effect),
-        policy: { ...fallback, ...policy },
-      };
-    });
-  }
-
-  for(taint: Taint): Policy {
-    return this.#rules.find(({ matches }) => matches(taint))?.policy ?? this.#fallback;
-  }
-}
-
-function matcher(pattern: string | undefined): (text: string) => boolean {
-  if (pattern === undefined) return () => true;
-  const parts = pattern.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
-  const expression = new RegExp(`^${parts.join('.*')}$`, 's');
-  return (text) => expression.test(text);
 }

@@ -1,4 +1,5 @@
 import type { Config } from '@taintmgr/core';
+import type { EvictionPolicy } from '@taintmgr/core/policy';
 import {
   evictionDefaults,
   type PolicyTerm,
@@ -11,8 +12,13 @@ import { taintKeys } from './tolerations.ts';
 
 /** What the engine is configured with, and what it promises by that. */
 export interface Drawn {
-  readonly config: Partial<Config>;
+  readonly config: SeedConfig;
   readonly terms: Terms;
+}
+
+/** The configuration of an engine, and the policies that it is told of when it starts. */
+export interface SeedConfig extends Partial<Config> {
+  readonly policies?: readonly EvictionPolicy[];
 }
 
 /** Draws a configuration. */
@@ -32,8 +38,8 @@ export function drawConfig(draw: Draw): Drawn {
   const trips = onLimit === 'trip';
   return {
     config: {
-      ...configured(policy),
-      policies: policies.map(({ key, ...term }) => ({ key, ...configured(term) })),
+      ...policy,
+      policies: policies.map(({ key, ...term }) => policyOf(key, term)),
       limits: [...rates, ...windows].map((limit) => ({ ...limit, onLimit })),
       keepLimits: true,
       evictionsInFlightMax,
@@ -42,7 +48,11 @@ export function drawConfig(draw: Draw): Drawn {
     terms: {
       ...evictionDefaults,
       ...policy,
-      policies,
+      // What a policy leaves out is as in the configuration.
+      policies: policies.map((term) => ({
+        ...term,
+        gracePeriodSeconds: term.gracePeriodSeconds ?? policy.gracePeriodSeconds,
+      })),
       rates: rates.map((rate) => ({ ...rate, trips })),
       windows,
       mayStop: windows.length > 0 || (trips && rates.length > 0),
@@ -50,9 +60,21 @@ export function drawConfig(draw: Draw): Drawn {
   };
 }
 
-/** What is promised, as the engine is told to do it. */
-function configured({ minTaintAgeMs, ...term }: PolicyTerm) {
-  return { ...term, minTaintAgeMs };
+const actions = { delete: 'Delete', evict: 'Evict', evictThenDelete: 'EvictThenDelete' } as const;
+
+/** What is promised for a taint, as the engine is told to do it. */
+function policyOf(key: string, { mode, ...term }: PolicyTerm): EvictionPolicy {
+  return {
+    name: key,
+    uid: '',
+    generation: 1,
+    priority: 0,
+    match: { taints: [{ key }], nodes: null, namespaces: null, pods: null, podPriority: null },
+    action: actions[mode],
+    defaultTolerationSeconds: null,
+    limits: [],
+    ...term,
+  };
 }
 
 function drawPolicy(draw: Draw): PolicyTerm {

@@ -1,8 +1,9 @@
-import { allPodsNeeds, type Config, createEngine, type Event } from '@taintmgr/core';
+import { allPodsNeeds, createEngine, type Event } from '@taintmgr/core';
 import type { Exchange, Replica, VirtualClock } from '@taintmgr/sim-cluster';
 import { Loop, type Notice } from '../../src/controller/engine-loop.ts';
 import { VirtualDriver } from '../../src/driver/virtual.ts';
 import type { MachineClock } from '../world/machine-clock.ts';
+import type { SeedConfig } from './config.ts';
 import type { Draw } from './draw.ts';
 import type { Network } from './network.ts';
 import type { Sabotage } from './sabotage.ts';
@@ -17,7 +18,7 @@ export interface ControllerOptions {
   readonly machine: MachineClock;
   /** Its name in the election; null: there is none. */
   readonly identity: string | null;
-  readonly config: Partial<Config>;
+  readonly config: SeedConfig;
   readonly sabotage: Sabotage;
   readonly onNotice: (notice: Notice) => void;
 }
@@ -64,12 +65,14 @@ export class Controller {
     this.#starts += 1;
     const { clock, network, replica, draw, machine, config, sabotage, onNotice } = this.#options;
     replica.beginRun();
-    const engine = createEngine(sabotage.config?.(config) ?? config);
+    const { policies = [], ...told } = sabotage.config?.(config) ?? config;
+    const engine = createEngine(told);
     const { viewAgeMsMax } = sabotage;
     this.#loop = new Loop({
       machine: sabotage.machine?.(engine) ?? engine,
       random: draw.random,
       leases: config.lifecycle != null,
+      policies: policies.map((value) => ({ kind: 'EvictionPolicy', value })),
       streamLists: draw.chance(0.7),
       limitsLease,
       ...this.#election(),

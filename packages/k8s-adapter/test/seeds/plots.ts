@@ -1,8 +1,7 @@
-import type { Config } from '@taintmgr/core';
 import type { PressureConfig } from '@taintmgr/core/pressure';
 import type { LifecycleTerms, Terms, Topology } from '@taintmgr/sim-cluster';
 import { clockActions } from './clock-script.ts';
-import { drawConfig } from './config.ts';
+import { drawConfig, type SeedConfig } from './config.ts';
 import { controllerActions } from './controller-script.ts';
 import type { Draw } from './draw.ts';
 import { drawLifecycle, drawUpstream } from './node-config.ts';
@@ -17,7 +16,7 @@ const clockMsMax = 1050;
 /** Who plays in a story, and by which promises they are judged. */
 export interface Cast {
   readonly topology: Topology;
-  readonly config: Partial<Config>;
+  readonly config: SeedConfig;
   /** Of who evicts pods; null: that is not judged. */
   readonly evictions: Terms | null;
   /** Of who watches over nodes; null: a stand-in of the cluster does, and is not judged. */

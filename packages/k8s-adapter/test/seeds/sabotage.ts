@@ -1,12 +1,13 @@
-import type { Config, Engine } from '@taintmgr/core';
+import type { Engine } from '@taintmgr/core';
 import type { PressureConfig } from '@taintmgr/core/pressure';
 import type { Machine } from '../../src/controller/loop.ts';
 import type { MachineClocks } from '../../src/driver/loop-clock.ts';
+import type { SeedConfig } from './config.ts';
 
 /** A fault planted into the controller, to see whether the checkers find it. */
 export interface Sabotage {
   /** Changes what the engine is told to do. */
-  readonly config?: (config: Partial<Config>) => Partial<Config>;
+  readonly config?: (config: SeedConfig) => SeedConfig;
   /** Stands between the loop and the engine. */
   readonly machine?: (engine: Engine) => Machine;
   /** What the loop takes for a fresh view. */

@@ -1,6 +1,6 @@
 import type { Config, LabelSelector } from '@taintmgr/core';
 import type { Flapping, LifecycleConfig, MassUnreachable } from '@taintmgr/core/lifecycle';
-import type { ConditionRule, LimitRule, Policy, TaintPolicy } from '@taintmgr/core/policy';
+import type { ConditionRule, LimitRule, Policy } from '@taintmgr/core/policy';
 import type { PressureConfig, PressurePool, PressureSettingsInput } from '@taintmgr/core/pressure';
 import type { Field } from '@taintmgr/k8s-adapter/manifests';
 
@@ -113,7 +113,6 @@ export const engineShape: Check = objectOf<Config>({
   semantics: checked,
   taintEviction: truth,
   lifecycle: orNull(lifecycle),
-  policies: listOf(objectOf<TaintPolicy>({ ...policy, key: text, value: text, effect: text })),
   leave: objectOf<Config['leave']>({
     finishedPods: truth,
     returningDaemonSetPods: truth,
