@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { type Fixture, fixture, podNamed } from '../world/api-fixture.ts';
-import { merge, type RequestOptions, type Response, strategic } from '../world/client.ts';
+import {
+  type Client,
+  merge,
+  type RequestOptions,
+  type Response,
+  strategic,
+} from '../world/client.ts';
 
 export const namespace = 'wire-vap';
 export const other = 'wire-vap2';
@@ -63,19 +69,34 @@ export function install(
   spec: object = {},
   bindingSpec: object = {},
 ): void {
+  const policySpec = {
+    matchConstraints: { resourceRules: [rule()] },
+    validations: always,
+    ...spec,
+  };
+  installPolicy(client, name, policySpec, { validationActions: ['Deny'], ...bindingSpec });
+}
+
+/** A policy and its binding as they are given. */
+export function installPolicy(
+  client: Client,
+  name: string,
+  spec: object,
+  bindingSpec: object,
+): void {
   const group = `/apis/${apiVersion}`;
   const policy = client.post(`${group}/validatingadmissionpolicies`, {
     apiVersion,
     kind: 'ValidatingAdmissionPolicy',
     metadata: { name },
-    spec: { matchConstraints: { resourceRules: [rule()] }, validations: always, ...spec },
+    spec,
   });
   assert.equal(policy.status, 201, policy.text);
   const binding = client.post(`${group}/validatingadmissionpolicybindings`, {
     apiVersion,
     kind: 'ValidatingAdmissionPolicyBinding',
     metadata: { name },
-    spec: { policyName: name, validationActions: ['Deny'], ...bindingSpec },
+    spec: { policyName: name, ...bindingSpec },
   });
   assert.equal(binding.status, 201, binding.text);
 }
