@@ -7,6 +7,7 @@ import { Namespaces } from './controllers/namespaces.ts';
 import { NodeLifecycleStandIn } from './controllers/node-lifecycle-stand-in.ts';
 import { PodCollector } from './controllers/pod-collector.ts';
 import { conditionOf, isReady } from './controllers/pods.ts';
+import { PolicyStatus } from './controllers/policy-status.ts';
 import { PublishedObjects } from './controllers/published-objects.ts';
 import { UnreachableNodes } from './controllers/unreachable-nodes.ts';
 import { DisruptionController } from './disruption/disruption-controller.ts';
@@ -34,7 +35,8 @@ export type ClusterPart =
   | 'disruption'
   | 'garbageCollection'
   | 'namespaces'
-  | 'publishedObjects';
+  | 'publishedObjects'
+  | 'policyStatus';
 
 type MakePart = (context: ControllerContext, options: ClusterOptions) => readonly Controller[];
 
@@ -51,12 +53,16 @@ const makeParts: Readonly<Record<ClusterPart, MakePart>> = {
   disruption: (context) => [new DisruptionController(context), new StaleTargets(context)],
   garbageCollection: (context) => [new GarbageCollector(context), new PodCollector(context)],
   namespaces: (context) => [new Namespaces(context)],
+  policyStatus: (context) => [new PolicyStatus(context)],
   publishedObjects: (context, { ca }) => (ca ? [new PublishedObjects(context, ca)] : []),
 };
 
 /** Under which names the parts write; most run within the controller manager. */
 const controllerManager = 'kube-controller-manager';
-const managers: Readonly<Partial<Record<ClusterPart, string>>> = { scheduler: 'kube-scheduler' };
+const managers: Readonly<Partial<Record<ClusterPart, string>>> = {
+  scheduler: 'kube-scheduler',
+  policyStatus: 'validatingadmissionpolicy-status',
+};
 
 /** How long after the last node may have become Ready the workloads are created. */
 const populationDelayMs = 500;

@@ -18,6 +18,7 @@ const topologies: Readonly<
       'disruption',
       'garbageCollection',
       'namespaces',
+      'policyStatus',
     ],
   },
   'three-zones': { topology: threeZones },
