@@ -6,6 +6,7 @@ import { type ChosenControllers, chooseControllers, controllerNames } from './co
 import { type FeatureGates, readFeatureGates } from './feature-gates.ts';
 import { limitsOf } from './policy-files.ts';
 import { checkThresholds, pressureConfig } from './pressure/config.ts';
+import { removedGateText } from './removed.ts';
 import type { Choices } from './resolve.ts';
 import { type Setting, variableOf } from './setting.ts';
 import { SettingError } from './setting-error.ts';
@@ -45,14 +46,24 @@ export function checkChoices(choices: Choices): Checked {
   if (controllers.enabled.length === 0) refuse('controllers', `one that runs: ${known}`);
   const featureGates = readFeatureGates(chosen.featureGates);
   if (typeof featureGates === 'string') {
+    const removed = removedGateText(featureGates);
+    if (removed !== null) throw SettingError.saying(removed);
     return refuse('featureGates', 'TaintTolerationComparisonOperators=true or =false');
   }
+  checkEnforcement(choices);
   checkTaintRules(choices, controllers);
   checkThresholds(chosen, pressurePools, (name) => placeOf(choices, name));
   const pressure = controllers.enabled.includes('node-pressure-controller')
     ? pressureConfig(chosen, pressurePools)
     : null;
   return { controllers, featureGates, pressure, podWatch: podWatchFor(choices, refuse) };
+}
+
+/** Only the semantics of kube-controller-manager have the mode that goes by pods. */
+function checkEnforcement({ settings: { config, semantics }, lifecycle }: Choices): void {
+  if (lifecycle.enforcement !== 'pods' || semantics === 'upstream-1.36') return;
+  const where = `--config ${config}: nodeLifecycle.enforcement`;
+  throw new SettingError(where, 'pods', 'taints, or --semantics=upstream-1.36 beside it');
 }
 
 /** A rule that nobody acts on looks as if it did something. */

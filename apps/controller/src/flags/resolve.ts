@@ -13,6 +13,7 @@ import { lifecyclePolicies } from './lifecycle-policies.ts';
 import { configuredPolicies, evictionPolicies } from './policies.ts';
 import { readPolicies } from './policy-files.ts';
 import { pressurePools } from './pressure/config.ts';
+import { refuseRemovedFlags } from './removed.ts';
 import { type Setting, variableOf } from './setting.ts';
 import { type Settings, settings } from './settings.ts';
 
@@ -56,6 +57,7 @@ export function resolveChoices(
   environment: Environment,
   terminal?: Terminal,
 ): Choices {
+  refuseRemovedFlags(argv);
   const flags = readCommandLine(argv, terminal);
   const names = Object.values(settings).map(({ flag }) => flag);
   const all = [...names, ...connectionFlags.map(connectionFlagName)];

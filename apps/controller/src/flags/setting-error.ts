@@ -6,4 +6,11 @@ export class SettingError extends Error {
   constructor(where: string, got: string, want: string) {
     super(`${where}: got ${JSON.stringify(got)}, want ${want}`);
   }
+
+  /** One that needs a line of its own. */
+  static saying(line: string): SettingError {
+    const error = new SettingError('', '', '');
+    error.message = line;
+    return error;
+  }
 }

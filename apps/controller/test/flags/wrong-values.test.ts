@@ -79,7 +79,7 @@ const wrong: Readonly<Record<keyof Settings, readonly [value: string, want: stri
   evictionPressureTransitionPeriod: ['soon', anyDuration],
   evictionMaxPodGracePeriod: ['-1', 'a whole number from 0'],
   nodePressureMode: ['drop', 'evict or delete'],
-  nodePressureSemantics: ['kubelet', 'precise or kubelet-1.36'],
+  nodePressureSemantics: ['kubelet', 'precise or kubelet-1.36 or kubelet-1.6'],
   nodePressureEvictionRate: ['0', 'a number from 0.001'],
   summaryPeriod: ['1ms', 'a duration from 1s such as 30s, 10m or 1h30m'],
   summaryRate: ['0', 'a number from 0.1'],

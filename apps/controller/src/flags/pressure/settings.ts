@@ -61,9 +61,10 @@ export const nodePressure = {
   nodePressureSemantics: setting(
     'node-pressure-semantics',
     'nodePressure.semantics',
-    choice(['precise', 'kubelet-1.36']),
+    choice(['precise', 'kubelet-1.36', 'kubelet-1.6']),
     'precise',
-    'whose rules hold; with kubelet-1.36 numbers are believed however old or odd they are',
+    'whose rules hold; with kubelet-1.36 numbers are believed however old or odd they are; ' +
+      'kubelet-1.6 ranks by QoS class first, and gives 0s at hard thresholds, as in 2017',
   ),
   nodePressureEvictionRate: setting(
     'node-pressure-eviction-rate',

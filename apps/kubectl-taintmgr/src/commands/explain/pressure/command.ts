@@ -76,7 +76,7 @@ function notesOn({ refused, explanation, semantics }: PressureSurvey): readonly 
     ...(met.length > 0
       ? ['pods are evicted one at a time; how long a threshold has been met is unknown']
       : []),
-    ...(isDisk && semantics === 'kubelet-1.36'
+    ...(isDisk && semantics !== 'precise'
       ? ['a kubelet removes unused images and dead containers first']
       : []),
   ];

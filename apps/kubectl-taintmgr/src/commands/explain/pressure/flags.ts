@@ -7,7 +7,7 @@ export interface PressureFlags extends OutputFlags {
   readonly evictionSoft?: string | undefined;
   readonly evictionSoftGracePeriod?: string | undefined;
   readonly evictionMinimumReclaim?: string | undefined;
-  readonly semantics: 'precise' | 'kubelet-1.36';
+  readonly semantics: 'precise' | 'kubelet-1.36' | 'kubelet-1.6';
   readonly signal?: string | undefined;
   readonly exitCode?: true | undefined;
 }
@@ -24,7 +24,7 @@ export function pressureCommand(): CommandUnknownOpts {
     .option('--signal <name>', 'show the eviction order for this signal, e.g. nodefs.available')
     .addOption(
       new Option('--semantics <name>', 'whose rules apply; precise: those of taintmgr')
-        .choices(['kubelet-1.36', 'precise'])
+        .choices(['kubelet-1.36', 'kubelet-1.6', 'precise'])
         .default('kubelet-1.36'),
     )
     .option('--exit-code', 'exit with 1 when a pod would be evicted, with 2 on errors')
