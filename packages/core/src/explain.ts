@@ -76,15 +76,23 @@ export function explain(now: Instant, subject: Subject, explained: Explained): E
   return { kind: 'node', node, taints, pods: pods.sort(byDeadline), podView, health, zone };
 }
 
-function explainPod(now: Instant, pod: Pod, { store, machine, shadow }: Explained): PodExplanation {
+function explainPod(now: Instant, pod: Pod, explained: Explained): PodExplanation {
+  const { store, machine, shadow } = explained;
   const { clock } = store;
-  const decision = machine.decisionOn(pod);
+  const decision = decisionOn(pod, explained);
   const state = machine.attemptOn(pod);
   const attempt = state && byWallClock(state, clock);
   const blocker = attempt && 'setback' in attempt ? blockerOf(attempt.setback) : null;
   const upstream = shadow?.compare(now, pod, decision) ?? null;
   const remaining = remainingAt(clock.wall(now), decision);
   return { kind: 'pod', pod, decision, attempt, remaining, blocker, upstream };
+}
+
+/** In the legacy mode of kube-controller-manager pods go without a taint. */
+function decisionOn(pod: Pod, { machine, lifecycle }: Explained): Decision {
+  const decision = machine.decisionOn(pod);
+  const reason = decision.kind === 'keep' ? (lifecycle?.deletionOf?.(pod) ?? null) : null;
+  return reason ? { kind: 'evict', deadline: reason.deadline, because: [reason] } : decision;
 }
 
 /** The state with its instants as people read them. */

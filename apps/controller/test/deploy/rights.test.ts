@@ -219,14 +219,48 @@ describe('the rights of deploy/', () => {
   }
 });
 
+describe('the rights of the legacy mode', () => {
+  it('are enough, and those of components/legacy-pods are used', async (t) => {
+    const embedded = await startCluster(t);
+    const folders = ['modes/delete', 'components/node-lifecycle', 'components/legacy-pods'];
+    grant(embedded, folders);
+    await populate(embedded);
+    const connection = { kubeconfig: embedded.kubeconfig, token: 'of-controller' };
+    const { environment, flags } = readManifests(...folders);
+    const monitor = ['--node-monitor-period=200ms', '--node-monitor-grace-period=1s'];
+    const file = configuration(t, {
+      eviction: { semantics: 'upstream-1.36' },
+      nodeLifecycle: { enforcement: 'pods', podEvictionTimeout: '1s' },
+    });
+    const own = ['--healthz-port=0', `--config=${file}`];
+    const all = [...flags, ...monitor, ...own];
+    const controller = await startProcess(t, { connection, flags: all, environment });
+    embedded.cluster.node('a-3').stop();
+    await controller.saw('evicted', { pod: 'shop/lost' });
+    await controller.stop();
+    const { access } = embedded.cluster.api;
+    assert.deepEqual(access.denials, []);
+    const unused = access.unusedRights(account.name).map(nameOf);
+    assert.deepEqual(
+      unused.filter((name) => name.includes('legacy-pods: watch')),
+      [],
+    );
+  });
+});
+
 /** A configuration file with a limit that holds nobody. */
 function limited(t: TestContext): string {
+  return configuration(t, {
+    eviction: { limits: [{ per: 'total', percent: 100, onLimit: 'queue' }] },
+  });
+}
+
+function configuration(t: TestContext, fields: object): string {
   const directory = mkdtempSync(join(tmpdir(), 'limits-'));
   t.after(() => rmSync(directory, { recursive: true }));
   const file = join(directory, 'config.json');
-  const limits = [{ per: 'total', percent: 100, onLimit: 'queue' }];
   const kind = { apiVersion: 'taintmgr.dev/v1alpha1', kind: 'ControllerConfiguration' };
-  writeFileSync(file, JSON.stringify({ ...kind, eviction: { limits } }));
+  writeFileSync(file, JSON.stringify({ ...kind, ...fields }));
   return file;
 }
 

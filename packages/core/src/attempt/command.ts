@@ -1,6 +1,19 @@
 // The commands that make one pod leave, and those that write an Event.
+import type { Instant } from '../kernel/time.ts';
 import type { NodeRef } from '../model/node.ts';
 import type { PodRef } from '../model/pod.ts';
+
+/**
+ * Why pods leave in the legacy mode of kube-controller-manager: their node has not been ready since
+ * then, and for longer than it is given. Times are wall-clock times.
+ */
+export interface NodeNotReadyReason {
+  readonly code: 'NodeNotReady';
+  readonly nodeName: string;
+  readonly ready: 'False' | 'Unknown';
+  readonly since: Instant;
+  readonly deadline: Instant;
+}
 
 /** What makes one pod leave; `R` says why. Each is answered by one result that carries its id. */
 export type PodCommand<R> =

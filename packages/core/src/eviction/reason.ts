@@ -1,3 +1,4 @@
+import type { NodeNotReadyReason } from '../attempt/command.ts';
 import type { Instant } from '../kernel/time.ts';
 import type { Taint } from '../model/taint.ts';
 import type { Toleration } from '../model/toleration.ts';
@@ -76,6 +77,8 @@ export type Reason =
       readonly policy: PolicyMark;
       readonly namespace: string;
     }
+  /** upstream-1.36 in its legacy mode only. */
+  | NodeNotReadyReason
   /** upstream-1.36 only: a timer set for taints that are there no more still runs. */
   | { readonly code: 'TimerKept' }
   /** upstream-1.36 only: it will not look at the pod again until something changes. */

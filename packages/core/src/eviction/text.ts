@@ -41,6 +41,10 @@ export function describeReason(reason: Reason): string {
       return `kept in spite of ${formatTaint(reason.taint)}${byPolicy(reason)}`;
     case 'PolicyUndecided':
       return `policy ${reason.policy.name} may be for it: the labels of namespace ${reason.namespace} are not known`;
+    case 'NodeNotReady': {
+      const { nodeName, ready, since, deadline } = reason;
+      return `node ${nodeName} is not ready (${ready}), and is given ${formatDuration(deadline - since)}`;
+    }
     case 'TimerKept':
       return 'a timer for earlier taints is still running';
     case 'GivenUp':

@@ -1,4 +1,9 @@
-import type { PodCommand, RecordNodeEvent, RecordPodEvent } from '../attempt/command.ts';
+import type {
+  NodeNotReadyReason,
+  PodCommand,
+  RecordNodeEvent,
+  RecordPodEvent,
+} from '../attempt/command.ts';
 import type { Instant } from '../kernel/time.ts';
 import type { NodeCondition, NodeRef } from '../model/node.ts';
 import type { PodRef } from '../model/pod.ts';
@@ -70,4 +75,4 @@ export type NodeNotice =
   | { readonly kind: 'report'; readonly report: LifecycleReport };
 
 /** All that the machine answers; in the legacy mode of upstream it deletes pods itself. */
-export type LifecycleCommand = NodeCommand | NodeNotice | PodCommand<never>;
+export type LifecycleCommand = NodeCommand | NodeNotice | PodCommand<NodeNotReadyReason>;

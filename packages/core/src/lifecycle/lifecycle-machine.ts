@@ -1,6 +1,8 @@
+import type { NodeNotReadyReason } from '../attempt/command.ts';
 import type { Instant } from '../kernel/time.ts';
 import type { Machine } from '../machine.ts';
 import type { Node } from '../model/node.ts';
+import type { Pod } from '../model/pod.ts';
 import type { LifecycleCommand } from './command.ts';
 import type { NodeHealth, ZoneStatus } from './reason.ts';
 
@@ -10,4 +12,6 @@ export interface LifecycleMachine extends Machine<LifecycleCommand> {
   zones(now: Instant): readonly ZoneStatus[];
   /** How a node is doing; what it says is what the machine acts on. */
   healthOf(now: Instant, node: Node): NodeHealth;
+  /** Why and when it deletes the pod itself, without a taint; null, or left out: it does not. */
+  deletionOf?(pod: Pod): NodeNotReadyReason | null;
 }

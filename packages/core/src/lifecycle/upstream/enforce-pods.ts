@@ -1,4 +1,5 @@
 // Upstream's legacy mode: pods of nodes that are not ready are deleted.
+import type { NodeNotReadyReason } from '../../attempt/command.ts';
 import type { Instant, Millis } from '../../kernel/time.ts';
 import type { Node, NodeRef } from '../../model/node.ts';
 import { type Pod, podRef } from '../../model/pod.ts';
@@ -7,6 +8,7 @@ import type { StoreView } from '../../store.ts';
 import type { LifecycleCommand } from '../command.ts';
 import { nodeEvent, podEvictionEvent } from '../node-events.ts';
 import type { Enforcement, Finding } from './enforcement.ts';
+import type { HealthEntry } from './health.ts';
 import { call, type Task } from './tasks.ts';
 import type { ItemResult, QueuedNode } from './zone-queue.ts';
 import type { ZoneStore } from './zones.ts';
@@ -27,6 +29,8 @@ export class PodEnforcement implements Enforcement {
   readonly #now: () => Instant;
   readonly #emit: (command: LifecycleCommand) => void;
   readonly #states = new Map<string, EvictionState>();
+  /** Why, by node, as it was last found. */
+  readonly #reasons = new Map<string, NodeNotReadyReason>();
 
   constructor(
     store: StoreView,
@@ -47,6 +51,7 @@ export class PodEnforcement implements Enforcement {
   }
 
   unregister(nodeName: string): void {
+    this.#reasons.delete(nodeName);
     this.#states.delete(nodeName);
   }
 
@@ -66,13 +71,40 @@ export class PodEnforcement implements Enforcement {
   ): Task<boolean> {
     if (!entry) return false;
     if (observed.status === 'True') yield* this.release(node);
-    if (observed.status !== 'False' && observed.status !== 'Unknown') return true;
-    const since = observed.status === 'False' ? entry.transition : entry.probe;
+    const found = this.#overdue(observed.status, entry);
+    if (found === null) return true;
+    const { ready, since } = found;
+    this.#reasons.set(node.name, this.#reasonFor(node.name, ready, since));
     if (this.#now() <= since + this.#timeout) return true;
     if (this.stateOf(node.name) === 'evicted') return yield* this.#deletePods(node, pods);
     this.#mark(node.name, 'toBeEvicted');
     this.#zones.queueOf(node)?.add(node.name, node.uid, this.#zones.stamp(this.#now()));
     return true;
+  }
+
+  /** Why and when a pod of this node goes, as things are; null: it stays. */
+  reasonOn(pod: Pod, ready: string, entry: HealthEntry): NodeNotReadyReason | null {
+    const found = this.#overdue(ready, entry);
+    if (found === null || pod.deletionTimestamp !== null || this.#isDaemon(pod)) return null;
+    return this.#reasonFor(pod.nodeName, found.ready, found.since);
+  }
+
+  /** Since when its time counts: the change that was seen, or the last heartbeat. */
+  #overdue(
+    ready: string,
+    { transition, probe }: HealthEntry,
+  ): Pick<NodeNotReadyReason, 'ready' | 'since'> | null {
+    if (ready === 'False') return { ready, since: transition };
+    return ready === 'Unknown' ? { ready, since: probe } : null;
+  }
+
+  #reasonFor(
+    nodeName: string,
+    ready: NodeNotReadyReason['ready'],
+    at: Instant,
+  ): NodeNotReadyReason {
+    const since = this.#store.clock.wall(at);
+    return { code: 'NodeNotReady', nodeName, ready, since, deadline: since + this.#timeout };
   }
 
   // biome-ignore lint/correctness/useYield: an Enforcement that never has to wait here
@@ -114,6 +146,8 @@ export class PodEnforcement implements Enforcement {
 
   *#deletePod(pod: Pod): Task<boolean> {
     this.#emit(podEvictionEvent(pod));
+    const reason = this.#reasons.get(pod.nodeName);
+    const because = reason ? [reason] : [];
     const { generation } = pod;
     const plain = {
       guard: 'name',
@@ -123,7 +157,7 @@ export class PodEnforcement implements Enforcement {
     } as const;
     const outcome = yield* call((id) => {
       const target = { kind: 'deletePod', id, pod: podRef(pod), generation } as const;
-      return { ...target, ...plain, escalated: false, because: [] };
+      return { ...target, ...plain, escalated: false, because };
     });
     return outcome.kind === 'done' || outcome.kind === 'gone';
   }

@@ -1,7 +1,9 @@
 // When the procedures of kube-controller-manager 1.36.2 run, and on how many workers.
+import type { NodeNotReadyReason } from '../../attempt/command.ts';
 import type { Event } from '../../event.ts';
 import type { Instant, Millis } from '../../kernel/time.ts';
 import { type Node, readyOf } from '../../model/node.ts';
+import type { Pod } from '../../model/pod.ts';
 import { zoneKey, zoneName } from '../../model/zone.ts';
 import type { Change, StoreView } from '../../store.ts';
 import type { LifecycleCommand } from '../command.ts';
@@ -97,6 +99,14 @@ export class UpstreamLifecycleMachine implements LifecycleMachine {
       place: index < 0 ? null : index + 1,
       because: [reasonOf(ready?.status)],
     };
+  }
+
+  deletionOf(pod: Pod): NodeNotReadyReason | null {
+    const { health, legacy } = this.#run?.controller ?? {};
+    const entry = health?.get(pod.nodeName);
+    const ready = readyOf(this.#store.node(pod.nodeName)?.conditions)?.status;
+    if (!legacy || !entry || ready === undefined) return null;
+    return legacy.reasonOn(pod, ready, entry);
   }
 
   #start(): Run {
