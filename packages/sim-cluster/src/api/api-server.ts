@@ -7,7 +7,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Random } from '../kernel/prng.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { ServedResources } from '../resources/served.ts';
-import type { Change, ClusterApi, DeleteOptions } from '../store/cluster-api.ts';
+import type { Change, ClusterApi, DeleteOptions, StoredKind } from '../store/cluster-api.ts';
 import { expireEvents } from '../store/event-expiry.ts';
 import { Store } from '../store/store.ts';
 import type { Exchange } from '../wire/exchange.ts';
@@ -95,6 +95,10 @@ export class ApiServer implements ClusterApi {
 
   as(manager: string): ClusterApi {
     return directApi(this.#backend, manager);
+  }
+
+  stored(): readonly StoredKind[] {
+    return this.#direct.stored();
   }
 
   get(resource: string, namespace: string, name: string): KubeObject | null {

@@ -1,4 +1,5 @@
 import type { Writer } from '../admission/request.ts';
+import { storageOf } from '../resources/resource.ts';
 import type { ClusterApi } from '../store/cluster-api.ts';
 import type { Backend } from '../write/backend.ts';
 import { bindPod } from '../write/binding.ts';
@@ -27,6 +28,7 @@ export function directApi(backend: Backend, manager: string): ClusterApi {
   return {
     clock,
     as: (other) => directApi(backend, other),
+    stored: () => [...new Set(served.all.map(storageOf))],
     get: (resource, namespace, name) =>
       store.get(served.stored(resource).storeKey, namespace, name),
     list: (resource, namespace = '') =>

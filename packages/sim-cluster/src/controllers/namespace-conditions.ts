@@ -1,11 +1,11 @@
 // What the status of a namespace says about its deletion.
 import type { KubeObject } from '../objects/kube-object.ts';
-import { storedResource } from '../resources/resources.ts';
+import type { StoredKind } from '../store/cluster-api.ts';
 import type { Condition } from './pods.ts';
 
 /** Objects of one resource that are still there. */
 export interface Remaining {
-  readonly resource: string;
+  readonly resource: StoredKind;
   readonly objects: readonly KubeObject[];
 }
 
@@ -54,7 +54,7 @@ function failure(namespace: string, overdue: readonly Remaining[]): Condition {
     return no(type, 'ContentDeleted', message);
   }
   const texts = overdue.map(({ resource }) => {
-    const { group, version, plural } = storedResource(resource);
+    const { group, version, plural } = resource;
     return `unexpected items still remain in namespace: ${namespace} for gvr: ${group}/${version}, Resource=${plural}`;
   });
   const list = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
@@ -66,7 +66,7 @@ function contents(remaining: readonly Remaining[]): Condition {
   const type = 'NamespaceContentRemaining';
   if (remaining.length === 0) return no(type, 'ContentRemoved', 'All content successfully removed');
   const counts = remaining.map(({ resource, objects }) => {
-    const { group, plural } = storedResource(resource);
+    const { group, plural } = resource;
     return `${plural}.${group} has ${objects.length} resource instances`;
   });
   const message = `Some resources are remaining: ${counts.sort().join(', ')}`;

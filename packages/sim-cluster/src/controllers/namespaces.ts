@@ -1,13 +1,11 @@
 import type { KubeObject } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
-import { resources } from '../resources/resources.ts';
-import type { Change } from '../store/cluster-api.ts';
+import type { Change, StoredKind } from '../store/cluster-api.ts';
 import { Controller } from './controller.ts';
 import { deletionConditions, type Remaining } from './namespace-conditions.ts';
 import { type Condition, isTerminating, withCondition } from './pods.ts';
 
 const namespaceFinalizer = 'kubernetes';
-const namespacedResources = resources.filter(({ namespaced, storage }) => namespaced && !storage);
 /** Nothing is deleted before this time is over, so that all caches know of the deletion. */
 const delayMs = 5000;
 /** How often a namespace is looked at that something holds. */
@@ -51,18 +49,20 @@ export class Namespaces extends Controller {
 
   /** Deletes what is not on its way out yet, the rest only when no pod is left. */
   #empty(namespace: string): readonly Remaining[] {
-    const pods = this.#emptyOf('pods', namespace);
-    if (pods.length > 0) return pods;
-    return namespacedResources.flatMap(({ plural }) => this.#emptyOf(plural, namespace));
+    const kinds = this.api.stored().filter(({ namespaced }) => namespaced);
+    const isPods = ({ storeKey }: StoredKind): boolean => storeKey === 'pods';
+    const pods = kinds.filter(isPods).flatMap((kind) => this.#emptyOf(kind, namespace));
+    return pods.length > 0 ? pods : kinds.flatMap((kind) => this.#emptyOf(kind, namespace));
   }
 
-  #emptyOf(resource: string, namespace: string): readonly Remaining[] {
+  #emptyOf(resource: StoredKind, namespace: string): readonly Remaining[] {
     const { api } = this;
-    for (const object of api.list(resource, namespace)) {
+    const { storeKey } = resource;
+    for (const object of api.list(storeKey, namespace)) {
       const { name, uid = '' } = object.metadata;
-      if (!isTerminating(object)) api.delete(resource, namespace, name, { uid });
+      if (!isTerminating(object)) api.delete(storeKey, namespace, name, { uid });
     }
-    const objects = api.list(resource, namespace);
+    const objects = api.list(storeKey, namespace);
     return objects.length === 0 ? [] : [{ resource, objects }];
   }
 

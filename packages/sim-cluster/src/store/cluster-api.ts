@@ -18,6 +18,15 @@ export interface DeleteOptions {
   readonly uid?: string;
 }
 
+/** What is stored under one key. */
+export interface StoredKind {
+  readonly storeKey: string;
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  readonly namespaced: boolean;
+}
+
 /**
  * What the cluster's own parts (kubelets, scheduler, workload and disruption controllers) use. The
  * same rules hold as over HTTP: defaults, validation, optimistic locking, graceful deletion; a
@@ -27,7 +36,12 @@ export interface ClusterApi {
   readonly clock: Clock;
   /** The same cluster for a writer of this name: the manager of the fields that it writes. */
   as(manager: string): ClusterApi;
-  /** `resource` is the plural name (`pods`); `namespace` is '' for cluster-scoped kinds. */
+  /** Everything that is stored, custom resources too. */
+  stored(): readonly StoredKind[];
+  /**
+   * `resource` is the plural name (`pods`), of a custom resource with its group
+   * (`widgets.example.com`); `namespace` is '' for cluster-scoped kinds.
+   */
   get(resource: string, namespace: string, name: string): KubeObject | null;
   /** All objects in key order, or those of one namespace. */
   list(resource: string, namespace?: string): readonly KubeObject[];

@@ -39,21 +39,30 @@ function isMultiple(value: number, of: number): boolean {
 }
 
 function textCauses(schema: JsonSchema, value: string, path: string): readonly Cause[] {
-  const { minLength = 0, maxLength, pattern, format } = schema;
-  const causes: Cause[] = [];
-  const refuse = (text: string) => causes.push(invalidValue(path, value, `${path} ${text}`));
+  const { format } = schema;
+  const causes = lengthOrPatternCauses(schema, value, path);
+  if (format === undefined || hasFormat(format, value)) return causes;
+  const text = `${path} in body must be of type ${format}: ${JSON.stringify(value)}`;
+  const wrong = { ...invalidValue(path, value, text), reason: 'FieldValueTypeInvalid' };
+  return [...causes, wrong];
+}
+
+/** The first of them counts. */
+function lengthOrPatternCauses(
+  { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern }: JsonSchema,
+  value: string,
+  path: string,
+): readonly Cause[] {
   const length = [...value].length;
-  if (maxLength !== undefined && length > maxLength) {
+  if (length > maxLength) {
     const message = `Too long: may not be more than ${maxLength} bytes`;
-    causes.push({ reason: 'FieldValueTooLong', message, field: path });
+    return [{ reason: 'FieldValueTooLong', message, field: path }];
   }
-  if (length < minLength) refuse(`in body should be at least ${minLength} chars long`);
-  if (pattern !== undefined && compilePattern(pattern)?.test(value) === false) {
-    refuse(`in body should match '${pattern}'`);
+  if (length < minLength) {
+    return [
+      invalidValue(path, value, `${path} in body should be at least ${minLength} chars long`),
+    ];
   }
-  if (format !== undefined && !hasFormat(format, value)) {
-    const text = `${path} in body must be of type ${format}: ${JSON.stringify(value)}`;
-    causes.push({ ...invalidValue(path, value, text), reason: 'FieldValueTypeInvalid' });
-  }
-  return causes;
+  if (pattern === undefined || compilePattern(pattern)?.test(value) !== false) return [];
+  return [invalidValue(path, value, `${path} in body should match '${pattern}'`)];
 }

@@ -11,7 +11,7 @@ import {
   type DefinitionVersion,
   holds,
 } from './definition.ts';
-import { validateColumns, validateSelectable } from './validate-paths.ts';
+import { validateColumns, validateScale, validateSelectable } from './validate-paths.ts';
 import { validateSchema } from './validate-schema.ts';
 
 const scopes = ['Cluster', 'Namespaced'] as const;
@@ -65,6 +65,8 @@ function versionsCauses({ spec }: Definition): readonly Cause[] {
     const field = `spec.versions[${index}]`;
     for (const error of labelErrors1035(version.name ?? '')) {
       causes.push(invalidValue(`${field}.name`, version.name ?? '', error));
+      // As older API versions had it.
+      if (index === 0) causes.push(invalidValue('spec.version', version.name ?? '', error));
     }
     if (version.deprecationWarning !== undefined && !version.deprecated) {
       const text = 'can only be set for deprecated versions';
@@ -89,6 +91,7 @@ function partsCauses(versions: readonly DefinitionVersion[]): readonly Cause[] {
       equal(part(version) ?? null, part(versions[0] as DefinitionVersion) ?? null),
     );
   const schemas = alike(({ schema }) => schema);
+  const subresources = alike((version) => version.subresources);
   const columns = alike(({ additionalPrinterColumns }) => additionalPrinterColumns);
   const selectable = alike(({ selectableFields }) => selectableFields);
   return versions.flatMap((version, index) => {
@@ -100,6 +103,9 @@ function partsCauses(versions: readonly DefinitionVersion[]): readonly Cause[] {
     return [
       ...((isFirst || !schemas) && !isEmpty
         ? validateSchema(schema, `${schemaPath}.openAPIV3Schema`)
+        : []),
+      ...(isFirst || !subresources
+        ? validateScale(version.subresources?.scale, subresources ? 'spec' : own)
         : []),
       ...(isFirst || !columns
         ? validateColumns(version.additionalPrinterColumns ?? [], columns ? 'spec' : own)

@@ -1,7 +1,7 @@
 // Whether printer columns and selectable fields name what they can show.
 import type { Cause } from '../objects/errors.ts';
 import { duplicateValue, invalidValue, required } from '../validation/causes.ts';
-import type { PrinterColumn } from './definition.ts';
+import type { DefinitionVersion, PrinterColumn } from './definition.ts';
 import { parsePath } from './json-path.ts';
 import { type JsonSchema, memberSchema } from './json-schema.ts';
 
@@ -25,6 +25,23 @@ export function validateColumns(columns: readonly PrinterColumn[], path: string)
     }
     return causes;
   });
+}
+
+type Scale = NonNullable<DefinitionVersion['subresources']>['scale'];
+
+/** What is wrong with the paths of the scale subresource. */
+export function validateScale(scale: Scale, path: string): readonly Cause[] {
+  if (!scale) return [];
+  const below = (member: string, value: string, root: string): readonly Cause[] => {
+    const field = `${path}.subresources.scale.${member}`;
+    if (!value) return [required(field)];
+    if (value.startsWith(`${root}.`) && parsePath(value)) return [];
+    return [invalidValue(field, value, `should be a json path under ${root}`)];
+  };
+  return [
+    ...below('specReplicasPath', scale.specReplicasPath, '.spec'),
+    ...below('statusReplicasPath', scale.statusReplicasPath, '.status'),
+  ];
 }
 
 const selectableTypes: readonly string[] = ['string', 'boolean', 'integer'];

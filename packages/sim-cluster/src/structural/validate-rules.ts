@@ -19,9 +19,13 @@ const reasons = [
 
 /** What is wrong with the rules of a schema that is structural. */
 export function validateRules(schema: JsonSchema, path: string): readonly Cause[] {
+  const place = { path: '', base: path, errors: [], isCorrelated: true };
+  const causes = partCauses(schema, place);
+  // What is incomplete is not compiled.
+  if (causes.length > 0) return causes;
   const errors: RuleError[] = [];
   compileRules(schema, errors);
-  return partCauses(schema, { path: '', base: path, errors, isCorrelated: true });
+  return errors.length === 0 ? [] : partCauses(schema, { ...place, errors });
 }
 
 interface Place {

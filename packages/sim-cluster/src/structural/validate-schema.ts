@@ -13,7 +13,11 @@ const scalarRoot = ['apiVersion', 'kind'] as const;
 
 /** What is wrong with the schema of one version, `path` being where it stands. */
 export function validateSchema(schema: JsonSchema, path: string): readonly Cause[] {
-  const causes = [...rootCauses(schema, path), ...partCauses(schema, path, true)];
+  const causes = [
+    ...rootCauses(schema, path),
+    ...partCauses(schema, path, true),
+    ...listCauses(schema, path),
+  ];
   // Rules are compiled where the schema says which types there are.
   return causes.length > 0 ? causes : validateRules(schema, path);
 }
@@ -52,7 +56,6 @@ function partCauses(schema: JsonSchema, path: string, isRoot: boolean): readonly
     ...(isRoot ? [] : typeCauses(schema, path)),
     ...extensionCauses(schema, path),
     ...combinationCauses(schema, path),
-    ...validateListKeys(schema, path),
     ...defaultCauses(schema, path),
   ];
   const below = Object.entries(schema.properties ?? {}).flatMap(([name, inner]) =>
@@ -67,6 +70,20 @@ function partCauses(schema: JsonSchema, path: string, isRoot: boolean): readonly
     ...below,
     ...(values ? partCauses(values, `${path}.additionalProperties`, false) : []),
     ...(items ? partCauses(items, `${path}.items`, false) : []),
+  ];
+}
+
+/** Lists come after everything else, as the real server has it. */
+function listCauses(schema: JsonSchema, path: string): readonly Cause[] {
+  const values = valuesSchema(schema);
+  const items = itemsSchema(schema);
+  return [
+    ...validateListKeys(schema, path),
+    ...Object.entries(schema.properties ?? {}).flatMap(([name, inner]) =>
+      listCauses(inner, `${path}.properties[${name}]`),
+    ),
+    ...(values ? listCauses(values, `${path}.additionalProperties`) : []),
+    ...(items ? listCauses(items, `${path}.items`) : []),
   ];
 }
 
@@ -129,7 +146,9 @@ function extensionCauses(schema: JsonSchema, path: string): readonly Cause[] {
 
 /** Within allOf, anyOf, oneOf and not only values are restricted. */
 function combinationCauses(schema: JsonSchema, path: string): readonly Cause[] {
-  const isIntOrString = schema['x-kubernetes-int-or-string'] === true;
+  const anyTypes = (schema.anyOf ?? []).map(({ type }) => type).join(' ');
+  const isIntOrString =
+    schema['x-kubernetes-int-or-string'] === true || anyTypes === 'integer string';
   const inner = (['allOf', 'anyOf', 'oneOf'] as const).flatMap((word) =>
     (schema[word] ?? []).map((part, index) => ({ part, place: `${path}.${word}[${index}]` })),
   );

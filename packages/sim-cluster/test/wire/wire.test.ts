@@ -7,6 +7,7 @@ import { VirtualClock } from '../../src/kernel/clock.ts';
 import { seededRandom } from '../../src/kernel/prng.ts';
 import type { WireCases } from './case.ts';
 import { clusterObjectCases } from './cluster-objects.ts';
+import { customResourceCases } from './custom-resources.ts';
 import { deleteCases } from './deletes.ts';
 import { evictionCases } from './evictions.ts';
 import { Hand } from './hand.ts';
@@ -25,6 +26,7 @@ const cases: WireCases = {
   ...evictionCases,
   ...eventAndLeaseCases,
   ...accessCases,
+  ...customResourceCases,
   ...clusterObjectCases,
   ...policyCases,
 };

@@ -1,0 +1,138 @@
+// Custom resources in a cluster: loaded with their definitions, gone with their namespace.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { KubeObject } from '../../src/objects/kube-object.ts';
+import { fixture } from '../world/api-fixture.ts';
+import { virtualCluster } from '../world/virtual-cluster.ts';
+
+const size = {
+  type: 'object',
+  properties: {
+    spec: { type: 'object', properties: { size: { type: 'integer', default: 3 } } },
+  },
+};
+const names = { plural: 'widgets', kind: 'Widget' };
+const storeKey = 'widgets.example.com';
+const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+const widgets = '/apis/example.com/v1/namespaces/default/widgets';
+const version = (name: string, more: object = {}): object => ({
+  name,
+  served: true,
+  storage: true,
+  schema: { openAPIV3Schema: size },
+  ...more,
+});
+const definition = (...versions: readonly object[]): KubeObject => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: storeKey },
+  spec: { group: 'example.com', scope: 'Namespaced', names, versions },
+});
+const widget = (name: string, metadata: object = {}, more: object = {}): KubeObject => ({
+  apiVersion: 'example.com/v1',
+  kind: 'Widget',
+  metadata: { name, namespace: 'default', ...metadata },
+  spec: {},
+  ...more,
+});
+
+describe('a snapshot with custom resources', () => {
+  it('is loaded whatever its order, and served at once', () => {
+    const { api, client } = fixture();
+    const report = api.load([widget('a', { uid: 'u-1' }), definition(version('v1'))]);
+    assert.deepEqual(report.unloaded, []);
+    const { status, body } = client.get(`${widgets}/a`);
+    assert.equal(status, 200);
+    assert.equal(body.metadata.uid, 'u-1');
+    // What the schema says holds for what was loaded, too.
+    assert.equal(body.spec.size, 3);
+  });
+
+  it('says of a custom resource without its definition that it is not served', () => {
+    const { api } = fixture();
+    const [unloaded] = api.load([widget('a')]).unloaded;
+    assert.equal(unloaded?.reason, 'example.com/v1 Widget is not served');
+  });
+
+  it('keeps the status of a definition that has one', () => {
+    const { api, client } = fixture();
+    const lastTransitionTime = '2020-01-01T00:00:00Z';
+    const conditions = ['NamesAccepted', 'Established'].map((type) => ({
+      type,
+      status: 'True',
+      lastTransitionTime,
+      reason: 'X',
+      message: '',
+    }));
+    const status = { acceptedNames: names, storedVersions: ['v0', 'v1'], conditions };
+    api.load([{ ...definition(version('v1')), status }]);
+    const { body } = client.get(`${definitions}/${storeKey}`);
+    assert.deepEqual(body.status.storedVersions, ['v0', 'v1']);
+    assert.equal(body.status.conditions[1].lastTransitionTime, lastTransitionTime);
+  });
+});
+
+describe('a definition', () => {
+  it('is served after a moment, and not before', () => {
+    const { client, pass } = fixture();
+    assert.equal(client.post(definitions, definition(version('v1'))).status, 201);
+    assert.equal(client.get(widgets).status, 404);
+    pass(50);
+    assert.equal(client.get(widgets).status, 200);
+  });
+
+  it('may store a version that it does not serve', () => {
+    const { client, pass } = fixture();
+    const old = version('v1', { served: false });
+    client.post(definitions, definition(old, version('v2', { storage: false })));
+    pass(50);
+    const path = widgets.replace('v1', 'v2');
+    const created = client.post(path, { ...widget('a'), apiVersion: 'example.com/v2' });
+    assert.equal(created.status, 201, created.text);
+    assert.equal(created.body.apiVersion, 'example.com/v2');
+    assert.equal(client.get(widgets).status, 404);
+  });
+
+  it('ends the watches of its resource a second after it was changed', () => {
+    const { client, pass } = fixture();
+    client.post(definitions, definition(version('v1')));
+    pass(50);
+    const watch = client.watch(widgets);
+    pass(5000);
+    assert.equal(watch.response().ended, false);
+    client.patch(`${definitions}/${storeKey}`, { spec: { names: { shortNames: ['w'] } } });
+    pass(900);
+    assert.equal(watch.response().ended, false);
+    pass(200);
+    assert.equal(watch.response().ended, true);
+  });
+
+  it('that its status makes invalid can be changed again once that is put right', () => {
+    const { client, pass } = fixture();
+    client.post(definitions, definition(version('v1')));
+    pass(50);
+    const path = `${definitions}/${storeKey}`;
+    const stored = (versions: readonly string[]) =>
+      client.patch(`${path}/status`, { status: { storedVersions: versions } }).status;
+    assert.equal(stored(['v9', 'v1']), 200);
+    const label = { metadata: { labels: { a: 'b' } } };
+    assert.equal(client.patch(path, label).status, 422);
+    assert.equal(stored(['v1']), 200);
+    assert.equal(client.patch(path, label).status, 200);
+  });
+});
+
+it('custom resources go with their namespace', () => {
+  const { api, pass } = virtualCluster();
+  api.load([definition(version('v1'))]);
+  api.create('namespaces', { metadata: { name: 'n' } });
+  api.create(storeKey, widget('a', { namespace: 'n' }));
+  api.create(storeKey, widget('b'));
+  api.delete('namespaces', '', 'n');
+  pass(30_000);
+  assert.equal(api.get('namespaces', '', 'n'), null);
+  assert.deepEqual(
+    api.list(storeKey).map(({ metadata }) => metadata.name),
+    ['b'],
+  );
+});

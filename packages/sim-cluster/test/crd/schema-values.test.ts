@@ -1,0 +1,141 @@
+// Values by their schema: formats, combinations, paths of columns, the order of versions.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { byPriority } from '../../src/discovery/version-order.ts';
+import type { Json } from '../../src/objects/kube-object.ts';
+import { compilePattern, hasFormat } from '../../src/structural/formats.ts';
+import { findAll, parsePath } from '../../src/structural/json-path.ts';
+import type { JsonSchema } from '../../src/structural/json-schema.ts';
+import { readValue } from '../../src/structural/read.ts';
+import { validateValue } from '../../src/structural/validate.ts';
+import { yamlText } from '../../src/wire/yaml.ts';
+
+const formats: readonly (readonly [string, string, string])[] = [
+  ['duration', '1h30m 300ms 1.5s 2d 0', '5parsecs 1 h'],
+  [
+    'date-time',
+    '2026-01-01T00:00:00Z 2026-01-01T00:00:00.5+02:00',
+    '2026-01-01 2026-13-01T00:00:00Z',
+  ],
+  ['date', '2026-02-28', '2026-02-30 26-1-1'],
+  ['ipv4', '1.2.3.4', '300.1.1.1 ::1'],
+  ['cidr', '10.0.0.0/8 fd00::/8', '10.0.0.0/33 10.0.0.0'],
+  ['uuid', '8af1e9a9-145a-4315-8969-1bbd5d244c65', '8af1e9a9'],
+  ['hostname', 'a.b-c.example', '-a a_b'],
+  ['byte', 'YQ==', 'Y'],
+  ['unheard-of', 'anything', ''],
+];
+
+for (const [format, good, bad] of formats) {
+  test(`format ${format}`, () => {
+    for (const text of good.split(' ')) assert.ok(hasFormat(format, text), text);
+    for (const text of bad.split(' ').filter((word) => word !== '')) {
+      assert.equal(hasFormat(format, text), false, text);
+    }
+  });
+}
+
+test('patterns may begin with flags as in Go', () => {
+  assert.equal(compilePattern('(?i)^abc$')?.test('ABC'), true);
+  assert.equal(compilePattern('(['), null);
+});
+
+const causes = (schema: JsonSchema, value: Json): readonly string[] =>
+  validateValue(schema, value, 'f').map(({ field, message }) => `${field}: ${message}`);
+
+test('anyOf, allOf and not', () => {
+  const any = { anyOf: [{ minimum: 5 }, { maximum: 1 }] };
+  assert.deepEqual(causes(any, 7), []);
+  assert.deepEqual(causes(any, 3), [
+    '<nil>: Invalid value: "": "f" must validate at least one schema (anyOf)',
+    'f: Invalid value: 3: f in body should be greater than or equal to 5',
+  ]);
+  assert.deepEqual(causes({ not: { minimum: 5 } }, 7), [
+    '<nil>: Invalid value: "": "f" must not validate the schema (not)',
+  ]);
+  assert.equal(causes({ allOf: [{ minimum: 5 }, { maximum: 9 }] }, 3).length, 2);
+});
+
+test('a part that is as before may stay', () => {
+  const schema: JsonSchema = {
+    type: 'object',
+    properties: {
+      rules: {
+        type: 'array',
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['k'],
+        items: { type: 'object', properties: { v: { type: 'integer', maximum: 5 } } },
+      },
+    },
+  };
+  const before = { rules: [{ k: 'a', v: 9 }] };
+  const after = {
+    rules: [
+      { k: 'b', v: 1 },
+      { k: 'a', v: 9 },
+    ],
+  };
+  assert.deepEqual(validateValue(schema, after, '', before), []);
+  assert.equal(validateValue(schema, { rules: [{ k: 'a', v: 8 }] }, '', before).length, 1);
+});
+
+test('members that the schema does not know are dropped, but for those it keeps', () => {
+  const schema: JsonSchema = {
+    type: 'object',
+    properties: {
+      a: { type: 'integer', default: 1 },
+      raw: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+      at: { type: 'object', 'x-kubernetes-embedded-resource': true, properties: {} },
+    },
+  };
+  const unknown: string[] = [];
+  const value = { z: 1, raw: { y: 1 }, at: { kind: 'X', metadata: {}, w: 1 } };
+  const read = readValue(schema, value, '', { defaults: true, unknown });
+  assert.deepEqual(read, { a: 1, at: { kind: 'X', metadata: {} }, raw: { y: 1 } });
+  assert.deepEqual(unknown, ['at.w', 'z']);
+});
+
+const status = {
+  conditions: [
+    { type: 'Other', status: 'False' },
+    { type: 'Ready', status: 'True' },
+  ],
+  labels: { 'a.b/c': 'x' },
+};
+const paths: readonly (readonly [string, readonly Json[]])[] = [
+  ['.conditions[?(@.type=="Ready")].status', ['True']],
+  ['.conditions[?(@.type!="Ready")].status', ['False']],
+  ['.conditions[*].type', ['Other', 'Ready']],
+  ['.conditions[-1].type', ['Ready']],
+  ['.labels.a\\.b/c', ['x']],
+  [".labels['a.b/c']", ['x']],
+  ['.nothing.at.all', []],
+];
+
+for (const [path, found] of paths) {
+  test(`path ${path}`, () => assert.deepEqual(findAll(parsePath(path) ?? [], status), found));
+}
+
+test('what is no path', () => {
+  for (const text of ['.a[', 'a', '.a[?(@.b)]', '..']) assert.equal(parsePath(text), null, text);
+});
+
+test('versions are in the order in which clients prefer them', () => {
+  const versions = ['zeta', 'v1alpha1', 'v1beta2', 'v1', 'v10', 'v1beta1', 'alpha'];
+  const sorted = ['v10', 'v1', 'v1beta2', 'v1beta1', 'v1alpha1', 'alpha', 'zeta'];
+  assert.deepEqual(versions.toSorted(byPriority), sorted);
+});
+
+test('YAML has texts in quotes that would be read as something else', () => {
+  const value = {
+    kind: 'A',
+    list: [{ a: 1, b: [] }, 'y'],
+    text: 'true',
+    when: '2026-01-01',
+    e: {},
+  };
+  assert.equal(
+    yamlText(value),
+    'kind: A\nlist:\n- a: 1\n  b: []\n- "y"\ntext: "true"\nwhen: "2026-01-01"\ne: {}\n',
+  );
+});
