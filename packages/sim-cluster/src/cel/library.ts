@@ -25,13 +25,14 @@ export function addLibrary(environment: Environment): void {
   environment.registerOperator('Quantity == Quantity', (a: Quantity, b: Quantity) => {
     return a.amount === b.amount;
   });
-  for (const [name, type] of [
-    ['sets', Sets],
-    ['lists', Lists],
-    ['strings', Strings],
+  // The signatures below know these types by name, and a class in a bundle has another one.
+  for (const [name, typeName, type] of [
+    ['sets', 'Sets', Sets],
+    ['lists', 'Lists', Lists],
+    ['strings', 'Strings', Strings],
   ] as const) {
-    environment.registerType(type.name, type);
-    environment.registerConstant(name, type.name, new type());
+    environment.registerType(typeName, type);
+    environment.registerConstant(name, typeName, new type());
   }
   const all = { ...conversions, ...texts, ...lists, ...sets, ...quantities };
   for (const [signature, handler] of Object.entries(all)) {

@@ -8,11 +8,15 @@ export interface Usage {
   readonly rssBytes: number;
 }
 
+const lastLinesMax = 20;
+
 /** A process that is measured, or serves those that are. */
 export class Child {
   readonly #child: ChildProcess;
   readonly #out: Interface;
   readonly #err: Interface;
+  /** The last lines of its stderr. */
+  readonly #lastLines: string[] = [];
 
   /** What it says on stderr is passed on only where it ends too early. */
   constructor(...command: readonly string[]) {
@@ -21,6 +25,10 @@ export class Child {
     if (!stdout || !stderr) throw new Error('no output');
     this.#out = createInterface(stdout);
     this.#err = createInterface(stderr);
+    this.#err.on('line', (line) => {
+      this.#lastLines.push(line);
+      if (this.#lastLines.length > lastLinesMax) this.#lastLines.shift();
+    });
   }
 
   /** The next line on stdout, which is JSON. */
@@ -61,8 +69,9 @@ export class Child {
   }
 
   #unlessItEnds<T>(wanted: Promise<T>): Promise<T> {
-    const ended = once(this.#child, 'exit').then(([code]) => {
-      throw new Error(`it ended too early, with code ${code}`);
+    const ended = once(this.#child, 'close').then(([code]) => {
+      const said = this.#lastLines.join('\n');
+      throw new Error(`it ended too early, with code ${code}, and said:\n${said}`);
     });
     return Promise.race([wanted, ended]);
   }
