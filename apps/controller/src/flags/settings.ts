@@ -30,6 +30,14 @@ const general = {
     [],
     'file or directory with EvictionPolicy, NodeTaintRule and EvictionPause; may be repeated',
   ),
+  clusterPolicies: setting(
+    'cluster-policies',
+    'clusterPolicies',
+    boolean,
+    true,
+    'follow the EvictionPolicies, NodeTaintRules and EvictionPauses of the cluster; ' +
+      'one of --policy counts before one of the cluster with its name',
+  ),
   controllers: setting(
     'controllers',
     'controllers',

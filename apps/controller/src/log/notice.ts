@@ -24,6 +24,15 @@ export function lineOf(notice: Notice, now: number): Line {
         ...ofNode(notice),
         from: notice.resourceVersion,
       });
+    case 'absent': {
+      const { resource } = notice;
+      return line('debug', `the cluster has no ${resource}: their kind is not installed`, {});
+    }
+    case 'unreadable': {
+      const { object, faults, isHeld } = notice;
+      const what = isHeld ? 'all evictions are held while it is there' : 'it is as it was before';
+      return line('warn', `${object} cannot be followed, ${what}`, { error: faults.join('; ') });
+    }
     case 'pagedLists':
       return line('info', 'the API server does not stream lists: they are read in pages', {});
     case 'reconnecting': {

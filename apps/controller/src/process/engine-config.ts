@@ -32,11 +32,18 @@ export function engineConfig(
     mode: settings.mode,
     deleteAfterMs: settings.deleteAfter === 'never' ? null : settings.deleteAfter,
     semantics: settings.semantics,
-    keepLimits: needsRecord([...(policies.limits ?? []), ...limitsOf(policyObjects)]),
+    keepLimits:
+      followsCluster(settings) ||
+      needsRecord([...(policies.limits ?? []), ...limitsOf(policyObjects)]),
     evictionsInFlightMax: settings.concurrentEvictions,
     comparisonOperators: featureGates.TaintTolerationComparisonOperators,
     ...(settings.dryRun !== 'none' && dryRunConfig),
   };
+}
+
+/** Whether policies of the cluster count; under kube-controller-manager's rules none does. */
+export function followsCluster({ clusterPolicies, semantics }: Settings): boolean {
+  return clusterPolicies && semantics !== 'upstream-1.36';
 }
 
 function lifecycleConfig(settings: Settings): Partial<LifecycleConfig> {

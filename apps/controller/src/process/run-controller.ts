@@ -44,6 +44,8 @@ export interface ControllerOptions {
   readonly podWatch?: 'all' | PodWatch['mode'];
   /** Policies of files; left out: none. */
   readonly policies?: readonly PolicyObject[];
+  /** Follow those of the cluster too; false when left out. */
+  readonly clusterPolicies?: boolean;
   /** Whether streams are asked for in protobuf; left out: in JSON. */
   readonly protobuf?: boolean;
   /** The lease in which limit counts are stored; left out: none. */
@@ -85,6 +87,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
       leases: hasLifecycle(config),
       protobuf: options.protobuf ?? false,
       policies: options.policies ?? [],
+      clusterPolicies: options.clusterPolicies ?? false,
       ...(podWatch !== 'all' && { podWatch: { mode: podWatch } }),
       ...(options.election && { election: options.election }),
       ...(options.limitsLease && { limitsLease: options.limitsLease }),

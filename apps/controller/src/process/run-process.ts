@@ -23,7 +23,7 @@ import { dryRun } from '../transport/dry-run.ts';
 import { observed } from '../transport/observed.ts';
 import { rateLimited } from '../transport/rate-limited.ts';
 import { version } from '../version.ts';
-import { engineConfig } from './engine-config.ts';
+import { engineConfig, followsCluster } from './engine-config.ts';
 import { runController } from './run-controller.ts';
 import { untilSuccess } from './start-retry.ts';
 import { type Close, startStatusServer } from './status-server.ts';
@@ -88,6 +88,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
       engine,
       podWatch: checked.podWatch,
       policies: choices.policyObjects,
+      clusterPolicies: followsCluster(settings),
       protobuf: settings.kubeApiContentType === 'application/vnd.kubernetes.protobuf',
       ...(electing && { election: electionOptions(settings) }),
       ...(engine.keepLimits && { limitsLease: limitsLease(settings) }),

@@ -1,10 +1,18 @@
 // Which collections the engine is fed from, and what of them it hears.
-import type { DaemonSet, Event, Lease, Namespace, Node, Pod } from '@taintmgr/core';
+import {
+  allPodsNeeds,
+  type DaemonSet,
+  type Event,
+  type Lease,
+  type Namespace,
+  type Node,
+  type Pod,
+} from '@taintmgr/core';
 import type { PolicyObject } from '@taintmgr/core/policy';
 import { nodesAndPods } from '../pod-watch/nodes-and-pods.ts';
 import { PodSource } from '../pod-watch/pod-source.ts';
 import { defaultPodWatch, type PodWatch } from '../pod-watch/scope.ts';
-import { type Source, sourceOf } from '../pod-watch/source.ts';
+import { apartFromPods, type Source, sourceOf } from '../pod-watch/source.ts';
 import type { Random } from '../proto/backoff.ts';
 import {
   daemonSetFromJson,
@@ -23,6 +31,7 @@ import {
   type Selectors,
 } from '../proto/list-requests.ts';
 import { Reflector, type ReflectorOptions } from '../proto/reflector.ts';
+import { clusterPolicies } from './cluster-policies.ts';
 import { policySource, selectsNamespaces } from './policy-source.ts';
 
 /** Which collections are read, and what of them. */
@@ -41,6 +50,8 @@ export interface SourceOptions {
   readonly daemonSets?: boolean;
   /** Policies of files; left out: none. Namespaces are read where one selects them. */
   readonly policies?: readonly PolicyObject[];
+  /** Follow those of the cluster too, and with them all namespaces; false when left out. */
+  readonly clusterPolicies?: boolean;
   /** Read only the pods that something may have to be done about; left out: all of them. */
   readonly podWatch?: Partial<PodWatch>;
   /** List once, watch nothing, change nothing. */
@@ -54,7 +65,7 @@ export interface SourceOptions {
 /** The collections that are read, nodes and pods first. */
 export function engineSources(options: SourceOptions): readonly Source[] {
   const { leases = false, daemonSets = false, readOnly = false, podWatch } = options;
-  const { policies = [] } = options;
+  const { policies = [], clusterPolicies: followsCluster = false } = options;
   const shared = sharedOptions(options);
   const nodes = sourceOf(
     new Reflector<Node>({
@@ -71,7 +82,12 @@ export function engineSources(options: SourceOptions): readonly Source[] {
       ? [nodesAndPods(nodes, podsByNode(options, podWatch))]
       : [nodes, sourceOf(podReflector(options), podEvent)];
   if (policies.length > 0) sources.unshift(policySource(policies));
-  if (selectsNamespaces(policies)) sources.push(namespaceSource(shared));
+  if (followsCluster) {
+    const unable = (object: PolicyObject): string | null => needsAllPods(object, podWatch);
+    const { protobuf: _, ...inJson } = shared;
+    sources.push(...clusterPolicies({ ...inJson, files: policies, unable }));
+  }
+  if (followsCluster || selectsNamespaces(policies)) sources.push(namespaceSource(shared));
   if (leases) {
     const [resource, path, project] = ['leases', nodeLeasesPath, leaseFromJson] as const;
     const reflector = new Reflector<Lease>({ ...shared, resource, path, selectors: {}, project });
@@ -91,10 +107,17 @@ export function engineSources(options: SourceOptions): readonly Source[] {
   return sources;
 }
 
+/** A limit that counts within a window looks at all pods; null: this one does not, or all are read. */
+function needsAllPods(object: PolicyObject, podWatch: SourceOptions['podWatch']): string | null {
+  if (object.kind !== 'EvictionPolicy' || podWatch === undefined) return null;
+  const index = object.value.limits.findIndex((limit) => allPodsNeeds({ limits: [limit] })[0]);
+  return index < 0 ? null : `spec.limits[${index}]: percent and pods need --pod-watch=all`;
+}
+
 function namespaceSource(shared: Shared): Source {
   const [resource, path, project] = ['namespaces', namespacesPath, namespaceFromJson] as const;
   const options = { ...shared, protobuf: false, resource, path, selectors: {}, project };
-  return sourceOf(new Reflector<Namespace>(options), namespaceEvent);
+  return apartFromPods(sourceOf(new Reflector<Namespace>(options), namespaceEvent));
 }
 
 type Shared = Pick<ReflectorOptions<unknown>, 'random' | 'watch' | 'streamLists' | 'protobuf'>;

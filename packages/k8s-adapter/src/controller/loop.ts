@@ -1,7 +1,7 @@
 // A controller without its I/O: sources feed a machine, and its commands become requests.
 import type { Command, Event } from '@taintmgr/core';
 import { earliest, type Instant, type Millis } from '@taintmgr/core/time';
-import type { PodScopeNotice } from '../pod-watch/source.ts';
+import type { PodScopeNotice, UnreadableNotice } from '../pod-watch/source.ts';
 import { isSourceEffect, type ReflectorStatus, type Source } from '../pod-watch/source.ts';
 import type { RequestEffect } from '../proto/api-request.ts';
 import type { Random } from '../proto/backoff.ts';
@@ -87,6 +87,7 @@ export type LoopAction<N> = RequestEffect | { readonly kind: 'notice'; readonly 
 export type LoopNotice =
   | ReflectorNotice
   | PodScopeNotice
+  | UnreadableNotice
   | EventRecorderNotice
   | ElectionNotice
   | ClockNotice

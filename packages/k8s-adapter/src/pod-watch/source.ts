@@ -40,10 +40,34 @@ export interface PodScopeNotice {
   readonly pods: number | null;
 }
 
+/** An object that cannot be read; what it was to say is not done, and evictions may be held. */
+export interface UnreadableNotice {
+  readonly kind: 'unreadable';
+  /** Such as `EvictionPolicy "spot"`. */
+  readonly object: string;
+  readonly faults: readonly string[];
+  /** Whether all evictions wait until it can be read, or is gone. */
+  readonly isHeld: boolean;
+}
+
 /** What a source gives besides news. */
 export type SourceEffect =
   | Exclude<ReflectorEffect<never>, ItemChange<never> | { kind: 'notice' }>
-  | { readonly kind: 'notice'; readonly notice: ReflectorNotice | PodScopeNotice };
+  | { readonly kind: 'notice'; readonly notice: ReflectorNotice | PodScopeNotice | UnreadableNotice };
+
+/**
+ * The same source as one that says nothing of single pods: what it brings is not looked at again
+ * before a pod goes, so that it is never a reason to.
+ */
+export function apartFromPods<E>(source: Source<E>): Source<E> {
+  return {
+    handle: (now, input) => source.handle(now, input),
+    nextWake: () => source.nextWake(),
+    status: () => source.status(),
+    isCutOff: () => source.isCutOff(),
+    heardAt: (name) => (source.heardAt(name) === null ? null : Number.POSITIVE_INFINITY),
+  };
+}
 
 /** Whether a reflector that has read its collection does not hear of changes now. */
 export function isCutOff({

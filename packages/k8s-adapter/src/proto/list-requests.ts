@@ -1,4 +1,5 @@
 // The requests that list and watch, and the paths of the collections.
+import { policyApiVersion } from '@taintmgr/core/policy';
 import { type ApiRequest, getRequest, type Query } from './api-request.ts';
 
 /** Narrows a list or a watch on the server's side, in kubectl's own syntax. */
@@ -29,6 +30,11 @@ export const podsPath = '/api/v1/pods';
 export const namespacesPath = '/api/v1/namespaces';
 export const nodeLeasesPath = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
 export const daemonSetsPath = '/apis/apps/v1/daemonsets';
+
+/** The path of all objects of one of our own kinds, by its plural. */
+export function policiesPath(plural: string): string {
+  return `/apis/${policyApiVersion}/${plural}`;
+}
 
 /** GET of one page of the collection at `path`. */
 export function listRequest(path: string, options: ListOptions = {}): ApiRequest {

@@ -25,6 +25,8 @@ export interface ReflectorOptions<T> {
   readonly streamLists?: boolean;
   /** Whether the server is asked for streams in protobuf where it has it; default false: in JSON. */
   readonly protobuf?: boolean;
+  /** A collection that is not served (404) has no objects; default false: it is a failure. */
+  readonly mayBeAbsent?: boolean;
   /** What of each kind is read in protobuf; left out: what `convert.ts` looks at. */
   readonly kinds?: Kinds;
   readonly random: Random;

@@ -48,6 +48,8 @@ const catchUpMs: Millis = 1000;
 const quietMs: Millis = 5000;
 /** A watch that ends sooner, with nothing in it, is not opened again at once. */
 const watchMsMin: Millis = 1000;
+/** A collection that is not served is asked for again after this time. */
+const absentMs: Millis = 30_000;
 
 /**
  * Follows one collection: a list, then watches from its resourceVersion on, each from where the one
@@ -70,6 +72,8 @@ export class Reflector<T> {
   #aliveAt: Instant | null = null;
   /** Whether nothing has been read or opened since something went wrong. */
   #failing = false;
+  /** Whether the server does not serve the collection, which then counts as one without objects. */
+  #absent = false;
   /** Goes down where objects are so large that a page of them is more than we read. */
   #pageLimit = pageLimitMax;
   /** When the list under way was asked for. */
@@ -125,6 +129,7 @@ export class Reflector<T> {
   /** Whether changes are heard of: a watch that is opened after a failure may come to nothing too. */
   get hears(): boolean {
     const state = this.#state;
+    if (this.#absent) return true;
     return state.kind === 'Watching' && (state.status !== null || !this.#failing);
   }
 
@@ -188,6 +193,9 @@ export class Reflector<T> {
 
   #refused(now: Instant, state: Open, failure: Failure): ReflectorState {
     const status = failure.status ?? 0;
+    if (status === 404 && this.#options.mayBeAbsent && state.kind !== 'Watching') {
+      return this.#leaveAbsent(now, state);
+    }
     if (state.kind === 'Loading' && unableStatuses.includes(status)) {
       this.#lists = 'paged';
       this.#notice({ kind: 'pagedLists', resource: this.resource });
@@ -195,6 +203,17 @@ export class Reflector<T> {
     }
     const hopeless = relistStatuses.includes(status);
     return this.#recover(now, state, failure, hopeless ? relist : nextAfter(state));
+  }
+
+  /** What is not served has no objects; it may be served later. */
+  #leaveAbsent(now: Instant, state: Open): ReflectorState {
+    this.#abort(state);
+    if (!this.#absent) this.#notice({ kind: 'absent', resource: this.resource });
+    this.#inventory.beginList();
+    this.#take();
+    this.#absent = true;
+    this.#endFirstList();
+    return { kind: 'Waiting', until: now + absentMs, next: relist };
   }
 
   // Listing
@@ -236,12 +255,8 @@ export class Reflector<T> {
 
   /** The list is complete. */
   #swap(): void {
-    this.#heardAt = this.#listedAt;
-    this.#aliveAt = this.#listedAt;
-    this.#failing = false;
     if (this.#lists === 'pagedOnce') this.#lists = 'streamed';
-    const changes = this.#inventory.endList();
-    for (const change of changes) this.#effects.push(change);
+    const changes = this.#take();
     const deletes = changes.filter(({ kind }) => kind === 'delete').length;
     this.#notice({
       kind: 'listed',
@@ -250,6 +265,21 @@ export class Reflector<T> {
       upserts: changes.length - deletes,
       deletes,
     });
+    this.#endFirstList();
+  }
+
+  /** What the list says is what there is. */
+  #take(): readonly ItemChange<T>[] {
+    this.#heardAt = this.#listedAt;
+    this.#aliveAt = this.#listedAt;
+    this.#failing = false;
+    this.#absent = false;
+    const changes = this.#inventory.endList();
+    for (const change of changes) this.#effects.push(change);
+    return changes;
+  }
+
+  #endFirstList(): void {
     if (this.#synced) return;
     this.#synced = true;
     this.#effects.push({ kind: 'synced' });
@@ -383,6 +413,7 @@ export class Reflector<T> {
 
   #reconnecting(failure: Failure, wait: Millis, { kind: next }: Next): void {
     this.#failing = true;
+    this.#absent = false;
     this.#notice({ kind: 'reconnecting', resource: this.resource, failure, wait, next });
   }
 

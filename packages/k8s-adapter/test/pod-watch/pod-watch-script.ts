@@ -185,6 +185,7 @@ function describeNotice(notice: Extract<SourceEffect, { kind: 'notice' }>['notic
   if (notice.kind === 'podScope') {
     return `notice podScope ${notice.scope} ${notice.nodes} nodes, ${notice.pods ?? '?'} pods`;
   }
+  if (notice.kind === 'unreadable') return `notice unreadable ${notice.object}`;
   const { kind, nodeName } = notice;
   const wait = notice.kind === 'reconnecting' ? `, ${notice.next} in ${notice.wait / 1000}` : '';
   return `notice ${kind}${nodeName === undefined ? '' : ` ${nodeName}`}${wait}`;

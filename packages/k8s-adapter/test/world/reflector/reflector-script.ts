@@ -182,6 +182,8 @@ function describeNotice(
       return `listed ${notice.objects}: ${notice.upserts} upserts, ${notice.deletes} deletes`;
     case 'watching':
       return `watching from ${notice.resourceVersion}`;
+    case 'absent':
+      return 'absent';
     case 'pagedLists':
       return 'lists in pages';
     case 'reconnecting': {
