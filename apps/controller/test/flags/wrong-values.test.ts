@@ -53,6 +53,7 @@ const known = 'taint-eviction-controller, node-lifecycle-controller, node-pressu
 const wrong: Readonly<Record<keyof Settings, readonly [value: string, want: string]>> = {
   config: [missing, aFile],
   policy: [missing, 'files and directories that can be read, separated by commas'],
+  clusterPolicies: ['maybe', aBoolean],
   controllers: ['cron', `"cron" left out: the known controllers are ${known}`],
   featureGates: ['Some=true', 'TaintTolerationComparisonOperators=true or =false'],
   dryRun: ['maybe', 'none, client or server'],

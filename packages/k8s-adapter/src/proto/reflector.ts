@@ -48,7 +48,10 @@ const catchUpMs: Millis = 1000;
 const quietMs: Millis = 5000;
 /** A watch that ends sooner, with nothing in it, is not opened again at once. */
 const watchMsMin: Millis = 1000;
-/** A collection that is not served is asked for again after this time. */
+/**
+ * A collection that is not served is asked for again after this time. One whose objects are known has
+ * to be away for so long before they count as gone: a server that starts may answer 404 too.
+ */
 const absentMs: Millis = 30_000;
 
 /**
@@ -74,6 +77,8 @@ export class Reflector<T> {
   #failing = false;
   /** Whether the server does not serve the collection, which then counts as one without objects. */
   #absent = false;
+  /** Since when it was not served, though objects of it are known; null: it is, or none are. */
+  #missingSince: Instant | null = null;
   /** Goes down where objects are so large that a page of them is more than we read. */
   #pageLimit = pageLimitMax;
   /** When the list under way was asked for. */
@@ -194,7 +199,9 @@ export class Reflector<T> {
   #refused(now: Instant, state: Open, failure: Failure): ReflectorState {
     const status = failure.status ?? 0;
     if (status === 404 && this.#options.mayBeAbsent && state.kind !== 'Watching') {
-      return this.#leaveAbsent(now, state);
+      this.#missingSince ??= now;
+      const isCertain = this.size === 0 || now - this.#missingSince >= absentMs;
+      if (isCertain) return this.#leaveAbsent(now, state);
     }
     if (state.kind === 'Loading' && unableStatuses.includes(status)) {
       this.#lists = 'paged';
@@ -274,6 +281,7 @@ export class Reflector<T> {
     this.#aliveAt = this.#listedAt;
     this.#failing = false;
     this.#absent = false;
+    this.#missingSince = null;
     const changes = this.#inventory.endList();
     for (const change of changes) this.#effects.push(change);
     return changes;

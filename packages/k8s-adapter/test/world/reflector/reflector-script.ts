@@ -3,6 +3,7 @@ import {
   Reflector,
   type ReflectorEffect,
   type ReflectorInput,
+  type ReflectorOptions,
 } from '../../../src/proto/reflector.ts';
 import { random } from '../random.ts';
 
@@ -14,7 +15,7 @@ interface Item {
 
 /**
  * Runs a script against a reflector and answers the script with what came out, indented. Lines are
- * (after `0 list-only` or `0 streamed`, where that is what it is about)
+ * (after `0 list-only`, `0 streamed` or `0 may-be-absent`, where that is what it is about)
  * `SECONDS COMMAND …`; objects are written name:uid:resourceVersion; a command about an answer
  * means the latest request, or another one written `of ID`.
  */
@@ -37,6 +38,10 @@ class World {
     const [seconds = '', ...words] = line.split(' ');
     const now = Number(seconds) * 1000;
     const [command = ''] = words;
+    if (command === 'may-be-absent') {
+      this.#reflector = newReflector({ watch: true, streamLists: false, mayBeAbsent: true });
+      return '';
+    }
     if (command === 'list-only' || command === 'streamed') {
       const streamLists = command === 'streamed';
       this.#reflector = newReflector({ watch: streamLists, streamLists });
@@ -67,7 +72,9 @@ class World {
   }
 }
 
-function newReflector(kind: { watch: boolean; streamLists: boolean }): Reflector<Item> {
+type Kind = Pick<ReflectorOptions<Item>, 'watch' | 'streamLists' | 'mayBeAbsent'>;
+
+function newReflector(kind: Kind): Reflector<Item> {
   return new Reflector<Item>({
     resource: 'pods',
     path: '/api/v1/pods',
