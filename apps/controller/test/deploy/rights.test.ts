@@ -16,6 +16,7 @@ import {
   type User,
 } from '@taintmgr/sim-cluster';
 import { ask } from '../harness/https-client.ts';
+import { installOurKinds } from '../harness/our-kinds.ts';
 import { type RunningProcess, startProcess } from '../harness/running-process.ts';
 import { readManifests } from './manifests.ts';
 
@@ -44,6 +45,7 @@ async function startCluster(t: TestContext): Promise<EmbeddedCluster> {
     ]),
   });
   t.after(() => embedded.stop());
+  await installOurKinds(embedded.cluster.api);
   for (const name of ['shop', 'taintmgr-system']) {
     embedded.cluster.api.create('namespaces', namespace(name));
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { customResourceDefinitions } from '@taintmgr/core/policy';
 import { node, pod, type Rule } from '@taintmgr/sim-cluster';
+import { installOurKinds } from '../harness/our-kinds.ts';
 import { type RunningProcess, startProcess } from '../harness/running-process.ts';
 import { startTestApi, type TestApi } from '../harness/test-api.ts';
 
@@ -14,10 +14,7 @@ async function startCluster(t: TestContext): Promise<TestApi> {
   const cluster = await startTestApi([everything]);
   t.after(() => cluster.stop());
   const { api } = cluster;
-  for (const definition of customResourceDefinitions()) {
-    api.create('customresourcedefinitions', structuredClone(definition));
-  }
-  await established(cluster);
+  await installOurKinds(api);
   api.create('nodes', node('n1', { spec: { taints: [{ key: 'bad', effect: 'NoExecute' }] } }));
   for (const name of ['kept', 'other']) {
     const metadata = { labels: { app: name } };
@@ -26,22 +23,6 @@ async function startCluster(t: TestContext): Promise<TestApi> {
     api.create('pods', { ...one, metadata: { ...one.metadata, ...metadata } });
   }
   return cluster;
-}
-
-/** Resolves when the kinds are served. */
-function established({ api }: TestApi): Promise<void> {
-  const isServed = (): boolean => {
-    const all = api.list('customresourcedefinitions');
-    return all.every(({ status }) => JSON.stringify(status).includes('InitialNamesAccepted'));
-  };
-  return new Promise((resolve) => {
-    if (isServed()) return resolve();
-    const stop = api.subscribe(() => {
-      if (!isServed()) return;
-      stop();
-      resolve();
-    });
-  });
 }
 
 function create({ api }: TestApi, kind: keyof typeof plurals, name: string, spec: object): void {
@@ -57,7 +38,11 @@ function start(t: TestContext, { kubeconfig }: TestApi): Promise<RunningProcess>
   return startProcess(t, { connection: { kubeconfig }, flags: ['--leader-elect=false'] });
 }
 
-const keep = { priority: 10, match: { podSelector: { matchLabels: { app: 'kept' } } }, action: 'Keep' };
+const keep = {
+  priority: 10,
+  match: { podSelector: { matchLabels: { app: 'kept' } } },
+  action: 'Keep',
+};
 
 describe('policies of the cluster', () => {
   it('keep a pod from the start, and until they are taken away', async (t) => {

@@ -19,7 +19,7 @@ interface Found {
   readonly faults: readonly string[];
 }
 
-type Shared = Pick<ReflectorOptions<unknown>, 'random' | 'watch' | 'streamLists'>;
+type Shared = Pick<ReflectorOptions<unknown>, 'random' | 'watch'>;
 
 export interface ClusterPolicyOptions extends Shared {
   /** Those of files: an object of the cluster with the same name does not count. */

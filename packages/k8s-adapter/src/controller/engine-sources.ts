@@ -84,8 +84,8 @@ export function engineSources(options: SourceOptions): readonly Source[] {
   if (policies.length > 0) sources.unshift(policySource(policies));
   if (followsCluster) {
     const unable = (object: PolicyObject): string | null => needsAllPods(object, podWatch);
-    const { protobuf: _, ...inJson } = shared;
-    sources.push(...clusterPolicies({ ...inJson, files: policies, unable }));
+    const { random, watch } = shared;
+    sources.push(...clusterPolicies({ random, watch, files: policies, unable }));
   }
   if (followsCluster || selectsNamespaces(policies)) sources.push(namespaceSource(shared));
   if (leases) {
@@ -116,7 +116,8 @@ function needsAllPods(object: PolicyObject, podWatch: SourceOptions['podWatch'])
 
 function namespaceSource(shared: Shared): Source {
   const [resource, path, project] = ['namespaces', namespacesPath, namespaceFromJson] as const;
-  const options = { ...shared, protobuf: false, resource, path, selectors: {}, project };
+  const { random, watch } = shared;
+  const options = { random, watch, resource, path, selectors: {}, project };
   return apartFromPods(sourceOf(new Reflector<Namespace>(options), namespaceEvent));
 }
 

@@ -53,7 +53,10 @@ export interface UnreadableNotice {
 /** What a source gives besides news. */
 export type SourceEffect =
   | Exclude<ReflectorEffect<never>, ItemChange<never> | { kind: 'notice' }>
-  | { readonly kind: 'notice'; readonly notice: ReflectorNotice | PodScopeNotice | UnreadableNotice };
+  | {
+      readonly kind: 'notice';
+      readonly notice: ReflectorNotice | PodScopeNotice | UnreadableNotice;
+    };
 
 /**
  * The same source as one that says nothing of single pods: what it brings is not looked at again

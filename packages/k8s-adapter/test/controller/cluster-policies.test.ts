@@ -44,7 +44,6 @@ class Collection {
     const sources = engineSources({
       random: () => 0.5,
       clusterPolicies: true,
-      streamLists: false,
       ...options,
     });
     const source = sources.find((one) => one.status()[0]?.resource === resource);
