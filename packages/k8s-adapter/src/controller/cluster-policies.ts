@@ -75,16 +75,16 @@ function read(kind: Kind, value: unknown, unable: ClusterPolicyOptions['unable']
   return { name, object: why === null ? judged.value : null, faults: why === null ? [] : [why] };
 }
 
-type Told = ReturnType<Source['handle']>[number];
+type Effect = ReturnType<Source['handle']>[number];
 
 function eventsOf(
   kind: Kind,
   effect: ReflectorEffect<Found>,
   holding: Set<string>,
-): readonly Told[] {
+): readonly Effect[] {
   if (effect.kind !== 'upsert' && effect.kind !== 'delete') return [effect];
   const name = effect.kind === 'upsert' ? effect.item.name : effect.name;
-  const released: Told[] = holding.delete(name)
+  const released: Effect[] = holding.delete(name)
     ? [{ kind: 'pauseDelete', name: pauseName(kind, name) }]
     : [];
   if (effect.kind === 'delete') return [goneEvent(kind, name), ...released];
@@ -95,10 +95,10 @@ function eventsOf(
   }
   const isHeld = kind !== 'NodeTaintRule';
   const notice = { kind: 'unreadable', object: `${kind} "${name}"`, faults, isHeld } as const;
-  const told: Told = { kind: 'notice', notice };
-  if (!isHeld) return [told];
+  const report: Effect = { kind: 'notice', notice };
+  if (!isHeld) return [report];
   holding.add(name);
-  return [heldEvent(kind, effect, faults), told];
+  return [heldEvent(kind, effect, faults), report];
 }
 
 /** No object of the cluster has such a name. */
