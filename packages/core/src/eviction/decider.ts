@@ -6,6 +6,7 @@ import type { Pod } from '../model/pod.ts';
 import type { Taint } from '../model/taint.ts';
 import { choosePolicy } from '../policy/choice.ts';
 import { type Governance, governedBy } from '../policy/eviction-policy.ts';
+import { NodePolicies } from '../policy/node-policies.ts';
 import type { StoreView } from '../store.ts';
 import type { EvictionConfig } from './config.ts';
 import { type Concern, type Decision, decide } from './decide.ts';
@@ -28,6 +29,7 @@ export class Decider {
   readonly #taints: TaintClock;
   readonly #pauses: Pauses;
   readonly #config: EvictionConfig;
+  readonly #nodePolicies = new NodePolicies();
 
   constructor(store: StoreView, taints: TaintClock, pauses: Pauses, config: EvictionConfig) {
     this.#store = store;
@@ -76,8 +78,9 @@ export class Decider {
     const policies = this.#store.policies();
     if (policies.length === 0) return governedBy(noPolicy, this.#config);
     const node = this.#store.node(pod.nodeName);
+    const here = node ? this.#nodePolicies.of(policies, node, taint) : policies;
     const namespaceLabels = this.#store.namespaceLabels(pod.namespace);
-    return governedBy(choosePolicy(policies, taint, { pod, node, namespaceLabels }), this.#config);
+    return governedBy(choosePolicy(here, taint, { pod, node, namespaceLabels }), this.#config);
   }
 
   /**

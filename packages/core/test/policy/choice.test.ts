@@ -9,6 +9,7 @@ import {
   inPolicyOrder,
   type PolicySubject,
 } from '../../src/policy/choice.ts';
+import { NodePolicies } from '../../src/policy/node-policies.ts';
 import { matchesPattern } from '../../src/policy/pattern.ts';
 import { policyOf } from './objects.ts';
 
@@ -210,6 +211,8 @@ describe('policies against a twin', () => {
         const expected = twin(list, of, drawnSubject)?.name;
         const inOrder = list.toSorted(inPolicyOrder);
         assert.equal(choosePolicy(inOrder, of, drawnSubject).counts?.name, expected);
+        const here = new NodePolicies().of(inOrder, drawnSubject.node ?? assert.fail(), of);
+        assert.equal(choosePolicy(here, of, drawnSubject).counts?.name, expected);
         const { counts, others } = explainChoice(list, of, drawnSubject);
         assert.equal(counts?.name, expected);
         assert.equal(others.length + (counts ? 1 : 0), list.length);

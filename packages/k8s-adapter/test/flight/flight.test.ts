@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Config, createEngine } from '@taintmgr/core';
+import { type Config, createEngine, type Event } from '@taintmgr/core';
+import type { EvictionPolicy, NodeTaintRule } from '@taintmgr/core/policy';
 import { Cluster, seededRandom, threeZones, VirtualClock } from '@taintmgr/sim-cluster';
 import {
   type FlightHead,
@@ -52,6 +53,7 @@ function record(seed: number, config: Partial<Config>): readonly string[] {
   const { api } = cluster;
   for (let minute = 2; minute < 30; minute++) {
     driver.runUntil(Date.parse(startedAt) + (minute - 1) * minuteMs);
+    for (const event of policyEvents(minute, clock.now())) driver.feed({ kind: 'event', event });
     const names = api.list('nodes').map(({ metadata }) => metadata.name);
     const name = names[Math.floor(random() * names.length)] ?? '';
     clock.after(random() * minuteMs, () => {
@@ -69,6 +71,63 @@ function record(seed: number, config: Partial<Config>): readonly string[] {
   driver.runUntil(Date.parse(startedAt) + 30 * minuteMs);
   return lines;
 }
+
+/** What people want done while it goes on; a pause has a reason that is nobody's business. */
+function policyEvents(minute: number, now: number): readonly Event[] {
+  const scope = { zones: [], nodes: null, taintKeys: ['maintenance'], namespaces: [] };
+  const holds = { readiness: true, deadlines: true, until: now + 2 * minuteMs, since: now };
+  const pause = { name: 'night', uid: '', scope, ...holds, reason: 'a secret of ours' };
+  switch (minute % 6) {
+    case 0:
+      return [{ kind: 'policyUpsert', policy }];
+    case 1:
+      return [{ kind: 'pauseUpsert', pause }];
+    case 2:
+      return [{ kind: 'namespaceUpsert', namespace: { name: 'default', labels: { a: 'b' } } }];
+    case 3:
+      return [{ kind: 'taintRuleUpsert', rule }];
+    case 4:
+      return [
+        { kind: 'pauseDelete', name: 'night' },
+        { kind: 'taintRuleDelete', name: 'sad' },
+      ];
+    default:
+      return [{ kind: 'policyDelete', name: 'slow' }];
+  }
+}
+
+const policy: EvictionPolicy = {
+  name: 'slow',
+  uid: '',
+  generation: 1,
+  priority: 0,
+  match: {
+    taints: [{ key: 'maint*' }],
+    nodes: null,
+    namespaces: { names: [], selector: { matchLabels: { a: 'b' } } },
+    pods: null,
+    podPriority: null,
+  },
+  action: 'EvictThenDelete',
+  minTaintAgeMs: null,
+  deleteAfterMs: 10_000,
+  gracePeriodSeconds: null,
+  defaultTolerationSeconds: 20,
+  limits: [{ per: 'node', pods: 2, windowMs: minuteMs, onLimit: 'queue' }],
+};
+const rule: NodeTaintRule = {
+  name: 'sad',
+  uid: '',
+  generation: 1,
+  condition: 'Ready',
+  status: 'Unknown',
+  holdsMs: 0,
+  clearMs: 0,
+  taint: { key: 'sad', value: '', effect: 'NoSchedule' },
+  nodes: {},
+  nodesMax: null,
+  dryRun: false,
+};
 
 /** What an engine does that is told what the lines say. */
 function replay(head: FlightHead, lines: readonly string[]): readonly string[] {
@@ -110,8 +169,9 @@ describe('a flight record', () => {
         const replayed = replay(head, lines);
         const index = lines.findIndex((line, number) => line !== replayed[number]);
         assert.equal(replayed[index], lines[index], `seed ${seed}`);
+        assert.ok(lines.some((line) => line.includes('"kind":"pauseUpsert"')));
         for (const line of lines) {
-          assert.doesNotMatch(line, /kubelet is posting|connection reset/);
+          assert.doesNotMatch(line, /kubelet is posting|connection reset|a secret of ours/);
           const { commands = [] }: FlightStep = JSON.parse(line);
           for (const command of commands) kinds.add(command.kind);
         }
