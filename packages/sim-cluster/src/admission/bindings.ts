@@ -32,16 +32,13 @@ export function dynamic(object: KubeObject | null): CelValue {
 }
 
 function requestJson(request: AdmissionRequest, { user }: Writer): Json {
-  const { resource, subresource, namespace, name, object, oldObject, operation } = request;
-  const { group, version, plural } = resource;
-  const shown = object ?? oldObject;
-  const kind = kindJson(shown?.apiVersion ?? '', shown?.kind ?? resource.kind);
-  const asked = { group, version, resource: plural };
+  const { subresource, namespace, name, operation } = request;
+  const asked = request.asked ?? request;
   return {
-    kind,
-    resource: asked,
-    requestKind: kind,
-    requestResource: asked,
+    kind: kindJson(request),
+    resource: resourceJson(request),
+    requestKind: kindJson(asked),
+    requestResource: resourceJson(asked),
     ...(subresource ? { subResource: subresource, requestSubResource: subresource } : {}),
     ...(name ? { name } : {}),
     ...(namespace ? { namespace } : {}),
@@ -56,9 +53,17 @@ function requestJson(request: AdmissionRequest, { user }: Writer): Json {
   };
 }
 
-function kindJson(apiVersion: string, kind: string): Json {
-  const [version = '', group = ''] = apiVersion.split('/').reverse();
-  return { group, version, kind };
+type Shown = Pick<AdmissionRequest, 'resource' | 'object' | 'oldObject'>;
+
+/** Of a subresource the object has a kind of its own. */
+function kindJson({ resource, object, oldObject }: Shown): Json {
+  const shown = object ?? oldObject;
+  const [version = '', group = ''] = (shown?.apiVersion ?? '').split('/').reverse();
+  return { group, version, kind: shown?.kind ?? resource.kind };
+}
+
+function resourceJson({ resource: { group, version, plural } }: Shown): Json {
+  return { group, version, resource: plural };
 }
 
 function namespaceJson({ metadata, spec, status }: KubeObject): Json {

@@ -1,5 +1,7 @@
 // Which requests a policy or a binding is about.
 import type { KubeObject } from '../objects/kube-object.ts';
+import type { Resource } from '../resources/resource.ts';
+import { apiVersionOf } from '../resources/resources.ts';
 import { labelSelectorRequirements, matchesLabels } from '../selectors/labels.ts';
 import type { MatchResources, ResourceRule } from '../validation/policy/match-resources.ts';
 import type { LabelSelector } from '../validation/selector.ts';
@@ -21,20 +23,49 @@ export function isExempt({ resource: { group, plural } }: AdmissionRequest): boo
   return group === 'admissionregistration.k8s.io' && exempt.has(plural);
 }
 
-/** Whether the request is one of those meant; no rules at all mean every request. */
-export function matches(
+/**
+ * The request as it is meant, or null when it is not; no rules at all mean every request. One that is
+ * meant in another version or group only is given as that: `others` are the resources under which
+ * the same objects are served.
+ */
+export function matched(
   given: MatchResources,
   request: AdmissionRequest,
   labelsOf: NamespaceLabels,
-): boolean {
+  others: readonly Resource[],
+): AdmissionRequest | null {
   const { resourceRules = [], excludeResourceRules = [] } = given;
-  const isRuled = (rule: ResourceRule): boolean => matchesRule(rule, request);
-  return (
-    (resourceRules.length === 0 || resourceRules.some(isRuled)) &&
-    !excludeResourceRules.some(isRuled) &&
+  const isSelected =
     matchesNamespace(given.namespaceSelector, request, labelsOf) &&
-    matchesObject(given.objectSelector, request)
-  );
+    matchesObject(given.objectSelector, request);
+  if (!isSelected) return null;
+  const equivalent = given.matchPolicy === 'Exact' ? [] : others;
+  const known = [request, ...equivalent.map((resource) => ({ ...request, resource }))];
+  const ruled = (rules: readonly ResourceRule[]): AdmissionRequest | undefined =>
+    known.find((one) => rules.some((rule) => matchesRule(rule, one)));
+  if (ruled(excludeResourceRules)) return null;
+  if (resourceRules.length === 0) return request;
+  const found = ruled(resourceRules);
+  return found ? shownAs(found.resource, request) : null;
+}
+
+/** The request with its objects as another resource shows them. */
+function shownAs(resource: Resource, request: AdmissionRequest): AdmissionRequest {
+  if (resource === request.resource) return request;
+  const { object, oldObject } = request;
+  const shown = (one: KubeObject | null): KubeObject | null => {
+    if (one === null || request.subresource === 'scale') return one;
+    const stored = request.resource.view?.toStored(one) ?? one;
+    const viewed = resource.view?.toView(stored) ?? stored;
+    return { ...viewed, kind: resource.kind, apiVersion: apiVersionOf(resource) };
+  };
+  return {
+    ...request,
+    resource,
+    asked: { resource: request.resource, object, oldObject },
+    object: shown(object),
+    oldObject: shown(oldObject),
+  };
 }
 
 function matchesRule(rule: ResourceRule, request: AdmissionRequest): boolean {

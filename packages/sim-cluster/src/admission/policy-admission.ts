@@ -4,6 +4,7 @@ import { serviceAccountUser, type User } from '../auth/authorizer.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { type ApiError, policyDenial } from '../objects/errors.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
+import { type Resource, storageOf } from '../resources/resource.ts';
 import type { ServedResources } from '../resources/served.ts';
 import type { Store } from '../store/store.ts';
 import type { Verdict as Answer, Question } from '../validation/policy/authorizer.ts';
@@ -11,7 +12,7 @@ import { type Bindings, dynamic, requestBindings } from './bindings.ts';
 import type { CompiledPolicy } from './compiled-policy.ts';
 import { evaluatePolicy, type Verdict } from './evaluate.ts';
 import { LaggingView } from './lagging-view.ts';
-import { isExempt, matches, type NamespaceLabels } from './match.ts';
+import { isExempt, matched, type NamespaceLabels } from './match.ts';
 import { ConfigurationError, Params } from './params.ts';
 import { type Binding, Policies } from './policies.ts';
 import type { Admission, AdmissionRequest, Writer } from './request.ts';
@@ -42,6 +43,7 @@ interface Denial {
 
 export class PolicyAdmission implements Admission {
   readonly #store: Store;
+  readonly #served: ServedResources;
   readonly #access: Access;
   readonly #policies: Policies;
   readonly #params: Params;
@@ -51,6 +53,7 @@ export class PolicyAdmission implements Admission {
 
   constructor({ store, clock, access, served }: PolicyAdmissionOptions) {
     this.#store = store;
+    this.#served = served;
     this.#access = access;
     this.#params = new Params(store, clock, served);
     this.#viewNamespaces = () => new LaggingView(store, clock, 'namespaces');
@@ -69,14 +72,18 @@ export class PolicyAdmission implements Admission {
     if (this.#policies.isEmpty || isExempt(request)) return;
     const denials: Denial[] = [];
     const annotations: Record<string, string> = {};
-    let shared: Bindings | null = null;
-    const bindings = (): Bindings => {
-      shared ??= this.#bindings(request, writer);
-      return shared;
+    const others = this.#othersThan(request.resource);
+    const shared = new Map<Resource, Bindings>();
+    const bindingsOf = (shown: AdmissionRequest): Bindings => {
+      const known = shared.get(shown.resource) ?? this.#bindings(shown, writer);
+      shared.set(shown.resource, known);
+      return known;
     };
     for (const policy of this.#policies.all()) {
-      if (!matches(policy.constraints, request, this.#labelsOf)) continue;
-      denials.push(...this.#ask(policy, request, writer, bindings, annotations));
+      const shown = matched(policy.constraints, request, this.#labelsOf, others);
+      if (!shown) continue;
+      const bindings = (): Bindings => bindingsOf(shown);
+      denials.push(...this.#ask(policy, { request, others }, writer, bindings, annotations));
     }
     if (Object.keys(annotations).length > 0) this.#audit({ request, annotations });
     const [first] = denials;
@@ -86,7 +93,7 @@ export class PolicyAdmission implements Admission {
   /** What a policy that matches says by all its bindings. */
   #ask(
     policy: CompiledPolicy,
-    request: AdmissionRequest,
+    { request, others }: Asking,
     writer: Writer,
     bindings: () => Bindings,
     annotations: Record<string, string>,
@@ -108,7 +115,7 @@ export class PolicyAdmission implements Admission {
     attempt('policy', name, () => {
       const resource = this.#params.resourceOf(policy);
       for (const binding of bound) {
-        if (!matches(binding.matchResources, request, this.#labelsOf)) continue;
+        if (!matched(binding.matchResources, request, this.#labelsOf, others)) continue;
         const who = `${name} with binding '${binding.name}'`;
         attempt('binding', who, () => {
           const params = this.#params.collect(resource, binding.paramRef, request.namespace);
@@ -120,6 +127,12 @@ export class PolicyAdmission implements Admission {
       }
     });
     return denials;
+  }
+
+  /** The other resources under which the same objects are served. */
+  #othersThan(resource: Resource): readonly Resource[] {
+    const storage = storageOf(resource);
+    return this.#served.all.filter((one) => one !== resource && storageOf(one) === storage);
   }
 
   #bindings(request: AdmissionRequest, writer: Writer): Bindings {
@@ -155,6 +168,12 @@ export class PolicyAdmission implements Admission {
     this.#audited.push(entry);
     if (this.#audited.length > auditedMax) this.#audited.shift();
   }
+}
+
+/** A request, and the other resources under which its objects are served. */
+interface Asking {
+  readonly request: AdmissionRequest;
+  readonly others: readonly Resource[];
 }
 
 interface Asked {

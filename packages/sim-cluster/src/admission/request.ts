@@ -9,6 +9,8 @@ type Operation = 'CREATE' | 'UPDATE' | 'DELETE';
 export interface AdmissionRequest {
   readonly operation: Operation;
   readonly resource: Resource;
+  /** How it was asked for, where a policy knows it as another version or group. */
+  readonly asked?: Pick<AdmissionRequest, 'resource' | 'object' | 'oldObject'>;
   /** '' for the object itself. */
   readonly subresource: string;
   /** '' for cluster-scoped kinds. */

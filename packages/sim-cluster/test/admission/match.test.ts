@@ -117,4 +117,36 @@ describe('which requests a policy is about', () => {
     const reviews = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
     assert.equal(client.post(reviews, review).status, 201);
   });
+
+  it('an object is the same in every group and version, unless the policy wants it exactly', () => {
+    const validations = [
+      {
+        expression: "!has(object.message) || request.requestKind.group == ''",
+        messageExpression: "object.message + ' by ' + request.requestResource.group",
+      },
+    ];
+    const send = (matchPolicy: string): string => {
+      const resourceRules = [rule(['events'], ['CREATE'])];
+      const matchConstraints = { resourceRules, matchPolicy };
+      const { client } = installed({ matchConstraints, validations });
+      const event = {
+        metadata: { name: 'e', namespace: 'default' },
+        eventTime: '2026-01-01T00:00:00.000000Z',
+        reportingController: 'c',
+        reportingInstance: 'c-1',
+        action: 'a',
+        reason: 'r',
+        note: 'said',
+        type: 'Normal',
+        regarding: { kind: 'Pod', namespace: 'default', name: 'p' },
+      };
+      const answer = client.post('/apis/events.k8s.io/v1/namespaces/default/events', event);
+      return answer.status === 201 ? 'created' : answer.body.message;
+    };
+    assert.match(
+      send('Equivalent'),
+      /^events.events.k8s.io "e" .*denied request: said by events.k8s.io$/,
+    );
+    assert.equal(send('Exact'), 'created');
+  });
 });
