@@ -20,7 +20,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './differences': {
     values: `
-      classify evictionDifferences lifecycleDifferences pressureDifferences`,
+      classify evictionDifferences lifecycleDifferences pressureDifferences processDifferences`,
     types: `
       Comparison Difference DifferenceName`,
   },

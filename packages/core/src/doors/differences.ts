@@ -8,4 +8,5 @@ export {
 } from '../differences/eviction.ts';
 export { lifecycleDifferences } from '../differences/lifecycle.ts';
 export { pressureDifferences } from '../differences/pressure.ts';
+export { processDifferences } from '../differences/process.ts';
 export type { Comparison } from '../differences/shadow.ts';

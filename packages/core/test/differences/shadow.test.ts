@@ -8,6 +8,7 @@ import {
   evictionDifferences,
   lifecycleDifferences,
   pressureDifferences,
+  processDifferences,
 } from '@taintmgr/core/differences';
 import { pauseOf, policyOf } from '../policy/objects.ts';
 
@@ -17,6 +18,7 @@ const tables: readonly (readonly Difference[])[] = [
   evictionDifferences,
   lifecycleDifferences,
   pressureDifferences,
+  processDifferences,
 ];
 
 describe('docs/differences.md', () => {
@@ -63,15 +65,26 @@ Here upstream is the kubelet's eviction manager: with \`kubelet-1.36\` the machi
 1.36.2 does, and \`precise\` differs in these ways.
 
 ${tableOf(pressureDifferences, 'kubelet-1.36')}
+
+## Requests, Events and the process
+
+These hold in both semantics where the row does not say otherwise: they are about how a decision is
+carried out, not about what is decided.
+
+${tableOf(processDifferences, 'kube-controller-manager', 'taintmgr')}
 `;
 }
 
-function tableOf(table: readonly Difference[], semantics = 'upstream-1.36'): string {
+function tableOf(
+  table: readonly Difference[],
+  semantics = 'upstream-1.36',
+  ours = 'precise',
+): string {
   const rows = table.map(
     ({ name, upstream, precise, why, proof }) =>
       `| \`${name}\` | ${upstream} | ${precise} | ${why} | ${proof} |`,
   );
-  return `| difference | ${semantics} | precise | why | proof |
+  return `| difference | ${semantics} | ${ours} | why | proof |
 |---|---|---|---|---|
 ${rows.join('\n')}`;
 }

@@ -1,0 +1,62 @@
+// Named differences from kube-controller-manager that hold in both semantics: requests, Events, the process.
+import type { Difference } from './eviction.ts';
+
+/** `precise` says what both semantics do: they are about how a decision is carried out, not about it. */
+export const processDifferences: readonly Difference[] = [
+  {
+    name: 'event-source',
+    upstream: 'Events come from `taint-eviction-controller` and `node-controller`.',
+    precise: 'They come from `taintmgr`.',
+    why: 'Whoever reads an Event should see which program wrote it; two may run.',
+    proof: '../../k8s-adapter/test/controller/procedures/upstream-requests.test.ts',
+  },
+  {
+    name: 'workers',
+    upstream: 'Eight workers with channels of ten nodes and one pod share the work by node name.',
+    precise:
+      'One thread decides; the order in which workers would come to pods that are due at once is not modelled.',
+    why: 'That order is left to chance, and nothing is decided by it.',
+    proof: 'testdata/eviction/limit.txt',
+  },
+  {
+    name: 'read-before-condition',
+    upstream:
+      'Before a deletion the pod is read, and the patch of its status names the uid that was read.',
+    precise:
+      '`precise` sends the uid of its decision and reads nothing, but on an old view; `upstream-1.36` sends the patch by name alone.',
+    why: 'One request less for each eviction; a uid that is wrong is refused.',
+    proof: '../../k8s-adapter/test/controller/procedures/upstream-requests.test.ts',
+  },
+  {
+    name: 'disruption-target-time',
+    upstream: 'Where DisruptionTarget is True already its lastTransitionTime stays.',
+    precise: 'The patch gives it the time of this eviction.',
+    why: 'Keeping it would take a read of the pod; the time then says when it was decided last.',
+    proof: '../../k8s-adapter/test/controller/procedures/upstream-requests.test.ts',
+  },
+  {
+    name: 'silent-after-not-ready',
+    upstream:
+      'A node whose kubelet said NotReady and then falls silent gets no further Event, and its pods are not marked again.',
+    precise:
+      '`precise` writes NodeNotReady once more and marks the pods: now nobody answers for them. `upstream-1.36` does as upstream.',
+    why: 'Until then the kubelet was alive and answered for its pods (`not-ready-untold`).',
+    proof: 'testdata/lifecycle/kubelet-not-ready.txt',
+  },
+  {
+    name: 'event-without-version',
+    upstream: 'NodeNotReady Events on pods carry involvedObject.resourceVersion.',
+    precise: 'They do not.',
+    why: 'Equal Events are counted in one object; a version that changes would part them.',
+    proof: '../../k8s-adapter/test/controller/procedures/upstream-requests.test.ts',
+  },
+  {
+    name: 'lease-released',
+    upstream:
+      'The lease is left to run out at SIGTERM, and a process that has lost its lease exits.',
+    precise: 'The lease is given back at SIGTERM; a replica that has lost it stands by.',
+    why: 'The next leader begins within a second instead of fifteen, and a restart costs its caches.',
+    proof:
+      '../../k8s-adapter/test/testdata/controller/election/released.txt, ../../k8s-adapter/test/testdata/controller/election/standby.txt',
+  },
+];
