@@ -82,12 +82,12 @@ const needTexts: Readonly<Record<AllPodsNeed, string>> = {
   limits: 'a limit with percent or pods',
 };
 
-/** Limits are in files alone. */
+/** Limits are in policies alone. */
 function podWatchFor(choices: Choices, refuse: Refuse): Settings['podWatch'] {
-  const { settings, policies, policyObjects } = choices;
+  const { settings, policyObjects } = choices;
   const { podWatch, semantics } = settings;
-  const limits = [...(policies.limits ?? []), ...limitsOf(policyObjects)];
-  const [need] = allPodsNeeds({ ...policies, limits, semantics });
+  const limits = limitsOf(policyObjects);
+  const [need] = allPodsNeeds({ limits, semantics });
   if (need === undefined) return podWatch;
   if (podWatch === 'tainted-nodes') {
     refuse('podWatch', `all or auto beside ${needTexts[need]}, which needs to know all pods`);

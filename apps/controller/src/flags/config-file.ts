@@ -68,8 +68,6 @@ function read(file: string): string {
 const patternTexts: Readonly<Record<string, string>> = {
   [schema.definitions.duration.pattern]: 'a duration such as 30s, 10m or 1h30m',
   [schema.definitions.durationOrNever.pattern]: 'a duration such as 30s, 10m or 1h30m, or never',
-  [schema.definitions.conditionRule.properties.nodesMax.pattern]:
-    'a number or, such as 10%, a part',
 };
 
 /** `eviction.policies[0].mode: got "drop", want delete, evict or evictThenDelete` */
@@ -90,8 +88,23 @@ function describe(error: ErrorObject): string {
   }
 }
 
-/** Fields of earlier versions, and what they are called now. */
+/** Fields of earlier versions, and what is written instead now. */
 const renamed: ReadonlyMap<unknown, string> = new Map([
+  [
+    'policies',
+    'an EvictionPolicy in a file of --policy: key, value and effect are in spec.match.taints, ' +
+      'mode is spec.action (Delete, Evict, EvictThenDelete), the others are in spec',
+  ],
+  [
+    'limits',
+    'an EvictionPolicy in a file of --policy: they are its spec.limits, with per Zone for zone, ' +
+      'onLimit Queue or Trip, and nodeSelector for nodes',
+  ],
+  [
+    'conditionRules',
+    'a NodeTaintRule in a file of --policy: condition is spec.condition.type, status ' +
+      'spec.condition.status, nodes spec.nodeSelector, nodesMax spec.maxNodes, the others in spec',
+  ],
   ['settle', 'minTaintAge'],
   ['massSilence', 'massUnreachable'],
   ['deadZone', 'fullDisruption'],

@@ -1,5 +1,4 @@
 import type { LifecycleConfig } from '@taintmgr/core/lifecycle';
-import type { ConditionRule } from '@taintmgr/core/policy';
 import type { ConfigFile } from './config-file.ts';
 import { inMillis, type Written } from './durations.ts';
 
@@ -16,23 +15,17 @@ type Plain = Partial<
 >;
 type MassUnreachable = NonNullable<LifecycleConfig['massUnreachable']>;
 type Flapping = NonNullable<LifecycleConfig['flapping']>;
-type Rule = Written<ConditionRule>;
-type Taint = ConditionRule['taint'];
 
 /** `nodeLifecycle` as the schema describes it, without what is a setting with a flag. */
 interface LifecycleFields extends Written<Plain> {
   readonly massUnreachable?: Written<MassUnreachable> | null;
   readonly flapping?: Written<Flapping>;
-  readonly conditionRules?: readonly (Pick<Rule, 'name' | 'condition'> &
-    Partial<Omit<Rule, 'taint'>> & {
-      readonly taint: Omit<Taint, 'value'> & Partial<Taint>;
-    })[];
 }
 
 /** What only the configuration file can say about nodes; what it leaves out is left out here. */
 export function lifecyclePolicies(file: ConfigFile): Partial<LifecycleConfig> {
   const fields: LifecycleFields = file.nodeLifecycle ?? {};
-  const { massUnreachable, flapping, conditionRules, ...others } = fields;
+  const { massUnreachable, flapping, ...others } = fields;
   const { enforcement, podEvictionTimeout, zoneMembers, fullDisruption, podReadiness, healthy } =
     others;
   const plain = {
@@ -49,19 +42,5 @@ export function lifecyclePolicies(file: ConfigFile): Partial<LifecycleConfig> {
       massUnreachable: massUnreachable && inMillis<MassUnreachable>(massUnreachable),
     }),
     ...(flapping && { flapping: inMillis<Flapping>(flapping) }),
-    ...(conditionRules && {
-      conditionRules: conditionRules.map((rule) =>
-        inMillis<ConditionRule>({ ...ruleDefaults, ...rule, taint: { value: '', ...rule.taint } }),
-      ),
-    }),
   };
 }
-
-const ruleDefaults = {
-  status: 'True',
-  holds: '0',
-  clear: '0',
-  nodes: {},
-  nodesMax: null,
-  dryRun: false,
-} as const;

@@ -1,5 +1,5 @@
 // The policies of --policy.
-import type { LimitRule, PolicyObject } from '@taintmgr/core/policy';
+import type { LimitRule, NodeTaintRule, PolicyObject } from '@taintmgr/core/policy';
 import { FaultyFile, PolicyPathError, readPolicyFiles } from '@taintmgr/k8s-adapter/manifests';
 
 /** Policies that cannot be used: a line for each fault. */
@@ -29,4 +29,8 @@ export function readPolicies(paths: readonly string[]): readonly PolicyObject[] 
 /** The limits of all policies. */
 export function limitsOf(objects: readonly PolicyObject[]): readonly LimitRule[] {
   return objects.flatMap(({ kind, value }) => (kind === 'EvictionPolicy' ? value.limits : []));
+}
+
+export function taintRulesOf(objects: readonly PolicyObject[]): readonly NodeTaintRule[] {
+  return objects.flatMap(({ kind, value }) => (kind === 'NodeTaintRule' ? [value] : []));
 }

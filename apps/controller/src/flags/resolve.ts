@@ -10,7 +10,7 @@ import { findConnection } from './connection.ts';
 import { type Environment, readEnvironment, unknownVariables } from './environment.ts';
 import { read } from './kind.ts';
 import { lifecyclePolicies } from './lifecycle-policies.ts';
-import { configuredPolicies, evictionPolicies } from './policies.ts';
+import { evictionPolicies } from './policies.ts';
 import { readPolicies } from './policy-files.ts';
 import { pressurePools } from './pressure/config.ts';
 import { refuseRemovedFlags } from './removed.ts';
@@ -71,10 +71,7 @@ export function resolveChoices(
     policies: evictionPolicies(file),
     lifecycle: lifecyclePolicies(file),
     pressurePools: pressurePools(file),
-    policyObjects: [
-      ...readPolicies(found.settings.policy),
-      ...configuredPolicies(file, found.settings.mode),
-    ],
+    policyObjects: readPolicies(found.settings.policy),
     unknownVariables: unknownVariables(environment, all),
   };
 }

@@ -8,13 +8,13 @@ const types: readonly PressureConditionType[] = ['MemoryPressure', 'DiskPressure
 /**
  * The rules by which node-lifecycle-controller keeps new pods off nodes that node-pressure-controller
  * sees under pressure, as it does for what kubelets see. A rule of the user's own for the same
- * condition takes the place of ours.
+ * condition (`own`) takes the place of ours.
  */
 export function pressureTaintRules(own: readonly ConditionRule[]): readonly ConditionRule[] {
   const missing = types.filter((type) => {
     return !own.some(({ condition }) => condition === ownConditionType(type));
   });
-  return [...own, ...missing.map(ruleFor)];
+  return missing.map(ruleFor);
 }
 
 function ruleFor(type: PressureConditionType): ConditionRule {

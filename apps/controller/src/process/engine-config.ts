@@ -2,7 +2,7 @@ import type { Config } from '@taintmgr/core';
 import type { LifecycleConfig } from '@taintmgr/core/lifecycle';
 import { needsRecord } from '@taintmgr/core/policy';
 import type { Checked } from '../flags/checks.ts';
-import { limitsOf } from '../flags/policy-files.ts';
+import { limitsOf, taintRulesOf } from '../flags/policy-files.ts';
 import type { Choices } from '../flags/resolve.ts';
 import type { Settings } from '../flags/settings.ts';
 import { pressureTaintRules } from '../pressure/taint-rules.ts';
@@ -26,15 +26,13 @@ export function engineConfig(
       ? {
           ...lifecycle,
           ...lifecycleConfig(settings),
-          ...(pressure && { conditionRules: pressureTaintRules(lifecycle.conditionRules ?? []) }),
+          ...(pressure && { conditionRules: pressureTaintRules(taintRulesOf(policyObjects)) }),
         }
       : null,
     mode: settings.mode,
     deleteAfterMs: settings.deleteAfter === 'never' ? null : settings.deleteAfter,
     semantics: settings.semantics,
-    keepLimits:
-      followsCluster(settings) ||
-      needsRecord([...(policies.limits ?? []), ...limitsOf(policyObjects)]),
+    keepLimits: followsCluster(settings) || needsRecord(limitsOf(policyObjects)),
     evictionsInFlightMax: settings.concurrentEvictions,
     comparisonOperators: featureGates.TaintTolerationComparisonOperators,
     ...(settings.dryRun !== 'none' && dryRunConfig),

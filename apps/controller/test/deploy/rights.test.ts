@@ -202,7 +202,7 @@ describe('the rights of deploy/', () => {
       // A port for each of the processes that run beside one another here; and what is overdue for an
       // hour is deleted once its budget has refused, what is due only now is evicted.
       const own = ['--healthz-port=0', '--delete-after=30m'];
-      const limits = folders.includes('components/limits') ? [`--config=${limited(t)}`] : [];
+      const limits = folders.includes('components/limits') ? [`--policy=${limited(t)}`] : [];
       const flags = [...chosen, ...monitor, ...own, ...limits];
       const controller = await startProcess(t, { connection, flags, environment });
       await work(controller);
@@ -250,19 +250,25 @@ describe('the rights of the legacy mode', () => {
   });
 });
 
-/** A configuration file with a limit that holds nobody. */
+/** A policy with a limit that holds nobody. */
 function limited(t: TestContext): string {
-  return configuration(t, {
-    eviction: { limits: [{ per: 'total', percent: 100, onLimit: 'queue' }] },
+  return written(t, {
+    kind: 'EvictionPolicy',
+    metadata: { name: 'all' },
+    spec: { limits: [{ per: 'Total', percent: 100 }] },
   });
 }
 
 function configuration(t: TestContext, fields: object): string {
+  return written(t, { kind: 'ControllerConfiguration', ...fields });
+}
+
+/** A file with an object of ours. */
+function written(t: TestContext, object: object): string {
   const directory = mkdtempSync(join(tmpdir(), 'limits-'));
   t.after(() => rmSync(directory, { recursive: true }));
-  const file = join(directory, 'config.json');
-  const kind = { apiVersion: 'taintmgr.dev/v1alpha1', kind: 'ControllerConfiguration' };
-  writeFileSync(file, JSON.stringify({ ...kind, ...fields }));
+  const file = join(directory, 'object.json');
+  writeFileSync(file, JSON.stringify({ apiVersion: 'taintmgr.dev/v1alpha1', ...object }));
   return file;
 }
 

@@ -7,7 +7,7 @@ import { createEngine } from '@taintmgr/core';
 import schema from '../../config.schema.json' with { type: 'json' };
 import { ConfigFileError, fieldAt, readConfigFile } from '../../src/flags/config-file.ts';
 import { lifecyclePolicies } from '../../src/flags/lifecycle-policies.ts';
-import { configuredPolicies, evictionPolicies } from '../../src/flags/policies.ts';
+import { evictionPolicies } from '../../src/flags/policies.ts';
 import type { Setting } from '../../src/flags/setting.ts';
 import { settings } from '../../src/flags/settings.ts';
 
@@ -40,20 +40,8 @@ eviction:
   concurrentEvictions: 20
   mode: evict
   minTaintAge: 2s
-  policies:
-    - key: node.kubernetes.io/*
-      mode: delete
-    - key: spot
-      mode: evictThenDelete
-      deleteAfter: 1m30s
-      gracePeriodSeconds: 10
   leave:
     finishedPods: true
-  limits:
-    - per: zone
-      podsPerSecond: 5
-      percent: 20
-      onLimit: queue
 `),
     );
     assert.equal(fieldAt(read, 'eviction.concurrentEvictions'), 20);
@@ -63,36 +51,8 @@ eviction:
     assert.deepEqual(config, {
       minTaintAgeMs: 2000,
       leave: { finishedPods: true, returningDaemonSetPods: false, optedOutPods: false },
-      limits: [{ per: 'zone', podsPerSecond: 5, percent: 20, onLimit: 'queue' }],
     });
     assert.doesNotThrow(() => createEngine(config));
-    const policies = configuredPolicies(read, 'evict').flatMap((object) =>
-      object.kind === 'EvictionPolicy' ? [object.value] : [],
-    );
-    assert.deepEqual(
-      policies.map(({ action, match, deleteAfterMs, gracePeriodSeconds }) => ({
-        action,
-        taints: match.taints,
-        deleteAfterMs,
-        gracePeriodSeconds,
-      })),
-      [
-        {
-          action: 'Delete',
-          taints: [{ key: 'node.kubernetes.io/*' }],
-          deleteAfterMs: null,
-          gracePeriodSeconds: null,
-        },
-        {
-          action: 'EvictThenDelete',
-          taints: [{ key: 'spot' }],
-          deleteAfterMs: 90_000,
-          gracePeriodSeconds: 10,
-        },
-      ],
-    );
-    // The first that matches counts.
-    assert.ok((policies[0]?.priority ?? 0) > (policies[1]?.priority ?? 0));
   });
 
   it('becomes options of the node lifecycle', () => {
@@ -109,24 +69,9 @@ nodeLifecycle:
   massUnreachable: { share: 0.3, nodesMin: 5, within: 20s, hold: 1m }
   healthy: 30s
   flapping: { times: 3, within: 10m, healthy: 5m }
-  conditionRules:
-    - name: disk
-      condition: DiskBroken
-      holds: 1m
-      taint: { key: disk, effect: NoExecute }
-      nodesMax: 10%
-    - name: quiet
-      condition: Quiet
-      status: 'False'
-      taint: { key: quiet, value: v, effect: NoSchedule }
-      nodes: { matchLabels: { pool: a } }
-      nodesMax: 3
-      dryRun: true
 `),
     );
     const lifecycle = lifecyclePolicies(read);
-    const disk = { key: 'disk', value: '', effect: 'NoExecute' };
-    const quiet = { key: 'quiet', value: 'v', effect: 'NoSchedule' };
     assert.deepEqual(lifecycle, {
       enforcement: 'taints',
       podEvictionTimeoutMs: 300_000,
@@ -136,16 +81,6 @@ nodeLifecycle:
       massUnreachable: { share: 0.3, nodesMin: 5, withinMs: 20_000, holdMs: 60_000 },
       healthyMs: 30_000,
       flapping: { times: 3, withinMs: 600_000, healthyMs: 300_000 },
-      conditionRules: [
-        {
-          ...{ name: 'disk', condition: 'DiskBroken', status: 'True', holdsMs: 60_000, clearMs: 0 },
-          ...{ taint: disk, nodes: {}, nodesMax: '10%', dryRun: false },
-        },
-        {
-          ...{ name: 'quiet', condition: 'Quiet', status: 'False', holdsMs: 0, clearMs: 0 },
-          ...{ taint: quiet, nodes: { matchLabels: { pool: 'a' } }, nodesMax: 3, dryRun: true },
-        },
-      ],
     });
     assert.doesNotThrow(() => createEngine({ lifecycle }));
     const never = readConfigFile(fileWith(`${head}nodeLifecycle: {massUnreachable: null}`));
@@ -159,9 +94,19 @@ nodeLifecycle:
 
   const faults: readonly [string, string, string][] = [
     [
-      'a mode there is not',
-      `${head}eviction: {policies: [{mode: drop}]}`,
-      'eviction.policies[0].mode: got "drop", want delete, evict, evictThenDelete',
+      'policies, which are objects now',
+      `${head}eviction: {policies: [{mode: delete}]}`,
+      'eviction: got the unknown field "policies", want an EvictionPolicy in a file of --policy: ',
+    ],
+    [
+      'limits, which policies have now',
+      `${head}eviction: {limits: [{per: zone, pods: 1, onLimit: queue}]}`,
+      'eviction: got the unknown field "limits", want an EvictionPolicy in a file of --policy: they ',
+    ],
+    [
+      'rules, which are objects now',
+      `${head}nodeLifecycle: {conditionRules: []}`,
+      'nodeLifecycle: got the unknown field "conditionRules", want a NodeTaintRule in a file of ',
     ],
     [
       'a field there is not',
@@ -175,8 +120,8 @@ nodeLifecycle:
     ],
     [
       'a field by its former name',
-      `${head}eviction: {policies: [{settle: 2s}]}`,
-      'eviction.policies[0]: got the unknown field "settle", want minTaintAge',
+      `${head}eviction: {settle: 2s}`,
+      'eviction: got the unknown field "settle", want minTaintAge',
     ],
     [
       'a duration that is none',
@@ -195,24 +140,9 @@ nodeLifecycle:
       'eviction.gracePeriodSeconds: got 0, which must be >= 1',
     ],
     [
-      'a limit without a number',
-      `${head}eviction: {limits: [{per: zone, onLimit: queue}]}`,
-      'eviction.limits[0]: the field "podsPerSecond" is missing',
-    ],
-    [
       'a share beyond all nodes',
       `${head}nodeLifecycle: {massUnreachable: {share: 2, nodesMin: 1, within: 1s, hold: 1s}}`,
       'nodeLifecycle.massUnreachable.share: got 2, which must be <= 1',
-    ],
-    [
-      'a rule without a taint',
-      `${head}nodeLifecycle: {conditionRules: [{name: a, condition: b}]}`,
-      'nodeLifecycle.conditionRules[0]: the field "taint" is missing',
-    ],
-    [
-      'a part that is none',
-      `${head}nodeLifecycle: {conditionRules: [{name: a, condition: b, taint: {key: k, effect: NoExecute}, nodesMax: many}]}`,
-      'nodeLifecycle.conditionRules[0].nodesMax: got "many", want a number or, such as 10%, a part',
     ],
     ['nothing', '', 'the file: got null, which must be object'],
     ['a value that contains itself', 'a: &a {b: *a}', 'a value contains itself'],
@@ -250,15 +180,13 @@ nodeLifecycle:
 
 /** What the file alone can say. */
 const policyFields = [
-  ...['gracePeriodSeconds', 'minTaintAge', 'policies', 'leave', 'limits', 'heedNodeDeadlines'].map(
+  ...['gracePeriodSeconds', 'minTaintAge', 'leave', 'heedNodeDeadlines'].map(
     (name) => `eviction.${name}`,
   ),
   ...['enforcement', 'podEvictionTimeout', 'zoneMembers', 'fullDisruption', 'podReadiness'].map(
     (name) => `nodeLifecycle.${name}`,
   ),
-  ...['massUnreachable', 'healthy', 'flapping', 'conditionRules'].map(
-    (name) => `nodeLifecycle.${name}`,
-  ),
+  ...['massUnreachable', 'healthy', 'flapping'].map((name) => `nodeLifecycle.${name}`),
   'nodePressure.pools',
 ];
 

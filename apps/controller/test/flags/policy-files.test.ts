@@ -56,6 +56,8 @@ describe('--policy', () => {
     assert.match(lines[1] ?? '', /^error: --policy \/wrong\/b\.yaml:1:5: Flow sequence/);
   });
   it('has limits for which all pods are read, and which are kept', () => {
+    assert.equal(checkChoices(choose()).podWatch, 'auto');
+    assert.equal(checkChoices(choose(`--policy=${keep}`)).podWatch, 'auto');
     const choices = choose(`--policy=${limited}`);
     const checked = checkChoices(choices);
     assert.equal(checked.podWatch, 'all');

@@ -193,20 +193,6 @@ describe('wrong values together', () => {
     it(`${line}`, () => assert.equal(refusal(line), message));
   }
 
-  it('a limit with a share needs all pods', () => {
-    const content = { eviction: { limits: [{ per: 'total', percent: 10, onLimit: 'queue' }] } };
-    assert.equal(
-      refusal('--pod-watch=tainted-nodes', {}, content),
-      '--pod-watch: got "tainted-nodes", want all or auto beside a limit with percent or pods, which ' +
-        'needs to know all pods',
-    );
-    const podWatch = (line: string, more?: object): string =>
-      checkChoices(choose(line, {}, more)).podWatch;
-    assert.equal(podWatch('--pod-watch=auto', content), 'all');
-    assert.equal(podWatch(''), 'auto');
-    assert.equal(podWatch('--pod-watch=tainted-nodes'), 'tainted-nodes');
-  });
-
   it('that come from elsewhere are named there', () => {
     const environment = { TAINTMGR_LEADER_ELECT_RENEW_DEADLINE: '15s' };
     const want = ': got "15s", want less than the lease duration of 15s';

@@ -18,6 +18,7 @@ const renamed: ReadonlyMap<string, string> = new Map([
   ['settleMs', 'minTaintAgeMs'],
   ['massSilence', 'massUnreachable'],
   ['deadZone', 'fullDisruption'],
+  ['policies', 'an EvictionPolicy in a file of --policy (spec.match.taints, spec.action)'],
 ]);
 
 const checked: Check = () => undefined;
