@@ -33,3 +33,13 @@ export type ReflectorNotice =
       readonly wait: Millis;
       readonly next: 'list' | 'watch';
     };
+
+/** What is reported of a list that was read: how many objects there are, and what was different. */
+export function listed(
+  resource: string,
+  objects: number,
+  changes: readonly { readonly kind: string }[],
+): ReflectorNotice {
+  const deletes = changes.filter(({ kind }) => kind === 'delete').length;
+  return { kind: 'listed', resource, objects, upserts: changes.length - deletes, deletes };
+}

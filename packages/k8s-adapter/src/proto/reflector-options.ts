@@ -1,14 +1,23 @@
+import type { RequestEffect } from './api-request.ts';
 import type { Random } from './backoff.ts';
 import type { ExchangeInput } from './exchange.ts';
-import type { Project } from './inventory.ts';
+import type { ItemChange, Project } from './inventory.ts';
 import type { Selectors } from './list-requests.ts';
 import type { Kinds } from './protobuf-schema.ts';
+import type { ReflectorNotice } from './reflector-notice.ts';
 
 export type ReflectorInput =
   | { readonly kind: 'start' }
   | { readonly kind: 'stop' }
   | { readonly kind: 'tick' }
   | ExchangeInput;
+
+export type ReflectorEffect<T> =
+  | RequestEffect
+  | ItemChange<T>
+  /** The first list is complete. */
+  | { readonly kind: 'synced' }
+  | { readonly kind: 'notice'; readonly notice: ReflectorNotice };
 
 /** Which collection to follow, and how. */
 export interface ReflectorOptions<T> {

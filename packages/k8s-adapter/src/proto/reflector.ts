@@ -1,14 +1,15 @@
 import { formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
 import { type Failure, failureOf, isTooLong, noAnswer, succeeded } from './answer.ts';
-import type { ApiRequest, RequestEffect } from './api-request.ts';
+import type { ApiRequest } from './api-request.ts';
 import { Backoff } from './backoff.ts';
 import { AnswerCollector, type ExchangeInput } from './exchange.ts';
-import { Inventory, type ItemChange } from './inventory.ts';
-import { asRecord, asText, parseJson } from './json.ts';
+import { Inventory } from './inventory.ts';
+import { listPage } from './list-page.ts';
 import { listRequest, listStreamRequest, watchRequest } from './list-requests.ts';
 import { preferProtobuf } from './protobuf.ts';
-import type { ReflectorNotice } from './reflector-notice.ts';
-import type { ReflectorInput, ReflectorOptions } from './reflector-options.ts';
+import { Absence } from './reflector-absence.ts';
+import { listed, type ReflectorNotice } from './reflector-notice.ts';
+import type { ReflectorEffect, ReflectorInput, ReflectorOptions } from './reflector-options.ts';
 import {
   isGood,
   isOpen,
@@ -33,14 +34,7 @@ import {
 import { JsonWatchDecoder, watchDecoderFor } from './watch-decoder.ts';
 import { type CollectionEvent, isOlder, type WatchEvent } from './watch-event.ts';
 
-export type { ReflectorInput, ReflectorNotice, ReflectorOptions };
-
-export type ReflectorEffect<T> =
-  | RequestEffect
-  | ItemChange<T>
-  /** The first list is complete. */
-  | { readonly kind: 'synced' }
-  | { readonly kind: 'notice'; readonly notice: ReflectorNotice };
+export type { ReflectorEffect, ReflectorInput, ReflectorNotice, ReflectorOptions };
 
 const pageLimitMax = 500;
 /** What a watch sends in the beginning, or after a quiet time, may be what was missed before. */
@@ -48,12 +42,6 @@ const catchUpMs: Millis = 1000;
 const quietMs: Millis = 5000;
 /** A watch that ends sooner, with nothing in it, is not opened again at once. */
 const watchMsMin: Millis = 1000;
-/**
- * A collection that is not served is asked for again after this time. One whose objects are known has
- * to be away for so long before they count as gone: a server that starts may answer 404 too.
- */
-const absentMs: Millis = 30_000;
-
 /**
  * Follows one collection: a list, then watches from its resourceVersion on, each from where the one
  * before got to. What it gives is a chain of differences without a gap, however often the connection
@@ -75,10 +63,7 @@ export class Reflector<T> {
   #aliveAt: Instant | null = null;
   /** Whether nothing has been read or opened since something went wrong. */
   #failing = false;
-  /** Whether the server does not serve the collection, which then counts as one without objects. */
-  #absent = false;
-  /** Since when it was not served, though objects of it are known; null: it is, or none are. */
-  #missingSince: Instant | null = null;
+  readonly #absence = new Absence();
   /** Goes down where objects are so large that a page of them is more than we read. */
   #pageLimit = pageLimitMax;
   /** When the list under way was asked for. */
@@ -134,8 +119,8 @@ export class Reflector<T> {
   /** Whether changes are heard of: a watch that is opened after a failure may come to nothing too. */
   get hears(): boolean {
     const state = this.#state;
-    if (this.#absent) return true;
-    return state.kind === 'Watching' && (state.status !== null || !this.#failing);
+    const isWatched = state.kind === 'Watching' && (state.status !== null || !this.#failing);
+    return isWatched || this.#absence.isCertain;
   }
 
   /** When a tick would do something; null: only the server can. */
@@ -173,8 +158,8 @@ export class Reflector<T> {
       return state.next.kind === 'list' ? this.#list(now) : this.#watch(now, state.next);
     }
     if (!isOpen(state) || now < overdueAt(state)) return state;
-    const failure = noAnswer(`nothing heard for ${formatDuration(now - state.heardAt)}`);
-    return this.#broken(now, state, failure, nextAfter(state));
+    const quiet = formatDuration(now - state.heardAt);
+    return this.#broken(now, state, noAnswer(`nothing heard for ${quiet}`), nextAfter(state));
   }
 
   #receive(now: Instant, state: Open, input: ExchangeInput): ReflectorState {
@@ -199,28 +184,23 @@ export class Reflector<T> {
   #refused(now: Instant, state: Open, failure: Failure): ReflectorState {
     const status = failure.status ?? 0;
     if (status === 404 && this.#options.mayBeAbsent && state.kind !== 'Watching') {
-      this.#missingSince ??= now;
-      const isCertain = this.size === 0 || now - this.#missingSince >= absentMs;
-      if (isCertain) return this.#leaveAbsent(now, state);
+      if (this.#absence.missed(now, this.size)) return this.#leaveAbsent(now, state);
     }
     if (state.kind === 'Loading' && unableStatuses.includes(status)) {
       this.#lists = 'paged';
       this.#notice({ kind: 'pagedLists', resource: this.resource });
       return this.#list(now);
     }
-    const hopeless = relistStatuses.includes(status);
-    return this.#recover(now, state, failure, hopeless ? relist : nextAfter(state));
+    const next = relistStatuses.includes(status) ? relist : nextAfter(state);
+    return this.#recover(now, state, failure, next);
   }
 
   /** What is not served has no objects; it may be served later. */
   #leaveAbsent(now: Instant, state: Open): ReflectorState {
     this.#abort(state);
-    if (!this.#absent) this.#notice({ kind: 'absent', resource: this.resource });
     this.#inventory.beginList();
-    this.#take();
-    this.#absent = true;
-    this.#endFirstList();
-    return { kind: 'Waiting', until: now + absentMs, next: relist };
+    this.#swap('absent');
+    return { kind: 'Waiting', until: now + Absence.waitMs, next: relist };
   }
 
   // Listing
@@ -232,10 +212,9 @@ export class Reflector<T> {
   }
 
   #load(now: Instant): ReflectorState {
-    const { path, selectors, random, protobuf = false } = this.#options;
-    const json = listStreamRequest(path, selectors, streamSeconds(random));
-    const request = protobuf ? preferProtobuf(json) : json;
-    return { kind: 'Loading', decoder: new JsonWatchDecoder(), ...this.#open(now, request) };
+    const { path, selectors, random } = this.#options;
+    const request = listStreamRequest(path, selectors, streamSeconds(random));
+    return { kind: 'Loading', decoder: new JsonWatchDecoder(), ...this.#stream(now, request) };
   }
 
   #requestPage(now: Instant, continueToken: string): ReflectorState {
@@ -245,49 +224,28 @@ export class Reflector<T> {
   }
 
   #page(now: Instant, listing: Listing, body: string): ReflectorState {
-    const page = asRecord(parseJson(body));
-    const metadata = asRecord(page.metadata);
-    const resourceVersion = asText(metadata.resourceVersion);
-    // A server written in Go may send null for an empty list.
-    const items = page.items ?? [];
-    if (resourceVersion === '' || !Array.isArray(items) || !this.#inventory.addPage(items)) {
+    const page = listPage(body);
+    if (!page || !this.#inventory.addPage(page.items)) {
       const failure = noAnswer('the answer is not a list of API objects');
       return this.#recover(now, listing, failure, relist);
     }
-    const continueToken = asText(metadata.continue);
+    const { continueToken, resourceVersion } = page;
     if (continueToken !== '') return this.#requestPage(now, continueToken);
     this.#swap();
     return this.#options.watch ? this.#watch(now, { resourceVersion }) : { kind: 'Rested' };
   }
 
-  /** The list is complete. */
-  #swap(): void {
-    if (this.#lists === 'pagedOnce') this.#lists = 'streamed';
-    const changes = this.#take();
-    const deletes = changes.filter(({ kind }) => kind === 'delete').length;
-    this.#notice({
-      kind: 'listed',
-      resource: this.resource,
-      objects: this.#inventory.size,
-      upserts: changes.length - deletes,
-      deletes,
-    });
-    this.#endFirstList();
-  }
-
   /** What the list says is what there is. */
-  #take(): readonly ItemChange<T>[] {
+  #swap(how: 'listed' | 'absent' = 'listed'): void {
     this.#heardAt = this.#listedAt;
     this.#aliveAt = this.#listedAt;
     this.#failing = false;
-    this.#absent = false;
-    this.#missingSince = null;
+    if (this.#lists === 'pagedOnce') this.#lists = 'streamed';
     const changes = this.#inventory.endList();
     for (const change of changes) this.#effects.push(change);
-    return changes;
-  }
-
-  #endFirstList(): void {
+    if (how === 'listed') this.#notice(listed(this.resource, this.#inventory.size, changes));
+    else if (!this.#absence.isCertain) this.#notice({ kind: 'absent', resource: this.resource });
+    this.#absence.read(how === 'absent');
     if (this.#synced) return;
     this.#synced = true;
     this.#effects.push({ kind: 'synced' });
@@ -296,11 +254,10 @@ export class Reflector<T> {
   // Watching
 
   #watch(now: Instant, { resourceVersion }: { resourceVersion: string }): ReflectorState {
-    const { path, selectors, random, protobuf = false } = this.#options;
+    const { path, selectors, random } = this.#options;
     const timeoutSeconds = streamSeconds(random);
-    const json = watchRequest(path, { ...selectors, resourceVersion, timeoutSeconds });
-    const request = protobuf ? preferProtobuf(json) : json;
-    return watchingFrom(this.#open(now, request), new JsonWatchDecoder(), resourceVersion);
+    const request = watchRequest(path, { ...selectors, resourceVersion, timeoutSeconds });
+    return watchingFrom(this.#stream(now, request), new JsonWatchDecoder(), resourceVersion);
   }
 
   #receiveStream(now: Instant, state: Streaming, input: ExchangeInput): ReflectorState {
@@ -339,8 +296,8 @@ export class Reflector<T> {
   #event(now: Instant, state: Streaming, event: WatchEvent): ReflectorState {
     if (event.kind === 'junk') return this.#garbled(now, state, event.what);
     if (event.kind === 'error') {
-      const expired = event.failure.status === 410;
-      return this.#broken(now, state, event.failure, expired ? relist : nextAfterFault(state));
+      const next = event.failure.status === 410 ? relist : nextAfterFault(state);
+      return this.#broken(now, state, event.failure, next);
     }
     return state.kind === 'Loading'
       ? this.#loaded(now, state, event)
@@ -392,8 +349,7 @@ export class Reflector<T> {
   }
 
   #garbled(now: Instant, state: Streaming, what: string): ReflectorState {
-    const failure = noAnswer(`the watch sent ${what}`);
-    return this.#broken(now, state, failure, nextAfterFault(state));
+    return this.#broken(now, state, noAnswer(`the watch sent ${what}`), nextAfterFault(state));
   }
 
   /** A list that broke off, and one without an end from a server that never heard of such lists. */
@@ -403,6 +359,10 @@ export class Reflector<T> {
   }
 
   // What all share
+
+  #stream(now: Instant, request: ApiRequest): Stream {
+    return this.#open(now, this.#options.protobuf ? preferProtobuf(request) : request);
+  }
 
   #open(now: Instant, request: ApiRequest): Stream {
     this.#serial += 1;
@@ -415,14 +375,10 @@ export class Reflector<T> {
   #recover(now: Instant, state: Open, failure: Failure, next: Next): ReflectorState {
     this.#abort(state);
     const wait = this.#backoff.next(now, failure.retryAfter ?? 0);
-    this.#reconnecting(failure, wait, next);
-    return { kind: 'Waiting', until: now + wait, next };
-  }
-
-  #reconnecting(failure: Failure, wait: Millis, { kind: next }: Next): void {
     this.#failing = true;
-    this.#absent = false;
-    this.#notice({ kind: 'reconnecting', resource: this.resource, failure, wait, next });
+    this.#absence.end();
+    this.#notice({ kind: 'reconnecting', resource: this.resource, failure, wait, next: next.kind });
+    return { kind: 'Waiting', until: now + wait, next };
   }
 
   #abort(state: ReflectorState): void {
