@@ -96,8 +96,9 @@ function namespaceOf(app: number): string {
 
 /** The ReplicaSets that own the pods, with the template that a pod was made of. */
 function workloads(nodes: number): readonly object[] {
-  const replicas = (nodes * podsPerNode) / apps;
   return Array.from({ length: apps }, (_, app) => {
+    // Its pods are those whose number leaves its own when divided by the number of apps.
+    const replicas = Math.ceil((nodes * podsPerNode - app) / apps);
     const { metadata, spec } = podObject(app) as KubeObject;
     const { labels, ownerReferences, creationTimestamp } = metadata;
     const { nodeName: _node, ...template } = spec;
