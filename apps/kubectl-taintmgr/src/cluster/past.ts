@@ -11,9 +11,9 @@ export interface Past {
   readonly pods: ReadonlyMap<string, readonly PodFacts[]>;
 }
 
-/** So many states are looked through for one object, and so many pods. */
-const statesMax = 24;
-const podsMax = 100;
+/** So many states are looked through for one object, and so many for one answer. */
+const statesMax = 60;
+const statesInAllMax = 400;
 const atOnceMax = 8;
 
 /**
@@ -26,17 +26,28 @@ export async function readPast(
   { nodes, pods }: { readonly nodes: readonly NodeFacts[]; readonly pods: readonly PodFacts[] },
   since: Instant | null,
 ): Promise<Past> {
+  const steps = new Steps();
   const tainted = new Set(nodes.filter(evictsPods).map(({ node }) => node.name));
   const edited = pods.filter((facts) => tainted.has(facts.pod.nodeName) && isEdited(facts, since));
   const [ofNodes, ofPods] = await Promise.all([
     inTurns(nodes, async (facts) => {
-      return [facts.node.name, await nodePast(reader, facts, since)] as const;
+      return [facts.node.name, await nodePast(reader, facts, since, steps)] as const;
     }),
-    inTurns(edited.slice(0, podsMax), async (facts) => {
-      return [facts.pod.uid, await podPast(reader, facts, since)] as const;
+    inTurns(edited, async (facts) => {
+      return [facts.pod.uid, await podPast(reader, facts, since, steps)] as const;
     }),
   ]);
   return { nodes: new Map(ofNodes), pods: new Map(ofPods) };
+}
+
+/** Counts the states that are read for one answer. */
+class Steps {
+  #count = 0;
+
+  /** Reads as long as there have not been too many. */
+  limiting<T>(read: (state: T) => Promise<T | null>): (state: T) => Promise<T | null> {
+    return async (state) => (this.#count++ < statesInAllMax ? await read(state) : null);
+  }
 }
 
 /** Back to the state without NoExecute taints, where everything begins. */
@@ -44,11 +55,13 @@ async function nodePast(
   reader: ClusterReader,
   present: NodeFacts,
   since: Instant | null,
+  steps: Steps,
 ): Promise<readonly NodeFacts[]> {
   const taintsOf = ({ node }: NodeFacts): string => JSON.stringify(node.taints);
   const isBegin = (facts: NodeFacts): boolean =>
     !evictsPods(facts) || isBefore(facts.taintsWritten?.at ?? null, since);
-  return await statesUpTo(present, isBegin, taintsOf, (facts) => reader.nodeBefore(facts));
+  const read = (facts: NodeFacts): Promise<NodeFacts | null> => reader.nodeBefore(facts);
+  return await statesUpTo(present, isBegin, taintsOf, steps.limiting(read));
 }
 
 /** Back to what it tolerated when it was created. */
@@ -56,6 +69,7 @@ async function podPast(
   reader: ClusterReader,
   present: PodFacts,
   since: Instant | null,
+  steps: Steps,
 ): Promise<readonly PodFacts[]> {
   const tolerationsOf = ({ pod }: PodFacts): string => JSON.stringify(pod.tolerations);
   const isBegin = (facts: PodFacts): boolean => !isEdited(facts, since);
@@ -63,7 +77,7 @@ async function podPast(
     const before = await reader.podBefore(facts);
     return before?.pod.uid === present.pod.uid ? before : null;
   };
-  const states = await statesUpTo(present, isBegin, tolerationsOf, read);
+  const states = await statesUpTo(present, isBegin, tolerationsOf, steps.limiting(read));
   const [oldest] = states;
   const applied = oldest && isEdited(oldest, since) ? asApplied(oldest) : null;
   return applied ? [applied, ...states] : states;

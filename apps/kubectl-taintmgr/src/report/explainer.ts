@@ -222,7 +222,8 @@ function isAboutThen(ours: Decision, theirs: Decision): boolean {
   return Math.abs(ours.deadline - theirs.deadline) <= 1000;
 }
 
+/** Whether ours comes first; at the same time the one that asks no budgets wins. */
 function isSooner(ours: Decision, theirs: Decision): boolean {
-  if (ours.kind !== 'evict') return false;
+  if (ours.kind !== 'evict' || isAboutThen(ours, theirs)) return false;
   return theirs.kind !== 'evict' || ours.deadline < theirs.deadline;
 }

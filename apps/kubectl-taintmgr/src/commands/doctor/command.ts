@@ -7,7 +7,7 @@ import { type Survey, surveyCluster } from '../../cluster/survey.ts';
 import { readFormat } from '../../render/format.ts';
 import { type Answer, printAnswer } from '../../render/printer.ts';
 import { type Column, renderColumns } from '../../render/table.ts';
-import { apiVersion } from '../../report/documents.ts';
+import { apiVersion, evictorDocument } from '../../report/documents.ts';
 import { asOf, none } from '../../report/words.ts';
 import {
   checkBarePods,
@@ -61,6 +61,7 @@ async function checkCluster(invocation: Invocation<DoctorFlags>): Promise<ExitCo
         apiVersion,
         kind: 'DoctorReport',
         ...asOf(survey.at, 0),
+        ...evictorDocument(survey.evictor),
         healthy: findings.every(({ level }) => level !== 'FAIL'),
         findings,
       },

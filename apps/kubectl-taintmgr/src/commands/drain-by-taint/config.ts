@@ -44,18 +44,24 @@ export async function readConfig(
   });
 }
 
-/** What the drain would do, as things are. */
+/**
+ * What the drain would do, as things are. Where kube-controller-manager evicts for its taint, that one
+ * comes first and asks no budgets.
+ */
 export function planOf(
-  { nodes, pods, budgets }: NodeSurvey,
+  { nodes, pods, budgets, evictor }: NodeSurvey,
   config: DrainConfig,
   now: number,
 ): DrainPlan {
   const ready = new Map(nodes.map(({ node, ready: { status } }) => [node.name, status]));
+  const isOvertaken =
+    config.taint.effect === 'NoExecute' &&
+    (evictor.name === 'kube-controller-manager' || evictor.name === 'both');
   return planDrain(now, {
     config,
     nodes: nodes.map(({ node }) => node),
     pods,
-    budgets,
+    budgets: isOvertaken ? [] : budgets,
     nodeAnswers: (name) => ready.get(name) !== 'Unknown',
   });
 }

@@ -63,8 +63,7 @@ function nodeHead(report: NodeReport, { now, evictor }: PodColumns): readonly st
   const health = forecast && healthText(forecast, now);
   const state = forecast ? `: ${zoneText(forecast)}` : '';
   const drains = drainedBy(facts).map(({ id }) => id);
-  const evictedBy =
-    drains.length > 0 ? `drain-by-taint (${drains.join(', ')})` : evictorText(evictor);
+  const evictedBy = drains.length > 0 ? drainText(drains) : evictorText(evictor);
   return renderFields([
     ['Name', facts.node.name],
     ['Ready', `${readyText(facts, now)}${lease}`],
@@ -74,6 +73,11 @@ function nodeHead(report: NodeReport, { now, evictor }: PodColumns): readonly st
     ...taintFields(report, now),
     ...(taints.length > 0 ? [['Evicted by', evictedBy] as const] : []),
   ]);
+}
+
+/** Whether a drain still runs its marks do not say. */
+function drainText(ids: readonly string[]): string {
+  return `drain-by-taint (${ids.join(', ')}), as long as it runs`;
 }
 
 /** `1 of 24 nodes not ready` */

@@ -14,6 +14,7 @@ import {
   node,
   nodeFactsOf,
   now,
+  ofDaemonSet,
   pod,
   podFactsOf,
   surveyOf,
@@ -269,6 +270,130 @@ describe('what a reader should know first', () => {
     });
     assert.deepEqual(warnings, ['not everything could be read: pdb is forbidden']);
     assert.match(text, /^shop +web +Evict +overdue by 41s +\? +no toleration/m);
+  });
+});
+
+describe('by the rules of the one who evicts', () => {
+  const budget = {
+    namespace: 'shop',
+    name: 'web',
+    selector: {},
+    allowed: 0,
+    healthy: 2,
+    desired: 2,
+    expected: 2,
+    upToDate: true,
+    alwaysEvictUnhealthy: false,
+    refusal: null,
+  };
+  const budgets = [budget];
+  const ready = { labels: {}, ready: 'True' };
+  const pods = [pod('due', ready), pod('later', { ...ready, ...tolerates('bad', 63) })];
+  const read = { ...survey(node('n1', taint(bad, 41)), ...pods), budgets };
+  /** Who evicts, and DECISION, IN and BLOCKED BY of each pod. */
+  const shown = (from: ForecastSurvey): readonly string[] =>
+    explain(from)
+      .text.split('\n')
+      .filter((line) => /^(shop|Evicted)/.test(line))
+      .map((line) =>
+        line
+          .replace(/^shop +/, '')
+          .split(/ {3,}/)
+          .slice(0, 4)
+          .join(' | '),
+      );
+  const both: Evictors = { ...withUpstream(acts), taintmgr: acts };
+  const certain = { kind: 'doesNotAct', evidence: [{ kind: 'noPod' }] } as const;
+
+  const cases: readonly (readonly [string, ForecastSurvey, readonly string[]])[] = [
+    [
+      'kube-controller-manager asks no budgets',
+      by(withUpstream(acts), read),
+      [
+        'Evicted by: | kube-controller-manager',
+        'due | Evict | overdue by 40s | <none>',
+        'later | Evict | ~23s | <none>',
+      ],
+    ],
+    [
+      'it may be the one',
+      by(withUpstream(may), read),
+      [
+        'Evicted by: | kube-controller-manager, most likely (leases and pods)',
+        'due | Evict | overdue by 40s | <none>',
+        'later | Evict | ~23s | <none>',
+      ],
+    ],
+    [
+      'of both the one who comes first',
+      by(both, { ...read, past: null }),
+      [
+        'Evicted by: | kube-controller-manager and taintmgr-controller, whichever comes first',
+        'due | Evict | overdue by 40s | <none>',
+        'later | Evict | ~23s | <none>',
+      ],
+    ],
+    [
+      'ours may ask budgets, where its mode is not to be seen',
+      read,
+      [
+        'Evicted by: | taintmgr-controller',
+        'due | Evict | overdue by 41s | PDB web (needs action)',
+        'later | Evict | 23s | PDB web (needs action)',
+      ],
+    ],
+    [
+      'ours with --mode=delete asks none',
+      { ...read, evictor: { ...read.evictor, asksBudgets: false } },
+      [
+        'Evicted by: | taintmgr-controller',
+        'due | Evict | overdue by 41s | <none>',
+        'later | Evict | 23s | <none>',
+      ],
+    ],
+    [
+      'nobody',
+      { ...by(nobody, read), evictor: { ...actorOf(nobody), asksBudgets: false } },
+      [
+        'Evicted by: | nobody, as far as leases and pods tell',
+        'due | Evict | overdue by 41s | <none>',
+        'later | Evict | 23s | <none>',
+      ],
+    ],
+    [
+      'a lease that was given back is as good as none',
+      { ...by(withUpstream(certain), read), evictor: { ...actorOf(nobody), asksBudgets: false } },
+      [
+        'Evicted by: | nobody, as far as leases and pods tell',
+        'due | Evict | overdue by 41s | <none>',
+        'later | Evict | 23s | <none>',
+      ],
+    ],
+  ];
+  for (const [name, from, expected] of cases) {
+    it(name, () => assert.deepEqual(shown(from), expected));
+  }
+
+  it('a drain by a taint for which nobody else evicts', () => {
+    const quiet = taint('bad=disk:NoSchedule', 41);
+    const mark = { id: 'drain-1', taint: 'bad=disk:NoSchedule', tainted: true, cordoned: true };
+    const annotations = { 'taintmgr.dev/drain': JSON.stringify([mark]) };
+    const facts = nodeFactsOf(node('n1', quiet), { annotations });
+    const agent = pod('agent', ofDaemonSet);
+    const drained = surveyOf(
+      [facts],
+      [...pods, agent].map((one) => podFactsOf(one)),
+      { budgets },
+    );
+    const { text, notes } = explain(by(withUpstream(acts), drained));
+    assert.match(text, /^Taints: +bad=disk:NoSchedule +added 41s ago$/m);
+    assert.deepEqual(shown(by(withUpstream(acts), drained)), [
+      'Evicted by: | drain-by-taint (drain-1), as long as it runs',
+      'due | Evict | overdue by 41s | PDB web (needs action)',
+      'later | Evict | 23s | PDB web (needs action)',
+      'agent | Keep | - | -',
+    ]);
+    assert.deepEqual(notes, []);
   });
 });
 
