@@ -36,12 +36,13 @@ export function assumedHistory({ now, nodes, pods }: KnownPast): readonly PastEv
   ].sort(inOrder);
   const known = placed.map(({ at }) => at).filter(Number.isFinite);
   const begin = known.reduce((earliest, at) => Math.min(earliest, at), now);
+  const events = spread(placed.map(({ at, event }) => ({ at: Math.max(begin, at), event })));
+  const first = events[0]?.at ?? begin;
   const bare = nodes.flatMap(([facts]): PastEvent[] => {
     if (!facts) return [];
-    return [{ at: begin, event: { kind: 'nodeUpsert', node: { ...facts.node, taints: [] } } }];
+    return [{ at: first, event: { kind: 'nodeUpsert', node: { ...facts.node, taints: [] } } }];
   });
-  const events = placed.map(({ at, event }) => ({ at: Math.max(begin, at), event }));
-  return [...bare, { at: begin, event: { kind: 'synced' } }, ...events];
+  return [...bare, { at: first, event: { kind: 'synced' } }, ...events];
 }
 
 /** The pod as it was bound, and anew with each change of its tolerations. */
@@ -100,11 +101,26 @@ function placeOf(version: string): bigint | null {
   return /^\d+$/.test(version) ? BigInt(version) : null;
 }
 
+/**
+ * What comes later in one second happened later: kube-controller-manager keeps a timer that was set
+ * before, and replaces one that was set at the same instant.
+ */
+function spread(events: readonly PastEvent[]): readonly PastEvent[] {
+  const counts = new Map<Instant, number>();
+  for (const { at } of events) counts.set(at, (counts.get(at) ?? 0) + 1);
+  const left = new Map(counts);
+  return events.map(({ at, event }) => {
+    const after = (left.get(at) ?? 1) - 1;
+    left.set(at, after);
+    return { at: at - after / (2 * (counts.get(at) ?? 1)), event };
+  });
+}
+
 /** Before every write that there is. */
-const first = -1n;
+const beforeAll = -1n;
 
 function inOrder(a: Placed, b: Placed): number {
   if (a.at !== b.at) return a.at < b.at ? -1 : 1;
   if (a.place === b.place) return 0;
-  return (a.place ?? first) < (b.place ?? first) ? -1 : 1;
+  return (a.place ?? beforeAll) < (b.place ?? beforeAll) ? -1 : 1;
 }

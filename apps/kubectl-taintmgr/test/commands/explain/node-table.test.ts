@@ -1,20 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Node, Pod, Taint } from '@taintmgr/core';
-import { actorOf, type DutyVerdict, type Evictors } from '@taintmgr/k8s-adapter';
-import type { ForecastSurvey } from '../../../src/cluster/survey.ts';
-import { nodeSubject } from '../../../src/commands/explain/node.ts';
-import { plain } from '../../../src/render/style.ts';
-import { Explainer } from '../../../src/report/explainer.ts';
-import { notesOn } from '../../../src/report/notes.ts';
-import { type QuestionFlags, readQuestion } from '../../../src/report/question.ts';
-import { reportOn } from '../../../src/report/report.ts';
+import { acts, by, explain, may, survey, withUpstream } from '../../world/explained.ts';
 import {
   nobody,
   node,
   nodeFactsOf,
   now,
-  ofDaemonSet,
   pod,
   podFactsOf,
   surveyOf,
@@ -24,38 +16,6 @@ import {
 
 const bad = 'bad=disk:NoExecute';
 const lines = (text: string): string => text.replace(/^\n/, '').replace(/^ {6}/gm, '').trimEnd();
-
-/** What `explain node n1` says of a survey. */
-function explain(survey: ForecastSurvey, flags: QuestionFlags = {}) {
-  const question = readQuestion(flags);
-  const explainer = new Explainer(question);
-  explainer.take(survey);
-  const report = reportOn(survey, explainer);
-  const answer = nodeSubject('n1').answer(report, { survey, question, paint: plain });
-  return {
-    text: answer.table({ wide: false, headers: true }),
-    ...notesOn(survey, report, question),
-  };
-}
-
-const survey = (one: Node, ...pods: readonly Pod[]): ForecastSurvey =>
-  surveyOf(
-    [nodeFactsOf(one)],
-    pods.map((each) => podFactsOf(each)),
-  );
-
-const acts = { kind: 'acts', who: 'x', evidence: [] } as const;
-const may = { kind: 'unknown', who: 'x', evidence: [{ kind: 'noPod' }] } as const;
-
-/** kube-controller-manager's verdict, and nobody else. */
-const withUpstream = (verdict: DutyVerdict): Evictors => {
-  return { ...nobody, upstream: { ...nobody.upstream, 'taint-eviction-controller': verdict } };
-};
-
-/** The same survey where others evict. */
-const by = (evictors: Evictors, read: ForecastSurvey): ForecastSurvey => {
-  return { ...read, evictors, evictor: { ...actorOf(evictors), asksBudgets: null } };
-};
 
 describe('the answer to explain node', () => {
   const cases: readonly (readonly [name: string, node: Node, pods: readonly Pod[], string])[] = [
@@ -270,130 +230,6 @@ describe('what a reader should know first', () => {
     });
     assert.deepEqual(warnings, ['not everything could be read: pdb is forbidden']);
     assert.match(text, /^shop +web +Evict +overdue by 41s +\? +no toleration/m);
-  });
-});
-
-describe('by the rules of the one who evicts', () => {
-  const budget = {
-    namespace: 'shop',
-    name: 'web',
-    selector: {},
-    allowed: 0,
-    healthy: 2,
-    desired: 2,
-    expected: 2,
-    upToDate: true,
-    alwaysEvictUnhealthy: false,
-    refusal: null,
-  };
-  const budgets = [budget];
-  const ready = { labels: {}, ready: 'True' };
-  const pods = [pod('due', ready), pod('later', { ...ready, ...tolerates('bad', 63) })];
-  const read = { ...survey(node('n1', taint(bad, 41)), ...pods), budgets };
-  /** Who evicts, and DECISION, IN and BLOCKED BY of each pod. */
-  const shown = (from: ForecastSurvey): readonly string[] =>
-    explain(from)
-      .text.split('\n')
-      .filter((line) => /^(shop|Evicted)/.test(line))
-      .map((line) =>
-        line
-          .replace(/^shop +/, '')
-          .split(/ {3,}/)
-          .slice(0, 4)
-          .join(' | '),
-      );
-  const both: Evictors = { ...withUpstream(acts), taintmgr: acts };
-  const certain = { kind: 'doesNotAct', evidence: [{ kind: 'noPod' }] } as const;
-
-  const cases: readonly (readonly [string, ForecastSurvey, readonly string[]])[] = [
-    [
-      'kube-controller-manager asks no budgets',
-      by(withUpstream(acts), read),
-      [
-        'Evicted by: | kube-controller-manager',
-        'due | Evict | overdue by 40s | <none>',
-        'later | Evict | ~23s | <none>',
-      ],
-    ],
-    [
-      'it may be the one',
-      by(withUpstream(may), read),
-      [
-        'Evicted by: | kube-controller-manager, most likely (leases and pods)',
-        'due | Evict | overdue by 40s | <none>',
-        'later | Evict | ~23s | <none>',
-      ],
-    ],
-    [
-      'of both the one who comes first',
-      by(both, { ...read, past: null }),
-      [
-        'Evicted by: | kube-controller-manager and taintmgr-controller, whichever comes first',
-        'due | Evict | overdue by 40s | <none>',
-        'later | Evict | ~23s | <none>',
-      ],
-    ],
-    [
-      'ours may ask budgets, where its mode is not to be seen',
-      read,
-      [
-        'Evicted by: | taintmgr-controller',
-        'due | Evict | overdue by 41s | PDB web (needs action)',
-        'later | Evict | 23s | PDB web (needs action)',
-      ],
-    ],
-    [
-      'ours with --mode=delete asks none',
-      { ...read, evictor: { ...read.evictor, asksBudgets: false } },
-      [
-        'Evicted by: | taintmgr-controller',
-        'due | Evict | overdue by 41s | <none>',
-        'later | Evict | 23s | <none>',
-      ],
-    ],
-    [
-      'nobody',
-      { ...by(nobody, read), evictor: { ...actorOf(nobody), asksBudgets: false } },
-      [
-        'Evicted by: | nobody, as far as leases and pods tell',
-        'due | Evict | overdue by 41s | <none>',
-        'later | Evict | 23s | <none>',
-      ],
-    ],
-    [
-      'a lease that was given back is as good as none',
-      { ...by(withUpstream(certain), read), evictor: { ...actorOf(nobody), asksBudgets: false } },
-      [
-        'Evicted by: | nobody, as far as leases and pods tell',
-        'due | Evict | overdue by 41s | <none>',
-        'later | Evict | 23s | <none>',
-      ],
-    ],
-  ];
-  for (const [name, from, expected] of cases) {
-    it(name, () => assert.deepEqual(shown(from), expected));
-  }
-
-  it('a drain by a taint for which nobody else evicts', () => {
-    const quiet = taint('bad=disk:NoSchedule', 41);
-    const mark = { id: 'drain-1', taint: 'bad=disk:NoSchedule', tainted: true, cordoned: true };
-    const annotations = { 'taintmgr.dev/drain': JSON.stringify([mark]) };
-    const facts = nodeFactsOf(node('n1', quiet), { annotations });
-    const agent = pod('agent', ofDaemonSet);
-    const drained = surveyOf(
-      [facts],
-      [...pods, agent].map((one) => podFactsOf(one)),
-      { budgets },
-    );
-    const { text, notes } = explain(by(withUpstream(acts), drained));
-    assert.match(text, /^Taints: +bad=disk:NoSchedule +added 41s ago$/m);
-    assert.deepEqual(shown(by(withUpstream(acts), drained)), [
-      'Evicted by: | drain-by-taint (drain-1), as long as it runs',
-      'due | Evict | overdue by 41s | PDB web (needs action)',
-      'later | Evict | 23s | PDB web (needs action)',
-      'agent | Keep | - | -',
-    ]);
-    assert.deepEqual(notes, []);
   });
 });
 

@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { actorOf, type Evictors } from '@taintmgr/k8s-adapter';
+import { type Json, node as nodeObject, pod as podObject, toleration } from '@taintmgr/sim-cluster';
+import type { ForecastSurvey } from '../../../src/cluster/survey.ts';
+import { acts, by, explain, may, survey, withUpstream } from '../../world/explained.ts';
+import { run } from '../../world/run.ts';
+import { ago } from '../../world/shop-cluster.ts';
+import { startTestCluster, type TestCluster } from '../../world/test-cluster.ts';
+import {
+  nobody,
+  node,
+  nodeFactsOf,
+  ofDaemonSet,
+  pod,
+  podFactsOf,
+  surveyOf,
+  taint,
+  tolerates,
+} from '../../world/values.ts';
+
+// Whose rules an answer follows, and how it says so.
+
+const bad = 'bad=disk:NoExecute';
+
+describe('by the rules of the one who evicts', () => {
+  const budget = {
+    namespace: 'shop',
+    name: 'web',
+    selector: {},
+    allowed: 0,
+    healthy: 2,
+    desired: 2,
+    expected: 2,
+    upToDate: true,
+    alwaysEvictUnhealthy: false,
+    refusal: null,
+  };
+  const budgets = [budget];
+  const ready = { labels: {}, ready: 'True' };
+  const pods = [pod('due', ready), pod('later', { ...ready, ...tolerates('bad', 63) })];
+  const read = { ...survey(node('n1', taint(bad, 41)), ...pods), budgets };
+  /** Who evicts, and DECISION, IN and BLOCKED BY of each pod. */
+  const shown = (from: ForecastSurvey): readonly string[] =>
+    explain(from)
+      .text.split('\n')
+      .filter((line) => /^(shop|Evicted)/.test(line))
+      .map((line) =>
+        line
+          .replace(/^shop +/, '')
+          .split(/ {3,}/)
+          .slice(0, 4)
+          .join(' | '),
+      );
+  const both: Evictors = { ...withUpstream(acts), taintmgr: acts };
+  const certain = { kind: 'doesNotAct', evidence: [{ kind: 'noPod' }] } as const;
+
+  const cases: readonly (readonly [string, ForecastSurvey, readonly string[]])[] = [
+    [
+      'kube-controller-manager asks no budgets',
+      by(withUpstream(acts), read),
+      [
+        'Evicted by: | kube-controller-manager',
+        'due | Evict | overdue by 40s | <none>',
+        'later | Evict | ~23s | <none>',
+      ],
+    ],
+    [
+      'it may be the one',
+      by(withUpstream(may), read),
+      [
+        'Evicted by: | kube-controller-manager, most likely (leases and pods)',
+        'due | Evict | overdue by 40s | <none>',
+        'later | Evict | ~23s | <none>',
+      ],
+    ],
+    [
+      'of both the one who comes first',
+      by(both, { ...read, past: null }),
+      [
+        'Evicted by: | kube-controller-manager and taintmgr-controller, whichever comes first',
+        'due | Evict | overdue by 40s | <none>',
+        'later | Evict | ~23s | <none>',
+      ],
+    ],
+    [
+      'ours may ask budgets, where its mode is not to be seen',
+      read,
+      [
+        'Evicted by: | taintmgr-controller',
+        'due | Evict | overdue by 41s | PDB web (needs action)',
+        'later | Evict | 23s | PDB web (needs action)',
+      ],
+    ],
+    [
+      'ours with --mode=delete asks none',
+      { ...read, evictor: { ...read.evictor, asksBudgets: false } },
+      [
+        'Evicted by: | taintmgr-controller',
+        'due | Evict | overdue by 41s | <none>',
+        'later | Evict | 23s | <none>',
+      ],
+    ],
+    [
+      'nobody',
+      { ...by(nobody, read), evictor: { ...actorOf(nobody), asksBudgets: false } },
+      [
+        'Evicted by: | nobody, as far as leases and pods tell',
+        'due | Evict | overdue by 41s | <none>',
+        'later | Evict | 23s | <none>',
+      ],
+    ],
+    [
+      'a lease that was given back is as good as none',
+      { ...by(withUpstream(certain), read), evictor: { ...actorOf(nobody), asksBudgets: false } },
+      [
+        'Evicted by: | nobody, as far as leases and pods tell',
+        'due | Evict | overdue by 41s | <none>',
+        'later | Evict | 23s | <none>',
+      ],
+    ],
+  ];
+  for (const [name, from, expected] of cases) {
+    it(name, () => assert.deepEqual(shown(from), expected));
+  }
+
+  it('a drain by a taint for which nobody else evicts', () => {
+    const quiet = taint('bad=disk:NoSchedule', 41);
+    const mark = { id: 'drain-1', taint: 'bad=disk:NoSchedule', tainted: true, cordoned: true };
+    const annotations = { 'taintmgr.dev/drain': JSON.stringify([mark]) };
+    const facts = nodeFactsOf(node('n1', quiet), { annotations });
+    const agent = pod('agent', ofDaemonSet);
+    const drained = surveyOf(
+      [facts],
+      [...pods, agent].map((one) => podFactsOf(one)),
+      { budgets },
+    );
+    const { text, notes } = explain(by(withUpstream(acts), drained));
+    assert.match(text, /^Taints: +bad=disk:NoSchedule +added 41s ago$/m);
+    assert.deepEqual(shown(by(withUpstream(acts), drained)), [
+      'Evicted by: | drain-by-taint (drain-1), as long as it runs',
+      'due | Evict | overdue by 41s | PDB web (needs action)',
+      'later | Evict | 23s | PDB web (needs action)',
+      'agent | Keep | - | -',
+    ]);
+    assert.deepEqual(notes, []);
+  });
+});
+
+describe('beside a living kube-controller-manager', () => {
+  let cluster: TestCluster;
+  before(async () => {
+    cluster = await startTestCluster(null);
+    process.env.KUBECONFIG = cluster.kubeconfig;
+  });
+  after(() => cluster.stop());
+
+  it('remembers what a pod tolerated before somebody edited it', async () => {
+    const { api } = cluster;
+    const now = new Date().toISOString().replace('Z', '000Z');
+    const holder = { holderIdentity: 'cp_1', leaseDurationSeconds: 15 };
+    const began = new Date(Date.now() - 3_600_000).toISOString().replace('Z', '000Z');
+    api.create('leases', {
+      metadata: { name: 'kube-controller-manager', namespace: 'kube-system' },
+      spec: { ...holder, acquireTime: began, renewTime: now },
+    });
+    api.create('nodes', nodeObject('n1'));
+    const tolerating = (seconds: number): Json[] => [toleration('k:NoExecute', seconds)] as Json[];
+    const spec = { nodeName: 'n1', tolerations: tolerating(600) };
+    const made = api.create('pods', podObject('default', 'db', { spec }));
+    // What is created is new, what is loaded is as old as it says; times are kept in whole seconds, and what
+    // is edited in its first second cannot be told from what is new.
+    api.delete('pods', 'default', 'db', { gracePeriodSeconds: 0 });
+    const metadata = { ...made.metadata, creationTimestamp: ago(3600) };
+    api.load([{ ...made, metadata }]);
+    const one = api.get('nodes', '', 'n1');
+    const db = api.get('pods', 'default', 'db');
+    assert.ok(one && db);
+    const taints = [{ key: 'k', effect: 'NoExecute' }];
+    api.as('kubectl-taint').update('nodes', { ...one, spec: { taints } });
+    const [, ...others] = db.spec.tolerations ?? [];
+    const edited = { ...db.spec, tolerations: [...tolerating(5), ...others] };
+    api.as('kubectl-patch').update('pods', { ...db, spec: edited });
+    const { code, out, err } = await run('explain', 'node', 'n1', '-o', 'json');
+    assert.equal(code, 0, err);
+    const { evictor, pods } = JSON.parse(out);
+    assert.deepEqual(evictor, {
+      name: 'kube-controller-manager',
+      source: 'lease kube-system/kube-controller-manager',
+      sure: false,
+    });
+    const [{ remainingSeconds, evictedBy, estimate }] = pods;
+    assert.deepEqual([evictedBy, estimate], ['kube-controller-manager', true]);
+    assert.ok(remainingSeconds > 590, `not ${remainingSeconds}: the first timer stays`);
+  });
+});

@@ -1,0 +1,50 @@
+// What `explain node` says of a survey that a test made up, and who evicts in it.
+import type { Node, Pod } from '@taintmgr/core';
+import { actorOf, type DutyVerdict, type Evictors } from '@taintmgr/k8s-adapter';
+import type { ForecastSurvey } from '../../src/cluster/survey.ts';
+import { nodeSubject } from '../../src/commands/explain/node.ts';
+import { plain } from '../../src/render/style.ts';
+import { Explainer } from '../../src/report/explainer.ts';
+import { type Notes, notesOn } from '../../src/report/notes.ts';
+import { type QuestionFlags, readQuestion } from '../../src/report/question.ts';
+import { reportOn } from '../../src/report/report.ts';
+import { nobody, nodeFactsOf, podFactsOf, surveyOf } from './values.ts';
+
+/** The answer as a table, and what is said beside it. */
+export interface Explained extends Notes {
+  readonly text: string;
+}
+
+/** What `explain node n1` says of a survey. */
+export function explain(survey: ForecastSurvey, flags: QuestionFlags = {}): Explained {
+  const question = readQuestion(flags);
+  const explainer = new Explainer(question);
+  explainer.take(survey);
+  const report = reportOn(survey, explainer);
+  const answer = nodeSubject('n1').answer(report, { survey, question, paint: plain });
+  return {
+    text: answer.table({ wide: false, headers: true }),
+    ...notesOn(survey, report, question),
+  };
+}
+
+/** One node and its pods, where taintmgr-controller evicts. */
+export function survey(one: Node, ...pods: readonly Pod[]): ForecastSurvey {
+  return surveyOf(
+    [nodeFactsOf(one)],
+    pods.map((each) => podFactsOf(each)),
+  );
+}
+
+export const acts = { kind: 'acts', who: 'x', evidence: [] } as const;
+export const may = { kind: 'unknown', who: 'x', evidence: [{ kind: 'noPod' }] } as const;
+
+/** kube-controller-manager's verdict, and nobody else. */
+export function withUpstream(verdict: DutyVerdict): Evictors {
+  return { ...nobody, upstream: { ...nobody.upstream, 'taint-eviction-controller': verdict } };
+}
+
+/** The same survey where others evict. */
+export function by(evictors: Evictors, read: ForecastSurvey): ForecastSurvey {
+  return { ...read, evictors, evictor: { ...actorOf(evictors), asksBudgets: null } };
+}
