@@ -150,7 +150,7 @@ const verdictTexts = {
 } as const;
 
 /** `PDB web (needs time)`, `PDB db (its operator acts: Cluster/db)` */
-export function blockerText({ code, verdict, budgets }: PredictedBlocker): string {
+function blockerText({ code, verdict, budgets }: PredictedBlocker): string {
   const names = budgets.map(({ name }) => name).join(', ');
   const what = {
     Budget: `PDB ${names}`,
@@ -176,7 +176,7 @@ export function blockerLine(blocker: PredictedBlocker): string {
 }
 
 /** What helps a pod that is held although it is not ready. */
-export const remedyText =
+const remedyText =
   'the pod is not ready, and unhealthyPodEvictionPolicy: AlwaysAllow would let it go';
 
 /** What blocks an eviction, or would; `knowsBudgets`: whether budgets could be read. */

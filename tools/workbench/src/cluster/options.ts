@@ -13,7 +13,7 @@ export interface ClusterFlags {
 }
 
 /** An admission webhook that refuses to evict the pods of one name. */
-export interface EvictionDenial {
+interface EvictionDenial {
   readonly pod: string;
   readonly code: number;
   readonly webhook: string;

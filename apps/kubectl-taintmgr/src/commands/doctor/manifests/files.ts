@@ -17,7 +17,7 @@ export interface Manifest {
 }
 
 /** A document that cannot be used, and why. */
-export interface ManifestFault {
+interface ManifestFault {
   readonly file: string;
   readonly line: number;
   readonly text: string;
