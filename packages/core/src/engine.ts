@@ -5,7 +5,7 @@ import type { Event } from './event.ts';
 import type { EvictionMachine } from './eviction/eviction-machine.ts';
 import { PreciseEvictionMachine } from './eviction/machine.ts';
 import { UpstreamEvictionMachine } from './eviction/upstream/machine.ts';
-import { type Explanation, explain, type Subject } from './explain.ts';
+import { type Counts, countsOf, type Explanation, explain, type Subject } from './explain.ts';
 import { assert } from './kernel/assert.ts';
 import { earliest, type Instant } from './kernel/time.ts';
 import { resolveLifecycleConfig } from './lifecycle/config.ts';
@@ -36,6 +36,10 @@ export interface Engine {
   zones(now: Instant): readonly ZoneStatus[];
   /** The limits that have tripped, and those in whose window pods were evicted. */
   limits(now: Instant): readonly LimitStatus[];
+  /** How many nodes and pods there are, and how far evictions are. */
+  counts(): Counts;
+  /** The names of the pauses in force. */
+  pauses(): readonly string[];
 }
 
 /** A new engine that knows nothing yet. Throws RangeError for an option that is not allowed. */
@@ -65,6 +69,12 @@ export function createEngine(options: Partial<Config> = {}): Engine {
       explain(now, subject, { store, machine: eviction, lifecycle, shadow }),
     zones: (now) => lifecycle?.zones(now) ?? [],
     limits: (now) => eviction.limits(now),
+    counts: () => countsOf(store, eviction),
+    pauses: () =>
+      Array.from(store.pauses())
+        .filter(({ pause, isOver }) => !isOver && !pause.name.startsWith(zoneHoldPrefix))
+        .map(({ pause }) => pause.name)
+        .sort(),
   };
 }
 
@@ -85,12 +95,14 @@ function lifecycleMachine(store: Store, config: Config): LifecycleMachine | null
     : new UpstreamLifecycleMachine(store, lifecycle, leader);
 }
 
+/** No object is called so. */
+const zoneHoldPrefix = 'the hold of zone ';
+
 /** The one thing a machine tells the other past the API: a zone's deadlines stand still, or go on. */
 function pauseOf(wall: Instant, command: Command): readonly Event[] {
   if (command.kind !== 'report' || command.report.kind !== 'zoneHold') return [];
   const { zone, deadlines } = command.report;
-  // No object is called so.
-  const name = `the hold of zone ${zone}`;
+  const name = `${zoneHoldPrefix}${zone}`;
   if (deadlines === null) return [];
   if (deadlines === 'resume') return [{ kind: 'pauseDelete', name }];
   const scope = { zones: [zone], nodes: null, taintKeys: [], namespaces: [] };

@@ -40,7 +40,13 @@ export type { Decision } from './eviction/decide.ts';
 export type { Cause, Reason, ReasonCode, StartSource } from './eviction/reason.ts';
 export type { ObservedTaint } from './eviction/taint-clock.ts';
 export { describeReason } from './eviction/text.ts';
-export type { Explanation, NodeExplanation, PodExplanation, Subject } from './explain.ts';
+export type {
+  Counts,
+  Explanation,
+  NodeExplanation,
+  PodExplanation,
+  Subject,
+} from './explain.ts';
 export { describePodView } from './model/pod-view.ts';
 
 // Which pods have to be known.

@@ -52,6 +52,7 @@ export interface StoreView {
   nodes(): Iterable<Node>;
   pod(uid: string): Pod | null;
   pods(): Iterable<Pod>;
+  readonly podCount: number;
   podsOn(nodeName: string): Iterable<Pod>;
   /** How the pods of a node are known. */
   podView(nodeName: string): PodView;
@@ -100,6 +101,10 @@ export class Store implements StoreView {
 
   pods(): Iterable<Pod> {
     return this.#pods.values();
+  }
+
+  get podCount(): number {
+    return this.#pods.size;
   }
 
   podsOn(nodeName: string): Iterable<Pod> {

@@ -21,6 +21,12 @@ export type {
   KeepTaintStarts,
   Removal,
 } from './controller/procedures/pod-removal.ts';
+export type { StatedCondition } from './controller/status-conditions.ts';
+export type {
+  PublisherNotice,
+  PublishOptions,
+  StatedStatus,
+} from './controller/status-publisher.ts';
 export { defaultPodWatch, type PodWatch, type Scope as PodScope } from './pod-watch/scope.ts';
 export type { ReflectorStatus } from './pod-watch/source.ts';
 
@@ -100,6 +106,7 @@ export {
   podsPath,
   type Selectors,
 } from './proto/list-requests.ts';
+export { taintManagersPath } from './proto/taint-manager-requests.ts';
 export { treeFault } from './proto/tree.ts';
 export type { Access, Authorization, TlsMaterial } from './transport/access.ts';
 export { HttpTransport } from './transport/http-transport.ts';

@@ -56,6 +56,7 @@ it('opens exactly these', () => {
     'summaryRequest',
     'switchOff',
     'taintEvictors',
+    'taintManagersPath',
     'treeFault',
     'typedApi',
     'verdictText',

@@ -69,6 +69,14 @@ const general = {
     false,
     'act beside other programs that do the same work; where those ignore PDBs, none are kept',
   ),
+  publishStatus: setting(
+    'publish-status',
+    'publishStatus',
+    boolean,
+    true,
+    'while leading, publish settings, counts and a heartbeat as the status of a TaintManager, ' +
+      'which is named as the lease without -controller',
+  ),
   loggingFormat: setting(
     'logging-format',
     'logging.format',

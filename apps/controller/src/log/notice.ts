@@ -7,7 +7,12 @@ import {
 } from '@taintmgr/core';
 import { limitId } from '@taintmgr/core/policy';
 import { formatDuration, formatTime, type Millis } from '@taintmgr/core/time';
-import { type ClusterEvent, describeClock, type Notice } from '@taintmgr/k8s-adapter';
+import {
+  type ClusterEvent,
+  describeClock,
+  type Notice,
+  type PublisherNotice,
+} from '@taintmgr/k8s-adapter';
 import { lifecycleLine, nodeWriteLine } from './lifecycle.ts';
 import { heldLine, limitRecordLine, limitTrippedLine } from './limits.ts';
 import { errorOf, formatWait, type Line, line, type NamedPod, podFields } from './line.ts';
@@ -88,6 +93,9 @@ export function lineOf(notice: Notice, now: number): Line {
       const fields = { ...podFields(notice.command.pod), error: notice.message };
       return line('warn', 'evicting without the condition DisruptionTarget', fields);
     }
+    case 'statusPublished':
+    case 'statusNotPublished':
+      return statusLine(notice);
     case 'eventRecorded': {
       const again = notice.count > 1 ? { count: notice.count } : {};
       return line('debug', 'recorded event', { ...eventFields(notice.event), ...again });
@@ -153,6 +161,20 @@ function retryLine({ pod, attempt, at, setback, blocker }: ReportOf<'retry'>, no
   const next = formatWait(at - now);
   const fields = { ...podFields(pod), attempt, next, ...stuck, error: setback.message };
   return line('warn', `${what}, will try again`, fields);
+}
+
+/** Whether the status of the leader is published. */
+function statusLine(notice: PublisherNotice): Line {
+  const fields = { taintManager: notice.name };
+  if (notice.kind === 'statusPublished') return line('info', 'publishing status', fields);
+  const next = notice.why === 'failed' ? 'the next heartbeat' : 'once a minute';
+  const tried = { ...fields, error: notice.failure.message, again: next };
+  if (notice.why !== 'notInstalled') return line('warn', 'status is not published', tried);
+  const how = { again: next, install: 'kubectl taintmgr install crds' };
+  return line('info', 'status is not published: the cluster has no TaintManager kind', {
+    ...fields,
+    ...how,
+  });
 }
 
 /** Where pods are read by node. */

@@ -1,3 +1,4 @@
+import type { TaintManagerStatus } from '@taintmgr/core/policy';
 import {
   type Duty,
   type DutyVerdict,
@@ -6,6 +7,7 @@ import {
   type Evictors,
   type Evidence,
   switchOff,
+  verdictText,
   whyUnknown,
 } from '@taintmgr/k8s-adapter';
 import type { ControllerName } from '../flags/controllers.ts';
@@ -43,6 +45,27 @@ export function overlapOf(
   const doubtful = shared.filter((duty) => upstream[duty].kind === 'unknown');
   const [doubt] = doubtful;
   return doubt === undefined ? null : upstreamOverlap(doubtful, upstream[doubt]);
+}
+
+/** Another program that evicts, for the status that is published. */
+export type OtherEvictor = NonNullable<TaintManagerStatus['evictors']>[number];
+
+/** The programs that do work of these controllers, or may, as far as they were seen. */
+export function othersOf(
+  { upstream, taintmgr }: Evictors,
+  ours: readonly ControllerName[],
+): readonly OtherEvictor[] {
+  const seen = duties
+    .filter((duty) => ours.includes(duty))
+    .filter((duty) => 'who' in upstream[duty] && upstream[duty].who !== null);
+  const [first] = seen;
+  const manager = {
+    name: 'kube-controller-manager',
+    work: seen.join(' and '),
+    evidence: first === undefined ? '' : verdictText(upstream[first]),
+  };
+  const other = { name: 'taintmgr-controller', evidence: verdictText(taintmgr, 'runs') };
+  return [...(first === undefined ? [] : [manager]), ...(taintmgr.kind === 'acts' ? [other] : [])];
 }
 
 function upstreamOverlap(shared: readonly Duty[], verdict: DutyVerdict): Overlap {

@@ -4,6 +4,7 @@ import {
   type ClusterConfig,
   type EventSubject,
   EvictorSearch,
+  type Evictors,
   HttpTransport,
   type Machine,
   newEventRequest,
@@ -13,7 +14,7 @@ import type { Leadership } from '../leadership/leadership.ts';
 import type { Logger } from '../log/logger.ts';
 import { version } from '../version.ts';
 import { type ForeignEviction, ForeignEvictions } from './foreign-evictions.ts';
-import { type Overlap, OverlapError, overlapOf } from './overlap.ts';
+import { type OtherEvictor, type Overlap, OverlapError, othersOf, overlapOf } from './overlap.ts';
 
 export interface OverlapWatchOptions {
   readonly cluster: ClusterConfig;
@@ -47,10 +48,13 @@ export class OverlapWatch {
   readonly #client: ApiClient;
   readonly #search: EvictorSearch;
   #timer: NodeJS.Timeout | null = null;
+  /** Who else evicts by its leases and pods. */
+  #others: readonly OtherEvictor[] = [];
   /** What is running by its leases and pods; null: nothing. */
   #seen: Overlap | null = null;
   /** What evicts without being seen, and when last, on our monotonic clock; null: nothing. */
-  #foreign: { readonly message: string; readonly at: Millis } | null = null;
+  #foreign: { readonly manager: string; readonly message: string; readonly at: Millis } | null =
+    null;
   #loggedAt: Millis = Number.NEGATIVE_INFINITY;
   #unlogged = 0;
   #isDoubtLogged = false;
@@ -83,6 +87,15 @@ export class OverlapWatch {
     return new ForeignEvictions((eviction) => this.#onForeign(eviction)).around(machine);
   }
 
+  /** Who else evicts here, as far as was seen. */
+  get others(): readonly OtherEvictor[] {
+    const { manager, message } = this.#foreign ?? {};
+    if (manager === undefined || message === undefined) return this.#others;
+    if (this.#others.some(({ name }) => name === manager)) return this.#others;
+    const work = 'taint-eviction-controller';
+    return [...this.#others, { name: manager, work, evidence: message }];
+  }
+
   close(): void {
     if (this.#timer) clearInterval(this.#timer);
     this.#transport.close();
@@ -90,7 +103,7 @@ export class OverlapWatch {
 
   async #begin(): Promise<void> {
     const { controllers, allow } = this.#options;
-    const overlap = overlapOf(await this.#search.find(), controllers);
+    const overlap = overlapOf(await this.#find(), controllers);
     if (overlap === null) return;
     if (!allow) {
       await this.#record(overlap.subject, overlap.message);
@@ -99,9 +112,15 @@ export class OverlapWatch {
     await this.#found(overlap);
   }
 
+  async #find(): Promise<Evictors> {
+    const evictors = await this.#search.find();
+    this.#others = othersOf(evictors, this.#options.controllers);
+    return evictors;
+  }
+
   async #look(): Promise<void> {
     try {
-      const overlap = overlapOf(await this.#search.find(), this.#options.controllers);
+      const overlap = overlapOf(await this.#find(), this.#options.controllers);
       // What we are no longer allowed to see may still be running.
       if (overlap === null || overlap.isSeen) await this.#found(overlap);
       else this.#logDoubt(overlap);
@@ -147,7 +166,7 @@ export class OverlapWatch {
     const now = performance.now();
     const name = `${pod.namespace}/${pod.name}`;
     const message = `${manager} evicts for NoExecute taints too: it has marked pod ${name} for deletion`;
-    this.#foreign = { message: `${message}; ${cure}`, at: now };
+    this.#foreign = { manager, message: `${message}; ${cure}`, at: now };
     this.#unlogged += 1;
     const subject = { apiVersion: 'v1', kind: 'Pod', ...pod };
     if (now - this.#loggedAt >= logEveryMs) {

@@ -17,6 +17,7 @@ import {
   nodesPath,
   type PodScope,
   type PodWatch,
+  type PublishOptions,
   podsPath,
   type Transport,
   WrongServerError,
@@ -52,6 +53,8 @@ export interface ControllerOptions {
   readonly limitsLease?: LeaseName;
   /** Act only while elected; left out: there is no election. */
   readonly election?: Omit<ElectionOptions, 'random'>;
+  /** What it publishes of itself while it leads; left out: nothing. */
+  readonly publish?: PublishOptions;
   /**
    * Runs beside it over the same connections and under the same lease, until the signal is aborted;
    * the lease is given back after it has ended. Left out: nothing.
@@ -91,6 +94,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
       ...(podWatch !== 'all' && { podWatch: { mode: podWatch } }),
       ...(options.election && { election: options.election }),
       ...(options.limitsLease && { limitsLease: options.limitsLease }),
+      ...(options.publish && { publish: options.publish }),
       leaseIsShared: () => !isOverBeside,
       daemonSets: config.lifecycle?.enforcement === 'pods',
     });
@@ -110,6 +114,8 @@ export async function runController(options: ControllerOptions): Promise<void> {
           leader: () => loop.leader,
           zones: (now) => engine.zones(now),
           limits: (now) => engine.limits(now),
+          counts: () => engine.counts(),
+          pauses: () => engine.pauses(),
           explain: (now, subject) => engine.explain(now, subject),
           podScope: () => podScope,
           status: () => loop.status(),

@@ -1,6 +1,12 @@
 // The whole process: the controller with its server, metrics, log and flight recorder.
 import type { Instant, Millis } from '@taintmgr/core/time';
-import type { ApiRequest, ClusterConfig, Notice, Transport } from '@taintmgr/k8s-adapter';
+import {
+  type ApiRequest,
+  type ClusterConfig,
+  type Notice,
+  type Transport,
+  taintManagersPath,
+} from '@taintmgr/k8s-adapter';
 import type { Checked } from '../flags/checks.ts';
 import type { Choices } from '../flags/resolve.ts';
 import { startFlightRecorder } from '../flight/start.ts';
@@ -24,6 +30,7 @@ import { observed } from '../transport/observed.ts';
 import { rateLimited } from '../transport/rate-limited.ts';
 import { version } from '../version.ts';
 import { engineConfig, followsCluster } from './engine-config.ts';
+import { PublishedStatus } from './published-status.ts';
 import { runController } from './run-controller.ts';
 import { untilSuccess } from './start-retry.ts';
 import { type Close, startStatusServer } from './status-server.ts';
@@ -83,6 +90,11 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
     const watch = (): Promise<OverlapWatch> => watchOverlaps(options, stats, metrics, log);
     const overlaps = isDryRun ? null : await untilSuccess(watch, { signal, onFailure });
     cleanups.push(async () => overlaps?.close());
+    const election = electionOptions(settings);
+    const published =
+      settings.publishStatus && !isDryRun
+        ? new PublishedStatus(choices, checked, stats, overlaps)
+        : null;
     await runController({
       cluster,
       engine,
@@ -90,7 +102,8 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
       policies: choices.policyObjects,
       clusterPolicies: followsCluster(settings),
       protobuf: settings.kubeApiContentType === 'application/vnd.kubernetes.protobuf',
-      ...(electing && { election: electionOptions(settings) }),
+      ...(electing && { election }),
+      ...(published && { publish: published.options(election.identity) }),
       ...(engine.keepLimits && { limitsLease: limitsLease(settings) }),
       signal,
       onSetback: onFailure,
@@ -102,6 +115,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
       ...(pressure && { beside: (transport, leads) => pressure.run(transport, leads) }),
       onNotice: (notice, now) => {
         if (notice.kind === 'elected') pressure?.elect(notice.held);
+        published?.observe(notice);
         observe(notice, now, { log, stats, metrics, connectivity });
       },
       onStart: (running) => {
@@ -162,14 +176,14 @@ function outgoing(http: Transport, { settings }: Choices, { requests }: Metrics)
   const { kubeApiQps: qps, kubeApiBurst: burst, dryRun: judge } = settings;
   const watched = observed(http, requests);
   const now = (): number => performance.now();
-  const limit = { qps, burst, now, exempt: isOfLease, onWait: requests.waited };
+  const limit = { qps, burst, now, exempt: isHeartbeat, onWait: requests.waited };
   const limited = qps === 0 ? watched : rateLimited(watched, limit);
   return judge === 'none' ? limited : dryRun(limited, judge);
 }
 
-/** A leader that waits behind its own requests would lose its lease. */
-function isOfLease({ path }: ApiRequest): boolean {
-  return path.startsWith('/apis/coordination.k8s.io/');
+/** A leader that waits behind its own requests would lose its lease, or count as gone. */
+function isHeartbeat({ path }: ApiRequest): boolean {
+  return path.startsWith('/apis/coordination.k8s.io/') || path.startsWith(taintManagersPath);
 }
 
 interface Observers {

@@ -1,4 +1,4 @@
-import type { Explanation, Subject } from '@taintmgr/core';
+import type { Counts, Explanation, Subject } from '@taintmgr/core';
 import type { ZoneStatus } from '@taintmgr/core/lifecycle';
 import type { LimitStatus } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
@@ -15,6 +15,10 @@ export interface RunningController {
   zones(now: Instant): readonly ZoneStatus[];
   /** The limits that have tripped, and those in whose window pods were evicted. */
   limits(now: Instant): readonly LimitStatus[];
+  /** How many nodes and pods there are, and how far evictions are. */
+  counts(): Counts;
+  /** The names of the pauses in force. */
+  pauses(): readonly string[];
   /** Whose pods are read: those of all nodes, or of those that need it. */
   podScope(): PodScope;
   /** How far each collection is read. */

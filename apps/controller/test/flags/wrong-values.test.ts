@@ -58,6 +58,7 @@ const wrong: Readonly<Record<keyof Settings, readonly [value: string, want: stri
   featureGates: ['Some=true', 'TaintTolerationComparisonOperators=true or =false'],
   dryRun: ['maybe', 'none, client or server'],
   allowOverlap: ['maybe', aBoolean],
+  publishStatus: ['perhaps', aBoolean],
   loggingFormat: ['xml', 'text or json'],
   verbosity: ['high', 'a whole number from 0'],
   simulate: ['maybe', aBoolean],

@@ -1,4 +1,5 @@
 import type { Outcome, Reason, Report } from '@taintmgr/core';
+import { createEngine } from '@taintmgr/core';
 import type { Notice } from '@taintmgr/k8s-adapter';
 import { Leadership } from '../../src/leadership/leadership.ts';
 import { createMetrics, type Metrics, type MetricsOptions } from '../../src/metrics/metrics.ts';
@@ -19,6 +20,8 @@ export const idle: RunningController = {
   lead: () => {},
   leader: () => '',
   zones: () => [],
+  counts: () => createEngine().counts(),
+  pauses: () => [],
   explain: () => null,
   nextWake: () => null,
   cutOffSince: () => null,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { createEngine } from '@taintmgr/core';
 import type { Notice } from '@taintmgr/k8s-adapter';
 import { Leadership } from '../../src/leadership/leadership.ts';
 import { createChecks } from '../../src/server/checks.ts';
@@ -41,6 +42,8 @@ function statsOf(situation: Situation): ProcessStats {
     lead: () => {},
     leader: () => situation.leader ?? '',
     zones: () => [],
+    counts: () => createEngine().counts(),
+    pauses: () => [],
     explain: () => null,
     podScope: () => 'all',
     cutOffSince: () => (situation.cutOff === undefined ? null : now - situation.cutOff),

@@ -68,6 +68,8 @@ async function ask(
       leader: () => '',
       explain: (_, subject) => engine.explain(now, subject),
       zones: () => engine.zones(now),
+      counts: () => engine.counts(),
+      pauses: () => engine.pauses(),
       podScope: () => podScope,
       status: () => [],
       cutOffSince: () => null,

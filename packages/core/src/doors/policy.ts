@@ -38,7 +38,10 @@ export {
 } from '../policy/kinds/manifest.ts';
 export type { NodeDrainSpec, NodeDrainStatus } from '../policy/kinds/node-drain.ts';
 export type { NodeTaintRuleSpec } from '../policy/kinds/node-taint-rule.ts';
-export type { TaintManagerStatus } from '../policy/kinds/taint-manager.ts';
+export {
+  fittedTaintManagerStatus,
+  type TaintManagerStatus,
+} from '../policy/kinds/taint-manager.ts';
 export type { ManifestFault } from '../policy/schema/fault.ts';
 export type { Judged } from '../policy/schema/judge.ts';
 

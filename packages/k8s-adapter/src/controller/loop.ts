@@ -20,6 +20,8 @@ import {
 import type { EventRecorderNotice } from './event-recorder.ts';
 import { Executor, type ExecutorEffect, type MayAct } from './executor.ts';
 import { StaleView } from './stale-view.ts';
+import { loopConditions } from './status-conditions.ts';
+import { type PublisherNotice, type PublishOptions, StatusPublisher } from './status-publisher.ts';
 import type { Procedures } from './task.ts';
 
 interface OfKind {
@@ -53,6 +55,8 @@ export interface LoopSettings {
   readonly election?: Omit<ElectionOptions, 'random'>;
   /** Whether others still act under the lease: it is not given back before a tick finds they do not. */
   readonly leaseIsShared?: () => boolean;
+  /** What the leader publishes of itself; left out: nothing. */
+  readonly publish?: PublishOptions;
   /** Whether this replica may act at an instant, asked before each request; always when left out. */
   readonly mayAct?: MayAct;
 }
@@ -91,6 +95,7 @@ export type LoopNotice =
   | EventRecorderNotice
   | ElectionNotice
   | ClockNotice
+  | PublisherNotice
   /** Whether this replica has been elected. */
   | { readonly kind: 'elected'; readonly held: boolean }
   /** Everything that exists has been read once; from now on pods are evicted. */
@@ -122,6 +127,7 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
   readonly #unsynced: Set<Source<E>>;
   readonly #executor: Executor<C, N>;
   readonly #election: Election | null;
+  readonly #publisher: StatusPublisher | null;
   /** Whether the caller lets us act, elected or not. */
   #allowed = true;
   #elected: boolean;
@@ -144,13 +150,25 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
       mayAct: (now) => this.#allowed && this.leads(now) && mayAct(now),
     });
     this.#election = election ? new Election({ ...election, random, clock }) : null;
+    this.#publisher =
+      readOnly || !parts.publish
+        ? null
+        : new StatusPublisher({
+            ...{ ...parts.publish, clock, leads: (now) => this.leads(now) },
+            conditions: () => loopConditions(this.#view.isCurrent, this.#hold.isOn),
+          });
     this.#elected = this.#election === null;
     this.#clockWatch = new ClockWatch(election?.identity ?? '');
   }
 
   get closed(): boolean {
     const isOver = this.#election?.closed ?? true;
-    return this.#phase === 'stopped' && this.#executor.idle && isOver;
+    return this.#phase === 'stopped' && this.#isIdle && isOver;
+  }
+
+  /** Whether nothing that was begun is under way any more. */
+  get #isIdle(): boolean {
+    return this.#executor.idle && (this.#publisher?.idle ?? true);
   }
 
   /** Who holds the lease of the election; '' where nobody does, or there is none. */
@@ -187,8 +205,8 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
     const { sources, machine } = this.#parts;
     const heard = this.#hold.isOn ? this.#hold : machine;
     const running = this.#phase === 'running' ? [heard, this.#view] : [];
-    const elections = this.#election ? [this.#election] : [];
-    const all = [...sources, this.#executor, ...elections, ...running, this.#serverClock];
+    const own = [this.#election, this.#publisher].filter((one) => one !== null);
+    const all = [...sources, this.#executor, ...own, ...running, this.#serverClock];
     return earliest(all.map((one) => one.nextWake()));
   }
 
@@ -215,18 +233,21 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
       case 'start':
         if (this.#phase === 'idle') this.#phase = 'running';
         if (!this.#elected) this.#pass(now, { kind: 'leadership', held: false });
+        if (!this.#election) this.#publish(this.#publisher?.lead(now, true, this.synced));
         this.#read(now, input);
         break;
       case 'stop':
         // What is under way comes to its end, so that its outcome is known; nothing new begins.
         this.#phase = 'stopped';
         this.#executor.stop();
+        this.#publish(this.#publisher?.resign(now));
         this.#read(now, input);
         break;
       case 'tick':
         this.#read(now, input);
         this.#perform(now, this.#executor.tick(now));
         this.#lookAtView(now);
+        this.#publish(this.#publisher?.tick(now));
         this.#pass(now, input);
         break;
       case 'event':
@@ -240,6 +261,7 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
         // Most of what is heard is of the executor's requests, and concerns nobody else.
         if (!this.#executor.owns(input.id)) this.#read(now, input);
         this.#perform(now, this.#executor.receive(now, input));
+        this.#publish(this.#publisher?.receive(now, input));
     }
   }
 
@@ -286,7 +308,7 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
 
   /** The lease is given back when what was begun has come to its end, and not before. */
   #resign(now: Instant): void {
-    if (!this.#election || this.#phase !== 'stopped' || !this.#executor.idle) return;
+    if (!this.#election || this.#phase !== 'stopped' || !this.#isIdle) return;
     if (this.#parts.leaseIsShared?.()) return;
     this.#follow(now, this.#election.handle(now, { kind: 'stop' }));
   }
@@ -296,6 +318,7 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
       switch (effect.kind) {
         case 'leadership':
           this.#notice({ kind: 'elected', held: effect.held });
+          this.#publish(this.#publisher?.lead(now, effect.held, this.synced));
           this.#lead(now, this.#allowed, effect.held);
           break;
         case 'event':
@@ -335,6 +358,11 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
     if (!this.synced) return;
     this.#notice({ kind: 'synced' });
     this.#pass(now, { kind: 'synced' });
+    this.#publish(this.#publisher?.synced(now));
+  }
+
+  #publish(effects: readonly LoopAction<LoopNotice>[] = []): void {
+    this.#actions.push(...effects);
   }
 
   /** The machine hears when a collection has not been watched for a while, and when all are again. */

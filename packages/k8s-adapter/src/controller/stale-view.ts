@@ -29,6 +29,11 @@ export class StaleView {
     return this.#gapSince;
   }
 
+  /** Whether changes of all collections are heard of, as far as was looked. */
+  get isCurrent(): boolean {
+    return this.#isCurrent;
+  }
+
   /** Looks at all collections; whether they are current, if that has changed. */
   look(now: Instant): boolean | null {
     const isGap = this.#sources.some((source) => source.isCutOff());

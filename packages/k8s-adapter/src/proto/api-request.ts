@@ -21,6 +21,7 @@ export type Query = Readonly<Record<string, string | number | undefined>>;
 const contentTypes = {
   json: 'application/json',
   merge: 'application/merge-patch+json',
+  jsonPatch: 'application/json-patch+json',
   strategicMerge: 'application/strategic-merge-patch+json',
   apply: 'application/apply-patch+yaml',
 } as const;
@@ -47,6 +48,11 @@ export function patchRequest(
   changes: object,
 ): ApiRequest {
   return withBody('PATCH', path, kind, changes);
+}
+
+/** PATCH by a JSON patch that puts one member of the object in the place of what stands there. */
+export function replaceRequest(path: string, pointer: string, value: unknown): ApiRequest {
+  return withBody('PATCH', path, 'jsonPatch', [{ op: 'add', path: pointer, value }]);
 }
 
 /** How server-side apply behaves. */

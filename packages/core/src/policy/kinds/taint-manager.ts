@@ -1,4 +1,5 @@
 // TaintManager: what the leader says of itself; it has a status and no spec.
+import { type Fitted, fitted } from '../schema/fit.ts';
 import type { TypeOf } from '../schema/schema.ts';
 
 export const taintManagerStatus = {
@@ -99,3 +100,8 @@ export const taintManagerStatus = {
 } as const;
 
 export type TaintManagerStatus = TypeOf<typeof taintManagerStatus>;
+
+/** The status cut to what the API server takes. */
+export function fittedTaintManagerStatus(status: TaintManagerStatus): Fitted {
+  return fitted(taintManagerStatus, status);
+}

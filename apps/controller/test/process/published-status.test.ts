@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { execFile, spawnSync } from 'node:child_process';
+import { describe, it, type TestContext } from 'node:test';
+import { promisify } from 'node:util';
+import { customResourceDefinitions, readManifest } from '@taintmgr/core/policy';
+import { node, pod, type Rule, toleration } from '@taintmgr/sim-cluster';
+import { resolveChoices } from '../../src/flags/resolve.ts';
+import { taintManagerName } from '../../src/process/published-status.ts';
+import { startProcess } from '../harness/running-process.ts';
+import { startTestApi, type TestApi } from '../harness/test-api.ts';
+
+// What the leader publishes of itself, with the definitions of our kinds and without.
+
+const everything: Rule = { verbs: ['*'], apiGroups: ['*'], resources: ['*'] };
+const nothingOfOurs: Rule = {
+  verbs: ['*'],
+  apiGroups: ['', 'coordination.k8s.io', 'events.k8s.io'],
+  resources: ['*'],
+};
+const flags = ['--mode=evict', '--controllers=taint-eviction-controller'];
+const found = spawnSync('kubectl', ['version', '--client']).status === 0;
+const skip = !found && process.env.REQUIRE_KUBECTL !== '1' && 'there is no kubectl on PATH';
+/** As the simulated cluster stores them. */
+const taintManagers = 'taintmanagers.taintmgr.dev';
+const run = promisify(execFile);
+
+async function startCluster(t: TestContext, rules: readonly Rule[]): Promise<TestApi> {
+  const cluster = await startTestApi(rules);
+  t.after(() => cluster.stop());
+  const { api } = cluster;
+  const taints = [{ key: 'bad', effect: 'NoExecute' }];
+  api.create('nodes', node('n1', { spec: { taints } }));
+  api.create('nodes', node('n2'));
+  const tolerations = [{ ...toleration('bad:NoExecute', 3600) }];
+  api.create('pods', pod('default', 'later', { spec: { nodeName: 'n1', tolerations } }));
+  api.create('pods', pod('default', 'elsewhere', { spec: { nodeName: 'n2' } }));
+  return cluster;
+}
+
+function define({ api }: TestApi): void {
+  for (const definition of customResourceDefinitions()) {
+    api.create('customresourcedefinitions', definition);
+  }
+}
+
+async function get(cluster: TestApi, ...args: readonly string[]): Promise<string> {
+  const { stdout } = await run('kubectl', [`--kubeconfig=${cluster.kubeconfig}`, 'get', ...args]);
+  return stdout;
+}
+
+/** Names of replicas and ages are others each time. */
+function masked(table: string): string {
+  return table
+    .replace(/\S+_[-0-9a-f]{36}/, 'LEADER')
+    .replace(/\b\d+\.\d+\.\d+\S*/, 'VERSION')
+    .replace(/\b\d+s\b/g, 'AGE')
+    .replace(/ +/g, ' ');
+}
+
+describe('what the leader publishes', () => {
+  it('is what kubectl get taintmanagers shows', { skip }, async (t) => {
+    const cluster = await startCluster(t, [everything]);
+    define(cluster);
+    const controller = await startProcess(t, { connection: cluster, flags });
+    await controller.saw('publishing status', { taintManager: 'taintmgr' });
+    assert.equal(
+      masked(await get(cluster, 'taintmanagers')),
+      'NAME LEADER VERSION RENEWED TAINTED PENDING HELD BLOCKED AGE\n' +
+        'taintmgr LEADER VERSION AGE 1 1 0 0 AGE\n',
+    );
+    const read = readManifest(JSON.parse(await get(cluster, 'tmgr', 'taintmgr', '-o', 'json')), 0);
+    assert.ok(read.kind === 'allowed' && read.value.kind === 'TaintManager');
+    const { status } = read.value.value;
+    assert.ok(status);
+    assert.deepEqual(status.controllers, ['taint-eviction-controller']);
+    assert.deepEqual(status.counts, {
+      ...{ nodes: 2, tainted: 1, pods: 2, pending: 1, held: 0, blocked: 0, evicted: 0 },
+    });
+    const { settings = {}, conditions = [] } = status;
+    assert.equal(settings.mode, 'evict');
+    assert.equal(settings['leader-elect-resource-name'], 'taintmgr-controller');
+    assert.equal(settings['tls-private-key-file'], undefined);
+    assert.deepEqual(
+      conditions.map(({ type, status: is }) => `${type}=${is}`),
+      ['Leading=True'],
+    );
+    await controller.stop();
+    const [after] = cluster.api.list(taintManagers);
+    const last = readManifest(after, 0);
+    assert.ok(last.kind === 'allowed' && last.value.kind === 'TaintManager');
+    const [leading] = last.value.value.status?.conditions ?? [];
+    assert.deepEqual([leading?.status, leading?.reason], ['False', 'Resigned']);
+  });
+
+  it('is nothing where the kind is not installed, and that is said once', async (t) => {
+    const cluster = await startCluster(t, [everything]);
+    const controller = await startProcess(t, { connection: cluster, flags });
+    const text = 'status is not published: the cluster has no TaintManager kind';
+    await controller.saw(text, { taintManager: 'taintmgr' });
+    await controller.saw('eviction scheduled', { pod: 'default/later' });
+    await controller.stop();
+    assert.equal(controller.lines.filter(({ msg }) => msg === text).length, 1);
+  });
+
+  it('is nothing without the right, and evictions go on', async (t) => {
+    const cluster = await startCluster(t, [nothingOfOurs]);
+    define(cluster);
+    const controller = await startProcess(t, { connection: cluster, flags });
+    await controller.saw('status is not published', { level: 'warn' });
+    await controller.saw('eviction scheduled', { pod: 'default/later' });
+    await controller.stop();
+    assert.deepEqual(cluster.api.list(taintManagers), []);
+  });
+
+  it('is nothing with --publish-status=false', async (t) => {
+    const cluster = await startCluster(t, [everything]);
+    define(cluster);
+    const off = [...flags, '--publish-status=false'];
+    const controller = await startProcess(t, { connection: cluster, flags: off });
+    await controller.saw('eviction scheduled', { pod: 'default/later' });
+    await controller.stop();
+    assert.deepEqual(cluster.api.list(taintManagers), []);
+  });
+});
+
+const names: readonly (readonly [lease: string, name: string])[] = [
+  ['taintmgr-controller', 'taintmgr'],
+  ['blue-controller', 'blue'],
+  ['blue', 'blue'],
+];
+
+describe('the name of the TaintManager', () => {
+  for (const [lease, name] of names) {
+    it(`of the lease ${lease} is ${name}`, () => assert.equal(taintManagerName(lease), name));
+  }
+  it('is by default the one that deploy/ gives the right to', () => {
+    const { settings } = resolveChoices([], {});
+    assert.equal(taintManagerName(settings.resourceName), 'taintmgr');
+  });
+});

@@ -1,0 +1,291 @@
+// Publishes what the leader says of itself as the status of a TaintManager: its heartbeat.
+import { fittedTaintManagerStatus, type TaintManagerStatus } from '@taintmgr/core/policy';
+import { earliest, formatTime, type Instant, type Millis } from '@taintmgr/core/time';
+import { type Answer, type Failure, failureOf, succeeded } from '../proto/answer.ts';
+import type { ApiRequest, RequestEffect } from '../proto/api-request.ts';
+import { Calls, type FinishedCall } from '../proto/calls.ts';
+import type { ExchangeInput } from '../proto/exchange.ts';
+import { formatMicroTime } from '../proto/lease-requests.ts';
+import {
+  createTaintManagerRequest,
+  replaceTaintManagerStatusRequest,
+} from '../proto/taint-manager-requests.ts';
+import type { WallClock } from './clock/server-clock.ts';
+import { type StatedCondition, StatusConditions } from './status-conditions.ts';
+
+/** What the leader says of itself beside what the loop knows better. */
+export type StatedStatus = Omit<
+  TaintManagerStatus,
+  'renewTime' | 'leader' | 'startedAt' | 'conditions'
+> & { readonly conditions: readonly StatedCondition[] };
+
+/** What is published, and under which name. */
+export interface PublishOptions {
+  /** Of the TaintManager. */
+  readonly name: string;
+  /** Who this replica is. */
+  readonly identity: string;
+  /** Asked once for each write. */
+  readonly status: (now: Instant) => StatedStatus;
+}
+
+export interface StatusPublisherOptions extends PublishOptions {
+  readonly clock: WallClock;
+  /** Asked before each request. */
+  readonly leads: (now: Instant) => boolean;
+  /** What the loop knows of itself. */
+  readonly conditions: () => readonly StatedCondition[];
+}
+
+export type StatusPublisherEffect =
+  | RequestEffect
+  | { readonly kind: 'notice'; readonly notice: PublisherNotice };
+
+export type PublisherNotice =
+  /** It was written, for the first time since we lead or since it could not be. */
+  | { readonly kind: 'statusPublished'; readonly name: string }
+  /** It could not be written; reported once for as long as it goes on alike. */
+  | {
+      readonly kind: 'statusNotPublished';
+      readonly name: string;
+      readonly why: Obstacle;
+      readonly failure: Failure;
+    };
+
+/** The API has no such kind; it will not have it from us; anything else, which may pass. */
+export type Obstacle = 'notInstalled' | 'refused' | 'failed';
+
+type Step = 'create' | 'write' | 'farewell';
+
+/** From one heartbeat to the next. */
+const periodMs: Millis = 10_000;
+/** Between two writes, whatever happens. */
+const pauseMsMin: Millis = 5_000;
+/** Until what was refused, or is not there, is tried again. */
+const slowMs: Millis = 60_000;
+/** Nobody waits for a heartbeat for longer, a resignation least of all. */
+const callMsMax: Millis = 5_000;
+const bytesMax = 1_000_000;
+
+/**
+ * Every 10 s the leader writes how it is doing, as one request: the whole status in the place of the
+ * one before, so nothing of a former leader stays. Only where the object is missing there are two
+ * more: it is created, and then the status written. A replica that does not lead sends nothing, and
+ * what is under way when it stops leading is hung up.
+ *
+ * The last status says that nobody leads any more; it is one request, sent only where the one before
+ * went through. Whatever fails concerns nobody else: there is another heartbeat to come.
+ */
+export class StatusPublisher {
+  #effects: StatusPublisherEffect[] = [];
+  #serial = 0;
+  /** When we began to lead, by the cluster's clock; null: we do not. */
+  #since: Instant | null = null;
+  /** When the next heartbeat is due; null: none is. */
+  #due: Instant | null = null;
+  /** When the last write was sent. */
+  #sentAt: Instant = Number.NEGATIVE_INFINITY;
+  #resigned = false;
+  /** Whether the last heartbeat went through. */
+  #isWritten = false;
+  #obstacle: Obstacle | null = null;
+  readonly #conditions = new StatusConditions();
+  readonly #calls = new Calls<Step>(callMsMax, bytesMax);
+  readonly #options: StatusPublisherOptions;
+
+  constructor(options: StatusPublisherOptions) {
+    this.#options = options;
+  }
+
+  /** Whether nothing is under way. */
+  get idle(): boolean {
+    return this.#calls.size === 0;
+  }
+
+  /** When to call with a tick; null: not before something is heard. */
+  nextWake(): Instant | null {
+    return earliest([this.#calls.nextWake(), this.idle ? this.#due : null]);
+  }
+
+  /** We lead from now on, or not any more. What we have not read yet we say nothing of at first. */
+  lead(now: Instant, held: boolean, isSynced: boolean): readonly StatusPublisherEffect[] {
+    if (!held) return this.#depose();
+    if (this.#since !== null || this.#resigned) return this.#drain();
+    this.#since = this.#options.clock.wall(now);
+    this.#due = isSynced ? now : now + periodMs;
+    return this.tick(now);
+  }
+
+  /** Everything was read once: there is something to say. */
+  synced(now: Instant): readonly StatusPublisherEffect[] {
+    if (this.#due !== null && !this.#isWritten)
+      this.#due = Math.max(now, this.#sentAt + pauseMsMin);
+    return this.tick(now);
+  }
+
+  /** Takes what is heard; input of other requests than its own is ignored. */
+  receive(now: Instant, input: ExchangeInput): readonly StatusPublisherEffect[] {
+    const call = this.#calls.take(input);
+    if (call) {
+      // Such an answer was cut off by us, not ended by the server.
+      if (input.kind === 'chunk') this.#effects.push({ kind: 'abort', id: call.id });
+      this.#finished(now, call);
+    }
+    return this.#drain();
+  }
+
+  /** Gives up a call whose time is up, and writes what is due. */
+  tick(now: Instant): readonly StatusPublisherEffect[] {
+    for (const call of this.#calls.expire(now)) {
+      this.#effects.push({ kind: 'abort', id: call.id });
+      this.#finished(now, call);
+    }
+    if (this.idle && this.#due !== null && now >= this.#due) {
+      this.#due = nextDue(now, this.#due);
+      this.#write(now);
+    }
+    return this.#drain();
+  }
+
+  /** The last status, and nothing after it. What is under way comes to its end before. */
+  resign(now: Instant): readonly StatusPublisherEffect[] {
+    if (this.#resigned) return [];
+    this.#resigned = true;
+    this.#due = null;
+    if (this.idle) this.#sayFarewell(now);
+    return this.#drain();
+  }
+
+  #depose(): readonly StatusPublisherEffect[] {
+    for (const { id } of this.#calls.cancel()) this.#effects.push({ kind: 'abort', id });
+    this.#since = null;
+    this.#due = null;
+    this.#isWritten = false;
+    this.#obstacle = null;
+    this.#conditions.forget();
+    return this.#drain();
+  }
+
+  #sayFarewell(now: Instant): void {
+    if (this.#isWritten) this.#write(now, 'farewell');
+  }
+
+  #write(now: Instant, step: 'write' | 'farewell' = 'write'): void {
+    if (this.#since === null) return;
+    const status = this.#statusAt(now, this.#since, step === 'write');
+    this.#send(now, step, replaceTaintManagerStatusRequest(this.#options.name, status));
+  }
+
+  #statusAt(now: Instant, since: Instant, isLeading: boolean): unknown {
+    const { identity, clock, conditions: ofLoop } = this.#options;
+    const wall = clock.wall(now);
+    const { conditions: stated, ...said } = this.#options.status(now);
+    const status = {
+      renewTime: formatMicroTime(wall),
+      leader: identity,
+      startedAt: formatTime(since),
+      ...said,
+    };
+    const { leftOut } = fittedTaintManagerStatus(status);
+    const leading = leadingCondition(identity, isLeading);
+    const all = [leading, ...stated, ...ofLoop(), ...truncated(leftOut)];
+    const conditions = this.#conditions.dated(wall, all);
+    return fittedTaintManagerStatus({ ...status, conditions }).value;
+  }
+
+  /** The only place where a request leaves. */
+  #send(now: Instant, step: Step, request: ApiRequest): void {
+    if (!this.#options.leads(now)) return;
+    this.#serial += 1;
+    this.#sentAt = now;
+    const id = `status/${this.#serial}`;
+    this.#calls.begin(now, id, step);
+    this.#effects.push({ kind: 'send', id, request });
+  }
+
+  #finished(now: Instant, { purpose: step, answer }: FinishedCall<Step>): void {
+    if (step === 'farewell') return;
+    const isMissing = step === 'write' && this.#isMissing(answer);
+    if (isMissing && !this.#resigned) {
+      this.#send(now, 'create', createTaintManagerRequest(this.#options.name));
+      return;
+    }
+    if (step === 'create' && (succeeded(answer) || hasConflict(answer))) {
+      // Made by us or, a moment ago, by another replica.
+      this.#write(now, this.#resigned ? 'farewell' : 'write');
+      return;
+    }
+    if (succeeded(answer)) this.#succeeded();
+    else this.#failed(now, failureOf(answer));
+    if (this.#resigned) this.#sayFarewell(now);
+  }
+
+  /** Whether the API has the kind, and not the object. */
+  #isMissing(answer: Answer): boolean {
+    const { status, name } = failureOf(answer);
+    return status === 404 && name === this.#options.name;
+  }
+
+  #succeeded(): void {
+    const { name } = this.#options;
+    if (!this.#isWritten || this.#obstacle !== null)
+      this.#notice({ kind: 'statusPublished', name });
+    this.#isWritten = true;
+    this.#obstacle = null;
+  }
+
+  #failed(now: Instant, failure: Failure): void {
+    const { name } = this.#options;
+    const why = obstacleOf(failure);
+    this.#isWritten = false;
+    if (why !== this.#obstacle) this.#notice({ kind: 'statusNotPublished', name, why, failure });
+    this.#obstacle = why;
+    if (this.#due === null) return;
+    const wait = why === 'failed' ? (failure.retryAfter ?? 0) : slowMs;
+    this.#due = Math.max(this.#due, now + wait);
+  }
+
+  #notice(notice: PublisherNotice): void {
+    this.#effects.push({ kind: 'notice', notice });
+  }
+
+  #drain(): readonly StatusPublisherEffect[] {
+    const effects = this.#effects;
+    this.#effects = [];
+    return effects;
+  }
+}
+
+/** One period on; what a standstill made us miss is not made up for. */
+function nextDue(now: Instant, due: Instant): Instant {
+  const next = due + periodMs * Math.ceil((now + 1 - due) / periodMs);
+  return Math.max(next, now + pauseMsMin);
+}
+
+/** A token that has run out is renewed, a server that is overloaded has room again. */
+const passingStatuses: readonly number[] = [401, 408, 409, 429];
+
+function obstacleOf({ status }: Failure): Obstacle {
+  if (status === 404) return 'notInstalled';
+  const passes = status === null || status >= 500 || passingStatuses.includes(status);
+  return passes ? 'failed' : 'refused';
+}
+
+function hasConflict(answer: Answer): boolean {
+  return answer.kind === 'response' && answer.status === 409;
+}
+
+function leadingCondition(identity: string, isLeading: boolean): StatedCondition {
+  const common = { type: 'Leading' } as const;
+  return isLeading
+    ? { ...common, status: 'True', reason: 'Leads', message: `${identity} leads` }
+    : { ...common, status: 'False', reason: 'Resigned', message: `${identity} stopped leading` };
+}
+
+/** Says what had no room. */
+function truncated(leftOut: Readonly<Record<string, number>>): readonly StatedCondition[] {
+  const parts = Object.entries(leftOut).map(([list, count]) => `${count} of ${list}`);
+  if (parts.length === 0) return [];
+  const message = `no room for ${parts.join(', ')}`;
+  return [{ type: 'Truncated', status: 'True', reason: 'TooMany', message }];
+}
