@@ -10,7 +10,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
       describeReason formatTaint makeNode makePod parseQuantity parseTaint quantityValue
       readyOf resolveConfig selects toleratesTaint webhookDenial zoneName`,
     types: `
-      AllPodsNeed AttemptState Blocker BudgetNumbers Cause Command Config DaemonSet Decision
+      AllPodsNeed AttemptState Blocker BudgetNumbers Cause Command Config Counts DaemonSet Decision
       Disruption Engine Event EvictionCommand Explanation LabelExpression LabelSelector Labels
       Lease LifecycleReport LimitCommand LimitReport MatchOptions Namespace Node NodeCommand
       NodeCondition NodeExplanation NodeInput NodeRef Notice ObservedTaint Outcome Owner
@@ -44,8 +44,8 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './policy': {
     values: `
-      customResourceDefinitions describeCount explainChoice limitId needsRecord policyApiVersion
-      policyKinds readManifest`,
+      customResourceDefinitions describeCount explainChoice fittedTaintManagerStatus limitId
+      needsRecord policyApiVersion policyKinds readManifest`,
     types: `
       BudgetPolicy ConditionRule CustomResourceDefinition EvictionMode EvictionPause
       EvictionPauseScope EvictionPauseSpec EvictionPauseStatus EvictionPolicy EvictionPolicySpec

@@ -15,7 +15,6 @@ import {
   toleration,
   type User,
 } from '@taintmgr/sim-cluster';
-import { customResourceDefinitions } from '@taintmgr/core/policy';
 import { ask } from '../harness/https-client.ts';
 import { installOurKinds } from '../harness/our-kinds.ts';
 import { type RunningProcess, startProcess } from '../harness/running-process.ts';
@@ -51,13 +50,6 @@ async function startCluster(t: TestContext): Promise<EmbeddedCluster> {
     embedded.cluster.api.create('namespaces', namespace(name));
   }
   return embedded;
-}
-
-/** The definitions of our kinds, as `kubectl apply -k deploy/crds` has them. */
-function define({ cluster: { api } }: EmbeddedCluster): void {
-  for (const definition of customResourceDefinitions()) {
-    api.create('customresourcedefinitions', definition);
-  }
 }
 
 function grant({ cluster }: EmbeddedCluster, folders: readonly string[]): void {
@@ -200,7 +192,6 @@ describe('the rights of deploy/', () => {
   for (const folders of ways) {
     it(`are enough and not too many: ${folders.join(' with ')}`, async (t) => {
       const embedded = await startCluster(t);
-      define(embedded);
       grant(embedded, folders);
       await populate(embedded);
       if (folders.includes('modes/evict-then-delete')) protectOverdue(embedded);

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { describe, it, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
-import { customResourceDefinitions, readManifest } from '@taintmgr/core/policy';
+import { readManifest } from '@taintmgr/core/policy';
 import { node, pod, type Rule, toleration } from '@taintmgr/sim-cluster';
 import { resolveChoices } from '../../src/flags/resolve.ts';
 import { taintManagerName } from '../../src/process/published-status.ts';
+import { installOurKinds } from '../harness/our-kinds.ts';
 import { startProcess } from '../harness/running-process.ts';
 import { startTestApi, type TestApi } from '../harness/test-api.ts';
 
@@ -37,12 +38,6 @@ async function startCluster(t: TestContext, rules: readonly Rule[]): Promise<Tes
   return cluster;
 }
 
-function define({ api }: TestApi): void {
-  for (const definition of customResourceDefinitions()) {
-    api.create('customresourcedefinitions', definition);
-  }
-}
-
 async function get(cluster: TestApi, ...args: readonly string[]): Promise<string> {
   const { stdout } = await run('kubectl', [`--kubeconfig=${cluster.kubeconfig}`, 'get', ...args]);
   return stdout;
@@ -60,7 +55,7 @@ function masked(table: string): string {
 describe('what the leader publishes', () => {
   it('is what kubectl get taintmanagers shows', { skip }, async (t) => {
     const cluster = await startCluster(t, [everything]);
-    define(cluster);
+    await installOurKinds(cluster.api);
     const controller = await startProcess(t, { connection: cluster, flags });
     await controller.saw('publishing status', { taintManager: 'taintmgr' });
     assert.equal(
@@ -104,7 +99,7 @@ describe('what the leader publishes', () => {
 
   it('is nothing without the right, and evictions go on', async (t) => {
     const cluster = await startCluster(t, [nothingOfOurs]);
-    define(cluster);
+    await installOurKinds(cluster.api);
     const controller = await startProcess(t, { connection: cluster, flags });
     await controller.saw('status is not published', { level: 'warn' });
     await controller.saw('eviction scheduled', { pod: 'default/later' });
@@ -114,7 +109,7 @@ describe('what the leader publishes', () => {
 
   it('is nothing with --publish-status=false', async (t) => {
     const cluster = await startCluster(t, [everything]);
-    define(cluster);
+    await installOurKinds(cluster.api);
     const off = [...flags, '--publish-status=false'];
     const controller = await startProcess(t, { connection: cluster, flags: off });
     await controller.saw('eviction scheduled', { pod: 'default/later' });
