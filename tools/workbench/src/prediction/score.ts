@@ -3,7 +3,7 @@ import type { Millis } from '@taintmgr/core/time';
 import type { PodStory, Prediction } from './run.ts';
 
 /** How one pod's prediction turned out. */
-export type Verdict =
+type Verdict =
   /** Foretold to go: `error` is by how much it went later. */
   | { readonly kind: 'evicted'; readonly error: Millis }
   /** Foretold to stay, and it did. */
@@ -15,7 +15,7 @@ export type Verdict =
   | { readonly kind: 'wrong'; readonly said: string; readonly isKeep: boolean };
 
 /** Predictions are good to so much. */
-export const errorMsMax: Millis = 1_500;
+const errorMsMax: Millis = 1_500;
 
 /** Whether a verdict is what it should be; null: it does not count. */
 export function isRight(verdict: Verdict): boolean | null {
