@@ -85,6 +85,9 @@ export {
 } from './client/client.ts';
 export { type KubeletsOptions, summariesFromKubelets } from './client/kubelets.ts';
 export { type TypedApi, typedApi } from './client/typed-api.ts';
+// Reading what the API sends, and words for it.
+export { pauseWhileUnreadable } from './controller/cluster-policies.ts';
+export { policyEvent } from './manifests/events.ts';
 export {
   type KubeletAddress,
   pressureNodeFromJson,
@@ -95,8 +98,7 @@ export { summaryRequest } from './pressure/requests.ts';
 export type { Failure, FailureCause } from './proto/answer.ts';
 export { type ApiRequest, applyRequest } from './proto/api-request.ts';
 export { Backoff } from './proto/backoff.ts';
-// Reading what the API sends, and words for it.
-export { nodeFromJson, podFromJson } from './proto/convert.ts';
+export { namespaceFromJson, nodeFromJson, podFromJson } from './proto/convert.ts';
 export { type ClusterEvent, type EventSubject, newEventRequest } from './proto/event-requests.ts';
 export type { LeaseName } from './proto/lease-requests.ts';
 export {

@@ -157,6 +157,16 @@ export class ClusterReader {
     return (await this.ifAllowed(read)) ?? true;
   }
 
+  /** Whether the server has something at a path of its discovery, which everyone may read. */
+  async serves(path: string): Promise<boolean> {
+    return (await unless(403, () => ifThere(() => this.#client.get(path)), null)) !== null;
+  }
+
+  /** The objects at a path, as the API server has them. */
+  async objects(path: string): Promise<readonly unknown[]> {
+    return await this.#list(path);
+  }
+
   /** All disruption budgets; null without the right to see them. */
   async budgets(): Promise<readonly Budget[] | null> {
     const objects = await this.ifAllowed(() => this.#list(budgetsPath));

@@ -5,6 +5,7 @@ import { type Evictor, readEvictor } from './evictors.ts';
 import { type NodeFacts, type PodFacts, zoneLabel } from './facts.ts';
 import { type KeptLimits, readLimits } from './limits.ts';
 import { type Past, readPast } from './past.ts';
+import { type ClusterPolicies, readClusterPolicies } from './policies.ts';
 import type { ClusterReader, LeaseRenewal } from './reader.ts';
 
 /** What was read of a cluster for one answer, as of about one moment; null: we may not see it. */
@@ -36,6 +37,8 @@ export interface ForecastSurvey extends NodeSurvey {
   readonly zoneNodes: readonly NodeFacts[] | null;
   /** What the controller's limits count; null: nobody keeps any, or we may not read them. */
   readonly limits: KeptLimits | null;
+  /** What the cluster says is to be done about pods. */
+  readonly policies: ClusterPolicies;
   /** What nodes and pods were before, where that matters to whoever acts; null: not read. */
   readonly past: Past | null;
 }
@@ -70,14 +73,15 @@ export async function surveyForecast(
   withPods: readonly NodeFacts[],
   podSelector: string = '',
 ): Promise<ForecastSurvey> {
-  const [survey, leases, zoneNodes, limits] = await Promise.all([
+  const [survey, leases, zoneNodes, limits, policies] = await Promise.all([
     surveyNodes(reader, withPods, podSelector),
     reader.leasesRenewedAt(namesOf(withPods)),
     readZones(reader, nodes),
     readLimits(reader, reader.now()),
+    readClusterPolicies(reader),
   ]);
   const kept = limits === 'forbidden' ? null : limits;
-  const read = { ...survey, nodes, leases, zoneNodes, limits: kept, past: null };
+  const read = { ...survey, nodes, leases, zoneNodes, limits: kept, policies, past: null };
   const isUpstream = read.evictor.rules !== 'taintmgr-controller';
   return isUpstream ? await withPast(reader, read) : { ...read, at: reader.now() };
 }

@@ -10,6 +10,7 @@ import { type Comparison, classify } from '@taintmgr/core/differences';
 import type { Instant } from '@taintmgr/core/time';
 import type { Evictor } from '../cluster/evictors.ts';
 import type { NodeFacts, PodFacts } from '../cluster/facts.ts';
+import { type ClusterPolicies, policyEvents } from '../cluster/policies.ts';
 import type { ForecastSurvey } from '../cluster/survey.ts';
 import { Drained, isByDrain } from './drained.ts';
 import { hypotheticalTaints, isWhatIf, type Question } from './question.ts';
@@ -31,7 +32,7 @@ export interface Judged {
 }
 
 /** What is read before anybody is asked. */
-type Given = Pick<ForecastSurvey, 'at' | 'nodes' | 'pods' | 'evictor' | 'past'>;
+type Given = Pick<ForecastSurvey, 'at' | 'nodes' | 'pods' | 'evictor' | 'policies' | 'past'>;
 
 /**
  * Asks the engine about a cluster that was read, and kube-controller-manager's machine where that one
@@ -48,6 +49,7 @@ export class Explainer {
   #upstreamPresent: UpstreamForecast | null = null;
   #drained = new Map<string, Drained>();
   #pods = new Set<string>();
+  #policies: ClusterPolicies | undefined;
   #latest: Instant = Number.NEGATIVE_INFINITY;
 
   constructor(question: Question) {
@@ -58,11 +60,12 @@ export class Explainer {
 
   /** Takes the present state of everything; what is not in it is gone. */
   take(given: Given): void {
-    const { at, nodes, pods, evictor } = given;
+    const { at, nodes, pods, evictor, policies } = given;
     const now = Math.max(at, this.#latest);
     this.#latest = now;
     this.#evictor = evictor;
     this.#forget(now, nodes, pods);
+    this.#follow(now, policies);
     this.#drained = new Map(nodes.map((facts) => [facts.node.name, new Drained(facts)] as const));
     for (const facts of nodes) {
       this.#present?.handle(now, { kind: 'nodeUpsert', node: this.#asDrained(facts, facts.node) });
@@ -152,6 +155,12 @@ export class Explainer {
 
   #hypothetical({ node }: NodeFacts, now: Instant): NodeFacts['node'] {
     return { ...node, taints: hypotheticalTaints(node.taints, this.#question, now) };
+  }
+
+  #follow(now: Instant, policies: ClusterPolicies): void {
+    const events = policyEvents(policies, this.#policies);
+    this.#policies = policies;
+    for (const engine of this.#engines()) for (const event of events) engine.handle(now, event);
   }
 
   #forget(now: Instant, nodes: readonly NodeFacts[], pods: readonly PodFacts[]): void {

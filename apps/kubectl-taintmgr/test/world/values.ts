@@ -1,6 +1,7 @@
 import { type Node, type Pod, parseTaint, type Taint } from '@taintmgr/core';
 import { actorOf, type Evictors } from '@taintmgr/k8s-adapter';
 import type { NodeFacts, PodFacts } from '../../src/cluster/facts.ts';
+import { noPolicies } from '../../src/cluster/policies.ts';
 import type { ForecastSurvey } from '../../src/cluster/survey.ts';
 
 /** A round instant: what a test prints is easy to compute. */
@@ -95,6 +96,7 @@ export function surveyOf(
     zoneNodes: null,
     evictors,
     evictor: { ...actorOf(evictors), asksBudgets: true },
+    policies: noPolicies,
     past: null,
     limits: null,
     refused: [],

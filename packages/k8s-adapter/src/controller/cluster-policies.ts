@@ -1,10 +1,14 @@
 // Policies, taint rules and pauses of the cluster, as sources of the loop.
 import type { Event } from '@taintmgr/core';
-import { type PolicyObject, policyKinds, readManifest } from '@taintmgr/core/policy';
+import {
+  type EvictionPause,
+  type PolicyObject,
+  policyKinds,
+  readManifest,
+} from '@taintmgr/core/policy';
 import { policyEvent } from '../manifests/events.ts';
 import { apartFromPods, type Source } from '../pod-watch/source.ts';
 import { identityOf } from '../proto/convert.ts';
-import type { ItemChange } from '../proto/inventory.ts';
 import { policiesPath } from '../proto/list-requests.ts';
 import { Reflector, type ReflectorEffect, type ReflectorOptions } from '../proto/reflector.ts';
 
@@ -98,7 +102,7 @@ function eventsOf(
   const report: Effect = { kind: 'notice', notice };
   if (!isHeld) return [report];
   holding.add(name);
-  return [heldEvent(kind, effect, faults), report];
+  return [{ kind: 'pauseUpsert', pause: pauseWhileUnreadable(kind, name, faults) }, report];
 }
 
 /** No object of the cluster has such a name. */
@@ -106,16 +110,22 @@ function pauseName(kind: Kind, name: string): string {
   return `${kind}/${name}`;
 }
 
-function heldEvent(
+/** What holds all evictions while an object cannot be followed: it may be what keeps pods. */
+export function pauseWhileUnreadable(
   kind: Kind,
-  { item }: Extract<ItemChange<Found>, { kind: 'upsert' }>,
+  name: string,
   faults: readonly string[],
-): Event {
-  const reason = `${kind} "${item.name}" cannot be followed: ${faults.join('; ')}`;
-  const scope = { zones: [], nodes: null, taintKeys: [], namespaces: [] };
-  const name = pauseName(kind, item.name);
-  const lasting = { uid: '', readiness: false, deadlines: true, until: null, since: 0 };
-  return { kind: 'pauseUpsert', pause: { ...lasting, name, scope, reason } };
+): EvictionPause {
+  return {
+    name: pauseName(kind, name),
+    uid: '',
+    scope: { zones: [], nodes: null, taintKeys: [], namespaces: [] },
+    readiness: false,
+    deadlines: true,
+    reason: `${kind} "${name}" cannot be followed: ${faults.join('; ')}`,
+    until: null,
+    since: 0,
+  };
 }
 
 function goneEvent(kind: Kind, name: string): Event {
