@@ -43,3 +43,31 @@ it('what is not known is explained as null', () => {
   assert.equal(engine.explain(0, { kind: 'node', name: 'n1' }), null);
   assert.equal(engine.explain(0, { kind: 'pod', namespace: 'shop', name: 'web-0' }), null);
 });
+
+it('counts nodes and pods, and names the pauses in force', () => {
+  const engine = core.createEngine({ mode: 'evict' });
+  const taints = [core.parseTaint('bad:NoExecute')];
+  const nodes = [core.makeNode({ name: 'n1', taints }), core.makeNode({ name: 'n2' })];
+  for (const node of nodes) engine.handle(0, { kind: 'nodeUpsert', node });
+  const tolerations = [
+    { key: 'bad', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 60 },
+  ];
+  for (const nodeName of ['n1', 'n2']) {
+    const pod = core.makePod({ name: nodeName, nodeName, tolerations });
+    engine.handle(0, { kind: 'podUpsert', pod });
+  }
+  engine.handle(0, { kind: 'synced' });
+  engine.handle(0, { kind: 'tick' });
+  const known = { nodes: 2, tainted: 1, pods: 2, blocked: 0 };
+  assert.deepEqual(engine.counts(), { ...known, pending: 1, held: 0 });
+  assert.deepEqual(engine.pauses(), []);
+  const scope = { zones: [], nodes: null, taintKeys: [], namespaces: [] };
+  const pause = { name: 'night', uid: 'u', scope, readiness: false, deadlines: true };
+  const until = { reason: '', until: 5_000, since: 0 };
+  engine.handle(1, { kind: 'pauseUpsert', pause: { ...pause, ...until } });
+  assert.deepEqual(engine.pauses(), ['night']);
+  assert.deepEqual(engine.counts(), { ...known, pending: 0, held: 1 });
+  engine.handle(5_000, { kind: 'tick' });
+  assert.deepEqual(engine.pauses(), []);
+  assert.deepEqual(engine.counts(), { ...known, pending: 1, held: 0 });
+});

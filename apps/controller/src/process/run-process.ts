@@ -91,10 +91,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
     const overlaps = isDryRun ? null : await untilSuccess(watch, { signal, onFailure });
     cleanups.push(async () => overlaps?.close());
     const election = electionOptions(settings);
-    const published =
-      settings.publishStatus && !isDryRun
-        ? new PublishedStatus(choices, checked, stats, overlaps)
-        : null;
+    const published = isDryRun ? null : publishedStatus(options, stats, overlaps);
     await runController({
       cluster,
       engine,
@@ -129,6 +126,16 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
     loopLag.stop();
     for (const close of cleanups.reverse()) await close();
   }
+}
+
+/** Null: it is not to be published. */
+function publishedStatus(
+  { choices, checked }: ProcessOptions,
+  stats: ProcessStats,
+  overlaps: OverlapWatch | null,
+): PublishedStatus | null {
+  if (!choices.settings.publishStatus) return null;
+  return new PublishedStatus(choices, checked, stats, overlaps);
 }
 
 /** Throws OverlapError where somebody else does the same work, and that is not accepted. */

@@ -7,18 +7,24 @@ import {
   taintEvictors,
 } from '@taintmgr/k8s-adapter';
 import { asksBudgets } from './own-mode.ts';
+import { isFresh, type TaintManager } from './taint-managers.ts';
 
 /** Who acts on NoExecute taints here, and how. */
 export interface Evictor extends Actor {
-  /** Whether taintmgr-controller asks budgets; null: its flags are not to be seen. */
+  /** Whether taintmgr-controller asks budgets; null: that is not to be seen. */
   readonly asksBudgets: boolean | null;
 }
 
-/** Reads what `evictors` leave open: how our controller evicts, where it does. */
-export async function readEvictor(
-  evictors: Evictors,
-  readPod: (namespace: string, name: string) => Promise<unknown>,
-): Promise<Evictor> {
+interface Reader {
+  taintManagers(): Promise<readonly TaintManager[]>;
+  podObject(namespace: string, name: string): Promise<unknown>;
+}
+
+/**
+ * Reads what `evictors` leave open: how our controller evicts, where it does. What its leader
+ * publishes counts before the flags of its pod, which may have others from a file or its environment.
+ */
+export async function readEvictor(evictors: Evictors, reader: Reader): Promise<Evictor> {
   const actor = actorOf(evictors);
   if (actor.name === 'nobody') return { ...actor, asksBudgets: false };
   if (evictors.taintmgr.kind !== 'acts') return { ...actor, asksBudgets: null };
@@ -26,7 +32,11 @@ export async function readEvictor(
   if (!lease) return { ...actor, asksBudgets: null };
   // A holder is called after its pod.
   const { namespace, holder } = lease.lease;
-  const pod = await readPod(namespace, holder.replace(/_[^_]*$/, ''));
+  const managers = await reader.taintManagers();
+  const published = managers.find((one) => one.leader === holder && isFresh(one, Date.now()));
+  const mode = published?.settings.mode;
+  if (mode !== undefined) return { ...actor, asksBudgets: mode !== 'delete' };
+  const pod = await reader.podObject(namespace, holder.replace(/_[^_]*$/, ''));
   return { ...actor, asksBudgets: asksBudgets(pod) };
 }
 

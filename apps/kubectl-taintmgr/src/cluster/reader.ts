@@ -17,6 +17,7 @@ import { UsageError } from '../usage-error.ts';
 import { type ClockEvent, clockEventsIn } from './clock-events.ts';
 import { budgetFacts, type NodeFacts, nodeFacts, type PodFacts, podFacts } from './facts.ts';
 import type { LeaseObject, ObjectMeta } from './objects.ts';
+import { type TaintManager, taintManagersIn, taintManagersPath } from './taint-managers.ts';
 
 /** From this many nodes on one read of all pods is cheaper than one for each node. */
 const singleNodesMax = 40;
@@ -199,6 +200,13 @@ export class ClusterReader {
   /** Who evicts here; what we may not read is unknown, and needs no warning. */
   async evictors(): Promise<Evictors> {
     return await this.#search.find();
+  }
+
+  /** What leaders publish of themselves; nothing where there is no such kind, or no right. */
+  async taintManagers(): Promise<readonly TaintManager[]> {
+    const read = (): Promise<readonly unknown[]> =>
+      unless(404, () => this.#list(taintManagersPath), []);
+    return taintManagersIn(await unless(403, read, []));
   }
 
   /** What controllers have said about clocks; nothing where we may not see it. */

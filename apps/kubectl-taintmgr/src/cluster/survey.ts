@@ -99,7 +99,7 @@ async function readAnyway(
   reader: ClusterReader,
 ): Promise<Pick<Survey, 'budgets' | 'evictors' | 'evictor' | 'refused'>> {
   const [budgets, evictors] = await Promise.all([reader.budgets(), reader.evictors()]);
-  const evictor = await readEvictor(evictors, (ns, name) => reader.podObject(ns, name));
+  const evictor = await readEvictor(evictors, reader);
   return { budgets, evictors, evictor, refused: reader.refused };
 }
 

@@ -22,9 +22,9 @@ export async function run(invocation: Invocation<OutputFlags>): Promise<ExitCode
     const tainted = nodes.filter(losesPods);
     const survey = await surveyForecast(reader, tainted, tainted);
     const reports = reportOnPresent(survey).nodes;
-    const clocks = await reader.clockEvents();
+    const [clocks, managers] = await Promise.all([reader.clockEvents(), reader.taintManagers()]);
     const tripped = survey.limits?.tripped ?? [];
-    const status = { ...statusOf(survey, nodes, reports), clocks, tripped };
+    const status = { ...statusOf(survey, nodes, reports), clocks, tripped, managers };
     const answer = {
       document: statusDocument(status),
       rows: status.zones,

@@ -7,6 +7,7 @@ import { drainsOn, losesPods, type MarkedDrain } from '../../cluster/drain-marks
 import { type Evictor, upstreamVerdict } from '../../cluster/evictors.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
 import type { TrippedLimit } from '../../cluster/limits.ts';
+import { isFresh, type TaintManager } from '../../cluster/taint-managers.ts';
 import { apiVersion, evictorDocument } from '../../report/documents.ts';
 import { trippedDocument } from '../../report/limits.ts';
 import type { NodeReport, PodReport } from '../../report/report.ts';
@@ -46,6 +47,8 @@ export interface Status {
   readonly clocks: readonly ClockEvent[];
   /** Limits of the controller that hold evictions until they are resumed. */
   readonly tripped: readonly TrippedLimit[];
+  /** What leaders publish of themselves. */
+  readonly managers: readonly TaintManager[];
 }
 
 /** Counts what was read, zone by zone in the order of their names. */
@@ -53,7 +56,7 @@ export function statusOf(
   { at, evictors, evictor }: Pick<Status, 'at' | 'evictors' | 'evictor'>,
   nodes: readonly NodeFacts[],
   reports: readonly NodeReport[],
-): Omit<Status, 'tripped'> {
+): Omit<Status, 'tripped' | 'managers'> {
   const byName = new Map(reports.map((report) => [report.facts.node.name, report] as const));
   const zones = new Map<string, NodeFacts[]>();
   for (const facts of nodes) {
@@ -105,7 +108,7 @@ function zoneCounts(
 
 /** The status as a document. */
 export function statusDocument(status: Status): object {
-  const { at, evictors, evictor, zones, drains, clocks, tripped } = status;
+  const { at, evictors, evictor, zones, drains, clocks, tripped, managers } = status;
   return {
     apiVersion,
     kind: 'Status',
@@ -124,9 +127,20 @@ export function statusDocument(status: Status): object {
         return { ...(time !== null && { at: formatTime(time) }), message };
       }),
     }),
+    ...(managers.length > 0 && { taintManagers: managers.map((one) => managerDocument(at, one)) }),
     ...(tripped.length > 0 && {
       trippedLimits: tripped.map(trippedDocument),
     }),
+  };
+}
+
+function managerDocument(now: Instant, manager: TaintManager): object {
+  const { name, leader, version, startedAt, renewedAt, settings, troubles } = manager;
+  return {
+    ...{ name, leader, version, settings, troubles },
+    leads: isFresh(manager, now),
+    ...(startedAt !== null && { startedAt: formatTime(startedAt) }),
+    ...(renewedAt !== null && { renewTime: formatTime(renewedAt) }),
   };
 }
 

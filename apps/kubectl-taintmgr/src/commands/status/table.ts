@@ -1,10 +1,11 @@
 // The answer of `status` in lines.
-import type { Instant } from '@taintmgr/core/time';
+import { formatDuration, formatTime, type Instant } from '@taintmgr/core/time';
 import { verdictText } from '@taintmgr/k8s-adapter';
 import type { ClockEvent } from '../../cluster/clock-events.ts';
 import type { MarkedDrain } from '../../cluster/drain-marks.ts';
 import { upstreamVerdict } from '../../cluster/evictors.ts';
 import type { TrippedLimit } from '../../cluster/limits.ts';
+import { isFresh, type TaintManager } from '../../cluster/taint-managers.ts';
 import { count } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';
 import { type Column, renderColumns, renderTable, type TableOptions } from '../../render/table.ts';
@@ -13,10 +14,12 @@ import type { Status, ZoneCounts } from './status.ts';
 
 const nodesShownMax = 3;
 const clocksShownMax = 3;
+/** Of what stands before a controller's line. */
+const labelWidth = 27;
 
 /** Who evicts, the zones, and the drains that have left marks. */
 export function renderStatus(
-  { at, evictors, zones, drains, clocks, tripped }: Status,
+  { at, evictors, zones, drains, clocks, tripped, managers }: Status,
   { wide, headers }: TableOptions,
 ): string {
   const table = renderColumns(zoneColumns, zones, { wide, headers });
@@ -25,6 +28,7 @@ export function renderStatus(
   return [
     `kube-controller-manager:   ${printable(verdictText(upstream))}`,
     `taintmgr-controller:       ${printable(verdictText(evictors.taintmgr, 'runs'))}`,
+    ...managers.flatMap((manager) => managerLines(at, manager)),
     '',
     zones.length === 0 ? 'No nodes found.' : table,
     ...(drains.length === 0 ? [] : ['', renderDrains(drains, wide)]),
@@ -33,6 +37,31 @@ export function renderStatus(
     '',
     summary(zones),
   ].join('\n');
+}
+
+const settingsShown = ['mode', 'delete-after', 'semantics', 'allow-overlap'];
+
+/** What a leader says of itself, and how old that is. */
+function managerLines(now: Instant, manager: TaintManager): readonly string[] {
+  const { name, leader, version, startedAt, renewedAt, isResigned, settings, troubles } = manager;
+  const who = `${leader} ${version}`;
+  const heard = renewedAt === null ? 'at an unknown time' : ago(now, renewedAt);
+  const since = startedAt === null ? '' : ` since ${formatTime(startedAt)}`;
+  const label = `TaintManager ${name}:`.padEnd(labelWidth);
+  const shown = settingsShown.flatMap((flag) => {
+    return settings[flag] === undefined ? [] : [`--${flag}=${settings[flag]}`];
+  });
+  if (isResigned) return [printable(`${label}${who} stopped leading ${heard}`)];
+  if (!isFresh(manager, now)) {
+    const age = renewedAt === null ? 'lately' : `for ${formatDuration(now - renewedAt)}`;
+    return [printable(`${label}${who} was not heard of ${age}`)];
+  }
+  const indent = ' '.repeat(labelWidth);
+  return [
+    `${label}${who} leads${since}, heartbeat ${heard}`,
+    ...(shown.length === 0 ? [] : [`${indent}${shown.join(' ')}`]),
+    ...troubles.map((text) => `${indent}${text}`),
+  ].map(printable);
 }
 
 function clockLine(now: Instant): (event: ClockEvent) => string {
