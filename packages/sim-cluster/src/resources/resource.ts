@@ -25,7 +25,7 @@ export interface CustomKind {
 }
 
 /** What a validation may look at beside the object. */
-export interface ValidationContext {
+interface ValidationContext {
   /** The object before an update. */
   readonly previous?: KubeObject;
   readonly subresource?: string;

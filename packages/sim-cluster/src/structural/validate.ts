@@ -57,7 +57,7 @@ function formatCause(format: string, path: string): Cause {
 }
 
 /** FieldValueTypeInvalid. */
-export function typeInvalid(path: string, wanted: string, shown: string): Cause {
+function typeInvalid(path: string, wanted: string, shown: string): Cause {
   const text = `${path} in body must be of type ${wanted}: ${JSON.stringify(shown)}`;
   return { ...invalidValue(path, shown, text), reason: 'FieldValueTypeInvalid' };
 }
