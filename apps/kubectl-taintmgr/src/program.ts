@@ -20,6 +20,7 @@ import {
 import { pressureCommand } from './commands/explain/pressure/flags.ts';
 import { helpCommand, topicOf } from './commands/help/flags.ts';
 import { crdsCommand, installGroup } from './commands/install/flags.ts';
+import { pauseCommand } from './commands/pause/flags.ts';
 import { pendingCommand } from './commands/pending/flags.ts';
 import { resumeCommand } from './commands/resume/flags.ts';
 import { simulateCommand } from './commands/simulate/flags.ts';
@@ -98,6 +99,7 @@ function addCommands(program: CommandUnknownOpts, registry: Registry): void {
   registry.add(program, simulateCommand(), () => import('./commands/simulate/command.ts'));
   registry.add(program, pendingCommand(), () => import('./commands/pending/command.ts'));
   registry.add(program, statusCommand(), () => import('./commands/status/command.ts'));
+  registry.add(program, pauseCommand(), () => import('./commands/pause/command.ts'));
   registry.add(program, resumeCommand(), () => import('./commands/resume/command.ts'));
   registry.add(program, doctorCommand(), () => import('./commands/doctor/command.ts'));
   registry.add(program, snapshotCommand(), () => import('./commands/snapshot/command.ts'));

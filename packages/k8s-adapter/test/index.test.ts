@@ -42,6 +42,7 @@ it('opens exactly these', () => {
     'newEventRequest',
     'nodeFromJson',
     'nodesPath',
+    'objectRequest',
     'ownConditionType',
     'ownTaintKey',
     'podFromJson',

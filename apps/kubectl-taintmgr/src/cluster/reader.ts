@@ -17,6 +17,7 @@ import { UsageError } from '../usage-error.ts';
 import { type ClockEvent, clockEventsIn } from './clock-events.ts';
 import { budgetFacts, type NodeFacts, nodeFacts, type PodFacts, podFacts } from './facts.ts';
 import type { LeaseObject, ObjectMeta } from './objects.ts';
+import { pausesPath } from './pauses.ts';
 import { type TaintManager, taintManagersIn, taintManagersPath } from './taint-managers.ts';
 
 /** From this many nodes on one read of all pods is cheaper than one for each node. */
@@ -122,6 +123,10 @@ export class ClusterReader {
 
   async namespaceNames(): Promise<readonly string[]> {
     return namesOf(await this.#list('/api/v1/namespaces'));
+  }
+
+  async pauseNames(): Promise<readonly string[]> {
+    return namesOf(await this.#list(pausesPath));
   }
 
   /** All pods. */

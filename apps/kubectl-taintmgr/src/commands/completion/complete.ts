@@ -29,6 +29,7 @@ const argumentSources: Readonly<Record<string, readonly NameKind[]>> = {
   'explain taint': ['taint-keys'],
   'drain-by-taint': ['taints', 'nodes'],
   undo: ['drains', 'nodes'],
+  resume: ['pauses'],
 };
 
 const flagSources: Readonly<Record<string, NameKind>> = {
@@ -38,6 +39,8 @@ const flagSources: Readonly<Record<string, NameKind>> = {
   '--user': 'users',
   '--with-taint': 'taints',
   '--without-taint': 'taints',
+  '--taint-keys': 'taint-keys',
+  '--namespaces': 'namespaces',
 };
 
 /** Values that are always the same; one that ends in `=` or `:` goes on. */

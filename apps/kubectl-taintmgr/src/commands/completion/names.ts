@@ -24,6 +24,8 @@ const clusterNames = {
   drains: async (reader: ClusterReader) =>
     drainsOn(await reader.nodes()).flatMap(({ id }) => (drainId.test(id) ? [id] : [])),
   namespaces: (reader: ClusterReader) => reader.namespaceNames(),
+  pauses: async (reader: ClusterReader) =>
+    (await reader.pauseNames()).map((name) => `pause/${name}`),
 } as const;
 
 /** Names from the cluster that can complete a word. */

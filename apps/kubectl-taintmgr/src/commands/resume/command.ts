@@ -1,4 +1,5 @@
-import { resumeLimitsRequest } from '@taintmgr/k8s-adapter';
+// Opens limits that have tripped, and ends pauses.
+import { type ApiClient, resumeLimitsRequest } from '@taintmgr/k8s-adapter';
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
@@ -7,34 +8,48 @@ import { ClusterReader } from '../../cluster/reader.ts';
 import { whoAmI } from '../../cluster/rights.ts';
 import { UsageError } from '../../usage-error.ts';
 import type { ResumeFlags } from './flags.ts';
+import { endPause, findPauses, pauseNameIn } from './pauses.ts';
 
-/** `resume [LIMIT...]`: asks the controller to open limits that have tripped. */
+/** `resume [LIMIT|pause/NAME...]`: opens limits that have tripped, and ends pauses. */
 export async function run(
   invocation: Invocation<ResumeFlags>,
   names: readonly string[],
 ): Promise<ExitCode> {
-  const { flags, output } = invocation;
+  const { output } = invocation;
+  const pauseNames = new Set(names.flatMap((name) => pauseNameIn(name) ?? []));
+  const limits = names.filter((name) => pauseNameIn(name) === null);
   return await withConnection(invocation, async ({ client }) => {
-    const found = await readLimits(new ClusterReader(client), Date.now(), leaseIn(flags.lease));
-    if (found === 'forbidden') {
-      throw new UsageError(
-        'the lease that keeps the limits cannot be read: it takes the rights get and patch on it',
-      );
-    }
-    if (found === null || found.tripped.length === 0) {
-      output.out('No limit has tripped.');
-      return exitCode.done;
-    }
-    const limits = names.length === 0 ? found.tripped.map(({ id }) => id) : names;
-    const unknown = limits.find((name) => !found.tripped.some(({ id }) => id === name));
-    if (unknown !== undefined) throw new UsageError(notTripped(unknown, found.tripped));
-    const by = (await whoAmI(client)) ?? 'somebody';
-    await client.send(resumeLimitsRequest(found.lease, { limits, by }));
-    for (const limit of limits) {
-      output.out(`limit ${limit} will be resumed: the controller looks for requests every 5 s`);
-    }
+    const pauses = await findPauses(client, [...pauseNames]);
+    if (limits.length > 0 || pauses.length === 0) await openLimits(client, invocation, limits);
+    for (const pause of pauses) output.out(await endPause(client, pause));
     return exitCode.done;
   });
+}
+
+/** Asks the controller to open these limits, or all that have tripped. */
+async function openLimits(
+  client: ApiClient,
+  { flags, output }: Invocation<ResumeFlags>,
+  names: readonly string[],
+): Promise<void> {
+  const found = await readLimits(new ClusterReader(client), Date.now(), leaseIn(flags.lease));
+  if (found === 'forbidden') {
+    throw new UsageError(
+      'the lease that keeps the limits cannot be read: it takes the rights get and patch on it',
+    );
+  }
+  if (found === null || found.tripped.length === 0) {
+    output.out('No limit has tripped.');
+    return;
+  }
+  const limits = names.length === 0 ? found.tripped.map(({ id }) => id) : names;
+  const unknown = limits.find((name) => !found.tripped.some(({ id }) => id === name));
+  if (unknown !== undefined) throw new UsageError(notTripped(unknown, found.tripped));
+  const by = (await whoAmI(client)) ?? 'somebody';
+  await client.send(resumeLimitsRequest(found.lease, { limits, by }));
+  for (const limit of limits) {
+    output.out(`limit ${limit} will be resumed: the controller looks for requests every 5 s`);
+  }
 }
 
 function notTripped(name: string, tripped: readonly TrippedLimit[]): string {

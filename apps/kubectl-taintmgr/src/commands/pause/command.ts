@@ -1,0 +1,85 @@
+// Makes an EvictionPause and says what it does.
+import { formatDuration, formatTime, type Instant } from '@taintmgr/core/time';
+import type { ApiClient } from '@taintmgr/k8s-adapter';
+import { withConnection } from '../../cli/connection.ts';
+import { type DryRun, readDryRun } from '../../cli/dry-run-flag.ts';
+import { type ExitCode, exitCode } from '../../cli/exit.ts';
+import type { Invocation } from '../../cli/invocation.ts';
+import { warn } from '../../cli/output.ts';
+import { askForPauses, createPause, pauseReference } from '../../cluster/pauses.ts';
+import { ClusterReader } from '../../cluster/reader.ts';
+import { type Format, readFormat } from '../../render/format.ts';
+import { printAnswer } from '../../render/printer.ts';
+import { heldText } from '../../report/pauses.ts';
+import { UsageError } from '../../usage-error.ts';
+import type { PauseFlags } from './flags.ts';
+import { type NewPause, newPause, refuseOver } from './manifest.ts';
+import { evictorWarnings, scopeWarnings } from './warnings.ts';
+
+/** `pause NAME`: holds evictions. */
+export async function run(invocation: Invocation<PauseFlags>, name: string): Promise<ExitCode> {
+  const { flags, output } = invocation;
+  const format = await readFormat(flags.output);
+  const dryRun = readDryRun(flags.dryRun, ['none', 'server', 'client'], output);
+  if (flags.namespace !== undefined) {
+    const { namespace } = flags;
+    throw new UsageError(
+      `-n ${namespace}: a pause is in no namespace; to hold evictions of its pods only, give --namespaces ${namespace}`,
+    );
+  }
+  // Whatever is wrong with the flags is said before anybody is asked.
+  const local = Date.now();
+  const meant = newPause(name, flags, local);
+  if (dryRun === 'client') {
+    refuseOver(meant, local);
+    output.write(await printed(meant, meant.manifest, format, invocation, dryRun, local));
+    return exitCode.done;
+  }
+  return await withConnection(invocation, async ({ client }) => {
+    // What counts is the clock of the cluster.
+    const now = (await askForPauses(client)) ?? local;
+    const wanted = newPause(name, flags, now);
+    refuseOver(wanted, now);
+    const made = await createPause(client, wanted.manifest, dryRun === 'server');
+    output.write(await printed(wanted, made, format, invocation, dryRun, now));
+    for (const text of await warnings(client, wanted)) warn(output, text);
+    return exitCode.done;
+  });
+}
+
+async function warnings(client: ApiClient, { pause }: NewPause): Promise<readonly string[]> {
+  const reader = new ClusterReader(client);
+  const looksAtNodes = pause.scope.zones.length > 0 || pause.scope.nodes !== null;
+  const nodes = looksAtNodes ? await reader.ifAllowed(() => reader.nodes()) : null;
+  return [...scopeWarnings(pause, nodes), ...evictorWarnings(await reader.evictors())];
+}
+
+const doneTexts: Readonly<Record<DryRun, readonly [done: string, are: string]>> = {
+  none: ['created', 'are'],
+  server: ['created (server dry run)', 'would be'],
+  client: ['created (dry run)', 'would be'],
+};
+
+function printed(
+  { pause }: NewPause,
+  made: object,
+  format: Format,
+  { flags }: Invocation<PauseFlags>,
+  dryRun: DryRun,
+  now: Instant,
+): Promise<string> {
+  const reference = pauseReference(pause.name);
+  const [done, are] = doneTexts[dryRun];
+  const { until } = pause;
+  const end =
+    until === null
+      ? `until somebody runs: kubectl taintmgr resume pause/${pause.name}`
+      : `until ${formatTime(until)}, in ${formatDuration(until - now)}`;
+  const answer = {
+    document: made,
+    rows: [made],
+    names: [reference],
+    table: () => `${reference} ${done}: ${heldText(pause.scope)} ${are} held ${end}`,
+  };
+  return printAnswer(answer, format, flags.headers !== false);
+}

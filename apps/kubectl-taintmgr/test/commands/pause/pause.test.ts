@@ -1,0 +1,183 @@
+// Evictions are held by `pause` and go on by `resume pause/NAME`, against an API server over HTTPS.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { formatTime } from '@taintmgr/core/time';
+import { node } from '@taintmgr/sim-cluster';
+import { parse } from 'yaml';
+import { run } from '../../world/run.ts';
+import { startTestCluster, type TestCluster } from '../../world/test-cluster.ts';
+
+let cluster: TestCluster;
+before(async () => {
+  cluster = await startTestCluster(null, { nobody: [] });
+  process.env.KUBECONFIG = cluster.kubeconfig;
+  const plain = node('n1');
+  const labels = { 'topology.kubernetes.io/zone': 'a', pool: 'blue' };
+  cluster.api.create('nodes', { ...plain, metadata: { ...plain.metadata, labels } });
+});
+after(() => cluster.stop());
+
+const pauseOf = (name: string) => cluster.api.get('evictionpauses.taintmgr.dev', '', name);
+const warning =
+  'Warning: nobody here evicts for NoExecute taints (as far as leases and pods show); only taintmgr-controller follows pauses\n';
+
+describe('pause, where the kinds are not installed', () => {
+  it('says how to install them', async () => {
+    const { code, out, err } = await run('pause', 'web');
+    assert.deepEqual([code, out], [1, '']);
+    assert.equal(
+      err,
+      'error: this cluster does not know the kind EvictionPause; install it with: kubectl taintmgr install crds\n',
+    );
+    assert.match((await run('resume', 'pause/web')).err, /there is no pause 'web'/);
+  });
+});
+
+describe('pause', () => {
+  before(async () => assert.equal((await run('install', 'crds')).code, 0));
+
+  it('holds evictions in a place for a time', async () => {
+    const { code, out, err } = await run(
+      ...['pause', 'web', '--zones', 'a', '--for', '2h', '--reason', 'new switches'],
+      ...['--node-selector', 'pool=blue,tier notin (db, cache)', '--taint-keys=maintenance,spot'],
+      ...['--namespaces', 'shop', '--readiness'],
+    );
+    assert.equal(code, 0, err);
+    assert.match(
+      out,
+      /^evictionpause\.taintmgr\.dev\/web created: evictions in zone a, on nodes with pool=blue,tier notin \(db,cache\), for taints maintenance and spot, of pods in namespace shop are held until [-\d]+T[:\d]+Z, in 2h\n$/,
+    );
+    assert.equal(err, warning);
+    const { spec, metadata } = pauseOf('web') ?? assert.fail('no pause');
+    const { until, ...rest } = spec as { readonly until: string };
+    assert.deepEqual(rest, {
+      deadlines: true,
+      readiness: true,
+      reason: 'new switches',
+      scope: {
+        zones: ['a'],
+        nodeSelector: {
+          matchExpressions: [
+            { key: 'pool', operator: 'In', values: ['blue'] },
+            { key: 'tier', operator: 'NotIn', values: ['db', 'cache'] },
+          ],
+        },
+        taintKeys: ['maintenance', 'spot'],
+        namespaces: ['shop'],
+      },
+    });
+    const left = Date.parse(until) - Date.now();
+    assert.ok(left > 7_190_000 && left <= 7_201_000, until);
+    assert.equal(metadata.managedFields?.[0]?.manager, 'taintmgr');
+  });
+  it('refuses a name that there is, as kubectl create does', async () => {
+    const { code, err } = await run('pause', 'web');
+    assert.equal(code, 1);
+    assert.equal(
+      err,
+      'Error from server (AlreadyExists): evictionpauses.taintmgr.dev "web" already exists\n',
+    );
+  });
+  it('holds everything until it is resumed, and tells how long it did', async () => {
+    const { out } = await run('pause', 'all');
+    assert.equal(
+      out,
+      'evictionpause.taintmgr.dev/all created: all evictions are held until somebody runs: kubectl taintmgr resume pause/all\n',
+    );
+    const wrong = await run('resume', 'pause/all', 'pause/none');
+    assert.equal(wrong.code, 1);
+    assert.match(wrong.err, /there is no pause 'none'; kubectl get evictionpauses lists them/);
+    assert.ok(pauseOf('all'), 'nothing is ended where one name is wrong');
+    const { code, out: ended } = await run('resume', 'pause/all', 'evictionpause.taintmgr.dev/web');
+    assert.equal(code, 0);
+    const [first = '', second = ''] = ended.split('\n');
+    assert.match(
+      first,
+      /^evictionpause\.taintmgr\.dev\/all deleted: all evictions were held for \d+s$/,
+    );
+    assert.match(
+      second,
+      /^evictionpause\.taintmgr\.dev\/web deleted: evictions in zone a, .* were held for \d+s$/,
+    );
+    assert.deepEqual([pauseOf('all'), pauseOf('web')], [null, null]);
+  });
+  it('leaves pauses alone where resume is given no name', async () => {
+    await run('pause', 'stays');
+    assert.equal((await run('resume')).out, 'No limit has tripped.\n');
+    assert.ok(pauseOf('stays'));
+  });
+  it('says when a pause was over before it is ended', async () => {
+    const since = Date.now() - 7_200_000;
+    const status = { since: formatTime(since) };
+    const spec = { until: formatTime(since + 3_600_000) };
+    const over = { apiVersion: 'taintmgr.dev/v1alpha1', kind: 'EvictionPause' };
+    const made = cluster.api.create('evictionpauses.taintmgr.dev', {
+      ...over,
+      metadata: { name: 'over' },
+      spec,
+    });
+    cluster.api.update('evictionpauses.taintmgr.dev', { ...made, status }, 'status');
+    const { out } = await run('resume', 'pause/over');
+    assert.match(out, /all evictions were held for 1h; it was over at [-\d]+T[:\d]+Z\n$/);
+  });
+  it('warns of a scope that holds nothing', async () => {
+    const args = ['--zones=a,b', '--node-selector=pool=red', '--dry-run=server'];
+    const { code, out, err } = await run('pause', 'nothing', ...args);
+    assert.equal(code, 0);
+    assert.match(out, /created \(server dry run\): .* would be held until/);
+    assert.match(err, /^Warning: no node is in zone b; zones of this cluster: a\n/);
+    assert.match(err, /^Warning: no node has the labels of --node-selector$/m);
+    assert.equal(pauseOf('nothing'), null);
+  });
+  it('says which right is missing', async () => {
+    const { code, err } = await run('pause', 'mine', '--token=nobody');
+    assert.equal(code, 1);
+    assert.match(err, /\(Forbidden\)[\s\S]*hint: kubectl auth can-i --list/);
+  });
+});
+
+describe('pause --dry-run=client', () => {
+  const nowhere = ['--dry-run=client', '--server=https://127.0.0.1:1'];
+  it('prints the object, without a cluster', async () => {
+    const { code, out, err } = await run('pause', 'web', '--zones=r/a', ...nowhere, '-o', 'yaml');
+    assert.deepEqual([code, err], [0, '']);
+    assert.deepEqual(parse(out), {
+      apiVersion: 'taintmgr.dev/v1alpha1',
+      kind: 'EvictionPause',
+      metadata: { name: 'web' },
+      spec: { scope: { zones: ['r/a'] } },
+    });
+    const named = await run('pause', 'web', ...nowhere, '-o', 'name');
+    assert.equal(named.out, 'evictionpause.taintmgr.dev/web\n');
+    const text = await run('pause', 'web', ...nowhere);
+    assert.match(text.out, /web created \(dry run\): all evictions would be held until/);
+  });
+});
+
+describe('pause refuses, before it asks anybody', () => {
+  const refusals: readonly (readonly [args: readonly string[], want: RegExp])[] = [
+    [['Web'], /^error: NAME: Invalid value: "Web": a lowercase RFC 1123 subdomain/],
+    [['web', '--for=soon'], /Want a duration such as 30m or 2h/],
+    [['web', '--for=0'], /Want a duration such as 30m or 2h/],
+    [['web', '--until=tomorrow'], /Want a time such as 2026-01-31T18:00:00Z/],
+    [
+      ['web', '--until=2020-01-01T00:00:00Z', '--dry-run=client'],
+      /^error: --until: got 2020-01-01T00:00:00Z, want a time after /,
+    ],
+    [['web', '--for=1h', '--until=2099-01-01T00:00:00Z'], /cannot be used with option/],
+    [['web', '--zones='], /^error: --zones: Invalid value: "": should be at least 1/],
+    [['web', '--taint-keys=a b'], /^error: --taint-keys: Invalid value: "a b": want a taint key/],
+    [['web', '--node-selector=a=b=c'], /--node-selector: got "a=b=c", want a label selector/],
+    [['web', '--node-selector='], /--node-selector: got "", want a label selector/],
+    [['web', '--dry-run=maybe'], /Invalid dry-run value \(maybe\)/],
+    [['web', '-n', 'shop'], /-n shop: a pause is in no namespace; .*--namespaces shop/],
+    [[], /missing required argument 'name'/],
+  ];
+  for (const [args, want] of refusals) {
+    it(args.join(' ') || 'nothing', async () => {
+      const { code, out, err } = await run('pause', ...args, '--server=https://127.0.0.1:1');
+      assert.deepEqual([code, out], [1, '']);
+      assert.match(err, want);
+    });
+  }
+});
