@@ -9,6 +9,7 @@ import { surveyForecast } from '../../cluster/survey.ts';
 import { readFormat } from '../../render/format.ts';
 import { printAnswer } from '../../render/printer.ts';
 import { reportOnPresent } from '../../report/report.ts';
+import { pausesInForce } from './pauses.ts';
 import { statusDocument, statusOf } from './status.ts';
 import { renderStatus } from './table.ts';
 
@@ -24,7 +25,8 @@ export async function run(invocation: Invocation<OutputFlags>): Promise<ExitCode
     const reports = reportOnPresent(survey).nodes;
     const [clocks, managers] = await Promise.all([reader.clockEvents(), reader.taintManagers()]);
     const tripped = survey.limits?.tripped ?? [];
-    const status = { ...statusOf(survey, nodes, reports), clocks, tripped, managers };
+    const pauses = pausesInForce(survey.policies.objects, survey.at);
+    const status = { ...statusOf(survey, nodes, reports), clocks, tripped, pauses, managers };
     const answer = {
       document: statusDocument(status),
       rows: status.zones,

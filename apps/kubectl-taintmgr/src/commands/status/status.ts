@@ -1,5 +1,6 @@
 import { zoneName } from '@taintmgr/core';
 import { defaultLifecycleConfig, type ZoneState, zoneState } from '@taintmgr/core/lifecycle';
+import type { EvictionPause } from '@taintmgr/core/policy';
 import { earliest, formatTime, type Instant, type Millis } from '@taintmgr/core/time';
 import { type DutyVerdict, type Evictors, verdictText } from '@taintmgr/k8s-adapter';
 import type { ClockEvent } from '../../cluster/clock-events.ts';
@@ -12,6 +13,7 @@ import { apiVersion, evictorDocument } from '../../report/documents.ts';
 import { trippedDocument } from '../../report/limits.ts';
 import type { NodeReport, PodReport } from '../../report/report.ts';
 import { asOf } from '../../report/words.ts';
+import { pauseDocument } from './pauses.ts';
 
 /** A pod that should have ended so long ago is stuck. */
 const stuckAfterMs: Millis = 60_000;
@@ -47,6 +49,8 @@ export interface Status {
   readonly clocks: readonly ClockEvent[];
   /** Limits of the controller that hold evictions until they are resumed. */
   readonly tripped: readonly TrippedLimit[];
+  /** Those that hold evictions. */
+  readonly pauses: readonly EvictionPause[];
   /** What leaders publish of themselves. */
   readonly managers: readonly TaintManager[];
 }
@@ -56,7 +60,7 @@ export function statusOf(
   { at, evictors, evictor }: Pick<Status, 'at' | 'evictors' | 'evictor'>,
   nodes: readonly NodeFacts[],
   reports: readonly NodeReport[],
-): Omit<Status, 'tripped' | 'managers'> {
+): Omit<Status, 'tripped' | 'pauses' | 'managers'> {
   const byName = new Map(reports.map((report) => [report.facts.node.name, report] as const));
   const zones = new Map<string, NodeFacts[]>();
   for (const facts of nodes) {
@@ -108,7 +112,7 @@ function zoneCounts(
 
 /** The status as a document. */
 export function statusDocument(status: Status): object {
-  const { at, evictors, evictor, zones, drains, clocks, tripped, managers } = status;
+  const { at, evictors, evictor, zones, drains, clocks, tripped, pauses, managers } = status;
   return {
     apiVersion,
     kind: 'Status',
@@ -131,6 +135,7 @@ export function statusDocument(status: Status): object {
     ...(tripped.length > 0 && {
       trippedLimits: tripped.map(trippedDocument),
     }),
+    ...(pauses.length > 0 && { pauses: pauses.map(pauseDocument) }),
   };
 }
 

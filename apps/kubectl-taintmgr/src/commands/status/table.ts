@@ -10,6 +10,7 @@ import { count } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';
 import { type Column, renderColumns, renderTable, type TableOptions } from '../../render/table.ts';
 import { ago, none, soon } from '../../report/words.ts';
+import { renderPauses } from './pauses.ts';
 import type { Status, ZoneCounts } from './status.ts';
 
 const nodesShownMax = 3;
@@ -19,7 +20,7 @@ const labelWidth = 27;
 
 /** Who evicts, the zones, and the drains that have left marks. */
 export function renderStatus(
-  { at, evictors, zones, drains, clocks, tripped, managers }: Status,
+  { at, evictors, zones, drains, clocks, tripped, pauses, managers }: Status,
   { wide, headers }: TableOptions,
 ): string {
   const table = renderColumns(zoneColumns, zones, { wide, headers });
@@ -33,6 +34,7 @@ export function renderStatus(
     zones.length === 0 ? 'No nodes found.' : table,
     ...(drains.length === 0 ? [] : ['', renderDrains(drains, wide)]),
     ...(tripped.length === 0 ? [] : ['', renderTripped(at, tripped)]),
+    ...(pauses.length === 0 ? [] : ['', renderPauses(at, pauses)]),
     ...(clocks.length === 0 ? [] : ['', ...clocks.slice(-clocksShownMax).map(clockLine(at))]),
     '',
     summary(zones),

@@ -23,7 +23,8 @@ describe('pause by kubectl', { skip: withoutKubectl }, () => {
 
   it('is as the page shows it', () => {
     const play = terminal();
-    const steady = (text: string): string => text.replace(/ \d+m?s$/gm, ' 1s');
+    const steady = (text: string): string =>
+      text.replace(/ \d+s( ago)?\b/g, ' 1s$1').replace(/ {2,}/g, '  ');
     return playTranscript(
       page,
       async (line) => {

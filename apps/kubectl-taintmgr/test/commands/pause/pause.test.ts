@@ -70,6 +70,28 @@ describe('pause', () => {
     assert.ok(left > 7_190_000 && left <= 7_201_000, until);
     assert.equal(metadata.managedFields?.[0]?.manager, 'taintmgr');
   });
+  it('is in the status, where it is not over and where what is meant cannot be read', async () => {
+    const broken = {
+      apiVersion: 'taintmgr.dev/v1alpha1',
+      kind: 'EvictionPolicy',
+      metadata: { name: 'b' },
+    };
+    cluster.api.load([{ ...broken, spec: { actoin: 'Keep' } }]);
+    const { out } = await run('status');
+    assert.match(out, /^PAUSE +SINCE +UNTIL +HOLDS +REASON\n/m);
+    assert.match(out, /^web +\d+s ago +[-\d]+T[:\d]+Z +evictions in zone a, .* +new switches$/m);
+    assert.match(
+      out,
+      /^EvictionPolicy\/b +- +- +all evictions +EvictionPolicy "b" cannot be followed: /m,
+    );
+    assert.match(out, /^A pause is ended by: kubectl taintmgr resume pause\/NAME$/m);
+    const { pauses } = JSON.parse((await run('status', '-o', 'json')).out);
+    assert.deepEqual(pauses.map(({ name }: { readonly name: string }) => name).sort(), [
+      'EvictionPolicy/b',
+      'web',
+    ]);
+    cluster.api.delete('evictionpolicies.taintmgr.dev', '', 'b');
+  });
   it('refuses a name that there is, as kubectl create does', async () => {
     const { code, err } = await run('pause', 'web');
     assert.equal(code, 1);
@@ -117,6 +139,7 @@ describe('pause', () => {
       spec,
     });
     cluster.api.update('evictionpauses.taintmgr.dev', { ...made, status }, 'status');
+    assert.doesNotMatch((await run('status')).out, /^over /m);
     const { out } = await run('resume', 'pause/over');
     assert.match(out, /all evictions were held for 1h; it was over at [-\d]+T[:\d]+Z\n$/);
   });

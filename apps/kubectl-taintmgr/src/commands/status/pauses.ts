@@ -1,0 +1,51 @@
+// The pauses that hold evictions, in lines and as documents.
+import type { EvictionPause, PolicyObject } from '@taintmgr/core/policy';
+import { formatTime, type Instant } from '@taintmgr/core/time';
+import { printable } from '../../render/printable.ts';
+import { renderTable } from '../../render/table.ts';
+import { heldText } from '../../report/pauses.ts';
+import { ago } from '../../report/words.ts';
+
+/** Those that are not over at `at`. */
+export function pausesInForce(
+  objects: readonly PolicyObject[],
+  at: Instant,
+): readonly EvictionPause[] {
+  return objects.flatMap(({ kind, value }) => {
+    return kind === 'EvictionPause' && (value.until === null || value.until > at) ? [value] : [];
+  });
+}
+
+/** What somebody can do about them stands below. */
+export function renderPauses(at: Instant, pauses: readonly EvictionPause[]): string {
+  const rows = pauses.map((pause) => {
+    const { name, scope, until, reason } = pause;
+    const since = sinceOf(pause);
+    const held = [
+      since === null ? '-' : ago(at, since),
+      until === null ? '-' : formatTime(until),
+      heldText(scope),
+    ];
+    return [name, ...held, reason || '-'].map(printable);
+  });
+  const table = renderTable(['PAUSE', 'SINCE', 'UNTIL', 'HOLDS', 'REASON'], rows);
+  return `${table}\nA pause is ended by: kubectl taintmgr resume pause/NAME`;
+}
+
+export function pauseDocument(pause: EvictionPause): object {
+  const { name, scope, until, reason, readiness } = pause;
+  const since = sinceOf(pause);
+  return {
+    name,
+    holds: heldText(scope),
+    ...(since !== null && { since: formatTime(since) }),
+    ...(until !== null && { until: formatTime(until) }),
+    ...(reason !== '' && { reason }),
+    readiness,
+  };
+}
+
+/** What holds because an object cannot be read has no beginning of its own. */
+function sinceOf({ uid, since }: EvictionPause): Instant | null {
+  return uid === '' ? null : since;
+}
