@@ -20,14 +20,15 @@ function create(
   api.create(key(kind), { apiVersion, kind, metadata: { name }, spec });
 }
 
-/** NAME, DECISION, IN and WHY of each pod. */
+/** NAME, DECISION, IN and WHY of each pod; times are as of the second of the taint. */
 async function explained(): Promise<readonly string[]> {
   const { code, out, err } = await run('explain', 'node', 'n1', '-o', 'wide');
   assert.equal(code, 0, err);
   const rows = out.split('\n').filter((line) => /^(default|vault) /.test(line));
   return rows.map((line) => {
     const [, name, decision, at, ...others] = line.trim().split(/ {2,}/);
-    return [name, decision, at, others.at(-1)].join(' | ');
+    const when = at?.replace(/^overdue by .*/, 'now').replace(/^59m.*/, '1h');
+    return [name, decision, when, others.at(-1)].join(' | ');
   });
 }
 

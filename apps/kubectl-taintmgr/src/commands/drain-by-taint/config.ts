@@ -45,8 +45,8 @@ export async function readConfig(
 }
 
 /**
- * What the drain would do, as things are. Where kube-controller-manager evicts for its taint, that one
- * comes first and asks no budgets.
+ * What the drain would do, as things are. Where kube-controller-manager is known to evict for its
+ * taint, that one comes first and asks no budgets; where it only may, budgets may hold pods.
  */
 export function planOf(
   { nodes, pods, budgets, evictor }: NodeSurvey,
@@ -56,6 +56,7 @@ export function planOf(
   const ready = new Map(nodes.map(({ node, ready: { status } }) => [node.name, status]));
   const isOvertaken =
     config.taint.effect === 'NoExecute' &&
+    evictor.sure &&
     (evictor.name === 'kube-controller-manager' || evictor.name === 'both');
   return planDrain(now, {
     config,
