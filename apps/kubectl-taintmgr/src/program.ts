@@ -17,6 +17,7 @@ import {
   subjectCommand,
   subjectKinds,
 } from './commands/explain/flags.ts';
+import { policyCommand } from './commands/explain/policy/flags.ts';
 import { pressureCommand } from './commands/explain/pressure/flags.ts';
 import { helpCommand, topicOf } from './commands/help/flags.ts';
 import { crdsCommand, installGroup } from './commands/install/flags.ts';
@@ -124,6 +125,7 @@ function addExplain(explain: CommandUnknownOpts, registry: Registry): void {
       };
     });
   }
+  registry.add(explain, policyCommand(), () => import('./commands/explain/policy/command.ts'));
   registry.add(explain, pressureCommand(), () => import('./commands/explain/pressure/command.ts'));
 }
 

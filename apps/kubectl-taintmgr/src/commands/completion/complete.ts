@@ -27,6 +27,7 @@ const argumentSources: Readonly<Record<string, readonly NameKind[]>> = {
   'explain pod': ['pods'],
   'explain zone': ['zones'],
   'explain taint': ['taint-keys'],
+  'explain policy': ['policy-subjects'],
   'drain-by-taint': ['taints', 'nodes'],
   undo: ['drains', 'nodes'],
   resume: ['pauses'],
@@ -59,6 +60,7 @@ const fileFlags: readonly string[] = [
   '--client-key',
   '--cache-dir',
   '--directory',
+  '--policy',
 ];
 
 /**

@@ -15,6 +15,10 @@ const steering = /[\p{Cc}\p{Cf}]/u;
 const clusterNames = {
   nodes: async (reader: ClusterReader) => (await reader.nodes()).map(({ node }) => node.name),
   pods: (reader: ClusterReader, namespace: string) => reader.podNames(namespace),
+  'policy-subjects': async (reader: ClusterReader, namespace: string) => [
+    ...(await reader.podNames(namespace)).map((name) => `pod/${name}`),
+    ...(await reader.nodes()).map(({ node }) => `node/${node.name}`),
+  ],
   zones: async (reader: ClusterReader) =>
     (await reader.nodes()).map(({ zone }) => zone).filter((zone) => zone !== ''),
   'taint-keys': async (reader: ClusterReader) =>
