@@ -194,4 +194,16 @@ describe('explain policy', () => {
       assert.match(err, message);
     }
   });
+
+  it('says that kube-controller-manager knows no policies, where it evicts', async () => {
+    const now = new Date().toISOString().replace('Z', '000Z');
+    const holder = { holderIdentity: 'cp_1', leaseDurationSeconds: 15 };
+    cluster.api.create('leases', {
+      metadata: { name: 'kube-controller-manager', namespace: 'kube-system' },
+      spec: { ...holder, acquireTime: now, renewTime: now },
+    });
+    const { out, err } = await run('explain', 'policy', 'kept');
+    assert.match(out, /\nEvicted by: +kube-controller-manager/);
+    assert.match(err, /Note: kube-controller-manager evicts here and knows no policies/);
+  });
 });
