@@ -14,7 +14,7 @@ describe('reflector and JSON', () => {
   for (const { name, binary, test } of runtimes.filter((runtime) => runtime.name !== 'Node')) {
     it(`passes the same tests on ${name}`, async () => {
       const { failed, output } = await new Promise<{ failed: boolean; output: string }>((resolve) =>
-        execFile(binary, [...test, ...files], { timeout: 180_000 }, (error, stdout, stderr) =>
+        execFile(binary, [...test, ...files], { timeout: 400_000 }, (error, stdout, stderr) =>
           resolve({ failed: error !== null, output: stdout + stderr }),
         ),
       );
