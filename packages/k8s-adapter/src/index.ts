@@ -86,8 +86,14 @@ export {
 export { type KubeletsOptions, summariesFromKubelets } from './client/kubelets.ts';
 export { type TypedApi, typedApi } from './client/typed-api.ts';
 // Reading what the API sends, and words for it.
-export { pauseWhileUnreadable } from './controller/cluster-policies.ts';
-export { policyEvent } from './manifests/events.ts';
+export {
+  type FollowedKind,
+  followedKinds,
+  policyEvent,
+  policyGoneEvent,
+  selectsNamespaces,
+} from './manifests/events.ts';
+export { holdingPause, isHoldingPause, readFollowed } from './manifests/followed.ts';
 export {
   type KubeletAddress,
   pressureNodeFromJson,

@@ -1,14 +1,16 @@
 // What policies, pauses and taint rules of the cluster say, for the engine that predicts.
 import type { Event, Namespace } from '@taintmgr/core';
+import { type PolicyObject, policyApiVersion, policyKinds } from '@taintmgr/core/policy';
 import {
-  type EvictionPause,
-  type KindName,
-  type PolicyObject,
-  policyApiVersion,
-  policyKinds,
-  readManifest,
-} from '@taintmgr/core/policy';
-import { namespaceFromJson, pauseWhileUnreadable, policyEvent } from '@taintmgr/k8s-adapter';
+  type FollowedKind,
+  followedKinds,
+  holdingPause,
+  namespaceFromJson,
+  policyEvent,
+  policyGoneEvent,
+  readFollowed,
+  selectsNamespaces,
+} from '@taintmgr/k8s-adapter';
 import type { ClusterReader } from './reader.ts';
 
 /** What is done about pods here, as far as the cluster says it. */
@@ -17,12 +19,10 @@ export interface ClusterPolicies {
   /** Of all namespaces, where a policy asks for their labels. */
   readonly namespaces: readonly Namespace[];
   /** The kinds that we have no permission to list. */
-  readonly hidden: readonly KindName[];
+  readonly hidden: readonly FollowedKind[];
 }
 
 export const noPolicies: ClusterPolicies = { objects: [], namespaces: [], hidden: [] };
-const kinds = ['EvictionPolicy', 'NodeTaintRule', 'EvictionPause'] as const;
-type Kind = (typeof kinds)[number];
 
 /**
  * Reads them; none where the cluster has no such kinds, or we may not see them. One of `files` counts
@@ -34,7 +34,9 @@ export async function readClusterPolicies(
 ): Promise<ClusterPolicies> {
   const isServed = await reader.serves(`/apis/${policyApiVersion}`);
   if (!isServed && files.length === 0) return noPolicies;
-  const lists = isServed ? await Promise.all(kinds.map((kind) => readKind(reader, kind))) : [];
+  const lists = isServed
+    ? await Promise.all(followedKinds.map((kind) => readKind(reader, kind)))
+    : [];
   const inFiles = new Set(files.map(keyOf));
   const read = lists.flatMap(({ objects }) => objects);
   const objects = [...files, ...read.filter((object) => !inFiles.has(keyOf(object)))];
@@ -46,12 +48,12 @@ export async function readClusterPolicies(
 }
 
 interface ReadKind {
-  readonly kind: Kind;
+  readonly kind: FollowedKind;
   readonly objects: readonly PolicyObject[];
   readonly isHidden: boolean;
 }
 
-async function readKind(reader: ClusterReader, kind: Kind): Promise<ReadKind> {
+async function readKind(reader: ClusterReader, kind: FollowedKind): Promise<ReadKind> {
   const path = `/apis/${policyApiVersion}/${policyKinds[kind].plural}`;
   const values = await reader.ifAllowed(() => reader.objects(path));
   const objects = (values ?? []).flatMap((value) => read(kind, value));
@@ -59,25 +61,11 @@ async function readKind(reader: ClusterReader, kind: Kind): Promise<ReadKind> {
 }
 
 /** The object; where it cannot be read, what taintmgr-controller does then. */
-function read(kind: Kind, value: unknown): readonly PolicyObject[] {
-  const manifest = { apiVersion: policyApiVersion, kind, ...Object(value) };
-  const judged = readManifest(manifest, 0);
-  if (judged.kind === 'allowed') return [judged.value];
-  if (kind === 'NodeTaintRule') return [];
-  const faults = judged.faults.map(({ text }) => text);
-  const pause = pauseWhileUnreadable(kind, String(manifest.metadata?.name), faults);
-  return [{ kind: 'EvictionPause', value: pause }];
-}
-
-/** Whether a pause stands for an object that cannot be read: none of the cluster has such a name. */
-export function isForUnreadable({ name }: EvictionPause): boolean {
-  return name.includes('/');
-}
-
-function selectsNamespaces(object: PolicyObject): boolean {
-  return (
-    object.kind === 'EvictionPolicy' && (object.value.match.namespaces?.selector ?? null) !== null
-  );
+function read(kind: FollowedKind, value: unknown): readonly PolicyObject[] {
+  const found = readFollowed(kind, value);
+  if (found.object) return [found.object];
+  const pause = holdingPause(kind, found);
+  return pause ? [{ kind: 'EvictionPause', value: pause }] : [];
 }
 
 /** What an engine has to hear so that it knows these and no longer those before. */
@@ -103,14 +91,6 @@ function keyOf({ kind, value }: PolicyObject): string {
 }
 
 function goneEvent({ kind, value: { name } }: PolicyObject): readonly Event[] {
-  switch (kind) {
-    case 'EvictionPolicy':
-      return [{ kind: 'policyDelete', name }];
-    case 'NodeTaintRule':
-      return [{ kind: 'taintRuleDelete', name }];
-    case 'EvictionPause':
-      return [{ kind: 'pauseDelete', name }];
-    default:
-      return [];
-  }
+  const followed = followedKinds.find((one) => one === kind);
+  return followed ? [policyGoneEvent(followed, name)] : [];
 }

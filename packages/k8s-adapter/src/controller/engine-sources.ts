@@ -9,6 +9,7 @@ import {
   type Pod,
 } from '@taintmgr/core';
 import type { PolicyObject } from '@taintmgr/core/policy';
+import { selectsNamespaces } from '../manifests/events.ts';
 import { nodesAndPods } from '../pod-watch/nodes-and-pods.ts';
 import { PodSource } from '../pod-watch/pod-source.ts';
 import { defaultPodWatch, type PodWatch } from '../pod-watch/scope.ts';
@@ -32,7 +33,7 @@ import {
 } from '../proto/list-requests.ts';
 import { Reflector, type ReflectorOptions } from '../proto/reflector.ts';
 import { clusterPolicies } from './cluster-policies.ts';
-import { policySource, selectsNamespaces } from './policy-source.ts';
+import { policySource } from './policy-source.ts';
 
 /** Which collections are read, and what of them. */
 export interface SourceOptions {
@@ -87,7 +88,7 @@ export function engineSources(options: SourceOptions): readonly Source[] {
     const { random, watch } = shared;
     sources.push(...clusterPolicies({ random, watch, files: policies, unable }));
   }
-  if (followsCluster || selectsNamespaces(policies)) sources.push(namespaceSource(shared));
+  if (followsCluster || policies.some(selectsNamespaces)) sources.push(namespaceSource(shared));
   if (leases) {
     const [resource, path, project] = ['leases', nodeLeasesPath, leaseFromJson] as const;
     const reflector = new Reflector<Lease>({ ...shared, resource, path, selectors: {}, project });

@@ -20,10 +20,3 @@ export function policySource(objects: readonly PolicyObject[]): Source {
     heardAt: () => Number.POSITIVE_INFINITY,
   };
 }
-
-/** Whether namespaces have to be read: without their labels nobody knows what a policy is for. */
-export function selectsNamespaces(objects: readonly PolicyObject[]): boolean {
-  return objects.some(({ kind, value }) => {
-    return kind === 'EvictionPolicy' && (value.match.namespaces?.selector ?? null) !== null;
-  });
-}

@@ -1,6 +1,10 @@
-// What the engine is told of a policy object.
+// What the engine is told of policy objects, and when they are gone.
 import type { Event } from '@taintmgr/core';
 import type { PolicyObject } from '@taintmgr/core/policy';
+
+/** The kinds that say what is to be done; the others are what is being done. */
+export const followedKinds = ['EvictionPolicy', 'NodeTaintRule', 'EvictionPause'] as const;
+export type FollowedKind = (typeof followedKinds)[number];
 
 /** Null: the engine has nothing to do with it. */
 export function policyEvent(object: PolicyObject): Event | null {
@@ -15,4 +19,21 @@ export function policyEvent(object: PolicyObject): Event | null {
     case 'TaintManager':
       return null;
   }
+}
+
+/** One that is followed is there no more. */
+export function policyGoneEvent(kind: FollowedKind, name: string): Event {
+  switch (kind) {
+    case 'EvictionPolicy':
+      return { kind: 'policyDelete', name };
+    case 'NodeTaintRule':
+      return { kind: 'taintRuleDelete', name };
+    case 'EvictionPause':
+      return { kind: 'pauseDelete', name };
+  }
+}
+
+/** Whether namespaces have to be read: without their labels nobody knows what a policy is for. */
+export function selectsNamespaces({ kind, value }: PolicyObject): boolean {
+  return kind === 'EvictionPolicy' && (value.match.namespaces?.selector ?? null) !== null;
 }

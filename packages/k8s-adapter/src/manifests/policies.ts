@@ -1,6 +1,7 @@
 // Policies as files have them: manifests in YAML or JSON, single ones and lists of them.
 import { type PolicyObject, readManifest } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
+import { followedKinds } from './events.ts';
 import { FaultyFile, type Field, readAllPositioned } from './positioned.ts';
 
 /** An object of a file. */
@@ -10,8 +11,7 @@ export interface PlacedPolicy {
   readonly field: Field;
 }
 
-/** Those that say what is to be done; the others are what is being done. */
-const kinds: readonly PolicyObject['kind'][] = ['EvictionPolicy', 'NodeTaintRule', 'EvictionPause'];
+const kinds: readonly PolicyObject['kind'][] = followedKinds;
 
 /**
  * Reads the manifests in a text. `now` is since when a pause of the file holds that does not say so

@@ -85,10 +85,22 @@ export function sourceOf<T, E>(
   reflector: Reflector<T>,
   event: (change: ItemChange<T>) => E,
 ): Source<E> {
+  return sourceOfMany(reflector, (change) => [event(change)]);
+}
+
+/** The same where a difference may be several events, or something that people should know. */
+export function sourceOfMany<T, E>(
+  reflector: Reflector<T>,
+  effectsOf: (change: ItemChange<T>) => readonly (E | SourceEffect)[],
+): Source<E> {
   const { resource } = reflector;
   return {
     handle: (now, input) =>
-      reflector.handle(now, input).map((effect) => (isChange(effect) ? event(effect) : effect)),
+      reflector
+        .handle(now, input)
+        .flatMap((effect): readonly (E | SourceEffect)[] =>
+          isChange(effect) ? effectsOf(effect) : [effect],
+        ),
     nextWake: () => reflector.nextWake(),
     status: () => [{ resource, state: reflector.state, heardAt: reflector.aliveAt }],
     isCutOff: () => isCutOff(reflector),

@@ -68,7 +68,7 @@ function resourceJson({ resource: { group, version, plural } }: Shown): Json {
 
 function namespaceJson({ metadata, spec, status }: KubeObject): Json {
   const { uid = '', ...rest } = metadata;
-  return { metadata: { ...rest, UID: uid } as unknown as Json, spec, status };
+  return { metadata: { ...rest, UID: uid }, spec, status };
 }
 
 /** The value of `variables`: each is worked out when it is first read. */

@@ -111,7 +111,7 @@ function fieldLabelsOf({ selectableFields = [] }: DefinitionVersion): FieldLabel
     selectableFields.map(({ jsonPath }) => {
       const steps = parsePath(jsonPath) ?? [];
       const read = (object: KubeObject): string => {
-        const [first = null] = findAll(steps, object as unknown as Json);
+        const [first = null] = findAll(steps, object);
         return first === null ? '' : String(first);
       };
       return [jsonPath.replace(/^\./, ''), read];
@@ -133,7 +133,7 @@ const uncheckedText =
 function validatorOf(schema: JsonSchema): Resource['validate'] {
   const rules = compileRules(schema, []);
   return (object, { previous } = {}) => {
-    const { metadata: _own, ...value } = object as unknown as { readonly [key: string]: Json };
+    const { metadata: _own, ...value } = object;
     const { metadata: _old, ...before } = (previous ?? {}) as { readonly [key: string]: Json };
     const old = previous ? before : undefined;
     const found: Cause[] = [
@@ -145,8 +145,8 @@ function validatorOf(schema: JsonSchema): Resource['validate'] {
     if (found.some(({ reason = '' }) => blocking.includes(reason))) {
       return [...found, invalidValue(noField, null, uncheckedText)];
     }
-    const whole = object as unknown as Json;
-    return [...found, ...judge(rules, whole, '', (previous as unknown as Json) ?? undefined)];
+    const whole = object;
+    return [...found, ...judge(rules, whole, '', previous ?? undefined)];
   };
 }
 

@@ -17,7 +17,7 @@ export function customPrinter(columns: readonly PrinterColumn[]): Printer {
   const read = columns.map((column) => {
     const steps = parsePath(column.jsonPath) ?? [];
     return (object: KubeObject, now: number): Json => {
-      const [first] = findAll(steps, object as unknown as Json);
+      const [first] = findAll(steps, object);
       return first === undefined || first === null ? null : cellOf(column.type, first, now);
     };
   });

@@ -1,10 +1,10 @@
 import type { PolicyObject } from '@taintmgr/core/policy';
+import { isHoldingPause } from '@taintmgr/k8s-adapter';
 import { FaultyFile, PolicyPathError, readPolicyFiles } from '@taintmgr/k8s-adapter/manifests';
 import { withConnection } from '../../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../../cli/exit.ts';
 import type { Invocation } from '../../../cli/invocation.ts';
 import { warn } from '../../../cli/output.ts';
-import { isForUnreadable } from '../../../cluster/policies.ts';
 import { ClusterReader } from '../../../cluster/reader.ts';
 import { readFormat } from '../../../render/format.ts';
 import { printable } from '../../../render/printable.ts';
@@ -43,7 +43,7 @@ function readFiles(paths: readonly string[]): readonly PolicyObject[] {
 /** What could not be read; while a policy is wrong, taintmgr-controller holds everything. */
 function warningsOn({ policies, refused }: PolicySurvey): readonly string[] {
   const wrong = policies.objects.flatMap(({ kind, value }) =>
-    kind === 'EvictionPause' && isForUnreadable(value)
+    kind === 'EvictionPause' && isHoldingPause(value)
       ? [`${value.reason}; taintmgr-controller holds all evictions until it can be`]
       : [],
   );

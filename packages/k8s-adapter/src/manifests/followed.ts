@@ -1,0 +1,65 @@
+// An object of the cluster that says what is to be done, and what holds while it cannot be read.
+import {
+  type EvictionPause,
+  type PolicyObject,
+  policyApiVersion,
+  readManifest,
+} from '@taintmgr/core/policy';
+import { type Instant, parseTime } from '@taintmgr/core/time';
+import { asList, asRecord, asText } from '../proto/json.ts';
+import type { FollowedKind } from './events.ts';
+
+/** An object as the API server has it; `object` is null where it cannot be followed. */
+export interface Followed {
+  readonly name: string;
+  readonly object: PolicyObject | null;
+  /** Why it cannot be followed, fault by fault. */
+  readonly faults: readonly string[];
+  /** When it was last written, as far as it says so. */
+  readonly writtenAt: Instant | null;
+}
+
+/** Reads one. Some servers leave the kind out of the items of a list. */
+export function readFollowed(kind: FollowedKind, value: unknown): Followed {
+  const manifest = { apiVersion: policyApiVersion, kind, ...asRecord(value) };
+  const { name, creationTimestamp, managedFields } = asRecord(asRecord(value).metadata);
+  const texts = [creationTimestamp, ...asList(managedFields).map((entry) => asRecord(entry).time)];
+  const times = texts.flatMap((text) => parseTime(asText(text)) ?? []);
+  const read = { name: asText(name), writtenAt: times.length > 0 ? Math.max(...times) : null };
+  const judged = readManifest(manifest, 0);
+  return judged.kind === 'allowed'
+    ? { ...read, object: judged.value, faults: [] }
+    : { ...read, object: null, faults: judged.faults.map(({ text }) => text) };
+}
+
+/** No object of the cluster has such a name. */
+export function holdingPauseName(kind: FollowedKind, name: string): string {
+  return `${kind}/${name}`;
+}
+
+/** Whether a pause is one of these, and no object of the cluster. */
+export function isHoldingPause({ name }: Pick<EvictionPause, 'name'>): boolean {
+  return name.includes('/');
+}
+
+/**
+ * What holds all evictions while an object cannot be followed, which may be what keeps pods; null: it
+ * can, or it is a taint rule, which keeps none. It counts from when the object was last written, also
+ * for who begins to look later: pods have back the time that it took, and no more.
+ */
+export function holdingPause(
+  kind: FollowedKind,
+  { name, object, faults, writtenAt }: Followed,
+): EvictionPause | null {
+  if (object || kind === 'NodeTaintRule') return null;
+  return {
+    name: holdingPauseName(kind, name),
+    uid: '',
+    scope: { zones: [], nodes: null, taintKeys: [], namespaces: [] },
+    readiness: false,
+    deadlines: true,
+    reason: `${kind} "${name}" cannot be followed: ${faults.join('; ')}`,
+    until: null,
+    since: writtenAt ?? Number.POSITIVE_INFINITY,
+  };
+}
