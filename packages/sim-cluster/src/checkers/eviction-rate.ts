@@ -84,8 +84,10 @@ export class EvictionRateChecker extends Checker<Evidence> {
   }
 
   #mayBeLate(uid: string, at: number): boolean {
-    const state = this.evidence.history.during(this.evidence.history.pod(uid), at, at).at(-1);
-    return !!state?.object && mayBeLate(this.evidence, state.object, at);
+    const { history } = this.evidence;
+    // A pod without a grace period is gone in the instant in which its eviction begins.
+    const pod = history.during(history.pod(uid), at, at).findLast(({ object }) => object)?.object;
+    return !!pod && mayBeLate(this.evidence, pod, at);
   }
 
   #scopeOf(per: RateTerm['per'], uid: string, at: number): string | null {

@@ -77,6 +77,27 @@ describe('a share of the pods', () => {
   });
 });
 
+describe('a rate that trips', () => {
+  const rates = [{ per: 'node', podsPerSecond: 0.01, burst: 1, trips: true }] as const;
+  const policies = [{ key: 'bad', gracePeriodSeconds: 0 }];
+
+  /** Two pods leave at once; both are gone in the same instant. */
+  function brokenBy(...names: readonly string[]): readonly string[] {
+    const evictions = new Evictions({ rates, policies });
+    evictions.scenario.addPod('a-1', 'late');
+    for (const name of names) evictions.remove(name, { gracePeriodSeconds: 0 });
+    return evictions.broken;
+  }
+
+  it('lets no second pod go', () => {
+    assert.deepEqual(brokenBy('p', 'q'), ['rate']);
+  });
+
+  it('does not count pods that came after the taint', () => {
+    assert.deepEqual(brokenBy('late', 'p'), []);
+  });
+});
+
 describe('where limits may hold pods for as long as they like', () => {
   const terms = { mayStop: true } as const;
 
