@@ -1,6 +1,6 @@
 import type { Command } from './command.ts';
 import { type Config, resolveConfig } from './config.ts';
-import { UpstreamShadow } from './differences/shadow.ts';
+import { SimulatedUpstream } from './differences/simulated-upstream.ts';
 import type { Event } from './event.ts';
 import type { EvictionMachine } from './eviction/eviction-machine.ts';
 import { PreciseEvictionMachine } from './eviction/machine.ts';
@@ -48,14 +48,14 @@ export function createEngine(options: Partial<Config> = {}): Engine {
   const config = resolveConfig(options);
   const eviction = evictionMachine(store, config);
   const lifecycle = lifecycleMachine(store, config);
-  const shadow = config.compare ? new UpstreamShadow(store, config) : null;
+  const simulated = config.compare ? new SimulatedUpstream(store, config) : null;
   let latest = Number.NEGATIVE_INFINITY;
   return {
     handle(now, event) {
       assert(now >= latest, `time goes forward: ${now} after ${latest}`);
       latest = now;
       const changes = [...store.endPauses(now), ...listOf(store.apply(now, event))];
-      shadow?.handle(now, event, changes);
+      simulated?.handle(now, event, changes);
       const nodes = lifecycle?.handle(now, event, changes) ?? [];
       const pauses = nodes
         .flatMap((command) => pauseOf(store.clock.wall(now), command))
@@ -66,7 +66,7 @@ export function createEngine(options: Partial<Config> = {}): Engine {
     nextWake: () =>
       earliest([eviction.nextWake(), lifecycle?.nextWake() ?? null, store.nextPauseEnd()]),
     explain: (now, subject) =>
-      explain(now, subject, { store, machine: eviction, lifecycle, shadow }),
+      explain(now, subject, { store, machine: eviction, lifecycle, simulated }),
     zones: (now) => lifecycle?.zones(now) ?? [],
     limits: (now) => eviction.limits(now),
     counts: () => countsOf(store, eviction),

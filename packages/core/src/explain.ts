@@ -1,6 +1,6 @@
 import { type Blocker, blockerOf } from './attempt/blocker.ts';
 import type { AttemptState } from './attempt/state.ts';
-import type { Comparison, UpstreamShadow } from './differences/shadow.ts';
+import type { Comparison, SimulatedUpstream } from './differences/simulated-upstream.ts';
 import type { Decision } from './eviction/decide.ts';
 import type { EvictionMachine } from './eviction/eviction-machine.ts';
 import type { ObservedTaint } from './eviction/taint-clock.ts';
@@ -70,7 +70,7 @@ export interface Explained {
   readonly store: StoreView;
   readonly machine: EvictionMachine;
   readonly lifecycle: LifecycleMachine | null;
-  readonly shadow: UpstreamShadow | null;
+  readonly simulated: SimulatedUpstream | null;
 }
 
 /** Explains a node or a pod with the values that the machines act on. */
@@ -129,13 +129,13 @@ function countedAs(state: AttemptState | null): CountedAs {
 }
 
 function explainPod(now: Instant, pod: Pod, explained: Explained): PodExplanation {
-  const { store, machine, shadow } = explained;
+  const { store, machine, simulated } = explained;
   const { clock } = store;
   const decision = decisionOn(pod, explained);
   const state = machine.attemptOn(pod);
   const attempt = state && byWallClock(state, clock);
   const blocker = attempt && 'setback' in attempt ? blockerOf(attempt.setback) : null;
-  const upstream = shadow?.compare(now, pod, decision) ?? null;
+  const upstream = simulated?.compare(now, pod, decision) ?? null;
   const remaining = remainingAt(clock.wall(now), decision);
   return { kind: 'pod', pod, decision, attempt, remaining, blocker, upstream };
 }

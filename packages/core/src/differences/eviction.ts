@@ -29,7 +29,7 @@ export const evictionDifferences = [
       'A time that the API keeps in whole seconds counts from the end of its second: the deadline is up to a second later.',
     why: 'Within that second nobody can tell when it was, and no pod may go early.',
     proof:
-      'differences/shadow.test.ts, testdata/eviction/start.txt, testdata/eviction/written-taints.txt',
+      'differences/simulated-upstream.test.ts, testdata/eviction/start.txt, testdata/eviction/written-taints.txt',
   },
   {
     name: 'restart',
@@ -116,7 +116,7 @@ export const evictionDifferences = [
     upstream: 'tolerationSeconds above 9223372036 wrap around: 18446744074 s become 0.29 s.',
     precise: 'A time that never comes never comes.',
     why: 'It is what was written.',
-    proof: 'differences/shadow.test.ts',
+    proof: 'differences/simulated-upstream.test.ts',
   },
   {
     name: 'late-binding',

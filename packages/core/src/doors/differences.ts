@@ -9,4 +9,4 @@ export {
 export { lifecycleDifferences } from '../differences/lifecycle.ts';
 export { pressureDifferences } from '../differences/pressure.ts';
 export { processDifferences } from '../differences/process.ts';
-export type { Comparison } from '../differences/shadow.ts';
+export type { Comparison } from '../differences/simulated-upstream.ts';

@@ -20,7 +20,7 @@ export interface Comparison {
  * kube-controller-manager as it would have run beside us, seeing what we see: every deletion it
  * sends succeeds, and none is carried out.
  */
-export class UpstreamShadow {
+export class SimulatedUpstream {
   readonly #store: StoreView;
   readonly #machine: UpstreamEvictionMachine;
   /** Its decisions that were carried out, by the uid of the pod. */
