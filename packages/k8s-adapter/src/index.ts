@@ -140,6 +140,22 @@ export {
   whyUnknown,
 } from './evictors/words.ts';
 
+// Takeover: the policies by which the API server refuses what kube-controller-manager would evict.
+
+export { type Drift, installedVersion, takeoverDrift } from './takeover/drift.ts';
+export {
+  type TakeoverManifest,
+  type TakeoverOptions,
+  takeoverCollection,
+  takeoverLabel,
+  takeoverManager,
+  takeoverManifests,
+  takeoverPath,
+  takeoverPolicies,
+  takeoverVersion,
+  takeoverVersionAnnotation,
+} from './takeover/manifests.ts';
+
 // Flight records: what the engine took in and what it did.
 
 export { flightHeadFrom, flightLineFrom } from './flight/reading.ts';

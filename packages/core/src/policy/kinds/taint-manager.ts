@@ -95,6 +95,104 @@ export const taintManagerStatus = {
         },
       },
     },
+    takeover: {
+      type: 'object',
+      description: 'Where the leader decides in the place of kube-controller-manager.',
+      properties: {
+        enabled: {
+          type: 'boolean',
+          description:
+            'Whether it does so; while it does not, the admission policies refuse nothing.',
+        },
+        policyVersion: {
+          type: 'string',
+          description: 'The version of the admission policies that it keeps installed.',
+          maxLength: 64,
+        },
+        drift: {
+          type: 'array',
+          description: 'In what the installed policies are not as they should be.',
+          maxItems: 32,
+          items: { type: 'string', maxLength: 1024 },
+        },
+        namespaces: { type: 'integer', description: 'Namespaces with the label.', minimum: 0 },
+        spared: {
+          type: 'integer',
+          description: 'Pods that kube-controller-manager was refused.',
+          minimum: 0,
+        },
+        held: {
+          type: 'integer',
+          description: 'Those of them that are there still: not due, or held.',
+          minimum: 0,
+        },
+        evicted: {
+          type: 'integer',
+          description: 'Those of them that taintmgr evicted.',
+          minimum: 0,
+        },
+        letThrough: {
+          type: 'integer',
+          description: 'Pods that it deleted all the same.',
+          minimum: 0,
+        },
+        byNamespace: {
+          type: 'array',
+          description: 'The same counts for each namespace.',
+          maxItems: 128,
+          mapKeys: ['name'],
+          items: {
+            type: 'object',
+            required: ['name'],
+            properties: {
+              name: { type: 'string', description: 'The namespace.', maxLength: 63 },
+              spared: {
+                type: 'integer',
+                description: 'Pods that kube-controller-manager was refused.',
+                minimum: 0,
+              },
+              held: {
+                type: 'integer',
+                description: 'Those of them that are there still: not due, or held.',
+                minimum: 0,
+              },
+              evicted: {
+                type: 'integer',
+                description: 'Those of them that taintmgr evicted.',
+                minimum: 0,
+              },
+              letThrough: {
+                type: 'integer',
+                description: 'Pods that it deleted all the same.',
+                minimum: 0,
+              },
+            },
+          },
+        },
+        holdReadiness: {
+          type: 'object',
+          description: 'While it is here, nobody marks these pods not ready but their kubelets.',
+          required: ['reason'],
+          properties: {
+            reason: { type: 'string', description: 'Why.', maxLength: 1024 },
+            all: { type: 'boolean', description: 'The pods of every node.' },
+            zones: {
+              type: 'array',
+              description:
+                'The pods of these zones, by their labels (Kubernetes 1.35), as region/zone.',
+              maxItems: 64,
+              items: { type: 'string', maxLength: 127 },
+            },
+            nodes: {
+              type: 'array',
+              description: 'The pods of these nodes.',
+              maxItems: 1024,
+              items: { type: 'string', maxLength: 253 },
+            },
+          },
+        },
+      },
+    },
     conditions: { type: 'shared', name: 'conditions' },
   },
 } as const;

@@ -1,0 +1,148 @@
+// What the takeover policies ask of a request, in CEL that every API server from 1.30 on understands.
+
+/**
+ * So long the policies go by a heartbeat. It is the other way round as well: a heartbeat so far ahead
+ * of the request counts for nothing, for then the clocks are apart and nobody knows who is alive.
+ */
+const windowSeconds = 60;
+
+/** What a policy says beyond what it is for. */
+export interface PolicyRules extends Readonly<Record<string, unknown>> {
+  readonly matchConditions: readonly Named[];
+  readonly variables: readonly Named[];
+  readonly validations: readonly {
+    readonly expression: string;
+    readonly messageExpression: string;
+    readonly reason: 'Forbidden';
+  }[];
+}
+
+interface Named {
+  readonly name: string;
+  readonly expression: string;
+}
+
+const taintEviction =
+  "c.type == 'DisruptionTarget' && c.status == 'True' && " +
+  "has(c.reason) && c.reason == 'DeletionByTaintManager'";
+
+/**
+ * kube-controller-manager marks a pod before it deletes it, and deletes none that it could not mark.
+ * So refusing the mark is enough: nothing is stored, and no DELETE follows. A pod that has the mark
+ * is not judged again, so the mark has to be taken away when an eviction is called off.
+ */
+export function evictionsPolicy(users: readonly string[]): PolicyRules {
+  return {
+    matchConditions: [
+      notBy(users),
+      { name: 'taint-eviction-begins', expression: hasCondition('object', taintEviction) },
+      { name: 'not-begun-before', expression: `!(${hasCondition('oldObject', taintEviction)})` },
+    ],
+    variables: [
+      { name: 'marked', expression: firstCondition(taintEviction) },
+      ...heartbeat('marked'),
+    ],
+    validations: [
+      {
+        expression: '!variables.fresh',
+        messageExpression:
+          "'taintmgr decides about this pod; its heartbeat is of ' + string(params.status.renewTime)",
+        reason: 'Forbidden',
+      },
+    ],
+  };
+}
+
+const ready = "c.type == 'Ready'";
+const hold = 'params.status.takeover.holdReadiness';
+
+/** Whose pods are held, by what the leader says. */
+const heldFor = [
+  `has(${hold}.all) && ${hold}.all`,
+  `has(${hold}.nodes) && has(object.spec.nodeName) && object.spec.nodeName in ${hold}.nodes`,
+  `has(${hold}.zones) && variables.zone != '' && variables.zone in ${hold}.zones`,
+].map((one) => `(${one})`);
+
+/**
+ * node-lifecycle-controller changes Ready of the pods of a silent node, and nothing else: whoever
+ * changes ContainersReady as well has looked at the containers. It tries again every few seconds.
+ */
+export function readinessPolicy(users: readonly string[]): PolicyRules {
+  const notReady = "c.type == 'ContainersReady' && c.status == 'False'";
+  return {
+    matchConditions: [
+      notBy(users),
+      {
+        name: 'by-no-kubelet',
+        expression: "!request.userInfo.username.startsWith('system:node:')",
+      },
+      {
+        name: 'was-ready',
+        expression: hasCondition('oldObject', `${ready} && c.status == 'True'`),
+      },
+      {
+        name: 'marked-not-ready',
+        expression: hasCondition('object', `${ready} && c.status == 'False'`),
+      },
+      { name: 'containers-untouched', expression: `!(${hasCondition('object', notReady)})` },
+    ],
+    variables: [
+      { name: 'marked', expression: firstCondition(ready) },
+      ...heartbeat('marked'),
+      { name: 'zone', expression: zoneOfPod },
+    ],
+    validations: [
+      {
+        expression: `!(variables.fresh && has(${hold}) && (${heldFor.join(' || ')}))`,
+        messageExpression: `'taintmgr holds readiness: ' + ${hold}.reason`,
+        reason: 'Forbidden',
+      },
+    ],
+  };
+}
+
+const labels = 'object.metadata.labels';
+const region = "'topology.kubernetes.io/region'";
+const zone = "'topology.kubernetes.io/zone'";
+
+/** `region/zone`, or what there is of it, as the leader names zones; pods have the labels since 1.35. */
+const zoneOfPod =
+  `!has(${labels}) ? '' : ` +
+  `(${region} in ${labels} ? ${labels}[${region}] : '') + ` +
+  `(${region} in ${labels} && ${zone} in ${labels} ? '/' : '') + ` +
+  `(${zone} in ${labels} ? ${labels}[${zone}] : '')`;
+
+/** `fresh`: the leader decides for pods, and lived when the condition in this variable was written. */
+function heartbeat(marked: string): readonly Named[] {
+  const written = `timestamp(variables.${marked}.lastTransitionTime)`;
+  const window = `duration('${windowSeconds}s')`;
+  return [
+    {
+      name: 'decides',
+      expression:
+        'has(params.status) && has(params.status.renewTime) && has(params.status.takeover) && ' +
+        'has(params.status.takeover.enabled) && params.status.takeover.enabled',
+    },
+    {
+      name: 'fresh',
+      expression:
+        `variables.decides && has(variables.${marked}.lastTransitionTime) && ` +
+        `${written} - timestamp(params.status.renewTime) <= ${window} && ` +
+        `timestamp(params.status.renewTime) - ${written} <= ${window}`,
+    },
+  ];
+}
+
+/** taintmgr marks pods itself. */
+function notBy(users: readonly string[]): Named {
+  const names = users.map((user) => JSON.stringify(user)).join(', ');
+  return { name: 'not-taintmgr', expression: `!(request.userInfo.username in [${names}])` };
+}
+
+function hasCondition(object: 'object' | 'oldObject', what: string): string {
+  return `has(${object}.status) && has(${object}.status.conditions) && ${object}.status.conditions.exists(c, ${what})`;
+}
+
+function firstCondition(what: string): string {
+  return `object.status.conditions.filter(c, ${what})[0]`;
+}

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { describe, it } from 'node:test';
+import { takeoverManifests, takeoverVersion } from '../../src/takeover/manifests.ts';
+import { type Beat, us, VetoWorld } from './veto-world.ts';
+
+/** A world with a pod, and a leader that decides. */
+function decided(beat: Beat = { enabled: true }): VetoWorld {
+  const world = new VetoWorld();
+  world.pod('p');
+  world.beat(beat);
+  return world;
+}
+
+describe('the policy about evictions', () => {
+  it('refuses the mark, whoever makes it but taintmgr, in opted-in namespaces alone', () => {
+    const world = decided();
+    const conditions = [world.disrupted()];
+    assert.match(
+      world.refusal({ conditions }) ?? '',
+      /^pods "p" is forbidden: ValidatingAdmissionPolicy 'taintmgr-takeover' with binding 'taintmgr-takeover' denied request: taintmgr decides about this pod; its heartbeat is of 2026-01-01T00:00:0/,
+    );
+    assert.notEqual(world.refusal({ conditions, by: 'system:kube-controller-manager' }), null);
+    assert.equal(world.refusal({ conditions, by: us }), null);
+    assert.equal(world.refusal({ conditions, namespace: 'out' }), null);
+  });
+
+  const passing: readonly [string, object][] = [
+    ['an eviction through the API', { reason: 'EvictionByEvictionAPI' }],
+    ['preemption', { reason: 'PreemptionByScheduler' }],
+    ['a condition without reason', { reason: undefined }],
+    ['a condition that is taken back', { status: 'False' }],
+    ['a condition without time', { lastTransitionTime: undefined }],
+    ['another condition', { type: 'PodScheduled' }],
+  ];
+  for (const [name, more] of passing) {
+    it(`lets ${name} pass`, () => {
+      const world = decided();
+      assert.equal(world.refusal({ conditions: [world.disrupted(more)] }), null);
+    });
+  }
+
+  it('lets whoever updates a marked pod pass', () => {
+    const world = decided();
+    world.pod('marked', [world.disrupted()]);
+    const ready = { type: 'Ready', status: 'False' };
+    const kubelet = { by: 'system:node:n1', pod: 'marked' };
+    assert.equal(world.refusal({ ...kubelet, conditions: [ready] }), null);
+    assert.equal(world.refusal({ ...kubelet, conditions: [ready, world.disrupted()] }), null);
+  });
+
+  const beats: readonly [string, Beat, boolean][] = [
+    ['58 s old', { enabled: true, agoMs: 58_000 }, true],
+    ['62 s old', { enabled: true, agoMs: 62_000 }, false],
+    ['50 s ahead, by a clock that is wrong', { enabled: true, agoMs: -50_000 }, true],
+    ['62 s ahead', { enabled: true, agoMs: -62_000 }, false],
+    ['of a leader that does not take over', { enabled: false }, false],
+    ['of a leader that says nothing of it', {}, false],
+  ];
+  for (const [name, beat, refuses] of beats) {
+    it(`${refuses ? 'refuses' : 'gives way'} with a heartbeat ${name}`, () => {
+      const world = decided(beat);
+      assert.equal(world.refusal({ conditions: [world.disrupted()] }) !== null, refuses);
+    });
+  }
+
+  it('gives way where the leader never wrote', () => {
+    const world = new VetoWorld();
+    world.pod('p');
+    assert.equal(world.refusal({ conditions: [world.disrupted()] }), null);
+  });
+});
+
+const zoned = {
+  'topology.kubernetes.io/region': 'eu',
+  'topology.kubernetes.io/zone': 'eu-1',
+};
+
+describe('the policy about readiness', () => {
+  /** Whether marking a ready pod of node n1 in eu/eu-1 not ready is refused. */
+  function refused(holdReadiness: object | undefined, more: object = {}): string | null {
+    const world = new VetoWorld();
+    const conditions = [
+      { type: 'Ready', status: 'True' },
+      { type: 'ContainersReady', status: 'True' },
+    ];
+    world.pod('p', conditions, { labels: zoned }, { nodeName: 'n1' });
+    world.pod('bare', conditions);
+    world.beat({ enabled: true, ...(holdReadiness && { holdReadiness }) });
+    const lastTransitionTime = new Date(world.clock.now()).toISOString();
+    const notReady = { type: 'Ready', status: 'False', lastTransitionTime };
+    return world.refusal({ conditions: [notReady], ...more });
+  }
+  const reason = 'zone eu/eu-1 is cut off';
+
+  it('refuses where the leader holds, with its reason', () => {
+    for (const hold of [{ all: true }, { zones: ['a/b', 'eu/eu-1'] }, { nodes: ['n0', 'n1'] }]) {
+      assert.match(
+        refused({ reason, ...hold }) ?? '',
+        /'taintmgr-readiness' denied request: taintmgr holds readiness: zone eu\/eu-1 is cut off$/,
+      );
+    }
+  });
+
+  it('gives way elsewhere', () => {
+    assert.equal(refused(undefined), null);
+    const holds = [{}, { all: false }, { zones: ['eu', 'eu-1', 'eu/eu-2'] }, { nodes: ['n2'] }];
+    for (const hold of holds) assert.equal(refused({ reason, ...hold }), null);
+    assert.equal(refused({ reason, all: true }, { namespace: 'out' }), null);
+  });
+
+  it('knows no zone and no node of a pod without labels that is bound nowhere', () => {
+    const hold = { reason, zones: ['eu/eu-1', ''], nodes: ['n1', ''] };
+    assert.equal(refused(hold, { pod: 'bare' }), null);
+    assert.notEqual(refused({ ...hold, all: true }, { pod: 'bare' }), null);
+  });
+
+  it('lets kubelets pass, us, and whoever has looked at the containers', () => {
+    const hold = { reason, all: true };
+    assert.equal(refused(hold, { by: 'system:node:n1' }), null);
+    assert.equal(refused(hold, { by: us }), null);
+    const conditions = [
+      { type: 'Ready', status: 'False', lastTransitionTime: '2026-01-01T00:00:04Z' },
+      { type: 'ContainersReady', status: 'False' },
+    ];
+    assert.equal(refused(hold, { conditions }), null);
+    assert.equal(refused(hold, { conditions: [{ type: 'Ready', status: 'True' }] }), null);
+  });
+});
+
+it('no expression is one that the API server has something to say about', () => {
+  const { cluster } = new VetoWorld();
+  const statuses = cluster.api.list('validatingadmissionpolicies').map(({ status }) => status);
+  assert.deepEqual(statuses, [
+    { observedGeneration: 1, typeChecking: {} },
+    { observedGeneration: 1, typeChecking: {} },
+  ]);
+});
+
+it('the version of the content is raised with the content', () => {
+  const manifests = takeoverManifests({ manager: 'm', users: ['u'] });
+  const specs = manifests.map(({ spec }) => spec);
+  const digest = createHash('sha256').update(JSON.stringify(specs)).digest('hex');
+  assert.deepEqual([takeoverVersion, digest.slice(0, 12)], ['1', '7927274fb235']);
+});
+
+it('a user name cannot break out of its text', () => {
+  const [evictions] = takeoverManifests({ manager: 'm', users: ['a"b\\c', "d'e"] });
+  const [first] = (evictions?.spec.matchConditions ?? []) as readonly { expression: string }[];
+  assert.equal(first?.expression, `!(request.userInfo.username in ["a\\"b\\\\c", "d'e"])`);
+});
