@@ -3,7 +3,7 @@ import {
   defaultEvictionConfig,
   type EvictionConfig,
 } from './eviction/config.ts';
-import { oneOf } from './kernel/checks.ts';
+import { oneOf, refuse } from './kernel/checks.ts';
 import { type LifecycleConfig, resolveLifecycleConfig } from './lifecycle/config.ts';
 
 /** Whose rules hold. */
@@ -36,6 +36,10 @@ export const defaultConfig: Config = {
 export function resolveConfig(options: Partial<Config>): Config {
   const config = { ...defaultConfig, ...options };
   oneOf('semantics', config.semantics, ['precise', 'upstream-1.36']);
+  if (config.takeover) {
+    oneOf('semantics', config.semantics, ['precise']);
+    refuse('taintEviction', config.taintEviction, config.taintEviction, 'true beside takeover');
+  }
   checkEvictionConfig(config);
   if (config.lifecycle) {
     const { enforcement } = resolveLifecycleConfig(config.lifecycle);

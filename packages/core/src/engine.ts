@@ -4,6 +4,7 @@ import { SimulatedUpstream } from './differences/simulated-upstream.ts';
 import type { Event } from './event.ts';
 import type { EvictionMachine } from './eviction/eviction-machine.ts';
 import { PreciseEvictionMachine } from './eviction/machine.ts';
+import { type TakeoverCounts, TakeoverMachine } from './eviction/takeover/machine.ts';
 import { UpstreamEvictionMachine } from './eviction/upstream/machine.ts';
 import { type Counts, countsOf, type Explanation, explain, type Subject } from './explain.ts';
 import { assert } from './kernel/assert.ts';
@@ -40,6 +41,8 @@ export interface Engine {
   counts(): Counts;
   /** The names of the pauses in force. */
   pauses(): readonly string[];
+  /** How takeover is going; null: we decide about all pods. */
+  takeover(): TakeoverCounts | null;
 }
 
 /** A new engine that knows nothing yet. Throws RangeError for an option that is not allowed. */
@@ -47,8 +50,10 @@ export function createEngine(options: Partial<Config> = {}): Engine {
   const store = new Store();
   const config = resolveConfig(options);
   const eviction = evictionMachine(store, config);
+  const takeover = config.takeover ? new TakeoverMachine(store, eviction, config) : null;
   const lifecycle = lifecycleMachine(store, config);
   const simulated = config.compare ? new SimulatedUpstream(store, config) : null;
+  const machines = [eviction, lifecycle, takeover];
   let latest = Number.NEGATIVE_INFINITY;
   return {
     handle(now, event) {
@@ -61,15 +66,17 @@ export function createEngine(options: Partial<Config> = {}): Engine {
         .flatMap((command) => pauseOf(store.clock.wall(now), command))
         .flatMap((pause) => eviction.handle(now, pause, listOf(store.apply(now, pause))));
       if (event.kind === 'leadership' && !config.taintEviction) return nodes;
-      return [...nodes, ...pauses, ...eviction.handle(now, event, changes)];
+      const evictions = eviction.handle(now, event, changes);
+      return [...nodes, ...pauses, ...evictions, ...(takeover?.handle(now, event, changes) ?? [])];
     },
     nextWake: () =>
-      earliest([eviction.nextWake(), lifecycle?.nextWake() ?? null, store.nextPauseEnd()]),
+      earliest([...machines.map((one) => one?.nextWake() ?? null), store.nextPauseEnd()]),
     explain: (now, subject) =>
       explain(now, subject, { store, machine: eviction, lifecycle, simulated }),
     zones: (now) => lifecycle?.zones(now) ?? [],
     limits: (now) => eviction.limits(now),
     counts: () => countsOf(store, eviction),
+    takeover: () => takeover?.counts() ?? null,
     pauses: () =>
       Array.from(store.pauses())
         .filter(({ pause, isOver }) => !isOver && !pause.name.startsWith(zoneHoldPrefix))

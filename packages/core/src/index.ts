@@ -39,6 +39,7 @@ export type { AttemptState } from './attempt/state.ts';
 export type { Decision } from './eviction/decide.ts';
 export type { Cause, Reason, ReasonCode, StartSource } from './eviction/reason.ts';
 export type { ObservedTaint } from './eviction/taint-clock.ts';
+export type { TakeoverCounts } from './eviction/takeover/machine.ts';
 export { describeReason } from './eviction/text.ts';
 export type {
   Counts,

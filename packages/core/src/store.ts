@@ -66,6 +66,7 @@ export interface StoreView {
   pauses(): Iterable<{ readonly pause: EvictionPause; readonly isOver: boolean }>;
   /** Null: the namespace is not known. */
   namespaceLabels(name: string): Labels | null;
+  namespaces(): Iterable<readonly [name: string, labels: Labels]>;
 }
 
 /**
@@ -145,6 +146,10 @@ export class Store implements StoreView {
 
   namespaceLabels(name: string): Labels | null {
     return this.#policies.namespaceLabels(name);
+  }
+
+  namespaces(): Iterable<readonly [name: string, labels: Labels]> {
+    return this.#policies.namespaces;
   }
 
   /** The pauses whose time is over at `now` and was not before. */

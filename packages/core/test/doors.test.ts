@@ -15,8 +15,8 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
       Lease LifecycleReport LimitCommand LimitReport MatchOptions Namespace Node NodeCommand
       NodeCondition NodeExplanation NodeInput NodeRef Notice ObservedTaint Outcome Owner
       Pod PodExplanation PodInput PodRef PodReport PodView PodViews Quantity Reason
-      ReasonCode Report Semantics StartSource Subject Taint TaintEffect TaintName Toleration
-      WebhookDenial`,
+      ReasonCode Report Semantics StartSource Subject Taint TaintEffect TaintName TakeoverCounts
+      Toleration WebhookDenial`,
   },
   './differences': {
     values: `
@@ -44,8 +44,9 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './policy': {
     values: `
-      customResourceDefinitions describeCount explainChoice fittedTaintManagerStatus limitId
-      needsRecord policyApiVersion policyKinds readManifest`,
+      customResourceDefinitions describeCount explainChoice fittedTaintManagerStatus
+      isTakenOver limitId needsRecord policyApiVersion policyKinds readManifest takeoverLabel
+      takeoverProgram`,
     types: `
       BudgetPolicy ConditionRule CustomResourceDefinition EvictionMode EvictionPause
       EvictionPauseScope EvictionPauseSpec EvictionPauseStatus EvictionPolicy EvictionPolicySpec

@@ -21,6 +21,14 @@ describe('options', () => {
       'config.limits[0].percent: got 101, want a number above 0, at most 100',
     ],
     [
+      { takeover: true, semantics: 'upstream-1.36' },
+      'config.semantics: got "upstream-1.36", want precise',
+    ],
+    [
+      { takeover: true, taintEviction: false },
+      'config.taintEviction: got false, want true beside takeover',
+    ],
+    [
       JSON.parse('{"mode":"drop"}'),
       'config.mode: got "drop", want delete or evict or evictThenDelete',
     ],
@@ -42,6 +50,38 @@ it('what is not known is explained as null', () => {
   const engine = core.createEngine();
   assert.equal(engine.explain(0, { kind: 'node', name: 'n1' }), null);
   assert.equal(engine.explain(0, { kind: 'pod', namespace: 'shop', name: 'web-0' }), null);
+});
+
+it('counts what was handed over, and the pods that were spared there', () => {
+  assert.equal(core.createEngine().takeover(), null);
+  const engine = core.createEngine({ takeover: true });
+  const handedOver = { 'taintmgr.dev/takeover': 'enabled' };
+  engine.handle(0, { kind: 'synced' });
+  for (const name of ['shop', 'web'])
+    engine.handle(0, { kind: 'namespaceUpsert', namespace: { name, labels: handedOver } });
+  engine.handle(0, { kind: 'namespaceUpsert', namespace: { name: 'pay', labels: {} } });
+  const pause = { name: 'p', uid: '', deadlines: true, readiness: false, reason: '', until: null };
+  const scope = { zones: [], nodes: null, taintKeys: [], namespaces: [] };
+  engine.handle(0, { kind: 'pauseUpsert', pause: { ...pause, scope, since: 0 } });
+  const node = core.makeNode({ name: 'n1', taints: [core.parseTaint('bad:NoExecute')] });
+  engine.handle(0, { kind: 'nodeUpsert', node });
+  for (const namespace of ['shop', 'pay']) {
+    const pod = core.makePod({ namespace, name: 'a', nodeName: 'n1' });
+    engine.handle(0, { kind: 'podUpsert', pod });
+  }
+  const told = engine.handle(1000, { kind: 'tick' });
+  assert.deepEqual(
+    told.map((one) => one.kind === 'recordEvent' && one.pod.namespace),
+    ['shop'],
+  );
+  const { namespaces, spared } = engine.takeover() ?? assert.fail();
+  assert.deepEqual(namespaces, ['shop', 'web']);
+  assert.deepEqual([...spared], [['shop', { spared: 1, held: 1 }]]);
+  engine.handle(2000, {
+    kind: 'podDelete',
+    uid: core.makePod({ namespace: 'shop', name: 'a' }).uid,
+  });
+  assert.deepEqual([...(engine.takeover()?.spared ?? [])], [['shop', { spared: 1, held: 0 }]]);
 });
 
 it('counts nodes and pods, and names the pauses in force', () => {

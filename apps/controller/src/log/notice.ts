@@ -16,40 +16,19 @@ import {
 import { lifecycleLine, nodeWriteLine } from './lifecycle.ts';
 import { heldLine, limitRecordLine, limitTrippedLine } from './limits.ts';
 import { errorOf, formatWait, type Line, line, type NamedPod, podFields } from './line.ts';
+import { unmarkedLine } from './takeover.ts';
 
 /** Log lines about notices of the loop. `now` is for times given as a wait. */
 export function lineOf(notice: Notice, now: number): Line {
   switch (notice.kind) {
-    case 'listed': {
-      const { resource, objects, upserts, deletes } = notice;
-      return line('info', `listed ${resource}`, { ...ofNode(notice), objects, upserts, deletes });
-    }
+    case 'listed':
     case 'watching':
-      return line('debug', `watching ${notice.resource}`, {
-        ...ofNode(notice),
-        from: notice.resourceVersion,
-      });
-    case 'absent': {
-      const { resource } = notice;
-      return line('debug', `the cluster has no ${resource}: their kind is not installed`, {});
-    }
-    case 'unreadable': {
-      const { object, faults, isHeld } = notice;
-      const what = isHeld ? 'all evictions are held while it is there' : 'it is as it was before';
-      return line('warn', `${object} cannot be followed, ${what}`, { error: faults.join('; ') });
-    }
+    case 'absent':
+    case 'unreadable':
     case 'pagedLists':
-      return line('info', 'the API server does not stream lists: they are read in pages', {});
-    case 'reconnecting': {
-      const { resource, failure, wait, next } = notice;
-      const fields = { ...ofNode(notice), error: failure.message, wait: formatWait(wait), next };
-      return line('warn', `reading ${resource} failed, reconnecting`, fields);
-    }
-    case 'podScope': {
-      const { scope, nodes, pods } = notice;
-      const which = scope === 'all' ? 'all pods' : 'the pods of tainted nodes only';
-      return line('info', `reading ${which}`, { nodes, ...(pods !== null && { pods }) });
-    }
+    case 'reconnecting':
+    case 'podScope':
+      return readingLine(notice);
     case 'leaderElected':
       return line('info', 'leader elected', { leader: notice.identity });
     case 'elected':
@@ -93,6 +72,8 @@ export function lineOf(notice: Notice, now: number): Line {
       const fields = { ...podFields(notice.command.pod), error: notice.message };
       return line('warn', 'evicting without the condition DisruptionTarget', fields);
     }
+    case 'podUnmarked':
+      return unmarkedLine(notice);
     case 'statusPublished':
     case 'statusNotPublished':
       return statusLine(notice);
@@ -103,6 +84,56 @@ export function lineOf(notice: Notice, now: number): Line {
     case 'eventLost': {
       const error = notice.failure?.message ?? lostTexts[notice.why];
       return line('warn', 'lost event', { ...eventFields(notice.event), error });
+    }
+  }
+}
+
+type Reading = Extract<
+  Notice,
+  {
+    kind:
+      | 'listed'
+      | 'watching'
+      | 'absent'
+      | 'unreadable'
+      | 'pagedLists'
+      | 'reconnecting'
+      | 'podScope';
+  }
+>;
+
+/** What is read, and how that goes. */
+function readingLine(notice: Reading): Line {
+  switch (notice.kind) {
+    case 'listed': {
+      const { resource, objects, upserts, deletes } = notice;
+      return line('info', `listed ${resource}`, { ...ofNode(notice), objects, upserts, deletes });
+    }
+    case 'watching':
+      return line('debug', `watching ${notice.resource}`, {
+        ...ofNode(notice),
+        from: notice.resourceVersion,
+      });
+    case 'absent': {
+      const { resource } = notice;
+      return line('debug', `the cluster has no ${resource}: their kind is not installed`, {});
+    }
+    case 'unreadable': {
+      const { object, faults, isHeld } = notice;
+      const what = isHeld ? 'all evictions are held while it is there' : 'it is as it was before';
+      return line('warn', `${object} cannot be followed, ${what}`, { error: faults.join('; ') });
+    }
+    case 'pagedLists':
+      return line('info', 'the API server does not stream lists: they are read in pages', {});
+    case 'reconnecting': {
+      const { resource, failure, wait, next } = notice;
+      const fields = { ...ofNode(notice), error: failure.message, wait: formatWait(wait), next };
+      return line('warn', `reading ${resource} failed, reconnecting`, fields);
+    }
+    case 'podScope': {
+      const { scope, nodes, pods } = notice;
+      const which = scope === 'all' ? 'all pods' : 'the pods of tainted nodes only';
+      return line('info', `reading ${which}`, { nodes, ...(pods !== null && { pods }) });
     }
   }
 }

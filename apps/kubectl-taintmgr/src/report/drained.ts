@@ -55,8 +55,9 @@ export class Drained {
 
 function isByPolicy(
   reason: Reason,
-): reason is Extract<Reason, { code: 'KeptByPolicy' | 'PolicyUndecided' }> {
-  return reason.code === 'KeptByPolicy' || reason.code === 'PolicyUndecided';
+): reason is Extract<Reason, { code: 'KeptByPolicy' | 'PolicyUndecided' | 'NotTakenOver' }> {
+  const { code } = reason;
+  return code === 'KeptByPolicy' || code === 'PolicyUndecided' || code === 'NotTakenOver';
 }
 
 function executed(taint: Taint): Taint {

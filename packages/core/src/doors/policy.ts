@@ -45,6 +45,10 @@ export {
 export type { ManifestFault } from '../policy/schema/fault.ts';
 export type { Judged } from '../policy/schema/judge.ts';
 
+// Takeover.
+
+export { isTakenOver, takeoverLabel, takeoverProgram } from '../policy/takeover.ts';
+
 // Limits, and the record that outlives a restart.
 
 export { describeCount } from '../eviction/limits/text.ts';

@@ -96,8 +96,9 @@ export class DrainDecider {
 /** Such a reason says nothing of what the pod tolerates. */
 function isByPolicy(
   reason: Reason,
-): reason is Extract<Reason, { code: 'KeptByPolicy' | 'PolicyUndecided' }> {
-  return reason.code === 'KeptByPolicy' || reason.code === 'PolicyUndecided';
+): reason is Extract<Reason, { code: 'KeptByPolicy' | 'PolicyUndecided' | 'NotTakenOver' }> {
+  const { code } = reason;
+  return code === 'KeptByPolicy' || code === 'PolicyUndecided' || code === 'NotTakenOver';
 }
 
 /** Whether the node has this very taint. */

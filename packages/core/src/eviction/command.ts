@@ -23,6 +23,8 @@ export type EvictionCommand =
       /** When the taints they are of were written: they hold until that changes. Null: not known. */
       readonly taintsWrittenAt: Instant | null;
     }
+  /** Take away the condition DisruptionTarget that we have set: the pod does not go any more. */
+  | { readonly kind: 'unmarkPod'; readonly id: string; readonly pod: PodRef }
   | LimitCommand;
 
 /** How limits survive a restart and a failover. */

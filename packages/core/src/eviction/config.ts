@@ -20,6 +20,11 @@ export interface EvictionConfig extends Policy {
    * that pods have ended by then. Off, because whoever may annotate a node can cut both short.
    */
   readonly heedNodeDeadlines: boolean;
+  /**
+   * Decide only about pods of namespaces that are labelled so (policy/takeover.ts). About all others
+   * kube-controller-manager decides, which evicts in the same cluster.
+   */
+  readonly takeover: boolean;
   /** Whether this replica acts from the start; false for one that waits to be elected. */
   readonly leader: boolean;
   /** Tolerations with operator Lt and Gt count (feature gate TaintTolerationComparisonOperators). */
@@ -49,6 +54,7 @@ export const defaultEvictionConfig: EvictionConfig = {
   keepLimits: false,
   keepTaintStarts: true,
   heedNodeDeadlines: false,
+  takeover: false,
   leader: true,
   comparisonOperators: false,
   evictionsInFlightMax: 50,

@@ -7,9 +7,10 @@ import type { Taint } from '../model/taint.ts';
 import { choosePolicy } from '../policy/choice.ts';
 import { type Governance, governedBy } from '../policy/eviction-policy.ts';
 import { NodePolicies } from '../policy/node-policies.ts';
+import { isTakenOver } from '../policy/takeover.ts';
 import type { StoreView } from '../store.ts';
 import type { EvictionConfig } from './config.ts';
-import { type Concern, type Decision, decide } from './decide.ts';
+import { type Concern, type Decision, decide, type LeaveOptions } from './decide.ts';
 import { cutAt, givenBack, takenBack } from './paused-time.ts';
 import type { Pauses } from './pauses.ts';
 import type { Reason } from './reason.ts';
@@ -20,6 +21,13 @@ const endForgottenMs = 600_000;
 
 /** When a pod was to go, and why. */
 type Due = Pick<Extract<Decision, { kind: 'evict' }>, 'deadline' | 'because'>;
+
+/** Whom we leave alone is nothing to kube-controller-manager. */
+const nobody: LeaveOptions = {
+  finishedPods: false,
+  returningDaemonSetPods: false,
+  optedOutPods: false,
+};
 
 const noPolicy = { counts: null, undecided: null };
 
@@ -41,12 +49,20 @@ export class Decider {
   /** The decision on a pod that holds now. */
   decide(pod: Pod): Decision {
     const { nodeName, namespace } = pod;
+    const isOurs = this.isOurs(namespace);
     const concerns = this.#taints.of(nodeName).map((observed): Concern => {
       const paused = this.#pauses.of(nodeName, observed.taint.key, namespace);
       const governance = this.#governanceOf(pod, observed.taint);
-      return { observed: this.counted(nodeName, observed, namespace), paused, governance };
+      const counted = this.counted(nodeName, observed, namespace);
+      return { observed: counted, paused, governance, isOurs };
     });
-    return decide(pod, this.#store.node(nodeName), concerns, this.#config);
+    const options = isOurs ? this.#config : { ...this.#config, leave: nobody };
+    return decide(pod, this.#store.node(nodeName), concerns, options);
+  }
+
+  /** Whether we decide about the pods of a namespace. */
+  isOurs(namespace: string): boolean {
+    return !this.#config.takeover || isTakenOver(this.#store.namespaceLabels(namespace));
   }
 
   /**

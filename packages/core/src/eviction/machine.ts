@@ -198,14 +198,14 @@ export class PreciseEvictionMachine implements EvictionMachine {
     this.#reconsiderOn(now, [name], node ? 'NodeChanged' : 'NodeDeleted');
   }
 
-  /** The labels of a namespace are others: policies may look at them. */
+  /** The labels of a namespace are others: policies may look at them, and so does a takeover. */
   #reconsiderIn(now: Instant, namespace: string): void {
-    if (this.#store.policies().every(({ match }) => !match.namespaces?.selector)) return;
+    const isAsked = this.#store.policies().some(({ match }) => match.namespaces?.selector);
+    if (!isAsked && !this.#config.takeover) return;
     this.#limits.followPolicies(now);
     for (const name of [...this.#taints.nodes()]) {
-      for (const pod of this.#store.podsOn(name)) {
+      for (const pod of this.#store.podsOn(name))
         if (pod.namespace === namespace) this.#reconsider(now, pod, 'PolicyChanged');
-      }
     }
   }
 

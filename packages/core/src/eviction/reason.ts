@@ -77,6 +77,8 @@ export type Reason =
       readonly policy: PolicyMark;
       readonly namespace: string;
     }
+  /** With takeover: the pod's namespace is none of ours, and kube-controller-manager decides. */
+  | { readonly code: 'NotTakenOver'; readonly taint: Taint; readonly namespace: string }
   /** upstream-1.36 in its legacy mode only. */
   | NodeNotReadyReason
   /** upstream-1.36 only: a timer set for taints that are there no more still runs. */

@@ -20,6 +20,8 @@ export interface TaintCase {
   /** For pods that count from their binding. */
   readonly pauses: readonly Pause[];
   readonly governance: Governance;
+  /** Whether we decide; otherwise kube-controller-manager does. */
+  readonly isOurs: boolean;
 }
 
 interface Start {
@@ -40,7 +42,8 @@ export const endOfTime: Instant = 8.64e15;
  *   from the pod's binding, whichever is later; without one the binding does not matter.
  *
  * A pod with no toleration of the taint counts as one with a toleration of the seconds that the
- * policy gives. Where nobody can tell whether a policy counts, the pod stays.
+ * policy gives. Where nobody can tell whether a policy counts, the pod stays, and so does one about
+ * which kube-controller-manager decides.
  */
 export function taintReason(of: TaintCase, options: MatchOptions): TaintReason {
   const { pod, observed, governance } = of;
@@ -48,6 +51,7 @@ export function taintReason(of: TaintCase, options: MatchOptions): TaintReason {
   const { by, undecided } = governance;
   const own = decidingToleration(pod.tolerations, taint, options);
   if (own?.tolerationSeconds === null) return { code: 'ToleratedForever', taint, toleration: own };
+  if (!of.isOurs) return { code: 'NotTakenOver', taint, namespace: pod.namespace };
   if (undecided) {
     const { name, action } = undecided;
     const policy = { name, action: action ?? 'Keep' };

@@ -1,6 +1,7 @@
 import { formatDuration, formatTime } from '../kernel/time.ts';
 import { formatTaint } from '../model/taint-spec.ts';
 import type { PolicyMark } from '../policy/eviction-policy.ts';
+import { takeoverLabel } from '../policy/takeover.ts';
 import type { Reason } from './reason.ts';
 
 /** One reason in words, as Events, tables and logs print it. */
@@ -41,6 +42,10 @@ export function describeReason(reason: Reason): string {
       return `kept in spite of ${formatTaint(reason.taint)}${byPolicy(reason)}`;
     case 'PolicyUndecided':
       return `policy ${reason.policy.name} may be for it: the labels of namespace ${reason.namespace} are not known`;
+    case 'NotTakenOver': {
+      const { key, value } = takeoverLabel;
+      return `kube-controller-manager decides: namespace ${reason.namespace} has no label ${key}=${value}`;
+    }
     case 'NodeNotReady': {
       const { nodeName, ready, since, deadline } = reason;
       return `node ${nodeName} is not ready (${ready}), and is given ${formatDuration(deadline - since)}`;

@@ -38,6 +38,10 @@ export class PolicyStore {
     return this.#rules.values();
   }
 
+  get namespaces(): Iterable<readonly [name: string, labels: Labels]> {
+    return this.#namespaces;
+  }
+
   /** Whether a pause that is there is over. */
   isOver(name: string): boolean {
     return this.#over.has(name);

@@ -25,6 +25,7 @@ import { pauseOf, policyOf } from '../policy/objects.ts';
  *                                             written 7 (its taints, by managed fields) | gap
  *     0 pod shop/web-0 on n1 for maintenance:NoExecute 5 | all   tolerations: a taint and seconds
  *     3 pod shop/web-0 gone | terminating | mirror | daemonset | finished | optedout | down | grace 20 ...
+ *                         marked taintmgr-controller   its condition DisruptionTarget, and who wrote it
  *     0 synced | standby | leader | tick | node n1 gone
  *     0 clock 600 | -3                      the cluster's clock is so far ahead of the time
  *     0 pause NAME zones z1,z2 | labels a=b | keys k* | namespaces shop | until 90 | since -5
@@ -147,6 +148,9 @@ class Run {
       ready: words.includes('down') ? 'False' : null,
       gracePeriodSeconds: Number(after(words, 'grace') ?? 30),
       ...(words.includes('labels') && { labels: readLabels(after(words, 'labels')) }),
+      ...(words.includes('marked') && {
+        disruption: { reason: 'DeletionByTaintManager', manager: after(words, 'marked') ?? null },
+      }),
     };
     this.#pods.set(subject, pod);
     return { kind: 'podUpsert', pod };
@@ -166,6 +170,11 @@ class Run {
       return `${command.kind}${resumed}${record}`;
     }
     if (command.kind === 'recordLimitEvent') return `event ${command.reason} "${command.message}"`;
+    if (command.kind === 'unmarkPod') {
+      const { namespace, name } = command.pod;
+      this.#ids.set(`${namespace}/${name}`, command.id);
+      return `unmarkPod ${namespace}/${name}`;
+    }
     if (!('because' in command && 'pod' in command)) return command.kind;
     const { pod, because } = command;
     const reasons = because.map(describeReason).join('; ');
@@ -292,7 +301,7 @@ function readTolerations(words: readonly string[]): readonly Toleration[] {
     words
       .join(' ')
       .split(
-        / (?:on|bound|terminating|mirror|daemonset|finished|optedout|down|grace|labels)\b/,
+        / (?:on|bound|terminating|mirror|daemonset|finished|optedout|down|grace|labels|marked)\b/,
       )[0] ?? '';
   return text.split(' | ').map((entry) => {
     const [spec = '', time] = entry.split(' ');

@@ -82,6 +82,14 @@ export function markDisruptedRequest(
   });
 }
 
+/** PATCH that takes the condition DisruptionTarget away, unless the pod has changed since it was read. */
+export function unmarkDisruptedRequest(pod: PodRef, resourceVersion: string): ApiRequest {
+  return patchRequest('strategicMerge', `${podPath(pod)}/status`, {
+    metadata: { uid: pod.uid, resourceVersion },
+    status: { conditions: [{ type: disruptionTarget.type, $patch: 'delete' }] },
+  });
+}
+
 /** PUT of the status of a pod as a whole, refused with 409 when it has changed meanwhile. */
 export function putPodStatusRequest(ref: PodRef, pod: object): ApiRequest {
   return objectRequest('PUT', `${podPath(ref)}/status`, pod);

@@ -1,9 +1,8 @@
 // The admission policies by which the API server refuses kube-controller-manager what taintmgr decides.
-import { policyApiVersion } from '@taintmgr/core/policy';
+import { policyApiVersion, takeoverLabel } from '@taintmgr/core/policy';
 import { evictionsPolicy, readinessPolicy } from './rules.ts';
 
-/** The label of a namespace for whose pods taintmgr decides, and what it has to say. */
-export const takeoverLabel = { key: 'taintmgr.dev/takeover', value: 'enabled' } as const;
+export { takeoverLabel } from '@taintmgr/core/policy';
 
 /** As which the policies are written. */
 export const takeoverManager = 'taintmgr-takeover';

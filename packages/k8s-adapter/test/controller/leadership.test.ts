@@ -20,6 +20,22 @@ const podObject = {
   spec: { nodeName: 'n1', containers: [] },
   status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] },
 };
+const markedObject = {
+  metadata: {
+    ...podObject.metadata,
+    managedFields: [
+      {
+        manager: 'taintmgr-controller',
+        fieldsV1: {
+          'f:status': { 'f:conditions': { 'k:{"type":"DisruptionTarget"}': { 'f:reason': {} } } },
+        },
+      },
+    ],
+  },
+  status: {
+    conditions: [{ type: 'DisruptionTarget', status: 'True', reason: 'DeletionByTaintManager' }],
+  },
+};
 const leaving = {
   ...podObject,
   metadata: { ...podObject.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' },
@@ -89,6 +105,7 @@ const commands: readonly (readonly [AnyCommand, ...answers: readonly object[]])[
   ],
   [{ kind: 'setNodeLabels', id: 'c1', node, labels: { os: 'linux' } }, {}],
   [{ kind: 'markPodNotReady', id: 'c1', pod: ref }, podObject, nodeObject, {}],
+  [{ kind: 'unmarkPod', id: 'c1', pod: ref }, markedObject, {}],
   [{ kind: 'markPodLost', id: 'c1', pod: ref, message: 'm' }, podObject, {}],
   [
     {

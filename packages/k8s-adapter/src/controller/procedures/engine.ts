@@ -21,6 +21,7 @@ import {
   type KeepTaintStarts,
   type Removal,
 } from './pod-removal.ts';
+import { type UnmarkNotice, unmarking } from './unmark-pod.ts';
 
 /** A notice of what became of a command of the engine. */
 export type EngineNotice =
@@ -47,6 +48,7 @@ export type EngineNotice =
     }
   /** The pod goes without the condition DisruptionTarget, and why. */
   | { readonly kind: 'markRefused'; readonly command: Removal; readonly message: string }
+  | UnmarkNotice
   | LimitRecordNotice;
 
 export interface EngineProcedureOptions {
@@ -70,6 +72,7 @@ export function engineProcedures(
     deletePod: remove,
     evictPod: remove,
     keepTaintStarts: (command, { wall }) => keepingStarts(command, wall, removal),
+    unmarkPod: unmarking,
     readLimits: record,
     keepLimits: record,
     recordLimitEvent: (command) =>

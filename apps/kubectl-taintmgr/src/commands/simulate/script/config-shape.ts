@@ -136,6 +136,7 @@ export const engineShape: Check = objectOf<Config>({
   compare: truth,
   keepTaintStarts: truth,
   heedNodeDeadlines: truth,
+  takeover: truth,
   leader: truth,
   comparisonOperators: truth,
   evictionsInFlightMax: checked,
