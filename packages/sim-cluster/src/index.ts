@@ -7,6 +7,7 @@ export {
   type TaintManagerOptions,
   TaintManagerStandIn,
 } from './controllers/taint-manager-stand-in.ts';
+export { installDefinitions } from './crd/install.ts';
 export { type EmbeddedCluster, type EmbeddedOptions, startEmbedded } from './embedded.ts';
 export { type Topology, threeZones } from './topology.ts';
 export type { LoadReport, Unloaded } from './write/load.ts';

@@ -7,7 +7,7 @@ import * as door from '../src/index.ts';
 const values = `
   ApiError ApiHistory ApiServer Checkers Cluster LifecycleCheckers PressureChecker RealClock
   TaintManagerStandIn VirtualClock createCertificate daemonSet deployment encodeFrame
-  encodeObject evictionDefaults job kubeconfigText lifecycleDefaults namespace node pdb pod
+  encodeObject evictionDefaults installDefinitions job kubeconfigText lifecycleDefaults namespace node pdb pod
   seededRandom serviceAccountUser startEmbedded startHttps statefulSet taint threeZones
   toleration writeKubeconfig`;
 

@@ -3,8 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { customResourceDefinitions } from '@taintmgr/core/policy';
 import {
   type EmbeddedCluster,
+  installDefinitions,
   type KubeObject,
   namespace,
   node,
@@ -16,7 +18,6 @@ import {
   type User,
 } from '@taintmgr/sim-cluster';
 import { ask } from '../harness/https-client.ts';
-import { installOurKinds } from '../harness/our-kinds.ts';
 import { type RunningProcess, startProcess } from '../harness/running-process.ts';
 import { readManifests } from './manifests.ts';
 
@@ -45,7 +46,7 @@ async function startCluster(t: TestContext): Promise<EmbeddedCluster> {
     ]),
   });
   t.after(() => embedded.stop());
-  await installOurKinds(embedded.cluster.api);
+  await installDefinitions(embedded.cluster.api, customResourceDefinitions());
   for (const name of ['shop', 'taintmgr-system']) {
     embedded.cluster.api.create('namespaces', namespace(name));
   }

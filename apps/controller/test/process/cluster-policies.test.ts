@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { node, pod, type Rule } from '@taintmgr/sim-cluster';
-import { installOurKinds } from '../harness/our-kinds.ts';
+import { customResourceDefinitions } from '@taintmgr/core/policy';
+import { installDefinitions, node, pod, type Rule } from '@taintmgr/sim-cluster';
 import { type RunningProcess, startProcess } from '../harness/running-process.ts';
 import { startTestApi, type TestApi } from '../harness/test-api.ts';
 
@@ -14,7 +14,7 @@ async function startCluster(t: TestContext): Promise<TestApi> {
   const cluster = await startTestApi([everything]);
   t.after(() => cluster.stop());
   const { api } = cluster;
-  await installOurKinds(api);
+  await installDefinitions(api, customResourceDefinitions());
   api.create('nodes', node('n1', { spec: { taints: [{ key: 'bad', effect: 'NoExecute' }] } }));
   for (const name of ['kept', 'other']) {
     const metadata = { labels: { app: name } };

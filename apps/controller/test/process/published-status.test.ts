@@ -2,11 +2,10 @@ import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { describe, it, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
-import { readManifest } from '@taintmgr/core/policy';
-import { node, pod, type Rule, toleration } from '@taintmgr/sim-cluster';
+import { customResourceDefinitions, readManifest } from '@taintmgr/core/policy';
+import { installDefinitions, node, pod, type Rule, toleration } from '@taintmgr/sim-cluster';
 import { resolveChoices } from '../../src/flags/resolve.ts';
 import { taintManagerName } from '../../src/process/published-status.ts';
-import { installOurKinds } from '../harness/our-kinds.ts';
 import { startProcess } from '../harness/running-process.ts';
 import { startTestApi, type TestApi } from '../harness/test-api.ts';
 
@@ -55,7 +54,7 @@ function masked(table: string): string {
 describe('what the leader publishes', () => {
   it('is what kubectl get taintmanagers shows', { skip }, async (t) => {
     const cluster = await startCluster(t, [everything]);
-    await installOurKinds(cluster.api);
+    await installDefinitions(cluster.api, customResourceDefinitions());
     const controller = await startProcess(t, { connection: cluster, flags });
     await controller.saw('publishing status', { taintManager: 'taintmgr' });
     assert.equal(
@@ -99,7 +98,7 @@ describe('what the leader publishes', () => {
 
   it('is nothing without the right, and evictions go on', async (t) => {
     const cluster = await startCluster(t, [nothingOfOurs]);
-    await installOurKinds(cluster.api);
+    await installDefinitions(cluster.api, customResourceDefinitions());
     const controller = await startProcess(t, { connection: cluster, flags });
     await controller.saw('status is not published', { level: 'warn' });
     await controller.saw('eviction scheduled', { pod: 'default/later' });
@@ -109,7 +108,7 @@ describe('what the leader publishes', () => {
 
   it('is nothing with --publish-status=false', async (t) => {
     const cluster = await startCluster(t, [everything]);
-    await installOurKinds(cluster.api);
+    await installDefinitions(cluster.api, customResourceDefinitions());
     const off = [...flags, '--publish-status=false'];
     const controller = await startProcess(t, { connection: cluster, flags: off });
     await controller.saw('eviction scheduled', { pod: 'default/later' });

@@ -1,4 +1,6 @@
 // The collections of a cluster that decide about evictions: what snapshots hold and simulations read.
+import { policyApiVersion, policyKinds } from '@taintmgr/core/policy';
+import { type ApiClient, ApiError, followedKinds } from '@taintmgr/k8s-adapter';
 
 /** One of them, and what its objects are. */
 export interface Collection {
@@ -20,10 +22,33 @@ const kinds = [
   ['policy/v1', 'PodDisruptionBudget', 'poddisruptionbudgets'],
 ] as const;
 
-export type CollectionKind = (typeof kinds)[number][1];
+export type CollectionKind = (typeof kinds)[number][1] | (typeof followedKinds)[number];
 
 /** In an order in which what others are in comes first. */
-export const collections: readonly Collection[] = kinds.map(([apiVersion, kind, plural]) => {
-  const root = apiVersion === 'v1' ? '/api' : '/apis';
-  return { apiVersion, kind, path: `${root}/${apiVersion}/${plural}` };
-});
+export const collections: readonly Collection[] = [
+  ...kinds.map(([apiVersion, kind, plural]) => {
+    const root = apiVersion === 'v1' ? '/api' : '/apis';
+    return { apiVersion, kind, path: `${root}/${apiVersion}/${plural}` };
+  }),
+  ...followedKinds.map((kind) => {
+    const path = `/apis/${policyApiVersion}/${policyKinds[kind].plural}`;
+    return { apiVersion: policyApiVersion, kind, path };
+  }),
+];
+
+/**
+ * What is in one; none of a kind of ours that the cluster does not serve. Throws ApiError and
+ * ConnectionError.
+ */
+export async function listCollection(
+  client: ApiClient,
+  { apiVersion, path }: Collection,
+): Promise<readonly object[]> {
+  try {
+    return (await client.list(path)) as readonly object[];
+  } catch (error) {
+    const isAbsent = error instanceof ApiError && error.failure.status === 404;
+    if (isAbsent && apiVersion === policyApiVersion) return [];
+    throw error;
+  }
+}

@@ -37,9 +37,8 @@ export async function readClusterPolicies(
   const lists = isServed
     ? await Promise.all(followedKinds.map((kind) => readKind(reader, kind)))
     : [];
-  const inFiles = new Set(files.map(keyOf));
   const read = lists.flatMap(({ objects }) => objects);
-  const objects = [...files, ...read.filter((object) => !inFiles.has(keyOf(object)))];
+  const objects = filesFirst(files, read);
   const namespaces = objects.some(selectsNamespaces)
     ? await reader.ifAllowed(() => reader.objects('/api/v1/namespaces'))
     : [];
@@ -56,16 +55,33 @@ interface ReadKind {
 async function readKind(reader: ClusterReader, kind: FollowedKind): Promise<ReadKind> {
   const path = `/apis/${policyApiVersion}/${policyKinds[kind].plural}`;
   const values = await reader.ifAllowed(() => reader.objects(path));
-  const objects = (values ?? []).flatMap((value) => read(kind, value));
+  const objects = (values ?? []).flatMap((value) => followed(kind, value).objects);
   return { kind, objects, isHidden: values === null };
 }
 
+/** What an object of the cluster comes to, and why where it cannot be followed. */
+interface FollowedObject {
+  readonly objects: readonly PolicyObject[];
+  readonly name: string;
+  readonly faults: readonly string[];
+}
+
 /** The object; where it cannot be read, what taintmgr-controller does then. */
-function read(kind: FollowedKind, value: unknown): readonly PolicyObject[] {
+export function followed(kind: FollowedKind, value: unknown): FollowedObject {
   const found = readFollowed(kind, value);
-  if (found.object) return [found.object];
+  const { name, faults, object } = found;
+  if (object) return { objects: [object], name, faults };
   const pause = holdingPause(kind, found);
-  return pause ? [{ kind: 'EvictionPause', value: pause }] : [];
+  return { objects: pause ? [{ kind: 'EvictionPause', value: pause }] : [], name, faults };
+}
+
+/** Those of files, and those of the cluster whose names are not in files. */
+export function filesFirst(
+  files: readonly PolicyObject[],
+  ofCluster: readonly PolicyObject[],
+): readonly PolicyObject[] {
+  const inFiles = new Set(files.map(keyOf));
+  return [...files, ...ofCluster.filter((object) => !inFiles.has(keyOf(object)))];
 }
 
 /** What an engine has to hear so that it knows these and no longer those before. */

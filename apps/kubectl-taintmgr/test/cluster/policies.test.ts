@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { customResourceDefinitions, policyKinds } from '@taintmgr/core/policy';
-import { type Json, node, pod } from '@taintmgr/sim-cluster';
+import { installDefinitions, type Json, node, pod } from '@taintmgr/sim-cluster';
 import { run } from '../world/run.ts';
-import { startTestCluster, type TestCluster, until } from '../world/test-cluster.ts';
+import { startTestCluster, type TestCluster } from '../world/test-cluster.ts';
 
 // What explain says where policies and pauses are in the cluster.
 
@@ -55,14 +55,7 @@ describe('policies of the cluster', () => {
 
   it('decide as they decide for the controller', async () => {
     const { api } = cluster;
-    for (const definition of customResourceDefinitions()) {
-      api.create('customresourcedefinitions', structuredClone(definition));
-    }
-    await until('our kinds to be served', () =>
-      api
-        .list('customresourcedefinitions')
-        .every(({ status }) => JSON.stringify(status).includes('InitialNamesAccepted')),
-    );
+    await installDefinitions(api, customResourceDefinitions());
     api.create('namespaces', { metadata: { name: 'vault', labels: { protected: 'yes' } } });
     api.create('pods', pod('vault', 'secret', { spec: { nodeName: 'n1' } }));
     const podSelector = { matchLabels: { app: 'kept' } };

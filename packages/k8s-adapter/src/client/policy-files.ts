@@ -16,10 +16,14 @@ const kustomization = /^kustomization\.ya?ml$/;
 
 /**
  * The policies of files, and of all files of directories in the order of their names: `.yaml`,
- * `.yml`, `.json`. `now` is since when a pause holds that does not say so itself. Throws
- * PolicyPathError, and FaultyFile with all that is wrong.
+ * `.yml`, `.json`. `now` is since when a pause holds that does not say so itself; `others` are of files
+ * that hold more than policies. Throws PolicyPathError, and FaultyFile with all that is wrong.
  */
-export function readPolicyFiles(paths: readonly string[], now: Instant): readonly PolicyObject[] {
+export function readPolicyFiles(
+  paths: readonly string[],
+  now: Instant,
+  others: readonly PlacedPolicy[] = [],
+): readonly PolicyObject[] {
   const faults: string[] = [];
   const placed: PlacedPolicy[] = [];
   for (const file of paths.flatMap(filesOf)) {
@@ -31,7 +35,7 @@ export function readPolicyFiles(paths: readonly string[], now: Instant): readonl
     }
   }
   if (faults.length > 0) throw new FaultyFile(faults);
-  return distinct(placed);
+  return distinct([...others, ...placed]);
 }
 
 function filesOf(path: string): readonly string[] {

@@ -3,7 +3,7 @@
 
 export { PolicyPathError, readPolicyFiles } from '../client/policy-files.ts';
 export { policyEvent } from '../manifests/events.ts';
-export { type PlacedPolicy, policiesIn } from '../manifests/policies.ts';
+export { type PlacedPolicy, policiesIn, policiesOf } from '../manifests/policies.ts';
 export {
   FaultyFile,
   type Field,

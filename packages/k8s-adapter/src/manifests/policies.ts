@@ -20,6 +20,11 @@ const kinds: readonly PolicyObject['kind'][] = followedKinds;
 export function policiesIn(file: string, text: string, now: Instant): readonly PlacedPolicy[] {
   const documents = readAllPositioned(file, text);
   if (documents.length === 0) throw new FaultyFile([`${file}:1:1: the file is empty`]);
+  return policiesOf(documents, now);
+}
+
+/** The same of manifests that are parts of a file. */
+export function policiesOf(documents: readonly Field[], now: Instant): readonly PlacedPolicy[] {
   const faults: string[] = [];
   const objects = documents.flatMap(itemsOf).flatMap((field) => {
     const judged = readManifest(field.value, now);

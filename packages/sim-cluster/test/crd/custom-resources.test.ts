@@ -1,6 +1,8 @@
 // Custom resources in a cluster: loaded with their definitions, gone with their namespace.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { installDefinitions } from '../../src/crd/install.ts';
+import { ApiError } from '../../src/objects/errors.ts';
 import type { KubeObject } from '../../src/objects/kube-object.ts';
 import { fixture } from '../world/api-fixture.ts';
 import { virtualCluster } from '../world/virtual-cluster.ts';
@@ -135,4 +137,15 @@ it('custom resources go with their namespace', () => {
     api.list(storeKey).map(({ metadata }) => metadata.name),
     ['b'],
   );
+});
+
+it('definitions are installed when all of them are served', async () => {
+  const { cluster, clock } = virtualCluster();
+  const { api } = cluster;
+  const installed = installDefinitions(api, [definition(version('v1'))]);
+  assert.throws(() => api.list(storeKey), /no resource is stored/);
+  clock.advanceTo(clock.now() + 100);
+  await installed;
+  assert.deepEqual(api.list(storeKey), []);
+  await assert.rejects(installDefinitions(api, [definition(version('v1'))]), ApiError);
 });

@@ -1,12 +1,12 @@
 // `simulate`: plays a script on a copy of a cluster.
 import { open } from 'node:fs/promises';
 import type { PolicyObject } from '@taintmgr/core/policy';
-import type { Instant } from '@taintmgr/core/time';
 import { FaultyFile, PolicyPathError, readPolicyFiles } from '@taintmgr/k8s-adapter/manifests';
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
 import { type Output, warn } from '../../cli/output.ts';
+import { filesFirst } from '../../cluster/policies.ts';
 import { readFormat } from '../../render/format.ts';
 import { printable } from '../../render/printable.ts';
 import { type Answer, printAnswer } from '../../render/printer.ts';
@@ -47,7 +47,7 @@ async function simulateOnce(invocation: Invocation<SimulateFlags>): Promise<Exit
   const script = await scriptOf(flags);
   const source = await sourceOf(invocation);
   if (!isWhole(source, flags, output)) return exitCode.error;
-  const policies = policiesOf(flags, source.startsAt);
+  const policies = policiesOf(flags, script, source);
   const result = play(source, { script, policies }, flags, limits);
   if (flags.report !== undefined)
     await write(flags.report, await reportPage(simulationDocument(result)));
@@ -61,10 +61,14 @@ async function scriptOf({ script, until }: SimulateFlags): Promise<Script> {
   return readScript(script, await readText('--script', script), until);
 }
 
-/** What is done in the simulated cluster by files: a pause of them holds from its start. */
-function policiesOf({ policy = [] }: SimulateFlags, startsAt: Instant): readonly PolicyObject[] {
+/** What is in force: by files, whose pauses hold from the start, and by the cluster that is copied. */
+function policiesOf(
+  { policy = [] }: SimulateFlags,
+  { policies }: Script,
+  { startsAt, policies: ofCluster }: ClusterSource,
+): readonly PolicyObject[] {
   try {
-    return readPolicyFiles(policy, startsAt);
+    return filesFirst(readPolicyFiles(policy, startsAt, policies(startsAt)), ofCluster);
   } catch (error) {
     if (error instanceof PolicyPathError) throw new UsageError(`--policy ${error.message}`);
     throw error;

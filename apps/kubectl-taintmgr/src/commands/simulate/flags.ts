@@ -40,10 +40,11 @@ const ofScripts = [
 ];
 
 const details = `
-Without -f the cluster of the current context is read once; nothing is ever written to it.
+Without -f the cluster of the current context is read once; nothing is ever written to it. Its
+EvictionPolicies, NodeTaintRules and EvictionPauses are in force, those of --policy before them.
 
 Examples:
-  kubectl get nodes,pods,pdb,leases,deploy,rs,sts,ds,jobs -A -o json > cluster.json
+  kubectl get ns,nodes,pods,pdb,leases,deploy,rs,sts,ds,jobs -A -o json > cluster.json
   kubectl taintmgr simulate -f cluster.json --script outage.yaml --until 1h --report outage.html
   kubectl taintmgr simulate --script outage.yaml --compare --fail-if 'unavailable(shop/web) > 30%'
   kubectl taintmgr simulate --replay flight.jsonl

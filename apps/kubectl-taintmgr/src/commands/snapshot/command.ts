@@ -3,7 +3,7 @@ import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
 import { warn } from '../../cli/output.ts';
-import { type Collection, collections } from '../../cluster/collections.ts';
+import { type Collection, collections, listCollection } from '../../cluster/collections.ts';
 import { describeRight, type Right } from '../../cluster/rights.ts';
 import { count } from '../../render/count.ts';
 import type { SnapshotFlags } from './flags.ts';
@@ -40,10 +40,11 @@ function rightFor({ apiVersion, path }: Collection): Right {
 /** The objects of a kind, redacted; null without permission to list them. */
 async function readKind(
   client: ApiClient,
-  { apiVersion, kind, path }: Collection,
+  collection: Collection,
 ): Promise<readonly object[] | null> {
+  const { apiVersion, kind } = collection;
   try {
-    const objects = await client.list(path);
+    const objects = await listCollection(client, collection);
     return objects.map((object) => ({
       apiVersion,
       kind,

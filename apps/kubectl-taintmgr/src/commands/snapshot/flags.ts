@@ -6,8 +6,8 @@ export interface SnapshotFlags {
 }
 
 const help = `
-It holds nodes, pods, PodDisruptionBudgets, node leases and workloads, and of these only the fields that
-decide about scheduling and evictions: no environment, no commands, no images, no secrets, no addresses.
+It holds nodes, pods, PodDisruptionBudgets, node leases, workloads, and what policies of taintmgr.dev
+say, and of these only the fields that decide about scheduling and evictions: no environment, no commands, no images, no secrets, no addresses.
 Names and labels are kept.
 
 Examples:

@@ -96,6 +96,19 @@ const ofWorkload: Shape = {
   },
 };
 
+const pauseFields = ['scope', 'deadlines', 'readiness', 'until'];
+
+/**
+ * Why evictions are held is said for people, and may name anything. A field that we do not know stays
+ * one that nobody can follow: without it the pause would say something else.
+ */
+function pauseSpec(value: unknown): unknown {
+  const entries = Object.entries(value as Record<string, unknown>);
+  return Object.fromEntries(
+    entries.map(([name, said]) => [name, pauseFields.includes(name) ? said : 'redacted']),
+  );
+}
+
 /** What is kept of each kind that is written down. */
 export const shapes: Readonly<Record<CollectionKind, Shape>> = {
   Namespace: { metadata, spec: whole('finalizers'), status: whole('phase') },
@@ -116,4 +129,11 @@ export const shapes: Readonly<Record<CollectionKind, Shape>> = {
     status: { ...whole('phase reason startTime qosClass'), conditions },
   },
   PodDisruptionBudget: { metadata, ...whole('spec status') },
+  EvictionPolicy: { metadata, spec: 'all' },
+  NodeTaintRule: { metadata, spec: 'all' },
+  EvictionPause: {
+    metadata,
+    spec: pauseSpec,
+    status: whole('since'),
+  },
 };

@@ -73,9 +73,39 @@ describe('mistakes', () => {
       ],
     ],
     [
-      'a field that is missing, deep in the engine',
+      'limits in the grammar of earlier versions',
       'engine: {limits: [{per: zone, podsPerSecond: 1}]}\nevents: []\n',
-      ['1:19: engine.limits[0]: onLimit: got undefined, want queue or trip'],
+      [
+        '1:10: engine.limits: unknown field; want an EvictionPolicy under policies of the script, or in a file of --policy: ' +
+          'they are its spec.limits, with per Zone for zone, window for windowMs, onLimit Queue or Trip, and nodeSelector for nodes',
+      ],
+    ],
+    [
+      'taint rules in the grammar of earlier versions',
+      'engine: {lifecycle: {conditionRules: []}}\nevents: []\n',
+      [
+        '1:22: engine.lifecycle.conditionRules: unknown field; want a NodeTaintRule under policies of the script, or in a ' +
+          'file of --policy: condition is spec.condition.type, status spec.condition.status, holdsMs and clearMs ' +
+          'spec.holds and spec.clear, nodes spec.nodeSelector, nodesMax spec.maxNodes',
+      ],
+    ],
+    [
+      'policies in the grammar of earlier versions',
+      'engine: {policies: [{key: spot, mode: evict}]}\nevents: []\n',
+      [
+        '1:10: engine.policies: unknown field; want an EvictionPolicy under policies of the script, or in a file of --policy: ' +
+          'key, value and effect are in spec.match.taints, mode is spec.action (Delete, Evict, EvictThenDelete), the others are in spec',
+      ],
+    ],
+    [
+      'manifests, in the words of the API server',
+      'policies:\n- apiVersion: taintmgr.dev/v1alpha1\n  kind: EvictionPolicy\n  metadata: {name: a}\n  spec: {action: Drop}\n' +
+        '- {apiVersion: taintmgr.dev/v1alpha1, kind: NodeDrain, metadata: {name: b}, spec: {nodes: [n], taint: {key: k}}}\nevents: []\n',
+      [
+        '5:18: spec.action: Unsupported value: "Drop": supported values: "Delete", "Evict", "EvictThenDelete", "Keep", "Upstream"',
+        '2:3: <nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
+        '6:45: a NodeDrain is no policy, want EvictionPolicy, NodeTaintRule, EvictionPause',
+      ],
     ],
     [
       'another kind of value',

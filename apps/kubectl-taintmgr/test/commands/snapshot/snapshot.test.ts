@@ -1,6 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { Cluster, daemonSet, node, pdb, pod, RealClock, toleration } from '@taintmgr/sim-cluster';
+import { customResourceDefinitions } from '@taintmgr/core/policy';
+import {
+  Cluster,
+  daemonSet,
+  installDefinitions,
+  type Json,
+  node,
+  pdb,
+  pod,
+  RealClock,
+  toleration,
+} from '@taintmgr/sim-cluster';
 import { keep } from '../../../src/commands/snapshot/redaction.ts';
 import { run } from '../../world/run.ts';
 import { app, inZone } from '../../world/scenario.ts';
@@ -115,6 +126,77 @@ describe('snapshot', () => {
       process.env.KUBECONFIG = cluster.kubeconfig;
       await server.close();
     }
+  });
+});
+
+describe('a snapshot of policies', () => {
+  const { write } = temporaryFiles();
+  const apiVersion = 'taintmgr.dev/v1alpha1';
+  let cluster: TestCluster;
+  before(async () => {
+    cluster = await startTestCluster(null);
+    process.env.KUBECONFIG = cluster.kubeconfig;
+    const { api } = cluster;
+    await installDefinitions(api, customResourceDefinitions());
+    const metadata = { name: 'kept', annotations: { 'example.com/note': 'secret-note' } };
+    const add = (plural: string, kind: string, spec: Json): void => {
+      api.create(`${plural}.taintmgr.dev`, { apiVersion, kind, metadata, spec });
+    };
+    add('evictionpolicies', 'EvictionPolicy', { match: { namespaces: ['shop'] }, action: 'Keep' });
+    add('nodetaintrules', 'NodeTaintRule', {
+      condition: { type: 'Odd' },
+      taint: { key: 'odd', effect: 'NoExecute' },
+    });
+    const scope = { taintKeys: ['bad'] };
+    add('evictionpauses', 'EvictionPause', { scope, reason: 'secret-reason' });
+    const spec = { taints: [{ key: 'slow', effect: 'NoExecute', timeAdded: ago(60) }] };
+    api.create('nodes', node('n1', { spec }));
+    for (const namespace of ['shop', 'other']) {
+      api.create('namespaces', { metadata: { name: namespace } });
+      api.create('pods', pod(namespace, `web-of-${namespace}`, { spec: { nodeName: 'n1' } }));
+    }
+  });
+  after(() => cluster.stop());
+
+  it('has what they say, and no words for people', async () => {
+    const { out } = await run('snapshot');
+    const items: readonly { kind: string; spec: unknown }[] = JSON.parse(out).items;
+    const specs = items.filter(({ kind }) => /^(Evict|NodeTaint)/.test(kind));
+    assert.deepEqual(
+      specs.map(({ kind, spec }) => [kind, spec]),
+      [
+        ['EvictionPolicy', { priority: 0, match: { namespaces: ['shop'] }, action: 'Keep' }],
+        [
+          'NodeTaintRule',
+          {
+            ...{ clear: '0s', condition: { status: 'True', type: 'Odd' }, dryRun: false },
+            ...{ holds: '0s', nodeSelector: {} },
+            taint: { effect: 'NoExecute', key: 'odd', value: '' },
+          },
+        ],
+        [
+          'EvictionPause',
+          {
+            ...{ deadlines: true, readiness: false, reason: 'redacted' },
+            scope: { taintKeys: ['bad'] },
+          },
+        ],
+      ],
+    );
+    assert.doesNotMatch(out, /secret-/);
+  });
+
+  it('decides in a simulation as in the cluster', async () => {
+    const snapshot = write('snapshot.json', (await run('snapshot')).out);
+    const from = async (...flags: readonly string[]): Promise<readonly unknown[]> => {
+      const { out, err } = await run('simulate', ...flags, '--until', '2m', '-o', 'json');
+      const { evictions } = JSON.parse(out || assert.fail(err)).runs[0];
+      return [evictions.map(({ pod: name }: { pod: string }) => name), err];
+    };
+    const note =
+      'Note: in force as in the cluster: EvictionPolicy 1, NodeTaintRule 1, EvictionPause 1\n';
+    assert.deepEqual(await from('-f', snapshot), [['web-of-other'], note]);
+    assert.deepEqual(await from(), [['web-of-other'], note]);
   });
 });
 

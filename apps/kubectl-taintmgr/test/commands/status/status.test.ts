@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { installOurKinds } from '../../world/our-kinds.ts';
+import { customResourceDefinitions } from '@taintmgr/core/policy';
+import { installDefinitions } from '@taintmgr/sim-cluster';
 import { run } from '../../world/run.ts';
 import { ago } from '../../world/shop-cluster.ts';
 import { startTestCluster } from '../../world/test-cluster.ts';
@@ -41,7 +42,7 @@ it('status says who leads by what the leader publishes, and how old that is', as
   const cluster = await startTestCluster(null);
   t.after(() => cluster.stop());
   process.env.KUBECONFIG = cluster.kubeconfig;
-  await installOurKinds(cluster.api);
+  await installDefinitions(cluster.api, customResourceDefinitions());
   const publish = async (seconds: number, leading: 'True' | 'False'): Promise<string> => {
     const time = ago(seconds);
     const common = { lastTransitionTime: time, reason: 'Because' };

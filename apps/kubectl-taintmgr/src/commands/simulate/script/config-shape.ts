@@ -1,6 +1,6 @@
 import type { Config, LabelSelector } from '@taintmgr/core';
 import type { Flapping, LifecycleConfig, MassUnreachable } from '@taintmgr/core/lifecycle';
-import type { ConditionRule, LimitRule, Policy } from '@taintmgr/core/policy';
+import type { Policy } from '@taintmgr/core/policy';
 import type { PressureConfig, PressurePool, PressureSettingsInput } from '@taintmgr/core/pressure';
 import type { Field } from '@taintmgr/k8s-adapter/manifests';
 
@@ -10,15 +10,34 @@ import type { Field } from '@taintmgr/k8s-adapter/manifests';
 /** Throws FileFault for a value of another kind. */
 type Check = (field: Field) => unknown;
 
+/** What is said by manifests instead. */
+type SaidByManifests = 'limits' | 'conditionRules';
+
 /** The members of an object; the compiler sees to it that none is forgotten. */
 type Members<T> = { readonly [Name in keyof Required<T>]: Check };
 
-/** Fields of earlier versions, and what they are called now. */
+const where = 'under policies of the script, or in a file of --policy';
+
+/** Fields of earlier versions, and what is written instead now. */
 const renamed: ReadonlyMap<string, string> = new Map([
   ['settleMs', 'minTaintAgeMs'],
   ['massSilence', 'massUnreachable'],
   ['deadZone', 'fullDisruption'],
-  ['policies', 'an EvictionPolicy in a file of --policy (spec.match.taints, spec.action)'],
+  [
+    'policies',
+    `an EvictionPolicy ${where}: key, value and effect are in spec.match.taints, mode is ` +
+      'spec.action (Delete, Evict, EvictThenDelete), the others are in spec',
+  ],
+  [
+    'limits',
+    `an EvictionPolicy ${where}: they are its spec.limits, with per Zone for zone, ` +
+      'window for windowMs, onLimit Queue or Trip, and nodeSelector for nodes',
+  ],
+  [
+    'conditionRules',
+    `a NodeTaintRule ${where}: condition is spec.condition.type, status spec.condition.status, ` +
+      'holdsMs and clearMs spec.holds and spec.clear, nodes spec.nodeSelector, nodesMax spec.maxNodes',
+  ],
 ]);
 
 const checked: Check = () => undefined;
@@ -66,22 +85,7 @@ const selector = objectOf<LabelSelector>({
   ),
 });
 
-const conditionRule = objectOf<ConditionRule>(
-  {
-    name: text,
-    condition: text,
-    status: checked,
-    holdsMs: checked,
-    clearMs: checked,
-    taint: objectOf({ key: text, value: checked, effect: checked }, ['key', 'value', 'effect']),
-    nodes: selector,
-    nodesMax: checked,
-    dryRun: truth,
-  },
-  ['name', 'condition', 'taint', 'nodes', 'nodesMax'],
-);
-
-const lifecycle = objectOf<LifecycleConfig>({
+const lifecycle = objectOf<Omit<LifecycleConfig, SaidByManifests>>({
   enforcement: checked,
   podEvictionTimeoutMs: checked,
   nodeMonitorPeriodMs: checked,
@@ -104,12 +108,11 @@ const lifecycle = objectOf<LifecycleConfig>({
   ),
   healthyMs: checked,
   flapping: orNull(objectOf<Flapping>({ times: checked, withinMs: checked, healthyMs: checked })),
-  conditionRules: listOf(conditionRule),
   writesInFlightMax: checked,
 });
 
 /** The options of the engine. */
-export const engineShape: Check = objectOf<Config>({
+export const engineShape: Check = objectOf<Omit<Config, SaidByManifests>>({
   ...policy,
   semantics: checked,
   taintEviction: truth,
@@ -119,19 +122,6 @@ export const engineShape: Check = objectOf<Config>({
     returningDaemonSetPods: truth,
     optedOutPods: truth,
   }),
-  limits: listOf(
-    objectOf<LimitRule>({
-      per: checked,
-      name: text,
-      podsPerSecond: checked,
-      burst: checked,
-      percent: checked,
-      pods: checked,
-      windowMs: checked,
-      nodes: selector,
-      onLimit: checked,
-    }),
-  ),
   keepLimits: truth,
   compare: truth,
   keepTaintStarts: truth,

@@ -1,7 +1,14 @@
 import { type Config, resolveConfig } from '@taintmgr/core';
 import { type PressureConfig, resolvePressureConfig } from '@taintmgr/core/pressure';
-import type { Millis } from '@taintmgr/core/time';
-import { FaultyFile, type Field, FileFault, readPositioned } from '@taintmgr/k8s-adapter/manifests';
+import type { Instant, Millis } from '@taintmgr/core/time';
+import {
+  FaultyFile,
+  type Field,
+  FileFault,
+  type PlacedPolicy,
+  policiesOf,
+  readPositioned,
+} from '@taintmgr/k8s-adapter/manifests';
 import { actions, type ScriptAction } from './actions.ts';
 import { engineShape, pressureShape } from './config-shape.ts';
 
@@ -23,9 +30,16 @@ export interface Script {
   readonly engine: Partial<Config>;
   /** The same of the node pressure agent; null: there is none. */
   readonly pressure: Partial<PressureConfig> | null;
+  /** Its policies, taint rules and pauses, of which those hold from `startsAt` that do not say since when. */
+  readonly policies: (startsAt: Instant) => readonly PlacedPolicy[];
 }
 
-export const emptyScript: Script = { events: [], engine: {}, pressure: null };
+export const emptyScript: Script = {
+  events: [],
+  engine: {},
+  pressure: null,
+  policies: () => [],
+};
 
 const timing = ['at', 'lasts', 'stagger', 'every', 'times'];
 const actionNames = Object.keys(actions);
@@ -36,9 +50,19 @@ export function readScript(file: string, text: string, until: Millis): Script {
   const root = readPositioned(file, text);
   const faults: string[] = [];
   const events: ScriptEvent[] = [];
+  let manifests: readonly Field[] = [];
   let { engine, pressure } = emptyScript;
   attempt(faults, () => {
-    const members = root.members(['apiVersion', 'kind', 'engine', 'pressure', 'events']);
+    const members = root.members([
+      'apiVersion',
+      'kind',
+      'engine',
+      'pressure',
+      'policies',
+      'events',
+    ]);
+    manifests = members.get('policies')?.items() ?? [];
+    attempt(faults, () => policiesOf(manifests, 0));
     const [own, agent] = [members.get('engine'), members.get('pressure')];
     if (own) {
       attempt(faults, () => (engine = readConfig(own, engineShape, resolveWithLifecycle)));
@@ -58,7 +82,7 @@ export function readScript(file: string, text: string, until: Millis): Script {
     faults.push(...idle.map(({ field }) => field.fault(nobodyActs).message));
   }
   if (faults.length > 0) throw new FaultyFile(faults);
-  return { events, engine, pressure };
+  return { events, engine, pressure, policies: (startsAt) => policiesOf(manifests, startsAt) };
 }
 
 /** Lets a part of a file be wrong without the rest going unread. */

@@ -1,6 +1,6 @@
 // A live cluster as the beginning of a simulation.
 import { type ApiClient, ApiError } from '@taintmgr/k8s-adapter';
-import { collections } from '../../../cluster/collections.ts';
+import { collections, listCollection } from '../../../cluster/collections.ts';
 import { snapshotSource } from './snapshot.ts';
 import type { ClusterSource } from './source.ts';
 
@@ -8,14 +8,15 @@ import type { ClusterSource } from './source.ts';
 export async function liveSource(client: ApiClient, context: string): Promise<ClusterSource> {
   const values: object[] = [];
   const refused: string[] = [];
-  for (const { path, apiVersion, kind } of collections) {
-    // Namespaces are made for what is in them.
-    if (kind === 'Namespace') continue;
+  for (const collection of collections) {
+    const { apiVersion, kind } = collection;
     try {
-      values.push({ apiVersion, kind: `${kind}List`, items: await client.list(path) });
+      const items = await listCollection(client, collection);
+      values.push({ apiVersion, kind: `${kind}List`, items });
     } catch (error) {
       if (!(error instanceof ApiError) || error.failure.status !== 403) throw error;
-      refused.push(`${kind}: ${error.failure.message}`);
+      // Namespaces are made for what is in them, and missing only where a policy asks for their labels.
+      if (kind !== 'Namespace') refused.push(`${kind}: ${error.failure.message}`);
     }
   }
   const source = snapshotSource({ name: context, values, places: null });

@@ -3,6 +3,7 @@ import { type Instant, parseTime } from '@taintmgr/core/time';
 import { FaultyFile, type Field } from '@taintmgr/k8s-adapter/manifests';
 import { Cluster, type KubeObject, type Unloaded, VirtualClock } from '@taintmgr/sim-cluster';
 import { count, countBy } from '../../../render/count.ts';
+import { namespaceFaults, takePolicies } from './policies.ts';
 import type { ClusterSource } from './source.ts';
 
 interface SnapshotOptions {
@@ -19,12 +20,16 @@ const seedForLook = 1;
 /** A cluster that goes on from where it was read. Throws FaultyFile where it has no nodes. */
 export function snapshotSource({ name, values, places }: SnapshotOptions): ClusterSource {
   const startsAt = latestTime(values);
+  const { objects: policies, notes, others: snapshot } = takePolicies(values);
   const make: ClusterSource['make'] = (clock, seed) =>
-    new Cluster({ clock, seed, snapshot: values, adopt: true, without: ['nodeLifecycleStandIn'] });
+    new Cluster({ clock, seed, snapshot, adopt: true, without: ['nodeLifecycleStandIn'] });
   const { api, loadReport } = make(new VirtualClock(startsAt), seedForLook);
   const isForeign = ({ reason }: Unloaded): boolean => reason.endsWith(' is not served');
   const unloaded = loadReport.unloaded.filter((entry) => !isForeign(entry));
-  const missing = unloaded.length === 0 ? [] : placed(name, unloaded, places?.() ?? []);
+  const missing = [
+    ...(unloaded.length === 0 ? [] : placed(name, unloaded, places?.() ?? [])),
+    ...namespaceFaults(policies, loadReport.createdNamespaces).map((text) => `${name}: ${text}`),
+  ];
   if (api.list('nodes').length === 0) {
     const what = 'there is no node in it that could be taken; want what kubectl get -o json prints';
     throw new FaultyFile([...missing, `${name}: ${what}`]);
@@ -34,7 +39,9 @@ export function snapshotSource({ name, values, places }: SnapshotOptions): Clust
     startsAt,
     isNew: false,
     missing,
+    policies,
     notes: [
+      ...notes,
       ...foreignNote(loadReport.unloaded.filter(isForeign)),
       ...ownerNotes(api.list('pods'), api),
       ...ruleNotes(api.list('pods')),

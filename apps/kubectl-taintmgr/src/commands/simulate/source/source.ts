@@ -1,3 +1,4 @@
+import type { PolicyObject } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
 import type { Cluster, VirtualClock } from '@taintmgr/sim-cluster';
 
@@ -10,6 +11,8 @@ export interface ClusterSource {
   readonly isNew: boolean;
   /** What is left out, and whether that is too much to go on without --partial. */
   readonly missing: readonly string[];
+  /** The policies, taint rules and pauses that are in force in it. */
+  readonly policies: readonly PolicyObject[];
   /** What the simulation does not know of what is there. */
   readonly notes: readonly string[];
   readonly make: (clock: VirtualClock, seed: number) => Cluster;

@@ -68,7 +68,15 @@ export function topologySource(file: string, [root]: readonly Field[]): ClusterS
     if (parts.nodes.length === 0 && faults.length === 0) throw root?.fault('nodes is missing');
   });
   if (faults.length > 0) throw new FaultyFile(faults);
-  return { name: file, startsAt, isNew: true, missing: [], notes: [], make: maker(parts) };
+  return {
+    name: file,
+    startsAt,
+    isNew: true,
+    missing: [],
+    policies: [],
+    notes: [],
+    make: maker(parts),
+  };
 }
 
 function maker({ nodes, workloads, budgets }: Parts): ClusterSource['make'] {

@@ -3,9 +3,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { customResourceDefinitions } from '@taintmgr/core/policy';
-import { node, pod } from '@taintmgr/sim-cluster';
+import { installDefinitions, node, pod } from '@taintmgr/sim-cluster';
 import { run } from '../../../world/run.ts';
-import { startTestCluster, type TestCluster, until } from '../../../world/test-cluster.ts';
+import { startTestCluster, type TestCluster } from '../../../world/test-cluster.ts';
 
 // `explain policy`, with the policies of the cluster and with the same ones from a file.
 
@@ -91,14 +91,7 @@ describe('explain policy', () => {
 
   it('answers the same by the policies of the cluster', async () => {
     const { api } = cluster;
-    for (const definition of customResourceDefinitions()) {
-      api.create('customresourcedefinitions', structuredClone(definition));
-    }
-    await until('our kinds to be served', () =>
-      api
-        .list('customresourcedefinitions')
-        .every(({ status }) => JSON.stringify(status).includes('InitialNamesAccepted')),
-    );
+    await installDefinitions(api, customResourceDefinitions());
     for (const manifest of manifests) {
       api.create('evictionpolicies.taintmgr.dev', structuredClone(manifest));
     }
