@@ -16,7 +16,7 @@ export const houses: Readonly<Record<string, House>> = {
   'packages/core/src': {
     floors: [
       'index.ts doors/',
-      'engine.ts',
+      'engine.ts shadow/',
       'explain.ts',
       'differences/',
       'pod-needs.ts',

@@ -17,7 +17,13 @@ import type { StoreView } from './store.ts';
 /** What to explain. */
 export type Subject =
   | { readonly kind: 'node'; readonly name: string }
-  | { readonly kind: 'pod'; readonly namespace: string; readonly name: string };
+  | {
+      readonly kind: 'pod';
+      readonly namespace: string;
+      readonly name: string;
+      /** Left out: whichever pod has the name. */
+      readonly uid?: string;
+    };
 
 /** Why and when one pod goes or stays. */
 export interface PodExplanation {
@@ -77,7 +83,8 @@ export interface Explained {
 export function explain(now: Instant, subject: Subject, explained: Explained): Explanation {
   const { store, machine, lifecycle } = explained;
   if (subject.kind === 'pod') {
-    const pod = store.podNamed(subject.namespace, subject.name);
+    const { namespace, name, uid } = subject;
+    const pod = uid === undefined ? store.podNamed(namespace, name) : store.pod(uid);
     return pod && explainPod(now, pod, explained);
   }
   const node = store.node(subject.name);

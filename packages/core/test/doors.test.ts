@@ -69,6 +69,13 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
       ResourceRequirements Sample Signal SignalExplanation Threshold ThresholdPhase
       ThresholdState VolumeUsage`,
   },
+  './shadow': {
+    values: `
+      ShadowScore deletedOf foreignTaintManager noName otherNames resolveShadowConfig`,
+    types: `
+      ShadowConfig ShadowCounts ShadowEntry ShadowOptions ShadowReason ShadowReport ShadowRow
+      ShadowSpan ShadowVerdict ShadowedMachine`,
+  },
   './time': {
     values: `
       earliest endOfSecond formatDuration formatTime formatTimeMillis parseDuration parseTime`,

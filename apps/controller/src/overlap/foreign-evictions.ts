@@ -1,4 +1,5 @@
-import type { Command, Disruption, Event, Pod, PodRef } from '@taintmgr/core';
+import type { Command, Event, Pod, PodRef } from '@taintmgr/core';
+import { foreignTaintManager } from '@taintmgr/core/shadow';
 import type { Machine } from '@taintmgr/k8s-adapter';
 
 /** Pods that another program than ours evicts for a taint. */
@@ -69,7 +70,7 @@ export class ForeignEvictions {
 
   #look(pod: Pod): void {
     const { namespace, name, uid, nodeName, disruption } = pod;
-    const manager = foreignManager(disruption);
+    const manager = foreignTaintManager(disruption);
     if (manager === null || this.#known.has(uid)) return;
     this.#known.add(uid);
     if (!this.#synced) return;
@@ -80,14 +81,4 @@ export class ForeignEvictions {
   #note(command: Command): void {
     if (command.kind === 'evictPod') this.#asked.set(command.id, command.pod.uid);
   }
-}
-
-/** The programs that are ours, as the API server names them after their User-Agent. */
-const ownManagers: readonly string[] = ['taintmgr-controller', 'kubectl-taintmgr'];
-
-/** Who evicts for a taint, where it is none of our programs; null: nobody, or nobody can tell. */
-function foreignManager(disruption: Disruption | undefined): string | null {
-  const { reason, manager = null } = disruption ?? {};
-  if (reason !== 'DeletionByTaintManager' || manager === null) return null;
-  return ownManagers.includes(manager) ? null : manager;
 }

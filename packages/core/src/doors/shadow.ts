@@ -1,0 +1,17 @@
+// Watching kube-controller-manager: its evictions held against what the engine would have done.
+
+export { foreignTaintManager } from '../model/disruption.ts';
+export { resolveShadowConfig, type ShadowConfig } from '../shadow/config.ts';
+export {
+  noName,
+  otherNames,
+  type ShadowCounts,
+  type ShadowEntry,
+  type ShadowReason,
+  type ShadowReport,
+  type ShadowRow,
+  type ShadowSpan,
+  type ShadowVerdict,
+} from '../shadow/report.ts';
+export { type ShadowedMachine, type ShadowOptions, ShadowScore } from '../shadow/score.ts';
+export { deletedOf } from '../shadow/tally.ts';

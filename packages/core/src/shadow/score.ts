@@ -1,0 +1,327 @@
+// Keeps score of what kube-controller-manager evicts against what the engine would have evicted.
+import type { Outcome } from '../attempt/outcome.ts';
+import type { Command } from '../command.ts';
+import type { Event } from '../event.ts';
+import type { Reason } from '../eviction/reason.ts';
+import { describeReason } from '../eviction/text.ts';
+import type { Explanation, PodExplanation, Subject } from '../explain.ts';
+import { Schedule } from '../kernel/schedule.ts';
+import { earliest, type Instant } from '../kernel/time.ts';
+import { foreignTaintManager } from '../model/disruption.ts';
+import { type Pod, type PodRef, podRef } from '../model/pod.ts';
+import type { EvictionMode } from '../policy/eviction-policy.ts';
+import { resolveShadowConfig, type ShadowConfig } from './config.ts';
+import type { ShadowEntry, ShadowReport } from './report.ts';
+import { ShadowTally, type Unjudged } from './tally.ts';
+import { asksBudgets, judge, subjectOf, timedVerdict } from './verdict.ts';
+
+/** What decides, and the loop asks; the engine, or what stands around it. */
+export interface ShadowedMachine {
+  handle(now: Instant, event: Event): readonly Command[];
+  nextWake(): Instant | null;
+}
+
+export interface ShadowOptions extends Partial<ShadowConfig> {
+  /** How pods leave for which no policy counts. */
+  readonly mode: EvictionMode;
+  /** Asks the engine. */
+  readonly explain: (now: Instant, subject: Subject) => Explanation;
+}
+
+/** When the engine evicted a pod, and how. */
+interface Eviction {
+  readonly at: Instant;
+  readonly asks: boolean;
+  readonly because: readonly Reason[];
+}
+
+type Sent = Eviction & { readonly pod: PodRef };
+
+/** One pod that one of the two has evicted. */
+interface Case {
+  readonly pod: PodRef;
+  /** As it is in the cluster; null: it is gone, or was never marked by a taint manager. */
+  real: Pod | null;
+  /** When kube-controller-manager marked it; null: it did not. */
+  theirs: Instant | null;
+  /** Whether it is terminating, or gone, since it was marked. */
+  isDeleted: boolean;
+  isGone: boolean;
+  ours: Eviction | null;
+  /** What decided when it was marked: later its taint may be gone. */
+  because: readonly Reason[];
+  /** There is a verdict, or there is to be none. */
+  isClosed: boolean;
+}
+
+/**
+ * Stands around an engine whose commands are not carried out, and lets it live in a cluster where
+ * kube-controller-manager evicts nobody: what that one deletes stays in the engine's picture, until the
+ * engine evicts it too, decides to keep it, or the time to follow it is over. So limits, queues and
+ * pauses hold in the engine as they would. A pod that the engine evicts stands in the cluster all the
+ * same, until kube-controller-manager deletes it or the time to follow it is over.
+ *
+ *     neither --mark--> theirs --engine evicts, decides to keep, time is over--> verdict
+ *     neither --engine evicts--> ours --mark, time is over--> verdict
+ *
+ * Both are dated by when they were seen here. A pod is judged once; one that only the engine evicts may
+ * be judged again after the engine has decided to keep it. Nothing is kept over a restart.
+ */
+export class ShadowScore {
+  readonly #machine: ShadowedMachine;
+  readonly #config: ShadowConfig;
+  readonly #mode: EvictionMode;
+  readonly #explain: ShadowOptions['explain'];
+  readonly #tally: ShadowTally;
+  readonly #cases = new Map<string, Case>();
+  /** When to look at a case again, by the uid of its pod. */
+  readonly #looks = new Schedule();
+  readonly #sent = new Map<string, Sent>();
+  #ahead = 0;
+  #since: Instant | null = null;
+  #open = 0;
+  #commands: Command[] = [];
+
+  constructor(machine: ShadowedMachine, { mode, explain, ...config }: ShadowOptions) {
+    this.#machine = machine;
+    this.#config = resolveShadowConfig(config);
+    this.#mode = mode;
+    this.#explain = explain;
+    this.#tally = new ShadowTally(this.#config);
+  }
+
+  handle(now: Instant, event: Event): readonly Command[] {
+    this.#commands = [];
+    switch (event.kind) {
+      case 'podUpsert':
+        this.#podSeen(now, event.pod);
+        break;
+      case 'podDelete':
+        this.#podGone(now, event.uid);
+        break;
+      default:
+        this.#pass(now, event);
+        this.#heard(now, event);
+    }
+    return this.#commands;
+  }
+
+  nextWake(): Instant | null {
+    return earliest([this.#machine.nextWake(), this.#looks.next()]);
+  }
+
+  report(): ShadowReport {
+    return { since: this.#since, following: this.#open, ...this.#tally.report() };
+  }
+
+  /** How many pods are followed or remembered: never more than podsMax. */
+  get size(): number {
+    return this.#cases.size;
+  }
+
+  #heard(now: Instant, event: Event): void {
+    if (event.kind === 'clock') this.#ahead = event.ahead;
+    if (event.kind === 'synced') this.#since ??= now + this.#ahead;
+    if (event.kind === 'result') this.#answered(now, event.id, event.outcome);
+    if (event.kind === 'tick') this.#lookAt(now);
+  }
+
+  #pass(now: Instant, event: Event): void {
+    for (const command of this.#machine.handle(now, event)) {
+      this.#commands.push(command);
+      if (command.kind !== 'deletePod' && command.kind !== 'evictPod') continue;
+      const { id, pod, because } = command;
+      this.#sent.set(id, { pod, at: now, asks: command.kind === 'evictPod', because });
+    }
+  }
+
+  /** Accepted, in a dry run: the pod would be gone. One that is gone already went by another hand. */
+  #answered(now: Instant, id: string, { kind }: Outcome): void {
+    const sent = this.#sent.get(id);
+    this.#sent.delete(id);
+    if (!sent || (kind !== 'done' && kind !== 'gone')) return;
+    const known = this.#cases.get(sent.pod.uid);
+    if (known?.isClosed || known?.ours || (kind === 'gone' && !known?.theirs)) return;
+    const one = known ?? this.#begin(now, sent.pod);
+    one.ours = sent;
+    if (one.theirs === null) this.#looks.set(sent.pod.uid, sent.at + this.#config.followMs);
+    else this.#compare(now, one);
+  }
+
+  #podSeen(now: Instant, pod: Pod): void {
+    const known = this.#cases.get(pod.uid);
+    const isMarked = foreignTaintManager(pod.disruption) !== null;
+    if (known?.isClosed) {
+      this.#pass(now, { kind: 'podUpsert', pod });
+    } else if (known?.theirs != null) {
+      this.#follow(now, known, pod);
+    } else if (!isMarked) {
+      this.#passUnmarked(now, pod, known);
+    } else if (this.#since === null || (!known && this.#isEvicted(now, pod))) {
+      // Who marked it before we were there may not evict any more; or we have given it up.
+      this.#begin(now, pod).isClosed = true;
+      this.#open -= 1;
+      this.#pass(now, { kind: 'podUpsert', pod });
+    } else {
+      this.#marked(now, known ?? this.#begin(now, pod), pod);
+    }
+  }
+
+  #passUnmarked(now: Instant, pod: Pod, known: Case | undefined): void {
+    if (known && pod.deletionTimestamp !== null) this.#skip(now, known, 'leftOtherwise');
+    this.#pass(now, { kind: 'podUpsert', pod });
+  }
+
+  /** To the engine it stays as it was before. */
+  #marked(now: Instant, one: Case, pod: Pod): void {
+    const { disruption: _, ...unmarked } = pod;
+    one.theirs = now;
+    this.#pass(now, { kind: 'podUpsert', pod: { ...unmarked, deletionTimestamp: null } });
+    one.because = this.#explained(now, one)?.decision.because ?? [];
+    this.#looks.set(pod.uid, now + this.#config.settleMs);
+    this.#follow(now, one, pod);
+  }
+
+  #follow(now: Instant, one: Case, pod: Pod): void {
+    one.real = pod;
+    one.isDeleted ||= pod.deletionTimestamp !== null;
+    this.#compare(now, one);
+  }
+
+  #podGone(now: Instant, uid: string): void {
+    const one = this.#cases.get(uid);
+    if (one && !one.isClosed && one.theirs !== null) {
+      one.real = null;
+      one.isDeleted = true;
+      one.isGone = true;
+      this.#compare(now, one);
+      return;
+    }
+    if (one && !one.isClosed) this.#skip(now, one, 'leftOtherwise');
+    this.#forget(uid);
+    this.#pass(now, { kind: 'podDelete', uid });
+  }
+
+  /** Both have evicted it: now it can be said who was first. */
+  #compare(now: Instant, one: Case): void {
+    const { ours, theirs, isDeleted } = one;
+    if (ours === null || theirs === null || !isDeleted) return;
+    const byMs = ours.at - theirs;
+    const verdict = timedVerdict(byMs, this.#config);
+    const [decisive] = ours.because;
+    const reason = verdict === 'later' ? (decisive?.code ?? null) : null;
+    this.#conclude(now, one, { verdict, byMs, reason, message: wordsOf(ours.because) });
+  }
+
+  #lookAt(now: Instant): void {
+    for (let uid = this.#looks.takeDue(now); uid !== null; uid = this.#looks.takeDue(now)) {
+      const one = this.#cases.get(uid);
+      if (one?.isClosed) this.#revisit(now, one);
+      else if (one?.theirs != null && !one.isDeleted) this.#skip(now, one, 'notDeleted');
+      else if (one?.theirs != null) this.#judge(now, one, one.theirs);
+      else if (one) this.#onlyOurs(now, one);
+    }
+  }
+
+  #onlyOurs(now: Instant, one: Case): void {
+    const message = wordsOf(one.ours?.because ?? []);
+    const verdict = 'onlyTaintmgr';
+    this.#conclude(now, one, { verdict, byMs: null, reason: null, message });
+    this.#looks.set(one.pod.uid, now + this.#config.followMs);
+  }
+
+  /** A pod that stands and would be gone: once it is to be kept, the engine may begin with it anew. */
+  #revisit(now: Instant, one: Case): void {
+    const { uid } = one.pod;
+    const known = this.#explained(now, one);
+    if (known?.decision.kind !== 'keep') {
+      this.#looks.set(uid, now + this.#config.followMs);
+      return;
+    }
+    this.#forget(uid);
+    this.#pass(now, { kind: 'podDelete', uid });
+    this.#pass(now, { kind: 'podUpsert', pod: known.pod });
+  }
+
+  /** Only kube-controller-manager has evicted it so far. */
+  #judge(now: Instant, one: Case, theirs: Instant): void {
+    const explained = this.#explained(now, one);
+    if (!explained) {
+      this.#skip(now, one, 'givenUp');
+      return;
+    }
+    const judgement = judge(explained, { now, wall: now + this.#ahead, theirs }, this.#config);
+    if (judgement.kind === 'wait') {
+      this.#looks.set(one.pod.uid, judgement.until);
+      return;
+    }
+    one.because = [...explained.decision.because, ...one.because];
+    this.#conclude(now, one, judgement);
+  }
+
+  #conclude(
+    now: Instant,
+    one: Case,
+    said: Pick<ShadowEntry, 'verdict' | 'byMs' | 'reason' | 'message'>,
+  ): void {
+    const because = one.ours?.because ?? one.because;
+    const asks = one.ours?.asks ?? asksBudgets(because, this.#mode);
+    this.#tally.add({
+      ...{ pod: one.pod, at: now + this.#ahead, ...subjectOf(because) },
+      asksBudgets: said.verdict !== 'kept' && asks,
+      ...{ verdict: said.verdict, byMs: said.byMs, reason: said.reason, message: said.message },
+    });
+    this.#close(now, one);
+  }
+
+  #skip(now: Instant, one: Case, why: Unjudged): void {
+    this.#tally.skip(why);
+    this.#close(now, one);
+  }
+
+  /** From now on the engine sees the pod as it is. */
+  #close(now: Instant, one: Case): void {
+    const { pod, real, isGone, theirs } = one;
+    one.isClosed = true;
+    one.real = null;
+    this.#open -= 1;
+    this.#looks.cancel(pod.uid);
+    if (isGone) this.#forget(pod.uid);
+    if (theirs === null) return;
+    if (isGone) this.#pass(now, { kind: 'podDelete', uid: pod.uid });
+    else if (real) this.#pass(now, { kind: 'podUpsert', pod: real });
+  }
+
+  #begin(now: Instant, pod: PodRef): Case {
+    const [oldest] = this.#cases.values();
+    if (oldest && this.#cases.size >= this.#config.podsMax) {
+      if (!oldest.isClosed) this.#skip(now, oldest, 'givenUp');
+      this.#forget(oldest.pod.uid);
+    }
+    const nothing = { real: null, theirs: null, isDeleted: false, isGone: false, ours: null };
+    const one: Case = { pod: podRef(pod), ...nothing, because: [], isClosed: false };
+    this.#cases.set(pod.uid, one);
+    this.#open += 1;
+    return one;
+  }
+
+  #forget(uid: string): void {
+    this.#cases.delete(uid);
+    this.#looks.cancel(uid);
+  }
+
+  /** Whether it would be gone, as far as the engine knows. */
+  #isEvicted(now: Instant, pod: PodRef): boolean {
+    return this.#explained(now, { pod })?.attempt?.kind === 'accepted';
+  }
+
+  #explained(now: Instant, { pod }: Pick<Case, 'pod'>): PodExplanation | null {
+    const { namespace, name, uid } = pod;
+    const explained = this.#explain(now, { kind: 'pod', namespace, name, uid });
+    return explained?.kind === 'pod' ? explained : null;
+  }
+}
+
+function wordsOf([decisive]: readonly Reason[]): string {
+  return decisive ? describeReason(decisive) : '';
+}

@@ -1,0 +1,112 @@
+// What is to be said of a pod that kube-controller-manager deleted, or taintmgr would have evicted.
+import type { Reason } from '../eviction/reason.ts';
+import { describeReason } from '../eviction/text.ts';
+import type { PodExplanation } from '../explain.ts';
+import type { Instant, Millis } from '../kernel/time.ts';
+import type { Taint } from '../model/taint.ts';
+import type { EvictionMode, PolicyMark } from '../policy/eviction-policy.ts';
+import { limitId } from '../policy/limit.ts';
+import type { ShadowConfig } from './config.ts';
+import type { ShadowReason } from './report.ts';
+
+/** Both evict the pod, taintmgr so much later; negative: earlier. */
+export function timedVerdict(
+  byMs: Millis,
+  { sameMsMax }: Pick<ShadowConfig, 'sameMsMax'>,
+): 'same' | 'earlier' | 'later' {
+  if (Math.abs(byMs) <= sameMsMax) return 'same';
+  return byMs < 0 ? 'earlier' : 'later';
+}
+
+/** Of a pod that only kube-controller-manager has evicted so far. */
+export type Judgement =
+  | {
+      readonly kind: 'verdict';
+      readonly verdict: 'later' | 'kept';
+      /** Null: nobody can say. */
+      readonly byMs: Millis | null;
+      readonly reason: ShadowReason | null;
+      readonly message: string;
+    }
+  /** Nothing can be said before then. */
+  | { readonly kind: 'wait'; readonly until: Instant };
+
+/** When things happened, by our own time; `wall`: what the cluster's clock shows at `now`. */
+export interface JudgedAt {
+  readonly now: Instant;
+  readonly wall: Instant;
+  /** When kube-controller-manager evicted the pod. */
+  readonly theirs: Instant;
+}
+
+/**
+ * Judges a pod that kube-controller-manager has deleted and that taintmgr has not evicted, by what
+ * taintmgr decides about it now, as though it were still there. Whoever has to go in a while is looked
+ * at again then: its taint may be gone by that time.
+ */
+export function judge(
+  { decision, attempt }: Pick<PodExplanation, 'decision' | 'attempt'>,
+  { now, wall, theirs }: JudgedAt,
+  { settleMs, followMs }: Pick<ShadowConfig, 'settleMs' | 'followMs'>,
+): Judgement {
+  const [decisive] = decision.because;
+  const said = wordsOf(decisive);
+  const until = theirs + followMs;
+  if (decision.kind === 'keep') return { kind: 'verdict', verdict: 'kept', byMs: null, ...said };
+  const left = decision.kind === 'evict' ? decision.deadline - wall : 0;
+  if (left > 0) {
+    const dueAt = now + left;
+    if (dueAt <= until) return { kind: 'wait', until: dueAt + settleMs };
+    return { kind: 'verdict', verdict: 'later', byMs: dueAt - theirs, ...said };
+  }
+  if (now < until) return { kind: 'wait', until };
+  return { kind: 'verdict', verdict: 'later', byMs: null, ...(heldBy(attempt) ?? said) };
+}
+
+interface Said {
+  readonly reason: ShadowReason | null;
+  readonly message: string;
+}
+
+function wordsOf(reason: Reason | undefined): Said {
+  if (!reason) return { reason: null, message: '' };
+  return { reason: reason.code, message: describeReason(reason) };
+}
+
+/** What holds a pod back that is due; null: nothing that its attempt knows of. */
+function heldBy(attempt: PodExplanation['attempt']): Said | null {
+  if (attempt?.kind === 'queued' && attempt.hit !== null) {
+    return { reason: 'LimitReached', message: `held by limit ${limitId(attempt.hit)}` };
+  }
+  if (attempt?.kind === 'blocked') {
+    const { message } = attempt.setback;
+    return { reason: 'BudgetRefused', message };
+  }
+  return null;
+}
+
+/** Whether a pod that goes for these reasons is evicted, so that budgets are asked. */
+export function asksBudgets(because: readonly Reason[], mode: EvictionMode): boolean {
+  const policy = decisiveTaint(because)?.policy;
+  if (!policy) return mode !== 'delete';
+  return policy.action === 'Evict' || policy.action === 'EvictThenDelete';
+}
+
+/** The taint that decided and the policy that counted for it; '' where there is none. */
+export function subjectOf(because: readonly Reason[]): {
+  readonly taint: string;
+  readonly policy: string;
+} {
+  const decisive = decisiveTaint(because);
+  return { taint: decisive?.taint.key ?? '', policy: decisive?.policy?.name ?? '' };
+}
+
+interface TaintAndPolicy {
+  readonly taint: Taint;
+  readonly policy?: PolicyMark;
+}
+
+/** The first reason that has to do with a taint: what goes before it concerns them all. */
+function decisiveTaint(because: readonly Reason[]): TaintAndPolicy | undefined {
+  return because.find((reason) => 'taint' in reason);
+}
