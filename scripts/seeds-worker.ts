@@ -1,5 +1,9 @@
-// One thread of seeds.ts: plays the scenarios of its seeds and posts what came of each.
+// One thread of seeds.ts: plays the scenario of each seed that it is given, posts what came of it, and
+// ends at null.
 import { parentPort, workerData } from 'node:worker_threads';
 import { playSeed } from '../packages/k8s-adapter/test/seeds/play.ts';
 
-for (const seed of workerData.seeds) parentPort?.postMessage(playSeed(seed, workerData.story));
+parentPort?.on('message', (seed: number | null) => {
+  if (seed === null) parentPort?.close();
+  else parentPort?.postMessage(playSeed(seed, workerData));
+});
