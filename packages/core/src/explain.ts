@@ -1,4 +1,5 @@
 import { type Blocker, blockerOf } from './attempt/blocker.ts';
+import type { BudgetPolicy } from './attempt/budget-policy.ts';
 import type { AttemptState } from './attempt/state.ts';
 import type { Comparison, SimulatedUpstream } from './differences/simulated-upstream.ts';
 import type { Decision } from './eviction/decide.ts';
@@ -30,6 +31,8 @@ export interface PodExplanation {
   readonly kind: 'pod';
   readonly pod: Pod;
   readonly decision: Decision;
+  /** What is done about its budgets when it goes. */
+  readonly budgets: BudgetPolicy;
   /** How far the eviction has come; null where none is pending. */
   readonly attempt: AttemptState | null;
   /** Time left to the deadline, negative when overdue; null for a pod that stays. Paused: as left. */
@@ -144,7 +147,8 @@ function explainPod(now: Instant, pod: Pod, explained: Explained): PodExplanatio
   const blocker = attempt && 'setback' in attempt ? blockerOf(attempt.setback) : null;
   const upstream = simulated?.compare(now, pod, decision) ?? null;
   const remaining = remainingAt(clock.wall(now), decision);
-  return { kind: 'pod', pod, decision, attempt, remaining, blocker, upstream };
+  const budgets = machine.budgetsOf(pod, decision);
+  return { kind: 'pod', pod, decision, budgets, attempt, remaining, blocker, upstream };
 }
 
 /** In the legacy mode of kube-controller-manager pods go without a taint. */

@@ -124,6 +124,7 @@ export type { Sink, Transport } from './transport/sink.ts';
 
 export { EvictorSearch, type FindOptions, findEvictors } from './client/find-evictors.ts';
 export { type Actor, actorOf } from './evictors/actor.ts';
+export { type ReadSettings, readSettings } from './evictors/settings.ts';
 export {
   type Duty,
   type DutyVerdict,

@@ -57,6 +57,7 @@ it('opens exactly these', () => {
     'pressureNodeFromJson',
     'pressurePodFromJson',
     'readFollowed',
+    'readSettings',
     'redactCommand',
     'redactEvent',
     'resumeLimitsRequest',

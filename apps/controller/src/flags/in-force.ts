@@ -1,4 +1,6 @@
 // The settings that are in force, by the names of their flags, for the status that is published.
+import { formatMillis } from './kind.ts';
+import type { Choices } from './resolve.ts';
 import type { Setting } from './setting.ts';
 import { groups, type Settings } from './settings.ts';
 
@@ -9,13 +11,26 @@ const publishedGroups = [
   'Leader election',
   'Requests to the API server',
 ];
-const publishedFlags: readonly string[] = ['controllers', 'feature-gates', 'allow-overlap'];
+const publishedFlags: readonly string[] = [
+  ...['controllers', 'feature-gates', 'allow-overlap', 'cluster-policies'],
+];
 
-/** As the flags would have them. Those of node pressure only where that runs. */
+/**
+ * As the flags would have them; what only the configuration file can say by its field, such as
+ * `eviction.minTaintAge`. Those of node pressure only where that runs.
+ */
 export function settingsInForce(
-  settings: Settings,
+  { settings, policies, lifecycle }: Pick<Choices, 'settings' | 'policies' | 'lifecycle'>,
   hasPressure: boolean,
 ): Readonly<Record<string, string>> {
+  return {
+    ...flagsInForce(settings, hasPressure),
+    ...fieldsOf('eviction', policies),
+    ...fieldsOf('nodeLifecycle', lifecycle),
+  };
+}
+
+function flagsInForce(settings: Settings, hasPressure: boolean): Record<string, string> {
   const values = new Map<string, unknown>(Object.entries(settings));
   const names = hasPressure ? [...publishedGroups, 'Node pressure'] : publishedGroups;
   const chosen = Object.entries(groups).flatMap(([group, members]) =>
@@ -26,4 +41,24 @@ export function settingsInForce(
   return Object.fromEntries(
     chosen.map(([name, { flag, kind }]) => [flag, kind.format(values.get(name))]),
   );
+}
+
+/** Each as the file has it: durations as text, what has members as JSON. */
+function fieldsOf(section: string, fields: object): Record<string, string> {
+  const entries = Object.entries(asWritten(fields)).map(([name, value]) => {
+    return [`${section}.${name}`, typeof value === 'string' ? value : JSON.stringify(value)];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** `{holdMs: 60_000}` as the file has it: `{hold: '1m'}`. */
+function asWritten(fields: object): Readonly<Record<string, unknown>> {
+  const entries = Object.entries(fields).map(([name, value]: readonly [string, unknown]) => {
+    if (typeof value === 'number' && name.endsWith('Ms')) {
+      return [name.slice(0, -'Ms'.length), formatMillis(value)];
+    }
+    const hasMembers = value instanceof Object && !Array.isArray(value);
+    return [name, hasMembers ? asWritten(value) : value];
+  });
+  return Object.fromEntries(entries);
 }

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { formatDuration, type Millis, parseDuration } from '@taintmgr/core/time';
+import { type Millis, parseDuration } from '@taintmgr/core/time';
 import type { DryRun } from '../transport/dry-run.ts';
 import { SettingError } from './setting-error.ts';
 
@@ -163,7 +163,21 @@ function within(value: number, min: number, max: number): number | null {
   return value >= min && value <= max ? value : null;
 }
 
-/** formatDuration drops milliseconds; a setting keeps them. */
-function formatMillis(length: Millis): string {
-  return length % 1000 === 0 ? formatDuration(length) : `${length}ms`;
+const units = [
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1000],
+  ['ms', 1],
+] as const;
+
+/** Nothing is dropped, and parseDuration reads it: formatDuration is for people. */
+export function formatMillis(length: Millis): string {
+  const { text } = units.reduce(
+    ({ text, rest }, [name, size]) => {
+      const count = Math.floor(rest / size);
+      return { text: count > 0 ? `${text}${count}${name}` : text, rest: rest % size };
+    },
+    { text: '', rest: length },
+  );
+  return text || '0s';
 }

@@ -47,7 +47,7 @@ export class PublishedStatus {
     const { standsBackFor } = leadership;
     return {
       version,
-      settings: settingsInForce(this.#choices.settings, pressure !== null),
+      settings: settingsInForce(this.#choices, pressure !== null),
       controllers: controllers.enabled,
       ...(running && this.#seenBy(running, now)),
       evictors: this.#overlaps?.others ?? [],

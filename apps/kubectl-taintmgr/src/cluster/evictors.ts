@@ -1,4 +1,5 @@
 // Who evicts for NoExecute taints here, as commands ask it.
+import type { Instant } from '@taintmgr/core/time';
 import {
   type Actor,
   actorOf,
@@ -6,13 +7,15 @@ import {
   type Evictors,
   taintEvictors,
 } from '@taintmgr/k8s-adapter';
-import { asksBudgets } from './own-mode.ts';
+import { type OwnSettings, publishedSettings, settingsInFlags } from './own-settings.ts';
 import { isFresh, type TaintManager } from './taint-managers.ts';
 
 /** Who acts on NoExecute taints here, and how. */
 export interface Evictor extends Actor {
   /** Whether taintmgr-controller asks budgets; null: that is not to be seen. */
   readonly asksBudgets: boolean | null;
+  /** How taintmgr-controller runs, where it acts; left out: that is not known. */
+  readonly settings?: OwnSettings;
 }
 
 interface Reader {
@@ -24,7 +27,11 @@ interface Reader {
  * Reads what `evictors` leave open: how our controller evicts, where it does. What its leader
  * publishes counts before the flags of its pod, which may have others from a file or its environment.
  */
-export async function readEvictor(evictors: Evictors, reader: Reader): Promise<Evictor> {
+export async function readEvictor(
+  evictors: Evictors,
+  reader: Reader,
+  now: Instant = Date.now(),
+): Promise<Evictor> {
   const actor = actorOf(evictors);
   if (actor.name === 'nobody') return { ...actor, asksBudgets: false };
   if (evictors.taintmgr.kind !== 'acts') return { ...actor, asksBudgets: null };
@@ -33,11 +40,24 @@ export async function readEvictor(evictors: Evictors, reader: Reader): Promise<E
   // A holder is called after its pod.
   const { namespace, holder } = lease.lease;
   const managers = await reader.taintManagers();
-  const published = managers.find((one) => one.leader === holder && isFresh(one, Date.now()));
-  const mode = published?.settings.mode;
-  if (mode !== undefined) return { ...actor, asksBudgets: mode !== 'delete' };
-  const pod = await reader.podObject(namespace, holder.replace(/_[^_]*$/, ''));
-  return { ...actor, asksBudgets: asksBudgets(pod) };
+  const published = managers.find((one) => one.leader === holder && isFresh(one, now));
+  const settings =
+    (published && publishedSettings(published)) ??
+    settingsInFlags(await reader.podObject(namespace, holder.replace(/_[^_]*$/, '')));
+  if (!settings) return { ...actor, asksBudgets: null };
+  const since = published?.startedAt ?? lease.lease.acquiredAt;
+  return withSettings(actor, settings, since);
+}
+
+/** By kube-controller-manager's rules it keeps its timers in memory as that one does. */
+function withSettings(actor: Actor, settings: OwnSettings, since: Instant | null): Evictor {
+  const { mode, engine } = settings;
+  if (engine.semantics !== 'upstream-1.36') {
+    return { ...actor, settings, asksBudgets: mode === null ? null : mode !== 'delete' };
+  }
+  const upstreamSince = actor.name === 'both' ? actor.upstreamSince : since;
+  const rules = 'kube-controller-manager';
+  return { ...actor, settings, rules, upstreamSince, asksBudgets: false };
 }
 
 /** Whether kube-controller-manager evicts for taints, and how that is known. */

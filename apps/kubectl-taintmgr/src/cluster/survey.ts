@@ -99,7 +99,7 @@ async function readAnyway(
   reader: ClusterReader,
 ): Promise<Pick<Survey, 'budgets' | 'evictors' | 'evictor' | 'refused'>> {
   const [budgets, evictors] = await Promise.all([reader.budgets(), reader.evictors()]);
-  const evictor = await readEvictor(evictors, reader);
+  const evictor = await readEvictor(evictors, reader, reader.now());
   return { budgets, evictors, evictor, refused: reader.refused };
 }
 

@@ -12,8 +12,10 @@ export interface TaintManager {
   readonly renewedAt: Instant | null;
   /** Whether it said at the end that it stopped leading. */
   readonly isResigned: boolean;
-  /** By the names of their flags. */
+  /** By the names of their flags, or of fields of the configuration file. */
   readonly settings: Readonly<Record<string, string>>;
+  /** Those that run. */
+  readonly controllers: readonly string[];
   /** The conditions of something that is not as it should be, as it says. */
   readonly troubles: readonly string[];
 }
@@ -31,10 +33,10 @@ export function taintManagersIn(objects: readonly unknown[]): readonly TaintMana
     const { name, status } = read.value.value;
     if (status === null) return [];
     const { leader = '', version = '', startedAt, renewTime, settings = {} } = status;
-    const { conditions = [] } = status;
+    const { conditions = [], controllers = [] } = status;
     return [
       {
-        ...{ name, leader, version, settings },
+        ...{ name, leader, version, settings, controllers },
         startedAt: startedAt === undefined ? null : parseTime(startedAt),
         renewedAt: renewTime === undefined ? null : parseTime(renewTime),
         isResigned: conditions.some(({ type, status: is }) => type === 'Leading' && is === 'False'),

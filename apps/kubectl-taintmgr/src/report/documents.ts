@@ -90,6 +90,7 @@ export function zoneDocument({ zone }: Forecast): object {
 /** A pod and what becomes of it, as of `at`. */
 export function podDocument(report: PodReport, at: Instant): object {
   const { facts, explanation, evictor, isEstimate, present, upstream, blockers } = report;
+  const deletedAt = time(report.deletedAt);
   const { pod, qosClass, priority } = facts;
   return {
     namespace: pod.namespace,
@@ -107,6 +108,7 @@ export function podDocument(report: PodReport, at: Instant): object {
     because: explanation.decision.because.map(reasonDocument),
     ...(isBare(pod) && { unmanaged: true }),
     blockers: blockers.map(blockerDocument),
+    ...(deletedAt !== undefined && { deletedAt }),
     upstream: upstream
       ? {
           version: 'kcm-1.36',

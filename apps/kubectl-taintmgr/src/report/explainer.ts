@@ -1,5 +1,6 @@
 // Asks about a cluster that was read the machine of the one who acts there.
 import {
+  type Config,
   createEngine,
   type Decision,
   type Engine,
@@ -10,7 +11,7 @@ import { type Comparison, classify } from '@taintmgr/core/differences';
 import type { Instant } from '@taintmgr/core/time';
 import type { Evictor } from '../cluster/evictors.ts';
 import type { NodeFacts, PodFacts } from '../cluster/facts.ts';
-import { type ClusterPolicies, policyEvents } from '../cluster/policies.ts';
+import { type ClusterPolicies, noPolicies, policyEvents } from '../cluster/policies.ts';
 import type { ForecastSurvey } from '../cluster/survey.ts';
 import { Drained, isByDrain } from './drained.ts';
 import { hypotheticalTaints, isWhatIf, type Question } from './question.ts';
@@ -41,9 +42,11 @@ type Given = Pick<ForecastSurvey, 'at' | 'nodes' | 'pods' | 'evictor' | 'policie
  */
 export class Explainer {
   readonly #question: Question;
-  readonly #asked = createEngine({ leader: false });
+  /** How the engines are set up. */
+  #config: Partial<Config> = { leader: false };
+  #asked: Engine = startedEngine(this.#config);
   /** Without the hypothetical taints; null where there are none. */
-  readonly #present: Engine | null;
+  #present: Engine | null = null;
   #evictor: Evictor | null = null;
   #upstream: UpstreamForecast | null = null;
   #upstreamPresent: UpstreamForecast | null = null;
@@ -54,8 +57,7 @@ export class Explainer {
 
   constructor(question: Question) {
     this.#question = question;
-    this.#present = isWhatIf(question) ? createEngine({ leader: false }) : null;
-    for (const engine of this.#engines()) engine.handle(0, { kind: 'synced' });
+    if (isWhatIf(question)) this.#present = startedEngine(this.#config);
   }
 
   /** Takes the present state of everything; what is not in it is gone. */
@@ -64,8 +66,9 @@ export class Explainer {
     const now = Math.max(at, this.#latest);
     this.#latest = now;
     this.#evictor = evictor;
+    this.#setUp(evictor);
     this.#forget(now, nodes, pods);
-    this.#follow(now, policies);
+    this.#follow(now, evictor.settings?.followsCluster === false ? noPolicies : policies);
     this.#drained = new Map(nodes.map((facts) => [facts.node.name, new Drained(facts)] as const));
     for (const facts of nodes) {
       this.#present?.handle(now, { kind: 'nodeUpsert', node: this.#asDrained(facts, facts.node) });
@@ -140,9 +143,21 @@ export class Explainer {
     if (rules === 'both' && isSooner(ours.decision, theirs)) return byOurs;
     return {
       explanation: withDecision(ours, theirs, at),
-      evictor: isNamed && theirs.kind === 'evict' ? 'kube-controller-manager' : null,
+      evictor: isNamed && theirs.kind === 'evict' ? upstreamOf(name) : null,
       isEstimate: theirs.kind === 'evict' && theirs.deadline > at,
     };
+  }
+
+  /** Whoever runs with other settings than before is another one, and what it has seen is not known. */
+  #setUp(evictor: Evictor): void {
+    const config = engineConfig(evictor);
+    if (JSON.stringify(config) === JSON.stringify(this.#config)) return;
+    this.#config = config;
+    this.#asked = startedEngine(config);
+    this.#present = this.#present && startedEngine(config);
+    this.#pods = new Set();
+    this.#drained = new Map();
+    this.#policies = undefined;
   }
 
   #engines(): readonly Engine[] {
@@ -189,6 +204,7 @@ export class Explainer {
       nodes: states,
       pods: pods.map((facts) => past?.pods.get(facts.pod.uid) ?? [facts]),
       since: evictor.upstreamSince,
+      comparisonOperators: evictor.settings?.engine.comparisonOperators ?? false,
     });
   }
 
@@ -209,6 +225,24 @@ export class Explainer {
   }
 }
 
+/** An engine that has read everything there is, and never acts. */
+function startedEngine(config: Partial<Config>): Engine {
+  const engine = createEngine(config);
+  engine.handle(0, { kind: 'synced' });
+  return engine;
+}
+
+/** As taintmgr-controller runs; what cannot be seen asks budgets. */
+function engineConfig({ settings, asksBudgets }: Evictor): Partial<Config> {
+  const mode = settings?.mode ?? (asksBudgets === false ? 'delete' : 'evict');
+  return { ...settings?.engine, mode, semantics: 'precise', leader: false };
+}
+
+/** Who keeps timers as kube-controller-manager does: that one, or ours by its rules. */
+function upstreamOf(name: Evictor['name']): PodEvictor {
+  return name === 'taintmgr-controller' ? name : 'kube-controller-manager';
+}
+
 function explainPod(
   engine: Engine,
   now: Instant,
@@ -222,7 +256,14 @@ function explainPod(
 function withDecision(ours: PodExplanation, decision: Decision, at: Instant): PodExplanation {
   if (decision === ours.decision) return ours;
   const remaining = decision.kind === 'evict' ? decision.deadline - at : null;
-  return { ...ours, decision, remaining, attempt: null, blocker: null };
+  return {
+    ...ours,
+    decision,
+    budgets: { kind: 'ignore' },
+    remaining,
+    attempt: null,
+    blocker: null,
+  };
 }
 
 /** Whether both go at the same time, as far as times in whole seconds can tell. */

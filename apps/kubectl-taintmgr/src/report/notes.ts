@@ -34,13 +34,25 @@ export function notesOn(survey: ForecastSurvey, report: Report, question: Questi
     ],
     notes: [
       ...nodes.flatMap((node) => unwrittenTaints(node, survey.at)),
-      ...queueNotes(nodes),
+      ...queueNotes(survey, nodes),
+      ...settingNotes(survey),
       ...limitNotes(survey, pods),
       ...verdictNotes(pods),
       ...evictorNotes(survey, pods, question),
       ...laterNotes(pods, question),
     ],
   };
+}
+
+/** What of its settings is not known here, and what of the cluster it does not follow. */
+function settingNotes({ evictor: { settings }, policies }: ForecastSurvey): readonly string[] {
+  if (!settings) return [];
+  const notes = settings.unusable.map((text) => {
+    return `taintmgr-controller runs with ${text}, which is not understood here and left out`;
+  });
+  const isIgnored = !settings.followsCluster && policies.objects.length > 0;
+  const ignored = 'taintmgr-controller does not follow the policies and pauses of the cluster';
+  return [...notes, ...(isIgnored ? [ignored] : [])].map(printable);
 }
 
 function unwrittenTaints({ facts, taints }: NodeReport, now: Instant): readonly string[] {
@@ -58,10 +70,14 @@ function unwrittenTaints({ facts, taints }: NodeReport, now: Instant): readonly 
     .map(printable);
 }
 
-function queueNotes(nodes: readonly NodeReport[]): readonly string[] {
+function queueNotes({ evictor }: ForecastSurvey, nodes: readonly NodeReport[]): readonly string[] {
   if (!nodes.some(({ forecast }) => forecast?.health.place != null)) return [];
+  const isKnown = evictor.settings?.watchesNodes === true;
+  const whose = isKnown
+    ? 'the rates and grace periods of taintmgr-controller'
+    : 'the default rates and grace periods';
   return [
-    'when a node will be tainted is an estimate: it assumes the default rates and grace periods, ' +
+    `when a node will be tainted is an estimate: it assumes ${whose}, ` +
       'and kube-controller-manager takes the nodes of a zone in no particular order',
   ];
 }
@@ -76,8 +92,12 @@ function evictorNotes(
     return pod.explanation.decision.kind === 'evict' && pod.evictor !== 'drain-by-taint';
   });
   const from = evictor.upstreamSince === null ? '' : ', and no earlier than its own start';
+  const isOurs = evictor.name === 'taintmgr-controller' && evictor.rules !== evictor.name;
+  const program = isOurs
+    ? 'taintmgr-controller --semantics=upstream-1.36'
+    : 'kube-controller-manager';
   const estimates =
-    'estimates: kube-controller-manager keeps its timers in memory, and they are counted from when ' +
+    `estimates: ${program} keeps its timers in memory, and they are counted from when ` +
     `taints and tolerations were written${from}`;
   if (compare) return [`times of UPSTREAM are ${estimates}`];
   if (!goes) return [];

@@ -6,7 +6,7 @@ import { earliest, type Instant, type Millis } from '@taintmgr/core/time';
 import type { NodeFacts, PodFacts, Readiness } from '../cluster/facts.ts';
 import type { LeaseRenewal } from '../cluster/reader.ts';
 import type { ForecastSurvey } from '../cluster/survey.ts';
-import { Explainer, type PodEvictor } from './explainer.ts';
+import { Explainer, type Judged, type PodEvictor } from './explainer.ts';
 import { present } from './question.ts';
 
 /** Everything to be said about one pod. */
@@ -23,6 +23,10 @@ export interface PodReport {
   readonly upstream: Comparison | null;
   /** What would hold its eviction back. */
   readonly blockers: readonly PredictedBlocker[];
+  /** Whether its budgets are known, or nobody asks them. */
+  readonly knowsBudgets: boolean;
+  /** When it is deleted whatever its budgets say; null: never, or none of them holds it. */
+  readonly deletedAt: Instant | null;
 }
 
 /** Everything to be said about one node. */
@@ -130,27 +134,37 @@ function reportPod(
   const judged = explainer.judge(at, facts, ours);
   const goes = judged.explanation.decision.kind !== 'keep' || pod.deletionTimestamp !== null;
   const nodeAnswers = ready?.since == null ? null : ready.status !== 'Unknown';
-  const budgets = asksBudgets(survey, judged.evictor) ? survey.budgets : [];
+  const asks = asksBudgets(survey, judged);
+  const budgets = asks ? survey.budgets : [];
+  const blockers = goes ? predictBlockers(pod, { budgets, finalizers, nodeAnswers }) : [];
   return {
     facts,
     ...judged,
     present: explainer.present(at, facts),
     upstream: explainer.compared(at, facts, ours),
-    blockers: goes ? predictBlockers(pod, { budgets, finalizers, nodeAnswers }) : [],
+    blockers,
+    knowsBudgets: !asks || survey.budgets !== null,
+    deletedAt: deletedAt(judged, blockers),
   };
 }
 
 /** Whether whoever evicts a pod asks budgets, or may: what cannot be seen is assumed to. */
-function asksBudgets({ evictor }: ForecastSurvey, who: PodEvictor): boolean {
-  if (who === 'drain-by-taint' || evictor.name === 'unknown') return true;
-  return who !== 'kube-controller-manager' && (evictor.asksBudgets ?? true);
+function asksBudgets({ evictor }: ForecastSurvey, judged: Judged): boolean {
+  if (judged.evictor === 'drain-by-taint' || evictor.name === 'unknown') return true;
+  if (judged.evictor === 'kube-controller-manager') return false;
+  return judged.explanation.budgets.kind !== 'ignore';
 }
 
-/** Whether budgets are known, or nobody here asks them. */
-export function knowsBudgets({ budgets, evictor }: ForecastSurvey): boolean {
-  return (
-    budgets !== null || evictor.name === 'kube-controller-manager' || evictor.asksBudgets === false
-  );
+/** With EvictThenDelete budgets are asked for a while. */
+function deletedAt(
+  { evictor, explanation: { decision, budgets } }: Judged,
+  blockers: readonly PredictedBlocker[],
+): Instant | null {
+  const isHeld = blockers.some((blocker) => blocker.budgets.length > 0);
+  const isOurs = isHeld && evictor !== 'drain-by-taint';
+  if (!isOurs || decision.kind !== 'evict' || budgets.kind !== 'deleteAfter') return null;
+  const at = decision.deadline + budgets.afterMs;
+  return Number.isFinite(at) ? at : null;
 }
 
 function byTimeLeft(a: PodReport, b: PodReport): number {
@@ -166,12 +180,14 @@ function renewedAt(lease: LeaseRenewal | undefined): Instant | null {
 }
 
 function forecastFor(
-  { at, leases, zoneNodes }: ForecastSurvey,
+  { at, leases, zoneNodes, evictor }: ForecastSurvey,
   { node }: NodeFacts,
 ): Forecast | null {
   if (zoneNodes === null) return null;
   const nodes = zoneNodes.map((facts) => facts.node);
-  return forecastOf(at, { node, nodes, leaseRenewedAt: leases.get(node.name) ?? null });
+  const { settings } = evictor;
+  const options = settings?.watchesNodes ? settings.lifecycle : {};
+  return forecastOf(at, { node, nodes, leaseRenewedAt: leases.get(node.name) ?? null }, options);
 }
 
 /** Counts the nodes of a zone; null where the node is in none, or the others may not be seen. */

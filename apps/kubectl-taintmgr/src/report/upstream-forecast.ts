@@ -7,6 +7,8 @@ import { assumedHistory, type KnownPast } from './assumed-history.ts';
 /** What is known, and since when kube-controller-manager has been at it; null: all along. */
 export interface UpstreamPast extends KnownPast {
   readonly since: Instant | null;
+  /** Whether tolerations with Lt and Gt count; left out: not. */
+  readonly comparisonOperators?: boolean;
 }
 
 type Eviction = Extract<Decision, { kind: 'evict' }>;
@@ -21,7 +23,7 @@ const marked = 'DeletionByTaintManager';
  * not being deleted was refused to it five times; any other deletion is taken for a success.
  */
 export class UpstreamForecast {
-  readonly #engine: Engine = createEngine({ semantics: 'upstream-1.36', leader: false });
+  readonly #engine: Engine;
   readonly #present: ReadonlyMap<string, Pod>;
   readonly #now: Instant;
   /** What was due, by the uid of the pod. */
@@ -33,7 +35,9 @@ export class UpstreamForecast {
     readonly byNode: Map<string, ReadonlyMap<string, Decision>>;
   } = { at: Number.NaN, byNode: new Map() };
 
-  constructor({ since, ...known }: UpstreamPast) {
+  constructor({ since, comparisonOperators = false, ...known }: UpstreamPast) {
+    const semantics = 'upstream-1.36';
+    this.#engine = createEngine({ semantics, comparisonOperators, leader: false });
     const present = known.pods.flatMap((states) => states.at(-1)?.pod ?? []);
     this.#present = new Map(present.map((pod) => [pod.uid, pod] as const));
     this.#now = known.now;

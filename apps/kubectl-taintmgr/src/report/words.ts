@@ -193,6 +193,12 @@ export function decisive({ explanation }: PodReport): { taint: string; toleratio
   return { taint: formatTaint(reason.taint), toleration };
 }
 
+/** The same for a pod as of `now`: `PDB web (needs time), deleted in 4m`. */
+export function heldText({ blockers, knowsBudgets, deletedAt }: PodReport, now: Instant): string {
+  const text = blockersText(blockers, knowsBudgets);
+  return deletedAt === null ? text : `${text}, deleted ${soon(deletedAt - now)}`;
+}
+
 export function deadlineText(decision: Decision): string {
   return decision.kind === 'evict' ? formatTime(decision.deadline) : none;
 }

@@ -1,4 +1,4 @@
-import { budgetPolicyOf } from '../attempt/budget-policy.ts';
+import { type BudgetPolicy, budgetPolicyOf } from '../attempt/budget-policy.ts';
 import type { Terms } from '../attempt/delete-or-evict.ts';
 import type { AttemptState } from '../attempt/state.ts';
 import { finite, type Instant } from '../kernel/time.ts';
@@ -110,10 +110,14 @@ export class Decider {
     return !!observed && bound !== null && bound > Math.max(observed.start, observed.seenAt);
   }
 
+  /** What is done about its budgets when a pod goes for these reasons. */
+  budgetsOf(pod: Pod, because: readonly Reason[]): BudgetPolicy {
+    return budgetPolicyOf(this.#deciding(pod, because) ?? this.#config);
+  }
+
   /** What decides how a pod goes whose deadline has passed. */
   terms(now: Instant, pod: Pod, deadline: Instant, because: readonly Reason[]): Terms {
-    const taint = decidingTaint(because);
-    const policy = taint ? this.#governanceOf(pod, taint) : null;
+    const policy = this.#deciding(pod, because);
     const { gracePeriodSeconds } = policy ?? this.#config;
     const nodeEnd = policy?.by?.action === 'Upstream' ? null : this.#endOf(now, pod);
     return {
@@ -122,6 +126,11 @@ export class Decider {
       gracePeriodSeconds,
       nodeEnd,
     };
+  }
+
+  #deciding(pod: Pod, because: readonly Reason[]): Governance | null {
+    const taint = decidingTaint(because);
+    return taint ? this.#governanceOf(pod, taint) : null;
   }
 
   /**

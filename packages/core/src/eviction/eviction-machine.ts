@@ -1,3 +1,4 @@
+import type { BudgetPolicy } from '../attempt/budget-policy.ts';
 import type { AttemptState } from '../attempt/state.ts';
 import type { Instant } from '../kernel/time.ts';
 import type { Machine } from '../machine.ts';
@@ -13,6 +14,8 @@ export interface EvictionMachine extends Machine<MachineCommand> {
   taintsOf(nodeName: string): readonly ObservedTaint[];
   /** The decision on a pod that holds now: the one the machine acts on. */
   decisionOn(pod: Pod): Decision;
+  /** What is done about its budgets when a pod goes for this decision. */
+  budgetsOf(pod: Pod, decision: Decision): BudgetPolicy;
   /** How far the eviction of a pod has come; null when none is pending. */
   attemptOn(pod: PodRef): AttemptState | null;
   /** The limits that have tripped, and those in whose window pods were evicted. */

@@ -1,4 +1,5 @@
 // The precise eviction machine: when each pod of a tainted node goes, and what comes of it.
+import type { BudgetPolicy } from '../attempt/budget-policy.ts';
 import { escalationOf, methodFor, podCommand } from '../attempt/delete-or-evict.ts';
 import { isSetback, type Outcome } from '../attempt/outcome.ts';
 import { Pace } from '../attempt/pace.ts';
@@ -15,7 +16,7 @@ import type { Event } from '../event.ts';
 import { assert } from '../kernel/assert.ts';
 import { Schedule } from '../kernel/schedule.ts';
 import { earliest, type Instant } from '../kernel/time.ts';
-import type { Node } from '../model/node.ts';
+import { hasSameLabels } from '../model/node.ts';
 import type { Pod, PodRef } from '../model/pod.ts';
 import type { LimitStatus } from '../policy/limit.ts';
 import type { Change, StoreView } from '../store.ts';
@@ -115,6 +116,10 @@ export class PreciseEvictionMachine implements EvictionMachine {
     return this.#decider.decide(pod);
   }
 
+  budgetsOf(pod: Pod, { because }: Decision): BudgetPolicy {
+    return this.#decider.budgetsOf(pod, because);
+  }
+
   attemptOn({ uid }: PodRef): AttemptState | null {
     return this.#attempts.get(uid)?.state ?? null;
   }
@@ -123,9 +128,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
     return this.#limits.record.limits(now);
   }
 
-  #mayAct(): boolean {
-    return this.#synced && this.#leader;
-  }
+  #mayAct = (): boolean => this.#synced && this.#leader;
 
   #take(now: Instant, event: Event): void {
     switch (event.kind) {
@@ -193,7 +196,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
     const isTainted = this.#taints.of(name).length > 0;
     const isMoved = this.#pauses.followNode(wall, name, isTainted);
     const mayMatchOthers =
-      isTainted && this.#store.policies().length > 0 && !hasLabelsOf(node, previous);
+      isTainted && this.#store.policies().length > 0 && !hasSameLabels(node, previous);
     if (!isNews && !isMoved && !mayMatchOthers) return;
     this.#reconsiderOn(now, [name], node ? 'NodeChanged' : 'NodeDeleted');
   }
@@ -393,8 +396,4 @@ export class PreciseEvictionMachine implements EvictionMachine {
     assert(pod !== null, `pod ${uid} with an attempt is in the store`);
     return pod;
   }
-}
-
-function hasLabelsOf(one: Node | null, other: Node | null): boolean {
-  return JSON.stringify(one?.labels) === JSON.stringify(other?.labels);
 }

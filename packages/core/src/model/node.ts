@@ -80,3 +80,8 @@ export function mergeConditions(
     !conditions.some((condition) => condition.type === type);
   return [...merged, ...changed.filter(isNew)];
 }
+
+/** Whether two states of a node, or of none, have the same labels. */
+export function hasSameLabels(one: Node | null, other: Node | null): boolean {
+  return JSON.stringify(one?.labels) === JSON.stringify(other?.labels);
+}

@@ -180,7 +180,8 @@ function labelsFrom(value: unknown): Labels {
   );
 }
 
-function selectorFrom({ matchLabels, matchExpressions }: JsonRecord): LabelSelector {
+/** Reads a label selector; an expression that nobody knows is left out. */
+export function selectorFrom({ matchLabels, matchExpressions }: JsonRecord): LabelSelector {
   const expressions = asList(matchExpressions).flatMap((value) => {
     const { key, operator, values } = asRecord(value);
     const known = operators.find((name) => name === operator);

@@ -12,13 +12,13 @@ import { type NodeReport, type PodReport, tally } from '../../report/report.ts';
 import {
   ago,
   becauseText,
-  blockersText,
   deadlineText,
   decisionWithTime,
   decisive,
   evictorText,
   graceText,
   healthText,
+  heldText,
   none,
   ownerText,
   readyText,
@@ -36,8 +36,6 @@ export interface PodColumns {
   readonly whatIf: boolean;
   /** How long after the reading the answer is meant. */
   readonly after: number;
-  /** Whether budgets could be read, where anybody asks them. */
-  readonly budgets: boolean;
   readonly evictor: Evictor;
   readonly now: Instant;
   readonly paint: Paint;
@@ -106,7 +104,7 @@ function taintFields({ taints }: NodeReport, now: Instant): readonly Field[] {
 }
 
 function podColumns(columns: PodColumns): readonly Column<PodReport>[] {
-  const { compare, whatIf, after, budgets, now } = columns;
+  const { compare, whatIf, after, now } = columns;
   const present: readonly Column<PodReport>[] = [['PRESENT', presentText]];
   const upstream: readonly Column<PodReport>[] = [
     ['UPSTREAM', (pod) => upstreamText(pod, now + after, after)],
@@ -119,7 +117,7 @@ function podColumns(columns: PodColumns): readonly Column<PodReport>[] {
     ['IN', (pod) => timeLeftOf(pod, after)],
     ...(whatIf ? present : []),
     ...(compare ? upstream : []),
-    ['BLOCKED BY', (pod) => (isGoing(pod) ? blockersText(pod.blockers, budgets) : '-')],
+    ['BLOCKED BY', (pod) => (isGoing(pod) ? heldText(pod, now + after) : '-')],
     ['DEADLINE', ({ explanation }) => deadlineText(explanation.decision), 'wide'],
     ['TAINT', (pod) => decisive(pod).taint, 'wide'],
     ['TOLERATION', (pod) => decisive(pod).toleration, 'wide'],

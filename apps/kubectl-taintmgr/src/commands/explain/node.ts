@@ -9,7 +9,7 @@ import {
 } from '../../report/documents.ts';
 import { limitsDocument } from '../../report/limits.ts';
 import { isWhatIf } from '../../report/question.ts';
-import { knowsBudgets, type NodeReport, type PodReport } from '../../report/report.ts';
+import type { NodeReport, PodReport } from '../../report/report.ts';
 import { asOf } from '../../report/words.ts';
 import { type PodColumns, renderNode } from './node-table.ts';
 import type { AnswerContext, Subject } from './subject.ts';
@@ -69,7 +69,6 @@ export function podColumns({ survey, question, paint }: AnswerContext): PodColum
     compare: question.compare,
     whatIf: isWhatIf(question),
     after: question.after,
-    budgets: knowsBudgets(survey),
     evictor: survey.evictor,
     now: survey.at,
     paint,

@@ -24,6 +24,7 @@ import {
   none,
   ownerText,
   readyText,
+  soon,
   timeLeft,
   timeLeftThen,
   tolerationText,
@@ -98,7 +99,11 @@ function describePod(
   const { after } = question;
   const at = survey.at + after;
   const goes = explanation.decision.kind !== 'keep';
-  const blockedBy = blockers.map(blockerLine);
+  const { deletedAt } = report;
+  const blockedBy = [
+    ...blockers.map(blockerLine),
+    ...(deletedAt === null ? [] : [`deleted ${soon(deletedAt - at)}, whatever budgets say`]),
+  ];
   const head = renderFields([
     ['Name', pod.name],
     ['Namespace', pod.namespace],

@@ -11,7 +11,7 @@ import { apiVersion, evictorDocument } from '../../report/documents.ts';
 import { limitsDocument } from '../../report/limits.ts';
 import { notesOn, writeNotes } from '../../report/notes.ts';
 import { present } from '../../report/question.ts';
-import { knowsBudgets, type PodReport, reportOnPresent } from '../../report/report.ts';
+import { type PodReport, reportOnPresent } from '../../report/report.ts';
 import { asOf } from '../../report/words.ts';
 import type { PendingFlags } from './flags.ts';
 import { inOrder } from './order.ts';
@@ -38,7 +38,7 @@ export async function run(invocation: Invocation<PendingFlags>): Promise<ExitCod
       flags.sortBy,
     );
     const shown = rows.map(({ pod }) => pod);
-    const columns = pendingColumns(knowsBudgets(survey));
+    const columns = pendingColumns(survey.at);
     const answer: Answer = {
       document: {
         apiVersion,

@@ -4,9 +4,9 @@ import { podDocument, taintDocument } from '../../report/documents.ts';
 import type { PodReport } from '../../report/report.ts';
 import {
   becauseText,
-  blockersText,
   deadlineText,
   decisive,
+  heldText,
   none,
   ownerText,
   timeLeftOf,
@@ -19,15 +19,15 @@ export function pendingDocument(report: PodReport, now: Instant): object {
   return { ...podDocument(report, now), taint };
 }
 
-/** A line for each pod; `knowsBudgets`: whether budgets could be read. */
-export function pendingColumns(knowsBudgets: boolean): readonly Column<PodReport>[] {
+/** A line for each pod. */
+export function pendingColumns(now: Instant): readonly Column<PodReport>[] {
   return [
     ['NAMESPACE', ({ facts }) => facts.pod.namespace],
     ['POD', ({ facts }) => facts.pod.name],
     ['NODE', ({ facts }) => facts.pod.nodeName],
     ['IN', (pod) => timeLeftOf(pod, 0)],
     ['TAINT', (pod) => decisive(pod).taint],
-    ['BLOCKED BY', ({ blockers }) => blockersText(blockers, knowsBudgets)],
+    ['BLOCKED BY', (pod) => heldText(pod, now)],
     ['EVICTED BY', ({ evictor }) => evictor ?? none, 'wide'],
     ['DUE', ({ explanation }) => deadlineText(explanation.decision), 'wide'],
     ['TOLERATION', (pod) => decisive(pod).toleration, 'wide'],

@@ -1,5 +1,5 @@
 import { zoneName } from '@taintmgr/core';
-import { defaultLifecycleConfig, type ZoneState, zoneState } from '@taintmgr/core/lifecycle';
+import { resolveLifecycleConfig, type ZoneState, zoneState } from '@taintmgr/core/lifecycle';
 import type { EvictionPause } from '@taintmgr/core/policy';
 import { earliest, formatTime, type Instant, type Millis } from '@taintmgr/core/time';
 import { type DutyVerdict, type Evictors, verdictText } from '@taintmgr/k8s-adapter';
@@ -67,6 +67,10 @@ export function statusOf(
     const name = zoneName(facts.node.labels ?? {}) || (facts.node.zone ?? '');
     zones.set(name, [...(zones.get(name) ?? []), facts]);
   }
+  const { settings } = evictor;
+  const { unhealthyZoneThreshold } = resolveLifecycleConfig(
+    settings?.watchesNodes ? settings.lifecycle : {},
+  );
   const inOrder = [...zones].sort(([a], [b]) => (a < b ? -1 : 1));
   return {
     at,
@@ -74,7 +78,7 @@ export function statusOf(
     evictor,
     zones: inOrder.map(([name, members]) => {
       const pods = members.flatMap(({ node }) => byName.get(node.name)?.pods ?? []);
-      return zoneCounts(at, name, members, pods);
+      return zoneCounts(at, name, members, pods, unhealthyZoneThreshold);
     }),
     drains: drainsOn(nodes),
     clocks: [],
@@ -86,6 +90,7 @@ function zoneCounts(
   name: string,
   nodes: readonly NodeFacts[],
   pods: readonly PodReport[],
+  unhealthyZoneThreshold: number,
 ): ZoneCounts {
   const notReady = nodes.filter(({ ready }) => ready.status !== 'True').length;
   const waits = pods.flatMap(({ explanation }) => explanation.remaining ?? []);
@@ -95,10 +100,7 @@ function zoneCounts(
     pod.deletionTimestamp !== null && at - pod.deletionTimestamp > stuckAfterMs;
   return {
     name,
-    state: zoneState(
-      { ready: nodes.length - notReady, notReady },
-      defaultLifecycleConfig.unhealthyZoneThreshold,
-    ),
+    state: zoneState({ ready: nodes.length - notReady, notReady }, unhealthyZoneThreshold),
     nodes: nodes.length,
     notReady,
     tainted: nodes.filter(losesPods).length,

@@ -1,4 +1,6 @@
 // Taint eviction exactly as kube-controller-manager 1.36.2 does it, defects included.
+
+import type { BudgetPolicy } from '../../attempt/budget-policy.ts';
 import type { Outcome } from '../../attempt/outcome.ts';
 import type { AttemptState } from '../../attempt/state.ts';
 import type { Event } from '../../event.ts';
@@ -89,6 +91,11 @@ export class UpstreamEvictionMachine implements EvictionMachine {
     const entry = this.#queue.entry(keyOf(pod));
     if (!entry) return { kind: 'keep', because };
     return { kind: 'evict', deadline: this.#deadlineOf(entry), because };
+  }
+
+  /** It asks none. */
+  budgetsOf(): BudgetPolicy {
+    return { kind: 'ignore' };
   }
 
   attemptOn(pod: PodRef): AttemptState | null {

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { readEvictor } from '../../src/cluster/evictors.ts';
+import type { ClusterPolicies } from '../../src/cluster/policies.ts';
+import type { ForecastSurvey } from '../../src/cluster/survey.ts';
+import { taintManagersIn } from '../../src/cluster/taint-managers.ts';
+import { explain } from '../world/explained.ts';
+import {
+  nobody,
+  node,
+  nodeFactsOf,
+  now,
+  pod,
+  podFactsOf,
+  surveyOf,
+  taint,
+} from '../world/values.ts';
+
+// What explain says where the leader has published how it runs.
+
+type Settings = Readonly<Record<string, string>>;
+
+const holder = 'cp_1';
+const lease = {
+  ...{ namespace: 'kube-system', name: 'taintmgr-controller', uid: 'u', resourceVersion: '1' },
+  ...{ holder, duration: 15_000, renewedAt: now, acquiredAt: null },
+};
+const evictors = {
+  ...nobody,
+  taintmgr: {
+    ...({ kind: 'acts', who: holder } as const),
+    evidence: [{ kind: 'lease', lease, life: 'alive', age: 1000 } as const],
+  },
+};
+const budget = {
+  ...{ namespace: 'shop', name: 'web', selector: {}, refusal: null },
+  ...{
+    allowed: 0,
+    healthy: 2,
+    desired: 2,
+    expected: 2,
+    upToDate: true,
+    alwaysEvictUnhealthy: false,
+  },
+};
+const pause = {
+  ...{ name: 'night', uid: 'u', readiness: false, deadlines: true, reason: '', until: null },
+  scope: { zones: [], nodes: null, taintKeys: [], namespaces: [] },
+  since: now - 30_000,
+};
+const paused: ClusterPolicies = {
+  objects: [{ kind: 'EvictionPause', value: pause }],
+  namespaces: [],
+  hidden: [],
+};
+
+/** A node that was tainted 40 s ago, where the leader has run for 20 s with these settings. */
+async function surveyWith(
+  settings: Settings,
+  fields: Partial<ForecastSurvey> = {},
+): Promise<ForecastSurvey> {
+  const time = (at: number): string => new Date(at).toISOString();
+  const manager = {
+    ...{ apiVersion: 'taintmgr.dev/v1alpha1', kind: 'TaintManager' },
+    metadata: { name: 'taintmgr', uid: 'u1' },
+    status: {
+      ...{ leader: holder, renewTime: time(now), startedAt: time(now - 20_000) },
+      controllers: ['taint-eviction-controller', 'node-lifecycle-controller'],
+      settings,
+    },
+  };
+  const reader = {
+    taintManagers: () => Promise.resolve(taintManagersIn([manager])),
+    podObject: () => Promise.resolve(null),
+  };
+  const evictor = await readEvictor(evictors, reader, now);
+  const nodes = [nodeFactsOf(node('n1', taint('bad:NoExecute', 40)))];
+  const one = pod('web-0', {
+    ...{ labels: {}, ready: 'True', boundAt: now - 3_600_000 },
+    tolerations: [{ key: 'bad', operator: 'Exists', value: '', effect: '', tolerationSeconds: 30 }],
+  });
+  return surveyOf(nodes, [podFactsOf(one)], { evictors, evictor, budgets: [budget], ...fields });
+}
+
+/** DECISION, IN and BLOCKED BY of the pod, and the notes. */
+async function said(
+  settings: Settings,
+  fields: Partial<ForecastSurvey> = {},
+): Promise<readonly string[]> {
+  const { text, notes } = explain(await surveyWith(settings, fields));
+  const row = text.split('\n').find((line) => line.includes('web-0')) ?? '';
+  const [, , decision, left, blocked] = row.split(/ {2,}/);
+  return [[decision, left, blocked].join(' | '), ...notes];
+}
+
+const held = 'PDB web (needs action)';
+const timers =
+  'times with ~ are estimates: taintmgr-controller --semantics=upstream-1.36 keeps its timers in ' +
+  'memory, and they are counted from when taints and tolerations were written, and no earlier ' +
+  'than its own start';
+const ignores = 'taintmgr-controller does not follow the policies and pauses of the cluster';
+
+const cases: readonly (readonly [
+  name: string,
+  settings: Settings,
+  fields: Partial<ForecastSurvey>,
+  expected: readonly string[],
+])[] = [
+  ['delete', { mode: 'delete' }, {}, ['Evict | overdue by 9s | <none>']],
+  ['evict', { mode: 'evict' }, {}, [`Evict | overdue by 9s | ${held}`]],
+  [
+    'budgets are asked for two minutes',
+    { mode: 'evictThenDelete', 'delete-after': '2m' },
+    {},
+    [`Evict | overdue by 9s | ${held}, deleted in 1m51s`],
+  ],
+  [
+    'budgets are asked for ever',
+    { mode: 'evictThenDelete', 'delete-after': 'never' },
+    {},
+    [`Evict | overdue by 9s | ${held}`],
+  ],
+  [
+    'a taint has to be a minute old',
+    { mode: 'delete', 'eviction.minTaintAge': '1m' },
+    {},
+    ['Evict | 21s | <none>'],
+  ],
+  [
+    'by the rules of kube-controller-manager its timers begin when it begins',
+    { mode: 'evict', semantics: 'upstream-1.36' },
+    {},
+    ['Evict | ~10s | <none>', timers],
+  ],
+  [
+    'which knows no pauses',
+    { mode: 'evict', semantics: 'upstream-1.36' },
+    { policies: paused },
+    ['Evict | ~10s | <none>', ignores, timers],
+  ],
+  ['pauses count', { mode: 'delete' }, { policies: paused }, ['Paused | 21s | <none>']],
+  [
+    'or do not',
+    { mode: 'delete', 'cluster-policies': 'false' },
+    { policies: paused },
+    ['Evict | overdue by 9s | <none>', ignores],
+  ],
+  [
+    'what is not known is said, and the rest counts',
+    { mode: 'evict', 'delete-after': 'soon', 'evict-on': 'sundays' },
+    {},
+    [
+      `Evict | overdue by 9s | ${held}`,
+      'taintmgr-controller runs with delete-after=soon, which is not understood here and left out',
+      'taintmgr-controller runs with evict-on=sundays, which is not understood here and left out',
+    ],
+  ],
+];
+
+describe('explain goes by the published settings', () => {
+  for (const [name, settings, fields, expected] of cases) {
+    it(name, async () => assert.deepEqual(await said(settings, fields), expected));
+  }
+
+  it('in the health of a node and its zone', async () => {
+    const times = { heartbeatAt: null, transitionAt: null };
+    const conditions = [{ type: 'Ready', status: 'True', reason: '', message: '', ...times }];
+    const one = { ...node('n1', taint('bad:NoExecute', 40)), conditions };
+    const facts = nodeFactsOf(one, { zone: 'a' });
+    const renewed = new Map([['n1', now - 25_000]]);
+    const fields = { zoneNodes: [facts], nodes: [facts], leases: renewed };
+    const settings = { 'node-monitor-grace-period': '40s', 'node-eviction-rate': '0.3' };
+    const { text } = explain(await surveyWith({ mode: 'delete', ...settings }, fields));
+    const head = text.split('\n').filter((line) => /^(Health|Zone)/.test(line));
+    assert.deepEqual(head, [
+      'Health:       Unknown in 15s without a heartbeat',
+      'Zone:         a, 0 of 1 node not ready: Normal, eviction rate 0.3 nodes/s',
+    ]);
+  });
+});
