@@ -141,6 +141,15 @@ export {
   whyUnknown,
 } from './evictors/words.ts';
 
+// kube-controller-manager's taint eviction, to try things against.
+
+export {
+  type UpstreamLoopOptions,
+  UpstreamManager,
+  upstreamLoop,
+  upstreamUserAgent,
+} from './client/upstream-manager.ts';
+
 // Takeover: the policies by which the API server refuses what kube-controller-manager would evict.
 
 export { type Drift, installedVersion, takeoverDrift } from './takeover/drift.ts';

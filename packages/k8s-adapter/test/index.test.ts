@@ -13,6 +13,7 @@ it('opens exactly these', () => {
     'KubeconfigError',
     'Loop',
     'PressureLoop',
+    'UpstreamManager',
     'VirtualDriver',
     'WrongServerError',
     'actorOf',
@@ -79,6 +80,8 @@ it('opens exactly these', () => {
     'takeoverVersionAnnotation',
     'treeFault',
     'typedApi',
+    'upstreamLoop',
+    'upstreamUserAgent',
     'verdictText',
     'whyUnknown',
   ]);

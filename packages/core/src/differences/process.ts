@@ -35,6 +35,15 @@ export const processDifferences: readonly Difference[] = [
     proof: '../../k8s-adapter/test/controller/procedures/upstream-requests.test.ts',
   },
   {
+    name: 'mark-refused',
+    upstream:
+      'A pod that may not be marked with DisruptionTarget is not deleted; that is one try of five.',
+    precise:
+      '`precise` deletes it without the condition, and says so. `upstream-1.36` does as upstream.',
+    why: 'The condition tells others why a pod goes; that it cannot be written is no reason to keep the pod.',
+    proof: '../../k8s-adapter/test/controller/procedures/pod-removal.test.ts',
+  },
+  {
     name: 'silent-after-not-ready',
     upstream:
       'A node whose kubelet said NotReady and then falls silent gets no further Event, and its pods are not marked again.',

@@ -8,7 +8,7 @@ import {
   seededRandom,
   type VirtualClock,
 } from '@taintmgr/sim-cluster';
-import { UpstreamManager } from './upstream-manager.ts';
+import { VirtualUpstreamManager } from './upstream-manager.ts';
 
 /** Whoever evicts in a run, on the clock of the cluster. */
 export interface Evictor {
@@ -61,11 +61,11 @@ export function ours(mode: 'delete' | 'evict'): MakeEvictor {
 
 /** kube-controller-manager, which keeps its timers in memory. */
 export const upstream: MakeEvictor = (cluster, clock) =>
-  new UpstreamManager({ cluster, clock, token: tokens.manager });
+  new VirtualUpstreamManager({ cluster, clock, token: tokens.manager });
 
 /** The same, and its process is restarted in the midst of it. */
 export const upstreamRestarted: MakeEvictor = (cluster, clock) => {
-  const manager = new UpstreamManager({ cluster, clock, token: tokens.manager });
+  const manager = new VirtualUpstreamManager({ cluster, clock, token: tokens.manager });
   return {
     start: () => manager.start(),
     runUntil: (instant) => manager.runUntil(instant),

@@ -1,7 +1,6 @@
 // kube-controller-manager's taint eviction as a program of its own, on a virtual clock.
-import { createEngine } from '@taintmgr/core';
 import type { Instant } from '@taintmgr/core/time';
-import { Loop, VirtualDriver } from '@taintmgr/k8s-adapter';
+import { upstreamLoop, upstreamUserAgent, VirtualDriver } from '@taintmgr/k8s-adapter';
 import {
   type Cluster,
   type Exchange,
@@ -17,18 +16,13 @@ export interface UpstreamManagerOptions {
   readonly token: string;
 }
 
-const userAgent = 'kube-controller-manager/v1.36.2 (linux/amd64) kubernetes/node-controller';
 const leasesPath = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
 const leaseName = 'kube-controller-manager';
 const renewMs = 2_000;
 const seed = 7;
 
-/**
- * Stands in for the taint-eviction-controller of kube-controller-manager 1.36.2: the machine of core
- * that does what that one does to the letter, defects included, behind its own client, user agent and
- * lease. Its timers are in its memory: `restart` forgets them.
- */
-export class UpstreamManager {
+/** Its timers are in its memory, and its lease outlives it: a restart forgets the ones, and takes the other. */
+export class VirtualUpstreamManager {
   readonly #options: UpstreamManagerOptions;
   #driver: VirtualDriver | null = null;
   #renewal: Timer | null = null;
@@ -41,8 +35,7 @@ export class UpstreamManager {
   /** Takes the lease, and begins with empty hands. */
   start(): void {
     const { clock } = this.#options;
-    const machine = createEngine({ semantics: 'upstream-1.36' });
-    const loop = new Loop({ machine, random: seededRandom(seed) });
+    const loop = upstreamLoop({ random: seededRandom(seed) });
     const exchange = this.#exchange;
     this.#driver = new VirtualDriver({ loop, exchange, clock, onNotice: () => {} });
     this.#starts++;
@@ -86,7 +79,7 @@ export class UpstreamManager {
 
   readonly #exchange: Exchange = (request, sink) => {
     const { cluster, token } = this.#options;
-    const own = { 'user-agent': userAgent, authorization: `Bearer ${token}` };
+    const own = { 'user-agent': upstreamUserAgent, authorization: `Bearer ${token}` };
     return cluster.exchange({ ...request, headers: { ...request.headers, ...own } }, sink);
   };
 }

@@ -120,6 +120,8 @@ function afterPod(command: Removal, pod: Pod): Step {
 function afterFailure(state: ExecutionState, failure: Failure, options: ExecuteOptions): Step {
   const meaning = classify(state.kind, failure);
   if (state.kind === 'MarkingDisrupted' && meaning === 'unmarked') {
+    // kube-controller-manager deletes no pod that it could not mark.
+    if (state.command.guard === 'name') return finish(refused(failure, false));
     return remove(state.command, options, failure.message);
   }
   if (meaning === 'gone') return finish({ kind: 'gone' });

@@ -119,6 +119,14 @@ describe('a deletion guarded by the name alone', () => {
       apiVersion: 'v1',
     });
   });
+
+  it('does not follow where the mark is refused', () => {
+    const mark = beginExecution(command, now, {});
+    assert.ok(mark.kind === 'send');
+    const step = continueExecution(mark.state, answer('forbidden'), now, {});
+    assert.ok(step.kind === 'finished' && step.outcome.kind === 'failed');
+    assert.equal(step.outcome.status, 403);
+  });
 });
 
 describe('the request of an eviction', () => {

@@ -1,0 +1,247 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { loadKubeconfig, takeoverManifests, UpstreamManager } from '@taintmgr/k8s-adapter';
+import {
+  type ApiRequest,
+  ApiServer,
+  createCertificate,
+  type Exchange,
+  type KubeObject,
+  node,
+  pod,
+  RealClock,
+  seededRandom,
+  startHttps,
+  type User,
+  writeKubeconfig,
+} from '@taintmgr/sim-cluster';
+import { installOurKinds } from '../harness/our-kinds.ts';
+
+/** Who asks the API server in these tests, and by which token. */
+export const users = {
+  admin: 'admin',
+  manager: 'system:serviceaccount:kube-system:node-controller',
+  controller: 'system:serviceaccount:taintmgr-system:taintmgr-controller',
+  kubelet: 'system:node:n1',
+  scheduler: 'system:kube-scheduler',
+} as const;
+
+export type Who = keyof typeof users;
+
+/** A request that was answered. */
+export interface Asked {
+  readonly user: string;
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+}
+
+export const label = { 'taintmgr.dev/takeover': 'enabled' };
+const managers = '/apis/taintmgr.dev/v1alpha1/taintmanagers';
+const everything = [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }];
+const taint = { key: 'bad', effect: 'NoExecute' };
+
+/**
+ * An API server over HTTPS with our kinds, a node `n1`, the namespaces `in`, which is opted in, and
+ * `out`, and a kube-controller-manager that has not started.
+ */
+export class TakeoverWorld {
+  readonly api: ApiServer;
+  readonly asked: Asked[] = [];
+  url = '';
+  #directory = '';
+  #ca = '';
+  #manager: UpstreamManager | null = null;
+  #heard: (() => void)[] = [];
+
+  private constructor() {
+    const tokens = new Map<string, User>(
+      Object.entries(users).map(([token, name]) => [
+        token,
+        { name, groups: [], rules: everything },
+      ]),
+    );
+    this.api = new ApiServer({ clock: new RealClock(), random: seededRandom(1), tokens });
+  }
+
+  static async start(t: TestContext): Promise<TakeoverWorld> {
+    const world = new TakeoverWorld();
+    const { api } = world;
+    await installOurKinds(api);
+    api.create('namespaces', { metadata: { name: 'in', labels: label } });
+    api.create('namespaces', { metadata: { name: 'out' } });
+    api.create('nodes', node('n1'));
+    const certificate = createCertificate(Date.now());
+    const server = await startHttps({ exchange: world.#recording(api.exchange), certificate });
+    world.url = server.url;
+    world.#ca = certificate.ca;
+    world.#directory = mkdtempSync(join(tmpdir(), 'taintmgr-takeover-test-'));
+    const { access } = await loadKubeconfig({ kubeconfig: world.kubeconfig('manager') });
+    const manager = new UpstreamManager(access);
+    world.#manager = manager;
+    t.after(async () => {
+      await manager.stop();
+      await server.close();
+      rmSync(world.#directory, { recursive: true });
+    });
+    return world;
+  }
+
+  get manager(): UpstreamManager {
+    if (!this.#manager) throw new Error('the world has not begun');
+    return this.#manager;
+  }
+
+  /** A file by which somebody gets in. */
+  kubeconfig(who: Who): string {
+    const file = join(this.#directory, who);
+    writeKubeconfig(file, { server: this.url, ca: this.#ca, token: who });
+    return file;
+  }
+
+  /** The policies and bindings, as the controller would install them. */
+  installPolicies(): void {
+    const manifests = takeoverManifests({ manager: 'taintmgr', users: [users.controller] });
+    for (const manifest of manifests) {
+      const { apiVersion, kind, metadata, spec } = structuredClone(manifest);
+      this.api.create(pluralOf(kind), { apiVersion, kind, metadata, spec });
+    }
+  }
+
+  removePolicies(): void {
+    for (const plural of [pluralOf('Binding'), pluralOf('ValidatingAdmissionPolicy')]) {
+      for (const { metadata } of this.api.list(plural)) this.api.delete(plural, '', metadata.name);
+    }
+  }
+
+  /** What the leader writes every 10 s; it was written so long ago. */
+  async beat(agoMs = 0): Promise<void> {
+    const renewTime = new Date(Date.now() - agoMs).toISOString();
+    const body = { apiVersion: 'taintmgr.dev/v1alpha1', kind: 'TaintManager' };
+    const metadata = { name: 'taintmgr' };
+    await this.ask('admin', 'POST', managers, { ...body, metadata });
+    const value = { renewTime, takeover: { enabled: true } };
+    const patch = [{ op: 'add', path: '/status', value }];
+    await this.ask('admin', 'PATCH', `${managers}/taintmgr/status`, patch, 'json-patch');
+  }
+
+  pod(namespace: string, name: string, more: object = {}): void {
+    this.api.create('pods', pod(namespace, name, { spec: { nodeName: 'n1', ...more } }));
+  }
+
+  /** Puts the taint on the node, or takes it off. */
+  taint(isOn = true): void {
+    const found = this.api.get('nodes', '', 'n1');
+    if (!found) throw new Error('there is no node');
+    const taints = isOn ? [{ ...taint, timeAdded: new Date().toISOString() }] : [];
+    this.api.update('nodes', { ...found, spec: { ...found.spec, taints } });
+  }
+
+  /** Whether somebody has deleted it. */
+  isDeleted(namespace: string, name: string): boolean {
+    const found = this.api.get('pods', namespace, name);
+    return found === null || found.metadata.deletionTimestamp !== undefined;
+  }
+
+  async deleted(namespace: string, name: string): Promise<void> {
+    await this.until(() => this.isDeleted(namespace, name));
+  }
+
+  /** What the manager was answered when it wanted to mark this pod. */
+  marks(namespace: string, name: string): readonly Asked[] {
+    const path = `/api/v1/namespaces/${namespace}/pods/${name}/status`;
+    return this.asked.filter((one) => one.user === users.manager && one.path.startsWith(path));
+  }
+
+  /** Resolves when the manager has tried as often as it does, and was refused each time. */
+  async refused(namespace: string, name: string, tries = 5): Promise<void> {
+    const isRefused = ({ status }: Asked): boolean => status === 403;
+    await this.until(() => this.marks(namespace, name).filter(isRefused).length >= tries);
+  }
+
+  /** Resolves when it holds; looks at each request that is answered, and at each change. */
+  async until(holds: () => boolean): Promise<void> {
+    while (!holds()) {
+      await new Promise<void>((resolve) => {
+        const unsubscribe = this.api.subscribe(() => resolve());
+        this.#heard.push(() => {
+          unsubscribe();
+          resolve();
+        });
+      });
+    }
+  }
+
+  /** Sends what somebody asks; the status that it is answered with, and the body. */
+  async ask(
+    who: Who,
+    method: string,
+    path: string,
+    body: object,
+    kind = '',
+  ): Promise<{ readonly status: number; readonly text: string }> {
+    const headers = {
+      authorization: `Bearer ${who}`,
+      'content-type': kind === '' ? 'application/json' : `application/${kind}+json`,
+    };
+    const request = { method, path, headers, body: JSON.stringify(body) };
+    return await new Promise((resolve, reject) => {
+      let [status, text] = [0, ''];
+      this.#recording(this.api.exchange)(request, {
+        head: (code) => {
+          status = code;
+        },
+        data: (chunk) => {
+          text += String(chunk);
+        },
+        end: () => resolve({ status, text }),
+        reset: () => reject(new Error('reset')),
+      });
+    });
+  }
+
+  /** Waits until the policies refuse, or let pass, what they are there for: a dry run of it. */
+  async untilPolicies(refuse: boolean, pod: string): Promise<void> {
+    const path = `/api/v1/namespaces/in/pods/${pod}/status?dryRun=All`;
+    for (;;) {
+      const { status } = await this.ask('admin', 'PATCH', path, mark(), 'strategic-merge-patch');
+      if ((status === 403) === refuse) return;
+      await new Promise((resolve) => this.api.clock.after(20, () => resolve(null)));
+    }
+  }
+
+  #recording(exchange: Exchange): Exchange {
+    return (request: ApiRequest, sink) => {
+      const { method, path, headers } = request;
+      const token = String(headers.authorization ?? '').replace('Bearer ', '') as Who;
+      return exchange(request, {
+        ...sink,
+        head: (status, more) => {
+          this.asked.push({ user: users[token] ?? '', method, path, status });
+          sink.head(status, more);
+          const heard = this.#heard;
+          this.#heard = [];
+          for (const tell of heard) tell();
+        },
+      });
+    };
+  }
+}
+
+/** The patch by which a pod is marked before it is deleted. */
+export function mark(reason = 'DeletionByTaintManager'): object {
+  const lastTransitionTime = new Date().toISOString();
+  const condition = { type: 'DisruptionTarget', status: 'True', reason, lastTransitionTime };
+  return { status: { conditions: [condition] } };
+}
+
+export function conditionsOf(object: KubeObject | null): readonly { readonly type: string }[] {
+  return object?.status?.conditions ?? [];
+}
+
+function pluralOf(kind: string): string {
+  const isPolicy = kind === 'ValidatingAdmissionPolicy';
+  return isPolicy ? 'validatingadmissionpolicies' : 'validatingadmissionpolicybindings';
+}

@@ -1,0 +1,63 @@
+// The taint eviction of kube-controller-manager 1.36.2 as a client of its own, to try things against.
+import { createEngine } from '@taintmgr/core';
+import { Loop } from '../controller/engine-loop.ts';
+import { drive } from '../driver/driver.ts';
+import type { Random } from '../proto/backoff.ts';
+import type { Access } from '../transport/access.ts';
+import { HttpTransport } from '../transport/http-transport.ts';
+
+/** What its requests say who sends them. */
+export const upstreamUserAgent =
+  'kube-controller-manager/v1.36.2 (linux/amd64) kubernetes/node-controller';
+
+const lease = { namespace: 'kube-system', name: 'kube-controller-manager' };
+
+export interface UpstreamLoopOptions {
+  readonly random: Random;
+  /** Who it is in the lease that it acts by, another one with each start; left out: it needs none. */
+  readonly identity?: string;
+}
+
+/**
+ * A loop that does what the taint-eviction-controller does to the letter, defects included: the machine
+ * of core with those semantics, with requests and Events of its own. It marks a pod before it
+ * deletes it, and where it may not, it tries five times and forgets the pod. Its timers are in its
+ * memory: another loop knows none of them.
+ */
+export function upstreamLoop({ identity, random }: UpstreamLoopOptions): Loop {
+  const machine = createEngine({ semantics: 'upstream-1.36', leader: identity === undefined });
+  const election = identity === undefined ? {} : { election: { lease, identity } };
+  return new Loop({ machine, random, component: 'taint-eviction-controller', ...election });
+}
+
+/** The same as a running program, in real time. */
+export class UpstreamManager {
+  readonly #access: Access;
+  #starts = 0;
+  #life: { readonly end: AbortController; readonly over: Promise<void> } | null = null;
+
+  constructor(access: Access) {
+    this.#access = access;
+  }
+
+  /** Begins with empty hands. */
+  start(): void {
+    if (this.#life) return;
+    const end = new AbortController();
+    const transport = new HttpTransport(this.#access, upstreamUserAgent);
+    this.#starts += 1;
+    const loop = upstreamLoop({ identity: `control-plane_${this.#starts}`, random: Math.random });
+    const over = drive({ loop, transport, signal: end.signal, onNotice: () => {} }).finally(() =>
+      transport.close(),
+    );
+    this.#life = { end, over };
+  }
+
+  /** Forgets every timer, and gives the lease back. */
+  async stop(): Promise<void> {
+    const life = this.#life;
+    this.#life = null;
+    life?.end.abort();
+    await life?.over;
+  }
+}
