@@ -8,7 +8,6 @@ import {
   ApiServer,
   createCertificate,
   type Exchange,
-  type KubeObject,
   node,
   pod,
   RealClock,
@@ -20,7 +19,7 @@ import {
 import { installOurKinds } from '../harness/our-kinds.ts';
 
 /** Who asks the API server in these tests, and by which token. */
-export const users = {
+const users = {
   admin: 'admin',
   manager: 'system:serviceaccount:kube-system:node-controller',
   controller: 'system:serviceaccount:taintmgr-system:taintmgr-controller',
@@ -38,7 +37,7 @@ export interface Asked {
   readonly status: number;
 }
 
-export const label = { 'taintmgr.dev/takeover': 'enabled' };
+const label = { 'taintmgr.dev/takeover': 'enabled' };
 const managers = '/apis/taintmgr.dev/v1alpha1/taintmanagers';
 const everything = [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }];
 const taint = { key: 'bad', effect: 'NoExecute' };
@@ -235,10 +234,6 @@ export function mark(reason = 'DeletionByTaintManager'): object {
   const lastTransitionTime = new Date().toISOString();
   const condition = { type: 'DisruptionTarget', status: 'True', reason, lastTransitionTime };
   return { status: { conditions: [condition] } };
-}
-
-export function conditionsOf(object: KubeObject | null): readonly { readonly type: string }[] {
-  return object?.status?.conditions ?? [];
 }
 
 function pluralOf(kind: string): string {

@@ -36,7 +36,7 @@ export interface TakeoverManifest {
 }
 
 /** A policy with its binding. */
-export interface TakeoverPolicy {
+interface TakeoverPolicy {
   readonly policy: TakeoverManifest;
   readonly binding: TakeoverManifest;
 }
