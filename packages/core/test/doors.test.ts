@@ -16,7 +16,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
       NodeCondition NodeExplanation NodeInput NodeRef Notice ObservedTaint Outcome Owner
       Pod PodExplanation PodInput PodRef PodReport PodView PodViews Quantity Reason
       ReasonCode Report Semantics StartSource Subject Taint TaintEffect TaintName TakeoverCounts
-      Toleration WebhookDenial`,
+      Toleration WebhookDenial WorkingDrain`,
   },
   './differences': {
     values: `
@@ -26,8 +26,8 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './drain': {
     values: `
-      DrainMachine budgetsOver drainFaultText drainFlag filterPod isShut operatorOf
-      planDrain predictBlockers resolveDrainConfig`,
+      DrainMachine budgetsOver drainFaultText drainFlag drainHeartbeatMs drainStaleMs filterPod
+      isShut operatorOf planDrain predictBlockers resolveDrainConfig`,
     types: `
       Budget Departure DrainCommand DrainConfig DrainFailure DrainFault DrainFilterResult
       DrainNode DrainNodePhase DrainNote DrainOptions DrainPlan DrainPod DrainPodState DrainStop
@@ -44,9 +44,9 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './policy': {
     values: `
-      customResourceDefinitions describeCount explainChoice fittedTaintManagerStatus
-      isTakenOver limitId needsRecord policyApiVersion policyKinds readManifest takeoverLabel
-      takeoverProgram`,
+      customResourceDefinitions describeCount drainMarksFeature explainChoice
+      fittedTaintManagerStatus isTakenOver limitId needsRecord policyApiVersion policyKinds
+      readManifest takeoverLabel takeoverProgram`,
     types: `
       BudgetPolicy ConditionRule CustomResourceDefinition EvictionMode EvictionPause
       EvictionPauseScope EvictionPauseSpec EvictionPauseStatus EvictionPolicy EvictionPolicySpec

@@ -46,6 +46,9 @@ const node: fc.Arbitrary<Node> = fc.record({
   zone: text,
   taintStarts: fc.dictionary(text, number),
   deadline: instant,
+  drains: fc.array(fc.record({ id: text, taint: text, by: text, heartbeat: text }), {
+    maxLength: 5,
+  }),
 });
 const pod: fc.Arbitrary<Pod> = fc.record({
   namespace: text,

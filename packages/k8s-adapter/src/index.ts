@@ -105,6 +105,7 @@ export type { Failure, FailureCause } from './proto/answer.ts';
 export { type ApiRequest, applyRequest, objectRequest } from './proto/api-request.ts';
 export { Backoff } from './proto/backoff.ts';
 export { namespaceFromJson, nodeFromJson, podFromJson } from './proto/convert.ts';
+export { drainMarksAnnotation } from './proto/drain-marks.ts';
 export { type ClusterEvent, type EventSubject, newEventRequest } from './proto/event-requests.ts';
 export type { LeaseName } from './proto/lease-requests.ts';
 export {

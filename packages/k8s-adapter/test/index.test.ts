@@ -26,6 +26,7 @@ it('opens exactly these', () => {
     'defaultPollOptions',
     'deletePodRequest',
     'describeClock',
+    'drainMarksAnnotation',
     'drive',
     'duties',
     'evictPodRequest',

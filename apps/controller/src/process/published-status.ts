@@ -1,4 +1,5 @@
 // What the leader says of itself in its TaintManager.
+import { drainMarksFeature } from '@taintmgr/core/policy';
 import { formatTime, type Instant } from '@taintmgr/core/time';
 import type { Notice, PublishOptions, StatedStatus } from '@taintmgr/k8s-adapter';
 import type { Checked } from '../flags/checks.ts';
@@ -49,6 +50,7 @@ export class PublishedStatus {
       version,
       settings: settingsInForce(this.#choices, pressure !== null),
       controllers: controllers.enabled,
+      features: featuresOf(this.#choices, this.#checked),
       ...(running && this.#seenBy(running, now)),
       evictors: this.#overlaps?.others ?? [],
       conditions:
@@ -80,6 +82,13 @@ export class PublishedStatus {
       pauses: running.pauses(),
     };
   }
+}
+
+/** kube-controller-manager's rules know of no drains. */
+function featuresOf({ settings }: Choices, { controllers }: Checked): readonly string[] {
+  const isPrecise = settings.semantics === 'precise';
+  const evicts = controllers.enabled.includes('taint-eviction-controller');
+  return isPrecise && evicts ? [drainMarksFeature] : [];
 }
 
 /** The TaintManager of the installation that holds the lease of this name. */

@@ -79,14 +79,14 @@ export async function runController(options: ControllerOptions): Promise<void> {
     const { onSetback } = options;
     await (onSetback ? untilSuccess(begin, { signal, onFailure: onSetback }) : begin());
     const engine = createEngine(config);
-    const { comparisonOperators = false } = config;
+    const { comparisonOperators = false, semantics } = config;
     let isOverBeside = options.beside === undefined;
     let lookAgain = (): void => {};
     let look = (): Instant => Number.NEGATIVE_INFINITY;
     const loop = new Loop({
       machine: around ? around(engine) : engine,
       random: Math.random,
-      removal: { comparisonOperators },
+      removal: { comparisonOperators, ignoresDrains: semantics === 'upstream-1.36' },
       leases: hasLifecycle(config),
       protobuf: options.protobuf ?? false,
       policies: options.policies ?? [],

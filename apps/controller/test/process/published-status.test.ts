@@ -67,6 +67,7 @@ describe('what the leader publishes', () => {
     const { status } = read.value.value;
     assert.ok(status);
     assert.deepEqual(status.controllers, ['taint-eviction-controller']);
+    assert.deepEqual(status.features, ['drain-marks']);
     assert.deepEqual(status.counts, {
       ...{ nodes: 2, tainted: 1, pods: 2, pending: 1, held: 0, blocked: 0, evicted: 0 },
     });
@@ -104,6 +105,19 @@ describe('what the leader publishes', () => {
     await controller.saw('eviction scheduled', { pod: 'default/later' });
     await controller.stop();
     assert.deepEqual(cluster.api.list(taintManagers), []);
+  });
+
+  it('promises drains nothing where kube-controller-manager does not', async (t) => {
+    const cluster = await startCluster(t, [everything]);
+    await installDefinitions(cluster.api, customResourceDefinitions());
+    const upstream = ['--semantics=upstream-1.36', '--controllers=taint-eviction-controller'];
+    const controller = await startProcess(t, { connection: cluster, flags: upstream });
+    await controller.saw('publishing status', { taintManager: 'taintmgr' });
+    const [object] = cluster.api.list(taintManagers);
+    const read = readManifest(object, 0);
+    assert.ok(read.kind === 'allowed' && read.value.kind === 'TaintManager');
+    assert.deepEqual(read.value.value.status?.features, []);
+    await controller.stop();
   });
 
   it('is nothing with --publish-status=false', async (t) => {

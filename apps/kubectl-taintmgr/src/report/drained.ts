@@ -41,7 +41,7 @@ export class Drained {
     const mark = this.#markOf(reason.taint);
     if (!mark) return reason;
     const taint = { ...mark.taint, timeAdded: reason.taint.timeAdded };
-    return isByPolicy(reason) ? { ...reason, taint } : { ...reason, taint, asExecuted: true };
+    return isByTolerations(reason) ? { ...reason, taint, asExecuted: true } : { ...reason, taint };
   }
 
   #isMarked(taint: Taint): boolean {
@@ -53,11 +53,9 @@ export class Drained {
   }
 }
 
-function isByPolicy(
-  reason: Reason,
-): reason is Extract<Reason, { code: 'KeptByPolicy' | 'PolicyUndecided' | 'NotTakenOver' }> {
-  const { code } = reason;
-  return code === 'KeptByPolicy' || code === 'PolicyUndecided' || code === 'NotTakenOver';
+/** Whether a reason says what the pod tolerates. */
+function isByTolerations(reason: Reason): reason is Extract<Reason, { asExecuted?: true }> {
+  return ['NoToleration', 'TolerationExpires', 'ToleratedForever'].includes(reason.code);
 }
 
 function executed(taint: Taint): Taint {

@@ -19,6 +19,7 @@ const cases: readonly Case[] = [
   { name: 'static-pods', applies: (_, ours) => decisive(ours)?.code === 'StaticPod' },
   { name: 'no-exceptions', applies: (_, ours) => isException(decisive(ours)) },
   { name: 'pauses', applies: (_, ours) => ours.because.some(({ code }) => code === 'Paused') },
+  { name: 'drain-marks', applies: (_, ours) => isAboutDrain(decisive(ours)) },
   { name: 'policies', applies: (_, ours) => isByPolicy(decisive(ours)) },
   { name: 'no-pacing', applies: (_, ours) => isTooYoung(ours) },
   {
@@ -60,6 +61,11 @@ function isException(reason: Reason | undefined): boolean {
 function isByPolicy(reason: Reason | undefined): boolean {
   const codes: readonly string[] = ['KeptByPolicy', 'PolicyUndecided'];
   return reason !== undefined && (codes.includes(reason.code) || 'given' in reason);
+}
+
+/** The pod is left to a drain, or was until now. */
+function isAboutDrain(reason: Reason | undefined): boolean {
+  return reason?.code === 'LeftToDrain' || (reason !== undefined && 'staleDrain' in reason);
 }
 
 /** A taint that is not acted on before it has lasted for a while. */

@@ -158,6 +158,15 @@ export const evictionDifferences = [
     proof: 'testdata/eviction/pause-events.txt, eviction/pauses.test.ts',
   },
   {
+    name: 'drain-marks',
+    upstream:
+      'Pods of a node that is being drained by a NoExecute taint are deleted beside the drain.',
+    precise:
+      'They are left to the drain, for its own taint and until it has given no sign of life for 60 s.',
+    why: 'A drain asks budgets and keeps an order; two who evict one pod do neither.',
+    proof: 'testdata/eviction/drains.txt',
+  },
+  {
     name: 'acts-on-cache',
     upstream: 'Decisions are carried out on a cache, however old it is.',
     precise: 'With a view older than 10 s, pod and node are read before the pod is removed.',

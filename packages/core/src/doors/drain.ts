@@ -9,6 +9,10 @@ export {
   resolveDrainConfig,
 } from '../drain/config.ts';
 
+// How drains show that they are at work.
+
+export { drainHeartbeatMs, drainStaleMs } from '../model/working-drain.ts';
+
 // What would happen.
 
 export {

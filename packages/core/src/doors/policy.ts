@@ -39,6 +39,7 @@ export {
 export type { NodeDrainSpec, NodeDrainStatus } from '../policy/kinds/node-drain.ts';
 export type { NodeTaintRuleSpec } from '../policy/kinds/node-taint-rule.ts';
 export {
+  drainMarksFeature,
   fittedTaintManagerStatus,
   type TaintManagerStatus,
 } from '../policy/kinds/taint-manager.ts';

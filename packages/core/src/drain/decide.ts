@@ -32,6 +32,7 @@ export class DrainDecider {
       this.#store,
       this.#taintClock,
       new Pauses(this.#store),
+      null,
       defaultEvictionConfig,
     );
   }
@@ -80,9 +81,9 @@ export class DrainDecider {
     const isOurs = isEqualTaint(taint, { ...this.#taint, effect: 'NoExecute' });
     if (!isOurs) return reason;
     const given = { ...taint, effect: this.#taint.effect };
-    return isByPolicy(reason)
-      ? { ...reason, taint: given }
-      : { ...reason, taint: given, asExecuted: true };
+    return isByTolerations(reason)
+      ? { ...reason, taint: given, asExecuted: true }
+      : { ...reason, taint: given };
   }
 
   #asExecuted(now: Instant, node: Node): Node {
@@ -93,12 +94,9 @@ export class DrainDecider {
   }
 }
 
-/** Such a reason says nothing of what the pod tolerates. */
-function isByPolicy(
-  reason: Reason,
-): reason is Extract<Reason, { code: 'KeptByPolicy' | 'PolicyUndecided' | 'NotTakenOver' }> {
-  const { code } = reason;
-  return code === 'KeptByPolicy' || code === 'PolicyUndecided' || code === 'NotTakenOver';
+/** Whether a reason says what the pod tolerates. */
+function isByTolerations(reason: Reason): reason is Extract<Reason, { asExecuted?: true }> {
+  return ['NoToleration', 'TolerationExpires', 'ToleratedForever'].includes(reason.code);
 }
 
 /** Whether the node has this very taint. */

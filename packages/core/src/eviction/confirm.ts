@@ -2,7 +2,14 @@ import type { Node } from '../model/node.ts';
 import type { Pod } from '../model/pod.ts';
 import { formatTaint } from '../model/taint-spec.ts';
 import { decidingToleration, type MatchOptions } from '../model/toleration.ts';
+import type { WorkingDrain } from '../model/working-drain.ts';
 import type { Reason } from './reason.ts';
+
+/** How pod and node are looked at again. */
+export interface ConfirmOptions extends MatchOptions {
+  /** Drains at work on the node are no reason to leave its pods; left out: they are. */
+  readonly ignoresDrains?: boolean;
+}
 
 /**
  * Whether the decision about a pod still holds when pod and node are read again; null when it does,
@@ -12,7 +19,7 @@ export function confirmEviction(
   because: readonly Reason[],
   pod: Pod,
   node: Node | null,
-  options: MatchOptions,
+  options: ConfirmOptions,
 ): string | null {
   const [decisive] = because;
   if (decisive?.code !== 'NoToleration' && decisive?.code !== 'TolerationExpires') return null;
@@ -23,9 +30,21 @@ export function confirmEviction(
   if (!Object.is(taint.timeAdded, decisive.taint.timeAdded)) {
     return `the taint ${name} of node ${node.name} was added at another time`;
   }
+  const drain = node.drains?.find((one) => one.taint === name);
+  if (drain && !options.ignoresDrains && !isStale(drain, decisive)) {
+    return `drain ${drain.id} evicts for ${name} on node ${node.name}`;
+  }
   const asDecided = decisive.asExecuted ? { ...taint, effect: 'NoExecute' } : taint;
   const toleration = decidingToleration(pod.tolerations, asDecided, options);
   const expected = decisive.code === 'NoToleration' ? null : decisive.toleration;
   const same = toleration?.tolerationSeconds === expected?.tolerationSeconds;
   return same ? null : `the pod tolerates ${name} differently now`;
+}
+
+/** Whether the drain was known, and has given no sign of life since. */
+function isStale(
+  { id, heartbeat }: WorkingDrain,
+  { staleDrain }: { readonly staleDrain?: WorkingDrain },
+): boolean {
+  return id === staleDrain?.id && heartbeat === staleDrain.heartbeat;
 }

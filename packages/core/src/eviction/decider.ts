@@ -1,9 +1,10 @@
 import { type BudgetPolicy, budgetPolicyOf } from '../attempt/budget-policy.ts';
-import type { Terms } from '../attempt/delete-or-evict.ts';
+import { escalationOf, type Terms } from '../attempt/delete-or-evict.ts';
 import type { AttemptState } from '../attempt/state.ts';
 import { finite, type Instant } from '../kernel/time.ts';
 import type { Pod } from '../model/pod.ts';
 import type { Taint } from '../model/taint.ts';
+import { formatTaint } from '../model/taint-spec.ts';
 import { choosePolicy } from '../policy/choice.ts';
 import { type Governance, governedBy } from '../policy/eviction-policy.ts';
 import { NodePolicies } from '../policy/node-policies.ts';
@@ -11,6 +12,7 @@ import { isTakenOver } from '../policy/takeover.ts';
 import type { StoreView } from '../store.ts';
 import type { EvictionConfig } from './config.ts';
 import { type Concern, type Decision, decide, type LeaveOptions } from './decide.ts';
+import type { Drains } from './drains.ts';
 import { cutAt, givenBack, takenBack } from './paused-time.ts';
 import type { Pauses } from './pauses.ts';
 import type { Reason } from './reason.ts';
@@ -36,13 +38,22 @@ export class Decider {
   readonly #store: StoreView;
   readonly #taints: TaintClock;
   readonly #pauses: Pauses;
+  readonly #drains: Drains | null;
   readonly #config: EvictionConfig;
   readonly #nodePolicies = new NodePolicies();
 
-  constructor(store: StoreView, taints: TaintClock, pauses: Pauses, config: EvictionConfig) {
+  /** `drains`: null for a drain, to which no pods are left. */
+  constructor(
+    store: StoreView,
+    taints: TaintClock,
+    pauses: Pauses,
+    drains: Drains | null,
+    config: EvictionConfig,
+  ) {
     this.#store = store;
     this.#taints = taints;
     this.#pauses = pauses;
+    this.#drains = drains;
     this.#config = config;
   }
 
@@ -54,7 +65,8 @@ export class Decider {
       const paused = this.#pauses.of(nodeName, observed.taint.key, namespace);
       const governance = this.#governanceOf(pod, observed.taint);
       const counted = this.counted(nodeName, observed, namespace);
-      return { observed: counted, paused, governance, isOurs };
+      const drain = this.#drains?.of(nodeName, formatTaint(observed.taint)) ?? null;
+      return { observed: counted, paused, governance, isOurs, drain };
     });
     const options = isOurs ? this.#config : { ...this.#config, leave: nobody };
     return decide(pod, this.#store.node(nodeName), concerns, options);
@@ -133,6 +145,14 @@ export class Decider {
     return taint ? this.#governanceOf(pod, taint) : null;
   }
 
+  /** When budgets are asked no more about a pod, by our own time; null: never. */
+  escalationAt(wall: Instant, pod: Pod, deadline: Instant | null): Instant | null {
+    const { kind, because } = this.decide(pod);
+    if (kind !== 'evict' || deadline === null) return null;
+    const at = escalationOf(pod, this.terms(wall, pod, deadline, because));
+    return at === null ? null : this.#store.clock.when(at);
+  }
+
   /**
    * What we know may be old: a live read found it so, or the pod should have gone long ago. The latter
    * does not hold up a pod that is dealt with as kube-controller-manager does it.
@@ -141,6 +161,7 @@ export class Decider {
     if (this.#store.podView(pod.nodeName) !== 'watched') return true;
     if ('setback' in state) return state.setback.kind === 'changed';
     const [decisive] = because;
+    if (decisive && 'staleDrain' in decisive) return true;
     const policy = decisive && 'policy' in decisive ? decisive.policy : undefined;
     return policy?.action !== 'Upstream' && now - deadline > this.#config.confirmLateMs;
   }

@@ -1,6 +1,6 @@
 // The precise eviction machine: when each pod of a tainted node goes, and what comes of it.
 import type { BudgetPolicy } from '../attempt/budget-policy.ts';
-import { escalationOf, methodFor, podCommand } from '../attempt/delete-or-evict.ts';
+import { methodFor, podCommand } from '../attempt/delete-or-evict.ts';
 import { isSetback, type Outcome } from '../attempt/outcome.ts';
 import { Pace } from '../attempt/pace.ts';
 import {
@@ -24,6 +24,7 @@ import type { MachineCommand } from './command.ts';
 import type { EvictionConfig } from './config.ts';
 import type { Decision } from './decide.ts';
 import { Decider } from './decider.ts';
+import { Drains } from './drains.ts';
 import type { EvictionMachine } from './eviction-machine.ts';
 import { EvictionLimits, isNews } from './limits/limits.ts';
 import { Pauses } from './pauses.ts';
@@ -73,6 +74,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
   readonly #starts: TaintClockWriter;
   readonly #taints = new TaintClock();
   readonly #pauses: Pauses;
+  readonly #drains = new Drains();
   readonly #attempts = new Map<string, EvictionAttempt>();
   readonly #schedule = new Schedule();
   readonly #pace: Pace;
@@ -85,7 +87,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
     this.#config = config;
     this.#leader = config.leader;
     this.#pauses = new Pauses(store);
-    this.#decider = new Decider(store, this.#taints, this.#pauses, config);
+    this.#decider = new Decider(store, this.#taints, this.#pauses, this.#drains, config);
     this.#limits = new EvictionLimits(store, this.#decider, config);
     this.#starts = new TaintClockWriter(store, this.#taints, this.#decider, config);
     this.#pace = new Pace('eviction', config.evictionsInFlightMax);
@@ -95,16 +97,19 @@ export class PreciseEvictionMachine implements EvictionMachine {
     this.#commands = [];
     this.#take(now, event);
     for (const change of changes) this.#follow(now, change);
+    this.#reconsiderOn(now, this.#drains.takeStale(now), 'DrainStale');
     if (event.kind === 'tick' && this.#mayAct()) this.#act(now);
     return this.#commands;
   }
 
   nextWake(): Instant | null {
-    if (!this.#mayAct()) return null;
+    const drains = this.#drains.nextWake();
+    if (!this.#mayAct()) return drains;
     const evictions = this.#pace.hasRoom
       ? [this.#schedule.next(), this.#limits.queue.nextWake()]
       : [];
-    return earliest([...evictions, this.#starts.nextWake(), this.#limits.record.nextWake()]);
+    const records = [this.#starts.nextWake(), this.#limits.record.nextWake()];
+    return earliest([...evictions, ...records, drains]);
   }
 
   taintsOf(nodeName: string): readonly ObservedTaint[] {
@@ -146,6 +151,9 @@ export class PreciseEvictionMachine implements EvictionMachine {
         return;
       case 'clock':
         this.#retime(now);
+        return;
+      case 'view':
+        this.#drains.setView(now, event.current);
         return;
       case 'resumeEvictions':
       case 'limitRecord':
@@ -195,9 +203,10 @@ export class PreciseEvictionMachine implements EvictionMachine {
     const isNews = this.#taints.update(wall, name, node, afterGap);
     const isTainted = this.#taints.of(name).length > 0;
     const isMoved = this.#pauses.followNode(wall, name, isTainted);
-    const mayMatchOthers =
-      isTainted && this.#store.policies().length > 0 && !hasSameLabels(node, previous);
-    if (!isNews && !isMoved && !mayMatchOthers) return;
+    const isLeft = this.#drains.followNode(now, name, node);
+    const hasPolicies = isTainted && this.#store.policies().length > 0;
+    const isOther = hasPolicies && !hasSameLabels(node, previous);
+    if (!isNews && !isMoved && !isLeft && !isOther) return;
     this.#reconsiderOn(now, [name], node ? 'NodeChanged' : 'NodeDeleted');
   }
 
@@ -366,20 +375,12 @@ export class PreciseEvictionMachine implements EvictionMachine {
     }
     const pod = this.#known(uid);
     this.#limits.failed(now, uid, outcome);
-    const escalateAt = this.#escalationOf(now, pod, attempt);
+    const escalateAt = this.#decider.escalationAt(this.#wall(now), pod, attempt.deadline);
     const failed = setBack(now, uid, attempt, outcome, escalateAt, this.#config);
     this.#put(uid, { ...attempt, ...failed });
     this.#reconsider(now, pod, 'EvictionFailed');
     if (this.attemptOn(pod) !== failed.state) return;
     this.#commands.push(retryReport(pod, attempt.tries, this.#wall(failed.state.until), outcome));
-  }
-
-  /** When budgets are asked no more about a pod, by our own time; null: never. */
-  #escalationOf(now: Instant, pod: Pod, { deadline }: EvictionAttempt): Instant | null {
-    const { kind, because } = this.decisionOn(pod);
-    if (kind !== 'evict' || deadline === null) return null;
-    const at = escalationOf(pod, this.#decider.terms(this.#wall(now), pod, deadline, because));
-    return at === null ? null : this.#store.clock.when(at);
   }
 
   #put(

@@ -2,6 +2,7 @@ import type { NodeNotReadyReason } from '../attempt/command.ts';
 import type { Instant } from '../kernel/time.ts';
 import type { Taint } from '../model/taint.ts';
 import type { Toleration } from '../model/toleration.ts';
+import type { WorkingDrain } from '../model/working-drain.ts';
 import type { PolicyMark } from '../policy/eviction-policy.ts';
 
 /** Where the time of a deadline starts to count. */
@@ -49,6 +50,8 @@ export type Reason =
       readonly deadline: Instant;
       /** Left out: no policy counts. */
       readonly policy?: PolicyMark;
+      /** The drain that would evict, were it not stale; left out: there is none. */
+      readonly staleDrain?: WorkingDrain;
     }
   | {
       readonly code: 'TolerationExpires';
@@ -61,6 +64,7 @@ export type Reason =
       readonly startSource: StartSource;
       readonly deadline: Instant;
       readonly policy?: PolicyMark;
+      readonly staleDrain?: WorkingDrain;
     }
   | {
       readonly code: 'ToleratedForever';
@@ -70,6 +74,8 @@ export type Reason =
     }
   /** The policy that counts says so. */
   | { readonly code: 'KeptByPolicy'; readonly taint: Taint; readonly policy: PolicyMark }
+  /** A drain evicts the pods of this taint itself, for as long as it lives. */
+  | { readonly code: 'LeftToDrain'; readonly taint: Taint; readonly drain: WorkingDrain }
   /** This policy may count: it asks for labels of a namespace that is not known (yet). */
   | {
       readonly code: 'PolicyUndecided';
@@ -96,6 +102,8 @@ export type Cause =
   | 'PodDeleted'
   /** a policy, or the labels of the pod's namespace */
   | 'PolicyChanged'
+  /** a drain that evicted the pods itself has had no heartbeat for too long */
+  | 'DrainStale'
   /** deadlines were paused, or go on */
   | 'Paused'
   | 'Resumed'

@@ -3,7 +3,9 @@ import { endOfSecond, finite, type Instant } from '../kernel/time.ts';
 import type { Pod } from '../model/pod.ts';
 import type { Taint } from '../model/taint.ts';
 import { decidingToleration, type MatchOptions, type Toleration } from '../model/toleration.ts';
+import type { WorkingDrain } from '../model/working-drain.ts';
 import type { Governance, PolicyMark } from '../policy/eviction-policy.ts';
+import type { SeenDrain } from './drains.ts';
 import { givenBack, type Pause } from './paused-time.ts';
 import type { Reason, StartSource } from './reason.ts';
 import { countsFrom, type ObservedTaint } from './taint-clock.ts';
@@ -22,6 +24,8 @@ export interface TaintCase {
   readonly governance: Governance;
   /** Whether we decide; otherwise kube-controller-manager does. */
   readonly isOurs: boolean;
+  /** The drain whose taint it is; null: it is none's. */
+  readonly drain: SeenDrain | null;
 }
 
 interface Start {
@@ -43,10 +47,11 @@ export const endOfTime: Instant = 8.64e15;
  *
  * A pod with no toleration of the taint counts as one with a toleration of the seconds that the
  * policy gives. Where nobody can tell whether a policy counts, the pod stays, and so does one about
- * which kube-controller-manager decides.
+ * which kube-controller-manager decides. The pods of a drain's taint are left to the drain, for as
+ * long as that lives.
  */
 export function taintReason(of: TaintCase, options: MatchOptions): TaintReason {
-  const { pod, observed, governance } = of;
+  const { pod, observed, governance, drain } = of;
   const { taint } = observed;
   const { by, undecided } = governance;
   const own = decidingToleration(pod.tolerations, taint, options);
@@ -58,9 +63,15 @@ export function taintReason(of: TaintCase, options: MatchOptions): TaintReason {
     return { code: 'PolicyUndecided', taint, policy, namespace: pod.namespace };
   }
   if (by?.action === 'Keep') return { code: 'KeptByPolicy', taint, policy: by };
+  if (drain && !drain.isStale) return { code: 'LeftToDrain', taint, drain: drain.drain };
   const given = own ? null : givenToleration(taint, governance);
   const toleration = own ?? given;
-  const what = { taint, ...(given && { given: true as const }), ...policyOf(by) };
+  const what = {
+    taint,
+    ...(given && { given: true as const }),
+    ...policyOf(by),
+    ...staleOf(drain),
+  };
   return by?.action === 'Upstream'
     ? upstreamReason(of, toleration, what)
     : preciseReason(of, toleration, what);
@@ -70,6 +81,7 @@ type What = {
   readonly taint: Taint;
   readonly given?: true;
   readonly policy?: PolicyMark;
+  readonly staleDrain?: WorkingDrain;
 };
 
 function preciseReason(of: TaintCase, toleration: Toleration | null, what: What): TaintReason {
@@ -127,6 +139,10 @@ function expiry(start: Instant, { tolerationSeconds }: Toleration): Instant {
 
 function policyOf(by: PolicyMark | null): { readonly policy?: PolicyMark } {
   return by ? { policy: by } : {};
+}
+
+function staleOf(seen: SeenDrain | null): { readonly staleDrain?: WorkingDrain } {
+  return seen ? { staleDrain: seen.drain } : {};
 }
 
 /** From when it counts; what never ends has no start. */

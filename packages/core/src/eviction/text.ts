@@ -1,5 +1,6 @@
 import { formatDuration, formatTime } from '../kernel/time.ts';
 import { formatTaint } from '../model/taint-spec.ts';
+import { drainStaleMs, type WorkingDrain } from '../model/working-drain.ts';
 import type { PolicyMark } from '../policy/eviction-policy.ts';
 import { takeoverLabel } from '../policy/takeover.ts';
 import type { Reason } from './reason.ts';
@@ -28,18 +29,20 @@ export function describeReason(reason: Reason): string {
         ? `deadlines are paused by ${reason.pause}`
         : `deadlines are paused by ${reason.pause} until ${formatTime(reason.until)}`;
     case 'NoToleration':
-      return `no toleration for ${taintText(reason)}${describeSettling(reason)}${byPolicy(reason)}`;
+      return `no toleration for ${taintText(reason)}${describeSettling(reason)}${byPolicy(reason)}${inSpiteOf(reason)}`;
     case 'TolerationExpires': {
       const seconds = Math.max(0, Number(reason.toleration.tolerationSeconds)) || 0;
       const time = formatDuration(seconds * 1000);
       if (reason.given)
-        return `no toleration for ${taintText(reason)}, given ${time}${byPolicy(reason)}`;
-      return `tolerates ${taintText(reason)} for ${time}${byPolicy(reason)}`;
+        return `no toleration for ${taintText(reason)}, given ${time}${byPolicy(reason)}${inSpiteOf(reason)}`;
+      return `tolerates ${taintText(reason)} for ${time}${byPolicy(reason)}${inSpiteOf(reason)}`;
     }
     case 'ToleratedForever':
       return `tolerates ${taintText(reason)} without limit`;
     case 'KeptByPolicy':
       return `kept in spite of ${formatTaint(reason.taint)}${byPolicy(reason)}`;
+    case 'LeftToDrain':
+      return `${describeDrain(reason.drain)} evicts for ${formatTaint(reason.taint)}, until it has had no heartbeat for ${formatDuration(drainStaleMs)}`;
     case 'PolicyUndecided':
       return `policy ${reason.policy.name} may be for it: the labels of namespace ${reason.namespace} are not known`;
     case 'NotTakenOver': {
@@ -55,6 +58,16 @@ export function describeReason(reason: Reason): string {
     case 'GivenUp':
       return 'gave up until its tolerations or the taints of its node change';
   }
+}
+
+/** `drain drain-20261122-041830-a4d8 by alice` */
+function describeDrain({ id, by }: WorkingDrain): string {
+  return `drain ${id}${by === '' ? '' : ` by ${by}`}`;
+}
+
+/** `, drain drain-20261122-041830-a4d8 by alice has no heartbeat` */
+function inSpiteOf({ staleDrain }: { readonly staleDrain?: WorkingDrain }): string {
+  return staleDrain ? `, ${describeDrain(staleDrain)} has no heartbeat` : '';
 }
 
 /** `, by policy spot` */

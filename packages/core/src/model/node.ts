@@ -1,6 +1,7 @@
 import type { Instant } from '../kernel/time.ts';
 import type { Labels } from './selector.ts';
 import type { Taint } from './taint.ts';
+import type { WorkingDrain } from './working-drain.ts';
 
 /** status.conditions[] of a node. */
 export interface NodeCondition {
@@ -56,6 +57,8 @@ export interface Node extends NodeRef {
   readonly taintsWrittenAt?: Instant | null;
   /** When the machine itself goes, e.g. a spot instance; null or left out: nobody said. */
   readonly deadline?: Instant | null;
+  /** The drains that evict its pods, one for each taint at most; left out: none. */
+  readonly drains?: readonly WorkingDrain[];
 }
 
 /** The name of a node alone, without what is known about it. */

@@ -11,6 +11,7 @@ import {
   parseTaint,
   type Taint,
   type Toleration,
+  type WorkingDrain,
 } from '@taintmgr/core';
 import { describeCount, type EvictionPause, type EvictionPolicy } from '@taintmgr/core/policy';
 import { pauseOf, policyOf } from '../policy/objects.ts';
@@ -23,10 +24,11 @@ import { pauseOf, policyOf } from '../policy/objects.ts';
  *                                             zone z | labels a=b | deadline 100 | starts maintenance:NoExecute@-5
  *                                             (_shop after the taint: for pods of a namespace)
  *                                             written 7 (its taints, by managed fields) | gap
+ *                                             drain ID=HEARTBEAT (of its first taint)
  *     0 pod shop/web-0 on n1 for maintenance:NoExecute 5 | all   tolerations: a taint and seconds
  *     3 pod shop/web-0 gone | terminating | mirror | daemonset | finished | optedout | down | grace 20 ...
  *                         marked taintmgr-controller   its condition DisruptionTarget, and who wrote it
- *     0 synced | standby | leader | tick | node n1 gone
+ *     0 synced | standby | leader | tick | node n1 gone | view lost | view current
  *     0 clock 600 | -3                      the cluster's clock is so far ahead of the time
  *     0 pause NAME zones z1,z2 | labels a=b | keys k* | namespaces shop | until 90 | since -5
  *     0 resume NAME | resume-evictions
@@ -102,6 +104,8 @@ class Run {
           kind: 'namespaceUpsert',
           namespace: { name: subject, labels: readLabels(rest[0]) },
         };
+      case 'view':
+        return { kind: 'view', current: subject === 'current' };
       case 'clock':
         return { kind: 'clock', ahead: Number(subject) * 1000 };
       case 'resume-evictions':
@@ -265,7 +269,7 @@ function readLabels(text = ''): Readonly<Record<string, string>> {
   return Object.fromEntries(pairs.map((pair) => pair.split('=')));
 }
 
-const nodeOptions = ['zone', 'labels', 'deadline', 'starts', 'written', 'gap'];
+const nodeOptions = ['zone', 'labels', 'deadline', 'starts', 'written', 'gap', 'drain'];
 
 function readNode(name: string, words: readonly string[]): Node {
   const options = words.findIndex((word) => nodeOptions.includes(word));
@@ -281,6 +285,7 @@ function readNode(name: string, words: readonly string[]): Node {
     name,
     uid: name,
     taints,
+    ...(words.includes('drain') && { drains: [readDrain(taints[0], after(words, 'drain'))] }),
     ...(zone !== undefined && { zone }),
     ...(words.includes('labels') && { labels: readLabels(after(words, 'labels')) }),
     ...(deadline !== undefined && { deadline: Number(deadline) * 1000 }),
@@ -289,6 +294,11 @@ function readNode(name: string, words: readonly string[]): Node {
       taintStarts: taint === 'none' ? {} : { [taint.replace('_', ' ')]: Number(at) * 1000 },
     }),
   };
+}
+
+function readDrain(taint: Taint | undefined, text = ''): WorkingDrain {
+  const [id = '', heartbeat = ''] = text.split('=');
+  return { id, heartbeat, by: 'ann', taint: taint ? formatTaint(taint) : '' };
 }
 
 function readTaint(text: string): Taint {

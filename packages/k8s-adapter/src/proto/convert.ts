@@ -12,6 +12,7 @@ import type {
 import { type Node, type Owner, type Pod, zoneName } from '@taintmgr/core';
 import type { Instant } from '@taintmgr/core/time';
 import { disruptionOf } from './disruption.ts';
+import { drainMarksAnnotation, workingDrains } from './drain-marks.ts';
 import {
   asInteger,
   asList,
@@ -81,7 +82,13 @@ export function nodeFromJson(value: unknown): Node {
     taintsWrittenAt: writtenAt,
     ...(taintStarts && { taintStarts }),
     ...(Object.keys(ownedTaints).length > 0 && { ownedTaints }),
+    ...drainsFrom(annotations),
   };
+}
+
+function drainsFrom(annotations: JsonRecord): Pick<Node, 'drains'> {
+  const drains = workingDrains(annotations[drainMarksAnnotation]);
+  return drains.length > 0 ? { drains } : {};
 }
 
 /** Reads a coordination.k8s.io/v1 Lease of a node. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Node } from '@taintmgr/core';
 import fc from 'fast-check';
 import { identityOf, nodeFromJson, podFromJson } from '../../src/proto/convert.ts';
 import { readWatchEvent } from '../../src/proto/watch-event.ts';
@@ -139,6 +140,33 @@ describe('nodeFromJson', () => {
       deadline: null,
       taintsWrittenAt: null,
     });
+  });
+
+  it('reads which drains are at work', () => {
+    const drainsOf = (annotation: unknown): Node['drains'] => {
+      const text = typeof annotation === 'string' ? annotation : JSON.stringify(annotation);
+      return nodeFromJson({ metadata: { annotations: { 'taintmgr.dev/drain': text } } }).drains;
+    };
+    const mark = { id: 'd1', taint: 'a:NoExecute', by: 'ann', heartbeat: '2026-01-01T00:00:00Z' };
+    const other = { id: 'd2', taint: 'a:NoExecute', by: '', heartbeat: 'x' };
+    const many = Array.from({ length: 99 }, (_, index) => ({
+      ...mark,
+      taint: `t${index}:NoExecute`,
+    }));
+    const cases: [string, unknown, number][] = [
+      ['a drain at work, with what it has set', [{ ...mark, tainted: true, cordoned: true }], 1],
+      ['one that has ended', [{ id: 'd1', taint: 'a:NoExecute', tainted: true }], 0],
+      ['of two of one taint the first', [mark, other], 1],
+      ['no list', mark, 0],
+      ['broken JSON', '[{', 0],
+      ['names that are too long', [{ ...mark, by: 'x'.repeat(254) }], 0],
+      ['too many', many, 10],
+      ['other types', [null, 1, { ...mark, heartbeat: 7 }], 0],
+    ];
+    for (const [name, annotation, count] of cases) {
+      assert.equal(drainsOf(annotation)?.length ?? 0, count, name);
+    }
+    assert.deepEqual(drainsOf([{ ...mark, tainted: true }, other]), [mark]);
   });
 
   it('reads the zone from the topology labels', () => {

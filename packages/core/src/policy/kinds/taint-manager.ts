@@ -26,6 +26,12 @@ export const taintManagerStatus = {
       maxItems: 16,
       items: { type: 'string', maxLength: 63 },
     },
+    features: {
+      type: 'array',
+      description: 'What other programs may count on: drain-marks, that pods are left to drains.',
+      maxItems: 16,
+      items: { type: 'string', maxLength: 63 },
+    },
     zones: {
       type: 'array',
       description: 'The zones of the cluster.',
@@ -196,6 +202,9 @@ export const taintManagerStatus = {
     conditions: { type: 'shared', name: 'conditions' },
   },
 } as const;
+
+/** In `features`: the pods of a drain's taint are left to the drain while that lives. */
+export const drainMarksFeature = 'drain-marks';
 
 export type TaintManagerStatus = TypeOf<typeof taintManagerStatus>;
 

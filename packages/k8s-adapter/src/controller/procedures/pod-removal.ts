@@ -48,6 +48,8 @@ export type ExecutionState =
 export interface ExecuteOptions extends RemovalOptions {
   /** Whether tolerations with Lt and Gt count, as in the engine's configuration. */
   readonly comparisonOperators?: boolean;
+  /** Whether pods go that a drain at work may evict itself; left out: they do not. */
+  readonly ignoresDrains?: boolean;
 }
 
 /** `refusal`: why the pod goes without the condition DisruptionTarget; null where it has it. */
@@ -85,8 +87,9 @@ export function continueExecution(
     case 'ReadingNode': {
       const { command, pod } = state;
       const node = nodeFromJson(parseJson(answer.body));
-      const { comparisonOperators = false } = options;
-      const change = confirmEviction(command.because, pod, node, { comparisonOperators });
+      const { comparisonOperators = false, ignoresDrains = false } = options;
+      const confirmed = { comparisonOperators, ignoresDrains };
+      const change = confirmEviction(command.because, pod, node, confirmed);
       return change === null ? beginRemoval(command, now, options) : finish(changed(change));
     }
     case 'MarkingDisrupted':

@@ -1,0 +1,34 @@
+// What drains write on their nodes: what they have set there, and that they are at work.
+import type { WorkingDrain } from '@taintmgr/core';
+import { asList, asRecord, asText, parseJson } from './json.ts';
+
+/** On a node: a JSON list of one mark for each drain. */
+export const drainMarksAnnotation = 'taintmgr.dev/drain';
+
+/** More drains on one node, or longer names, are not ours. */
+const drainsMax = 10;
+const textMax = 253;
+
+/** The drains at work on a node, by its annotation: those whose marks name a heartbeat. */
+export function workingDrains(annotation: unknown): readonly WorkingDrain[] {
+  const text = asText(annotation);
+  if (text === '') return [];
+  const marks = asList(parseJson(text)).flatMap(workingDrain);
+  const isFirst = ({ taint }: WorkingDrain, index: number): boolean =>
+    marks.findIndex((mark) => mark.taint === taint) === index;
+  return marks.filter(isFirst).slice(0, drainsMax);
+}
+
+function workingDrain(value: unknown): readonly WorkingDrain[] {
+  const { id, taint, by, heartbeat } = asRecord(value);
+  const drain = {
+    id: asText(id),
+    taint: asText(taint),
+    by: asText(by),
+    heartbeat: asText(heartbeat),
+  };
+  const { length } = Object.values(drain).filter((text) => text.length > textMax);
+  return length === 0 && drain.id !== '' && drain.taint !== '' && drain.heartbeat !== ''
+    ? [drain]
+    : [];
+}
