@@ -2,12 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { customResourceDefinitions } from '@taintmgr/core/policy';
 import { loadKubeconfig, takeoverManifests, UpstreamManager } from '@taintmgr/k8s-adapter';
 import {
   type ApiRequest,
   ApiServer,
   createCertificate,
   type Exchange,
+  installDefinitions,
   node,
   pod,
   RealClock,
@@ -16,7 +18,6 @@ import {
   type User,
   writeKubeconfig,
 } from '@taintmgr/sim-cluster';
-import { installOurKinds } from '../harness/our-kinds.ts';
 
 /** Who asks the API server in these tests, and by which token. */
 const users = {
@@ -68,7 +69,7 @@ export class TakeoverWorld {
   static async start(t: TestContext): Promise<TakeoverWorld> {
     const world = new TakeoverWorld();
     const { api } = world;
-    await installOurKinds(api);
+    await installDefinitions(api, customResourceDefinitions());
     api.create('namespaces', { metadata: { name: 'in', labels: label } });
     api.create('namespaces', { metadata: { name: 'out' } });
     api.create('nodes', node('n1'));
