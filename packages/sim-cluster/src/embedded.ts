@@ -54,7 +54,7 @@ export async function startEmbedded(options: EmbeddedOptions = {}): Promise<Embe
   const cluster = new Cluster({ clock: new RealClock(), seed, apiServer, ca, ...parts });
   const server = await startHttps({ exchange: cluster.exchange, certificate, port });
   const { hostname, port: servedPort } = new URL(server.url);
-  cluster.api.publish({ address: hostname, port: Number(servedPort) });
+  cluster.api.publish({ address: hostname, port: Number(servedPort), ca });
   const file = kubeconfig ?? join(mkdtempSync(join(tmpdir(), 'taintmgr-')), 'kubeconfig');
   writeKubeconfig(file, { server: server.url, ca, token });
   cluster.start();

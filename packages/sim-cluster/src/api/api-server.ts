@@ -15,7 +15,7 @@ import { type Backend, unknownManager } from '../write/backend.ts';
 import { type LoadReport, loadObjects } from '../write/load.ts';
 import { directApi } from './direct-api.ts';
 import { Faults } from './faults.ts';
-import { type Endpoint, publishService } from './own-service.ts';
+import { type Endpoint, publishOwnObjects } from './own-service.ts';
 import { type ParseYaml, type ServiceTime, serve } from './serve.ts';
 
 export interface ApiServerOptions {
@@ -130,9 +130,9 @@ export class ApiServer implements ClusterApi {
     return loadObjects(this.#backend, values);
   }
 
-  /** Tells the cluster where this server can be reached: the Service default/kubernetes. */
+  /** Tells the cluster where and how this server can be reached: the Service default/kubernetes. */
   publish(endpoint: Endpoint): void {
-    publishService(this.as('kube-apiserver'), endpoint);
+    publishOwnObjects(this.as('kube-apiserver'), endpoint);
   }
 
   /** Says what is at the other end of the lines to the nodes; at first nobody is. */

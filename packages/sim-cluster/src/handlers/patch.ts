@@ -87,7 +87,7 @@ function asMap(patch: Json): Json {
 }
 
 function updateOptions(call: ResourceCall, dryRun: boolean, warnings: string[]): UpdateOptions {
-  const subresource = call.path.subresource as '' | 'status';
+  const subresource = call.path.subresource as '' | 'status' | 'approval';
   const writer = writerOf(call, warnings);
   return { dryRun, manager: managerOf(call), writer, subresource, patch: true };
 }

@@ -49,7 +49,7 @@ export function handleUpdate(call: ResourceCall): Answer {
     dryRun,
     manager: managerOf(call),
     writer: writerOf(call, warnings),
-    subresource: call.path.subresource as '' | 'status' | 'finalize',
+    subresource: call.path.subresource as '' | 'status' | 'finalize' | 'approval',
   };
   const written = warned(warnings, () =>
     replaceObject(backend, resource, targetOf(call), object, options),

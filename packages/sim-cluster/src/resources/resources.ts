@@ -7,6 +7,7 @@ import {
 } from '../defaults/kinds.ts';
 import { admitPod } from '../defaults/pod.ts';
 import { admitRoleBinding } from '../defaults/rbac.ts';
+import { admitSecret, withTextAsData } from '../defaults/secret.ts';
 import * as core from '../schema/core.ts';
 import { node } from '../schema/node.ts';
 import { pod } from '../schema/pod.ts';
@@ -36,6 +37,7 @@ import {
   scaleSubresource,
   statusSubresource,
 } from './resource.ts';
+import { storedOnlyResources } from './stored-only.ts';
 
 function workload(
   group: string,
@@ -171,6 +173,18 @@ const coreResources: readonly Resource[] = [
   },
   defineResource({
     group: '',
+    plural: 'secrets',
+    kind: 'Secret',
+    singular: 'secret',
+    schema: core.secret,
+    fieldLabels: { type: ({ type }) => type ?? '' },
+    admit: admitSecret,
+    derive: withTextAsData,
+    validate: validateConfigMap,
+    validateUpdate: validateConfigMapUpdate,
+  }),
+  defineResource({
+    group: '',
     plural: 'serviceaccounts',
     kind: 'ServiceAccount',
     singular: 'serviceaccount',
@@ -235,6 +249,7 @@ export const resources: readonly Resource[] = [
   rbacResource(rbac.roleBinding, true),
   rbacResource(rbac.role, true),
   ...admissionResources,
+  ...storedOnlyResources,
 ];
 
 const stored = new Map(

@@ -60,6 +60,14 @@ export const configMap: Struct = topLevel('ConfigMap', {
   binaryData: map('bytes'),
 });
 
+/** v1 Secret. */
+export const secret: Struct = topLevel('Secret', {
+  immutable: 'bool*',
+  data: map('bytes'),
+  stringData: map('string'),
+  type: 'string',
+});
+
 /** v1 ServiceAccount. */
 export const serviceAccount: Struct = topLevel('ServiceAccount', {
   secrets: listBy('name', 'any'),

@@ -15,7 +15,7 @@ import { createObject } from './create.ts';
 
 export interface UpdateOptions extends WriteOptions {
   /** '' for the object itself. */
-  readonly subresource?: '' | 'status' | 'finalize';
+  readonly subresource?: '' | 'status' | 'finalize' | 'approval';
   /** A foreign uid is a failed precondition in a PUT (409) and a forbidden change in a PATCH (422). */
   readonly patch?: boolean;
 }
@@ -93,7 +93,7 @@ function prepare(
 ): KubeObject {
   if (subresource === 'status' && storage.custom) return withGivenStatus(given, previous);
   const metadata = nextMetadata(given.metadata, previous.metadata);
-  if (subresource === 'status') {
+  if (subresource === 'status' || subresource === 'approval') {
     const { ownerReferences: _given, ...rest } = metadata;
     const { ownerReferences } = previous.metadata;
     const kept = ownerReferences ? { ...rest, ownerReferences } : rest;

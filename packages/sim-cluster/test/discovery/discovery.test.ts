@@ -25,9 +25,9 @@ describe('discovery', () => {
 
   it('describes every resource that is served, both ways alike', () => {
     const legacy = new Map<string, string>();
-    const groupVersions = [...new Set(resources.map(({ group }) => group))];
-    for (const group of groupVersions) {
-      const { resources } = client.get(group ? `/apis/${group}/v1` : '/api/v1').body;
+    const groups = new Map(resources.map(({ group, version }) => [`${group}/${version}`, group]));
+    for (const [path, group] of groups) {
+      const { resources } = client.get(group ? `/apis/${path}` : `/api${path}`).body;
       for (const { name, kind, verbs } of resources as readonly Listed[]) {
         legacy.set(`${group}/${name}`, `${kind} ${verbs.join()}`);
       }
