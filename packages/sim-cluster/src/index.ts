@@ -9,7 +9,7 @@ export {
 } from './controllers/taint-manager-stand-in.ts';
 export { installDefinitions } from './crd/install.ts';
 export { type EmbeddedCluster, type EmbeddedOptions, startEmbedded } from './embedded.ts';
-export { type Topology, threeZones } from './topology.ts';
+export { type Topology, threeZones, withSystemPods } from './topology.ts';
 export type { LoadReport, Unloaded } from './write/load.ts';
 
 // Its kubelets, and what is used on their nodes.

@@ -63,3 +63,13 @@ export const threeZones: Topology = {
   ],
   budgets: [pdb('shop', 'web', { maxUnavailable: 1 }), pdb('shop', 'db', { minAvailable: 2 })],
 };
+
+/**
+ * The topology with a system pod on every node. Kubernetes' own tests wait a minute before each test
+ * for three such pods on every node without taints; here one pod has all three names.
+ */
+export function withSystemPods(topology: Topology): Topology {
+  const name = 'kube-proxy-fluentd-elasticsearch-node-problem-detector';
+  const system = daemonSet('kube-system', name, { tolerations: [{ operator: 'Exists' }] });
+  return { ...topology, workloads: [system, ...topology.workloads] };
+}

@@ -9,7 +9,7 @@ const values = `
   TaintManagerStandIn VirtualClock createCertificate daemonSet deployment encodeFrame
   encodeObject evictionDefaults installDefinitions job kubeconfigText lifecycleDefaults namespace node pdb pod
   seededRandom serviceAccountUser startEmbedded startHttps statefulSet taint threeZones
-  toleration writeKubeconfig`;
+  toleration withSystemPods writeKubeconfig`;
 
 const types = `
   Access Amount ApiRequest ApiServerOptions Cause Certificate CertificateSubject Change Clock

@@ -4,7 +4,7 @@ import type { Clock, Timer } from '../kernel/clock.ts';
 import { ApiError, deniedByWebhook } from '../objects/errors.ts';
 import { type Answer, errorReply, type Reply, type Stream } from '../wire/answer.ts';
 import type { ApiRequest, Exchange, ResponseSink } from '../wire/exchange.ts';
-import { prefersProtobuf } from '../wire/negotiation.ts';
+import { needsProtobuf, prefersProtobuf } from '../wire/negotiation.ts';
 import { type Fault, type Faults, faultAnswer } from './faults.ts';
 import { type RouterOptions, route } from './router.ts';
 
@@ -74,7 +74,9 @@ class Connection {
 
   receive(request: ApiRequest): void {
     const info = readRequest(request);
-    this.#inProtobuf = this.#options.protobuf && prefersProtobuf(request.headers);
+    const { headers } = request;
+    this.#inProtobuf =
+      needsProtobuf(headers) || (this.#options.protobuf && prefersProtobuf(headers));
     this.#common = { 'audit-id': request.headers['audit-id'] || this.#options.nextAuditId() };
     const carryOut = (): Answer =>
       this.#attempt(() => route(this.#options, this.#inJson(request), info));

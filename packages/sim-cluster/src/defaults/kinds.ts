@@ -121,7 +121,7 @@ function withJobSelector(job: KubeObject): KubeObject {
   };
 }
 
-/** A new PodDisruptionBudget: its status is the disruption controller's business. */
+/** A new object whose status is somebody else's business, as that of a PodDisruptionBudget is. */
 export function withEmptyStatus(object: KubeObject): KubeObject {
   return { ...object, status: {} };
 }

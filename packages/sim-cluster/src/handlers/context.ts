@@ -1,12 +1,18 @@
 import type { Writer } from '../admission/request.ts';
 import { ApiError, type Cause, futureResourceVersion, invalid } from '../objects/errors.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
-import { hasProtobuf } from '../protobuf/encode.ts';
+import { hasProtobuf, isOftenRead } from '../protobuf/encode.ts';
 import type { Resource } from '../resources/resource.ts';
+import { apiVersionOf } from '../resources/resources.ts';
 import { forbiddenValue, notSupported, required } from '../validation/causes.ts';
 import type { Answer } from '../wire/answer.ts';
 import { jsonReply, protobufReply } from '../wire/answer.ts';
-import { negotiate, prefersProtobuf, type Representation } from '../wire/negotiation.ts';
+import {
+  needsProtobuf,
+  negotiate,
+  prefersProtobuf,
+  type Representation,
+} from '../wire/negotiation.ts';
 import { type Backend, type Target, unknownManager } from '../write/backend.ts';
 import type { DialNode } from './node-proxy.ts';
 import { Presenter } from './representation.ts';
@@ -27,9 +33,11 @@ export function targetOf({ path }: ResourceCall): Target {
   return { namespace: path.namespace, name: path.name };
 }
 
-/** Whether the answer is to be in protobuf. */
+/** Whether the answer is to be in protobuf: where the server prefers it, or the client has no choice. */
 export function inProtobuf({ protobuf, request, resource }: ResourceCall): boolean {
-  return protobuf && hasProtobuf(resource.kind) && prefersProtobuf(request.headers);
+  const { headers } = request;
+  if (needsProtobuf(headers)) return hasProtobuf(apiVersionOf(resource), resource.kind);
+  return protobuf && isOftenRead(resource.kind) && prefersProtobuf(headers);
 }
 
 /** How the client wants objects; 406 when it cannot be served. */

@@ -2,6 +2,8 @@
 import { entry } from '../objects/json.ts';
 import { type Fields, objectMeta, objectReference, pointer } from './fields.ts';
 import { objects } from './kinds.ts';
+import { networkKinds } from './network-fields.ts';
+import { volumeClaim } from './volume-fields.ts';
 import { workloads } from './workload-fields.ts';
 
 const metadata: Fields[string] = [1, objectMeta];
@@ -78,72 +80,66 @@ const newEvent: Fields = {
   deprecatedCount: [15, 'integer'],
 };
 
-const servicePort: Fields = {
-  name: [1, 'string'],
-  protocol: [2, 'string'],
-  port: [3, 'integer'],
-  targetPort: [4, 'intOrString'],
-  nodePort: [5, 'integer'],
-  appProtocol: [6, 'string*'],
-};
-
-const serviceSpec: Fields = {
-  ports: [1, [servicePort]],
-  selector: [2, 'stringMap'],
-  clusterIP: [3, 'string'],
-  type: [4, 'string'],
-  sessionAffinity: [7, 'string'],
-  externalName: [10, 'string'],
-};
-
-const address: Fields = {
-  ip: [1, 'string'],
-  targetRef: [2, pointer(objectReference)],
-  hostname: [3, 'string'],
-  nodeName: [4, 'string*'],
-};
-
-const subset: Fields = {
-  addresses: [1, [address]],
-  notReadyAddresses: [2, [address]],
-  ports: [
-    3,
-    [
-      {
-        name: [1, 'string'],
-        port: [2, 'integer'],
-        protocol: [3, 'string'],
-        appProtocol: [4, 'string*'],
-      },
-    ],
-  ],
-};
-
-const endpoint: Fields = {
-  addresses: [1, 'strings'],
-  conditions: [
+const tokenRequest: Fields = {
+  metadata,
+  spec: [
     2,
-    { ready: [1, 'boolean*'], serving: [2, 'boolean*'], terminating: [3, 'boolean*'] },
+    {
+      audiences: [1, 'strings'],
+      boundObjectRef: [
+        3,
+        pointer({
+          kind: [1, 'string'],
+          apiVersion: [2, 'string'],
+          name: [3, 'string'],
+          uid: [4, 'string'],
+        }),
+      ],
+      expirationSeconds: [4, 'integer*'],
+    },
   ],
-  hostname: [3, 'string*'],
-  targetRef: [4, pointer(objectReference)],
-  deprecatedTopology: [5, 'stringMap'],
-  nodeName: [6, 'string*'],
-  zone: [7, 'string*'],
+  status: [3, { token: [1, 'string'], expirationTimestamp: [2, 'time'] }],
 };
 
-const endpointPort: Fields = {
-  name: [1, 'string*'],
-  protocol: [2, 'string*'],
-  port: [3, 'integer*'],
-  appProtocol: [4, 'string*'],
+const signingCondition: Fields = {
+  type: [1, 'string'],
+  reason: [2, 'string'],
+  message: [3, 'string'],
+  lastUpdateTime: [4, 'time'],
+  lastTransitionTime: [5, 'time'],
+  status: [6, 'string'],
+};
+
+const signingRequest: Fields = {
+  metadata,
+  spec: [
+    2,
+    {
+      request: [1, 'bytes'],
+      username: [2, 'string'],
+      uid: [3, 'string'],
+      groups: [4, 'strings'],
+      usages: [5, 'strings'],
+      signerName: [7, 'string'],
+      expirationSeconds: [8, 'integer*'],
+    },
+  ],
+  status: [3, { conditions: [1, [signingCondition]], certificate: [2, 'bytes'] }],
+};
+
+const quota: Fields = {
+  metadata,
+  spec: [2, { hard: [1, 'quantityMap'], scopes: [2, 'strings'] }],
+  status: [3, { hard: [1, 'quantityMap'], used: [2, 'quantityMap'] }],
 };
 
 /** By kind; a kind that has several groups by its apiVersion too. */
 const bodyKinds: Readonly<Record<string, Fields>> = {
   ...objects,
   ...workloads,
+  ...networkKinds,
   Binding: { metadata, target: [2, objectReference] },
+  CertificateSigningRequest: signingRequest,
   ConfigMap: {
     metadata,
     data: [2, 'stringMap'],
@@ -151,21 +147,22 @@ const bodyKinds: Readonly<Record<string, Fields>> = {
     immutable: [4, 'boolean*'],
   },
   DeleteOptions: deleteOptions,
-  Endpoints: { metadata, subsets: [2, [subset]] },
-  EndpointSlice: {
-    metadata,
-    endpoints: [2, [endpoint]],
-    ports: [3, [endpointPort]],
-    addressType: [4, 'string'],
-  },
   Event: event,
   'events.k8s.io/v1/Event': newEvent,
   Eviction: { metadata, deleteOptions: [2, pointer(deleteOptions)] },
   Namespace: { metadata, spec: [2, { finalizers: [1, 'strings'] }], status: [3, namespaceStatus] },
+  PersistentVolumeClaim: volumeClaim,
+  ResourceQuota: quota,
+  Secret: {
+    metadata,
+    data: [2, 'bytesMap'],
+    type: [3, 'string'],
+    stringData: [4, 'stringMap'],
+    immutable: [5, 'boolean*'],
+  },
   SelfSubjectReview: { metadata },
   SelfSubjectAccessReview: { metadata, spec: [2, accessReviewSpec] },
   SelfSubjectRulesReview: { metadata, spec: [2, { namespace: [1, 'string'] }] },
-  Service: { metadata, spec: [2, serviceSpec] },
   ServiceAccount: {
     metadata,
     secrets: [2, [objectReference]],
@@ -179,6 +176,7 @@ const bodyKinds: Readonly<Record<string, Fields>> = {
       { ...accessReviewSpec, user: [3, 'string'], groups: [4, 'strings'], uid: [6, 'string'] },
     ],
   },
+  TokenRequest: tokenRequest,
   TokenReview: { metadata, spec: [2, { token: [1, 'string'], audiences: [2, 'strings'] }] },
 };
 

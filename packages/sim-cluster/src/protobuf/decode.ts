@@ -134,7 +134,7 @@ function readValue(
   value: bigint | Buffer,
   before: Json | undefined,
 ): Json | undefined {
-  if (typeof value === 'bigint') return readNumber(type, value);
+  if (typeof value === 'bigint') return readNumber(type, value, before);
   if (typeof type === 'string') return readScalar(type, value, before);
   const fields = inside(type);
   const wire = readWire(value);
@@ -143,11 +143,12 @@ function readValue(
   return isRepeated(type) ? [...((before as readonly Json[]) ?? []), message] : message;
 }
 
-function readNumber(type: FieldType, value: bigint): Json | undefined {
+function readNumber(type: FieldType, value: bigint, before: Json | undefined): Json | undefined {
   if (value === 0n && (type === 'boolean' || type === 'integer')) return undefined;
   if (type === 'boolean' || type === 'boolean*') return value !== 0n;
-  const isInteger = type === 'integer' || type === 'integer*';
-  return isInteger ? Number(BigInt.asIntN(64, value)) : undefined;
+  const number = Number(BigInt.asIntN(64, value));
+  if (type === 'integers') return [...((before as readonly Json[]) ?? []), number];
+  return type === 'integer' || type === 'integer*' ? number : undefined;
 }
 
 function readScalar(
@@ -157,10 +158,13 @@ function readScalar(
 ): Json | undefined {
   switch (type) {
     case 'string':
-    case 'string*':
       return value.length > 0 ? value.toString() : undefined;
+    case 'string*':
+      return value.toString();
     case 'strings':
       return [...((before as readonly Json[]) ?? []), value.toString()];
+    case 'bytes':
+      return value.length > 0 ? value.toString('base64') : undefined;
     case 'time':
     case 'time*':
       return readTime(value, 0);

@@ -1,8 +1,15 @@
 // Writes API objects as protobuf.
 import { int64Max, isList, isObject } from '../objects/json.ts';
 import { bodyFields } from './body-kinds.ts';
-import { type Fields, type FieldType, isPointer, isRepeated } from './fields.ts';
-import { answerKinds } from './kinds.ts';
+import {
+  type Fields,
+  type FieldType,
+  isPointer,
+  isRepeated,
+  listMeta,
+  statusFields,
+} from './fields.ts';
+import { objects } from './kinds.ts';
 import { ProtobufWriter } from './writer.ts';
 
 /** An API object, whatever is in it. */
@@ -14,9 +21,29 @@ export const protobufType: string = 'application/vnd.kubernetes.protobuf';
 const magic = Uint8Array.of(0x6b, 0x38, 0x73, 0x00);
 const lengthBytes = 4;
 
-/** Whether objects of this kind, or their lists, are answered in protobuf. */
-export function hasProtobuf(kind: string): boolean {
-  return Object.hasOwn(answerKinds, kind);
+/** Whether objects of this kind, and their lists, can be written in protobuf. */
+export function hasProtobuf(apiVersion: string, kind: string): boolean {
+  return fieldsOf(apiVersion, kind) !== undefined;
+}
+
+/** Whether it is one of the few kinds that controllers read all the time. */
+export function isOftenRead(kind: string): boolean {
+  return Object.hasOwn(objects, kind);
+}
+
+const lists = new Map<string, Fields>();
+
+/** The fields of a kind, of its list or of Status. */
+function fieldsOf(apiVersion: string, kind: string): Fields | undefined {
+  if (kind === 'Status') return statusFields;
+  if (!kind.endsWith('List')) return bodyFields(apiVersion, kind);
+  const item = bodyFields(apiVersion, kind.slice(0, -'List'.length));
+  const key = `${apiVersion}/${kind}`;
+  const known = lists.get(key);
+  if (!item || known) return known;
+  const fields: Fields = { metadata: [1, listMeta], items: [2, [item]] };
+  lists.set(key, fields);
+  return fields;
 }
 
 /**
@@ -43,7 +70,7 @@ export function encodeFrame(type: string, object: Given): Uint8Array {
 /** runtime.Unknown, after its magic. */
 function writeObject(writer: ProtobufWriter, object: Given): void {
   const kind = String(object.kind);
-  const fields = answerKinds[kind] ?? bodyFields(String(object.apiVersion ?? 'v1'), kind);
+  const fields = fieldsOf(String(object.apiVersion ?? 'v1'), kind);
   if (!fields) throw new Error(`no protobuf for kind ${kind}`);
   writer.raw(magic);
   writer.message(1, () => {
@@ -103,6 +130,9 @@ function writeScalar(
     case 'integer*':
       writer.integer(field, typeof value === 'bigint' ? value : int64(Number(value)));
       break;
+    case 'integers':
+      if (isList(value)) for (const number of value) writer.integer(field, int64(Number(number)));
+      break;
     case 'boolean':
     case 'boolean*':
       writer.integer(field, value === true ? 1 : 0);
@@ -111,6 +141,9 @@ function writeScalar(
     case 'time*':
     case 'microTime*':
       writer.message(field, () => writeTime(writer, value));
+      break;
+    case 'bytes':
+      writer.message(field, () => writer.raw(Buffer.from(String(value ?? ''), 'base64')));
       break;
     case 'quantity*':
       writer.message(field, () => writer.text(1, String(value)));

@@ -10,6 +10,7 @@ export type FieldType =
   | 'strings'
   | 'integer'
   | 'integer*'
+  | 'integers'
   | 'boolean'
   | 'boolean*'
   | 'time'
@@ -20,6 +21,7 @@ export type FieldType =
   | 'quantityMap'
   | 'timeMap'
   /** Bytes, which JSON has in base64. */
+  | 'bytes'
   | 'bytesMap'
   | 'intOrString'
   | 'intOrString*'

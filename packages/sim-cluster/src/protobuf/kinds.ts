@@ -1,5 +1,5 @@
-// The protobuf fields of every kind but Pod.
-import { type Fields, listMeta, objectMeta, statusFields } from './fields.ts';
+// The protobuf fields of nodes and leases, and which kinds are often read.
+import { type Fields, objectMeta } from './fields.ts';
 import { podSpec, podStatus } from './pod-fields.ts';
 import { daemonSet } from './workload-fields.ts';
 
@@ -65,22 +65,10 @@ const leaseSpec: Fields = {
 
 const metadata: Fields[string] = [1, objectMeta];
 
-/** The kinds that are read and written. */
+/** The kinds that controllers read all the time. */
 export const objects: Readonly<Record<string, Fields>> = {
   Pod: { metadata, spec: [2, podSpec], status: [3, podStatus] },
   Node: { metadata, spec: [2, nodeSpec], status: [3, nodeStatus] },
   Lease: { metadata, spec: [2, leaseSpec] },
   DaemonSet: daemonSet,
-};
-
-/** The kinds that are answered in protobuf, those of their lists, and Status. */
-export const answerKinds: Readonly<Record<string, Fields>> = {
-  ...objects,
-  ...Object.fromEntries(
-    Object.entries(objects).map(([kind, fields]) => [
-      `${kind}List`,
-      { metadata: [1, listMeta], items: [2, [fields]] } satisfies Fields,
-    ]),
-  ),
-  Status: statusFields,
 };

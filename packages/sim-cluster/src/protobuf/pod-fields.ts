@@ -1,102 +1,22 @@
 // The protobuf fields of a Pod.
+import { affinity, spreadConstraint } from './affinity-fields.ts';
+import { container, podSecurity, resources } from './container-fields.ts';
 import { type Fields, pointer } from './fields.ts';
+import { volume } from './volume-fields.ts';
 
-const fieldRef = pointer({ apiVersion: [1, 'string'], fieldPath: [2, 'string'] });
-
-const env: Fields = {
-  name: [1, 'string'],
-  value: [2, 'string'],
-  valueFrom: [3, pointer({ fieldRef: [1, fieldRef] })],
-};
-
-const port: Fields = {
-  name: [1, 'string'],
-  hostPort: [2, 'integer'],
-  containerPort: [3, 'integer'],
-  protocol: [4, 'string'],
-  hostIP: [5, 'string'],
-};
-
-const httpGet = pointer({
-  path: [1, 'string'],
-  port: [2, 'intOrString'],
-  host: [3, 'string'],
-  scheme: [4, 'string'],
-});
-
-const probe = pointer({
-  '': [1, { exec: [1, pointer({ command: [1, 'strings'] })], httpGet: [2, httpGet] }],
-  initialDelaySeconds: [2, 'integer'],
-  timeoutSeconds: [3, 'integer'],
-  periodSeconds: [4, 'integer'],
-  successThreshold: [5, 'integer'],
-  failureThreshold: [6, 'integer'],
-});
-
-const resources: Fields = { limits: [1, 'quantityMap'], requests: [2, 'quantityMap'] };
-
-const volumeMount: Fields = {
-  name: [1, 'string'],
-  readOnly: [2, 'boolean'],
-  mountPath: [3, 'string'],
-  subPath: [4, 'string'],
-  mountPropagation: [5, 'string*'],
-  subPathExpr: [6, 'string'],
-};
-
-const container: Fields = {
-  name: [1, 'string'],
-  image: [2, 'string'],
-  command: [3, 'strings'],
-  args: [4, 'strings'],
-  workingDir: [5, 'string'],
-  ports: [6, [port]],
-  env: [7, [env]],
-  resources: [8, resources],
-  volumeMounts: [9, [volumeMount]],
-  livenessProbe: [10, probe],
-  readinessProbe: [11, probe],
-  terminationMessagePath: [13, 'string'],
-  imagePullPolicy: [14, 'string'],
-  stdin: [16, 'boolean'],
-  stdinOnce: [17, 'boolean'],
-  tty: [18, 'boolean'],
-  terminationMessagePolicy: [20, 'string'],
-  startupProbe: [22, probe],
-  restartPolicy: [24, 'string*'],
-};
-
-const keyItems: Fields = { key: [1, 'string'], path: [2, 'string'], mode: [3, 'integer*'] };
 const nameOnly: Fields = { name: [1, 'string'] };
 
-const downwardAPIFile: Fields = { path: [1, 'string'], fieldRef: [2, fieldRef] };
-
-const projection: Fields = {
-  downwardAPI: [2, pointer({ items: [1, [downwardAPIFile]] })],
-  configMap: [3, pointer({ '': [1, nameOnly], items: [2, [keyItems]], optional: [4, 'boolean*'] })],
-  serviceAccountToken: [
-    4,
-    pointer({ audience: [1, 'string'], expirationSeconds: [2, 'integer*'], path: [3, 'string'] }),
-  ],
+const ephemeralContainer: Fields = { '': [1, container], targetContainerName: [2, 'string'] };
+const dnsConfig = pointer({
+  nameservers: [1, 'strings'],
+  searches: [2, 'strings'],
+  options: [3, [{ name: [1, 'string'], value: [2, 'string*'] }]],
+});
+const resourceClaim: Fields = {
+  name: [1, 'string'],
+  resourceClaimName: [3, 'string*'],
+  resourceClaimTemplateName: [4, 'string*'],
 };
-
-/** What a volume of a Secret and one of a ConfigMap have in common. */
-const keys: Fields = {
-  items: [2, [keyItems]],
-  defaultMode: [3, 'integer*'],
-  optional: [4, 'boolean*'],
-};
-
-const volumeSource: Fields = {
-  hostPath: [1, pointer({ path: [1, 'string'], type: [2, 'string*'] })],
-  emptyDir: [2, pointer({ medium: [1, 'string'], sizeLimit: [2, 'quantity*'] })],
-  secret: [6, pointer({ secretName: [1, 'string'], ...keys })],
-  persistentVolumeClaim: [10, pointer({ claimName: [1, 'string'], readOnly: [2, 'boolean'] })],
-  configMap: [19, pointer({ '': [1, nameOnly], ...keys })],
-  projected: [26, pointer({ sources: [1, [projection]], defaultMode: [2, 'integer*'] })],
-};
-
-const volume: Fields = { name: [1, 'string'], '': [2, volumeSource] };
 
 const toleration: Fields = {
   key: [1, 'string'],
@@ -121,21 +41,34 @@ export const podSpec: Fields = {
   hostNetwork: [11, 'boolean'],
   hostPID: [12, 'boolean'],
   hostIPC: [13, 'boolean'],
+  securityContext: [14, podSecurity],
   imagePullSecrets: [15, [nameOnly]],
   hostname: [16, 'string'],
   subdomain: [17, 'string'],
+  affinity: [18, affinity],
   schedulerName: [19, 'string'],
   initContainers: [20, [container]],
   automountServiceAccountToken: [21, 'boolean*'],
   tolerations: [22, [toleration]],
+  hostAliases: [23, [{ ip: [1, 'string'], hostnames: [2, 'strings'] }]],
   priorityClassName: [24, 'string'],
   priority: [25, 'integer*'],
+  dnsConfig: [26, dnsConfig],
   shareProcessNamespace: [27, 'boolean*'],
+  readinessGates: [28, [{ conditionType: [1, 'string'] }]],
   runtimeClassName: [29, 'string*'],
   enableServiceLinks: [30, 'boolean*'],
   preemptionPolicy: [31, 'string*'],
   overhead: [32, 'quantityMap'],
+  topologySpreadConstraints: [33, [spreadConstraint]],
+  ephemeralContainers: [34, [ephemeralContainer]],
+  setHostnameAsFQDN: [35, 'boolean*'],
+  os: [36, pointer(nameOnly)],
+  hostUsers: [37, 'boolean*'],
+  schedulingGates: [38, [nameOnly]],
+  resourceClaims: [39, [resourceClaim]],
   resources: [40, pointer(resources)],
+  hostnameOverride: [41, 'string*'],
 };
 
 const condition: Fields = {
@@ -174,6 +107,8 @@ const containerStatus: Fields = {
   imageID: [7, 'string'],
   containerID: [8, 'string'],
   started: [9, 'boolean*'],
+  allocatedResources: [10, 'quantityMap'],
+  resources: [11, pointer(resources)],
 };
 
 /** `status` of a Pod. */
@@ -190,6 +125,8 @@ export const podStatus: Fields = {
   initContainerStatuses: [10, [containerStatus]],
   nominatedNodeName: [11, 'string'],
   podIPs: [12, [{ ip: [1, 'string'] }]],
+  ephemeralContainerStatuses: [13, [containerStatus]],
+  resize: [14, 'string'],
   hostIPs: [16, [{ ip: [1, 'string'] }]],
   observedGeneration: [17, 'integer'],
 };

@@ -1,6 +1,7 @@
 // The protobuf fields of workloads, and of what counts their pods.
-import { type Fields, labelSelector, objectMeta, pointer } from './fields.ts';
+import { type Fields, labelSelector, objectMeta, objectReference, pointer } from './fields.ts';
 import { podSpec } from './pod-fields.ts';
+import { volumeClaim } from './volume-fields.ts';
 
 const metadata: Fields[string] = [1, objectMeta];
 const template: Fields = { metadata, spec: [2, podSpec] };
@@ -92,17 +93,32 @@ const replicaSetStatus: Fields = {
   terminatingReplicas: [7, 'integer*'],
 };
 
+const replicationControllerStatus: Fields = {
+  replicas: [1, 'integer'],
+  fullyLabeledReplicas: [2, 'integer'],
+  observedGeneration: [3, 'integer'],
+  readyReplicas: [4, 'integer'],
+  availableReplicas: [5, 'integer'],
+  conditions: [6, [condition]],
+};
+
 const partition = pointer({ partition: [1, 'integer*'], maxUnavailable: [2, 'intOrString*'] });
 
 const statefulSetSpec: Fields = {
   replicas: [1, 'integer*'],
   selector: [2, pointer(labelSelector)],
   template: [3, template],
+  volumeClaimTemplates: [4, [volumeClaim]],
   serviceName: [5, 'string'],
   podManagementPolicy: [6, 'string'],
   updateStrategy: [7, { type: [1, 'string'], rollingUpdate: [2, partition] }],
   revisionHistoryLimit: [8, 'integer*'],
   minReadySeconds: [9, 'integer'],
+  persistentVolumeClaimRetentionPolicy: [
+    10,
+    pointer({ whenDeleted: [1, 'string'], whenScaled: [2, 'string'] }),
+  ],
+  ordinals: [11, pointer({ start: [1, 'integer'] })],
 };
 
 const statefulSetStatus: Fields = {
@@ -138,7 +154,10 @@ const jobSpec: Fields = {
   ttlSecondsAfterFinished: [8, 'integer*'],
   completionMode: [9, 'string*'],
   suspend: [10, 'boolean*'],
+  backoffLimitPerIndex: [12, 'integer*'],
+  maxFailedIndexes: [13, 'integer*'],
   podReplacementPolicy: [14, 'string*'],
+  managedBy: [15, 'string*'],
 };
 
 const jobStatus: Fields = {
@@ -149,7 +168,34 @@ const jobStatus: Fields = {
   succeeded: [5, 'integer'],
   failed: [6, 'integer'],
   completedIndexes: [7, 'string'],
+  uncountedTerminatedPods: [8, pointer({ succeeded: [1, 'strings'], failed: [2, 'strings'] })],
   ready: [9, 'integer*'],
+  failedIndexes: [10, 'string*'],
+  terminating: [11, 'integer*'],
+};
+
+const cronJobSpec: Fields = {
+  schedule: [1, 'string'],
+  startingDeadlineSeconds: [2, 'integer*'],
+  concurrencyPolicy: [3, 'string'],
+  suspend: [4, 'boolean*'],
+  jobTemplate: [5, { metadata, spec: [2, jobSpec] }],
+  successfulJobsHistoryLimit: [6, 'integer*'],
+  failedJobsHistoryLimit: [7, 'integer*'],
+  timeZone: [8, 'string*'],
+};
+
+const cronJobStatus: Fields = {
+  active: [1, [objectReference]],
+  lastScheduleTime: [4, 'time*'],
+  lastSuccessfulTime: [5, 'time*'],
+};
+
+const replicationControllerSpec: Fields = {
+  replicas: [1, 'integer*'],
+  selector: [2, 'stringMap'],
+  template: [3, pointer(template)],
+  minReadySeconds: [4, 'integer'],
 };
 
 const budgetCondition: Fields = {
@@ -180,10 +226,16 @@ const budgetStatus: Fields = {
 
 /** The other workloads, by their kinds. */
 export const workloads: Readonly<Record<string, Fields>> = {
+  CronJob: { metadata, spec: [2, cronJobSpec], status: [3, cronJobStatus] },
   ControllerRevision: { metadata, data: [2, 'json*'], revision: [3, 'integer'] },
   Deployment: { metadata, spec: [2, deploymentSpec], status: [3, deploymentStatus] },
   Job: { metadata, spec: [2, jobSpec], status: [3, jobStatus] },
   PodDisruptionBudget: { metadata, spec: [2, budgetSpec], status: [3, budgetStatus] },
   ReplicaSet: { metadata, spec: [2, replicaSetSpec], status: [3, replicaSetStatus] },
+  ReplicationController: {
+    metadata,
+    spec: [2, replicationControllerSpec],
+    status: [3, replicationControllerStatus],
+  },
   StatefulSet: { metadata, spec: [2, statefulSetSpec], status: [3, statefulSetStatus] },
 };

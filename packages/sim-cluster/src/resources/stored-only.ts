@@ -1,6 +1,7 @@
 // Kinds that are stored and served and nothing more: no defaults, no rules beyond those of every
 // object's metadata, and nobody acts on them. Clients such as kube-controller-manager open these
 // collections when they start, and fail where they are missing.
+import { withEmptyStatus } from '../defaults/kinds.ts';
 import { topLevel } from '../schema/metadata.ts';
 import { defineResource, type Resource, statusSubresource } from './resource.ts';
 
@@ -140,6 +141,7 @@ function storedOnly(row: StoredOnly): Resource {
       ...(row.approval ? [{ ...statusSubresource, name: 'approval' }] : []),
       ...(members.includes('status') ? [statusSubresource] : []),
     ],
+    ...(members.includes('status') ? { admit: withEmptyStatus } : {}),
     ...(row.counted ? { generation: members.includes('spec') ? true : 'whole' } : {}),
   });
 }

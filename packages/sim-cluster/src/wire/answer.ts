@@ -137,12 +137,16 @@ export const protobufWatch: WatchFormat = {
   event: encodeFrame,
 };
 
+const notAcceptableCode = 406;
+
 /** A refusal as a response. */
 export function errorReply(error: ApiError, inProtobuf: boolean = false): Reply {
   const { status, warnings } = error;
-  const reply = inProtobuf
-    ? protobufReply(error.code, { ...status }, warnings)
-    : jsonReply(error.code, status, false, warnings);
+  // Who asks for what is not there is told so in JSON.
+  const reply =
+    inProtobuf && error.code !== notAcceptableCode
+      ? protobufReply(error.code, { ...status }, warnings)
+      : jsonReply(error.code, status, false, warnings);
   const seconds = status.details?.retryAfterSeconds;
   return {
     ...reply,

@@ -72,6 +72,13 @@ export function prefersProtobuf(headers: Readonly<Record<string, string>>): bool
   return false;
 }
 
+/** Whether protobuf is understood and JSON is not. */
+export function needsProtobuf(headers: Readonly<Record<string, string>>): boolean {
+  const entries = parseAccept(headers.accept ?? '*/*');
+  const isJson = ({ mediaType }: AcceptEntry) => mediaType === offeredType || mediaType === '*/*';
+  return prefersProtobuf(headers) && !entries.some(isJson);
+}
+
 function isPretty(userAgent: string, parameter: string | null): boolean {
   if (parameter === null || parameter === '') return browserPattern.test(userAgent);
   return parameter === 'true' || parameter === '1';

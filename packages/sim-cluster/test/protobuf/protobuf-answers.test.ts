@@ -144,6 +144,25 @@ describe('answers in protobuf', () => {
     });
   }
 
+  it('are given by every server to those who understand nothing else', () => {
+    const { api } = fixture();
+    const secrets = '/api/v1/namespaces/default/secrets';
+    api.create('secrets', { metadata: { name: 's', namespace: 'default' }, data: { a: 'aGk=' } });
+    for (const [path, kind] of [
+      ['/api/v1/namespaces/default', 'Namespace'],
+      [secrets, 'SecretList'],
+      [`${secrets}/none`, 'Status'],
+    ] as const) {
+      const heard = get(api, path, protobufType);
+      assert.deepEqual(
+        [heard.type, text(at(bytesOf(heard).subarray(4), 1, 2))],
+        [protobufType, kind],
+      );
+    }
+    const refused = get(api, '/apis/storage.k8s.io/v1/csinodes', protobufType);
+    assert.deepEqual([refused.status, refused.type], [406, 'application/json']);
+  });
+
   it('are given by no server that was not told to', () => {
     const heard = get(fixture().api, pods, `${protobufType},application/json`);
     assert.equal(heard.type, 'application/json');

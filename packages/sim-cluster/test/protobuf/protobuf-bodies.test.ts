@@ -119,6 +119,139 @@ const sent: readonly KubeObject[] = [
   { apiVersion: 'policy/v1', ...pdb('default', 'y', { minAvailable: '50%' }) },
 ];
 
+/** A pod with something in each corner of its spec. */
+const fullPod: KubeObject = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  ...podNamed('full', {
+    securityContext: {
+      runAsUser: 0,
+      supplementalGroups: [7, 8],
+      sysctls: [{ name: 'a', value: 'b' }],
+    },
+    affinity: {
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: [{ matchExpressions: [{ key: 'z', operator: 'In', values: ['1'] }] }],
+        },
+      },
+      podAntiAffinity: {
+        preferredDuringSchedulingIgnoredDuringExecution: [
+          {
+            weight: 5,
+            podAffinityTerm: { labelSelector: { matchLabels: { a: 'b' } }, topologyKey: 'k' },
+          },
+        ],
+      },
+    },
+    topologySpreadConstraints: [
+      { maxSkew: 1, topologyKey: 'z', whenUnsatisfiable: 'DoNotSchedule', minDomains: 2 },
+    ],
+    hostAliases: [{ ip: '10.0.0.1', hostnames: ['a'] }],
+    dnsConfig: { nameservers: ['10.0.0.2'], options: [{ name: 'ndots', value: '2' }] },
+    readinessGates: [{ conditionType: 'example.com/ready' }],
+    schedulingGates: [{ name: 'g' }],
+    setHostnameAsFQDN: false,
+    os: { name: 'linux' },
+    volumes: [
+      { name: 'e', emptyDir: {} },
+      { name: 's', secret: { secretName: 's', items: [{ key: 'a', path: 'b', mode: 0 }] } },
+      {
+        name: 'd',
+        downwardAPI: { items: [{ path: 'p', fieldRef: { fieldPath: 'metadata.name' } }] },
+      },
+      { name: 'p', projected: { sources: [{ secret: { name: 's', optional: true } }] } },
+    ],
+    containers: [
+      {
+        name: 'c',
+        image: 'i',
+        securityContext: { capabilities: { drop: ['ALL'] }, readOnlyRootFilesystem: false },
+        lifecycle: { preStop: { sleep: { seconds: 5 } } },
+        livenessProbe: { tcpSocket: { port: 80 } },
+        startupProbe: { grpc: { port: 81, service: '' } },
+        envFrom: [{ prefix: 'P', configMapRef: { name: 'm', optional: false } }],
+        env: [{ name: 'S', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } }],
+        volumeDevices: [{ name: 'e', devicePath: '/dev/e' }],
+      },
+    ],
+  }),
+};
+
+const claim = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
+const template = { metadata: { labels: { a: 'b' } }, spec: podNamed('t').spec };
+
+/** As Go writes it. */
+const asWritten = {
+  ...template,
+  spec: { containers: [{ name: 'c', image: 'i', resources: {} }] },
+};
+
+/** Kinds that are stored and nothing more, and others that kube-controller-manager writes. */
+const alsoSent: readonly KubeObject[] = [
+  fullPod,
+  {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata,
+    data: { a: 'aGk=' },
+    stringData: { b: 'x' },
+    type: 'T',
+  },
+  {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata,
+    spec: { ...claim, volumeMode: 'Block' },
+  },
+  { apiVersion: 'v1', kind: 'ResourceQuota', metadata, spec: { hard: { pods: '0' } } },
+  {
+    apiVersion: 'v1',
+    kind: 'ReplicationController',
+    metadata,
+    spec: { replicas: 0, selector: { a: 'b' }, template },
+  },
+  {
+    apiVersion: 'batch/v1',
+    kind: 'CronJob',
+    metadata,
+    spec: {
+      schedule: '@daily',
+      suspend: false,
+      jobTemplate: { metadata: {}, spec: { template: asWritten } },
+    },
+  },
+  {
+    apiVersion: 'certificates.k8s.io/v1',
+    kind: 'CertificateSigningRequest',
+    metadata: { name: 'c' },
+    spec: { request: 'aGk=', signerName: 'example.com/s', usages: ['client auth'] },
+  },
+  {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata,
+    spec: {
+      ports: [{ port: 80 }],
+      selector: { a: 'b' },
+      sessionAffinity: 'ClientIP',
+      sessionAffinityConfig: { clientIP: { timeoutSeconds: 60 } },
+      internalTrafficPolicy: 'Local',
+      publishNotReadyAddresses: true,
+    },
+  },
+  {
+    apiVersion: 'apps/v1',
+    ...statefulSet('default', 'claims', {
+      spec: {
+        volumeClaimTemplates: [{ metadata: { name: 'd' }, spec: claim, status: {} }],
+        persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Delete', whenScaled: 'Retain' },
+        ordinals: { start: 3 },
+      },
+    }),
+  },
+];
+
 /** What becomes of it, told without who created it when. */
 function created(object: KubeObject, body: Uint8Array | string, type: string): KubeObject {
   const { api } = fixture();
@@ -147,7 +280,7 @@ function created(object: KubeObject, body: Uint8Array | string, type: string): K
 }
 
 describe('a body in protobuf says the same as one in JSON', () => {
-  for (const object of sent) {
+  for (const object of [...sent, ...alsoSent]) {
     it(`${object.apiVersion} ${object.kind}`, () => {
       const inProtobuf = created(
         object,

@@ -84,7 +84,7 @@ describe('protobuf bodies', () => {
   });
 
   for (const [name, bytes] of [
-    ['another kind', body('Secret', [])],
+    ['another kind', body('Gadget', [])],
     ['a field that would be lost', body('Namespace', [0x4a, 0x03, 0x0a, 0x01, 0x78])],
     ['a lost field deep inside', body('Job', [0x12, 0x04, 0x32, 0x02, 0x48, 0x01])],
     ['no envelope', Buffer.from('{}')],
