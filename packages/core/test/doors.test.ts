@@ -44,9 +44,9 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './policy': {
     values: `
-      customResourceDefinitions describeCount drainMarksFeature explainChoice
-      fittedTaintManagerStatus isTakenOver limitId needsRecord policyApiVersion policyKinds
-      readManifest takeoverLabel takeoverProgram`,
+      canFitBoth canOverlap contradiction customResourceDefinitions describeCount
+      drainMarksFeature explainChoice fittedTaintManagerStatus isForNoExecute isTakenOver limitId
+      needsRecord policyApiVersion policyKinds readManifest takeoverLabel takeoverProgram`,
     types: `
       BudgetPolicy ConditionRule CustomResourceDefinition EvictionMode EvictionPause
       EvictionPauseScope EvictionPauseSpec EvictionPauseStatus EvictionPolicy EvictionPolicySpec

@@ -14,6 +14,7 @@ export {
   type PolicySubject,
   type PolicyVerdict,
 } from '../policy/choice.ts';
+export { canFitBoth, canOverlap, contradiction, isForNoExecute } from '../policy/overlap.ts';
 export type {
   EvictionPause,
   EvictionPauseScope,

@@ -1,20 +1,24 @@
 // Every check of manifests, each a row of one table.
 
+import type { Instant } from '@taintmgr/core/time';
 import { checkBudgets } from './budgets.ts';
 import type { Manifest, Manifests } from './files.ts';
 import { findingAt, type PlacedFinding, placeOf } from './finding.ts';
-import { checkPolicies } from './policies.ts';
+import { checkPolicies } from './policies/checks.ts';
 import { workloadsIn } from './workloads.ts';
 
-type ManifestCheck = (manifests: readonly Manifest[]) => readonly PlacedFinding[];
+type ManifestCheck = (manifests: readonly Manifest[], now: Instant) => readonly PlacedFinding[];
 
 const checks: readonly ManifestCheck[] = [
   (manifests) => checkBudgets(manifests, workloadsIn(manifests)),
   checkPolicies,
 ];
 
-/** What is wrong with them, file by file and line by line. */
-export function checkManifests({ files, manifests, faults }: Manifests): readonly PlacedFinding[] {
+/** What is wrong with them at this time, file by file and line by line. */
+export function checkManifests(
+  { files, manifests, faults }: Manifests,
+  now: Instant,
+): readonly PlacedFinding[] {
   const [used, repeated] = withoutRepeated(manifests);
   const unreadable = faults.map(({ file, line, text, isForeign }): PlacedFinding => {
     return {
@@ -27,7 +31,7 @@ export function checkManifests({ files, manifests, faults }: Manifests): readonl
       fix: '',
     };
   });
-  const found = [...unreadable, ...repeated, ...checks.flatMap((check) => check(used))];
+  const found = [...unreadable, ...repeated, ...checks.flatMap((check) => check(used, now))];
   const order = new Map(files.map((file, index) => [file, index] as const));
   const rank = ({ file }: PlacedFinding): number => order.get(file) ?? 0;
   return found.sort((a, b) => rank(a) - rank(b) || a.line - b.line);

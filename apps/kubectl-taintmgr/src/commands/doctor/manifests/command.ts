@@ -21,7 +21,7 @@ export async function checkFiles(
   const format = await readFormat(flags.output);
   const { namespace = 'default', recursive = false } = flags;
   const read = await readManifests({ paths, recursive, namespace });
-  const findings = checkManifests(read);
+  const findings = checkManifests(read, Date.now());
   const errors = findings.filter(({ level }) => level === 'FAIL').length;
   const warnings = findings.filter(({ level }) => level === 'WARN').length;
   const paint = output.paintOut;

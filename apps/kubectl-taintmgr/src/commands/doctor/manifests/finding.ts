@@ -1,5 +1,6 @@
 // A finding of `doctor -f`: a finding with its place.
 
+import { policyApiVersion } from '@taintmgr/core/policy';
 import type { Field } from '@taintmgr/k8s-adapter/manifests';
 import type { Finding, Level } from '../finding.ts';
 import type { Manifest } from './files.ts';
@@ -28,9 +29,10 @@ function lineOf({ place }: Field): number {
   return Number(/:(\d+):\d+$/.exec(place)?.[1] ?? 1);
 }
 
-/** `pdb/web -n shop`, as kubectl takes it. */
-export function aboutOf({ kind, name, namespace }: Manifest): string {
+/** `pdb/web -n shop`, as kubectl takes it. Our kinds are in no namespace. */
+export function aboutOf({ apiVersion, kind, name, namespace }: Manifest): string {
   const short = kind === 'PodDisruptionBudget' ? 'pdb' : kind.toLowerCase();
+  if (apiVersion === policyApiVersion) return `${short}/${name}`;
   return `${short}/${name} -n ${namespace}`;
 }
 

@@ -1,0 +1,37 @@
+// Everything about policies and the other kinds of taintmgr.dev: what the API server would refuse, in its
+// words, and what it would take and nobody can want.
+import { readManifest } from '@taintmgr/core/policy';
+import type { Instant } from '@taintmgr/core/time';
+import type { Manifest } from '../files.ts';
+import { findingAt, type PlacedFinding } from '../finding.ts';
+import { checkMatch, checkOverlaps } from './matching.ts';
+import { placedPolicies } from './placed.ts';
+import { checkPauses, checkRules, checkSense, isOfOurs } from './sense.ts';
+
+/** Every fault of each of them, and of them together. `now` is for what ends. */
+export function checkPolicies(
+  manifests: readonly Manifest[],
+  now: Instant,
+): readonly PlacedFinding[] {
+  const ours = manifests.filter(({ apiVersion }) => isOfOurs(apiVersion));
+  const placed = placedPolicies(ours);
+  return [
+    ...ours.flatMap(checkSchema),
+    ...checkMatch(placed),
+    ...checkOverlaps(placed),
+    ...checkSense(placed),
+    ...checkRules(placed),
+    ...checkPauses(placed, now),
+  ];
+}
+
+function checkSchema(manifest: Manifest): readonly PlacedFinding[] {
+  // When a pause began makes no difference here.
+  const judged = readManifest(manifest.field.value, 0);
+  if (judged.kind === 'allowed') return [];
+  return judged.faults.map(({ path, text }) => {
+    // Files of ours that are no objects of a cluster, such as topologies, have this group too.
+    const level = path[0] === 'kind' ? 'WARN' : 'FAIL';
+    return findingAt('policies', level, { manifest, at: manifest.field.at(path) }, text);
+  });
+}
