@@ -70,7 +70,7 @@ export const houses: Readonly<Record<string, House>> = {
       'process/',
       'flight/ pressure/',
       'metrics/',
-      'overlap/ server/',
+      'overlap/ server/ shadow/',
       'stats/',
       'leadership/',
       'flags/ log/',

@@ -71,9 +71,10 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './shadow': {
     values: `
-      ShadowScore deletedOf foreignTaintManager noName otherNames resolveShadowConfig`,
+      ShadowScore deletedOf foreignTaintManager noName otherNames publishedShadow
+      resolveShadowConfig`,
     types: `
-      ShadowConfig ShadowCounts ShadowEntry ShadowOptions ShadowReason ShadowReport ShadowRow
+      PublishedShadow ShadowConfig ShadowCounts ShadowEntry ShadowOptions ShadowReason ShadowReport ShadowRow
       ShadowSpan ShadowVerdict ShadowedMachine`,
   },
   './time': {

@@ -85,10 +85,11 @@ const needTexts: Readonly<Record<AllPodsNeed, string>> = {
 /** Limits are in policies alone. */
 function podWatchFor(choices: Choices, refuse: Refuse): Settings['podWatch'] {
   const { settings, policyObjects } = choices;
-  const { podWatch, semantics } = settings;
+  const { podWatch, semantics, dryRun } = settings;
   const limits = limitsOf(policyObjects);
   const [need] = allPodsNeeds({ limits, semantics });
-  if (need === undefined) return podWatch;
+  // Whom somebody else evicts as soon as its node is tainted, the shadow has to have seen before.
+  if (need === undefined) return dryRun !== 'none' && podWatch === 'auto' ? 'all' : podWatch;
   if (podWatch === 'tainted-nodes') {
     refuse('podWatch', `all or auto beside ${needTexts[need]}, which needs to know all pods`);
   }

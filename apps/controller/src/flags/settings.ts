@@ -60,7 +60,8 @@ const general = {
     dryRunKind,
     'none',
     'decide and report everything, and change nothing: client sends the API server no write, ' +
-      'server (--dry-run alone) sends it with dryRun=All',
+      'server (--dry-run alone) sends it with dryRun=All. What others evict is held against it; ' +
+      'see --publish-status',
   ),
   allowOverlap: setting(
     'allow-overlap',
@@ -75,7 +76,8 @@ const general = {
     boolean,
     true,
     'while leading, publish settings, counts and a heartbeat as the status of a TaintManager, ' +
-      'which is named as the lease without -controller',
+      'which is named as the lease without -controller; with --dry-run as -shadow, the one thing ' +
+      'that is written then',
   ),
   loggingFormat: setting(
     'logging-format',

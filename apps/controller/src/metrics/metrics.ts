@@ -1,3 +1,4 @@
+import type { ShadowReport } from '@taintmgr/core/shadow';
 import type { Instant } from '@taintmgr/core/time';
 import type { Machine, Notice } from '@taintmgr/k8s-adapter';
 import { Registry } from 'prom-client';
@@ -15,6 +16,7 @@ import { Meter } from './meter.ts';
 import { nodeCollectorMetrics } from './node-collector.ts';
 import { processMetrics } from './process.ts';
 import { restClientMetrics } from './rest-client.ts';
+import { shadowMetrics } from './shadow.ts';
 import { sliMetrics } from './slis.ts';
 import { timed } from './timed.ts';
 import { watchingMetrics } from './watching.ts';
@@ -22,6 +24,8 @@ import { workqueueMetrics } from './workqueue.ts';
 
 export interface MetricsOptions {
   readonly stats: ProcessStats;
+  /** Asked for what the shadow has seen; null: there is none. */
+  readonly shadow: (() => ShadowReport | null) | null;
   readonly dryRun: boolean;
   /** Of the API server, `host:port`. */
   readonly host: string;
@@ -65,6 +69,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     limitMetrics(meter, stats),
   ];
   leadershipMetrics(meter, stats, lease);
+  if (options.shadow) shadowMetrics(meter, options.shadow);
   featureMetrics(meter, featureGates);
   processMetrics(meter, stats, { dryRun });
   return {

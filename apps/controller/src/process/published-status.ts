@@ -1,14 +1,29 @@
 // What the leader says of itself in its TaintManager.
 import { drainMarksFeature } from '@taintmgr/core/policy';
+import { publishedShadow } from '@taintmgr/core/shadow';
 import { formatTime, type Instant } from '@taintmgr/core/time';
-import type { Notice, PublishOptions, StatedStatus } from '@taintmgr/k8s-adapter';
+import {
+  type ApiRequest,
+  type Notice,
+  type PublishOptions,
+  type StatedStatus,
+  taintManagersPath,
+} from '@taintmgr/k8s-adapter';
 import type { Checked } from '../flags/checks.ts';
 import { settingsInForce } from '../flags/in-force.ts';
 import type { Choices } from '../flags/resolve.ts';
+import type { Settings } from '../flags/settings.ts';
 import type { OverlapWatch } from '../overlap/watch.ts';
+import type { Shadow } from '../shadow/shadow.ts';
 import type { ProcessStats } from '../stats/process-stats.ts';
 import type { RunningController } from '../stats/running-controller.ts';
 import { version } from '../version.ts';
+
+/** What was seen of others who evict; null: nobody looks. */
+export interface Seen {
+  readonly overlaps: Pick<OverlapWatch, 'others'> | null;
+  readonly shadow: Pick<Shadow, 'report'> | null;
+}
 
 /** What is published of this process while it leads. */
 export class PublishedStatus {
@@ -17,24 +32,22 @@ export class PublishedStatus {
   readonly #choices: Choices;
   readonly #checked: Checked;
   readonly #stats: ProcessStats;
-  readonly #overlaps: Pick<OverlapWatch, 'others'> | null;
+  readonly #seen: Seen;
 
-  constructor(
-    choices: Choices,
-    checked: Checked,
-    stats: ProcessStats,
-    overlaps: Pick<OverlapWatch, 'others'> | null,
-  ) {
+  constructor(choices: Choices, checked: Checked, stats: ProcessStats, seen: Seen) {
     this.#choices = choices;
     this.#checked = checked;
     this.#stats = stats;
-    this.#overlaps = overlaps;
+    this.#seen = seen;
   }
 
   /** How it is published; `identity`: who this replica is. */
   options(identity: string): PublishOptions {
-    const name = taintManagerName(this.#choices.settings.resourceName);
-    return { name, identity, status: (now) => this.#at(now) };
+    return {
+      name: taintManagerOf(this.#choices.settings),
+      identity,
+      status: (now) => this.#at(now),
+    };
   }
 
   observe(notice: Notice): void {
@@ -42,29 +55,33 @@ export class PublishedStatus {
     if (notice.kind === 'commandFinished' && notice.outcome.kind === 'done') this.#evicted += 1;
   }
 
+  /** In a dry run nothing is evicted. */
+  #evictions(): { readonly evicted?: number } {
+    return this.#choices.settings.dryRun === 'none' ? { evicted: this.#evicted } : {};
+  }
+
   #at(now: Instant): StatedStatus {
     const { controllers, pressure } = this.#checked;
-    const { running, leadership } = this.#stats;
-    const { standsBackFor } = leadership;
+    const { running } = this.#stats;
+    const { overlaps, shadow } = this.#seen;
+    const report = shadow?.report();
     return {
       version,
       settings: settingsInForce(this.#choices, pressure !== null),
       controllers: controllers.enabled,
       features: featuresOf(this.#choices, this.#checked),
       ...(running && this.#seenBy(running, now)),
-      evictors: this.#overlaps?.others ?? [],
-      conditions:
-        standsBackFor === null
-          ? []
-          : [
-              {
-                type: 'StandingBack',
-                status: 'True',
-                reason: 'ControllersOverlap',
-                message: standsBackFor,
-              },
-            ],
+      evictors: overlaps?.others ?? [],
+      ...(report && { shadow: publishedShadow(report) }),
+      conditions: this.#conditions(),
     };
+  }
+
+  /** What is not as usual. */
+  #conditions(): StatedStatus['conditions'] {
+    const { standsBackFor } = this.#stats.leadership;
+    const isOverlap = standsBackFor === null ? [] : [standsBack(standsBackFor)];
+    return this.#choices.settings.dryRun === 'none' ? isOverlap : [dryRun, ...isOverlap];
   }
 
   #seenBy(running: RunningController, now: Instant): Partial<StatedStatus> {
@@ -75,7 +92,7 @@ export class PublishedStatus {
       zones: running.zones(now).map(({ name, state, ready, notReady, rate }) => {
         return { name, ...(state && { state }), nodes: ready + notReady, notReady, rate };
       }),
-      counts: { ...counts, ...(knowsAllPods && { pods }), evicted: this.#evicted },
+      counts: { ...counts, ...(knowsAllPods && { pods }), ...this.#evictions() },
       trippedLimits: tripped.map(({ id, since }) => {
         return { name: id, ...(since !== null && { since: formatTime(since) }) };
       }),
@@ -84,11 +101,40 @@ export class PublishedStatus {
   }
 }
 
-/** kube-controller-manager's rules know of no drains. */
+/** kube-controller-manager's rules know of no drains, and a dry run does nothing for them. */
 function featuresOf({ settings }: Choices, { controllers }: Checked): readonly string[] {
-  const isPrecise = settings.semantics === 'precise';
+  const isPrecise = settings.semantics === 'precise' && settings.dryRun === 'none';
   const evicts = controllers.enabled.includes('taint-eviction-controller');
   return isPrecise && evicts ? [drainMarksFeature] : [];
+}
+
+const dryRun = {
+  type: 'DryRun',
+  status: 'True',
+  reason: 'NothingIsChanged',
+  message: 'no pod is evicted: what would be is only compared with what others do',
+} as const;
+
+function standsBack(message: string): StatedStatus['conditions'][number] {
+  return { type: 'StandingBack', status: 'True', reason: 'ControllersOverlap', message };
+}
+
+/**
+ * The TaintManager of this process. In a dry run it has one of its own: the other is the heartbeat of
+ * one that evicts, and must not beat while nobody does.
+ */
+export function taintManagerOf({ resourceName, dryRun }: Settings): string {
+  const name = taintManagerName(resourceName);
+  return dryRun === 'none' ? name : `${name}-shadow`;
+}
+
+/** Whether the request writes the TaintManager of this process, and nothing else. */
+export function isOwnStatus(settings: Settings, { method, path, body }: ApiRequest): boolean {
+  const name = taintManagerOf(settings);
+  const [resource] = path.split('?');
+  if (method === 'PATCH') return resource === `${taintManagersPath}/${name}/status`;
+  if (method !== 'POST' || resource !== taintManagersPath || body === null) return false;
+  return JSON.parse(body).metadata?.name === name;
 }
 
 /** The TaintManager of the installation that holds the lease of this name. */

@@ -1,5 +1,5 @@
 // Runs the loop against a cluster, until the signal.
-import { type Config, createEngine } from '@taintmgr/core';
+import { type Config, createEngine, type Engine } from '@taintmgr/core';
 import type { PolicyObject } from '@taintmgr/core/policy';
 import type { Instant, Millis } from '@taintmgr/core/time';
 import {
@@ -40,7 +40,7 @@ export interface ControllerOptions {
   /** What requests go through on their way out; left out: nothing. */
   readonly outgoing?: (transport: Transport) => Transport;
   /** What the loop has in the place of the engine, e.g. the engine with a stop watch. */
-  readonly around?: (machine: Machine) => Machine;
+  readonly around?: (machine: Machine, explain: Engine['explain']) => Machine;
   /** Which pods are read; left out: all. */
   readonly podWatch?: 'all' | PodWatch['mode'];
   /** Policies of files; left out: none. */
@@ -84,7 +84,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
     let lookAgain = (): void => {};
     let look = (): Instant => Number.NEGATIVE_INFINITY;
     const loop = new Loop({
-      machine: around ? around(engine) : engine,
+      machine: around ? around(engine, (now, subject) => engine.explain(now, subject)) : engine,
       random: Math.random,
       removal: { comparisonOperators, ignoresDrains: semantics === 'upstream-1.36' },
       leases: hasLifecycle(config),

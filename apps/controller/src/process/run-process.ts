@@ -21,6 +21,7 @@ import { OverlapWatch } from '../overlap/watch.ts';
 import { PressureController } from '../pressure/controller.ts';
 import { kubeletsConfig } from '../pressure/kubelets.ts';
 import type { Facts } from '../server/pages.ts';
+import { createShadow, type Shadow, shadowFacts } from '../shadow/shadow.ts';
 import { ClockChange } from '../stats/clock-change.ts';
 import { LoopLag } from '../stats/loop-lag.ts';
 import { PendingEvictions } from '../stats/pending-evictions.ts';
@@ -30,7 +31,7 @@ import { observed } from '../transport/observed.ts';
 import { rateLimited } from '../transport/rate-limited.ts';
 import { version } from '../version.ts';
 import { engineConfig, followsCluster } from './engine-config.ts';
-import { PublishedStatus } from './published-status.ts';
+import { isOwnStatus, PublishedStatus } from './published-status.ts';
 import { runController } from './run-controller.ts';
 import { untilSuccess } from './start-retry.ts';
 import { type Close, startStatusServer } from './status-server.ts';
@@ -65,8 +66,10 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
   const electing = settings.leaderElect && !isDryRun;
   const stats = createStats(signal, loopLag, !electing, settings.allowOverlap);
   const { leadership } = stats;
+  const shadow = createShadow(settings, checked.controllers.enabled);
   const metrics = createMetrics({
     stats,
+    shadow: shadow && (() => shadow.report()),
     dryRun: isDryRun,
     host: new URL(server).host,
     controllers: checked.controllers.enabled,
@@ -80,7 +83,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
     config && new PressureController({ config, settings, kubelets, meter, log, signal });
   const engine = engineConfig(choices, checked);
   const flight = startFlightRecorder({ settings, engine, meter, log });
-  const facts = factsOf(options, stats);
+  const facts = factsOf(options, stats, shadow);
   const connectivity = new ApiConnectivity();
   const onFailure = (error: Error, wait: Millis): void =>
     log.warn({ error: error.message, next: formatWait(wait) }, 'could not start, will try again');
@@ -91,7 +94,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
     const overlaps = isDryRun ? null : await untilSuccess(watch, { signal, onFailure });
     cleanups.push(async () => overlaps?.close());
     const election = electionOptions(settings);
-    const published = isDryRun ? null : publishedStatus(options, stats, overlaps);
+    const published = publishedStatus(options, stats, overlaps, shadow);
     await runController({
       cluster,
       engine,
@@ -104,9 +107,9 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
       ...(engine.keepLimits && { limitsLease: limitsLease(settings) }),
       signal,
       onSetback: onFailure,
-      around: (machine) => {
+      around: (machine, explain) => {
         const recorded = metrics.timed(flight ? flight.around(machine) : machine);
-        return overlaps ? overlaps.around(recorded) : recorded;
+        return shadow?.around(recorded, explain) ?? overlaps?.around(recorded) ?? recorded;
       },
       outgoing: (transport) => outgoing(transport, choices, metrics),
       ...(pressure && { beside: (transport, leads) => pressure.run(transport, leads) }),
@@ -133,9 +136,10 @@ function publishedStatus(
   { choices, checked }: ProcessOptions,
   stats: ProcessStats,
   overlaps: OverlapWatch | null,
+  shadow: Shadow | null,
 ): PublishedStatus | null {
   if (!choices.settings.publishStatus) return null;
-  return new PublishedStatus(choices, checked, stats, overlaps);
+  return new PublishedStatus(choices, checked, stats, { overlaps, shadow });
 }
 
 /** Throws OverlapError where somebody else does the same work, and that is not accepted. */
@@ -181,11 +185,12 @@ function createStats(
 /** What requests go through: first those that change something are made harmless, if so chosen. */
 function outgoing(http: Transport, { settings }: Choices, { requests }: Metrics): Transport {
   const { kubeApiQps: qps, kubeApiBurst: burst, dryRun: judge } = settings;
+  const spared = (request: ApiRequest): boolean => isOwnStatus(settings, request);
   const watched = observed(http, requests);
   const now = (): number => performance.now();
   const limit = { qps, burst, now, exempt: isHeartbeat, onWait: requests.waited };
   const limited = qps === 0 ? watched : rateLimited(watched, limit);
-  return judge === 'none' ? limited : dryRun(limited, judge);
+  return judge === 'none' ? limited : dryRun(limited, judge, spared);
 }
 
 /** A leader that waits behind its own requests would lose its lease, or count as gone. */
@@ -218,7 +223,11 @@ function observe(
 
 const podsRead = { all: 'all', byNode: 'of tainted nodes' } as const;
 
-function factsOf({ choices, checked, cluster }: ProcessOptions, stats: ProcessStats): Facts {
+function factsOf(
+  { choices, checked, cluster }: ProcessOptions,
+  stats: ProcessStats,
+  shadow: Shadow | null,
+): Facts {
   const { semantics, mode, dryRun: judge, leaderElect } = choices.settings;
   return () => {
     const { pending, overdue } = stats.pending.waiting();
@@ -235,6 +244,7 @@ function factsOf({ choices, checked, cluster }: ProcessOptions, stats: ProcessSt
       'Overdue evictions': overdue,
       'Evictions under way': stats.pending.underWay().length,
       Clock: stats.clock.text(),
+      ...shadowFacts(shadow?.report() ?? null),
     };
   };
 }

@@ -4,15 +4,23 @@ import type { ApiRequest, Sink, Transport } from '@taintmgr/k8s-adapter';
 /** Who judges what is to be written, when nothing is to change. */
 export type DryRun = 'none' | 'client' | 'server';
 
+/** What a dry run writes all the same: nothing but what a program says of itself. */
+export type Spared = (request: ApiRequest) => boolean;
+
 /**
  * The transport, changing nothing. Whatever is sent goes through here, so nothing can be forgotten.
  * `server`: the API server judges each write as ever, and says what would have come of it. `client`:
- * it hears of no write, so that rights to read are enough, and each write counts as accepted.
+ * it hears of no write, so that rights to read are enough, and each write counts as accepted. What is
+ * `spared` is sent as it is.
  */
-export function dryRun(transport: Transport, judge: Exclude<DryRun, 'none'>): Transport {
+export function dryRun(
+  transport: Transport,
+  judge: Exclude<DryRun, 'none'>,
+  spared: Spared,
+): Transport {
   return {
     send: (request, sink) => {
-      if (changesNothing(request)) return transport.send(request, sink);
+      if (changesNothing(request) || spared(request)) return transport.send(request, sink);
       return judge === 'client' ? accept(sink) : transport.send(withDryRun(request), sink);
     },
   };

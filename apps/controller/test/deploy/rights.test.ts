@@ -179,6 +179,7 @@ async function work(controller: RunningProcess): Promise<void> {
   const headers = { authorization: 'Bearer of-prometheus' };
   const { status, body } = await ask(controller.port, '/metrics', { headers });
   assert.equal(status, 200, body);
+  await controller.saw('publishing status');
 }
 
 describe('the rights of deploy/', () => {

@@ -44,6 +44,7 @@ export function measure(dryRun = false): Measured {
   };
   const options: MetricsOptions = {
     stats,
+    shadow: null,
     dryRun,
     host: '10.0.0.1:6443',
     lease: 'taintmgr-controller',

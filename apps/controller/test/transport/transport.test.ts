@@ -35,6 +35,7 @@ function nothing(): Sink {
   return { head: () => {}, data: () => {}, end: () => {}, failed: () => {} };
 }
 
+const nobody = (): boolean => false;
 const pod = { namespace: 'shop', name: 'web-0', uid: 'u1', nodeName: 'n1' };
 
 describe('a dry run', () => {
@@ -54,7 +55,7 @@ describe('a dry run', () => {
   for (const [request, path, inBody] of cases) {
     it(`asks ${request.method} ${request.path} to change nothing`, () => {
       const { transport, sent } = wire();
-      dryRun(transport, 'server').send(request, nothing());
+      dryRun(transport, 'server', nobody).send(request, nothing());
       const [only] = sent;
       assert.ok(only);
       assert.equal(only.request.path, path);
@@ -70,7 +71,7 @@ describe('a dry run', () => {
 describe('a dry run without the API server', () => {
   it('accepts every write itself, later, and sends what reads', async () => {
     const { transport, sent } = wire();
-    const client = dryRun(transport, 'client');
+    const client = dryRun(transport, 'client', nobody);
     client.send(getNodeRequest('n1'), nothing());
     const heard: string[] = [];
     const unheard = client.send(deletePodRequest(pod), {

@@ -2,6 +2,7 @@
 
 export { foreignTaintManager } from '../model/disruption.ts';
 export { resolveShadowConfig, type ShadowConfig } from '../shadow/config.ts';
+export { type PublishedShadow, publishedShadow } from '../shadow/published.ts';
 export {
   noName,
   otherNames,

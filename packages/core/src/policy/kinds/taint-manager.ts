@@ -1,6 +1,7 @@
 // TaintManager: what the leader says of itself; it has a status and no spec.
 import { type Fitted, fitted } from '../schema/fit.ts';
 import type { TypeOf } from '../schema/schema.ts';
+import { shadowReport } from './shadow-report.ts';
 
 export const taintManagerStatus = {
   type: 'object',
@@ -199,6 +200,7 @@ export const taintManagerStatus = {
         },
       },
     },
+    shadow: shadowReport,
     conditions: { type: 'shared', name: 'conditions' },
   },
 } as const;
