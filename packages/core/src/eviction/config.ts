@@ -38,8 +38,6 @@ export interface EvictionConfig extends Policy {
   readonly blockedRetryWaitMs: Millis;
   /** Wait after an admission webhook kept an eviction for itself, where it names no time. */
   readonly interceptedRetryWaitMs: Millis;
-  /** An eviction that comes so late is confirmed by a live read: we may have been cut off. */
-  readonly confirmLateMs: Millis;
   /** An accepted eviction that the watch does not confirm for so long is looked at again. */
   readonly confirmationWaitMs: Millis;
 }
@@ -62,7 +60,6 @@ export const defaultEvictionConfig: EvictionConfig = {
   retryWaitMsMax: 10_000,
   blockedRetryWaitMs: 5_000,
   interceptedRetryWaitMs: 15_000,
-  confirmLateMs: 10_000,
   confirmationWaitMs: 30_000,
 };
 
@@ -77,7 +74,6 @@ export function checkEvictionConfig(config: EvictionConfig): void {
   wholeNumber('blockedRetryWaitMs', config.blockedRetryWaitMs, 1);
   wholeNumber('interceptedRetryWaitMs', config.interceptedRetryWaitMs, 1);
   wholeNumber('confirmationWaitMs', config.confirmationWaitMs, 1);
-  wholeNumber('confirmLateMs', config.confirmLateMs, 0);
   checkPolicy(config);
   for (const [index, limit] of config.limits.entries()) checkLimit(`limits[${index}].`, limit);
 }

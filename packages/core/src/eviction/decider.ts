@@ -1,6 +1,6 @@
 import { type BudgetPolicy, budgetPolicyOf } from '../attempt/budget-policy.ts';
 import { escalationOf, type Terms } from '../attempt/delete-or-evict.ts';
-import type { AttemptState } from '../attempt/state.ts';
+import type { Attempt } from '../attempt/state.ts';
 import { finite, type Instant } from '../kernel/time.ts';
 import type { Pod } from '../model/pod.ts';
 import type { Taint } from '../model/taint.ts';
@@ -21,9 +21,6 @@ import { countedFor, countsFrom, type ObservedTaint, type TaintClock } from './t
 /** A node that is still there so long after its deadline does not go: its deadline was wrong. */
 const endForgottenMs = 600_000;
 
-/** When a pod was to go, and why. */
-type Due = Pick<Extract<Decision, { kind: 'evict' }>, 'deadline' | 'because'>;
-
 /** Whom we leave alone is nothing to kube-controller-manager. */
 const nobody: LeaveOptions = {
   finishedPods: false,
@@ -32,6 +29,13 @@ const nobody: LeaveOptions = {
 };
 
 const noPolicy = { counts: null, undecided: null };
+
+/** `deadline`: by the clock of the cluster; null: it is paused. */
+export interface EvictionAttempt extends Attempt {
+  readonly deadline: Instant | null;
+  /** The one before was accepted, and the pod was never seen to leave. */
+  readonly isUnconfirmed?: boolean;
+}
 
 /** Gathers what the pure functions need to know about a pod, and asks them. */
 export class Decider {
@@ -154,16 +158,17 @@ export class Decider {
   }
 
   /**
-   * What we know may be old: a live read found it so, or the pod should have gone long ago. The latter
-   * does not hold up a pod that is dealt with as kube-controller-manager does it.
+   * What we know may be old: the pod is not watched, or a live read or our last request found it so.
+   * How late the eviction is says nothing of that: a queue of our own may have held it.
    */
-  isDoubtful(now: Instant, pod: Pod, state: AttemptState, { deadline, because }: Due): boolean {
-    if (this.#store.podView(pod.nodeName) !== 'watched') return true;
+  isDoubtful(
+    pod: Pod,
+    { state, isUnconfirmed = false }: EvictionAttempt,
+    [decisive]: readonly Reason[],
+  ): boolean {
+    if (isUnconfirmed || this.#store.podView(pod.nodeName) !== 'watched') return true;
     if ('setback' in state) return state.setback.kind === 'changed';
-    const [decisive] = because;
-    if (decisive && 'staleDrain' in decisive) return true;
-    const policy = decisive && 'policy' in decisive ? decisive.policy : undefined;
-    return policy?.action !== 'Upstream' && now - deadline > this.#config.confirmLateMs;
+    return decisive !== undefined && 'staleDrain' in decisive;
   }
 
   /** When the pod's node goes, where that is heeded; null: nobody said, or long ago. */

@@ -4,7 +4,6 @@ import { methodFor, podCommand } from '../attempt/delete-or-evict.ts';
 import { isSetback, type Outcome } from '../attempt/outcome.ts';
 import { Pace } from '../attempt/pace.ts';
 import {
-  type Attempt,
   type AttemptState,
   accepted,
   isDue,
@@ -23,7 +22,7 @@ import type { Change, StoreView } from '../store.ts';
 import type { MachineCommand } from './command.ts';
 import type { EvictionConfig } from './config.ts';
 import type { Decision } from './decide.ts';
-import { Decider } from './decider.ts';
+import { Decider, type EvictionAttempt } from './decider.ts';
 import { Drains } from './drains.ts';
 import type { EvictionMachine } from './eviction-machine.ts';
 import { EvictionLimits, isNews } from './limits/limits.ts';
@@ -35,11 +34,6 @@ import { type ObservedTaint, TaintClock } from './taint-clock.ts';
 import { TaintClockWriter } from './taint-clock-writer.ts';
 
 type Eviction = Extract<Decision, { kind: 'evict' }>;
-
-/** `deadline`: by the clock of the cluster; null: it is paused. */
-interface EvictionAttempt extends Attempt {
-  readonly deadline: Instant | null;
-}
 
 /**
  * Evicts pods from nodes with NoExecute taints, in time.
@@ -321,6 +315,8 @@ export class PreciseEvictionMachine implements EvictionMachine {
     if (state.kind === 'accepted') {
       this.#attempts.delete(uid);
       this.#reconsider(now, pod, 'EvictionUnconfirmed');
+      const again = this.#attempts.get(uid);
+      if (again) this.#attempts.set(uid, { ...again, isUnconfirmed: true });
       return;
     }
     assert(isPending(state), `pod ${uid} was waiting for its turn`);
@@ -359,7 +355,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
     const terms = this.#decider.terms(wall, pod, deadline, because);
     const method = methodFor(wall, attempt.budgetsAsked, pod, terms);
     if (method.nodeEnd !== null) this.#commands.push(nodeEndEvent(pod, method.nodeEnd));
-    const confirm = this.#decider.isDoubtful(wall, pod, attempt.state, { deadline, because });
+    const confirm = this.#decider.isDoubtful(pod, attempt, because);
     this.#commands.push(podCommand(id, pod, method, confirm, because));
   }
 

@@ -52,8 +52,8 @@ export class VirtualDriver<E = Event, N = Notice> {
       loop,
       onNotice,
       send: (request, sink) => {
-        const { head, data, end, failed } = sink;
-        return exchange(request, { head, data, end, reset: () => failed('connection reset') });
+        const { failed, ...rest } = sink;
+        return exchange(request, { ...rest, reset: () => failed('connection reset') });
       },
       clock: this.#loopClock,
       around: (work) => work(),

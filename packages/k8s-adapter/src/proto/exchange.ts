@@ -1,4 +1,5 @@
 // Puts the parts of an answer together.
+import type { Millis } from '@taintmgr/core/time';
 import type { Answer, FailureStage, ResponseHeaders } from './answer.ts';
 import { isProtobuf, joinBytes, objectFromProtobuf } from './protobuf.ts';
 
@@ -14,6 +15,11 @@ export type ExchangeInput =
     }
   | { readonly kind: 'chunk'; readonly id: string; readonly data: Uint8Array | string }
   | { readonly kind: 'end'; readonly id: string }
+  /**
+   * The connection lives, and the other end has nothing more to say of this answer so far: what it had
+   * sent `age` ago has come. HTTP/2 knows that by its PING, HTTP/1.1 does not.
+   */
+  | { readonly kind: 'alive'; readonly id: string; readonly age: Millis }
   /** Refused, reset or cut off; whatever came before counts for nothing. */
   | {
       readonly kind: 'failed';
@@ -21,6 +27,9 @@ export type ExchangeInput =
       readonly message: string;
       readonly stage?: FailureStage;
     };
+
+/** What is heard of the answer itself. */
+export type StreamInput = Exclude<ExchangeInput, { readonly kind: 'alive' }>;
 
 /** Bytes of one answer, where nothing else is said: far above 500 pods of the usual size. */
 const bytesMaxDefault = 64 * mebibyte;
@@ -47,6 +56,8 @@ export class AnswerCollector {
       case 'head':
         this.#status = input.status;
         this.#headers = input.headers;
+        return null;
+      case 'alive':
         return null;
       case 'chunk':
         return this.#append(input.data);

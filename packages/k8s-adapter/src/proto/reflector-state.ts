@@ -70,7 +70,9 @@ export const relistStatuses: readonly number[] = [400, 404, 410, 422];
 
 /** An answer must begin, and a list go on, within this time. */
 const answerMsMax: Millis = 30_000;
-/** Bookmarks come about every 60 s, and one may be missing. */
+/** Bookmarks come about every 60 s. */
+const bookmarkMsMax: Millis = 90_000;
+/** One of them may be missing. */
 const quietMsMax: Millis = 150_000;
 
 const streamSecondsMin = 300;
@@ -115,6 +117,15 @@ export function nextAfter(state: Open): Next {
 /** A fault that comes back at the same place, before anything else, is left by listing anew. */
 export function nextAfterFault(state: Open): Next {
   return state.kind === 'Watching' && state.progressed ? nextAfter(state) : relist;
+}
+
+/**
+ * Whether all that had happened at that instant has come, as the connection has brought all that was
+ * sent by then. A stream that has left out a bookmark may be held up by the server itself.
+ */
+export function isComplete(now: Instant, state: Open, at: Instant): boolean {
+  if (state.kind !== 'Watching' || !isGood(state)) return false;
+  return at >= state.caughtUpAt && now - state.heardAt <= bookmarkMsMax;
 }
 
 /** Whether an answer has begun that is none of a failure. */

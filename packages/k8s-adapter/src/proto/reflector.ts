@@ -2,7 +2,7 @@ import { formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
 import { type Failure, failureOf, isTooLong, noAnswer, succeeded } from './answer.ts';
 import type { ApiRequest } from './api-request.ts';
 import { Backoff } from './backoff.ts';
-import { AnswerCollector, type ExchangeInput } from './exchange.ts';
+import { AnswerCollector, type ExchangeInput, type StreamInput } from './exchange.ts';
 import { Inventory } from './inventory.ts';
 import { listPage } from './list-page.ts';
 import { listRequest, listStreamRequest, watchRequest } from './list-requests.ts';
@@ -11,6 +11,7 @@ import { Absence } from './reflector-absence.ts';
 import { listed, type ReflectorNotice } from './reflector-notice.ts';
 import type { ReflectorEffect, ReflectorInput, ReflectorOptions } from './reflector-options.ts';
 import {
+  isComplete,
   isGood,
   isOpen,
   isStreaming,
@@ -85,9 +86,9 @@ export class Reflector<T> {
   }
 
   /**
-   * As of when the picture is known to be complete: when the list was asked for, and then each
-   * event and bookmark. What comes right after a watch was opened, or after a quiet time, may be old
-   * news and does not count. Null: not yet.
+   * As of when the picture is known to be complete: when the list was asked for, and then each event,
+   * bookmark and sign of life of the connection. What comes right after a watch was opened, or after a
+   * quiet time, may be old news and does not count. Null: not yet.
    */
   get heardAt(): Instant | null {
     return this.#heardAt;
@@ -163,6 +164,10 @@ export class Reflector<T> {
   }
 
   #receive(now: Instant, state: Open, input: ExchangeInput): ReflectorState {
+    if (input.kind === 'alive') {
+      if (isComplete(now, state, now - input.age)) this.#heardOf(now - input.age);
+      return state;
+    }
     const wasQuiet = now - state.heardAt >= quietMs;
     state.heardAt = now;
     // The stream, or this process, may have stood still: what comes now may have waited.
@@ -260,7 +265,7 @@ export class Reflector<T> {
     return watchingFrom(this.#stream(now, request), new JsonWatchDecoder(), resourceVersion);
   }
 
-  #receiveStream(now: Instant, state: Streaming, input: ExchangeInput): ReflectorState {
+  #receiveStream(now: Instant, state: Streaming, input: StreamInput): ReflectorState {
     switch (input.kind) {
       case 'head':
         state.decoder = watchDecoderFor(input.headers, this.#options.kinds);
@@ -334,8 +339,12 @@ export class Reflector<T> {
     }
     watching.resourceVersion = resourceVersion;
     watching.progressed = true;
-    if (now >= watching.caughtUpAt) this.#heardAt = now;
+    if (now >= watching.caughtUpAt) this.#heardOf(now);
     return watching;
+  }
+
+  #heardOf(instant: Instant): void {
+    this.#heardAt = Math.max(instant, this.#heardAt ?? instant);
   }
 
   #streamEnded(now: Instant, state: Loading | Watching): ReflectorState {

@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http';
+import type { Millis } from '@taintmgr/core/time';
 import type { ResponseHeaders } from '../proto/answer.ts';
 import type { ApiRequest } from '../proto/api-request.ts';
 import type { Sink } from './sink.ts';
@@ -77,6 +78,11 @@ export class Call {
 
   data(chunk: Uint8Array): void {
     if (this.#open) this.#sink.data(chunk);
+  }
+
+  /** What the server had sent `age` ago has come. */
+  alive(age: Millis): void {
+    if (this.#open && this.#answered) this.#sink.alive?.(age);
   }
 
   end(): void {

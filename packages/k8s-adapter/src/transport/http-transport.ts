@@ -135,6 +135,7 @@ export class HttpTransport implements Transport {
       },
       data: (chunk) => sink.data(chunk),
       end: () => sink.end(),
+      alive: (age) => sink.alive?.(age),
       failed: (message) => sink.failed(message),
     };
   }

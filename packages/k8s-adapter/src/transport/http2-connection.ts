@@ -7,17 +7,14 @@ import { describeError } from './errors.ts';
 
 /** How a connection is watched over. */
 export interface Http2Timing {
-  /** After hearing nothing for so long the other end is asked for a sign of life. */
-  readonly pingAfter: Millis;
-  /** It has this long to give one. */
-  readonly pingTimeout: Millis;
+  /** While it carries calls the other end is asked for a sign of life so often, and has so long to give one. */
+  readonly pingEvery: Millis;
   /** A connection that carries nothing is closed after this time. */
   readonly idle: Millis;
 }
 
 export const defaultHttp2Timing: Http2Timing = {
-  pingAfter: 5000,
-  pingTimeout: 5000,
+  pingEvery: 5000,
   /** Shorter than the 90 s after which the API server closes an idle connection. */
   idle: 60_000,
 };
@@ -29,9 +26,9 @@ const windowBytes = 4 * 1024 * 1024;
 const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = http2.constants;
 
 /**
- * One HTTP/2 connection and the calls it carries, with pings and GOAWAY. While it carries any,
- * quiet time is answered with a PING, so that a connection whose other end is gone without a word is
- * found out in seconds. When the server says GOAWAY it takes no new calls and carries the others to
+ * One HTTP/2 connection and the calls it carries, with pings and GOAWAY. While it carries any, it
+ * sends a PING now and then: so a connection whose other end is gone without a word is found out in
+ * seconds, and whoever waits for a watch that says nothing knows that there is nothing to say. When the server says GOAWAY it takes no new calls and carries the others to
  * their end.
  */
 export class Http2Connection {
@@ -42,7 +39,7 @@ export class Http2Connection {
   readonly #onChange: () => void;
   /** Whether it has ever brought an answer. */
   #proven = false;
-  #streams = 0;
+  readonly #calls = new Set<Call>();
   #heardAt = performance.now();
   #watchdog: NodeJS.Timeout | null = null;
   #idle: NodeJS.Timeout | null = null;
@@ -74,7 +71,7 @@ export class Http2Connection {
   get hasRoom(): boolean {
     const { remoteSettings, closed, destroyed } = this.#session;
     const allowed = Math.min(remoteSettings?.maxConcurrentStreams ?? streamsMax, streamsMax);
-    return !this.#draining && !closed && !destroyed && this.#streams < allowed;
+    return !this.#draining && !closed && !destroyed && this.#calls.size < allowed;
   }
 
   /** Whether it will never take another call. */
@@ -90,7 +87,7 @@ export class Http2Connection {
       // A DELETE would be taken to have no body.
       { endStream: body === null },
     );
-    this.#begin();
+    this.#begin(call);
     call.carriedBy(() => stream.close(NGHTTP2_CANCEL));
     if (body !== null) stream.end(body);
     this.#listen(call, stream);
@@ -130,25 +127,25 @@ export class Http2Connection {
     stream.once('close', () => {
       const code = stream.rstCode ?? NGHTTP2_NO_ERROR;
       const broken = this.#session.destroyed || this.#socket.destroyed;
-      this.#end();
+      this.#end(call);
       if (complete && code === NGHTTP2_NO_ERROR) call.end();
       else if (code === NGHTTP2_REFUSED_STREAM) call.fail(why || 'refused', 'unsent');
       else call.fail(broken ? this.#why : why || this.#why, broken && kept ? 'stale' : 'unknown');
     });
   }
 
-  #begin(): void {
-    this.#streams += 1;
+  #begin(call: Call): void {
+    this.#calls.add(call);
     if (this.#idle) clearTimeout(this.#idle);
     this.#idle = null;
-    if (this.#streams > 1) return;
+    if (this.#calls.size > 1) return;
     this.#session.ref();
-    this.#watch();
+    this.#watchdog = setTimeout(() => this.#ping(), this.#timing.pingEvery);
   }
 
-  #end(): void {
-    this.#streams -= 1;
-    if (this.#streams === 0) this.#rest();
+  #end(call: Call): void {
+    this.#calls.delete(call);
+    if (this.#calls.size === 0) this.#rest();
     this.#onChange();
   }
 
@@ -174,30 +171,26 @@ export class Http2Connection {
 
   // Signs of life
 
-  #watch(): void {
-    const quiet = performance.now() - this.#heardAt;
-    const left = this.#timing.pingAfter - quiet;
-    if (left <= 0) this.#ping();
-    else this.#watchdog = setTimeout(() => this.#watch(), left);
-  }
-
   #ping(): void {
     const askedAt = performance.now();
     this.#session.ping((error) => {
-      if (!error) this.#hear();
+      if (error) return;
+      this.#hear();
+      const age = performance.now() - askedAt;
+      for (const call of this.#calls) call.alive(age);
     });
     const watchdog = setTimeout(() => {
       // What came while this process was busy is looked at before the other end is given up.
       setImmediate(() => {
         if (watchdog === this.#watchdog) this.#judge(askedAt);
       });
-    }, this.#timing.pingTimeout);
+    }, this.#timing.pingEvery);
     this.#watchdog = watchdog;
   }
 
   #judge(askedAt: number): void {
     if (this.#heardAt >= askedAt) {
-      this.#watch();
+      this.#ping();
       return;
     }
     this.#why = `no sign of life for ${formatDuration(performance.now() - this.#heardAt)}`;

@@ -1,3 +1,4 @@
+import type { Millis } from '@taintmgr/core/time';
 import type { FailureStage, ResponseHeaders } from '../proto/answer.ts';
 import type { ApiRequest } from '../proto/api-request.ts';
 import type { ExchangeInput } from '../proto/exchange.ts';
@@ -10,6 +11,8 @@ export interface Sink {
   head(status: number, headers: ResponseHeaders): void;
   data(chunk: Uint8Array | string): void;
   end(): void;
+  /** Between `head` and the end, now and then: what had been sent `age` ago has all come. */
+  alive?(age: Millis): void;
   /** `stage`: it came to nothing before anything was sent, since nobody could log in. */
   failed(message: string, stage?: FailureStage): void;
 }
@@ -20,6 +23,7 @@ export function inputSink(id: string, hear: (input: ExchangeInput) => void): Sin
     head: (status, headers) => hear({ kind: 'head', id, status, headers }),
     data: (data) => hear({ kind: 'chunk', id, data }),
     end: () => hear({ kind: 'end', id }),
+    alive: (age) => hear({ kind: 'alive', id, age }),
     failed: (message, stage) => hear({ kind: 'failed', id, message, ...(stage && { stage }) }),
   };
 }

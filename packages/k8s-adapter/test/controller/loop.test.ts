@@ -162,6 +162,16 @@ describe('loop', () => {
     ]);
   });
 
+  it('reads nothing again while the connection brings what there is', () => {
+    const [stage] = Stage.synced();
+    const watches = ['nodes/2', 'pods/2'];
+    for (const id of watches) stage.feed({ kind: 'head', id, status: 200, headers: {} });
+    stage.answer('call/1', 500, {});
+    stage.now += 20_000;
+    const sent = stage.feed(...watches.map((id) => ({ kind: 'alive', id, age: 5_000 }) as const));
+    assert.ok(sent.includes('call/2 PATCH /api/v1/namespaces/shop/pods/a/status'), sent.join());
+  });
+
   const changes: readonly [string, number, object, string][] = [
     ['the taint is gone', 200, nodeJson('n1', '9'), 'changed'],
     ['the node is gone', 404, {}, 'changed'],

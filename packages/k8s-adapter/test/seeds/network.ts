@@ -26,6 +26,8 @@ interface Line {
   hangUp: () => void;
 }
 
+const pingMs = 5000;
+
 export interface NetworkOptions {
   readonly api: Exchange;
   readonly clock: VirtualClock;
@@ -52,6 +54,8 @@ export class Network {
   readonly #draw: Draw;
   readonly #server: Exchange;
   readonly #lines = new Set<Line>();
+  /** Whether connections are asked for signs of life, as HTTP/2 does it and HTTP/1.1 cannot. */
+  readonly #pings: boolean;
   #heldBack: (() => void)[] | null = null;
 
   constructor({ api, clock, apiHistory, replica, draw, quiet }: NetworkOptions) {
@@ -62,6 +66,7 @@ export class Network {
     this.#replica = replica;
     this.#draw = draw;
     this.#server = apiHistory.server(api);
+    this.#pings = draw.chance(0.5);
   }
 
   /** The controller's end. */
@@ -112,7 +117,7 @@ export class Network {
     const draw = this.#draw;
     if (!draw.chance(this.trouble)) return { kind: 'pass' };
     const ms = draw.of([1, 50, 700, 3000, 12_000, 29_999, 30_000, 40_000, 75_000]);
-    if (method === 'GET' && path.includes('watch=true')) {
+    if (isWatch({ method, path })) {
       return draw.weighted<Fate>([
         [2, { kind: 'stall', ms }],
         [1, { kind: 'late', ms }],
@@ -145,8 +150,17 @@ export class Network {
       else tell();
     };
     const done = (): void => void this.#lines.delete(line);
+    const ping = (): void => {
+      if (!line.open) return;
+      const askedAt = this.#clock.now();
+      deliver(() => sink.alive?.(this.#clock.now() - askedAt));
+      this.#clock.after(pingMs, ping);
+    };
     return {
-      head: (status, headers) => deliver(() => sink.head(status, headers)),
+      head: (status, headers) => {
+        deliver(() => sink.head(status, headers));
+        if (this.#pings && isWatch(request)) this.#clock.after(pingMs, ping);
+      },
       data: (chunk) => deliver(() => sink.data(chunk)),
       end: () =>
         deliver(() => {
@@ -160,6 +174,10 @@ export class Network {
         }),
     };
   }
+}
+
+function isWatch({ method, path }: Pick<ApiRequest, 'method' | 'path'>): boolean {
+  return method === 'GET' && path.includes('watch=true');
 }
 
 function close(line: Line, lines: Set<Line>): void {

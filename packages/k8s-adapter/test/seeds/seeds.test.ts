@@ -36,7 +36,7 @@ describe('stories drawn from seeds', () => {
   });
 
   it('the controller has something to do in them', () => {
-    assert.ok(runSeed('evictions', 5).removals > 0);
+    assert.ok(runSeed('evictions', 4).removals > 0);
   });
 });
 

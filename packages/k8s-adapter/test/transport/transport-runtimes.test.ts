@@ -46,6 +46,7 @@ const expected: Readonly<Record<keyof typeof scenarios, readonly string[]>> = {
     echo('2.0', 'GET'),
   ],
   'finds a silent connection within seconds': ['failed no sign of life ', echo('2.0', 'GET')],
+  'says that a connection lives whose answer says nothing': ['alive'],
   'gives no connection up because this process was busy': ['head 200 1 end'],
   'repeats what went into a silent connection': [echo('2.0', 'GET'), echo('2.0', 'GET')],
 };

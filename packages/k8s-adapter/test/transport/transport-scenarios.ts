@@ -19,7 +19,7 @@ export interface Servers {
 }
 
 /** Finds a silent server at once, and a slow one now and then: only for servers that fall silent. */
-const impatient = { pingAfter: 150, pingTimeout: 150, idle: 60_000 };
+const impatient = { pingEvery: 150, idle: 60_000 };
 
 /** One way to reach a server, and what was asked of it. */
 class Client {
@@ -188,15 +188,30 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     return told;
   },
 
+  'says that a connection lives whose answer says nothing': async (servers) => {
+    const client = new Client(servers, servers.both, { timing: impatient });
+    const answered = deferred();
+    const told: string[] = [];
+    const alive = (age: number): void => {
+      told.push(age >= 0 && age < 10_000 ? 'alive' : `an age of ${age}`);
+      answered.resolve();
+    };
+    const hangUp = client.transport.send(get('/quiet'), { ...sink(() => {}), alive });
+    await answered.promise;
+    hangUp();
+    client.transport.close();
+    return told;
+  },
+
   'gives no connection up because this process was busy': async (servers) => {
     const client = new Client(servers, servers.both, { timing: impatient });
     const first = deferred();
     const hangUp = client.transport.send(get('/quiet'), sink(first.resolve));
     await first.promise;
     for (let turn = 0; turn < 4; turn++) {
-      const end = performance.now() + 2 * impatient.pingTimeout;
+      const end = performance.now() + 2 * impatient.pingEvery;
       while (performance.now() < end);
-      await new Promise((resolve) => setTimeout(resolve, impatient.pingAfter / 5));
+      await new Promise((resolve) => setTimeout(resolve, impatient.pingEvery / 5));
     }
     const told = [await client.ask('/sessions')];
     hangUp();

@@ -215,6 +215,7 @@ function tapped(sink: ResponseSink, taps: Taps): ResponseSink {
       taps.ended(true);
       sink.end();
     },
+    alive: (age) => sink.alive?.(age),
     reset: () => {
       taps.ended(false);
       sink.reset();

@@ -18,6 +18,8 @@ export interface ResponseSink {
   /** Text, or the bytes of an answer in protobuf. */
   data(chunk: string | Uint8Array): void;
   end(): void;
+  /** Whatever lies between says that all has come that was sent `age` milliseconds ago; no server does. */
+  alive?(age: number): void;
   /** The connection broke: the answer, or what is left of it, will not come. Instead of `end`. */
   reset(): void;
 }

@@ -31,7 +31,7 @@ export interface Report {
 
 /** Milliseconds of a reflector's time in each of ours. */
 export const speed = 20;
-const timing = { pingAfter: 500, pingTimeout: 2000, idle: 60_000 };
+const timing = { pingEvery: 1000, idle: 60_000 };
 const now = (): number => performance.now() * speed;
 
 class Following {

@@ -17,7 +17,7 @@ interface Item {
  * Runs a script against a reflector and answers the script with what came out, indented. Lines are
  * (after `0 list-only`, `0 streamed` or `0 may-be-absent`, where that is what it is about)
  * `SECONDS COMMAND …`; objects are written name:uid:resourceVersion; a command about an answer
- * means the latest request, or another one written `of ID`.
+ * means the latest request, or another one written `of ID`; `alive AGE` brings what was sent up to then.
  */
 export function runScript(script: string): string {
   const world = new World();
@@ -53,6 +53,8 @@ class World {
     for (const input of inputs(id, of < 0 ? words : words.slice(0, of))) {
       for (const effect of this.#reflector.handle(now, input)) output += this.#print(effect);
     }
+    if (command === 'alive')
+      output += `    complete as of ${(this.#reflector.heardAt ?? 0) / 1000}\n`;
     return output + this.#wake();
   }
 
@@ -120,6 +122,8 @@ function inputs(id: string, [command = '', ...words]: string[]): ReflectorInput[
       return [head(id, 200, {}), chunk(id, words.join(' ')), { kind: 'end', id }];
     case 'end':
       return [{ kind: 'end', id }];
+    case 'alive':
+      return [{ kind: 'alive', id, age: Number(words[0]) * 1000 }];
     case 'reset':
       return [{ kind: 'failed', id, message: 'read ECONNRESET' }];
     default:

@@ -93,7 +93,8 @@ export class TaintRateChecker extends Checker<LifecycleEvidence> {
   #isOpen(tainting: Tainting): boolean {
     const { run, zone, at } = tainting;
     const { zones, apiHistory } = this.evidence;
-    const from = at - this.#slackMs;
+    // A client that stood still for a while sees the zones as they were before, when it goes on.
+    const from = Math.min(at - this.#slackMs, apiHistory.known.upTo(run, 'nodes', at));
     if (apiHistory.known.firstAt(run) >= from || zones.wasOpen(zone, from, at)) return true;
     return Number.isFinite(from) && this.#inflowUnseen(tainting, from) > 0;
   }

@@ -74,6 +74,19 @@ describe('the rate of taintings', () => {
     assert.deepEqual(scenario.end(200), []);
   });
 
+  it('is the old one for a client that has stood still since', () => {
+    const stale = (isBlind: boolean): readonly string[] => {
+      const scenario = outage({ a: 3 }, 'a-1');
+      if (isBlind) scenario.checkers.apiHistory.first.blind();
+      scenario.at(80);
+      for (const name of ['a-2', 'a-3']) scenario.api.delete('nodes', '', name);
+      taintAt(scenario, [100], ['a-1']);
+      return brokenIn(scenario.end(110));
+    };
+    assert.deepEqual(stale(false), ['tainted in a stopped zone']);
+    assert.deepEqual(stale(true), []);
+  });
+
   it('is nil when no node at all is ready', () => {
     const lost = ['a-1', 'b-1', 'b-2'];
     const patient = outage({ a: 1, b: 2 }, ...lost);

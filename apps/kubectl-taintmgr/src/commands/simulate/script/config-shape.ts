@@ -134,7 +134,6 @@ export const engineShape: Check = objectOf<Omit<Config, SaidByManifests>>({
   retryWaitMsMax: checked,
   blockedRetryWaitMs: checked,
   interceptedRetryWaitMs: checked,
-  confirmLateMs: checked,
   confirmationWaitMs: checked,
 });
 
