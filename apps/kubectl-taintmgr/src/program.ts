@@ -27,6 +27,13 @@ import { resumeCommand } from './commands/resume/flags.ts';
 import { simulateCommand } from './commands/simulate/flags.ts';
 import { snapshotCommand } from './commands/snapshot/flags.ts';
 import { statusCommand } from './commands/status/flags.ts';
+import {
+  disableCommand,
+  enableCommand,
+  takeoverGroup,
+  statusCommand as takeoverStatusCommand,
+  verifyCommand,
+} from './commands/takeover/flags.ts';
 import { undoCommand } from './commands/undo/flags.ts';
 import { versionCommand } from './commands/version/flags.ts';
 
@@ -102,6 +109,7 @@ function addCommands(program: CommandUnknownOpts, registry: Registry): void {
   registry.add(program, statusCommand(), () => import('./commands/status/command.ts'));
   registry.add(program, pauseCommand(), () => import('./commands/pause/command.ts'));
   registry.add(program, resumeCommand(), () => import('./commands/resume/command.ts'));
+  addTakeover(registry.addGroup(program, takeoverGroup()), registry);
   registry.add(program, doctorCommand(), () => import('./commands/doctor/command.ts'));
   registry.add(program, snapshotCommand(), () => import('./commands/snapshot/command.ts'));
   const install = registry.addGroup(program, installGroup());
@@ -127,6 +135,13 @@ function addExplain(explain: CommandUnknownOpts, registry: Registry): void {
   }
   registry.add(explain, policyCommand(), () => import('./commands/explain/policy/command.ts'));
   registry.add(explain, pressureCommand(), () => import('./commands/explain/pressure/command.ts'));
+}
+
+function addTakeover(takeover: CommandUnknownOpts, registry: Registry): void {
+  registry.add(takeover, takeoverStatusCommand(), () => import('./commands/takeover/status.ts'));
+  registry.add(takeover, enableCommand(), () => import('./commands/takeover/enable.ts'));
+  registry.add(takeover, disableCommand(), () => import('./commands/takeover/disable.ts'));
+  registry.add(takeover, verifyCommand(), () => import('./commands/takeover/verify.ts'));
 }
 
 function addCompletion(completion: CommandUnknownOpts, registry: Registry): void {

@@ -153,7 +153,12 @@ export {
 
 // Takeover: the policies by which the API server refuses what kube-controller-manager would evict.
 
-export { type Drift, installedVersion, takeoverDrift } from './takeover/drift.ts';
+export {
+  type Drift,
+  installedOptions,
+  installedVersion,
+  takeoverDrift,
+} from './takeover/drift.ts';
 export {
   type TakeoverManifest,
   type TakeoverOptions,

@@ -39,6 +39,7 @@ it('opens exactly these', () => {
     'followedKinds',
     'getNodeRequest',
     'holdingPause',
+    'installedOptions',
     'installedVersion',
     'isHoldingPause',
     'kubeconfigNames',

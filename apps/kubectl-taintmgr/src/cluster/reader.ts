@@ -121,6 +121,13 @@ export class ClusterReader {
     return namesOf(await this.#list(`/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`));
   }
 
+  /** The pods of a namespace. */
+  async podsOf(namespace: string): Promise<readonly PodFacts[]> {
+    return (await this.#list(`/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`)).map(
+      podFacts,
+    );
+  }
+
   async namespaceNames(): Promise<readonly string[]> {
     return namesOf(await this.#list('/api/v1/namespaces'));
   }

@@ -1,5 +1,5 @@
 // What leaders of taintmgr-controller publish of themselves.
-import { readManifest } from '@taintmgr/core/policy';
+import { readManifest, type TaintManagerStatus } from '@taintmgr/core/policy';
 import { type Instant, type Millis, parseTime } from '@taintmgr/core/time';
 
 /** What one installation says of itself. */
@@ -18,6 +18,8 @@ export interface TaintManager {
   readonly controllers: readonly string[];
   /** The conditions of something that is not as it should be, as it says. */
   readonly troubles: readonly string[];
+  /** What it says of takeover; left out: nothing. */
+  readonly takeover?: NonNullable<TaintManagerStatus['takeover']> | undefined;
 }
 
 export const taintManagersPath = '/apis/taintmgr.dev/v1alpha1/taintmanagers';
@@ -33,10 +35,10 @@ export function taintManagersIn(objects: readonly unknown[]): readonly TaintMana
     const { name, status } = read.value.value;
     if (status === null) return [];
     const { leader = '', version = '', startedAt, renewTime, settings = {} } = status;
-    const { conditions = [], controllers = [] } = status;
+    const { conditions = [], controllers = [], takeover } = status;
     return [
       {
-        ...{ name, leader, version, settings, controllers },
+        ...{ name, leader, version, settings, controllers, takeover },
         startedAt: startedAt === undefined ? null : parseTime(startedAt),
         renewedAt: renewTime === undefined ? null : parseTime(renewTime),
         isResigned: conditions.some(({ type, status: is }) => type === 'Leading' && is === 'False'),

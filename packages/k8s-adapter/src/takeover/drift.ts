@@ -1,6 +1,11 @@
 // In what an installed takeover policy or binding is not what it should be.
-import { asRecord } from '../proto/json.ts';
-import { type TakeoverManifest, takeoverVersion, takeoverVersionAnnotation } from './manifests.ts';
+import { asList, asRecord, asText, parseJson } from '../proto/json.ts';
+import {
+  type TakeoverManifest,
+  type TakeoverOptions,
+  takeoverVersion,
+  takeoverVersionAnnotation,
+} from './manifests.ts';
 
 /** One difference. */
 export interface Drift {
@@ -35,6 +40,15 @@ export function installedVersion(live: unknown): string | null {
     takeoverVersionAnnotation
   ];
   return typeof version === 'string' ? version : null;
+}
+
+/** Whom an installed policy exempts, and whose heartbeat its binding names; null: it cannot be read. */
+export function installedOptions(policy: unknown, binding: unknown): TakeoverOptions | null {
+  const [first] = asList(asRecord(asRecord(policy).spec).matchConditions);
+  const [, list] = /in (\[.*\])\)$/s.exec(asText(asRecord(first).expression)) ?? [];
+  const users = list === undefined ? [] : asList(parseJson(list)).map(asText);
+  const manager = asText(asRecord(asRecord(asRecord(binding).spec).paramRef).name);
+  return users.length === 0 || manager === '' ? null : { manager, users };
 }
 
 interface Difference {

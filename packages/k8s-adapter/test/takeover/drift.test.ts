@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { takeoverDrift } from '../../src/takeover/drift.ts';
+import { installedOptions, takeoverDrift } from '../../src/takeover/drift.ts';
 import { takeoverManifests } from '../../src/takeover/manifests.ts';
 import { VetoWorld } from './veto-world.ts';
 
@@ -89,6 +89,17 @@ describe('drift', () => {
     assert.deepEqual(
       takeoverDrift({ ...live, metadata }, policy).map((one) => one.text),
       [`${named}: metadata.annotations[taintmgr.dev/takeover-version] is missing, not "1"`],
+    );
+  });
+
+  it('the installed ones say for whom they were made', () => {
+    const options = { manager: 'taintmgr', users: ['a"b', "c'd\\"] };
+    const [one, , two] = takeoverManifests(options);
+    assert.deepEqual(installedOptions(one, two), options);
+    assert.equal(installedOptions(one, null), null);
+    assert.equal(
+      installedOptions({ spec: { matchConditions: [{ expression: 'true' }] } }, two),
+      null,
     );
   });
 

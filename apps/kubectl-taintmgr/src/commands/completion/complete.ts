@@ -31,6 +31,8 @@ const argumentSources: Readonly<Record<string, readonly NameKind[]>> = {
   'drain-by-taint': ['taints', 'nodes'],
   undo: ['drains', 'nodes'],
   resume: ['pauses'],
+  'takeover enable': ['namespaces'],
+  'takeover disable': ['namespaces'],
 };
 
 const flagSources: Readonly<Record<string, NameKind>> = {
@@ -42,6 +44,7 @@ const flagSources: Readonly<Record<string, NameKind>> = {
   '--without-taint': 'taints',
   '--taint-keys': 'taint-keys',
   '--namespaces': 'namespaces',
+  '--node': 'nodes',
 };
 
 /** Values that are always the same; one that ends in `=` or `:` goes on. */
@@ -51,6 +54,7 @@ const flagValues: Readonly<Record<string, readonly string[]>> = {
   '--pdb-policy': ['respect', 'delete-after:', 'ignore'],
   '--sort-by': ['due', 'name', 'node'],
   '--compare': ['kcm-1.36'],
+  '--held': ['evict', 'delete', 'leave'],
 };
 
 const fileFlags: readonly string[] = [

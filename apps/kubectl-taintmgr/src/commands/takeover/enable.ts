@@ -1,0 +1,141 @@
+// Opts namespaces in: taintmgr decides about their pods in the place of kube-controller-manager.
+import { formatDuration, type Instant } from '@taintmgr/core/time';
+import type { ApiClient } from '@taintmgr/k8s-adapter';
+import { withConnection } from '../../cli/connection.ts';
+import { type DryRun, readDryRun } from '../../cli/dry-run-flag.ts';
+import { type ExitCode, exitCode } from '../../cli/exit.ts';
+import type { Invocation } from '../../cli/invocation.ts';
+import { evictsPods } from '../../cluster/facts.ts';
+import { ClusterReader } from '../../cluster/reader.ts';
+import { count } from '../../render/count.ts';
+import { readFormat } from '../../render/format.ts';
+import { UsageError } from '../../usage-error.ts';
+import { agrees } from './ask.ts';
+import type { ChangeFlags } from './flags.ts';
+import { untilRefused } from './mark.ts';
+import { markable, type Proof, prove } from './proof.ts';
+import { labelRequest } from './requests.ts';
+import { killSwitch, type NamespaceChange, printChange } from './result.ts';
+import {
+  lastHeartbeat,
+  obstaclesIn,
+  policiesText,
+  readState,
+  type TakeoverState,
+  windowMs,
+} from './state.ts';
+
+const settleMsMax = 5_000;
+
+/** `takeover enable NAMESPACE...`. */
+export async function run(
+  invocation: Invocation<ChangeFlags>,
+  names: readonly string[],
+): Promise<ExitCode> {
+  const { flags, output, interrupt } = invocation;
+  const format = await readFormat(flags.output);
+  const dryRun = readDryRun(flags.dryRun, ['none', 'server', 'client'], output);
+  return await withConnection(invocation, async ({ client }) => {
+    const state = await readState(client);
+    refuseObstacles(state);
+    const changes = await changesOf(client, [...new Set(names)], state);
+    const since = performance.now();
+    const now = (): Instant => state.now + (performance.now() - since);
+    const proof = dryRun === 'client' ? null : await proofOf(client, state, now, dryRun);
+    for (const line of planLines(state, changes, proof)) output.err(line);
+    const open = changes.filter(({ isDone }) => !isDone);
+    const mustAsk = dryRun === 'none' && open.length > 0 && flags.yes !== true;
+    if (mustAsk && !(await agrees('Take over?', interrupt))) {
+      throw new UsageError('nothing was changed');
+    }
+    if (dryRun !== 'client') {
+      for (const { name } of open) await optIn(client, name, dryRun === 'server', now);
+    }
+    const done = { verb: 'enable', dryRun, changes, proof } as const;
+    output.write(await printChange(done, format, flags.headers !== false));
+    if (dryRun === 'none') output.err(undoText(changes));
+    return exitCode.done;
+  });
+}
+
+function refuseObstacles(state: TakeoverState): void {
+  const obstacles = obstaclesIn(state);
+  if (obstacles.length === 0) return;
+  throw new UsageError(`nothing can be taken over here yet: ${obstacles.join('; ')}`);
+}
+
+async function proofOf(
+  client: ApiClient,
+  { namespaces, policies: { users } }: TakeoverState,
+  now: () => Instant,
+  dryRun: DryRun,
+): Promise<Proof | null> {
+  return await prove({ client, namespaces, users, now, mayWrite: dryRun === 'none' });
+}
+
+/** What becomes of whom; throws ApiError for a namespace that is not there. */
+async function changesOf(
+  client: ApiClient,
+  names: readonly string[],
+  state: TakeoverState,
+): Promise<readonly NamespaceChange[]> {
+  const reader = new ClusterReader(client);
+  const nodes = await reader.ifAllowed(() => reader.nodes());
+  const tainted = new Set((nodes ?? []).filter(evictsPods).map(({ node }) => node.name));
+  const changes: NamespaceChange[] = [];
+  for (const name of names) {
+    await client.send(labelRequest(name, true, { dryRun: true }));
+    const pods = await reader.podsOf(name);
+    const onTainted = pods.filter(({ pod }) => tainted.has(pod.nodeName)).length;
+    const isDone = state.namespaces.includes(name);
+    changes.push({ name, pods: pods.length, onTainted, isDone, left: [] });
+  }
+  return changes;
+}
+
+function planLines(
+  { manager, now, policies }: TakeoverState,
+  changes: readonly NamespaceChange[],
+  proof: Proof | null,
+): readonly string[] {
+  const mode = manager?.settings.mode;
+  const how = mode === undefined ? '' : ` (mode ${mode})`;
+  return [
+    `heartbeat: ${manager?.leader || manager?.name} ${manager ? lastHeartbeat(manager, now) : ''}`,
+    `policies: ${policiesText(policies)}`,
+    proof ? `proof: ${proofText(proof)}` : 'proof: none, as nothing is changed for it',
+    ...changes.map(({ name, pods, onTainted, isDone }) => {
+      const where = `${count(pods, 'pod')}, ${onTainted} on nodes with NoExecute taints`;
+      return `namespace ${name}: ${where}${isDone ? '; taken over already' : ''}`;
+    }),
+    `kube-controller-manager will evict none of them for taints; taintmgr-controller${how} decides, for as long as its heartbeat is not older than ${formatDuration(windowMs)}`,
+  ];
+}
+
+function proofText({ pod, refused, taken }: Proof): string {
+  const passed = taken.length === 0 ? '' : `, and would take it from ${taken.join(', ')}`;
+  return `the API server refuses the mark of an eviction of pod ${pod} by ${refused.join(', ')}${passed}`;
+}
+
+/** Labels the namespace; where its pods are not spared then, the label is taken off again. */
+async function optIn(
+  client: ApiClient,
+  name: string,
+  dryRun: boolean,
+  now: () => Instant,
+): Promise<void> {
+  await client.send(labelRequest(name, true, { dryRun }));
+  const pod = dryRun ? null : await markable(client, [name]);
+  if (!pod) return;
+  const answer = await untilRefused(client, pod, now, settleMsMax);
+  if (answer.kind !== 'taken') return;
+  await client.send(labelRequest(name, false));
+  throw new UsageError(
+    `the API server does not refuse the mark of an eviction of pod ${name}/${pod.name}: the label was taken off namespace ${name} again`,
+  );
+}
+
+function undoText(changes: readonly NamespaceChange[]): string {
+  const names = changes.map(({ name }) => name).join(' ');
+  return `undo: kubectl taintmgr takeover disable ${names}\nstop it everywhere at once: ${killSwitch}`;
+}

@@ -1,0 +1,138 @@
+// Proves before anything is changed that the API server refuses what it is meant to refuse.
+import { setTimeout } from 'node:timers/promises';
+import type { Instant, Millis } from '@taintmgr/core/time';
+import { type ApiClient, ApiError } from '@taintmgr/k8s-adapter';
+import { whoAmI } from '../../cluster/rights.ts';
+import { UsageError } from '../../usage-error.ts';
+import { askToMark, untilRefused } from './mark.ts';
+import {
+  deleteRequest,
+  namespacePath,
+  type PodName,
+  podPathOf,
+  podsPathOf,
+  scratchNamespaceRequest,
+  scratchPodRequest,
+} from './requests.ts';
+
+/** What was shown. */
+export interface Proof {
+  /** On which pod. */
+  readonly pod: string;
+  /** Who was refused, and whose mark would be stored. */
+  readonly refused: readonly string[];
+  readonly taken: readonly string[];
+}
+
+export interface ProofOptions {
+  readonly client: ApiClient;
+  /** Opted in already: a pod of theirs will do. */
+  readonly namespaces: readonly string[];
+  /** Whom the policies exempt. */
+  readonly users: readonly string[];
+  /** What time the API server has. */
+  readonly now: () => Instant;
+  /** Whether a namespace may be made for it. */
+  readonly mayWrite: boolean;
+}
+
+/** As whom kube-controller-manager evicts where it has service accounts, and where it has not. */
+const upstreamUsers = [
+  'system:serviceaccount:kube-system:node-controller',
+  'system:kube-controller-manager',
+];
+const timeoutMs: Millis = 5_000;
+
+/** The proof; null: there is no pod to show it on, and none may be made. Throws UsageError. */
+export async function prove(options: ProofOptions): Promise<Proof | null> {
+  const pod = await markable(options.client, options.namespaces);
+  if (pod) return await proveOn(pod, options);
+  if (!options.mayWrite) return null;
+  const namespace = `taintmgr-proof-${crypto.randomUUID().slice(0, 8)}`;
+  const { client } = options;
+  await client.send(scratchNamespaceRequest(namespace, true));
+  try {
+    const made = { namespace, name: 'proof' };
+    await makePod(client, made);
+    return await proveOn(made, options);
+  } finally {
+    await client.send(deleteRequest(podPathOf({ namespace, name: 'proof' }))).catch(ifRefused);
+    await client.send(deleteRequest(namespacePath(namespace))).catch(ifRefused);
+  }
+}
+
+/** A pod of these namespaces that nobody has marked or deleted; null: there is none. */
+export async function markable(
+  client: ApiClient,
+  namespaces: readonly string[],
+): Promise<PodName | null> {
+  for (const namespace of namespaces) {
+    const pods = (await client.list(podsPathOf(namespace))) as readonly PodObject[];
+    const found = pods.find(
+      ({ metadata, status }) =>
+        metadata.deletionTimestamp === undefined &&
+        !(status?.conditions ?? []).some(({ type }) => type === 'DisruptionTarget'),
+    );
+    if (found) return { namespace, name: found.metadata.name };
+  }
+  return null;
+}
+
+interface PodObject {
+  readonly metadata: { readonly name: string; readonly deletionTimestamp?: string };
+  readonly status?: { readonly conditions?: readonly { readonly type: string }[] };
+}
+
+async function proveOn(pod: PodName, { client, users, now }: ProofOptions): Promise<Proof> {
+  const answer = await untilRefused(client, pod, now, timeoutMs);
+  if (answer.kind === 'failed') throw new UsageError(cannotProve(answer.message));
+  if (answer.kind === 'taken') {
+    throw new UsageError(
+      `the API server does not refuse the mark of an eviction of pod ${pod.namespace}/${pod.name}: ` +
+        'kube-controller-manager would delete it; nothing was changed',
+    );
+  }
+  const [refused, taken] = [[(await whoAmI(client)) ?? 'you'], [] as string[]];
+  for (const user of [...upstreamUsers, ...users]) {
+    const found = await askToMark(client, pod, now(), user);
+    const isOurs = users.includes(user);
+    // Who may not be impersonated, or may not write pods, shows nothing.
+    if (found.kind === 'failed') continue;
+    if ((found.kind === 'taken') !== isOurs) throw new UsageError(wrongFor(user, isOurs));
+    (isOurs ? taken : refused).push(user);
+  }
+  return { pod: `${pod.namespace}/${pod.name}`, refused, taken };
+}
+
+function cannotProve(message: string): string {
+  return `it cannot be proved that the API server refuses evictions: ${message}; it takes the right to patch pods/status`;
+}
+
+function wrongFor(user: string, isOurs: boolean): string {
+  return isOurs
+    ? `the API server refuses the mark of an eviction by ${user} too, which is taintmgr itself; nothing was changed`
+    : `the API server takes the mark of an eviction from ${user}; nothing was changed`;
+}
+
+/** A new namespace has no service account for a moment, and without one there are no pods. */
+export async function makePod(
+  client: ApiClient,
+  pod: Parameters<typeof scratchPodRequest>[0],
+): Promise<void> {
+  const end = performance.now() + timeoutMs;
+  for (;;) {
+    try {
+      await client.send(scratchPodRequest(pod));
+      return;
+    } catch (error) {
+      const isEarly = error instanceof ApiError && /service ?account/i.test(error.message);
+      if (!isEarly || performance.now() >= end) throw error;
+      await setTimeout(100);
+    }
+  }
+}
+
+/** What cannot be cleaned up is no reason to end otherwise. */
+export function ifRefused(error: unknown): void {
+  if (!(error instanceof ApiError)) throw error;
+}

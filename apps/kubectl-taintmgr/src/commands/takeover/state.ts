@@ -1,0 +1,131 @@
+// How takeover stands in a cluster: the heartbeat, the policies, the namespaces.
+import { formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
+import {
+  type ApiClient,
+  ApiError,
+  installedOptions,
+  installedVersion,
+  listRequest,
+  type TakeoverManifest,
+  takeoverDrift,
+  takeoverLabel,
+  takeoverManifests,
+  takeoverPath,
+  takeoverVersion,
+} from '@taintmgr/k8s-adapter';
+import {
+  isFresh,
+  type TaintManager,
+  taintManagersIn,
+  taintManagersPath,
+} from '../../cluster/taint-managers.ts';
+import { namespacesPath } from './requests.ts';
+
+/** The policies go by a heartbeat for so long. */
+export const windowMs: Millis = 60_000;
+
+/** The policies as they are installed. */
+export interface Policies {
+  /** Whom they exempt; empty: they are not there. */
+  readonly users: readonly string[];
+  readonly version: string | null;
+  /** In what they are not as this program would install them, in words. */
+  readonly drift: readonly string[];
+}
+
+export interface TakeoverState {
+  /** What time the API server has. */
+  readonly now: Instant;
+  /** Whose heartbeat the policies go by; null: nobody's. */
+  readonly manager: TaintManager | null;
+  readonly policies: Policies;
+  /** Namespaces with the label, in order. */
+  readonly namespaces: readonly string[];
+}
+
+const someone = { manager: 'taintmgr', users: [''] };
+
+export async function readState(client: ApiClient): Promise<TakeoverState> {
+  const { value, serverTime } = await client.ask(listRequest(taintManagersPath)).catch(noKind);
+  const all = taintManagersIn((value as { readonly items?: readonly unknown[] }).items ?? []);
+  const [policy, readiness, binding, readinessBinding] = await Promise.all(
+    takeoverManifests(someone).map((manifest) => readOrNull(client, takeoverPath(manifest))),
+  );
+  const options = installedOptions(policy, binding);
+  const live = [policy, readiness, binding, readinessBinding];
+  const named = all.filter(({ name }) => options === null || name === options.manager);
+  const selector = `${takeoverLabel.key}=${takeoverLabel.value}`;
+  const labelled = await client.list(namespacesPath, { labelSelector: selector });
+  return {
+    now: serverTime ?? Date.now(),
+    manager: named.find(({ takeover }) => takeover?.enabled) ?? named[0] ?? null,
+    policies: {
+      users: options?.users ?? [],
+      version: installedVersion(policy),
+      drift: takeoverManifests(options ?? someone).flatMap((wanted, i) => driftOf(live[i], wanted)),
+    },
+    namespaces: labelled
+      .filter((one) => !isEnding(one))
+      .map(nameOf)
+      .sort(),
+  };
+}
+
+/** Why nothing is refused here at present; none: it is. */
+export function obstaclesIn({ manager, now, policies }: TakeoverState): readonly string[] {
+  const found: string[] = [];
+  if (manager === null) found.push('no taintmgr-controller publishes its status here');
+  else if (manager.takeover?.enabled !== true) {
+    found.push(`${manager.name} does not take over: start taintmgr-controller with --takeover`);
+  }
+  if (manager && !isFresh(manager, now))
+    found.push(`${manager.name} ${lastHeartbeat(manager, now)}`);
+  return [...found, ...policies.drift];
+}
+
+/** `last wrote its status 3m ago`. */
+export function lastHeartbeat({ renewedAt, isResigned }: TaintManager, now: Instant): string {
+  if (isResigned) return 'has stopped leading';
+  if (renewedAt === null) return 'never wrote its status';
+  return `last wrote its status ${formatDuration(Math.max(0, now - renewedAt))} ago`;
+}
+
+/** A sentence about the policies. */
+export function policiesText({ version, drift }: Policies): string {
+  if (version === null) return 'not installed';
+  if (drift.length > 0) return `version ${version}, not as they should be`;
+  return `version ${version}, as they should be`;
+}
+
+function driftOf(live: unknown, wanted: TakeoverManifest): readonly string[] {
+  const differences = takeoverDrift(live ?? null, wanted);
+  const isNewer = Number(installedVersion(live)) > Number(takeoverVersion);
+  // A newer controller's policies are no fault; this program is old.
+  return isNewer ? [] : differences.map(({ text }) => text);
+}
+
+async function readOrNull(client: ApiClient, path: string): Promise<unknown> {
+  return await client.get(path).catch((error: unknown) => {
+    if (error instanceof ApiError && error.failure.status === 404) return null;
+    throw error;
+  });
+}
+
+function noKind(error: unknown): { readonly value: unknown; readonly serverTime: null } {
+  if (error instanceof ApiError && error.failure.status === 404) {
+    return { value: {}, serverTime: null };
+  }
+  throw error;
+}
+
+interface Named {
+  readonly metadata: { readonly name: string; readonly deletionTimestamp?: string };
+}
+
+function nameOf(object: unknown): string {
+  return (object as Named).metadata.name;
+}
+
+function isEnding(object: unknown): boolean {
+  return (object as Named).metadata.deletionTimestamp !== undefined;
+}

@@ -1,0 +1,106 @@
+// Says how takeover stands, and what it has done in each namespace.
+import { withConnection } from '../../cli/connection.ts';
+import { type ExitCode, exitCode } from '../../cli/exit.ts';
+import type { Invocation } from '../../cli/invocation.ts';
+import { type Format, readFormat } from '../../render/format.ts';
+import { printAnswer } from '../../render/printer.ts';
+import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';
+import type { StatusFlags } from './flags.ts';
+import { killSwitch } from './result.ts';
+import {
+  lastHeartbeat,
+  obstaclesIn,
+  policiesText,
+  readState,
+  type TakeoverState,
+} from './state.ts';
+
+interface Row {
+  readonly name: string;
+  readonly spared: number;
+  readonly held: number;
+  readonly evicted: number;
+  readonly letThrough: number;
+}
+
+const columns: readonly Column<Row>[] = [
+  ['NAMESPACE', ({ name }) => name],
+  ['SPARED', ({ spared }) => String(spared)],
+  ['HELD', ({ held }) => String(held)],
+  ['EVICTED', ({ evicted }) => String(evicted)],
+  ['LET-THROUGH', ({ letThrough }) => String(letThrough)],
+];
+
+/** `takeover status`. */
+export async function run(invocation: Invocation<StatusFlags>): Promise<ExitCode> {
+  const { flags, output } = invocation;
+  const format = await readFormat(flags.output);
+  return await withConnection(invocation, async ({ client }) => {
+    output.write(await printed(await readState(client), format, flags.headers !== false));
+    return exitCode.done;
+  });
+}
+
+function printed(state: TakeoverState, format: Format, headers: boolean): Promise<string> {
+  const rows = rowsOf(state);
+  const answer = {
+    document: documentOf(state, rows),
+    rows,
+    names: rows.map(({ name }) => `namespace/${name}`),
+    table: (options: TableOptions) =>
+      [...headLines(state), ...tableLines(rows, options)].join('\n'),
+  };
+  return printAnswer(answer, format, headers);
+}
+
+/** A namespace of which the leader says nothing has nothing to say. */
+function rowsOf({ namespaces, manager }: TakeoverState): readonly Row[] {
+  const said = manager?.takeover?.byNamespace ?? [];
+  return namespaces.map((name) => {
+    const found = said.find((one) => one.name === name);
+    const { spared = 0, held = 0, evicted = 0, letThrough = 0 } = found ?? {};
+    return { name, spared, held, evicted, letThrough };
+  });
+}
+
+function headLines(state: TakeoverState): readonly string[] {
+  const { manager, now, policies } = state;
+  const obstacles = obstaclesIn(state);
+  const hold = manager?.takeover?.holdReadiness;
+  const who = manager ? `${manager.leader || manager.name} ${lastHeartbeat(manager, now)}` : 'none';
+  return [
+    obstacles.length === 0
+      ? 'takeover works: kube-controller-manager is refused evictions in the namespaces below'
+      : 'takeover does not work: kube-controller-manager evicts as ever',
+    ...obstacles.map((text) => `  ${text}`),
+    `heartbeat: ${who}`,
+    `policies: ${policiesText(policies)}`,
+    ...(hold ? [`readiness is held: ${hold.reason}`] : []),
+    '',
+  ];
+}
+
+function tableLines(rows: readonly Row[], options: TableOptions): readonly string[] {
+  if (rows.length === 0) return ['No namespace is taken over.'];
+  return [renderColumns(columns, rows, options)];
+}
+
+function documentOf(state: TakeoverState, rows: readonly Row[]): object {
+  const { manager, policies } = state;
+  const obstacles = obstaclesIn(state);
+  return {
+    kind: 'TakeoverStatus',
+    works: obstacles.length === 0,
+    obstacles,
+    manager: manager && {
+      name: manager.name,
+      leader: manager.leader,
+      renewTime: manager.renewedAt === null ? null : new Date(manager.renewedAt).toISOString(),
+      enabled: manager.takeover?.enabled === true,
+    },
+    policies,
+    ...(manager?.takeover?.holdReadiness && { holdReadiness: manager.takeover.holdReadiness }),
+    namespaces: rows,
+    killSwitch,
+  };
+}

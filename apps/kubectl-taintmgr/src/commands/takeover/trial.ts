@@ -1,0 +1,156 @@
+// A trial: two namespaces, pods on a node, and a taint; all of it is taken away again.
+import { setTimeout } from 'node:timers/promises';
+import { formatTime, type Instant, type Millis } from '@taintmgr/core/time';
+import { type ApiClient, type ApiRequest, getNodeRequest } from '@taintmgr/k8s-adapter';
+import { changeNode } from '../../cluster/change-node.ts';
+import { ifRefused, makePod } from './proof.ts';
+import {
+  deleteRequest,
+  namespacePath,
+  type PodName,
+  podPathOf,
+  scratchNamespaceRequest,
+} from './requests.ts';
+
+/** By which node and pods know each other. */
+export const trialTaint = { key: 'taintmgr.dev/verify', effect: 'NoExecute' } as const;
+
+/** Where the pods are: one namespace is opted in, the other is not. */
+export interface Places {
+  readonly node: string;
+  readonly inside: string;
+  readonly outside: string;
+}
+
+export const atOnce = 'at-once';
+export const later = 'later';
+/** For so long the second pod tolerates the taint. */
+export const laterSeconds = 5;
+
+const lookEveryMs: Millis = 100;
+
+/** What is known of a pod of the trial. */
+export interface Fate {
+  /** Somebody deleted or evicted it, so long after the taint; null: nobody did. */
+  readonly goneAfter: Millis | null;
+  /** Whose condition it has; '' where it has none. */
+  readonly by: string;
+  /** What kube-controller-manager said about it. */
+  readonly upstream: string | null;
+  /** What taintmgr said about it. */
+  readonly ours: string | null;
+}
+
+/** Makes namespaces and pods. Whatever is made by then, `clear` takes away. */
+export async function build(client: ApiClient, { node, inside, outside }: Places): Promise<void> {
+  await client.send(scratchNamespaceRequest(inside, true));
+  await client.send(scratchNamespaceRequest(outside, false));
+  const tolerations = [{ ...trialTaint, operator: 'Exists', tolerationSeconds: laterSeconds }];
+  const pods = [
+    { namespace: inside, name: atOnce },
+    { namespace: outside, name: atOnce },
+    { namespace: inside, name: later, tolerations },
+  ];
+  // The finalizer lets us see by whom a pod was deleted.
+  for (const pod of pods) await makePod(client, { ...pod, nodeName: node, isWatched: true });
+}
+
+/** Puts the taint on the node. */
+export async function taint(client: ApiClient, node: string, at: Instant): Promise<void> {
+  await setTaint(client, node, [{ ...trialTaint, timeAdded: formatTime(at) }]);
+}
+
+/** Takes away whatever the trial has made; what is not there is no fault. */
+export async function clear(client: ApiClient, places: Places): Promise<void> {
+  await setTaint(client, places.node, []).catch(ifRefused);
+  for (const namespace of [places.inside, places.outside]) {
+    for (const name of [atOnce, later]) await removePod(client, { namespace, name });
+    await client.send(deleteRequest(namespacePath(namespace))).catch(ifRefused);
+  }
+}
+
+/** What became of a pod up to now; `gone` is what was known before. */
+export async function fateOf(
+  client: ApiClient,
+  pod: PodName,
+  before: Fate | null,
+  sinceTaint: () => Millis,
+): Promise<Fate> {
+  const [object, events] = await Promise.all([
+    client.get(podPathOf(pod)) as Promise<PodObject>,
+    client.list(`${namespacePath(pod.namespace)}/events`) as Promise<readonly EventObject[]>,
+  ]);
+  const isGone = object.metadata.deletionTimestamp !== undefined;
+  const full = `${pod.namespace}/${pod.name}`;
+  const about = events.filter(
+    ({ involvedObject, message }) =>
+      involvedObject.name === pod.name || (message ?? '').includes(full),
+  );
+  const said = (isOurs: boolean): string | null =>
+    about.find((event) => isByUs(event) === isOurs)?.message ?? null;
+  return {
+    goneAfter: before?.goneAfter ?? (isGone ? sinceTaint() : null),
+    by: markerOf(object),
+    upstream: said(false),
+    ours: said(true),
+  };
+}
+
+/** Asks again and again until it is enough, or the time is over. */
+export async function watch(
+  look: () => Promise<boolean>,
+  timeout: Millis,
+  interrupt: AbortSignal,
+): Promise<void> {
+  const end = performance.now() + timeout;
+  while (!(await look()) && performance.now() < end) {
+    interrupt.throwIfAborted();
+    await setTimeout(lookEveryMs);
+  }
+}
+
+interface PodObject {
+  readonly metadata: {
+    readonly deletionTimestamp?: string;
+    readonly managedFields?: readonly { readonly manager?: string; readonly fieldsV1?: object }[];
+  };
+}
+
+interface EventObject {
+  readonly involvedObject: { readonly name?: string };
+  readonly message?: string;
+  readonly source?: { readonly component?: string };
+  readonly reportingComponent?: string;
+}
+
+function isByUs({ source, reportingComponent }: EventObject): boolean {
+  return (reportingComponent || source?.component || '').startsWith('taintmgr');
+}
+
+/** Who wrote the condition DisruptionTarget; '' where nobody did. */
+function markerOf({ metadata: { managedFields = [] } }: PodObject): string {
+  const wrote = managedFields.find(({ fieldsV1 }) =>
+    JSON.stringify(fieldsV1 ?? {}).includes('DisruptionTarget'),
+  );
+  return wrote?.manager ?? '';
+}
+
+async function removePod(client: ApiClient, pod: PodName): Promise<void> {
+  const body = JSON.stringify({ metadata: { finalizers: null } });
+  const headers = { accept: 'application/json', 'content-type': 'application/merge-patch+json' };
+  await client.send({ method: 'PATCH', path: podPathOf(pod), headers, body }).catch(ifRefused);
+  await client.send(deleteRequest(podPathOf(pod))).catch(ifRefused);
+}
+
+/** The taint of the trial as it shall be; the others stay. */
+async function setTaint(client: ApiClient, name: string, wanted: readonly object[]): Promise<void> {
+  await changeNode(client, name, ({ metadata, spec }) => {
+    const others = (spec?.taints ?? []).filter(({ key }) => key !== trialTaint.key);
+    const { resourceVersion } = metadata;
+    const body = { metadata: { resourceVersion }, spec: { taints: [...others, ...wanted] } };
+    const headers = { accept: 'application/json', 'content-type': 'application/merge-patch+json' };
+    const { path } = getNodeRequest(name);
+    const request: ApiRequest = { method: 'PATCH', path, headers, body: JSON.stringify(body) };
+    return { request, result: null };
+  });
+}

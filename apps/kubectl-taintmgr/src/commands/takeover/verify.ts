@@ -1,0 +1,174 @@
+// Plays on a node of the user's choice what takeover promises, and says what came of it.
+import { toleratesTaint } from '@taintmgr/core';
+import type { Instant, Millis } from '@taintmgr/core/time';
+import type { ApiClient } from '@taintmgr/k8s-adapter';
+import { withConnection } from '../../cli/connection.ts';
+import { readDryRun } from '../../cli/dry-run-flag.ts';
+import { type ExitCode, exitCode } from '../../cli/exit.ts';
+import type { Invocation } from '../../cli/invocation.ts';
+import { evictsPods } from '../../cluster/facts.ts';
+import { ClusterReader } from '../../cluster/reader.ts';
+import { type Format, readFormat } from '../../render/format.ts';
+import { printAnswer } from '../../render/printer.ts';
+import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';
+import { UsageError } from '../../usage-error.ts';
+import { agrees } from './ask.ts';
+import { atOnceCase, type CaseResult, laterCase, otherCase, staleCase } from './cases.ts';
+import type { VerifyFlags } from './flags.ts';
+import { untilRefused } from './mark.ts';
+import { scratchNamespaceRequest } from './requests.ts';
+import { obstaclesIn, readState, type TakeoverState } from './state.ts';
+import {
+  atOnce,
+  build,
+  clear,
+  type Fate,
+  fateOf,
+  later,
+  type Places,
+  taint,
+  trialTaint,
+  watch,
+} from './trial.ts';
+
+/** `takeover verify`. */
+export async function run(invocation: Invocation<VerifyFlags>): Promise<ExitCode> {
+  const { flags, output, interrupt } = invocation;
+  const format = await readFormat(flags.output);
+  const dryRun = readDryRun(flags.dryRun, ['none', 'server', 'client'], output);
+  const { node, scratch } = flags;
+  const places: Places = { node, inside: scratch, outside: `${scratch}-out` };
+  // What was made is taken away after Ctrl-C too, so requests go on after it.
+  const calm = { flags, interrupt: new AbortController().signal };
+  return await withConnection(calm, async ({ client }) => {
+    const state = await readState(client);
+    await refuseUnfit(client, state, node);
+    output.err(planText(places));
+    if (dryRun === 'server') await checkNamespaces(client, places);
+    if (dryRun !== 'none') return exitCode.done;
+    if (flags.yes !== true && !(await agrees('Do that?', interrupt))) {
+      throw new UsageError('nothing was changed');
+    }
+    const results = await play(client, state, places, flags.timeout, interrupt);
+    output.write(await printed(results, format, flags.headers !== false));
+    return results.every(({ passed }) => passed) ? exitCode.done : exitCode.unhealthy;
+  });
+}
+
+function planText({ node, inside, outside }: Places): string {
+  return [
+    `makes the namespaces ${inside}, which is taken over, and ${outside}, which is not`,
+    `puts two pods of the one and one of the other on node ${node}`,
+    `taints the node with ${trialTaint.key}:${trialTaint.effect} for some seconds, and takes everything away again`,
+  ].join('\n');
+}
+
+/** Throws UsageError where takeover does not work, or where others would have to leave the node. */
+async function refuseUnfit(client: ApiClient, state: TakeoverState, name: string): Promise<void> {
+  const obstacles = obstaclesIn(state);
+  if (obstacles.length > 0) {
+    throw new UsageError(`there is nothing to verify: ${obstacles.join('; ')}`);
+  }
+  const reader = new ClusterReader(client);
+  const found = await reader.node(name);
+  if (evictsPods(found)) {
+    throw new UsageError(`--node: ${name} has NoExecute taints; choose one that has none`);
+  }
+  const meant = { ...trialTaint, value: '', timeAdded: null };
+  const leaving = (await reader.podsOn([name])).filter(
+    ({ pod }) =>
+      !pod.tolerations.some((one) => toleratesTaint(one, meant, { comparisonOperators: false })),
+  );
+  if (leaving.length === 0) return;
+  const names = leaving.map(({ pod }) => `${pod.namespace}/${pod.name}`).join(', ');
+  throw new UsageError(
+    `--node: pods of ${name} would be evicted for the taint: ${names}; choose a node without such pods`,
+  );
+}
+
+async function checkNamespaces(client: ApiClient, { inside, outside }: Places): Promise<void> {
+  for (const [name, isOptedIn] of [
+    [inside, true],
+    [outside, false],
+  ] as const) {
+    const request = scratchNamespaceRequest(name, isOptedIn);
+    await client.send({ ...request, path: `${request.path}?dryRun=All` });
+  }
+}
+
+async function play(
+  client: ApiClient,
+  state: TakeoverState,
+  places: Places,
+  timeout: Millis,
+  interrupt: AbortSignal,
+): Promise<readonly CaseResult[]> {
+  const since = performance.now();
+  const now = (): Instant => state.now + (performance.now() - since);
+  const { inside, outside } = places;
+  // Namespaces that are there already are somebody else's: these are not cleared.
+  await checkNamespaces(client, places);
+  try {
+    await build(client, places);
+    const pod = { namespace: inside, name: atOnce };
+    const refused = await untilRefused(client, pod, now, timeout);
+    const stale = await staleCase(client, pod, now());
+    if (refused.kind !== 'refused') {
+      const detail = refused.kind === 'taken' ? 'the mark would be stored' : refused.message;
+      return [{ number: 1, what: 'the policies refuse', passed: false, detail }, stale];
+    }
+    await taint(client, places.node, now());
+    const taintedAt = performance.now();
+    const sinceTaint = (): Millis => performance.now() - taintedAt;
+    const fates = new Map<string, Fate>();
+    const look = async (namespace: string, name: string): Promise<Fate> => {
+      const key = `${namespace}/${name}`;
+      const before = fates.get(key) ?? null;
+      const fate = await fateOf(client, { namespace, name }, before, sinceTaint);
+      fates.set(key, fate);
+      return fate;
+    };
+    let results: readonly CaseResult[] = [];
+    await watch(
+      async () => {
+        results = [
+          atOnceCase(await look(inside, atOnce)),
+          otherCase(await look(outside, atOnce)),
+          laterCase(await look(inside, later), sinceTaint()),
+          stale,
+        ];
+        return results.every(({ passed }) => passed);
+      },
+      timeout,
+      interrupt,
+    );
+    return results;
+  } finally {
+    await clear(client, places);
+  }
+}
+
+const columns: readonly Column<CaseResult>[] = [
+  ['CASE', ({ number }) => String(number)],
+  ['WHAT', ({ what }) => what],
+  ['RESULT', ({ passed }) => (passed ? 'passed' : 'FAILED')],
+  ['DETAIL', ({ detail }) => detail],
+];
+
+function printed(
+  results: readonly CaseResult[],
+  format: Format,
+  headers: boolean,
+): Promise<string> {
+  const answer = {
+    document: {
+      kind: 'TakeoverVerification',
+      passed: results.every(({ passed }) => passed),
+      cases: results,
+    },
+    rows: results,
+    names: results.map(({ number }) => `case/${number}`),
+    table: (options: TableOptions) => renderColumns(columns, results, options),
+  };
+  return printAnswer(answer, format, headers);
+}

@@ -1,0 +1,76 @@
+import { customResourceDefinitions } from '@taintmgr/core/policy';
+import { takeoverManifests } from '@taintmgr/k8s-adapter';
+import { installDefinitions, type KubeObject, node, pod } from '@taintmgr/sim-cluster';
+import { startTestCluster, type TestCluster } from '../../world/test-cluster.ts';
+
+export const us = 'system:serviceaccount:taintmgr-system:taintmgr-controller';
+const upstream = 'system:serviceaccount:kube-system:node-controller';
+const managers = 'taintmanagers.taintmgr.dev';
+
+/** A cluster with our kinds, a node and some pods; who it belongs to is said by the test. */
+export async function startTakeoverCluster(): Promise<TestCluster> {
+  const cluster = await startTestCluster(null);
+  const { api } = cluster;
+  await installDefinitions(api, customResourceDefinitions());
+  const name = 'everything';
+  api.create('clusterroles', {
+    metadata: { name },
+    rules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
+  });
+  api.create('clusterrolebindings', {
+    metadata: { name },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
+    subjects: [us, upstream].map((user) => ({ kind: 'User', name: user })),
+  });
+  api.create('nodes', node('n1'));
+  for (const namespace of ['shop', 'cart']) {
+    api.create('namespaces', { metadata: { name: namespace } });
+    api.create('pods', pod(namespace, 'web', { spec: { nodeName: 'n1' } }));
+  }
+  return cluster;
+}
+
+/** The policies, as the controller installs them. */
+export function installPolicies({ api }: TestCluster, users: readonly string[] = [us]): void {
+  for (const manifest of takeoverManifests({ manager: 'taintmgr', users })) {
+    const isPolicy = manifest.kind === 'ValidatingAdmissionPolicy';
+    const plural = isPolicy ? 'validatingadmissionpolicies' : 'validatingadmissionpolicybindings';
+    const { apiVersion, kind, metadata, spec } = structuredClone(manifest);
+    api.create(plural, { apiVersion, kind, metadata, spec });
+  }
+}
+
+/** A heartbeat of now, or of some time ago, with what the leader says of takeover. */
+export function beat({ api }: TestCluster, takeover: object, agoMs = 0): void {
+  const name = 'taintmgr';
+  const found = api.get(managers, '', name) ?? create(api, name);
+  const status = {
+    renewTime: new Date(Date.now() - agoMs).toISOString(),
+    leader: 'cp-1',
+    settings: { mode: 'evict' },
+    takeover,
+  };
+  api.update(managers, { ...found, status }, 'status');
+}
+
+function create(api: TestCluster['api'], name: string): KubeObject {
+  return api.create(managers, {
+    apiVersion: 'taintmgr.dev/v1alpha1',
+    kind: 'TaintManager',
+    metadata: { name },
+  });
+}
+
+/** Puts a taint on the node, or takes all of them off. */
+export function setTaint({ api }: TestCluster, key: string | null): void {
+  const found = api.get('nodes', '', 'n1');
+  if (!found) throw new Error('there is no node');
+  const timeAdded = new Date().toISOString().replace(/[.]\d+/, '');
+  const taints = key === null ? [] : [{ key, effect: 'NoExecute', timeAdded }];
+  api.update('nodes', { ...found, spec: { ...found.spec, taints } });
+}
+
+/** The value of the label of a namespace; undefined: it has none. */
+export function labelOf({ api }: TestCluster, name: string): string | undefined {
+  return api.get('namespaces', '', name)?.metadata.labels?.['taintmgr.dev/takeover'];
+}

@@ -1,0 +1,231 @@
+// takeover status, enable and disable against an API server over HTTPS, beside a kube-controller-manager.
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { loadKubeconfig, UpstreamManager } from '@taintmgr/k8s-adapter';
+import { pdb, pod } from '@taintmgr/sim-cluster';
+import { run } from '../../world/run.ts';
+import { type TestCluster, until } from '../../world/test-cluster.ts';
+import {
+  beat,
+  installPolicies,
+  labelOf,
+  setTaint,
+  startTakeoverCluster,
+  us,
+} from './taken-over.ts';
+
+const killSwitch =
+  'kubectl label namespaces -l taintmgr.dev/takeover=enabled taintmgr.dev/takeover-';
+
+function useCluster(): () => TestCluster {
+  let cluster: TestCluster;
+  beforeEach(async () => {
+    cluster = await startTakeoverCluster();
+    process.env.KUBECONFIG = cluster.kubeconfig;
+  });
+  afterEach(() => cluster.stop());
+  return () => cluster;
+}
+
+describe('takeover where nothing is there to take over', () => {
+  const cluster = useCluster();
+
+  it('says what is missing, and changes nothing', async () => {
+    const { out, code } = await run('takeover', 'status');
+    assert.equal(code, 0);
+    assert.match(out, /^takeover does not work: kube-controller-manager evicts as ever\n/);
+    assert.match(out, /\n {2}no taintmgr-controller publishes its status here\n/);
+    assert.match(out, /\n {2}validatingadmissionpolicy\/taintmgr-takeover is missing\n/);
+    assert.match(out, /\npolicies: not installed\n\nNo namespace is taken over\.\n$/);
+    const refused = await run('takeover', 'enable', 'shop', '--yes');
+    assert.equal(refused.code, 1);
+    assert.match(refused.err, /^error: nothing can be taken over here yet: no taintmgr/);
+    assert.equal(labelOf(cluster(), 'shop'), undefined);
+  });
+
+  const obstacles: readonly [string, () => void, RegExp][] = [
+    [
+      'a leader that does not take over',
+      () => beat(cluster(), { enabled: false }),
+      /taintmgr does not take over: start taintmgr-controller with --takeover/,
+    ],
+    [
+      'a heartbeat that is old',
+      () => beat(cluster(), { enabled: true }, 90_000),
+      /taintmgr last wrote its status 1m3\ds ago/,
+    ],
+    [
+      'a policy that was changed',
+      () => {
+        const { api } = cluster();
+        beat(cluster(), { enabled: true });
+        const plural = 'validatingadmissionpolicybindings';
+        const found = api.get(plural, '', 'taintmgr-takeover');
+        assert.ok(found);
+        api.update(plural, { ...found, spec: { ...found.spec, validationActions: ['Audit'] } });
+      },
+      /validatingadmissionpolicybinding\/taintmgr-takeover: spec.validationActions\[0\] is "Audit", not "Deny"/,
+    ],
+  ];
+  for (const [name, provoke, text] of obstacles) {
+    it(`does nothing with ${name}`, async () => {
+      installPolicies(cluster());
+      provoke();
+      const { code, err } = await run('takeover', 'enable', 'shop', '--yes');
+      assert.equal(code, 1);
+      assert.match(err, text);
+      assert.equal(labelOf(cluster(), 'shop'), undefined);
+    });
+  }
+
+  it('does nothing where the API server takes the mark all the same', async () => {
+    installPolicies(cluster(), [us, 'admin']);
+    beat(cluster(), { enabled: true });
+    const { code, err } = await run('takeover', 'enable', 'shop', '--yes');
+    assert.equal(code, 1);
+    assert.match(
+      err,
+      /error: the API server does not refuse the mark of an eviction of pod taintmgr-/,
+    );
+    assert.equal(labelOf(cluster(), 'shop'), undefined);
+  });
+});
+
+describe('takeover beside a leader that takes over', () => {
+  const cluster = useCluster();
+  let manager: UpstreamManager;
+  beforeEach(async () => {
+    installPolicies(cluster());
+    beat(cluster(), { enabled: true });
+    const { access } = await loadKubeconfig({ kubeconfig: cluster().kubeconfig });
+    manager = new UpstreamManager(access);
+  });
+  afterEach(() => manager.stop());
+
+  const scratch = (): readonly string[] =>
+    cluster()
+      .api.list('namespaces')
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+      .map(({ metadata }) => metadata.name)
+      .filter((name) => name.startsWith('taintmgr-'));
+
+  it('enable proves the path, tells what changes, and how to stop it', async () => {
+    const { code, out, err } = await run('takeover', 'enable', 'shop', '--yes');
+    assert.equal(code, 0, err);
+    assert.equal(out, 'namespace/shop labeled\n');
+    assert.equal(
+      err.replace(/taintmgr-proof-\w+/, 'PROOF').replace(/ \d+s ago/, ' 0s ago'),
+      `heartbeat: cp-1 last wrote its status 0s ago
+policies: version 1, as they should be
+proof: the API server refuses the mark of an eviction of pod PROOF/proof by admin, system:serviceaccount:kube-system:node-controller, and would take it from ${us}
+namespace shop: 1 pod, 0 on nodes with NoExecute taints
+kube-controller-manager will evict none of them for taints; taintmgr-controller (mode evict) decides, for as long as its heartbeat is not older than 1m
+undo: kubectl taintmgr takeover disable shop
+stop it everywhere at once: ${killSwitch}
+`,
+    );
+    assert.equal(labelOf(cluster(), 'shop'), 'enabled');
+    assert.deepEqual(scratch(), []);
+    const again = await run('takeover', 'enable', 'shop', 'cart', '--yes', '-o', 'json');
+    assert.equal(again.code, 0, again.err);
+    const { namespaces, proof } = JSON.parse(again.out);
+    assert.equal(proof.pod, 'shop/web');
+    assert.deepEqual(
+      namespaces.map(({ name, changed }: { name: string; changed: boolean }) => [name, changed]),
+      [
+        ['shop', false],
+        ['cart', true],
+      ],
+    );
+  });
+
+  it('enable changes nothing in a dry run, or where nobody can be asked', async () => {
+    for (const dryRun of ['client', 'server']) {
+      const { code, out, err } = await run('takeover', 'enable', 'shop', `--dry-run=${dryRun}`);
+      assert.equal(code, 0, err);
+      const text = dryRun === 'client' ? 'dry run' : 'server dry run';
+      assert.equal(out, `namespace/shop labeled (${text})\n`);
+      assert.match(err, /\nproof: none, as nothing is changed for it\n/);
+    }
+    const asked = await run('takeover', 'enable', 'shop');
+    assert.equal(asked.code, 1);
+    assert.match(asked.err, /error: nobody can be asked here: add --yes\n$/);
+    const unknown = await run('takeover', 'enable', 'nowhere', '--yes');
+    assert.match(unknown.err, /namespaces "nowhere" not found/);
+    assert.equal(labelOf(cluster(), 'shop'), undefined);
+    assert.deepEqual(scratch(), []);
+  });
+
+  it('status says what it has done in each namespace', async () => {
+    await run('takeover', 'enable', 'shop', 'cart', '--yes');
+    const counts = { spared: 4, held: 1, evicted: 3, letThrough: 0 };
+    const holdReadiness = { reason: 'zone a is cut off', all: true };
+    const byNamespace = [{ name: 'shop', ...counts }];
+    beat(cluster(), { enabled: true, byNamespace, holdReadiness });
+    const { out } = await run('takeover', 'status');
+    assert.equal(
+      out.replace(/ \d+s ago/, ' 0s ago'),
+      `takeover works: kube-controller-manager is refused evictions in the namespaces below
+heartbeat: cp-1 last wrote its status 0s ago
+policies: version 1, as they should be
+readiness is held: zone a is cut off
+
+NAMESPACE   SPARED   HELD   EVICTED   LET-THROUGH
+cart        0        0      0         0
+shop        4        1      3         0
+`,
+    );
+    const { works, namespaces } = JSON.parse((await run('takeover', 'status', '-o', 'json')).out);
+    assert.equal(works, true);
+    assert.deepEqual(namespaces[1], { name: 'shop', ...counts });
+  });
+
+  it('disable evicts what was held, names what is left, and takes the label off', async () => {
+    const { api } = cluster();
+    const labels = { app: 'db' };
+    const db = api.create('pods', pod('shop', 'db', { labels, spec: { nodeName: 'n1' } }));
+    const conditions = [{ type: 'Ready', status: 'True' }];
+    api.update('pods', { ...db, status: { phase: 'Running', conditions } }, 'status');
+    api.create('poddisruptionbudgets', pdb('shop', 'db', { minAvailable: 1 }));
+    await run('takeover', 'enable', 'shop', '--yes');
+    manager.start();
+    setTaint(cluster(), 'bad');
+    await until('the other namespace', () => isGoing('cart', 'web'));
+    const dry = await run('takeover', 'disable', 'shop', '--dry-run=server');
+    assert.equal(dry.out, 'namespace/shop unlabeled (server dry run)\n');
+    assert.match(
+      dry.err,
+      /^namespace shop: 2 pods; what kube-controller-manager wanted to evict is evicted first, as far as PodDisruptionBudgets allow: db \(for bad\), web \(for bad\)\n$/,
+    );
+    assert.equal(isGoing('shop', 'web'), false);
+    const { code, out, err } = await run('takeover', 'disable', 'shop', '--yes', '--timeout=1s');
+    assert.equal(out, 'namespace/shop unlabeled\n');
+    assert.match(err, /\nWarning: pod shop\/db is left: .*disruption budget/);
+    assert.match(err, /kube-controller-manager has forgotten what is left/);
+    assert.equal(code, 3);
+    assert.equal(isGoing('shop', 'web'), true);
+    assert.equal(isGoing('shop', 'db'), false);
+    assert.equal(labelOf(cluster(), 'shop'), undefined);
+  });
+
+  it('disable --held=delete asks no budget, --held=leave leaves it to the user', async () => {
+    await run('takeover', 'enable', 'shop', 'cart', '--yes');
+    setTaint(cluster(), 'bad');
+    const left = await run('takeover', 'disable', 'cart', '--yes', '--held=leave', '-o', 'json');
+    assert.equal(left.code, 3);
+    assert.deepEqual(JSON.parse(left.out).namespaces[0].left, [{ name: 'web', why: 'for bad' }]);
+    assert.equal(isGoing('cart', 'web'), false);
+    const all = await run('takeover', 'disable', '--all', '--yes', '--held=delete');
+    assert.equal(all.code, 0, all.err);
+    assert.equal(all.out, 'namespace/shop unlabeled\n');
+    assert.equal(isGoing('shop', 'web'), true);
+    const wrong = await run('takeover', 'disable', 'shop', '--held=maybe');
+    assert.equal(wrong.err, 'error: --held: got "maybe", want evict, delete, leave\n');
+    assert.match((await run('takeover', 'disable')).err, /name namespaces, or give --all/);
+  });
+
+  function isGoing(namespace: string, name: string): boolean {
+    const found = cluster().api.get('pods', namespace, name);
+    return found === null || found.metadata.deletionTimestamp !== undefined;
+  }
+});
