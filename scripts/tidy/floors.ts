@@ -17,7 +17,7 @@ export const houses: Readonly<Record<string, House>> = {
     floors: [
       'index.ts doors/',
       'engine.ts shadow/',
-      'explain.ts',
+      'counts.ts explain.ts',
       'differences/',
       'pod-needs.ts',
       'command.ts config.ts',

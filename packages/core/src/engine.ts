@@ -1,12 +1,13 @@
 import type { Command } from './command.ts';
 import { type Config, resolveConfig } from './config.ts';
+import { type Counts, countsOf, type PolicyCounts, policyCountsOf } from './counts.ts';
 import { SimulatedUpstream } from './differences/simulated-upstream.ts';
 import type { Event } from './event.ts';
 import type { EvictionMachine } from './eviction/eviction-machine.ts';
 import { PreciseEvictionMachine } from './eviction/machine.ts';
 import { type TakeoverCounts, TakeoverMachine } from './eviction/takeover/machine.ts';
 import { UpstreamEvictionMachine } from './eviction/upstream/machine.ts';
-import { type Counts, countsOf, type Explanation, explain, type Subject } from './explain.ts';
+import { type Explanation, explain, type Subject } from './explain.ts';
 import { assert } from './kernel/assert.ts';
 import { earliest, type Instant } from './kernel/time.ts';
 import { resolveLifecycleConfig } from './lifecycle/config.ts';
@@ -39,6 +40,8 @@ export interface Engine {
   limits(now: Instant): readonly LimitStatus[];
   /** How many nodes and pods there are, and how far evictions are. */
   counts(): Counts;
+  /** What the policies, taint rules and pauses of the cluster and of files come to. */
+  policyCounts(now: Instant): PolicyCounts;
   /** The names of the pauses in force. */
   pauses(): readonly string[];
   /** How takeover is going; null: we decide about all pods. */
@@ -77,6 +80,8 @@ export function createEngine(options: Partial<Config> = {}): Engine {
     limits: (now) => eviction.limits(now),
     counts: () => countsOf(store, eviction),
     takeover: () => takeover?.counts() ?? null,
+    policyCounts: (now) =>
+      policyCountsOf(now, { store, machine: eviction, lifecycle, evicts: config.taintEviction }),
     pauses: () =>
       Array.from(store.pauses())
         .filter(({ pause, isOver }) => !isOver && !pause.name.startsWith(zoneHoldPrefix))

@@ -56,21 +56,6 @@ export interface NodeExplanation {
   readonly zone: ZoneStatus | null;
 }
 
-/** How many there are. Each pod is counted once among those of evictions. */
-export interface Counts {
-  readonly nodes: number;
-  /** Nodes with NoExecute taints. */
-  readonly tainted: number;
-  /** Pods that are known: all, or those of the nodes whose pods are read. */
-  readonly pods: number;
-  /** Pods that wait for their time, their turn or their next try. */
-  readonly pending: number;
-  /** Pods that a limit or a pause holds. */
-  readonly held: number;
-  /** Pods whose eviction a budget or a webhook refuses. */
-  readonly blocked: number;
-}
-
 /** Null where the subject is not known. */
 export type Explanation = NodeExplanation | PodExplanation | null;
 
@@ -99,43 +84,6 @@ export function explain(now: Instant, subject: Subject, explained: Explained): E
   const taints = machine.taintsOf(node.name);
   const podView = store.podView(node.name);
   return { kind: 'node', node, taints, pods: pods.sort(byDeadline), podView, health, zone };
-}
-
-/** Looks at all nodes, and at the pods of those with NoExecute taints. */
-export function countsOf(store: StoreView, machine: EvictionMachine): Counts {
-  const nodes = Array.from(store.nodes());
-  const tainted = nodes.filter(({ taints }) => taints.some(({ effect }) => effect === 'NoExecute'));
-  const states = tainted.flatMap(({ name }) =>
-    Array.from(store.podsOn(name), (pod) => countedAs(machine.attemptOn(pod))),
-  );
-  const count = (counted: CountedAs): number => states.filter((one) => one === counted).length;
-  return {
-    nodes: nodes.length,
-    tainted: tainted.length,
-    pods: store.podCount,
-    pending: count('pending'),
-    held: count('held'),
-    blocked: count('blocked'),
-  };
-}
-
-type CountedAs = 'pending' | 'held' | 'blocked' | null;
-
-/** Null: the pod stays, or is on its way. */
-function countedAs(state: AttemptState | null): CountedAs {
-  switch (state?.kind) {
-    case 'waiting':
-    case 'failed':
-      return 'pending';
-    case 'queued':
-      return state.hit === null ? 'pending' : 'held';
-    case 'paused':
-      return 'held';
-    case 'blocked':
-      return 'blocked';
-    default:
-      return null;
-  }
 }
 
 function explainPod(now: Instant, pod: Pod, explained: Explained): PodExplanation {

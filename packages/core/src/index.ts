@@ -37,13 +37,13 @@ export type { LifecycleReport } from './lifecycle/reason.ts';
 
 export type { Blocker } from './attempt/blocker.ts';
 export type { AttemptState } from './attempt/state.ts';
+export type { Counts, PolicyCounts } from './counts.ts';
 export type { Decision } from './eviction/decide.ts';
 export type { Cause, Reason, ReasonCode, StartSource } from './eviction/reason.ts';
 export type { ObservedTaint } from './eviction/taint-clock.ts';
 export type { TakeoverCounts } from './eviction/takeover/machine.ts';
 export { describeReason } from './eviction/text.ts';
 export type {
-  Counts,
   Explanation,
   NodeExplanation,
   PodExplanation,

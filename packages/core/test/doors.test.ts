@@ -14,7 +14,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
       Disruption Engine Event EvictionCommand Explanation LabelExpression LabelSelector Labels
       Lease LifecycleReport LimitCommand LimitReport MatchOptions Namespace Node NodeCommand
       NodeCondition NodeExplanation NodeInput NodeRef Notice ObservedTaint Outcome Owner
-      Pod PodExplanation PodInput PodRef PodReport PodView PodViews Quantity Reason
+      Pod PodExplanation PodInput PodRef PodReport PodView PodViews PolicyCounts Quantity Reason
       ReasonCode Report Semantics StartSource Subject Taint TaintEffect TaintName TakeoverCounts
       Toleration WebhookDenial WorkingDrain`,
   },
@@ -45,7 +45,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   './policy': {
     values: `
       canFitBoth canOverlap contradiction customResourceDefinitions describeCount
-      drainMarksFeature explainChoice fittedTaintManagerStatus isForNoExecute isTakenOver limitId
+      drainMarksFeature explainChoice fittedStatus isForNoExecute isTakenOver limitId
       needsRecord policyApiVersion policyKinds readManifest takeoverLabel takeoverProgram`,
     types: `
       BudgetPolicy ConditionRule CustomResourceDefinition EvictionMode EvictionPause
@@ -53,7 +53,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
       ExplainedChoice Judged KindName LimitCount LimitHit LimitRecord LimitRule LimitScope
       LimitStatus ManifestFault NamedDrain NamedTaintManager NodeDrainSpec NodeDrainStatus
       NodeTaintRule NodeTaintRuleSpec Policy PolicyAction PolicyMatch PolicyObject PolicyPart
-      PolicySubject PolicyVerdict RecordedLimit ResumeRequest TaintManagerStatus TaintPattern`,
+      PolicySubject PolicyVerdict RecordedLimit ResumeRequest StatusOf TaintManagerStatus TaintPattern`,
   },
   './pressure': {
     values: `

@@ -21,9 +21,9 @@ export type {
   KeepTaintStarts,
   Removal,
 } from './controller/procedures/pod-removal.ts';
+export type { PublisherNotice } from './controller/publisher-notice.ts';
 export type { StatedCondition } from './controller/status-conditions.ts';
 export type {
-  PublisherNotice,
   PublishOptions,
   StatedStatus,
 } from './controller/status-publisher.ts';

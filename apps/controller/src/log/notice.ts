@@ -52,16 +52,8 @@ export function lineOf(notice: Notice, now: number): Line {
     }
     case 'commandFinished':
       return evictedLine(notice.command.pod, notice);
-    case 'taintStartsKept': {
-      const { command, outcome } = notice;
-      const fields = { node: command.nodeName };
-      const isDone = outcome.kind === 'done';
-      if (isDone) return line('debug', 'recorded when taints were first seen', fields);
-      return line('warn', 'could not record when taints were first seen', {
-        ...fields,
-        error: errorOf(outcome),
-      });
-    }
+    case 'taintStartsKept':
+      return taintStartsLine(notice);
     case 'limitRecord':
     case 'limitRecordWritten':
     case 'limitRecordFailed':
@@ -76,6 +68,8 @@ export function lineOf(notice: Notice, now: number): Line {
       return unmarkedLine(notice);
     case 'statusPublished':
     case 'statusNotPublished':
+    case 'policiesPublished':
+    case 'policiesNotPublished':
       return statusLine(notice);
     case 'eventRecorded': {
       const again = notice.count > 1 ? { count: notice.count } : {};
@@ -194,8 +188,16 @@ function retryLine({ pod, attempt, at, setback, blocker }: ReportOf<'retry'>, no
   return line('warn', `${what}, will try again`, fields);
 }
 
+function taintStartsLine({ command, outcome }: Extract<Notice, { kind: 'taintStartsKept' }>): Line {
+  const fields = { node: command.nodeName };
+  if (outcome.kind === 'done') return line('debug', 'recorded when taints were first seen', fields);
+  const failed = { ...fields, error: errorOf(outcome) };
+  return line('warn', 'could not record when taints were first seen', failed);
+}
+
 /** Whether the status of the leader is published. */
 function statusLine(notice: PublisherNotice): Line {
+  if ('resource' in notice) return policyStatusLine(notice);
   const fields = { taintManager: notice.name };
   if (notice.kind === 'statusPublished') return line('info', 'publishing status', fields);
   const next = notice.why === 'failed' ? 'the next heartbeat' : 'once a minute';
@@ -206,6 +208,17 @@ function statusLine(notice: PublisherNotice): Line {
     ...fields,
     ...how,
   });
+}
+
+/** Whether the status of policies, taint rules and pauses is. */
+function policyStatusLine(notice: Extract<PublisherNotice, { resource: string }>): Line {
+  const { resource } = notice;
+  if (notice.kind === 'policiesPublished') {
+    return line('info', 'publishing the status of policies again', { resource });
+  }
+  const again = notice.why === 'failed' ? 'in a few seconds' : 'once a minute';
+  const fields = { resource, error: notice.failure.message, again };
+  return line('warn', 'the status of policies is not published', fields);
 }
 
 /** Where pods are read by node. */

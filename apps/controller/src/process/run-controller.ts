@@ -70,7 +70,7 @@ export interface ControllerOptions {
  */
 export async function runController(options: ControllerOptions): Promise<void> {
   const { cluster, engine: config, signal, onNotice, onStart, outgoing, around } = options;
-  const { podWatch = 'all' } = options;
+  const { podWatch = 'all', publish } = options;
   let podScope: PodScope = 'all';
   const http = new HttpTransport(cluster.access, `taintmgr-controller/${version}`);
   const transport = outgoing ? outgoing(http) : http;
@@ -94,7 +94,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
       ...(podWatch !== 'all' && { podWatch: { mode: podWatch } }),
       ...(options.election && { election: options.election }),
       ...(options.limitsLease && { limitsLease: options.limitsLease }),
-      ...(options.publish && { publish: options.publish }),
+      ...(publish && { publish: { policyCounts: (now) => engine.policyCounts(now), ...publish } }),
       leaseIsShared: () => !isOverBeside,
       daemonSets: config.lifecycle?.enforcement === 'pods',
     });

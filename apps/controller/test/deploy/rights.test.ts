@@ -161,9 +161,35 @@ function taintNodes({ cluster: { api } }: EmbeddedCluster): void {
   change('a-2', { key: 'slow' });
 }
 
-/** Resolves when it holds, after some change in the cluster at the latest. */
+/** What concerns nothing here, so that only its status is written. */
+const policies: readonly (readonly [kind: string, spec: object])[] = [
+  ['EvictionPolicy', { action: 'Keep', match: { namespaces: ['nowhere'] } }],
+  ['NodeTaintRule', { condition: { type: 'Odd' }, taint: { key: 'odd', effect: 'NoSchedule' } }],
+  ['EvictionPause', { scope: { namespaces: ['nowhere'] } }],
+];
+
+function createPolicies({ cluster: { api } }: EmbeddedCluster): void {
+  for (const [kind, spec] of policies) {
+    const object = { apiVersion: 'taintmgr.dev/v1alpha1', kind, metadata: { name: 'one' }, spec };
+    api.create(resourceOf(kind), object);
+  }
+}
+
+function resourceOf(kind: string): string {
+  return `${kind.toLowerCase()}s.taintmgr.dev`.replace('ys.', 'ies.');
+}
+
+/** The leader has said of each policy how it is doing. */
+async function policiesReported({ cluster }: EmbeddedCluster): Promise<void> {
+  const hasStatus = (kind: string): boolean =>
+    cluster.api.get(resourceOf(kind), '', 'one')?.status !== undefined;
+  await when(cluster, () => policies.every(([kind]) => hasStatus(kind)));
+}
+
+/** Resolves when it holds, at once or after some change in the cluster at the latest. */
 function when({ api }: EmbeddedCluster['cluster'], holds: () => boolean): Promise<void> {
   return new Promise((resolve) => {
+    if (holds()) return resolve();
     const stop = api.subscribe(() => {
       if (!holds()) return;
       stop();
@@ -196,6 +222,7 @@ describe('the rights of deploy/', () => {
       const embedded = await startCluster(t);
       grant(embedded, folders);
       await populate(embedded);
+      createPolicies(embedded);
       if (folders.includes('modes/evict-then-delete')) protectOverdue(embedded);
       taintNodes(embedded);
       const connection = { kubeconfig: embedded.kubeconfig, token: 'of-controller' };
@@ -210,6 +237,7 @@ describe('the rights of deploy/', () => {
       await work(controller);
       if (folders.includes('components/limits')) await taintAgain(embedded, controller);
       await spareTwice(embedded, controller);
+      if (!folders.includes('modes/observe')) await policiesReported(embedded);
       if (folders.includes('components/node-lifecycle')) {
         embedded.cluster.node('a-3').stop();
         await controller.saw('marked a pod of an unreachable node not ready', { pod: 'shop/lost' });

@@ -119,6 +119,27 @@ describe('what the log says of a notice', () => {
       'reading nodes failed, reconnecting',
       { error: 'no right', wait: '0.8s', next: 'watch' },
     ],
+    [
+      'the status of policies is refused',
+      { kind: 'policiesNotPublished', resource: 'evictionpolicies', why: 'refused', failure },
+      'warn',
+      'the status of policies is not published',
+      { resource: 'evictionpolicies', error: 'no right', again: 'once a minute' },
+    ],
+    [
+      'the status of policies cannot be written',
+      { kind: 'policiesNotPublished', resource: 'evictionpolicies', why: 'failed', failure },
+      'warn',
+      'the status of policies is not published',
+      { resource: 'evictionpolicies', error: 'no right', again: 'in a few seconds' },
+    ],
+    [
+      'the status of policies is written again',
+      { kind: 'policiesPublished', resource: 'evictionpolicies' },
+      'info',
+      'publishing the status of policies again',
+      { resource: 'evictionpolicies' },
+    ],
     ['synced', { kind: 'synced' }, 'info', 'caches synced, evictions start', {}],
     [
       'an eviction that is sent',

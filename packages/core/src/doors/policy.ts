@@ -30,7 +30,13 @@ export type {
 export { type CustomResourceDefinition, customResourceDefinitions } from '../policy/kinds/crd.ts';
 export type { EvictionPauseSpec, EvictionPauseStatus } from '../policy/kinds/eviction-pause.ts';
 export type { EvictionPolicySpec } from '../policy/kinds/eviction-policy.ts';
-export { type KindName, policyApiVersion, policyKinds } from '../policy/kinds/kinds.ts';
+export {
+  fittedStatus,
+  type KindName,
+  policyApiVersion,
+  policyKinds,
+  type StatusOf,
+} from '../policy/kinds/kinds.ts';
 export {
   type NamedDrain,
   type NamedTaintManager,
@@ -39,11 +45,7 @@ export {
 } from '../policy/kinds/manifest.ts';
 export type { NodeDrainSpec, NodeDrainStatus } from '../policy/kinds/node-drain.ts';
 export type { NodeTaintRuleSpec } from '../policy/kinds/node-taint-rule.ts';
-export {
-  drainMarksFeature,
-  fittedTaintManagerStatus,
-  type TaintManagerStatus,
-} from '../policy/kinds/taint-manager.ts';
+export { drainMarksFeature, type TaintManagerStatus } from '../policy/kinds/taint-manager.ts';
 export type { ManifestFault } from '../policy/schema/fault.ts';
 export type { Judged } from '../policy/schema/judge.ts';
 

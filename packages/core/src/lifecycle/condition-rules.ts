@@ -27,6 +27,17 @@ export interface RuleDecision {
   readonly reports: readonly LifecycleReport[];
 }
 
+/** What a rule has come to. */
+export interface RuleStatus {
+  readonly name: string;
+  /** Nodes that it is for. */
+  readonly selected: number;
+  /** The nodes that carry its taint, by name. */
+  readonly tainted: readonly string[];
+  /** Nodes that would get the taint if fewer nodes had it. */
+  readonly waiting: number;
+}
+
 /** Since when the condition of a rule holds on a node, or is over there. */
 interface Observation {
   readonly holds: boolean;
@@ -48,6 +59,8 @@ export class ConditionRules {
   /** For each rule, the nodes of its pool, and those that carry its taint. */
   readonly #pools = new Map<string, Set<string>>();
   readonly #carriers = new Map<string, Set<string>>();
+  /** For each rule, the nodes that its limit keeps from the taint. */
+  readonly #waiting = new Map<string, Set<string>>();
   readonly #reported = new Set<string>();
 
   constructor(rules: readonly ConditionRule[], clock: ClusterTime) {
@@ -75,10 +88,20 @@ export class ConditionRules {
     for (const key of this.#reported) if (key.startsWith(`${name}/`)) this.#reported.delete(key);
   }
 
+  /** What each rule has come to. */
+  status(): readonly RuleStatus[] {
+    return Array.from(this.#rules.keys(), (name) => ({
+      name,
+      selected: this.#pools.get(name)?.size ?? 0,
+      tainted: [...(this.#carriers.get(name) ?? [])].sort(),
+      waiting: this.#waiting.get(name)?.size ?? 0,
+    }));
+  }
+
   forget(nodeName: string): void {
     for (const name of this.#rules.keys()) {
-      this.#pools.get(name)?.delete(nodeName);
-      this.#carriers.get(name)?.delete(nodeName);
+      for (const nodes of [this.#pools, this.#carriers, this.#waiting])
+        nodes.get(name)?.delete(nodeName);
       this.#observed.delete(`${name}/${nodeName}`);
     }
   }
@@ -147,6 +170,7 @@ export class ConditionRules {
     this.#rules.set(name, rule);
     this.#pools.set(name, this.#pools.get(name) ?? new Set());
     this.#carriers.set(name, this.#carriers.get(name) ?? new Set());
+    this.#waiting.set(name, new Set());
     this.#retired = this.#retired.filter(
       (one) => one.name !== name || !isEqualRuleTaint(one.taint, taint),
     );
@@ -162,6 +186,7 @@ export class ConditionRules {
     const isOurs = owned[markOf(rule.taint)] === rule.name;
     setMember(this.#pools.get(rule.name), node.name, isMember);
     setMember(this.#carriers.get(rule.name), node.name, isOurs);
+    setMember(this.#waiting.get(rule.name), node.name, false);
     const { holds, since } = this.#observe(now, rule, node);
     const wanted = isMember && holds;
     const due = since + (wanted ? rule.holdsMs : isMember ? rule.clearMs : 0);
@@ -183,6 +208,7 @@ export class ConditionRules {
     const carriers = this.#carriers.get(rule.name);
     const limit = poolLimit(rule.nodesMax ?? Number.MAX_SAFE_INTEGER, this.#poolSize(rule)) ?? 0;
     if ((carriers?.size ?? 0) >= limit) {
+      setMember(this.#waiting.get(rule.name), node.name, true);
       const report = this.#report(rule, node, { kind: 'ruleLimit', node, rule: rule.name });
       return { kind: 'stay', until: now + limitWaitMs, report };
     }

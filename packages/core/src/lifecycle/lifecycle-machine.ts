@@ -4,6 +4,7 @@ import type { Machine } from '../machine.ts';
 import type { Node } from '../model/node.ts';
 import type { Pod } from '../model/pod.ts';
 import type { LifecycleCommand } from './command.ts';
+import type { RuleStatus } from './condition-rules.ts';
 import type { NodeHealth, ZoneStatus } from './reason.ts';
 
 /** A machine that watches over nodes, and can be asked about them. */
@@ -12,6 +13,8 @@ export interface LifecycleMachine extends Machine<LifecycleCommand> {
   zones(now: Instant): readonly ZoneStatus[];
   /** How a node is doing; what it says is what the machine acts on. */
   healthOf(now: Instant, node: Node): NodeHealth;
+  /** What taint rules have come to, while it leads; left out: it goes by none. */
+  taintRules?(): readonly RuleStatus[];
   /** Why and when it deletes the pod itself, without a taint; null, or left out: it does not. */
   deletionOf?(pod: Pod): NodeNotReadyReason | null;
 }

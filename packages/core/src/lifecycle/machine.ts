@@ -9,7 +9,7 @@ import { type Node, nodeRef, readyOf } from '../model/node.ts';
 import type { Pod } from '../model/pod.ts';
 import type { Change, StoreView } from '../store.ts';
 import type { LifecycleCommand } from './command.ts';
-import { ConditionRules } from './condition-rules.ts';
+import { ConditionRules, type RuleStatus } from './condition-rules.ts';
 import type { LifecycleConfig } from './config.ts';
 import { decideNoExecute, type NoExecuteDecision } from './decide.ts';
 import { HealthStore, type NodeHeartbeats } from './health.ts';
@@ -99,6 +99,10 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
 
   zones(now: Instant): readonly ZoneStatus[] {
     return this.#limiter.zones(now).map((zone) => zoneAtWallTime(zone, this.#store.clock));
+  }
+
+  taintRules(): readonly RuleStatus[] {
+    return this.#rules.status();
   }
 
   healthOf(now: Instant, node: Node): NodeHealth {

@@ -36,7 +36,7 @@ import { pauseOf, policyOf } from '../policy/objects.ts';
  *     0 namespace shop team=a,env=b | gone
  *     0 record {"record":...,"resume":...}   what readLimits finds; `done limits` answers
  *     0 done shop/web-0 | gone ... | failed ... 500 boom | blocked ... needs 2, has 2
- *     0 explain n1
+ *     0 explain n1 | counts
  */
 export function runScript(script: string): string {
   const run = new Run();
@@ -64,6 +64,7 @@ class Run {
     const now = Number(time) * 1000;
     if (verb === 'config') return this.#configure(JSON.parse(words.join(' ')));
     if (verb === 'explain') return this.#explain(now, words[0] ?? '');
+    if (verb === 'counts') return this.#counts(now);
     const told = this.#engine.handle(now, this.#event(now, verb, words));
     const commands = [...told, ...this.#engine.handle(now, { kind: 'tick' })];
     const wake = this.#engine.nextWake();
@@ -206,6 +207,20 @@ class Run {
       return `${pod.namespace}/${pod.name} ${decision.kind} ${left}${state}: ${because}`;
     });
     return [...taints, ...pods];
+  }
+
+  /** What policies and pauses come to; zeros are left out. */
+  #counts(now: number): string[] {
+    const { policies, pauses } = this.#engine.policyCounts(now);
+    const counted = [...(policies ?? [])].map(([name, { tripped, ...numbers }]) => {
+      const parts = Object.entries(numbers).flatMap(([what, n]) => (n > 0 ? [`${n} ${what}`] : []));
+      return [`policy ${name}:`, ...parts, ...tripped.map((id) => `tripped ${id}`)].join(' ');
+    });
+    const paused = [...(pauses ?? [])].map(([name, { since, isOver, pods, held }]) => {
+      const length = held === null ? 'no deadlines' : `${pods} pods for ${seconds(held)}`;
+      return `pause ${name}: since ${seconds(since)} ${length}${isOver ? ', over' : ''}`;
+    });
+    return [...counted, ...paused, ...(policies ? [] : ['nobody goes by policies'])];
   }
 }
 

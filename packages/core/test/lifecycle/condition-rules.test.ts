@@ -54,3 +54,39 @@ describe('the note of the taints that condition rules put on', () => {
     }
   });
 });
+
+describe('what a taint rule has come to', () => {
+  const sick = { reason: '', message: '', heartbeatAt: 0, transitionAt: 0, status: 'True' };
+  const conditions = ['Ready', 'DiskBroken'].map((type) => ({ type, ...sick }));
+  const nodeNamed = (name: string, more: Partial<Node> = {}): Node => {
+    return { name, uid: name, labels: { pool: 'a' }, taints: [], conditions, ...more };
+  };
+
+  it('is the nodes it is for, those it has tainted, and those its limit keeps from it', () => {
+    const limited = { ...rule, nodes: { matchLabels: { pool: 'a' } }, nodesMax: 1 };
+    const engine = createEngine({ lifecycle: { conditionRules: [limited] } });
+    const status = () => engine.policyCounts(0).taintRules?.get('disk');
+    const none = { name: 'disk', selected: 0, tainted: [], waiting: 0 };
+    assert.deepEqual(status(), none);
+    const others = nodeNamed('n3', { labels: {} });
+    for (const node of [nodeNamed('n2'), nodeNamed('n1'), others])
+      engine.handle(0, { kind: 'nodeUpsert', node });
+    engine.handle(0, { kind: 'synced' });
+    engine.handle(0, { kind: 'tick' });
+    assert.deepEqual(status(), { ...none, selected: 2, tainted: ['n1'], waiting: 1 });
+    // Somebody takes the limit away.
+    const more = { ...limited, nodesMax: null, uid: 'u', generation: 2 };
+    engine.handle(0, { kind: 'taintRuleUpsert', rule: more });
+    engine.handle(0, { kind: 'tick' });
+    assert.deepEqual(status(), { ...none, selected: 2, tainted: ['n1', 'n2'] });
+    engine.handle(0, { kind: 'nodeDelete', name: 'n1' });
+    assert.deepEqual(status(), { ...none, selected: 1, tainted: ['n2'] });
+  });
+
+  it('is not known where nobody applies rules', () => {
+    assert.equal(createEngine().policyCounts(0).taintRules, null);
+    const lifecycle = { conditionRules: [] };
+    const upstream = createEngine({ semantics: 'upstream-1.36', lifecycle });
+    assert.equal(upstream.policyCounts(0).taintRules, null);
+  });
+});

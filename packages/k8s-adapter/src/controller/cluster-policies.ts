@@ -13,6 +13,7 @@ import {
   holdingPauseName,
   readFollowed,
 } from '../manifests/followed.ts';
+import { type FollowedObject, FollowedObjects } from '../manifests/followed-objects.ts';
 import {
   apartFromPods,
   type Source,
@@ -30,6 +31,8 @@ export interface ClusterPolicyOptions extends Shared {
   readonly files: readonly PolicyObject[];
   /** Why an object that is right cannot be followed by this process; null: it can. */
   readonly unable: (object: PolicyObject) => string | null;
+  /** Where what is read is kept, for those who say how it is doing; left out: nowhere. */
+  readonly followed?: FollowedObjects;
 }
 
 /**
@@ -43,7 +46,7 @@ export function clusterPolicies(options: ClusterPolicyOptions): readonly Source[
 
 function followingSource(
   kind: FollowedKind,
-  { files, unable, ...shared }: ClusterPolicyOptions,
+  { files, unable, followed = new FollowedObjects(), ...shared }: ClusterPolicyOptions,
 ): Source {
   const resource = policyKinds[kind].plural;
   const inFiles = new Set(files.flatMap((one) => (one.kind === kind ? [one.value.name] : [])));
@@ -55,14 +58,32 @@ function followingSource(
     mayBeAbsent: true,
     project: (value) => {
       const found = readFollowed(kind, value);
-      if (inFiles.has(found.name)) return null;
+      if (inFiles.has(found.name)) return found;
       const why = found.object && unable(found.object);
       return why === null ? found : { ...found, object: null, faults: [why] };
     },
   });
   /** Those that hold evictions because they cannot be followed. */
   const holding = new Set<string>();
-  return apartFromPods(sourceOfMany(reflector, (change) => effectsOf(kind, change, holding)));
+  return apartFromPods(
+    sourceOfMany(reflector, (change) => {
+      if (change.kind === 'delete') {
+        followed.delete(kind, change.name);
+        return inFiles.has(change.name) ? [] : effectsOf(kind, change, holding);
+      }
+      const object = { ...change.item, kind, isInFile: inFiles.has(change.item.name) };
+      const before = followed.get(kind, object.name);
+      followed.put(object);
+      // What only its status says is no news.
+      const isSame = before !== null && saysTheSame(before, object);
+      return object.isInFile || isSame ? [] : effectsOf(kind, change, holding);
+    }),
+  );
+}
+
+function saysTheSame(one: FollowedObject, other: FollowedObject): boolean {
+  const [a, b] = [one, other].map(({ status: _, ...said }) => JSON.stringify(said));
+  return a === b;
 }
 
 function effectsOf(

@@ -1,5 +1,6 @@
 // The controller of the engine: taint eviction and node lifecycle behind one loop.
 import type { Command, Event } from '@taintmgr/core';
+import { FollowedObjects } from '../manifests/followed-objects.ts';
 import { engineSources, type SourceOptions } from './engine-sources.ts';
 import { ControlLoop, type LoopNotice, type LoopSettings, type Machine } from './loop.ts';
 import {
@@ -19,9 +20,11 @@ export type Notice = LoopNotice | EngineNotice;
 /** The whole controller without its I/O, around an engine. */
 export class Loop extends ControlLoop<Event, Command, EngineNotice> {
   constructor(options: LoopOptions) {
+    const followed = new FollowedObjects();
     super({
       ...options,
-      sources: engineSources(options),
+      sources: engineSources(options, followed),
+      ...(options.publish && { publish: { followed, ...options.publish } }),
       procedures: engineProcedures(options),
       eventOf: (notice) => (notice.kind === 'limitRecord' ? notice : null),
     });

@@ -10,6 +10,7 @@ import {
 } from '@taintmgr/core';
 import type { PolicyObject } from '@taintmgr/core/policy';
 import { selectsNamespaces } from '../manifests/events.ts';
+import { FollowedObjects } from '../manifests/followed-objects.ts';
 import { nodesAndPods } from '../pod-watch/nodes-and-pods.ts';
 import { PodSource } from '../pod-watch/pod-source.ts';
 import { defaultPodWatch, type PodWatch } from '../pod-watch/scope.ts';
@@ -63,8 +64,11 @@ export interface SourceOptions {
   readonly protobuf?: boolean;
 }
 
-/** The collections that are read, nodes and pods first. */
-export function engineSources(options: SourceOptions): readonly Source[] {
+/** The collections that are read, nodes and pods first. `followed` is kept as policies are read. */
+export function engineSources(
+  options: SourceOptions,
+  followed: FollowedObjects = new FollowedObjects(),
+): readonly Source[] {
   const { leases = false, daemonSets = false, readOnly = false, podWatch } = options;
   const { policies = [], clusterPolicies: followsCluster = false } = options;
   const shared = sharedOptions(options);
@@ -86,7 +90,7 @@ export function engineSources(options: SourceOptions): readonly Source[] {
   if (followsCluster) {
     const unable = (object: PolicyObject): string | null => needsAllPods(object, podWatch);
     const { random, watch } = shared;
-    sources.push(...clusterPolicies({ random, watch, files: policies, unable }));
+    sources.push(...clusterPolicies({ random, watch, files: policies, unable, followed }));
   }
   if (followsCluster || policies.some(selectsNamespaces)) sources.push(namespaceSource(shared));
   if (leases) {

@@ -19,9 +19,10 @@ import {
 } from './election/election.ts';
 import type { EventRecorderNotice } from './event-recorder.ts';
 import { Executor, type ExecutorEffect, type MayAct } from './executor.ts';
+import type { PublisherNotice } from './publisher-notice.ts';
 import { StaleView } from './stale-view.ts';
 import { loopConditions } from './status-conditions.ts';
-import { type PublisherNotice, type PublishOptions, StatusPublisher } from './status-publisher.ts';
+import { type PublishOptions, StatusPublisher } from './status-publisher.ts';
 import type { Procedures } from './task.ts';
 
 interface OfKind {

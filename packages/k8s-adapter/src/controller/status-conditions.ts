@@ -1,32 +1,40 @@
 // Since when conditions are as they are, for the status that the leader publishes.
 import type { TaintManagerStatus } from '@taintmgr/core/policy';
 import { formatTime, type Instant } from '@taintmgr/core/time';
+import { asList, asRecord } from '../proto/json.ts';
 
-type Condition = NonNullable<TaintManagerStatus['conditions']>[number];
+export type Condition = NonNullable<TaintManagerStatus['conditions']>[number];
 
 /** A condition without its date. */
 export type StatedCondition = Omit<Condition, 'lastTransitionTime' | 'observedGeneration'>;
 
-/** Dates conditions by when they came, or became what they are. */
-export class StatusConditions {
-  readonly #known = new Map<string, Pick<Condition, 'status' | 'lastTransitionTime'>>();
+/** What of a condition its date depends on. */
+export type DatedCondition = Pick<Condition, 'type' | 'status' | 'lastTransitionTime'>;
 
-  /** The conditions that hold at `wall`; one that is not among them is forgotten. */
-  dated(wall: Instant, stated: readonly StatedCondition[]): readonly Condition[] {
-    const dated = stated.map((condition) => {
-      const known = this.#known.get(condition.type);
-      const isSame = known?.status === condition.status;
-      const lastTransitionTime = isSame ? known.lastTransitionTime : formatTime(wall);
-      return { ...condition, lastTransitionTime };
-    });
-    this.forget();
-    for (const condition of dated) this.#known.set(condition.type, condition);
-    return dated;
-  }
+/** The conditions that hold at `wall`, dated by when they came or became what they are. */
+export function dated(
+  wall: Instant,
+  stated: readonly StatedCondition[],
+  known: readonly DatedCondition[],
+): readonly Condition[] {
+  return stated.map((condition) => {
+    const before = known.find(({ type }) => type === condition.type);
+    const isSame = before?.status === condition.status;
+    return {
+      ...condition,
+      lastTransitionTime: isSame ? before.lastTransitionTime : formatTime(wall),
+    };
+  });
+}
 
-  forget(): void {
-    this.#known.clear();
-  }
+/** The conditions of a status as somebody has written it. */
+export function conditionsIn(status: unknown): readonly DatedCondition[] {
+  return asList(asRecord(status).conditions).filter(isDated);
+}
+
+function isDated(value: unknown): value is DatedCondition {
+  const { type, status, lastTransitionTime } = asRecord(value);
+  return [type, status, lastTransitionTime].every((part) => typeof part === 'string');
 }
 
 /** What a loop says of itself: only what is not as it should be. */

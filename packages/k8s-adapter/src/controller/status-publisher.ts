@@ -1,6 +1,9 @@
-// Publishes what the leader says of itself as the status of a TaintManager: its heartbeat.
-import { fittedTaintManagerStatus, type TaintManagerStatus } from '@taintmgr/core/policy';
+// Publishes what the leader says: of itself as the status of a TaintManager, its heartbeat, and of
+// policies, taint rules and pauses.
+import type { PolicyCounts } from '@taintmgr/core';
+import { fittedStatus, type TaintManagerStatus } from '@taintmgr/core/policy';
 import { earliest, formatTime, type Instant, type Millis } from '@taintmgr/core/time';
+import type { FollowedObjects } from '../manifests/followed-objects.ts';
 import { type Answer, type Failure, failureOf, succeeded } from '../proto/answer.ts';
 import type { ApiRequest, RequestEffect } from '../proto/api-request.ts';
 import { Calls, type FinishedCall } from '../proto/calls.ts';
@@ -11,7 +14,9 @@ import {
   replaceTaintManagerStatusRequest,
 } from '../proto/taint-manager-requests.ts';
 import type { WallClock } from './clock/server-clock.ts';
-import { type StatedCondition, StatusConditions } from './status-conditions.ts';
+import { PolicyStatuses, type PolicyWrite } from './policy-statuses.ts';
+import { type Obstacle, obstacleOf, type PublisherNotice } from './publisher-notice.ts';
+import { type DatedCondition, dated, type StatedCondition } from './status-conditions.ts';
 
 /** What the leader says of itself beside what the loop knows better. */
 export type StatedStatus = Omit<
@@ -27,6 +32,10 @@ export interface PublishOptions {
   readonly identity: string;
   /** Asked once for each write. */
   readonly status: (now: Instant) => StatedStatus;
+  /** What policies, taint rules and pauses come to, whose status is written too; left out: it is not. */
+  readonly policyCounts?: (now: Instant) => PolicyCounts;
+  /** Those of the cluster, as they are read; the loop of the engine knows them. */
+  readonly followed?: FollowedObjects;
 }
 
 export interface StatusPublisherOptions extends PublishOptions {
@@ -41,21 +50,7 @@ export type StatusPublisherEffect =
   | RequestEffect
   | { readonly kind: 'notice'; readonly notice: PublisherNotice };
 
-export type PublisherNotice =
-  /** It was written, for the first time since we lead or since it could not be. */
-  | { readonly kind: 'statusPublished'; readonly name: string }
-  /** It could not be written; reported once for as long as it goes on alike. */
-  | {
-      readonly kind: 'statusNotPublished';
-      readonly name: string;
-      readonly why: Obstacle;
-      readonly failure: Failure;
-    };
-
-/** The API has no such kind; it will not have it from us; anything else, which may pass. */
-export type Obstacle = 'notInstalled' | 'refused' | 'failed';
-
-type Step = 'create' | 'write' | 'farewell';
+type Step = 'create' | 'write' | 'farewell' | PolicyWrite;
 
 /** From one heartbeat to the next. */
 const periodMs: Millis = 10_000;
@@ -73,6 +68,9 @@ const bytesMax = 1_000_000;
  * more: it is created, and then the status written. A replica that does not lead sends nothing, and
  * what is under way when it stops leading is hung up.
  *
+ * Between heartbeats the status of policies is written where it has to be: see PolicyStatuses. One
+ * request is under way at a time.
+ *
  * The last status says that nobody leads any more; it is one request, sent only where the one before
  * went through. Whatever fails concerns nobody else: there is another heartbeat to come.
  */
@@ -89,12 +87,15 @@ export class StatusPublisher {
   /** Whether the last heartbeat went through. */
   #isWritten = false;
   #obstacle: Obstacle | null = null;
-  readonly #conditions = new StatusConditions();
+  #conditions: readonly DatedCondition[] = [];
+  readonly #policies: PolicyStatuses | null;
   readonly #calls = new Calls<Step>(callMsMax, bytesMax);
   readonly #options: StatusPublisherOptions;
 
   constructor(options: StatusPublisherOptions) {
     this.#options = options;
+    const { followed, policyCounts: counts, clock } = options;
+    this.#policies = followed && counts ? new PolicyStatuses({ followed, counts, clock }) : null;
   }
 
   /** Whether nothing is under way. */
@@ -104,7 +105,8 @@ export class StatusPublisher {
 
   /** When to call with a tick; null: not before something is heard. */
   nextWake(): Instant | null {
-    return earliest([this.#calls.nextWake(), this.idle ? this.#due : null]);
+    const due = this.idle ? [this.#due, this.#policies?.nextWake() ?? null] : [];
+    return earliest([this.#calls.nextWake(), ...due]);
   }
 
   /** We lead from now on, or not any more. What we have not read yet we say nothing of at first. */
@@ -113,11 +115,13 @@ export class StatusPublisher {
     if (this.#since !== null || this.#resigned) return this.#drain();
     this.#since = this.#options.clock.wall(now);
     this.#due = isSynced ? now : now + periodMs;
+    if (isSynced) this.#policies?.begin(now);
     return this.tick(now);
   }
 
   /** Everything was read once: there is something to say. */
   synced(now: Instant): readonly StatusPublisherEffect[] {
+    if (this.#since !== null && !this.#resigned) this.#policies?.begin(now);
     if (this.#due !== null && !this.#isWritten)
       this.#due = Math.max(now, this.#sentAt + pauseMsMin);
     return this.tick(now);
@@ -144,6 +148,7 @@ export class StatusPublisher {
       this.#due = nextDue(now, this.#due);
       this.#write(now);
     }
+    if (this.idle) this.#writePolicy(now);
     return this.#drain();
   }
 
@@ -152,6 +157,7 @@ export class StatusPublisher {
     if (this.#resigned) return [];
     this.#resigned = true;
     this.#due = null;
+    this.#policies?.end();
     if (this.idle) this.#sayFarewell(now);
     return this.#drain();
   }
@@ -162,12 +168,18 @@ export class StatusPublisher {
     this.#due = null;
     this.#isWritten = false;
     this.#obstacle = null;
-    this.#conditions.forget();
+    this.#conditions = [];
+    this.#policies?.end();
     return this.#drain();
   }
 
   #sayFarewell(now: Instant): void {
     if (this.#isWritten) this.#write(now, 'farewell');
+  }
+
+  #writePolicy(now: Instant): void {
+    const write = this.#policies?.take(now);
+    if (this.#policies && write) this.#send(now, write, this.#policies.request(write));
   }
 
   #write(now: Instant, step: 'write' | 'farewell' = 'write'): void {
@@ -186,11 +198,12 @@ export class StatusPublisher {
       startedAt: formatTime(since),
       ...said,
     };
-    const { leftOut } = fittedTaintManagerStatus(status);
+    const { leftOut } = fittedStatus('TaintManager', status);
     const leading = leadingCondition(identity, isLeading);
     const all = [leading, ...stated, ...ofLoop(), ...truncated(leftOut)];
-    const conditions = this.#conditions.dated(wall, all);
-    return fittedTaintManagerStatus({ ...status, conditions }).value;
+    const conditions = dated(wall, all, this.#conditions);
+    this.#conditions = conditions;
+    return fittedStatus('TaintManager', { ...status, conditions }).value;
   }
 
   /** The only place where a request leaves. */
@@ -205,6 +218,12 @@ export class StatusPublisher {
 
   #finished(now: Instant, { purpose: step, answer }: FinishedCall<Step>): void {
     if (step === 'farewell') return;
+    if (typeof step === 'object') {
+      const notice = this.#policies?.finished(now, step, answer);
+      if (notice) this.#notice(notice);
+      if (this.#resigned) this.#sayFarewell(now);
+      return;
+    }
     const isMissing = step === 'write' && this.#isMissing(answer);
     if (isMissing && !this.#resigned) {
       this.#send(now, 'create', createTaintManagerRequest(this.#options.name));
@@ -260,15 +279,6 @@ export class StatusPublisher {
 function nextDue(now: Instant, due: Instant): Instant {
   const next = due + periodMs * Math.ceil((now + 1 - due) / periodMs);
   return Math.max(next, now + pauseMsMin);
-}
-
-/** A token that has run out is renewed, a server that is overloaded has room again. */
-const passingStatuses: readonly number[] = [401, 408, 409, 429];
-
-function obstacleOf({ status }: Failure): Obstacle {
-  if (status === 404) return 'notInstalled';
-  const passes = status === null || status >= 500 || passingStatuses.includes(status);
-  return passes ? 'failed' : 'refused';
 }
 
 function hasConflict(answer: Answer): boolean {

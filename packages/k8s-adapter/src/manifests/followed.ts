@@ -6,30 +6,48 @@ import {
   readManifest,
 } from '@taintmgr/core/policy';
 import { type Instant, parseTime } from '@taintmgr/core/time';
-import { asList, asRecord, asText } from '../proto/json.ts';
+import { asInteger, asList, asRecord, asText, type JsonRecord } from '../proto/json.ts';
 import type { FollowedKind } from './events.ts';
 
 /** An object as the API server has it; `object` is null where it cannot be followed. */
 export interface Followed {
   readonly name: string;
+  readonly uid: string;
+  readonly generation: number;
   readonly object: PolicyObject | null;
   /** Why it cannot be followed, fault by fault. */
   readonly faults: readonly string[];
-  /** When it was last written, as far as it says so. */
+  /** When it was last written but for its status, as far as it says so. */
   readonly writtenAt: Instant | null;
+  /** What somebody, the leader most likely, has said of it. */
+  readonly status: unknown;
 }
 
 /** Reads one. Some servers leave the kind out of the items of a list. */
 export function readFollowed(kind: FollowedKind, value: unknown): Followed {
   const manifest = { apiVersion: policyApiVersion, kind, ...asRecord(value) };
-  const { name, creationTimestamp, managedFields } = asRecord(asRecord(value).metadata);
-  const texts = [creationTimestamp, ...asList(managedFields).map((entry) => asRecord(entry).time)];
-  const times = texts.flatMap((text) => parseTime(asText(text)) ?? []);
-  const read = { name: asText(name), writtenAt: times.length > 0 ? Math.max(...times) : null };
+  const { metadata, status } = asRecord(value);
+  const { name, uid, generation } = asRecord(metadata);
+  const read = {
+    name: asText(name),
+    uid: asText(uid),
+    generation: asInteger(generation) ?? 0,
+    writtenAt: writtenAt(asRecord(metadata)),
+    status,
+  };
   const judged = readManifest(manifest, 0);
   return judged.kind === 'allowed'
     ? { ...read, object: judged.value, faults: [] }
     : { ...read, object: null, faults: judged.faults.map(({ text }) => text) };
+}
+
+/** Whoever writes the status, as the leader does, changes nothing of what it says. */
+function writtenAt({ creationTimestamp, managedFields }: JsonRecord): Instant | null {
+  const writes = asList(managedFields).map(asRecord);
+  const ofObject = writes.filter(({ subresource }) => subresource !== 'status');
+  const texts = [creationTimestamp, ...ofObject.map(({ time }) => time)];
+  const times = texts.flatMap((text) => parseTime(asText(text)) ?? []);
+  return times.length > 0 ? Math.max(...times) : null;
 }
 
 /** No object of the cluster has such a name. */

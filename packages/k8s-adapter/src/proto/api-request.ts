@@ -55,6 +55,17 @@ export function replaceRequest(path: string, pointer: string, value: unknown): A
   return withBody('PATCH', path, 'jsonPatch', [{ op: 'add', path: pointer, value }]);
 }
 
+/** The same only for the object of this uid; what another has in its place is left alone: 422. */
+export function replaceOfRequest(
+  path: string,
+  uid: string,
+  pointer: string,
+  value: unknown,
+): ApiRequest {
+  const test = { op: 'test', path: '/metadata/uid', value: uid };
+  return withBody('PATCH', path, 'jsonPatch', [test, { op: 'add', path: pointer, value }]);
+}
+
 /** How server-side apply behaves. */
 export interface ApplyOptions {
   /** Whose fields they become. */

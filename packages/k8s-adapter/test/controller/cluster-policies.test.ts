@@ -124,6 +124,23 @@ describe('policies of the cluster', () => {
     ]);
   });
 
+  it('say nothing new where only somebody writes their status', () => {
+    const pauses = new Collection('evictionpauses');
+    const night = pauses.manifest('night', 1, {});
+    const from = { since: '2026-11-01T00:00:00Z' };
+    assert.deepEqual(pauses.list([night]), ['pauseUpsert night', 'synced']);
+    const written = { ...night, metadata: statusWritten(night, 11), status: from };
+    assert.deepEqual(pauses.event('MODIFIED', written), []);
+    const moved = { ...written, metadata: statusWritten(night, 12) };
+    const earlier = { ...moved, status: { since: '2026-10-01T00:00:00Z' } };
+    assert.deepEqual(pauses.event('MODIFIED', earlier), ['pauseUpsert night']);
+    const odd = { ...pauses.manifest('odd', 13, { until: 'never' }) };
+    const said = pauses.event('ADDED', odd);
+    assert.deepEqual([said.length, said[0]], [2, 'pauseUpsert EvictionPause/odd']);
+    const oddWritten = { ...odd, metadata: statusWritten(odd, 14), status: { pods: 0 } };
+    assert.deepEqual(pauses.event('MODIFIED', oddWritten), []);
+  });
+
   it('are none where their kinds are not installed', () => {
     for (const resource of ['evictionpolicies', 'nodetaintrules', 'evictionpauses'] as const) {
       const collection = new Collection(resource);
@@ -188,6 +205,12 @@ describe('policies of the cluster', () => {
     ]);
   });
 });
+
+/** After somebody wrote the status, which the API server notes. */
+function statusWritten(object: object, version: number): object {
+  const write = { manager: 'a', operation: 'Update', time: '2026-11-02T00:00:00Z' };
+  return { ...metadata(object, version), managedFields: [{ ...write, subresource: 'status' }] };
+}
 
 function metadata(object: object, version: number): object {
   const before = 'metadata' in object ? object.metadata : {};

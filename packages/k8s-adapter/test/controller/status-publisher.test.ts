@@ -100,7 +100,8 @@ class Stage {
         return 'abort';
       case 'notice': {
         const { notice } = effect;
-        return notice.kind === 'statusPublished' ? 'published' : `not published: ${notice.why}`;
+        const resource = 'resource' in notice ? `${notice.resource} ` : '';
+        return `${resource}${'why' in notice ? `not published: ${notice.why}` : 'published'}`;
       }
     }
   }

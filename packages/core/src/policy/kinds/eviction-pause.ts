@@ -44,7 +44,8 @@ export const evictionPauseSpec = {
     },
     deadlines: {
       type: 'boolean',
-      description: 'Deadlines stand still: pods have the time back that the pause took.',
+      description:
+        'Evictions are held: deadlines stand still, and pods have the time back that the pause took.',
       default: true,
     },
     readiness: {
@@ -60,6 +61,14 @@ export const evictionPauseSpec = {
       description: 'When it ends by itself; left out: when it is deleted.',
     },
   },
+  rules: [
+    {
+      cel: 'self.deadlines || self.readiness',
+      message: 'want deadlines, readiness, or both: else it holds nothing',
+      holds: ({ deadlines, readiness }: { deadlines: boolean; readiness: boolean }): boolean =>
+        deadlines || readiness,
+    },
+  ],
 } as const;
 
 export type EvictionPauseSpec = TypeOf<typeof evictionPauseSpec>;
@@ -68,17 +77,14 @@ export const evictionPauseStatus = {
   type: 'object',
   description: 'What the leader says.',
   properties: {
-    observedGeneration: {
-      type: 'integer',
-      description: 'The generation of the spec that is in force.',
-      minimum: 0,
-    },
+    observedGeneration: { type: 'shared', name: 'observedGeneration' },
     since: { type: 'shared', name: 'time', description: 'Since when it holds.' },
-    pods: { type: 'integer', description: 'Pods whose evictions it holds.', minimum: 0 },
+    pods: { type: 'shared', name: 'count', description: 'Pods whose evictions it holds.' },
     timeGivenBack: {
       type: 'shared',
       name: 'duration',
-      description: 'The time that it has given back to these pods.',
+      description:
+        'For how long deadlines have stood still by it: pods have so much more time, at most.',
     },
     conditions: { type: 'shared', name: 'conditions' },
   },

@@ -322,18 +322,22 @@ export const evictionPolicyStatus = {
   type: 'object',
   description: 'What the leader says.',
   properties: {
-    observedGeneration: {
-      type: 'integer',
-      description: 'The generation of the spec that is in force.',
-      minimum: 0,
+    observedGeneration: { type: 'shared', name: 'observedGeneration' },
+    pods: {
+      type: 'shared',
+      name: 'count',
+      description: 'Pods on tainted nodes for which the policy counts.',
     },
-    pods: { type: 'integer', description: 'Pods for which the policy counts.', minimum: 0 },
-    pending: { type: 'integer', description: 'Pods that wait for their time.', minimum: 0 },
-    held: { type: 'integer', description: 'Pods that limits or pauses hold.', minimum: 0 },
+    pending: { type: 'shared', name: 'count', description: 'Pods that wait for their time.' },
+    held: {
+      type: 'shared',
+      name: 'count',
+      description: 'Pods that limits or pauses hold, those that its own limits hold too.',
+    },
     blocked: {
-      type: 'integer',
+      type: 'shared',
+      name: 'count',
       description: 'Pods whose eviction a PodDisruptionBudget refuses.',
-      minimum: 0,
     },
     conditions: { type: 'shared', name: 'conditions' },
   },

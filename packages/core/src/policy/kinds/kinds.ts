@@ -1,5 +1,6 @@
 // The kinds of taintmgr.dev/v1alpha1: names, schemas, and the columns that kubectl get shows.
-import type { ObjectSchema } from '../schema/schema.ts';
+import { type Fitted, fitted } from '../schema/fit.ts';
+import type { ObjectSchema, TypeOf } from '../schema/schema.ts';
 import { evictionPauseSpec, evictionPauseStatus } from './eviction-pause.ts';
 import { evictionPolicySpec, evictionPolicyStatus } from './eviction-policy.ts';
 import { nodeDrainSpec, nodeDrainStatus } from './node-drain.ts';
@@ -38,6 +39,14 @@ export interface Kind {
   readonly columns: readonly Column[];
 }
 
+/** Whether the controller goes by an object. */
+const inForce: Column = {
+  name: 'In Force',
+  type: 'string',
+  jsonPath: '.status.conditions[?(@.type=="InForce")].status',
+  description: 'Whether the controller goes by it',
+};
+
 const age: Column = {
   name: 'Age',
   type: 'date',
@@ -69,6 +78,8 @@ export const policyKinds: Readonly<Record<KindName, Kind>> = {
       column('Pending', 'integer', '.status.pending', 'Pods that wait for their time'),
       column('Held', 'integer', '.status.held', 'Pods that limits or pauses hold'),
       column('Blocked', 'integer', '.status.blocked', 'Pods whose eviction a budget refuses'),
+      column('Pods', 'integer', '.status.pods', 'Pods on tainted nodes for which it counts', 1),
+      inForce,
       age,
     ],
   },
@@ -85,7 +96,9 @@ export const policyKinds: Readonly<Record<KindName, Kind>> = {
       column('Effect', 'string', '.spec.taint.effect', 'The effect of the taint'),
       column('Max', 'string', '.spec.maxNodes', 'At most so many nodes'),
       column('Tainted', 'integer', '.status.nodesTainted', 'Nodes that it has tainted'),
+      column('Nodes', 'integer', '.status.nodesSelected', 'Nodes that it is for', 1),
       column('Dry Run', 'boolean', '.spec.dryRun', 'It only tells', 1),
+      inForce,
       age,
     ],
   },
@@ -99,7 +112,10 @@ export const policyKinds: Readonly<Record<KindName, Kind>> = {
       column('Reason', 'string', '.spec.reason', 'Why'),
       column('Until', 'string', '.spec.until', 'When it ends by itself'),
       column('Pods', 'integer', '.status.pods', 'Pods whose evictions it holds'),
+      column('Since', 'date', '.status.since', 'Since when it holds', 1),
+      column('Given Back', 'string', '.status.timeGivenBack', 'So much more time pods have', 1),
       column('Readiness', 'boolean', '.spec.readiness', 'It holds node health too', 1),
+      inForce,
       age,
     ],
   },
@@ -146,3 +162,17 @@ export const kindNames: readonly KindName[] = [
   'NodeDrain',
   'TaintManager',
 ];
+
+/** What the status of each kind says. */
+export interface StatusOf {
+  readonly EvictionPolicy: TypeOf<typeof evictionPolicyStatus>;
+  readonly NodeTaintRule: TypeOf<typeof nodeTaintRuleStatus>;
+  readonly EvictionPause: TypeOf<typeof evictionPauseStatus>;
+  readonly NodeDrain: TypeOf<typeof nodeDrainStatus>;
+  readonly TaintManager: TypeOf<typeof taintManagerStatus>;
+}
+
+/** A status cut to what the API server takes. */
+export function fittedStatus<K extends KindName>(kind: K, status: StatusOf[K]): Fitted {
+  return fitted(policyKinds[kind].status, status);
+}

@@ -131,11 +131,7 @@ export const nodeDrainStatus = {
   type: 'object',
   description: 'How far the drain has come.',
   properties: {
-    observedGeneration: {
-      type: 'integer',
-      description: 'The generation of the spec that it goes by.',
-      minimum: 0,
-    },
+    observedGeneration: { type: 'shared', name: 'observedGeneration' },
     phase: {
       type: 'string',
       description: 'Where it stands.',
@@ -143,9 +139,9 @@ export const nodeDrainStatus = {
     },
     startedAt: { type: 'shared', name: 'time', description: 'When it began.' },
     endedAt: { type: 'shared', name: 'time', description: 'When it ended.' },
-    nodes: { type: 'integer', description: 'Nodes that it is for.', minimum: 0 },
-    nodesDrained: { type: 'integer', description: 'Nodes that are drained.', minimum: 0 },
-    podsLeft: { type: 'integer', description: 'Pods that have still to leave.', minimum: 0 },
+    nodes: { type: 'shared', name: 'count', description: 'Nodes that it is for.' },
+    nodesDrained: { type: 'shared', name: 'count', description: 'Nodes that are drained.' },
+    podsLeft: { type: 'shared', name: 'count', description: 'Pods that have still to leave.' },
     blockers: {
       type: 'array',
       description: 'What stands in its way, the first of it.',

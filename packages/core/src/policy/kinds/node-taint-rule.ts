@@ -84,13 +84,9 @@ export const nodeTaintRuleStatus = {
   type: 'object',
   description: 'What the leader says.',
   properties: {
-    observedGeneration: {
-      type: 'integer',
-      description: 'The generation of the spec that is in force.',
-      minimum: 0,
-    },
-    nodesSelected: { type: 'integer', description: 'Nodes that it is for.', minimum: 0 },
-    nodesTainted: { type: 'integer', description: 'Nodes that it has tainted.', minimum: 0 },
+    observedGeneration: { type: 'shared', name: 'observedGeneration' },
+    nodesSelected: { type: 'shared', name: 'count', description: 'Nodes that it is for.' },
+    nodesTainted: { type: 'shared', name: 'count', description: 'Nodes that it has tainted.' },
     nodes: {
       type: 'array',
       description: 'Their names, the first of them.',

@@ -1,5 +1,4 @@
 // TaintManager: what the leader says of itself; it has a status and no spec.
-import { type Fitted, fitted } from '../schema/fit.ts';
 import type { TypeOf } from '../schema/schema.ts';
 import { shadowReport } from './shadow-report.ts';
 
@@ -44,8 +43,8 @@ export const taintManagerStatus = {
         properties: {
           name: { type: 'string', description: 'As region/zone.', maxLength: 127 },
           state: { type: 'string', description: 'How it is.', maxLength: 63 },
-          nodes: { type: 'integer', description: 'Its nodes.', minimum: 0 },
-          notReady: { type: 'integer', description: 'Those that are not ready.', minimum: 0 },
+          nodes: { type: 'shared', name: 'count', description: 'Its nodes.' },
+          notReady: { type: 'shared', name: 'count', description: 'Those that are not ready.' },
           rate: { type: 'number', description: 'Nodes that are tainted in a second.', minimum: 0 },
         },
       },
@@ -54,17 +53,17 @@ export const taintManagerStatus = {
       type: 'object',
       description: 'How many there are.',
       properties: {
-        nodes: { type: 'integer', description: 'Nodes.', minimum: 0 },
-        tainted: { type: 'integer', description: 'Nodes with NoExecute taints.', minimum: 0 },
-        pods: { type: 'integer', description: 'Pods.', minimum: 0 },
-        pending: { type: 'integer', description: 'Pods that wait for their time.', minimum: 0 },
-        held: { type: 'integer', description: 'Pods that limits or pauses hold.', minimum: 0 },
+        nodes: { type: 'shared', name: 'count', description: 'Nodes.' },
+        tainted: { type: 'shared', name: 'count', description: 'Nodes with NoExecute taints.' },
+        pods: { type: 'shared', name: 'count', description: 'Pods.' },
+        pending: { type: 'shared', name: 'count', description: 'Pods that wait for their time.' },
+        held: { type: 'shared', name: 'count', description: 'Pods that limits or pauses hold.' },
         blocked: {
-          type: 'integer',
+          type: 'shared',
+          name: 'count',
           description: 'Pods whose eviction a PodDisruptionBudget refuses.',
-          minimum: 0,
         },
-        evicted: { type: 'integer', description: 'Pods evicted since startedAt.', minimum: 0 },
+        evicted: { type: 'shared', name: 'count', description: 'Pods evicted since startedAt.' },
       },
     },
     trippedLimits: {
@@ -209,8 +208,3 @@ export const taintManagerStatus = {
 export const drainMarksFeature = 'drain-marks';
 
 export type TaintManagerStatus = TypeOf<typeof taintManagerStatus>;
-
-/** The status cut to what the API server takes. */
-export function fittedTaintManagerStatus(status: TaintManagerStatus): Fitted {
-  return fitted(taintManagerStatus, status);
-}

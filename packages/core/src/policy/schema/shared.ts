@@ -96,6 +96,12 @@ export const sharedSchemas = {
     description: 'The effect of the taint.',
     enum: ['NoExecute', 'NoSchedule', 'PreferNoSchedule'],
   },
+  count: { type: 'integer', minimum: 0 },
+  observedGeneration: {
+    type: 'integer',
+    description: 'The generation of the spec that is in force.',
+    minimum: 0,
+  },
   conditions: {
     type: 'array',
     description: 'What the controller says about the object.',

@@ -1,0 +1,220 @@
+// How many pods evictions concern: in all, and for each policy, taint rule and pause.
+import type { AttemptState } from './attempt/state.ts';
+import type { Decision } from './eviction/decide.ts';
+import type { EvictionMachine } from './eviction/eviction-machine.ts';
+import type { Reason } from './eviction/reason.ts';
+import { endOfTime } from './eviction/taint-reason.ts';
+import type { Instant, Millis } from './kernel/time.ts';
+import type { RuleStatus } from './lifecycle/condition-rules.ts';
+import type { LifecycleMachine } from './lifecycle/lifecycle-machine.ts';
+import type { Node } from './model/node.ts';
+import type { Pod } from './model/pod.ts';
+import { coversNamespace, coversNode, coversTaint } from './policy/pause-scope.ts';
+import type { EvictionPause } from './policy/values.ts';
+import type { StoreView } from './store.ts';
+
+/** How many there are. Each pod is counted once among those of evictions. */
+export interface Counts extends PodCounts {
+  readonly nodes: number;
+  /** Nodes with NoExecute taints. */
+  readonly tainted: number;
+  /** Pods that are known: all, or those of the nodes whose pods are read. */
+  readonly pods: number;
+}
+
+/** How far evictions are. */
+interface PodCounts {
+  /** Pods that wait for their time, their turn or their next try. */
+  readonly pending: number;
+  /** Pods that a limit or a pause holds. */
+  readonly held: number;
+  /** Pods whose eviction a budget or a webhook refuses. */
+  readonly blocked: number;
+}
+
+/** What the policies, taint rules and pauses come to, by their names. Null: nobody here goes by them. */
+export interface PolicyCounts {
+  readonly policies: ReadonlyMap<string, EvictionPolicyCounts> | null;
+  readonly taintRules: ReadonlyMap<string, RuleStatus> | null;
+  readonly pauses: ReadonlyMap<string, PauseCounts> | null;
+}
+
+/** Pods that go by the policy count as pending, held or blocked; so do others that its limits hold. */
+export interface EvictionPolicyCounts extends PodCounts {
+  /** Pods of tainted nodes for which it counts. */
+  readonly pods: number;
+  /** Its limits that have tripped, as they are resumed. */
+  readonly tripped: readonly string[];
+}
+
+export interface PauseCounts {
+  /** Since when it holds. */
+  readonly since: Instant;
+  /** Its time is over, though it is still there. */
+  readonly isOver: boolean;
+  /** Pods whose evictions it holds. */
+  readonly pods: number;
+  /** For how long deadlines have stood still by it; null: it lets them run. */
+  readonly held: Millis | null;
+}
+
+/** What counts are taken from. */
+export interface Counted {
+  readonly store: StoreView;
+  readonly machine: EvictionMachine;
+  readonly lifecycle: LifecycleMachine | null;
+  /** Whether this engine evicts; else somebody else does, who goes by no policies. */
+  readonly evicts: boolean;
+}
+
+/** Looks at all nodes, and at the pods of those with NoExecute taints. */
+export function countsOf(store: StoreView, machine: EvictionMachine): Counts {
+  const nodes = Array.from(store.nodes());
+  const tainted = nodes.filter(isTainted);
+  const states = tainted.flatMap(({ name }) =>
+    Array.from(store.podsOn(name), (pod) => countedAs(machine.attemptOn(pod))),
+  );
+  const count = (counted: CountedAs): number => states.filter((one) => one === counted).length;
+  return {
+    nodes: nodes.length,
+    tainted: tainted.length,
+    pods: store.podCount,
+    pending: count('pending'),
+    held: count('held'),
+    blocked: count('blocked'),
+  };
+}
+
+/** The same by policy, rule and pause. */
+export function policyCountsOf(now: Instant, counted: Counted): PolicyCounts {
+  const { store, lifecycle, evicts } = counted;
+  const wall = store.clock.wall(now);
+  const pods = evicts ? [...podsOf(counted)] : [];
+  const rules = lifecycle?.taintRules?.() ?? null;
+  const pauses = Array.from(store.pauses(), ({ pause, isOver }) => {
+    return [pause.name, pauseCounts(wall, pause, isOver, pods)] as const;
+  });
+  return {
+    policies: evicts ? eachPolicy(now, counted, pods) : null,
+    taintRules: rules && new Map(rules.map((rule) => [rule.name, rule])),
+    pauses: evicts || lifecycle ? new Map(pauses) : null,
+  };
+}
+
+/** A pod of a tainted node, and what is to become of it. */
+interface CountedPod {
+  readonly pod: Pod;
+  readonly node: Node;
+  readonly decision: Decision;
+  readonly attempt: AttemptState | null;
+}
+
+function* podsOf({ store, machine }: Counted): Iterable<CountedPod> {
+  for (const node of store.nodes()) {
+    if (!isTainted(node)) continue;
+    for (const pod of store.podsOn(node.name)) {
+      yield { pod, node, decision: machine.decisionOn(pod), attempt: machine.attemptOn(pod) };
+    }
+  }
+}
+
+function eachPolicy(
+  now: Instant,
+  { store, machine }: Counted,
+  pods: readonly CountedPod[],
+): ReadonlyMap<string, EvictionPolicyCounts> {
+  const tripped = machine.limits(now).filter((limit) => limit.tripped);
+  const found = new Map(
+    store.policies().map(({ name }) => {
+      const ids = tripped.flatMap(({ policy, id }) => (policy === name ? [id] : []));
+      return [name, { pods: 0, pending: 0, held: 0, blocked: 0, tripped: ids }];
+    }),
+  );
+  for (const { decision, attempt } of pods) {
+    for (const name of policiesIn(decision.because)) {
+      const counts = found.get(name);
+      if (counts) counts.pods += 1;
+    }
+    const as = countedAs(attempt);
+    if (as === null) continue;
+    for (const name of concernedBy(decision.because, attempt)) {
+      const counts = found.get(name);
+      if (counts) counts[as] += 1;
+    }
+  }
+  return found;
+}
+
+/** The policies that count for a pod, for one of the taints of its node or for several. */
+function policiesIn(because: readonly Reason[]): ReadonlySet<string> {
+  return new Set(because.flatMap((reason) => policyOf(reason) ?? []));
+}
+
+/** The policy by which a pod goes, and the one whose limit holds it. */
+function concernedBy(
+  because: readonly Reason[],
+  attempt: AttemptState | null,
+): ReadonlySet<string> {
+  const decisive = because.find((reason) => 'deadline' in reason);
+  const hit = attempt?.kind === 'queued' ? attempt.hit : null;
+  const names = [decisive && policyOf(decisive), hit?.policy];
+  return new Set(names.filter((name) => name != null));
+}
+
+/** A policy of which nobody can tell whether it counts is none. */
+function policyOf(reason: Reason): string | null {
+  if (reason.code === 'PolicyUndecided' || !('policy' in reason)) return null;
+  return reason.policy?.name ?? null;
+}
+
+function pauseCounts(
+  wall: Instant,
+  pause: EvictionPause,
+  isOver: boolean,
+  pods: readonly CountedPod[],
+): PauseCounts {
+  const { since, until, deadlines } = pause;
+  const end = isOver && until !== null ? until : wall;
+  return {
+    since,
+    isOver,
+    pods: isOver || !deadlines ? 0 : pods.filter((one) => isHeldBy(pause, one)).length,
+    held: deadlines ? Math.max(0, end - since) : null,
+  };
+}
+
+/** Several pauses may hold a pod, for one of the taints of its node or for several. */
+function isHeldBy({ scope }: EvictionPause, { pod, node, decision }: CountedPod): boolean {
+  if (decision.kind !== 'pause') return false;
+  const hasTaint = decision.because.some(
+    (reason) =>
+      'deadline' in reason &&
+      'taint' in reason &&
+      reason.deadline < endOfTime &&
+      coversTaint(scope, reason.taint.key),
+  );
+  return hasTaint && coversNode(scope, node) && coversNamespace(scope, pod.namespace);
+}
+
+function isTainted({ taints }: Node): boolean {
+  return taints.some(({ effect }) => effect === 'NoExecute');
+}
+
+type CountedAs = 'pending' | 'held' | 'blocked' | null;
+
+/** Null: the pod stays, or is on its way. */
+function countedAs(state: AttemptState | null): CountedAs {
+  switch (state?.kind) {
+    case 'waiting':
+    case 'failed':
+      return 'pending';
+    case 'queued':
+      return state.hit === null ? 'pending' : 'held';
+    case 'paused':
+      return 'held';
+    case 'blocked':
+      return 'blocked';
+    default:
+      return null;
+  }
+}

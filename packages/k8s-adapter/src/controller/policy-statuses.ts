@@ -1,0 +1,196 @@
+// When the leader writes the status of which policy, taint rule or pause.
+import type { PolicyCounts } from '@taintmgr/core';
+import { policyKinds } from '@taintmgr/core/policy';
+import type { Instant, Millis } from '@taintmgr/core/time';
+import type { FollowedKind } from '../manifests/events.ts';
+import type { FollowedObject, FollowedObjects } from '../manifests/followed-objects.ts';
+import { type Answer, type Failure, failureOf, succeeded } from '../proto/answer.ts';
+import type { ApiRequest } from '../proto/api-request.ts';
+import { policyStatusRequest } from '../proto/policy-status-requests.ts';
+import type { WallClock } from './clock/server-clock.ts';
+import { policyStatus } from './policy-status.ts';
+import { type Obstacle, obstacleOf, type PublisherNotice } from './publisher-notice.ts';
+
+export interface PolicyStatusOptions {
+  readonly followed: FollowedObjects;
+  readonly counts: (now: Instant) => PolicyCounts;
+  readonly clock: WallClock;
+}
+
+/** A status that is to be written. */
+export interface PolicyWrite {
+  readonly kind: FollowedKind;
+  readonly name: string;
+  readonly uid: string;
+  readonly status: unknown;
+}
+
+/** What was written of an object, and when. */
+interface Written {
+  readonly uid: string;
+  /** Undefined: nothing yet, so that what was read counts. */
+  readonly status: unknown;
+  readonly sentAt: Instant;
+  /** Until then it is left alone. */
+  readonly notBefore: Instant;
+}
+
+/** From one look at all of them to the next, and so between two writes of one. */
+const lookMs: Millis = 3_000;
+/** Between two writes, whatever they are of. */
+const paceMs: Millis = 200;
+/** Until what failed and may pass is tried again. */
+const failedMs: Millis = 10_000;
+/** Until what was refused is. */
+const slowMs: Millis = 60_000;
+
+/**
+ * Every few seconds it is worked out how each object should have its status, and those that have it
+ * otherwise are written, one after another, first whoever waits longest. What counts as what an
+ * object has is what was written last; before the first write, what was read. So nothing is written
+ * twice, also not by the next leader, and what somebody else writes there stands until there is
+ * something new to say.
+ *
+ * Nothing waits for it. What is refused is tried again once a minute, for all objects of the kind.
+ */
+export class PolicyStatuses {
+  readonly #options: PolicyStatusOptions;
+  readonly #written = new Map<string, Written>();
+  /** Null: we do not lead, or have not read everything yet. */
+  #lookAt: Instant | null = null;
+  #queue: readonly PolicyWrite[] = [];
+  #sentAt: Instant = Number.NEGATIVE_INFINITY;
+  /** Until then nothing is written. */
+  #notBefore: Instant = Number.NEGATIVE_INFINITY;
+  /** What keeps a kind from being written, until when. */
+  readonly #obstacles = new Map<
+    FollowedKind,
+    { readonly why: Obstacle; readonly until: Instant }
+  >();
+
+  constructor(options: PolicyStatusOptions) {
+    this.#options = options;
+  }
+
+  /** From now on we say how they are doing. */
+  begin(now: Instant): void {
+    this.#lookAt ??= now;
+  }
+
+  /** We do not any more. What others write meanwhile is read. */
+  end(): void {
+    this.#lookAt = null;
+    this.#queue = [];
+    this.#written.clear();
+    this.#obstacles.clear();
+    this.#notBefore = Number.NEGATIVE_INFINITY;
+  }
+
+  /** When there may be something to write; null: not before something is heard. */
+  nextWake(): Instant | null {
+    if (this.#lookAt === null || this.#options.followed.size === 0) return null;
+    const next = this.#queue.length > 0 ? this.#sentAt + paceMs : this.#lookAt;
+    return Math.max(Math.min(next, this.#lookAt), this.#notBefore);
+  }
+
+  /** What is to be written now; null: nothing. */
+  take(now: Instant): PolicyWrite | null {
+    const wake = this.nextWake();
+    if (wake === null || now < wake) return null;
+    if (this.#lookAt !== null && now >= this.#lookAt) this.#look(now);
+    if (now < this.#sentAt + paceMs) return null;
+    const [write, ...others] = this.#queue;
+    if (!write) return null;
+    this.#queue = others;
+    this.#sentAt = now;
+    const { uid, status } = write;
+    this.#written.set(keyOf(write), { uid, status, sentAt: now, notBefore: now });
+    return write;
+  }
+
+  request({ kind, name, uid, status }: PolicyWrite): ApiRequest {
+    return policyStatusRequest(kind, { name, uid }, status);
+  }
+
+  /** What became of a write, and what people should know. */
+  finished(now: Instant, write: PolicyWrite, answer: Answer): PublisherNotice | null {
+    const { kind, uid } = write;
+    const before = this.#obstacles.get(kind)?.why ?? null;
+    if (succeeded(answer)) {
+      this.#obstacles.delete(kind);
+      return before === null ? null : { kind: 'policiesPublished', resource: plural(kind) };
+    }
+    const failure = failureOf(answer);
+    const why = obstacleOf(failure);
+    const isOfKind = failure.status === 403 || (why === 'notInstalled' && failure.name === '');
+    const wait = why === 'failed' ? Math.max(failedMs, failure.retryAfter ?? 0) : slowMs;
+    const until = now + wait;
+    this.#written.set(keyOf(write), { uid, status: undefined, sentAt: now, notBefore: until });
+    // It is gone, or another has its name, which we are about to hear.
+    const isGone = (why === 'notInstalled' && !isOfKind) || isTestFailed(failure);
+    if (isGone) return null;
+    if (why === 'failed' && failure.status !== 409) this.#notBefore = until;
+    this.#obstacles.set(kind, { why, until: isOfKind ? until : now });
+    if (isOfKind) this.#queue = this.#queue.filter((other) => other.kind !== kind);
+    const isNews = why !== before;
+    return isNews ? { kind: 'policiesNotPublished', resource: plural(kind), why, failure } : null;
+  }
+
+  #look(now: Instant): void {
+    this.#lookAt = now + lookMs;
+    const { followed, counts, clock } = this.#options;
+    const counted = counts(now);
+    const wall = clock.wall(now);
+    const found = [...followed].flatMap((object) => {
+      const write = this.#writeOf(now, object, counted, wall);
+      return write ? [write] : [];
+    });
+    const there = new Set(Array.from(followed, keyOf));
+    for (const key of this.#written.keys()) if (!there.has(key)) this.#written.delete(key);
+    this.#queue = found.sort((a, b) => this.#turnOf(a) - this.#turnOf(b));
+  }
+
+  #turnOf(write: PolicyWrite): Instant {
+    return this.#written.get(keyOf(write))?.sentAt ?? Number.MIN_SAFE_INTEGER;
+  }
+
+  #writeOf(
+    now: Instant,
+    object: FollowedObject,
+    counts: PolicyCounts,
+    wall: Instant,
+  ): PolicyWrite | null {
+    const { kind, name, uid } = object;
+    const last = this.#written.get(keyOf(object));
+    const written = last?.uid === uid ? last : null;
+    if (now < Math.max(written?.notBefore ?? now, this.#obstacles.get(kind)?.until ?? now)) {
+      return null;
+    }
+    const known = written?.status ?? object.status;
+    const status = policyStatus(object, counts, wall, known);
+    if (status === null || canonical(status) === canonical(known)) return null;
+    return { kind, name, uid, status };
+  }
+}
+
+/** The API server names no field where the uid of a JSON patch is not that of the object. */
+function isTestFailed({ status, causes }: Failure): boolean {
+  return status === 422 && causes.length === 0;
+}
+
+function keyOf({ kind, name }: { readonly kind: FollowedKind; readonly name: string }): string {
+  return `${kind}/${name}`;
+}
+
+function plural(kind: FollowedKind): string {
+  return policyKinds[kind].plural;
+}
+
+/** The same text for the same value, in whatever order its members stand. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, member) =>
+    member instanceof Object && !Array.isArray(member)
+      ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : member,
+  );
+}
