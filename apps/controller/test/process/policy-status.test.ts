@@ -3,8 +3,15 @@ import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { describe, it, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
-import { namespace, node, pod, type Rule, toleration } from '@taintmgr/sim-cluster';
-import { installOurKinds } from '../harness/our-kinds.ts';
+import { customResourceDefinitions } from '@taintmgr/core/policy';
+import {
+  installDefinitions,
+  namespace,
+  node,
+  pod,
+  type Rule,
+  toleration,
+} from '@taintmgr/sim-cluster';
 import { type RunningProcess, startProcess } from '../harness/running-process.ts';
 import { startTestApi, type TestApi } from '../harness/test-api.ts';
 
@@ -30,16 +37,14 @@ async function startCluster(t: TestContext, rules: readonly Rule[]): Promise<Tes
   const cluster = await startTestApi(rules);
   t.after(() => cluster.stop());
   const { api } = cluster;
-  await installOurKinds(api);
+  await installDefinitions(api, customResourceDefinitions());
   api.create('namespaces', namespace('shop'));
   api.create('nodes', node('n1', { spec: { taints: [{ key: 'spot', effect: 'NoExecute' }] } }));
   const broken = { type: 'DiskBroken', status: 'True', reason: 'Smart', message: '' };
   api.create('nodes', node('n2', { status: { conditions: [broken] } }));
-  const place = (name: string, tolerations: readonly object[]): void => {
-    api.create('pods', pod('shop', name, { spec: { nodeName: 'n1', tolerations } }));
-  };
-  place('later', [toleration('spot:NoExecute', 3600)]);
-  place('now', []);
+  const tolerations = [{ ...toleration('spot:NoExecute', 3600) }];
+  api.create('pods', pod('shop', 'later', { spec: { nodeName: 'n1', tolerations } }));
+  api.create('pods', pod('shop', 'now', { spec: { nodeName: 'n1' } }));
   return cluster;
 }
 
