@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { fittedTaintManagerStatus, readManifest } from '@taintmgr/core/policy';
+import { fittedStatus, readManifest } from '@taintmgr/core/policy';
 import { publishedShadow, type ShadowReport, type ShadowRow } from '@taintmgr/core/shadow';
 
 const since = Date.UTC(2026, 0, 2, 3, 4, 5);
@@ -34,7 +34,7 @@ const report: ShadowReport = {
 
 it('the report is published as the definition of TaintManager has it, nothing cut', () => {
   const shadow = publishedShadow(report);
-  const fitted = fittedTaintManagerStatus({ shadow });
+  const fitted = fittedStatus('TaintManager', { shadow });
   assert.deepEqual(fitted, { value: { shadow }, leftOut: {} });
   const metadata = { name: 'taintmgr-shadow' };
   const object = { apiVersion: 'taintmgr.dev/v1alpha1', kind: 'TaintManager', metadata };
