@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import {
   ApiServer,
   createCertificate,
+  type Exchange,
   RealClock,
   type Rule,
   seededRandom,
@@ -20,10 +21,11 @@ export interface TestApi {
   stop(): Promise<void>;
 }
 
-/** Starts it for one user with these rights, and others with these tokens. */
+/** Starts it for one user with these rights, and others with these tokens; `around` sees requests. */
 export async function startTestApi(
   rules: readonly Rule[],
   others: Readonly<Record<string, User>> = {},
+  around: (exchange: Exchange) => Exchange = (exchange) => exchange,
 ): Promise<TestApi> {
   const user: User = { name: 'controller', groups: [], rules };
   const api = new ApiServer({
@@ -32,7 +34,7 @@ export async function startTestApi(
     tokens: new Map([['token', user], ...Object.entries(others)]),
   });
   const certificate = createCertificate(Date.now());
-  const server = await startHttps({ exchange: api.exchange, certificate });
+  const server = await startHttps({ exchange: around(api.exchange), certificate });
   const directory = mkdtempSync(join(tmpdir(), 'taintmgr-controller-test-'));
   const kubeconfig = join(directory, 'kubeconfig');
   writeKubeconfig(kubeconfig, { server: server.url, ca: certificate.ca, token: 'token' });
