@@ -72,7 +72,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   './shadow': {
     values: `
       ShadowScore deletedOf foreignTaintManager noName otherNames publishedShadow
-      resolveShadowConfig`,
+      reasonText resolveShadowConfig`,
     types: `
       PublishedShadow ShadowConfig ShadowCounts ShadowEntry ShadowOptions ShadowReason ShadowReport ShadowRow
       ShadowSpan ShadowVerdict ShadowedMachine`,

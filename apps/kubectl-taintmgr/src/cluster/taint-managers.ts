@@ -1,5 +1,6 @@
 // What leaders of taintmgr-controller publish of themselves.
 import { readManifest, type TaintManagerStatus } from '@taintmgr/core/policy';
+import type { PublishedShadow } from '@taintmgr/core/shadow';
 import { type Instant, type Millis, parseTime } from '@taintmgr/core/time';
 
 /** What one installation says of itself. */
@@ -16,6 +17,8 @@ export interface TaintManager {
   readonly settings: Readonly<Record<string, string>>;
   /** Those that run. */
   readonly controllers: readonly string[];
+  /** What it has seen of others who evict, in a dry run; null: it keeps no score. */
+  readonly shadow: PublishedShadow | null;
   /** The conditions of something that is not as it should be, as it says. */
   readonly troubles: readonly string[];
   /** What it says of takeover; left out: nothing. */
@@ -35,10 +38,10 @@ export function taintManagersIn(objects: readonly unknown[]): readonly TaintMana
     const { name, status } = read.value.value;
     if (status === null) return [];
     const { leader = '', version = '', startedAt, renewTime, settings = {} } = status;
-    const { conditions = [], controllers = [], takeover } = status;
+    const { conditions = [], controllers = [], takeover, shadow = null } = status;
     return [
       {
-        ...{ name, leader, version, settings, controllers, takeover },
+        ...{ name, leader, version, settings, controllers, takeover, shadow },
         startedAt: startedAt === undefined ? null : parseTime(startedAt),
         renewedAt: renewTime === undefined ? null : parseTime(renewTime),
         isResigned: conditions.some(({ type, status: is }) => type === 'Leading' && is === 'False'),

@@ -16,3 +16,4 @@ export {
 } from '../shadow/report.ts';
 export { type ShadowedMachine, type ShadowOptions, ShadowScore } from '../shadow/score.ts';
 export { deletedOf } from '../shadow/tally.ts';
+export { reasonText } from '../shadow/text.ts';

@@ -2,23 +2,29 @@ import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
 import { warn } from '../../cli/output.ts';
-import type { OutputFlags } from '../../cli/output-flags.ts';
 import { losesPods } from '../../cluster/drain-marks.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
 import { surveyForecast } from '../../cluster/survey.ts';
 import { readFormat } from '../../render/format.ts';
-import { printAnswer } from '../../render/printer.ts';
+import { type Answer, printAnswer } from '../../render/printer.ts';
 import { reportOnPresent } from '../../report/report.ts';
+import type { StatusFlags } from './flags.ts';
 import { pausesInForce } from './pauses.ts';
+import { renderShadows, shadowDocument, shadowsIn } from './shadow.ts';
 import { statusDocument, statusOf } from './status.ts';
 import { renderStatus } from './table.ts';
 
 /** `status`: one look at the whole cluster. */
-export async function run(invocation: Invocation<OutputFlags>): Promise<ExitCode> {
+export async function run(invocation: Invocation<StatusFlags>): Promise<ExitCode> {
   const { flags, output } = invocation;
   const format = await readFormat(flags.output);
   return await withConnection(invocation, async ({ client }) => {
     const reader = new ClusterReader(client);
+    if (flags.shadow) {
+      const answer = await shadowAnswer(reader);
+      output.write(await printAnswer(answer, format, flags.headers !== false));
+      return exitCode.done;
+    }
     const nodes = await reader.nodes();
     const tainted = nodes.filter(losesPods);
     const survey = await surveyForecast(reader, tainted, tainted);
@@ -37,4 +43,16 @@ export async function run(invocation: Invocation<OutputFlags>): Promise<ExitCode
     for (const text of survey.refused) warn(output, `not everything could be read: ${text}`);
     return exitCode.done;
   });
+}
+
+/** What controllers in a dry run publish. */
+async function shadowAnswer(reader: Pick<ClusterReader, 'taintManagers'>): Promise<Answer> {
+  const shadows = shadowsIn(await reader.taintManagers());
+  const at = Date.now();
+  return {
+    document: shadowDocument(at, shadows),
+    rows: shadows.flatMap(({ report }) => report.taints ?? []),
+    names: shadows.map(({ manager }) => `taintmanager/${manager.name}`),
+    table: (options) => renderShadows(at, shadows, options),
+  };
 }

@@ -1,12 +1,21 @@
 import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
-import { addOutputFlags } from '../../cli/output-flags.ts';
+import { addOutputFlags, type OutputFlags } from '../../cli/output-flags.ts';
 
 /** The command line of `status`. */
+export interface StatusFlags extends OutputFlags {
+  readonly shadow?: true | undefined;
+}
+
+/** `status`, as its help shows it. */
 export function statusCommand(): CommandUnknownOpts {
   const command = new Command('status')
     .summary('say who evicts here, how the zones are doing, and what is blocked')
     .description(
       'say who evicts here, how the zones are doing, how many evictions are pending, overdue or blocked, and which drains can be undone',
+    )
+    .option(
+      '--shadow',
+      'say instead what kube-controller-manager evicted, and what taintmgr would have done; a controller with --dry-run keeps score',
     );
   return addOutputFlags(command);
 }

@@ -59,8 +59,10 @@ function managerLines(now: Instant, manager: TaintManager): readonly string[] {
     return [printable(`${label}${who} was not heard of ${age}`)];
   }
   const indent = ' '.repeat(labelWidth);
+  const isDry = manager.shadow !== null;
   return [
-    `${label}${who} leads${since}, heartbeat ${heard}`,
+    `${label}${who} ${isDry ? 'keeps score' : 'leads'}${since}, heartbeat ${heard}`,
+    ...(isDry ? [`${indent}see: kubectl taintmgr status --shadow`] : []),
     ...(shown.length === 0 ? [] : [`${indent}${shown.join(' ')}`]),
     ...troubles.map((text) => `${indent}${text}`),
   ].map(printable);
