@@ -1,6 +1,11 @@
 // The policies of --policy.
 import type { LimitRule, NodeTaintRule, PolicyObject } from '@taintmgr/core/policy';
-import { FaultyFile, PolicyPathError, readPolicyFiles } from '@taintmgr/k8s-adapter/manifests';
+import {
+  FaultyFile,
+  type FilePolicy,
+  PolicyPathError,
+  readPolicyManifests,
+} from '@taintmgr/k8s-adapter/manifests';
 
 /** Policies that cannot be used: a line for each fault. */
 export class PolicyFilesError extends Error {
@@ -14,9 +19,9 @@ export class PolicyFilesError extends Error {
 }
 
 /** Throws PolicyFilesError. */
-export function readPolicies(paths: readonly string[]): readonly PolicyObject[] {
+export function readPolicies(paths: readonly string[]): readonly FilePolicy[] {
   try {
-    return readPolicyFiles(paths, Date.now());
+    return readPolicyManifests(paths, Date.now());
   } catch (error) {
     if (error instanceof FaultyFile) {
       throw new PolicyFilesError(error.faults.map((fault) => `--policy ${fault}`));

@@ -4,6 +4,7 @@ import type { LifecycleConfig } from '@taintmgr/core/lifecycle';
 import type { PolicyObject } from '@taintmgr/core/policy';
 import type { PressurePool } from '@taintmgr/core/pressure';
 import { connectionFlags, type KubeconfigOptions } from '@taintmgr/k8s-adapter';
+import type { FilePolicy } from '@taintmgr/k8s-adapter/manifests';
 import { connectionFlagName, readCommandLine, type Terminal, type Texts } from './command-line.ts';
 import { type ConfigFile, fieldAt, readConfigFile } from './config-file.ts';
 import { findConnection } from './connection.ts';
@@ -31,6 +32,8 @@ export interface Choices {
   readonly pressurePools: readonly PressurePool[];
   /** Of the files of --policy. */
   readonly policyObjects: readonly PolicyObject[];
+  /** The same with their manifests. */
+  readonly filePolicies: readonly FilePolicy[];
   /** Variables that look like ours and are none. */
   readonly unknownVariables: readonly string[];
 }
@@ -65,13 +68,15 @@ export function resolveChoices(
   const fileName = find(settings.config, { ...texts, file: {}, fileName: '' }).value;
   const file = fileName === '' ? {} : readConfigFile(fileName);
   const found = findAll({ ...texts, file, fileName });
+  const filePolicies = readPolicies(found.settings.policy);
   return {
     ...found,
     connection: findConnection(flags, texts.environment),
     policies: evictionPolicies(file),
     lifecycle: lifecyclePolicies(file),
     pressurePools: pressurePools(file),
-    policyObjects: readPolicies(found.settings.policy),
+    policyObjects: filePolicies.map(({ object }) => object),
+    filePolicies,
     unknownVariables: unknownVariables(environment, all),
   };
 }

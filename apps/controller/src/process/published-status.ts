@@ -18,6 +18,7 @@ import type { Shadow } from '../shadow/shadow.ts';
 import type { ProcessStats } from '../stats/process-stats.ts';
 import type { RunningController } from '../stats/running-controller.ts';
 import { version } from '../version.ts';
+import { publishedPolicies } from './published-policies.ts';
 
 /** What was seen of others who evict; null: nobody looks. */
 export interface Seen {
@@ -30,12 +31,14 @@ export class PublishedStatus {
   /** Pods evicted since we lead. */
   #evicted = 0;
   readonly #choices: Choices;
+  readonly #policies: NonNullable<StatedStatus['policies']>;
   readonly #checked: Checked;
   readonly #stats: ProcessStats;
   readonly #seen: Seen;
 
   constructor(choices: Choices, checked: Checked, stats: ProcessStats, seen: Seen) {
     this.#choices = choices;
+    this.#policies = publishedPolicies(choices.filePolicies);
     this.#checked = checked;
     this.#stats = stats;
     this.#seen = seen;
@@ -68,6 +71,7 @@ export class PublishedStatus {
     return {
       version,
       settings: settingsInForce(this.#choices, pressure !== null),
+      policies: this.#policies,
       controllers: controllers.enabled,
       features: featuresOf(this.#choices, this.#checked),
       ...(running && this.#seenBy(running, now)),

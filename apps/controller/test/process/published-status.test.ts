@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
-import { customResourceDefinitions, readManifest } from '@taintmgr/core/policy';
+import {
+  customResourceDefinitions,
+  fittedTaintManagerStatus,
+  readManifest,
+} from '@taintmgr/core/policy';
 import { installDefinitions, node, pod, type Rule, toleration } from '@taintmgr/sim-cluster';
 import { resolveChoices } from '../../src/flags/resolve.ts';
+import { publishedPolicies } from '../../src/process/published-policies.ts';
 import { taintManagerName } from '../../src/process/published-status.ts';
 import { startProcess } from '../harness/running-process.ts';
 import { startTestApi, type TestApi } from '../harness/test-api.ts';
@@ -128,6 +136,69 @@ describe('what the leader publishes', () => {
     await controller.saw('eviction scheduled', { pod: 'default/later' });
     await controller.stop();
     assert.deepEqual(cluster.api.list(taintManagers), []);
+  });
+});
+
+/** The manifest of a policy whose spec has this many characters, about. */
+function keep(name: string, length: number): object {
+  const names = Array.from({ length: Math.ceil(length / 66) }, (_, at) =>
+    `${at}`.padStart(63, 'n'),
+  );
+  const metadata = { name };
+  const spec = { match: { namespaces: names }, action: 'Keep' };
+  return { apiVersion: 'taintmgr.dev/v1alpha1', kind: 'EvictionPolicy', metadata, spec };
+}
+
+describe('policies of --policy files', () => {
+  it('are published with what they say, as long as there is room', (t) => {
+    const directory = mkdtempSync(join(tmpdir(), 'taintmgr-'));
+    t.after(() => rmSync(directory, { recursive: true }));
+    const file = join(directory, 'policies.json');
+    const big = ['b', 'c', 'd', 'e', 'f', 'g'].map((name) => keep(name, 7000));
+    const metadata = { name: 'night', creationTimestamp: '2026-01-02T03:04:05Z' };
+    const head = { apiVersion: 'taintmgr.dev/v1alpha1' };
+    const pause = { ...head, kind: 'EvictionPause', metadata, spec: { reason: 'network' } };
+    const items = [keep('a', 8448), pause, ...big];
+    writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
+    const { filePolicies } = resolveChoices([`--policy=${file}`], {});
+    const published = publishedPolicies(filePolicies);
+    const lengths = published.map(({ name, spec }) => `${name} ${spec?.length ?? 'no room'}`);
+    assert.deepEqual(lengths, [
+      ...[
+        'a no room',
+        'night 20',
+        'b 7104',
+        'c 7104',
+        'd 7104',
+        'e 7104',
+        'f no room',
+        'g no room',
+      ],
+    ]);
+    assert.equal(published[1]?.since, '2026-01-02T03:04:05.000Z');
+    assert.deepEqual(JSON.parse(published[2]?.spec ?? ''), Object(big[0]).spec);
+    const { leftOut } = fittedTaintManagerStatus({ policies: published });
+    assert.deepEqual(leftOut, {});
+  });
+
+  it('are in the status of the leader', async (t) => {
+    const cluster = await startCluster(t, [everything]);
+    await installDefinitions(cluster.api, customResourceDefinitions());
+    const directory = mkdtempSync(join(tmpdir(), 'taintmgr-'));
+    t.after(() => rmSync(directory, { recursive: true }));
+    const file = join(directory, 'keep.json');
+    writeFileSync(file, JSON.stringify(keep('vault', 1)));
+    const given = [...flags, `--policy=${file}`];
+    const controller = await startProcess(t, { connection: cluster, flags: given });
+    await controller.saw('publishing status', { taintManager: 'taintmgr' });
+    const [object] = cluster.api.list(taintManagers);
+    const read = readManifest(object, 0);
+    assert.ok(read.kind === 'allowed' && read.value.kind === 'TaintManager');
+    assert.deepEqual(
+      read.value.value.status?.policies?.map(({ kind, name }) => `${kind} ${name}`),
+      ['EvictionPolicy vault'],
+    );
+    await controller.stop();
   });
 });
 

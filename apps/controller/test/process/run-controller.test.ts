@@ -142,7 +142,12 @@ describe('runController', () => {
     cluster.api.create('pods', pod('vault', 'stays', { spec }));
     createPod(cluster, 'goes');
     taintNode(cluster);
-    const running = await start(t, cluster, {}, { policies: readPolicies([folder]) });
+    const running = await start(
+      t,
+      cluster,
+      {},
+      { policies: readPolicies([folder]).map(({ object }) => object) },
+    );
     const evicted = await running.saw('commandFinished', 'goes');
     assert.ok(evicted.kind === 'commandFinished' && evicted.command.kind === 'evictPod');
     assert.equal(evicted.command.gracePeriodSeconds, 7);

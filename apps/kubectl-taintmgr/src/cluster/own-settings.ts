@@ -1,12 +1,14 @@
 // How taintmgr-controller runs: by what its leader publishes, or else by the flags of its pod.
 import { defaultConfig } from '@taintmgr/core';
 import { type ReadSettings, readSettings } from '@taintmgr/k8s-adapter';
-import type { TaintManager } from './taint-managers.ts';
+import type { PublishedPolicy, TaintManager } from './taint-managers.ts';
 
 /** What is known of how it runs. */
 export interface OwnSettings extends ReadSettings {
   /** How pods leave where no policy says it; null: that is not to be seen. */
   readonly mode: ReadSettings['engine']['mode'] | null;
+  /** The policies of its --policy files; null: it has some, and nobody knows which. */
+  readonly policies: readonly PublishedPolicy[] | null;
   /** Whether it watches over nodes and taints those that fail. */
   readonly watchesNodes: boolean;
 }
@@ -14,10 +16,14 @@ export interface OwnSettings extends ReadSettings {
 const lifecycle = 'node-lifecycle-controller';
 
 /** What its leader publishes; null: no settings. */
-export function publishedSettings({ settings, controllers }: TaintManager): OwnSettings | null {
+export function publishedSettings({
+  settings,
+  controllers,
+  policies,
+}: TaintManager): OwnSettings | null {
   const read = readSettings(settings);
   const { mode } = read.engine;
-  return mode ? { ...read, mode, watchesNodes: controllers.includes(lifecycle) } : null;
+  return mode ? { ...read, mode, policies, watchesNodes: controllers.includes(lifecycle) } : null;
 }
 
 interface ControllerPod {
@@ -44,7 +50,8 @@ export function settingsInFlags(pod: unknown): OwnSettings | null {
   const watchesNodes =
     controllers.includes(lifecycle) ||
     (controllers.includes('*') && !controllers.includes(`-${lifecycle}`));
-  return { ...read, mode: read.engine.mode ?? byDefault, watchesNodes };
+  const policies = flags.policy === undefined ? [] : null;
+  return { ...read, mode: read.engine.mode ?? byDefault, policies, watchesNodes };
 }
 
 /** The flags among the words of a command line, by their names; of one given twice the last. */

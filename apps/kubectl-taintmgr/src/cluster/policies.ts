@@ -11,39 +11,46 @@ import {
   readFollowed,
   selectsNamespaces,
 } from '@taintmgr/k8s-adapter';
+import type { Evictor } from './evictors.ts';
+import { keyOf, type PoliciesInForce, policiesInForce } from './policies-in-force.ts';
 import type { ClusterReader } from './reader.ts';
 
 /** What is done about pods here, as far as the cluster says it. */
-export interface ClusterPolicies {
-  readonly objects: readonly PolicyObject[];
+export interface ClusterPolicies extends PoliciesInForce {
   /** Of all namespaces, where a policy asks for their labels. */
   readonly namespaces: readonly Namespace[];
   /** The kinds that we have no permission to list. */
   readonly hidden: readonly FollowedKind[];
 }
 
-export const noPolicies: ClusterPolicies = { objects: [], namespaces: [], hidden: [] };
+export const noPolicies: ClusterPolicies = {
+  ...policiesInForce([], undefined),
+  namespaces: [],
+  hidden: [],
+};
 
 /**
- * Reads them; none where the cluster has no such kinds, or we may not see them. One of `files` counts
- * before one of the cluster with its name, as for taintmgr-controller.
+ * Reads those that count for `evictor`, as though `files` were given to taintmgr-controller; none of the
+ * cluster where it has no such kinds, or we may not see them.
  */
 export async function readClusterPolicies(
   reader: ClusterReader,
+  evictor: Promise<Evictor>,
   files: readonly PolicyObject[] = [],
 ): Promise<ClusterPolicies> {
-  const isServed = await reader.serves(`/apis/${policyApiVersion}`);
-  if (!isServed && files.length === 0) return noPolicies;
-  const lists = isServed
-    ? await Promise.all(followedKinds.map((kind) => readKind(reader, kind)))
-    : [];
+  const [lists, { settings }] = await Promise.all([readKinds(reader), evictor]);
   const read = lists.flatMap(({ objects }) => objects);
-  const objects = filesFirst(files, read);
-  const namespaces = objects.some(selectsNamespaces)
+  const inForce = policiesInForce(read, settings, files);
+  const namespaces = inForce.objects.some(selectsNamespaces)
     ? await reader.ifAllowed(() => reader.objects('/api/v1/namespaces'))
     : [];
   const hidden = lists.flatMap(({ kind, isHidden }) => (isHidden ? [kind] : []));
-  return { objects, namespaces: (namespaces ?? []).map(namespaceFromJson), hidden };
+  return { ...inForce, namespaces: (namespaces ?? []).map(namespaceFromJson), hidden };
+}
+
+async function readKinds(reader: ClusterReader): Promise<readonly ReadKind[]> {
+  if (!(await reader.serves(`/apis/${policyApiVersion}`))) return [];
+  return await Promise.all(followedKinds.map((kind) => readKind(reader, kind)));
 }
 
 interface ReadKind {
@@ -100,10 +107,6 @@ export function policyEvents(
     ...gone.flatMap(goneEvent),
     ...objects.flatMap((object) => policyEvent(object) ?? []),
   ];
-}
-
-function keyOf({ kind, value }: PolicyObject): string {
-  return `${kind} ${value.name}`;
 }
 
 function goneEvent({ kind, value: { name } }: PolicyObject): readonly Event[] {

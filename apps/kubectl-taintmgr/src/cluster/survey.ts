@@ -1,4 +1,5 @@
 import type { Budget } from '@taintmgr/core/drain';
+import type { PolicyObject } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
 import type { Evictors } from '@taintmgr/k8s-adapter';
 import { type Evictor, readEvictor } from './evictors.ts';
@@ -58,12 +59,18 @@ export async function surveyNodes(
   reader: ClusterReader,
   nodes: readonly NodeFacts[],
   podSelector: string = '',
+  anyway: Promise<Anyway> = readAnyway(reader),
 ): Promise<NodeSurvey> {
-  const [pods, rest] = await Promise.all([
-    reader.podsOn(namesOf(nodes), podSelector),
-    readAnyway(reader),
-  ]);
+  const [pods, rest] = await Promise.all([reader.podsOn(namesOf(nodes), podSelector), anyway]);
   return { at: reader.now(), nodes, pods, ...rest };
+}
+
+/** What else a survey goes by. */
+export interface SurveyOptions {
+  /** Which pods are read; left out: all. */
+  readonly podSelector?: string;
+  /** Policies as though taintmgr-controller were given them too; left out: none. */
+  readonly files?: readonly PolicyObject[];
 }
 
 /** Reads the pods on those of these nodes that matter, and what decides when they go. */
@@ -71,14 +78,16 @@ export async function surveyForecast(
   reader: ClusterReader,
   nodes: readonly NodeFacts[],
   withPods: readonly NodeFacts[],
-  podSelector: string = '',
+  { podSelector = '', files = [] }: SurveyOptions = {},
 ): Promise<ForecastSurvey> {
+  const anyway = readAnyway(reader);
+  const evictor = anyway.then((read) => read.evictor);
   const [survey, leases, zoneNodes, limits, policies] = await Promise.all([
-    surveyNodes(reader, withPods, podSelector),
+    surveyNodes(reader, withPods, podSelector, anyway),
     reader.leasesRenewedAt(namesOf(withPods)),
     readZones(reader, nodes),
     readLimits(reader, reader.now()),
-    readClusterPolicies(reader),
+    readClusterPolicies(reader, evictor, files),
   ]);
   const kept = limits === 'forbidden' ? null : limits;
   const read = { ...survey, nodes, leases, zoneNodes, limits: kept, policies, past: null };
@@ -95,9 +104,9 @@ export async function withPast(
   return { ...survey, past, at: reader.now() };
 }
 
-async function readAnyway(
-  reader: ClusterReader,
-): Promise<Pick<Survey, 'budgets' | 'evictors' | 'evictor' | 'refused'>> {
+type Anyway = Pick<Survey, 'budgets' | 'evictors' | 'evictor' | 'refused'>;
+
+async function readAnyway(reader: ClusterReader): Promise<Anyway> {
   const [budgets, evictors] = await Promise.all([reader.budgets(), reader.evictors()]);
   const evictor = await readEvictor(evictors, reader, reader.now());
   return { budgets, evictors, evictor, refused: reader.refused };

@@ -1,7 +1,20 @@
 // What leaders of taintmgr-controller publish of themselves.
-import { readManifest, type TaintManagerStatus } from '@taintmgr/core/policy';
+import {
+  type PolicyObject,
+  policyApiVersion,
+  readManifest,
+  type TaintManagerStatus,
+} from '@taintmgr/core/policy';
 import type { PublishedShadow } from '@taintmgr/core/shadow';
 import { type Instant, type Millis, parseTime } from '@taintmgr/core/time';
+
+/** A policy of the controller's --policy files. */
+export interface PublishedPolicy {
+  readonly kind: string;
+  readonly name: string;
+  /** Null: there was no room for what it says, or it cannot be read. */
+  readonly object: PolicyObject | null;
+}
 
 /** What one installation says of itself. */
 export interface TaintManager {
@@ -15,6 +28,8 @@ export interface TaintManager {
   readonly isResigned: boolean;
   /** By the names of their flags, or of fields of the configuration file. */
   readonly settings: Readonly<Record<string, string>>;
+  /** Those of its own files, which the cluster does not have. */
+  readonly policies: readonly PublishedPolicy[];
   /** Those that run. */
   readonly controllers: readonly string[];
   /** What it has seen of others who evict, in a dry run; null: it keeps no score. */
@@ -38,10 +53,11 @@ export function taintManagersIn(objects: readonly unknown[]): readonly TaintMana
     const { name, status } = read.value.value;
     if (status === null) return [];
     const { leader = '', version = '', startedAt, renewTime, settings = {} } = status;
-    const { conditions = [], controllers = [], takeover, shadow = null } = status;
+    const { conditions = [], controllers = [], policies = [], takeover, shadow = null } = status;
     return [
       {
         ...{ name, leader, version, settings, controllers, takeover, shadow },
+        policies: policies.map(publishedPolicy),
         startedAt: startedAt === undefined ? null : parseTime(startedAt),
         renewedAt: renewTime === undefined ? null : parseTime(renewTime),
         isResigned: conditions.some(({ type, status: is }) => type === 'Leading' && is === 'False'),
@@ -51,6 +67,24 @@ export function taintManagersIn(objects: readonly unknown[]): readonly TaintMana
       },
     ];
   });
+}
+
+type Published = NonNullable<TaintManagerStatus['policies']>[number];
+
+function publishedPolicy({ kind, name, spec, since }: Published): PublishedPolicy {
+  const metadata = { name, ...(since !== undefined && { creationTimestamp: since }) };
+  const manifest = { apiVersion: policyApiVersion, kind, metadata, spec: specIn(spec) };
+  const judged = readManifest(manifest, 0);
+  return { kind, name, object: judged.kind === 'allowed' ? judged.value : null };
+}
+
+/** What is no JSON is no spec. */
+function specIn(text: string | undefined): unknown {
+  try {
+    return text === undefined ? null : JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 /** Whether it leads, as far as its heartbeat shows. */

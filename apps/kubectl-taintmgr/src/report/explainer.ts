@@ -11,7 +11,7 @@ import { type Comparison, classify } from '@taintmgr/core/differences';
 import type { Instant } from '@taintmgr/core/time';
 import type { Evictor } from '../cluster/evictors.ts';
 import type { NodeFacts, PodFacts } from '../cluster/facts.ts';
-import { type ClusterPolicies, noPolicies, policyEvents } from '../cluster/policies.ts';
+import { type ClusterPolicies, policyEvents } from '../cluster/policies.ts';
 import type { ForecastSurvey } from '../cluster/survey.ts';
 import { Drained, isByDrain } from './drained.ts';
 import { hypotheticalTaints, isWhatIf, type Question } from './question.ts';
@@ -68,7 +68,7 @@ export class Explainer {
     this.#evictor = evictor;
     this.#setUp(evictor);
     this.#forget(now, nodes, pods);
-    this.#follow(now, evictor.settings?.followsCluster === false ? noPolicies : policies);
+    this.#follow(now, policies);
     this.#drained = new Map(nodes.map((facts) => [facts.node.name, new Drained(facts)] as const));
     for (const facts of nodes) {
       this.#present?.handle(now, { kind: 'nodeUpsert', node: this.#asDrained(facts, facts.node) });

@@ -6,6 +6,7 @@ import type { ForecastSurvey } from '../cluster/survey.ts';
 import { count } from '../render/count.ts';
 import { printable } from '../render/printable.ts';
 import { limitNotes } from './limits.ts';
+import { sourceNotes } from './policy-sources.ts';
 import type { Question } from './question.ts';
 import { type NodeReport, type PodReport, podsIn, type Report } from './report.ts';
 import { verdictNotes, verdictWarnings } from './verdict-notes.ts';
@@ -50,9 +51,7 @@ function settingNotes({ evictor: { settings }, policies }: ForecastSurvey): read
   const notes = settings.unusable.map((text) => {
     return `taintmgr-controller runs with ${text}, which is not understood here and left out`;
   });
-  const isIgnored = !settings.followsCluster && policies.objects.length > 0;
-  const ignored = 'taintmgr-controller does not follow the policies and pauses of the cluster';
-  return [...notes, ...(isIgnored ? [ignored] : [])].map(printable);
+  return [...notes, ...sourceNotes(policies, settings)].map(printable);
 }
 
 function unwrittenTaints({ facts, taints }: NodeReport, now: Instant): readonly string[] {
@@ -86,7 +85,7 @@ function queueNotes({ evictor }: ForecastSurvey, nodes: readonly NodeReport[]): 
 function evictorNotes(
   { evictors, evictor }: ForecastSurvey,
   pods: readonly PodReport[],
-  { compare }: Question,
+  { compare, policies }: Question,
 ): readonly string[] {
   const goes = pods.some((pod) => {
     return pod.explanation.decision.kind === 'evict' && pod.evictor !== 'drain-by-taint';
@@ -103,7 +102,9 @@ function evictorNotes(
   if (!goes) return [];
   const who = taintEvictors(evictors);
   const isEstimated = pods.some((pod) => pod.isEstimate);
+  const isVain = policies.length > 0 && evictor.name === 'kube-controller-manager';
   const doubt = [
+    ...(isVain ? ['kube-controller-manager evicts here and knows no policies'] : []),
     ...(who.kind === 'nobody' ? [`${who.text}: pods stay until a controller does`] : []),
     ...(who.kind === 'unknown' ? [who.text] : []),
   ];

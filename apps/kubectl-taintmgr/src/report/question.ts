@@ -1,4 +1,5 @@
 import { parseTaint, type Taint } from '@taintmgr/core';
+import type { PolicyObject } from '@taintmgr/core/policy';
 import { type Millis, parseDuration } from '@taintmgr/core/time';
 import { readKeyAndValue, readTaint } from '../cli/taint-argument.ts';
 import { losesPods } from '../cluster/drain-marks.ts';
@@ -15,6 +16,8 @@ export interface Question {
   readonly without: readonly TaintPattern[];
   /** Whether kube-controller-manager is asked as well. */
   readonly compare: boolean;
+  /** Policies as though taintmgr-controller were given them. */
+  readonly policies: readonly PolicyObject[];
 }
 
 /** Names taints; what it leaves out matches everything. */
@@ -35,7 +38,7 @@ export interface QuestionFlags {
 const comparable: readonly string[] = ['kcm-1.36'];
 
 /** How things are now. */
-export const present: Question = { after: 0, with: [], without: [], compare: false };
+export const present: Question = { after: 0, with: [], without: [], compare: false, policies: [] };
 
 /** Reads the flags. Throws UsageError and RangeError naming the flag or the taint. */
 export function readQuestion(flags: QuestionFlags): Question {
@@ -50,6 +53,7 @@ export function readQuestion(flags: QuestionFlags): Question {
     with: withTaint.map(readTaint),
     without: withoutTaint.map(parsePattern),
     compare: compare !== undefined,
+    policies: [],
   };
 }
 

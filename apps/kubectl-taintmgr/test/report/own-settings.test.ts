@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { PolicyObject } from '@taintmgr/core/policy';
 import { readEvictor } from '../../src/cluster/evictors.ts';
-import type { ClusterPolicies } from '../../src/cluster/policies.ts';
+import { noPolicies } from '../../src/cluster/policies.ts';
+import { policiesInForce } from '../../src/cluster/policies-in-force.ts';
 import type { ForecastSurvey } from '../../src/cluster/survey.ts';
 import { taintManagersIn } from '../../src/cluster/taint-managers.ts';
 import { explain } from '../world/explained.ts';
@@ -48,16 +50,13 @@ const pause = {
   scope: { zones: [], nodes: null, taintKeys: [], namespaces: [] },
   since: now - 30_000,
 };
-const paused: ClusterPolicies = {
-  objects: [{ kind: 'EvictionPause', value: pause }],
-  namespaces: [],
-  hidden: [],
-};
+const pauses: readonly PolicyObject[] = [{ kind: 'EvictionPause', value: pause }];
 
 /** A node that was tainted 40 s ago, where the leader has run for 20 s with these settings. */
 async function surveyWith(
   settings: Settings,
   fields: Partial<ForecastSurvey> = {},
+  cluster: readonly PolicyObject[] = [],
 ): Promise<ForecastSurvey> {
   const time = (at: number): string => new Date(at).toISOString();
   const manager = {
@@ -79,15 +78,17 @@ async function surveyWith(
     ...{ labels: {}, ready: 'True', boundAt: now - 3_600_000 },
     tolerations: [{ key: 'bad', operator: 'Exists', value: '', effect: '', tolerationSeconds: 30 }],
   });
-  return surveyOf(nodes, [podFactsOf(one)], { evictors, evictor, budgets: [budget], ...fields });
+  const policies = { ...noPolicies, ...policiesInForce(cluster, evictor.settings) };
+  const read = { evictors, evictor, budgets: [budget], policies };
+  return surveyOf(nodes, [podFactsOf(one)], { ...read, ...fields });
 }
 
 /** DECISION, IN and BLOCKED BY of the pod, and the notes. */
 async function said(
   settings: Settings,
-  fields: Partial<ForecastSurvey> = {},
+  cluster: readonly PolicyObject[],
 ): Promise<readonly string[]> {
-  const { text, notes } = explain(await surveyWith(settings, fields));
+  const { text, notes } = explain(await surveyWith(settings, {}, cluster));
   const row = text.split('\n').find((line) => line.includes('web-0')) ?? '';
   const [, , decision, left, blocked] = row.split(/ {2,}/);
   return [[decision, left, blocked].join(' | '), ...notes];
@@ -103,52 +104,52 @@ const ignores = 'taintmgr-controller does not follow the policies and pauses of 
 const cases: readonly (readonly [
   name: string,
   settings: Settings,
-  fields: Partial<ForecastSurvey>,
+  cluster: readonly PolicyObject[],
   expected: readonly string[],
 ])[] = [
-  ['delete', { mode: 'delete' }, {}, ['Evict | overdue by 9s | <none>']],
-  ['evict', { mode: 'evict' }, {}, [`Evict | overdue by 9s | ${held}`]],
+  ['delete', { mode: 'delete' }, [], ['Evict | overdue by 9s | <none>']],
+  ['evict', { mode: 'evict' }, [], [`Evict | overdue by 9s | ${held}`]],
   [
     'budgets are asked for two minutes',
     { mode: 'evictThenDelete', 'delete-after': '2m' },
-    {},
+    [],
     [`Evict | overdue by 9s | ${held}, deleted in 1m51s`],
   ],
   [
     'budgets are asked for ever',
     { mode: 'evictThenDelete', 'delete-after': 'never' },
-    {},
+    [],
     [`Evict | overdue by 9s | ${held}`],
   ],
   [
     'a taint has to be a minute old',
     { mode: 'delete', 'eviction.minTaintAge': '1m' },
-    {},
+    [],
     ['Evict | 21s | <none>'],
   ],
   [
     'by the rules of kube-controller-manager its timers begin when it begins',
     { mode: 'evict', semantics: 'upstream-1.36' },
-    {},
+    [],
     ['Evict | ~10s | <none>', timers],
   ],
   [
     'which knows no pauses',
     { mode: 'evict', semantics: 'upstream-1.36' },
-    { policies: paused },
+    pauses,
     ['Evict | ~10s | <none>', ignores, timers],
   ],
-  ['pauses count', { mode: 'delete' }, { policies: paused }, ['Paused | 21s | <none>']],
+  ['pauses count', { mode: 'delete' }, pauses, ['Paused | 21s | <none>']],
   [
     'or do not',
     { mode: 'delete', 'cluster-policies': 'false' },
-    { policies: paused },
+    pauses,
     ['Evict | overdue by 9s | <none>', ignores],
   ],
   [
     'what is not known is said, and the rest counts',
     { mode: 'evict', 'delete-after': 'soon', 'evict-on': 'sundays' },
-    {},
+    [],
     [
       `Evict | overdue by 9s | ${held}`,
       'taintmgr-controller runs with delete-after=soon, which is not understood here and left out',
@@ -158,8 +159,8 @@ const cases: readonly (readonly [
 ];
 
 describe('explain goes by the published settings', () => {
-  for (const [name, settings, fields, expected] of cases) {
-    it(name, async () => assert.deepEqual(await said(settings, fields), expected));
+  for (const [name, settings, cluster, expected] of cases) {
+    it(name, async () => assert.deepEqual(await said(settings, cluster), expected));
   }
 
   it('in the health of a node and its zone', async () => {

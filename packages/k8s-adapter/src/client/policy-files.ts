@@ -24,6 +24,23 @@ export function readPolicyFiles(
   now: Instant,
   others: readonly PlacedPolicy[] = [],
 ): readonly PolicyObject[] {
+  return distinct([...others, ...readPlacedPolicies(paths, now)]);
+}
+
+/** An object of a file, and its manifest as it stands there. */
+export interface FilePolicy {
+  readonly object: PolicyObject;
+  readonly manifest: unknown;
+}
+
+/** The same with their manifests. */
+export function readPolicyManifests(paths: readonly string[], now: Instant): readonly FilePolicy[] {
+  const placed = readPlacedPolicies(paths, now);
+  distinct(placed);
+  return placed.map(({ object, field }) => ({ object, manifest: field.value }));
+}
+
+function readPlacedPolicies(paths: readonly string[], now: Instant): readonly PlacedPolicy[] {
   const faults: string[] = [];
   const placed: PlacedPolicy[] = [];
   for (const file of paths.flatMap(filesOf)) {
@@ -35,7 +52,7 @@ export function readPolicyFiles(
     }
   }
   if (faults.length > 0) throw new FaultyFile(faults);
-  return distinct([...others, ...placed]);
+  return placed;
 }
 
 function filesOf(path: string): readonly string[] {

@@ -1,7 +1,12 @@
 // What reads YAML: files whose faults name their line, and the manifests of policies in them. It is a
 // door of its own because the library that reads YAML takes long to load.
 
-export { PolicyPathError, readPolicyFiles } from '../client/policy-files.ts';
+export {
+  type FilePolicy,
+  PolicyPathError,
+  readPolicyFiles,
+  readPolicyManifests,
+} from '../client/policy-files.ts';
 export { policyEvent } from '../manifests/events.ts';
 export { type PlacedPolicy, policiesIn, policiesOf } from '../manifests/policies.ts';
 export {

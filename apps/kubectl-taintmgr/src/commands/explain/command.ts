@@ -2,6 +2,7 @@
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
+import { readPolicyFlag } from '../../cli/policy-flag.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
 import { readFormat } from '../../render/format.ts';
 import { printAnswer } from '../../render/printer.ts';
@@ -24,7 +25,7 @@ export async function explain(
   invocation: Invocation<ExplainFlags>,
 ): Promise<ExitCode> {
   const { flags, output } = invocation;
-  const question = readQuestion(flags);
+  const question = { ...readQuestion(flags), policies: await readPolicyFlag(flags) };
   const format = await readFormat(flags.output);
   return await withConnection(invocation, async (connection) => {
     const subject = subjectOf(kind, name, question, connection.cluster.namespace);

@@ -1,10 +1,11 @@
 import { Command, type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import { collect } from '../../cli/connection-flags.ts';
 import { addOutputFlags, type OutputFlags } from '../../cli/output-flags.ts';
+import { addPolicyFlag, type PolicyFlag } from '../../cli/policy-flag.ts';
 import type { QuestionFlags } from '../../report/question.ts';
 
 /** The command line of `explain`. */
-export interface ExplainFlags extends QuestionFlags, OutputFlags {
+export interface ExplainFlags extends QuestionFlags, PolicyFlag, OutputFlags {
   readonly watch?: true | undefined;
   readonly exitCode?: true | undefined;
 }
@@ -89,4 +90,5 @@ function addQuestionFlags(command: CommandUnknownOpts): void {
       ).preset('kcm-1.36'),
     )
     .option('--exit-code', 'exit with 1 when a pod is to be evicted, with 2 on errors');
+  addPolicyFlag(command);
 }

@@ -17,9 +17,9 @@ import type { AnswerContext, Subject } from './subject.ts';
 /** `explain node NAME` */
 export function nodeSubject(name: string): Subject {
   return {
-    read: async (reader) => {
+    read: async (reader, options) => {
       const node = await reader.node(name);
-      return await surveyForecast(reader, [node], [node]);
+      return await surveyForecast(reader, [node], [node], options);
     },
     answer: ({ nodes: [report] }, context) => {
       if (!report) throw new Error(`node ${name} was read and is not known`);

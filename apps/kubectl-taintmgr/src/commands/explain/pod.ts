@@ -39,12 +39,12 @@ export function podSubject(namespace: string, name: string): Subject {
   const isMeant = ({ facts: { pod } }: PodReport): boolean =>
     pod.namespace === namespace && pod.name === name;
   return {
-    read: async (reader): Promise<ForecastSurvey> => {
+    read: async (reader, options): Promise<ForecastSurvey> => {
       const facts = await reader.pod(namespace, name);
       const { nodeName } = facts.pod;
       const node = nodeName === '' ? null : await reader.nodeIfThere(nodeName);
       const nodes = node ? [node] : [];
-      const survey = await surveyForecast(reader, nodes, nodes);
+      const survey = await surveyForecast(reader, nodes, nodes, options);
       return node ? survey : { ...survey, pods: [facts] };
     },
     focus: ({ nodes, strays }) => {

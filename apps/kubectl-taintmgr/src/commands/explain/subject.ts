@@ -1,6 +1,6 @@
 import type { Selectors } from '@taintmgr/k8s-adapter';
 import type { ClusterReader } from '../../cluster/reader.ts';
-import { type ForecastSurvey, withPast } from '../../cluster/survey.ts';
+import { type ForecastSurvey, type SurveyOptions, withPast } from '../../cluster/survey.ts';
 import type { Answer } from '../../render/printer.ts';
 import type { Paint } from '../../render/style.ts';
 import type { Question } from '../../report/question.ts';
@@ -9,7 +9,7 @@ import type { Report } from '../../report/report.ts';
 /** What can be explained: how it is read, and how it is printed. */
 export interface Subject {
   /** Throws ApiError (NotFound), ConnectionError and UsageError. */
-  readonly read: (reader: ClusterReader) => Promise<ForecastSurvey>;
+  readonly read: (reader: ClusterReader, options: SurveyOptions) => Promise<ForecastSurvey>;
   /** Leaves out what is not asked about; left out: everything is. */
   readonly focus?: (report: Report) => Report;
   readonly answer: (report: Report, context: AnswerContext) => Answer;
@@ -34,9 +34,9 @@ export interface AnswerContext {
 export async function readSubject(
   subject: Subject,
   reader: ClusterReader,
-  { compare }: Question,
+  { compare, policies }: Question,
 ): Promise<ForecastSurvey> {
-  const survey = await subject.read(reader);
+  const survey = await subject.read(reader, { files: policies });
   return compare ? await withPast(reader, survey) : survey;
 }
 

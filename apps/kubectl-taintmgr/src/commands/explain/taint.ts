@@ -22,14 +22,14 @@ import { nodesAnswer, tallyColumns, tallyOf } from './zone.ts';
 /** `explain taint KEY[=VALUE][:EFFECT]`: where it is, since when, and what it does there. */
 export function taintSubject(text: string, pattern: TaintPattern, question: Question): Subject {
   return {
-    read: async (reader) => {
+    read: async (reader, options) => {
       const all = await reader.nodes();
       const nodes = all.filter(({ node }) => {
         const taints = hypotheticalTaints(node.taints, question, 0);
         return taints.some((taint) => matchesTaint(pattern, taint));
       });
       if (nodes.length === 0) throw new UsageError(nowhere(text, all));
-      return await surveyForecast(reader, nodes, nodes.filter(mattersIn(question)));
+      return await surveyForecast(reader, nodes, nodes.filter(mattersIn(question)), options);
     },
     answer: ({ nodes }, context) => taintAnswer(text, pattern, nodes, context),
   };

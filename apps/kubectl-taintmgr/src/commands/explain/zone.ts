@@ -24,11 +24,11 @@ import type { AnswerContext, Subject } from './subject.ts';
 /** `explain zone NAME`: by its label, or as `region/zone`. */
 export function zoneSubject(name: string, question: Question): Subject {
   return {
-    read: async (reader) => {
+    read: async (reader, options) => {
       const all = await reader.nodes();
       const nodes = all.filter((facts) => namesOf(facts).includes(name));
       if (nodes.length === 0) throw new UsageError(noSuchZone(name, all));
-      return await surveyForecast(reader, nodes, nodes.filter(mattersIn(question)));
+      return await surveyForecast(reader, nodes, nodes.filter(mattersIn(question)), options);
     },
     answer: ({ nodes }, context) => zoneAnswer(name, nodes, context),
   };

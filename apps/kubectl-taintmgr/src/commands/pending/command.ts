@@ -1,6 +1,7 @@
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
+import { readPolicyFlag } from '../../cli/policy-flag.ts';
 import { losesPods } from '../../cluster/drain-marks.ts';
 import { ClusterReader, selected } from '../../cluster/reader.ts';
 import { surveyForecast } from '../../cluster/survey.ts';
@@ -21,12 +22,16 @@ import { pendingColumns, pendingDocument } from './table.ts';
 export async function run(invocation: Invocation<PendingFlags>): Promise<ExitCode> {
   const { flags, output } = invocation;
   const format = await readFormat(flags.output);
+  const question = { ...present, policies: await readPolicyFlag(flags) };
   return await withConnection(invocation, async ({ client, cluster }) => {
     const reader = new ClusterReader(client);
     const tainted = (await reader.nodes()).filter(losesPods);
     const selector = flags.selector ?? '';
     const survey = await selected('--selector', selector, () =>
-      surveyForecast(reader, tainted, tainted, selector),
+      surveyForecast(reader, tainted, tainted, {
+        podSelector: selector,
+        files: question.policies,
+      }),
     );
     const namespace = flags.allNamespaces ? null : cluster.namespace;
     const report = reportOnPresent(survey);
@@ -59,7 +64,7 @@ export async function run(invocation: Invocation<PendingFlags>): Promise<ExitCod
     }
     const names = new Set(shown.map(({ facts }) => facts.pod.nodeName));
     const nodes = report.nodes.filter(({ facts }) => names.has(facts.node.name));
-    writeNotes(output, notesOn(survey, { nodes, strays: [] }, present));
+    writeNotes(output, notesOn(survey, { nodes, strays: [] }, question));
     return exitCode.done;
   });
 }

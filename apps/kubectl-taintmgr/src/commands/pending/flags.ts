@@ -1,8 +1,9 @@
 import { Command, type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import { addOutputFlags, type OutputFlags } from '../../cli/output-flags.ts';
+import { addPolicyFlag, type PolicyFlag } from '../../cli/policy-flag.ts';
 
 /** The command line of `pending`. */
-export interface PendingFlags extends OutputFlags {
+export interface PendingFlags extends OutputFlags, PolicyFlag {
   readonly allNamespaces?: true | undefined;
   readonly selector?: string | undefined;
   readonly sortBy: string;
@@ -21,5 +22,6 @@ export function pendingCommand(): CommandUnknownOpts {
       ),
     )
     .addHelpText('after', '\nExample:\n  kubectl taintmgr pending -A --sort-by=due -o wide');
+  addPolicyFlag(command);
   return addOutputFlags(command);
 }

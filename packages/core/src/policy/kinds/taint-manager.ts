@@ -20,6 +20,27 @@ export const taintManagerStatus = {
       maxProperties: 128,
       values: { type: 'string', maxLength: 1024 },
     },
+    policies: {
+      type: 'array',
+      description:
+        'The policies and pauses of its --policy files, which the cluster does not have.',
+      maxItems: 128,
+      mapKeys: ['kind', 'name'],
+      items: {
+        type: 'object',
+        required: ['kind', 'name'],
+        properties: {
+          kind: { type: 'string', description: 'Such as EvictionPolicy.', maxLength: 63 },
+          name: { type: 'string', description: 'As the file calls it.', maxLength: 253 },
+          spec: {
+            type: 'string',
+            description: 'What it says, as JSON; left out: there is no room for it.',
+            maxLength: 8192,
+          },
+          since: { type: 'shared', name: 'time', description: 'Since when a pause holds.' },
+        },
+      },
+    },
     controllers: {
       type: 'array',
       description: 'The controllers that run.',

@@ -1,15 +1,15 @@
-import type { PolicyObject } from '@taintmgr/core/policy';
 import { isHoldingPause } from '@taintmgr/k8s-adapter';
-import { FaultyFile, PolicyPathError, readPolicyFiles } from '@taintmgr/k8s-adapter/manifests';
 import { withConnection } from '../../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../../cli/exit.ts';
 import type { Invocation } from '../../../cli/invocation.ts';
 import { warn } from '../../../cli/output.ts';
+import { readPolicyFlag } from '../../../cli/policy-flag.ts';
+import type { Evictor } from '../../../cluster/evictors.ts';
 import { ClusterReader } from '../../../cluster/reader.ts';
 import { readFormat } from '../../../render/format.ts';
 import { printable } from '../../../render/printable.ts';
 import { printAnswer } from '../../../render/printer.ts';
-import { UsageError } from '../../../usage-error.ts';
+import { sourceNotes } from '../../../report/policy-sources.ts';
 import { policyAnswer } from './answer.ts';
 import type { PolicyFlags } from './flags.ts';
 import { type PolicySurvey, readPolicyQuestion, surveyPolicies } from './survey.ts';
@@ -19,7 +19,7 @@ export async function run(invocation: Invocation<PolicyFlags>, text: string): Pr
   const { flags, output } = invocation;
   const question = readPolicyQuestion(text);
   const format = await readFormat(flags.output);
-  const files = readFiles(flags.policy ?? []);
+  const files = await readPolicyFlag(flags);
   return await withConnection(invocation, async ({ client, cluster }) => {
     const reader = new ClusterReader(client);
     const survey = await surveyPolicies(reader, question, cluster.namespace, files);
@@ -28,16 +28,6 @@ export async function run(invocation: Invocation<PolicyFlags>, text: string): Pr
     for (const note of notesOn(survey)) output.err(`Note: ${printable(note)}`);
     return exitCode.done;
   });
-}
-
-function readFiles(paths: readonly string[]): readonly PolicyObject[] {
-  try {
-    return readPolicyFiles(paths, Date.now());
-  } catch (error) {
-    if (error instanceof FaultyFile) throw new UsageError(error.faults.join('\n'));
-    if (error instanceof PolicyPathError) throw new UsageError(`--policy ${error.message}`);
-    throw error;
-  }
 }
 
 /** What could not be read; while a policy is wrong, taintmgr-controller holds everything. */
@@ -50,8 +40,13 @@ function warningsOn({ policies, refused }: PolicySurvey): readonly string[] {
   return [...wrong, ...refused.map((message) => `not everything could be read: ${message}`)];
 }
 
-/** Who acts, where that is not taintmgr-controller alone. */
-function notesOn({ evictor }: PolicySurvey): readonly string[] {
+/** Where policies come from, and who acts where that is not taintmgr-controller alone. */
+function notesOn({ evictor, policies }: PolicySurvey): readonly string[] {
+  const { settings } = evictor;
+  return [...actorNotes(evictor), ...(settings ? sourceNotes(policies, settings) : [])];
+}
+
+function actorNotes(evictor: Evictor): readonly string[] {
   switch (evictor.name) {
     case 'taintmgr-controller':
       return [];

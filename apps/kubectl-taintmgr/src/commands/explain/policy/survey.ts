@@ -58,15 +58,15 @@ export async function surveyPolicies(
   files: readonly PolicyObject[],
 ): Promise<PolicySurvey> {
   const { node, pods } = await readPods(reader, question, namespace);
-  const [policies, evictors] = await Promise.all([
-    readClusterPolicies(reader, files),
-    reader.evictors(),
+  const acting = reader.evictors().then((found) => readEvictor(found, reader, reader.now()));
+  const [policies, evictor] = await Promise.all([
+    readClusterPolicies(reader, acting, files),
+    acting,
   ]);
   if (policies.hidden.includes('EvictionPolicy')) {
     const { plural } = policyKinds.EvictionPolicy;
     throw new UsageError(`which policy counts is unknown: no permission to list ${plural}`);
   }
-  const evictor = await readEvictor(evictors, reader);
   const chosen = pods.map((facts) => choicesOf(facts, node, policies));
   return { question, node, pods: chosen, policies, evictor, refused: reader.refused };
 }
