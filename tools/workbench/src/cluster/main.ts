@@ -3,6 +3,7 @@ import { CommanderError } from '@commander-js/extra-typings';
 import { type EmbeddedOptions, startEmbedded, threeZones } from '@taintmgr/sim-cluster';
 import { parse } from 'yaml';
 import { reportLines } from './load-report.ts';
+import { managerToken, managerUser, startManager } from './managed.ts';
 import { type ClusterFlags, parseClusterFlags } from './options.ts';
 import { readSnapshot } from './snapshot-file.ts';
 
@@ -37,13 +38,15 @@ async function main({
   topology,
   snapshot: file,
   denyEviction,
+  takeover = false,
   ...flags
 }: ClusterFlags): Promise<void> {
   const { values, faults } =
     file === undefined ? { values: [], faults: [] } : await readSnapshot(file);
   const embedded = await startEmbedded({
     ...flags,
-    ...topologies[topology],
+    ...topologies[takeover ? 'three-zones' : topology],
+    users: new Map(takeover ? [[managerToken, managerUser]] : []),
     snapshot: values,
     parseYaml: parseBody,
   });
@@ -55,9 +58,14 @@ async function main({
     const lines = reportLines(file, embedded.cluster.loadReport, faults);
     process.stderr.write(`${lines.join('\n')}\n`);
   }
+  const manager = takeover ? await startManager(embedded) : null;
+  const stop = async (): Promise<void> => {
+    await manager?.stop();
+    await embedded.stop();
+  };
   // Its clock does not keep the process alive; the listening socket does.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => void embedded.stop().then(() => process.exit(0)));
+    process.once(signal, () => void stop().then(() => process.exit(0)));
   }
   process.stdout.write(`ready: ${embedded.url}\nexport KUBECONFIG=${embedded.kubeconfig}\n`);
 }

@@ -10,6 +10,7 @@ export interface ClusterFlags {
   readonly snapshot?: string;
   readonly seed?: number;
   readonly denyEviction: readonly EvictionDenial[];
+  readonly takeover?: boolean | undefined;
 }
 
 /** An admission webhook that refuses to evict the pods of one name. */
@@ -36,6 +37,7 @@ Examples:
   kubectl get nodes,pods,pdb,leases,deploy,rs,sts,ds -A -o json > FILE
   npm run -s cluster -- --snapshot FILE                      # as it was when it was taken
   npm run -s cluster -- --snapshot FILE --topology snapshot  # and goes on from there
+  npm run -s cluster -- --takeover                           # docs/takeover.md
   npm run -s cluster -- --topology three-zones \\
     --deny-eviction 'db-0=429:evictions.example.com:it is being moved'`;
 
@@ -81,6 +83,10 @@ export function parseClusterFlags(
       'refuse to evict a pod as an admission webhook does; repeatable',
       addDenial,
       noDenials,
+    )
+    .option(
+      '--takeover',
+      'three-zones as a managed cluster: beside them a kube-controller-manager that evicts',
     )
     .addHelpText('after', details)
     .showHelpAfterError('See npm run -s cluster -- --help')

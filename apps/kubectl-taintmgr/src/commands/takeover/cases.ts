@@ -56,9 +56,10 @@ export async function staleCase(
   client: ApiClient,
   pod: PodName,
   now: Instant,
+  as?: string,
 ): Promise<CaseResult> {
   const ahead = windowMs + 30_000;
-  const { kind } = await askToMark(client, pod, now + ahead);
+  const { kind } = await askToMark(client, pod, now + ahead, as);
   return {
     number: 4,
     what: 'the heartbeat is too old: not spared',

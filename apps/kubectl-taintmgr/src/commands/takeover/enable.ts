@@ -13,7 +13,7 @@ import { UsageError } from '../../usage-error.ts';
 import { agrees } from './ask.ts';
 import type { ChangeFlags } from './flags.ts';
 import { untilRefused } from './mark.ts';
-import { markable, type Proof, prove } from './proof.ts';
+import { askerOf, markable, type Proof, prove } from './proof.ts';
 import { labelRequest } from './requests.ts';
 import { killSwitch, type NamespaceChange, printChange } from './result.ts';
 import {
@@ -49,7 +49,8 @@ export async function run(
       throw new UsageError('nothing was changed');
     }
     if (dryRun !== 'client') {
-      for (const { name } of open) await optIn(client, name, dryRun === 'server', now);
+      for (const { name } of open)
+        await optIn(client, name, dryRun === 'server', now, state.policies.users);
     }
     const done = { verb: 'enable', dryRun, changes, proof } as const;
     output.write(await printChange(done, format, flags.headers !== false));
@@ -123,11 +124,13 @@ async function optIn(
   name: string,
   dryRun: boolean,
   now: () => Instant,
+  users: readonly string[],
 ): Promise<void> {
   await client.send(labelRequest(name, true, { dryRun }));
   const pod = dryRun ? null : await markable(client, [name]);
   if (!pod) return;
-  const answer = await untilRefused(client, pod, now, settleMsMax);
+  const { as } = await askerOf(client, users);
+  const answer = await untilRefused(client, pod, now, settleMsMax, as);
   if (answer.kind !== 'taken') return;
   await client.send(labelRequest(name, false));
   throw new UsageError(

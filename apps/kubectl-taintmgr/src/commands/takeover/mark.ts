@@ -45,10 +45,11 @@ export async function untilRefused(
   pod: PodName,
   at: () => Instant,
   timeout: Millis,
+  as?: string,
 ): Promise<MarkAnswer> {
   const end = performance.now() + timeout;
   for (;;) {
-    const answer = await askToMark(client, pod, at());
+    const answer = await askToMark(client, pod, at(), as);
     if (answer.kind !== 'taken' || performance.now() >= end) return answer;
     await setTimeout(lookEveryMs);
   }

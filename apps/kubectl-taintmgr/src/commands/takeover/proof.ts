@@ -84,7 +84,8 @@ interface PodObject {
 }
 
 async function proveOn(pod: PodName, { client, users, now }: ProofOptions): Promise<Proof> {
-  const answer = await untilRefused(client, pod, now, timeoutMs);
+  const asker = await askerOf(client, users);
+  const answer = await untilRefused(client, pod, now, timeoutMs, asker.as);
   if (answer.kind === 'failed') throw new UsageError(cannotProve(answer.message));
   if (answer.kind === 'taken') {
     throw new UsageError(
@@ -92,8 +93,9 @@ async function proveOn(pod: PodName, { client, users, now }: ProofOptions): Prom
         'kube-controller-manager would delete it; nothing was changed',
     );
   }
-  const [refused, taken] = [[(await whoAmI(client)) ?? 'you'], [] as string[]];
+  const [refused, taken] = [[asker.name], [] as string[]];
   for (const user of [...upstreamUsers, ...users]) {
+    if (user === asker.name) continue;
     const found = await askToMark(client, pod, now(), user);
     const isOurs = users.includes(user);
     // Who may not be impersonated, or may not write pods, shows nothing.
@@ -102,6 +104,21 @@ async function proveOn(pod: PodName, { client, users, now }: ProofOptions): Prom
     (isOurs ? taken : refused).push(user);
   }
   return { pod: `${pod.namespace}/${pod.name}`, refused, taken };
+}
+
+/** Who asks; `as` undefined: we ourselves. */
+export interface Asker {
+  readonly name: string;
+  readonly as: string | undefined;
+}
+
+/** We, or kube-controller-manager where we are the very user that the policies exempt. */
+export async function askerOf(client: ApiClient, users: readonly string[]): Promise<Asker> {
+  const [upstream = ''] = upstreamUsers;
+  const self = await whoAmI(client);
+  return self !== null && users.includes(self)
+    ? { name: upstream, as: upstream }
+    : { name: self ?? 'you', as: undefined };
 }
 
 function cannotProve(message: string): string {

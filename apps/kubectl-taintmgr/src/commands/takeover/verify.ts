@@ -16,6 +16,7 @@ import { agrees } from './ask.ts';
 import { atOnceCase, type CaseResult, laterCase, otherCase, staleCase } from './cases.ts';
 import type { VerifyFlags } from './flags.ts';
 import { untilRefused } from './mark.ts';
+import { askerOf } from './proof.ts';
 import { scratchNamespaceRequest } from './requests.ts';
 import { obstaclesIn, readState, type TakeoverState } from './state.ts';
 import {
@@ -111,8 +112,9 @@ async function play(
   try {
     await build(client, places);
     const pod = { namespace: inside, name: atOnce };
-    const refused = await untilRefused(client, pod, now, timeout);
-    const stale = await staleCase(client, pod, now());
+    const { as } = await askerOf(client, state.policies.users);
+    const refused = await untilRefused(client, pod, now, timeout, as);
+    const stale = await staleCase(client, pod, now(), as);
     if (refused.kind !== 'refused') {
       const detail = refused.kind === 'taken' ? 'the mark would be stored' : refused.message;
       return [{ number: 1, what: 'the policies refuse', passed: false, detail }, stale];
