@@ -45,10 +45,13 @@ export class PublishedStatus {
   }
 
   /** How it is published; `identity`: who this replica is. */
-  options(identity: string): PublishOptions {
+  options(identity: string): PublishOptions & { readonly ofPolicies: boolean } {
+    const { settings } = this.#choices;
     return {
-      name: taintManagerOf(this.#choices.settings),
+      name: taintManagerOf(settings),
       identity,
+      // What a policy comes to, only the one who goes by it says.
+      ofPolicies: settings.dryRun === 'none',
       status: (now) => this.#at(now),
     };
   }

@@ -1,5 +1,5 @@
 // Runs the loop against a cluster, until the signal.
-import { type Config, createEngine, type Engine } from '@taintmgr/core';
+import { type Config, createEngine, type Engine, type PolicyCounts } from '@taintmgr/core';
 import type { PolicyObject } from '@taintmgr/core/policy';
 import type { Instant, Millis } from '@taintmgr/core/time';
 import {
@@ -54,7 +54,10 @@ export interface ControllerOptions {
   /** Act only while elected; left out: there is no election. */
   readonly election?: Omit<ElectionOptions, 'random'>;
   /** What it publishes of itself while it leads; left out: nothing. */
-  readonly publish?: PublishOptions;
+  readonly publish?: PublishOptions & {
+    /** Whether the status of the cluster's policies is written too. */
+    readonly ofPolicies: boolean;
+  };
   /**
    * Runs beside it over the same connections and under the same lease, until the signal is aborted;
    * the lease is given back after it has ended. Left out: nothing.
@@ -80,6 +83,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
     await (onSetback ? untilSuccess(begin, { signal, onFailure: onSetback }) : begin());
     const engine = createEngine(config);
     const { comparisonOperators = false, semantics } = config;
+    const policyCounts = (now: Instant): PolicyCounts => engine.policyCounts(now);
     let isOverBeside = options.beside === undefined;
     let lookAgain = (): void => {};
     let look = (): Instant => Number.NEGATIVE_INFINITY;
@@ -94,7 +98,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
       ...(podWatch !== 'all' && { podWatch: { mode: podWatch } }),
       ...(options.election && { election: options.election }),
       ...(options.limitsLease && { limitsLease: options.limitsLease }),
-      ...(publish && { publish: { policyCounts: (now) => engine.policyCounts(now), ...publish } }),
+      ...(publish && { publish: { ...publish, ...(publish.ofPolicies && { policyCounts }) } }),
       leaseIsShared: () => !isOverBeside,
       daemonSets: config.lifecycle?.enforcement === 'pods',
     });
