@@ -9,6 +9,7 @@ import { PodCollector } from './controllers/pod-collector.ts';
 import { conditionOf, isReady } from './controllers/pods.ts';
 import { PolicyStatus } from './controllers/policy-status.ts';
 import { PublishedObjects } from './controllers/published-objects.ts';
+import { StandAside } from './controllers/stand-aside.ts';
 import { UnreachableNodes } from './controllers/unreachable-nodes.ts';
 import { DisruptionController } from './disruption/disruption-controller.ts';
 import { StaleTargets } from './disruption/stale-targets.ts';
@@ -64,6 +65,16 @@ const managers: Readonly<Partial<Record<ClusterPart, string>>> = {
   policyStatus: 'validatingadmissionpolicy-status',
 };
 
+/** What a kube-controller-manager does as well, and what must not be done twice. */
+const replaceable: readonly ClusterPart[] = [
+  'nodeLifecycleStandIn',
+  'workloads',
+  'disruption',
+  'garbageCollection',
+  'namespaces',
+  'policyStatus',
+];
+
 /** How long after the last node may have become Ready the workloads are created. */
 const populationDelayMs = 500;
 
@@ -111,6 +122,7 @@ export class Cluster {
   readonly #populationDelayMs: number;
   readonly #kubelets: Kubelets;
   readonly #controllers: readonly Controller[];
+  readonly #aside: StandAside;
   #population: Timer | null = null;
   #isPopulated = false;
 
@@ -127,9 +139,17 @@ export class Cluster {
     this.#kubelets = new Kubelets(named('kubelet'), seed, timing);
     this.api.connectNodes((name) => this.#kubelets.get(name)?.dial() ?? 'refused');
     const parts = Object.keys(makeParts) as readonly ClusterPart[];
-    this.#controllers = parts
+    const made = parts
       .filter((part) => !without.includes(part))
-      .flatMap((part) => makeParts[part](named(managers[part] ?? controllerManager), options));
+      .map((part) => {
+        const controllers = makeParts[part](named(managers[part] ?? controllerManager), options);
+        return { part, controllers };
+      });
+    this.#controllers = made.flatMap(({ controllers }) => controllers);
+    const doneTwice = made.filter(({ part }) => replaceable.includes(part));
+    const { watchers } = this.api;
+    const replaced = doneTwice.flatMap(({ controllers }) => controllers);
+    this.#aside = new StandAside(clock, watchers, replaced);
     const adopted = options.adopt ? adoptedNodes(this.api) : [];
     const machines = [...adopted, ...(topology ? topologyNodes(topology) : [])];
     for (const machine of machines) this.#kubelets.add(machine);
@@ -142,7 +162,10 @@ export class Cluster {
 
   /** Lets everything work; when the nodes are up, the topology's workloads are created, once. */
   start(): void {
-    for (const controller of this.#controllers) controller.start();
+    this.#aside.start();
+    for (const controller of this.#controllers) {
+      if (!this.#aside.holds(controller)) controller.start();
+    }
     this.#kubelets.start();
     if (this.#isPopulated) return;
     this.#population ??= this.api.clock.after(this.#populationDelayMs, () => this.#populate());
@@ -152,6 +175,7 @@ export class Cluster {
   stop(): void {
     this.#population?.cancel();
     this.#population = null;
+    this.#aside.stop();
     this.#kubelets.stop();
     for (const controller of this.#controllers) controller.stop();
   }

@@ -3,6 +3,7 @@ import { Access } from '../auth/access.ts';
 import type { Tokens } from '../auth/authenticator.ts';
 import { Definitions } from '../crd/life-cycle.ts';
 import type { DialNode } from '../handlers/node-proxy.ts';
+import { Watchers } from '../handlers/watchers.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Random } from '../kernel/prng.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
@@ -60,6 +61,8 @@ export class ApiServer implements ClusterApi {
   readonly access: Access;
   /** What judges changes before they are stored: the admission policies in the store. */
   readonly policies: PolicyAdmission;
+  /** Who follows which collections over the wire. */
+  readonly watchers: Watchers = new Watchers();
   readonly #backend: Backend;
   readonly #direct: ClusterApi;
   #dialNode: DialNode = () => 'refused';
@@ -71,7 +74,8 @@ export class ApiServer implements ClusterApi {
       historyLength: options.historyLength ?? historyLength,
     });
     const served = new ServedResources();
-    this.access = new Access(store, options.tokens ?? null);
+    const tokens = options.tokens ? new Map(options.tokens) : null;
+    this.access = new Access(store, tokens);
     const { clock, random } = options;
     const { access } = this;
     this.policies = new PolicyAdmission({ store, clock, access, served });
@@ -82,13 +86,18 @@ export class ApiServer implements ClusterApi {
     this.faults = new Faults(options.random);
     this.exchange = serve({
       backend: this.#backend,
-      tokens: options.tokens ?? null,
+      tokens,
       access: this.access,
       serviceMs: options.serviceMs ?? null,
       parseYaml: options.parseYaml ?? null,
       protobuf: options.protobuf ?? false,
       faults: this.faults,
       dialNode: (nodeName) => this.#dialNode(nodeName),
+      watchers: this.watchers,
+      issueToken: (token, user, lifetimeMs) => {
+        tokens?.set(token, user);
+        clock.after(lifetimeMs, () => tokens?.delete(token));
+      },
     });
     for (const name of presetNamespaces) this.create('namespaces', { metadata: { name } });
   }

@@ -1,6 +1,6 @@
 // Sends each request to its handler, once it is authenticated and allowed.
 import type { Access } from '../auth/access.ts';
-import { authenticate, type Tokens } from '../auth/authenticator.ts';
+import { authenticate, type IssueToken, type Tokens } from '../auth/authenticator.ts';
 import type { Attributes, User } from '../auth/authorizer.ts';
 import { impersonated, impersonationVerb } from '../auth/impersonation.ts';
 import { type Review, reviews } from '../auth/reviews.ts';
@@ -13,6 +13,8 @@ import { handlePatch } from '../handlers/patch.ts';
 import { handleGet, handleList, handleWatch } from '../handlers/read.ts';
 import type { Call, RequestInfo, ResourcePath } from '../handlers/request.ts';
 import { handleScale } from '../handlers/scale.ts';
+import { handleToken } from '../handlers/token.ts';
+import type { Watchers } from '../handlers/watchers.ts';
 import {
   handleBinding,
   handleCreate,
@@ -45,6 +47,8 @@ export interface RouterOptions {
   readonly tokens: Tokens | null;
   readonly access: Access;
   readonly dialNode: DialNode;
+  readonly watchers: Watchers;
+  readonly issueToken: IssueToken;
   /** Whether answers are in protobuf where that is asked for. */
   readonly protobuf: boolean;
 }
@@ -91,7 +95,7 @@ function nameOf({ query }: RequestInfo, resource: ResourcePath): string {
 }
 
 function routeResource(options: RouterOptions, call: Call, path: ResourcePath): Answer {
-  const { backend, dialNode, protobuf } = options;
+  const { backend } = options;
   const resource = backend.served.find(path.group, path.version, path.plural);
   const review = resource ? undefined : reviewAt(path);
   if (review) return answerReview(options, call, path, review);
@@ -101,7 +105,7 @@ function routeResource(options: RouterOptions, call: Call, path: ResourcePath): 
     throw unknownPath();
   }
   const handler = handlerFor(call, resource, path);
-  const answer = answered(handler, { ...call, backend, resource, path, dialNode, protobuf });
+  const answer = answered(handler, { ...options, ...call, resource, path });
   return resource.deprecation === null ? answer : withWarning(answer, resource.deprecation);
 }
 
@@ -146,6 +150,7 @@ const subresourceHandlers: Readonly<Record<string, Handler>> = {
   binding: handleBinding,
   proxy: handleProxy,
   scale: handleScale,
+  token: handleToken,
 };
 
 function handlerFor(call: Call, resource: Resource, path: ResourcePath): Handler {

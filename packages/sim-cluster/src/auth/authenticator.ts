@@ -19,6 +19,9 @@ const admin: User = {
 /** Bearer tokens and the users they stand for. */
 export type Tokens = ReadonlyMap<string, User>;
 
+/** Lets a token in for so long. */
+export type IssueToken = (token: string, user: User, lifetimeMs: number) => void;
+
 /**
  * The user behind a request. With `tokens` null nobody is asked and everybody is an admin.
  * Throws ApiError 401 for a token that is not known.

@@ -1,4 +1,5 @@
 import type { Writer } from '../admission/request.ts';
+import type { IssueToken } from '../auth/authenticator.ts';
 import { ApiError, type Cause, futureResourceVersion, invalid } from '../objects/errors.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { hasProtobuf, isOftenRead } from '../protobuf/encode.ts';
@@ -17,6 +18,7 @@ import { type Backend, type Target, unknownManager } from '../write/backend.ts';
 import type { DialNode } from './node-proxy.ts';
 import { Presenter } from './representation.ts';
 import type { Call, ResourcePath } from './request.ts';
+import type { Watchers } from './watchers.ts';
 
 /** What a handler is given: a request whose resource is known and allowed. */
 export interface ResourceCall extends Call {
@@ -24,6 +26,8 @@ export interface ResourceCall extends Call {
   readonly resource: Resource;
   readonly path: ResourcePath;
   readonly dialNode: DialNode;
+  readonly watchers: Watchers;
+  readonly issueToken: IssueToken;
   /** Whether the server answers in protobuf where it is asked to. */
   readonly protobuf: boolean;
 }

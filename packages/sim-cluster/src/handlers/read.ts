@@ -63,6 +63,7 @@ export function handleWatch(call: ResourceCall): Answer {
     kind: 'stream',
     headers: format.headers,
     start: (send, end) => {
+      const close = call.watchers.open(call.request.headers['user-agent'] ?? '', resource.plural);
       let first = true;
       const emit = (type: string, object: Readonly<Record<string, unknown>>): void => {
         first = false;
@@ -75,7 +76,10 @@ export function handleWatch(call: ResourceCall): Answer {
         error: (status) => emit('ERROR', { ...status }),
         end,
       });
-      return () => watch.stop();
+      return () => {
+        watch.stop();
+        close();
+      };
     },
   };
 }

@@ -145,10 +145,11 @@ function readValue(
 
 function readNumber(type: FieldType, value: bigint, before: Json | undefined): Json | undefined {
   if (value === 0n && (type === 'boolean' || type === 'integer')) return undefined;
-  if (type === 'boolean' || type === 'boolean*') return value !== 0n;
+  if (typeof type !== 'string') return undefined;
+  if (type.startsWith('boolean')) return value !== 0n;
   const number = Number(BigInt.asIntN(64, value));
   if (type === 'integers') return [...((before as readonly Json[]) ?? []), number];
-  return type === 'integer' || type === 'integer*' ? number : undefined;
+  return type.startsWith('integer') ? number : undefined;
 }
 
 function readScalar(

@@ -128,6 +128,7 @@ function writeScalar(
       break;
     case 'integer':
     case 'integer*':
+    case 'integer!':
       writer.integer(field, typeof value === 'bigint' ? value : int64(Number(value)));
       break;
     case 'integers':
@@ -135,6 +136,7 @@ function writeScalar(
       break;
     case 'boolean':
     case 'boolean*':
+    case 'boolean!':
       writer.integer(field, value === true ? 1 : 0);
       break;
     case 'time':

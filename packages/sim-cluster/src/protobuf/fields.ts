@@ -2,7 +2,8 @@
 
 /**
  * How a field is written. `*` is a Go pointer: written only where it is given; the others are
- * written always, as nothing where they are absent. A list of one message is that message, repeated.
+ * written always, as nothing where they are absent. JSON leaves zeros out, but for fields with `!`. A
+ * list of one message is that message, repeated.
  */
 export type FieldType =
   | 'string'
@@ -10,9 +11,11 @@ export type FieldType =
   | 'strings'
   | 'integer'
   | 'integer*'
+  | 'integer!'
   | 'integers'
   | 'boolean'
   | 'boolean*'
+  | 'boolean!'
   | 'time'
   | 'time*'
   | 'microTime*'

@@ -82,7 +82,7 @@ const condition: Fields = {
 };
 
 const terminated = pointer({
-  exitCode: [1, 'integer'],
+  exitCode: [1, 'integer!'],
   signal: [2, 'integer'],
   reason: [3, 'string'],
   message: [4, 'string'],
@@ -101,8 +101,8 @@ const containerStatus: Fields = {
   name: [1, 'string'],
   state: [2, containerState],
   lastState: [3, containerState],
-  ready: [4, 'boolean'],
-  restartCount: [5, 'integer'],
+  ready: [4, 'boolean!'],
+  restartCount: [5, 'integer!'],
   image: [6, 'string'],
   imageID: [7, 'string'],
   containerID: [8, 'string'],

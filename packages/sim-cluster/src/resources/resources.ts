@@ -191,6 +191,13 @@ const coreResources: readonly Resource[] = [
     shortNames: ['sa'],
     showsDeleted: true,
     schema: core.serviceAccount,
+    subresources: [
+      {
+        name: 'token',
+        verbs: ['create'],
+        kind: { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' },
+      },
+    ],
   }),
 ];
 

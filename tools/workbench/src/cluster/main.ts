@@ -1,6 +1,11 @@
 // The embedded cluster alone: npm run -s cluster -- --port 0 --token T --kubeconfig FILE
 import { CommanderError } from '@commander-js/extra-typings';
-import { type EmbeddedOptions, startEmbedded, threeZones } from '@taintmgr/sim-cluster';
+import {
+  type EmbeddedOptions,
+  startEmbedded,
+  threeZones,
+  withSystemPods,
+} from '@taintmgr/sim-cluster';
 import { parse } from 'yaml';
 import { reportLines } from './load-report.ts';
 import { managerToken, managerUser, startManager } from './managed.ts';
@@ -39,6 +44,7 @@ async function main({
   snapshot: file,
   denyEviction,
   takeover = false,
+  systemPods,
   ...flags
 }: ClusterFlags): Promise<void> {
   const { values, faults } =
@@ -47,6 +53,7 @@ async function main({
     ...flags,
     ...topologies[takeover ? 'three-zones' : topology],
     users: new Map(takeover ? [[managerToken, managerUser]] : []),
+    ...(systemPods ? { topology: withSystemPods(threeZones) } : {}),
     snapshot: values,
     parseYaml: parseBody,
   });

@@ -9,6 +9,7 @@ export interface ClusterFlags {
   readonly topology: (typeof topologies)[number];
   readonly snapshot?: string;
   readonly seed?: number;
+  readonly systemPods: boolean;
   readonly denyEviction: readonly EvictionDenial[];
   readonly takeover?: boolean | undefined;
 }
@@ -29,7 +30,8 @@ const summary =
 const details = `
 Topologies:
   empty        an API server on which nothing else acts
-  three-zones  nine nodes with kubelets, workloads, scheduler and controllers
+  three-zones  nine nodes with kubelets, workloads, scheduler and controllers, which stand
+               aside while a kube-controller-manager works on them
   snapshot     the nodes, pods and workloads of --snapshot, at work
 
 Examples:
@@ -79,6 +81,11 @@ export function parseClusterFlags(
       wholeNumber(2 ** 31),
     )
     .option(
+      '--system-pods',
+      "run the pods in kube-system for which Kubernetes' own tests wait a minute each",
+      false,
+    )
+    .option(
       '--deny-eviction <pod=code:webhook:message>',
       'refuse to evict a pod as an admission webhook does; repeatable',
       addDenial,
@@ -96,6 +103,9 @@ export function parseClusterFlags(
   const flags = program.parse(argv, { from: 'user' }).opts();
   if (flags.topology === 'snapshot' && flags.snapshot === undefined) {
     program.error('error: --topology snapshot needs --snapshot FILE');
+  }
+  if (flags.systemPods && flags.topology !== 'three-zones') {
+    program.error('error: --system-pods needs --topology three-zones');
   }
   return flags;
 }

@@ -108,6 +108,16 @@ describe('the embedded cluster', () => {
     });
   });
 
+  it('serves the Service by which tests of others tell its family of addresses', async (t) => {
+    const kubeconfig = join(directory, 'zones');
+    const flags = ['--topology', 'three-zones', '--system-pods'];
+    await run(t, ...flags, '--kubeconfig', kubeconfig);
+    assert.deepEqual(await names(kubeconfig, '/api/v1/namespaces/default/services'), [
+      'kubernetes',
+    ]);
+    assert.deepEqual(await names(kubeconfig, '/apis/storage.k8s.io/v1/csinodes'), []);
+  });
+
   const wrong: readonly (readonly [string, RegExp])[] = [
     [
       '--port x',
@@ -115,6 +125,7 @@ describe('the embedded cluster', () => {
     ],
     ['--topology two', /Allowed choices are empty, three-zones, snapshot/],
     ['--topology snapshot', /^error: --topology snapshot needs --snapshot FILE\n/],
+    ['--system-pods', /^error: --system-pods needs --topology three-zones\n/],
     ['--token=', /argument '' is invalid\. It is empty/],
     ['--snapshot /nowhere', /^error: --snapshot \/nowhere: no such file\n$/],
     ['--deny-eviction vm=200:w:x', /Want POD=CODE:WEBHOOK:MESSAGE with a code from 400 to 599/],

@@ -1,0 +1,64 @@
+// The cluster's controllers beside a real kube-controller-manager.
+import type { Watchers } from '../handlers/watchers.ts';
+import type { Clock, Timer } from '../kernel/clock.ts';
+import type { Controller } from './controller.ts';
+
+const program = 'kube-controller-manager';
+/** All of its controllers together open this, and those of nodes and taints alone do not. */
+const followed = 'replicasets';
+/** Between the end of a watch and the next one of the same client. */
+const goneMs = 15_000;
+
+/**
+ * Stops controllers while a kube-controller-manager does their work, so that two do not write the same
+ * status, and starts them again when it is gone.
+ */
+export class StandAside {
+  readonly #clock: Clock;
+  readonly #watchers: Watchers;
+  readonly #controllers: readonly Controller[];
+  #unsubscribe: (() => void) | null = null;
+  #isAside = false;
+  #gone: Timer | null = null;
+
+  constructor(clock: Clock, watchers: Watchers, controllers: readonly Controller[]) {
+    this.#clock = clock;
+    this.#watchers = watchers;
+    this.#controllers = controllers;
+  }
+
+  /** Whether this controller leaves its work to others at present. */
+  holds(controller: Controller): boolean {
+    return this.#isAside && this.#controllers.includes(controller);
+  }
+
+  start(): void {
+    this.#unsubscribe ??= this.#watchers.subscribe(() => this.#look());
+    this.#look();
+  }
+
+  stop(): void {
+    this.#unsubscribe?.();
+    this.#unsubscribe = null;
+    this.#gone?.cancel();
+    this.#gone = null;
+  }
+
+  #look(): void {
+    if (this.#watchers.has(program, followed)) {
+      this.#gone?.cancel();
+      this.#gone = null;
+      if (this.#isAside) return;
+      this.#isAside = true;
+      for (const controller of this.#controllers) controller.stop();
+    } else if (this.#isAside) {
+      this.#gone ??= this.#clock.after(goneMs, () => this.#takeOver());
+    }
+  }
+
+  #takeOver(): void {
+    this.#gone = null;
+    this.#isAside = false;
+    for (const controller of this.#controllers) controller.start();
+  }
+}

@@ -1,0 +1,38 @@
+// Who follows which collections.
+
+/** Open watches, counted by the client's program, with which its User-Agent begins, and the resource. */
+export class Watchers {
+  readonly #open = new Map<string, number>();
+  readonly #listeners = new Set<() => void>();
+
+  /** Notes that a watch has begun; what it returns is called when the watch is over. */
+  open(userAgent: string, plural: string): () => void {
+    const key = keyOf(userAgent.split('/')[0] ?? '', plural);
+    this.#add(key, 1);
+    let isOpen = true;
+    return () => {
+      if (isOpen) this.#add(key, -1);
+      isOpen = false;
+    };
+  }
+
+  /** Whether the program follows the collection. */
+  has(program: string, plural: string): boolean {
+    return this.#open.has(keyOf(program, plural));
+  }
+
+  /** Calls `listener` when a watch has begun or is over, until the result is called. */
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  #add(key: string, change: number): void {
+    const count = (this.#open.get(key) ?? 0) + change;
+    if (count > 0) this.#open.set(key, count);
+    else this.#open.delete(key);
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+const keyOf = (program: string, plural: string): string => `${program} ${plural}`;
