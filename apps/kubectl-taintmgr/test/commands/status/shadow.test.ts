@@ -136,10 +136,7 @@ describe('status --shadow', () => {
     const [{ name, isCurrent, deleted, earlier, recent }] = items;
     assert.deepEqual([name, isCurrent, deleted, earlier], ['taintmgr-shadow', false, 7, 1]);
     assert.equal(recent[0].seconds, 296);
-    assert.match(
-      (await run('status', '--shadow', '-o', 'yaml')).out,
-      /^- name: taintmgr-shadow$/m,
-    );
+    assert.match((await run('status', '--shadow', '-o', 'yaml')).out, /^- name: taintmgr-shadow$/m);
     assert.equal(
       (await run('status', '--shadow', '-o', 'name')).out,
       'taintmanager/taintmgr-shadow\n',
