@@ -11,7 +11,8 @@ const texts: Readonly<Record<ShadowReason, string>> = {
   OptedOut: 'its owner opted out by annotation',
   ReturningDaemonSetPod: 'its DaemonSet would have recreated it at once',
   Paused: 'an EvictionPause or the hold of a zone held its deadline',
-  NoToleration: 'the taint had to last for a while first, or a limit or a pause held it',
+  NoToleration:
+    'the taint had to last for a while first (minTaintAge), or a limit or a pause held it',
   TolerationExpires: 'the pod, or its policy, gives it more time',
   ToleratedForever: 'it tolerates the taint without limit',
   KeptByPolicy: 'an EvictionPolicy keeps it',

@@ -67,12 +67,17 @@ function headOf(at: Instant, manager: TaintManager, { since }: PublishedShadow):
   return printable(`TaintManager ${name}: ${from}; ${leader} ${version} ${is}`);
 }
 
+const nothingYet =
+  'Nothing to compare yet: since then no pod was evicted for a taint, and taintmgr would have evicted none.';
+
 /** What an operator wants to know first. */
 function summaryOf(report: PublishedShadow): string {
   const { same = 0, earlier = 0, later = 0, kept = 0, onlyTaintmgr = 0, budgetsAsked = 0 } = report;
   const { following = 0, notDeleted = 0, leftOtherwise = 0, givenUp = 0 } = report;
   const deleted = deletedOf(report);
   const evicted = same + earlier + later;
+  const isEmpty = deleted + onlyTaintmgr + following + notDeleted + leftOtherwise + givenUp === 0;
+  if (isEmpty) return nothingYet;
   const unjudged = [
     [notDeleted, 'marked for deletion and not deleted'],
     [leftOtherwise, 'left before for another reason'],

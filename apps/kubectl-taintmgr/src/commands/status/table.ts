@@ -49,7 +49,7 @@ function managerLines(now: Instant, manager: TaintManager): readonly string[] {
   const who = `${leader} ${version}`;
   const heard = renewedAt === null ? 'at an unknown time' : ago(now, renewedAt);
   const since = startedAt === null ? '' : ` since ${formatTime(startedAt)}`;
-  const label = `TaintManager ${name}:`.padEnd(labelWidth);
+  const label = `TaintManager ${name}: `.padEnd(labelWidth);
   const shown = settingsShown.flatMap((flag) => {
     return settings[flag] === undefined ? [] : [`--${flag}=${settings[flag]}`];
   });

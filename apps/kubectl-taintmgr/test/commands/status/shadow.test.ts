@@ -160,6 +160,13 @@ describe('status --shadow', () => {
     assert.equal((await run('status', '--shadow', '--no-headers')).out, '');
   });
 
+  it('says so where nothing has happened yet', async (t) => {
+    const cluster = await startCluster(t);
+    publish(cluster, 'taintmgr-shadow', 4, { shadow: { since: ago(60), ...none } });
+    const { out } = await run('status', '--shadow');
+    assert.match(out, /^TaintManager taintmgr-shadow: since .*\n\nNothing to compare yet: /);
+  });
+
   it('status without it says that somebody keeps score', async (t) => {
     const cluster = await startCluster(t);
     publish(cluster, 'taintmgr-shadow', 4, { shadow });
