@@ -12,7 +12,7 @@ export function concernsPods({ taints, conditions }: Node): boolean {
 }
 
 /** What depends on all pods, by where it is configured. */
-export type AllPodsNeed = 'semantics' | 'compare' | 'limits';
+export type AllPodsNeed = 'semantics' | 'compare' | 'limits' | 'takeover';
 
 type Rule = readonly [need: AllPodsNeed, isNeeded: (config: Partial<Config>) => boolean];
 
@@ -22,6 +22,8 @@ const rules: readonly Rule[] = [
   ['compare', ({ compare }) => compare === true],
   // Counted are pods that are unavailable, and a share is one of all there are, on whatever node.
   ['limits', ({ limits = [] }) => limits.some(isWindowed)],
+  // A mark of ours is taken from a pod when its node has lost its taints.
+  ['takeover', ({ takeover }) => takeover === true],
 ];
 
 /**

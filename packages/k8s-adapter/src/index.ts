@@ -10,7 +10,7 @@ export {
 } from './controller/election/election-timing.ts';
 export { Loop, type LoopOptions, type Notice } from './controller/engine-loop.ts';
 export type { MayAct } from './controller/executor.ts';
-export type { LoopAction, LoopInput, Machine } from './controller/loop.ts';
+export type { LoopAction, LoopInput, Machine } from './controller/loop-parts.ts';
 export {
   type LimitRecordNotice,
   limitRecordFrom,
@@ -153,6 +153,8 @@ export {
 
 // Takeover: the policies by which the API server refuses what kube-controller-manager would evict.
 
+export type { PolicyState } from './controller/takeover/installer.ts';
+export { driftText } from './controller/takeover/notice.ts';
 export {
   type Drift,
   installedOptions,

@@ -28,6 +28,7 @@ it('opens exactly these', () => {
     'describeClock',
     'drainMarksAnnotation',
     'drive',
+    'driftText',
     'duties',
     'evictPodRequest',
     'extraHeader',

@@ -11,6 +11,7 @@ import type { Choices } from './resolve.ts';
 import { type Setting, variableOf } from './setting.ts';
 import { SettingError } from './setting-error.ts';
 import { type Settings, settings } from './settings.ts';
+import { takeoverFault } from './takeover.ts';
 
 /** What settings say together. */
 export interface Checked {
@@ -50,6 +51,8 @@ export function checkChoices(choices: Choices): Checked {
     if (removed !== null) throw SettingError.saying(removed);
     return refuse('featureGates', 'TaintTolerationComparisonOperators=true or =false');
   }
+  const fault = takeoverFault(chosen, controllers);
+  if (fault) refuse(fault.name, fault.want);
   checkEnforcement(choices);
   checkTaintRules(choices, controllers);
   checkThresholds(chosen, pressurePools, (name) => placeOf(choices, name));
@@ -80,14 +83,15 @@ const needTexts: Readonly<Record<AllPodsNeed, string>> = {
   semantics: '--semantics=upstream-1.36',
   compare: 'a comparison with upstream',
   limits: 'a limit with percent or pods',
+  takeover: '--takeover',
 };
 
 /** Limits are in policies alone. */
 function podWatchFor(choices: Choices, refuse: Refuse): Settings['podWatch'] {
   const { settings, policyObjects } = choices;
-  const { podWatch, semantics, dryRun } = settings;
+  const { podWatch, semantics, takeover, dryRun } = settings;
   const limits = limitsOf(policyObjects);
-  const [need] = allPodsNeeds({ limits, semantics });
+  const [need] = allPodsNeeds({ limits, semantics, takeover });
   // Whom somebody else evicts as soon as its node is tainted, the shadow has to have seen before.
   if (need === undefined) return dryRun !== 'none' && podWatch === 'auto' ? 'all' : podWatch;
   if (podWatch === 'tainted-nodes') {

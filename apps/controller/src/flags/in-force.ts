@@ -12,7 +12,7 @@ const publishedGroups = [
   'Requests to the API server',
 ];
 const publishedFlags: readonly string[] = [
-  ...['controllers', 'feature-gates', 'allow-overlap', 'cluster-policies', 'dry-run'],
+  ...['controllers', 'feature-gates', 'allow-overlap', 'cluster-policies', 'dry-run', 'takeover'],
 ];
 
 /**

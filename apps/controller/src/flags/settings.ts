@@ -70,6 +70,15 @@ const general = {
     false,
     'act beside other programs that do the same work; where those ignore PDBs, none are kept',
   ),
+  takeover: setting(
+    'takeover',
+    'takeover',
+    boolean,
+    false,
+    'in a cluster whose kube-controller-manager evicts too: decide in its place for the pods of ' +
+      'namespaces labelled taintmgr.dev/takeover=enabled, and for no others; keeps the admission ' +
+      'policies by which the API server refuses its evictions there',
+  ),
   publishStatus: setting(
     'publish-status',
     'publishStatus',

@@ -16,7 +16,7 @@ import {
 import { lifecycleLine, nodeWriteLine } from './lifecycle.ts';
 import { heldLine, limitRecordLine, limitTrippedLine } from './limits.ts';
 import { errorOf, formatWait, type Line, line, type NamedPod, podFields } from './line.ts';
-import { unmarkedLine } from './takeover.ts';
+import { takeoverLine, unmarkedLine } from './takeover.ts';
 
 /** Log lines about notices of the loop. `now` is for times given as a wait. */
 export function lineOf(notice: Notice, now: number): Line {
@@ -66,6 +66,12 @@ export function lineOf(notice: Notice, now: number): Line {
     }
     case 'podUnmarked':
       return unmarkedLine(notice);
+    case 'takeoverDrift':
+    case 'takeoverMended':
+    case 'takeoverContested':
+    case 'takeoverInForce':
+    case 'takeoverFault':
+      return takeoverLine(notice);
     case 'statusPublished':
     case 'statusNotPublished':
     case 'policiesPublished':

@@ -18,6 +18,7 @@ import { processMetrics } from './process.ts';
 import { restClientMetrics } from './rest-client.ts';
 import { shadowMetrics } from './shadow.ts';
 import { sliMetrics } from './slis.ts';
+import { takeoverMetrics } from './takeover.ts';
 import { timed } from './timed.ts';
 import { watchingMetrics } from './watching.ts';
 import { workqueueMetrics } from './workqueue.ts';
@@ -67,6 +68,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     watchingMetrics(meter),
     clockMetrics(meter),
     limitMetrics(meter, stats),
+    takeoverMetrics(meter, stats),
   ];
   leadershipMetrics(meter, stats, lease);
   if (options.shadow) shadowMetrics(meter, options.shadow);

@@ -1,4 +1,5 @@
 import type { Command, Event, Pod, PodRef } from '@taintmgr/core';
+import { isTakenOver } from '@taintmgr/core/policy';
 import { foreignTaintManager } from '@taintmgr/core/shadow';
 import type { Machine } from '@taintmgr/k8s-adapter';
 
@@ -9,6 +10,8 @@ export interface ForeignEviction {
   readonly manager: string;
   /** Why we had not evicted it although its time had come; null: it was not held back by us. */
   readonly heldBack: string | null;
+  /** Whether its namespace was handed over to us. */
+  readonly isTakenOver: boolean;
 }
 
 /**
@@ -24,6 +27,8 @@ export class ForeignEvictions {
   /** Evictions that we have asked for, by command; and what holds pods back, by uid. */
   readonly #asked = new Map<string, string>();
   readonly #held = new Map<string, string>();
+  /** The namespaces that were handed over. */
+  readonly #takenOver = new Set<string>();
   readonly #onForeign: (eviction: ForeignEviction) => void;
 
   constructor(onForeign: (eviction: ForeignEviction) => void) {
@@ -47,6 +52,15 @@ export class ForeignEvictions {
     switch (event.kind) {
       case 'synced':
         this.#synced = true;
+        break;
+      case 'namespaceUpsert': {
+        const { name, labels } = event.namespace;
+        if (isTakenOver(labels)) this.#takenOver.add(name);
+        else this.#takenOver.delete(name);
+        break;
+      }
+      case 'namespaceDelete':
+        this.#takenOver.delete(event.name);
         break;
       case 'podUpsert':
         this.#look(event.pod);
@@ -75,7 +89,11 @@ export class ForeignEvictions {
     this.#known.add(uid);
     if (!this.#synced) return;
     const heldBack = this.#held.get(uid) ?? null;
-    this.#onForeign({ pod: { namespace, name, uid, nodeName }, manager, heldBack });
+    const ref = { namespace, name, uid, nodeName };
+    this.#onForeign({
+      ...{ pod: ref, manager, heldBack },
+      isTakenOver: this.#takenOver.has(namespace),
+    });
   }
 
   #note(command: Command): void {

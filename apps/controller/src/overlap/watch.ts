@@ -12,6 +12,7 @@ import {
 import type { ControllerName } from '../flags/controllers.ts';
 import type { Leadership } from '../leadership/leadership.ts';
 import type { Logger } from '../log/logger.ts';
+import type { TakeoverScore } from '../stats/takeover-score.ts';
 import { version } from '../version.ts';
 import { type ForeignEviction, ForeignEvictions } from './foreign-evictions.ts';
 import { type OtherEvictor, type Overlap, OverlapError, othersOf, overlapOf } from './overlap.ts';
@@ -23,6 +24,8 @@ export interface OverlapWatchOptions {
   readonly own: { readonly namespace: string; readonly name: string } | null;
   /** Act all the same, and say so. */
   readonly allow: boolean;
+  /** With takeover: who evicts where is agreed, and what is let through is counted here; null: without. */
+  readonly takeover: TakeoverScore | null;
   readonly leadership: Leadership;
   readonly log: Logger;
   /** Counts a pod that somebody else has evicted for a taint. */
@@ -41,6 +44,10 @@ const logEveryMs: Millis = 60_000;
  * throws OverlapError when there is one, or when that cannot be found out. When one is found later, by
  * its lease, its pods or its evictions, this replica stands by until it is gone; with --allow-overlap
  * it only logs that. Both are recorded as Events.
+ *
+ * With takeover kube-controller-manager is meant to evict, in namespaces that were not handed over. Where it
+ * evicts in one that was, that is logged, recorded and counted, and this replica goes on: pods that
+ * kube-controller-manager was refused would go for nobody.
  */
 export class OverlapWatch {
   readonly #options: OverlapWatchOptions;
@@ -83,7 +90,7 @@ export class OverlapWatch {
   /** The machine, with foreign evictions noticed in passing. */
   around(machine: Machine): Machine {
     const { controllers } = this.#options;
-    if (!controllers.includes('taint-eviction-controller')) return machine;
+    if (!controllers.includes(shared)) return machine;
     return new ForeignEvictions((eviction) => this.#onForeign(eviction)).around(machine);
   }
 
@@ -92,8 +99,7 @@ export class OverlapWatch {
     const { manager, message } = this.#foreign ?? {};
     if (manager === undefined || message === undefined) return this.#others;
     if (this.#others.some(({ name }) => name === manager)) return this.#others;
-    const work = 'taint-eviction-controller';
-    return [...this.#others, { name: manager, work, evidence: message }];
+    return [...this.#others, { name: manager, work: shared, evidence: message }];
   }
 
   close(): void {
@@ -102,14 +108,20 @@ export class OverlapWatch {
   }
 
   async #begin(): Promise<void> {
-    const { controllers, allow } = this.#options;
-    const overlap = overlapOf(await this.#find(), controllers);
+    const { allow } = this.#options;
+    const overlap = overlapOf(await this.#find(), this.#exclusive);
     if (overlap === null) return;
     if (!allow) {
       await this.#record(overlap.subject, overlap.message);
       throw new OverlapError(overlap.message);
     }
     await this.#found(overlap);
+  }
+
+  /** What nobody else may run. */
+  get #exclusive(): readonly ControllerName[] {
+    const { controllers, takeover } = this.#options;
+    return takeover ? controllers.filter((one) => one !== shared) : controllers;
   }
 
   async #find(): Promise<Evictors> {
@@ -120,7 +132,7 @@ export class OverlapWatch {
 
   async #look(): Promise<void> {
     try {
-      const overlap = overlapOf(await this.#find(), this.#options.controllers);
+      const overlap = overlapOf(await this.#find(), this.#exclusive);
       // What we are no longer allowed to see may still be running.
       if (overlap === null || overlap.isSeen) await this.#found(overlap);
       else this.#logDoubt(overlap);
@@ -157,8 +169,26 @@ export class OverlapWatch {
 
   /** Called while the machine handles an event: what follows from it waits until that is done. */
   #onForeign(eviction: ForeignEviction): void {
+    const { takeover } = this.#options;
+    if (takeover && !eviction.isTakenOver) return;
     this.#options.onForeign(eviction);
-    setImmediate(() => void this.#report(eviction));
+    if (takeover) {
+      takeover.letThrough(eviction.pod.namespace, letThroughText(eviction));
+      setImmediate(() => void this.#noteLetThrough(eviction));
+    } else setImmediate(() => void this.#report(eviction));
+  }
+
+  async #noteLetThrough(eviction: ForeignEviction): Promise<void> {
+    const { pod, manager } = eviction;
+    const now = performance.now();
+    this.#unlogged += 1;
+    if (now - this.#loggedAt < logEveryMs) return;
+    const fields = { pod: `${pod.namespace}/${pod.name}`, manager, evictions: this.#unlogged };
+    const message = letThroughText(eviction);
+    this.#options.log.warn(fields, message);
+    this.#loggedAt = now;
+    this.#unlogged = 0;
+    await this.#record({ apiVersion: 'v1', kind: 'Pod', ...pod }, message, 'EvictedByOther');
   }
 
   async #report({ pod, manager, heldBack }: ForeignEviction): Promise<void> {
@@ -202,6 +232,14 @@ export class OverlapWatch {
       log.warn({ error: messageOf(error) }, 'could not record an Event about the overlap');
     }
   }
+}
+
+/** What kube-controller-manager may go on running beside us with takeover. */
+const shared = 'taint-eviction-controller';
+
+function letThroughText({ pod, manager }: ForeignEviction): string {
+  const name = `${pod.namespace}/${pod.name}`;
+  return `${manager} was let through with pod ${name}, whose namespace is taken over: the heartbeat was late, or the policies were not in force`;
 }
 
 const cure =

@@ -32,6 +32,7 @@ export function engineConfig(
     mode: settings.mode,
     deleteAfterMs: settings.deleteAfter === 'never' ? null : settings.deleteAfter,
     semantics: settings.semantics,
+    takeover: settings.takeover,
     keepLimits: followsCluster(settings) || needsRecord(limitsOf(policyObjects)),
     evictionsInFlightMax: settings.concurrentEvictions,
     comparisonOperators: featureGates.TaintTolerationComparisonOperators,

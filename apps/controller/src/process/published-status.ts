@@ -19,6 +19,7 @@ import type { ProcessStats } from '../stats/process-stats.ts';
 import type { RunningController } from '../stats/running-controller.ts';
 import { version } from '../version.ts';
 import { publishedPolicies } from './published-policies.ts';
+import { publishedTakeover } from './published-takeover.ts';
 
 /** What was seen of others who evict; null: nobody looks. */
 export interface Seen {
@@ -68,7 +69,7 @@ export class PublishedStatus {
 
   #at(now: Instant): StatedStatus {
     const { controllers, pressure } = this.#checked;
-    const { running } = this.#stats;
+    const { running, takeover } = this.#stats;
     const { overlaps, shadow } = this.#seen;
     const report = shadow?.report();
     return {
@@ -80,6 +81,7 @@ export class PublishedStatus {
       ...(running && this.#seenBy(running, now)),
       evictors: overlaps?.others ?? [],
       ...(report && { shadow: publishedShadow(report) }),
+      ...(takeover && { takeover: publishedTakeover(takeover, running) }),
       conditions: this.#conditions(),
     };
   }

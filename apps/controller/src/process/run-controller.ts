@@ -58,6 +58,8 @@ export interface ControllerOptions {
     /** Whether the status of the cluster's policies is written too. */
     readonly ofPolicies: boolean;
   };
+  /** The TaintManager that the policies of takeover go by; left out: there is no takeover. */
+  readonly takeover?: { readonly manager: string };
   /**
    * Runs beside it over the same connections and under the same lease, until the signal is aborted;
    * the lease is given back after it has ended. Left out: nothing.
@@ -99,6 +101,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
       ...(options.election && { election: options.election }),
       ...(options.limitsLease && { limitsLease: options.limitsLease }),
       ...(publish && { publish: { ...publish, ...(publish.ofPolicies && { policyCounts }) } }),
+      ...(options.takeover && { takeover: options.takeover }),
       leaseIsShared: () => !isOverBeside,
       daemonSets: config.lifecycle?.enforcement === 'pods',
     });
@@ -120,6 +123,10 @@ export async function runController(options: ControllerOptions): Promise<void> {
           limits: (now) => engine.limits(now),
           counts: () => engine.counts(),
           pauses: () => engine.pauses(),
+          takeover: () => {
+            const [counts, policies] = [engine.takeover(), loop.policies];
+            return counts && policies && { counts, policies };
+          },
           explain: (now, subject) => engine.explain(now, subject),
           podScope: () => podScope,
           status: () => loop.status(),

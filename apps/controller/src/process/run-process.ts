@@ -26,12 +26,13 @@ import { ClockChange } from '../stats/clock-change.ts';
 import { LoopLag } from '../stats/loop-lag.ts';
 import { PendingEvictions } from '../stats/pending-evictions.ts';
 import type { ProcessStats } from '../stats/process-stats.ts';
+import { TakeoverScore } from '../stats/takeover-score.ts';
 import { dryRun } from '../transport/dry-run.ts';
 import { observed } from '../transport/observed.ts';
 import { rateLimited } from '../transport/rate-limited.ts';
 import { version } from '../version.ts';
 import { engineConfig, followsCluster } from './engine-config.ts';
-import { isOwnStatus, PublishedStatus } from './published-status.ts';
+import { isOwnStatus, PublishedStatus, taintManagerName } from './published-status.ts';
 import { runController } from './run-controller.ts';
 import { untilSuccess } from './start-retry.ts';
 import { type Close, startStatusServer } from './status-server.ts';
@@ -64,7 +65,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
   const loopLag = new LoopLag();
   // A lease is not held in thought.
   const electing = settings.leaderElect && !isDryRun;
-  const stats = createStats(signal, loopLag, !electing, settings.allowOverlap);
+  const stats = createStats(signal, loopLag, !electing, settings);
   const { leadership } = stats;
   const shadow = createShadow(settings, checked.controllers.enabled);
   const metrics = createMetrics({
@@ -104,6 +105,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
       protobuf: settings.kubeApiContentType === 'application/vnd.kubernetes.protobuf',
       ...(electing && { election }),
       ...(published && { publish: published.options(election.identity) }),
+      ...(settings.takeover && takeoverOf(settings)),
       ...(engine.keepLimits && { limitsLease: limitsLease(settings) }),
       signal,
       onSetback: onFailure,
@@ -131,6 +133,13 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
   }
 }
 
+/** The policies go by what this process publishes. */
+function takeoverOf({ resourceName }: Choices['settings']): {
+  readonly takeover: { readonly manager: string };
+} {
+  return { takeover: { manager: taintManagerName(resourceName) } };
+}
+
 /** Null: it is not to be published. */
 function publishedStatus(
   { choices, checked }: ProcessOptions,
@@ -145,7 +154,7 @@ function publishedStatus(
 /** Throws OverlapError where somebody else does the same work, and that is not accepted. */
 function watchOverlaps(
   { choices, checked, cluster }: ProcessOptions,
-  { leadership }: ProcessStats,
+  { leadership, takeover }: ProcessStats,
   metrics: Metrics,
   log: Logger,
 ): Promise<OverlapWatch> {
@@ -155,6 +164,7 @@ function watchOverlaps(
     controllers: checked.controllers.enabled,
     own: settings.leaderElect ? electionOptions(settings).lease : null,
     allow: settings.allowOverlap,
+    takeover,
     leadership,
     log,
     onForeign: ({ manager }) => metrics.onForeign(manager),
@@ -165,7 +175,7 @@ function createStats(
   signal: AbortSignal,
   loopLag: LoopLag,
   elected: boolean,
-  allowOverlap: boolean,
+  { allowOverlap, takeover }: Choices['settings'],
 ): ProcessStats {
   const stats: ProcessStats = {
     startedAt: new Date(),
@@ -173,6 +183,7 @@ function createStats(
     pending: new PendingEvictions(() => stats.running?.wall() ?? Date.now()),
     clock: new ClockChange(),
     leadership: new Leadership(elected, (mayAct) => stats.running?.lead(mayAct), allowOverlap),
+    takeover: takeover ? new TakeoverScore() : null,
     running: null,
     stopping: signal.aborted,
   };
@@ -213,6 +224,7 @@ function observe(
   if (notice.kind === 'elected') stats.leadership.elect(notice.held);
   stats.pending.observe(notice, now);
   stats.clock.observe(notice, now);
+  stats.takeover?.observe(notice);
   metrics.onNotice(notice, now);
   if (connectivity.isKnown(notice)) return;
   const { level, message, fields } = lineOf(notice, now);

@@ -1,5 +1,5 @@
 import { formatDuration, type Millis } from '@taintmgr/core/time';
-import type { ReflectorStatus } from '@taintmgr/k8s-adapter';
+import type { PolicyState, ReflectorStatus } from '@taintmgr/k8s-adapter';
 import type { ProcessStats } from '../stats/process-stats.ts';
 import type { Check } from './health.ts';
 
@@ -78,7 +78,17 @@ const healthz: Readonly<Record<string, Look>> = {
   /** A kube-controller-manager that does the same work makes this replica stand by. */
   overlap: ({ leadership }) => leadership.standsBackFor,
   limits: () => null,
+  /** Where the policies are not in force, kube-controller-manager decides. */
+  takeover: ({ takeover, leadership, running }) => {
+    if (!takeover || !leadership.elected) return null;
+    const { isInForce, drift, fault } = running?.takeover()?.policies ?? unknownPolicies;
+    if (!isInForce)
+      return `the policies are not in force: ${fault ?? (drift.join('; ') || 'not looked at yet')}`;
+    return takeover.news;
+  },
 };
+
+const unknownPolicies: PolicyState = { isInForce: false, drift: [], fault: null };
 
 const readyz: Readonly<Record<string, Look>> = {
   shutdown: ({ stopping }) => (stopping ? 'waiting for evictions in progress' : null),

@@ -3,6 +3,7 @@ import type { ClockChange } from './clock-change.ts';
 import type { LoopLag } from './loop-lag.ts';
 import type { PendingEvictions } from './pending-evictions.ts';
 import type { RunningController } from './running-controller.ts';
+import type { TakeoverScore } from './takeover-score.ts';
 
 /** How this process is doing, for its health checks, metrics and pages. */
 export interface ProcessStats {
@@ -11,6 +12,8 @@ export interface ProcessStats {
   readonly pending: PendingEvictions;
   readonly clock: ClockChange;
   readonly leadership: Leadership;
+  /** Null: there is no takeover. */
+  readonly takeover: TakeoverScore | null;
   /** Null: it has not begun. */
   running: RunningController | null;
   /** Told to stop. */

@@ -1,8 +1,8 @@
-import type { Counts, Explanation, Subject } from '@taintmgr/core';
+import type { Counts, Explanation, Subject, TakeoverCounts } from '@taintmgr/core';
 import type { ZoneStatus } from '@taintmgr/core/lifecycle';
 import type { LimitStatus } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
-import type { PodScope, ReflectorStatus } from '@taintmgr/k8s-adapter';
+import type { PodScope, PolicyState, ReflectorStatus } from '@taintmgr/k8s-adapter';
 
 /** A controller at work, as pages, metrics and health checks ask it. */
 export interface RunningController {
@@ -19,6 +19,8 @@ export interface RunningController {
   counts(): Counts;
   /** The names of the pauses in force. */
   pauses(): readonly string[];
+  /** What was handed over to it, and how its policies are; null: there is no takeover. */
+  takeover(): { readonly counts: TakeoverCounts; readonly policies: PolicyState } | null;
   /** Whose pods are read: those of all nodes, or of those that need it. */
   podScope(): PodScope;
   /** How far each collection is read. */

@@ -59,6 +59,7 @@ const wrong: Readonly<Record<keyof Settings, readonly [value: string, want: stri
   dryRun: ['maybe', 'none, client or server'],
   allowOverlap: ['maybe', aBoolean],
   publishStatus: ['perhaps', aBoolean],
+  takeover: ['maybe', aBoolean],
   loggingFormat: ['xml', 'text or json'],
   verbosity: ['high', 'a whole number from 0'],
   simulate: ['maybe', aBoolean],

@@ -16,6 +16,7 @@ export const because: readonly Reason[] = [
 ];
 
 export const idle: RunningController = {
+  takeover: () => null,
   limits: () => [],
   lead: () => {},
   leader: () => '',
@@ -35,6 +36,7 @@ export const idle: RunningController = {
 export function measure(dryRun = false): Measured {
   const stats: ProcessStats = {
     startedAt: new Date(due),
+    takeover: null,
     loopLag: { lag: () => 1500 },
     pending: new PendingEvictions(),
     clock: new ClockChange(),

@@ -38,6 +38,7 @@ function statsOf(situation: Situation): ProcessStats {
   const { stepped } = situation;
   if (stepped !== undefined) clock.observe({ kind: 'clockStepped', who: 'a', by: stepped }, now);
   const running: RunningController = {
+    takeover: () => null,
     limits: () => [],
     lead: () => {},
     leader: () => situation.leader ?? '',
@@ -64,6 +65,7 @@ function statsOf(situation: Situation): ProcessStats {
   const { started = true } = situation;
   return {
     startedAt: new Date(0),
+    takeover: null,
     loopLag,
     pending,
     clock,

@@ -58,11 +58,13 @@ async function ask(
 ): Promise<readonly [number, string]> {
   const stats: ProcessStats = {
     startedAt: new Date(now),
+    takeover: null,
     loopLag: { lag: () => 0 },
     pending: new PendingEvictions(),
     clock: new ClockChange(),
     leadership: new Leadership(true, () => {}),
     running: engine && {
+      takeover: () => null,
       limits: () => [],
       lead: () => {},
       leader: () => '',

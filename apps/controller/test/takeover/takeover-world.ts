@@ -13,6 +13,8 @@ import {
   node,
   pod,
   RealClock,
+  type ResponseSink,
+  type Rule,
   seededRandom,
   startHttps,
   type User,
@@ -20,7 +22,7 @@ import {
 } from '@taintmgr/sim-cluster';
 
 /** Who asks the API server in these tests, and by which token. */
-const users = {
+export const users = {
   admin: 'admin',
   manager: 'system:serviceaccount:kube-system:node-controller',
   controller: 'system:serviceaccount:taintmgr-system:taintmgr-controller',
@@ -29,6 +31,9 @@ const users = {
 } as const;
 
 export type Who = keyof typeof users;
+
+/** What each may do; left out: everything. */
+type Rights = Readonly<Partial<Record<Who, readonly Rule[]>>>;
 
 /** A request that was answered. */
 export interface Asked {
@@ -55,19 +60,20 @@ export class TakeoverWorld {
   #ca = '';
   #manager: UpstreamManager | null = null;
   #heard: (() => void)[] = [];
+  #isRefused: (request: ApiRequest) => boolean = () => false;
 
-  private constructor() {
+  private constructor(rights: Rights) {
     const tokens = new Map<string, User>(
       Object.entries(users).map(([token, name]) => [
         token,
-        { name, groups: [], rules: everything },
+        { name, groups: [], rules: rights[token as Who] ?? everything },
       ]),
     );
     this.api = new ApiServer({ clock: new RealClock(), random: seededRandom(1), tokens });
   }
 
-  static async start(t: TestContext): Promise<TakeoverWorld> {
-    const world = new TakeoverWorld();
+  static async start(t: TestContext, rights: Rights = {}): Promise<TakeoverWorld> {
+    const world = new TakeoverWorld(rights);
     const { api } = world;
     await installDefinitions(api, customResourceDefinitions());
     api.create('namespaces', { metadata: { name: 'in', labels: label } });
@@ -92,6 +98,11 @@ export class TakeoverWorld {
   get manager(): UpstreamManager {
     if (!this.#manager) throw new Error('the world has not begun');
     return this.#manager;
+  }
+
+  /** From now on such requests are answered with 500. */
+  refuse(which: (request: ApiRequest) => boolean): void {
+    this.#isRefused = which;
   }
 
   /** A file by which somebody gets in. */
@@ -216,7 +227,7 @@ export class TakeoverWorld {
     return (request: ApiRequest, sink) => {
       const { method, path, headers } = request;
       const token = String(headers.authorization ?? '').replace('Bearer ', '') as Who;
-      return exchange(request, {
+      const seen: ResponseSink = {
         ...sink,
         head: (status, more) => {
           this.asked.push({ user: users[token] ?? '', method, path, status });
@@ -225,7 +236,12 @@ export class TakeoverWorld {
           this.#heard = [];
           for (const tell of heard) tell();
         },
-      });
+      };
+      if (!this.#isRefused(request)) return exchange(request, seen);
+      seen.head(500, { 'content-type': 'application/json' });
+      seen.data(JSON.stringify({ kind: 'Status', message: 'boom', code: 500 }));
+      seen.end();
+      return () => {};
     };
   }
 }

@@ -17,7 +17,7 @@ import type { ClusterReader } from './reader.ts';
 
 /** What is done about pods here, as far as the cluster says it. */
 export interface ClusterPolicies extends PoliciesInForce {
-  /** Of all namespaces, where a policy asks for their labels. */
+  /** Of all namespaces, where a policy or a takeover asks for their labels. */
   readonly namespaces: readonly Namespace[];
   /** The kinds that we have no permission to list. */
   readonly hidden: readonly FollowedKind[];
@@ -41,7 +41,8 @@ export async function readClusterPolicies(
   const [lists, { settings }] = await Promise.all([readKinds(reader), evictor]);
   const read = lists.flatMap(({ objects }) => objects);
   const inForce = policiesInForce(read, settings, files);
-  const namespaces = inForce.objects.some(selectsNamespaces)
+  const isAsked = settings?.engine.takeover || inForce.objects.some(selectsNamespaces);
+  const namespaces = isAsked
     ? await reader.ifAllowed(() => reader.objects('/api/v1/namespaces'))
     : [];
   const hidden = lists.flatMap(({ kind, isHidden }) => (isHidden ? [kind] : []));

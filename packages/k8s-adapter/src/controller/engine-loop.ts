@@ -2,7 +2,8 @@
 import type { Command, Event } from '@taintmgr/core';
 import { FollowedObjects } from '../manifests/followed-objects.ts';
 import { engineSources, type SourceOptions } from './engine-sources.ts';
-import { ControlLoop, type LoopNotice, type LoopSettings, type Machine } from './loop.ts';
+import { ControlLoop } from './loop.ts';
+import type { LoopNotice, LoopSettings, Machine } from './loop-parts.ts';
 import {
   type EngineNotice,
   type EngineProcedureOptions,

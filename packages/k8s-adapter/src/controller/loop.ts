@@ -1,118 +1,27 @@
 // A controller without its I/O: sources feed a machine, and its commands become requests.
-import type { Command, Event } from '@taintmgr/core';
 import { earliest, type Instant, type Millis } from '@taintmgr/core/time';
-import type { PodScopeNotice, UnreadableNotice } from '../pod-watch/source.ts';
 import { isSourceEffect, type ReflectorStatus, type Source } from '../pod-watch/source.ts';
-import type { RequestEffect } from '../proto/api-request.ts';
-import type { Random } from '../proto/backoff.ts';
-import type { ExchangeInput } from '../proto/exchange.ts';
 import type { ReflectorInput } from '../proto/reflector.ts';
-import type { ReflectorNotice } from '../proto/reflector-notice.ts';
 import { type ClockNotice, ClockWatch, clockEvent } from './clock/clock-watch.ts';
 import { Hold } from './clock/hold.ts';
 import { ServerClock } from './clock/server-clock.ts';
-import {
-  Election,
-  type ElectionEffect,
-  type ElectionNotice,
-  type ElectionOptions,
-} from './election/election.ts';
-import type { EventRecorderNotice } from './event-recorder.ts';
-import { Executor, type ExecutorEffect, type MayAct } from './executor.ts';
-import type { PublisherNotice } from './publisher-notice.ts';
+import { Election, type ElectionEffect } from './election/election.ts';
+import { Executor, type ExecutorEffect } from './executor.ts';
+import { LeaderDuties, type LeaderEffect } from './leader-duties.ts';
+import type {
+  LoopAction,
+  LoopEvent,
+  LoopInput,
+  LoopNotice,
+  LoopParts,
+  OfKind,
+  RunningLoop,
+} from './loop-parts.ts';
 import { StaleView } from './stale-view.ts';
 import { loopConditions } from './status-conditions.ts';
-import { type PublishOptions, StatusPublisher } from './status-publisher.ts';
-import type { Procedures } from './task.ts';
-
-interface OfKind {
-  readonly kind: string;
-}
-
-/** What every machine hears from its loop. */
-export type LoopEvent = Extract<
-  Event,
-  { kind: 'leadership' | 'synced' | 'clock' | 'view' | 'result' | 'tick' }
->;
+import type { PolicyState } from './takeover/installer.ts';
 
 type Leadership = Extract<LoopEvent, { kind: 'leadership' }>;
-
-/** What decides: events in, commands out. */
-export interface Machine<E = Event, C = Command> {
-  handle(now: Instant, event: E): readonly C[];
-  /** When a tick could yield a command; null: only an event can. */
-  nextWake(): Instant | null;
-}
-
-/** What can be chosen for any loop. */
-export interface LoopSettings {
-  /** Randomness for waits and timeouts, e.g. Math.random. */
-  readonly random: Random;
-  /** Who Kubernetes Events come from; `taintmgr` when left out. */
-  readonly component?: string;
-  /** What is known for longer than this without being confirmed is read again before a pod goes. */
-  readonly viewAgeMsMax?: Millis;
-  /** Act only while elected; left out: there is no election. */
-  readonly election?: Omit<ElectionOptions, 'random'>;
-  /** Whether others still act under the lease: it is not given back before a tick finds they do not. */
-  readonly leaseIsShared?: () => boolean;
-  /** What the leader publishes of itself; left out: nothing. */
-  readonly publish?: PublishOptions;
-  /** Whether this replica may act at an instant, asked before each request; always when left out. */
-  readonly mayAct?: MayAct;
-}
-
-/** What a loop is made of: a machine, what it hears of, and how its commands are carried out. */
-export interface LoopParts<E extends OfKind, C extends OfKind, N extends OfKind>
-  extends LoopSettings {
-  readonly machine: Machine<E | LoopEvent, C>;
-  readonly sources: readonly Source<E>[];
-  readonly procedures: Procedures<C, N>;
-  /** What a notice means to the machine; null, and left out: nothing. */
-  readonly eventOf?: (notice: N | EventRecorderNotice) => E | null;
-  /** Change nothing in the cluster. */
-  readonly readOnly?: boolean;
-}
-
-/** What a loop takes. `E` is what its machine can hear from elsewhere. */
-export type LoopInput<E = Event> =
-  | { readonly kind: 'start' }
-  | { readonly kind: 'stop' }
-  | { readonly kind: 'tick' }
-  /** Something for the machine from elsewhere, e.g. leadership. */
-  | { readonly kind: 'event'; readonly event: E | LoopEvent }
-  /** The wall clock of this computer went so much further than time; less, if negative. */
-  | { readonly kind: 'clockStep'; readonly by: Millis }
-  | ExchangeInput;
-
-/** What a loop wants done. `N` is what people may want to know. */
-export type LoopAction<N> = RequestEffect | { readonly kind: 'notice'; readonly notice: N };
-
-/** What a person running any loop may want to know; the caller logs, counts or prints it. */
-export type LoopNotice =
-  | ReflectorNotice
-  | PodScopeNotice
-  | UnreadableNotice
-  | EventRecorderNotice
-  | ElectionNotice
-  | ClockNotice
-  | PublisherNotice
-  /** Whether this replica has been elected. */
-  | { readonly kind: 'elected'; readonly held: boolean }
-  /** Everything that exists has been read once; from now on pods are evicted. */
-  | { readonly kind: 'synced' };
-
-/** A loop as those see it who send its requests and keep its time. */
-export interface RunningLoop<E, N> {
-  /** Whether it was stopped and no request is under way any more. */
-  readonly closed: boolean;
-  /** Takes one input and answers what is to be done, in this order. `now` never goes back. */
-  handle(now: Instant, input: LoopInput<E>): readonly LoopAction<N>[];
-  /** When to call with a tick; null: not before something is heard. */
-  nextWake(): Instant | null;
-  /** What the cluster's clock shows at `now`. */
-  wall(now: Instant): Instant;
-}
 
 /**
  * The whole controller without its I/O: what is read feeds the machine, and what the machine commands
@@ -128,10 +37,11 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
   readonly #unsynced: Set<Source<E>>;
   readonly #executor: Executor<C, N>;
   readonly #election: Election | null;
-  readonly #publisher: StatusPublisher | null;
+  readonly #duties: LeaderDuties;
   /** Whether the caller lets us act, elected or not. */
   #allowed = true;
   #elected: boolean;
+  #held: boolean;
   readonly #view: StaleView;
   readonly #serverClock = new ServerClock();
   readonly #clockWatch: ClockWatch;
@@ -148,17 +58,18 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
     this.#view = new StaleView(parts.sources, parts.viewAgeMsMax);
     this.#executor = new Executor({
       ...{ procedures, component, random, clock, readOnly },
-      mayAct: (now) => this.#allowed && this.leads(now) && mayAct(now),
+      mayAct: (now) => this.#held && this.#allowed && this.leads(now) && mayAct(now),
     });
     this.#election = election ? new Election({ ...election, random, clock }) : null;
-    this.#publisher =
-      readOnly || !parts.publish
-        ? null
-        : new StatusPublisher({
-            ...{ ...parts.publish, clock, leads: (now) => this.leads(now) },
-            conditions: () => loopConditions(this.#view.isCurrent, this.#hold.isOn),
-          });
+    const leads = (now: Instant): boolean => this.leads(now);
+    const { publish, takeover } = readOnly ? {} : parts;
+    const conditions = () => loopConditions(this.#view.isCurrent, this.#hold.isOn);
+    this.#duties = new LeaderDuties({
+      publish: publish ? { ...publish, clock, leads, conditions } : null,
+      takeover: takeover ? { ...takeover, random, leads } : null,
+    });
     this.#elected = this.#election === null;
+    this.#held = this.#elected;
     this.#clockWatch = new ClockWatch(election?.identity ?? '');
   }
 
@@ -169,12 +80,17 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
 
   /** Whether nothing that was begun is under way any more. */
   get #isIdle(): boolean {
-    return this.#executor.idle && (this.#publisher?.idle ?? true);
+    return this.#executor.idle && this.#duties.idle;
   }
 
   /** Who holds the lease of the election; '' where nobody does, or there is none. */
   get leader(): string {
     return this.#election?.holder ?? '';
+  }
+
+  /** How the policies of takeover are; null: there is no takeover. */
+  get policies(): PolicyState | null {
+    return this.#duties.policies;
   }
 
   /** Whether everything that exists has been read once. */
@@ -206,7 +122,7 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
     const { sources, machine } = this.#parts;
     const heard = this.#hold.isOn ? this.#hold : machine;
     const running = this.#phase === 'running' ? [heard, this.#view] : [];
-    const own = [this.#election, this.#publisher].filter((one) => one !== null);
+    const own = this.#election ? [this.#election, this.#duties] : [this.#duties];
     const all = [...sources, this.#executor, ...own, ...running, this.#serverClock];
     return earliest(all.map((one) => one.nextWake()));
   }
@@ -221,6 +137,9 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
     this.#elect(now, input);
     this.#readServerClock(now, input);
     this.#take(now, input);
+    if (this.#election && this.#mayLead !== this.#held) {
+      this.#lead(now, this.#allowed, this.#elected);
+    }
     this.#resign(now);
     const actions = this.#actions;
     this.#actions = [];
@@ -234,21 +153,21 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
       case 'start':
         if (this.#phase === 'idle') this.#phase = 'running';
         if (!this.#elected) this.#pass(now, { kind: 'leadership', held: false });
-        if (!this.#election) this.#publish(this.#publisher?.lead(now, true, this.synced));
+        if (!this.#election) this.#perform(now, this.#duties.lead(now, true, this.synced));
         this.#read(now, input);
         break;
       case 'stop':
         // What is under way comes to its end, so that its outcome is known; nothing new begins.
         this.#phase = 'stopped';
         this.#executor.stop();
-        this.#publish(this.#publisher?.resign(now));
+        this.#perform(now, this.#duties.resign(now));
         this.#read(now, input);
         break;
       case 'tick':
         this.#read(now, input);
         this.#perform(now, this.#executor.tick(now));
         this.#lookAtView(now);
-        this.#publish(this.#publisher?.tick(now));
+        this.#perform(now, this.#duties.tick(now));
         this.#pass(now, input);
         break;
       case 'event':
@@ -262,7 +181,7 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
         // Most of what is heard is of the executor's requests, and concerns nobody else.
         if (!this.#executor.owns(input.id)) this.#read(now, input);
         this.#perform(now, this.#executor.receive(now, input));
-        this.#publish(this.#publisher?.receive(now, input));
+        this.#perform(now, this.#duties.receive(now, input));
     }
   }
 
@@ -319,7 +238,7 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
       switch (effect.kind) {
         case 'leadership':
           this.#notice({ kind: 'elected', held: effect.held });
-          this.#publish(this.#publisher?.lead(now, effect.held, this.synced));
+          this.#perform(now, this.#duties.lead(now, effect.held, this.synced));
           this.#lead(now, this.#allowed, effect.held);
           break;
         case 'event':
@@ -331,13 +250,17 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
     }
   }
 
+  get #mayLead(): boolean {
+    return this.#allowed && this.#elected && this.#duties.isReady;
+  }
+
   /** The machine leads while we are elected, and while whoever runs us lets it. */
   #lead(now: Instant, allowed: boolean, elected: boolean): void {
-    const before = this.#allowed && this.#elected;
     this.#allowed = allowed;
     this.#elected = elected;
-    const held = allowed && elected;
-    const isNews = held !== before || !this.#election;
+    const held = this.#mayLead;
+    const isNews = held !== this.#held || !this.#election;
+    this.#held = held;
     if (isNews) this.#pass(now, { kind: 'leadership', held });
     // What is under way must not go on either.
     if (!held) this.#perform(now, this.#executor.tick(now));
@@ -359,11 +282,7 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
     if (!this.synced) return;
     this.#notice({ kind: 'synced' });
     this.#pass(now, { kind: 'synced' });
-    this.#publish(this.#publisher?.synced(now));
-  }
-
-  #publish(effects: readonly LoopAction<LoopNotice>[] = []): void {
-    this.#actions.push(...effects);
+    this.#perform(now, this.#duties.synced(now));
   }
 
   /** The machine hears when a collection has not been watched for a while, and when all are again. */
@@ -382,10 +301,14 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
     }
   }
 
-  #perform(now: Instant, effects: readonly ExecutorEffect<N>[]): void {
+  #perform(now: Instant, effects: readonly (ExecutorEffect<N> | LeaderEffect)[]): void {
     for (const effect of effects) {
       if (effect.kind === 'result') {
         this.#pass(now, effect);
+        continue;
+      }
+      if (effect.kind === 'event') {
+        this.#perform(now, this.#executor.record(now, effect.event));
         continue;
       }
       this.#actions.push(effect);

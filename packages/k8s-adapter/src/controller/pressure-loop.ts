@@ -1,7 +1,8 @@
 // The node pressure agent: its machine behind the loop that the engine has, and where kubelets are.
 import type { PressureCommand, PressureEvent } from '@taintmgr/core/pressure';
 import type { KubeletAddress } from '../pressure/convert.ts';
-import { ControlLoop, type LoopNotice, type LoopSettings, type Machine } from './loop.ts';
+import { ControlLoop } from './loop.ts';
+import type { LoopNotice, LoopSettings, Machine } from './loop-parts.ts';
 import { type PressureSourceOptions, pressureSources } from './pressure-sources.ts';
 import { type PressureCommandNotice, pressureProcedures } from './procedures/pressure.ts';
 import type { PressureRemoval } from './procedures/pressure-eviction.ts';

@@ -56,6 +56,8 @@ type Step = 'create' | 'write' | 'farewell' | PolicyWrite;
 const periodMs: Millis = 10_000;
 /** Between two writes, whatever happens. */
 const pauseMsMin: Millis = 5_000;
+/** The same where others wait for what is written. */
+const hurryMsMin: Millis = 1_000;
 /** Until what was refused, or is not there, is tried again. */
 const slowMs: Millis = 60_000;
 /** Nobody waits for a heartbeat for longer, a resignation least of all. */
@@ -103,6 +105,11 @@ export class StatusPublisher {
     return this.#calls.size === 0;
   }
 
+  /** Whether the last heartbeat went through. */
+  get isWritten(): boolean {
+    return this.#isWritten;
+  }
+
   /** When to call with a tick; null: not before something is heard. */
   nextWake(): Instant | null {
     const due = this.idle ? [this.#due, this.#policies?.nextWake() ?? null] : [];
@@ -124,6 +131,13 @@ export class StatusPublisher {
     if (this.#since !== null && !this.#resigned) this.#policies?.begin(now);
     if (this.#due !== null && !this.#isWritten)
       this.#due = Math.max(now, this.#sentAt + pauseMsMin);
+    return this.tick(now);
+  }
+
+  /** What others wait for has changed: it is written before its time. */
+  hurry(now: Instant): readonly StatusPublisherEffect[] {
+    if (this.#due !== null && this.#obstacle === null)
+      this.#due = Math.min(this.#due, Math.max(now, this.#sentAt + hurryMsMin));
     return this.tick(now);
   }
 

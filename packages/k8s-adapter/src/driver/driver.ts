@@ -2,7 +2,7 @@
 import type { Event } from '@taintmgr/core';
 import type { Instant, Millis } from '@taintmgr/core/time';
 import type { Notice } from '../controller/engine-loop.ts';
-import type { RunningLoop } from '../controller/loop.ts';
+import type { RunningLoop } from '../controller/loop-parts.ts';
 import type { Transport } from '../transport/sink.ts';
 import { LoopClock, type MachineClocks } from './loop-clock.ts';
 import { Runner } from './runner.ts';

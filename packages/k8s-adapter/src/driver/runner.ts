@@ -1,7 +1,7 @@
 import type { Event } from '@taintmgr/core';
 import type { Instant } from '@taintmgr/core/time';
 import type { Notice } from '../controller/engine-loop.ts';
-import type { LoopAction, LoopInput, RunningLoop } from '../controller/loop.ts';
+import type { LoopAction, LoopInput, RunningLoop } from '../controller/loop-parts.ts';
 import { inputSink, type Transport } from '../transport/sink.ts';
 import type { LoopClock } from './loop-clock.ts';
 

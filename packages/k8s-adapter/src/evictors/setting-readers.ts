@@ -45,6 +45,7 @@ const number: Kind<number> = (text) => (/^\d+(\.\d+)?$/.test(text) ? Number(text
 export const settingReaders: ReadonlyMap<string, SettingReader> = new Map([
   ['mode', engine('mode', choice('delete', 'evict', 'evictThenDelete'))],
   ['semantics', engine('semantics', choice('precise', 'upstream-1.36'))],
+  ['takeover', engine('takeover', boolean)],
   ['delete-after', readDeleteAfter],
   ['feature-gates', readGates],
   ['cluster-policies', (text) => inField(boolean(text), (followsCluster) => ({ followsCluster }))],

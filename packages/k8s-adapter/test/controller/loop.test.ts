@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createEngine } from '@taintmgr/core';
 import { Loop, type LoopOptions, type Notice } from '../../src/controller/engine-loop.ts';
-import type { LoopAction, LoopInput } from '../../src/controller/loop.ts';
+import type { LoopAction, LoopInput } from '../../src/controller/loop-parts.ts';
 import { listJson, nodeJson, podJson } from '../world/cluster-objects.ts';
 import { random } from '../world/random.ts';
 

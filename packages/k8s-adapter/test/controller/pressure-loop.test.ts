@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { PressureCommand, PressureEvent } from '@taintmgr/core/pressure';
 import { parseTime } from '@taintmgr/core/time';
-import type { LoopInput } from '../../src/controller/loop.ts';
+import type { LoopInput } from '../../src/controller/loop-parts.ts';
 import {
   PressureLoop,
   type PressureLoopOptions,

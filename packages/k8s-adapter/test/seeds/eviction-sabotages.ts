@@ -1,6 +1,6 @@
 import type { Command, Config, Engine, Event } from '@taintmgr/core';
 import type { Instant } from '@taintmgr/core/time';
-import type { Machine } from '../../src/controller/loop.ts';
+import type { Machine } from '../../src/controller/loop-parts.ts';
 import type { Planted } from './sabotages.ts';
 
 /** Faults of who evicts pods. */

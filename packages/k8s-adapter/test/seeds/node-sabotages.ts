@@ -1,6 +1,6 @@
 import type { Command, Config, Engine } from '@taintmgr/core';
 import type { LifecycleConfig } from '@taintmgr/core/lifecycle';
-import type { Machine } from '../../src/controller/loop.ts';
+import type { Machine } from '../../src/controller/loop-parts.ts';
 import type { Planted } from './sabotages.ts';
 
 /** Faults of who watches over nodes. */

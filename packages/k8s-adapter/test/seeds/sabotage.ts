@@ -1,6 +1,6 @@
 import type { Engine } from '@taintmgr/core';
 import type { PressureConfig } from '@taintmgr/core/pressure';
-import type { Machine } from '../../src/controller/loop.ts';
+import type { Machine } from '../../src/controller/loop-parts.ts';
 import type { MachineClocks } from '../../src/driver/loop-clock.ts';
 import type { SeedConfig } from './config.ts';
 

@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { type RunningProcess, startProcess } from '../harness/running-process.ts';
+import { TakeoverWorld, users } from './takeover-world.ts';
+
+// The whole controller with --takeover beside a kube-controller-manager, over HTTPS. The numbers are
+// those of the cases in docs/takeover.md.
+
+const flags = ['--takeover', '--controllers=*,-node-lifecycle-controller', '--mode=evict'];
+const taintManagers = 'taintmanagers.taintmgr.dev';
+const policies = 'validatingadmissionpolicies';
+const bindings = 'validatingadmissionpolicybindings';
+
+function startController(
+  t: TestContext,
+  world: TakeoverWorld,
+  ...more: readonly string[]
+): Promise<RunningProcess> {
+  const connection = { kubeconfig: world.kubeconfig('controller') };
+  return startProcess(t, { connection, flags: [...flags, ...more] });
+}
+
+/** Resolves when the controller keeps the policies, and they refuse. */
+async function begun(world: TakeoverWorld, controller: RunningProcess, pod: string): Promise<void> {
+  await controller.saw('the policies of takeover are in force');
+  await controller.saw('publishing status');
+  await world.untilPolicies(true, pod);
+}
+
+/** What holds every pod, by hand. */
+function pause(world: TakeoverWorld): void {
+  world.api.create('evictionpauses.taintmgr.dev', {
+    apiVersion: 'taintmgr.dev/v1alpha1',
+    kind: 'EvictionPause',
+    metadata: { name: 'audit' },
+    spec: { reason: 'audit' },
+  });
+}
+
+function eventsOn(world: TakeoverWorld, pod: string): readonly string[] {
+  return world.api
+    .list('events')
+    .filter(({ involvedObject }) => involvedObject?.name === pod)
+    .map(({ reason, message }) => `${reason}: ${message}`);
+}
+
+interface Published {
+  readonly takeover?: {
+    readonly enabled?: boolean;
+    readonly drift?: readonly string[];
+    readonly byNamespace?: readonly object[];
+    readonly letThrough?: number;
+    readonly spared?: number;
+    readonly policyVersion?: string;
+  };
+}
+
+function published(world: TakeoverWorld): Published {
+  const [one] = world.api.list(taintManagers);
+  return (one?.status ?? {}) as Published;
+}
+
+describe('a controller with --takeover', () => {
+  it('1, 2: spares what it holds, says so, evicts when it may, and leaves others alone', async (t) => {
+    const world = await TakeoverWorld.start(t);
+    world.pod('in', 'kept');
+    world.pod('out', 'gone');
+    pause(world);
+    const controller = await startController(t, world);
+    await begun(world, controller, 'kept');
+    world.manager.start();
+    world.taint();
+    await world.deleted('out', 'gone');
+    await world.refused('in', 'kept');
+    const held =
+      'TaintManagerEvictionHeld: taintmgr decides about Pod in/kept, not kube-controller-manager: ' +
+      'deadlines are paused by audit until that is resumed';
+    await world.until(() => eventsOn(world, 'kept').includes(held));
+    assert.equal(world.isDeleted('in', 'kept'), false);
+    await world.until(() => published(world).takeover?.spared === 1);
+    const { byNamespace, policyVersion, drift } = published(world).takeover ?? {};
+    assert.deepEqual(byNamespace, [{ name: 'in', spared: 1, held: 1, evicted: 0, letThrough: 0 }]);
+    assert.equal(policyVersion, '1');
+    assert.deepEqual(drift ?? [], []);
+    world.api.delete('evictionpauses.taintmgr.dev', '', 'audit');
+    await world.deleted('in', 'kept');
+    const path = '/api/v1/namespaces/in/pods/kept/eviction';
+    const evictions = world.asked.filter((one) => one.path.startsWith(path));
+    assert.deepEqual(
+      evictions.map(({ user, status }) => [user, status]),
+      [[users.controller, 201]],
+    );
+    assert.equal(eventsOn(world, 'kept').filter((one) => one.includes('Held')).length, 1);
+    await controller.stop();
+  });
+
+  it('does not act before the policies are there and the heartbeat was written', async (t) => {
+    const world = await TakeoverWorld.start(t);
+    world.pod('in', 'due');
+    world.taint();
+    const controller = await startController(t, world);
+    await world.deleted('in', 'due');
+    const first = (method: string, part: string): number =>
+      world.asked.findIndex((one) => {
+        return one.user === users.controller && one.method === method && one.path.includes(part);
+      });
+    const eviction = first('POST', 'pods/due/eviction');
+    assert.ok(eviction > 0);
+    for (const part of [
+      ...[`${policies}/taintmgr-takeover`, `${policies}/taintmgr-readiness`],
+      ...[`${bindings}/taintmgr-takeover`, `${bindings}/taintmgr-readiness`],
+      'taintmanagers/taintmgr/status',
+    ]) {
+      const at = first('PATCH', part);
+      assert.ok(at >= 0 && at < eviction, part);
+    }
+    await controller.stop();
+  });
+
+  it('acts not at all where the policies cannot be installed, and says why', async (t) => {
+    const world = await TakeoverWorld.start(t, {
+      controller: [
+        {
+          verbs: ['*'],
+          apiGroups: ['', 'coordination.k8s.io', 'taintmgr.dev', 'policy'],
+          resources: ['*'],
+        },
+        { verbs: ['create'], apiGroups: ['authentication.k8s.io'], resources: ['*'] },
+      ],
+    });
+    world.pod('in', 'due');
+    world.taint();
+    const controller = await startController(t, world);
+    await controller.saw('could not look after the policies of takeover', {
+      object: 'validatingadmissionpolicy/taintmgr-takeover',
+    });
+    await controller.saw('publishing status');
+    world.manager.start();
+    await world.deleted('in', 'due');
+    await controller.stop();
+    assert.equal(world.asked.filter(({ path }) => path.endsWith('/eviction')).length, 0);
+  });
+
+  it('9: lets a pod be whose namespace is opted out', async (t) => {
+    const world = await TakeoverWorld.start(t);
+    world.pod('in', 'kept');
+    pause(world);
+    const controller = await startController(t, world);
+    await begun(world, controller, 'kept');
+    world.manager.start();
+    world.taint();
+    await world.refused('in', 'kept');
+    const one = world.api.get('namespaces', '', 'in') ?? assert.fail();
+    world.api.update('namespaces', { ...one, metadata: { ...one.metadata, labels: {} } });
+    world.api.delete('evictionpauses.taintmgr.dev', '', 'audit');
+    // kube-controller-manager has forgotten it, and looks again where something changes.
+    world.taint(false);
+    world.taint();
+    await world.deleted('in', 'kept');
+    await controller.stop();
+    assert.equal(world.asked.filter(({ path }) => path.endsWith('/eviction')).length, 0);
+  });
+
+  it('11: takes its mark away when an eviction was called off, and the next veto works', async (t) => {
+    const world = await TakeoverWorld.start(t);
+    world.pod('in', 'kept');
+    world.refuse(({ method, path }) => method === 'DELETE' && path.includes('/pods/kept'));
+    const controller = await startController(t, world, '--mode=delete');
+    await begun(world, controller, 'kept');
+    world.taint();
+    const isMarked = (): boolean => {
+      const conditions: readonly { readonly type: string }[] =
+        world.api.get('pods', 'in', 'kept')?.status?.conditions ?? [];
+      return conditions.some(({ type }) => type === 'DisruptionTarget');
+    };
+    await world.until(isMarked);
+    world.taint(false);
+    await controller.saw('took the condition DisruptionTarget away: the pod stays');
+    assert.equal(isMarked(), false);
+    pause(world);
+    await controller.saw('eviction cancelled', {}, 1);
+    world.manager.start();
+    world.taint();
+    await world.refused('in', 'kept');
+    assert.equal(world.isDeleted('in', 'kept'), false);
+    await controller.stop();
+  });
+});
+
+describe('accidents', () => {
+  it('somebody edits a policy: it is told, and mended', async (t) => {
+    const world = await TakeoverWorld.start(t);
+    world.pod('in', 'kept');
+    pause(world);
+    const controller = await startController(t, world);
+    await begun(world, controller, 'kept');
+    const edited =
+      structuredClone(world.api.get(policies, '', 'taintmgr-takeover')) ?? assert.fail();
+    edited.spec.matchConditions.push({ name: 'off', expression: 'false' });
+    world.api.update(policies, edited);
+    await controller.saw('somebody changed an object of takeover, mending it');
+    await controller.saw('mended it', { object: 'validatingadmissionpolicy/taintmgr-takeover' });
+    await controller.saw('recorded event', { reason: 'TakeoverPolicyChanged' });
+    await world.untilPolicies(true, 'kept');
+    await controller.stop();
+  });
+
+  it('the policies are removed: they are installed again, and what went meanwhile is told', async (t) => {
+    const world = await TakeoverWorld.start(t);
+    world.pod('in', 'first');
+    world.pod('in', 'second', {
+      tolerations: [
+        { key: 'bad', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 3600 },
+      ],
+    });
+    pause(world);
+    const controller = await startController(t, world);
+    await begun(world, controller, 'first');
+    world.removePolicies();
+    await world.untilPolicies(false, 'first');
+    world.manager.start();
+    world.taint();
+    await world.deleted('in', 'first');
+    await controller.saw('installed an object of takeover', {}, 8);
+    await world.untilPolicies(true, 'second');
+    assert.ok(
+      controller.lines.some(({ msg }) => String(msg).includes('was let through with pod in/first')),
+    );
+    await world.until(() => published(world).takeover?.letThrough === 1);
+    await controller.stop();
+  });
+});

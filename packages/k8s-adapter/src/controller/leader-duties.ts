@@ -1,0 +1,100 @@
+// What a leader does beside acting: it publishes itself, and keeps the policies of takeover.
+import { earliest, type Instant } from '@taintmgr/core/time';
+import type { ExchangeInput } from '../proto/exchange.ts';
+import type { PublisherNotice } from './publisher-notice.ts';
+import { StatusPublisher, type StatusPublisherOptions } from './status-publisher.ts';
+import {
+  type InstallerEffect,
+  type InstallerOptions,
+  PolicyInstaller,
+  type PolicyState,
+} from './takeover/installer.ts';
+
+export interface LeaderDutiesOptions {
+  /** Null: nothing is published. */
+  readonly publish: StatusPublisherOptions | null;
+  /** Null: there is no takeover. */
+  readonly takeover: InstallerOptions | null;
+}
+
+export type LeaderEffect =
+  | InstallerEffect
+  | { readonly kind: 'notice'; readonly notice: PublisherNotice };
+
+/**
+ * With takeover a new leader acts only when the policies stood as they should and its heartbeat was
+ * written, once since it leads: before, kube-controller-manager is refused nothing. From then on it
+ * acts, whatever becomes of them: pods that kube-controller-manager was refused would go for nobody.
+ */
+export class LeaderDuties {
+  readonly #publisher: StatusPublisher | null;
+  readonly #installer: PolicyInstaller | null;
+  #hasBegun = false;
+
+  constructor({ publish, takeover }: LeaderDutiesOptions) {
+    this.#publisher = publish && new StatusPublisher(publish);
+    this.#installer = takeover && new PolicyInstaller(takeover);
+  }
+
+  /** Whether all is done that goes before acting. */
+  get isReady(): boolean {
+    return this.#installer === null || this.#hasBegun;
+  }
+
+  get idle(): boolean {
+    return (this.#publisher?.idle ?? true) && (this.#installer?.idle ?? true);
+  }
+
+  /** How the policies of takeover are; null: there is no takeover. */
+  get policies(): PolicyState | null {
+    return this.#installer?.state ?? null;
+  }
+
+  nextWake(): Instant | null {
+    return earliest([this.#publisher?.nextWake() ?? null, this.#installer?.nextWake() ?? null]);
+  }
+
+  /** We lead from now on, or not any more. */
+  lead(now: Instant, held: boolean, isSynced: boolean): readonly LeaderEffect[] {
+    if (!held) this.#hasBegun = false;
+    return this.#after([
+      ...(this.#publisher?.lead(now, held, isSynced) ?? []),
+      ...(this.#installer?.lead(now, held) ?? []),
+    ]);
+  }
+
+  /** Everything was read once. */
+  synced(now: Instant): readonly LeaderEffect[] {
+    return this.#after(this.#publisher?.synced(now) ?? []);
+  }
+
+  /** What others wait for has changed in what is published. */
+  hurry(now: Instant): readonly LeaderEffect[] {
+    return this.#after(this.#publisher?.hurry(now) ?? []);
+  }
+
+  receive(now: Instant, input: ExchangeInput): readonly LeaderEffect[] {
+    return this.#after([
+      ...(this.#publisher?.receive(now, input) ?? []),
+      ...(this.#installer?.receive(now, input) ?? []),
+    ]);
+  }
+
+  tick(now: Instant): readonly LeaderEffect[] {
+    return this.#after([
+      ...(this.#publisher?.tick(now) ?? []),
+      ...(this.#installer?.tick(now) ?? []),
+    ]);
+  }
+
+  /** The last status, and nothing after it. */
+  resign(now: Instant): readonly LeaderEffect[] {
+    this.#installer?.stop();
+    return this.#publisher?.resign(now) ?? [];
+  }
+
+  #after(effects: readonly LeaderEffect[]): readonly LeaderEffect[] {
+    if (this.#installer?.state.isInForce && this.#publisher?.isWritten) this.#hasBegun = true;
+    return effects;
+  }
+}

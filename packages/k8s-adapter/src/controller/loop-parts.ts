@@ -1,0 +1,108 @@
+// What a loop is made of, what goes into it and what comes out.
+import type { Command, Event } from '@taintmgr/core';
+import type { Instant, Millis } from '@taintmgr/core/time';
+import type { PodScopeNotice, Source, UnreadableNotice } from '../pod-watch/source.ts';
+import type { RequestEffect } from '../proto/api-request.ts';
+import type { Random } from '../proto/backoff.ts';
+import type { ExchangeInput } from '../proto/exchange.ts';
+import type { ReflectorNotice } from '../proto/reflector-notice.ts';
+import type { ClockNotice } from './clock/clock-watch.ts';
+import type { ElectionNotice, ElectionOptions } from './election/election.ts';
+import type { EventRecorderNotice } from './event-recorder.ts';
+import type { MayAct } from './executor.ts';
+import type { PublisherNotice } from './publisher-notice.ts';
+import type { PublishOptions } from './status-publisher.ts';
+import type { InstallerOptions } from './takeover/installer.ts';
+import type { InstallerNotice } from './takeover/notice.ts';
+import type { Procedures } from './task.ts';
+
+/** What a machine hears or wants done. */
+export interface OfKind {
+  readonly kind: string;
+}
+
+/** What every machine hears from its loop. */
+export type LoopEvent = Extract<
+  Event,
+  { kind: 'leadership' | 'synced' | 'clock' | 'view' | 'result' | 'tick' }
+>;
+
+/** What decides: events in, commands out. */
+export interface Machine<E = Event, C = Command> {
+  handle(now: Instant, event: E): readonly C[];
+  /** When a tick could yield a command; null: only an event can. */
+  nextWake(): Instant | null;
+}
+
+/** What can be chosen for any loop. */
+export interface LoopSettings {
+  /** Randomness for waits and timeouts, e.g. Math.random. */
+  readonly random: Random;
+  /** Who Kubernetes Events come from; `taintmgr` when left out. */
+  readonly component?: string;
+  /** What is known for longer than this without being confirmed is read again before a pod goes. */
+  readonly viewAgeMsMax?: Millis;
+  /** Act only while elected; left out: there is no election. */
+  readonly election?: Omit<ElectionOptions, 'random'>;
+  /** Whether others still act under the lease: it is not given back before a tick finds they do not. */
+  readonly leaseIsShared?: () => boolean;
+  /** What the leader publishes of itself; left out: nothing. */
+  readonly publish?: PublishOptions;
+  /** Keep the policies of takeover, and act when they are in force; left out: there is none. */
+  readonly takeover?: Pick<InstallerOptions, 'manager'>;
+  /** Whether this replica may act at an instant, asked before each request; always when left out. */
+  readonly mayAct?: MayAct;
+}
+
+/** What a loop is made of: a machine, what it hears of, and how its commands are carried out. */
+export interface LoopParts<E extends OfKind, C extends OfKind, N extends OfKind>
+  extends LoopSettings {
+  readonly machine: Machine<E | LoopEvent, C>;
+  readonly sources: readonly Source<E>[];
+  readonly procedures: Procedures<C, N>;
+  /** What a notice means to the machine; null, and left out: nothing. */
+  readonly eventOf?: (notice: N | LoopNotice) => E | null;
+  /** Change nothing in the cluster. */
+  readonly readOnly?: boolean;
+}
+
+/** What a loop takes. `E` is what its machine can hear from elsewhere. */
+export type LoopInput<E = Event> =
+  | { readonly kind: 'start' }
+  | { readonly kind: 'stop' }
+  | { readonly kind: 'tick' }
+  /** Something for the machine from elsewhere, e.g. leadership. */
+  | { readonly kind: 'event'; readonly event: E | LoopEvent }
+  /** The wall clock of this computer went so much further than time; less, if negative. */
+  | { readonly kind: 'clockStep'; readonly by: Millis }
+  | ExchangeInput;
+
+/** What a loop wants done. `N` is what people may want to know. */
+export type LoopAction<N> = RequestEffect | { readonly kind: 'notice'; readonly notice: N };
+
+/** What a person running any loop may want to know; the caller logs, counts or prints it. */
+export type LoopNotice =
+  | ReflectorNotice
+  | PodScopeNotice
+  | UnreadableNotice
+  | EventRecorderNotice
+  | ElectionNotice
+  | ClockNotice
+  | PublisherNotice
+  | InstallerNotice
+  /** Whether this replica has been elected. */
+  | { readonly kind: 'elected'; readonly held: boolean }
+  /** Everything that exists has been read once; from now on pods are evicted. */
+  | { readonly kind: 'synced' };
+
+/** A loop as those see it who send its requests and keep its time. */
+export interface RunningLoop<E, N> {
+  /** Whether it was stopped and no request is under way any more. */
+  readonly closed: boolean;
+  /** Takes one input and answers what is to be done, in this order. `now` never goes back. */
+  handle(now: Instant, input: LoopInput<E>): readonly LoopAction<N>[];
+  /** When to call with a tick; null: not before something is heard. */
+  nextWake(): Instant | null;
+  /** What the cluster's clock shows at `now`. */
+  wall(now: Instant): Instant;
+}

@@ -1,0 +1,52 @@
+// What is said of the admission policies of takeover.
+import type { Failure } from '../../proto/answer.ts';
+import type { ClusterEvent } from '../../proto/event-requests.ts';
+import { asRecord, asText } from '../../proto/json.ts';
+import type { Drift } from '../../takeover/drift.ts';
+import type { TakeoverManifest } from '../../takeover/manifests.ts';
+
+export type InstallerNotice =
+  /** A policy or a binding is not as it should be, and is about to be mended. */
+  | {
+      readonly kind: 'takeoverDrift';
+      readonly object: string;
+      readonly drift: readonly Drift[];
+    }
+  /** It was written; `left`: what differs all the same. */
+  | {
+      readonly kind: 'takeoverMended';
+      readonly object: string;
+      readonly isNew: boolean;
+      readonly left: readonly Drift[];
+    }
+  /** It was mended too often of late, and is left as it is for a while. */
+  | {
+      readonly kind: 'takeoverContested';
+      readonly object: string;
+      readonly drift: readonly Drift[];
+    }
+  /** All of them are as they should be, or not any more. */
+  | { readonly kind: 'takeoverInForce'; readonly isInForce: boolean }
+  /** They could not be read or written; reported once for as long as it goes on alike. */
+  | { readonly kind: 'takeoverFault'; readonly object: string; readonly failure: Failure };
+
+const shownMax = 3;
+
+/** The Event about an object that somebody has changed. */
+export function mendedEvent(
+  { apiVersion, kind, metadata }: TakeoverManifest,
+  live: unknown,
+  drift: readonly Drift[],
+): ClusterEvent {
+  const uid = asText(asRecord(asRecord(live).metadata).uid);
+  const subject = { apiVersion, kind, namespace: '', name: metadata.name, uid };
+  const reason = 'TakeoverPolicyChanged';
+  return { subject, type: 'Warning', reason, message: `mending it: ${driftText(drift)}` };
+}
+
+/** The first differences, in words. */
+export function driftText(drift: readonly Drift[]): string {
+  const texts = drift.slice(0, shownMax).map(({ text }) => text);
+  const more = drift.length - texts.length;
+  return `${texts.join('; ')}${more > 0 ? `; and ${more} more` : ''}`;
+}
