@@ -5,11 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
-import {
-  customResourceDefinitions,
-  fittedTaintManagerStatus,
-  readManifest,
-} from '@taintmgr/core/policy';
+import { customResourceDefinitions, fittedStatus, readManifest } from '@taintmgr/core/policy';
 import { installDefinitions, node, pod, type Rule, toleration } from '@taintmgr/sim-cluster';
 import { resolveChoices } from '../../src/flags/resolve.ts';
 import { publishedPolicies } from '../../src/process/published-policies.ts';
@@ -177,7 +173,7 @@ describe('policies of --policy files', () => {
     ]);
     assert.equal(published[1]?.since, '2026-01-02T03:04:05.000Z');
     assert.deepEqual(JSON.parse(published[2]?.spec ?? ''), Object(big[0]).spec);
-    const { leftOut } = fittedTaintManagerStatus({ policies: published });
+    const { leftOut } = fittedStatus('TaintManager', { policies: published });
     assert.deepEqual(leftOut, {});
   });
 

@@ -5,6 +5,7 @@ import type { Evictors } from '@taintmgr/k8s-adapter';
 import { type Evictor, readEvictor } from './evictors.ts';
 import { type NodeFacts, type PodFacts, zoneLabel } from './facts.ts';
 import { type KeptLimits, readLimits } from './limits.ts';
+import { withOwnStarts } from './own-starts.ts';
 import { type Past, readPast } from './past.ts';
 import { type ClusterPolicies, readClusterPolicies } from './policies.ts';
 import type { ClusterReader, LeaseRenewal } from './reader.ts';
@@ -42,6 +43,8 @@ export interface ForecastSurvey extends NodeSurvey {
   readonly policies: ClusterPolicies;
   /** What nodes and pods were before, where that matters to whoever acts; null: not read. */
   readonly past: Past | null;
+  /** Nodes whose taints were just written, and what was there before is not to be had. */
+  readonly unsure?: readonly string[];
 }
 
 /** Reads all nodes and all pods. */
@@ -90,8 +93,11 @@ export async function surveyForecast(
     readClusterPolicies(reader, evictor, files),
   ]);
   const kept = limits === 'forbidden' ? null : limits;
-  const read = { ...survey, nodes, leases, zoneNodes, limits: kept, policies, past: null };
-  const isUpstream = read.evictor.rules !== 'taintmgr-controller';
+  const { rules } = survey.evictor;
+  const isOurs = rules !== 'kube-controller-manager';
+  const starts = isOurs ? await withOwnStarts(reader, nodes, reader.now()) : { nodes, unsure: [] };
+  const read = { ...survey, ...starts, leases, zoneNodes, limits: kept, policies, past: null };
+  const isUpstream = rules !== 'taintmgr-controller';
   return isUpstream ? await withPast(reader, read) : { ...read, at: reader.now() };
 }
 

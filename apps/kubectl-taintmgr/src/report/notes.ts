@@ -35,6 +35,7 @@ export function notesOn(survey: ForecastSurvey, report: Report, question: Questi
     ],
     notes: [
       ...nodes.flatMap((node) => unwrittenTaints(node, survey.at)),
+      ...unsureNotes(survey),
       ...queueNotes(survey, nodes),
       ...settingNotes(survey),
       ...limitNotes(survey, pods),
@@ -67,6 +68,16 @@ function unwrittenTaints({ facts, taints }: NodeReport, now: Instant): readonly 
         `and pods may be due sooner${last}`,
     )
     .map(printable);
+}
+
+/** The one who acts saw what was before, and we did not. */
+function unsureNotes({ unsure = [] }: ForecastSurvey): readonly string[] {
+  return unsure.map((name) =>
+    printable(
+      `the taints of ${name} were just written, and what was there before cannot be read: times of ` +
+        'taints that it had already are estimates, and are known in some seconds',
+    ),
+  );
 }
 
 function queueNotes({ evictor }: ForecastSurvey, nodes: readonly NodeReport[]): readonly string[] {

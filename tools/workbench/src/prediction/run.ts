@@ -55,7 +55,7 @@ export interface PredictionRun {
 
 /** Times are kept in whole seconds: nothing is to happen at the beginning of one. */
 const startsAt: Instant = Date.UTC(2026, 0, 2, 3, 4, 5, 300);
-const lookEverySeconds = 3;
+const lookEverySeconds = 2;
 const restartLastsSeconds = 3;
 const nodes = ['z-1', 'z-2', 'z-3', 'z-4', 'z-5'];
 

@@ -21,14 +21,13 @@ export const predictionCases: readonly PredictionCase[] = [
     name: 'taintmgr-controller --mode=delete',
     make: ours('delete'),
     forgets: false,
-    // It writes down two seconds after a node's taints were written since when they count.
-    shareMin: { last: 0.95, first: 0.85 },
+    shareMin: { last: 0.95, first: 0.95 },
   },
   {
     name: 'taintmgr-controller --mode=evict',
     make: ours('evict'),
     forgets: false,
-    shareMin: { last: 0.95, first: 0.85 },
+    shareMin: { last: 0.95, first: 0.95 },
   },
   {
     name: 'kube-controller-manager',
