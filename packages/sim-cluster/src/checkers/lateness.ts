@@ -42,10 +42,8 @@ export function isSurelyLate(
   return (
     moving.length > 0 &&
     moving.every((taint) => {
-      const appearedAt = starts.appearedAt(nodeName, node, taint);
-      return runs.every(
-        (run) => apiHistory.known.inTurnUpTo(run, 'nodes', created - 1000) > appearedAt,
-      );
+      const since = starts.unchangedSince(nodeName, node, taint);
+      return runs.every((run) => apiHistory.known.inTurnUpTo(run, 'nodes', created - 1000) > since);
     })
   );
 }

@@ -42,6 +42,8 @@ interface Presence {
   /** Index of the first state with it. */
   readonly first: number;
   readonly appearedAt: number;
+  /** Since when it says what it says: one that is written with another time counts as a new one. */
+  readonly unchangedSince: number;
   /** Times the taint itself has named since. */
   readonly named: readonly number[];
 }
@@ -60,6 +62,12 @@ export class TaintStarts {
   appearedAt(nodeName: string, state: State, { id }: NoExecuteTaint): number {
     const states = this.#history.node(nodeName);
     return presence(states, states.indexOf(state), id).appearedAt;
+  }
+
+  /** Since when the taint is on the node as it is, as of that state of it. */
+  unchangedSince(nodeName: string, state: State, { id }: NoExecuteTaint): number {
+    const states = this.#history.node(nodeName);
+    return presence(states, states.indexOf(state), id).unchangedSince;
   }
 
   /**
@@ -94,7 +102,9 @@ export class TaintStarts {
 
 function presence(states: readonly State[], index: number, id: string): Presence {
   const uid = states[index]?.object?.metadata.uid;
+  const latest = noExecuteTaints(states[index]?.object ?? null).find((one) => one.id === id);
   let first = index;
+  let unchanged = index;
   const named: number[] = [];
   for (let at = index; at >= 0; at--) {
     const state = states[at];
@@ -102,9 +112,13 @@ function presence(states: readonly State[], index: number, id: string): Presence
     const taint = noExecuteTaints(state.object).find((one) => one.id === id);
     if (!taint) break;
     if (taint.timeAdded !== null) named.push(taint.timeAdded);
+    if (unchanged === first && taint.timeAdded === latest?.timeAdded) unchanged = at;
     first = at;
   }
-  return { first, appearedAt: states[first]?.at ?? Number.NaN, named };
+  const [appearedAt = Number.NaN, unchangedSince = Number.NaN] = [first, unchanged].map(
+    (at) => states[at]?.at,
+  );
+  return { first, appearedAt, unchangedSince, named };
 }
 
 function has({ object }: State, id: string): boolean {

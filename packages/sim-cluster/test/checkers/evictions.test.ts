@@ -122,6 +122,19 @@ describe('where limits may hold pods for as long as they like', () => {
     assert.deepEqual(overdue(evictions), ['default/late']);
   });
 
+  it('those that came before it was written anew may wait', () => {
+    const evictions = new Evictions(terms);
+    const { scenario } = evictions;
+    scenario.at(40);
+    scenario.addPod('a-1', 'late');
+    scenario.at(45);
+    const { resourceVersion: _, ...metadata } = scenario.node('a-1').metadata;
+    const timeAdded = new Date(start + 45_000).toISOString();
+    const spec = { taints: [{ ...bad, timeAdded }] };
+    scenario.api.update('nodes', { ...scenario.node('a-1'), metadata, spec });
+    assert.deepEqual(overdue(evictions), []);
+  });
+
   it('all have to go where no limit is', () => {
     assert.deepEqual(overdue(new Evictions()), ['default/p', 'default/q']);
   });

@@ -1,46 +1,4 @@
 // The part of a TaintManager's status that holds kube-controller-manager's evictions against ours.
-const pods = (description: string) => ({ type: 'integer', description, minimum: 0 }) as const;
-
-const counts = {
-  same: pods('Pods that both evict in the same instant.'),
-  earlier: pods('Pods that taintmgr would have evicted before kube-controller-manager.'),
-  later: pods('Pods that taintmgr would have evicted after kube-controller-manager.'),
-  kept: pods('Pods that kube-controller-manager deleted and taintmgr would have kept.'),
-  onlyTaintmgr: pods('Pods that taintmgr would have evicted and kube-controller-manager did not.'),
-  budgetsAsked: pods(
-    'Of same, earlier and later: pods that taintmgr would have asked disruption budgets about.',
-  ),
-} as const;
-
-const seconds = (description: string) =>
-  ({
-    type: 'object',
-    description,
-    properties: {
-      mean: { type: 'number', description: 'In the mean.', minimum: 0 },
-      most: { type: 'number', description: 'At most.', minimum: 0 },
-    },
-  }) as const;
-
-const rows = (description: string, nameLength: number) =>
-  ({
-    type: 'array',
-    description,
-    maxItems: 21,
-    mapKeys: ['name'],
-    items: {
-      type: 'object',
-      required: ['name'],
-      properties: {
-        name: {
-          type: 'string',
-          description: 'Its name; (none): without one; (others): those there was no room for.',
-          maxLength: nameLength,
-        },
-        ...counts,
-      },
-    },
-  }) as const;
 
 /** What a controller in a dry run publishes of its shadow. */
 export const shadowReport = {
@@ -48,18 +6,85 @@ export const shadowReport = {
   description: 'What kube-controller-manager evicted, held against what taintmgr would have done.',
   properties: {
     since: { type: 'shared', name: 'time', description: 'Since when this is counted.' },
-    ...counts,
-    earlierSeconds: seconds('How much earlier.'),
-    laterSeconds: seconds('How much later, where that can be said.'),
-    following: pods('Pods on whom there is no verdict yet.'),
-    notDeleted: pods('Pods that were marked for deletion for a taint and were not deleted.'),
-    leftOtherwise: pods(
-      'Pods that taintmgr would have evicted and that left before, but not for a taint.',
-    ),
-    givenUp: pods('Pods without a verdict, as too many were followed at once.'),
-    taints: rows('By the key of the taint that decided.', 317),
-    namespaces: rows('By namespace.', 63),
-    policies: rows('By the EvictionPolicy that counted.', 253),
+    same: {
+      type: 'shared',
+      name: 'count',
+      description: 'Pods that both evict in the same instant.',
+    },
+    earlier: {
+      type: 'shared',
+      name: 'count',
+      description: 'Pods that taintmgr would have evicted before kube-controller-manager.',
+    },
+    later: {
+      type: 'shared',
+      name: 'count',
+      description: 'Pods that taintmgr would have evicted after kube-controller-manager.',
+    },
+    kept: {
+      type: 'shared',
+      name: 'count',
+      description: 'Pods that kube-controller-manager deleted and taintmgr would have kept.',
+    },
+    onlyTaintmgr: {
+      type: 'shared',
+      name: 'count',
+      description: 'Pods that taintmgr would have evicted and kube-controller-manager did not.',
+    },
+    budgetsAsked: {
+      type: 'shared',
+      name: 'count',
+      description:
+        'Of same, earlier and later: pods that taintmgr would have asked disruption budgets about.',
+    },
+    earlierSeconds: { type: 'shared', name: 'shadowSeconds', description: 'How much earlier.' },
+    laterSeconds: {
+      type: 'shared',
+      name: 'shadowSeconds',
+      description: 'How much later, where that can be said.',
+    },
+    following: {
+      type: 'shared',
+      name: 'count',
+      description: 'Pods on whom there is no verdict yet.',
+    },
+    notDeleted: {
+      type: 'shared',
+      name: 'count',
+      description: 'Pods that were marked for deletion for a taint and were not deleted.',
+    },
+    leftOtherwise: {
+      type: 'shared',
+      name: 'count',
+      description:
+        'Pods that taintmgr would have evicted and that left before, but not for a taint.',
+    },
+    givenUp: {
+      type: 'shared',
+      name: 'count',
+      description: 'Pods without a verdict, as too many were followed at once.',
+    },
+    taints: {
+      type: 'array',
+      description: 'By the key of the taint that decided.',
+      maxItems: 21,
+      mapKeys: ['name'],
+      items: { type: 'shared', name: 'shadowRow' },
+    },
+    namespaces: {
+      type: 'array',
+      description: 'By namespace.',
+      maxItems: 21,
+      mapKeys: ['name'],
+      items: { type: 'shared', name: 'shadowRow' },
+    },
+    policies: {
+      type: 'array',
+      description: 'By the EvictionPolicy that counted.',
+      maxItems: 21,
+      mapKeys: ['name'],
+      items: { type: 'shared', name: 'shadowRow' },
+    },
     reasons: {
       type: 'array',
       description: 'Why pods would have left later or not at all.',
@@ -70,7 +95,7 @@ export const shadowReport = {
         properties: {
           verdict: { type: 'string', description: 'later or kept.', maxLength: 63 },
           reason: { type: 'string', description: 'Such as KeptByPolicy.', maxLength: 63 },
-          pods: pods('Pods.'),
+          pods: { type: 'shared', name: 'count', description: 'Pods.' },
         },
       },
     },

@@ -220,7 +220,8 @@ export const taintManagerStatus = {
         },
       },
     },
-    shadow: shadowReport,
+    // Declarations are made file by file: they need its type in words.
+    shadow: shadowReport as typeof shadowReport,
     conditions: { type: 'shared', name: 'conditions' },
   },
 } as const;

@@ -120,4 +120,53 @@ export const sharedSchemas = {
       },
     },
   },
+  shadowSeconds: {
+    type: 'object',
+    properties: {
+      mean: { type: 'number', description: 'In the mean.', minimum: 0 },
+      most: { type: 'number', description: 'At most.', minimum: 0 },
+    },
+  },
+  shadowRow: {
+    type: 'object',
+    required: ['name'],
+    properties: {
+      name: {
+        type: 'string',
+        description: 'Its name; (none): without one; (others): those there was no room for.',
+        maxLength: 317,
+      },
+      same: {
+        type: 'integer',
+        minimum: 0,
+        description: 'Pods that both evict in the same instant.',
+      },
+      earlier: {
+        type: 'integer',
+        minimum: 0,
+        description: 'Pods that taintmgr would have evicted before kube-controller-manager.',
+      },
+      later: {
+        type: 'integer',
+        minimum: 0,
+        description: 'Pods that taintmgr would have evicted after kube-controller-manager.',
+      },
+      kept: {
+        type: 'integer',
+        minimum: 0,
+        description: 'Pods that kube-controller-manager deleted and taintmgr would have kept.',
+      },
+      onlyTaintmgr: {
+        type: 'integer',
+        minimum: 0,
+        description: 'Pods that taintmgr would have evicted and kube-controller-manager did not.',
+      },
+      budgetsAsked: {
+        type: 'integer',
+        minimum: 0,
+        description:
+          'Of same, earlier and later: pods that taintmgr would have asked disruption budgets about.',
+      },
+    },
+  },
 } as const;
