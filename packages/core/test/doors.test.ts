@@ -32,7 +32,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
       Budget Departure DrainCommand DrainConfig DrainFailure DrainFault DrainFilterResult
       DrainNode DrainNodePhase DrainNote DrainOptions DrainPlan DrainPod DrainPodState DrainStop
       DrainTarget ForeignDeletion PlanInput PlanPod PlannedPod PredictedBlocker
-      PredictionSite Respect TaintNode`,
+      PredictionSite RenewMark Respect TaintNode`,
   },
   './lifecycle': {
     values: `

@@ -1,13 +1,15 @@
 import { formatTaint } from '@taintmgr/core';
+import type { Instant } from '@taintmgr/core/time';
 import {
   type ApiClient,
   ApiError,
   type ApiRequest,
+  drainMarksAnnotation,
   getNodeRequest,
   nodesPath,
   type TaintObject,
 } from '@taintmgr/k8s-adapter';
-import { type DrainMark, drainMarksAnnotation, writeMarks } from './drain-marks.ts';
+import { type DrainMark, writeMarks } from './drain-marks.ts';
 import type { ObjectMeta } from './objects.ts';
 
 const conflictsMax = 5;
@@ -25,16 +27,20 @@ export interface WritableNode {
 
 /**
  * Changes a node beside others who write it too: reads it, changes it, tries again on a conflict.
- * Refused with 409 because somebody else was quicker, it is read and looked at again.
+ * Refused with 409 because somebody else was quicker, it is read and looked at again. `change` hears
+ * what time it is, by the API server where it says so.
  */
 export async function changeNode<T>(
   client: ApiClient,
   nodeName: string,
-  change: (node: WritableNode) => { readonly request: ApiRequest | null; readonly result: T },
+  change: (
+    node: WritableNode,
+    at: Instant,
+  ) => { readonly request: ApiRequest | null; readonly result: T },
 ): Promise<T> {
   for (let conflicts = 0; ; conflicts++) {
-    const node = (await client.send(getNodeRequest(nodeName))) as WritableNode;
-    const { request, result } = change(node);
+    const { value, serverTime } = await client.ask(getNodeRequest(nodeName));
+    const { request, result } = change(value as WritableNode, serverTime ?? Date.now());
     if (!request) return result;
     try {
       await client.send(request);

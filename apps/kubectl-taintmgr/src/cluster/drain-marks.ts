@@ -1,12 +1,11 @@
 import { formatTaint, parseTaint, type Taint } from '@taintmgr/core';
-import { formatTime, parseTime } from '@taintmgr/core/time';
+import { drainStaleMs } from '@taintmgr/core/drain';
+import { formatTime, type Instant, parseTime } from '@taintmgr/core/time';
 import type { TaintObject } from '@taintmgr/k8s-adapter';
+import { drainMarksAnnotation } from '@taintmgr/k8s-adapter';
 import { evictsPods, type NodeFacts } from './facts.ts';
 
-/** On a node: what drains have set there, so that it can be undone. */
-export const drainMarksAnnotation = 'taintmgr.dev/drain';
-
-/** What drains write down on nodes, so that they can be undone. */
+/** What drains write down on nodes, so that they can be undone, and that they are at work there. */
 export interface DrainMark {
   /** Which drain it was; the same on all its nodes. */
   readonly id: string;
@@ -16,6 +15,20 @@ export interface DrainMark {
   readonly cordoned: boolean;
   /** The taint that gave way; null: none. */
   readonly replaced: TaintObject | null;
+  /** Who runs it; '': nobody knows. */
+  readonly by: string;
+  /** That it is at work there; null: it is not, or not yet. */
+  readonly work: DrainWork | null;
+}
+
+/** A run of a drain that evicts the pods of a node. */
+export interface DrainWork {
+  /** Distinguishes this run from others of the same drain. */
+  readonly run: string;
+  /** The API server's time at its last sign of life. */
+  readonly heartbeat: Instant;
+  /** It has ended, and left pods on the node. */
+  readonly hasEnded: boolean;
 }
 
 interface MarkObject {
@@ -25,6 +38,10 @@ interface MarkObject {
   readonly tainted?: unknown;
   readonly cordoned?: unknown;
   readonly replaced?: TaintObject;
+  readonly by?: unknown;
+  readonly run?: unknown;
+  readonly heartbeat?: unknown;
+  readonly ended?: unknown;
 }
 
 /** Reads the annotation; what is no mark is left out. */
@@ -35,6 +52,17 @@ export function readMarks(
   if (text === undefined) return [];
   const value = parsed(text);
   return Array.isArray(value) ? value.flatMap(readMark) : [];
+}
+
+/** The mark of the drain of a taint, be it of this run or of an earlier one. */
+export function markOf(marks: readonly DrainMark[], taint: Taint): DrainMark | undefined {
+  const name = formatTaint(taint);
+  return marks.find((one) => formatTaint(one.taint) === name);
+}
+
+/** Whether a drain is at work, as far as its last sign of life shows. */
+export function isAtWork({ work }: DrainMark, now: Instant): boolean {
+  return work !== null && !work.hasEnded && now - work.heartbeat < drainStaleMs;
 }
 
 /** The drains that make pods leave the node though their taint alone would not. */
@@ -73,7 +101,7 @@ export function drainsOn(nodes: readonly NodeFacts[]): readonly MarkedDrain[] {
 /** The annotation's value; null: none is needed. */
 export function writeMarks(marks: readonly DrainMark[]): string | null {
   if (marks.length === 0) return null;
-  const objects = marks.map(({ id, taint, tainted, cordoned, replaced }): MarkObject => {
+  const objects = marks.map(({ id, taint, tainted, cordoned, replaced, by, work }): MarkObject => {
     return {
       id,
       taint: formatTaint(taint),
@@ -81,13 +109,17 @@ export function writeMarks(marks: readonly DrainMark[]): string | null {
       tainted,
       cordoned,
       ...(replaced && { replaced }),
+      ...(by !== '' && { by }),
+      ...(work && { run: work.run, heartbeat: formatTime(work.heartbeat) }),
+      ...(work?.hasEnded && { ended: true }),
     };
   });
   return JSON.stringify(objects);
 }
 
 function readMark(value: unknown): readonly DrainMark[] {
-  const { id, taint, timeAdded, tainted, cordoned, replaced } = (value ?? {}) as MarkObject;
+  const { id, taint, timeAdded, tainted, cordoned, replaced, ...more } = (value ??
+    {}) as MarkObject;
   if (typeof id !== 'string' || typeof taint !== 'string') return [];
   const time = typeof timeAdded === 'string' ? parseTime(timeAdded) : null;
   try {
@@ -98,12 +130,20 @@ function readMark(value: unknown): readonly DrainMark[] {
         tainted: tainted === true,
         cordoned: cordoned === true,
         replaced: replaced ?? null,
+        by: typeof more.by === 'string' ? more.by : '',
+        work: readWork(more),
       },
     ];
   } catch (error) {
     if (error instanceof RangeError) return [];
     throw error;
   }
+}
+
+function readWork({ run, heartbeat, ended }: MarkObject): DrainWork | null {
+  const at = typeof heartbeat === 'string' ? parseTime(heartbeat) : null;
+  if (at === null || typeof run !== 'string') return null;
+  return { run, heartbeat: at, hasEnded: ended === true };
 }
 
 function parsed(text: string): unknown {

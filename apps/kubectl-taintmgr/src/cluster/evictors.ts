@@ -1,4 +1,5 @@
 // Who evicts for NoExecute taints here, as commands ask it.
+import { drainMarksFeature } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
 import {
   type Actor,
@@ -14,6 +15,8 @@ import { isFresh, type TaintManager } from './taint-managers.ts';
 export interface Evictor extends Actor {
   /** Whether taintmgr-controller asks budgets; null: that is not to be seen. */
   readonly asksBudgets: boolean | null;
+  /** Whether taintmgr-controller leaves the pods of a drain's taint to the drain; left out: no. */
+  readonly heedsDrains?: boolean;
   /** How taintmgr-controller runs, where it acts; left out: that is not known. */
   readonly settings?: OwnSettings;
 }
@@ -46,7 +49,8 @@ export async function readEvictor(
     settingsInFlags(await reader.podObject(namespace, holder.replace(/_[^_]*$/, '')));
   if (!settings) return { ...actor, asksBudgets: null };
   const since = published?.startedAt ?? lease.lease.acquiredAt;
-  return withSettings(actor, settings, since);
+  const heedsDrains = published?.features.includes(drainMarksFeature) === true;
+  return { ...withSettings(actor, settings, since), ...(heedsDrains && { heedsDrains }) };
 }
 
 /** By kube-controller-manager's rules it keeps its timers in memory as that one does. */

@@ -30,6 +30,8 @@ export interface TaintManager {
   readonly settings: Readonly<Record<string, string>>;
   /** Those of its own files, which the cluster does not have. */
   readonly policies: readonly PublishedPolicy[];
+  /** What other programs may count on. */
+  readonly features: readonly string[];
   /** Those that run. */
   readonly controllers: readonly string[];
   /** What it has seen of others who evict, in a dry run; null: it keeps no score. */
@@ -54,9 +56,10 @@ export function taintManagersIn(objects: readonly unknown[]): readonly TaintMana
     if (status === null) return [];
     const { leader = '', version = '', startedAt, renewTime, settings = {} } = status;
     const { conditions = [], controllers = [], policies = [], takeover, shadow = null } = status;
+    const { features = [] } = status;
     return [
       {
-        ...{ name, leader, version, settings, controllers, takeover, shadow },
+        ...{ name, leader, version, settings, controllers, features, takeover, shadow },
         policies: policies.map(publishedPolicy),
         startedAt: startedAt === undefined ? null : parseTime(startedAt),
         renewedAt: renewTime === undefined ? null : parseTime(renewTime),

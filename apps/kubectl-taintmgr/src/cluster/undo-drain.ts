@@ -73,14 +73,14 @@ export async function takeTaintBack(
     const { taints, removed } = withoutTaints(node.spec?.taints ?? [], marks.filter(isMeant));
     if (!removed) return { request: null, result: false };
     const left = marks.map((mark) => (isMeant(mark) ? untainted(mark) : mark));
-    const changes = left.filter(({ tainted, cordoned }) => tainted || cordoned);
+    const changes = left.filter((mark) => mark.tainted || mark.cordoned || mark.work);
     return { request: patchNodeRequest(node, { taints, marks: changes }), result: true };
   });
 }
 
 function untainted(mark: DrainMark): DrainMark {
   const taint = { ...mark.taint, timeAdded: null };
-  return { ...mark, taint, tainted: false, replaced: null };
+  return { ...mark, taint, tainted: false, replaced: null, work: null };
 }
 
 /** One write for all of it; null: no such drain has left a mark on the node. */

@@ -30,6 +30,7 @@ export {
 
 // Carrying it out.
 
+export type { RenewMark } from '../drain/claims.ts';
 export { type DrainCommand, DrainMachine } from '../drain/machine.ts';
 export type {
   Departure,

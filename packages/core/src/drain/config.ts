@@ -59,6 +59,12 @@ export interface DrainConfig {
   readonly retryWaitMsMax: Millis;
   /** An accepted eviction that is not seen to happen for so long is tried again. */
   readonly confirmationWaitMs: Millis;
+  /** Show on each node that is being drained that we are at work there (command `renewMark`). */
+  readonly marksNodes: boolean;
+  /** What others may have sent before they saw our mark is waited for so long. */
+  readonly handoverMs: Millis;
+  /** Names in metadata.managedFields of programs that leave marked nodes' pods to us. */
+  readonly partners: readonly string[];
   /** Our name in metadata.managedFields: what bears it is our own doing. */
   readonly fieldManager: string;
 }
@@ -83,6 +89,9 @@ const defaultDrainConfig: Omit<DrainConfig, 'taint' | 'targets'> = {
   retryWaitMsMin: 200,
   retryWaitMsMax: 10_000,
   confirmationWaitMs: 30_000,
+  marksNodes: false,
+  handoverMs: 0,
+  partners: [],
   fieldManager: 'kubectl-taintmgr',
 };
 
@@ -117,6 +126,7 @@ export function resolveDrainConfig(
   }
   wholeNumber('retryWaitMsMax', config.retryWaitMsMax, config.retryWaitMsMin);
   wholeNumber('confirmationWaitMs', config.confirmationWaitMs, 1);
+  wholeNumber('handoverMs', config.handoverMs, 0);
   const names = config.targets.map(({ name }) => name);
   refuse('targets', names, new Set(names).size === names.length, 'each node once');
   return config;

@@ -2,6 +2,7 @@
 import { isUncertain } from '../attempt/blocker.ts';
 import type { Outcome } from '../attempt/outcome.ts';
 import type { Disruption } from '../model/pod.ts';
+import type { DrainConfig } from './config.ts';
 import type { Claim, Departure, DrainPod, ForeignDeletion } from './state.ts';
 
 const taintDeletion = 'DeletionByTaintManager';
@@ -25,15 +26,17 @@ export function claimAfter(claim: Claim, outcome: Outcome): Claim {
 
 /**
  * The deletion that a mark names, where another controller evicts for taints; null: none does.
- * `isOurs`: we have asked to delete the pod, and so have marked it ourselves; `ownManager` is our name.
+ * `isOurs`: we have asked to delete the pod, and so have marked it ourselves. A partner deletes it for
+ * another taint.
  */
 export function taintDeletionOf(
   { reason, manager }: Disruption,
   isOurs: boolean,
-  ownManager: string,
+  { fieldManager, partners }: Pick<DrainConfig, 'fieldManager' | 'partners'>,
 ): ForeignDeletion | null {
   if (reason !== taintDeletion) return null;
-  if (manager === null ? isOurs : manager === ownManager) return null;
+  const isKnown = manager !== null && [fieldManager, ...partners].includes(manager);
+  if (manager === null ? isOurs : isKnown) return null;
   return { kind: 'foreign', manager, reason };
 }
 

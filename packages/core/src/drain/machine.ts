@@ -10,7 +10,10 @@ import { evictionEvent } from '../eviction/pod-events.ts';
 import type { Reason } from '../eviction/reason.ts';
 import { Schedule } from '../kernel/schedule.ts';
 import { earliest, type Instant } from '../kernel/time.ts';
+import type { Node } from '../model/node.ts';
 import { type Pod, type PodRef, podRef } from '../model/pod.ts';
+import { formatTaint } from '../model/taint-spec.ts';
+import type { RenewMark } from './claims.ts';
 import type { DrainConfig } from './config.ts';
 import { carriesTaint, DrainDecider } from './decide.ts';
 import { claimAfter, departureOf, taintDeletionOf } from './departure.ts';
@@ -33,7 +36,7 @@ const noLimit = Number.POSITIVE_INFINITY;
 const outOfTurn = { kind: 'queued', hit: null } as const;
 
 /** What a drain asks for. */
-export type DrainCommand = PodCommand<Reason> | RecordPodEvent<Reason> | TaintNode;
+export type DrainCommand = PodCommand<Reason> | RecordPodEvent<Reason> | TaintNode | RenewMark;
 
 /**
  * Drains nodes by a taint: each is tainted when its turn has come, and then the pods go that do not
@@ -110,7 +113,7 @@ export class DrainMachine {
     this.#actAt = now;
     switch (event.kind) {
       case 'nodeUpsert':
-        this.#nodes.seen(now, event.node.name, carriesTaint(event.node, this.#config.taint));
+        this.#seen(now, event.node);
         this.#reconsiderOn(now, event.node.name);
         break;
       case 'nodeDelete':
@@ -145,6 +148,12 @@ export class DrainMachine {
   nextWake(): Instant | null {
     if (!this.#synced || this.finished) return null;
     return earliest([this.#actAt, this.#schedule.next(), this.#nodes.nextWake()]);
+  }
+
+  #seen(now: Instant, node: Node): void {
+    const { taint } = this.#config;
+    const isMarked = node.drains?.some((drain) => drain.taint === formatTaint(taint)) === true;
+    this.#nodes.seen(now, node.name, carriesTaint(node, taint), isMarked);
   }
 
   #act(now: Instant): readonly DrainCommand[] {
@@ -227,7 +236,7 @@ export class DrainMachine {
     const { nodeName } = pod;
     if (!disruption || !this.#nodes.has(nodeName)) return;
     const known = this.#pods.get(pod.uid);
-    const by = taintDeletionOf(disruption, known?.deleted === true, this.#config.fieldManager);
+    const by = taintDeletionOf(disruption, known?.deleted === true, this.#config);
     // What was marked before the taint came is of another taint.
     const isNews = by !== null && !known?.taken && !this.#nodes.isPending(nodeName);
     if (known) this.#set(pod, known.state, { disruption, taken: known.taken ?? by });
@@ -271,7 +280,7 @@ export class DrainMachine {
     let room = (podsAtOnceMax || noLimit) - pods.filter(isUnderWay).length;
     const commands: DrainCommand[] = [];
     const queued = pods.filter(
-      ({ pod, state }) => state.kind === 'queued' && this.#nodes.isDraining(pod.nodeName),
+      ({ pod, state }) => state.kind === 'queued' && this.#nodes.mayEvict(now, pod.nodeName),
     );
     for (const waiting of queued.sort(byDue)) {
       if (room <= 0 || !this.#pace.hasRoom) break;

@@ -3,6 +3,7 @@ import { type Blocker, blockerOf } from '../attempt/blocker.ts';
 import { KeyedWrites } from '../attempt/keyed-writes.ts';
 import { isSetback, type Outcome } from '../attempt/outcome.ts';
 import { earliest, type Instant } from '../kernel/time.ts';
+import { DrainClaims, type RenewMark } from './claims.ts';
 import type { DrainConfig } from './config.ts';
 import type { DrainPods } from './pods.ts';
 import {
@@ -30,12 +31,18 @@ export class DrainNodes {
   readonly #phases = new Map<string, DrainNodePhase>();
   readonly #sights = new Map<string, Sight>();
   readonly #writes: KeyedWrites;
+  /** Null: nodes are not marked. */
+  readonly #claims: DrainClaims | null;
+  /** Nodes that had the taint when their turn came, and those whose mark has been written. */
+  readonly #wasTainted = new Set<string>();
+  readonly #isMarked = new Set<string>();
 
   constructor(config: DrainConfig, note: (note: DrainNote) => void) {
     this.#config = config;
     this.#note = note;
     const max = config.requestsInFlightMax;
     this.#writes = new KeyedWrites({ ...config, prefix: 'taint', max });
+    this.#claims = config.marksNodes ? new DrainClaims(config) : null;
     for (const { name } of config.targets) {
       this.#phases.set(name, { kind: 'pending' });
       this.#sights.set(name, 'unseen');
@@ -70,18 +77,26 @@ export class DrainNodes {
     return this.#phase(name).kind === 'draining';
   }
 
+  /** Whether its pods may be evicted now. */
+  mayEvict(now: Instant, name: string): boolean {
+    return this.isDraining(name) && (this.#claims?.holds(now, name) ?? true);
+  }
+
   /** When a node's turn came; null: it has not come. */
   begunAt(name: string): Instant | null {
     const phase = this.#phase(name);
     return phase.kind === 'draining' ? phase.since : null;
   }
 
-  /** The node is there, with the taint or without. */
-  seen(now: Instant, name: string, isTainted: boolean): void {
+  /** The node is there, with the taint or without, and with the mark of a drain by it or without. */
+  seen(now: Instant, name: string, isTainted: boolean, isMarked: boolean): void {
     if (!this.has(name) || this.isEnded(name)) return;
     this.#sights.set(name, isTainted ? 'tainted' : 'bare');
     const phase = this.#phase(name);
-    if (isTainted && phase.kind === 'tainting') this.#drain(name, phase.since, false);
+    // Both came with one write: an old mark has an old taint beside it.
+    const isOurs = phase.kind === 'tainting' && !this.#wasTainted.has(name);
+    if (isOurs && isTainted && isMarked) this.#marked(now, name);
+    this.#drainIfReady(name);
     if (!isTainted && phase.kind === 'draining') this.#end(name, failed('TaintRemoved', now));
   }
 
@@ -95,7 +110,7 @@ export class DrainNodes {
   }
 
   /** Begins with the nodes whose turn has come; the requests that put the taint on them. */
-  begin(now: Instant): readonly TaintNode[] {
+  begin(now: Instant): readonly (TaintNode | RenewMark)[] {
     for (const { name } of nodesToLeave(this.list(), this.#config)) {
       this.#end(name, failed('NotBegun', now));
     }
@@ -104,22 +119,36 @@ export class DrainNodes {
       if (this.#writes.failures(name) === 0) this.#end(name, failed('TaintRemoved', now));
     }
     for (const { name } of nodesToBegin(this.list(), this.#config)) {
-      if (this.isTainted(name)) this.#drain(name, now, true);
-      else this.#taint(name, now);
+      if (this.isTainted(name)) this.#wasTainted.add(name);
+      this.#taint(name, now);
+      this.#drainIfReady(name);
     }
-    return this.#dueWrites(now)
-      .slice(0, this.#writes.room)
-      .map((nodeName) => ({ kind: 'taintNode', id: this.#writes.begin(nodeName), nodeName }));
+    const taints = this.#dueWrites(now).slice(0, this.#writes.room);
+    for (const name of taints) this.#claims?.begin(now, name);
+    return [
+      ...taints.map((nodeName) => {
+        return { kind: 'taintNode', id: this.#writes.begin(nodeName), nodeName } as const;
+      }),
+      ...(this.#claims?.renew(now) ?? []),
+    ];
   }
 
-  /** The outcome of a request to put the taint on. */
+  /** The outcome of a request to put the taint on, or to show that we are at work. */
   answered(now: Instant, id: string, outcome: Outcome): void {
     const ended = this.#writes.settle(now, id, outcome);
-    // The watch shows a node that is gone.
-    if (!ended || !isSetback(outcome)) return;
-    const blocker = blockerOf(outcome);
-    if (blocker.verdict === 'never') this.#end(ended.key, failed('Denied', now, blocker.message));
-    else this.#note({ kind: 'nodeSetBack', node: ended.key, blocker });
+    const name = ended?.key ?? this.#claims?.answered(now, id, outcome);
+    if (name == null) return;
+    if (outcome.kind === 'changed') {
+      this.#end(name, failed('AnotherDrain', now, outcome.message));
+    } else if (isSetback(outcome)) {
+      const blocker = blockerOf(outcome);
+      if (blocker.verdict === 'never') this.#end(name, failed('Denied', now, blocker.message));
+      else if (ended) this.#note({ kind: 'nodeSetBack', node: name, blocker });
+    } else if (outcome.kind === 'done') {
+      // The watch shows a node that is gone.
+      this.#marked(now, name);
+      this.#drainIfReady(name);
+    }
   }
 
   /** Ends all nodes that are not done with: nothing more is begun. */
@@ -156,7 +185,8 @@ export class DrainNodes {
 
   /** When the next node is out of time, or its taint is to be seen to; null: never. */
   nextWake(): Instant | null {
-    return earliest([this.#writes.nextWake(), ...this.#timeouts().map(({ at }) => at)]);
+    const marks = this.#claims?.nextWake() ?? null;
+    return earliest([this.#writes.nextWake(), marks, ...this.#timeouts().map(({ at }) => at)]);
   }
 
   /** The nodes whose taint is to be seen to, in their order. */
@@ -186,14 +216,24 @@ export class DrainNodes {
     this.#writes.notice(now, name);
   }
 
-  #drain(name: string, since: Instant, wasTainted: boolean): void {
+  #marked(now: Instant, name: string): void {
+    this.#isMarked.add(name);
+    this.#claims?.begun(now, name, this.#wasTainted.has(name));
+  }
+
+  /** Its pods go once the taint is there and, where nodes are marked, the mark. */
+  #drainIfReady(name: string): void {
+    const phase = this.#phase(name);
+    if (phase.kind !== 'tainting' || !this.isTainted(name)) return;
+    if (this.#claims && !this.#isMarked.has(name)) return;
     this.#writes.forget(name);
-    this.#phases.set(name, { kind: 'draining', since });
-    this.#note({ kind: 'nodeBegun', node: name, wasTainted });
+    this.#phases.set(name, { kind: 'draining', since: phase.since });
+    this.#note({ kind: 'nodeBegun', node: name, wasTainted: this.#wasTainted.has(name) });
   }
 
   #end(name: string, phase: DrainNodePhase): void {
     this.#writes.forget(name);
+    this.#claims?.forget(name);
     this.#phases.set(name, phase);
     this.#note({ kind: 'nodeEnded', node: name, phase });
   }

@@ -53,6 +53,8 @@ export type DrainFailure =
   | 'Denied'
   /** The taint was removed, and not by us. */
   | 'TaintRemoved'
+  /** Another drain has taken the node over, or somebody has removed our mark. */
+  | 'AnotherDrain'
   /** A zone before this one could not be drained. */
   | 'NotBegun'
   /** Another controller deletes pods for the taint and asks no budgets: the drain was stopped. */

@@ -1,5 +1,6 @@
 import {
   type Event,
+  formatTaint,
   type Node,
   type Outcome,
   type Pod,
@@ -21,13 +22,14 @@ import {
  * is followed by ticks for as long as there is something to do at that time:
  *
  *     drain maintenance:NoExecute n1,n2/zone-b {"once": true}   begins a new drain
- *     0 node n1 maintenance:NoExecute@-10          a node and its taints, @ = from when they count
+ *     0 node n1 maintenance:NoExecute@-10 [marked]   a node and its taints, @ = from when they count
  *     0 pod shop/web-0 n1 [for maintenance:NoExecute 5] [bare] [emptydir] [daemonset] [mirror]
  *                         [finished] [terminating@-5] [by DeletionByTaintManager MANAGER]
  *     3 pod shop/web-0 gone
  *     0 node n1 gone | synced | tick | state
  *     0 done shop/web-0 | gone ... | blocked ... MESSAGE | failed ... 500 MESSAGE   (0: no answer)
  *     0 done node/n1 | failed node/n1 403 MESSAGE       the answer to a request to taint it
+ *     0 done mark/n1 | changed mark/n1 MESSAGE          the answer to a request to renew its mark
  */
 export function runDrainScript(script: string): string {
   const run = new Run();
@@ -137,6 +139,10 @@ class Run {
       this.#ids.set(`node/${command.nodeName}`, command.id);
       return [`taintNode ${command.nodeName}`];
     }
+    if (command.kind === 'renewMark') {
+      this.#ids.set(`mark/${command.nodeName}`, command.id);
+      return [`renewMark ${command.nodeName}`];
+    }
     const { kind, pod, gracePeriodSeconds } = command;
     this.#ids.set(`${pod.namespace}/${pod.name}`, command.id);
     const grace = gracePeriodSeconds === null ? '' : ` grace ${gracePeriodSeconds}s`;
@@ -191,14 +197,18 @@ function nameOf({ pod }: { readonly pod: Pick<Pod, 'namespace' | 'name'> }): str
   return `${pod.namespace}/${pod.name}`;
 }
 
+const mark = { id: 'd1', by: 'ann', heartbeat: '1' };
+
 function readNode(name: string, words: readonly string[]): Node {
-  const taints = words.map((text) => {
+  const isMarked = words.at(-1) === 'marked';
+  const taints = words.slice(0, isMarked ? -1 : words.length).map((text) => {
     const [spec = '', added] = text.split('@');
     // A time of the API counts from the end of its second.
     const timeAdded = added === undefined ? null : (Number(added) - 1) * 1000;
     return { ...parseTaint(spec), timeAdded };
   });
-  return { name, uid: name, taints };
+  const drains = taints.map((taint) => ({ ...mark, taint: formatTaint(taint) }));
+  return { name, uid: name, taints, ...(isMarked && { drains }) };
 }
 
 function readPod(words: readonly string[]): Omit<Pod, 'namespace' | 'name' | 'uid'> {
@@ -238,6 +248,7 @@ function readTolerations(words: readonly string[]): readonly Toleration[] {
 
 function readOutcome(verb: string, words: readonly string[]): Outcome {
   if (verb === 'done' || verb === 'gone') return { kind: verb };
+  if (verb === 'changed') return { kind: verb, message: words.join(' ') };
   if (verb === 'blocked') return { kind: verb, message: words.join(' '), retryAfter: null };
   const [status = '', ...message] = words;
   return {

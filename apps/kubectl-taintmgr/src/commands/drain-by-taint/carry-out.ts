@@ -1,23 +1,28 @@
 import type { DrainPlan } from '@taintmgr/core/drain';
+import { ApiClient, ApiError, ConnectionError } from '@taintmgr/k8s-adapter';
 import { warn } from '../../cli/output.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
 import { isNamed, undoOnNodes } from '../../cluster/undo-drain.ts';
 import { alreadySaid, blockerLines, daemonSetLine } from './blockers.ts';
-import { applyTo, type NodeChanges } from './cordon-and-taint.ts';
+import { cordonNode, type NodeChanges, taintNode } from './cordon-and-taint.ts';
 import { type DrainReport, drainReport, outcomes } from './documents.ts';
 import { type Drain, sayChange } from './drain.ts';
 import { renderLeft } from './failure-report.ts';
-import { isNotDrained } from './outcome.ts';
+import { isBegun, isNotDrained } from './outcome.ts';
 import { Progress } from './progress.ts';
 import { type DrainEnd, runDrain } from './run.ts';
 import { stopHint, stopText, takeTaintsBack } from './stop.ts';
+import { endMark, renewMark } from './working-mark.ts';
+
+/** Nobody waits longer for a drain to say that it has ended. */
+const lastWordsMsMax = 2_000;
 
 /**
  * Carries out a drain: cordons the nodes, taints each at its turn, lets its pods go, and says how
  * it ended.
  */
 export async function carryOut(drain: Drain, plan: DrainPlan): Promise<DrainReport> {
-  const { connection, settings, config, output, say, interrupt } = drain;
+  const { connection, settings, config, output, say, interrupt, wanted } = drain;
   const daemonSets = daemonSetLine(plan);
   for (const line of blockerLines(plan)) warn(output, line);
   if (daemonSets !== null) warn(output, daemonSets);
@@ -25,10 +30,16 @@ export async function carryOut(drain: Drain, plan: DrainPlan): Promise<DrainRepo
   const { podSelector } = settings.flags;
   const audience = { output, say, live: await output.live() };
   const progress = new Progress(audience, Date.now(), alreadySaid(plan));
-  const taint = (nodeName: string): Promise<void> => taintAtItsTurn(drain, nodeName, changes);
-  const untaint = (): Promise<void> => takeTaintsBack(drain, changes);
-  const options = { config, podSelector, interrupt, taint, untaint };
+  const { client } = connection;
+  const options = {
+    ...{ config, podSelector, interrupt },
+    taint: (nodeName: string) => taintAtItsTurn(drain, nodeName, changes),
+    renew: (nodeName: string) => renewMark(client, nodeName, wanted),
+    end: (nodeName: string, isDrained: boolean) => endMark(client, nodeName, wanted, isDrained),
+    untaint: () => takeTaintsBack(drain, changes),
+  };
   const end = await runDrain(connection, options, progress);
+  await endOnOpenNodes(drain, end);
   if (end.result !== 'Drained') await reportLeft(drain, end);
   const id = await offerUndo(drain, end, changes);
   const message = end.machine.stop ? stopText(end.machine.stop) : end.refusal;
@@ -64,7 +75,7 @@ async function cordonNodes(drain: Drain): Promise<Map<string, NodeChanges>> {
   if (!wanted.cordon) return changes;
   try {
     for (const { node } of survey.nodes) {
-      const change = await applyTo(connection.client, node.name, 'cordoned', wanted, Date.now());
+      const change = await cordonNode(connection.client, node.name, wanted);
       changes.set(node.name, change);
       sayChange(drain, node.name, 'cordoned', change);
     }
@@ -83,9 +94,30 @@ async function taintAtItsTurn(
   changes: Map<string, NodeChanges>,
 ): Promise<void> {
   const { connection, wanted } = drain;
-  const change = await applyTo(connection.client, nodeName, 'tainted', wanted, Date.now());
+  const change = await taintNode(connection.client, nodeName, wanted, Date.now());
   const cordoned = changes.get(nodeName)?.cordoned === true;
   changes.set(nodeName, { ...change, cordoned });
+}
+
+/**
+ * Shows on nodes that were begun that the drain has ended, so that it can be continued at once. After
+ * Ctrl-C the connection's own client sends nothing more.
+ */
+async function endOnOpenNodes({ connection, wanted }: Drain, { machine }: DrainEnd): Promise<void> {
+  const { transport, cluster } = connection;
+  const { server } = cluster.access;
+  const client = new ApiClient({ transport, server, requestTimeout: lastWordsMsMax });
+  const open = machine.nodes().filter(({ phase }) => isBegun(phase));
+  await Promise.all(
+    open.map(async ({ name }) => {
+      try {
+        await endMark(client, name, wanted, false);
+      } catch (error) {
+        // Its mark shows it too, by not being renewed.
+        if (!(error instanceof ApiError) && !(error instanceof ConnectionError)) throw error;
+      }
+    }),
+  );
 }
 
 async function reportLeft(

@@ -6,17 +6,18 @@ import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
 import { warn } from '../../cli/output.ts';
-import { readMarks } from '../../cluster/drain-marks.ts';
+import { markOf, readMarks } from '../../cluster/drain-marks.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
 import { namedNodes } from '../../cluster/named-nodes.ts';
 import { ClusterReader, selected } from '../../cluster/reader.ts';
+import { whoAmI } from '../../cluster/rights.ts';
 import { surveyNodes } from '../../cluster/survey.ts';
 import { type Format, readFormat } from '../../render/format.ts';
 import { type Answer, printAnswer } from '../../render/printer.ts';
 import { UsageError } from '../../usage-error.ts';
 import { carryOut } from './carry-out.ts';
 import { planOf, readConfig } from './config.ts';
-import { type CordonAndTaint, markOf } from './cordon-and-taint.ts';
+import type { CordonAndTaint } from './cordon-and-taint.ts';
 import { type DrainReport, drainDocument, drainReport, plannedOutcomes } from './documents.ts';
 import type { Drain } from './drain.ts';
 import { dryRun } from './dry-run.ts';
@@ -24,7 +25,7 @@ import { chooseEffect, effectLine } from './effect.ts';
 import type { DrainFlags } from './flags.ts';
 import { exitCodes } from './outcome.ts';
 import { renderPlan } from './plan-table.ts';
-import { flagsFault, overlapFault, rightsFault } from './refusals.ts';
+import { anotherDrainFault, flagsFault, overlapFault, rightsFault } from './refusals.ts';
 import { readSettings } from './settings.ts';
 
 /** `drain-by-taint TAINT [NODE...]`: plans, refuses or carries out, and says how it ended. */
@@ -62,7 +63,10 @@ export async function run(
       settings,
       survey,
       config,
-      wanted: wantedOn(targets, settings.taint, flags.cordon !== false, startedAt),
+      wanted: {
+        ...wantedOn(targets, settings.taint, flags.cordon !== false, startedAt),
+        by: (await whoAmI(connection.client)) ?? '',
+      },
       output,
       say: format.kind === 'table' ? output.out : output.err,
       interrupt,
@@ -85,7 +89,8 @@ async function planAndDrain(drain: Drain, format: Format, headers: boolean): Pro
   } else if (effect !== null) {
     output.err(effect);
   }
-  const refusal = missing ?? overlapOf(drain) ?? (isDryRun ? null : await rightsFault(drain, plan));
+  const inTheWay = missing ?? overlapOf(drain) ?? (await anotherDrainOf(drain));
+  const refusal = inTheWay ?? (isDryRun ? null : await rightsFault(drain, plan));
   const report = refusal === null ? await perform(drain, plan) : refused(drain, plan, refusal);
   if (format.kind !== 'table') {
     output.write(await printAnswer(answerOf(report), format, headers));
@@ -126,10 +131,18 @@ function answerOf(report: DrainReport): Answer {
 /** Why another controller is in the way; null: none is, or that is accepted, or only asked about. */
 function overlapOf({ settings, survey, output }: Drain): string | null {
   const { taint, budgets, flags, dryRun } = settings;
-  const fault = overlapFault(taint, survey.evictors);
+  const fault = overlapFault(taint, survey, budgets);
   if (fault === null || flags.allowOverlap) return null;
   if (dryRun === 'none' && budgets.kind !== 'ignore') return fault;
   warn(output, fault);
+  return null;
+}
+
+/** Why another drain is in the way; null: none is, or that is only asked about. */
+async function anotherDrainOf(drain: Drain): Promise<string | null> {
+  const fault = await anotherDrainFault(drain);
+  if (fault === null || drain.settings.dryRun === 'none') return fault;
+  warn(drain.output, fault.replace('; nothing was changed', ''));
   return null;
 }
 
@@ -139,9 +152,10 @@ function wantedOn(
   taint: Taint,
   cordon: boolean,
   now: number,
-): CordonAndTaint {
+): Omit<CordonAndTaint, 'by'> {
   const marks = targets.flatMap(({ annotations }) => readMarks(annotations));
-  return { id: markOf(marks, taint)?.id ?? newId(now), taint, cordon };
+  const run = randomBytes(4).toString('hex');
+  return { id: markOf(marks, taint)?.id ?? newId(now), taint, cordon, run };
 }
 
 /** `drain-20261120-230839-7f3a`: when it began, and what distinguishes it from others of that second. */

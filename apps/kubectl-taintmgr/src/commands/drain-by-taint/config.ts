@@ -13,10 +13,13 @@ import type { NodeSurvey } from '../../cluster/survey.ts';
 import type { DrainFlags } from './flags.ts';
 import type { DrainSettings } from './settings.ts';
 
+/** It sees a mark at once; what it has sent until then shows within this time. */
+const besideController = { handoverMs: 5_000, partners: ['taintmgr-controller'] };
+
 /** The configuration for these nodes, with the DaemonSets that are not there any more. */
 export async function readConfig(
   reader: ClusterReader,
-  { nodes, pods }: NodeSurvey,
+  { nodes, pods, evictor }: NodeSurvey,
   { taint, budgets, flags }: DrainSettings,
 ): Promise<DrainConfig> {
   const { skipWaitForDeleteTimeout: skip, gracePeriod, timeout } = flags;
@@ -27,6 +30,8 @@ export async function readConfig(
     leaving: new Set(leaving),
     taint,
     fieldManager,
+    marksNodes: true,
+    ...(evictor.heedsDrains && taint.effect === 'NoExecute' && besideController),
     budgets,
     respect: respectOf(flags),
     filters: {

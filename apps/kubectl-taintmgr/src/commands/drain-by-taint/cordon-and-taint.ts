@@ -1,5 +1,5 @@
 // Cordons and taints a node, each with its mark in one write.
-import { formatTaint, type Taint } from '@taintmgr/core';
+import { formatTaint } from '@taintmgr/core';
 import { formatTime, type Instant } from '@taintmgr/core/time';
 import type { ApiClient, TaintObject } from '@taintmgr/k8s-adapter';
 import {
@@ -9,15 +9,17 @@ import {
   patchNodeRequest,
   type WritableNode,
 } from '../../cluster/change-node.ts';
-import { type DrainMark, readMarks } from '../../cluster/drain-marks.ts';
+import { type DrainMark, markOf, readMarks } from '../../cluster/drain-marks.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
+import { type DrainRunName, refuseAnother } from './working-mark.ts';
 
 /** What a drain sets on its nodes. */
-export interface CordonAndTaint {
+export interface CordonAndTaint extends DrainRunName {
   /** Names the drain on nodes that no earlier run of it has changed. */
   readonly id: string;
-  readonly taint: Taint;
   readonly cordon: boolean;
+  /** Who drains; '': nobody knows. */
+  readonly by: string;
 }
 
 /** What was not yet so before a node was changed, and under which name it is written down. */
@@ -29,27 +31,39 @@ export interface NodeChanges {
 }
 
 /**
- * Cordons or taints a node, as far as that is not yet so, and writes down on the node that it was this
- * drain: in one write. Other people's changes are not overwritten: on a conflict the node is read again.
+ * Cordons a node, if it is not, and writes down on it that it was this drain: in one write. Other
+ * people's changes are not overwritten: on a conflict the node is read again.
  */
-export async function applyTo(
+export async function cordonNode(
   client: ApiClient,
   nodeName: string,
-  step: 'cordoned' | 'tainted',
+  wanted: CordonAndTaint,
+): Promise<NodeChanges> {
+  return await changeNode(client, nodeName, (node) => {
+    const changes = { ...changesOf(node, wanted), tainted: false };
+    if (!changes.cordoned) return { request: null, result: changes };
+    const patch = { unschedulable: true as const, marks: marksWith(node, wanted, changes) };
+    return { request: patchNodeRequest(node, patch), result: changes };
+  });
+}
+
+/**
+ * Taints a node, if it is not, and writes down on it that it was this drain, and that it is at work
+ * there: in one write, so that nobody else evicts for the taint in between. Throws AnotherDrainError.
+ */
+export async function taintNode(
+  client: ApiClient,
+  nodeName: string,
   wanted: CordonAndTaint,
   now: Instant,
 ): Promise<NodeChanges> {
-  return await changeNode(client, nodeName, (node) => {
-    const { metadata, spec } = node;
-    const { taints = [], unschedulable: isCordoned = false } = spec ?? {};
-    const { id, ...all } = changesTo(taints, isCordoned, metadata.annotations, wanted);
-    const changes = { cordoned: false, tainted: false, [step]: all[step], id };
-    if (!changes[step]) return { request: null, result: changes };
-    const patch =
-      step === 'tainted'
-        ? taintPatch(node, wanted, changes, now)
-        : { unschedulable: true as const, marks: marksWith(node, wanted, changes) };
-    return { request: patchNodeRequest(node, patch), result: changes };
+  return await changeNode(client, nodeName, (node, at) => {
+    refuseAnother(node, wanted, at);
+    const changes = { ...changesOf(node, wanted), cordoned: false };
+    const { taints, set } = changes.tainted ? taintSet(node, wanted, now) : untouched;
+    const work = { run: wanted.run, heartbeat: at, hasEnded: false };
+    const marks = marksWith(node, wanted, changes, { ...set, by: wanted.by, work });
+    return { request: patchNodeRequest(node, { ...taints, marks }), result: changes };
   });
 }
 
@@ -74,37 +88,46 @@ function changesTo(
   return { cordoned, tainted, id: mark?.id ?? (tainted || cordoned ? id : null) };
 }
 
-/** Puts the taint on, with the time; one of the same key and effect gives way. */
-function taintPatch(
-  node: WritableNode,
-  wanted: CordonAndTaint,
-  changes: NodeChanges,
-  now: Instant,
-): NodePatch {
+function changesOf({ metadata, spec }: WritableNode, wanted: CordonAndTaint): NodeChanges {
+  const { taints = [], unschedulable = false } = spec ?? {};
+  return changesTo(taints, unschedulable, metadata.annotations, wanted);
+}
+
+/** What putting the taint on changes, on the node and in the mark. */
+interface TaintSet {
+  readonly taints: Pick<NodePatch, 'taints'>;
+  readonly set: Partial<DrainMark>;
+}
+
+const untouched: TaintSet = { taints: {}, set: {} };
+
+/** The taint is put on with the time; one of the same key and effect gives way. */
+function taintSet(node: WritableNode, wanted: CordonAndTaint, now: Instant): TaintSet {
   const { key, value, effect } = wanted.taint;
   const all = node.spec?.taints ?? [];
   const isSameKind = (one: TaintObject): boolean => one.key === key && one.effect === effect;
   const added = { key, ...(value !== '' && { value }), effect, timeAdded: formatTime(now) };
   return {
-    taints: [...all.filter((one) => !isSameKind(one)), added],
-    marks: marksWith(node, wanted, changes, {
+    taints: { taints: [...all.filter((one) => !isSameKind(one)), added] },
+    set: {
       taint: { ...wanted.taint, timeAdded: now },
       tainted: true,
       replaced: all.find(isSameKind) ?? null,
-    }),
+    },
   };
 }
 
 /** The node's marks, with what this drain has set by now. */
 function marksWith(
   node: WritableNode,
-  { id, taint }: CordonAndTaint,
+  { id, taint, by }: CordonAndTaint,
   changes: NodeChanges,
-  set: Pick<DrainMark, 'taint' | 'tainted' | 'replaced'> | null = null,
+  set: Partial<DrainMark> = {},
 ): readonly DrainMark[] {
   const marks = readMarks(node.metadata.annotations);
   const before = markOf(marks, taint);
-  const fresh = { taint: { ...taint, timeAdded: null }, tainted: false, replaced: null };
+  const none = { tainted: false, replaced: null, by, work: null };
+  const fresh = { taint: { ...taint, timeAdded: null }, ...none };
   const mark: DrainMark = {
     ...(before ?? fresh),
     id: changes.id ?? id,
@@ -112,10 +135,4 @@ function marksWith(
     ...set,
   };
   return [...marks.filter((one) => one !== before), mark];
-}
-
-/** The mark of an earlier run with the same taint. */
-export function markOf(marks: readonly DrainMark[], taint: Taint): DrainMark | undefined {
-  const name = formatTaint(taint);
-  return marks.find((one) => formatTaint(one.taint) === name);
 }

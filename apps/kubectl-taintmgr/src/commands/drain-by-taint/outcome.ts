@@ -30,6 +30,7 @@ const failures: readonly (readonly [why: DrainFailure, result: DrainResult])[] =
   ['ForeignEviction', 'Stopped'],
   ['Denied', 'Failed'],
   ['TaintRemoved', 'Failed'],
+  ['AnotherDrain', 'Failed'],
   ['Blocked', 'Blocked'],
   ['TimedOut', 'TimedOut'],
   ['NotBegun', 'Blocked'],
@@ -40,6 +41,11 @@ export function resultOf(machine: DrainMachine): DrainResult {
   const whys = machine.nodes().flatMap(({ phase }) => (phase.kind === 'failed' ? [phase.why] : []));
   const found = failures.find(([why]) => whys.includes(why));
   return found ? found[1] : 'Drained';
+}
+
+/** Whether a node's turn has come and it is not done with. */
+export function isBegun({ kind }: DrainNode['phase']): boolean {
+  return kind === 'tainting' || kind === 'draining';
 }
 
 /** Whether a node still has pods that were to go. */

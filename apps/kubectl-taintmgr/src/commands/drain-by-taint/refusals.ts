@@ -1,13 +1,17 @@
 // Why a drain does not begin: flags that are missing, other controllers, rights that are missing.
 import { formatTaint, type Taint } from '@taintmgr/core';
-import { type DrainPlan, drainFlag } from '@taintmgr/core/drain';
-import { type Evictors, taintEvictors } from '@taintmgr/k8s-adapter';
+import { type DrainPlan, drainFlag, drainStaleMs } from '@taintmgr/core/drain';
+import type { BudgetPolicy } from '@taintmgr/core/policy';
+import { formatDuration } from '@taintmgr/core/time';
+import { getNodeRequest, taintEvictors } from '@taintmgr/k8s-adapter';
+import { isAtWork, readMarks } from '../../cluster/drain-marks.ts';
 import { isKnownNobody } from '../../cluster/evictors.ts';
 import { describeRight, isAllowed, type Right, rightOf } from '../../cluster/rights.ts';
+import type { NodeSurvey } from '../../cluster/survey.ts';
 import { count, countBy } from '../../render/count.ts';
-import { missingOn } from './cordon-and-taint.ts';
 import type { Drain } from './drain.ts';
 import { whoEvicts } from './effect.ts';
+import { drainName } from './working-mark.ts';
 
 /** One line that names the flags that are missing for the drain to begin; null when none is. */
 export function flagsFault({ pods }: DrainPlan): string | null {
@@ -25,16 +29,51 @@ export function flagsFault({ pods }: DrainPlan): string | null {
 
 /**
  * Whether another controller would take the pods of the drain's taint without asking budgets. Null:
- * it is known that nobody would.
+ * it is known that nobody would, or only one acts that leaves them to the drain.
  */
-export function overlapFault(taint: Taint, evictors: Evictors): string | null {
+export function overlapFault(
+  taint: Taint,
+  { evictors, evictor }: Pick<NodeSurvey, 'evictors' | 'evictor'>,
+  budgets: BudgetPolicy,
+): string | null {
   if (taint.effect !== 'NoExecute' || isKnownNobody(evictors)) return null;
+  const isLeft = evictor.name === 'taintmgr-controller' && evictor.heedsDrains;
+  if (isLeft && (evictor.asksBudgets || budgets.kind === 'ignore')) return null;
+  if (isLeft) return heedlessFault(taint);
   const answer = taintEvictors(evictors);
   const other = formatTaint({ ...taint, effect: 'NoSchedule' });
   const known = answer.kind === 'nobody' ? '' : `, or ${answer.advice}`;
   return (
     `${whoEvicts(evictors)}; use ${other}, for which nobody else evicts${known}, or accept it with ` +
     '--allow-overlap: the drain then stops at the first pod that another controller takes'
+  );
+}
+
+/** It leaves pods to a drain only for as long as that is at work. */
+function heedlessFault(taint: Taint): string {
+  const other = formatTaint({ ...taint, effect: 'NoSchedule' });
+  return (
+    'taintmgr-controller deletes the pods that the drain leaves, without asking PDBs, as its --mode ' +
+    `is delete; use ${other}, for which nobody else evicts, or start it with --mode=evict, or accept ` +
+    'it with --allow-overlap'
+  );
+}
+
+/** The drain that is at work on one of the nodes, as far as the API server's clock shows; null: none. */
+export async function anotherDrainFault({ connection, survey }: Drain): Promise<string | null> {
+  const working = survey.nodes.flatMap(({ node, annotations }) =>
+    readMarks(annotations).flatMap((mark) => (mark.work ? [{ node, mark, work: mark.work }] : [])),
+  );
+  const [first] = working;
+  if (!first) return null;
+  const { serverTime } = await connection.client.ask(getNodeRequest(first.node.name));
+  const now = serverTime ?? Date.now();
+  const found = working.find(({ mark }) => isAtWork(mark, now));
+  if (!found) return null;
+  const ago = formatDuration(Math.max(0, now - found.work.heartbeat));
+  return (
+    `${drainName(found.mark)} is at work on ${found.node.name} (its mark is ${ago} old): wait for ` +
+    `its end; if it was killed, until its mark is ${formatDuration(drainStaleMs)} old; nothing was changed`
   );
 }
 
@@ -55,22 +94,18 @@ export async function rightsFault(drain: Drain, plan: DrainPlan): Promise<string
   return `no permission to ${rights.join(', ')}; nothing was changed`;
 }
 
-function needsOf({ settings, survey, wanted }: Drain, { pods }: DrainPlan): readonly Need[] {
+function needsOf({ settings, survey }: Drain, { pods }: DrainPlan): readonly Need[] {
   const { kind } = settings.budgets;
-  const [first, ...others] = survey.nodes.map(({ node }) => ({ name: node.name }));
-  const changed = survey.nodes.filter((facts) => {
-    const { tainted, cordoned } = missingOn(facts, wanted);
-    return tainted || cordoned;
-  });
+  const nodeNames = survey.nodes.map(({ node }) => ({ name: node.name }));
+  const [first, ...others] = nodeNames;
   const going = pods.filter(({ fate }) => fate.kind === 'evict');
   const namespaces = [...new Set(going.map(({ pod }) => pod.namespace))].sort();
   const inNamespaces = namespaces.map((namespace) => ({ namespace }));
-  const changedNames = changed.map(({ node }) => ({ name: node.name }));
   return [
     // Of one node alone its name is enough.
     { right: rightOf('watch nodes'), places: first && others.length === 0 ? [first] : [{}] },
     { right: rightOf('watch pods'), places: [{}] },
-    { right: rightOf('patch nodes'), places: changedNames },
+    { right: rightOf('patch nodes'), places: nodeNames },
     { right: rightOf('create pods/eviction'), places: kind === 'ignore' ? [] : inNamespaces },
     { right: rightOf('delete pods'), places: kind === 'respect' ? [] : inNamespaces },
   ];

@@ -1,11 +1,6 @@
 // Runs the drain machine against the cluster.
 import type { Command, Event } from '@taintmgr/core';
-import {
-  type DrainCommand,
-  type DrainConfig,
-  DrainMachine,
-  type TaintNode,
-} from '@taintmgr/core/drain';
+import { type DrainConfig, DrainMachine, type DrainNote } from '@taintmgr/core/drain';
 import type { Instant } from '@taintmgr/core/time';
 import { drive, Loop, type LoopOptions, type Machine, type Notice } from '@taintmgr/k8s-adapter';
 import type { Connection } from '../../cli/connection.ts';
@@ -98,14 +93,23 @@ class DrainRun implements Machine {
   handle(now: Instant, event: Event): readonly Command[] {
     const machine = this.#machine;
     const commands = machine.handle(now, event);
-    for (const note of machine.takeNotes()) this.#progress.note(note, machine);
+    for (const note of machine.takeNotes()) this.#note(note);
     if (machine.synced) this.showCounts(now);
     if (machine.finished) this.end(resultOf(machine));
     const isLate = this.#syncBy !== null && now >= this.#syncBy;
     if (!machine.synced && isLate) this.end('TimedOut');
     if (machine.stop) this.#tainter.takeBack();
-    for (const command of commands) if (isTaintNode(command)) this.#tainter.perform(command);
-    return commands.filter((command) => !isTaintNode(command));
+    return commands.flatMap((command) => {
+      if (command.kind !== 'taintNode' && command.kind !== 'renewMark') return [command];
+      this.#tainter.perform(command);
+      return [];
+    });
+  }
+
+  #note(note: DrainNote): void {
+    this.#progress.note(note, this.#machine);
+    if (note.kind !== 'nodeEnded' || note.phase.kind === 'vanished') return;
+    this.#tainter.end(note.node, note.phase.kind === 'drained');
   }
 
   nextWake(): Instant | null {
@@ -137,8 +141,4 @@ class DrainRun implements Machine {
     const result = this.#result ?? resultOf(this.#machine);
     return { result, refusal: this.#refusal, machine: this.#machine };
   }
-}
-
-function isTaintNode(command: DrainCommand): command is TaintNode {
-  return command.kind === 'taintNode';
 }

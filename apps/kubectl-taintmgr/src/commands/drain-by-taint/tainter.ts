@@ -1,10 +1,15 @@
 import type { Event, Outcome } from '@taintmgr/core';
-import type { TaintNode } from '@taintmgr/core/drain';
+import type { RenewMark, TaintNode } from '@taintmgr/core/drain';
 import { ApiError, ConnectionError } from '@taintmgr/k8s-adapter';
+import { AnotherDrainError } from './working-mark.ts';
 
 export interface TainterOptions {
-  /** Puts the taint on a node. Throws ApiError and ConnectionError. */
+  /** Puts the taint on a node. Throws ApiError, ConnectionError and AnotherDrainError. */
   readonly taint: (nodeName: string) => Promise<void>;
+  /** Shows on a node that the drain is still at work. Throws as `taint` does. */
+  readonly renew: (nodeName: string) => Promise<void>;
+  /** Shows on a node that the drain has ended there. Throws as `taint` does. */
+  readonly end: (nodeName: string, isDrained: boolean) => Promise<void>;
   /** Takes every taint back that was put on. */
   readonly untaint: () => Promise<void>;
   readonly interrupt: AbortSignal;
@@ -13,12 +18,12 @@ export interface TainterOptions {
 }
 
 /**
- * Puts the taint on nodes when the drain machine asks for it, and reports what came of that; takes
- * all of them back when the drain is stopped.
+ * Puts the taint on nodes and renews their marks when the drain machine asks for it, and reports what
+ * came of that; takes all taints back when the drain is stopped.
  */
 export class Tainter {
   readonly #options: TainterOptions;
-  readonly #writes: Promise<void>[] = [];
+  readonly #writes = new Set<Promise<void>>();
   #takingBack: Promise<void> | null = null;
   #feed: (event: Event) => void = () => {};
 
@@ -31,8 +36,15 @@ export class Tainter {
     this.#feed = feed;
   }
 
-  perform({ id, nodeName }: TaintNode): void {
-    this.#writes.push(this.#write(id, nodeName));
+  perform({ kind, id, nodeName }: TaintNode | RenewMark): void {
+    const { taint, renew } = this.#options;
+    this.#follow(this.#write(id, () => (kind === 'taintNode' ? taint : renew)(nodeName)));
+  }
+
+  /** Nothing more is done on the node. */
+  end(nodeName: string, isDrained: boolean): void {
+    // Where that cannot be said, the mark shows it by not being renewed.
+    this.#follow(this.#outcome(() => this.#options.end(nodeName, isDrained)).then(() => {}));
   }
 
   /** At once, before requests under way are answered: until then others go on to evict. */
@@ -46,26 +58,31 @@ export class Tainter {
     if (!this.#takingBack) return;
     await this.#takingBack;
     // What was being put on meanwhile.
-    if (this.#writes.length > 0) await this.#options.untaint();
+    await this.#options.untaint();
   }
 
-  async #write(id: string, nodeName: string): Promise<void> {
-    try {
-      const outcome = await this.#outcome(nodeName);
-      this.#feed({ kind: 'result', id, outcome });
-    } catch (error) {
-      this.#options.onMistake();
-      throw error;
-    }
+  /** Mistakes of ours stay, to be found by `written`. */
+  #follow(write: Promise<void>): void {
+    this.#writes.add(write);
+    write.then(
+      () => this.#writes.delete(write),
+      () => this.#options.onMistake(),
+    );
   }
 
-  async #outcome(nodeName: string): Promise<Outcome> {
-    const { taint, interrupt } = this.#options;
+  async #write(id: string, write: () => Promise<void>): Promise<void> {
+    const outcome = await this.#outcome(write);
+    this.#feed({ kind: 'result', id, outcome });
+  }
+
+  async #outcome(write: () => Promise<void>): Promise<Outcome> {
+    const { interrupt } = this.#options;
     try {
-      await taint(nodeName);
+      await write();
       return { kind: 'done' };
     } catch (error) {
       if (error instanceof ApiError) return refused(error);
+      if (error instanceof AnotherDrainError) return { kind: 'changed', message: error.message };
       const isOver = interrupt.aborted && error === interrupt.reason;
       if (!isOver && !(error instanceof ConnectionError)) throw error;
       const message = error instanceof Error ? error.message : 'interrupted';

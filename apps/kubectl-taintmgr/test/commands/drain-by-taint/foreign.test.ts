@@ -190,7 +190,7 @@ describe('drain-by-taint beside users who delete pods', () => {
       spec.nodeName,
       '--pod-selector=app=api',
     ]);
-    await output.saw(/budget api/);
+    await output.saw(/^node\/\S+ tainted$/m);
     cluster.api.delete('pods', 'byhand', metadata.name);
     const { code, out } = steady(await result);
     assert.equal(code, 0);
