@@ -247,7 +247,7 @@ export function unsupportedMediaType(): ApiError {
   return new ApiError(
     415,
     'UnsupportedMediaType',
-    'the body of the request was in an unknown format - accepted media types include: application/json, application/vnd.kubernetes.protobuf',
+    'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf',
   );
 }
 

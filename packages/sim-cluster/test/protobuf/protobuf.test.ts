@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { decodeProtobuf } from '../../src/protobuf/decode.ts';
+import { fixture } from '../world/api-fixture.ts';
 
 // Bodies as real kubectl sent them.
 
@@ -95,4 +96,15 @@ describe('protobuf bodies', () => {
   ] as const) {
     it(`refuse ${name}`, () => assert.equal(decodeProtobuf(bytes), null));
   }
+
+  it('of a kind that is not known are refused in the words of the real server', () => {
+    const { client } = fixture();
+    const path = '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers';
+    const headers = { 'content-type': 'application/vnd.kubernetes.protobuf' };
+    const refused = client.post(path, body('HorizontalPodAutoscaler', []), { headers });
+    assert.deepEqual([refused.status, refused.body.reason], [415, 'UnsupportedMediaType']);
+    const types = 'application/json, application/yaml, application/vnd.kubernetes.protobuf';
+    const message = `the body of the request was in an unknown format - accepted media types include: ${types}`;
+    assert.equal(refused.body.message, message);
+  });
 });

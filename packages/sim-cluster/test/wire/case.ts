@@ -17,7 +17,7 @@ export interface WireCase {
 export type WireCases = Readonly<Record<string, WireCase>>;
 
 /** Why some exchanges are not replayed. */
-export const noYaml = 'only JSON is spoken, and the refusal says so';
+export const noYaml = 'the real server speaks YAML as well';
 export const cut = 'the recording cuts the object out of the message';
 
 /** A case in a namespace, made ready by a hand that has nothing to tell. */

@@ -43,7 +43,7 @@ export const writeCases: WireCases = {
     without: { 6: 'a directive without a list is passed over' },
   }),
   '04-writes/patch-types': writes((hand) => void hand.node('wire-n4'), {
-    without: { 4: noYaml, 5: noYaml, 7: noYaml },
+    without: { 7: noYaml },
   }),
   '04-writes/pod-update-allowed': writes(
     (hand) => {
