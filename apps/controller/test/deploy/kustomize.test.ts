@@ -100,6 +100,13 @@ function check({ objects, choices, checked }: Chosen, folders: readonly string[]
     objects.some(({ kind }) => kind === 'NetworkPolicy'),
     has('network-policy'),
   );
+  const definitions = objects.filter(({ kind }) => kind === 'CustomResourceDefinition');
+  assert.equal(definitions.length, 5);
+  assert.ok(
+    objects.some(
+      ({ kind, metadata }) => kind === 'ClusterRole' && metadata.name === 'taintmgr-pauser',
+    ),
+  );
   assert.equal(settings.resourceNamespace, 'taintmgr-system');
   const observes = folders.includes('modes/observe');
   assert.equal(observes ? origins.dryRun : origins.mode, 'environment');

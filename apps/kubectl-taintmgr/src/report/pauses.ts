@@ -1,16 +1,23 @@
 // What a pause holds, in words.
 import type { LabelExpression, LabelSelector } from '@taintmgr/core';
-import type { EvictionPauseScope } from '@taintmgr/core/policy';
+import type { EvictionPause } from '@taintmgr/core/policy';
 
-/** `all evictions`; `evictions in zone eu/a, for taint maintenance`. */
-export function heldText({ zones, nodes, taintKeys, namespaces }: EvictionPauseScope): string {
+/** `all evictions`; `evictions in zone eu/a, for taint maintenance`; `evictions and node health`. */
+export function pausedText({
+  scope: { zones, nodes, taintKeys, namespaces },
+  deadlines,
+  readiness,
+}: Pick<EvictionPause, 'scope' | 'deadlines' | 'readiness'>): string {
   const parts = [
     ...(zones.length > 0 ? [`in ${oneOf('zone', zones)}`] : []),
     ...(nodes === null ? [] : [`on nodes with ${selectorText(nodes) || 'any labels'}`]),
     ...(taintKeys.length > 0 ? [`for ${oneOf('taint', taintKeys)}`] : []),
     ...(namespaces.length > 0 ? [`of pods in ${oneOf('namespace', namespaces)}`] : []),
   ];
-  return parts.length === 0 ? 'all evictions' : `evictions ${parts.join(', ')}`;
+  const health = readiness ? ['node health'] : [];
+  const isAll = parts.length === 0;
+  const held = [...(deadlines ? [isAll ? 'all evictions' : 'evictions'] : []), ...health];
+  return [held.join(' and '), parts.join(', ')].filter((part) => part !== '').join(' ');
 }
 
 function oneOf(what: string, names: readonly string[]): string {

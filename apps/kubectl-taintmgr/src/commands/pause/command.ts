@@ -10,7 +10,7 @@ import { askForPauses, createPause, pauseReference } from '../../cluster/pauses.
 import { ClusterReader } from '../../cluster/reader.ts';
 import { type Format, readFormat } from '../../render/format.ts';
 import { printAnswer } from '../../render/printer.ts';
-import { heldText } from '../../report/pauses.ts';
+import { pausedText } from '../../report/pauses.ts';
 import { UsageError } from '../../usage-error.ts';
 import type { PauseFlags } from './flags.ts';
 import { type NewPause, newPause, refuseOver } from './manifest.ts';
@@ -54,10 +54,10 @@ async function warnings(client: ApiClient, { pause }: NewPause): Promise<readonl
   return [...scopeWarnings(pause, nodes), ...evictorWarnings(await reader.evictors())];
 }
 
-const doneTexts: Readonly<Record<DryRun, readonly [done: string, are: string]>> = {
-  none: ['created', 'are'],
-  server: ['created (server dry run)', 'would be'],
-  client: ['created (dry run)', 'would be'],
+const doneTexts: Readonly<Record<DryRun, readonly [done: string, is: string, are: string]>> = {
+  none: ['created', 'is', 'are'],
+  server: ['created (server dry run)', 'would be', 'would be'],
+  client: ['created (dry run)', 'would be', 'would be'],
 };
 
 function printed(
@@ -69,7 +69,8 @@ function printed(
   now: Instant,
 ): Promise<string> {
   const reference = pauseReference(pause.name);
-  const [done, are] = doneTexts[dryRun];
+  const [done, is, are] = doneTexts[dryRun];
+  const isOne = pause.readiness && !pause.deadlines;
   const { until } = pause;
   const end =
     until === null
@@ -79,7 +80,7 @@ function printed(
     document: made,
     rows: [made],
     names: [reference],
-    table: () => `${reference} ${done}: ${heldText(pause.scope)} ${are} held ${end}`,
+    table: () => `${reference} ${done}: ${pausedText(pause)} ${isOne ? is : are} held ${end}`,
   };
   return printAnswer(answer, format, flags.headers !== false);
 }

@@ -18,6 +18,8 @@ export interface PauseFlags extends OutputFlags {
   readonly taintKeys?: readonly string[] | undefined;
   readonly namespaces?: readonly string[] | undefined;
   readonly readiness?: true | undefined;
+  /** Left out: as the definition has it, they are held. */
+  readonly deadlines?: boolean | undefined;
   readonly dryRun: string;
 }
 
@@ -63,8 +65,17 @@ function options(): readonly Option[] {
       '--readiness',
       'also do not mark pods of unreachable nodes as not ready, nor taint unhealthy nodes',
     ),
+    new Option(
+      '--deadlines <bool>',
+      'false: evictions go on, and only what --readiness is about is held',
+    ).argParser(truth),
     dryRunOption('client: only print it; server: let the API server check it; none: make it'),
   ];
+}
+
+function truth(text: string): boolean {
+  if (text === 'true' || text === 'false') return text === 'true';
+  throw new InvalidArgumentError('Want true or false.');
 }
 
 function list(text: string, before: readonly string[] = []): readonly string[] {

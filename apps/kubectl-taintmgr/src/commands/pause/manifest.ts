@@ -18,7 +18,15 @@ export interface NewPause {
 
 /** What the flags ask for as of `now`. Throws UsageError. */
 export function newPause(name: string, flags: PauseFlags, now: Instant): NewPause {
-  const { reason, readiness, zones, taintKeys, namespaces, nodeSelector: selector } = flags;
+  const {
+    reason,
+    readiness,
+    deadlines,
+    zones,
+    taintKeys,
+    namespaces,
+    nodeSelector: selector,
+  } = flags;
   const nodeSelector =
     selector === undefined ? undefined : readLabelSelector('--node-selector', selector);
   const scope = given({ zones, nodeSelector, taintKeys, namespaces });
@@ -31,6 +39,7 @@ export function newPause(name: string, flags: PauseFlags, now: Instant): NewPaus
       scope: Object.keys(scope).length > 0 ? scope : undefined,
       reason,
       readiness,
+      deadlines,
       until: until === null ? undefined : formatTime(until),
     }),
   };
@@ -66,11 +75,12 @@ const flagOf: Readonly<Record<string, string>> = {
   namespaces: '--namespaces',
   reason: '--reason',
   until: '--until, --for',
+  spec: '--deadlines, --readiness',
 };
 
 /** The API server's words, behind the flag instead of the field that it fills. */
 function faultText({ path, text }: ManifestFault): string {
-  const flag = path.map((step) => flagOf[step]).find((one) => one !== undefined);
+  const flag = path.map((step) => flagOf[step]).findLast((one) => one !== undefined);
   const field = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`));
   const plain = field.join('').slice(1);
   return flag === undefined

@@ -3,7 +3,7 @@ import type { EvictionPause } from '@taintmgr/core/policy';
 import { formatDuration, formatTime, type Instant } from '@taintmgr/core/time';
 import type { ApiClient } from '@taintmgr/k8s-adapter';
 import { deletePause, pauseReference, readPause } from '../../cluster/pauses.ts';
-import { heldText } from '../../report/pauses.ts';
+import { pausedText } from '../../report/pauses.ts';
 import { UsageError } from '../../usage-error.ts';
 
 /** A pause that is there. */
@@ -43,9 +43,9 @@ export async function findPauses(
 /** Deletes a pause; what to say of it. */
 export async function endPause(client: ApiClient, { pause, now }: FoundPause): Promise<string> {
   await deletePause(client, pause);
-  const { name, scope, since, until } = pause;
+  const { name, since, until, deadlines, readiness } = pause;
   const end = Math.min(now, until ?? now);
   const over = end < now ? `; it was over at ${formatTime(end)}` : '';
   const held = formatDuration(Math.max(0, end - since));
-  return `${pauseReference(name)} deleted: ${heldText(scope)} were held for ${held}${over}`;
+  return `${pauseReference(name)} deleted: ${pausedText(pause)} ${deadlines || !readiness ? 'were' : 'was'} held for ${held}${over}`;
 }

@@ -3,7 +3,7 @@ import type { EvictionPause, PolicyObject } from '@taintmgr/core/policy';
 import { formatTime, type Instant } from '@taintmgr/core/time';
 import { printable } from '../../render/printable.ts';
 import { renderTable } from '../../render/table.ts';
-import { heldText } from '../../report/pauses.ts';
+import { pausedText } from '../../report/pauses.ts';
 import { ago } from '../../report/words.ts';
 
 /** Those that are not over at `at`. */
@@ -19,12 +19,12 @@ export function pausesInForce(
 /** What somebody can do about them stands below. */
 export function renderPauses(at: Instant, pauses: readonly EvictionPause[]): string {
   const rows = pauses.map((pause) => {
-    const { name, scope, until, reason } = pause;
+    const { name, until, reason } = pause;
     const since = sinceOf(pause);
     const held = [
       since === null ? '-' : ago(at, since),
       until === null ? '-' : formatTime(until),
-      heldText(scope),
+      pausedText(pause),
     ];
     return [name, ...held, reason || '-'].map(printable);
   });
@@ -33,14 +33,15 @@ export function renderPauses(at: Instant, pauses: readonly EvictionPause[]): str
 }
 
 export function pauseDocument(pause: EvictionPause): object {
-  const { name, scope, until, reason, readiness } = pause;
+  const { name, until, reason, readiness, deadlines } = pause;
   const since = sinceOf(pause);
   return {
     name,
-    holds: heldText(scope),
+    holds: pausedText(pause),
     ...(since !== null && { since: formatTime(since) }),
     ...(until !== null && { until: formatTime(until) }),
     ...(reason !== '' && { reason }),
+    deadlines,
     readiness,
   };
 }

@@ -1,5 +1,6 @@
 // Evictions are held by `pause` and go on by `resume pause/NAME`, against an API server over HTTPS.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { formatTime } from '@taintmgr/core/time';
 import { node } from '@taintmgr/sim-cluster';
@@ -9,7 +10,9 @@ import { startTestCluster, type TestCluster } from '../../world/test-cluster.ts'
 
 let cluster: TestCluster;
 before(async () => {
-  cluster = await startTestCluster(null, { nobody: [] });
+  const file = new URL('../../../../../deploy/kustomize/base/pauser.yaml', import.meta.url);
+  const { rules } = parse(readFileSync(file, 'utf8'));
+  cluster = await startTestCluster(null, { nobody: [], pauser: rules });
   process.env.KUBECONFIG = cluster.kubeconfig;
   const plain = node('n1');
   const labels = { 'topology.kubernetes.io/zone': 'a', pool: 'blue' };
@@ -45,7 +48,7 @@ describe('pause', () => {
     assert.equal(code, 0, err);
     assert.match(
       out,
-      /^evictionpause\.taintmgr\.dev\/web created: evictions in zone a, on nodes with pool=blue,tier notin \(db,cache\), for taints maintenance and spot, of pods in namespace shop are held until [-\d]+T[:\d]+Z, in 2h\n$/,
+      /^evictionpause\.taintmgr\.dev\/web created: evictions and node health in zone a, on nodes with pool=blue,tier notin \(db,cache\), for taints maintenance and spot, of pods in namespace shop are held until [-\d]+T[:\d]+Z, in 2h\n$/,
     );
     assert.equal(err, warning);
     const { spec, metadata } = pauseOf('web') ?? assert.fail('no pause');
@@ -79,7 +82,10 @@ describe('pause', () => {
     cluster.api.load([{ ...broken, spec: { actoin: 'Keep' } }]);
     const { out } = await run('status');
     assert.match(out, /^PAUSE +SINCE +UNTIL +HOLDS +REASON\n/m);
-    assert.match(out, /^web +\d+s ago +[-\d]+T[:\d]+Z +evictions in zone a, .* +new switches$/m);
+    assert.match(
+      out,
+      /^web +\d+s ago +[-\d]+T[:\d]+Z +evictions and node health in zone a, .* +new switches$/m,
+    );
     assert.match(
       out,
       /^EvictionPolicy\/b +- +- +all evictions +EvictionPolicy "b" cannot be followed: /m,
@@ -119,9 +125,31 @@ describe('pause', () => {
     );
     assert.match(
       second,
-      /^evictionpause\.taintmgr\.dev\/web deleted: evictions in zone a, .* were held for \d+s$/,
+      /^evictionpause\.taintmgr\.dev\/web deleted: evictions and node health in zone a, .* were held for \d+s$/,
     );
     assert.deepEqual([pauseOf('all'), pauseOf('web')], [null, null]);
+  });
+  it('holds node health alone, and says so', async () => {
+    const { out } = await run('pause', 'health', '--readiness', '--deadlines=false', '--zones=a');
+    assert.equal(
+      out,
+      'evictionpause.taintmgr.dev/health created: node health in zone a is held until somebody runs: kubectl taintmgr resume pause/health\n',
+    );
+    assert.deepEqual(pauseOf('health')?.spec, {
+      deadlines: false,
+      readiness: true,
+      reason: '',
+      scope: { zones: ['a'] },
+    });
+    const { out: ended } = await run('resume', 'pause/health');
+    assert.match(ended, /health deleted: node health in zone a was held for \d+s\n$/);
+  });
+  it('takes no other rights than the role that deploy/ has for it', async () => {
+    const as = '--token=pauser';
+    assert.equal((await run('pause', 'mine', as)).code, 0);
+    const { code, out, err } = await run('resume', 'pause/mine', as);
+    assert.deepEqual([code, err], [0, '']);
+    assert.match(out, /mine deleted: all evictions were held for/);
   });
   it('leaves pauses alone where resume is given no name', async () => {
     await run('pause', 'stays');
@@ -192,6 +220,11 @@ describe('pause refuses, before it asks anybody', () => {
     [['web', '--taint-keys=a b'], /^error: --taint-keys: Invalid value: "a b": want a taint key/],
     [['web', '--node-selector=a=b=c'], /--node-selector: got "a=b=c", want a label selector/],
     [['web', '--node-selector='], /--node-selector: got "", want a label selector/],
+    [['web', '--deadlines=maybe'], /Want true or false/],
+    [
+      ['web', '--deadlines=false'],
+      /^error: --deadlines, --readiness: Invalid value: want deadlines, readiness, or both/,
+    ],
     [['web', '--dry-run=maybe'], /Invalid dry-run value \(maybe\)/],
     [['web', '-n', 'shop'], /-n shop: a pause is in no namespace; .*--namespaces shop/],
     [[], /missing required argument 'name'/],
