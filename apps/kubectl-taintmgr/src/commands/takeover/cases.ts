@@ -76,11 +76,13 @@ function isTheirs({ goneAfter, by }: Fate): boolean {
 function sparedText({ goneAfter, by, ours, upstream: said }: Fate): string {
   if (said === null) return `${upstream} has said nothing about it`;
   const fate =
-    goneAfter === null ? 'it is there' : `evicted after ${after(goneAfter)} by ${by || 'somebody'}`;
+    goneAfter === null
+      ? 'it is there'
+      : `it left after ${after(goneAfter)}, by ${by || 'somebody'}`;
   return ours === null ? `${fate}; taintmgr has said nothing about it` : `${fate}; ${ours}`;
 }
 
 /** So long after the taint, for people. */
 function after(millis: Millis): string {
-  return formatDuration(Math.round(millis / 100) * 100);
+  return `${(millis / 1000).toFixed(1)}s`;
 }

@@ -33,7 +33,7 @@ const lookEveryMs: Millis = 100;
 export interface Fate {
   /** Somebody deleted or evicted it, so long after the taint; null: nobody did. */
   readonly goneAfter: Millis | null;
-  /** Whose condition it has; '' where it has none. */
+  /** Who marked it as going, or how; '' where nobody did. */
   readonly by: string;
   /** What kube-controller-manager said about it. */
   readonly upstream: string | null;
@@ -114,6 +114,9 @@ interface PodObject {
     readonly deletionTimestamp?: string;
     readonly managedFields?: readonly { readonly manager?: string; readonly fieldsV1?: object }[];
   };
+  readonly status?: {
+    readonly conditions?: readonly { readonly type: string; readonly reason?: string }[];
+  };
 }
 
 interface EventObject {
@@ -127,8 +130,10 @@ function isByUs({ source, reportingComponent }: EventObject): boolean {
   return (reportingComponent || source?.component || '').startsWith('taintmgr');
 }
 
-/** Who wrote the condition DisruptionTarget; '' where nobody did. */
-function markerOf({ metadata: { managedFields = [] } }: PodObject): string {
+/** kube-controller-manager never asks for evictions; who marked a pod for a taint wrote it himself. */
+function markerOf({ metadata: { managedFields = [] }, status }: PodObject): string {
+  const marked = status?.conditions?.find(({ type }) => type === 'DisruptionTarget');
+  if (marked?.reason === 'EvictionByEvictionAPI') return 'the Eviction API';
   const wrote = managedFields.find(({ fieldsV1 }) =>
     JSON.stringify(fieldsV1 ?? {}).includes('DisruptionTarget'),
   );
