@@ -163,6 +163,16 @@ describe('deploy/kustomize', () => {
     });
   }
 
+  for (const mode of modes.filter((one) => one !== 'modes/observe')) {
+    it(`${mode} with components/takeover takes over`, { skip }, (t) => {
+      const folders = [mode, 'components/takeover'];
+      const one = rendered(t, folders);
+      check(one, folders);
+      assert.equal(one.choices.settings.takeover, true);
+      assert.deepEqual(one.objects.map(nameOf).sort(), read(folders).objects.map(nameOf).sort());
+    });
+  }
+
   it('modes/evict-then-delete evicts, and deletes ten minutes later what is still held', () => {
     const { choices, checked } = read(['modes/evict-then-delete']);
     const engine = createEngine(engineConfig(choices, checked));

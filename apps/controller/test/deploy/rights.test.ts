@@ -101,6 +101,14 @@ async function populate({ cluster }: EmbeddedCluster): Promise<void> {
   await when(cluster, () => ['tolerant', 'second', 'lost'].every(isRunning));
 }
 
+/** What is taken over where that is asked for. */
+function optIn({ cluster: { api } }: EmbeddedCluster): void {
+  const shop = api.get('namespaces', '', 'shop');
+  assert.ok(shop);
+  const labels = { ...shop.metadata.labels, 'taintmgr.dev/takeover': 'enabled' };
+  api.update('namespaces', { ...shop, metadata: { ...shop.metadata, labels } });
+}
+
 /** A budget that refuses the pod that is overdue. */
 function protectOverdue({ cluster: { api } }: EmbeddedCluster): void {
   api.create('poddisruptionbudgets', {
@@ -216,6 +224,8 @@ describe('the rights of deploy/', () => {
     ['modes/observe'],
     ['modes/delete', 'components/node-lifecycle'],
     ['modes/delete', 'components/limits'],
+    ['modes/delete', 'components/takeover'],
+    ['modes/evict', 'components/takeover'],
   ];
   for (const folders of ways) {
     it(`are enough and not too many: ${folders.join(' with ')}`, async (t) => {
@@ -224,6 +234,7 @@ describe('the rights of deploy/', () => {
       await populate(embedded);
       createPolicies(embedded);
       if (folders.includes('modes/evict-then-delete')) protectOverdue(embedded);
+      if (folders.includes('components/takeover')) optIn(embedded);
       taintNodes(embedded);
       const connection = { kubeconfig: embedded.kubeconfig, token: 'of-controller' };
       const { environment, flags: chosen } = readManifests(...folders);

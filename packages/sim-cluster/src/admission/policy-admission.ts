@@ -13,6 +13,7 @@ import type { CompiledPolicy } from './compiled-policy.ts';
 import { evaluatePolicy, type Verdict } from './evaluate.ts';
 import { LaggingView } from './lagging-view.ts';
 import { isExempt, matched, type NamespaceLabels } from './match.ts';
+import { type ParamRightsOptions, paramRightsFault } from './param-rights.ts';
 import { ConfigurationError, Params } from './params.ts';
 import { type Binding, Policies } from './policies.ts';
 import type { Admission, AdmissionRequest, Writer } from './request.ts';
@@ -47,6 +48,7 @@ export class PolicyAdmission implements Admission {
   readonly #access: Access;
   readonly #policies: Policies;
   readonly #params: Params;
+  readonly #paramRights: ParamRightsOptions;
   readonly #audited: Audited[] = [];
   readonly #viewNamespaces: () => LaggingView;
   #namespaces: LaggingView | null = null;
@@ -55,6 +57,7 @@ export class PolicyAdmission implements Admission {
     this.#store = store;
     this.#served = served;
     this.#access = access;
+    this.#paramRights = { store, access, served };
     this.#params = new Params(store, clock, served);
     this.#viewNamespaces = () => new LaggingView(store, clock, 'namespaces');
     this.#policies = new Policies(store, clock, () => {
@@ -69,7 +72,12 @@ export class PolicyAdmission implements Admission {
   }
 
   judge(request: AdmissionRequest, writer: Writer): void {
-    if (this.#policies.isEmpty || isExempt(request)) return;
+    if (isExempt(request)) {
+      const fault = paramRightsFault(request, writer, this.#paramRights);
+      if (fault) throw fault;
+      return;
+    }
+    if (this.#policies.isEmpty) return;
     const denials: Denial[] = [];
     const annotations: Record<string, string> = {};
     const others = this.#othersThan(request.resource);

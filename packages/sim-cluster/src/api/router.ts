@@ -5,11 +5,11 @@ import type { Attributes, User } from '../auth/authorizer.ts';
 import { impersonated, impersonationVerb } from '../auth/impersonation.ts';
 import { type Review, reviews } from '../auth/reviews.ts';
 import { apiGroups } from '../discovery/documents.ts';
-import { readObject } from '../handlers/body.ts';
+import { mediaType, readObject } from '../handlers/body.ts';
 import type { ResourceCall } from '../handlers/context.ts';
 import { handlePath, pathNotFound } from '../handlers/discovery.ts';
 import type { DialNode } from '../handlers/node-proxy.ts';
-import { handlePatch } from '../handlers/patch.ts';
+import { applyType, handlePatch } from '../handlers/patch.ts';
 import { handleGet, handleList, handleWatch } from '../handlers/read.ts';
 import type { Call, RequestInfo, ResourcePath } from '../handlers/request.ts';
 import { handleScale } from '../handlers/scale.ts';
@@ -33,7 +33,7 @@ import {
   unknownPath,
 } from '../objects/errors.ts';
 import { entry } from '../objects/json.ts';
-import type { Resource } from '../resources/resource.ts';
+import { type Resource, storageOf } from '../resources/resource.ts';
 import type { ServedResources } from '../resources/served.ts';
 import { type Answer, inYaml, jsonReply, withWarning } from '../wire/answer.ts';
 import type { ApiRequest } from '../wire/exchange.ts';
@@ -66,10 +66,24 @@ export function route(options: RouterOptions, request: ApiRequest, info: Request
   const attributes = attributesOf(info);
   const { grant, reason } = access.judge(user, attributes);
   if (!grant) throw refusal(user, attributes, reason);
+  if (appliesNew(options, request, info)) {
+    // What is not there yet is created, which is a right of its own.
+    const creates = { ...attributes, verb: 'create' };
+    const decision = access.judge(user, creates);
+    if (!decision.grant) throw refusal(user, creates, decision.reason);
+  }
   const call: Call = { request, info, user };
   return info.resource
     ? routeResource(options, call, info.resource)
     : handlePath(call, options.backend.served);
+}
+
+function appliesNew({ backend }: RouterOptions, request: ApiRequest, info: RequestInfo): boolean {
+  const { verb, resource: path } = info;
+  if (verb !== 'patch' || !path || mediaType(request) !== applyType) return false;
+  const resource = backend.served.find(path.group, path.version, path.plural);
+  if (!resource) return false;
+  return backend.store.get(storageOf(resource).storeKey, path.namespace, path.name) === null;
 }
 
 function attributesOf(info: RequestInfo): Attributes {

@@ -46,7 +46,8 @@ const patchers: Readonly<Record<string, Patcher>> = {
   [strategicType]: (document, patch, { resource }) =>
     applyStrategicPatch(resource.schema, document, asMap(patch)),
 };
-const applyType = 'application/apply-patch+yaml';
+/** The content type of server-side apply. */
+export const applyType = 'application/apply-patch+yaml';
 
 /** PATCH of an object or its status, of all four kinds. */
 export function handlePatch(call: ResourceCall): Answer {

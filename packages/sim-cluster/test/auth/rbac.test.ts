@@ -31,6 +31,24 @@ describe('RBAC objects', () => {
     );
   });
 
+  it('ask for create as well where an apply makes something new', () => {
+    const headers = { 'content-type': 'application/apply-patch+yaml' };
+    const applied = (may: string, name: string): number => {
+      const b = bench(
+        role('ClusterRole', 'writer', [rule(may, 'nodes')]),
+        binding('ClusterRoleBinding', 'agent', 'ClusterRole writer'),
+      );
+      b.api.create('nodes', { metadata: { name: 'there' } });
+      const body = JSON.stringify({ apiVersion: 'v1', kind: 'Node', metadata: { name } });
+      return b.ask('PATCH', `${nodes}/${name}`, { query: { fieldManager: 'm' }, headers, body })
+        .status;
+    };
+    assert.deepEqual(
+      [applied('patch', 'there'), applied('patch', 'new'), applied('patch create', 'new')],
+      [200, 403, 201],
+    );
+  });
+
   it('grant in one namespace what a role binding says, of a role or a cluster role', () => {
     const b = bench(
       role('Role', 'reader', [rule('list', 'pods')]),
