@@ -1,5 +1,5 @@
 // The protobuf fields of nodes and leases, and which kinds are often read.
-import { type Fields, objectMeta } from './fields.ts';
+import { type Fields, objectMeta, pointer } from './fields.ts';
 import { podSpec, podStatus } from './pod-fields.ts';
 import { daemonSet } from './workload-fields.ts';
 
@@ -30,6 +30,15 @@ const nodeInfo: Fields = {
   kubeProxyVersion: [8, 'string'],
   operatingSystem: [9, 'string'],
   architecture: [10, 'string'],
+  swap: [11, pointer({ capacity: [1, 'integer*'] })],
+};
+
+const runtimeHandler: Fields = {
+  name: [1, 'string'],
+  features: [
+    2,
+    pointer({ recursiveReadOnlyMounts: [1, 'boolean*'], userNamespaces: [2, 'boolean*'] }),
+  ],
 };
 
 const nodeStatus: Fields = {
@@ -42,6 +51,9 @@ const nodeStatus: Fields = {
   nodeInfo: [7, nodeInfo],
   images: [8, [{ names: [1, 'strings'], sizeBytes: [2, 'integer'] }]],
   volumesInUse: [9, 'strings'],
+  volumesAttached: [10, [{ name: [1, 'string'], devicePath: [2, 'string'] }]],
+  runtimeHandlers: [12, [runtimeHandler]],
+  features: [13, pointer({ supplementalGroupsPolicy: [1, 'boolean*'] })],
 };
 
 const nodeSpec: Fields = {

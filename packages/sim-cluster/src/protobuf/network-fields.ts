@@ -44,7 +44,17 @@ const ingressPort: Fields = {
   error: [3, 'string*'],
 };
 
+const condition: Fields = {
+  type: [1, 'string'],
+  status: [2, 'string'],
+  observedGeneration: [3, 'integer'],
+  lastTransitionTime: [4, 'time'],
+  reason: [5, 'string'],
+  message: [6, 'string'],
+};
+
 const serviceStatus: Fields = {
+  conditions: [2, [condition]],
   loadBalancer: [
     1,
     {

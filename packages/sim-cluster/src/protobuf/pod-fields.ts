@@ -127,6 +127,7 @@ export const podStatus: Fields = {
   podIPs: [12, [{ ip: [1, 'string'] }]],
   ephemeralContainerStatuses: [13, [containerStatus]],
   resize: [14, 'string'],
+  resourceClaimStatuses: [15, [{ name: [1, 'string'], resourceClaimName: [2, 'string*'] }]],
   hostIPs: [16, [{ ip: [1, 'string'] }]],
   observedGeneration: [17, 'integer'],
 };

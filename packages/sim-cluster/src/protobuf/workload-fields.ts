@@ -143,6 +143,18 @@ const jobCondition: Fields = {
   message: [6, 'string'],
 };
 
+const exitCodes = pointer({
+  containerName: [1, 'string*'],
+  operator: [2, 'string'],
+  values: [3, 'integers'],
+});
+const failureRule: Fields = {
+  action: [1, 'string'],
+  onExitCodes: [2, exitCodes],
+  onPodConditions: [3, [{ type: [1, 'string'], status: [2, 'string'] }]],
+};
+const successRule: Fields = { succeededIndexes: [1, 'string*'], succeededCount: [2, 'integer*'] };
+
 const jobSpec: Fields = {
   parallelism: [1, 'integer*'],
   completions: [2, 'integer*'],
@@ -154,10 +166,12 @@ const jobSpec: Fields = {
   ttlSecondsAfterFinished: [8, 'integer*'],
   completionMode: [9, 'string*'],
   suspend: [10, 'boolean*'],
+  podFailurePolicy: [11, pointer({ rules: [1, [failureRule]] })],
   backoffLimitPerIndex: [12, 'integer*'],
   maxFailedIndexes: [13, 'integer*'],
   podReplacementPolicy: [14, 'string*'],
   managedBy: [15, 'string*'],
+  successPolicy: [16, pointer({ rules: [1, [successRule]] })],
 };
 
 const jobStatus: Fields = {
