@@ -132,7 +132,7 @@ function standsBack(message: string): StatedStatus['conditions'][number] {
  * The TaintManager of this process. In a dry run it has one of its own: the other is the heartbeat of
  * one that evicts, and must not beat while nobody does.
  */
-export function taintManagerOf({ resourceName, dryRun }: Settings): string {
+function taintManagerOf({ resourceName, dryRun }: Settings): string {
   const name = taintManagerName(resourceName);
   return dryRun === 'none' ? name : `${name}-shadow`;
 }

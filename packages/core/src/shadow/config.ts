@@ -17,7 +17,7 @@ export interface ShadowConfig {
   readonly recentMax: number;
 }
 
-export const defaultShadowConfig: ShadowConfig = {
+const defaultShadowConfig: ShadowConfig = {
   sameMsMax: 2_000,
   settleMs: 5_000,
   followMs: 15 * 60_000,

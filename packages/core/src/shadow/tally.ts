@@ -128,7 +128,7 @@ class Span {
 const verdicts: readonly ShadowVerdict[] = ['same', 'earlier', 'later', 'kept', 'onlyTaintmgr'];
 
 /** All the pods of a row. */
-export function podsOf(counts: ShadowCounts): number {
+function podsOf(counts: ShadowCounts): number {
   return verdicts.reduce((sum, verdict) => sum + counts[verdict], 0);
 }
 

@@ -8,6 +8,7 @@ import { listPage } from './list-page.ts';
 import { listRequest, listStreamRequest, watchRequest } from './list-requests.ts';
 import { preferProtobuf } from './protobuf.ts';
 import { Absence } from './reflector-absence.ts';
+import { Freshness } from './reflector-freshness.ts';
 import { listed, type ReflectorNotice } from './reflector-notice.ts';
 import type { ReflectorEffect, ReflectorInput, ReflectorOptions } from './reflector-options.ts';
 import {
@@ -60,15 +61,12 @@ export class Reflector<T> {
   #effects: ReflectorEffect<T>[] = [];
   #serial = 0;
   #synced = false;
-  #heardAt: Instant | null = null;
-  #aliveAt: Instant | null = null;
+  readonly #freshness = new Freshness();
   /** Whether nothing has been read or opened since something went wrong. */
   #failing = false;
   readonly #absence = new Absence();
   /** Goes down where objects are so large that a page of them is more than we read. */
   #pageLimit = pageLimitMax;
-  /** When the list under way was asked for. */
-  #listedAt: Instant | null = null;
   #lists: 'streamed' | 'pagedOnce' | 'paged';
   readonly #options: ReflectorOptions<T>;
   readonly #inventory: Inventory<T>;
@@ -85,22 +83,14 @@ export class Reflector<T> {
     return this.#options.resource;
   }
 
-  /**
-   * As of when the picture is known to be complete: when the list was asked for, and then each event,
-   * bookmark and sign of life of the connection. What comes right after a watch was opened, or after a
-   * quiet time, may be old news and does not count. Null: not yet.
-   */
+  /** As of when the picture is known to be complete; null: not yet. */
   get heardAt(): Instant | null {
-    return this.#heardAt;
+    return this.#freshness.heardAt;
   }
 
-  /**
-   * When the list or its stream last said anything, be it only that nothing has changed; null: it is
-   * not read yet. Unlike heardAt it goes on where little happens: a bookmark after a long quiet time may
-   * have waited, so that it says nothing about now, but that the stream lives.
-   */
+  /** When the list or its stream last said anything; null: it is not read yet. */
   get aliveAt(): Instant | null {
-    return this.#aliveAt;
+    return this.#freshness.aliveAt;
   }
 
   /** How many objects are known. */
@@ -165,7 +155,7 @@ export class Reflector<T> {
 
   #receive(now: Instant, state: Open, input: ExchangeInput): ReflectorState {
     if (input.kind === 'alive') {
-      if (isComplete(now, state, now - input.age)) this.#heardOf(now - input.age);
+      if (isComplete(now, state, now - input.age)) this.#freshness.hear(now - input.age);
       return state;
     }
     const wasQuiet = now - state.heardAt >= quietMs;
@@ -211,7 +201,7 @@ export class Reflector<T> {
   // Listing
 
   #list(now: Instant): ReflectorState {
-    this.#listedAt = now;
+    this.#freshness.ask(now);
     this.#inventory.beginList();
     return this.#lists === 'streamed' ? this.#load(now) : this.#requestPage(now, '');
   }
@@ -242,8 +232,7 @@ export class Reflector<T> {
 
   /** What the list says is what there is. */
   #swap(how: 'listed' | 'absent' = 'listed'): void {
-    this.#heardAt = this.#listedAt;
-    this.#aliveAt = this.#listedAt;
+    this.#freshness.read();
     this.#failing = false;
     if (this.#lists === 'pagedOnce') this.#lists = 'streamed';
     const changes = this.#inventory.endList();
@@ -329,7 +318,7 @@ export class Reflector<T> {
   }
 
   #watched(now: Instant, watching: Watching, event: CollectionEvent): Watching {
-    this.#aliveAt = now;
+    this.#freshness.live(now);
     const { resourceVersion } = event.kind === 'bookmark' ? event : event.identity;
     // They come in the order of their resourceVersions: what is older has been reported already.
     if (isOlder(resourceVersion, watching.resourceVersion)) return watching;
@@ -339,12 +328,8 @@ export class Reflector<T> {
     }
     watching.resourceVersion = resourceVersion;
     watching.progressed = true;
-    if (now >= watching.caughtUpAt) this.#heardOf(now);
+    if (now >= watching.caughtUpAt) this.#freshness.hear(now);
     return watching;
-  }
-
-  #heardOf(instant: Instant): void {
-    this.#heardAt = Math.max(instant, this.#heardAt ?? instant);
   }
 
   #streamEnded(now: Instant, state: Loading | Watching): ReflectorState {
