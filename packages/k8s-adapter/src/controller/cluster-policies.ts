@@ -14,6 +14,7 @@ import {
   readFollowed,
 } from '../manifests/followed.ts';
 import { type FollowedObject, FollowedObjects } from '../manifests/followed-objects.ts';
+import type { AllPodsPolicies } from '../pod-watch/all-pods.ts';
 import {
   apartFromPods,
   type Source,
@@ -29,8 +30,8 @@ type Shared = Pick<ReflectorOptions<unknown>, 'random' | 'watch'>;
 export interface ClusterPolicyOptions extends Shared {
   /** Those of files: an object of the cluster with the same name does not count. */
   readonly files: readonly PolicyObject[];
-  /** Why an object that is right cannot be followed by this process; null: it can. */
-  readonly unable: (object: PolicyObject) => string | null;
+  /** What reads the pods that policies count; null: all pods are read anyway. */
+  readonly allPods: AllPodsPolicies | null;
   /** Where what is read is kept, for those who say how it is doing; left out: nowhere. */
   readonly followed?: FollowedObjects;
 }
@@ -41,27 +42,25 @@ export interface ClusterPolicyOptions extends Shared {
  * there, by a pause that carries its name. A NodeTaintRule that cannot be read stays as it was.
  */
 export function clusterPolicies(options: ClusterPolicyOptions): readonly Source[] {
-  return followedKinds.map((kind) => followingSource(kind, options));
+  return followedKinds.map((kind) => {
+    const source = followingSource(kind, options);
+    return kind === 'EvictionPolicy' ? (options.allPods?.policies(source) ?? source) : source;
+  });
 }
 
 function followingSource(
   kind: FollowedKind,
-  { files, unable, followed = new FollowedObjects(), ...shared }: ClusterPolicyOptions,
+  { files, followed = new FollowedObjects(), random, watch }: ClusterPolicyOptions,
 ): Source {
   const resource = policyKinds[kind].plural;
   const inFiles = new Set(files.flatMap((one) => (one.kind === kind ? [one.value.name] : [])));
   const reflector = new Reflector<Followed>({
-    ...shared,
+    ...{ random, watch },
     resource,
     path: policiesPath(resource),
     selectors: {},
     mayBeAbsent: true,
-    project: (value) => {
-      const found = readFollowed(kind, value);
-      if (inFiles.has(found.name)) return found;
-      const why = found.object && unable(found.object);
-      return why === null ? found : { ...found, object: null, faults: [why] };
-    },
+    project: (value) => readFollowed(kind, value),
   });
   /** Those that hold evictions because they cannot be followed. */
   const holding = new Set<string>();

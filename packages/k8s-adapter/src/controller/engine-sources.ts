@@ -1,16 +1,9 @@
 // Which collections the engine is fed from, and what of them it hears.
-import {
-  allPodsNeeds,
-  type DaemonSet,
-  type Event,
-  type Lease,
-  type Namespace,
-  type Node,
-  type Pod,
-} from '@taintmgr/core';
+import type { DaemonSet, Event, Lease, Namespace, Node, Pod } from '@taintmgr/core';
 import type { PolicyObject } from '@taintmgr/core/policy';
 import { selectsNamespaces } from '../manifests/events.ts';
 import { FollowedObjects } from '../manifests/followed-objects.ts';
+import { AllPodsPolicies } from '../pod-watch/all-pods.ts';
 import { nodesAndPods } from '../pod-watch/nodes-and-pods.ts';
 import { PodSource } from '../pod-watch/pod-source.ts';
 import { defaultPodWatch, type PodWatch } from '../pod-watch/scope.ts';
@@ -82,15 +75,16 @@ export function engineSources(
     }),
     nodeEvent,
   );
+  const byNode = podWatch && !readOnly ? podsByNode(options, podWatch) : null;
+  const allPods = byNode && new AllPodsPolicies(byNode);
   const sources =
-    podWatch && !readOnly
-      ? [nodesAndPods(nodes, podsByNode(options, podWatch))]
+    byNode && allPods
+      ? [allPods.pods(nodesAndPods(nodes, byNode))]
       : [nodes, sourceOf(podReflector(options), podEvent)];
   if (policies.length > 0) sources.unshift(policySource(policies));
   if (followsCluster) {
-    const unable = (object: PolicyObject): string | null => needsAllPods(object, podWatch);
     const { random, watch } = shared;
-    sources.push(...clusterPolicies({ random, watch, files: policies, unable, followed }));
+    sources.push(...clusterPolicies({ random, watch, files: policies, allPods, followed }));
   }
   if (followsCluster || policies.some(selectsNamespaces)) sources.push(namespaceSource(shared));
   if (leases) {
@@ -110,13 +104,6 @@ export function engineSources(
     sources.push(sourceOf(reflector, daemonSetEvent));
   }
   return sources;
-}
-
-/** A limit that counts within a window looks at all pods; null: this one does not, or all are read. */
-function needsAllPods(object: PolicyObject, podWatch: SourceOptions['podWatch']): string | null {
-  if (object.kind !== 'EvictionPolicy' || podWatch === undefined) return null;
-  const index = object.value.limits.findIndex((limit) => allPodsNeeds({ limits: [limit] })[0]);
-  return index < 0 ? null : `spec.limits[${index}]: percent and pods need --pod-watch=all`;
 }
 
 function namespaceSource(shared: Shared): Source {

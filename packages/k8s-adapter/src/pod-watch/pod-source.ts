@@ -15,7 +15,8 @@ type Views = Extract<Event, { kind: 'podViews' }>;
  * Theory of operation. Of each node that `concernsPods` names there is one stream, which goes on for
  * a while after that, so that a taint that comes and goes costs no list. When it ends its pods are
  * reported as deleted; they had no work by then, because nothing on their node was to go. Where too many
- * nodes need a stream all pods are read in one, and later by node again (scope.ts).
+ * nodes need a stream all pods are read in one, and later by node again (scope.ts);
+ * so it is while something needs all pods (all-pods.ts).
  *
  * The pods of one scope stay known when another takes over: they wait until each new stream has its
  * first list, which reports them anew, and a pod that is in none of the lists is gone. The new lists are asked for after the old streams ended, so nothing old comes after something new.
@@ -25,6 +26,7 @@ export class PodSource {
   #phase: 'idle' | 'counting' | 'reading' | 'stopped' = 'idle';
   #effects: PodEffect[] = [];
   #nodesKnown = false;
+  #isAllNeeded = false;
   #synced = false;
   #views: Views = { kind: 'podViews', byNode: false, nodes: {} };
   /** Known from streams of another scope, and not yet from one of this. */
@@ -83,6 +85,18 @@ export class PodSource {
     return this.#take();
   }
 
+  /** From now on the pods of all nodes are needed, or no longer. */
+  readAll(now: Instant, isNeeded: boolean): readonly PodEffect[] {
+    this.#isAllNeeded = isNeeded;
+    this.#reconcile(now);
+    return this.#take();
+  }
+
+  /** Whether the pods of all nodes are known. */
+  get readsAll(): boolean {
+    return this.#choice.scope === 'all' && this.#streams.podsInAll !== null;
+  }
+
   nextWake(): Instant | null {
     if (this.#phase === 'stopped') return null;
     const wakers = [this.#needs, this.#choice, this.#count, this.#streams];
@@ -129,7 +143,7 @@ export class PodSource {
 
   #begin(now: Instant, pods: number | null): void {
     this.#phase = 'reading';
-    this.#choice.begin(pods);
+    this.#choice.begin(pods, this.#isAllNeeded);
     this.#enter(now, pods);
     this.#reconcile(now);
   }
@@ -158,7 +172,8 @@ export class PodSource {
   #chooseScope(now: Instant): void {
     const pods = this.#streams.podsInAll;
     if (this.#choice.scope === 'all' && pods === null) return;
-    if (!this.#choice.review(now, { nodes: this.#needs.size, pods: pods ?? 0 })) return;
+    const [nodes, isAllNeeded] = [this.#needs.size, this.#isAllNeeded];
+    if (!this.#choice.review(now, { nodes, pods: pods ?? 0, isAllNeeded })) return;
     this.#pass(this.#streams.abandon(now, this.#waiting));
     this.#enter(now, pods);
   }

@@ -31,10 +31,12 @@ interface Circumstances {
   readonly nodes: number;
   /** Pods in the cluster. */
   readonly pods: number;
+  /** Something needs the pods of all nodes. */
+  readonly isAllNeeded: boolean;
 }
 
 /**
- * Chooses the scope. From one node to another it goes at once when nodes are too many, and back only
+ * Chooses the scope: all, while anything needs it. From one node to another it goes at once when nodes are too many, and back only
  * after a time of calm with half as many, so that a number near the limit does not move it to and
  * fro. A cluster that has become small is no reason to change: by node is as good there.
  */
@@ -52,15 +54,15 @@ export class ScopeChoice {
   }
 
   /** The scope to begin with. `pods` is null where that is not known. */
-  begin(pods: number | null): void {
-    this.#scope = this.#isLarge(pods ?? 0) ? 'byNode' : 'all';
+  begin(pods: number | null, isAllNeeded: boolean): void {
+    this.#scope = this.#isLarge(pods ?? 0) && !isAllNeeded ? 'byNode' : 'all';
   }
 
   /** Whether the scope is another from now on. */
-  review(now: Instant, { nodes, pods }: Circumstances): boolean {
+  review(now: Instant, { nodes, pods, isAllNeeded }: Circumstances): boolean {
     const { nodesMax, calmMs } = this.#options;
-    if (this.#scope === 'byNode') return nodes > nodesMax && this.#turn('all');
-    const isCalm = nodes <= nodesMax / 2 && this.#isLarge(pods);
+    if (this.#scope === 'byNode') return (isAllNeeded || nodes > nodesMax) && this.#turn('all');
+    const isCalm = !isAllNeeded && nodes <= nodesMax / 2 && this.#isLarge(pods);
     this.#calmSince = isCalm ? (this.#calmSince ?? now) : null;
     const isOver = this.#calmSince !== null && now >= this.#calmSince + calmMs;
     return isOver && this.#turn('byNode');

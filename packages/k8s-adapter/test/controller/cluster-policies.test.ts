@@ -189,7 +189,7 @@ describe('policies of the cluster', () => {
     assert.deepEqual(policies.list([same, other]), ['policyUpsert other', 'synced']);
   });
 
-  it('hold all evictions where a limit needs pods that are not read', () => {
+  it('hold all evictions until the pods are read that a limit needs', () => {
     const policies = new Collection('evictionpolicies', { podWatch: { mode: 'tainted-nodes' } });
     const rate = policies.manifest('rate', 1, {
       limits: [{ per: 'Total', podsPerSecond: 1, onLimit: 'Queue' }],
@@ -199,9 +199,12 @@ describe('policies of the cluster', () => {
     });
     assert.deepEqual(policies.list([rate, share]), [
       'policyUpsert rate',
-      'pauseUpsert EvictionPolicy/share',
-      'EvictionPolicy "share" holds: spec.limits[0]: percent and pods need --pod-watch=all',
+      'pauseUpsert EvictionPolicy/share/pods',
       'synced',
+    ]);
+    assert.deepEqual(policies.event('DELETED', { ...share, metadata: metadata(share, 12) }), [
+      'policyDelete share',
+      'pauseDelete EvictionPolicy/share/pods',
     ]);
   });
 });

@@ -21,11 +21,22 @@ describe('the pods of tainted nodes are enough', () => {
 
   for (const seed of seeds.slice(0, 6)) {
     it(`for the same ones where each request takes a while, in seed ${seed}`, () => {
-      const [few, all] = [tellPodStory(seed, byNode, 150), tellPodStory(seed, undefined, 150)];
+      const [few, all] = [told150(seed, byNode), told150(seed, undefined)];
       assert.deepEqual(few.early, []);
       // An eviction at once comes later by the lists that it takes; the others do not.
       assert.deepEqual(who(few), who(all));
       assert.deepEqual(few.pods, all.pods);
+    });
+  }
+
+  for (const seed of seeds.slice(0, 4)) {
+    it(`for the same ones where limits that need all pods come and go, in seed ${seed}`, () => {
+      const limited = tellPodStory(seed, byNode, { limits: true });
+      const free = told[seed - 1]?.();
+      assert.ok(free && limited.switches > free.switches);
+      // A limit queues what goes in one second in an order of its own.
+      assert.deepEqual(limited.evictions.toSorted(), free.evictions.toSorted());
+      assert.deepEqual([limited.pods, limited.early], [free.pods, []]);
     });
   }
 
@@ -37,6 +48,10 @@ describe('the pods of tainted nodes are enough', () => {
     assert.ok(sum(({ lists }) => lists) > 300);
   });
 });
+
+function told150(seed: number, podWatch: typeof byNode | undefined): Told {
+  return tellPodStory(seed, podWatch, { serviceMs: 150 });
+}
 
 function outcome({ evictions, pods, early }: Told): Omit<Told, 'switches' | 'lists'> {
   return { evictions, pods, early };

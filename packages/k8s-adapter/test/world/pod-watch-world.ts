@@ -1,5 +1,13 @@
 import { createEngine, describeReason } from '@taintmgr/core';
-import { ApiError, ApiServer, node, pod, VirtualClock } from '@taintmgr/sim-cluster';
+import { customResourceDefinitions } from '@taintmgr/core/policy';
+import {
+  ApiError,
+  ApiServer,
+  installDefinitions,
+  node,
+  pod,
+  VirtualClock,
+} from '@taintmgr/sim-cluster';
 import { Loop, type LoopOptions, type Notice } from '../../src/controller/engine-loop.ts';
 import { VirtualDriver } from '../../src/driver/virtual.ts';
 import { Draw } from '../seeds/draw.ts';
@@ -27,28 +35,54 @@ export interface Told {
   readonly early: readonly string[];
 }
 
+/** What a story is told with. */
+export interface StoryOptions {
+  /** How long the API server takes for each request. */
+  readonly serviceMs?: number;
+  /** Now and then there is a policy with a limit that counts all pods, and holds none of them. */
+  readonly limits?: boolean;
+}
+
 /**
  * Tells the story of a seed: nodes are tainted, well again, gone and new, pods come and go. What is
- * done depends on the seed alone and never on the controller. With `serviceMs` the API server takes
- * so long for each request.
+ * done depends on the seed alone and never on the controller.
  */
-export function tellPodStory(seed: number, podWatch: LoopOptions['podWatch'], serviceMs = 0): Told {
-  const world = new World(seed, podWatch, serviceMs);
+export function tellPodStory(
+  seed: number,
+  podWatch: LoopOptions['podWatch'],
+  options: StoryOptions = {},
+): Told {
+  const world = new World(seed, podWatch, options);
   return world.run();
 }
+
+const policies = 'evictionpolicies.taintmgr.dev';
+const unlimited = {
+  apiVersion: 'taintmgr.dev/v1alpha1',
+  kind: 'EvictionPolicy',
+  metadata: { name: 'unlimited' },
+  spec: { limits: [{ per: 'Total', pods: 1_000_000 }] },
+};
 
 class World {
   readonly #clock = new VirtualClock(start);
   readonly #draw: Draw;
   readonly #api: ApiServer;
   readonly #driver: VirtualDriver;
+  /** Null: there are none. */
+  readonly #limits: Draw | null;
   readonly #evictions: string[] = [];
   readonly #early: string[] = [];
   #lists = 0;
   #switches = 0;
   #podCount = 0;
 
-  constructor(seed: number, podWatch: LoopOptions['podWatch'], serviceMs: number) {
+  constructor(
+    seed: number,
+    podWatch: LoopOptions['podWatch'],
+    { serviceMs = 0, limits = false }: StoryOptions,
+  ) {
+    this.#limits = limits ? new Draw(seed, 4) : null;
     this.#draw = new Draw(seed, 1);
     const { random } = new Draw(seed, 2);
     this.#api = new ApiServer({
@@ -61,6 +95,7 @@ class World {
         machine: createEngine(),
         random: new Draw(seed, 3).random,
         ...(podWatch && { podWatch }),
+        clusterPolicies: limits,
       }),
       exchange: this.#api.exchange,
       clock: this.#clock,
@@ -71,10 +106,12 @@ class World {
   run(): Told {
     for (const name of nodes) this.#api.create('nodes', node(name));
     for (let count = 0; count < 20; count++) this.#createPod();
+    if (this.#limits) void installDefinitions(this.#api, customResourceDefinitions());
     this.#driver.feed({ kind: 'start' });
     for (let step = 1; step <= steps; step++) {
       this.#driver.runUntil(start + step * stepMs);
       for (let count = this.#draw.between(0, 2); count > 0; count--) this.#attempt();
+      if (this.#limits?.chance(0.1)) this.#changeLimit();
     }
     this.#driver.runUntil(start + steps * stepMs + 400_000);
     const pods = this.#api.list('pods').map(({ metadata }) => metadata.name);
@@ -92,6 +129,12 @@ class World {
     this.#evictions.push(text);
     const [decisive] = because;
     if (decisive && 'deadline' in decisive && now < decisive.deadline) this.#early.push(text);
+  }
+
+  #changeLimit(): void {
+    const { name } = unlimited.metadata;
+    if (this.#api.get(policies, '', name)) this.#api.delete(policies, '', name);
+    else this.#api.create(policies, unlimited);
   }
 
   /** What the API refuses is not done. */
