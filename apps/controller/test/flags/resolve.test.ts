@@ -60,6 +60,7 @@ describe('settings', () => {
       lifecycle: {},
       pressurePools: [],
       policyObjects: [],
+      filePolicies: [],
     };
     assert.deepEqual(others, { ...none, unknownVariables: [] });
   });

@@ -77,6 +77,8 @@ export class ShadowScore {
   /** When to look at a case again, by the uid of its pod. */
   readonly #looks = new Schedule();
   readonly #sent = new Map<string, Sent>();
+  /** What budgets said that refused a pod, by its uid: only a server that is asked says so. */
+  readonly #refused = new Map<string, string>();
   #ahead = 0;
   #since: Instant | null = null;
   #open = 0;
@@ -136,16 +138,38 @@ export class ShadowScore {
   }
 
   /** Accepted, in a dry run: the pod would be gone. One that is gone already went by another hand. */
-  #answered(now: Instant, id: string, { kind }: Outcome): void {
+  #answered(now: Instant, id: string, outcome: Outcome): void {
+    const { kind } = outcome;
     const sent = this.#sent.get(id);
     this.#sent.delete(id);
+    if (sent && kind === 'blocked') this.#refuse(sent.pod.uid, outcome.message);
     if (!sent || (kind !== 'done' && kind !== 'gone')) return;
     const known = this.#cases.get(sent.pod.uid);
     if (known?.isClosed || known?.ours || (kind === 'gone' && !known?.theirs)) return;
     const one = known ?? this.#begin(now, sent.pod);
+    const refusal = this.#refused.get(sent.pod.uid);
+    // A pod that terminates is let go by every budget.
+    if (one.theirs !== null && refusal !== undefined) {
+      this.#refusedAtLast(now, one, sent, refusal);
+      return;
+    }
     one.ours = sent;
     if (one.theirs === null) this.#looks.set(sent.pod.uid, sent.at + this.#config.followMs);
     else this.#compare(now, one);
+  }
+
+  #refuse(uid: string, message: string): void {
+    const [oldest] = this.#refused.keys();
+    if (oldest !== undefined && this.#refused.size >= this.#config.podsMax)
+      this.#refused.delete(oldest);
+    this.#refused.set(uid, message);
+  }
+
+  /** A budget refused it until kube-controller-manager had deleted it: nobody can say for how long. */
+  #refusedAtLast(now: Instant, one: Case, { because, asks }: Eviction, message: string): void {
+    one.ours = { at: now, because, asks };
+    const said = { verdict: 'later', byMs: null, reason: 'BudgetRefused', message } as const;
+    this.#conclude(now, one, said);
   }
 
   #podSeen(now: Instant, pod: Pod): void {
@@ -198,6 +222,7 @@ export class ShadowScore {
       return;
     }
     if (one && !one.isClosed) this.#skip(now, one, 'leftOtherwise');
+    this.#refused.delete(uid);
     this.#forget(uid);
     this.#pass(now, { kind: 'podDelete', uid });
   }
@@ -286,6 +311,7 @@ export class ShadowScore {
     one.real = null;
     this.#open -= 1;
     this.#looks.cancel(pod.uid);
+    this.#refused.delete(pod.uid);
     if (isGone) this.#forget(pod.uid);
     if (theirs === null) return;
     if (isGone) this.#pass(now, { kind: 'podDelete', uid: pod.uid });

@@ -190,6 +190,49 @@ const stories: readonly Story[] = [
     says: [null, 'BudgetRefused', ''],
   },
   {
+    name: 'a budget that refuses until the pod is gone by the other hand',
+    config: { mode: 'evict' },
+    play: (stage) => {
+      stage.outcome = { kind: 'blocked', message: 'needs 1 and has 1', retryAfter: null };
+      setTaints(stage, [spot]);
+      stage.until(100);
+      stage.deletedByManager('web');
+      stage.gone('web');
+      stage.outcome = { kind: 'gone' };
+      stage.until(minute);
+    },
+    counts: { later: 1, budgetsAsked: 1 },
+    says: [null, 'BudgetRefused', ''],
+  },
+  {
+    name: 'a budget that lets go in time',
+    config: { mode: 'evict' },
+    play: (stage) => {
+      stage.outcome = { kind: 'blocked', message: 'needs 1 and has 1', retryAfter: null };
+      setTaints(stage, [spot]);
+      stage.until(3_000);
+      stage.outcome = { kind: 'done' };
+      stage.until(15_000);
+      stage.deletedByManager('web');
+    },
+    counts: { earlier: 1, budgetsAsked: 1 },
+    says: [-10_000, null, ''],
+  },
+  {
+    name: 'a budget that refuses until the pod terminates by the other hand',
+    config: { mode: 'evict' },
+    play: (stage) => {
+      stage.outcome = { kind: 'blocked', message: 'needs 1 and has 1', retryAfter: null };
+      setTaints(stage, [spot]);
+      stage.until(100);
+      stage.deletedByManager('web');
+      stage.outcome = { kind: 'done' };
+      stage.until(minute);
+    },
+    counts: { later: 1, budgetsAsked: 1 },
+    says: [null, 'BudgetRefused', ''],
+  },
+  {
     name: 'a pod that stays where we would have evicted it',
     play: (stage) => {
       setTaints(stage, [spot]);

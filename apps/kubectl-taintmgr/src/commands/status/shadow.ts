@@ -89,7 +89,7 @@ function summaryOf(report: PublishedShadow): string {
     `  evicted ${earlier} earlier${spanText(report.earlierSeconds)}`,
     `  evicted ${later} later${spanText(report.laterSeconds)}`,
     `  kept    ${kept}`,
-    `PodDisruptionBudgets were asked about none of them; taintmgr would have asked about ${budgetsAsked} of the ${evicted} it evicts.`,
+    `PodDisruptionBudgets were asked about none of them; taintmgr would have asked about ${budgetsAsked} of the ${evicted} it evicts, and kept back those that one refuses.`,
     ...(onlyTaintmgr === 0
       ? []
       : [

@@ -88,7 +88,7 @@ kube-controller-manager deleted 7 pods for taints. taintmgr would have
   evicted 1 earlier, by 4s
   evicted 1 later, by 1m on average and 4m56s at most
   kept    2
-PodDisruptionBudgets were asked about none of them; taintmgr would have asked about 4 of the 5 it evicts.
+PodDisruptionBudgets were asked about none of them; taintmgr would have asked about 4 of the 5 it evicts, and kept back those that one refuses.
 taintmgr would also have evicted 1 pod that kube-controller-manager left alone for 15m or longer.
 No verdict yet: 1 pod.
 Not judged: 1 pod marked for deletion and not deleted.
