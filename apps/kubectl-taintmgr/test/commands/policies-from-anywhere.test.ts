@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { customResourceDefinitions, policyKinds } from '@taintmgr/core/policy';
+import { installDefinitions, type KubeObject, node, pod, toleration } from '@taintmgr/sim-cluster';
+import { parseAllDocuments } from 'yaml';
+import { run } from '../world/run.ts';
+import { temporaryFiles } from '../world/simulate-files.ts';
+import { startTestCluster, type TestCluster } from '../world/test-cluster.ts';
+
+// The commands that take policies print the same whether these are in the cluster or in files: here
+// the recipes of the documentation, as they stand there, and as an API server gives them back.
+
+const recipes = fileURLToPath(new URL('../../../../docs/policies/', import.meta.url));
+const kinds = ['EvictionPolicy', 'NodeTaintRule', 'EvictionPause'] as const;
+const tainted = '2026-10-01T00:00:00Z';
+
+function resourceOf(kind: string): string {
+  const known = kinds.find((one) => one === kind) ?? assert.fail(kind);
+  return `${policyKinds[known].plural}.taintmgr.dev`;
+}
+
+/** What the files say, object by object. */
+function manifests(): readonly KubeObject[] {
+  const names = readdirSync(recipes).filter((name) => name.endsWith('.yaml'));
+  return names.flatMap((name) => {
+    const documents = parseAllDocuments(readFileSync(`${recipes}${name}`, 'utf8'));
+    return documents.map((document) => document.toJS());
+  });
+}
+
+/** Nodes with taints of the recipes, and pods of which some are kept. */
+function fill({ api }: TestCluster): void {
+  const zone = { 'topology.kubernetes.io/region': 'region-1' };
+  const nodes = [
+    ['a1', 'zone-a', 'example.com/reclaimed'],
+    ['a2', 'zone-a', 'node.kubernetes.io/unreachable'],
+    ['b1', 'zone-b', 'example.com/odd'],
+  ] as const;
+  for (const [name, zoneName, key] of nodes) {
+    const labels = { ...zone, 'topology.kubernetes.io/zone': zoneName };
+    const taints = [{ key, effect: 'NoExecute', timeAdded: tainted }];
+    const made = node(name, { spec: { taints } });
+    api.create('nodes', { ...made, metadata: { ...made.metadata, labels } });
+    for (const app of ['web', 'database']) {
+      const tolerations = [{ ...toleration('example.com/odd:NoExecute', 60) }];
+      const one = pod('default', `${app}-${name}`, { spec: { nodeName: name, tolerations } });
+      const more = app === 'database' ? { tier: 'database' } : {};
+      api.create('pods', { ...one, metadata: { ...one.metadata, labels: { app, ...more } } });
+    }
+  }
+}
+
+describe('policies in the cluster and in files are the same', () => {
+  const { write } = temporaryFiles();
+  let cluster: TestCluster;
+  /** What a snapshot holds while the policies are in the cluster. */
+  let items: readonly KubeObject[] = [];
+
+  const commands: readonly (readonly string[])[] = [
+    ...['web-a1', 'database-a1', 'web-a2', 'web-b1'].map((name) => ['explain', 'policy', name]),
+    ['explain', 'policy', 'node/a1'],
+    ['simulate', '--until', '5m', '-o', 'wide'],
+  ];
+  const answers = new Map<string, string>();
+
+  before(async () => {
+    cluster = await startTestCluster(null);
+    process.env.KUBECONFIG = cluster.kubeconfig;
+    await installDefinitions(cluster.api, customResourceDefinitions());
+    for (const manifest of manifests())
+      cluster.api.create(resourceOf(manifest.kind ?? ''), manifest);
+    fill(cluster);
+    for (const args of commands) {
+      const { code, out, err } = await run(...args);
+      assert.equal(code, 0, err);
+      answers.set(args.join(' '), out);
+    }
+    items = JSON.parse((await run('snapshot')).out).items;
+    for (const kind of kinds) {
+      for (const { metadata } of cluster.api.list(resourceOf(kind))) {
+        cluster.api.delete(resourceOf(kind), '', metadata.name);
+      }
+    }
+  });
+  after(() => cluster.stop());
+
+  it('and make a difference', async () => {
+    const { out } = await run('explain', 'policy', 'database-a1');
+    assert.notEqual(out, answers.get('explain policy database-a1'));
+    const simulated = await run('simulate', '--until', '5m', '-o', 'wide');
+    assert.notEqual(simulated.out, answers.get('simulate --until 5m -o wide'));
+  });
+
+  for (const args of commands) {
+    it(`for ${args.join(' ')}`, async () => {
+      const { code, out, err } = await run(...args, '--policy', recipes);
+      assert.equal(code, 0, err);
+      assert.equal(out, answers.get(args.join(' ')));
+    });
+  }
+
+  it('for simulate -f of a snapshot with them, and of one without beside the files', async () => {
+    const isPolicy = ({ kind = '' }: KubeObject): boolean => kinds.some((one) => one === kind);
+    const list = (some: readonly KubeObject[]): string =>
+      JSON.stringify({ apiVersion: 'v1', kind: 'List', items: some });
+    const without = items.filter((item) => !isPolicy(item));
+    assert.ok(without.length < items.length);
+    const path = write('snapshot.json', list(items));
+    const whole = await run('simulate', '-f', path, '--until', '5m', '-o', 'json');
+    write('snapshot.json', list(without));
+    const more = ['--until', '5m', '-o', 'json', '--policy', recipes];
+    const part = await run('simulate', '-f', path, ...more);
+    const [a, b] = [whole, part].map(({ out }) => JSON.parse(out).runs);
+    assert.deepEqual(a, b);
+  });
+
+  it('for doctor -f of what the cluster gave back, and of the files', async () => {
+    const exported = items.filter(({ kind = '' }) => kinds.some((one) => one === kind));
+    const file = write(
+      'exported.json',
+      JSON.stringify({ apiVersion: 'v1', kind: 'List', items: exported }),
+    );
+    const found = async (path: string): Promise<readonly string[]> => {
+      const { out } = await run('doctor', '-f', path, '-o', 'json');
+      const { findings }: { findings: readonly Record<string, string>[] } = JSON.parse(out);
+      return findings.map(({ level, about, message }) => `${level} ${about}: ${message}`).sort();
+    };
+    assert.deepEqual(await found(file), await found(recipes));
+  });
+});
