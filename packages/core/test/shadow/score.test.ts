@@ -1,44 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Config, makePod, type PodInput, type Taint } from '@taintmgr/core';
-import type { ShadowConfig, ShadowCounts, ShadowReport } from '@taintmgr/core/shadow';
+import type { Config, PodInput } from '@taintmgr/core';
+import type { ShadowCounts } from '@taintmgr/core/shadow';
 import { pauseOf, policyOf } from '../policy/objects.ts';
-import { Stage } from './stage.ts';
+import { checkSums, place, Stage, setTaints, spot, stageOf, tolerating, zero } from './stage.ts';
 
 // Times are in milliseconds since the beginning. kube-controller-manager is whoever deletes pods.
 
 const minute = 60_000;
-const zero: ShadowCounts = {
-  ...{ same: 0, earlier: 0, later: 0, kept: 0, onlyTaintmgr: 0, budgetsAsked: 0 },
-};
-const spot: Taint = { key: 'spot', value: '', effect: 'NoExecute', timeAdded: null };
-
-function tolerating(seconds: number | null): Pick<PodInput, 'tolerations'> {
-  return { tolerations: [{ key: 'spot', operator: 'Exists', tolerationSeconds: seconds }] };
-}
-
-/** A node, the pods of these names on it, and everything was read. */
-function stageOf(
-  pods: Readonly<Record<string, Partial<PodInput>>>,
-  config: Partial<Config> = {},
-  shadow: Partial<ShadowConfig> = {},
-): Stage {
-  const stage = new Stage(config, shadow);
-  setTaints(stage, []);
-  for (const [name, fields] of Object.entries(pods)) place(stage, name, fields);
-  stage.hear({ kind: 'synced' });
-  return stage;
-}
-
-function place(stage: Stage, name: string, fields: Partial<PodInput> = {}): void {
-  const pod = makePod({ nodeName: 'n1', namespace: 'shop', ...fields, name, uid: name });
-  stage.hear({ kind: 'podUpsert', pod });
-}
-
-function setTaints(stage: Stage, taints: readonly Taint[]): void {
-  stage.hear({ kind: 'nodeUpsert', node: { name: 'n1', uid: 'n1', taints } });
-}
-
 interface Story {
   readonly name: string;
   readonly pod?: Partial<PodInput>;
@@ -301,16 +270,6 @@ const stories: readonly Story[] = [
   },
 ];
 
-/** The counts of every table add up to those of all. */
-function checkSums({ counts, taints, namespaces, policies }: ShadowReport): void {
-  for (const rows of [taints, namespaces, policies]) {
-    const sums = Object.keys(zero).map((key) => {
-      return [key, rows.reduce((sum, row) => sum + Number(Reflect.get(row, key)), 0)];
-    });
-    assert.deepEqual(Object.fromEntries(sums), counts);
-  }
-}
-
 describe('the score of the shadow', () => {
   for (const { name, pod = {}, config = {}, play, counts, says } of stories) {
     it(name, () => {
@@ -372,55 +331,4 @@ describe('the score of the shadow', () => {
     assert.deepEqual(laterBy, { meanMs: 30_000, maxMs: 30_000 });
     assert.equal(recent[0]?.at, 1_060_000);
   });
-
-  it('follows no more pods than it is told to', () => {
-    const stage = stageOf({}, {}, { podsMax: 10 });
-    setTaints(stage, [spot]);
-    for (let index = 0; index < 50; index++) {
-      place(stage, `p${index}`, { namespace: `ns${index % 7}` });
-      stage.until(stage.now + 10);
-    }
-    const { following, givenUp } = stage.score.report();
-    assert.deepEqual([stage.sizeMax, following, givenUp], [10, 10, 40]);
-    // What was given up is not taken up again; to remember that takes the place of one more.
-    stage.deletedByManager('p0');
-    stage.until(60 * minute);
-    const after = stage.score.report();
-    assert.deepEqual([after.counts, after.givenUp], [{ ...zero, onlyTaintmgr: 9 }, 41]);
-  });
-
-  it('keeps no more names and verdicts than it is told to', () => {
-    const stage = stageOf({}, {}, { namesMax: 3, recentMax: 4 });
-    for (let index = 0; index < 50; index++) {
-      place(stage, `p${index}`, { namespace: `ns${index % 7}` });
-      stage.deletedByManager(`p${index}`);
-      stage.gone(`p${index}`);
-      stage.until(stage.now + 10_000);
-    }
-    const report = stage.score.report();
-    assert.equal(report.recent.length, 4);
-    assert.deepEqual(report.namespaces.map(({ name }) => name).toSorted(), [
-      '(others)',
-      'ns0',
-      'ns1',
-      'ns2',
-    ]);
-    checkSums(report);
-  });
-
-  for (const [field, value] of [
-    ['podsMax', 0],
-    ['settleMs', 0],
-    ['followMs', 1],
-    ['namesMax', 0.5],
-    ['recentMax', -1],
-    ['sameMsMax', Number.NaN],
-  ] as const) {
-    it(`refuses ${field} ${value}`, () => {
-      assert.throws(() => new Stage({}, { [field]: value }), {
-        name: 'RangeError',
-        message: new RegExp(field),
-      });
-    });
-  }
 });

@@ -1,14 +1,23 @@
 // A cluster for the shadow: an engine that changes nothing, and somebody who deletes pods beside it.
+import assert from 'node:assert/strict';
 import {
   type Config,
   createEngine,
   type Engine,
   type Event,
+  makePod,
   type Outcome,
   type Pod,
   type PodExplanation,
+  type PodInput,
+  type Taint,
 } from '@taintmgr/core';
-import { type ShadowConfig, ShadowScore } from '@taintmgr/core/shadow';
+import {
+  type ShadowConfig,
+  type ShadowCounts,
+  type ShadowReport,
+  ShadowScore,
+} from '@taintmgr/core/shadow';
 
 /** What kube-controller-manager writes on a pod before it deletes it. */
 const mark = { reason: 'DeletionByTaintManager', manager: 'kube-controller-manager' };
@@ -97,5 +106,46 @@ export class Stage {
     const known = this.#pods.get(uid);
     if (!known) throw new Error(`there is no pod ${uid}`);
     this.hear({ kind: 'podUpsert', pod: { ...known, ...fields } });
+  }
+}
+
+export const zero: ShadowCounts = {
+  ...{ same: 0, earlier: 0, later: 0, kept: 0, onlyTaintmgr: 0, budgetsAsked: 0 },
+};
+export const spot: Taint = { key: 'spot', value: '', effect: 'NoExecute', timeAdded: null };
+
+export function tolerating(seconds: number | null): Pick<PodInput, 'tolerations'> {
+  return { tolerations: [{ key: 'spot', operator: 'Exists', tolerationSeconds: seconds }] };
+}
+
+/** A node, the pods of these names on it, and everything was read. */
+export function stageOf(
+  pods: Readonly<Record<string, Partial<PodInput>>>,
+  config: Partial<Config> = {},
+  shadow: Partial<ShadowConfig> = {},
+): Stage {
+  const stage = new Stage(config, shadow);
+  setTaints(stage, []);
+  for (const [name, fields] of Object.entries(pods)) place(stage, name, fields);
+  stage.hear({ kind: 'synced' });
+  return stage;
+}
+
+export function place(stage: Stage, name: string, fields: Partial<PodInput> = {}): void {
+  const pod = makePod({ nodeName: 'n1', namespace: 'shop', ...fields, name, uid: name });
+  stage.hear({ kind: 'podUpsert', pod });
+}
+
+export function setTaints(stage: Stage, taints: readonly Taint[]): void {
+  stage.hear({ kind: 'nodeUpsert', node: { name: 'n1', uid: 'n1', taints } });
+}
+
+/** The counts of every table add up to those of all. */
+export function checkSums({ counts, taints, namespaces, policies }: ShadowReport): void {
+  for (const rows of [taints, namespaces, policies]) {
+    const sums = Object.keys(zero).map((key) => {
+      return [key, rows.reduce((sum, row) => sum + Number(Reflect.get(row, key)), 0)];
+    });
+    assert.deepEqual(Object.fromEntries(sums), counts);
   }
 }
