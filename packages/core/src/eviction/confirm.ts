@@ -36,7 +36,9 @@ export function confirmEviction(
   }
   const asDecided = decisive.asExecuted ? { ...taint, effect: 'NoExecute' } : taint;
   const toleration = decidingToleration(pod.tolerations, asDecided, options);
-  const expected = decisive.code === 'NoToleration' ? null : decisive.toleration;
+  // What a policy gives the pod does not have.
+  const isOwn = decisive.code === 'TolerationExpires' && !decisive.given;
+  const expected = isOwn ? decisive.toleration : null;
   const same = toleration?.tolerationSeconds === expected?.tolerationSeconds;
   return same ? null : `the pod tolerates ${name} differently now`;
 }

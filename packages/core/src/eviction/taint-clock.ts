@@ -105,12 +105,14 @@ function observe(
     (entry) => (isOwn || timeAdded !== null) && isEqualTaint(entry.taint, taint),
   );
   if (before && Object.is(before.taint.timeAdded, taint.timeAdded)) return before;
-  const seenAt =
-    before?.seenAt ?? (writtenAt === null ? now : Math.min(now, endOfSecond(writtenAt)));
-  const seen = { taint, seenAt, ...(!before && keptByNamespace(now, taint, kept)) };
   const written = finite(kept[formatTaint(taint)]);
   // What was written down lies in the past; a clock that was wrong must not hold a pod for ever.
   const keptStart = written === null ? null : Math.min(written, now);
+  // What is written down of it was seen then, and other taints may have been written since.
+  const seenAt =
+    before?.seenAt ??
+    Math.min(now, writtenAt === null ? now : endOfSecond(writtenAt), keptStart ?? now);
+  const seen = { taint, seenAt, ...(!before && keptByNamespace(now, taint, kept)) };
   if (timeAdded === null) {
     if (keptStart !== null) {
       return { ...seen, start: keptStart, startSource: 'firstSeen', keptAt: now };

@@ -1,5 +1,5 @@
 // The evictors of prediction runs: each is a program of its own in the cluster.
-import { createEngine } from '@taintmgr/core';
+import { type Config, createEngine } from '@taintmgr/core';
 import type { Instant } from '@taintmgr/core/time';
 import { Loop, VirtualDriver } from '@taintmgr/k8s-adapter';
 import {
@@ -19,8 +19,8 @@ export interface Evictor {
   readonly restart?: { stop(): void; start(): void };
 }
 
-/** Makes one for a cluster. */
-export type MakeEvictor = (cluster: Cluster, clock: VirtualClock) => Evictor;
+/** Makes one for a cluster, whose API server is reached by `exchange`. */
+export type MakeEvictor = (cluster: Cluster, clock: VirtualClock, exchange: Exchange) => Evictor;
 
 /** The tokens of those who act and of the one who asks. */
 export const tokens: Readonly<Record<'manager' | 'controller' | 'viewer', string>> = {
@@ -35,22 +35,28 @@ const namespace = 'taintmgr-system';
 const podName = 'taintmgr-controller-0';
 const leaseName = 'taintmgr-controller';
 
-/** taintmgr-controller with its lease and its pod, from which its mode can be seen. */
-export function ours(mode: 'delete' | 'evict'): MakeEvictor {
-  return (cluster, clock) => {
-    const machine = createEngine({ mode });
+/** How taintmgr-controller runs, as its flags say it. */
+export type OurSettings = Pick<Partial<Config>, 'mode' | 'semantics'>;
+
+/** taintmgr-controller with its lease and its pod, from whose flags its settings can be seen. */
+export function ours(settings: OurSettings): MakeEvictor {
+  return (cluster, clock, exchangeWith) => {
+    const machine = createEngine({ ...settings, keepLimits: true });
     const exchange: Exchange = (request, sink) => {
       const own = {
         'user-agent': 'taintmgr-controller/0',
         authorization: `Bearer ${tokens.controller}`,
       };
-      return cluster.exchange({ ...request, headers: { ...request.headers, ...own } }, sink);
+      return exchangeWith({ ...request, headers: { ...request.headers, ...own } }, sink);
     };
-    const loop = new Loop({ machine, random: seededRandom(seed) });
+    const clusterPolicies = settings.semantics !== 'upstream-1.36';
+    const limitsLease = { namespace, name: `${leaseName}-limits` };
+    const random = seededRandom(seed);
+    const loop = new Loop({ machine, random, clusterPolicies, limitsLease });
     const driver = new VirtualDriver({ loop, exchange, clock, onNotice: () => {} });
     return {
       start: () => {
-        appear(cluster, mode);
+        appear(cluster, settings);
         claim(cluster, clock);
         driver.feed({ kind: 'start' });
       },
@@ -60,12 +66,12 @@ export function ours(mode: 'delete' | 'evict'): MakeEvictor {
 }
 
 /** kube-controller-manager, which keeps its timers in memory. */
-export const upstream: MakeEvictor = (cluster, clock) =>
-  new VirtualUpstreamManager({ cluster, clock, token: tokens.manager });
+export const upstream: MakeEvictor = (cluster, clock, exchange) =>
+  new VirtualUpstreamManager({ cluster, clock, exchange, token: tokens.manager });
 
 /** The same, and its process is restarted in the midst of it. */
-export const upstreamRestarted: MakeEvictor = (cluster, clock) => {
-  const manager = new VirtualUpstreamManager({ cluster, clock, token: tokens.manager });
+export const upstreamRestarted: MakeEvictor = (cluster, clock, exchange) => {
+  const manager = new VirtualUpstreamManager({ cluster, clock, exchange, token: tokens.manager });
   return {
     start: () => manager.start(),
     runUntil: (instant) => manager.runUntil(instant),
@@ -73,15 +79,16 @@ export const upstreamRestarted: MakeEvictor = (cluster, clock) => {
   };
 };
 
-function appear({ api }: Cluster, mode: string): void {
+function appear({ api }: Cluster, settings: OurSettings): void {
   api.create('namespaces', { metadata: { name: namespace } });
-  const args = [`--mode=${mode}`];
+  const args = Object.entries(settings).map(([flag, value]) => `--${flag}=${value}`);
   const containers = [{ name: 'controller', image: 'taintmgr-controller:0', args }];
   api.create('pods', {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name: podName, namespace },
-    spec: { containers },
+    // It stays where it is, whatever the taints.
+    spec: { containers, tolerations: [{ operator: 'Exists' }] },
   });
 }
 

@@ -1,4 +1,5 @@
 // One prediction run: what `explain` foretells on a cluster, and what then happens there.
+import { customResourceDefinitions } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
 import { ApiClient, EvictorSearch, type Transport } from '@taintmgr/k8s-adapter';
 import { ClusterReader } from '@taintmgr/kubectl-taintmgr/src/cluster/reader.ts';
@@ -7,7 +8,17 @@ import { readSubject } from '@taintmgr/kubectl-taintmgr/src/commands/explain/sub
 import { Explainer } from '@taintmgr/kubectl-taintmgr/src/report/explainer.ts';
 import { present } from '@taintmgr/kubectl-taintmgr/src/report/question.ts';
 import { reportOn } from '@taintmgr/kubectl-taintmgr/src/report/report.ts';
-import { Cluster, namespace, pdb, taint, type User, VirtualClock } from '@taintmgr/sim-cluster';
+import {
+  type ApiRequest,
+  Cluster,
+  type KubeObject,
+  namespace,
+  pdb,
+  type ResponseSink,
+  taint,
+  type User,
+  VirtualClock,
+} from '@taintmgr/sim-cluster';
 import { type Evictor, type MakeEvictor, tokens } from './evictor.ts';
 import {
   type CastPod,
@@ -25,6 +36,8 @@ export interface Prediction {
   readonly decision: string;
   readonly deadline: Instant | null;
   readonly isBlocked: boolean;
+  /** When it is deleted whatever budgets say; null: never. */
+  readonly deletedAt: Instant | null;
 }
 
 /** What was said of a pod, and what became of it. */
@@ -44,6 +57,7 @@ interface NodeDocument {
     readonly decision: string;
     readonly deadline?: string;
     readonly blockers: readonly unknown[];
+    readonly deletedAt?: string;
   }[];
 }
 
@@ -57,17 +71,43 @@ export interface PredictionRun {
 const startsAt: Instant = Date.UTC(2026, 0, 2, 3, 4, 5, 300);
 const lookEverySeconds = 2;
 const restartLastsSeconds = 3;
+/** Until definitions are served. */
+const installMs = 200;
+const policiesResource = 'evictionpolicies.taintmgr.dev';
+const pausesResource = 'evictionpauses.taintmgr.dev';
+const pauseName = 'night';
+const pauseObject: KubeObject = {
+  ...{ apiVersion: 'taintmgr.dev/v1alpha1', kind: 'EvictionPause' },
+  metadata: { name: pauseName },
+  spec: { reason: 'network' },
+};
 const nodes = ['z-1', 'z-2', 'z-3', 'z-4', 'z-5'];
 
-/**
- * Plays the scenario under one evictor, and asks about every node again and again. An API server that
- * `forgets` keeps no state but the present one; a real one keeps those of five minutes and more.
- */
+/** From one second to another. */
+interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What a run has beside the scenario. */
+export interface Circumstances {
+  /** The API server keeps no state but the present one; a real one keeps those of five minutes. */
+  readonly forgets?: boolean;
+  /** Policies of the cluster, from the beginning. */
+  readonly policies?: readonly KubeObject[];
+  /** All evictions are paused for so long. */
+  readonly pause?: Span;
+  /** No pod can be deleted or evicted for so long: the API server answers 500. */
+  readonly outage?: Span;
+}
+
+/** Plays the scenario under one evictor, and asks about every node again and again. */
 export async function playPredictions(
   make: MakeEvictor,
-  forgets: boolean = false,
+  circumstances: Circumstances,
 ): Promise<PredictionRun> {
-  const stage = new PredictionStage(make);
+  const { forgets = false } = circumstances;
+  const stage = new PredictionStage(make, circumstances);
   for (let second = 1; second <= endSeconds; second++) {
     stage.runUntil(second);
     if (second % lookEverySeconds === 0) {
@@ -88,8 +128,10 @@ class PredictionStage {
   readonly #said = new Map<string, Prediction[]>();
   readonly #removed = new Map<string, Instant>();
   readonly #named = new Set<string>();
+  readonly #circumstances: Circumstances;
 
-  constructor(make: MakeEvictor) {
+  constructor(make: MakeEvictor, circumstances: Circumstances) {
+    this.#circumstances = circumstances;
     const admin = (name: string): User => ({ name, groups: ['system:masters'], rules: [] });
     const users = Object.values(tokens).map((token) => [token, admin(token)] as const);
     this.#cluster = new Cluster({
@@ -106,8 +148,10 @@ class PredictionStage {
       timing: { startupMs: [50, 100] },
       apiServer: { tokens: new Map(users) },
     });
-    this.#evictor = make(this.#cluster, this.#clock);
     const { exchange } = this.#cluster;
+    this.#evictor = make(this.#cluster, this.#clock, (request, sink) => {
+      return this.#isRefused(request) ? refuse(sink) : exchange(request, sink);
+    });
     const authorization = `Bearer ${tokens.viewer}`;
     const transport: Transport = {
       send: (request, { head, data, end, failed }) => {
@@ -126,7 +170,27 @@ class PredictionStage {
       this.#removed.set(name, this.#clock.now());
     });
     this.#cluster.start();
+    this.#install();
     this.#evictor.start();
+  }
+
+  /** Policies are there before anybody looks. */
+  #install(): void {
+    const { policies, pause } = this.#circumstances;
+    if (!policies && !pause) return;
+    const { api } = this.#cluster;
+    for (const definition of customResourceDefinitions()) {
+      api.create('customresourcedefinitions', structuredClone(definition) as object as KubeObject);
+    }
+    this.#clock.advanceTo(startsAt + installMs);
+    for (const policy of policies ?? []) api.create(policiesResource, policy);
+  }
+
+  #isRefused({ method, path }: ApiRequest): boolean {
+    const { outage } = this.#circumstances;
+    const second = (this.#clock.now() - startsAt) / 1000;
+    if (!outage || second < outage.from || second >= outage.to) return false;
+    return /[/]pods[/]/.test(path) && (method === 'DELETE' || path.includes('/eviction'));
   }
 
   runUntil(second: number): void {
@@ -169,16 +233,22 @@ class PredictionStage {
     for (const { at, node, taints } of taintings) {
       if (at === second) this.#taint(node, taints);
     }
+    const { pause } = this.#circumstances;
+    if (second === pause?.from) api.create(pausesResource, pauseObject);
+    if (second === pause?.to) api.delete(pausesResource, '', pauseName);
     if (second === restartSeconds) this.#evictor.restart?.stop();
     if (second === restartSeconds + restartLastsSeconds) this.#evictor.restart?.start();
   }
 
   result(): PredictionRun {
-    const isRestarted = this.#evictor.restart !== undefined;
+    const { pause, outage } = this.#circumstances;
+    const restart = { from: restartSeconds, to: restartSeconds + restartLastsSeconds };
+    const spans = [pause, outage, this.#evictor.restart && restart];
+    const touches = spans.flatMap((span) => (span ? [span.from, span.to] : []));
     const stories = cast.map((pod): PodStory => {
       const removedAt = this.#removed.get(pod.name) ?? null;
       const until = removedAt ?? this.#clock.now();
-      const touchedAt = lastTouch(pod, until, isRestarted);
+      const touchedAt = lastTouch(pod, until, touches);
       const said = this.#said.get(pod.name) ?? [];
       const fair = said.filter(
         ({ at }) => at > touchedAt && (removedAt === null || at < removedAt),
@@ -191,12 +261,20 @@ class PredictionStage {
   #note({ evictor, pods }: NodeDocument): void {
     this.#named.add(evictor.name);
     const at = this.#clock.now();
-    for (const { name, decision, deadline, blockers } of pods) {
+    for (const { name, decision, deadline, blockers, deletedAt } of pods) {
       const said = this.#said.get(name) ?? [];
-      const due = deadline === undefined ? null : Date.parse(deadline);
-      said.push({ at, decision, deadline: due, isBlocked: blockers.length > 0 });
+      const due = deadline === undefined ? null : this.#dueAt(at, Date.parse(deadline));
+      said.push({
+        ...{ at, decision, deadline: due, isBlocked: blockers.length > 0 },
+        deletedAt: deletedAt === undefined ? null : Date.parse(deletedAt),
+      });
       this.#said.set(name, said);
     }
+  }
+
+  /** What is overdue is due now: where requests fail nobody can tell when the next one goes through. */
+  #dueAt(at: Instant, deadline: Instant): Instant {
+    return this.#circumstances.outage ? Math.max(at, deadline) : deadline;
   }
 
   #edit({ name, edit }: CastPod): void {
@@ -219,13 +297,22 @@ class PredictionStage {
   }
 }
 
+/** As an API server answers whose storage fails. */
+function refuse(sink: ResponseSink): () => void {
+  const status = { kind: 'Status', status: 'Failure', code: 500, message: 'etcd: no leader' };
+  sink.head(500, { 'content-type': 'application/json' });
+  sink.data(JSON.stringify(status));
+  sink.end();
+  return () => {};
+}
+
 /** When something last happened that the fate of a pod depends on. */
-function lastTouch(pod: CastPod, until: Instant, isRestarted: boolean): Instant {
+function lastTouch(pod: CastPod, until: Instant, touches: readonly number[]): Instant {
   const seconds = [
     pod.at,
     ...(pod.edit ? [pod.edit.at] : []),
     ...taintings.filter(({ node }) => node === pod.node).map(({ at }) => at),
-    ...(isRestarted ? [restartSeconds, restartSeconds + restartLastsSeconds] : []),
+    ...touches,
   ];
   const instants = seconds.map((second) => startsAt + second * 1000).filter((at) => at <= until);
   return Math.max(...instants);

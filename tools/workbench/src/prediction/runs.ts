@@ -1,13 +1,13 @@
 // The prediction runs: who evicts in each, and what has to hold of it.
 import { type MakeEvictor, ours, upstream, upstreamRestarted } from './evictor.ts';
-import { type PredictionRun, playPredictions } from './run.ts';
+import { policies } from './policies.ts';
+import { type Circumstances, type PredictionRun, playPredictions } from './run.ts';
 
 /** One run, and how good its predictions must be. */
 export interface PredictionCase {
   readonly name: string;
   readonly make: MakeEvictor;
-  /** Whether the API server has forgotten every state but the present one. */
-  readonly forgets: boolean;
+  readonly circumstances: Circumstances;
   /** The share of predictions that must be right shortly before, and as soon as they can be. */
   readonly shareMin: { readonly last: number; readonly first: number };
 }
@@ -19,36 +19,66 @@ export interface PredictionCase {
 export const predictionCases: readonly PredictionCase[] = [
   {
     name: 'taintmgr-controller --mode=delete',
-    make: ours('delete'),
-    forgets: false,
+    make: ours({ mode: 'delete' }),
+    circumstances: {},
     shareMin: { last: 0.95, first: 0.95 },
   },
   {
     name: 'taintmgr-controller --mode=evict',
-    make: ours('evict'),
-    forgets: false,
+    make: ours({ mode: 'evict' }),
+    circumstances: {},
+    shareMin: { last: 0.95, first: 0.95 },
+  },
+  {
+    name: 'taintmgr-controller, policies',
+    make: ours({ mode: 'evict' }),
+    circumstances: { policies },
+    shareMin: { last: 0.95, first: 0.95 },
+  },
+  {
+    name: 'taintmgr-controller, a pause',
+    make: ours({ mode: 'delete' }),
+    circumstances: { pause: { from: 14, to: 29 } },
+    shareMin: { last: 0.95, first: 0.95 },
+  },
+  {
+    name: 'taintmgr-controller, DELETE fails',
+    make: ours({ mode: 'delete' }),
+    circumstances: { outage: { from: 29, to: 36 } },
+    shareMin: { last: 0.95, first: 0.95 },
+  },
+  {
+    name: 'taintmgr-controller --semantics=upstream-1.36',
+    make: ours({ mode: 'delete', semantics: 'upstream-1.36' }),
+    circumstances: {},
+    shareMin: { last: 0.95, first: 0.95 },
+  },
+  {
+    name: 'kube-controller-manager, DELETE fails',
+    make: upstream,
+    circumstances: { outage: { from: 29, to: 36 } },
     shareMin: { last: 0.95, first: 0.95 },
   },
   {
     name: 'kube-controller-manager',
     make: upstream,
-    forgets: false,
+    circumstances: {},
     shareMin: { last: 0.95, first: 0.95 },
   },
   {
     name: 'kube-controller-manager, restarted',
     make: upstreamRestarted,
-    forgets: false,
+    circumstances: {},
     shareMin: { last: 0.95, first: 0.95 },
   },
   {
     name: 'kube-controller-manager, past states gone',
     make: upstream,
-    forgets: true,
+    circumstances: { forgets: true },
     shareMin: { last: 0.6, first: 0.6 },
   },
 ];
 
-export function playCase({ make, forgets }: PredictionCase): Promise<PredictionRun> {
-  return playPredictions(make, forgets);
+export function playCase({ make, circumstances }: PredictionCase): Promise<PredictionRun> {
+  return playPredictions(make, circumstances);
 }

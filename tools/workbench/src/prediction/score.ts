@@ -1,5 +1,5 @@
 // How good the predictions of a run were, and the table that says so.
-import type { Millis } from '@taintmgr/core/time';
+import type { Instant, Millis } from '@taintmgr/core/time';
 import type { PodStory, Prediction } from './run.ts';
 
 /** How one pod's prediction turned out. */
@@ -30,10 +30,15 @@ export function judge({ predictions, removedAt }: PodStory, which: 'first' | 'la
   if (!said) return { kind: 'atOnce' };
   if (removedAt !== null) {
     if (said.deadline === null || said.decision !== 'Evict') return wrong(said);
-    return { kind: 'evicted', error: removedAt - said.deadline };
+    return { kind: 'evicted', error: removedAt - expectedAt(said, said.deadline) };
   }
   if (said.decision === 'Keep') return { kind: 'kept' };
   return said.isBlocked ? { kind: 'held' } : wrong(said);
+}
+
+/** What budgets hold goes when they are asked no longer. */
+function expectedAt({ isBlocked, deletedAt }: Prediction, deadline: Instant): Instant {
+  return isBlocked && deletedAt !== null ? deletedAt : deadline;
 }
 
 function wrong({ decision, deadline }: Prediction): Verdict {

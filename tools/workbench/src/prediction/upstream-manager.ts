@@ -12,6 +12,8 @@ import {
 export interface UpstreamManagerOptions {
   readonly cluster: Cluster;
   readonly clock: VirtualClock;
+  /** How its API server is reached. */
+  readonly exchange: Exchange;
   /** The token it logs in with. */
   readonly token: string;
 }
@@ -78,9 +80,9 @@ export class VirtualUpstreamManager {
   }
 
   readonly #exchange: Exchange = (request, sink) => {
-    const { cluster, token } = this.#options;
+    const { exchange, token } = this.#options;
     const own = { 'user-agent': upstreamUserAgent, authorization: `Bearer ${token}` };
-    return cluster.exchange({ ...request, headers: { ...request.headers, ...own } }, sink);
+    return exchange({ ...request, headers: { ...request.headers, ...own } }, sink);
   };
 }
 
