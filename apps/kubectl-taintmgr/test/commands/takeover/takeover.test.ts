@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { loadKubeconfig, UpstreamManager } from '@taintmgr/k8s-adapter';
 import { pdb, pod } from '@taintmgr/sim-cluster';
-import { run } from '../../world/run.ts';
+import { run, start } from '../../world/run.ts';
 import { type TestCluster, until } from '../../world/test-cluster.ts';
 import {
   beat,
@@ -238,6 +238,92 @@ shop        4        1      3         0
     const wrong = await run('takeover', 'disable', 'shop', '--held=maybe');
     assert.equal(wrong.err, 'error: --held: got "maybe", want evict, delete, leave\n');
     assert.match((await run('takeover', 'disable')).err, /name namespaces, or give --all/);
+  });
+
+  it('completes namespaces, nodes and what becomes of held pods', async () => {
+    const asked = async (...words: readonly string[]): Promise<readonly string[]> =>
+      (await run('__complete', 'takeover', ...words)).out.split('\n');
+    assert.ok((await asked('enable', 'sh')).includes('shop'));
+    assert.ok((await asked('disable', 'ca')).includes('cart'));
+    assert.ok((await asked('verify', '--node', '')).includes('n1'));
+    assert.deepEqual((await asked('disable', '--held', '')).slice(0, 3), [
+      'evict',
+      'delete',
+      'leave',
+    ]);
+  });
+
+  it('verify takes no node from which others would have to go', async () => {
+    const others = await run('takeover', 'verify', '--node', 'n1', '--yes');
+    assert.equal(others.code, 1);
+    assert.match(
+      others.err,
+      /pods of n1 would be evicted for the taint: cart\/web, shop\/web; choose/,
+    );
+    setTaint(cluster(), 'bad');
+    const tainted = await run('takeover', 'verify', '--node', 'n1', '--yes');
+    assert.match(tainted.err, /--node: n1 has NoExecute taints; choose one that has none/);
+    const none = await run('takeover', 'verify', '--node', 'n9', '--yes');
+    assert.match(none.err, /nodes "n9" not found/);
+  });
+
+  describe('verify on a node of its own', () => {
+    beforeEach(() => {
+      for (const namespace of ['cart', 'shop']) {
+        cluster().api.delete('pods', namespace, 'web', { gracePeriodSeconds: 0 });
+      }
+    });
+    const taints = (): readonly { readonly key: string }[] =>
+      (cluster().api.get('nodes', '', 'n1')?.spec.taints ?? []).filter(
+        ({ key }: { readonly key: string }) => key === 'taintmgr.dev/verify',
+      );
+
+    it('says what failed where nobody decides, and takes everything away', async () => {
+      manager.start();
+      const { code, out } = await run(
+        ...['takeover', 'verify', '--node', 'n1', '--yes', '--timeout=8s', '-o', 'json'],
+      );
+      const { passed, cases } = JSON.parse(out);
+      assert.deepEqual(
+        cases.map((one: { readonly number: number; readonly passed: boolean }) => [
+          one.number,
+          one.passed,
+        ]),
+        [
+          [1, false],
+          [2, true],
+          [3, true],
+          [4, true],
+        ],
+      );
+      assert.match(cases[0].detail, /^it is there; taintmgr has said nothing about it$/);
+      assert.equal(passed, false);
+      assert.equal(code, 2);
+      assert.deepEqual(taints(), []);
+      assert.deepEqual(scratch(), []);
+    });
+
+    it('takes everything away after Ctrl-C too', async () => {
+      const running = start(['takeover', 'verify', '--node', 'n1', '--yes']);
+      await until('the taint', () => taints().length > 0);
+      running.interrupt();
+      assert.equal((await running.result).code, 130);
+      assert.deepEqual(taints(), []);
+      assert.deepEqual(scratch(), []);
+    });
+
+    it('changes nothing in a dry run', async () => {
+      const { code, out, err } = await run(
+        'takeover',
+        'verify',
+        '--node',
+        'n1',
+        '--dry-run=server',
+      );
+      assert.deepEqual([code, out], [0, '']);
+      assert.match(err, /^makes the namespaces taintmgr-verify, which is taken over, and /);
+      assert.deepEqual([taints(), scratch()], [[], []]);
+    });
   });
 
   function isGoing(namespace: string, name: string): boolean {
