@@ -64,6 +64,14 @@ describe('the policy about evictions', () => {
     });
   }
 
+  it('refuses after a restart of the API server too, by what is stored', () => {
+    const world = decided();
+    world.restart();
+    assert.deepEqual(world.cluster.loadReport.unloaded, []);
+    world.pass(2000);
+    assert.match(world.refusal({ conditions: [world.disrupted()] }) ?? '', /taintmgr decides/);
+  });
+
   it('gives way where the leader never wrote', () => {
     const world = new VetoWorld();
     world.pod('p');

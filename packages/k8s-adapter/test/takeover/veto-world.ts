@@ -10,6 +10,16 @@ const manager = 'taintmgr';
 const managers = '/apis/taintmgr.dev/v1alpha1/taintmanagers';
 const start = Date.parse('2026-01-01T00:00:00Z');
 
+/** What a restart of the API server has to bring back. */
+const kinds = [
+  'customresourcedefinitions',
+  'namespaces',
+  'taintmanagers.taintmgr.dev',
+  'validatingadmissionpolicies',
+  'validatingadmissionpolicybindings',
+  'pods',
+];
+
 /** Left out: nothing is said of it. */
 export interface Beat {
   readonly agoMs?: number;
@@ -33,7 +43,7 @@ export interface Mark {
 /** A cluster that has the policies, and two namespaces: `in` is opted in, `out` is not. */
 export class VetoWorld {
   readonly clock: VirtualClock = new VirtualClock(start);
-  readonly cluster: Cluster = new Cluster({ clock: this.clock, seed: 1 });
+  cluster: Cluster = new Cluster({ clock: this.clock, seed: 1 });
 
   constructor() {
     const { cluster } = this;
@@ -57,6 +67,15 @@ export class VetoWorld {
 
   pass(ms: number): void {
     this.clock.advanceTo(this.clock.now() + ms);
+  }
+
+  /** Another API server in its place, which knows what was stored and nothing else. */
+  restart(): void {
+    const { api } = this.cluster;
+    const stored = kinds.flatMap((kind) => api.list(kind));
+    this.cluster.stop();
+    this.cluster = new Cluster({ clock: this.clock, seed: 2, snapshot: structuredClone(stored) });
+    this.cluster.start();
   }
 
   /** The leader's heartbeat, and what it says with it. */
