@@ -13,10 +13,11 @@ import { earliest, type Instant } from './kernel/time.ts';
 import { resolveLifecycleConfig } from './lifecycle/config.ts';
 import type { LifecycleMachine } from './lifecycle/lifecycle-machine.ts';
 import { PreciseLifecycleMachine } from './lifecycle/machine.ts';
-import type { ZoneStatus } from './lifecycle/reason.ts';
+import { readinessHold } from './lifecycle/readiness-hold.ts';
+import type { ReadinessHold, ZoneStatus } from './lifecycle/reason.ts';
 import { UpstreamLifecycleMachine } from './lifecycle/upstream/machine.ts';
 import type { LimitStatus } from './policy/limit.ts';
-import { Store } from './store.ts';
+import { type Change, Store } from './store.ts';
 
 /**
  * The eviction engine: events in, commands out. It does no I/O, reads no clock and never waits;
@@ -45,7 +46,13 @@ export interface Engine {
   /** The names of the pauses in force. */
   pauses(): readonly string[];
   /** How takeover is going; null: we decide about all pods. */
-  takeover(): TakeoverCounts | null;
+  takeover(): TakeoverStatus | null;
+}
+
+/** How takeover is going. */
+export interface TakeoverStatus extends TakeoverCounts {
+  /** Whose pods kube-controller-manager is not to mark not ready; null: nobody's. */
+  readonly readinessHold: ReadinessHold | null;
 }
 
 /** A new engine that knows nothing yet. Throws RangeError for an option that is not allowed. */
@@ -57,6 +64,15 @@ export function createEngine(options: Partial<Config> = {}): Engine {
   const lifecycle = lifecycleMachine(store, config);
   const simulated = config.compare ? new SimulatedUpstream(store, config) : null;
   const machines = [eviction, lifecycle, takeover];
+  const holdAt = (now: Instant): ReadinessHold | null =>
+    readinessHold(store, lifecycle?.zones(now) ?? []);
+  let hold: ReadinessHold | null = null;
+  const noteHold = (now: Instant): readonly Command[] => {
+    const before = JSON.stringify(hold);
+    hold = holdAt(now);
+    if (JSON.stringify(hold) === before) return [];
+    return [{ kind: 'report', report: { kind: 'readinessHold', hold } }];
+  };
   let latest = Number.NEGATIVE_INFINITY;
   return {
     handle(now, event) {
@@ -70,7 +86,9 @@ export function createEngine(options: Partial<Config> = {}): Engine {
         .flatMap((pause) => eviction.handle(now, pause, listOf(store.apply(now, pause))));
       if (event.kind === 'leadership' && !config.taintEviction) return nodes;
       const evictions = eviction.handle(now, event, changes);
-      return [...nodes, ...pauses, ...evictions, ...(takeover?.handle(now, event, changes) ?? [])];
+      const spared = takeover?.handle(now, event, changes) ?? [];
+      const hold = takeover && mayMoveHold(changes, nodes) ? noteHold(now) : [];
+      return [...nodes, ...pauses, ...evictions, ...spared, ...hold];
     },
     nextWake: () =>
       earliest([...machines.map((one) => one?.nextWake() ?? null), store.nextPauseEnd()]),
@@ -79,7 +97,7 @@ export function createEngine(options: Partial<Config> = {}): Engine {
     zones: (now) => lifecycle?.zones(now) ?? [],
     limits: (now) => eviction.limits(now),
     counts: () => countsOf(store, eviction),
-    takeover: () => takeover?.counts() ?? null,
+    takeover: () => takeover && { ...takeover.counts(), readinessHold: hold },
     policyCounts: (now) =>
       policyCountsOf(now, { store, machine: eviction, lifecycle, evicts: config.taintEviction }),
     pauses: () =>
@@ -88,6 +106,21 @@ export function createEngine(options: Partial<Config> = {}): Engine {
         .map(({ pause }) => pause.name)
         .sort(),
   };
+}
+
+/** Whether it may be other pods that nobody is to mark not ready. */
+function mayMoveHold(changes: readonly Change[], commands: readonly Command[]): boolean {
+  const isMoved = ({ kind }: Change): boolean => kind === 'pause' || kind === 'pauseEnd';
+  const isNode = (change: Change): boolean =>
+    change.kind === 'node' &&
+    (!change.node || change.node.uid !== change.previous?.uid || hasOtherLabels(change));
+  const isHold = (command: Command): boolean =>
+    command.kind === 'report' && command.report.kind === 'zoneHold';
+  return changes.some((change) => isMoved(change) || isNode(change)) || commands.some(isHold);
+}
+
+function hasOtherLabels({ node, previous }: Extract<Change, { kind: 'node' }>): boolean {
+  return JSON.stringify(node?.labels) !== JSON.stringify(previous?.labels);
 }
 
 /** Where somebody else evicts, the machine still follows, for explanations, and never leads. */

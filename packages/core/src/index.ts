@@ -3,7 +3,7 @@
 // The engine.
 
 export { type Config, defaultConfig, resolveConfig, type Semantics } from './config.ts';
-export { createEngine, type Engine } from './engine.ts';
+export { createEngine, type Engine, type TakeoverStatus } from './engine.ts';
 
 // What goes in: events, and the objects they carry.
 
@@ -41,7 +41,6 @@ export type { Counts, PolicyCounts } from './counts.ts';
 export type { Decision } from './eviction/decide.ts';
 export type { Cause, Reason, ReasonCode, StartSource } from './eviction/reason.ts';
 export type { ObservedTaint } from './eviction/taint-clock.ts';
-export type { TakeoverCounts } from './eviction/takeover/machine.ts';
 export { describeReason } from './eviction/text.ts';
 export type {
   Explanation,

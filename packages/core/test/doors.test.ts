@@ -15,7 +15,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
       Lease LifecycleReport LimitCommand LimitReport MatchOptions Namespace Node NodeCommand
       NodeCondition NodeExplanation NodeInput NodeRef Notice ObservedTaint Outcome Owner
       Pod PodExplanation PodInput PodRef PodReport PodView PodViews PolicyCounts Quantity Reason
-      ReasonCode Report Semantics StartSource Subject Taint TaintEffect TaintName TakeoverCounts
+      ReasonCode Report Semantics StartSource Subject Taint TaintEffect TaintName TakeoverStatus
       Toleration WebhookDenial WorkingDrain`,
   },
   './differences': {
@@ -40,7 +40,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
       resolveLifecycleConfig zoneState`,
     types: `
       Flapping Forecast HoldReason LifecycleConfig LifecycleReason MassUnreachable NodeHealth
-      Observation ZoneState ZoneStatus`,
+      Observation ReadinessHold ZoneState ZoneStatus`,
   },
   './policy': {
     values: `

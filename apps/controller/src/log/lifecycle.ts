@@ -20,6 +20,13 @@ export function lifecycleLine(report: LifecycleReport, now: number): Line {
       const fields = { zone, because: describeHold(hold), ...paused };
       return line('warn', 'zone is held: no nodes are tainted', fields);
     }
+    case 'readinessHold': {
+      const { hold } = report;
+      if (hold === null) return line('info', 'readiness is no longer held', {});
+      const { reason, all, zones, nodes } = hold;
+      const of = all ? { nodes: 'all' } : { zones: zones.join(), nodes: nodes.length };
+      return line('warn', 'readiness is held: nobody marks pods not ready', { ...of, reason });
+    }
     case 'nodeUnreachable': {
       const since = formatTime(report.heardAt);
       return line('warn', 'node is unreachable', { node: report.node.name, since });

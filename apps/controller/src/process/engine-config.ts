@@ -28,7 +28,9 @@ export function engineConfig(
           ...lifecycleConfig(settings),
           ...(pressure && { conditionRules: pressureTaintRules(taintRulesOf(policyObjects)) }),
         }
-      : null,
+      : settings.takeover
+        ? observing({ ...lifecycle, ...lifecycleConfig(settings) })
+        : null,
     mode: settings.mode,
     deleteAfterMs: settings.deleteAfter === 'never' ? null : settings.deleteAfter,
     semantics: settings.semantics,
@@ -38,6 +40,16 @@ export function engineConfig(
     comparisonOperators: featureGates.TaintTolerationComparisonOperators,
     ...(settings.dryRun !== 'none' && dryRunConfig),
   };
+}
+
+/** kube-controller-manager marks nodes after 40 s (50 s from 1.32 on); by then we have to hold. */
+const observedGraceMsMax = 30_000;
+
+/** With takeover kube-controller-manager watches over nodes, and we look whether it is to be believed. */
+function observing(config: Partial<LifecycleConfig>): Partial<LifecycleConfig> {
+  const { nodeMonitorGracePeriodMs = observedGraceMsMax } = config;
+  const grace = Math.min(nodeMonitorGracePeriodMs, observedGraceMsMax);
+  return { ...config, nodeMonitorGracePeriodMs: grace, observes: true };
 }
 
 /** Whether policies of the cluster count; under kube-controller-manager's rules none does. */

@@ -31,6 +31,7 @@ export function publishedTakeover(
     ...{ spared: sum('spared'), held: sum('held') },
     ...{ evicted: sum('evicted'), letThrough: sum('letThrough') },
     byNamespace,
+    ...(counts?.readinessHold && { holdReadiness: counts.readinessHold }),
   };
 }
 

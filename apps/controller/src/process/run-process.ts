@@ -66,7 +66,6 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
   // A lease is not held in thought.
   const electing = settings.leaderElect && !isDryRun;
   const stats = createStats(signal, loopLag, !electing, settings);
-  const { leadership } = stats;
   const shadow = createShadow(settings, checked.controllers.enabled);
   const metrics = createMetrics({
     stats,
@@ -122,7 +121,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
       },
       onStart: (running) => {
         stats.running = running;
-        if (leadership.standsBackFor !== null) running.lead(false);
+        if (stats.leadership.standsBackFor !== null) running.lead(false);
       },
     });
   } catch (error) {

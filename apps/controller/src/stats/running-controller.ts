@@ -1,4 +1,4 @@
-import type { Counts, Explanation, Subject, TakeoverCounts } from '@taintmgr/core';
+import type { Counts, Explanation, Subject, TakeoverStatus } from '@taintmgr/core';
 import type { ZoneStatus } from '@taintmgr/core/lifecycle';
 import type { LimitStatus } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
@@ -20,7 +20,7 @@ export interface RunningController {
   /** The names of the pauses in force. */
   pauses(): readonly string[];
   /** What was handed over to it, and how its policies are; null: there is no takeover. */
-  takeover(): { readonly counts: TakeoverCounts; readonly policies: PolicyState } | null;
+  takeover(): { readonly counts: TakeoverStatus; readonly policies: PolicyState } | null;
   /** Whose pods are read: those of all nodes, or of those that need it. */
   podScope(): PodScope;
   /** How far each collection is read. */

@@ -52,6 +52,7 @@ interface Published {
     readonly letThrough?: number;
     readonly spared?: number;
     readonly policyVersion?: string;
+    readonly holdReadiness?: object;
   };
 }
 
@@ -183,6 +184,47 @@ describe('a controller with --takeover', () => {
     world.taint();
     await world.refused('in', 'kept');
     assert.equal(world.isDeleted('in', 'kept'), false);
+    await controller.stop();
+  });
+});
+
+describe('readiness with --takeover', () => {
+  it('12: is held for a pause, and released with it', async (t) => {
+    const world = await TakeoverWorld.start(t);
+    world.pod('in', 'p');
+    const ready = [{ type: 'Ready', status: 'True', lastTransitionTime: new Date().toISOString() }];
+    const one = world.api.get('pods', 'in', 'p') ?? assert.fail();
+    world.api.update('pods', { ...one, status: { ...one.status, conditions: ready } }, 'status');
+    const controller = await startController(t, world);
+    await begun(world, controller, 'p');
+    const mark = async (): Promise<number> => {
+      const lastTransitionTime = new Date().toISOString();
+      const conditions = [{ type: 'Ready', status: 'False', lastTransitionTime }];
+      const path = '/api/v1/namespaces/in/pods/p/status?dryRun=All';
+      const kind = 'strategic-merge-patch';
+      return (await world.ask('manager', 'PATCH', path, { status: { conditions } }, kind)).status;
+    };
+    /** As node-lifecycle-controller does, again and again. */
+    const marked = async (status: number): Promise<void> => {
+      while ((await mark()) !== status) await world.passed(50);
+    };
+    assert.equal(await mark(), 200);
+    world.api.create('evictionpauses.taintmgr.dev', {
+      apiVersion: 'taintmgr.dev/v1alpha1',
+      kind: 'EvictionPause',
+      metadata: { name: 'network' },
+      spec: { reason: 'network work', deadlines: false, readiness: true },
+    });
+    await world.until(() => published(world).takeover?.holdReadiness !== undefined);
+    assert.deepEqual(published(world).takeover?.holdReadiness, {
+      ...{ reason: 'pause network: network work', all: true, zones: [], nodes: [] },
+    });
+    await marked(403);
+    const releasedAt = performance.now();
+    world.api.delete('evictionpauses.taintmgr.dev', '', 'network');
+    await world.until(() => published(world).takeover?.holdReadiness === undefined);
+    await marked(200);
+    assert.ok(performance.now() - releasedAt < 5000);
     await controller.stop();
   });
 });

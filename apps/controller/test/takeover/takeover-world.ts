@@ -213,6 +213,13 @@ export class TakeoverWorld {
     });
   }
 
+  /** Lets so much time pass. */
+  passed(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.api.clock.after(ms, () => resolve());
+    });
+  }
+
   /** Waits until the policies refuse, or let pass, what they are there for: a dry run of it. */
   async untilPolicies(refuse: boolean, pod: string): Promise<void> {
     const path = `/api/v1/namespaces/in/pods/${pod}/status?dryRun=All`;

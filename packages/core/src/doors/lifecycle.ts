@@ -13,7 +13,7 @@ export {
 // How nodes and zones are.
 
 export { type Forecast, forecastOf, type Observation } from '../lifecycle/forecast.ts';
-export type { NodeHealth, ZoneStatus } from '../lifecycle/reason.ts';
+export type { NodeHealth, ReadinessHold, ZoneStatus } from '../lifecycle/reason.ts';
 export { type ZoneState, zoneState } from '../lifecycle/zone-rates.ts';
 
 // Reasons, and their words.

@@ -58,6 +58,11 @@ export interface LifecycleConfig extends ZoneRates {
   readonly conditionRules: readonly ConditionRule[];
   /** Writes sent and not yet answered, at most. */
   readonly writesInFlightMax: number;
+  /**
+   * Somebody else watches over nodes: nothing is written, and only zones, the guard against mass
+   * unreachability and what follows from them for deadlines and readiness are kept.
+   */
+  readonly observes: boolean;
 }
 
 /** Rates and periods are kube-controller-manager's. */
@@ -81,6 +86,7 @@ export const defaultLifecycleConfig: LifecycleConfig = {
   flapping: null,
   conditionRules: [],
   writesInFlightMax: 50,
+  observes: false,
 };
 
 /** Fills in the defaults. Throws RangeError naming the field, the value and what is allowed. */

@@ -132,6 +132,10 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     return this.#synced && this.#leader;
   }
 
+  get #writes(): boolean {
+    return this.#mayAct && !this.#config.observes;
+  }
+
   #take(now: Instant, event: Event): void {
     switch (event.kind) {
       case 'synced':
@@ -199,7 +203,7 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     const { name } = node;
     if (previous?.uid !== node.uid) {
       if (previous) this.#forget(name, previous);
-      if (this.#mayAct) this.#commands.push(nodeEvent(node, 'RegisteredNode'));
+      if (this.#writes) this.#commands.push(nodeEvent(node, 'RegisteredNode'));
     }
     if (this.#health.see(now, node, this.#store.lease(name))) this.#back(now, name);
     this.#touch(now, name);
@@ -208,7 +212,7 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     if (ready === before) return;
     this.#readiness.noticeNode(now, name);
     const isNews = previous?.uid === node.uid && before === 'True' && ready === 'False';
-    if (isNews && this.#mayAct) this.#commands.push(nodeEvent(node, 'NodeNotReady'));
+    if (isNews && this.#writes) this.#commands.push(nodeEvent(node, 'NodeNotReady'));
   }
 
   #forget(name: string, previous: Node | null): void {
@@ -219,7 +223,7 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     this.#limiter.remove(name);
     this.#writer.forget(name);
     this.#rules.forget(name);
-    if (previous && this.#mayAct) this.#commands.push(nodeEvent(previous, 'RemovingNode'));
+    if (previous && this.#writes) this.#commands.push(nodeEvent(previous, 'RemovingNode'));
   }
 
   #followPause(now: Instant, change: Extract<Change, { kind: 'pause' | 'pauseEnd' }>): void {
@@ -240,6 +244,8 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
   #act(now: Instant): void {
     this.#judgeHeartbeats(now);
     this.#reviewZones(now);
+    // Then no node waits for its turn either, and no pod may be marked.
+    if (this.#config.observes) while (this.#due.takeDue(now) !== null);
     while (this.#writer.room > 0) {
       const name = this.#due.takeDue(now);
       if (name === null) break;
@@ -355,7 +361,7 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
 
   /** Whether pauses and the zone of its node let a pod be marked not ready. */
   #mayMark(pod: Pod): boolean {
-    if (markPause(this.#store, pod)) return false;
+    if (this.#config.observes || markPause(this.#store, pod)) return false;
     if (this.#config.podReadiness === 'atOnce') return true;
     const hold = this.#limiter.holdOn(pod.nodeName);
     return hold === null || hold.code === 'ZoneStopped' || hold.code === 'RateZero';

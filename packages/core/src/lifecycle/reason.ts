@@ -91,6 +91,15 @@ export type NodeWrite =
   | 'rules'
   | 'podReadiness';
 
+/** Pods of every node, or of those of these zones and names; and why. */
+export interface ReadinessHold {
+  readonly reason: string;
+  readonly all: boolean;
+  /** As `region/zone`. */
+  readonly zones: readonly string[];
+  readonly nodes: readonly string[];
+}
+
 /** Something worth telling a person about nodes and zones. */
 export type LifecycleReport =
   | {
@@ -107,6 +116,8 @@ export type LifecycleReport =
       /** What happens to the running deadlines of its pods. */
       readonly deadlines: 'pause' | 'resume' | null;
     }
+  /** With takeover: pods that nobody is to mark not ready are others, or (null) none any more. */
+  | { readonly kind: 'readinessHold'; readonly hold: ReadinessHold | null }
   /** A node gave no sign of life for too long. */
   | { readonly kind: 'nodeUnreachable'; readonly node: NodeRef; readonly heardAt: Instant }
   /** A write did not go through; the next attempt is at `at`. */

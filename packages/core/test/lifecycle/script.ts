@@ -214,6 +214,12 @@ function tellReport(report: LifecycleReport): string {
       const pause = deadlines === null ? '' : `, deadlines ${deadlines}`;
       return `zone ${zone} ${hold ? `held: ${describeHold(hold)}` : 'goes on'}${pause}`;
     }
+    case 'readinessHold': {
+      const { hold } = report;
+      if (!hold) return 'readiness held: no more';
+      const of = hold.all ? 'all' : `zones ${hold.zones.join()} nodes ${hold.nodes.join()}`;
+      return `readiness held: ${of}: ${hold.reason}`;
+    }
     case 'nodeUnreachable':
       return `lost ${report.node.name}, heard of at ${report.heardAt / 1000}`;
     case 'writeFailed':

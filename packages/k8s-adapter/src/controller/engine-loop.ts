@@ -27,6 +27,7 @@ export class Loop extends ControlLoop<Event, Command, EngineNotice> {
       sources: engineSources(options, followed),
       ...(options.publish && { publish: { followed, ...options.publish } }),
       procedures: engineProcedures(options),
+      isUrgent: (notice) => notice.kind === 'report' && notice.report.kind === 'readinessHold',
       eventOf: (notice) => (notice.kind === 'limitRecord' ? notice : null),
     });
   }

@@ -62,6 +62,8 @@ export interface LoopParts<E extends OfKind, C extends OfKind, N extends OfKind>
   readonly procedures: Procedures<C, N>;
   /** What a notice means to the machine; null, and left out: nothing. */
   readonly eventOf?: (notice: N | LoopNotice) => E | null;
+  /** Whether others wait for what is published with it; left out: they never do. */
+  readonly isUrgent?: (notice: N | LoopNotice) => boolean;
   /** Change nothing in the cluster. */
   readonly readOnly?: boolean;
 }

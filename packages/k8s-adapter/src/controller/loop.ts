@@ -314,6 +314,8 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
       this.#actions.push(effect);
       const event = effect.kind === 'notice' ? this.#parts.eventOf?.(effect.notice) : null;
       if (event) this.#pass(now, event);
+      const isUrgent = effect.kind === 'notice' && this.#parts.isUrgent?.(effect.notice);
+      if (isUrgent) this.#perform(now, this.#duties.hurry(now));
     }
   }
 }

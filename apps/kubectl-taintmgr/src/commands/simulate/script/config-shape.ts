@@ -109,6 +109,7 @@ const lifecycle = objectOf<Omit<LifecycleConfig, SaidByManifests>>({
   healthyMs: checked,
   flapping: orNull(objectOf<Flapping>({ times: checked, withinMs: checked, healthyMs: checked })),
   writesInFlightMax: checked,
+  observes: truth,
 });
 
 /** The options of the engine. */
