@@ -126,10 +126,11 @@ export function evictorDocument({ name, source, sure }: Evictor): object {
 }
 
 /** Counts, and the seconds left to the first and the last that goes. */
-export function tallyDocument({ next, last, gone, ...counts }: Tally): object {
+export function tallyDocument({ next, last, gone, paused, ...counts }: Tally): object {
   return {
     ...counts,
     ...(gone > 0 && { gone }),
+    ...(paused > 0 && { paused }),
     nextSeconds: seconds(next),
     lastSeconds: seconds(last),
   };

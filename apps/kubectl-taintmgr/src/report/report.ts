@@ -58,6 +58,8 @@ export interface Tally {
   readonly evict: number;
   /** Due before the moment that was asked about; none where that is the present. */
   readonly gone: number;
+  /** Held by pauses: they have their time left when those are over. */
+  readonly paused: number;
   readonly keep: number;
   /** Time left to the first and the last that goes; null: none does. */
   readonly next: Millis | null;
@@ -202,17 +204,29 @@ function countZone(
   return { name, nodes: inZone.length, notReady: notReady.length };
 }
 
+/** Whether a pause holds it. */
+export function isPaused({ explanation }: Pick<PodReport, 'explanation'>): boolean {
+  return explanation.decision.kind === 'pause';
+}
+
+/** The time left to each pod that goes and is not held by a pause. */
+export function runningWaits(pods: readonly PodReport[]): readonly Millis[] {
+  return pods.flatMap((pod) => (isPaused(pod) ? [] : (pod.explanation.remaining ?? [])));
+}
+
 /** Counts what is to become of pods; `after`: how long after the reading is meant. */
 export function tally(pods: readonly PodReport[], after: Millis): Tally {
   const terminating = pods.filter(({ facts }) => facts.pod.deletionTimestamp !== null).length;
-  const all = pods.flatMap(({ explanation }) => explanation.remaining ?? []);
+  const all = runningWaits(pods);
+  const paused = pods.filter(isPaused).length;
   const waits = after > 0 ? all.filter((wait) => wait >= 0) : all;
   return {
     pods: pods.length,
     terminating,
     evict: waits.length,
     gone: all.length - waits.length,
-    keep: pods.length - terminating - all.length,
+    paused,
+    keep: pods.length - terminating - paused - all.length,
     next: earliest(waits),
     last: waits.length === 0 ? null : Math.max(...waits),
   };

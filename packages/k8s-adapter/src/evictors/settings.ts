@@ -74,5 +74,5 @@ function isWithoutEffect(name: string): boolean {
 const prefixesWithoutEffect = /^(leader-elect|kube-api-|node-pressure-|summary-|eviction-)/;
 const withoutEffect: ReadonlySet<string> = new Set([
   ...['allow-overlap', 'concurrent-evictions', 'controllers', 'kubelet-certificate-authority'],
-  ...['pod-watch', 'publish-status'],
+  ...['dry-run', 'pod-watch', 'publish-status'],
 ]);

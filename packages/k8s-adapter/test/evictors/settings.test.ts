@@ -21,7 +21,12 @@ const cases: readonly (readonly [
   [
     'how it is run is left out',
     {
-      ...{ 'leader-elect-lease-duration': '15s', 'kube-api-qps': '20', 'pod-watch': 'auto' },
+      ...{
+        'leader-elect-lease-duration': '15s',
+        'kube-api-qps': '20',
+        'pod-watch': 'auto',
+        'dry-run': 'none',
+      },
       ...{ 'eviction-hard': 'memory.available<100Mi', 'summary-period': '10s' },
     },
     {},

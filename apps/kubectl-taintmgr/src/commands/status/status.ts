@@ -11,7 +11,7 @@ import type { TrippedLimit } from '../../cluster/limits.ts';
 import { isFresh, type TaintManager } from '../../cluster/taint-managers.ts';
 import { apiVersion, evictorDocument } from '../../report/documents.ts';
 import { trippedDocument } from '../../report/limits.ts';
-import type { NodeReport, PodReport } from '../../report/report.ts';
+import { isPaused, type NodeReport, type PodReport, runningWaits } from '../../report/report.ts';
 import { asOf } from '../../report/words.ts';
 import { pauseDocument } from './pauses.ts';
 
@@ -29,6 +29,8 @@ export interface ZoneCounts {
   /** Pods that are to go, and of those the ones that should have gone. */
   readonly pending: number;
   readonly overdue: number;
+  /** Pods that pauses hold. */
+  readonly paused: number;
   /** Pods that are due and that something would hold back. */
   readonly blocked: number;
   /** Pods that should have ended and have not. */
@@ -93,9 +95,9 @@ function zoneCounts(
   unhealthyZoneThreshold: number,
 ): ZoneCounts {
   const notReady = nodes.filter(({ ready }) => ready.status !== 'True').length;
-  const waits = pods.flatMap(({ explanation }) => explanation.remaining ?? []);
-  const isDue = ({ explanation: { remaining } }: PodReport): boolean =>
-    remaining !== null && remaining < 1000;
+  const waits = runningWaits(pods);
+  const isDue = ({ explanation }: PodReport): boolean =>
+    !isPaused({ explanation }) && explanation.remaining !== null && explanation.remaining < 1000;
   const isStuck = ({ facts: { pod } }: PodReport): boolean =>
     pod.deletionTimestamp !== null && at - pod.deletionTimestamp > stuckAfterMs;
   return {
@@ -106,6 +108,7 @@ function zoneCounts(
     tainted: nodes.filter(losesPods).length,
     pending: waits.length,
     overdue: waits.filter((wait) => wait <= -1000).length,
+    paused: pods.filter(isPaused).length,
     blocked: pods.filter((pod) => isDue(pod) && pod.blockers.length > 0).length,
     stuck: pods.filter(isStuck).length,
     next: earliest(waits),

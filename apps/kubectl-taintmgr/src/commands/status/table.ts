@@ -85,7 +85,7 @@ const zoneColumns: readonly Column<ZoneCounts>[] = [
   ['OVERDUE', ({ overdue }) => String(overdue)],
   ['BLOCKED', ({ blocked }) => String(blocked)],
   ['STUCK', ({ stuck }) => String(stuck)],
-  ['NEXT', ({ next }) => (next === null ? '-' : soon(next))],
+  ['NEXT', ({ next, paused }) => (next === null ? (paused > 0 ? 'paused' : '-') : soon(next))],
 ];
 
 function renderDrains(drains: readonly MarkedDrain[], wide: boolean): string {
@@ -111,9 +111,9 @@ function nodesText(nodes: readonly string[], wide: boolean): string {
 }
 
 function summary(zones: readonly ZoneCounts[]): string {
-  const sum = (of: 'tainted' | 'pending' | 'overdue' | 'blocked' | 'stuck'): number =>
+  const sum = (of: 'tainted' | 'pending' | 'paused' | 'overdue' | 'blocked' | 'stuck'): number =>
     zones.reduce((total, zone) => total + zone[of], 0);
   const head = `${count(sum('tainted'), 'tainted node')}, ${count(sum('pending'), 'eviction')} pending`;
-  const bad = (['overdue', 'blocked', 'stuck'] as const).filter((what) => sum(what) > 0);
+  const bad = (['paused', 'overdue', 'blocked', 'stuck'] as const).filter((what) => sum(what) > 0);
   return [head, ...bad.map((what) => `${sum(what)} ${what}`)].join(', ');
 }
