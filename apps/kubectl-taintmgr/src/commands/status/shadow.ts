@@ -27,7 +27,8 @@ type Entry = NonNullable<PublishedShadow['recent']>[number];
 type ReasonRow = NonNullable<PublishedShadow['reasons']>[number];
 
 const absentText =
-  'No report of a shadow was found. A controller with --dry-run=client publishes one:\n' +
+  'No report of a shadow was found, or you may not list taintmanagers.taintmgr.dev.\n' +
+  'A controller with --dry-run=client publishes one:\n' +
   '  kubectl taintmgr install crds\n' +
   '  kubectl apply -k deploy/kustomize/modes/observe';
 

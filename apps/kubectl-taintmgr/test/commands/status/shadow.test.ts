@@ -156,7 +156,7 @@ describe('status --shadow', () => {
     publish(cluster, 'taintmgr', 4, {});
     const { code, out } = await run('status', '--shadow');
     assert.equal(code, 0);
-    assert.match(out, /^No report of a shadow was found\. .*--dry-run=client/);
+    assert.match(out, /^No report of a shadow was found, .*\nA controller with --dry-run=client/);
     assert.equal((await run('status', '--shadow', '--no-headers')).out, '');
   });
 
