@@ -26,6 +26,11 @@ export function isDuration(value: unknown): value is CelDuration {
   return typeof value === 'object' && value !== null && value.constructor === durationClass;
 }
 
+/** Objects with declared fields; which ones, the environment of an expression says. */
+class Fields {
+  [name: string]: CelValue;
+}
+
 type Instance = Record<string, CelValue>;
 /** The class of the objects of a type, and the name under which expressions know it. */
 export interface ObjectClass {
@@ -40,7 +45,7 @@ let classCount = 0;
 export function classOf(type: CelObject): ObjectClass {
   let known = classes.get(type);
   if (!known) {
-    known = { name: `Object${++classCount}`, make: class {} as unknown as ObjectClass['make'] };
+    known = { name: `Object${++classCount}`, make: class extends Fields {} };
     classes.set(type, known);
   }
   return known;

@@ -40,24 +40,22 @@ function judgeNames(definition: Definition, taken: Taken): Judged {
     conflict = { reason, message: `${JSON.stringify(name)} is already in use` };
     return false;
   };
+  const hadSingular = had.singular !== undefined && { singular: had.singular };
+  const hadShortNames = had.shortNames !== undefined && { shortNames: had.shortNames };
+  const hadListKind = had.listKind !== undefined && { listKind: had.listKind };
   const { resources, kinds } = taken;
   const { plural, singular = '', shortNames = [], kind, listKind = '', categories } = wanted;
-  const accepted: Record<string, unknown> = {
+  const clashing = (names: readonly string[]): boolean =>
+    names.filter((name) => !isFree(name, resources, 'ShortNamesConflict')).length > 0;
+  const acceptedNames: DefinitionNames = {
     plural: isFree(plural, resources, 'PluralConflict') ? plural : (had.plural ?? ''),
+    ...(isFree(singular, resources, 'SingularConflict') ? { singular } : hadSingular),
+    ...(clashing(shortNames) ? hadShortNames : shortNames.length > 0 && { shortNames }),
+    kind: isFree(kind, kinds, 'KindConflict') ? kind : (had.kind ?? ''),
+    ...(isFree(listKind, kinds, 'ListKindConflict') ? { listKind } : hadListKind),
+    ...(categories && { categories }),
   };
-  const kept = (member: keyof DefinitionNames): void => {
-    if (had[member] !== undefined) accepted[member] = had[member];
-  };
-  if (isFree(singular, resources, 'SingularConflict')) accepted.singular = singular;
-  else kept('singular');
-  const clashing = shortNames.filter((name) => !isFree(name, resources, 'ShortNamesConflict'));
-  if (clashing.length > 0) kept('shortNames');
-  else if (shortNames.length > 0) accepted.shortNames = shortNames;
-  accepted.kind = isFree(kind, kinds, 'KindConflict') ? kind : (had.kind ?? '');
-  if (isFree(listKind, kinds, 'ListKindConflict')) accepted.listKind = listKind;
-  else kept('listKind');
-  if (categories) accepted.categories = categories;
-  return { acceptedNames: accepted as unknown as DefinitionNames, conflict };
+  return { acceptedNames, conflict };
 }
 
 const condition = (
