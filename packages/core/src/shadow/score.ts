@@ -33,9 +33,11 @@ interface Eviction {
   readonly at: Instant;
   readonly asks: boolean;
   readonly because: readonly Reason[];
+  /** A live read found it gone, or terminating: somebody was first, of whom nothing was seen yet. */
+  readonly isTooLate: boolean;
 }
 
-type Sent = Eviction & { readonly pod: PodRef };
+type Sent = Omit<Eviction, 'isTooLate'> & { readonly pod: PodRef };
 
 /** One pod that one of the two has evicted. */
 interface Case {
@@ -137,7 +139,7 @@ export class ShadowScore {
     }
   }
 
-  /** Accepted, in a dry run: the pod would be gone. One that is gone already went by another hand. */
+  /** Accepted, in a dry run: the pod would be gone. */
   #answered(now: Instant, id: string, outcome: Outcome): void {
     const { kind } = outcome;
     const sent = this.#sent.get(id);
@@ -145,7 +147,7 @@ export class ShadowScore {
     if (sent && kind === 'blocked') this.#refuse(sent.pod.uid, outcome.message);
     if (!sent || (kind !== 'done' && kind !== 'gone')) return;
     const known = this.#cases.get(sent.pod.uid);
-    if (known?.isClosed || known?.ours || (kind === 'gone' && !known?.theirs)) return;
+    if (known?.isClosed || known?.ours) return;
     const one = known ?? this.#begin(now, sent.pod);
     const refusal = this.#refused.get(sent.pod.uid);
     // A pod that terminates is let go by every budget.
@@ -153,7 +155,7 @@ export class ShadowScore {
       this.#refusedAtLast(now, one, sent, refusal);
       return;
     }
-    one.ours = sent;
+    one.ours = { ...sent, isTooLate: kind === 'gone' && one.theirs === null };
     if (one.theirs === null) this.#looks.set(sent.pod.uid, sent.at + this.#config.followMs);
     else this.#compare(now, one);
   }
@@ -166,8 +168,8 @@ export class ShadowScore {
   }
 
   /** A budget refused it until kube-controller-manager had deleted it: nobody can say for how long. */
-  #refusedAtLast(now: Instant, one: Case, { because, asks }: Eviction, message: string): void {
-    one.ours = { at: now, because, asks };
+  #refusedAtLast(now: Instant, one: Case, { because, asks }: Sent, message: string): void {
+    one.ours = { at: now, because, asks, isTooLate: false };
     const said = { verdict: 'later', byMs: null, reason: 'BudgetRefused', message } as const;
     this.#conclude(now, one, said);
   }
@@ -231,8 +233,8 @@ export class ShadowScore {
   #compare(now: Instant, one: Case): void {
     const { ours, theirs, isDeleted } = one;
     if (ours === null || theirs === null || !isDeleted) return;
-    const byMs = ours.at - theirs;
-    const verdict = timedVerdict(byMs, this.#config);
+    const byMs = ours.isTooLate ? null : ours.at - theirs;
+    const verdict = byMs === null ? 'later' : timedVerdict(byMs, this.#config);
     const [decisive] = ours.because;
     const reason = verdict === 'later' ? (decisive?.code ?? null) : null;
     this.#conclude(now, one, { verdict, byMs, reason, message: wordsOf(ours.because) });
@@ -244,6 +246,7 @@ export class ShadowScore {
       if (one?.isClosed) this.#revisit(now, one);
       else if (one?.theirs != null && !one.isDeleted) this.#skip(now, one, 'notDeleted');
       else if (one?.theirs != null) this.#judge(now, one, one.theirs);
+      else if (one?.ours?.isTooLate) this.#skip(now, one, 'leftOtherwise');
       else if (one) this.#onlyOurs(now, one);
     }
   }

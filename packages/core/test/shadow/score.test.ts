@@ -174,6 +174,27 @@ const stories: readonly Story[] = [
     says: [null, 'BudgetRefused', ''],
   },
   {
+    name: 'a live read finds the pod gone before its deletion is heard of',
+    play: (stage) => {
+      stage.outcome = { kind: 'gone' };
+      setTaints(stage, [spot]);
+      stage.until(30_000);
+      stage.deletedByManager('web');
+    },
+    counts: { later: 1 },
+    says: [null, 'NoToleration', ''],
+  },
+  {
+    name: 'a live read finds the pod gone, and nothing is heard of a taint manager',
+    play: (stage) => {
+      stage.outcome = { kind: 'gone' };
+      setTaints(stage, [spot]);
+      stage.until(16 * minute);
+      assert.equal(stage.score.report().leftOtherwise, 1);
+    },
+    counts: {},
+  },
+  {
     name: 'a budget that lets go in time',
     config: { mode: 'evict' },
     play: (stage) => {
