@@ -1,65 +1,18 @@
 import assert from 'node:assert/strict';
-import { describe, it, type TestContext } from 'node:test';
-import { type RunningProcess, startProcess } from '../harness/running-process.ts';
+import { describe, it } from 'node:test';
+import {
+  begun,
+  bindings,
+  eventsOn,
+  pause,
+  policies,
+  published,
+  startController,
+} from './takeover-controller.ts';
 import { TakeoverWorld, users } from './takeover-world.ts';
 
 // The whole controller with --takeover beside a kube-controller-manager, over HTTPS. The numbers are
 // those of the cases in docs/takeover.md.
-
-const flags = ['--takeover', '--controllers=*,-node-lifecycle-controller', '--mode=evict'];
-const taintManagers = 'taintmanagers.taintmgr.dev';
-const policies = 'validatingadmissionpolicies';
-const bindings = 'validatingadmissionpolicybindings';
-
-function startController(
-  t: TestContext,
-  world: TakeoverWorld,
-  ...more: readonly string[]
-): Promise<RunningProcess> {
-  const connection = { kubeconfig: world.kubeconfig('controller') };
-  return startProcess(t, { connection, flags: [...flags, ...more] });
-}
-
-/** Resolves when the controller keeps the policies, and they refuse. */
-async function begun(world: TakeoverWorld, controller: RunningProcess, pod: string): Promise<void> {
-  await controller.saw('the policies of takeover are in force');
-  await controller.saw('publishing status');
-  await world.untilPolicies(true, pod);
-}
-
-/** What holds every pod, by hand. */
-function pause(world: TakeoverWorld): void {
-  world.api.create('evictionpauses.taintmgr.dev', {
-    apiVersion: 'taintmgr.dev/v1alpha1',
-    kind: 'EvictionPause',
-    metadata: { name: 'audit' },
-    spec: { reason: 'audit' },
-  });
-}
-
-function eventsOn(world: TakeoverWorld, pod: string): readonly string[] {
-  return world.api
-    .list('events')
-    .filter(({ involvedObject }) => involvedObject?.name === pod)
-    .map(({ reason, message }) => `${reason}: ${message}`);
-}
-
-interface Published {
-  readonly takeover?: {
-    readonly enabled?: boolean;
-    readonly drift?: readonly string[];
-    readonly byNamespace?: readonly object[];
-    readonly letThrough?: number;
-    readonly spared?: number;
-    readonly policyVersion?: string;
-    readonly holdReadiness?: object;
-  };
-}
-
-function published(world: TakeoverWorld): Published {
-  const [one] = world.api.list(taintManagers);
-  return (one?.status ?? {}) as Published;
-}
 
 describe('a controller with --takeover', () => {
   it('1, 2: spares what it holds, says so, evicts when it may, and leaves others alone', async (t) => {
@@ -225,50 +178,6 @@ describe('readiness with --takeover', () => {
     await world.until(() => published(world).takeover?.holdReadiness === undefined);
     await marked(200);
     assert.ok(performance.now() - releasedAt < 5000);
-    await controller.stop();
-  });
-});
-
-describe('accidents', () => {
-  it('somebody edits a policy: it is told, and mended', async (t) => {
-    const world = await TakeoverWorld.start(t);
-    world.pod('in', 'kept');
-    pause(world);
-    const controller = await startController(t, world);
-    await begun(world, controller, 'kept');
-    const edited =
-      structuredClone(world.api.get(policies, '', 'taintmgr-takeover')) ?? assert.fail();
-    edited.spec.matchConditions.push({ name: 'off', expression: 'false' });
-    world.api.update(policies, edited);
-    await controller.saw('somebody changed an object of takeover, mending it');
-    await controller.saw('mended it', { object: 'validatingadmissionpolicy/taintmgr-takeover' });
-    await controller.saw('recorded event', { reason: 'TakeoverPolicyChanged' });
-    await world.untilPolicies(true, 'kept');
-    await controller.stop();
-  });
-
-  it('the policies are removed: they are installed again, and what went meanwhile is told', async (t) => {
-    const world = await TakeoverWorld.start(t);
-    world.pod('in', 'first');
-    world.pod('in', 'second', {
-      tolerations: [
-        { key: 'bad', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 3600 },
-      ],
-    });
-    pause(world);
-    const controller = await startController(t, world);
-    await begun(world, controller, 'first');
-    world.removePolicies();
-    await world.untilPolicies(false, 'first');
-    world.manager.start();
-    world.taint();
-    await world.deleted('in', 'first');
-    await controller.saw('installed an object of takeover', {}, 8);
-    await world.untilPolicies(true, 'second');
-    assert.ok(
-      controller.lines.some(({ msg }) => String(msg).includes('was let through with pod in/first')),
-    );
-    await world.until(() => published(world).takeover?.letThrough === 1);
     await controller.stop();
   });
 });
