@@ -76,4 +76,11 @@ it('with system pods no test waits for a minute', async (t) => {
     const calls = await suite.end();
     assert.equal(healthPolls(calls), 1, name);
   }
+  // Nobody waits for them, and they go.
+  suite.world.pass(60_000);
+  const left = suite.world.cluster.api.list('namespaces').map(({ metadata }) => metadata.name);
+  assert.deepEqual(
+    left.filter((name) => name.startsWith('taint-pods-')),
+    [],
+  );
 });
