@@ -182,14 +182,19 @@ function renewedAt(lease: LeaseRenewal | undefined): Instant | null {
 }
 
 function forecastFor(
-  { at, leases, zoneNodes, evictor }: ForecastSurvey,
+  { at, leases, zoneNodes, evictor, policies }: ForecastSurvey,
   { node }: NodeFacts,
 ): Forecast | null {
   if (zoneNodes === null) return null;
   const nodes = zoneNodes.map((facts) => facts.node);
   const { settings } = evictor;
-  const options = settings?.watchesNodes ? settings.lifecycle : {};
-  return forecastOf(at, { node, nodes, leaseRenewedAt: leases.get(node.name) ?? null }, options);
+  const watches = settings?.watchesNodes ?? false;
+  // Nobody else goes by pauses.
+  const pauses = watches
+    ? policies.objects.flatMap((one) => (one.kind === 'EvictionPause' ? [one.value] : []))
+    : [];
+  const observed = { node, nodes, leaseRenewedAt: leases.get(node.name) ?? null, pauses };
+  return forecastOf(at, observed, watches ? settings?.lifecycle : {});
 }
 
 /** Counts the nodes of a zone; null where the node is in none, or the others may not be seen. */

@@ -128,6 +128,7 @@ export function healthText({ health }: Forecast, now: Instant): string | null {
     const why = taintAt === null && last ? `: ${describeLifecycleReason(last)}` : '';
     return `queued for its NoExecute taint, position ${place}${when}${why}`;
   }
+  if (last?.code === 'ReadinessPaused') return describeLifecycleReason(last);
   if (unreachableAt === null) return last ? describeLifecycleReason(last) : none;
   const withoutHeartbeat = heardAt === null ? 0 : now - heardAt;
   const grace = unreachableAt - (heardAt ?? unreachableAt);

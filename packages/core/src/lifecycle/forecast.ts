@@ -1,10 +1,12 @@
 import { finite, type Instant, type Millis } from '../kernel/time.ts';
 import { type Node, readyOf } from '../model/node.ts';
 import { zoneKey } from '../model/zone.ts';
+import type { EvictionPause } from '../policy/values.ts';
 import { notReadyKey, unreachableKey } from './condition-taints.ts';
 import { type LifecycleConfig, resolveLifecycleConfig } from './config.ts';
-import { decideNoExecute } from './decide.ts';
-import type { NodeHealth, ZoneStatus } from './reason.ts';
+import { decideNoExecute, type NoExecuteDecision } from './decide.ts';
+import { keepsTaint } from './readiness-pauses.ts';
+import type { LifecycleReason, NodeHealth, ZoneStatus } from './reason.ts';
 import { ZoneLimiter } from './zone-limiter.ts';
 
 /** What one look at a cluster shows. */
@@ -14,6 +16,8 @@ export interface Observation {
   readonly leaseRenewedAt: Instant | 'hidden' | null;
   /** The nodes of its zone, itself among them; all nodes, where none of its zone is ready. */
   readonly nodes: readonly Node[];
+  /** Left out: there are none. */
+  readonly pauses?: readonly EvictionPause[];
 }
 
 /** What is about to happen to a node, and how its zone is doing. */
@@ -29,7 +33,7 @@ export interface Forecast {
  */
 export function forecastOf(
   now: Instant,
-  { node, nodes, leaseRenewedAt }: Observation,
+  { node, nodes, leaseRenewedAt, pauses = [] }: Observation,
   options: Partial<LifecycleConfig> = {},
 ): Forecast {
   const config = resolveLifecycleConfig({ ...options, massUnreachable: null });
@@ -38,13 +42,16 @@ export function forecastOf(
   const limiter = limiterOf(nodes, lastTaintingOf(now, inZone), config);
   for (const other of nodes) {
     const { transitionAt } = readyOf(other.conditions) ?? {};
-    const { kind } = decide(now, other, null, limiter.isAllDown);
-    if (kind === 'taint') limiter.wait(other.name, Math.min(now, finite(transitionAt) ?? now));
+    const decision = decide(now, other, null, limiter.isAllDown);
+    const isHeld = pauseOn(now, other, decision, pauses) !== null;
+    if (decision.kind === 'taint' && !isHeld)
+      limiter.wait(other.name, Math.min(now, finite(transitionAt) ?? now));
   }
   const turn = limiter.turnOf(now, node.name);
   const hold = turn && limiter.holdOn(node.name);
   const { heardAt, graceMs } = signOf(node, leaseRenewedAt, config);
-  const { because } = decide(now, node, heardAt, limiter.isAllDown);
+  const decision = decide(now, node, heardAt, limiter.isAllDown);
+  const pause = pauseOn(now, node, decision, pauses);
   const isUnknown = readyOf(node.conditions)?.status === 'Unknown';
   const hidden = leaseRenewedAt === 'hidden' && !isUnknown ? [leaseHidden] : [];
   const health: NodeHealth = {
@@ -53,10 +60,24 @@ export function forecastOf(
     leaseRenewedAt: leaseRenewedAt === 'hidden' ? null : leaseRenewedAt,
     taintAt: turn?.at ?? null,
     place: turn?.place ?? null,
-    because: [...because, ...hidden, ...(hold ? [hold] : [])],
+    because: [...decision.because, ...hidden, ...(hold ? [hold] : []), ...(pause ? [pause] : [])],
   };
   const zone = limiter.zones(now).find((status) => status.key === key) ?? null;
   return { health, zone };
+}
+
+/** The pause that keeps a taint from a node which would get it; null: none does. */
+function pauseOn(
+  now: Instant,
+  node: Node,
+  decision: NoExecuteDecision,
+  pauses: readonly EvictionPause[],
+): Extract<LifecycleReason, { code: 'ReadinessPaused' }> | null {
+  const key = decision.kind === 'taint' ? decision.add[0]?.key : undefined;
+  if (key === undefined) return null;
+  const isRunning = ({ until }: EvictionPause): boolean => until === null || until > now;
+  const pause = pauses.find((one) => isRunning(one) && keepsTaint(one, node, key));
+  return pause ? { code: 'ReadinessPaused', pause: pause.name, until: pause.until } : null;
 }
 
 /** The zones as they are, with a token for as long as nobody was tainted. */
@@ -78,7 +99,7 @@ function decide(
   node: Node,
   heardAt: Instant | null,
   isAllDown: boolean,
-): ReturnType<typeof decideNoExecute> {
+): NoExecuteDecision {
   const record = {
     uid: node.uid,
     heardAt: heardAt ?? now,

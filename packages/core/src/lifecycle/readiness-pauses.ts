@@ -12,7 +12,13 @@ import { unreachableKey } from './condition-taints.ts';
  * pods to a node that is down. A pause of some namespaces only is none of nodes.
  */
 export function taintPause(store: StoreView, node: Node, key: string): EvictionPause | null {
-  return find(store, node, ({ scope }) => coversTaint(scope, key) && scope.namespaces.length === 0);
+  return find(store, node, (pause) => keepsTaint(pause, node, key));
+}
+
+/** Whether a pause that is not over keeps such a taint from a node. */
+export function keepsTaint({ readiness, scope }: EvictionPause, node: Node, key: string): boolean {
+  const isForNodes = readiness && scope.namespaces.length === 0;
+  return isForNodes && coversNode(scope, node) && coversTaint(scope, key);
 }
 
 /** The pause that keeps a pod of an unreachable node from being marked not ready; null: none does. */

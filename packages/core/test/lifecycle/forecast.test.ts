@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Node, Taint } from '@taintmgr/core';
 import { forecastOf } from '@taintmgr/core/lifecycle';
+import type { EvictionPause } from '@taintmgr/core/policy';
+import { pauseOf } from '../policy/objects.ts';
 
 const now = 1_000_000;
 const unreachable = { key: 'node.kubernetes.io/unreachable', value: '', effect: 'NoExecute' };
@@ -52,6 +54,31 @@ describe('outlook', () => {
     assert.deepEqual(of(0), [null, null]);
     assert.deepEqual(of(2), [1, 6000]);
     assert.deepEqual(of(1), [2, 16_000]);
+  });
+
+  it('a node that a pause keeps from its taint waits for no turn, and holds up nobody', () => {
+    const nodes = [
+      node('a-1', 'False', [], now - 30_000),
+      node('a-2', 'False', [], now - 20_000),
+      ...['a-3', 'a-4', 'a-5', 'a-6'].map((name) => node(name, 'True')),
+    ];
+    const here = pauseOf('night', { readiness: true, until: now + 1000 });
+    const pauses = (of: EvictionPause) => (index: number) => {
+      const seen = { node: at(nodes, index), nodes, leaseRenewedAt: null, pauses: [of] };
+      const { place, because } = forecastOf(now, seen).health;
+      return [place, because.map(({ code }) => code).join()];
+    };
+    assert.deepEqual(pauses(here)(0), [null, 'KubeletNotReady,ReadinessPaused']);
+    assert.deepEqual(pauses(here)(2), [null, 'Ready']);
+    for (const other of [
+      { ...here, readiness: false },
+      { ...here, until: now },
+      { ...here, scope: { ...here.scope, namespaces: ['shop'] } },
+      { ...here, scope: { ...here.scope, taintKeys: ['other'] } },
+    ]) {
+      assert.deepEqual(pauses(other)(0), [1, 'KubeletNotReady']);
+      assert.deepEqual(pauses(other)(1), [2, 'KubeletNotReady']);
+    }
   });
 
   it('a zone that is stopped says so', () => {

@@ -121,6 +121,67 @@ describe('a pause while pods are pending', () => {
   });
 });
 
+describe('a pause of node health alone', () => {
+  it('keeps the taint from unhealthy nodes of one zone until it is resumed, and evictions go on', async (t) => {
+    const cluster = await startCluster(t);
+    const { api } = cluster;
+    const heartbeat = new Date().toISOString().replace(/[.]\d+/, '');
+    const times = { lastHeartbeatTime: heartbeat, lastTransitionTime: heartbeat };
+    const ready = (status: string): object => {
+      return { type: 'Ready', status, reason: 'Test', message: '', ...times };
+    };
+    for (const zone of ['a', 'b']) {
+      for (const name of [`${zone}-1`, `${zone}-2`, `${zone}-3`]) {
+        const one = node(name);
+        const labels = { 'topology.kubernetes.io/zone': zone };
+        const status = { conditions: [ready('True')] };
+        api.create('nodes', { ...one, metadata: { ...one.metadata, labels }, status } as never);
+      }
+    }
+    api.create('pods', pod('shop', 'web', { spec: { nodeName: 'n1' } }));
+    const said = await plugin('pause', 'health', '--readiness', '--deadlines=false', '--zones=a');
+    assert.match(said, /node health in zone a is held until somebody runs/);
+    const controller = await start(t, cluster);
+    await controller.saw('publishing status');
+    for (const name of ['a-1', 'b-1']) {
+      const one = api.get('nodes', '', name) ?? assert.fail(name);
+      const status = { ...one.status, conditions: [ready('False')] };
+      api.update('nodes', { ...one, status } as never, 'status');
+    }
+    const effects = (name: string): readonly string[] => {
+      const taints: readonly { readonly key: string; readonly effect: string }[] =
+        api.get('nodes', '', name)?.spec?.taints ?? [];
+      return taints.flatMap(({ key, effect }) => (key.endsWith('/not-ready') ? [effect] : []));
+    };
+    const has = (name: string): boolean => effects(name).includes('NoExecute');
+    await changed(cluster, () => has('b-1'));
+    await changed(cluster, () => effects('a-1').includes('NoSchedule'));
+    assert.equal(has('a-1'), false);
+    // Evictions are not held.
+    taint(cluster, 'bad');
+    await controller.saw('evicted', { pod: 'shop/web' });
+    const node1 = await plugin('explain', 'node', 'a-1');
+    assert.match(node1, /tainting is paused by health/);
+    assert.match(await plugin('status'), /^health +.* node health in zone a +-$/m);
+    assert.equal(has('a-1'), false);
+    await plugin('resume', 'pause/health');
+    await changed(cluster, () => has('a-1'));
+    await controller.stop();
+  });
+});
+
+/** Resolves when it is so, at once or after some change in the cluster. */
+function changed({ api }: TestApi, isSo: () => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    if (isSo()) return resolve();
+    const stop = api.subscribe(() => {
+      if (!isSo()) return;
+      stop();
+      resolve();
+    });
+  });
+}
+
 /** That the pod stays, and by which pause. */
 async function everybodySays(controller: RunningProcess, { api }: TestApi): Promise<void> {
   const why = 'deadlines are paused by night';
