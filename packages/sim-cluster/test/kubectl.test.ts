@@ -215,6 +215,31 @@ spec:
       'services',
       { type: 'ClusterIP', selector: { app: 'gen' } },
     ],
+    [
+      'cronjob gen --image=x --schedule=@daily -- sleep 5',
+      'cronjob.batch/gen created\n',
+      'cronjobs',
+      { schedule: '@daily' },
+    ],
+    [
+      'quota gen --hard=pods=5',
+      'resourcequota/gen created\n',
+      'resourcequotas',
+      { hard: { pods: '5' } },
+    ],
+    ['secret generic gen --from-literal=a=b', 'secret/gen created\n', 'secrets', {}],
+    [
+      'role gen --verb=get --resource=pods',
+      'role.rbac.authorization.k8s.io/gen created\n',
+      'roles',
+      {},
+    ],
+    [
+      'rolebinding gen --role=gen --serviceaccount=default:gen',
+      'rolebinding.rbac.authorization.k8s.io/gen created\n',
+      'rolebindings',
+      {},
+    ],
   ];
   for (const [line, said, resource, spec] of generated) {
     it(`create ${line}`, async () => {
@@ -222,6 +247,13 @@ spec:
       assert.partialDeepStrictEqual(api.get(resource, 'default', 'gen')?.spec ?? {}, spec);
     });
   }
+
+  it('create what has no namespace, and a token', async () => {
+    const created = 'priorityclass.scheduling.k8s.io/gen created\n';
+    assert.equal(await ok('create priorityclass gen --value=1000'), created);
+    assert.equal(api.get('priorityclasses', '', 'gen')?.value, 1000);
+    assert.match(await ok('create token gen'), /^[\w-]+\.[\w-]+\.[\w-]+$/);
+  });
 
   it('wait for a condition', async () => {
     assert.equal(

@@ -3,6 +3,7 @@ import { entry } from '../objects/json.ts';
 import { type Fields, objectMeta, objectReference, pointer } from './fields.ts';
 import { objects } from './kinds.ts';
 import { networkKinds } from './network-fields.ts';
+import { rightsKinds } from './rbac-fields.ts';
 import { volumeClaim } from './volume-fields.ts';
 import { workloads } from './workload-fields.ts';
 
@@ -138,6 +139,7 @@ const bodyKinds: Readonly<Record<string, Fields>> = {
   ...objects,
   ...workloads,
   ...networkKinds,
+  ...rightsKinds,
   Binding: { metadata, target: [2, objectReference] },
   CertificateSigningRequest: signingRequest,
   ConfigMap: {

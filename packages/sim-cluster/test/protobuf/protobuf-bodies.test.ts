@@ -189,6 +189,27 @@ const asWritten = {
 
 /** Kinds that are stored and nothing more, and others that kube-controller-manager writes. */
 const alsoSent: readonly KubeObject[] = [
+  {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata: { name: 'r' },
+    rules: [{ verbs: ['get'], apiGroups: [''], resources: ['pods'], resourceNames: ['p'] }],
+    aggregationRule: { clusterRoleSelectors: [{ matchLabels: { a: 'b' } }] },
+  },
+  {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'RoleBinding',
+    metadata,
+    subjects: [{ kind: 'ServiceAccount', name: 's', namespace: 'default' }],
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'r' },
+  },
+  {
+    apiVersion: 'scheduling.k8s.io/v1',
+    kind: 'PriorityClass',
+    metadata: { name: 'none' },
+    value: 0,
+    description: 'd',
+  },
   fullPod,
   {
     apiVersion: 'v1',
