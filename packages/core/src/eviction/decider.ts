@@ -5,9 +5,8 @@ import { finite, type Instant } from '../kernel/time.ts';
 import type { Pod } from '../model/pod.ts';
 import type { Taint } from '../model/taint.ts';
 import { formatTaint } from '../model/taint-spec.ts';
-import { choosePolicy } from '../policy/choice.ts';
 import { type Governance, governedBy } from '../policy/eviction-policy.ts';
-import { NodePolicies } from '../policy/node-policies.ts';
+import { PodPolicies } from '../policy/pod-policies.ts';
 import { isTakenOver } from '../policy/takeover.ts';
 import type { StoreView } from '../store.ts';
 import type { EvictionConfig } from './config.ts';
@@ -44,7 +43,7 @@ export class Decider {
   readonly #pauses: Pauses;
   readonly #drains: Drains | null;
   readonly #config: EvictionConfig;
-  readonly #nodePolicies = new NodePolicies();
+  readonly #podPolicies = new PodPolicies();
 
   /** `drains`: null for a drain, to which no pods are left. */
   constructor(
@@ -110,9 +109,9 @@ export class Decider {
     const policies = this.#store.policies();
     if (policies.length === 0) return governedBy(noPolicy, this.#config);
     const node = this.#store.node(pod.nodeName);
-    const here = node ? this.#nodePolicies.of(policies, node, taint) : policies;
     const namespaceLabels = this.#store.namespaceLabels(pod.namespace);
-    return governedBy(choosePolicy(here, taint, { pod, node, namespaceLabels }), this.#config);
+    const site = { policies, node, namespaceLabels };
+    return governedBy(this.#podPolicies.choose(pod, taint, site), this.#config);
   }
 
   /**

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import {
   ApiServer,
   type ApiServerOptions,
+  Cluster,
   createCertificate,
   RealClock,
   seededRandom,
@@ -20,6 +21,18 @@ const admin: User = { name: 'admin', groups: ['system:masters'], rules: [] };
 export function createApi(options: Partial<ApiServerOptions> = {}): ApiServer {
   const [clock, random] = [new RealClock(), seededRandom(1)];
   return new ApiServer({ clock, random, tokens: new Map([[token, admin]]), ...options });
+}
+
+/** A cluster in real time that takes custom resources, and in which nobody acts on pods. */
+export function quietCluster(): Cluster {
+  const cluster = new Cluster({
+    clock: new RealClock(),
+    seed: 1,
+    without: ['nodeLifecycleStandIn', 'workloads', 'scheduler', 'disruption', 'garbageCollection'],
+    apiServer: { tokens: new Map([[token, admin]]) },
+  });
+  cluster.start();
+  return cluster;
 }
 
 /** An API server on a port of its own, and the file by which it is reached. */

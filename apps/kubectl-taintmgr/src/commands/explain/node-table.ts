@@ -56,7 +56,7 @@ export function renderNode(
 
 /** `Name:`, `Ready:` and so on. */
 function nodeHead(report: NodeReport, { now, evictor }: PodColumns): readonly string[] {
-  const { facts, leaseRenewedAt, zone, forecast, taints } = report;
+  const { facts, leaseRenewedAt, zone, forecast } = report;
   const lease = leaseRenewedAt === null ? '' : `, lease renewed ${ago(now, leaseRenewedAt)}`;
   const health = forecast && healthText(forecast, now);
   const state = forecast ? `: ${zoneText(forecast)}` : '';
@@ -69,7 +69,7 @@ function nodeHead(report: NodeReport, { now, evictor }: PodColumns): readonly st
     ...(zone ? [['Zone', `${zone.name}, ${notReadyText(zone)}${state}`] as const] : []),
     ...(facts.cordoned ? [['Cordoned', 'yes'] as const] : []),
     ...taintFields(report, now),
-    ...(taints.length > 0 ? [['Evicted by', evictedBy] as const] : []),
+    ['Evicted by', evictedBy],
   ]);
 }
 

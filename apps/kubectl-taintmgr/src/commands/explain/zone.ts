@@ -57,11 +57,10 @@ function zoneAnswer(name: string, nodes: readonly NodeReport[], context: AnswerC
     const table = renderColumns(nodeColumns(survey.at, question.after), nodes, options);
     if (!options.headers) return table;
     const full = first?.facts.node.zone || name;
-    const evicts = nodes.some(({ taints }) => taints.length > 0);
     const head = renderFields([
       ['Zone', `${full}, ${notReadyText(counts)}${state}`],
       ['Taints', taintedText(nodes)],
-      ...(evicts ? [['Evicted by', evictorText(survey.evictor)] as const] : []),
+      ['Evicted by', evictorText(survey.evictor)],
     ]);
     return [...head, '', table, '', tallyText(tallyOf(nodes, question.after))].join('\n');
   });

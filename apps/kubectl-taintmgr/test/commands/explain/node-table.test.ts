@@ -24,9 +24,10 @@ describe('the answer to explain node', () => {
       node('n1', taint('quiet:NoSchedule')),
       [pod('web')],
       `
-      Name:     n1
-      Ready:    True for 1h
-      Taints:   no NoExecute taints
+      Name:         n1
+      Ready:        True for 1h
+      Taints:       no NoExecute taints
+      Evicted by:   taintmgr-controller
 
       NAMESPACE   POD   DECISION   IN    BLOCKED BY   BECAUSE
       shop        web   Keep       -     -            its node has no NoExecute taint
@@ -129,43 +130,43 @@ describe('the health of a node', () => {
       'its kubelet has been quiet for a while',
       [zoneNode('n1', 'True')],
       28,
-      /^Health: {3}Unknown in 22s without a heartbeat$/m,
+      /^Health: {7}Unknown in 22s without a heartbeat$/m,
     ],
     [
       'its kubelet sends no heartbeats',
       [zoneNode('n1', 'True')],
       58,
-      /^Health: {3}no heartbeat for 58s \(grace period 50s\)$/m,
+      /^Health: {7}no heartbeat for 58s \(grace period 50s\)$/m,
     ],
     [
       'its kubelet has no lease',
       [zoneNode('n1', 'True')],
       null,
-      /^Health: {3}no heartbeat for 1m \(grace period 50s\)$/m,
+      /^Health: {7}no heartbeat for 1m \(grace period 50s\)$/m,
     ],
     [
       'its lease may not be read',
       [zoneNode('n1', 'True')],
       'hidden',
-      /^Health: {3}unknown \(no permission to read leases\)$/m,
+      /^Health: {7}unknown \(no permission to read leases\)$/m,
     ],
     [
       'it waits for its turn, whether its lease may be read or not',
       [zoneNode('n1', 'Unknown'), zoneNode('n2', 'Unknown', taint(unreachable, 3)), ...others(9)],
       'hidden',
-      /^Health: {3}queued for its NoExecute taint, position 1, in about 7s$/m,
+      /^Health: {7}queued for its NoExecute taint, position 1, in about 7s$/m,
     ],
     [
       'its zone is stopped',
       [...['n1', 'n2', 'n3'].map((name) => zoneNode(name, 'Unknown')), ...others(1)],
       15,
-      /^Health: {3}queued for its NoExecute taint, position 1: stopped: 3 of 4 nodes .* not ready$/m,
+      /^Health: {7}queued for its NoExecute taint, position 1: stopped: 3 of 4 nodes .* not ready$/m,
     ],
     [
       'everything is down',
       [zoneNode('n1', 'Unknown'), zoneNode('n2', 'Unknown')],
       15,
-      /^Health: {3}all zones are down: the controller itself may be cut off$/m,
+      /^Health: {7}all zones are down: the controller itself may be cut off$/m,
     ],
   ];
   for (const [name, zone, lease, expected] of cases) {
