@@ -40,14 +40,14 @@ export interface PolicyCounts {
 }
 
 /** Pods that go by the policy count as pending, held or blocked; so do others that its limits hold. */
-export interface EvictionPolicyCounts extends PodCounts {
+interface EvictionPolicyCounts extends PodCounts {
   /** Pods of tainted nodes for which it counts. */
   readonly pods: number;
   /** Its limits that have tripped, as they are resumed. */
   readonly tripped: readonly string[];
 }
 
-export interface PauseCounts {
+interface PauseCounts {
   /** Since when it holds. */
   readonly since: Instant;
   /** Its time is over, though it is still there. */

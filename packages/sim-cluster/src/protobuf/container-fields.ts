@@ -1,10 +1,13 @@
 // The protobuf fields of containers.
-import { type Fields, pointer } from './fields.ts';
+import { type Fields, type Pointer, pointer } from './fields.ts';
 
-const fieldRef = pointer({ apiVersion: [1, 'string'], fieldPath: [2, 'string'] });
+const fieldRef: Pointer = pointer({
+  apiVersion: [1, 'string'],
+  fieldPath: [2, 'string'],
+});
 const nameOnly: Fields = { name: [1, 'string'] };
 
-const resourceFieldRef = pointer({
+const resourceFieldRef: Pointer = pointer({
   containerName: [1, 'string'],
   resource: [2, 'string'],
   divisor: [3, 'quantity*'],
@@ -12,8 +15,8 @@ const resourceFieldRef = pointer({
 
 /** Where the value of a file or a variable is taken from. */
 export const fieldSources: {
-  readonly fieldRef: typeof fieldRef;
-  readonly resourceFieldRef: typeof resourceFieldRef;
+  readonly fieldRef: Pointer;
+  readonly resourceFieldRef: Pointer;
 } = {
   fieldRef,
   resourceFieldRef,
@@ -137,7 +140,7 @@ const containerSecurity = pointer({
 });
 
 /** `securityContext` of a pod. */
-export const podSecurity: ReturnType<typeof pointer> = pointer({
+export const podSecurity: Pointer = pointer({
   seLinuxOptions: [1, seLinuxOptions],
   runAsUser: [2, 'integer*'],
   runAsNonRoot: [3, 'boolean*'],
