@@ -17,6 +17,16 @@ import { startTestCluster, type TestCluster, until } from './world/test-cluster.
 const clone = fileURLToPath(new URL('../../../node_modules/.bin', import.meta.url));
 const maintenance = 'maintenance=kernel:NoSchedule';
 
+/** As though the drain had given its last sign of life an hour ago. */
+function ageMark({ api }: TestCluster, nodeName: string): void {
+  const node = api.get('nodes', '', nodeName);
+  const [mark] = JSON.parse(node?.metadata.annotations?.['taintmgr.dev/drain'] ?? '[]');
+  assert.ok(node && mark?.heartbeat);
+  const heartbeat = new Date(Date.parse(mark.heartbeat) - 3_600_000).toISOString();
+  const annotations = { 'taintmgr.dev/drain': JSON.stringify([{ ...mark, heartbeat }]) };
+  api.update('nodes', { ...node, metadata: { ...node.metadata, annotations } });
+}
+
 describe('kubectl taintmgr', { skip: withoutKubectl }, () => {
   let cluster: TestCluster;
   let env: NodeJS.ProcessEnv;
@@ -141,6 +151,13 @@ describe('kubectl taintmgr', { skip: withoutKubectl }, () => {
     assert.ok(budget);
     const spec = { ...budget.spec, minAvailable: 0 };
     cluster.api.update('poddisruptionbudgets', { ...budget, spec });
+    const tooSoon = await kubectl(args.slice(1).join(' '));
+    assert.equal(tooSoon.code, 1);
+    assert.match(
+      tooSoon.err,
+      /is at work on crash-1 .* if it was killed, until its mark is 1m old/,
+    );
+    ageMark(cluster, 'crash-1');
     const { code, out, err } = steady(await kubectl(args.slice(1).join(' ')));
     forget();
     assert.equal(code, 0, err);

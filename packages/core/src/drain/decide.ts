@@ -9,6 +9,7 @@ import type { Instant } from '../kernel/time.ts';
 import type { Node } from '../model/node.ts';
 import type { Pod } from '../model/pod.ts';
 import { isEqualTaint, type Taint } from '../model/taint.ts';
+import type { EvictionPolicy } from '../policy/values.ts';
 import { Store, type StoreView } from '../store.ts';
 import type { Respect } from './config.ts';
 
@@ -23,6 +24,7 @@ export class DrainDecider {
   readonly #respect: Respect;
   readonly #store = new Store();
   readonly #taintClock = new TaintClock();
+  readonly #pauses = new Pauses(this.#store);
   readonly #decider: Decider;
 
   constructor(taint: Taint, respect: Respect) {
@@ -31,7 +33,7 @@ export class DrainDecider {
     this.#decider = new Decider(
       this.#store,
       this.#taintClock,
-      new Pauses(this.#store),
+      this.#pauses,
       null,
       defaultEvictionConfig,
     );
@@ -41,27 +43,45 @@ export class DrainDecider {
     return this.#store;
   }
 
-  /** Takes in what an event says of nodes and pods. */
-  take(now: Instant, event: Event): void {
-    const seen =
-      event.kind === 'nodeUpsert' ? { ...event, node: this.#asExecuted(now, event.node) } : event;
-    const change = this.#store.apply(now, seen);
+  /**
+   * Takes in what an event says of nodes, pods, policies and pauses; whether policies or pauses
+   * may decide otherwise now about every pod.
+   */
+  take(now: Instant, event: Event): boolean {
+    const wall = this.#store.clock.wall(now);
+    const ended = this.#store.endPauses(now);
+    for (const change of ended) if (change.kind === 'pauseEnd') this.#pauses.follow(wall, change);
+    const change = this.#store.apply(now, this.#asSeen(now, event));
     if (change?.kind === 'node') {
       const { name, node, afterGap } = change;
-      this.#taintClock.update(this.#store.clock.wall(now), name, node, afterGap);
+      this.#taintClock.update(wall, name, node, afterGap);
+      this.#pauses.followNode(wall, name, node !== null);
     }
+    if (change?.kind === 'pause') this.#pauses.follow(wall, change);
+    const isAboutAll = ['policy', 'pause', 'namespace'].includes(change?.kind ?? '');
+    return isAboutAll || ended.length > 0;
+  }
+
+  /** When the next pause is over; null: none ends by itself. */
+  nextPauseEnd(): Instant | null {
+    return this.#store.nextPauseEnd();
+  }
+
+  #asSeen(now: Instant, event: Event): Event {
+    if (event.kind === 'nodeUpsert') return { ...event, node: this.#asExecuted(now, event.node) };
+    return event.kind === 'policyUpsert' ? { ...event, policy: forDrains(event.policy) } : event;
   }
 
   /**
-   * When a pod is due, by our own time, or why it stays. Where tolerations are not waited for, it is due since
-   * its taint came.
+   * When a pod is due, by our own time, or why it stays, or waits. Where tolerations are not waited
+   * for, it is due since its taint came.
    */
-  decide(now: Instant, pod: Pod): Exclude<Decision, { kind: 'pause' }> {
-    const decided = this.#decider.decide(pod);
+  decide(now: Instant, pod: Pod): Decision {
+    const decided = this.#decisionOn(pod);
     const because = decided.because.map((reason) => this.#asGiven(reason));
     const decision = { ...decided, because };
     const [decisive] = because;
-    if (decision.kind === 'pause') return { kind: 'keep', because };
+    if (decision.kind === 'pause') return decision;
     const isExempt = decisive?.code !== 'ToleratedForever' && decision.kind === 'keep';
     if (isExempt || (this.#respect === 'limitless' && decision.kind === 'keep')) return decision;
     const { clock } = this.#store;
@@ -74,16 +94,23 @@ export class DrainDecider {
     return { kind: 'evict', deadline: clock.since(now, start), because };
   }
 
+  /** Where no toleration is respected, a policy or a pause holds those too that tolerate the taint. */
+  #decisionOn(pod: Pod): Decision {
+    const bare = this.#respect === 'nothing' && this.#decider.decide({ ...pod, tolerations: [] });
+    return bare && bare.kind !== 'evict' ? bare : this.#decider.decide(pod);
+  }
+
   /** A reason names the taint as it is on the node. */
-  #asGiven(reason: Reason): Reason {
+  #asGiven(given: Reason): Reason {
+    const reason = withoutPolicy(given);
     if (!('taint' in reason) || this.#taint.effect === 'NoExecute') return reason;
     const { taint } = reason;
     const isOurs = isEqualTaint(taint, { ...this.#taint, effect: 'NoExecute' });
     if (!isOurs) return reason;
-    const given = { ...taint, effect: this.#taint.effect };
+    const ours = { ...taint, effect: this.#taint.effect };
     return isByTolerations(reason)
-      ? { ...reason, taint: given, asExecuted: true }
-      : { ...reason, taint: given };
+      ? { ...reason, taint: ours, asExecuted: true }
+      : { ...reason, taint: ours };
   }
 
   #asExecuted(now: Instant, node: Node): Node {
@@ -92,6 +119,21 @@ export class DrainDecider {
     );
     return { ...node, taints };
   }
+}
+
+/** Of policies a drain heeds that one keeps a pod; how and when the others go it says itself. */
+function forDrains(policy: EvictionPolicy): EvictionPolicy {
+  const { action } = policy;
+  const times = { minTaintAgeMs: null, deleteAfterMs: null, defaultTolerationSeconds: null };
+  const kept = action === 'Keep' || action === null ? action : 'Evict';
+  return { ...policy, ...times, gracePeriodSeconds: null, action: kept, limits: [] };
+}
+
+/** A policy that only counts before others says nothing about the pod. */
+function withoutPolicy(reason: Reason): Reason {
+  if (reason.code !== 'NoToleration' && reason.code !== 'TolerationExpires') return reason;
+  const { policy: _, ...plain } = reason;
+  return plain;
 }
 
 /** Whether a reason says what the pod tolerates. */

@@ -15,6 +15,8 @@ export type Fate =
   | { readonly kind: 'evict'; readonly at: Instant }
   /** It stays on the node. */
   | { readonly kind: 'keep' }
+  /** A pause holds it; it goes when that is over. */
+  | { readonly kind: 'hold' }
   | { readonly kind: 'refuse'; readonly faults: readonly DrainFault[] }
   /** We leave it. `goesAnyway`: the DaemonSet controller deletes it as soon as the taint is there. */
   | {
@@ -41,7 +43,9 @@ export function fateOf(
     return { fate: { kind: at !== null && now >= at ? 'skip' : 'leaving' }, because };
   }
   if (decision.kind === 'keep') return { fate: { kind: 'keep' }, because };
-  return { fate: byFilters(pod, config) ?? { kind: 'evict', at: decision.deadline }, because };
+  const filtered = byFilters(pod, config);
+  if (decision.kind === 'pause') return { fate: filtered ?? { kind: 'hold' }, because };
+  return { fate: filtered ?? { kind: 'evict', at: decision.deadline }, because };
 }
 
 /** When a pod that terminates is waited for no more; null: it is, however long it takes. */

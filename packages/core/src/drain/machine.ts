@@ -109,7 +109,7 @@ export class DrainMachine {
 
   /** Takes an event; the commands that it leads to come with a tick. `now` never goes back. */
   handle(now: Instant, event: Event): readonly DrainCommand[] {
-    this.#decider.take(now, event);
+    if (this.#decider.take(now, event)) this.#reconsiderAll(now);
     this.#actAt = now;
     switch (event.kind) {
       case 'nodeUpsert':
@@ -131,7 +131,7 @@ export class DrainMachine {
         this.#nodes.synced(now);
         break;
       case 'clock':
-        for (const { name } of this.#config.targets) this.#reconsiderOn(now, name);
+        this.#reconsiderAll(now);
         break;
       case 'result':
         this.#nodes.answered(now, event.id, event.outcome);
@@ -147,7 +147,8 @@ export class DrainMachine {
   /** The earliest instant at which a tick could yield something; null: only an event can. */
   nextWake(): Instant | null {
     if (!this.#synced || this.finished) return null;
-    return earliest([this.#actAt, this.#schedule.next(), this.#nodes.nextWake()]);
+    const pauseEnd = this.#decider.nextPauseEnd();
+    return earliest([this.#actAt, this.#schedule.next(), this.#nodes.nextWake(), pauseEnd]);
   }
 
   #seen(now: Instant, node: Node): void {
@@ -180,6 +181,10 @@ export class DrainMachine {
     else this.#reconsider(now, pod);
   }
 
+  #reconsiderAll(now: Instant): void {
+    for (const { name } of this.#config.targets) this.#reconsiderOn(now, name);
+  }
+
   #reconsiderOn(now: Instant, nodeName: string): void {
     for (const pod of this.#decider.store.podsOn(nodeName)) this.#reconsider(now, pod);
   }
@@ -208,6 +213,8 @@ export class DrainMachine {
       const { faults } = fate;
       const left = this.#set(pod, { kind: 'left', faults }, { because, due: null });
       if (fate.kind === 'refuse') this.#notes.push({ kind: 'podLeft', pod: left, faults });
+    } else if (fate.kind === 'hold') {
+      this.#set(pod, outOfTurn, { because, due: null });
     } else if (fate.kind !== 'evict') {
       this.#set(pod, { kind: 'kept' }, { because, due: null });
     } else if (this.#nodes.isTainted(pod.nodeName) && fate.at > now) {
@@ -280,7 +287,7 @@ export class DrainMachine {
     let room = (podsAtOnceMax || noLimit) - pods.filter(isUnderWay).length;
     const commands: DrainCommand[] = [];
     const queued = pods.filter(
-      ({ pod, state }) => state.kind === 'queued' && this.#nodes.mayEvict(now, pod.nodeName),
+      (pod) => isQueued(pod) && this.#nodes.mayEvict(now, pod.pod.nodeName),
     );
     for (const waiting of queued.sort(byDue)) {
       if (room <= 0 || !this.#pace.hasRoom) break;
@@ -362,6 +369,11 @@ export class DrainMachine {
     else if (isDone(state)) this.#schedule.cancel(pod.uid);
     return this.#pods.set(podRef(pod), { ...changed, state });
   }
+}
+
+/** A pause holds it otherwise. */
+function isQueued({ state, because }: DrainPod): boolean {
+  return state.kind === 'queued' && because[0]?.code !== 'Paused';
 }
 
 function byDue(a: DrainPod, b: DrainPod): number {

@@ -1,4 +1,5 @@
 // What a drain would do, pod by pod, before it begins.
+import type { Event } from '../event.ts';
 import type { Reason } from '../eviction/reason.ts';
 import type { Instant } from '../kernel/time.ts';
 import { type Budget, budgetsOver, isUnderBudgets, sparesUnready } from '../model/budget.ts';
@@ -25,6 +26,8 @@ export interface PlanInput {
   readonly config: DrainConfig;
   readonly nodes: readonly Node[];
   readonly pods: readonly PlanPod[];
+  /** What is known of policies and pauses, as events; left out: nothing. */
+  readonly policies?: readonly Event[];
   /** Null: they could not be read. */
   readonly budgets: readonly Budget[] | null;
   /** Whether the kubelet of a node answers; null: not known. */
@@ -50,6 +53,7 @@ export interface DrainPlan {
 export function planDrain(now: Instant, input: PlanInput): DrainPlan {
   const { config, nodes, pods } = input;
   const decider = new DrainDecider(config.taint, config.respect);
+  for (const event of input.policies ?? []) decider.take(now, event);
   for (const node of nodes) decider.take(now, { kind: 'nodeUpsert', node });
   for (const { pod } of pods) decider.take(now, { kind: 'podUpsert', pod });
   const order = new Map(nodes.map(({ name }, index) => [name, index] as const));

@@ -16,6 +16,7 @@ import {
   type DrainTarget,
   resolveDrainConfig,
 } from '@taintmgr/core/drain';
+import { pauseOf, policyOf } from '../policy/objects.ts';
 
 /**
  * The little language of the drain's transcripts. One event a line, first its time in seconds; each
@@ -27,6 +28,7 @@ import {
  *                         [finished] [terminating@-5] [by DeletionByTaintManager MANAGER]
  *     3 pod shop/web-0 gone
  *     0 node n1 gone | synced | tick | state
+ *     0 policy NAME {"action":"Keep",...} | gone      0 pause NAME [until 60] | gone
  *     0 done shop/web-0 | gone ... | blocked ... MESSAGE | failed ... 500 MESSAGE   (0: no answer)
  *     0 done node/n1 | failed node/n1 403 MESSAGE       the answer to a request to taint it
  *     0 done mark/n1 | changed mark/n1 MESSAGE          the answer to a request to renew its mark
@@ -109,6 +111,14 @@ class Run {
         return { kind: 'nodeUpsert', node: readNode(subject, rest) };
       case 'pod':
         return this.#podEvent(subject, rest);
+      case 'policy':
+        if (rest[0] === 'gone') return { kind: 'policyDelete', name: subject };
+        return { kind: 'policyUpsert', policy: policyOf(subject, JSON.parse(rest.join(' '))) };
+      case 'pause': {
+        if (rest[0] === 'gone') return { kind: 'pauseDelete', name: subject };
+        const until = rest[0] === 'until' ? Number(rest[1]) * 1000 : null;
+        return { kind: 'pauseUpsert', pause: pauseOf(subject, { until, since: 0 }) };
+      }
       case 'synced':
       case 'tick':
         return { kind: verb };

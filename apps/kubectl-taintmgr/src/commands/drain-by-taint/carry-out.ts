@@ -32,7 +32,7 @@ export async function carryOut(drain: Drain, plan: DrainPlan): Promise<DrainRepo
   const progress = new Progress(audience, Date.now(), alreadySaid(plan));
   const { client } = connection;
   const options = {
-    ...{ config, podSelector, interrupt },
+    ...{ config, podSelector, interrupt, policies: drain.policies },
     taint: (nodeName: string) => taintAtItsTurn(drain, nodeName, changes),
     renew: (nodeName: string) => renewMark(client, nodeName, wanted),
     end: (nodeName: string, isDrained: boolean) => endMark(client, nodeName, wanted, isDrained),

@@ -25,6 +25,7 @@ import { chooseEffect, effectLine } from './effect.ts';
 import type { DrainFlags } from './flags.ts';
 import { exitCodes } from './outcome.ts';
 import { renderPlan } from './plan-table.ts';
+import { readDrainPolicies } from './policies.ts';
 import { anotherDrainFault, flagsFault, overlapFault, rightsFault } from './refusals.ts';
 import { readSettings } from './settings.ts';
 
@@ -57,9 +58,11 @@ export async function run(
     );
     const settings = chooseEffect(request, survey);
     const config = await readConfig(reader, survey, settings);
+    const policies = await readDrainPolicies(connection, reader, survey.evictor, flags);
     for (const message of reader.refused) warn(output, `not everything could be read: ${message}`);
     const drain: Drain = {
       connection,
+      policies,
       settings,
       survey,
       config,
@@ -77,8 +80,8 @@ export async function run(
 }
 
 async function planAndDrain(drain: Drain, format: Format, headers: boolean): Promise<ExitCode> {
-  const { survey, config, settings, output, startedAt } = drain;
-  const plan = planOf(survey, config, startedAt);
+  const { survey, config, settings, output, startedAt, policies } = drain;
+  const plan = planOf(survey, config, policies.events, startedAt);
   const missing = flagsFault(plan);
   const isDryRun = settings.dryRun !== 'none';
   const effect = effectLine(settings);

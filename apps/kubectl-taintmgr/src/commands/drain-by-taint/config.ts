@@ -1,4 +1,5 @@
 // What the drain machine is configured with, from the flags and from what was read.
+import type { Event } from '@taintmgr/core';
 import {
   type DrainConfig,
   type DrainPlan,
@@ -56,6 +57,7 @@ export async function readConfig(
 export function planOf(
   { nodes, pods, budgets, evictor }: NodeSurvey,
   config: DrainConfig,
+  policies: readonly Event[],
   now: number,
 ): DrainPlan {
   const ready = new Map(nodes.map(({ node, ready: { status } }) => [node.name, status]));
@@ -65,6 +67,7 @@ export function planOf(
     (evictor.name === 'kube-controller-manager' || evictor.name === 'both');
   return planDrain(now, {
     config,
+    policies,
     nodes: nodes.map(({ node }) => node),
     pods,
     budgets: isOvertaken ? [] : budgets,

@@ -4,6 +4,7 @@ import type { Connection } from '../../cli/connection.ts';
 import type { Output } from '../../cli/output.ts';
 import type { NodeSurvey } from '../../cluster/survey.ts';
 import type { CordonAndTaint, NodeChanges } from './cordon-and-taint.ts';
+import type { DrainPolicies } from './policies.ts';
 import type { DrainSettings } from './settings.ts';
 
 /** One drain: what it works with. */
@@ -13,6 +14,8 @@ export interface Drain {
   /** Its nodes, their pods, and what decides about them. */
   readonly survey: NodeSurvey;
   readonly config: DrainConfig;
+  /** What keeps or holds pods. */
+  readonly policies: DrainPolicies;
   readonly wanted: CordonAndTaint;
   readonly output: Output;
   /** Says what was done, in lines of kubectl's kind: data, where no document is asked for. */

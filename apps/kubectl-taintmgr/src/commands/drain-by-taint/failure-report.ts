@@ -10,7 +10,7 @@ import { formatTime } from '@taintmgr/core/time';
 import { count } from '../../render/count.ts';
 import { renderTable } from '../../render/table.ts';
 import type { DrainResult } from './outcome.ts';
-import { isToGo, nameOf, tallyOf } from './progress-line.ts';
+import { isToGo, nameOf, pauseOf, tallyOf } from './progress-line.ts';
 import type { DrainEnd } from './run.ts';
 import { deleterText } from './stop.ts';
 
@@ -100,6 +100,8 @@ function stateText(pod: DrainPod, shut: readonly DrainPod[]): string {
     case 'blocked':
     case 'failed':
     case 'givenUp': {
+      const pause = pauseOf(pod);
+      if (pause !== null) return `held by ${pause}`;
       if (!blocker) return 'not its turn yet';
       const times = `${tries} ${tries === 1 ? 'try' : 'tries'}`;
       const never = shut.includes(pod) ? '; will not resolve by itself' : '';

@@ -7,9 +7,10 @@ import {
 import { parseDuration } from '@taintmgr/core/time';
 import { dryRunOption } from '../../cli/dry-run-flag.ts';
 import { addOutputFlags, type OutputFlags } from '../../cli/output-flags.ts';
+import { addPolicyFlag, type PolicyFlag } from '../../cli/policy-flag.ts';
 
 /** The command line of `drain-by-taint`. */
-export interface DrainFlags extends OutputFlags {
+export interface DrainFlags extends OutputFlags, PolicyFlag {
   readonly selector?: string | undefined;
   readonly podSelector?: string | undefined;
   readonly dryRun: string;
@@ -36,6 +37,7 @@ export interface DrainFlags extends OutputFlags {
   /** False with --no-cordon. */
   readonly cordon?: boolean | undefined;
   readonly allowOverlap?: true | undefined;
+  readonly ignorePolicies?: true | undefined;
 }
 
 const asKubectl = 'As kubectl drain:';
@@ -69,6 +71,7 @@ export function drainCommand(): CommandUnknownOpts {
     .argument('[nodes...]', 'names of the nodes; or give --selector')
     .addHelpText('after', help);
   for (const option of [...kubectlOptions(), ...ownOptions()]) command.addOption(option);
+  addPolicyFlag(command);
   return addOutputFlags(command);
 }
 
@@ -124,6 +127,10 @@ function ownOptions(): readonly Option[] {
     new Option('--once', 'try each pod once'),
     new Option('--rollback-on-failure', 'undo the changes on nodes that could not be drained'),
     new Option('--no-cordon', 'add the taint without cordoning'),
+    new Option(
+      '--ignore-policies',
+      'also evict pods that an EvictionPolicy keeps or an EvictionPause holds',
+    ),
     new Option(
       '--allow-overlap',
       'use NoExecute although another controller may evict for it; stop when it does',

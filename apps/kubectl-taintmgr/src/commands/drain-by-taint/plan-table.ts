@@ -7,7 +7,7 @@ import {
   type PlannedPod,
 } from '@taintmgr/core/drain';
 import { formatDuration, type Instant } from '@taintmgr/core/time';
-import { count } from '../../render/count.ts';
+import { count, countBy } from '../../render/count.ts';
 import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';
 import { blockersText, graceText, ownerText } from '../../report/words.ts';
 
@@ -27,7 +27,7 @@ export function renderPlan(
 
 /** What goes, is waited for, or is in the way; what stays is counted in one line. */
 function isRow(fate: PlannedPod['fate']): boolean {
-  return ['evict', 'refuse', 'leaving'].includes(fate.kind) || goesAnyway(fate);
+  return ['evict', 'hold', 'refuse', 'leaving'].includes(fate.kind) || goesAnyway(fate);
 }
 
 /** Whether the DaemonSet controller deletes the pod, although the drain leaves it. */
@@ -75,15 +75,30 @@ function stayingLine(pods: readonly PlannedPod[]): readonly string[] {
   const ofDaemonSets = pods.filter(({ fate }) => fate.kind === 'leave' && !goesAnyway(fate)).length;
   const kept = pods.filter(({ fate }) => fate.kind === 'keep');
   const mirrors = kept.filter(({ because }) => because[0]?.code === 'StaticPod').length;
+  const byPolicy = keptByPolicies(kept);
+  const keptBy = [...byPolicy].map(([text, number]) => [number, text] as const);
+  const ofPolicies = keptBy.reduce((sum, [number]) => sum + number, 0);
   const skipped = pods.filter(({ fate }) => fate.kind === 'skip').length;
   const parts = [
     [ofDaemonSets, 'of a DaemonSet'],
     [mirrors, 'static'],
-    [kept.length - mirrors, 'tolerating the taint without limit'],
+    ...keptBy,
+    [kept.length - mirrors - ofPolicies, 'tolerating the taint without limit'],
     [skipped, 'terminating for too long'],
   ] as const;
   const named = parts.filter(([number]) => number > 0).map(([number, what]) => `${number} ${what}`);
   const number = ofDaemonSets + kept.length + skipped;
   const verb = number === 1 ? 'stays' : 'stay';
   return number === 0 ? [] : [`${count(number, 'pod')} ${verb}: ${named.join(', ')}`];
+}
+
+/** How many pods each policy keeps: `kept by policy databases`. */
+function keptByPolicies(kept: readonly PlannedPod[]): ReadonlyMap<string, number> {
+  return countBy(
+    kept.flatMap(({ because: [decisive] }) => {
+      if (decisive?.code === 'KeptByPolicy') return [`kept by policy ${decisive.policy.name}`];
+      if (decisive?.code !== 'PolicyUndecided') return [];
+      return [`kept because policy ${decisive.policy.name} may be for them`];
+    }),
+  );
 }

@@ -62,15 +62,23 @@ function partsOf(now: Instant, pods: readonly DrainPod[]): readonly string[] {
     pods.filter(({ state }) => kinds.includes(state.kind));
   const waiting = inState('waiting');
   const held = inState('blocked', 'failed');
+  const paused = inState('queued').filter((pod) => pauseOf(pod) !== null);
+  const names = [...new Set(paused.map(pauseOf))].join(', ');
   const parts = [
     [waiting, `waiting for tolerations to expire${nextText(now, waiting)}`],
-    [inState('queued'), 'waiting for their turn'],
+    [paused, `held by ${names}`],
+    [inState('queued').filter((pod) => pauseOf(pod) === null), 'waiting for their turn'],
     [inState('requested', 'accepted'), 'being evicted'],
     [inState('terminating'), 'terminating'],
     [held, `blocked${budgetsText(held)}${longestText(now, held)}`],
     [inState('givenUp'), 'given up'],
   ] as const;
   return parts.filter(([some]) => some.length > 0).map(([some, what]) => `${some.length} ${what}`);
+}
+
+/** The pause that holds a pod, as `pause network-work`; null: none does. */
+export function pauseOf({ because: [decisive] }: DrainPod): string | null {
+  return decisive?.code === 'Paused' ? `pause ${decisive.pause}` : null;
 }
 
 function nextText(now: Instant, waiting: readonly DrainPod[]): string {

@@ -5,12 +5,14 @@ import type { Instant } from '@taintmgr/core/time';
 import { drive, Loop, type LoopOptions, type Machine, type Notice } from '@taintmgr/k8s-adapter';
 import type { Connection } from '../../cli/connection.ts';
 import { type DrainResult, resultOf } from './outcome.ts';
+import type { DrainPolicies } from './policies.ts';
 import type { Progress } from './progress.ts';
 import { Tainter, type TainterOptions } from './tainter.ts';
 
 export interface DrainRunOptions extends Omit<TainterOptions, 'onMistake'> {
   readonly config: DrainConfig;
   readonly podSelector: string | undefined;
+  readonly policies: DrainPolicies;
 }
 
 /** How a drain ended, and how far it came. */
@@ -32,22 +34,27 @@ export async function runDrain(
   options: DrainRunOptions,
   progress: Progress,
 ): Promise<DrainEnd> {
-  const { interrupt, config } = options;
+  const { interrupt } = options;
   const stop = new AbortController();
   const tainter = new Tainter({ ...options, onMistake: () => stop.abort() });
-  const run = new DrainRun(config, progress, tainter, () => stop.abort());
+  const run = new DrainRun(options, progress, tainter, () => stop.abort());
   const onInterrupt = (): void => run.end('Interrupted');
   interrupt.addEventListener('abort', onInterrupt, { once: true });
   if (interrupt.aborted) onInterrupt();
   const loop = new Loop({ machine: run, ...loopOptions(options) });
+  let unfollow = (): void => {};
   const ticker = setInterval(() => run.showCounts(Date.now()), showEveryMs);
   try {
     const onNotice = (notice: Notice): void => run.notice(notice);
-    const onStart = (feed: (event: Event) => void): void => tainter.feedTo(feed);
+    const onStart = (feed: (event: Event) => void): void => {
+      tainter.feedTo(feed);
+      unfollow = options.policies.follow(feed);
+    };
     await drive({ loop, transport, signal: stop.signal, onNotice, onStart });
     await tainter.written();
   } finally {
     clearInterval(ticker);
+    unfollow();
     interrupt.removeEventListener('abort', onInterrupt);
     progress.close();
   }
@@ -79,11 +86,19 @@ class DrainRun implements Machine {
   readonly #stop: () => void;
   /** When to give up if nodes and pods are not known by then; null: never. */
   readonly #syncBy: Instant | null;
+  /** What is known before anything else. */
+  readonly #first: Event[];
   #result: DrainResult | null = null;
   #refusal: string | null = null;
 
-  constructor(config: DrainConfig, progress: Progress, tainter: Tainter, stop: () => void) {
+  constructor(
+    { config, policies }: Pick<DrainRunOptions, 'config' | 'policies'>,
+    progress: Progress,
+    tainter: Tainter,
+    stop: () => void,
+  ) {
     this.#machine = new DrainMachine(config);
+    this.#first = [...policies.events];
     this.#progress = progress;
     this.#tainter = tainter;
     this.#stop = stop;
@@ -92,6 +107,7 @@ class DrainRun implements Machine {
 
   handle(now: Instant, event: Event): readonly Command[] {
     const machine = this.#machine;
+    for (const first of this.#first.splice(0)) machine.handle(now, first);
     const commands = machine.handle(now, event);
     for (const note of machine.takeNotes()) this.#note(note);
     if (machine.synced) this.showCounts(now);

@@ -1,0 +1,82 @@
+// The policies and pauses that keep or hold pods of a drain, read at its start and again while it runs.
+import type { Event } from '@taintmgr/core';
+import type { PolicyObject } from '@taintmgr/core/policy';
+import { ApiError, ConnectionError } from '@taintmgr/k8s-adapter';
+import type { Connection } from '../../cli/connection.ts';
+import { readPolicyFlag } from '../../cli/policy-flag.ts';
+import type { Evictor } from '../../cluster/evictors.ts';
+import {
+  type ClusterPolicies,
+  noPolicies,
+  policyEvents,
+  readClusterPolicies,
+} from '../../cluster/policies.ts';
+import { ClusterReader } from '../../cluster/reader.ts';
+import type { DrainFlags } from './flags.ts';
+
+/** How old what is known of them may be. */
+const readEveryMs = 10_000;
+
+/** Reads them for one drain. */
+export class DrainPolicies {
+  readonly #connection: Connection;
+  readonly #files: readonly PolicyObject[];
+  readonly #isIgnored: boolean;
+  readonly #evictor: Evictor;
+  #known: ClusterPolicies = noPolicies;
+
+  /** `evictor`: whose policies count. */
+  constructor(
+    connection: Connection,
+    evictor: Evictor,
+    files: readonly PolicyObject[],
+    isIgnored: boolean,
+  ) {
+    this.#connection = connection;
+    this.#evictor = evictor;
+    this.#files = files;
+    this.#isIgnored = isIgnored;
+  }
+
+  /** What is known of them, for whoever knows nothing yet. */
+  get events(): readonly Event[] {
+    return policyEvents(this.#known);
+  }
+
+  /** What has changed since the last time. Throws ApiError and ConnectionError. */
+  async read(reader: ClusterReader): Promise<readonly Event[]> {
+    if (this.#isIgnored) return [];
+    const before = this.#known;
+    this.#known = await readClusterPolicies(reader, Promise.resolve(this.#evictor), this.#files);
+    return policyEvents(this.#known, before);
+  }
+
+  /** Reads them again and again; what cannot be read stays as it was. Call what comes back to end it. */
+  follow(feed: (event: Event) => void): () => void {
+    const look = async (): Promise<void> => {
+      try {
+        const events = await this.read(new ClusterReader(this.#connection.client));
+        for (const event of events) feed(event);
+      } catch (error) {
+        const isOver = error instanceof Error && error.name === 'AbortError';
+        const isTheirs = error instanceof ApiError || error instanceof ConnectionError;
+        if (!isTheirs && !isOver) throw error;
+      }
+    };
+    const timer = setInterval(() => void look(), readEveryMs);
+    return () => clearInterval(timer);
+  }
+}
+
+/** The policies of the cluster and of the command line. Throws UsageError. */
+export async function readDrainPolicies(
+  connection: Connection,
+  reader: ClusterReader,
+  evictor: Evictor,
+  flags: DrainFlags,
+): Promise<DrainPolicies> {
+  const files = await readPolicyFlag(flags);
+  const policies = new DrainPolicies(connection, evictor, files, flags.ignorePolicies === true);
+  await policies.read(reader);
+  return policies;
+}

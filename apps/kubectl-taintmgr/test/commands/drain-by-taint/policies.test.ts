@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { customResourceDefinitions } from '@taintmgr/core/policy';
+import { installDefinitions, type KubeObject, node, pod } from '@taintmgr/sim-cluster';
+import { run, start } from '../../world/run.ts';
+import { startTestCluster, type TestCluster, until } from '../../world/test-cluster.ts';
+
+// What a drain does where policies keep pods and pauses hold them, in the cluster and from files.
+
+const apiVersion = 'taintmgr.dev/v1alpha1';
+const keep = {
+  ...{ apiVersion, kind: 'EvictionPolicy', metadata: { name: 'databases' } },
+  spec: { priority: 5, action: 'Keep', match: { podSelector: { matchLabels: { app: 'db' } } } },
+};
+const gentle = {
+  ...{ apiVersion, kind: 'EvictionPolicy', metadata: { name: 'gentle' } },
+  spec: { action: 'Evict', minTaintAge: '1h', defaultTolerationSeconds: 600 },
+};
+const pause = {
+  ...{ apiVersion, kind: 'EvictionPause', metadata: { name: 'network-work' } },
+  spec: { scope: { namespaces: ['default'] }, reason: 'cables' },
+};
+const plural = { EvictionPolicy: 'evictionpolicies', EvictionPause: 'evictionpauses' } as const;
+
+function create({ api }: TestCluster, { kind, ...rest }: typeof keep): void {
+  const of = kind === 'EvictionPause' ? plural.EvictionPause : plural.EvictionPolicy;
+  api.create(`${of}.taintmgr.dev`, { kind, ...rest } as KubeObject);
+}
+
+const drain = ['drain-by-taint', 'm=x:NoSchedule', 'n1', '--force'] as const;
+
+describe('a drain where there are policies', () => {
+  let cluster: TestCluster;
+  before(async () => {
+    cluster = await startTestCluster(null);
+    process.env.KUBECONFIG = cluster.kubeconfig;
+    const { api } = cluster;
+    api.create('nodes', node('n1'));
+    for (const name of ['db', 'web']) {
+      const spec = { nodeName: 'n1', terminationGracePeriodSeconds: 0 };
+      const one = pod('default', name, { spec });
+      api.create('pods', { ...one, metadata: { ...one.metadata, labels: { app: name } } });
+    }
+  });
+  after(() => cluster.stop());
+
+  it('has the same plan with those of files and of the cluster, and names the policy', async () => {
+    const files = join(cluster.directory, 'policies.json');
+    writeFileSync(files, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [keep, gentle] }));
+    const without = await run(...drain, '--dry-run=client');
+    assert.match(without.out, /^n1 +default +db +evict /m);
+    const byFiles = await run(...drain, '--dry-run=client', `--policy=${files}`);
+    await installDefinitions(cluster.api, customResourceDefinitions());
+    for (const one of [keep, gentle]) create(cluster, one as typeof keep);
+    const byCluster = await run(...drain, '--dry-run=client');
+    assert.deepEqual(byCluster, byFiles);
+    assert.match(byCluster.out, /^n1 +default +web +evict +\+0s /m);
+    assert.match(byCluster.out, /^1 pod stays: 1 kept by policy databases$/m);
+    const ignored = await run(...drain, '--dry-run=client', '--ignore-policies');
+    assert.deepEqual(ignored, without);
+  });
+
+  it('waits where a pause holds, says so, and goes on when that ends', async () => {
+    create(cluster, pause as unknown as typeof keep);
+    const { out } = await run(...drain, '--dry-run=client');
+    assert.match(out, /^n1 +default +web +hold +- .*deadlines are paused by network-work/m);
+    const { output, result } = start([...drain], true);
+    await output.saw(/^0 of 1 gone; 1 held by pause network-work$/);
+    assert.ok(cluster.api.get('pods', 'default', 'web'));
+    cluster.api.delete('evictionpauses.taintmgr.dev', '', 'network-work');
+    await until('the pod to be evicted', () => {
+      const web = cluster.api.get('pods', 'default', 'web');
+      return !web || web.metadata.deletionTimestamp !== undefined;
+    });
+    const { code, err } = await result;
+    assert.equal(code, 0, err);
+    assert.ok(cluster.api.get('pods', 'default', 'db'), 'the policy keeps it');
+  });
+});
