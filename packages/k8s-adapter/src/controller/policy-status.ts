@@ -64,6 +64,9 @@ function statedOf(object: FollowedObject, counts: PolicyCounts, known: unknown):
     }
     case 'EvictionPause': {
       if (!counts.pauses) return not('ControllerDisabled', evictionDisabled);
+      const holdsHealthAlone = counts.pauses.get(name)?.held === null;
+      if (holdsHealthAlone && !counts.taintRules)
+        return not('ControllerDisabled', lifecycleDisabled);
       return stateOf(counts.pauses.get(name), ofPause);
     }
   }

@@ -122,8 +122,9 @@ describe('the status of policies, taint rules and pauses', () => {
     stage.put('EvictionPause', 'odd', { readiness: 'yes' });
     stage.put('EvictionPolicy', 'ours', { action: 'Keep' }, 'u1', true);
     stage.put('NodeTaintRule', 'disk', rule);
+    stage.put('EvictionPause', 'health', { deadlines: false, readiness: true });
     stage.lead();
-    assert.deepEqual(stage.pass(60), ['0s odd', '0.2s ours', '0.4s disk']);
+    assert.deepEqual(stage.pass(60), ['0s odd', '0.2s ours', '0.4s disk', '0.6s health']);
     const not = (reason: string, message: string) => ({
       conditions: [condition('InForce', 'False', reason, message)],
     });
@@ -137,13 +138,18 @@ describe('the status of policies, taint rules and pauses', () => {
       stage.status('EvictionPolicy', 'ours'),
       not('FileCounts', 'a file of --policy has an object of this name, which counts instead'),
     );
-    assert.deepEqual(stage.status('NodeTaintRule', 'disk'), {
-      observedGeneration: 4,
-      ...not(
-        'ControllerDisabled',
-        'node-lifecycle-controller is not among the --controllers that run',
-      ),
-    });
+    for (const [kind, name] of [
+      ['NodeTaintRule', 'disk'],
+      ['EvictionPause', 'health'],
+    ] as const) {
+      assert.deepEqual(stage.status(kind, name), {
+        observedGeneration: 4,
+        ...not(
+          'ControllerDisabled',
+          'node-lifecycle-controller is not among the --controllers that run',
+        ),
+      });
+    }
   });
 });
 
