@@ -19,6 +19,8 @@ export interface ControllerOptions {
   /** Its name in the election; null: there is none. */
   readonly identity: string | null;
   readonly config: SeedConfig;
+  /** Whether it follows the policies of the cluster. */
+  readonly clusterPolicies: boolean;
   readonly sabotage: Sabotage;
   readonly onNotice: (notice: Notice) => void;
 }
@@ -73,6 +75,7 @@ export class Controller {
       random: draw.random,
       leases: config.lifecycle != null,
       policies: policies.map((value) => ({ kind: 'EvictionPolicy', value })),
+      clusterPolicies: this.#options.clusterPolicies && sabotage.clusterPolicies !== false,
       streamLists: draw.chance(0.7),
       limitsLease,
       ...this.#election(),

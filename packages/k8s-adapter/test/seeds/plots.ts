@@ -6,6 +6,7 @@ import { controllerActions } from './controller-script.ts';
 import type { Draw } from './draw.ts';
 import { drawLifecycle, drawUpstream } from './node-config.ts';
 import { machineActions, nodeActions } from './node-script.ts';
+import { policyActions } from './policy-script.ts';
 import { agentConfig, leakActions } from './pressure-script.ts';
 import { type Actions, podActions } from './script.ts';
 import { drawTopology, smallTopology, zonesAlone } from './topology.ts';
@@ -38,11 +39,12 @@ export interface Plot {
   readonly restMs: readonly (readonly [weight: number, ms: number])[];
 }
 
-export type StoryName = 'evictions' | 'nodes' | 'whole' | 'clocks';
+export type StoryName = 'evictions' | 'nodes' | 'whole' | 'clocks' | 'policies';
 
 /**
  * The stories that are told: of a small cluster whose nodes a stand-in taints, of nodes that the
- * controller watches over, of everything at once, and of replicas whose clocks are set.
+ * controller watches over, of everything at once, of replicas whose clocks are set, and of policies in
+ * the cluster that come, change and go.
  */
 export const plots: Readonly<Record<StoryName, Plot>> = {
   evictions: {
@@ -120,6 +122,34 @@ export const plots: Readonly<Record<StoryName, Plot>> = {
       };
     },
     actions: [...podActions, ...machineActions, ...controllerActions, ...clockActions],
+    restMs: [
+      [5, 20_000],
+      [1, 400_000],
+    ],
+  },
+  policies: {
+    purpose: 81,
+    cast: (draw) => {
+      const { config, terms } = drawConfig(draw);
+      const nodes = draw.chance(0.5) ? drawLifecycle(draw) : null;
+      const holdsFullDisruption = nodes?.config.lifecycle?.fullDisruption === 'hold';
+      const replicas = draw.chance(0.3) ? 2 : 1;
+      // Of the cluster come all policies, and most limits.
+      const own = { policies: [], limits: [], minTaintAgeMs: 0 };
+      const promised = { policies: [], rates: [], windows: [], minTaintAgeMs: 0, mayStop: false };
+      return {
+        topology: smallTopology,
+        config: { ...config, ...nodes?.config, ...own },
+        evictions: {
+          ...{ ...terms, ...promised, holdsFullDisruption },
+          ...{ elected: replicas > 1, clusterPolicies: true },
+        },
+        lifecycle: nodes?.terms ?? null,
+        replicas,
+        pressure: null,
+      };
+    },
+    actions: [...podActions, ...machineActions, ...controllerActions, ...policyActions],
     restMs: [
       [5, 20_000],
       [1, 400_000],

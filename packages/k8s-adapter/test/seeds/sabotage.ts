@@ -16,6 +16,8 @@ export interface Sabotage {
   readonly agent?: Partial<PressureConfig>;
   /** What the loop takes for the clocks of its machine. */
   readonly clocks?: (machine: MachineClocks) => MachineClocks;
+  /** False: it does not follow the policies of the cluster. */
+  readonly clusterPolicies?: false;
   /** False: answers do not say when they were given. */
   readonly dates?: false;
   /** False: several replicas act without being elected. */

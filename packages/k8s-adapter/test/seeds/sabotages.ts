@@ -4,6 +4,7 @@ import { clockSabotages } from './clock-sabotages.ts';
 import { evictionSabotages } from './eviction-sabotages.ts';
 import { nodeSabotages } from './node-sabotages.ts';
 import type { StoryName } from './plots.ts';
+import { policySabotages } from './policy-sabotages.ts';
 import type { Sabotage } from './sabotage.ts';
 import { runSeed } from './story.ts';
 
@@ -29,6 +30,7 @@ export const sabotages: Readonly<Record<string, Planted>> = {
   ...nodeSabotages,
   ...agentSabotages,
   ...clockSabotages,
+  ...policySabotages,
 };
 
 /** Plants a fault, and tells stories until one shows it; null: none of `count` seeds does. */

@@ -17,6 +17,7 @@ import { Draw } from './draw.ts';
 import { Troubles } from './faults.ts';
 import { Network } from './network.ts';
 import type { Cast } from './plots.ts';
+import { deletePolicies } from './policy-script.ts';
 import type { Sabotage } from './sabotage.ts';
 import { Transcript } from './transcript.ts';
 
@@ -57,6 +58,7 @@ export class Stage {
   readonly #pauses: StageOptions['pauses'];
   readonly #paused = new Map<string, EvictionPause>();
   readonly #transcript: Transcript;
+  readonly #hasPolicies: boolean;
 
   constructor(options: StageOptions) {
     const { seed, purpose, clock, cluster, apiHistory, pauses, cast, sabotage } = options;
@@ -66,6 +68,7 @@ export class Stage {
     this.#pauses = pauses;
     this.#transcript = new Transcript(cluster.api, apiHistory, start);
     const { config, replicas } = cast;
+    this.#hasPolicies = cast.evictions?.clusterPolicies === true;
     this.say(`config ${JSON.stringify(config)}`);
     const lines = Array.from({ length: replicas }, (_, index) => {
       const replica = index === 0 ? apiHistory.first : apiHistory.replica();
@@ -80,7 +83,9 @@ export class Stage {
       const draw = new Draw(seed, purpose + 3 + 2 * index);
       const machine = new MachineClock(clock);
       const who = { draw, identity, machine };
-      return new Controller({ ...line, ...who, clock, config, sabotage, onNotice });
+      const clusterPolicies = cast.evictions?.clusterPolicies === true;
+      const told = { config, clusterPolicies, sabotage };
+      return new Controller({ ...line, ...who, ...told, clock, onNotice });
     });
     const networks = lines.map(({ network }) => network);
     this.troubles = new Troubles(cluster.api, networks, new Draw(seed, purpose));
@@ -171,6 +176,7 @@ export class Stage {
   calm(): void {
     this.say('all trouble ends');
     this.troubles.end();
+    if (this.#hasPolicies) deletePolicies(this.#api);
     for (const controller of this.controllers) {
       // One that stands still goes on; one that was asked to stop has to be started again.
       if (controller.state === 'frozen') controller.thaw(false);

@@ -13,6 +13,7 @@ import type { Controller } from './controller.ts';
 import { Draw } from './draw.ts';
 import type { Troubles } from './faults.ts';
 import { type Cast, type Plot, plots, type StoryName } from './plots.ts';
+import { installKinds } from './policy-script.ts';
 import { pressureTerms } from './pressure-script.ts';
 import type { Sabotage } from './sabotage.ts';
 import { pause } from './script.ts';
@@ -81,6 +82,7 @@ export class Story {
   run(): Outcome {
     const { stage } = this;
     this.cluster.start();
+    if (this.cast.evictions?.clusterPolicies) installKinds(this.api);
     stage.agent?.start();
     this.api.create('namespaces', namespace('lab'));
     const isEarly = this.#draw.chance(0.5);

@@ -34,11 +34,13 @@ const lists: Readonly<Partial<Record<CallKind, Followed>>> = {
   listNodes: 'nodes',
   listPods: 'pods',
   listLeases: 'leases',
+  listPolicies: 'policies',
 };
 const watches: Readonly<Partial<Record<CallKind, Followed>>> = {
   watchNodes: 'nodes',
   watchPods: 'pods',
   watchLeases: 'leases',
+  watchPolicies: 'policies',
 };
 
 /**

@@ -5,9 +5,10 @@ import type { KubeObject } from '../objects/kube-object.ts';
 import { labelSelectorRequirements, matchesLabels } from '../selectors/labels.ts';
 import type { Call } from './call.ts';
 import { Checker } from './checker.ts';
+import type { Evidence } from './evidence.ts';
 import type { ObservedChange } from './object-history.ts';
 import { noExecuteTaints } from './taint-rule.ts';
-import { type Evidence, isRemoval, policyFor } from './terms.ts';
+import { isRemoval } from './terms.ts';
 
 /** Changes of health that the budget's status may not show yet. */
 const statusLagMs = 1000;
@@ -43,12 +44,15 @@ export class BudgetChecker extends Checker<Evidence> {
 
   /** Whether each taint that the client may have gone by lets its pods go by the budgets only. */
   #asksBudgets(at: number, pod: KubeObject, { run, sentAt }: Call): boolean {
-    const { history, terms, apiHistory } = this.evidence;
-    if (terms.policies.length === 0) return terms.mode === 'evict';
+    const { history, terms, apiHistory, policies } = this.evidence;
+    if (terms.policies.length === 0 && !terms.clusterPolicies) return terms.mode === 'evict';
     const known = apiHistory.known.inTurnUpTo(run, 'nodes', sentAt);
     const states = history.during(history.node(pod.spec.nodeName ?? ''), known, at);
-    const taints = states.flatMap(({ object }) => noExecuteTaints(object));
-    return taints.every(({ key }) => policyFor(terms, key).mode === 'evict');
+    return states.every(({ object: node }) =>
+      noExecuteTaints(node)
+        .flatMap((taint) => policies.inForce(run, sentAt, { pod, node, taint }))
+        .every(({ mode }) => mode === 'evict'),
+    );
   }
 
   #judge(at: number, pod: KubeObject): void {

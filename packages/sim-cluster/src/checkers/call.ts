@@ -17,6 +17,8 @@ export type CallKind =
   | 'listLeases'
   | 'watchLeases'
   | 'readLease'
+  | 'listPolicies'
+  | 'watchPolicies'
   | 'other';
 
 /** What a client asks of the API, as one request shows it. */
@@ -45,6 +47,8 @@ const collections = /^\/api\/v1\/(nodes|pods)(?:\?|$)/;
 const nodeLeases =
   /^\/apis\/coordination\.k8s\.io\/v1\/(?:namespaces\/kube-node-lease\/)?(leases)(?:\?|$)/;
 
+const policies = /^\/apis\/taintmgr\.dev\/v1alpha1\/evictionpolicies(?:\?|$)/;
+
 /** By method and subresource. */
 const podKinds: Readonly<Record<string, CallKind>> = {
   GET: 'readPod',
@@ -66,6 +70,8 @@ const collectionKinds: Readonly<Record<string, CallKind>> = {
   'nodes/watch': 'watchNodes',
   'pods/watch': 'watchPods',
   'leases/watch': 'watchLeases',
+  policies: 'listPolicies',
+  'policies/watch': 'watchPolicies',
 };
 
 /** Reads a request as it is sent. */
@@ -82,7 +88,8 @@ function subjectOf({ method, path }: ApiRequest): Pick<Call, 'kind' | 'target'> 
   if (node) return { kind: nodeKinds[method + part] ?? 'other', target: node };
   const [, leased] = nodeLease.exec(path) ?? [];
   if (leased) return { kind: method === 'GET' ? 'readLease' : 'other', target: leased };
-  const [, plural = ''] = collections.exec(path) ?? nodeLeases.exec(path) ?? [];
+  const [, named = ''] = collections.exec(path) ?? nodeLeases.exec(path) ?? [];
+  const plural = policies.test(path) ? 'policies' : named;
   const key = /[?&]watch=true/.test(path) ? `${plural}/watch` : plural;
   return { kind: (method === 'GET' ? collectionKinds[key] : undefined) ?? 'other', target: '' };
 }

@@ -4,14 +4,17 @@ import { BudgetChecker } from './budgets.ts';
 import { EvictionRateChecker } from './eviction-rate.ts';
 import { EvictionWindowChecker } from './eviction-window.ts';
 import { EvictionChecker } from './evictions.ts';
+import type { Evidence } from './evidence.ts';
 import { GraceChecker } from './grace.ts';
 import { KeptStartsChecker } from './kept-starts.ts';
 import { LeadershipChecker } from './leadership.ts';
 import { ObjectHistory } from './object-history.ts';
 import { OverdueChecker } from './overdue.ts';
 import { Pauses } from './pauses.ts';
+import { PolicyHistory } from './policy-history.ts';
+import { PolicyLimitChecker } from './policy-limits.ts';
 import { TaintStarts } from './taint-starts.ts';
-import type { Evidence, Terms, Violation } from './terms.ts';
+import type { Terms, Violation } from './terms.ts';
 
 /**
  * Judges a client that evicts pods by node taints, from what the API shows and what the client asked
@@ -34,13 +37,17 @@ export class Checkers {
     const starts = new TaintStarts(history, apiHistory);
     const report = (violation: Violation): void => void this.#violations.push(violation);
     const { pauses } = this;
-    const evidence: Evidence = { api, terms, history, apiHistory, starts, pauses, report };
+    const policies = new PolicyHistory(api, terms, apiHistory);
+    const evidence: Evidence = {
+      ...{ api, terms, history, apiHistory, starts, pauses, policies, report },
+    };
     const kept = new KeptStartsChecker(evidence);
     const leadership = new LeadershipChecker(apiHistory, report);
     const observers = [
       new EvictionChecker(evidence),
       new BudgetChecker(evidence),
       new EvictionWindowChecker(evidence),
+      new PolicyLimitChecker(evidence),
       new GraceChecker(evidence),
       kept,
       leadership,

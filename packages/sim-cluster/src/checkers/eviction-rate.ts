@@ -2,9 +2,10 @@
 
 import type { Call, CallKind } from './call.ts';
 import { Checker } from './checker.ts';
+import type { Evidence } from './evidence.ts';
 import { mayBeLate } from './lateness.ts';
 import { scopeOf } from './scope.ts';
-import { clockTime, type Evidence, type RateTerm, type Violation } from './terms.ts';
+import { clockTime, type RateTerm, type Violation } from './terms.ts';
 
 const removing: readonly CallKind[] = ['markPod', 'deletePod', 'evictPod'];
 

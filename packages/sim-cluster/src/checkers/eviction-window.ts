@@ -2,10 +2,11 @@
 
 import type { KubeObject } from '../objects/kube-object.ts';
 import { Checker } from './checker.ts';
+import type { Evidence } from './evidence.ts';
 import { mayBeLate } from './lateness.ts';
 import type { ObservedChange } from './object-history.ts';
 import { scopeOf } from './scope.ts';
-import { clockTime, type Evidence, isRemoval, type WindowTerm } from './terms.ts';
+import { clockTime, isRemoval, type WindowTerm } from './terms.ts';
 
 /** A pod that was made to leave. */
 interface Removed {

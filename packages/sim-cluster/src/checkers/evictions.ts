@@ -3,9 +3,10 @@
 import type { KubeObject } from '../objects/kube-object.ts';
 import type { Call } from './call.ts';
 import { Checker } from './checker.ts';
+import type { Evidence } from './evidence.ts';
 import type { ObservedChange, State } from './object-history.ts';
 import { noExecuteTaints, toleratedMs } from './taint-rule.ts';
-import { clockTime, type Evidence, isRemoval, policyFor } from './terms.ts';
+import { clockTime, isRemoval } from './terms.ts';
 
 /** On a node: when it will be gone. Budgets are asked for less long then. */
 const nodeDeadline = 'taintmgr.dev/deadline';
@@ -15,7 +16,13 @@ interface Verdict {
   readonly deadline: number;
   readonly node: State;
   /** Why never; null where there is a deadline. */
-  readonly never: 'tolerated' | 'untainted' | null;
+  readonly never: 'tolerated' | 'untainted' | 'kept' | null;
+}
+
+/** Who decided when; what it knew follows from that. */
+interface Decision {
+  readonly run: number;
+  readonly decidedAt: number;
 }
 
 /**
@@ -58,7 +65,12 @@ export class EvictionChecker extends Checker<Evidence> {
       report('evicts in a pause', 'deadlines stood still on its node');
     }
     const oldest = decidedAt - this.evidence.terms.cacheAgeMsMax;
-    const verdicts = this.#verdicts(by.run, states, [
+    const decision = { run: by.run, decidedAt };
+    if (!this.evidence.policies.isKnown(by.run, decidedAt)) {
+      report('evicts without the policies', 'it had not read them');
+      return;
+    }
+    const verdicts = this.#verdicts(decision, states, [
       Math.min(podsKnown, Math.max(oldest, apiHistory.known.inTurnUpTo(by.run, 'pods', decidedAt))),
       Math.min(
         nodesKnown,
@@ -70,12 +82,14 @@ export class EvictionChecker extends Checker<Evidence> {
     if (earliest.deadline > decidedAt + this.evidence.terms.clockMs) {
       const { deadline, never } = earliest;
       if (never === null) report('before its deadline', `deadline ${clockTime(deadline)}`);
+      else if (never === 'kept')
+        report('evicts what a policy keeps', 'every policy that it may have known keeps it');
       else if (never === 'tolerated') report('tolerates for ever', 'no deadline');
       else report('no taint', 'its node had no NoExecute taint that was still known');
       return;
     }
     const nodes = verdicts.map(({ node }) => node);
-    const deletableAt = this.#deletableAt(earliest.deadline, nodes);
+    const deletableAt = this.#deletableAt(decision, pod, earliest.deadline, nodes);
     if (by.kind === 'deletePod' && decidedAt + this.evidence.terms.clockMs < deletableAt) {
       report('deletes too early', `budgets are asked until ${clockTime(deletableAt)}`);
     }
@@ -84,13 +98,22 @@ export class EvictionChecker extends Checker<Evidence> {
   }
 
   /** From when on a pod may be deleted that is due, by one of the taints that its node may have had. */
-  #deletableAt(deadline: number, nodes: readonly State[]): number {
-    const { terms } = this.evidence;
+  #deletableAt(
+    { run, decidedAt }: Decision,
+    pod: KubeObject,
+    deadline: number,
+    nodes: readonly State[],
+  ): number {
+    const { policies } = this.evidence;
     const hasDeadline = nodes.some(({ object }) => object?.metadata.annotations?.[nodeDeadline]);
     const instants = nodes
-      .flatMap(({ object }) => noExecuteTaints(object))
-      .map(({ key }) => {
-        const { mode, deleteAfterMs } = policyFor(terms, key);
+      .flatMap(({ object: node }) =>
+        noExecuteTaints(node).flatMap((taint) =>
+          policies.inForce(run, decidedAt, { pod, node, taint }),
+        ),
+      )
+      .map(({ mode, deleteAfterMs, keeps }) => {
+        if (keeps) return Number.POSITIVE_INFINITY;
         if (mode === 'evict') return Number.POSITIVE_INFINITY;
         return mode === 'delete' || hasDeadline ? deadline : deadline + deleteAfterMs;
       });
@@ -119,7 +142,7 @@ export class EvictionChecker extends Checker<Evidence> {
   }
 
   #verdicts(
-    run: number,
+    decision: Decision,
     states: readonly State[],
     [podsKnown, nodesKnown, decidedAt]: readonly [number, number, number],
   ): readonly Verdict[] {
@@ -130,26 +153,32 @@ export class EvictionChecker extends Checker<Evidence> {
       const boundAt = states.find(({ object }) => object?.spec.nodeName === nodeName)?.at ?? 0;
       return history
         .during(history.node(nodeName), nodesKnown, decidedAt)
-        .map((node) => this.#verdict(run, pod, boundAt, node));
+        .map((node) => this.#verdict(decision, pod, boundAt, node));
     });
   }
 
-  #verdict(run: number, pod: KubeObject, boundAt: number, node: State): Verdict {
-    const { starts, terms } = this.evidence;
-    const deadlines = noExecuteTaints(node.object).map((taint) => {
+  #verdict(decision: Decision, pod: KubeObject, boundAt: number, node: State): Verdict {
+    const { starts, policies } = this.evidence;
+    const { run, decidedAt } = decision;
+    const deadlines = noExecuteTaints(node.object).flatMap((taint) => {
       const start = starts.earliest(run, pod.spec.nodeName, node, taint);
-      const { minTaintAgeMs } = policyFor(terms, taint.key);
-      const tolerated = toleratedMs(pod, taint);
-      // A pod that is given no time goes when the taint is there, whenever it was bound.
-      if (tolerated === 0 && minTaintAgeMs === 0) return Math.min(start, taint.timeAdded ?? start);
-      const given = tolerated === 0 ? start : Math.max(start, boundAt);
-      return Math.max(start + minTaintAgeMs, given + tolerated);
+      const subject = { pod, node: node.object, taint };
+      return policies.inForce(run, decidedAt, subject).map((term) => {
+        const { minTaintAgeMs, keeps, defaultTolerationMs } = term;
+        const tolerated = keeps
+          ? Number.POSITIVE_INFINITY
+          : toleratedMs(pod, taint, defaultTolerationMs);
+        // A pod that is given no time goes when the taint is there, whenever it was bound.
+        if (tolerated === 0 && minTaintAgeMs === 0)
+          return Math.min(start, taint.timeAdded ?? start);
+        const given = tolerated === 0 ? start : Math.max(start, boundAt);
+        return Math.max(start + minTaintAgeMs, given + tolerated);
+      });
     });
-    return {
-      deadline: Math.min(Number.POSITIVE_INFINITY, ...deadlines),
-      node,
-      never: never(pod, node),
-    };
+    const deadline = Math.min(Number.POSITIVE_INFINITY, ...deadlines);
+    const reason = never(pod, node);
+    const isKept = reason === null && deadline === Number.POSITIVE_INFINITY;
+    return { deadline, node, never: isKept ? 'kept' : reason };
   }
 }
 
@@ -159,9 +188,9 @@ const nothing: Verdict = {
   never: 'untainted',
 };
 
-/** The one with the earlier deadline; of two without, the one with a toleration to show. */
+/** The one with the earlier deadline; of two without, the one with a policy or toleration to show. */
 function clearer(a: Verdict, b: Verdict): Verdict {
-  if (a.deadline === b.deadline) return b.never === 'tolerated' ? b : a;
+  if (a.deadline === b.deadline) return b.never === 'kept' || b.never === 'tolerated' ? b : a;
   return b.deadline < a.deadline ? b : a;
 }
 

@@ -3,9 +3,10 @@
 import type { KubeObject } from '../objects/kube-object.ts';
 import type { Call } from './call.ts';
 import { Checker } from './checker.ts';
+import type { Evidence } from './evidence.ts';
 import type { ObservedChange } from './object-history.ts';
 import { noExecuteTaints } from './taint-rule.ts';
-import { clockTime, type Evidence, isRemoval, policyFor } from './terms.ts';
+import { clockTime, isRemoval } from './terms.ts';
 
 /** On a node: when it will be gone. Pods get no more time than is left. */
 const deadlineAnnotation = 'taintmgr.dev/deadline';
@@ -26,7 +27,7 @@ export class GraceChecker extends Checker<Evidence> {
     const own: number = previous.spec.terminationGracePeriodSeconds ?? defaultSeconds;
     const nodes = this.#nodesKnown(previous, by, at);
     const { gracePeriodSeconds } = this.evidence.terms;
-    const allowed = [own, gracePeriodSeconds ?? own, ...this.#policySeconds(nodes)];
+    const allowed = [own, gracePeriodSeconds ?? own, ...this.#policySeconds(previous, by, nodes)];
     const hasDeadline = nodes.some((node) => node.metadata.annotations?.[deadlineAnnotation]);
     const isAllowed =
       allowed.includes(given) || (hasDeadline && given >= 1 && given <= Math.max(...allowed));
@@ -46,10 +47,13 @@ export class GraceChecker extends Checker<Evidence> {
     return states.flatMap(({ object }) => object ?? []);
   }
 
-  #policySeconds(nodes: readonly KubeObject[]): readonly number[] {
-    const { terms } = this.evidence;
-    return nodes
-      .flatMap((node) => noExecuteTaints(node))
-      .flatMap(({ key }) => policyFor(terms, key).gracePeriodSeconds ?? []);
+  #policySeconds(pod: KubeObject, by: Call, nodes: readonly KubeObject[]): readonly number[] {
+    const { policies, apiHistory } = this.evidence;
+    const decidedAt = apiHistory.calls.chainOf(by)[0]?.sentAt ?? by.sentAt;
+    return nodes.flatMap((node) =>
+      noExecuteTaints(node)
+        .flatMap((taint) => policies.inForce(by.run, decidedAt, { pod, node, taint }))
+        .flatMap(({ gracePeriodSeconds }) => gracePeriodSeconds ?? []),
+    );
   }
 }

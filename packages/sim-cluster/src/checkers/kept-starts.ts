@@ -2,10 +2,11 @@
 
 import type { KubeObject } from '../objects/kube-object.ts';
 import { Checker } from './checker.ts';
+import type { Evidence } from './evidence.ts';
 import type { ObservedChange, State } from './object-history.ts';
 import { type NoExecuteTaint, noExecuteTaints, toleratedMs } from './taint-rule.ts';
 import { keptStarts, speaksOfPresentTaints } from './taint-starts.ts';
-import { clockTime, type Evidence } from './terms.ts';
+import { clockTime } from './terms.ts';
 
 /** Within this time of a change it is written down. */
 const writtenMs = 5000;

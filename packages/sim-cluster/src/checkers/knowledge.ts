@@ -1,7 +1,7 @@
 // What a client can know of the objects it follows, and up to which instant.
 
 /** The collections a client follows. */
-export type Followed = 'nodes' | 'pods' | 'leases';
+export type Followed = 'nodes' | 'pods' | 'leases' | 'policies';
 
 /** A time in which the client received every change at once; `to` null: it still does. */
 export interface Period {

@@ -1,8 +1,8 @@
 // The checker of lateness: evictions come within a bound of their deadlines.
 import type { KubeObject } from '../objects/kube-object.ts';
+import type { Evidence } from './evidence.ts';
 import type { State } from './object-history.ts';
 import { noExecuteTaints, toleratedMs } from './taint-rule.ts';
-import type { Evidence } from './terms.ts';
 
 interface Condition {
   readonly type: string;

@@ -1,13 +1,14 @@
 import type { KubeObject } from '../objects/kube-object.ts';
 import { selectedBy } from './budgets.ts';
 import { Checker } from './checker.ts';
+import type { Evidence } from './evidence.ts';
 import { isSurelyLate, latestBinding } from './lateness.ts';
 import { readinessOf } from './lifecycle/node-rule.ts';
 import { zoneOf } from './lifecycle/zones.ts';
 import type { State } from './object-history.ts';
 import { endOfSecond, type NoExecuteTaint, noExecuteTaints, toleratedMs } from './taint-rule.ts';
 import { keptStarts, taintsWrittenAt } from './taint-starts.ts';
-import { clockTime, type Evidence, policyFor } from './terms.ts';
+import { clockTime, policyFor } from './terms.ts';
 
 /**
  * The checker of overdue pods: past its deadline every pod terminates within a bound once nothing
@@ -28,14 +29,16 @@ export class OverdueChecker extends Checker<Evidence> {
   }
 
   #judge(now: number, calmSince: number, pod: KubeObject, podCount: number): void {
-    const { history, terms, pauses, report } = this.evidence;
+    const { history, terms, pauses, policies, report } = this.evidence;
     const { deletionTimestamp, uid = '', namespace, name } = pod.metadata;
     const node = history.node(pod.spec.nodeName ?? '').at(-1);
     if (deletionTimestamp !== undefined || !node?.object) return;
     if (terms.mayStop && !isSurelyLate(this.evidence, pod, node, this.#runs())) return;
     const states = history.pod(uid);
     const bound = latestBinding(pod, states);
-    const paused = pauses.total(now);
+    const heldSince = policies.firstHeldAt;
+    const held = heldSince === null ? 0 : Math.max(0, calmSince - heldSince);
+    const paused = pauses.total(now) + held;
     const runsSince = terms.holdsFullDisruption ? this.#aliveSince(node.object) : 0;
     const deadlines = noExecuteTaints(node.object).map((taint) => {
       const { minTaintAgeMs } = policyFor(terms, taint.key);

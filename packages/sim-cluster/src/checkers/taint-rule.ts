@@ -43,12 +43,15 @@ export function noExecuteTaints(node: KubeObject | null): readonly NoExecuteTain
     }));
 }
 
-/** For how long the pod tolerates the taint in milliseconds, from 0 to Infinity. */
-export function toleratedMs(pod: KubeObject, taint: NoExecuteTaint): number {
+/**
+ * For how long the pod tolerates the taint in milliseconds, from 0 to Infinity; `defaultMs` where none
+ * of its tolerations is for the taint.
+ */
+export function toleratedMs(pod: KubeObject, taint: NoExecuteTaint, defaultMs: number = 0): number {
   if (pod.metadata.annotations?.[mirror] !== undefined) return Number.POSITIVE_INFINITY;
   const tolerations: readonly Toleration[] = pod.spec.tolerations ?? [];
   const first = tolerations.find((toleration) => covers(toleration, taint));
-  if (!first) return 0;
+  if (!first) return defaultMs;
   const { tolerationSeconds = Number.POSITIVE_INFINITY } = first;
   return Math.max(0, tolerationSeconds * 1000);
 }

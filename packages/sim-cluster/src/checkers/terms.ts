@@ -1,9 +1,4 @@
-import type { ClusterApi } from '../store/cluster-api.ts';
-import type { ApiHistory } from './api-history.ts';
 import type { Call } from './call.ts';
-import type { ObjectHistory } from './object-history.ts';
-import type { Pauses } from './pauses.ts';
-import type { TaintStarts } from './taint-starts.ts';
 
 /** What is promised of how pods leave. Times in milliseconds. */
 export interface PolicyTerm {
@@ -32,6 +27,8 @@ export interface Terms extends PolicyTerm {
   readonly recoveryMs: number;
   /** Only the replica that holds the lease of the election acts. */
   readonly elected: boolean;
+  /** The client follows the EvictionPolicies of the cluster, which come before `policies`. */
+  readonly clusterPolicies: boolean;
   /** The client may know the API server's clock no better than this. */
   readonly clockMs: number;
 }
@@ -50,6 +47,7 @@ export const evictionDefaults: Terms = {
   cacheAgeMsMax: 10_000,
   recoveryMs: 300_000,
   elected: false,
+  clusterPolicies: false,
   clockMs: 0,
 };
 
@@ -84,17 +82,6 @@ export interface Violation {
   readonly invariant: string;
   readonly at: number;
   readonly evidence: string;
-}
-
-/** What the checkers look at. */
-export interface Evidence {
-  readonly api: ClusterApi;
-  readonly terms: Terms;
-  readonly history: ObjectHistory;
-  readonly apiHistory: ApiHistory;
-  readonly starts: TaintStarts;
-  readonly pauses: Pauses;
-  readonly report: (violation: Violation) => void;
 }
 
 /** The removals among the calls. */

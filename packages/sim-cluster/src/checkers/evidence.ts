@@ -1,0 +1,20 @@
+// What the checkers of a client that evicts pods look at.
+import type { ClusterApi } from '../store/cluster-api.ts';
+import type { ApiHistory } from './api-history.ts';
+import type { ObjectHistory } from './object-history.ts';
+import type { Pauses } from './pauses.ts';
+import type { PolicyHistory } from './policy-history.ts';
+import type { TaintStarts } from './taint-starts.ts';
+import type { Terms, Violation } from './terms.ts';
+
+/** What the checkers look at. */
+export interface Evidence {
+  readonly api: ClusterApi;
+  readonly terms: Terms;
+  readonly history: ObjectHistory;
+  readonly apiHistory: ApiHistory;
+  readonly starts: TaintStarts;
+  readonly pauses: Pauses;
+  readonly policies: PolicyHistory;
+  readonly report: (violation: Violation) => void;
+}
