@@ -1,5 +1,14 @@
 // Pods that leave because of a drain whose taint nobody else evicts for.
-import { type Decision, formatTaint, type Node, type Reason, type Taint } from '@taintmgr/core';
+import {
+  type Decision,
+  formatTaint,
+  type Node,
+  type Reason,
+  type Taint,
+  type WorkingDrain,
+} from '@taintmgr/core';
+import { drainStaleMs } from '@taintmgr/core/drain';
+import { type Instant, parseTime } from '@taintmgr/core/time';
 import { type DrainMark, drainedBy } from '../cluster/drain-marks.ts';
 import type { NodeFacts, PodFacts } from '../cluster/facts.ts';
 
@@ -7,12 +16,20 @@ import type { NodeFacts, PodFacts } from '../cluster/facts.ts';
 export class Drained {
   readonly #marks: readonly DrainMark[];
 
-  constructor(facts: NodeFacts) {
+  readonly #working: readonly WorkingDrain[];
+
+  /** `heedsAt`: the controller that acts leaves pods to drains that are at work then; null: it does not. */
+  constructor(facts: NodeFacts, heedsAt: Instant | null) {
     this.#marks = drainedBy(facts);
+    const { drains = [] } = facts.node;
+    this.#working = drains.filter(({ heartbeat }) => {
+      return heedsAt !== null && heedsAt - (parseTime(heartbeat) ?? 0) < drainStaleMs;
+    });
   }
 
   /** A drain judges pods as though its taint were NoExecute, whatever its effect is. */
-  node(node: Node): Node {
+  node({ drains: _, ...bare }: Node): Node {
+    const node = { ...bare, ...(this.#working.length > 0 && { drains: this.#working }) };
     if (this.#marks.length === 0) return node;
     const taints = node.taints.map((taint) => (this.#isMarked(taint) ? executed(taint) : taint));
     return { ...node, taints };

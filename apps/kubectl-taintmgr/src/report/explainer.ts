@@ -69,7 +69,10 @@ export class Explainer {
     this.#setUp(evictor);
     this.#forget(now, nodes, pods);
     this.#follow(now, policies);
-    this.#drained = new Map(nodes.map((facts) => [facts.node.name, new Drained(facts)] as const));
+    const heedsAt = evictor.heedsDrains ? at : null;
+    this.#drained = new Map(
+      nodes.map((facts) => [facts.node.name, new Drained(facts, heedsAt)] as const),
+    );
     for (const facts of nodes) {
       this.#present?.handle(now, { kind: 'nodeUpsert', node: this.#asDrained(facts, facts.node) });
       const node = this.#asDrained(facts, this.#hypothetical(facts, now));
