@@ -18,7 +18,7 @@ const policies = 'evictionpolicies.taintmgr.dev';
 const rules = 'nodetaintrules.taintmgr.dev';
 const names = ['a', 'b', 'c', 'd'] as const;
 /** By a rule of ours; people leave it alone. */
-export const ruleKey = 'taintmgr.dev/odd';
+const ruleKey = 'taintmgr.dev/odd';
 const apiVersion = 'taintmgr.dev/v1alpha1';
 
 /** Installs the kinds, with schemas that let everything through: the readers are to be tested. */

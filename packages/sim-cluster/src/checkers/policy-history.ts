@@ -15,7 +15,7 @@ interface PolicySet {
 }
 
 /** A pod, its node and a taint of it, as somebody may have known them. */
-export interface Subject {
+interface Subject {
   readonly pod: KubeObject;
   readonly node: KubeObject | null;
   readonly taint: NoExecuteTaint;
