@@ -103,6 +103,7 @@ describe('a drain beside a controller', () => {
     );
     first.child.kill('SIGINT');
     assert.equal(await first.ended, 130);
+    assert.match(first.out(), /^hint: taintmgr-controller evicts what is left 1m from now/m);
     const third = drain();
     await third.saw(/^node\/\S+ already tainted$/m);
     third.child.kill('SIGKILL');

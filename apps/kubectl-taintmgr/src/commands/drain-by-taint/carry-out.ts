@@ -1,4 +1,5 @@
-import type { DrainPlan } from '@taintmgr/core/drain';
+import { type DrainPlan, drainStaleMs } from '@taintmgr/core/drain';
+import { formatDuration } from '@taintmgr/core/time';
 import { ApiClient, ApiError, ConnectionError } from '@taintmgr/k8s-adapter';
 import { warn } from '../../cli/output.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
@@ -64,6 +65,11 @@ async function offerUndo(
     return id !== null && !rolledBack.has(name) && !vanished.has(name);
   });
   if (!isMarked) return null;
+  const { evictor } = drain.survey;
+  if (result !== 'Drained' && evictor.heedsDrains && wanted.taint.effect === 'NoExecute') {
+    const time = formatDuration(drainStaleMs);
+    output.err(`hint: taintmgr-controller evicts what is left ${time} from now, unless you undo`);
+  }
   output.err(`hint: to undo: kubectl taintmgr undo ${wanted.id}`);
   return wanted.id;
 }
