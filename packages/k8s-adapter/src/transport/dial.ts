@@ -1,5 +1,3 @@
-import http from 'node:http';
-import https from 'node:https';
 import net from 'node:net';
 import tls from 'node:tls';
 import { formatDuration, type Millis } from '@taintmgr/core/time';
@@ -90,11 +88,15 @@ class Attempt {
   }
 
   /** A way through an HTTP proxy, by its CONNECT. */
-  #tunnel(proxy: URL, host: string, port: number): Promise<net.Socket> {
+  async #tunnel(proxy: URL, host: string, port: number): Promise<net.Socket> {
     const target = `${host.includes(':') ? `[${host}]` : host}:${port}`;
     const { protocol, hostname, username, password } = proxy;
     const login = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-    const request = (protocol === 'https:' ? https : http).request({
+    // With it comes half of what Node has for the web, which takes a while to load.
+    const { request: send } = await (protocol === 'https:'
+      ? import('node:https')
+      : import('node:http'));
+    const request = send({
       protocol,
       hostname: hostname.replace(/^\[(.*)\]$/, '$1'),
       port: proxy.port || (protocol === 'https:' ? 443 : 80),

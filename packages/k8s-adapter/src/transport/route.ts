@@ -3,7 +3,7 @@ import type { TlsMaterial } from './access.ts';
 import type { Call } from './call.ts';
 import { type Dialled, dial, type Endpoint } from './dial.ts';
 import { describeError } from './errors.ts';
-import { Http1Pool } from './http1.ts';
+import type { Http1Pool } from './http1.ts';
 import { Http2Connection, type Http2Timing } from './http2-connection.ts';
 
 export interface RouteOptions {
@@ -30,6 +30,8 @@ export class Route {
   readonly #timing: Http2Timing;
   readonly #connections = new Set<Http2Connection>();
   readonly #waiting = new Set<Call>();
+  /** Whether calls go by HTTP/1.1, once that is loaded. */
+  #isHttp1 = false;
   #http1: Http1Pool | null = null;
   readonly #whenClosed = new AbortController();
   #dialling = false;
@@ -42,7 +44,7 @@ export class Route {
     this.agent = agent;
     this.#timing = timing;
     // Without TLS there is no ALPN, and an agent of others makes its own connections.
-    if (agent || !endpoint.tls) this.#http1 = new Http1Pool(endpoint, agent);
+    if (agent || !endpoint.tls) this.#useHttp1(null);
   }
 
   carry(call: Call): void {
@@ -50,7 +52,7 @@ export class Route {
     else {
       call.carriedBy(() => this.#waiting.delete(call));
       this.#waiting.add(call);
-      this.#serve();
+      if (!this.#isHttp1) this.#serve();
     }
   }
 
@@ -110,12 +112,23 @@ export class Route {
       const connection = new Http2Connection(origin, socket, { timing: this.#timing, onChange });
       this.#connections.add(connection);
       this.#serve();
-    } else {
-      this.#http1 = new Http1Pool(this.#endpoint, null, dialled);
+    } else this.#useHttp1(dialled);
+  }
+
+  /** Node's HTTP/1.1 takes a while to load, and most servers speak HTTP/2. */
+  #useHttp1(spare: Dialled | null): void {
+    this.#isHttp1 = true;
+    void import('./http1.ts').then(({ Http1Pool }) => {
+      if (this.#whenClosed.signal.aborted) {
+        spare?.socket.destroy();
+        return;
+      }
+      const pool = new Http1Pool(this.#endpoint, this.agent, spare);
+      this.#http1 = pool;
       const waiting = [...this.#waiting];
       this.#waiting.clear();
-      for (const call of waiting) this.#http1.carry(call);
-    }
+      for (const call of waiting) pool.carry(call);
+    });
   }
 
   /** While other connections live, the calls that wait for room go on waiting. */
