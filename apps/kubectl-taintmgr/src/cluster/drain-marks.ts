@@ -22,7 +22,7 @@ export interface DrainMark {
 }
 
 /** A run of a drain that evicts the pods of a node. */
-export interface DrainWork {
+interface DrainWork {
   /** Distinguishes this run from others of the same drain. */
   readonly run: string;
   /** The API server's time at its last sign of life. */

@@ -83,7 +83,12 @@ class World {
     this.#driver.runUntil(startsAt + second * 1000);
   }
 
-  place(name: string, nodeName: string, more: object = {}, labels: Readonly<Record<string, string>> = {}): void {
+  place(
+    name: string,
+    nodeName: string,
+    more: object = {},
+    labels: Readonly<Record<string, string>> = {},
+  ): void {
     const [ns = '', own = ''] = name.split('/');
     const one = pod(ns, own, { spec: { nodeName, ...more } });
     this.#cluster.api.create('pods', { ...one, metadata: { ...one.metadata, labels } });
