@@ -224,6 +224,7 @@ describe('foreign evictions', () => {
         pod: { namespace: 'shop', name: 'web', uid: 'uid-web', nodeName: 'n1' },
         manager: 'kube-controller-manager',
         heldBack: null,
+        isTakenOver: false,
       },
     ]);
   });

@@ -7,6 +7,7 @@ import {
   Cluster,
   type ClusterPart,
   createCertificate,
+  type Exchange,
   type KubeObject,
   RealClock,
   type Rule,
@@ -42,6 +43,8 @@ export interface TestCluster {
   readonly api: ApiServer;
   readonly url: string;
   readonly kubeconfig: string;
+  /** What was asked by HTTPS and how it was answered, as `POST /api/v1/nodes 201`. */
+  readonly answers: readonly string[];
   /** A directory that is removed by `stop`. */
   readonly directory: string;
   stop(): Promise<void>;
@@ -67,7 +70,16 @@ export async function startTestCluster(
     ...(topology ? { topology } : { without: everything }),
   });
   const certificate = createCertificate(Date.now());
-  const server = await startHttps({ exchange: cluster.exchange, certificate });
+  const answers: string[] = [];
+  const exchange: Exchange = (request, sink) =>
+    cluster.exchange(request, {
+      ...sink,
+      head: (status, headers) => {
+        answers.push(`${request.method} ${request.path} ${status}`);
+        sink.head(status, headers);
+      },
+    });
+  const server = await startHttps({ exchange, certificate });
   const directory = mkdtempSync(join(tmpdir(), 'kubectl-taintmgr-test-'));
   const kubeconfig = join(directory, 'kubeconfig');
   writeKubeconfig(kubeconfig, { server: server.url, ca: certificate.ca, token: 'admin' });
@@ -77,6 +89,7 @@ export async function startTestCluster(
     cluster,
     api: cluster.api,
     url: server.url,
+    answers,
     kubeconfig,
     directory,
     stop: async () => {

@@ -191,6 +191,9 @@ describe('drain-by-taint beside users who delete pods', () => {
       '--pod-selector=app=api',
     ]);
     await output.saw(/^node\/\S+ tainted$/m);
+    const before = cluster.answers.length;
+    const isRefused = (answer: string): boolean => /[/]eviction\S* 429$/.test(answer);
+    await until('the budget to refuse', () => cluster.answers.slice(before).some(isRefused));
     cluster.api.delete('pods', 'byhand', metadata.name);
     const { code, out } = steady(await result);
     assert.equal(code, 0);

@@ -19,7 +19,7 @@ import { startTestCluster, type TestCluster } from '../../../world/test-cluster.
 
 /** So long ago that what is left is the same for hours. */
 const days = (count: number): string =>
-  new Date(Date.now() - count * 86_400_000 - 3_600_000).toISOString();
+  new Date(Date.now() - count * 86_400_000 - 5_400_000).toISOString();
 
 function manifest(kind: 'EvictionPolicy' | 'EvictionPause', name: string, spec: Json): KubeObject {
   const metadata = { name, creationTimestamp: days(1) };
@@ -39,7 +39,7 @@ const policies: readonly KubeObject[] = [
     match: { namespaceSelector: { matchLabels: { protected: 'yes' } } },
     action: 'EvictThenDelete',
     deleteAfter: '240h',
-    defaultTolerationSeconds: 864_000,
+    defaultTolerationSeconds: 865_800,
   }),
   manifest('EvictionPolicy', 'settled', {
     match: keyed('bad'),
@@ -113,7 +113,7 @@ describe('policies from files and from the cluster', () => {
       ['shop', 'web-other'],
       ['vault', 'secret'],
     ] as const) {
-      const tolerations = [{ ...toleration('worse:NoExecute', 864_000) }];
+      const tolerations = [{ ...toleration('worse:NoExecute', 865_800) }];
       const one = pod(namespace, name, { spec: { nodeName: 'n1', tolerations } });
       const labels = { app: name.replace('web-', '') };
       api.create('pods', { ...one, metadata: { ...one.metadata, labels } });

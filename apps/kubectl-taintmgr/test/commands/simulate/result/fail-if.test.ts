@@ -42,9 +42,11 @@ workloads:
   - { kind: Deployment, name: shop/web, replicas: 40 }
 `;
 const script = `
-engine:
-  limits:
-    - { per: zone, percent: 20, windowMs: 600000, onLimit: queue }
+policies:
+  - apiVersion: taintmgr.dev/v1alpha1
+    kind: EvictionPolicy
+    metadata: { name: all }
+    spec: { limits: [{ per: Zone, percent: 20, window: 10m, onLimit: Queue }] }
 events:
   - at: 10s
     taint: { zone: a, taint: "wrong=yes:NoExecute" }
