@@ -38,9 +38,10 @@ export function observed(transport: Transport, observer: RequestObserver): Trans
           if (!isWatch(request)) observer.received(method, bytes);
           sink.end();
         },
-        failed: (message) => {
+        alive: (age) => sink.alive(age),
+        failed: (message, stage) => {
           answered('<error>');
-          sink.failed(message);
+          sink.failed(message, stage);
         },
       });
     },

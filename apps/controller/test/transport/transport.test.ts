@@ -32,7 +32,7 @@ function wire(): Wire {
 }
 
 function nothing(): Sink {
-  return { head: () => {}, data: () => {}, end: () => {}, failed: () => {} };
+  return { head: () => {}, data: () => {}, end: () => {}, alive: () => {}, failed: () => {} };
 }
 
 const nobody = (): boolean => false;
@@ -84,6 +84,7 @@ describe('a dry run without the API server', () => {
         head: (status) => heard.push(`head ${status}`),
         data: (chunk) => heard.push(`data ${chunk}`),
         end: resolve,
+        alive: (age) => heard.push(`alive ${age}`),
         failed: (message) => heard.push(message),
       });
       assert.deepEqual(heard, [], 'not before send returns');
@@ -114,14 +115,16 @@ describe('an observed transport', () => {
       head: (status) => heard.push(`head ${status}`),
       data: (chunk) => heard.push(`data ${chunk}`),
       end: () => heard.push('end'),
-      failed: (message) => heard.push(`failed ${message}`),
+      alive: (age) => heard.push(`alive ${age}`),
+      failed: (message, stage) => heard.push(`failed ${message} ${stage}`),
     });
     const sink = sent[0]?.sink;
     sink?.head(200, {});
+    sink?.alive(40);
     sink?.data('ü');
     sink?.data(new Uint8Array(3));
     sink?.end();
-    sink?.failed('cut off');
+    sink?.failed('cut off', 'login');
     hangUp();
     watched.send(getNodeRequest('n2'), nothing());
     sent[1]?.sink.failed('refused');
@@ -130,7 +133,14 @@ describe('an observed transport', () => {
     watched.send({ ...getNodeRequest('n4'), path: '/api/v1/nodes?watch=true' }, nothing());
     sent[3]?.sink.head(200, {});
     sent[3]?.sink.end();
-    assert.deepEqual(heard, ['head 200', 'data ü', 'data 0,0,0', 'end', 'failed cut off']);
+    assert.deepEqual(heard, [
+      'head 200',
+      'alive 40',
+      'data ü',
+      'data 0,0,0',
+      'end',
+      'failed cut off login',
+    ]);
     assert.deepEqual(notices, [
       ['sent', 'GET', 0],
       ['GET', '200'],

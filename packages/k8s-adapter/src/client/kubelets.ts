@@ -57,6 +57,7 @@ function sendOnce(transport: HttpTransport, request: ApiRequest, sink: Sink): ()
   const hangUp = transport.send(request, {
     head: (status, headers) => sink.head(status, headers),
     data: (chunk) => sink.data(chunk),
+    alive: (age) => sink.alive(age),
     end: () => {
       transport.close();
       sink.end();

@@ -9,7 +9,7 @@ import { LoopClock, type MachineClocks } from './loop-clock.ts';
 import { Runner } from './runner.ts';
 
 /** Where an exchange puts its answer: a Sink whose connection breaks without words. */
-export interface ExchangeSink extends Omit<Sink, 'failed'> {
+export interface ExchangeSink extends Omit<Sink, 'failed' | 'alive'>, Partial<Pick<Sink, 'alive'>> {
   reset(): void;
 }
 

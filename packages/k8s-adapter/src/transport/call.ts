@@ -82,7 +82,7 @@ export class Call {
 
   /** What the server had sent `age` ago has come. */
   alive(age: Millis): void {
-    if (this.#open && this.#answered) this.#sink.alive?.(age);
+    if (this.#open && this.#answered) this.#sink.alive(age);
   }
 
   end(): void {

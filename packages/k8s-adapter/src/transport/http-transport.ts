@@ -135,8 +135,8 @@ export class HttpTransport implements Transport {
       },
       data: (chunk) => sink.data(chunk),
       end: () => sink.end(),
-      alive: (age) => sink.alive?.(age),
-      failed: (message) => sink.failed(message),
+      alive: (age) => sink.alive(age),
+      failed: (message, stage) => sink.failed(message, stage),
     };
   }
 }

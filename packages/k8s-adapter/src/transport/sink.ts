@@ -12,7 +12,7 @@ export interface Sink {
   data(chunk: Uint8Array | string): void;
   end(): void;
   /** Between `head` and the end, now and then: what had been sent `age` ago has all come. */
-  alive?(age: Millis): void;
+  alive(age: Millis): void;
   /** `stage`: it came to nothing before anything was sent, since nobody could log in. */
   failed(message: string, stage?: FailureStage): void;
 }

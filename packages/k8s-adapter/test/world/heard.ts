@@ -19,6 +19,7 @@ export function sink(onData: () => void = () => {}): Sink & Heard {
       lines.push(String(chunk));
       onData();
     },
+    alive: () => {},
     end: () => {
       lines.push('end');
       finish();

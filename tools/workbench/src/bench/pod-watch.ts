@@ -75,7 +75,8 @@ async function read(mode: Mode, kubeconfig: string): Promise<void> {
           sink.data(chunk);
         },
         end: () => sink.end(),
-        failed: (message) => sink.failed(message),
+        alive: (age) => sink.alive(age),
+        failed: (message, stage) => sink.failed(message, stage),
       }),
   });
   await startOurLoop(kubeconfig, { through, ...(mode !== 'all' && { podWatch: { mode } }) });

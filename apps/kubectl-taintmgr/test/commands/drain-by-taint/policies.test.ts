@@ -22,9 +22,10 @@ const pause = {
   ...{ apiVersion, kind: 'EvictionPause', metadata: { name: 'network-work' } },
   spec: { scope: { namespaces: ['default'] }, reason: 'cables' },
 };
+type Manifest = Omit<typeof keep, 'spec'> & { readonly spec: object };
 const plural = { EvictionPolicy: 'evictionpolicies', EvictionPause: 'evictionpauses' } as const;
 
-function create({ api }: TestCluster, { kind, ...rest }: typeof keep): void {
+function create({ api }: TestCluster, { kind, ...rest }: Manifest): void {
   const of = kind === 'EvictionPause' ? plural.EvictionPause : plural.EvictionPolicy;
   api.create(`${of}.taintmgr.dev`, { kind, ...rest } as KubeObject);
 }
@@ -53,7 +54,7 @@ describe('a drain where there are policies', () => {
     assert.match(without.out, /^n1 +default +db +evict /m);
     const byFiles = await run(...drain, '--dry-run=client', `--policy=${files}`);
     await installDefinitions(cluster.api, customResourceDefinitions());
-    for (const one of [keep, gentle]) create(cluster, one as typeof keep);
+    for (const one of [keep, gentle]) create(cluster, one);
     const byCluster = await run(...drain, '--dry-run=client');
     assert.deepEqual(byCluster, byFiles);
     assert.match(byCluster.out, /^n1 +default +web +evict +\+0s /m);
@@ -63,7 +64,7 @@ describe('a drain where there are policies', () => {
   });
 
   it('waits where a pause holds, says so, and goes on when that ends', async () => {
-    create(cluster, pause as unknown as typeof keep);
+    create(cluster, pause);
     const { out } = await run(...drain, '--dry-run=client');
     assert.match(out, /^n1 +default +web +hold +- .*deadlines are paused by network-work/m);
     const { output, result } = start([...drain], true);
