@@ -37,7 +37,7 @@ export const houses: Readonly<Record<string, House>> = {
       'client/ kubeconfig/',
       'driver/',
       'controller/ transport/',
-      'evictors/ flight/ manifests/ pod-watch/ pressure/ takeover/',
+      'drain/ evictors/ flight/ manifests/ pod-watch/ pressure/ takeover/',
       'proto/',
     ],
   },

@@ -105,7 +105,6 @@ export type { Failure, FailureCause } from './proto/answer.ts';
 export { type ApiRequest, applyRequest, objectRequest } from './proto/api-request.ts';
 export { Backoff } from './proto/backoff.ts';
 export { namespaceFromJson, nodeFromJson, podFromJson } from './proto/convert.ts';
-export { drainMarksAnnotation } from './proto/drain-marks.ts';
 export { type ClusterEvent, type EventSubject, newEventRequest } from './proto/event-requests.ts';
 export type { LeaseName } from './proto/lease-requests.ts';
 export {
@@ -115,6 +114,7 @@ export {
   podsPath,
   type Selectors,
 } from './proto/list-requests.ts';
+export { lastWriteOf } from './proto/managed-fields.ts';
 export { taintManagersPath } from './proto/taint-manager-requests.ts';
 export { treeFault } from './proto/tree.ts';
 export type { Access, Authorization, TlsMaterial } from './transport/access.ts';

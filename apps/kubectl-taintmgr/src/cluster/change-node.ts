@@ -1,46 +1,52 @@
-import { formatTaint } from '@taintmgr/core';
+// Changes a node beside others who write it too: reads it, changes it, tries again on a conflict.
 import type { Instant } from '@taintmgr/core/time';
-import {
-  type ApiClient,
-  ApiError,
-  type ApiRequest,
-  drainMarksAnnotation,
-  getNodeRequest,
-  nodesPath,
-  type TaintObject,
-} from '@taintmgr/k8s-adapter';
-import { type DrainMark, writeMarks } from './drain-marks.ts';
-import type { ObjectMeta } from './objects.ts';
+import { type ApiClient, ApiError, type ApiRequest, getNodeRequest } from '@taintmgr/k8s-adapter';
+import { drainableNode, type NodeChange, patchNodeRequest } from '@taintmgr/k8s-adapter/drain';
 
 const conflictsMax = 5;
 
 /** Who we are in metadata.managedFields: by that `undo` knows what is still as a drain set it. */
 export const fieldManager = 'kubectl-taintmgr';
 
-/** The fields of a node that a drain reads and writes back whole. */
-export interface WritableNode {
-  readonly metadata: Pick<ObjectMeta, 'name' | 'annotations' | 'managedFields'> & {
-    readonly resourceVersion: string;
-  };
-  readonly spec?: { readonly taints?: readonly TaintObject[]; readonly unschedulable?: boolean };
-}
+/** Another drain is at work on a node, or has taken it over. */
+export class AnotherDrainError extends Error {}
 
 /**
- * Changes a node beside others who write it too: reads it, changes it, tries again on a conflict.
- * Refused with 409 because somebody else was quicker, it is read and looked at again. `change` hears
- * what time it is, by the API server where it says so.
+ * Makes a drain's change to a node; with a dry run it only says what that would come to. Throws
+ * AnotherDrainError.
  */
 export async function changeNode<T>(
   client: ApiClient,
   nodeName: string,
+  change: NodeChange<T>,
+  isDryRun = false,
+): Promise<T> {
+  return await rewriteNode(client, nodeName, (object, at) => {
+    const node = drainableNode(object);
+    const changed = change(node, at);
+    if (changed.kind === 'refused') throw new AnotherDrainError(changed.message);
+    const { patch, result } = changed;
+    const request = patch && !isDryRun ? patchNodeRequest(node, patch, fieldManager) : null;
+    return { request, result };
+  });
+}
+
+/**
+ * Reads a node and sends the request that is made of it, if any. Refused with 409 because somebody
+ * else was quicker, it is read and looked at again. `change` hears what time it is, by the API server
+ * where it says so.
+ */
+export async function rewriteNode<T>(
+  client: ApiClient,
+  nodeName: string,
   change: (
-    node: WritableNode,
+    node: unknown,
     at: Instant,
   ) => { readonly request: ApiRequest | null; readonly result: T },
 ): Promise<T> {
   for (let conflicts = 0; ; conflicts++) {
     const { value, serverTime } = await client.ask(getNodeRequest(nodeName));
-    const { request, result } = change(value as WritableNode, serverTime ?? Date.now());
+    const { request, result } = change(value, serverTime ?? Date.now());
     if (!request) return result;
     try {
       await client.send(request);
@@ -50,44 +56,4 @@ export async function changeNode<T>(
       if (!conflict || conflicts === conflictsMax) throw error;
     }
   }
-}
-
-/** What of a node a drain writes; what is left out stays. */
-export interface NodePatch {
-  readonly taints?: readonly TaintObject[];
-  readonly unschedulable?: true | null;
-  readonly marks: readonly DrainMark[];
-}
-
-/** One PATCH for all of it, refused with 409 when the node is no longer at its resourceVersion. */
-export function patchNodeRequest(
-  { metadata }: WritableNode,
-  { taints, unschedulable, marks }: NodePatch,
-): ApiRequest {
-  const annotations = { [drainMarksAnnotation]: writeMarks(marks) };
-  return {
-    method: 'PATCH',
-    path: `${nodesPath}/${encodeURIComponent(metadata.name)}?fieldManager=${fieldManager}`,
-    headers: {
-      accept: 'application/json',
-      'content-type': 'application/strategic-merge-patch+json',
-    },
-    body: JSON.stringify({
-      metadata: { resourceVersion: metadata.resourceVersion, annotations },
-      spec: {
-        ...(unschedulable !== undefined && { unschedulable }),
-        // The list has no merge key: it is written whole.
-        ...(taints && { taints: taints.length === 0 ? null : taints }),
-      },
-    }),
-  };
-}
-
-/** `key=value:effect` */
-export function formatTaintObject({
-  key,
-  value = '',
-  effect,
-}: Pick<TaintObject, 'key' | 'value' | 'effect'>): string {
-  return formatTaint({ key, value, effect });
 }

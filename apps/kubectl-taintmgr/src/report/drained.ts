@@ -9,7 +9,8 @@ import {
 } from '@taintmgr/core';
 import { drainStaleMs } from '@taintmgr/core/drain';
 import { type Instant, parseTime } from '@taintmgr/core/time';
-import { type DrainMark, drainedBy } from '../cluster/drain-marks.ts';
+import type { DrainMark } from '@taintmgr/k8s-adapter/drain';
+import { drainedBy } from '../cluster/drain-marks.ts';
 import type { NodeFacts, PodFacts } from '../cluster/facts.ts';
 
 /** The drains that make pods leave a node, and the node as though their taints were NoExecute. */

@@ -6,6 +6,7 @@ import {
   patchRequest,
   withQuery,
 } from './api-request.ts';
+import { isRecord } from './json.ts';
 import { nodeLeasesPath, nodesPath } from './list-requests.ts';
 
 /** spec.taints[] as the API spells it; unknown fields stay. */
@@ -14,6 +15,11 @@ export interface TaintObject {
   readonly value?: string;
   readonly effect: string;
   readonly timeAdded?: string;
+}
+
+/** Whether a value of spec.taints[] is a taint. */
+export function isTaintObject(value: unknown): value is TaintObject {
+  return isRecord(value) && typeof value.key === 'string' && typeof value.effect === 'string';
 }
 
 /** Where a node is. */

@@ -1,11 +1,19 @@
 import { type DrainPlan, drainStaleMs } from '@taintmgr/core/drain';
 import { formatDuration } from '@taintmgr/core/time';
 import { ApiClient, ApiError, ConnectionError } from '@taintmgr/k8s-adapter';
+import {
+  cordoning,
+  ending,
+  isNamed,
+  type NodeChanges,
+  renewing,
+  tainting,
+} from '@taintmgr/k8s-adapter/drain';
 import { warn } from '../../cli/output.ts';
+import { changeNode } from '../../cluster/change-node.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
-import { isNamed, undoOnNodes } from '../../cluster/undo-drain.ts';
+import { undoOnNodes } from '../../cluster/undo-drain.ts';
 import { alreadySaid, blockerLines, daemonSetLine } from './blockers.ts';
-import { cordonNode, type NodeChanges, taintNode } from './cordon-and-taint.ts';
 import { type DrainReport, drainReport, outcomes } from './documents.ts';
 import { type Drain, sayChange } from './drain.ts';
 import { renderLeft } from './failure-report.ts';
@@ -13,7 +21,6 @@ import { isBegun, isNotDrained } from './outcome.ts';
 import { Progress } from './progress.ts';
 import { type DrainEnd, runDrain } from './run.ts';
 import { stopHint, stopText, takeTaintsBack } from './stop.ts';
-import { endMark, renewMark } from './working-mark.ts';
 
 /** Nobody waits longer for a drain to say that it has ended. */
 const lastWordsMsMax = 2_000;
@@ -35,8 +42,9 @@ export async function carryOut(drain: Drain, plan: DrainPlan): Promise<DrainRepo
   const options = {
     ...{ config, podSelector, interrupt, policies: drain.policies },
     taint: (nodeName: string) => taintAtItsTurn(drain, nodeName, changes),
-    renew: (nodeName: string) => renewMark(client, nodeName, wanted),
-    end: (nodeName: string, isDrained: boolean) => endMark(client, nodeName, wanted, isDrained),
+    renew: (nodeName: string) => changeNode(client, nodeName, renewing(wanted)),
+    end: (nodeName: string, isDrained: boolean) =>
+      changeNode(client, nodeName, ending(wanted, isDrained)),
     untaint: () => takeTaintsBack(drain, changes),
   };
   const end = await runDrain(connection, options, progress);
@@ -81,7 +89,7 @@ async function cordonNodes(drain: Drain): Promise<Map<string, NodeChanges>> {
   if (!wanted.cordon) return changes;
   try {
     for (const { node } of survey.nodes) {
-      const change = await cordonNode(connection.client, node.name, wanted);
+      const change = await changeNode(connection.client, node.name, cordoning(wanted));
       changes.set(node.name, change);
       sayChange(drain, node.name, 'cordoned', change);
     }
@@ -100,7 +108,7 @@ async function taintAtItsTurn(
   changes: Map<string, NodeChanges>,
 ): Promise<void> {
   const { connection, wanted } = drain;
-  const change = await taintNode(connection.client, nodeName, wanted, Date.now());
+  const change = await changeNode(connection.client, nodeName, tainting(wanted, Date.now()));
   const cordoned = changes.get(nodeName)?.cordoned === true;
   changes.set(nodeName, { ...change, cordoned });
 }
@@ -117,7 +125,7 @@ async function endOnOpenNodes({ connection, wanted }: Drain, { machine }: DrainE
   await Promise.all(
     open.map(async ({ name }) => {
       try {
-        await endMark(client, name, wanted, false);
+        await changeNode(client, name, ending(wanted, false));
       } catch (error) {
         // Its mark shows it too, by not being renewed.
         if (!(error instanceof ApiError) && !(error instanceof ConnectionError)) throw error;

@@ -1,9 +1,9 @@
 import type { DrainConfig } from '@taintmgr/core/drain';
 import type { Instant } from '@taintmgr/core/time';
+import type { CordonAndTaint, NodeChanges } from '@taintmgr/k8s-adapter/drain';
 import type { Connection } from '../../cli/connection.ts';
 import type { Output } from '../../cli/output.ts';
 import type { NodeSurvey } from '../../cluster/survey.ts';
-import type { CordonAndTaint, NodeChanges } from './cordon-and-taint.ts';
 import type { DrainPolicies } from './policies.ts';
 import type { DrainSettings } from './settings.ts';
 

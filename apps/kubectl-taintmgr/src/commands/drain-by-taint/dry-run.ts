@@ -1,10 +1,10 @@
 import type { Pod } from '@taintmgr/core';
 import type { DrainPlan } from '@taintmgr/core/drain';
 import { ApiError, deletePodRequest, evictPodRequest } from '@taintmgr/k8s-adapter';
+import { missingOn, type NodeChanges, readMarks } from '@taintmgr/k8s-adapter/drain';
 import { warn } from '../../cli/output.ts';
 import { printable } from '../../render/printable.ts';
 import { cannotFinish } from './blockers.ts';
-import { missingOn, type NodeChanges } from './cordon-and-taint.ts';
 import { type DrainReport, drainReport, plannedOutcomes } from './documents.ts';
 import { type Drain, sayChange } from './drain.ts';
 import { nameOf } from './progress-line.ts';
@@ -14,8 +14,10 @@ export async function dryRun(drain: Drain, plan: DrainPlan): Promise<DrainReport
   const { settings, survey, wanted } = drain;
   const changes = new Map<string, NodeChanges>();
   for (const facts of survey.nodes) {
-    const { name } = facts.node;
-    const would = missingOn(facts, wanted);
+    const { annotations, cordoned: isCordoned } = facts;
+    const { name, taints } = facts.node;
+    const marks = readMarks(annotations);
+    const would = missingOn({ taints, isCordoned, marks }, wanted);
     changes.set(name, would);
     if (wanted.cordon) sayChange(drain, name, 'cordoned', would, ' (dry run)');
     sayChange(drain, name, 'tainted', would, ' (dry run)');

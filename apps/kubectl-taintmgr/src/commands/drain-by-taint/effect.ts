@@ -1,7 +1,7 @@
 // Which effect the taint of a drain gets, and why.
 import { formatTaint } from '@taintmgr/core';
 import { type Evictors, taintEvictors } from '@taintmgr/k8s-adapter';
-import { readMarks } from '../../cluster/drain-marks.ts';
+import { readMarks } from '@taintmgr/k8s-adapter/drain';
 import { isKnownNobody, unprovenText } from '../../cluster/evictors.ts';
 import type { NodeSurvey } from '../../cluster/survey.ts';
 import type { DrainRequest, DrainSettings } from './settings.ts';

@@ -4,14 +4,13 @@ import { type DrainPlan, drainFlag, drainStaleMs } from '@taintmgr/core/drain';
 import type { BudgetPolicy } from '@taintmgr/core/policy';
 import { formatDuration } from '@taintmgr/core/time';
 import { getNodeRequest, taintEvictors } from '@taintmgr/k8s-adapter';
-import { isAtWork, readMarks } from '../../cluster/drain-marks.ts';
+import { drainName, isAtWork, readMarks } from '@taintmgr/k8s-adapter/drain';
 import { isKnownNobody } from '../../cluster/evictors.ts';
 import { describeRight, isAllowed, type Right, rightOf } from '../../cluster/rights.ts';
 import type { NodeSurvey } from '../../cluster/survey.ts';
 import { count, countBy } from '../../render/count.ts';
 import type { Drain } from './drain.ts';
 import { whoEvicts } from './effect.ts';
-import { drainName } from './working-mark.ts';
 
 /** One line that names the flags that are missing for the drain to begin; null when none is. */
 export function flagsFault({ pods }: DrainPlan): string | null {

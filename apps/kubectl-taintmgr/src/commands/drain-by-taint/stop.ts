@@ -2,9 +2,9 @@
 
 import { formatTaint, type Taint } from '@taintmgr/core';
 import type { DrainStop, ForeignDeletion } from '@taintmgr/core/drain';
+import { isNamed, type NodeChanges, untainting } from '@taintmgr/k8s-adapter/drain';
 import { warn } from '../../cli/output.ts';
-import { isNamed, takeTaintBack } from '../../cluster/undo-drain.ts';
-import type { NodeChanges } from './cordon-and-taint.ts';
+import { changeNode } from '../../cluster/change-node.ts';
 import type { Drain } from './drain.ts';
 import { nameOf } from './progress-line.ts';
 
@@ -49,7 +49,8 @@ export async function takeTaintsBack(
 ): Promise<void> {
   for (const { node } of survey.nodes) {
     try {
-      const isBack = await takeTaintBack(connection.client, node.name, isNamed(wanted.id));
+      const isMeant = isNamed(wanted.id);
+      const isBack = await changeNode(connection.client, node.name, untainting(isMeant));
       if (!isBack) continue;
       say(`node/${node.name} untainted`);
       const before = changes.get(node.name);

@@ -1,7 +1,7 @@
 import type { Event, Outcome } from '@taintmgr/core';
 import type { RenewMark, TaintNode } from '@taintmgr/core/drain';
 import { ApiError, ConnectionError } from '@taintmgr/k8s-adapter';
-import { AnotherDrainError } from './working-mark.ts';
+import { AnotherDrainError } from '../../cluster/change-node.ts';
 
 export interface TainterOptions {
   /** Puts the taint on a node. Throws ApiError, ConnectionError and AnotherDrainError. */

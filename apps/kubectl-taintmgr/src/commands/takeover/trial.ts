@@ -2,7 +2,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { formatTime, type Instant, type Millis } from '@taintmgr/core/time';
 import { type ApiClient, type ApiRequest, getNodeRequest } from '@taintmgr/k8s-adapter';
-import { changeNode } from '../../cluster/change-node.ts';
+import { drainableNode } from '@taintmgr/k8s-adapter/drain';
+import { rewriteNode } from '../../cluster/change-node.ts';
 import { ifRefused, makePod } from './proof.ts';
 import {
   deleteRequest,
@@ -149,9 +150,9 @@ async function removePod(client: ApiClient, pod: PodName): Promise<void> {
 
 /** The taint of the trial as it shall be; the others stay. */
 async function setTaint(client: ApiClient, name: string, wanted: readonly object[]): Promise<void> {
-  await changeNode(client, name, ({ metadata, spec }) => {
-    const others = (spec?.taints ?? []).filter(({ key }) => key !== trialTaint.key);
-    const { resourceVersion } = metadata;
+  await rewriteNode(client, name, (object) => {
+    const { taints, resourceVersion } = drainableNode(object);
+    const others = taints.filter(({ key }) => key !== trialTaint.key);
     const body = { metadata: { resourceVersion }, spec: { taints: [...others, ...wanted] } };
     const headers = { accept: 'application/json', 'content-type': 'application/merge-patch+json' };
     const { path } = getNodeRequest(name);

@@ -1,14 +1,15 @@
 import { formatTaint } from '@taintmgr/core';
+import { type DrainMark, isNamed, readMarks } from '@taintmgr/k8s-adapter/drain';
 import { withConnection } from '../../cli/connection.ts';
 import { readDryRun } from '../../cli/dry-run-flag.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/invocation.ts';
 import { warn } from '../../cli/output.ts';
-import { type DrainMark, drainsOn, readMarks } from '../../cluster/drain-marks.ts';
+import { drainsOn } from '../../cluster/drain-marks.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
 import { namedNodes } from '../../cluster/named-nodes.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
-import { isNamed, undoOnNodes } from '../../cluster/undo-drain.ts';
+import { undoOnNodes } from '../../cluster/undo-drain.ts';
 import { renderTable } from '../../render/table.ts';
 import { UsageError } from '../../usage-error.ts';
 import type { UndoFlags } from './flags.ts';

@@ -10,17 +10,11 @@ import {
   ownedTaintsAnnotation,
   podFromJson,
 } from '../../proto/convert.ts';
-import {
-  asList,
-  asRecord,
-  asText,
-  isRecord,
-  type JsonRecord,
-  parseToWriteBack,
-} from '../../proto/json.ts';
+import { asList, asRecord, asText, type JsonRecord, parseToWriteBack } from '../../proto/json.ts';
 import {
   getNodeLeaseRequest,
   getNodeRequest,
+  isTaintObject,
   putNodeStatusRequest,
   setLabelsRequest,
   setTaintsRequest,
@@ -119,7 +113,7 @@ function afterNode(command: ChangeTaints, object: JsonRecord): NodeWriteStep {
   const ready = conditions.find(({ type }) => type === 'Ready')?.status ?? null;
   if (seen !== undefined && ready !== seen)
     return finish(changed(`Ready is ${ready ?? 'not there'} by now`));
-  const before = asList(asRecord(object.spec).taints).filter(isTaint);
+  const before = asList(asRecord(object.spec).taints).filter(isTaintObject);
   const kept = before.filter((taint) => !includes(remove, taint));
   const added = add.map(taintObject);
   const replaced = kept.map((taint) => added.find((other) => includes([taint], other)) ?? taint);
@@ -223,10 +217,6 @@ function taintObject({ key, value, effect, timeAdded }: Taint): TaintObject {
 /** Two taints are the same taint when key and effect agree. */
 function includes(taints: readonly TaintName[], { key, effect }: TaintName): boolean {
   return taints.some((other) => other.key === key && other.effect === effect);
-}
-
-function isTaint(value: unknown): value is TaintObject {
-  return isRecord(value) && typeof value.key === 'string' && typeof value.effect === 'string';
 }
 
 function resourceVersionOf(object: JsonRecord): string {

@@ -1,0 +1,13 @@
+// What a drain writes on its nodes, as values: cordon, taint, mark, and how they are taken back.
+
+export {
+  type CordonAndTaint,
+  cordoning,
+  missingOn,
+  type NodeChanges,
+  tainting,
+} from '../drain/cordon-and-taint.ts';
+export { type DrainMark, drainName, isAtWork, markOf, readMarks } from '../drain/marks.ts';
+export { drainableNode, type NodeChange, patchNodeRequest } from '../drain/node-change.ts';
+export { type IsMeant, isNamed, type NodeUndone, undoing, untainting } from '../drain/undo.ts';
+export { type DrainRunName, ending, renewing } from '../drain/working-mark.ts';

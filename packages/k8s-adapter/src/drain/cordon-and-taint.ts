@@ -1,0 +1,118 @@
+// Cordons and taints a node, each with its mark in one write.
+import { formatTaint, type Taint } from '@taintmgr/core';
+import { formatTime, type Instant } from '@taintmgr/core/time';
+import type { TaintObject } from '../proto/node-requests.ts';
+import { type DrainMark, markOf } from './marks.ts';
+import {
+  type DrainableNode,
+  formatTaintObject,
+  type NodeChange,
+  type NodePatch,
+} from './node-change.ts';
+import { anotherAtWork, type DrainRunName } from './working-mark.ts';
+
+/** What a drain sets on its nodes. */
+export interface CordonAndTaint extends DrainRunName {
+  /** Names the drain on nodes that no earlier run of it has changed. */
+  readonly id: string;
+  readonly cordon: boolean;
+  /** Who drains; '': nobody knows. */
+  readonly by: string;
+}
+
+/** What was not yet so before a node was changed, and under which name it is written down. */
+export interface NodeChanges {
+  readonly cordoned: boolean;
+  readonly tainted: boolean;
+  /** Of this run, or of the earlier one that it goes on with; null: there is nothing to undo. */
+  readonly id: string | null;
+}
+
+/** What of a node says whether a drain would change it. */
+type Undrained = Pick<DrainableNode, 'isCordoned' | 'marks'> & {
+  readonly taints: readonly Pick<TaintObject, 'key' | 'value' | 'effect'>[];
+};
+
+/**
+ * Cordons a node, if it is not, and writes down on it that it was this drain: in one write. Other
+ * people's changes are not overwritten: on a conflict the node is read again.
+ */
+export function cordoning(wanted: CordonAndTaint): NodeChange<NodeChanges> {
+  return (node) => {
+    const result = { ...missingOn(node, wanted), tainted: false };
+    if (!result.cordoned) return { kind: 'changed', patch: null, result };
+    const patch = { unschedulable: true as const, marks: marksWith(node, wanted, result) };
+    return { kind: 'changed', patch, result };
+  };
+}
+
+/**
+ * Taints a node, if it is not, and writes down on it that it was this drain, and that it is at work
+ * there: in one write, so that nobody else evicts for the taint in between. Refused while another
+ * drain is at work there. `now` dates the taint.
+ */
+export function tainting(wanted: CordonAndTaint, now: Instant): NodeChange<NodeChanges> {
+  return (node, at) => {
+    const another = anotherAtWork(node, wanted, at);
+    if (another !== null) return { kind: 'refused', message: another };
+    const result = { ...missingOn(node, wanted), cordoned: false };
+    const { taints, set } = result.tainted ? taintSet(node, wanted, now) : untouched;
+    const work = { run: wanted.run, heartbeat: at, hasEnded: false };
+    const marks = marksWith(node, wanted, result, { ...set, by: wanted.by, work });
+    return { kind: 'changed', patch: { ...taints, marks }, result };
+  };
+}
+
+/** What the drain would change on a node, as it was read. */
+export function missingOn(
+  { taints, isCordoned, marks }: Undrained,
+  { id, taint, cordon }: Pick<CordonAndTaint, 'id' | 'taint' | 'cordon'>,
+): NodeChanges {
+  const name = formatTaint(taint);
+  const tainted = !taints.some((one) => formatTaintObject(one) === name);
+  const cordoned = cordon && !isCordoned;
+  const mark = markOf(marks, taint);
+  return { cordoned, tainted, id: mark?.id ?? (tainted || cordoned ? id : null) };
+}
+
+/** What putting the taint on changes, on the node and in the mark. */
+interface TaintSet {
+  readonly taints: Pick<NodePatch, 'taints'>;
+  readonly set: Partial<DrainMark>;
+}
+
+const untouched: TaintSet = { taints: {}, set: {} };
+
+/** The taint is put on with the time; one of the same key and effect gives way. */
+function taintSet({ taints }: DrainableNode, { taint }: { taint: Taint }, now: Instant): TaintSet {
+  const { key, value, effect } = taint;
+  const isSameKind = (one: TaintObject): boolean => one.key === key && one.effect === effect;
+  const added = { key, ...(value !== '' && { value }), effect, timeAdded: formatTime(now) };
+  return {
+    taints: { taints: [...taints.filter((one) => !isSameKind(one)), added] },
+    set: {
+      taint: { ...taint, timeAdded: now },
+      tainted: true,
+      replaced: taints.find(isSameKind) ?? null,
+    },
+  };
+}
+
+/** The node's marks, with what this drain has set by now. */
+function marksWith(
+  { marks }: DrainableNode,
+  { id, taint, by }: CordonAndTaint,
+  changes: NodeChanges,
+  set: Partial<DrainMark> = {},
+): readonly DrainMark[] {
+  const before = markOf(marks, taint);
+  const none = { tainted: false, replaced: null, by, work: null };
+  const fresh = { taint: { ...taint, timeAdded: null }, ...none };
+  const mark: DrainMark = {
+    ...(before ?? fresh),
+    id: changes.id ?? id,
+    cordoned: changes.cordoned || before?.cordoned === true,
+    ...set,
+  };
+  return [...marks.filter((one) => one !== before), mark];
+}

@@ -1,0 +1,105 @@
+// What drains write down on nodes: what they have set there, so that it can be undone, and that they
+// are at work.
+import { formatTaint, parseTaint, type Taint } from '@taintmgr/core';
+import { drainStaleMs } from '@taintmgr/core/drain';
+import { formatTime, type Instant, parseTime } from '@taintmgr/core/time';
+import { drainMarksAnnotation } from '../proto/drain-marks.ts';
+import { asList, asRecord, asText, type JsonRecord, parseJson } from '../proto/json.ts';
+import { isTaintObject, type TaintObject } from '../proto/node-requests.ts';
+
+/** What drains write down on nodes, so that they can be undone, and that they are at work there. */
+export interface DrainMark {
+  /** Which drain it was; the same on all its nodes. */
+  readonly id: string;
+  readonly taint: Taint;
+  /** Whether it put the taint on. */
+  readonly tainted: boolean;
+  readonly cordoned: boolean;
+  /** The taint that gave way; null: none. */
+  readonly replaced: TaintObject | null;
+  /** Who runs it; '': nobody knows. */
+  readonly by: string;
+  /** That it is at work there; null: it is not, or not yet. */
+  readonly work: DrainWork | null;
+}
+
+/** A run of a drain that evicts the pods of a node. */
+interface DrainWork {
+  /** Distinguishes this run from others of the same drain. */
+  readonly run: string;
+  /** The API server's time at its last sign of life. */
+  readonly heartbeat: Instant;
+  /** It has ended, and left pods on the node. */
+  readonly hasEnded: boolean;
+}
+
+/** Reads the annotation; what is no mark is left out. */
+export function readMarks(
+  annotations: Readonly<Record<string, unknown>> | undefined,
+): readonly DrainMark[] {
+  const text = asText(annotations?.[drainMarksAnnotation]);
+  return text === '' ? [] : asList(parseJson(text)).flatMap(readMark);
+}
+
+/** The mark of the drain of a taint, be it of this run or of an earlier one. */
+export function markOf(marks: readonly DrainMark[], taint: Taint): DrainMark | undefined {
+  const name = formatTaint(taint);
+  return marks.find((one) => formatTaint(one.taint) === name);
+}
+
+/** Whether a drain is at work, as far as its last sign of life shows. */
+export function isAtWork({ work }: DrainMark, now: Instant): boolean {
+  return work !== null && !work.hasEnded && now - work.heartbeat < drainStaleMs;
+}
+
+/** The annotation's value; null: none is needed. */
+export function writeMarks(marks: readonly DrainMark[]): string | null {
+  if (marks.length === 0) return null;
+  const objects = marks.map(({ id, taint, tainted, cordoned, replaced, by, work }) => {
+    return {
+      id,
+      taint: formatTaint(taint),
+      ...(taint.timeAdded !== null && { timeAdded: formatTime(taint.timeAdded) }),
+      tainted,
+      cordoned,
+      ...(replaced && { replaced }),
+      ...(by !== '' && { by }),
+      ...(work && { run: work.run, heartbeat: formatTime(work.heartbeat) }),
+      ...(work?.hasEnded && { ended: true }),
+    };
+  });
+  return JSON.stringify(objects);
+}
+
+function readMark(value: unknown): readonly DrainMark[] {
+  const mark = asRecord(value);
+  const { id, taint } = mark;
+  if (typeof id !== 'string' || typeof taint !== 'string') return [];
+  try {
+    return [
+      {
+        id,
+        taint: { ...parseTaint(taint), timeAdded: parseTime(asText(mark.timeAdded)) },
+        tainted: mark.tainted === true,
+        cordoned: mark.cordoned === true,
+        replaced: isTaintObject(mark.replaced) ? mark.replaced : null,
+        by: asText(mark.by),
+        work: readWork(mark),
+      },
+    ];
+  } catch (error) {
+    if (error instanceof RangeError) return [];
+    throw error;
+  }
+}
+
+function readWork({ run, heartbeat, ended }: JsonRecord): DrainWork | null {
+  const at = parseTime(asText(heartbeat));
+  if (at === null || typeof run !== 'string') return null;
+  return { run, heartbeat: at, hasEnded: ended === true };
+}
+
+/** `drain drain-20261122-041830-a4d8 of alice` */
+export function drainName({ id, by }: Pick<DrainMark, 'id' | 'by'>): string {
+  return `drain ${id}${by === '' ? '' : ` of ${by}`}`;
+}

@@ -1,0 +1,78 @@
+// A change that a drain makes to a node beside others who write it too: what it reads of the node, and
+// its one write.
+import { formatTaint } from '@taintmgr/core';
+import type { Instant } from '@taintmgr/core/time';
+import { type ApiRequest, patchRequest, withQuery } from '../proto/api-request.ts';
+import { drainMarksAnnotation } from '../proto/drain-marks.ts';
+import { asList, asRecord, asText } from '../proto/json.ts';
+import { managersOf } from '../proto/managed-fields.ts';
+import { isTaintObject, nodePath, type TaintObject } from '../proto/node-requests.ts';
+import { type DrainMark, readMarks, writeMarks } from './marks.ts';
+
+/** What a drain reads of a node. */
+export interface DrainableNode {
+  readonly name: string;
+  readonly resourceVersion: string;
+  /** As the API has them: they are written back whole. */
+  readonly taints: readonly TaintObject[];
+  readonly isCordoned: boolean;
+  /** Who has set or taken off the cordon, by metadata.managedFields; empty where they do not say. */
+  readonly cordonManagers: readonly string[];
+  readonly marks: readonly DrainMark[];
+}
+
+/** What of a node a drain writes; what is left out stays. */
+export interface NodePatch {
+  readonly taints?: readonly TaintObject[];
+  readonly unschedulable?: true | null;
+  readonly marks: readonly DrainMark[];
+}
+
+/** What is to become of a node as it was read at an instant of the API server's clock. */
+export type NodeChange<T> = (node: DrainableNode, at: Instant) => ChangedNode<T>;
+
+export type ChangedNode<T> =
+  /** `patch` null: the node is as it is to be. */
+  | { readonly kind: 'changed'; readonly patch: NodePatch | null; readonly result: T }
+  /** It is another drain's, or is not to be drained any more; in words. */
+  | { readonly kind: 'refused'; readonly message: string };
+
+/** Reads a v1 Node. */
+export function drainableNode(object: unknown): DrainableNode {
+  const { metadata: meta, spec } = asRecord(object);
+  const metadata = asRecord(meta);
+  const { taints, unschedulable } = asRecord(spec);
+  return {
+    name: asText(metadata.name),
+    resourceVersion: asText(metadata.resourceVersion),
+    taints: asList(taints).filter(isTaintObject),
+    isCordoned: unschedulable === true,
+    cordonManagers: managersOf('f:unschedulable', metadata),
+    marks: readMarks(asRecord(metadata.annotations)),
+  };
+}
+
+/** One PATCH for all of it, refused with 409 when the node is no longer at its resourceVersion. */
+export function patchNodeRequest(
+  { name, resourceVersion }: DrainableNode,
+  { taints, unschedulable, marks }: NodePatch,
+  fieldManager: string,
+): ApiRequest {
+  return patchRequest('strategicMerge', withQuery(nodePath(name), { fieldManager }), {
+    metadata: { resourceVersion, annotations: { [drainMarksAnnotation]: writeMarks(marks) } },
+    spec: {
+      ...(unschedulable !== undefined && { unschedulable }),
+      // The list has no merge key: it is written whole.
+      ...(taints && { taints: taints.length === 0 ? null : taints }),
+    },
+  });
+}
+
+/** `key=value:effect` */
+export function formatTaintObject({
+  key,
+  value = '',
+  effect,
+}: Pick<TaintObject, 'key' | 'value' | 'effect'>): string {
+  return formatTaint({ key, value, effect });
+}

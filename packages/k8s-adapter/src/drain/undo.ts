@@ -1,0 +1,148 @@
+// Takes back what a drain has set on a node, and only that.
+import { formatTaint, type Taint } from '@taintmgr/core';
+import { parseTime } from '@taintmgr/core/time';
+import type { TaintObject } from '../proto/node-requests.ts';
+import type { DrainMark } from './marks.ts';
+import {
+  type ChangedNode,
+  type DrainableNode,
+  formatTaintObject,
+  type NodeChange,
+  type NodePatch,
+} from './node-change.ts';
+
+/** What was undone on a node, and what was not. */
+export interface NodeUndone {
+  readonly uncordoned: boolean;
+  readonly untainted: boolean;
+  /** What is left as it is, and why; one line each. */
+  readonly left: readonly string[];
+}
+
+/** Which drains are undone. */
+export type IsMeant = (mark: DrainMark) => boolean;
+
+/** The marks of a name: the id of a drain, or its taint with its effect or without. */
+export function isNamed(name: string): IsMeant {
+  return ({ id, taint }) => {
+    const full = formatTaint(taint);
+    return [id, full, full.slice(0, full.lastIndexOf(':'))].includes(name);
+  };
+}
+
+/** Who sets cordons for drains, in metadata.managedFields. */
+const drainManagers = ['kubectl-taintmgr', 'taintmgr-controller'];
+
+const nothingUndone: NodeUndone = { uncordoned: false, untainted: false, left: [] };
+
+/**
+ * Takes back what drains have set on a node, and only that: what somebody else has changed since is
+ * left. One write for all of it.
+ */
+export function undoing(isMeant: IsMeant): NodeChange<NodeUndone> {
+  return (node) => undone(node, isMeant);
+}
+
+/**
+ * Takes back the taints that drains have put on a node and leaves it cordoned; whether there were any.
+ * The cordon stays theirs, to be taken back later.
+ */
+export function untainting(isMeant: IsMeant): NodeChange<boolean> {
+  return ({ taints: all, marks }) => {
+    const { taints, removed } = withoutTaints(all, marks.filter(isMeant));
+    if (!removed) return { kind: 'changed', patch: null, result: false };
+    const left = marks.map((mark) => (isMeant(mark) ? untainted(mark) : mark));
+    const changes = left.filter((mark) => mark.tainted || mark.cordoned || mark.work);
+    return { kind: 'changed', patch: { taints, marks: changes }, result: true };
+  };
+}
+
+function untainted(mark: DrainMark): DrainMark {
+  const taint = { ...mark.taint, timeAdded: null };
+  return { ...mark, taint, tainted: false, replaced: null, work: null };
+}
+
+function undone(node: DrainableNode, isMeant: IsMeant): ChangedNode<NodeUndone> {
+  const { marks } = node;
+  const meant = marks.filter(isMeant);
+  if (meant.length === 0) return { kind: 'changed', patch: null, result: nothingUndone };
+  const rest = marks.filter((mark) => !isMeant(mark));
+  const { taints, removed, left } = withoutTaints(node.taints, meant);
+  const cordon = cordonFate(node, meant, rest);
+  const uncordoned = cordon.kind === 'off';
+  const patch: NodePatch = {
+    ...(removed && { taints }),
+    ...(uncordoned && { unschedulable: null }),
+    marks: rest.map((mark) =>
+      cordon.kind === 'inherited' && mark === cordon.heir ? { ...mark, cordoned: true } : mark,
+    ),
+  };
+  const result = { uncordoned, untainted: removed, left: [...left, ...kept(cordon)] };
+  return { kind: 'changed', patch, result };
+}
+
+/** What becomes of the cordon of a node. */
+type CordonFate =
+  /** There is none, or these drains have not set it. */
+  | { readonly kind: 'none' }
+  | { readonly kind: 'off' }
+  /** Another drain still counts on it: it is the one to take it off. */
+  | { readonly kind: 'inherited'; readonly heir: DrainMark }
+  /** The drain's was taken off, and somebody has cordoned the node since. */
+  | { readonly kind: 'foreign'; readonly manager: string };
+
+function cordonFate(
+  { isCordoned, cordonManagers }: DrainableNode,
+  meant: readonly DrainMark[],
+  rest: readonly DrainMark[],
+): CordonFate {
+  if (!isCordoned || !meant.some(({ cordoned }) => cordoned)) return { kind: 'none' };
+  const [manager] = cordonManagers;
+  const isOfDrain = cordonManagers.some((one) => drainManagers.includes(one));
+  // Without managedFields only the mark can be believed.
+  if (manager !== undefined && !isOfDrain) return { kind: 'foreign', manager };
+  const [heir] = rest;
+  return heir ? { kind: 'inherited', heir } : { kind: 'off' };
+}
+
+function kept(cordon: CordonFate): readonly string[] {
+  if (cordon.kind === 'inherited') return [`stays cordoned for ${cordon.heir.id}`];
+  if (cordon.kind === 'foreign') return [`stays cordoned: ${cordon.manager} has cordoned it since`];
+  return [];
+}
+
+/** The taints without those that the marks have put on; those that gave way come back. */
+function withoutTaints(
+  taints: readonly TaintObject[],
+  marks: readonly DrainMark[],
+): {
+  readonly taints: readonly TaintObject[];
+  readonly removed: boolean;
+  readonly left: readonly string[];
+} {
+  let result = taints;
+  let removed = false;
+  const left: string[] = [];
+  for (const { taint, tainted, replaced } of marks) {
+    if (!tainted) continue;
+    const name = formatTaint(taint);
+    const there = result.find((one) => formatTaintObject(one) === name);
+    if (!there) continue;
+    if (!isOurs(there, taint)) {
+      left.push(`keeps ${name}: somebody else has added it since`);
+      continue;
+    }
+    removed = true;
+    result = result.filter((one) => one !== there);
+    if (replaced) result = [...result, replaced];
+  }
+  return { taints: result, removed, left };
+}
+
+/** Whether it is the very taint that the drain has put on, and not one put on anew. */
+function isOurs({ timeAdded }: TaintObject, taint: Taint): boolean {
+  const at = parseTime(timeAdded ?? '');
+  // The API keeps whole seconds.
+  const ours = taint.timeAdded === null ? null : Math.floor(taint.timeAdded / 1000) * 1000;
+  return at === ours;
+}

@@ -1,0 +1,57 @@
+// The mark by which a drain shows on a node that it is at work there, and that it has ended.
+import type { Taint } from '@taintmgr/core';
+import type { Instant } from '@taintmgr/core/time';
+import { type DrainMark, drainName, isAtWork, markOf } from './marks.ts';
+import type { DrainableNode, NodeChange } from './node-change.ts';
+
+/** One run of a drain. */
+export interface DrainRunName {
+  readonly taint: Taint;
+  /** Distinguishes this run from an earlier one that it goes on with. */
+  readonly run: string;
+}
+
+/** Shows that the drain is still at work on a node; refused where it is not any more. */
+export function renewing({ run, taint }: DrainRunName): NodeChange<void> {
+  return ({ marks }, at) => {
+    const mark = markOf(marks, taint);
+    if (mark?.work?.run !== run) return { kind: 'refused', message: lossOf(mark) };
+    // Another text each time, whatever the server's clock does.
+    const heartbeat = Math.max(at, mark.work.heartbeat + 1000);
+    const renewed = { ...mark, work: { ...mark.work, heartbeat } };
+    const changed = marks.map((one) => (one === mark ? renewed : one));
+    return { kind: 'changed', patch: { marks: changed }, result: undefined };
+  };
+}
+
+/**
+ * Shows that the drain has ended on a node. Where it has left no pods that were to go, whoever else
+ * evicts may do so at once; otherwise after the time that people have to undo it.
+ */
+export function ending({ run, taint }: DrainRunName, isDrained: boolean): NodeChange<void> {
+  return ({ marks }) => {
+    const mark = markOf(marks, taint);
+    if (mark?.work?.run !== run) return { kind: 'changed', patch: null, result: undefined };
+    const ended = { ...mark, work: isDrained ? null : { ...mark.work, hasEnded: true } };
+    const changed = marks
+      .map((one) => (one === mark ? ended : one))
+      .filter((one) => one.tainted || one.cordoned || one.work);
+    return { kind: 'changed', patch: { marks: changed }, result: undefined };
+  };
+}
+
+/** The other drain that is at work on a node, in words: two would evict the same pods; null: none. */
+export function anotherAtWork(
+  { marks }: Pick<DrainableNode, 'marks'>,
+  { run }: DrainRunName,
+  at: Instant,
+): string | null {
+  const other = marks.find((mark) => mark.work?.run !== run && isAtWork(mark, at));
+  return other ? `${drainName(other)} is at work there` : null;
+}
+
+function lossOf(mark: DrainMark | undefined): string {
+  return mark?.work
+    ? `${drainName(mark)} has taken it over`
+    : 'somebody has undone the drain there';
+}
