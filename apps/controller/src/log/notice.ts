@@ -85,6 +85,10 @@ export function lineOf(notice: Notice, now: number): Line {
       const error = notice.failure?.message ?? lostTexts[notice.why];
       return line('warn', 'lost event', { ...eventFields(notice.event), error });
     }
+    case 'eventsDropped': {
+      const { count, why } = notice;
+      return line('warn', 'dropped events', { events: count, why: droppedTexts[why] });
+    }
   }
 }
 
@@ -243,6 +247,10 @@ function eventFields({ subject, reason }: ClusterEvent): Line['fields'] {
 
 const lostTexts = {
   failed: 'the API server refused it',
-  queueFull: 'too many events are waiting',
   tooMany: 'too many events about the same object',
+} as const;
+
+const droppedTexts = {
+  queueFull: 'too many events are waiting',
+  stopped: 'they could not be written before the end',
 } as const;

@@ -29,6 +29,9 @@ export function watchingMetrics(meter: Meter): (notice: Notice) => void {
       case 'eventLost':
         events.inc({ result: 'lost' });
         break;
+      case 'eventsDropped':
+        events.inc({ result: 'lost' }, notice.count);
+        break;
       default: // not counted here
     }
   };

@@ -205,15 +205,29 @@ describe('what the log says of a notice', () => {
       { pod: 'shop/web-0', reason: 'TaintManagerEviction', error: 'no right' },
     ],
     [
-      'an Event too many',
-      { kind: 'eventLost', event, why: 'queueFull', failure: null },
+      'an Event too many about one object',
+      { kind: 'eventLost', event, why: 'tooMany', failure: null },
       'warn',
       'lost event',
       {
         pod: 'shop/web-0',
         reason: 'TaintManagerEviction',
-        error: 'too many events are waiting',
+        error: 'too many events about the same object',
       },
+    ],
+    [
+      'Events that find no place',
+      { kind: 'eventsDropped', count: 7, why: 'queueFull' },
+      'warn',
+      'dropped events',
+      { events: 7, why: 'too many events are waiting' },
+    ],
+    [
+      'Events that a stop has no time for',
+      { kind: 'eventsDropped', count: 7, why: 'stopped' },
+      'warn',
+      'dropped events',
+      { events: 7, why: 'they could not be written before the end' },
     ],
     [
       'a deadline',

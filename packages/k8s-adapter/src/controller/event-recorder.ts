@@ -12,6 +12,8 @@ import {
 } from '../proto/event-requests.ts';
 import type { ExchangeInput } from '../proto/exchange.ts';
 import { ownWallClock, type WallClock } from './clock/server-clock.ts';
+import { EventQueue } from './event-queue.ts';
+import { EventTurn } from './event-turn.ts';
 import { RecentMap } from './recent-map.ts';
 
 export interface EventRecorderOptions {
@@ -20,6 +22,8 @@ export interface EventRecorderOptions {
   readonly random: Random;
   /** What Events are dated by; left out: `now` as it is. */
   readonly clock?: WallClock;
+  /** What Events about pods yield to; left out: nothing. */
+  readonly turn?: EventTurn;
 }
 
 export type EventRecorderEffect =
@@ -32,10 +36,14 @@ export type EventRecorderNotice =
   | {
       readonly kind: 'eventLost';
       readonly event: ClusterEvent;
-      /** The server would not have it; too many wait; too many came about the same object. */
-      readonly why: 'failed' | 'queueFull' | 'tooMany';
+      /** The server would not have it; too many came about the same object. */
+      readonly why: 'failed' | 'tooMany';
       readonly failure: Failure | null;
-    };
+    }
+  /** So many were given up since this was told last: too many wait; we stop, and time is up. */
+  | { readonly kind: 'eventsDropped'; readonly count: number; readonly why: DropReason };
+
+type DropReason = 'queueFull' | 'stopped';
 
 /** Equal events, recorded as one Event object with a count. */
 interface Series extends EventSeries {
@@ -50,6 +58,7 @@ interface Series extends EventSeries {
 interface Purpose {
   readonly series: Series;
   readonly count: number;
+  readonly sentAt: Instant;
 }
 
 /** How many events about one object may still be recorded. */
@@ -58,8 +67,19 @@ interface Bucket {
   at: Instant;
 }
 
-const inFlightMax = 10;
-const waitingMax = 1000;
+/** As few at once, where that is enough; as many, where it takes them to be done in time. */
+const inFlightMin = 10;
+const inFlightMax = 100;
+/** What waits after a burst is to be written within a minute, with some to spare. */
+const catchUpMs: Millis = 30_000;
+/** An Event takes about 1 kB, and a burst of 20,000 evictions loses none. */
+const waitingMax = 25_000;
+/** How often at most it is told how many were dropped. */
+const tellDroppedMs: Millis = 10_000;
+/** How long a stop may take to write what waits. */
+const lastWordsMs: Millis = 8_000;
+/** How much the newest answer counts in how long answers take. */
+const newestShare = 0.2;
 /** As many series and objects as client-go remembers. */
 const rememberedMax = 4096;
 const burst = 25;
@@ -70,29 +90,47 @@ const failuresMax = 12;
  * Records Kubernetes Events, best effort, with the limits of client-go: equal events become one
  * object whose count goes up, and one object is the subject of 25 requests at once and one more
  * every 5 minutes. While a request waits or is under way, further equal events join it.
+ *
+ * Events about pods yield to evictions (event-turn.ts) and are written in their order afterwards, as
+ * many at once as it takes to be done within half a minute; a stop writes what waits before it is
+ * over. Events about anything else are few and wait for nothing.
  */
 export class EventRecorder {
   #effects: EventRecorderEffect[] = [];
   #serial = 0;
   readonly #calls = new Calls<Purpose>();
-  #waiting: Series[] = [];
+  /** About pods. */
+  readonly #waiting = new EventQueue<Series>();
+  /** About anything else. */
+  readonly #urgent = new EventQueue<Series>();
   #pausedUntil: Instant = Number.NEGATIVE_INFINITY;
-  #stopped = false;
+  /** When a stop gives up what still waits; null: it goes on. */
+  #endsAt: Instant | null = null;
+  /** Not told yet. */
+  #dropped = 0;
+  #tellAt: Instant = Number.NEGATIVE_INFINITY;
+  /** How long an answer takes, lately; null: none has come. */
+  #answerMs: Millis | null = null;
+  /** How many have waited at most since none did. */
+  #waitingPeak = 0;
+  readonly #turn: EventTurn;
   readonly #series = new RecentMap<Series>(rememberedMax);
   readonly #buckets = new RecentMap<Bucket>(rememberedMax);
   readonly #component: string;
   readonly #backoff: Backoff;
   readonly #clock: WallClock;
 
-  constructor({ component, random, clock = ownWallClock }: EventRecorderOptions) {
+  constructor(options: EventRecorderOptions) {
+    const { component, random, clock = ownWallClock, turn = new EventTurn() } = options;
     this.#clock = clock;
+    this.#turn = turn;
     this.#component = component;
     this.#backoff = new Backoff(random);
   }
 
-  /** Whether nothing is under way. */
+  /** Whether nothing is under way, and nothing that was stopped waits. */
   get idle(): boolean {
-    return this.#calls.size === 0;
+    return this.#calls.size === 0 && (this.#endsAt === null || this.#waitingCount === 0);
   }
 
   /** Whether the request is one of its own, and under way. */
@@ -102,13 +140,28 @@ export class EventRecorder {
 
   /** When to call with a tick; null: not before something is heard or recorded. */
   nextWake(): Instant | null {
-    const resumes = this.#waiting.length > 0 && this.#calls.size < inFlightMax;
-    return earliest([this.#calls.nextWake(), resumes ? this.#pausedUntil : null]);
+    return earliest([
+      this.#calls.nextWake(),
+      this.#resumesAt(),
+      this.#dropped > 0 ? this.#tellAt : null,
+      this.idle ? null : this.#endsAt,
+    ]);
+  }
+
+  /** When one of those that wait goes; null: not before an answer comes. */
+  #resumesAt(): Instant | null {
+    if (this.#waitingCount === 0 || this.#calls.size >= this.#room()) return null;
+    const isFree = this.#urgent.length > 0 || this.#endsAt !== null;
+    return isFree ? this.#pausedUntil : Math.max(this.#pausedUntil, this.#turn.opensAt);
+  }
+
+  get #waitingCount(): number {
+    return this.#waiting.length + this.#urgent.length;
   }
 
   /** Records an event, now or later. */
   record(now: Instant, event: ClusterEvent): readonly EventRecorderEffect[] {
-    if (this.#stopped) return [];
+    if (this.#endsAt !== null) return [];
     const series = this.#seriesOf(now, event);
     series.lastAt = this.#clock.wall(now);
     series.count += 1;
@@ -134,10 +187,10 @@ export class EventRecorder {
     return this.#proceed(now);
   }
 
-  /** From now on no request is sent; those under way come to their end. */
-  stop(): void {
-    this.#stopped = true;
-    this.#waiting = [];
+  /** From now on nothing is recorded; what waits is written without delay, as far as time allows. */
+  stop(now: Instant): readonly EventRecorderEffect[] {
+    this.#endsAt ??= now + lastWordsMs;
+    return this.#proceed(now);
   }
 
   #seriesOf(now: Instant, event: ClusterEvent): Series {
@@ -157,13 +210,17 @@ export class EventRecorder {
   }
 
   #queue(now: Instant, series: Series): void {
-    if (this.#stopped) return;
-    if (this.#waiting.length >= waitingMax) this.#lose(series, 'queueFull', null);
+    if (this.#waitingCount >= waitingMax) this.#drop(series);
     else if (!this.#takeToken(now, series)) this.#lose(series, 'tooMany', null);
     else {
       series.state = 'waiting';
-      this.#waiting.push(series);
+      this.#queueOf(series).push(series);
+      this.#waitingPeak = Math.max(this.#waitingPeak, this.#waitingCount);
     }
+  }
+
+  #queueOf({ event }: Series): EventQueue<Series> {
+    return event.subject.kind === 'Pod' ? this.#waiting : this.#urgent;
   }
 
   #takeToken(now: Instant, { component, event }: Series): boolean {
@@ -178,21 +235,58 @@ export class EventRecorder {
   }
 
   #proceed(now: Instant): readonly EventRecorderEffect[] {
-    while (now >= this.#pausedUntil && this.#calls.size < inFlightMax) {
-      const next = this.#waiting.shift();
+    if (this.#endsAt !== null && now >= this.#endsAt) this.#giveUp(now);
+    while (now >= this.#pausedUntil && this.#calls.size < this.#room()) {
+      const next = this.#next(now);
       if (!next) break;
       this.#send(now, next);
     }
+    if (this.#dropped > 0 && now >= this.#tellAt) this.#tellDropped(now, 'queueFull');
     const effects = this.#effects;
     this.#effects = [];
     return effects;
+  }
+
+  #next(now: Instant): Series | undefined {
+    const urgent = this.#urgent.shift();
+    if (urgent || this.#waiting.length === 0) return urgent;
+    return this.#endsAt !== null || this.#turn.take(now) ? this.#waiting.shift() : undefined;
+  }
+
+  /** How many may be under way: as many as come to an end while all that wait are written in time. */
+  #room(): number {
+    const needed = Math.ceil((this.#waitingPeak * (this.#answerMs ?? 0)) / catchUpMs);
+    return Math.max(inFlightMin, Math.min(inFlightMax, needed));
+  }
+
+  /** Time is up: a process that is told to end has to. */
+  #giveUp(now: Instant): void {
+    this.#dropped += this.#waitingCount;
+    this.#waiting.clear();
+    this.#urgent.clear();
+    for (const { id } of this.#calls.cancel()) {
+      this.#dropped += 1;
+      this.#effects.push({ kind: 'abort', id });
+    }
+    if (this.#dropped > 0) this.#tellDropped(now, 'stopped');
+  }
+
+  #drop(series: Series): void {
+    series.state = 'idle';
+    this.#dropped += 1;
+  }
+
+  #tellDropped(now: Instant, why: DropReason): void {
+    this.#notice({ kind: 'eventsDropped', count: this.#dropped, why });
+    this.#dropped = 0;
+    this.#tellAt = now + tellDroppedMs;
   }
 
   #send(now: Instant, series: Series): void {
     const id = `event/${this.#nextSerial()}`;
     const request = series.written === 0 ? postEventRequest(series) : countEventRequest(series);
     series.state = 'underWay';
-    this.#calls.begin(now, id, { series, count: series.count });
+    this.#calls.begin(now, id, { series, count: series.count, sentAt: now });
     this.#effects.push({ kind: 'send', id, request });
   }
 
@@ -204,7 +298,11 @@ export class EventRecorder {
   }
 
   #finished(now: Instant, { purpose, answer }: FinishedCall<Purpose>): void {
-    const { series, count } = purpose;
+    const { series, count, sentAt } = purpose;
+    const took = now - sentAt;
+    const known = this.#answerMs ?? took;
+    this.#answerMs = known + newestShare * (took - known);
+    if (this.#waitingCount === 0) this.#waitingPeak = 0;
     switch (writeResult(answer, series.written === 0)) {
       case 'written':
         series.written = count;
@@ -242,7 +340,7 @@ export class EventRecorder {
 
   #again(series: Series): void {
     series.state = 'waiting';
-    if (!this.#stopped) this.#waiting.unshift(series);
+    this.#queueOf(series).putBack(series);
   }
 
   #lose(

@@ -10,6 +10,7 @@ import type { ClusterEvent } from '../proto/event-requests.ts';
 import type { ExchangeInput } from '../proto/exchange.ts';
 import { ownWallClock, type WallClock } from './clock/server-clock.ts';
 import { EventRecorder, type EventRecorderNotice } from './event-recorder.ts';
+import { EventTurn } from './event-turn.ts';
 import {
   type Circumstances,
   finish,
@@ -67,6 +68,7 @@ export class Executor<C extends { readonly kind: string }, N> {
   readonly #calls = new Calls<Leg<N>>();
   readonly #procedures: Procedures<C, N>;
   readonly #recorder: EventRecorder;
+  readonly #turn = new EventTurn();
   readonly #mayAct: MayAct;
   readonly #clock: WallClock;
   readonly #readOnly: boolean;
@@ -74,15 +76,20 @@ export class Executor<C extends { readonly kind: string }, N> {
   constructor(options: ExecutorOptions<C, N>) {
     const { component, random, mayAct = () => true, clock = ownWallClock } = options;
     this.#procedures = options.procedures;
-    this.#recorder = new EventRecorder({ component, random, clock });
+    this.#recorder = new EventRecorder({ component, random, clock, turn: this.#turn });
     this.#mayAct = mayAct;
     this.#clock = clock;
     this.#readOnly = options.readOnly ?? false;
   }
 
-  /** Whether nothing is under way. */
+  /** Whether no command is under way. */
+  get rests(): boolean {
+    return this.#calls.size === 0;
+  }
+
+  /** Whether nothing is under way, no Event either. */
   get idle(): boolean {
-    return this.#calls.size === 0 && this.#recorder.idle;
+    return this.rests && this.#recorder.idle;
   }
 
   /** Whether the request is one of its own, and under way. */
@@ -135,10 +142,11 @@ export class Executor<C extends { readonly kind: string }, N> {
     return this.#drain();
   }
 
-  /** From now on nothing begins. */
-  stop(): void {
+  /** From now on no command begins; Events that wait are written still. */
+  stop(now: Instant): readonly ExecutorEffect<N>[] {
     this.#stopped = true;
-    this.#recorder.stop();
+    this.#effects.push(...this.#recorder.stop(now));
+    return this.#drain();
   }
 
   #begin(now: Instant, task: Task<N>): readonly ExecutorEffect<N>[] {
@@ -150,6 +158,7 @@ export class Executor<C extends { readonly kind: string }, N> {
 
   #finished(now: Instant, { purpose, answer }: FinishedCall<Leg<N>>): void {
     const { task, since, onAnswer } = purpose;
+    this.#turn.ended(now);
     this.#take(now, task, since, onAnswer(answer, this.#clock.wall(now)));
   }
 
@@ -178,6 +187,7 @@ export class Executor<C extends { readonly kind: string }, N> {
     this.#serial += 1;
     const id = `call/${this.#serial}`;
     this.#calls.begin(now, id, { task, since, onAnswer });
+    this.#turn.begun(now);
     this.#effects.push({ kind: 'send', id, request });
   }
 
@@ -189,6 +199,7 @@ export class Executor<C extends { readonly kind: string }, N> {
     if (this.#calls.size > 0 && !this.#mayAct(now)) {
       for (const { id, purpose } of this.#calls.cancel()) {
         this.#effects.push({ kind: 'abort', id });
+        this.#turn.ended(now);
         this.#take(now, purpose.task, purpose.since, finish(purpose.task.deposed(hungUp)));
       }
     }

@@ -75,12 +75,7 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
 
   get closed(): boolean {
     const isOver = this.#election?.closed ?? true;
-    return this.#phase === 'stopped' && this.#isIdle && isOver;
-  }
-
-  /** Whether nothing that was begun is under way any more. */
-  get #isIdle(): boolean {
-    return this.#executor.idle && this.#duties.idle;
+    return this.#phase === 'stopped' && this.#executor.idle && this.#duties.idle && isOver;
   }
 
   /** Who holds the lease of the election; '' where nobody does, or there is none. */
@@ -159,7 +154,7 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
       case 'stop':
         // What is under way comes to its end, so that its outcome is known; nothing new begins.
         this.#phase = 'stopped';
-        this.#executor.stop();
+        this.#perform(now, this.#executor.stop(now));
         this.#perform(now, this.#duties.resign(now));
         this.#read(now, input);
         break;
@@ -226,9 +221,13 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
     this.#actions.push({ kind: 'notice', notice });
   }
 
-  /** The lease is given back when what was begun has come to its end, and not before. */
+  /**
+   * The lease is given back when what was begun has come to its end, and not before; Events change
+   * nothing, and may be written after that.
+   */
   #resign(now: Instant): void {
-    if (!this.#election || this.#phase !== 'stopped' || !this.#isIdle) return;
+    if (!this.#election || this.#phase !== 'stopped') return;
+    if (!this.#executor.rests || !this.#duties.idle) return;
     if (this.#parts.leaseIsShared?.()) return;
     this.#follow(now, this.#election.handle(now, { kind: 'stop' }));
   }

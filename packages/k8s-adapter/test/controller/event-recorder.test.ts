@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ApiServer, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
 import { EventRecorder, type EventRecorderEffect } from '../../src/controller/event-recorder.ts';
+import { EventTurn } from '../../src/controller/event-turn.ts';
 import type { ApiRequest } from '../../src/proto/api-request.ts';
 import type { ClusterEvent } from '../../src/proto/event-requests.ts';
 import { inputSink } from '../../src/transport/sink.ts';
@@ -13,7 +14,12 @@ const ok = 201;
 /** Plays the loop by hand: prints effects as short lines, answers requests by their id. */
 class Stage {
   now = start;
-  readonly recorder = new EventRecorder({ component: 'taintmgr', random: random(0) });
+  readonly turn = new EventTurn();
+  readonly recorder = new EventRecorder({
+    component: 'taintmgr',
+    random: random(0),
+    turn: this.turn,
+  });
   readonly requests = new Map<string, ApiRequest>();
 
   record(message: string, subject: Partial<ClusterEvent['subject']> = {}): string[] {
@@ -50,6 +56,20 @@ class Stage {
     return told;
   }
 
+  stop(): string[] {
+    return this.#told(this.recorder.stop(this.now));
+  }
+
+  /** So many requests of commands go out now. */
+  begin(count: number): void {
+    for (let n = 0; n < count; n++) this.turn.begun(this.now);
+  }
+
+  /** So many come to their end now. */
+  end(count: number): void {
+    for (let n = 0; n < count; n++) this.turn.ended(this.now);
+  }
+
   body(id: string): { count: number; metadata: { name: string } } {
     return JSON.parse(this.requests.get(id)?.body ?? '');
   }
@@ -75,6 +95,7 @@ class Stage {
       case 'notice': {
         const { notice } = effect;
         if (notice.kind === 'eventRecorded') return `recorded x${notice.count}`;
+        if (notice.kind === 'eventsDropped') return `dropped ${notice.count}, ${notice.why}`;
         return `lost, ${notice.why}: ${notice.failure?.message ?? ''}`;
       }
     }
@@ -184,11 +205,23 @@ describe('recorder', () => {
   it('has few requests under way, and a limit on what waits', () => {
     const stage = new Stage();
     const told: string[] = [];
-    for (let n = 0; n < 1011; n++) told.push(...stage.record('x', { name: `p${n}` }));
+    for (let n = 0; n < 25_011; n++) told.push(...stage.record('x', { name: `p${n}` }));
     assert.equal(stage.requests.size, 10);
-    assert.deepEqual(told.slice(10), ['lost, queueFull: ']);
+    assert.deepEqual(told.slice(10), ['dropped 1, queueFull']);
     const [first = ''] = stage.requests.keys();
     assert.equal(stage.answer(first, ok).length, 2, 'the next one goes');
+  });
+
+  it('tells how many it dropped, every ten seconds', () => {
+    const stage = new Stage();
+    for (let n = 0; n < 25_010; n++) stage.record('x', { name: `p${n}` });
+    const more = (from: number): string[] =>
+      Array.from({ length: 5 }, (_, n) => stage.record('x', { name: `more${from + n}` })).flat();
+    assert.deepEqual(more(0), ['dropped 1, queueFull']);
+    assert.deepEqual(stage.pass(9_999), []);
+    assert.deepEqual(stage.pass(1), ['dropped 4, queueFull']);
+    assert.deepEqual(stage.pass(15_000), []);
+    assert.deepEqual(more(5), ['dropped 1, queueFull']);
   });
 
   it('waits when the server is away, and tells then', () => {
@@ -254,16 +287,83 @@ describe('recorder', () => {
     assert.deepEqual(stage.pass(800), ['event/3 POST "x" x1']);
   });
 
-  it('stops: what is under way comes to its end, nothing else goes', () => {
+  it('stops when all that waits is written, without delay', () => {
     const stage = new Stage();
+    stage.begin(50);
     for (let n = 0; n < 20; n++) stage.record('x', { name: `p${n}` });
-    stage.recorder.stop();
+    assert.equal(stage.stop().length, 10, 'evictions come to their end, and nothing is lost for them');
     assert.deepEqual(stage.record('y'), []);
     assert.equal(stage.recorder.idle, false);
-    for (const id of [...stage.requests.keys()]) assert.equal(stage.answer(id, ok).length, 1);
+    // Each answer sends the next, which the iteration then comes to.
+    for (const id of stage.requests.keys()) stage.answer(id, ok);
+    assert.equal(stage.requests.size, 20);
     assert.equal(stage.recorder.idle, true);
     assert.equal(stage.recorder.nextWake(), null);
   });
+
+  it('stops within eight seconds on a server that does not answer, and says what is lost', () => {
+    const stage = new Stage();
+    for (let n = 0; n < 20; n++) stage.record('x', { name: `p${n}` });
+    stage.stop();
+    assert.deepEqual(stage.pass(7_999), []);
+    assert.equal(stage.recorder.idle, false);
+    const told = stage.pass(1);
+    assert.equal(told.filter((line) => line.endsWith('abort')).length, 10);
+    assert.equal(told.at(-1), 'dropped 20, stopped');
+    assert.equal(stage.recorder.idle, true);
+    assert.equal(stage.recorder.nextWake(), null);
+  });
+});
+
+describe('while pods are evicted', () => {
+  it('Events about pods wait, in their order, and those about anything else do not', () => {
+    const stage = new Stage();
+    stage.begin(8);
+    assert.deepEqual(stage.record('a'), []);
+    assert.deepEqual(stage.record('b'), []);
+    assert.deepEqual(stage.record('x', { kind: 'Node', namespace: '', name: 'n1' }), [
+      'event/4 POST "x" x1',
+    ]);
+    stage.end(8);
+    assert.deepEqual(stage.pass(249), []);
+    assert.deepEqual(stage.pass(1), ['event/5 POST "a" x1', 'event/6 POST "b" x1']);
+  });
+
+  it('equal ones go on to be counted in one', () => {
+    const stage = new Stage();
+    stage.begin(8);
+    stage.repeat(5, 'x');
+    stage.end(8);
+    assert.deepEqual(stage.pass(250), ['event/2 POST "x" x5']);
+  });
+
+  for (const [pods, answerMs] of [
+    [2_000, 2],
+    [20_000, 2],
+    [20_000, 25],
+    [20_000, 250],
+  ] as const) {
+    it(`${pods} are written within a minute, where each takes ${answerMs} ms`, () => {
+      const stage = new Stage();
+      stage.begin(50);
+      for (let n = 0; n < pods; n++) stage.record('x', { name: `p${n}` });
+      stage.end(50);
+      const begun = stage.now;
+      stage.pass(250);
+      const isSent = new Set<string>();
+      while (isSent.size < pods && stage.now < begun + 60_000) {
+        const sent = [...stage.requests.keys()].filter((id) => !isSent.has(id));
+        stage.pass(answerMs);
+        for (const id of sent) {
+          isSent.add(id);
+          stage.requests.delete(id);
+          stage.answer(id, ok);
+        }
+      }
+      assert.equal(isSent.size, pods);
+      assert.ok(stage.now - begun < 60_000, `${stage.now - begun} ms`);
+    });
+  }
 });
 
 describe('recorder against the simulated API server', () => {

@@ -61,13 +61,29 @@ describe('Kubernetes Events', () => {
     ]);
   });
 
-  it('do not begin after a stop', () => {
+  it('are recorded no more after a stop, and those that wait are written', () => {
     const executor = newExecutor();
     for (let n = 0; n < 11; n++) executor.execute(0, event(`${n}`));
-    executor.stop();
+    executor.stop(0);
     assert.deepEqual(kinds(executor.execute(0, event('late'))), []);
-    assert.deepEqual(answered(executor, 'event/2', 201), ['eventRecorded']);
+    assert.deepEqual(answered(executor, 'event/2', 201), ['eventRecorded', 'send']);
     assert.equal(executor.idle, false);
+    assert.equal(executor.rests, true, 'no command is under way');
+  });
+
+  it('yield to evictions', () => {
+    const executor = newExecutor();
+    const sent: string[] = [];
+    for (let n = 0; n < 20; n++) {
+      const one = { ...pod, name: `p${n}`, uid: `u${n}` };
+      const effects = [
+        ...executor.execute(n, { ...event('x'), pod: one }),
+        ...executor.execute(n, { ...command, id: `c${n}`, pod: one, confirm: false }),
+      ];
+      for (const effect of effects) if (effect.kind === 'send') sent.push(effect.request.method);
+    }
+    assert.equal(sent.filter((method) => method === 'PATCH').length, 20);
+    assert.equal(sent.filter((method) => method === 'POST').length, 8, 'before it was a burst');
   });
 });
 

@@ -1,31 +1,38 @@
-// Evicting pods from tainted nodes over HTTPS: the controller as it is shipped, its loop alone, a
-// bare request loop with the same writes, and the stock client library; the API server in another
-// process takes a while for each request. npm run bench -- controller; alone it takes --pods 2000
-// --service-ms 2 --rounds 3
+// Evicting pods from tainted nodes over HTTPS, side by side in one run: a bare request loop (PATCH
+// and DELETE, 32 pods at once) and the controller as it is shipped, deleting and evicting, in JSON
+// and in protobuf; the API server in another process takes a while for each request.
+// npm run bench -- controller; alone it takes --pods 2000 --service-ms 2,25 --rounds 3
+// --only 'bare request loop;...', --source to run what is not built, and --profile DIR, where a CPU
+// profile of each goes.
 import { spawnSync } from 'node:child_process';
+import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Child, type Usage } from './child.ts';
-import type { Served } from './eviction-server.ts';
+import type { Recorded, Served } from './eviction-server.ts';
 import { mega, printTable, short } from './measure.ts';
 
 const source = ['-C', '@taintmgr/source'];
 const usage = ['--import', `${import.meta.dirname}/usage.mjs`];
-const controller = `${import.meta.dirname}/../../../../apps/controller/dist/main.js`;
+const app = `${import.meta.dirname}/../../../../apps/controller`;
+const bare = 'bare request loop';
 
 /** A way to evict: it begins with the kubeconfig, and is ready when it waits for taints. */
 interface Evictor {
-  readonly title: string;
   readonly start: (kubeconfig: string) => Promise<Child>;
+  /** Whether it writes an Event about each pod. */
+  readonly records: boolean;
 }
 
+const json = '--kube-api-content-type=application/json';
+const protobuf = '--kube-api-content-type=application/vnd.kubernetes.protobuf';
+
 const evictors: Readonly<Record<string, Evictor>> = {
-  controller: { title: 'our controller', start: startController },
-  loop: { title: 'its loop alone', start: (kubeconfig) => startEvictor('loop', kubeconfig) },
-  bare: { title: 'bare request loop', start: (kubeconfig) => startEvictor('bare', kubeconfig) },
-  stock: {
-    title: 'stock informer and typed client',
-    start: (kubeconfig) => startEvictor('stock', kubeconfig),
-  },
+  [bare]: evictor('bare'),
+  'ours, delete, JSON': ours(json),
+  'ours, delete, protobuf': ours(protobuf),
+  'ours, evict, protobuf': ours(protobuf, '--mode=evict'),
+  'its loop alone': evictor('loop'),
+  'stock informer and typed client': evictor('stock'),
 };
 
 interface Row extends Served {
@@ -33,49 +40,78 @@ interface Row extends Served {
   readonly rssBytes: number;
   /** What of it was there when it waited. */
   readonly idleBytes: number;
+  /** Null: it writes no Events. */
+  readonly recorded: (Recorded & { readonly cpuMs: number }) | null;
 }
 
 const { values } = parseArgs({
   options: {
     pods: { type: 'string', default: '2000' },
-    'service-ms': { type: 'string', default: '2' },
+    'service-ms': { type: 'string', default: '2,25' },
     rounds: { type: 'string', default: '3' },
+    only: { type: 'string', default: Object.keys(evictors).slice(0, 4).join(';') },
+    source: { type: 'boolean', default: false },
+    profile: { type: 'string', default: '' },
   },
 });
-buildController();
-await compare(Number(values.pods), Number(values['service-ms']), Number(values.rounds));
+const controller = values.source ? [...source, `${app}/src/main.ts`] : [`${app}/dist/main.js`];
+if (!values.source) buildController();
+for (const serviceMs of values['service-ms'].split(',')) {
+  await compare(Number(values.pods), Number(serviceMs), Number(values.rounds));
+}
 
+/** Each in turn, round by round: whatever else the machine does hits them all. */
 async function compare(pods: number, serviceMs: number, rounds: number): Promise<void> {
   const best = new Map<string, Row>();
+  const load = loadavg()[0] ?? 0;
   for (let round = 0; round < rounds; round++) {
-    for (const { title, start } of Object.values(evictors)) {
-      const row = await measure(start, pods, serviceMs);
+    for (const title of values.only.split(';')) {
+      const row = await measure(title, pods, serviceMs);
       const before = best.get(title);
       if (!before || row.lastMs < before.lastMs) best.set(title, row);
     }
   }
-  const bare = best.get('bare request loop')?.lastMs ?? 0;
-  const rows = [...best].map(([title, { firstMs, lastMs, requests, cpuMs, ...memory }]) => [
-    title,
-    `${short((1000 * pods) / lastMs)}/s`,
-    `${Math.round((100 * bare) / lastMs)}%`,
-    `${short(firstMs)} ms`,
-    `${(cpuMs / pods).toFixed(2)} ms`,
-    (requests / pods).toFixed(2),
-    `${short((1000 * requests) / lastMs)}/s`,
-    mega(memory.idleBytes),
-    mega(memory.rssBytes),
-  ]);
   process.stdout.write(
     `controller: ${short(pods)} pods fall due at once, ${serviceMs} ms for each request, ` +
-      `the best of ${rounds}\n`,
+      `the best of ${rounds}; load of the machine ${load.toFixed(1)} before, ` +
+      `${(loadavg()[0] ?? 0).toFixed(1)} after\n`,
   );
-  const measured = ['evictions', 'of bare', 'first delete after', 'CPU per pod'];
-  const counted = ['requests per pod', 'requests', 'waiting', 'evicting'];
+  printRates(best, pods);
+  printRequests(best, pods);
+}
+
+function printRates(best: ReadonlyMap<string, Row>, pods: number): void {
+  const basis = best.get(bare);
+  const rows = [...best].map(([title, { firstMs, lastMs, requests, cpuMs, ...row }]) => [
+    title,
+    `${short((1000 * pods) / lastMs)}/s`,
+    basis ? `${Math.round((100 * basis.lastMs) / lastMs)}%` : '',
+    `${short(firstMs)} ms`,
+    `${(cpuMs / pods).toFixed(2)} ms`,
+    basis ? (cpuMs / basis.cpuMs).toFixed(2) : '',
+    row.recorded ? `${(row.recorded.cpuMs / pods).toFixed(2)} ms` : '',
+    (sum(Object.values(requests)) / pods).toFixed(3),
+    mega(row.idleBytes),
+    mega(row.rssBytes),
+    row.recorded ? `${row.recorded.events} in ${(row.recorded.ms / 1000).toFixed(1)} s` : '',
+  ]);
+  const measured = ['evictions', 'of bare', 'first delete', 'CPU per pod', 'of bare'];
+  const counted = ['with Events', 'requests per pod', 'waiting', 'peak RSS', 'Events after'];
   printTable(['', ...measured, ...counted], rows);
 }
 
-async function measure(start: Evictor['start'], pods: number, serviceMs: number): Promise<Row> {
+/** What was asked until the last pod began to go, and how often. */
+function printRequests(best: ReadonlyMap<string, Row>, pods: number): void {
+  for (const [title, { requests }] of best) {
+    const counts = Object.entries(requests).toSorted(([, one], [, other]) => other - one);
+    const texts = counts.map(([what, count]) => `${what} ${(count / pods).toFixed(3)}`);
+    process.stdout.write(`  ${title}: ${texts.join(', ')}\n`);
+  }
+  process.stdout.write('\n');
+}
+
+async function measure(title: string, pods: number, serviceMs: number): Promise<Row> {
+  const { start, records } = evictors[title] ?? unknownEvictor(title);
   const server = new Child(
     ...source,
     `${import.meta.dirname}/eviction-server.ts`,
@@ -83,33 +119,66 @@ async function measure(start: Evictor['start'], pods: number, serviceMs: number)
     String(serviceMs),
   );
   const { kubeconfig } = await server.next<{ readonly kubeconfig: string }>();
-  const evictor = await start(kubeconfig);
-  const before: Usage = await evictor.usage();
+  const child = await start(kubeconfig);
+  const before: Usage = await child.usage();
   server.proceed();
   const served = await server.next<Served>();
-  const after: Usage = await evictor.usage();
-  await Promise.all([evictor.end(), server.end()]);
+  const after: Usage = await child.usage();
+  let recorded: Row['recorded'] = null;
+  if (records) {
+    server.proceed();
+    const events = await server.next<Recorded>();
+    const end: Usage = await child.usage();
+    recorded = { ...events, cpuMs: end.cpuMs - before.cpuMs };
+  }
+  await child.end();
+  await server.end();
   const { cpuMs, rssBytes } = after;
-  return { ...served, cpuMs: cpuMs - before.cpuMs, rssBytes, idleBytes: before.rssBytes };
+  return {
+    ...served,
+    cpuMs: cpuMs - before.cpuMs,
+    rssBytes,
+    idleBytes: before.rssBytes,
+    recorded,
+  };
 }
 
-async function startEvictor(name: string, kubeconfig: string): Promise<Child> {
-  const child = new Child(
-    ...source,
-    ...usage,
-    `${import.meta.dirname}/evictors.ts`,
-    name,
-    kubeconfig,
-  );
-  await child.next();
-  return child;
+function unknownEvictor(title: string): never {
+  throw new Error(`--only: no evictor is called ${title}; there are: ${Object.keys(evictors)}`);
 }
 
-async function startController(kubeconfig: string): Promise<Child> {
-  const flags = ['--kubeconfig', kubeconfig, '--secure-port=0'];
-  const child = new Child(...usage, controller, ...flags);
-  await child.said('leader elected', 'synced');
-  return child;
+/** One of evictors.ts. */
+function evictor(name: string): Evictor {
+  const file = `${import.meta.dirname}/evictors.ts`;
+  return {
+    records: name === 'loop',
+    start: async (kubeconfig) => {
+      const child = new Child(...source, ...profiling(), ...usage, file, name, kubeconfig);
+      await child.next();
+      return child;
+    },
+  };
+}
+
+/** The controller as it is shipped, with these flags. */
+function ours(...chosen: readonly string[]): Evictor {
+  return {
+    records: true,
+    start: async (kubeconfig) => {
+      const flags = ['--kubeconfig', kubeconfig, '--secure-port=0', ...chosen];
+      const child = new Child(...profiling(), ...usage, ...controller, ...flags);
+      await child.said('leader elected', 'synced');
+      return child;
+    },
+  };
+}
+
+function profiling(): readonly string[] {
+  return values.profile === '' ? [] : ['--cpu-prof', '--cpu-prof-dir', values.profile];
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
 }
 
 function buildController(): void {

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { EventQueue } from '../../src/controller/event-queue.ts';
+
+const step = fc.oneof(
+  fc.integer().map((item) => ({ kind: 'push', item }) as const),
+  fc.integer().map((item) => ({ kind: 'putBack', item }) as const),
+  fc.constant({ kind: 'shift' } as const),
+  fc.constant({ kind: 'clear' } as const),
+);
+
+describe('a queue of Events', () => {
+  it('does what an array does', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+        const queue = new EventQueue<number>();
+        let twin: number[] = [];
+        for (const one of steps) {
+          if (one.kind === 'push') [queue.push(one.item), twin.push(one.item)];
+          else if (one.kind === 'putBack') [queue.putBack(one.item), twin.unshift(one.item)];
+          else if (one.kind === 'shift') assert.equal(queue.shift(), twin.shift());
+          else [queue.clear(), (twin = [])];
+          assert.equal(queue.length, twin.length);
+        }
+      }),
+    );
+  });
+});
